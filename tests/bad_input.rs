@@ -40,7 +40,8 @@ fn every_mistake_has_its_message_and_its_code() {
     for (line, code, words) in CASES {
         let folder = scratch();
         fs::write(folder.path().join("file.txt"), "theirs").expect("a file");
-        let args: Vec<&str> = line.split(' ').chain(["--scale", "1/20"].into_iter().filter(|_| code == 0)).collect();
+        let args: Vec<&str> =
+            line.split(' ').chain(["--scale", "1/20"].into_iter().filter(|_| code == 0)).collect();
         let ended = plimsoll(folder.path(), &args);
         assert_eq!(ended.code, code, "{line}: {ended:#?}");
         for word in words {
@@ -57,7 +58,8 @@ fn every_mistake_has_its_message_and_its_code() {
 fn a_block_that_direct_io_cannot_have_is_refused_with_the_near_one() {
     let folder = scratch();
     let ended = plimsoll(folder.path(), &["run", "smoke", "--set", "block_size=1000"]);
-    // On file systems that do not tell their block size, the kernel would refuse each request instead; the disk of CI tells.
+    // On file systems that do not tell their block size, the kernel would refuse each request
+    // instead; the disk of CI tells.
     let ended = ended.with_code(3);
     for word in ["multiples of", "1000 bytes", "--buffered"] {
         assert!(ended.err.contains(word), "{ended:#?}");
@@ -74,23 +76,28 @@ fn a_device_is_only_written_to_when_its_user_gives_it_up() {
     let path = text(&device.device);
     let before = device.counters();
     let ended = plimsoll(folder.path(), &["run", "smoke", "--target", path]).with_code(3);
-    assert!(ended.err.contains("is a block device") && ended.err.contains("--destroy-data"), "{ended:#?}");
+    assert!(
+        ended.err.contains("is a block device") && ended.err.contains("--destroy-data"),
+        "{ended:#?}"
+    );
     assert_eq!(device.counters(), before);
 
     // One that is mounted is not to be had at all.
     let mounted = common::Mounted::new("mkfs.ext4", 64);
-    let source = common::run("findmnt", &["--noheadings", "--output", "SOURCE", text(mounted.path())]);
+    let source =
+        common::run("findmnt", &["--noheadings", "--output", "SOURCE", text(mounted.path())]);
     let ended = plimsoll(folder.path(), &["run", "smoke", "--destroy-data", &source]).with_code(3);
     assert!(ended.err.contains("mounted at"), "{ended:#?}");
     assert_eq!(names(mounted.path()), ["lost+found"]);
 }
 
-/// Each `fixtures/bad-suites/NAME.toml` has its `NAME.expected`: what a user sees. Add a pair without touching code;
-/// `UPDATE_EXPECTED=1` writes the second half.
+/// Each `fixtures/bad-suites/NAME.toml` has its `NAME.expected`: what a user sees. Add a pair
+/// without touching code; `UPDATE_EXPECTED=1` writes the second half.
 #[test]
 fn every_bad_suite_is_explained_as_expected() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/bad-suites");
-    let suites: Vec<String> = names(&fixtures).into_iter().filter(|name| name.ends_with(".toml")).collect();
+    let suites: Vec<String> =
+        names(&fixtures).into_iter().filter(|name| name.ends_with(".toml")).collect();
     assert!(suites.len() >= 8, "{suites:?}");
     let folder = scratch();
     for suite in suites {
@@ -101,7 +108,8 @@ fn every_bad_suite_is_explained_as_expected() {
         if std::env::var_os("UPDATE_EXPECTED").is_some() {
             fs::write(&expected, &ended.err).expect("a file");
         }
-        let wanted = fs::read_to_string(&expected).unwrap_or_else(|error| panic!("{}: {error}", expected.display()));
+        let wanted = fs::read_to_string(&expected)
+            .unwrap_or_else(|error| panic!("{}: {error}", expected.display()));
         assert_eq!(ended.err, wanted, "{suite}");
     }
 }

@@ -26,7 +26,12 @@ fn chromium(page: &std::path::Path, profile: &std::path::Path, extra: &[&str]) -
         "--host-resolver-rules=MAP * ~NOTFOUND",
         &profile,
     ];
-    let output = Command::new(browser).args(switches).args(extra).arg(address).output().expect("a browser that starts");
+    let output = Command::new(browser)
+        .args(switches)
+        .args(extra)
+        .arg(address)
+        .output()
+        .expect("a browser that starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
@@ -52,6 +57,9 @@ fn a_report_renders_in_a_browser_light_and_dark() {
         chromium(&page, &profile, &[&shot, &scheme, "--window-size=1200,2400"]);
         pictures.push(fs::read(&picture).expect("a picture"));
     }
-    assert!(pictures.iter().all(|picture| picture.len() > 20_000), "an empty page makes a small picture");
+    assert!(
+        pictures.iter().all(|picture| picture.len() > 20_000),
+        "an empty page makes a small picture"
+    );
     assert_ne!(pictures[0], pictures[1], "light and dark look different");
 }

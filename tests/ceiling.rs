@@ -1,4 +1,5 @@
-//! What a described cluster can carry: the findings of the field reports from the command line, and what bad testbeds are told.
+//! What a described cluster can carry: the findings of the field reports from the command line, and
+//! what bad testbeds are told.
 
 mod common;
 
@@ -23,7 +24,8 @@ fn the_findings_of_the_reports_come_out_of_the_command_line() {
     assert!(!c.contains("the footprint fits"), "{c}");
     let full = say("ceiling vsan-four-corners --rw randread --footprint 99999TB");
     assert!(full.contains("Assumed: the footprint fits, although the drives hold"), "{full}");
-    let e = say("ceiling pixstor-nvme --rw read --bs 8m --measured 84.5GB/s --what-if nodes-2 --what-if ports+1");
+    let e = say("ceiling pixstor-nvme --rw read --bs 8m --measured 84.5GB/s --what-if nodes-2 \
+                 --what-if ports+1");
     for words in [
         "node ports bind at 96.00 GB/s",
         "capacity drives would at 102.40 GB/s",
@@ -33,7 +35,8 @@ fn the_findings_of_the_reports_come_out_of_the_command_line() {
     ] {
         assert!(e.contains(words), "{words}\n{e}");
     }
-    let above = say("ceiling pixstor-nvme --set nodes.drives.model=p4610-1.6tb --rw write --bs 8m --measured 40.9GB/s");
+    let above = say("ceiling pixstor-nvme --set nodes.drives.model=p4610-1.6tb --rw write --bs \
+                     8m --measured 40.9GB/s");
     assert!(above.contains("It is above the ceiling"), "{above}");
     assert!(names(folder.path()).is_empty());
 }
@@ -41,8 +44,17 @@ fn the_findings_of_the_reports_come_out_of_the_command_line() {
 #[test]
 fn a_page_and_json_say_the_same() {
     let folder = scratch();
-    let args =
-        ["ceiling", "pixstor-nvme", "--suite", "four-corners", "--what-if", "copies=3", "-o", "c.html", "--json"];
+    let args = [
+        "ceiling",
+        "pixstor-nvme",
+        "--suite",
+        "four-corners",
+        "--what-if",
+        "copies=3",
+        "-o",
+        "c.html",
+        "--json",
+    ];
     let ended = plimsoll(folder.path(), &args).with_code(0);
     let json: serde_json::Value = serde_json::from_str(&ended.out).expect("JSON");
     let workloads = json["ceilings"].as_array().expect("a list");
@@ -50,7 +62,10 @@ fn a_page_and_json_say_the_same() {
     assert_eq!(workloads.len(), 7);
     for workload in workloads {
         assert!(page.contains(workload["workload"].as_str().expect("a name")));
-        assert!(workload["limits"][0]["iops"].as_f64().is_some_and(|iops| iops > 0.0), "{workload}");
+        assert!(
+            workload["limits"][0]["iops"].as_f64().is_some_and(|iops| iops > 0.0),
+            "{workload}"
+        );
         assert_eq!(workload["binding"], workload["limits"][0]["layer"]);
     }
     assert!(page.contains("class=\"line roof\"") && page.contains("◄ binds"));
@@ -62,36 +77,64 @@ fn a_page_and_json_say_the_same() {
 #[test]
 fn a_run_stands_beside_the_ceiling_of_its_testbed() {
     let folder = scratch();
-    let run = ["run", "--rw", "randread", "--target", "sim:ssd", "--runtime", "1", "--out", "r.plimsoll", "--quiet"];
+    let run = [
+        "run",
+        "--rw",
+        "randread",
+        "--target",
+        "sim:ssd",
+        "--runtime",
+        "1",
+        "--out",
+        "r.plimsoll",
+        "--quiet",
+    ];
     plimsoll(folder.path(), &run).with_code(0);
     let testbed = |iops: u32| {
-        let text = format!("name = \"lab\"\n[[nodes]]\n[[nodes.drives]]\nread_iops = {iops}\nread = \"50GB/s\"\n");
+        let text = format!(
+            "name = \"lab\"\n[[nodes]]\n[[nodes.drives]]\nread_iops = {iops}\nread = \"50GB/s\"\n"
+        );
         fs::write(folder.path().join("lab.toml"), text).expect("a file");
         plimsoll(folder.path(), &["report", "r.plimsoll", "--testbed", "lab.toml"]).with_code(0);
         fs::read_to_string(folder.path().join("r.html")).expect("a page")
     };
     let below = testbed(9_000_000);
-    assert!(below.contains("Share of the ceiling of lab") && !below.contains("of what the testbed"), "{below}");
+    assert!(
+        below.contains("Share of the ceiling of lab") && !below.contains("of what the testbed"),
+        "{below}"
+    );
     assert!(testbed(1).contains("of what the testbed&#39;s capacity drives can do"));
     // The terminal and machines are told the same.
-    let shown = plimsoll(folder.path(), &["show", "r.plimsoll", "--testbed", "lab.toml"]).with_code(0);
-    assert!(shown.out.contains("Share of the ceiling of lab") && shown.out.contains("What binds: capacity drives"));
+    let shown =
+        plimsoll(folder.path(), &["show", "r.plimsoll", "--testbed", "lab.toml"]).with_code(0);
+    assert!(
+        shown.out.contains("Share of the ceiling of lab")
+            && shown.out.contains("What binds: capacity drives")
+    );
     let json = |arguments: &[&str]| -> serde_json::Value {
         serde_json::from_str(&plimsoll(folder.path(), arguments).with_code(0).out).expect("JSON")
     };
     let told = json(&["show", "r.plimsoll", "--testbed", "lab.toml", "--json"]);
     let reached = &told["ceilings"]["reached"][0];
-    assert!(reached["share"].as_f64().expect("a number") > 1.0 && reached["above"] == true, "{told}");
+    assert!(
+        reached["share"].as_f64().expect("a number") > 1.0 && reached["above"] == true,
+        "{told}"
+    );
     assert_eq!(reached["ceiling"]["binding"], "drives");
     let without = json(&["show", "r.plimsoll", "--json"]);
-    assert!(without["ceilings"].is_null() && without["limits"] == serde_json::json!([]), "a simulation has no kernel");
+    assert!(
+        without["ceilings"].is_null() && without["limits"] == serde_json::json!([]),
+        "a simulation has no kernel"
+    );
 }
 
-/// Each `fixtures/bad-testbeds/NAME.toml` has its `NAME.expected`: what a user sees. `UPDATE_EXPECTED=1` writes the second half.
+/// Each `fixtures/bad-testbeds/NAME.toml` has its `NAME.expected`: what a user sees.
+/// `UPDATE_EXPECTED=1` writes the second half.
 #[test]
 fn every_bad_testbed_is_explained_as_expected() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/bad-testbeds");
-    let testbeds: Vec<String> = names(&fixtures).into_iter().filter(|name| name.ends_with(".toml")).collect();
+    let testbeds: Vec<String> =
+        names(&fixtures).into_iter().filter(|name| name.ends_with(".toml")).collect();
     assert!(testbeds.len() >= 4, "{testbeds:?}");
     let folder = scratch();
     for testbed in testbeds {
@@ -102,7 +145,8 @@ fn every_bad_testbed_is_explained_as_expected() {
         if std::env::var_os("UPDATE_EXPECTED").is_some() {
             fs::write(&expected, &ended.err).expect("a file");
         }
-        let wanted = fs::read_to_string(&expected).unwrap_or_else(|error| panic!("{}: {error}", expected.display()));
+        let wanted = fs::read_to_string(&expected)
+            .unwrap_or_else(|error| panic!("{}: {error}", expected.display()));
         assert_eq!(ended.err, wanted, "{testbed}");
     }
 }
@@ -117,7 +161,10 @@ fn what_cannot_be_computed_says_why() {
         ("ceiling pixstor-nvme --what-if more", "changes nothing"),
         ("ceiling pixstor-nvme --what-if copes=9", "--what-if:1:1"),
         ("ceiling pixstor-nvme --footprint 0", "a load touches something"),
-        ("ceiling pixstor-nvme --what-if copies=9", "9 copies cannot live on different nodes: there are 4"),
+        (
+            "ceiling pixstor-nvme --what-if copies=9",
+            "9 copies cannot live on different nodes: there are 4",
+        ),
         ("ceiling pixstor-nvme --set nodes.cuont=2", "did you mean `nodes.count`?"),
         ("ceiling pixstor-nvme --measured 1GB/s", "--rw"),
         ("ceiling --print nothing", "the reference ones are"),
@@ -142,21 +189,36 @@ fn a_testbed_is_drafted_from_the_hosts_and_overwrites_nothing() {
     assert!(told.out.is_empty() && told.err.contains("open question"), "{}", told.err);
     let text = fs::read_to_string(here.join("lab.toml")).expect("a draft");
     assert!(
-        text.contains("name = \"lab\"") && text.contains("local-1, local-2") && text.contains("count = 2"),
+        text.contains("name = \"lab\"")
+            && text.contains("local-1, local-2")
+            && text.contains("count = 2"),
         "{text}"
     );
     plimsoll(here, &["ceiling", "lab.toml"]).with_code(0);
-    let filled = ["--set", "protection.copies=2", "--set", "nodes.ports=2", "--set", "nodes.port_speed=25Gbit/s"];
+    let filled = [
+        "--set",
+        "protection.copies=2",
+        "--set",
+        "nodes.ports=2",
+        "--set",
+        "nodes.port_speed=25Gbit/s",
+    ];
     let shown = plimsoll(here, &[&["ceiling", "lab.toml"][..], &filled].concat()).with_code(0).out;
     assert!(shown.contains("port"), "{shown}");
 
     let mine = "name = \"mine\"\n";
     fs::write(here.join("lab.toml"), mine).expect("a file");
     let refused = plimsoll(here, &draft).with_code(2).err;
-    assert!(refused.contains("lab.toml") && refused.contains("no file is overwritten"), "{refused}");
+    assert!(
+        refused.contains("lab.toml") && refused.contains("no file is overwritten"),
+        "{refused}"
+    );
     assert_eq!(fs::read_to_string(here.join("lab.toml")).expect("a file"), mine);
     let printed = plimsoll(here, &["inventory", "--draft"]).with_code(0).out;
-    assert!(printed.contains("[[nodes]]") && printed.contains("name = \"my-testbed\""), "{printed}");
+    assert!(
+        printed.contains("[[nodes]]") && printed.contains("name = \"my-testbed\""),
+        "{printed}"
+    );
     plimsoll(here, &["inventory", "--draft", "--json"]).with_code(2);
     plimsoll(here, &["inventory", "--out", "x.toml"]).with_code(2);
 }

@@ -9,11 +9,12 @@ use std::path::Path;
 /// Records a run on a simulated device into `NAME.plimsoll`.
 fn record(folder: &Path, name: &str, device: &str, seed: u32, workload: &str) {
     let suite = format!(
-        "name = \"known\"\nseed = {seed}\n[layout]\nsize = \"1GiB\"\n[stages]\nprepare = false\nprecondition = \"5s\"\nmeasure = \"60s\"\n\
-         [[workload]]\nname = \"w\"\n{workload}\n"
+        "name = \"known\"\nseed = {seed}\n[layout]\nsize = \"1GiB\"\n[stages]\nprepare = \
+         false\nprecondition = \"5s\"\nmeasure = \"60s\"\n[[workload]]\nname = \"w\"\n{workload}\n"
     );
     std::fs::write(folder.join(format!("{name}.toml")), suite).expect("a suite");
-    let (suite, out, target) = (format!("{name}.toml"), format!("{name}.plimsoll"), format!("sim:{device}"));
+    let (suite, out, target) =
+        (format!("{name}.toml"), format!("{name}.plimsoll"), format!("sim:{device}"));
     plimsoll(folder, &["run", &suite, "--target", &target, "--out", &out, "--quiet"]).with_code(0);
 }
 
@@ -36,7 +37,8 @@ fn a_device_with_three_quarters_of_the_speed_is_worse_by_a_quarter_and_closes_th
     let told = compare(folder.path(), &["--json"]).with_code(0).json();
     let (rate, mean) = (figure(&told, "iops"), figure(&told, "mean"));
     assert_eq!((&rate["verdict"], &mean["verdict"]), (&"lower".into(), &"higher".into()));
-    let ends: Vec<f64> = rate["ci"].as_array().expect("an interval").iter().filter_map(Value::as_f64).collect();
+    let ends: Vec<f64> =
+        rate["ci"].as_array().expect("an interval").iter().filter_map(Value::as_f64).collect();
     assert!(ends[0] < -25.0 && -25.0 < ends[1] && ends[1] - ends[0] < 6.0, "{rate}");
     assert_eq!(told["comparisons"][0]["points"][0]["one_finding"], true);
     compare(folder.path(), &["--fail-if", "iops < -5%"]).with_code(6);
@@ -56,7 +58,9 @@ fn two_runs_of_one_device_cannot_be_told_apart() {
     record(folder.path(), "base", "exponential,mean=1ms", 1, "rate = 500");
     record(folder.path(), "other", "exponential,mean=1ms", 2, "rate = 500");
     let told =
-        compare(folder.path(), &["--json", "--fail-if", "iops < 0%", "--fail-if", "mean > 0%"]).with_code(0).json();
+        compare(folder.path(), &["--json", "--fail-if", "iops < 0%", "--fail-if", "mean > 0%"])
+            .with_code(0)
+            .json();
     assert_eq!(told["comparisons"][0]["points"][0]["load"], "equal-rate");
     for name in ["iops", "mean", "p50", "p99"] {
         assert_eq!(figure(&told, name)["verdict"], "no-difference", "{}", figure(&told, name));
@@ -74,7 +78,10 @@ fn at_an_equal_rate_the_latency_is_the_finding_and_the_words_say_so() {
     let point = &told["comparisons"][0]["points"][0];
     assert_eq!((&point["load"], &point["one_finding"]), (&"equal-rate".into(), &false.into()));
     let words = compare(folder.path(), &[]).with_code(0).out;
-    assert!(words.contains("Equal rate: the rate is given, the latency is the finding."), "{words}");
+    assert!(
+        words.contains("Equal rate: the rate is given, the latency is the finding."),
+        "{words}"
+    );
     assert!(!words.contains("Equal depth") && !words.contains("one finding"), "{words}");
 }
 
@@ -93,9 +100,14 @@ fn an_equal_rate_that_one_side_does_not_keep_is_no_equal_rate() {
 fn a_run_beside_itself_is_refused() {
     let folder = scratch();
     record(folder.path(), "base", "constant", 1, "");
-    std::fs::copy(folder.path().join("base.plimsoll"), folder.path().join("other.plimsoll")).expect("a copy");
+    std::fs::copy(folder.path().join("base.plimsoll"), folder.path().join("other.plimsoll"))
+        .expect("a copy");
     let ended = compare(folder.path(), &["--fail-if", "iops < -5%"]).with_code(2);
-    assert!(ended.err.contains("other.plimsoll is the same run as base.plimsoll; name each run once"), "{}", ended.err);
+    assert!(
+        ended.err.contains("other.plimsoll is the same run as base.plimsoll; name each run once"),
+        "{}",
+        ended.err
+    );
 }
 
 #[test]
@@ -109,11 +121,18 @@ fn repetitions_of_a_suite_are_taken_together() {
     assert_eq!(points.len(), 2, "one for each depth");
     assert!(points.iter().all(|point| point["repetitions"] == serde_json::json!([3, 3])), "{told}");
     let closed = compare(folder.path(), &["--fail-if", "iops > 5%"]).with_code(6);
-    let lines: Vec<&str> =
-        closed.err.lines().filter(|line| line.starts_with("fail-if   iops > 5%: w (depth=")).collect();
+    let lines: Vec<&str> = closed
+        .err
+        .lines()
+        .filter(|line| line.starts_with("fail-if   iops > 5%: w (depth="))
+        .collect();
     assert!(lines.len() == 2 && lines[0] != lines[1], "each names its point: {}", closed.err);
     let rate = figure(&told, "iops");
-    assert!(rate["verdict"] == "higher" && (rate["percent"].as_f64().expect("a figure") - 25.0).abs() < 4.0, "{rate}");
+    assert!(
+        rate["verdict"] == "higher"
+            && (rate["percent"].as_f64().expect("a figure") - 25.0).abs() < 4.0,
+        "{rate}"
+    );
 }
 
 #[test]
@@ -125,7 +144,10 @@ fn a_gate_with_nothing_to_look_at_is_no_open_gate() {
     assert!(ended.out.contains("block size: 4 KiB against 64 KiB"), "{}", ended.out);
     assert!(ended.err.contains("nothing to look at"), "{}", ended.err);
     let ended = compare(folder.path(), &[]).with_code(2);
-    assert!(ended.out.contains("block size") && ended.err.contains("no point that can be compared"), "{ended:#?}");
+    assert!(
+        ended.out.contains("block size") && ended.err.contains("no point that can be compared"),
+        "{ended:#?}"
+    );
     compare(folder.path(), &["--fail-if", "speed < -5%"]).with_code(2);
     plimsoll(folder.path(), &["compare", "base.plimsoll"]).with_code(2);
     plimsoll(folder.path(), &["compare", "base.plimsoll", "missing.plimsoll"]).with_code(5);

@@ -1,4 +1,5 @@
-//! What blocks hold, and damage that a run finds in what another one left: the whole way from the suite to the report.
+//! What blocks hold, and damage that a run finds in what another one left: the whole way from the
+//! suite to the report.
 
 mod common;
 
@@ -37,13 +38,16 @@ fn warnings(json: &serde_json::Value) -> Vec<&str> {
     found.iter().map(|warning| warning["code"].as_str().expect("a word")).collect()
 }
 
-/// What compresses a file by records sees blocks beside each other that were written at quite different times.
+/// What compresses a file by records sees blocks beside each other that were written at quite
+/// different times.
 #[test]
 fn blocks_written_at_random_have_nothing_in_common_with_their_neighbours() {
     let folder = scratch();
     let here = folder.path();
-    let suite = "name = \"scattered\"\n[layout]\nfiles = 1\nsize = \"4MiB\"\n[stages]\nprecondition = \"0s\"\namount = \"all\"\n\
-        [[workload]]\nname = \"w\"\nread = \"0%\"\nblock_size = \"4KiB\"\naccess = \"permutation\"\ndepth = 8\nworkers = 1\n";
+    let suite = "name = \"scattered\"\n[layout]\nfiles = 1\nsize = \
+                 \"4MiB\"\n[stages]\nprecondition = \"0s\"\namount = \"all\"\n[[workload]]\nname \
+                 = \"w\"\nread = \"0%\"\nblock_size = \"4KiB\"\naccess = \"permutation\"\ndepth = \
+                 8\nworkers = 1\n";
     fs::write(here.join("s.toml"), suite).expect("writes");
     plimsoll(here, &["run", "s.toml", "--target", "data", "--keep-data", "--quiet"]).with_code(0);
     let bytes = fs::read(here.join("data/data-00000.bin")).expect("kept");
@@ -91,31 +95,44 @@ fn what_cannot_be_checked_is_refused_or_said() {
     let here = folder.path();
     fs::write(here.join("checked.toml"), SUITE).expect("writes");
     let refused = plimsoll(here, &["run", "checked.toml", "--set", "contents.duplicate=30%"]);
-    assert!(refused.code == 2 && refused.err.contains("leave out duplicate, or verify"), "{refused:?}");
+    assert!(
+        refused.code == 2 && refused.err.contains("leave out duplicate, or verify"),
+        "{refused:?}"
+    );
     let plan = plimsoll(here, &["plan", "checked.toml", "--set", "prepare=false"]).with_code(0).out;
     assert!(plan.contains("blocks that no workload of this run wrote are not checked"), "{plan}");
 }
 
-/// One file that the workers of two hosts write and read in turns, as IOR's N-1 and the hard part of IO500 have it.
+/// One file that the workers of two hosts write and read in turns, as IOR's N-1 and the hard part
+/// of IO500 have it.
 #[test]
 fn blocks_in_turn_are_checked_over_several_hosts_and_what_is_shared_is_refused_once() {
     let folder = scratch();
     let here = folder.path();
-    let suite = "name = \"turns\"\n[layout]\nkind = \"shared-file\"\nsize = \"3MiB\"\n[stages]\namount = \"all\"\n\
-        prepare_block = \"64KiB\"\ninterval = \"50ms\"\n[contents]\nverify = \"after\"\n[engine]\ndirect = false\n\
-        [[workload]]\nname = \"write\"\nread = \"0%\"\nblock_size = \"47KiB\"\naccess = \"sequential\"\n\
-        sharing = \"interleaved\"\nworkers = 2\ndepth = 2\n\
-        [[workload]]\nname = \"read\"\nblock_size = \"16KiB\"\naccess = \"permutation\"\nworkers = 2\n";
+    let suite = "name = \"turns\"\n[layout]\nkind = \"shared-file\"\nsize = \
+                 \"3MiB\"\n[stages]\namount = \"all\"\nprepare_block = \"64KiB\"\ninterval = \
+                 \"50ms\"\n[contents]\nverify = \"after\"\n[engine]\ndirect = \
+                 false\n[[workload]]\nname = \"write\"\nread = \"0%\"\nblock_size = \
+                 \"47KiB\"\naccess = \"sequential\"\nsharing = \"interleaved\"\nworkers = \
+                 2\ndepth = 2\n[[workload]]\nname = \"read\"\nblock_size = \"16KiB\"\naccess = \
+                 \"permutation\"\nworkers = 2\n";
     fs::write(here.join("turns.toml"), suite).expect("writes");
     let line = ["run", "turns.toml", "--hosts", "local:2", "--target", "data", "--json", "--quiet"];
-    let json = plimsoll(here, &[&line[..], &["--out", "turns.plimsoll"]].concat()).with_code(0).json();
+    let json =
+        plimsoll(here, &[&line[..], &["--out", "turns.plimsoll"]].concat()).with_code(0).json();
     let rows = json["results"].as_array().expect("results");
-    let errors: Vec<_> = json["issued"].as_array().expect("issued").iter().map(|total| &total["errors"]).collect();
+    let errors: Vec<_> =
+        json["issued"].as_array().expect("issued").iter().map(|total| &total["errors"]).collect();
     assert!(rows.len() >= 2 && errors.iter().all(|count| **count == 0), "{json}");
-    let stages: Vec<_> = json["issued"].as_array().expect("issued").iter().map(|total| &total["stage"]).collect();
-    assert!(stages.iter().any(|stage| **stage == "verify"), "all of it was read once more: {stages:?}");
+    let stages: Vec<_> =
+        json["issued"].as_array().expect("issued").iter().map(|total| &total["stage"]).collect();
+    assert!(
+        stages.iter().any(|stage| **stage == "verify"),
+        "all of it was read once more: {stages:?}"
+    );
 
-    let whole = [&line[..], &["--set", "workload.write.sharing=whole", "--out", "no.plimsoll"]].concat();
+    let whole =
+        [&line[..], &["--set", "workload.write.sharing=whole", "--out", "no.plimsoll"]].concat();
     let refused = plimsoll(here, &whole).with_code(2);
     let told = refused.err.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(told.matches("use the same bytes at the same time").count(), 1, "{told}");

@@ -21,21 +21,34 @@ const STOPPED_AFTER: Duration = Duration::from_millis(30);
 /// A run that was stopped has ended by then, or it hangs.
 const HANGS_AFTER: Duration = Duration::from_secs(60);
 
-const TREE: &str = "name = \"t\"\n[layout]\nkind = \"tree\"\n[tree]\nfiles = 60\nper_directory = 8\ndepth = 2\n[[workload]]\n\
-                    name = \"w\"\nkind = \"metadata\"\nworkers = 2\noperations = [\"create\", \"stat\", \"readdir\", \"remove\"]\n";
+const TREE: &str = "name = \"t\"\n[layout]\nkind = \"tree\"\n[tree]\nfiles = 60\nper_directory = \
+                    8\ndepth = 2\n[[workload]]\nname = \"w\"\nkind = \"metadata\"\nworkers = \
+                    2\noperations = [\"create\", \"stat\", \"readdir\", \"remove\"]\n";
 
-const SCENARIOS: &str = "name = \"s\"\n[layout]\nsize = \"256KiB\"\n[stages]\nmeasure = \"100ms\"\ninterval = \"50ms\"\n\
-                         [[workload]]\nname = \"w\"\nworkers = 2\ndepth = 2\nread = \"70%\"\n[[scenario]]\nname = \"a\"\n\
-                         [[scenario]]\nname = \"b\"\nlayout.size = \"512KiB\"\n";
+const SCENARIOS: &str = "name = \"s\"\n[layout]\nsize = \"256KiB\"\n[stages]\nmeasure = \
+                         \"100ms\"\ninterval = \"50ms\"\n[[workload]]\nname = \"w\"\nworkers = \
+                         2\ndepth = 2\nread = \"70%\"\n[[scenario]]\nname = \
+                         \"a\"\n[[scenario]]\nname = \"b\"\nlayout.size = \"512KiB\"\n";
 
-const MIX: &str = "name = \"m\"\n[layout]\nsize = \"512KiB\"\nfiles = 2\n[stages]\nmeasure = \"100ms\"\ninterval = \"50ms\"\n\
-                   [[workload]]\nname = \"w\"\nworkers = 2\ndepth = 4\nread = \"50%\"\nblock_size = \"4KiB:70, 16KiB:30\"\n\
-                   access = \"zipf\"\nrate = 2000\n[sweep]\nworkers = [1, 2]\n";
+const MIX: &str = "name = \"m\"\n[layout]\nsize = \"512KiB\"\nfiles = 2\n[stages]\nmeasure = \
+                   \"100ms\"\ninterval = \"50ms\"\n[[workload]]\nname = \"w\"\nworkers = 2\ndepth \
+                   = 4\nread = \"50%\"\nblock_size = \"4KiB:70, 16KiB:30\"\naccess = \
+                   \"zipf\"\nrate = 2000\n[sweep]\nworkers = [1, 2]\n";
 
 fn recorded(folder: &Path, suite: &str) -> Record {
     fs::write(folder.join("s.toml"), suite).expect("a suite");
     let data = folder.join("data");
-    let args = ["run", "s.toml", "-t", text(&data), "--quiet", "--out", "run.plimsoll", "--set", "backend=sync"];
+    let args = [
+        "run",
+        "s.toml",
+        "-t",
+        text(&data),
+        "--quiet",
+        "--out",
+        "run.plimsoll",
+        "--set",
+        "backend=sync",
+    ];
     plimsoll(folder, &args).with_code(0);
     store::read(&folder.join("run.plimsoll")).expect("a run file")
 }
@@ -46,9 +59,13 @@ fn places(value: &Value, at: &str, all: &mut Vec<String>) {
         Value::Number(_) => all.push(at.to_owned()),
         Value::Array(list) => {
             all.push(at.to_owned());
-            list.iter().enumerate().for_each(|(index, value)| places(value, &format!("{at}/{index}"), all));
+            list.iter()
+                .enumerate()
+                .for_each(|(index, value)| places(value, &format!("{at}/{index}"), all));
         }
-        Value::Object(fields) => fields.iter().for_each(|(name, value)| places(value, &format!("{at}/{name}"), all)),
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, value)| places(value, &format!("{at}/{name}"), all))
+        }
         _ => {}
     }
 }

@@ -1,4 +1,5 @@
-//! What Plimsoll does before and after a run where a mount does not answer: every look at it ends, and so does every wait for it.
+//! What Plimsoll does before and after a run where a mount does not answer: every look at it ends,
+//! and so does every wait for it.
 
 mod common;
 #[path = "common/faulty_fs.rs"]
@@ -15,8 +16,9 @@ fn has_fuse(test: &str) -> bool {
     has(test, &["fuse", "mount"])
 }
 
-/// A folder on a file system that answers nothing any more. It is there already: a name that the kernel does not know is looked up under a lock that
-/// whoever asks in vain holds, and nothing ends a wait for that.
+/// A folder on a file system that answers nothing any more. It is there already: a name that the
+/// kernel does not know is looked up under a lock that whoever asks in vain holds, and nothing ends
+/// a wait for that.
 fn dead() -> (FaultyFs, PathBuf) {
     let fs = FaultyFs::new();
     let target = fs.path().join("data");
@@ -43,7 +45,17 @@ fn a_plan_for_a_dead_mount_ends_and_names_host_path_and_remedy() {
         return;
     }
     let ((_fs, target), folder) = (dead(), scratch());
-    let plan = ["plan", "--rw", "randread", "--size", "1M", "--set", "patience=1s", "--target", text(&target)];
+    let plan = [
+        "plan",
+        "--rw",
+        "randread",
+        "--size",
+        "1M",
+        "--set",
+        "patience=1s",
+        "--target",
+        text(&target),
+    ];
     let ended = in_time(folder.path(), &plan);
     assert_ne!(ended.code, 0);
     let stuck = "stuck: looking at it was not answered for 1 s";
@@ -60,16 +72,26 @@ fn an_inventory_shows_what_answers_beside_what_does_not() {
     }
     let ((_fs, dead), folder) = (dead(), scratch());
     let well = folder.path().join("data");
-    let ended =
-        in_time(folder.path(), &["inventory", text(&dead), text(&well), "--patience", "5s", "--json"]).with_code(0);
+    let ended = in_time(
+        folder.path(),
+        &["inventory", text(&dead), text(&well), "--patience", "5s", "--json"],
+    )
+    .with_code(0);
     let targets = &ended.json()[0]["targets"];
     let why = targets[0]["kind"]["Unreadable"].as_str().expect("a reason").to_owned();
     assert!(why.contains("was not answered for 5 s") && why.contains("--patience"), "{why}");
-    assert_eq!((&targets[1]["kind"], &targets[1]["path"]), (&"Missing".into(), &text(&well).into()));
+    assert_eq!(
+        (&targets[1]["kind"], &targets[1]["path"]),
+        (&"Missing".into(), &text(&well).into())
+    );
     // Who asks for no target has nothing to do with it.
-    in_time(folder.path(), &["watch", "--count", "1", "--interval", "100ms", "--json"]).with_code(0);
+    in_time(folder.path(), &["watch", "--count", "1", "--interval", "100ms", "--json"])
+        .with_code(0);
     let wrong = in_time(folder.path(), &["inventory", "--patience", "2h"]);
-    assert!(wrong.err.contains("--patience 2h 00m is out of range; write 100 ms to 1h 00m"), "{wrong:#?}");
+    assert!(
+        wrong.err.contains("--patience 2h 00m is out of range; write 100 ms to 1h 00m"),
+        "{wrong:#?}"
+    );
 }
 
 #[test]
@@ -81,7 +103,8 @@ fn cleaning_a_dead_mount_ends_and_cleans_the_others() {
         let ((_fs, dead), folder) = (dead(), scratch());
         let well = folder.path().join("data");
         fs::create_dir(&well).expect("a folder");
-        fs::write(well.join(".plimsoll"), "").expect("a marker, as a run leaves it that is killed early");
+        fs::write(well.join(".plimsoll"), "")
+            .expect("a marker, as a run leaves it that is killed early");
         let clean = ["clean", text(&dead), text(&well), "--patience", "5s"];
         let ended = in_time(folder.path(), &[&clean[..], hosts].concat());
         assert_ne!(ended.code, 0);
@@ -99,16 +122,29 @@ fn verifying_on_a_dead_mount_ends_and_says_that_nothing_was_changed() {
     }
     let (fs, folder) = (FaultyFs::new(), scratch());
     let target = fs.path().join("data");
-    let run = ["run", "--rw", "randwrite", "--size", "1M", "--runtime", "1", "--out", "run.plimsoll", "--keep-data"];
+    let run = [
+        "run",
+        "--rw",
+        "randwrite",
+        "--size",
+        "1M",
+        "--runtime",
+        "1",
+        "--out",
+        "run.plimsoll",
+        "--keep-data",
+    ];
     let here = ["--set", "contents.verify=true", "--target", text(&target)];
     plimsoll(folder.path(), &[&run[..], &here].concat()).with_code(0);
     plimsoll(folder.path(), &["verify", "run.plimsoll"]).with_code(0);
     fs.stall();
-    let ended = in_time(folder.path(), &["verify", "run.plimsoll", "--patience", "1s"]).with_code(3);
+    let ended =
+        in_time(folder.path(), &["verify", "run.plimsoll", "--patience", "1s"]).with_code(3);
     let stuck = "stuck: checking it was not answered for 1 s; nothing was changed";
     assert!(ended.err.contains(stuck) && ended.err.contains(text(&target)), "{ended:#?}");
     assert!(ended.err.contains("--patience") && ended.out.is_empty(), "{ended:#?}");
-    let wrong = in_time(folder.path(), &["verify", "run.plimsoll", "--patience", "1ms"]).with_code(2);
+    let wrong =
+        in_time(folder.path(), &["verify", "run.plimsoll", "--patience", "1ms"]).with_code(2);
     assert!(wrong.err.contains("write 100 ms to 1h 00m"), "{wrong:#?}");
 }
 
@@ -120,13 +156,21 @@ fn ctrl_c_does_not_wait_for_a_file_that_never_opens_and_what_is_there_can_be_cle
     let (fs, folder) = (FaultyFs::new(), scratch());
     fs.set(Behaviour { hang_open: true, ..Behaviour::default() });
     let target = fs.path().join("data");
-    let run = ["run", "--rw", "randread", "--size", "1M", "--runtime", "1", "--out", "run.plimsoll"];
-    let mut child = start(folder.path(), &[&run[..], &["--set", "patience=1h", "--target", text(&target)]].concat());
+    let run =
+        ["run", "--rw", "randread", "--size", "1M", "--runtime", "1", "--out", "run.plimsoll"];
+    let mut child = start(
+        folder.path(),
+        &[&run[..], &["--set", "patience=1h", "--target", text(&target)]].concat(),
+    );
     wait_until("the open", || fs.held() > 0);
     signal(&child, "INT");
-    // The kernel keeps the process until the call ends; the words come before. Of a run in which nothing began, no record stays.
+    // The kernel keeps the process until the call ends; the words come before. Of a run in which
+    // nothing began, no record stays.
     let words = said(&mut child, "stuck");
-    assert!(words.contains("opening it was not answered for 1 s") && words.contains("plimsoll clean"), "{words}");
+    assert!(
+        words.contains("opening it was not answered for 1 s") && words.contains("plimsoll clean"),
+        "{words}"
+    );
     fs.release();
     wait_until("the end of the program", || child.try_wait().expect("a child of ours").is_some());
     assert!(target.join(".plimsoll").exists(), "the marker stays");
@@ -141,14 +185,29 @@ fn ctrl_c_does_not_wait_for_a_file_that_never_closes() {
     }
     let (fs, folder) = (FaultyFs::that_flushes(), scratch());
     let target = fs.path().join("data");
-    let run = ["run", "--rw", "randread", "--size", "1M", "--runtime", "1", "--out", "run.plimsoll", "--set"];
-    let mut child = start(folder.path(), &[&run[..], &["patience=1h", "--target", text(&target)]].concat());
+    let run = [
+        "run",
+        "--rw",
+        "randread",
+        "--size",
+        "1M",
+        "--runtime",
+        "1",
+        "--out",
+        "run.plimsoll",
+        "--set",
+    ];
+    let mut child =
+        start(folder.path(), &[&run[..], &["patience=1h", "--target", text(&target)]].concat());
     wait_until("the load", || fs.requests() > 100);
     fs.set(Behaviour { hang_flush: true, ..Behaviour::default() });
     wait_until("the close", || fs.held() > 0);
     signal(&child, "INT");
     let words = said(&mut child, "stuck");
-    assert!(words.contains("removing it was not answered for 1 s") && words.contains("plimsoll clean"), "{words}");
+    assert!(
+        words.contains("removing it was not answered for 1 s") && words.contains("plimsoll clean"),
+        "{words}"
+    );
     wait_until("what was measured", || state(folder.path()) == "complete");
     fs.release();
     wait_until("the end of the program", || child.try_wait().expect("a child of ours").is_some());

@@ -1,4 +1,5 @@
-//! `plimsoll export` and reports in Markdown: what other programs and wikis get is what the run file says.
+//! `plimsoll export` and reports in Markdown: what other programs and wikis get is what the run
+//! file says.
 
 mod common;
 
@@ -8,14 +9,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
 
-const SUITE: &str = "name = \"tables\"\n[layout]\nsize = \"8MiB\"\n[stages]\nprecondition = \"1s\"\nmeasure = \"2s\"\n\
-    [[workload]]\nname = \"mix\"\nread = \"70%\"\nrate = 500\n[sweep]\ndepth = [1, 2]\n";
+const SUITE: &str = "name = \"tables\"\n[layout]\nsize = \"8MiB\"\n[stages]\nprecondition = \
+                     \"1s\"\nmeasure = \"2s\"\n[[workload]]\nname = \"mix\"\nread = \"70%\"\nrate \
+                     = 500\n[sweep]\ndepth = [1, 2]\n";
 
 /// A run on a folder of a real disk, so that the kernel counts something.
 fn run(folder: &Path) {
     std::fs::write(folder.join("s.toml"), SUITE).expect("a suite");
     std::fs::create_dir(folder.join("data")).expect("a folder");
-    plimsoll(folder, &["run", "s.toml", "--target", "data", "--out", "r.plimsoll", "--quiet"]).with_code(0);
+    plimsoll(folder, &["run", "s.toml", "--target", "data", "--out", "r.plimsoll", "--quiet"])
+        .with_code(0);
 }
 
 /// The record of such a run as `r.plimsoll`. One run does for all tests: none of them changes it.
@@ -35,7 +38,8 @@ fn text(value: &Value, name: &str) -> String {
 
 /// Lines of a simple CSV: no name of this run needs quotes.
 fn lines(file: &Path) -> Vec<Vec<String>> {
-    let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let text =
+        std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
 }
 
@@ -46,7 +50,9 @@ fn the_tables_of_a_run_agree_with_its_results_and_with_each_other() {
     record(folder);
     let shown = plimsoll(folder, &["show", "r.plimsoll", "--json"]).with_code(0).json();
     plimsoll(folder, &["export", "r.plimsoll", "-o", "all.json"]).with_code(0);
-    let all: Value = serde_json::from_slice(&std::fs::read(folder.join("all.json")).expect("a file")).expect("JSON");
+    let all: Value =
+        serde_json::from_slice(&std::fs::read(folder.join("all.json")).expect("a file"))
+            .expect("JSON");
     let rows = |table: &str| all[table].as_array().unwrap_or_else(|| panic!("{table}")).clone();
     let results = rows("results");
     assert_eq!(results.len(), shown["results"].as_array().expect("results").len());
@@ -57,17 +63,24 @@ fn the_tables_of_a_run_agree_with_its_results_and_with_each_other() {
     }
     // The intervals add up to the results, and belong to the right points.
     let mut sums: BTreeMap<(u64, String), u64> = BTreeMap::new();
-    for row in rows("series").iter().filter(|row| row["stage_kind"] == "measure" && row["phase"] != "drain") {
+    for row in rows("series")
+        .iter()
+        .filter(|row| row["stage_kind"] == "measure" && row["phase"] != "drain")
+    {
         let key = (row["stage"].as_u64().expect("a stage"), text(row, "op"));
         *sums.entry(key).or_default() += row["requests"].as_u64().expect("requests");
     }
     let parts = results.iter().filter(|row| row["op"] != "all");
     assert_eq!(parts.clone().count() * 3, results.len() * 2, "reads, writes and both together");
     let expected = parts.map(|row| {
-        ((row["stage"].as_u64().expect("a stage"), text(row, "op")), row["requests"].as_u64().expect("requests"))
+        (
+            (row["stage"].as_u64().expect("a stage"), text(row, "op")),
+            row["requests"].as_u64().expect("requests"),
+        )
     });
     assert_eq!(sums, expected.collect());
-    let host = |row: &&Value| row["layer"] == "cpu" && row["metric"] == "user_ns" && row["is"] == "sum";
+    let host =
+        |row: &&Value| row["layer"] == "cpu" && row["metric"] == "user_ns" && row["is"] == "sum";
     assert!(rows("counters").iter().filter(host).count() > 2, "the kernel's counters are there");
     assert!(rows("quantiles").iter().any(|row| row["share"] == 0.9));
 
@@ -77,10 +90,12 @@ fn the_tables_of_a_run_agree_with_its_results_and_with_each_other() {
         assert_eq!(csv.len(), rows(table).len() + 1, "{table}");
         let mut names = csv[0].clone();
         names.sort();
-        let known: Vec<String> = rows(table)[0].as_object().expect("a row").keys().cloned().collect();
+        let known: Vec<String> =
+            rows(table)[0].as_object().expect("a row").keys().cloned().collect();
         assert_eq!(names, known, "{table}");
     }
-    let one = plimsoll(folder, &["export", "r.plimsoll", "--table", "results", "-o", "-"]).with_code(0);
+    let one =
+        plimsoll(folder, &["export", "r.plimsoll", "--table", "results", "-o", "-"]).with_code(0);
     assert_eq!(one.out, std::fs::read_to_string(folder.join("t/results.csv")).expect("a file"));
 }
 
@@ -106,8 +121,13 @@ fn what_is_there_stays_unless_forced() {
     std::fs::write(folder.join("page.html"), "mine").expect("room");
     plimsoll(folder, &["report", "r.plimsoll", "-o", "page.html"]).with_code(2);
     std::fs::write(folder.join("s.toml"), SUITE).expect("a suite");
-    plimsoll(folder, &["run", "s.toml", "--target", "sim:ssd", "--out", "other.plimsoll", "--quiet"]).with_code(0);
-    let refused = plimsoll(folder, &["compare", "r.plimsoll", "other.plimsoll", "-o", "page.html"]).with_code(2);
+    plimsoll(
+        folder,
+        &["run", "s.toml", "--target", "sim:ssd", "--out", "other.plimsoll", "--quiet"],
+    )
+    .with_code(0);
+    let refused = plimsoll(folder, &["compare", "r.plimsoll", "other.plimsoll", "-o", "page.html"])
+        .with_code(2);
     assert!(refused.err.contains("--force"), "{}", refused.err);
     plimsoll(folder, &["report", "r.plimsoll", "-o", "page.html", "--force"]).with_code(0);
     plimsoll(folder, &["report", "r.plimsoll", "-o", "page.html"]).with_code(0);
@@ -132,18 +152,28 @@ fn a_report_in_markdown_shows_charts_that_are_there() {
         plimsoll(folder, &["report", "r.plimsoll", "-o", "report.md"]).with_code(0);
     }
     let text = std::fs::read_to_string(folder.join("report.md")).expect("a report");
-    let links: Vec<&str> =
-        text.split("](<").skip(1).filter_map(|rest| rest.split_once(">)")).map(|(link, _)| link).collect();
+    let links: Vec<&str> = text
+        .split("](<")
+        .skip(1)
+        .filter_map(|rest| rest.split_once(">)"))
+        .map(|(link, _)| link)
+        .collect();
     assert!(links.len() >= 7, "{links:?}");
     for link in &links {
-        let svg = std::fs::read_to_string(folder.join(link)).unwrap_or_else(|error| panic!("{link}: {error}"));
+        let svg = std::fs::read_to_string(folder.join(link))
+            .unwrap_or_else(|error| panic!("{link}: {error}"));
         assert!(svg.contains("<svg xmlns=") && !svg.contains("var("), "{link}");
     }
     let there = std::fs::read_dir(folder.join("report-charts")).expect("a folder").count();
     assert_eq!(there, links.len());
-    for word in
-        ["# tables", "## Results", "## Testbed", "## Plan", "| mix | depth=1 | read |", "plimsoll run --target="]
-    {
+    for word in [
+        "# tables",
+        "## Results",
+        "## Testbed",
+        "## Plan",
+        "| mix | depth=1 | read |",
+        "plimsoll run --target=",
+    ] {
         assert!(text.contains(word), "{word} is missing");
     }
 }
@@ -166,10 +196,16 @@ fn what_a_build_cannot_do_is_refused_with_its_remedy() {
         png.with_code(0);
         let charts = std::fs::read_dir(folder.join("report-charts")).expect("a folder");
         let is_png = |name: String| name.ends_with(".png");
-        let files = charts.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
+        let files =
+            charts.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
         assert!(files.filter(|name| is_png(name.clone())).count() >= 7);
     } else {
         assert!(png.with_code(2).err.contains("--features png"));
     }
-    assert!(plimsoll(folder, &["report", "r.plimsoll", "--png"]).with_code(2).err.contains("--format markdown"));
+    assert!(
+        plimsoll(folder, &["report", "r.plimsoll", "--png"])
+            .with_code(2)
+            .err
+            .contains("--format markdown")
+    );
 }

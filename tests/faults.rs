@@ -1,10 +1,11 @@
-//! What goes wrong in the middle: nothing that was recorded is lost, and nothing of ours is left behind.
+//! What goes wrong in the middle: nothing that was recorded is lost, and nothing of ours is left
+//! behind.
 
 mod common;
 
 use common::{
-    Ended, Mounted, end, has, names, plimsoll, run, scratch, signal, signal_if_there, start, text, wait_for_samples,
-    wait_until,
+    Ended, Mounted, end, has, names, plimsoll, run, scratch, signal, signal_if_there, start, text,
+    wait_for_samples, wait_until,
 };
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -51,13 +52,18 @@ fn kill_9_at_any_instant_loses_the_last_interval_at_most() {
         assert_eq!(json["state"], "unfinished");
         let row = &json["results"][0];
         assert!(row["ios"].as_u64().expect("a number") > 0, "{json}");
-        let incomplete = row["warnings"].as_array().expect("warnings").iter().any(|w| w["code"] == "incomplete");
+        let incomplete =
+            row["warnings"].as_array().expect("warnings").iter().any(|w| w["code"] == "incomplete");
         assert!(incomplete, "a part must not pass for the whole");
         plimsoll(folder.path(), &["report", "run.plimsoll"]).with_code(0);
         let record = store::read(&folder.path().join("run.plimsoll")).expect("a run file");
         let samples = &record.stages.last().expect("measured").samples;
         let numbers: Vec<u32> = samples.iter().map(|sample| sample.interval).collect();
-        assert_eq!(numbers, (0..samples.len() as u32).collect::<Vec<_>>(), "no interval is missing before the last");
+        assert_eq!(
+            numbers,
+            (0..samples.len() as u32).collect::<Vec<_>>(),
+            "no interval is missing before the last"
+        );
         // What it left on the target is ours, and the next run or `clean` takes it away.
         plimsoll(folder.path(), &["clean", "data"]).with_code(0);
         assert!(!folder.path().join("data").exists());
@@ -73,7 +79,8 @@ fn behind(before: &str, folder: &Path, args: &[&str]) -> Ended {
     end(shell.spawn().expect("bash"))
 }
 
-const SHORT: [&str; 9] = ["run", "--rw", "randwrite", "--size", "8M", "--runtime", "1", "--out", "run.plimsoll"];
+const SHORT: [&str; 9] =
+    ["run", "--rw", "randwrite", "--size", "8M", "--runtime", "1", "--out", "run.plimsoll"];
 
 #[test]
 fn a_limit_of_file_sizes_is_an_error_of_the_run_and_leaves_nothing_on_the_target() {
@@ -81,7 +88,8 @@ fn a_limit_of_file_sizes_is_an_error_of_the_run_and_leaves_nothing_on_the_target
     let data = folder.path().join("data");
     fs::create_dir(&data).expect("room");
     // In KiB: room for the run file, none for the layout.
-    let ended = behind("ulimit -f 4096", folder.path(), &[&SHORT[..], &["data"]].concat()).with_code(3);
+    let ended =
+        behind("ulimit -f 4096", folder.path(), &[&SHORT[..], &["data"]].concat()).with_code(3);
     assert!(ended.err.contains("File too large"), "{ended:#?}");
     assert_eq!(names(&data), Vec::<String>::new(), "a folder that was there is as it was");
 }
@@ -89,7 +97,8 @@ fn a_limit_of_file_sizes_is_an_error_of_the_run_and_leaves_nothing_on_the_target
 #[test]
 fn too_little_address_space_is_said_before_anything_is_touched() {
     let folder = scratch();
-    let ended = behind("ulimit -v 300000", folder.path(), &[&SHORT[..], &["data"]].concat()).with_code(4);
+    let ended =
+        behind("ulimit -v 300000", folder.path(), &[&SHORT[..], &["data"]].concat()).with_code(4);
     assert!(ended.err.contains("ulimit -v") && !ended.err.contains("panicked"), "{ended:#?}");
     assert_eq!(names(folder.path()), Vec::<String>::new());
 }
@@ -100,7 +109,8 @@ fn too_few_threads_are_said_before_anything_is_touched() {
     let group = format!("/sys/fs/cgroup/pids/plimsoll-test-{}", std::process::id());
     if fs::create_dir(&group).is_err() {
         println!(
-            "SKIPPED: too_few_threads_are_said_before_anything_is_touched, because there is no control group of pids to make"
+            "SKIPPED: too_few_threads_are_said_before_anything_is_touched, because there is no \
+             control group of pids to make"
         );
         return;
     }
@@ -120,8 +130,15 @@ fn ctrl_c_once_stops_keeps_and_reports_the_part() {
     wait_for_samples(folder.path(), 1);
     signal(&child, "INT");
     let ended = end(child).with_code(130);
-    assert!(ended.out.contains("randread") && ended.out.contains("Only a part was measured"), "{ended:#?}");
-    assert_eq!(names(folder.path()), ["run.html", "run.plimsoll"], "the data are gone, the record stays");
+    assert!(
+        ended.out.contains("randread") && ended.out.contains("Only a part was measured"),
+        "{ended:#?}"
+    );
+    assert_eq!(
+        names(folder.path()),
+        ["run.html", "run.plimsoll"],
+        "the data are gone, the record stays"
+    );
     let json = plimsoll(folder.path(), &["show", "run.plimsoll", "--json"]).with_code(0).json();
     assert_eq!(json["state"], "interrupted");
 }
@@ -149,13 +166,16 @@ fn a_run_that_would_fill_the_file_system_is_refused_before_it_writes() {
     let folder = scratch();
     let args = ["run", "smoke", "--set", "layout.size=100MiB", "--target", text(disk.path())];
     let ended = plimsoll(folder.path(), &args).with_code(3);
-    assert!(ended.err.contains("never filled past 95 %") && ended.err.contains("layout.size"), "{ended:#?}");
+    assert!(
+        ended.err.contains("never filled past 95 %") && ended.err.contains("layout.size"),
+        "{ended:#?}"
+    );
     assert_eq!(names(disk.path()), ["lost+found"]);
     assert!(names(folder.path()).is_empty(), "no run file of a run that never was");
 }
 
-/// A run on a file system that cannot reserve space, and that somebody fills while it goes on. It is stopped when `enough` says so of its record;
-/// without that, it has to end by itself.
+/// A run on a file system that cannot reserve space, and that somebody fills while it goes on. It
+/// is stopped when `enough` says so of its record; without that, it has to end by itself.
 fn on_a_disk_that_fills_up(
     extra: &[&str],
     enough: Option<fn(&serde_json::Value) -> bool>,
@@ -179,7 +199,8 @@ fn on_a_disk_that_fills_up(
         "--target",
     ];
     let record = || plimsoll(folder.path(), &["show", "run.plimsoll", "--json"]);
-    // The first thing that it makes there waits until the disk is nearly full; that there is space, it has seen before.
+    // The first thing that it makes there waits until the disk is nearly full; that there is space,
+    // it has seen before.
     disk.freeze();
     let child = start(folder.path(), &[&args, &[text(&target)][..], extra].concat());
     wait_until("the run's begin", || record().code == 0);
@@ -237,7 +258,8 @@ fn a_read_only_file_system_is_refused() {
     let disk = Mounted::new("mkfs.ext4", 64);
     disk.make_read_only();
     let folder = scratch();
-    let ended = plimsoll(folder.path(), &["run", "smoke", "--target", text(disk.path())]).with_code(3);
+    let ended =
+        plimsoll(folder.path(), &["run", "smoke", "--target", text(disk.path())]).with_code(3);
     assert!(ended.err.contains("read-only"), "{ended:#?}");
 }
 
@@ -247,7 +269,8 @@ fn two_runs_on_one_target_do_not_meet() {
     let first = start(folder.path(), &LONG);
     wait_for_samples(folder.path(), 1);
     let second =
-        plimsoll(folder.path(), &["run", "smoke", "--target", "data", "--out", "second.plimsoll"]).with_code(3);
+        plimsoll(folder.path(), &["run", "smoke", "--target", "data", "--out", "second.plimsoll"])
+            .with_code(3);
     assert!(second.err.contains("another run") || second.err.contains("in use"), "{second:#?}");
     assert!(!folder.path().join("second.plimsoll").exists());
     signal(&first, "INT");
@@ -265,14 +288,21 @@ fn without_io_uring_another_backend_takes_over_and_says_so() {
     let program = folder.path().join("plimsoll");
     fs::copy(common::PLIMSOLL, &program).expect("a copy that everybody may run");
     let mut nobody = Command::new("setpriv");
-    nobody.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program).current_dir(folder.path());
+    nobody
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(&program)
+        .current_dir(folder.path());
     nobody.args(["run", "smoke", "--json", "--out", "run.plimsoll"]);
     let ended = Ended::from(nobody.output().expect("setpriv starts"));
     drop(forbidden);
     let json = ended.with_code(0).json();
     for row in json["results"].as_array().expect("rows") {
-        let codes: Vec<&str> =
-            row["warnings"].as_array().expect("warnings").iter().filter_map(|w| w["code"].as_str()).collect();
+        let codes: Vec<&str> = row["warnings"]
+            .as_array()
+            .expect("warnings")
+            .iter()
+            .filter_map(|w| w["code"].as_str())
+            .collect();
         assert!(codes.contains(&"backend-fallback"), "{codes:?}");
         let means = &row["means"][0];
         assert!(means["backend"] != "io_uring" && means["because"] == "refused", "{means}");
@@ -305,15 +335,23 @@ impl Drop for Forbidden {
 fn a_damaged_run_file_is_refused_in_words() {
     let folder = scratch();
     let here = folder.path();
-    plimsoll(here, &["run", "smoke", "--scale", "1/20", "--quiet", "--out", "run.plimsoll"]).with_code(0);
+    plimsoll(here, &["run", "smoke", "--scale", "1/20", "--quiet", "--out", "run.plimsoll"])
+        .with_code(0);
     let whole = fs::read(here.join("run.plimsoll")).expect("a run file");
     let refused = |name: &str| {
         for command in ["show", "report"] {
             let ended = plimsoll(here, &[command, name]).with_code(5);
-            assert!(ended.err.starts_with("error: ") && ended.err.contains(name) && ended.out.is_empty(), "{ended:#?}");
+            assert!(
+                ended.err.starts_with("error: ")
+                    && ended.err.contains(name)
+                    && ended.out.is_empty(),
+                "{ended:#?}"
+            );
         }
     };
-    for (number, length) in [0, 1, 99, 4096, whole.len() / 2, whole.len() - 1].into_iter().enumerate() {
+    for (number, length) in
+        [0, 1, 99, 4096, whole.len() / 2, whole.len() - 1].into_iter().enumerate()
+    {
         let name = format!("cut-{number}.plimsoll");
         fs::write(here.join(&name), &whole[..length]).expect("a file");
         refused(&name);
@@ -334,7 +372,10 @@ fn a_run_file_is_never_overwritten() {
     let ended = plimsoll(folder.path(), &["run", "smoke", "--out", "run.plimsoll"]);
     assert!(ended.code == 2 || ended.code == 4, "{ended:#?}");
     assert!(ended.err.contains("--out"), "{ended:#?}");
-    assert_eq!(fs::read_to_string(folder.path().join("run.plimsoll")).expect("still there"), "precious");
+    assert_eq!(
+        fs::read_to_string(folder.path().join("run.plimsoll")).expect("still there"),
+        "precious"
+    );
     assert_eq!(names(folder.path()), ["run.plimsoll"], "nothing was touched");
 }
 
@@ -345,10 +386,23 @@ fn somebodys_files_are_never_touched() {
     fs::create_dir(&theirs).expect("a folder");
     fs::write(theirs.join("thesis.tex"), "years of work").expect("a file");
     fs::write(theirs.join("data-00000.bin"), "a name like ours").expect("a file");
-    let args = ["run", "smoke", "--scale", "1/20", "--quiet", "--out", "run.plimsoll", "--target", "theirs"];
+    let args = [
+        "run",
+        "smoke",
+        "--scale",
+        "1/20",
+        "--quiet",
+        "--out",
+        "run.plimsoll",
+        "--target",
+        "theirs",
+    ];
     plimsoll(folder.path(), &args).with_code(0);
     assert_eq!(names(&theirs), ["data-00000.bin", "thesis.tex"]);
-    assert_eq!(fs::read_to_string(theirs.join("data-00000.bin")).expect("still there"), "a name like ours");
+    assert_eq!(
+        fs::read_to_string(theirs.join("data-00000.bin")).expect("still there"),
+        "a name like ours"
+    );
     // Not by `clean` either.
     plimsoll(folder.path(), &["clean", "theirs"]).with_code(3);
     assert_eq!(names(&theirs), ["data-00000.bin", "thesis.tex"]);
@@ -359,11 +413,23 @@ fn ctrl_c_ends_an_interval_of_virtual_time_that_takes_hours_of_ours() {
     let folder = scratch();
     // Some 60 million requests a second, for a minute: a day of any processor.
     let target = "sim:constant,service=1us,servers=64,capacity=64MiB";
-    let line = ["run", "--rw", "randread", "--iodepth", "64", "--size", "64M", "--runtime", "60", target];
-    let more = ["--set", "interval=60s", "--set", "prepare=false", "--events", "events", "--out", "run.plimsoll"];
+    let line =
+        ["run", "--rw", "randread", "--iodepth", "64", "--size", "64M", "--runtime", "60", target];
+    let more = [
+        "--set",
+        "interval=60s",
+        "--set",
+        "prepare=false",
+        "--events",
+        "events",
+        "--out",
+        "run.plimsoll",
+    ];
     let mut child = start(folder.path(), &[&line[..], &more].concat());
     let events = folder.path().join("events");
-    wait_until("the stage", || fs::read_to_string(&events).is_ok_and(|told| told.contains("stage_started")));
+    wait_until("the stage", || {
+        fs::read_to_string(&events).is_ok_and(|told| told.contains("stage_started"))
+    });
     signal(&child, "INT");
     wait_until("the end", || child.try_wait().expect("ours").is_some());
     end(child).with_code(130);

@@ -4,7 +4,9 @@ mod common;
 #[path = "common/faulty_fs.rs"]
 mod faulty_fs;
 
-use common::{Ended, Loop, end, has, names, plimsoll, said, scratch, signal, start, text, wait_until};
+use common::{
+    Ended, Loop, end, has, names, plimsoll, said, scratch, signal, start, text, wait_until,
+};
 use faulty_fs::{Behaviour, FaultyFs};
 use serde_json::Value;
 use std::fs;
@@ -24,8 +26,19 @@ fn has_fuse(test: &str) -> bool {
 
 /// The arguments of a run on `target` that takes so many seconds.
 fn arguments<'a>(backend: &'a str, rw: &'a str, seconds: &'a str, target: &'a str) -> Vec<&'a str> {
-    let shape = ["run", "--rw", rw, "--bs", "4k", "--iodepth", "4", "--numjobs", "2", "--size", SIZE];
-    let rest = ["--runtime", seconds, "--set", "interval=100ms", "--json", "--out", "run.plimsoll", "--target", target];
+    let shape =
+        ["run", "--rw", rw, "--bs", "4k", "--iodepth", "4", "--numjobs", "2", "--size", SIZE];
+    let rest = [
+        "--runtime",
+        seconds,
+        "--set",
+        "interval=100ms",
+        "--json",
+        "--out",
+        "run.plimsoll",
+        "--target",
+        target,
+    ];
     let backend = ["--set", if backend == "sync" { "backend=sync" } else { "backend=io_uring" }];
     [&shape[..], &rest, &backend].concat()
 }
@@ -43,7 +56,8 @@ impl Loaded {
         let target = fs.path().join("data");
         let args = [&arguments(backend, rw, seconds, text(&target)), extra].concat();
         let child = start(folder.path(), &args);
-        // The layout takes 16 requests of 128 KiB, the most that the kernel sends at once; the rest is the load.
+        // The layout takes 16 requests of 128 KiB, the most that the kernel sends at once; the rest
+        // is the load.
         wait_until("the load", || fs.requests() > 100);
         Loaded { fs, folder, child }
     }
@@ -54,7 +68,8 @@ impl Loaded {
     }
 }
 
-/// Waits for a program that must not be held up; the file systems of a test that fails let go of it.
+/// Waits for a program that must not be held up; the file systems of a test that fails let go of
+/// it.
 fn end_in_time(mut child: Child) -> Ended {
     wait_until("the end of the program", || child.try_wait().expect("a child of ours").is_some());
     end(child)
@@ -67,7 +82,9 @@ fn show(folder: &Path) -> Value {
 fn warning<'a>(row: &'a Value, code: &str) -> &'a str {
     let warnings = row["warnings"].as_array().expect("warnings");
     let found = warnings.iter().find(|warning| warning["code"] == code);
-    found.and_then(|warning| warning["message"].as_str()).unwrap_or_else(|| panic!("no warning `{code}` in {row}"))
+    found
+        .and_then(|warning| warning["message"].as_str())
+        .unwrap_or_else(|| panic!("no warning `{code}` in {row}"))
 }
 
 #[test]
@@ -87,9 +104,16 @@ fn the_file_system_of_these_tests_does_what_it_is_told() {
     };
     let good = Behaviour::default();
     assert_eq!(write(good, 1), Ok(4096));
-    assert_eq!(write(Behaviour { fail_every: 1, errno: libc::EIO, ..good }, 2), Err(Some(libc::EIO)));
+    assert_eq!(
+        write(Behaviour { fail_every: 1, errno: libc::EIO, ..good }, 2),
+        Err(Some(libc::EIO))
+    );
     assert_eq!(write(Behaviour { short_every: 1, ..good }, 3), Ok(2048));
-    assert_eq!(write(Behaviour { tear_every: 1, ..good }, 4), Ok(4096), "torn, and it does not say so");
+    assert_eq!(
+        write(Behaviour { tear_every: 1, ..good }, 4),
+        Ok(4096),
+        "torn, and it does not say so"
+    );
     let mut content = Vec::new();
     fs::File::open(&path).and_then(|mut file| file.read_to_end(&mut content)).expect("readable");
     assert_eq!((content[2047], content[2048]), (4, 1), "half is new, half is old");
@@ -116,7 +140,8 @@ fn a_file_system_that_hides_open_files_is_left_as_it_was() {
     fs::write(fs.path().join("foreign"), "precious").expect("a file");
     for backend in BACKENDS {
         let folder = scratch();
-        let ended = plimsoll(folder.path(), &arguments(backend, "randrw", "1", text(fs.path()))).with_code(0);
+        let ended = plimsoll(folder.path(), &arguments(backend, "randrw", "1", text(fs.path())))
+            .with_code(0);
         assert!(!ended.err.contains("cannot be removed"), "{ended:?}");
         assert_eq!(names(fs.path()), ["foreign"], "{backend}");
     }
@@ -135,7 +160,10 @@ fn a_marker_that_cannot_be_read_is_not_told_as_somebody_elses() {
     fs::remove_file(folder.path().join("run.plimsoll")).expect("a run file");
     for args in [&run[..], &["clean", text(&target)]] {
         let refused = plimsoll(folder.path(), args).with_code(3);
-        assert!(refused.err.contains("cannot be read") && !refused.err.contains("did not write it"), "{refused:?}");
+        assert!(
+            refused.err.contains("cannot be read") && !refused.err.contains("did not write it"),
+            "{refused:?}"
+        );
     }
     assert!(target.join("data-00000.bin").exists());
     fs.release();
@@ -154,7 +182,8 @@ fn errors_are_counted_by_errno_and_the_run_goes_on() {
             loaded.fs.set(Behaviour { fail_every: 10, errno: libc::EIO, ..Behaviour::default() });
             let json = end_in_time(loaded.child).with_code(1).json();
             let row = &json["results"][0];
-            let (good, bad) = (row["ios"].as_u64().expect("ios"), row["errors"].as_u64().expect("errors"));
+            let (good, bad) =
+                (row["ios"].as_u64().expect("ios"), row["errors"].as_u64().expect("errors"));
             assert!(bad > 0 && bad < good / 5, "{backend} {rw}: about one in ten: {bad} of {good}");
             assert!(warning(row, "errors").contains("EIO"), "{backend} {rw}: {row}");
         }
@@ -190,8 +219,12 @@ fn a_delay_of_the_target_stands_in_the_latencies() {
         fs.set(Behaviour { delay: DELAY, ..Behaviour::default() });
         let folder = scratch();
         let target = fs.path().join("data");
-        let json = plimsoll(folder.path(), &arguments(backend, "randread", "2", text(&target))).with_code(0).json();
-        let p50 = json["results"][0]["latency_ns"]["p50"].as_u64().unwrap_or_else(|| panic!("p50 in {json}"));
+        let json = plimsoll(folder.path(), &arguments(backend, "randread", "2", text(&target)))
+            .with_code(0)
+            .json();
+        let p50 = json["results"][0]["latency_ns"]["p50"]
+            .as_u64()
+            .unwrap_or_else(|| panic!("p50 in {json}"));
         // The middle of a bucket, at most 0.4 % from the truth.
         assert!(p50 as f64 >= DELAY.as_nanos() as f64 * 0.996, "{backend}: {p50} ns");
         assert_eq!(json["results"][0]["errors"], 0);
@@ -208,8 +241,12 @@ fn no_space_in_prepare_ends_the_run() {
         fs.set(Behaviour { fail_every: 4, errno: libc::ENOSPC, ..Behaviour::default() });
         let folder = scratch();
         let target = fs.path().join("data");
-        let ended = plimsoll(folder.path(), &arguments(backend, "randread", "60", text(&target))).with_code(4);
-        assert!(ended.err.contains("No space left on device") && ended.err.contains("layout.size"), "{ended:#?}");
+        let ended = plimsoll(folder.path(), &arguments(backend, "randread", "60", text(&target)))
+            .with_code(4);
+        assert!(
+            ended.err.contains("No space left on device") && ended.err.contains("layout.size"),
+            "{ended:#?}"
+        );
         assert_eq!(show(folder.path())["state"], "failed");
         assert!(names(fs.path()).is_empty(), "{backend}: nothing of ours stays");
     }
@@ -218,7 +255,10 @@ fn no_space_in_prepare_ends_the_run() {
 /// The words of the note that the target does not answer.
 fn stuck_note(json: &Value) -> &str {
     let notes = json["notes"].as_array().expect("notes");
-    let note = notes.iter().find(|note| note["code"] == "stuck").unwrap_or_else(|| panic!("no note in {json}"));
+    let note = notes
+        .iter()
+        .find(|note| note["code"] == "stuck")
+        .unwrap_or_else(|| panic!("no note in {json}"));
     note["message"].as_str().expect("words")
 }
 
@@ -229,7 +269,9 @@ fn a_target_that_stalls_for_good_holds_up_no_end() {
     if !has_fuse("a target that stalls for good") {
         return;
     }
-    for (backend, outstanding, fs) in [("io_uring", 8, FaultyFs::new()), ("sync", 2, FaultyFs::that_blocks())] {
+    for (backend, outstanding, fs) in
+        [("io_uring", 8, FaultyFs::new()), ("sync", 2, FaultyFs::that_blocks())]
+    {
         let loaded = Loaded::begin(fs, backend, "randread", "2", &IMPATIENT);
         wait_until("the first sample", || loaded.record()["results"][0]["ios"].as_u64() > Some(0));
         // Requests that the server never took, so that the kernel lets their process go.
@@ -258,7 +300,8 @@ fn requests_that_the_target_took_and_never_answers_are_given_up() {
     if !has_fuse("a target that never answers") {
         return;
     }
-    // With one request at a time, not even the end of a process ends the wait in the kernel; see the next test.
+    // With one request at a time, not even the end of a process ends the wait in the kernel; see
+    // the next test.
     let loaded = Loaded::begin(FaultyFs::new(), "io_uring", "randwrite", "2", &IMPATIENT);
     loaded.fs.set(Behaviour { hang: true, ..Behaviour::default() });
     let ended = end_in_time(loaded.child).with_code(4);
@@ -322,12 +365,15 @@ fn a_flush_of_an_amount_or_of_the_page_cache_holds_up_no_longer_either() {
     }
     let amount = ["--set", "amount=\"all\"", "--set", "prepare=false"];
     let through_the_cache = ["--set", "prepare=false", "--buffered"];
-    for (pattern, extra, held) in [("randwrite", amount.as_slice(), 1..=2), ("randread", &through_the_cache, 1..=1)] {
+    for (pattern, extra, held) in
+        [("randwrite", amount.as_slice(), 1..=2), ("randread", &through_the_cache, 1..=1)]
+    {
         let fs = FaultyFs::new();
         fs.set(Behaviour { hang_fsync: true, ..Behaviour::default() });
         let folder = scratch();
         let target = fs.path().join("data");
-        let line = ["run", "--rw", pattern, "--size", "1M", "--numjobs", "2", "--target", text(&target)];
+        let line =
+            ["run", "--rw", pattern, "--size", "1M", "--numjobs", "2", "--target", text(&target)];
         let args = [&line[..], extra, &["--json", "--out", "run.plimsoll"], &IMPATIENT].concat();
         let child = start(folder.path(), &args);
         wait_until("the flush", || held.contains(&fs.held()));
@@ -354,7 +400,10 @@ fn a_file_that_never_opens_is_given_up_and_named() {
     let mut child = start(folder.path(), &args);
     // The kernel keeps the process until the call ends; the words come before.
     let words = said(&mut child, "stuck");
-    assert!(words.contains(text(&target)) && words.contains("opening it was not answered for 1 s"), "{words}");
+    assert!(
+        words.contains(text(&target)) && words.contains("opening it was not answered for 1 s"),
+        "{words}"
+    );
     assert!(words.contains("engine.patience") && words.contains("plimsoll clean"), "{words}");
     assert!(fs.held() > 0);
     fs.release();
@@ -373,7 +422,10 @@ fn a_file_that_never_closes_holds_up_no_record() {
     let words = said(&mut child, "stuck");
     assert!(words.contains("removing it was not answered for 1 s"), "{words}");
     assert!(words.contains(text(&fs.path().join("data"))), "{words}");
-    assert!(show(folder.path())["results"][0]["ios"].as_u64() > Some(0), "what was measured is kept");
+    assert!(
+        show(folder.path())["results"][0]["ios"].as_u64() > Some(0),
+        "what was measured is kept"
+    );
     fs.release();
     wait_until("the end of the program", || child.try_wait().expect("a child of ours").is_some());
 }
@@ -387,15 +439,20 @@ fn a_device_that_loses_its_ground_is_counted_by_errno() {
         let device = Loop::new(64);
         let folder = scratch();
         let args = arguments(backend, "randread", "2", text(&device.device));
-        let args: Vec<&str> =
-            args.iter().map(|word| if *word == "--target" { "--destroy-data" } else { word }).collect();
+        let args: Vec<&str> = args
+            .iter()
+            .map(|word| if *word == "--target" { "--destroy-data" } else { word })
+            .collect();
         let before = device.counters();
         let child = start(folder.path(), &args);
         wait_until("the load", || device.counters().since(before).reads > 100);
         device.cut_off();
         let json = end(child).with_code(1).json();
         let row = &json["results"][0];
-        assert!(row["ios"].as_u64() > Some(0) && row["errors"].as_u64() > Some(0), "{backend}: {row}");
+        assert!(
+            row["ios"].as_u64() > Some(0) && row["errors"].as_u64() > Some(0),
+            "{backend}: {row}"
+        );
         assert!(warning(row, "errors").contains("EIO"), "{backend}: {row}");
     }
 }
@@ -407,7 +464,9 @@ fn as_nobody(limit: &str, args: &[&str]) -> (Ended, tempfile::TempDir) {
     let program = folder.path().join("plimsoll");
     fs::copy(common::PLIMSOLL, &program).expect("a copy that everybody may run");
     let mut nobody = Command::new("prlimit");
-    nobody.args([limit, "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);
+    nobody
+        .args([limit, "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(&program);
     nobody.args(args).current_dir(folder.path()).stdin(Stdio::null()).env("NO_COLOR", "1");
     (nobody.output().expect("prlimit starts").into(), folder)
 }
@@ -419,7 +478,8 @@ fn without_memory_to_lock_the_ring_does_without_registered_buffers_and_says_so()
     }
     // Enough for the rings themselves, and half of what each worker's buffers take.
     let args = arguments("io_uring", "randread", "1", "data");
-    let args: Vec<&str> = args.iter().map(|word| if *word == "4k" { "64k" } else { word }).collect();
+    let args: Vec<&str> =
+        args.iter().map(|word| if *word == "4k" { "64k" } else { word }).collect();
     let (ended, _folder) = as_nobody("--memlock=131072:131072", &args);
     let json = ended.with_code(0).json();
     let notes = json["notes"].as_array().expect("notes");
@@ -435,11 +495,17 @@ fn more_workers_than_open_files_are_refused_in_words() {
         return;
     }
     let args = arguments("io_uring", "randread", "1", "data");
-    let args: Vec<&str> =
-        args.iter().map(|word| if *word == "2" { "100" } else { word }).chain(["--set", "files=2"]).collect();
+    let args: Vec<&str> = args
+        .iter()
+        .map(|word| if *word == "2" { "100" } else { word })
+        .chain(["--set", "files=2"])
+        .collect();
     let (ended, folder) = as_nobody("--nofile=64:64", &args);
     let ended = ended.with_code(4);
-    assert!(ended.err.contains("Too many open files") && ended.err.contains("ulimit -n"), "{ended:#?}");
+    assert!(
+        ended.err.contains("Too many open files") && ended.err.contains("ulimit -n"),
+        "{ended:#?}"
+    );
     assert!(!folder.path().join("data").exists(), "nothing of ours stays");
 }
 
@@ -450,13 +516,16 @@ fn a_file_system_without_links_and_renames_fails_these_and_no_others() {
     }
     let fs = FaultyFs::new();
     let folder = scratch();
-    let suite = "name = \"poor\"\n[layout]\nkind = \"tree\"\n[tree]\nfiles = 40\nsize = \"4KiB\"\nper_directory = 10\n\
-                 [[workload]]\nname = \"files\"\nkind = \"metadata\"\nworkers = 2\n\
-                 operations = [\"create\", \"link\", \"symlink\", \"rename\", \"stat\", \"read\", \"remove\"]\n";
+    let suite = "name = \"poor\"\n[layout]\nkind = \"tree\"\n[tree]\nfiles = 40\nsize = \
+                 \"4KiB\"\nper_directory = 10\n[[workload]]\nname = \"files\"\nkind = \
+                 \"metadata\"\nworkers = 2\noperations = [\"create\", \"link\", \"symlink\", \
+                 \"rename\", \"stat\", \"read\", \"remove\"]\n";
     fs::write(folder.path().join("poor.toml"), suite).expect("written");
     let target = fs.path().join("data");
-    let ended =
-        plimsoll(folder.path(), &["run", "poor.toml", "--target", text(&target), "--json", "--out", "run.plimsoll"]);
+    let ended = plimsoll(
+        folder.path(),
+        &["run", "poor.toml", "--target", text(&target), "--json", "--out", "run.plimsoll"],
+    );
     let json = ended.with_code(1).json();
     let of = |op: &str| {
         let rows = json["results"].as_array().expect("rows");
@@ -468,7 +537,10 @@ fn a_file_system_without_links_and_renames_fails_these_and_no_others() {
     for (op, errno) in [("link", "EPERM"), ("symlink", "EPERM"), ("rename", "ENOSYS")] {
         assert_eq!((&of(op)["ios"], &of(op)["errors"]), (&0.into(), &40.into()), "{op}");
         let said = warning(of(op), "errors");
-        assert!(said.contains(&format!("40 × {errno}")) && said.contains(&format!("leave `{op}` out")), "{said}");
+        assert!(
+            said.contains(&format!("40 × {errno}")) && said.contains(&format!("leave `{op}` out")),
+            "{said}"
+        );
     }
     assert!(names(fs.path()).is_empty(), "nothing of ours stays");
 }

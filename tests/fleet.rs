@@ -1,11 +1,15 @@
-//! Several hosts at once: agents as processes of this machine, over real ssh, and in a real Slurm job.
+//! Several hosts at once: agents as processes of this machine, over real ssh, and in a real Slurm
+//! job.
 
 #[path = "common/cluster.rs"]
 mod cluster;
 mod common;
 
 use cluster::{SlurmCluster, SshCluster};
-use common::{Ended, command, end, has, names, plimsoll, run, scratch, signal, text, wait_for_samples, wait_until};
+use common::{
+    Ended, command, end, has, names, plimsoll, run, scratch, signal, text, wait_for_samples,
+    wait_until,
+};
 use model::{IntervalSample, NoteKind, Record, RunEnd};
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,7 +20,18 @@ use std::process::{Child, Command, Stdio};
 fn arguments<'a>(hosts: &[&'a str], runtime: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let mut all = vec!["run"];
     all.extend(hosts);
-    all.extend(["--rw", "randread", "--iodepth", "4", "--numjobs", "1", "--size", "4M", "--runtime", runtime]);
+    all.extend([
+        "--rw",
+        "randread",
+        "--iodepth",
+        "4",
+        "--numjobs",
+        "1",
+        "--size",
+        "4M",
+        "--runtime",
+        runtime,
+    ]);
     all.extend(["--set", "interval=100ms", "--out", "run.plimsoll"]);
     all.extend(more);
     all
@@ -29,7 +44,12 @@ fn recorded(folder: &Path) -> Record {
 /// The hosts whose samples of the last stage were recorded, and whether each told when it began.
 fn heard_of(record: &Record) -> (BTreeSet<u32>, BTreeSet<u32>) {
     let stage = record.stages.last().expect("measured");
-    let samples = stage.samples.iter().filter(|sample| !sample.ops.is_empty()).map(|sample| sample.host).collect();
+    let samples = stage
+        .samples
+        .iter()
+        .filter(|sample| !sample.ops.is_empty())
+        .map(|sample| sample.host)
+        .collect();
     (samples, stage.starts.iter().map(|start| start.host).collect())
 }
 
@@ -47,7 +67,12 @@ fn host_names(record: &Record) -> Vec<&str> {
 
 /// The hosts that the run lost.
 fn lost(record: &Record) -> BTreeSet<u32> {
-    record.notes.iter().filter(|note| note.kind == NoteKind::HostLost).map(|note| note.host).collect()
+    record
+        .notes
+        .iter()
+        .filter(|note| note.kind == NoteKind::HostLost)
+        .map(|note| note.host)
+        .collect()
 }
 
 /// Requests in the run file, and in the results as JSON: they have to agree to the last one.
@@ -56,7 +81,11 @@ fn assert_totals(folder: &Path, record: &Record) {
     let stage = record.stages.last().expect("measured");
     let load = stage.samples.iter().filter(|sample| sample.phase == model::Phase::Load);
     let sum: u64 = load.flat_map(|sample| &sample.ops).map(|op| op.ios).sum();
-    assert_eq!(json["results"][0]["ios"].as_u64(), Some(sum), "the sum over the hosts is the total");
+    assert_eq!(
+        json["results"][0]["ios"].as_u64(),
+        Some(sum),
+        "the sum over the hosts is the total"
+    );
     assert!(sum > 0);
 }
 
@@ -69,7 +98,10 @@ fn agents(path: &Path) -> Vec<String> {
 
 /// The agents that a process started itself.
 fn started_by(process: u32) -> Vec<String> {
-    let out = Command::new("pgrep").args(["-P", &process.to_string(), "-f", "agent --allow"]).output().expect("pgrep");
+    let out = Command::new("pgrep")
+        .args(["-P", &process.to_string(), "-f", "agent --allow"])
+        .output()
+        .expect("pgrep");
     String::from_utf8_lossy(&out.stdout).lines().map(str::to_owned).collect()
 }
 
@@ -80,7 +112,11 @@ fn agents_of_this_machine_load_together_and_clean_up() {
     let record = recorded(folder.path());
     assert_all_loaded(&record, 3);
     assert_totals(folder.path(), &record);
-    assert_eq!(names(folder.path()), ["run.html", "run.plimsoll"], "each host removed its own folder");
+    assert_eq!(
+        names(folder.path()),
+        ["run.html", "run.plimsoll"],
+        "each host removed its own folder"
+    );
 }
 
 #[test]
@@ -90,7 +126,8 @@ fn two_hosts_that_are_led_to_one_directory_are_both_named_and_nothing_is_loaded(
     fs::create_dir(&one).expect("a folder");
     // A link leads a host to a place that its agent was not given.
     std::os::unix::fs::symlink("data-h0000", &other).expect("a link");
-    let ended = plimsoll(folder.path(), &arguments(&["--hosts", "local:2"], "1s", &["data"])).with_code(3);
+    let ended =
+        plimsoll(folder.path(), &arguments(&["--hosts", "local:2"], "1s", &["data"])).with_code(3);
     assert!(ended.err.contains("is not among the paths that --allow allows"), "{ended:#?}");
     assert_eq!(names(&one), [""; 0], "nothing was begun");
     if !has("two hosts that see one directory by a mount", &["mount"]) {
@@ -103,17 +140,24 @@ fn two_hosts_that_are_led_to_one_directory_are_both_named_and_nothing_is_loaded(
     run("umount", &[text(&other)]);
     assert_eq!(ended.code, 3, "{ended:#?}");
     // Which of them comes second is up to the machine.
-    let told = |one: &str, other: &str| ended.err.contains(&format!("hosts {one} and {other} see one directory here"));
+    let told = |one: &str, other: &str| {
+        ended.err.contains(&format!("hosts {one} and {other} see one directory here"))
+    };
     assert!(told("local-1", "local-2") || told("local-2", "local-1"), "{ended:#?}");
     assert!(ended.err.contains("give each host a directory of its own"), "{ended:#?}");
-    assert_eq!(names(folder.path()), ["data-h0000", "data-h0001"], "no run was recorded, so none had begun");
+    assert_eq!(
+        names(folder.path()),
+        ["data-h0000", "data-h0001"],
+        "no run was recorded, so none had begun"
+    );
 }
 
 #[test]
 fn a_killed_agent_ends_the_run_names_its_host_and_keeps_what_was_recorded() {
     let folder = scratch();
     let data = folder.path().join("data");
-    let child = start(folder.path(), &arguments(&["--hosts", "local:3"], "60s", &[text(&data)]), &[]);
+    let child =
+        start(folder.path(), &arguments(&["--hosts", "local:3"], "60s", &[text(&data)]), &[]);
     wait_for_samples(folder.path(), 3);
     kill(&agents(&data)[1]);
     let ended = end(child).with_code(4);
@@ -122,7 +166,9 @@ fn a_killed_agent_ends_the_run_names_its_host_and_keeps_what_was_recorded() {
     assert!(matches!(record.end, Some((_, RunEnd::Failed(_)))));
     assert_eq!(heard_of(&record).0.len(), 3, "also what the lost host had told");
     assert!(record.notes.iter().any(|note| note.kind == NoteKind::HostLost));
-    let on_axis = |one: &model::Occurrence| one.kind == model::OccurrenceKind::HostLost && one.stage.is_some();
+    let on_axis = |one: &model::Occurrence| {
+        one.kind == model::OccurrenceKind::HostLost && one.stage.is_some()
+    };
     assert!(record.occurrences.iter().any(on_axis), "{:?}", record.occurrences);
     wait_until("the other agents to end", || agents(&data).is_empty());
     // The layout stays for `resume`; `clean` finds every host's folder.
@@ -135,33 +181,45 @@ fn a_killed_agent_ends_the_run_names_its_host_and_keeps_what_was_recorded() {
 fn a_run_that_was_cut_short_is_resumed_on_its_layout_and_then_whole() {
     let folder = scratch();
     let data = folder.path().join("data");
-    let suite = "name = \"two\"\n[layout]\nsize = \"4MiB\"\n[stages]\nmeasure = \"6s\"\ninterval = \"100ms\"\n[[workload]]\nname = \"w\"\n\
-                 workers = 1\n[sweep]\ndepth = [1, 2]\n";
+    let suite = "name = \"two\"\n[layout]\nsize = \"4MiB\"\n[stages]\nmeasure = \"6s\"\ninterval \
+                 = \"100ms\"\n[[workload]]\nname = \"w\"\nworkers = 1\n[sweep]\ndepth = [1, 2]\n";
     fs::write(folder.path().join("two.toml"), suite).expect("a suite");
-    let line = ["run", "two.toml", "--hosts", "local:2", "--target", text(&data), "--out", "run.plimsoll"];
+    let line =
+        ["run", "two.toml", "--hosts", "local:2", "--target", text(&data), "--out", "run.plimsoll"];
     let mut child = start(folder.path(), &line, &[]);
     wait_until("the second point", || {
-        store::read(&folder.path().join("run.plimsoll")).is_ok_and(|record| record.stages.len() == 3)
+        store::read(&folder.path().join("run.plimsoll"))
+            .is_ok_and(|record| record.stages.len() == 3)
     });
     child.kill().expect("a process to kill");
     child.wait().expect("dead");
     wait_until("the agents to end", || agents(&data).is_empty());
     let broken = recorded(folder.path());
     let ended = plimsoll(folder.path(), &["resume", "run.plimsoll"]).with_code(0);
-    assert!(ended.err.contains("1 of 2 points are left, on the layout that was there"), "{ended:#?}");
+    assert!(
+        ended.err.contains("1 of 2 points are left, on the layout that was there"),
+        "{ended:#?}"
+    );
     let whole = store::read(&folder.path().join("run-resumed.plimsoll")).expect("a run file");
     assert_eq!(whole.plan, broken.plan);
     assert_eq!(whole.end.as_ref().map(|(_, end)| end), Some(&RunEnd::Complete));
     assert_eq!(whole.stages[..2], broken.stages[..2], "what was complete stays as it was recorded");
     assert_eq!(heard_of(&whole).0.len(), 2);
     assert!(whole.notes.iter().any(|note| note.kind == NoteKind::Resumed));
-    assert_eq!(names(folder.path()), ["run-resumed.html", "run-resumed.plimsoll", "run.plimsoll", "two.toml"]);
+    assert_eq!(
+        names(folder.path()),
+        ["run-resumed.html", "run-resumed.plimsoll", "run.plimsoll", "two.toml"]
+    );
     // Once more there is nothing to do; without the layout it is written anew.
     let again = plimsoll(folder.path(), &["resume", "run-resumed.plimsoll"]).with_code(0);
     assert!(again.err.contains("nothing is left"), "{again:#?}");
     let unasked = plimsoll(folder.path(), &["resume", "run.plimsoll"]).with_code(3);
-    assert!(unasked.err.contains("nothing of this run is left") && unasked.err.contains("--target"), "{unasked:#?}");
-    let anew = plimsoll(folder.path(), &["resume", "run.plimsoll", "--target", text(&data)]).with_code(0);
+    assert!(
+        unasked.err.contains("nothing of this run is left") && unasked.err.contains("--target"),
+        "{unasked:#?}"
+    );
+    let anew =
+        plimsoll(folder.path(), &["resume", "run.plimsoll", "--target", text(&data)]).with_code(0);
     assert!(anew.err.contains("written anew"), "{anew:#?}");
     assert!(folder.path().join("run-resumed-2.plimsoll").exists());
 }
@@ -181,14 +239,18 @@ fn with_a_quorum_the_run_goes_on_and_what_is_degraded_is_marked() {
     assert!(ended.out.contains("lost"), "{ended:#?}");
 
     // What the lost host leaves is named, with the command that removes it.
-    let stays: Vec<String> = names(folder.path()).into_iter().filter(|name| name.starts_with("data-")).collect();
+    let stays: Vec<String> =
+        names(folder.path()).into_iter().filter(|name| name.starts_with("data-")).collect();
     let [stays] = stays.as_slice() else { panic!("{stays:?}") };
     let json = plimsoll(folder.path(), &["show", "run.plimsoll", "--json"]).with_code(0).json();
     let left = &json["left_behind"][0];
     let stays = folder.path().join(stays);
     assert_eq!(left["folders"], serde_json::json!([text(&stays)]), "{json}");
     let said = left["command"].as_str().expect("a command");
-    assert!(ended.out.contains("Left behind") && ended.out.contains("was lost for good"), "{ended:#?}");
+    assert!(
+        ended.out.contains("Left behind") && ended.out.contains("was lost for good"),
+        "{ended:#?}"
+    );
     let words: Vec<&str> = said.split(' ').collect();
     assert_eq!(words[0], "plimsoll");
     plimsoll(folder.path(), &words[1..]).with_code(0);
@@ -199,7 +261,8 @@ fn with_a_quorum_the_run_goes_on_and_what_is_degraded_is_marked() {
 fn no_load_goes_on_without_its_coordinator() {
     let folder = scratch();
     let data = folder.path().join("data");
-    let mut child = start(folder.path(), &arguments(&["--hosts", "local:2"], "60s", &[text(&data)]), &[]);
+    let mut child =
+        start(folder.path(), &arguments(&["--hosts", "local:2"], "60s", &[text(&data)]), &[]);
     wait_for_samples(folder.path(), 2);
     child.kill().expect("a process to kill");
     child.wait().expect("dead");
@@ -213,7 +276,8 @@ fn no_load_goes_on_without_its_coordinator() {
 fn ctrl_c_reaches_every_host() {
     let folder = scratch();
     let data = folder.path().join("data");
-    let child = start(folder.path(), &arguments(&["--hosts", "local:3"], "60s", &[text(&data)]), &[]);
+    let child =
+        start(folder.path(), &arguments(&["--hosts", "local:3"], "60s", &[text(&data)]), &[]);
     wait_for_samples(folder.path(), 3);
     signal(&child, "INT");
     end(child).with_code(130);
@@ -224,7 +288,8 @@ fn ctrl_c_reaches_every_host() {
 
 /// What was measured, in an order that does not say in which it came.
 fn measured(record: &Record) -> Vec<IntervalSample> {
-    let mut samples: Vec<_> = record.stages.iter().flat_map(|stage| stage.samples.clone()).collect();
+    let mut samples: Vec<_> =
+        record.stages.iter().flat_map(|stage| stage.samples.clone()).collect();
     samples.sort_by_key(|sample| (sample.stage, sample.host, sample.interval));
     samples
 }
@@ -277,7 +342,11 @@ fn a_killed_relay_loses_the_hosts_below_it_by_name_and_their_load_ends() {
     let data = folder.path().join("data");
     let more = ["--set", "fleet.on_lost_host=continue", text(&data)];
     // local-1 starts local-2 and local-3, local-4 the others.
-    let child = start(folder.path(), &arguments(&["--hosts", "local:6", "--fanout", "2"], "15s", &more), &[]);
+    let child = start(
+        folder.path(),
+        &arguments(&["--hosts", "local:6", "--fanout", "2"], "15s", &more),
+        &[],
+    );
     wait_for_samples(folder.path(), 6);
     let relays = started_by(child.id());
     assert_eq!(relays.len(), 2);
@@ -296,14 +365,22 @@ fn a_killed_relay_loses_the_hosts_below_it_by_name_and_their_load_ends() {
 #[test]
 fn hosts_that_cannot_be_are_refused_before_anything_is_touched() {
     let folder = scratch();
-    for (list, word) in
-        [("n[1-", "without"), ("local:x", "local:1"), ("a,a", "named twice"), ("@nowhere", "check the path")]
-    {
+    for (list, word) in [
+        ("n[1-", "without"),
+        ("local:x", "local:1"),
+        ("a,a", "named twice"),
+        ("@nowhere", "check the path"),
+    ] {
         let ended = plimsoll(folder.path(), &arguments(&["--hosts", list], "1s", &["data"]));
         assert!([2, 3].contains(&ended.code) && ended.err.contains(word), "{list}: {ended:#?}");
     }
     let launcher = ["--hosts", "x", "--launcher", "docker exec"];
-    assert!(plimsoll(folder.path(), &arguments(&launcher, "1s", &["data"])).with_code(2).err.contains("{host}"));
+    assert!(
+        plimsoll(folder.path(), &arguments(&launcher, "1s", &["data"]))
+            .with_code(2)
+            .err
+            .contains("{host}")
+    );
     assert!(names(folder.path()).is_empty());
 }
 
@@ -325,7 +402,8 @@ fn four_hosts_over_ssh_do_what_one_does() {
     let copies = names(&cluster.cache());
     assert_eq!(copies.len(), 1, "one copy, for all four share their files: {copies:?}");
 
-    // Two names of one machine, a key that is not taken, a host that is not there: refused with its name, and nothing is written.
+    // Two names of one machine, a key that is not taken, a host that is not there: refused with its
+    // name, and nothing is written.
     fs::remove_file(folder.path().join("run.plimsoll")).expect("there");
     for (list, word) in [
         ("n1,alias1", "one machine"),
@@ -333,7 +411,8 @@ fn four_hosts_over_ssh_do_what_one_does() {
         ("n1,nowhere.invalid", "nowhere.invalid"),
     ] {
         let ended =
-            over_ssh(&cluster, folder.path(), &arguments(&["--hosts", list], "1s", &[text(&data)])).with_code(3);
+            over_ssh(&cluster, folder.path(), &arguments(&["--hosts", list], "1s", &[text(&data)]))
+                .with_code(3);
         assert!(ended.err.contains(word), "{list}: {ended:#?}");
         assert_eq!(names(folder.path()), ["run.html"]);
     }
@@ -342,14 +421,20 @@ fn four_hosts_over_ssh_do_what_one_does() {
     let agent = ["--hosts", "n[1-2]", "--agent", common::PLIMSOLL];
     over_ssh(&cluster, folder.path(), &arguments(&agent, "200ms", &[text(&data)])).with_code(0);
 
-    // Who is not there is named, and keeps nobody from cleaning the others. One other: hosts that see the same files take them from each other, and
-    // who comes late has nothing to say.
+    // Who is not there is named, and keeps nobody from cleaning the others. One other: hosts that
+    // see the same files take them from each other, and who comes late has nothing to say.
     fs::remove_file(folder.path().join("run.plimsoll")).expect("there");
-    over_ssh(&cluster, folder.path(), &arguments(&agent, "200ms", &["--keep-data", text(&data)])).with_code(0);
+    over_ssh(&cluster, folder.path(), &arguments(&agent, "200ms", &["--keep-data", text(&data)]))
+        .with_code(0);
     let list = "nowhere.invalid,n2";
-    let ended = over_ssh(&cluster, folder.path(), &["clean", "--hosts", list, text(&data)]).with_code(3);
-    assert!(ended.err.contains("host nowhere.invalid") && !ended.err.contains("host n2"), "{ended:#?}");
-    let left: Vec<String> = names(folder.path()).into_iter().filter(|name| name.starts_with("data")).collect();
+    let ended =
+        over_ssh(&cluster, folder.path(), &["clean", "--hosts", list, text(&data)]).with_code(3);
+    assert!(
+        ended.err.contains("host nowhere.invalid") && !ended.err.contains("host n2"),
+        "{ended:#?}"
+    );
+    let left: Vec<String> =
+        names(folder.path()).into_iter().filter(|name| name.starts_with("data")).collect();
     assert!(ended.out.contains("host n2") && left.is_empty(), "{left:?} {ended:#?}");
 
     over_ssh(&cluster, folder.path(), &["clean", "--hosts", "n[1-4]"]).with_code(0);
@@ -374,11 +459,16 @@ fn hosts_that_start_one_another_over_ssh_load_and_fall_off_the_network_together(
     let lists = ["--hosts", "n1,nowhere.invalid", "--fanout", "2"];
     over_ssh(&cluster, folder.path(), &arguments(&lists, "1s", &[text(&data)])).with_code(3);
     let lists = ["--hosts", "n1,nowhere.invalid,n2", "--fanout", "2"];
-    let ended = over_ssh(&cluster, folder.path(), &arguments(&lists, "1s", &[text(&data)])).with_code(3);
-    assert!(ended.err.contains("host nowhere.invalid") && !ended.err.contains("host n2"), "{ended:#?}");
+    let ended =
+        over_ssh(&cluster, folder.path(), &arguments(&lists, "1s", &[text(&data)])).with_code(3);
+    assert!(
+        ended.err.contains("host nowhere.invalid") && !ended.err.contains("host n2"),
+        "{ended:#?}"
+    );
 
     fs::remove_file(folder.path().join("run.plimsoll")).expect("there");
-    let more = ["--set", "fleet.lost_after=2s", "--set", "fleet.on_lost_host=continue", text(&data)];
+    let more =
+        ["--set", "fleet.lost_after=2s", "--set", "fleet.on_lost_host=continue", text(&data)];
     let path = cluster.search_path();
     let child = start(folder.path(), &arguments(&hosts, "8s", &more), &[("PATH", &path)]);
     wait_for_samples(folder.path(), 4);
@@ -415,7 +505,8 @@ fn a_host_that_falls_off_the_network_is_lost_and_ends_its_own_load() {
     let data = folder.path().join("data");
     let more = ["--set", "fleet.lost_after=2s", text(&data)];
     let path = cluster.search_path();
-    let child = start(folder.path(), &arguments(&["--hosts", "n[1-4]"], "60s", &more), &[("PATH", &path)]);
+    let child =
+        start(folder.path(), &arguments(&["--hosts", "n[1-4]"], "60s", &more), &[("PATH", &path)]);
     wait_for_samples(folder.path(), 4);
     cluster.cut(3);
     let ended = end(child).with_code(4);
@@ -433,15 +524,18 @@ fn a_slurm_job_of_four_nodes_is_made_used_and_given_back() {
     let folder = scratch();
     let data = folder.path().join("data");
     let configuration = cluster.configuration();
-    let environment = [("SLURM_CONF", text(&configuration)), ("XDG_CACHE_HOME", text(folder.path()))];
-    let child = start(folder.path(), &arguments(&["--slurm", "-N4"], "1s", &[text(&data)]), &environment);
+    let environment =
+        [("SLURM_CONF", text(&configuration)), ("XDG_CACHE_HOME", text(folder.path()))];
+    let child =
+        start(folder.path(), &arguments(&["--slurm", "-N4"], "1s", &[text(&data)]), &environment);
     end(child).with_code(0);
     let record = recorded(folder.path());
     assert_eq!(host_names(&record), ["n1", "n2", "n3", "n4"]);
     assert_all_loaded(&record, 4);
     assert_totals(folder.path(), &record);
     wait_until("the job to be given back", || {
-        let queue = cluster.command("squeue").args(["-h", "-t", "running"]).output().expect("squeue");
+        let queue =
+            cluster.command("squeue").args(["-h", "-t", "running"]).output().expect("squeue");
         queue.stdout.is_empty()
     });
 }
@@ -453,20 +547,27 @@ fn a_slurm_job_is_given_back_when_a_signal_comes_before_its_agents() {
     }
     let (cluster, folder) = (SlurmCluster::new(), scratch());
     let jobs = |states: &str| {
-        let queue = cluster.command("squeue").args(["-h", "-t", states, "-o", "%i"]).output().expect("squeue");
+        let queue = cluster
+            .command("squeue")
+            .args(["-h", "-t", states, "-o", "%i"])
+            .output()
+            .expect("squeue");
         String::from_utf8_lossy(&queue.stdout).lines().count()
     };
     let configuration = cluster.configuration();
-    // The job is granted, and whoever asks for its nodes waits until the test says so: the signal comes in between.
+    // The job is granted, and whoever asks for its nodes waits until the test says so: the signal
+    // comes in between.
     let (bin, asked) = (folder.path().join("bin"), folder.path().join("asked"));
     fs::create_dir(&bin).expect("a folder");
-    let waits = format!("#!/bin/sh\ntouch {0}\nwhile [ -e {0} ]; do sleep 0.05; done\n", text(&asked));
+    let waits =
+        format!("#!/bin/sh\ntouch {0}\nwhile [ -e {0} ]; do sleep 0.05; done\n", text(&asked));
     fs::write(bin.join("squeue"), waits).expect("a file");
     run("chmod", &["755", text(&bin.join("squeue"))]);
     let path = format!("{}:{}", text(&bin), std::env::var("PATH").unwrap_or_default());
     let data = folder.path().join("data");
     let args = arguments(&["--slurm", "-N4"], "1s", &[text(&data)]);
-    let child = start(folder.path(), &args, &[("SLURM_CONF", text(&configuration)), ("PATH", &path)]);
+    let child =
+        start(folder.path(), &args, &[("SLURM_CONF", text(&configuration)), ("PATH", &path)]);
     wait_until("the job and the question for its nodes", || asked.exists());
     assert_eq!(jobs("running"), 1);
     signal(&child, "TERM");
@@ -476,7 +577,11 @@ fn a_slurm_job_is_given_back_when_a_signal_comes_before_its_agents() {
     fs::remove_file(&asked).expect("a file");
 
     // It is not granted: somebody else has all the nodes.
-    let other = cluster.command("salloc").args(["--no-shell", "-N4", "--exclusive"]).output().expect("salloc");
+    let other = cluster
+        .command("salloc")
+        .args(["--no-shell", "-N4", "--exclusive"])
+        .output()
+        .expect("salloc");
     assert!(other.status.success(), "{other:?}");
     let child = start(folder.path(), &args, &[("SLURM_CONF", text(&configuration))]);
     wait_until("a job that waits", || jobs("pending") == 1);
@@ -494,7 +599,11 @@ fn start(folder: &Path, args: &[&str], environment: &[(&str, &str)]) -> Child {
 }
 
 fn over_ssh(cluster: &SshCluster, folder: &Path, args: &[&str]) -> Ended {
-    command(folder, args).env("PATH", cluster.search_path()).output().expect("the program starts").into()
+    command(folder, args)
+        .env("PATH", cluster.search_path())
+        .output()
+        .expect("the program starts")
+        .into()
 }
 
 fn kill(pid: &str) {

@@ -1,4 +1,5 @@
-//! Layouts of scenarios on several hosts, of which one is slow: nothing is taken from under a load, and a scenario ends with its events.
+//! Layouts of scenarios on several hosts, of which one is slow: nothing is taken from under a load,
+//! and a scenario ends with its events.
 
 mod common;
 
@@ -8,7 +9,8 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// Two scenarios, in each of which a host reads what the other one wrote. A command stops one of the two agents as soon as the first is measured.
+/// Two scenarios, in each of which a host reads what the other one wrote. A command stops one of
+/// the two agents as soon as the first is measured.
 const ROTATED: &str = "\
 name = \"rotated\"
 [stages]
@@ -62,8 +64,18 @@ fn what_a_host_made_stays_until_the_slowest_host_is_through_with_it() {
     let here = folder.path();
     fs::write(here.join("rotated.toml"), ROTATED).expect("a suite");
     let data = here.join("data");
-    let arguments =
-        ["run", "rotated.toml", "--hosts", "local:2", "-t", text(&data), "--out", "run.plimsoll", "--json", "--quiet"];
+    let arguments = [
+        "run",
+        "rotated.toml",
+        "--hosts",
+        "local:2",
+        "-t",
+        text(&data),
+        "--out",
+        "run.plimsoll",
+        "--json",
+        "--quiet",
+    ];
     let child = start(here, &arguments);
     wait_until("one agent to be stopped", || here.join("stopped").exists());
     // When a host says that its stage is over, it has done all that it does then.
@@ -73,7 +85,10 @@ fn what_a_host_made_stays_until_the_slowest_host_is_through_with_it() {
         first.and_then(|first| record.stage(first)).is_some_and(|stage| stage.starts.len() == 1)
     });
     let sizes: Vec<u64> = (0..2)
-        .map(|host| fs::metadata(here.join(format!("data-h000{host}/data-00000.bin"))).map_or(0, |file| file.len()))
+        .map(|host| {
+            fs::metadata(here.join(format!("data-h000{host}/data-00000.bin")))
+                .map_or(0, |file| file.len())
+        })
         .collect();
     let agent = fs::read_to_string(here.join("stopped")).expect("its number");
     run("kill", &["-s", "CONT", agent.trim()]);
@@ -81,7 +96,11 @@ fn what_a_host_made_stays_until_the_slowest_host_is_through_with_it() {
     assert_eq!(sizes, [4 << 20; 2], "the stopped host still reads it");
     let results = json["results"].as_array().expect("rows");
     let counts = |field: &str| results.iter().map(|row| row[field].as_u64()).collect::<Vec<_>>();
-    assert_eq!((counts("ios"), counts("errors")), (vec![Some(128), Some(64)], vec![Some(0); 2]), "{json}");
+    assert_eq!(
+        (counts("ios"), counts("errors")),
+        (vec![Some(128), Some(64)], vec![Some(0); 2]),
+        "{json}"
+    );
     assert!(names(here).iter().all(|name| !name.starts_with("data")), "{:?}", names(here));
 }
 
@@ -109,7 +128,8 @@ scenarios = \"moved\"
 
 fn eventful(folder: &Path, set: &[&str]) -> (Value, Record) {
     fs::write(folder.join("eventful.toml"), EVENTFUL).expect("a suite");
-    let mut arguments = vec!["run", "eventful.toml", "-t", "data", "--out", "run.plimsoll", "--json", "--quiet"];
+    let mut arguments =
+        vec!["run", "eventful.toml", "-t", "data", "--out", "run.plimsoll", "--json", "--quiet"];
     arguments.extend(set.iter().flat_map(|set| ["--set", set]));
     let json = plimsoll(folder, &arguments).with_code(0).json();
     (json, so_far(folder).expect("a run file"))
@@ -117,7 +137,8 @@ fn eventful(folder: &Path, set: &[&str]) -> (Value, Record) {
 
 /// The doubts of the second scenario, by their words for machines.
 fn doubts(json: &Value) -> Vec<&str> {
-    let rows = json["results"].as_array().expect("rows").iter().filter(|row| row["scenario"] == "rests");
+    let rows =
+        json["results"].as_array().expect("rows").iter().filter(|row| row["scenario"] == "rests");
     rows.flat_map(|row| row["warnings"].as_array().expect("a list"))
         .filter_map(|doubt| doubt["code"].as_str())
         .collect()
@@ -127,7 +148,11 @@ fn doubts(json: &Value) -> Vec<&str> {
 fn a_scenario_is_over_when_the_command_of_its_event_is() {
     let folder = scratch();
     let (json, record) = eventful(folder.path(), &["event.move.command=sleep 2"]);
-    let ended = record.occurrences.iter().find(|one| one.kind == OccurrenceKind::CommandEnded).expect("it ended");
+    let ended = record
+        .occurrences
+        .iter()
+        .find(|one| one.kind == OccurrenceKind::CommandEnded)
+        .expect("it ended");
     assert_eq!((ended.status, ended.stage), (Some(0), None), "between the stages");
     let next = measured(&record)[1];
     let began_unix_ns = record.stage(next).expect("it was measured").started_unix_ns;

@@ -1,5 +1,5 @@
-//! Texts that come from anybody (names in a run file, what a host writes to its standard error, what it says that it is) steer no terminal and open
-//! no formula, wherever they are shown.
+//! Texts that come from anybody (names in a run file, what a host writes to its standard error,
+//! what it says that it is) steer no terminal and open no formula, wherever they are shown.
 
 mod common;
 
@@ -9,7 +9,8 @@ use model::{Event, Note, NoteKind, Occurrence, OccurrenceKind, Record, resume};
 use std::fs;
 use std::path::Path;
 
-/// An order to clear the screen, one to name the window, the bell, a C1 order, text from right to left, and a second line.
+/// An order to clear the screen, one to name the window, the bell, a C1 order, text from right to
+/// left, and a second line.
 const HOSTILE: &str = "=cmd\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}evil\nline";
 
 /// Nothing in a text does anything but to be seen, or to end a line.
@@ -25,21 +26,27 @@ fn assert_shown(folder: &Path, args: &[&str]) -> Ended {
     ended
 }
 
-/// The run of a small suite, as somebody else could have written its file: every name and sentence in it is hostile.
+/// The run of a small suite, as somebody else could have written its file: every name and sentence
+/// in it is hostile.
 fn hostile_run(folder: &Path, seed: u32, name: &str) {
     let suite = format!(
-        "name = \"plain\"\nseed = {seed}\n[stages]\nprepare = false\nmeasure = \"30s\"\n[[workload]]\nname = \"w\"\nworkers = 1\n"
+        "name = \"plain\"\nseed = {seed}\n[stages]\nprepare = false\nmeasure = \
+         \"30s\"\n[[workload]]\nname = \"w\"\nworkers = 1\n"
     );
     fs::write(folder.join("plain.toml"), suite).expect("a suite");
     let target = "sim:exponential,mean=1ms,capacity=64MiB";
-    plimsoll(folder, &["run", "plain.toml", "-t", target, "--out", "plain.plimsoll", "--quiet"]).with_code(0);
+    plimsoll(folder, &["run", "plain.toml", "-t", target, "--out", "plain.plimsoll", "--quiet"])
+        .with_code(0);
     let mut record: Record = store::read(&folder.join("plain.plimsoll")).expect("a run file");
     fs::remove_file(folder.join("plain.plimsoll")).expect("ours");
     fs::remove_file(folder.join("plain.html")).expect("ours");
     let plan = &mut record.plan;
     plan.suite = format!("suite {HOSTILE}");
     plan.description = HOSTILE.to_owned();
-    plan.stages.iter_mut().flat_map(|stage| &mut stage.works).for_each(|work| work.workload = HOSTILE.to_owned());
+    plan.stages
+        .iter_mut()
+        .flat_map(|stage| &mut stage.works)
+        .for_each(|work| work.workload = HOSTILE.to_owned());
     for (host, facts) in plan.hosts.iter_mut().zip(&mut record.testbed) {
         host.hostname = format!("host {HOSTILE}");
         facts.hostname.clone_from(&host.hostname);
@@ -47,17 +54,35 @@ fn hostile_run(folder: &Path, seed: u32, name: &str) {
         facts.cpu_model = format!("CPU {HOSTILE}");
     }
     let stage = record.stages.last().map(|stage| stage.stage);
-    record.notes.push(Note { stage, host: 0, kind: NoteKind::Adjusted, detail: HOSTILE.to_owned() });
-    let mark = Occurrence { stage, at_ns: 10_000_000_000, ..Occurrence::new(OccurrenceKind::Mark, "mark") };
-    record.occurrences.push(Occurrence { label: HOSTILE.to_owned(), detail: HOSTILE.to_owned(), ..mark });
+    record.notes.push(Note {
+        stage,
+        host: 0,
+        kind: NoteKind::Adjusted,
+        detail: HOSTILE.to_owned(),
+    });
+    let mark = Occurrence {
+        stage,
+        at_ns: 10_000_000_000,
+        ..Occurrence::new(OccurrenceKind::Mark, "mark")
+    };
+    record.occurrences.push(Occurrence {
+        label: HOSTILE.to_owned(),
+        detail: HOSTILE.to_owned(),
+        ..mark
+    });
     write(&folder.join(name), &record, &[]);
 }
 
 /// Writes a record as a run file, without these stages and, where there are any, without its end.
 fn write(path: &Path, record: &Record, without: &[u32]) {
-    let mut writer =
-        store::Writer::create(path, &record.plan, &record.testbed, &record.version, record.started_unix_ns)
-            .expect("a run file");
+    let mut writer = store::Writer::create(
+        path,
+        &record.plan,
+        &record.testbed,
+        &record.version,
+        record.started_unix_ns,
+    )
+    .expect("a run file");
     writer.append_all(&resume::kept(record, without)).expect("written");
     if let (Some((unix_ns, end)), true) = (record.end.clone(), without.is_empty()) {
         writer.append(&Event::RunEnded { unix_ns, end }).expect("written");
@@ -69,7 +94,18 @@ fn write(path: &Path, record: &Record, without: &[u32]) {
 fn a_run_file_chooses_no_other_machine() {
     let folder = scratch();
     let here = folder.path();
-    let run_line = ["run", "--rw", "randread", "--size", "1M", "--runtime", "1", "data", "--out", "whole.plimsoll"];
+    let run_line = [
+        "run",
+        "--rw",
+        "randread",
+        "--size",
+        "1M",
+        "--runtime",
+        "1",
+        "data",
+        "--out",
+        "whole.plimsoll",
+    ];
     plimsoll(here, &[&run_line[..], &["--quiet"]].concat()).with_code(0);
     let mut record: Record = store::read(&here.join("whole.plimsoll")).expect("a run file");
     let last = record.stages.last().expect("measured").stage;
@@ -78,15 +114,21 @@ fn a_run_file_chooses_no_other_machine() {
     let bin = here.join("bin");
     fs::create_dir(&bin).expect("a folder");
     for program in ["ssh", "kubectl", "salloc"] {
-        fs::write(bin.join(program), format!("#!/bin/sh\ntouch {}\nexit 1\n", text(&here.join("asked"))))
-            .expect("room");
+        fs::write(
+            bin.join(program),
+            format!("#!/bin/sh\ntouch {}\nexit 1\n", text(&here.join("asked"))),
+        )
+        .expect("room");
         run("chmod", &["755", text(&bin.join(program))]);
     }
     let path = format!("{}:{}", text(&bin), std::env::var("PATH").unwrap_or_default());
     for (number, (option, again)) in [
         ("--hosts=evil.example", "plimsoll resume 0.plimsoll --hosts=evil.example".to_owned()),
         ("--kubernetes=app=x", "plimsoll resume 1.plimsoll --kubernetes=app=x".to_owned()),
-        ("--slurm=-N1 -w n9 -p x", format!("plimsoll resume 2.plimsoll '--slurm=-N1 -p x -w {host}'")),
+        (
+            "--slurm=-N1 -w n9 -p x",
+            format!("plimsoll resume 2.plimsoll '--slurm=-N1 -p x -w {host}'"),
+        ),
     ]
     .into_iter()
     .enumerate()
@@ -109,7 +151,8 @@ fn a_run_file_steers_nothing_that_shows_it() {
     hostile_run(here, 1, "a.plimsoll");
     hostile_run(here, 2, "b.plimsoll");
     let shown = assert_shown(here, &["show", "a.plimsoll"]).with_code(0);
-    let rows = shown.out.lines().filter(|line| line.contains("evil") && line.contains("read")).count();
+    let rows =
+        shown.out.lines().filter(|line| line.contains("evil") && line.contains("read")).count();
     assert!(
         rows >= 1 && !shown.out.lines().any(|line| line.starts_with("line")),
         "names stay in their row: {shown:#?}"
@@ -124,7 +167,8 @@ fn a_run_file_steers_nothing_that_shows_it() {
     assert_shown(here, &["watch", "a.plimsoll", "--json"]);
     assert_shown(here, &["watch", "a.plimsoll"]);
     for table in ["results", "quantiles", "series", "counters", "events"] {
-        let csv = assert_shown(here, &["export", "a.plimsoll", "--table", table, "-o", "-"]).with_code(0);
+        let csv =
+            assert_shown(here, &["export", "a.plimsoll", "--table", table, "-o", "-"]).with_code(0);
         assert!(!csv.out.contains(",=cmd") && !csv.out.contains(",\"=cmd"), "{csv:#?}");
     }
     assert_shown(here, &["export", "a.plimsoll", "--format", "json", "-o", "-"]).with_code(0);

@@ -21,11 +21,13 @@ depth = 8
 workers = 1
 ";
 
-/// The counters that the run file claims. To a device, an fsync is a write of no sectors that carries a flush: the kernel counts it
-/// as both. A trim is a write of zeroes without bytes, which it counts as a write of so many sectors.
+/// The counters that the run file claims. To a device, an fsync is a write of no sectors that
+/// carries a flush: the kernel counts it as both. A trim is a write of zeroes without bytes, which
+/// it counts as a write of so many sectors.
 fn claimed(json: &Value) -> Counters {
     let sum = |op: &str, field: &str| -> u64 {
-        let totals = json["issued"].as_array().expect("a list").iter().filter(|total| total["op"] == op);
+        let totals =
+            json["issued"].as_array().expect("a list").iter().filter(|total| total["op"] == op);
         totals.map(|total| total[field].as_u64().expect("a number")).sum()
     };
     Counters {
@@ -39,7 +41,8 @@ fn claimed(json: &Value) -> Counters {
 
 fn run(device: &Loop, extra: &[&str]) -> (Counters, Value) {
     let folder = scratch();
-    std::fs::write(folder.path().join("truth.toml"), common::random_suite("truth") + MORE).expect("a suite");
+    std::fs::write(folder.path().join("truth.toml"), common::random_suite("truth") + MORE)
+        .expect("a suite");
     let mut args = vec!["run", "truth.toml", "--json", "--quiet"];
     args.extend(extra);
     let before = device.counters();
@@ -59,8 +62,12 @@ fn a_device_that_was_given_up_saw_every_request_and_no_other() {
         let claimed = claimed(&json);
         assert_eq!(seen, claimed, "{backend}");
         assert!(claimed.reads > 100 && claimed.writes > 400 && claimed.flushes == 1, "{claimed:?}");
-        let stages: Vec<&str> =
-            json["issued"].as_array().expect("a list").iter().filter_map(|t| t["stage"].as_str()).collect();
+        let stages: Vec<&str> = json["issued"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter_map(|t| t["stage"].as_str())
+            .collect();
         assert!(["prepare", "precondition", "measure"].iter().all(|stage| stages.contains(stage)));
     }
 }
@@ -74,13 +81,22 @@ fn a_device_saw_every_trim() {
         let device = Loop::new(64);
         let set = format!("backend=\"{backend}\"");
         let trims = ["--set", "trim=\"20%\"", "--set", "priority=\"best-effort/6\""];
-        let (seen, json) =
-            run(&device, &[&["--destroy-data", text(&device.device), "--set", &set], &trims[..]].concat());
+        let (seen, json) = run(
+            &device,
+            &[&["--destroy-data", text(&device.device), "--set", &set], &trims[..]].concat(),
+        );
         assert_eq!(seen, claimed(&json), "{backend}");
-        let of_trims: Vec<&Value> =
-            json["results"].as_array().expect("a list").iter().filter(|row| row["op"] == "trim").collect();
+        let of_trims: Vec<&Value> = json["results"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter(|row| row["op"] == "trim")
+            .collect();
         assert_eq!(of_trims.len(), 3, "{backend}: a row for each workload");
-        assert!(of_trims.iter().all(|row| row["errors"] == 0 && row["ios"].as_u64() > Some(0)), "{of_trims:?}");
+        assert!(
+            of_trims.iter().all(|row| row["errors"] == 0 && row["ios"].as_u64() > Some(0)),
+            "{of_trims:?}"
+        );
     }
 }
 
@@ -90,7 +106,8 @@ fn a_device_that_is_only_read_saw_no_write() {
         return;
     }
     let device = Loop::new(64);
-    let (seen, json) = run(&device, &["--existing", "--target", text(&device.device), "--set", "read=\"100%\""]);
+    let (seen, json) =
+        run(&device, &["--existing", "--target", text(&device.device), "--set", "read=\"100%\""]);
     assert_eq!(seen, claimed(&json));
     assert_eq!((seen.writes, seen.write_sectors, seen.flushes), (0, 0, 0));
 }
@@ -103,11 +120,32 @@ fn an_interrupted_run_counts_what_was_on_its_way() {
     let device = Loop::new(64);
     let folder = scratch();
     let before = device.counters();
-    let line = ["run", "--rw", "randwrite", "--iodepth", "32", "--numjobs", "2", "--size", "32M", "--runtime", "30"];
-    let rest = ["--set", "prepare_block=64KiB", "--destroy-data", text(&device.device), "--json", "--quiet"];
+    let line = [
+        "run",
+        "--rw",
+        "randwrite",
+        "--iodepth",
+        "32",
+        "--numjobs",
+        "2",
+        "--size",
+        "32M",
+        "--runtime",
+        "30",
+    ];
+    let rest = [
+        "--set",
+        "prepare_block=64KiB",
+        "--destroy-data",
+        text(&device.device),
+        "--json",
+        "--quiet",
+    ];
     let child = common::start(folder.path(), &[line.as_slice(), rest.as_slice()].concat());
     // Well after the 512 requests of prepare.
-    common::wait_until("the measurement to begin", || device.counters().since(before).writes > 3_000);
+    common::wait_until("the measurement to begin", || {
+        device.counters().since(before).writes > 3_000
+    });
     common::signal(&child, "INT");
     let json = common::end(child).with_code(130).json();
     assert_eq!(json["state"], "interrupted");

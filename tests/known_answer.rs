@@ -1,4 +1,5 @@
-//! The whole program against targets whose answer theory knows: suite, plan, engine, run file, results.
+//! The whole program against targets whose answer theory knows: suite, plan, engine, run file,
+//! results.
 
 mod common;
 
@@ -14,8 +15,8 @@ fn measured(device: &str, workload: &str, seconds: u32) -> Value {
 fn ended_with(code: i32, device: &str, workload: &str, seconds: u32) -> Value {
     let folder = scratch();
     let suite = format!(
-        "name = \"known\"\n[layout]\nsize = \"1GiB\"\n[stages]\nprepare = false\nprecondition = \"10s\"\nmeasure = \"{seconds}s\"\n\
-         [[workload]]\nname = \"w\"\nworkers = 4\n{workload}\n"
+        "name = \"known\"\n[layout]\nsize = \"1GiB\"\n[stages]\nprepare = false\nprecondition = \
+         \"10s\"\nmeasure = \"{seconds}s\"\n[[workload]]\nname = \"w\"\nworkers = 4\n{workload}\n"
     );
     std::fs::write(folder.path().join("known.toml"), suite).expect("a suite");
     let target = format!("sim:{device}");
@@ -32,7 +33,10 @@ fn mean_s(row: &Value) -> f64 {
 }
 
 fn assert_near(measured: f64, theory: f64, share: f64, what: &str) {
-    assert!((measured / theory - 1.0).abs() < share, "{what}: measured {measured}, theory {theory}");
+    assert!(
+        (measured / theory - 1.0).abs() < share,
+        "{what}: measured {measured}, theory {theory}"
+    );
 }
 
 /// Arrivals like those of strangers, and so many places that none waits for one.
@@ -64,16 +68,19 @@ fn mmc_responds_as_the_formula_says() {
     for (servers, load, seconds) in [(1, 0.5, 200), (4, 0.8, 150), (8, 0.95, 400)] {
         let device = format!("exponential,mean=100us,servers={servers}");
         let row = measured(&device, &poisson(load * f64::from(servers) / SERVICE_S), seconds);
-        let theory = SERVICE_S + erlang_c(servers, load) * SERVICE_S / (f64::from(servers) * (1.0 - load));
+        let theory =
+            SERVICE_S + erlang_c(servers, load) * SERVICE_S / (f64::from(servers) * (1.0 - load));
         assert_near(mean_s(&row), theory, 0.02, &format!("M/M/{servers} at {load}"));
     }
 }
 
 #[test]
 fn a_saturated_device_carries_its_servers_over_their_service() {
-    for (device, per_s) in
-        [("md1", 10_000.0), ("exponential,mean=50us,servers=8", 160_000.0), ("md1,servers=64,iops=50000", 50_000.0)]
-    {
+    for (device, per_s) in [
+        ("md1", 10_000.0),
+        ("exponential,mean=50us,servers=8", 160_000.0),
+        ("md1,servers=64,iops=50000", 50_000.0),
+    ] {
         let row = measured(device, "depth = 32", 20);
         assert_near(number(&row, "iops"), per_s, 0.005, device);
         // Little's law: what is outstanding is the rate times the time.
@@ -86,7 +93,9 @@ fn quantiles_are_those_of_the_distribution_to_the_last_nines() {
     // As many servers as requests: nobody waits, and what is measured is the service alone.
     let row = measured("exponential,mean=100us,servers=128", "depth = 32", 8);
     let latency = &row["latency_ns"];
-    for (key, share) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999)] {
+    for (key, share) in
+        [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999)]
+    {
         let theory_ns = -(1.0f64 - share).ln() * 100e3;
         assert_near(number(latency, key), theory_ns, 0.01, key);
     }
@@ -94,16 +103,23 @@ fn quantiles_are_those_of_the_distribution_to_the_last_nines() {
 }
 
 fn codes(row: &Value) -> Vec<&str> {
-    row["warnings"].as_array().expect("warnings").iter().filter_map(|warning| warning["code"].as_str()).collect()
+    row["warnings"]
+        .as_array()
+        .expect("warnings")
+        .iter()
+        .filter_map(|warning| warning["code"].as_str())
+        .collect()
 }
 
-/// A device that stands still for 2 s of 60: at 10,000 requests a second, 20,000 are due meanwhile, and the k-th of them waits 2 s − k·100 µs.
-/// One in a thousand of all 600,000 is 600, so that the p99.9 is 1.94 s.
+/// A device that stands still for 2 s of 60: at 10,000 requests a second, 20,000 are due meanwhile,
+/// and the k-th of them waits 2 s − k·100 µs. One in a thousand of all 600,000 is 600, so that the
+/// p99.9 is 1.94 s.
 #[test]
 fn a_stall_shows_in_an_open_loop_and_a_closed_one_is_warned_of() {
     let device = "md1,servers=4096,stall=30s+2s";
     let open = measured(device, "rate = 10000\ndepth = 4096", 60);
-    // The depth of all workers together is less than what is due: the rest waits in the generator, and its wait counts the same.
+    // The depth of all workers together is less than what is due: the rest waits in the generator,
+    // and its wait counts the same.
     assert_near(number(&open["latency_ns"], "p99_9"), 1.94e9, 0.01, "p99.9 of the open loop");
     assert_near(number(&open["latency_ns"], "max"), 2e9, 0.01, "maximum of the open loop");
     assert!(!codes(&open).contains(&"stalled"), "an open loop hides nothing: {:?}", codes(&open));
@@ -129,7 +145,8 @@ fn the_same_seed_gives_the_same_run_to_the_bit() {
 #[test]
 fn errors_of_the_device_are_counted_by_kind() {
     let folder = scratch();
-    let line = "run --rw randread --iodepth 8 --size 64M --runtime 10 --json --quiet sim:ssd,error=read:EIO:1000ppm";
+    let line = "run --rw randread --iodepth 8 --size 64M --runtime 10 --json --quiet \
+                sim:ssd,error=read:EIO:1000ppm";
     let json = plimsoll(folder.path(), &line.split(' ').collect::<Vec<_>>()).with_code(1).json();
     let row = &json["results"][0];
     let share = number(row, "errors") / (number(row, "errors") + number(row, "ios"));
@@ -140,7 +157,8 @@ fn errors_of_the_device_are_counted_by_kind() {
 #[test]
 fn the_time_of_the_wall_gives_the_same_answer_but_for_what_the_engine_adds() {
     let folder = scratch();
-    let line = "run --rw randread --iodepth 4 --size 64M --runtime 1 --json --quiet --set time=\"real\" sim:constant,service=2ms,servers=4";
+    let line = "run --rw randread --iodepth 4 --size 64M --runtime 1 --json --quiet --set \
+                time=\"real\" sim:constant,service=2ms,servers=4";
     let json = plimsoll(folder.path(), &line.split(' ').collect::<Vec<_>>()).with_code(0).json();
     let latency = &json["results"][0]["latency_ns"];
     assert!(number(latency, "p50") >= 2e6, "never faster than the device: {latency}");
@@ -148,7 +166,12 @@ fn the_time_of_the_wall_gives_the_same_answer_but_for_what_the_engine_adds() {
 
 /// What a row is doubted for.
 fn doubts(row: &Value) -> Vec<&str> {
-    row["warnings"].as_array().expect("warnings").iter().filter_map(|warning| warning["code"].as_str()).collect()
+    row["warnings"]
+        .as_array()
+        .expect("warnings")
+        .iter()
+        .filter_map(|warning| warning["code"].as_str())
+        .collect()
 }
 
 #[test]
@@ -160,7 +183,9 @@ fn a_rate_of_writes_with_an_fsync_behind_each_is_kept() {
 
 #[test]
 fn a_target_that_keeps_its_rate_is_not_said_to_have_missed_it() {
-    let missed = |device: &str, workload: &str| doubts(&measured(device, workload, 10)).contains(&"rate-missed");
+    let missed = |device: &str, workload: &str| {
+        doubts(&measured(device, workload, 10)).contains(&"rate-missed")
+    };
     // Every request takes 150 ms, and there is a server for each.
     assert!(!missed("constant,service=150ms,servers=1000", "rate = 1000\ndepth = 1024"));
     assert!(missed("constant,service=150ms,servers=100", "rate = 1000\ndepth = 1024"));

@@ -16,16 +16,27 @@ fn the_run_file_has_every_request_that_the_device_saw() {
     }
     let device = Loop::new(64);
     let folder = scratch();
-    std::fs::write(folder.path().join("layers.toml"), common::random_suite("layers")).expect("a suite");
+    std::fs::write(folder.path().join("layers.toml"), common::random_suite("layers"))
+        .expect("a suite");
     let before = device.counters();
-    let args = ["run", "layers.toml", "--quiet", "--out", "run.plimsoll", "--destroy-data", text(&device.device)];
+    let args = [
+        "run",
+        "layers.toml",
+        "--quiet",
+        "--out",
+        "run.plimsoll",
+        "--destroy-data",
+        text(&device.device),
+    ];
     plimsoll(folder.path(), &args).with_code(0);
     let seen = device.counters().since(before);
 
     let record = store::read(&folder.path().join("run.plimsoll")).expect("a run file");
     let name = device.device.file_name().expect("a name").to_string_lossy().into_owned();
     let samples = || record.stages.iter().flat_map(|stage| &stage.counters);
-    let sum = |metric| samples().filter_map(|sample| sample.get(Layer::Block, &name, metric)).sum::<u64>();
+    let sum = |metric| {
+        samples().filter_map(|sample| sample.get(Layer::Block, &name, metric)).sum::<u64>()
+    };
     let counted = Counters {
         reads: sum(Metric::Reads) + sum(Metric::ReadsMerged),
         read_sectors: sum(Metric::ReadBytes) / 512,
@@ -38,19 +49,35 @@ fn the_run_file_has_every_request_that_the_device_saw() {
 
     for stage in &record.stages {
         assert!(!stage.counters.is_empty(), "stage {}", stage.stage);
-        let adjoin = |pair: &[model::CounterSample]| pair[0].start_ns + pair[0].length_ns == pair[1].start_ns;
+        let adjoin = |pair: &[model::CounterSample]| {
+            pair[0].start_ns + pair[0].length_ns == pair[1].start_ns
+        };
         assert!(stage.counters.windows(2).all(adjoin), "no time is left out or counted twice");
-        assert!(stage.counters.iter().enumerate().all(|(index, sample)| sample.number as usize == index));
+        assert!(
+            stage
+                .counters
+                .iter()
+                .enumerate()
+                .all(|(index, sample)| sample.number as usize == index)
+        );
     }
     let measured = record.stages.last().expect("a stage");
-    assert!(measured.counters.len() >= 3, "700 ms at 100 ms, on a host that may be busy: {}", measured.counters.len());
+    assert!(
+        measured.counters.len() >= 3,
+        "700 ms at 100 ms, on a host that may be busy: {}",
+        measured.counters.len()
+    );
 }
 
 #[test]
 fn the_inventory_follows_a_target_down_to_the_file_below_its_loop_device() {
     let folder = scratch();
     let nowhere = plimsoll(folder.path(), &["inventory", "no/such/place"]).with_code(0);
-    assert!(nowhere.out.contains("no/such/place: nothing stands there, nor above it"), "{}", nowhere.out);
+    assert!(
+        nowhere.out.contains("no/such/place: nothing stands there, nor above it"),
+        "{}",
+        nowhere.out
+    );
     if !has("the layers below a file system", &["losetup", "loop", "mkfs.ext4", "mount"]) {
         return;
     }
@@ -59,8 +86,14 @@ fn the_inventory_follows_a_target_down_to_the_file_below_its_loop_device() {
     let json = plimsoll(folder.path(), &["inventory", "--json", place]).with_code(0).json();
     let chain = json[0]["targets"][0]["chain"].as_array().expect("a chain");
     assert_eq!((&chain[0]["kind"], &chain[0]["name"]), (&"FileSystem".into(), &"ext4".into()));
-    assert_eq!((&chain[1]["kind"], &chain[1]["device"]["media"]), (&"Loop".into(), &"Virtual".into()));
-    assert!(chain[1]["detail"].as_str().is_some_and(|detail| detail.starts_with("over /")), "{chain:?}");
+    assert_eq!(
+        (&chain[1]["kind"], &chain[1]["device"]["media"]),
+        (&"Loop".into(), &"Virtual".into())
+    );
+    assert!(
+        chain[1]["detail"].as_str().is_some_and(|detail| detail.starts_with("over /")),
+        "{chain:?}"
+    );
     let size = chain[1]["device"]["size"].as_u64();
     assert_eq!(size, Some(64 << 20));
     let inventory = &json[0]["inventory"];
@@ -77,15 +110,17 @@ fn the_inventory_follows_a_target_down_to_the_file_below_its_loop_device() {
 fn simulated_time_has_no_counters() {
     let folder = scratch();
     let args = ["run", "layers.toml", "--quiet", "--out", "run.plimsoll", "--target", "sim:ssd"];
-    std::fs::write(folder.path().join("layers.toml"), common::random_suite("layers")).expect("a suite");
+    std::fs::write(folder.path().join("layers.toml"), common::random_suite("layers"))
+        .expect("a suite");
     plimsoll(folder.path(), &args).with_code(0);
     let record = store::read(&folder.path().join("run.plimsoll")).expect("a run file");
     assert!(record.stages.iter().any(|stage| !stage.samples.is_empty()));
     assert!(record.stages.iter().all(|stage| stage.counters.is_empty()));
 }
 
-/// A device in memory that can be pulled out. The kernel gives the number of one that is gone to the next that is made, which then looks as if nothing
-/// had been pulled out: so there is one at a time, and it is taken away once.
+/// A device in memory that can be pulled out. The kernel gives the number of one that is gone to
+/// the next that is made, which then looks as if nothing had been pulled out: so there is one at a
+/// time, and it is taken away once.
 struct Zram {
     number: String,
     is_there: Cell<bool>,
@@ -96,7 +131,10 @@ impl Zram {
     fn new() -> Zram {
         static TURN: Mutex<()> = Mutex::new(());
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = std::fs::read_to_string("/sys/class/zram-control/hot_add").expect("a device").trim().to_owned();
+        let number = std::fs::read_to_string("/sys/class/zram-control/hot_add")
+            .expect("a device")
+            .trim()
+            .to_owned();
         let zram = Zram { number, is_there: Cell::new(true), _turn: turn };
         std::fs::write(format!("/sys/block/{}/disksize", zram.name()), "16M").expect("a size");
         zram
@@ -114,7 +152,8 @@ impl Zram {
     }
 }
 
-/// How often a text tells that a block device is gone. Others may go in the same interval, and are told with it.
+/// How often a text tells that a block device is gone. Others may go in the same interval, and are
+/// told with it.
 fn losses(text: &str, name: &str) -> usize {
     let notes = text.split("block ").filter_map(|rest| Some(rest.split_once(": gone")?.0));
     notes.filter(|names| names.split(", ").any(|one| one == name)).count()
@@ -136,7 +175,8 @@ fn a_device_that_is_pulled_out_is_counted_until_then_and_missed_once() {
     let zram = Zram::new();
     let name = zram.name();
     let mut counters = probe::Counters::open(&probe::Tree::real());
-    let mut file = std::fs::OpenOptions::new().write(true).open(format!("/dev/{name}")).expect("a device");
+    let mut file =
+        std::fs::OpenOptions::new().write(true).open(format!("/dev/{name}")).expect("a device");
     std::io::Write::write_all(&mut file, &[7; 65_536]).expect("room");
     file.sync_all().expect("a device");
     drop(file);
@@ -144,7 +184,9 @@ fn a_device_that_is_pulled_out_is_counted_until_then_and_missed_once() {
     common::wait_until("nobody to look at the device", || zram.pull_out());
     let without = counters.read();
     assert_eq!(without.entry(Layer::Block, &name), None);
-    let gone = |sample: &model::CounterSample| sample.notes.iter().map(|note| losses(note, &name)).sum::<usize>();
+    let gone = |sample: &model::CounterSample| {
+        sample.notes.iter().map(|note| losses(note, &name)).sum::<usize>()
+    };
     assert_eq!((gone(&without), gone(&counters.read())), (1, 0), "{:?}", without.notes);
 }
 
@@ -155,7 +197,8 @@ fn who_watches_is_told_of_a_device_that_is_pulled_out_and_the_watch_goes_on() {
     }
     let zram = Zram::new();
     let name = zram.name();
-    let mut file = std::fs::OpenOptions::new().write(true).open(format!("/dev/{name}")).expect("a device");
+    let mut file =
+        std::fs::OpenOptions::new().write(true).open(format!("/dev/{name}")).expect("a device");
     std::io::Write::write_all(&mut file, &[7; 65_536]).expect("room");
     file.sync_all().expect("a device");
     drop(file);
@@ -180,7 +223,8 @@ fn a_device_that_is_pulled_out_of_a_run_is_missed_and_nothing_is_counted_over_th
     let zram = Zram::new();
     let name = zram.name();
     let write = |bytes: usize| {
-        let mut file = std::fs::OpenOptions::new().write(true).open(format!("/dev/{name}")).expect("a device");
+        let mut file =
+            std::fs::OpenOptions::new().write(true).open(format!("/dev/{name}")).expect("a device");
         std::io::Write::write_all(&mut file, &vec![7; bytes]).expect("room");
         file.sync_all().expect("a device");
     };
@@ -188,8 +232,18 @@ fn a_device_that_is_pulled_out_of_a_run_is_missed_and_nothing_is_counted_over_th
     let lost = Loop::new(16);
     let folder = scratch();
     let here = folder.path();
-    let load =
-        ["--rw", "randread", "--bs", "4k", "--size", "16M", "--runtime", "600", "--set", "stages.interval=100ms"];
+    let load = [
+        "--rw",
+        "randread",
+        "--bs",
+        "4k",
+        "--size",
+        "16M",
+        "--runtime",
+        "600",
+        "--set",
+        "stages.interval=100ms",
+    ];
     let run = ["run", "--quiet", "--out", "run.plimsoll", "--events", "lines"];
     let mut child = common::start(here, &[&run[..], &load, &["data"]].concat());
     common::wait_for_samples(here, 1);
@@ -200,19 +254,26 @@ fn a_device_that_is_pulled_out_of_a_run_is_missed_and_nothing_is_counted_over_th
             is_told(&std::fs::read_to_string(here.join("lines")).unwrap_or_default())
         });
     };
-    let is_counted = |lines: &str| lines.lines().any(|line| line.contains("\"counters\"") && line.contains(&name));
+    let is_counted = |lines: &str| {
+        lines.lines().any(|line| line.contains("\"counters\"") && line.contains(&name))
+    };
     told("an interval with the device", &is_counted);
     let readings = |lines: &str| lines.lines().filter(|line| line.contains("\"counters\"")).count();
     let so_far = || readings(&std::fs::read_to_string(here.join("lines")).unwrap_or_default());
     write(65_536);
-    // How many readings are under way to the file when it is written, nobody knows: what they say of the device is certain.
+    // How many readings are under way to the file when it is written, nobody knows: what they say
+    // of the device is certain.
     let bytes_of = |line: &str| {
         let event: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
         let entries = event["entries"].as_array().cloned().unwrap_or_default();
-        let of_device = entries.iter().filter(|entry| entry["layer"] == "block" && entry["name"] == name.as_str());
+        let of_device = entries
+            .iter()
+            .filter(|entry| entry["layer"] == "block" && entry["name"] == name.as_str());
         of_device.filter_map(|entry| entry["values"]["write_bytes"].as_u64()).sum::<u64>()
     };
-    told("a reading of what was written", &|lines| lines.lines().map(bytes_of).sum::<u64>() >= 65_536);
+    told("a reading of what was written", &|lines| {
+        lines.lines().map(bytes_of).sum::<u64>() >= 65_536
+    });
     drop(lost);
     common::wait_until("nobody to look at the device", || zram.pull_out());
     told("its loss", &|lines| losses(lines, &name) > 0);
@@ -222,11 +283,17 @@ fn a_device_that_is_pulled_out_of_a_run_is_missed_and_nothing_is_counted_over_th
     common::end(child).with_code(130);
 
     let record = store::read(&here.join("run.plimsoll")).expect("a run file");
-    let samples: Vec<&model::CounterSample> = record.stages.iter().flat_map(|stage| &stage.counters).collect();
-    let written = samples.iter().filter_map(|sample| sample.get(Layer::Block, &name, Metric::WriteBytes)).sum::<u64>();
+    let samples: Vec<&model::CounterSample> =
+        record.stages.iter().flat_map(|stage| &stage.counters).collect();
+    let written = samples
+        .iter()
+        .filter_map(|sample| sample.get(Layer::Block, &name, Metric::WriteBytes))
+        .sum::<u64>();
     assert_eq!(written, 65_536, "to the byte what was written while it was there");
-    let gone =
-        samples.iter().position(|sample| sample.notes.iter().any(|note| losses(note, &name) > 0)).expect("a note");
+    let gone = samples
+        .iter()
+        .position(|sample| sample.notes.iter().any(|note| losses(note, &name) > 0))
+        .expect("a note");
     assert!(samples[gone..].iter().all(|sample| sample.entry(Layer::Block, &name).is_none()));
     assert!(samples.len() > gone + 2, "and others are counted after it");
     let page = std::fs::read_to_string(here.join("run.html")).expect("a page");
@@ -240,7 +307,8 @@ fn a_container_that_hides_parts_of_proc_is_watched_with_what_is_left() {
     }
     let folder = scratch();
     // As container runtimes do it: an empty folder over a folder, nothing over a file.
-    let hide = "mount -t tmpfs none /proc/pressure && mount -t tmpfs none /proc/fs && mount --bind /dev/null /proc/interrupts && exec \"$@\"";
+    let hide = "mount -t tmpfs none /proc/pressure && mount -t tmpfs none /proc/fs && mount \
+                --bind /dev/null /proc/interrupts && exec \"$@\"";
     let program = common::command(folder.path(), &[]).get_program().to_owned();
     let output = std::process::Command::new("unshare")
         .args(["--mount", "sh", "-c", hide, "sh"])
@@ -256,7 +324,10 @@ fn a_container_that_hides_parts_of_proc_is_watched_with_what_is_left() {
         .map(|line| serde_json::from_str(line).expect("an object"))
         .collect();
     assert!(told.len() == 2 && told.iter().all(|object| object["cpu"].is_number()), "{told:?}");
-    let missing = said.lines().filter(|line| line.contains("/proc/pressure") && line.contains("left out")).count();
+    let missing = said
+        .lines()
+        .filter(|line| line.contains("/proc/pressure") && line.contains("left out"))
+        .count();
     assert_eq!(missing, 1, "once, and not with each interval: {said}");
 }
 
@@ -313,12 +384,16 @@ fn a_network_interface_is_counted_to_the_byte() {
             None => total = Some(sample),
             Some(total) => total.merge(&sample),
         }
-        total.as_ref().and_then(|total| total.get(Layer::Nic, b, Metric::ReceivedPackets)) >= Some(500)
+        total.as_ref().and_then(|total| total.get(Layer::Nic, b, Metric::ReceivedPackets))
+            >= Some(500)
     });
     let total = total.expect("a sample");
     let get = |end: &str, metric| total.get(Layer::Nic, end, metric);
     assert_eq!((get(a, Metric::SentPackets), get(a, Metric::SentBytes)), (Some(500), Some(bytes)));
-    assert_eq!((get(b, Metric::ReceivedPackets), get(b, Metric::ReceivedBytes)), (Some(500), Some(bytes)));
+    assert_eq!(
+        (get(b, Metric::ReceivedPackets), get(b, Metric::ReceivedBytes)),
+        (Some(500), Some(bytes))
+    );
     assert_eq!((get(a, Metric::ReceivedBytes), get(b, Metric::SentBytes)), (Some(0), Some(0)));
     assert_eq!((get(a, Metric::SendErrors), get(a, Metric::SendDrops)), (Some(0), Some(0)));
 }

@@ -1,4 +1,5 @@
-//! One file for all workers, amounts, and the page cache: a whole run against what the kernel and the file system say.
+//! One file for all workers, amounts, and the page cache: a whole run against what the kernel and
+//! the file system say.
 
 mod common;
 
@@ -29,7 +30,8 @@ fn has_warning(row: &Value, code: &str) -> bool {
 }
 
 fn sent(json: &Value, op: &str, field: &str) -> u64 {
-    let totals = json["issued"].as_array().expect("a list").iter().filter(|total| total["op"] == op);
+    let totals =
+        json["issued"].as_array().expect("a list").iter().filter(|total| total["op"] == op);
     totals.map(|total| total[field].as_u64().expect("a number")).sum()
 }
 
@@ -66,7 +68,11 @@ fn every_block_of_a_shared_file_goes_to_the_kernel_once_however_it_is_shared_out
         let device = Loop::new(32);
         let folder = scratch();
         let before = device.counters();
-        let json = run(folder.path(), IN_TURN, &["--destroy-data", text(&device.device), "--set", sharing]);
+        let json = run(
+            folder.path(),
+            IN_TURN,
+            &["--destroy-data", text(&device.device), "--set", sharing],
+        );
         let seen = device.counters().since(before);
         let sectors = (24 << 20) / 512;
         assert_eq!((seen.read_sectors, seen.write_sectors), (sectors, sectors), "{sharing}");
@@ -77,14 +83,24 @@ fn every_block_of_a_shared_file_goes_to_the_kernel_once_however_it_is_shared_out
         );
         // Flushes that wait for the same one become one.
         assert!((1..=3).contains(&seen.flushes), "{sharing}: {seen:?}");
-        assert_eq!(sent(&json, "fsync", "ios"), 3, "each worker flushes what it wrote, within its time");
+        assert_eq!(
+            sent(&json, "fsync", "ios"),
+            3,
+            "each worker flushes what it wrote, within its time"
+        );
         for (workload, op) in [("write", "write"), ("read", "read")] {
             let row = row(&json, workload, op);
             assert_eq!(row["bytes"].as_u64(), Some(24 << 20));
             assert_eq!(row["last_done"]["bytes"], row["bytes"]);
             assert!(number(&row["first_done"]["seconds"]) <= number(&row["last_done"]["seconds"]));
-            assert!(row["first_done"]["bytes"].as_u64() >= Some(8 << 20), "the first worker's share, at least");
-            assert!(!has_warning(row, "not-prepared") && !has_warning(row, "not-preconditioned"), "{row:#}");
+            assert!(
+                row["first_done"]["bytes"].as_u64() >= Some(8 << 20),
+                "the first worker's share, at least"
+            );
+            assert!(
+                !has_warning(row, "not-prepared") && !has_warning(row, "not-preconditioned"),
+                "{row:#}"
+            );
         }
     }
 }
@@ -92,9 +108,13 @@ fn every_block_of_a_shared_file_goes_to_the_kernel_once_however_it_is_shared_out
 #[test]
 fn a_stonewall_ends_all_with_the_first_and_both_figures_are_kept() {
     let folder = scratch();
-    let stop = ["--set", "stonewall=true", "--set", "workload.write.workers=2", "--set", "direct=false"];
-    let json =
-        run(folder.path(), IN_TURN, &[stop.as_slice(), &["--target", "data", "--set", "sharing=\"whole\""]].concat());
+    let stop =
+        ["--set", "stonewall=true", "--set", "workload.write.workers=2", "--set", "direct=false"];
+    let json = run(
+        folder.path(),
+        IN_TURN,
+        &[stop.as_slice(), &["--target", "data", "--set", "sharing=\"whole\""]].concat(),
+    );
     let row = row(&json, "write", "write");
     let (first, last) = (&row["first_done"], &row["last_done"]);
     let bytes = first["bytes"].as_u64().expect("a number");
@@ -102,20 +122,31 @@ fn a_stonewall_ends_all_with_the_first_and_both_figures_are_kept() {
     assert!(number(&first["bytes"]) <= number(&last["bytes"]));
     assert_eq!(row["bytes"], first["bytes"], "the figure is that at the wall");
     assert_eq!(row["seconds"], first["seconds"]);
-    let table = plimsoll(folder.path(), &["run", "layouts.toml", "--quiet", "--target", "data"]).with_code(0).out;
+    let table = plimsoll(folder.path(), &["run", "layouts.toml", "--quiet", "--target", "data"])
+        .with_code(0)
+        .out;
     assert!(table.contains("write, write: the first worker was done after"), "{table}");
 }
 
-/// Two servers of 100 µs each, and two workers with one request outstanding: 120 and 280 blocks take 12 and 28 ms.
+/// Two servers of 100 µs each, and two workers with one request outstanding: 120 and 280 blocks
+/// take 12 and 28 ms.
 #[test]
 fn a_simulation_shows_both_ends_where_arithmetic_has_them() {
     let suite = |stonewall: bool| {
         let workload = |name: &str, range: &str| {
-            format!("[[workload]]\nname = \"{name}\"\ngroup = \"g\"\nworkers = 1\ndepth = 1\nrange = \"{range}\"\n")
+            format!(
+                "[[workload]]\nname = \"{name}\"\ngroup = \"g\"\nworkers = 1\ndepth = 1\nrange = \
+                 \"{range}\"\n"
+            )
         };
         let (short, long) = (workload("short", "0%-30%"), workload("long", "30%-100%"));
-        let stages = format!("prepare = false\namount = \"all\"\ninterval = \"10ms\"\nstonewall = {stonewall}");
-        format!("name = \"ends\"\n[layout]\nfiles = 1\nsize = 1638400\n[stages]\n{stages}\n{short}{long}")
+        let stages = format!(
+            "prepare = false\namount = \"all\"\ninterval = \"10ms\"\nstonewall = {stonewall}"
+        );
+        format!(
+            "name = \"ends\"\n[layout]\nfiles = 1\nsize = \
+             1638400\n[stages]\n{stages}\n{short}{long}"
+        )
     };
     let figures = |json: &Value, workload: &str, end: &str| {
         let done = &row(json, workload, "read")[end];
@@ -129,13 +160,23 @@ fn a_simulation_shows_both_ends_where_arithmetic_has_them() {
         ((0.012, 120), (0.028, 120))
     );
     let (seconds, at_wall) = figures(&json, "long", "first_done");
-    assert!((119..=120).contains(&at_wall), "what comes back at that very instant may count or not: {at_wall}");
+    assert!(
+        (119..=120).contains(&at_wall),
+        "what comes back at that very instant may count or not: {at_wall}"
+    );
     assert_eq!((seconds, figures(&json, "long", "last_done")), (0.012, (0.028, 280)));
     let json = run(folder.path(), &suite(true), &target);
     let (first, last) = (figures(&json, "long", "first_done"), figures(&json, "long", "last_done"));
     assert_eq!(first.0, 0.012);
-    assert!((119..=120).contains(&first.1) && last.1 >= first.1 && last.1 <= 121, "{first:?} {last:?}");
-    assert_eq!(row(&json, "long", "read")["ios"].as_u64(), Some(first.1), "the figure is that at the wall");
+    assert!(
+        (119..=120).contains(&first.1) && last.1 >= first.1 && last.1 <= 121,
+        "{first:?} {last:?}"
+    );
+    assert_eq!(
+        row(&json, "long", "read")["ios"].as_u64(),
+        Some(first.1),
+        "the figure is that at the wall"
+    );
 }
 
 #[test]
@@ -148,21 +189,29 @@ fn transfers_that_suit_no_block_go_through_the_page_cache_and_are_refused_past_i
     let data = disk.path().join("data");
     std::fs::write(folder.path().join("layouts.toml"), IN_TURN).expect("a suite");
     let odd = ["--set", "block_size=47008", "--target", text(&data), "--json", "--quiet"];
-    let past = plimsoll(folder.path(), &[["run", "layouts.toml"].as_slice(), &odd].concat()).with_code(3);
+    let past =
+        plimsoll(folder.path(), &[["run", "layouts.toml"].as_slice(), &odd].concat()).with_code(3);
     assert!(past.err.contains("47008 bytes") && past.err.contains("--buffered"), "{}", past.err);
     let json =
-        plimsoll(folder.path(), &[["run", "layouts.toml", "--buffered"].as_slice(), &odd].concat()).with_code(0).json();
+        plimsoll(folder.path(), &[["run", "layouts.toml", "--buffered"].as_slice(), &odd].concat())
+            .with_code(0)
+            .json();
     let blocks = (24 << 20) / 47_008;
     for op in ["write", "read"] {
         assert_eq!(row(&json, op, op)["ios"].as_u64(), Some(blocks), "every whole transfer once");
     }
 }
 
-/// The caches of this host, claimed from every other copy of these tests: what one of them reads from memory, another would drop. A file that stays,
-/// because a name that came and went would be claimed twice.
+/// The caches of this host, claimed from every other copy of these tests: what one of them reads
+/// from memory, another would drop. A file that stays, because a name that came and went would be
+/// claimed twice.
 fn claimed_caches() -> std::fs::File {
     let claim = std::env::temp_dir().join("plimsoll-tests-caches");
-    let file = std::fs::OpenOptions::new().create(true).append(true).open(&claim).expect("a file that all may share");
+    let file = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(&claim)
+        .expect("a file that all may share");
     file.lock().expect("a lock");
     file
 }
@@ -177,8 +226,13 @@ fn what_the_page_cache_answers_is_said_and_eviction_leaves_it_nothing() {
     let folder = scratch();
     let data = disk.path().join("data");
     let buffered = |set: &str| {
-        let json = run(folder.path(), IN_TURN, &["--buffered", "--target", text(&data), "--set", set]);
-        let note = json["notes"].as_array().expect("a list").iter().any(|note| note["code"] == "page-cache");
+        let json =
+            run(folder.path(), IN_TURN, &["--buffered", "--target", text(&data), "--set", set]);
+        let note = json["notes"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .any(|note| note["code"] == "page-cache");
         assert!(note, "what was done about the cache is said: {json:#}");
         has_warning(row(&json, "read", "read"), "read-from-memory")
     };
@@ -186,7 +240,8 @@ fn what_the_page_cache_answers_is_said_and_eviction_leaves_it_nothing() {
     assert!(!buffered("evict=true"));
     assert!(!buffered("drop_caches=true"));
     let direct = run(folder.path(), IN_TURN, &["--target", text(&data)]);
-    let codes: Vec<&Value> = direct["notes"].as_array().expect("a list").iter().map(|note| &note["code"]).collect();
+    let codes: Vec<&Value> =
+        direct["notes"].as_array().expect("a list").iter().map(|note| &note["code"]).collect();
     assert!(!codes.iter().any(|code| *code == "page-cache" || *code == "device-read"), "{codes:?}");
 }
 
@@ -198,15 +253,30 @@ fn the_suites_of_the_file_system_tools_run_on_a_small_machine() {
         ("ior-n-to-1", [("write", "write"), ("read", "read")]),
         ("iozone-random", [("random-write", "write"), ("random-read", "read")]),
     ] {
-        let small = ["--scale", "1/65536", "--set", "sweep.workers=[1, 2]", "--json", "--quiet", "--target", "data"];
+        let small = [
+            "--scale",
+            "1/65536",
+            "--set",
+            "sweep.workers=[1, 2]",
+            "--json",
+            "--quiet",
+            "--target",
+            "data",
+        ];
         let files: &[&str] = if suite == "ior-n-to-1" { &[] } else { &["--set", "files=2"] };
-        let json = plimsoll(folder.path(), &[["run", suite].as_slice(), &small, files].concat()).with_code(0).json();
+        let json = plimsoll(folder.path(), &[["run", suite].as_slice(), &small, files].concat())
+            .with_code(0)
+            .json();
         assert_eq!(json["state"], "complete", "{suite}");
         for (workload, op) in workloads {
             let rows = json["results"].as_array().expect("a list");
-            let rows: Vec<&Value> = rows.iter().filter(|row| row["workload"] == workload && row["op"] == op).collect();
+            let rows: Vec<&Value> =
+                rows.iter().filter(|row| row["workload"] == workload && row["op"] == op).collect();
             assert_eq!(rows.len(), 2, "{suite}: one and two workers");
-            assert_eq!(rows[0]["bytes"], rows[1]["bytes"], "{suite}: the amount is the same for any number of workers");
+            assert_eq!(
+                rows[0]["bytes"], rows[1]["bytes"],
+                "{suite}: the amount is the same for any number of workers"
+            );
             assert!(
                 rows.iter().all(|row| !has_warning(row, "not-prepared") && row["errors"] == 0),
                 "{suite}: {rows:#?}"

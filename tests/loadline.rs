@@ -1,4 +1,5 @@
-//! The load line of the whole program: targets whose answer theory knows, several hosts, real files, and objectives that are none.
+//! The load line of the whole program: targets whose answer theory knows, several hosts, real
+//! files, and objectives that are none.
 
 mod common;
 
@@ -6,14 +7,24 @@ use common::{plimsoll, scratch};
 use serde_json::Value;
 
 /// Strangers' requests to a queue; a minute of virtual time for each point.
-const SUITE: &str = "name = \"known\"\n[layout]\nsize = \"1GiB\"\n[stages]\nprepare = false\nmeasure = \"60s\"\n\
-                     [[workload]]\nname = \"w\"\nworkers = 4\narrivals = \"poisson\"\n";
+const SUITE: &str = "name = \"known\"\n[layout]\nsize = \"1GiB\"\n[stages]\nprepare = \
+                     false\nmeasure = \"60s\"\n[[workload]]\nname = \"w\"\nworkers = 4\narrivals \
+                     = \"poisson\"\n";
 
 fn found(device: &str, objective: &str, more: &[&str]) -> Value {
     let folder = scratch();
     std::fs::write(folder.path().join("known.toml"), SUITE).expect("a suite");
     let target = format!("sim:{device}");
-    let mut args = vec!["loadline", "known.toml", "--target", &target, "--objective", objective, "--json", "--quiet"];
+    let mut args = vec![
+        "loadline",
+        "known.toml",
+        "--target",
+        &target,
+        "--objective",
+        objective,
+        "--json",
+        "--quiet",
+    ];
     args.extend(["--out", "line.plimsoll"]);
     args.extend(more);
     let json = plimsoll(folder.path(), &args).with_code(0).json();
@@ -27,7 +38,11 @@ fn assert_line(json: &Value, theory: f64, what: &str) {
     let rate = line["rate"].as_f64().unwrap_or_else(|| panic!("{what}: {line}"));
     assert!((rate / theory - 1.0).abs() < 0.02, "{what}: {rate}, theory {theory}");
     assert!(line["points"].as_array().is_some_and(|points| points.len() <= 12), "{what}: {line}");
-    assert_eq!((&line["confirmed"], &line["finished"]), (&Value::from(true), &Value::from(true)), "{what}");
+    assert_eq!(
+        (&line["confirmed"], &line["finished"]),
+        (&Value::from(true), &Value::from(true)),
+        "{what}"
+    );
 }
 
 /// M/D/1: S + ρ·S ÷ (2·(1 − ρ)) is 300 µs for S = 100 µs at ρ = 0.8.
@@ -52,25 +67,42 @@ fn without_a_latency_the_line_is_what_the_device_carries() {
 /// A search with evenly due requests over a device, 10 s of virtual time for each point.
 fn evenly(device: &str, workload: &str, objective: &str) -> Value {
     let folder = scratch();
-    let suite = "name = \"even\"\n[layout]\nsize = \"64MiB\"\n[stages]\nprepare = false\nmeasure = \"10s\"\n\
-                 [[workload]]\nname = \"w\"\nworkers = 1\ndepth = 1024\n";
+    let suite = "name = \"even\"\n[layout]\nsize = \"64MiB\"\n[stages]\nprepare = false\nmeasure \
+                 = \"10s\"\n[[workload]]\nname = \"w\"\nworkers = 1\ndepth = 1024\n";
     std::fs::write(folder.path().join("even.toml"), format!("{suite}{workload}")).expect("a suite");
     let target = format!("sim:{device}");
-    let args = ["loadline", "even.toml", "--target", &target, "--objective", objective, "--json", "--quiet"];
+    let args = [
+        "loadline",
+        "even.toml",
+        "--target",
+        &target,
+        "--objective",
+        objective,
+        "--json",
+        "--quiet",
+    ];
     plimsoll(folder.path(), &args).with_code(0).json()
 }
 
 /// Requests of 150 ms are under way for 1.5 % of a point: 100 servers of them carry 666.7 a second.
 #[test]
 fn what_is_under_way_at_the_end_of_a_point_lowers_no_load_line() {
-    assert_line(&evenly("constant,service=150ms,servers=100", "", "p99 < 200ms"), 100.0 / 0.15, "100 servers");
+    assert_line(
+        &evenly("constant,service=150ms,servers=100", "", "p99 < 200ms"),
+        100.0 / 0.15,
+        "100 servers",
+    );
 }
 
 /// Ten writes and an fsync take 1.1 ms.
 #[test]
 fn fsyncs_take_no_places_of_a_rate() {
     let workload = "read = 0\nfsync_every = 10\n";
-    assert_line(&evenly("constant,service=100us,fsync=100us", workload, "write p99 < 2ms"), 10.0 / 1.1e-3, "fsyncs");
+    assert_line(
+        &evenly("constant,service=100us,fsync=100us", workload, "write p99 < 2ms"),
+        10.0 / 1.1e-3,
+        "fsyncs",
+    );
 }
 
 #[test]
@@ -95,8 +127,8 @@ fn several_hosts_have_one_line_together() {
 #[test]
 fn files_are_laid_out_once_loaded_at_every_point_and_removed() {
     let folder = scratch();
-    let line =
-        "loadline --rw randread --bs 4k --numjobs 2 --size 2M --runtime 0.2 --json --quiet --out l.plimsoll data";
+    let line = "loadline --rw randread --bs 4k --numjobs 2 --size 2M --runtime 0.2 --json --quiet \
+                --out l.plimsoll data";
     let mut args: Vec<&str> = line.split(' ').collect();
     args.extend(["--objective", "p99 < 1min, errors = 0", "--buffered"]);
     let ran = plimsoll(folder.path(), &args);
@@ -108,14 +140,19 @@ fn files_are_laid_out_once_loaded_at_every_point_and_removed() {
         .expect("issued")
         .iter()
         .filter(|total| total["stage"] == "prepare" && total["op"] == "write");
-    assert_eq!(prepared.map(|total| total["bytes"].as_u64().expect("bytes")).sum::<u64>(), 4 << 20, "laid out once");
+    assert_eq!(
+        prepared.map(|total| total["bytes"].as_u64().expect("bytes")).sum::<u64>(),
+        4 << 20,
+        "laid out once"
+    );
     assert!(!folder.path().join("data").exists(), "all of it is gone");
 }
 
 #[test]
 fn an_objective_that_never_holds_is_an_answer_with_a_code_of_its_own() {
     let folder = scratch();
-    let line = "loadline --rw randread --size 64M --runtime 5 --quiet --json sim:constant,service=1ms --objective";
+    let line = "loadline --rw randread --size 64M --runtime 5 --quiet --json \
+                sim:constant,service=1ms --objective";
     let mut args: Vec<&str> = line.split(' ').collect();
     args.push("mean < 10us");
     let json = plimsoll(folder.path(), &args).with_code(6).json();
@@ -130,14 +167,25 @@ fn what_cannot_be_searched_is_refused_before_anything_is_touched() {
         let ran = plimsoll(folder.path(), args).with_code(2);
         assert!(ran.err.contains(words), "{args:?}: {}", ran.err);
     };
-    refused(&["loadline", "smoke", "-t", "sim:ssd", "--objective", "p99 > 5ms"], "so its limit is what it is at most");
+    refused(
+        &["loadline", "smoke", "-t", "sim:ssd", "--objective", "p99 > 5ms"],
+        "so its limit is what it is at most",
+    );
     refused(&["loadline", "smoke", "-t", "sim:ssd", "--objective", "p99 < 5"], "has no unit");
     refused(
         &["loadline", "four-corners", "-t", "sim:ssd", "--objective", "p99 < 5ms"],
         "name one workload with --workload",
     );
-    let args =
-        ["loadline", "four-corners", "-t", "sim:ssd", "--objective", "p99 < 5ms", "--workload", "4k-random-raed"];
+    let args = [
+        "loadline",
+        "four-corners",
+        "-t",
+        "sim:ssd",
+        "--objective",
+        "p99 < 5ms",
+        "--workload",
+        "4k-random-raed",
+    ];
     refused(&args, "did you mean `4k-random-read`?");
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
 }
@@ -147,7 +195,8 @@ fn along(axis: &str, device: &str, objective: &str, suite: &str) -> Value {
     let folder = scratch();
     std::fs::write(folder.path().join("along.toml"), suite).expect("a suite");
     let target = format!("sim:{device}");
-    let args = ["loadline", "along.toml", "--along", axis, "--target", &target, "--objective", objective];
+    let args =
+        ["loadline", "along.toml", "--along", axis, "--target", &target, "--objective", objective];
     let how = ["--json", "--quiet", "--out", "along.plimsoll"];
     let json = plimsoll(folder.path(), &[&args[..], &how].concat()).with_code(0).json();
     let again = plimsoll(folder.path(), &["show", "along.plimsoll", "--json"]).with_code(0).json();
@@ -162,12 +211,13 @@ fn along(axis: &str, device: &str, objective: &str, suite: &str) -> Value {
     found
 }
 
-/// Least recently used, random reads: all hits as long as what is loaded fits. A hit takes 100 µs and a miss 2 ms, so that 1.05 % of misses make a mean of
-/// 120 µs.
+/// Least recently used, random reads: all hits as long as what is loaded fits. A hit takes 100 µs
+/// and a miss 2 ms, so that 1.05 % of misses make a mean of 120 µs.
 #[test]
 fn along_the_size_the_cache_ends_where_it_does() {
-    let suite = "name = \"along\"\n[layout]\nsize = \"1GiB\"\n[stages]\nprepare = false\nprecondition = \"20s\"\nmeasure = \"4s\"\n\
-        [[workload]]\nname = \"w\"\nworkers = 4\nblock_size = \"64KiB\"\ndepth = 1\n";
+    let suite = "name = \"along\"\n[layout]\nsize = \"1GiB\"\n[stages]\nprepare = \
+                 false\nprecondition = \"20s\"\nmeasure = \"4s\"\n[[workload]]\nname = \
+                 \"w\"\nworkers = 4\nblock_size = \"64KiB\"\ndepth = 1\n";
     let device = "constant,service=2ms,servers=8,capacity=1GiB,cache=64MiB@100us,cache-line=64KiB";
     let found = along("size", device, "mean < 120us", suite);
     let mib = found["value"].as_f64().expect("it ends somewhere") / f64::from(1 << 20);
@@ -179,9 +229,10 @@ fn along_the_size_the_cache_ends_where_it_does() {
 /// 8 servers of 100 µs: with d requests outstanding the mean is d ÷ 8 × 100 µs, 200 µs at 16.
 #[test]
 fn along_the_depth_the_answer_is_that_of_little() {
-    let suite = "name = \"along\"\n[layout]\nsize = \"64MiB\"\n[stages]\nprepare = false\nmeasure = \"2s\"\n\
-        [[workload]]\nname = \"w\"\nworkers = 1\ndepth = 200\n";
-    let found = along("depth", "constant,service=100us,servers=8,capacity=64MiB", "mean < 204us", suite);
+    let suite = "name = \"along\"\n[layout]\nsize = \"64MiB\"\n[stages]\nprepare = false\nmeasure \
+                 = \"2s\"\n[[workload]]\nname = \"w\"\nworkers = 1\ndepth = 200\n";
+    let found =
+        along("depth", "constant,service=100us,servers=8,capacity=64MiB", "mean < 204us", suite);
     let depth = found["value"].as_u64().expect("it ends somewhere");
     assert!((14..=16).contains(&depth), "{found}");
     assert!(found["fails_at"].as_u64().is_some_and(|fails| (17..=18).contains(&fails)), "{found}");
@@ -190,8 +241,8 @@ fn along_the_depth_the_answer_is_that_of_little() {
 /// The same for workers that wait for one request each.
 #[test]
 fn along_the_workers_the_answer_is_that_of_little_too() {
-    let suite = "name = \"along\"\n[layout]\nsize = \"64MiB\"\n[stages]\nprepare = false\nmeasure = \"2s\"\n\
-        [[workload]]\nname = \"w\"\nworkers = 100\ndepth = 1\n";
+    let suite = "name = \"along\"\n[layout]\nsize = \"64MiB\"\n[stages]\nprepare = false\nmeasure \
+                 = \"2s\"\n[[workload]]\nname = \"w\"\nworkers = 100\ndepth = 1\n";
     let device = "constant,service=100us,servers=8,capacity=64MiB";
     let alone = along("workers", device, "mean < 204us", suite);
     let workers = alone["value"].as_u64().expect("it ends somewhere");
@@ -202,9 +253,15 @@ fn along_the_workers_the_answer_is_that_of_little_too() {
 #[test]
 fn along_the_workers_of_two_hosts_both_have_their_part() {
     let folder = scratch();
-    let line = "loadline --rw randread --bs 4k --numjobs 40 --iodepth 1 --size 64M --runtime 2 --json --quiet --along workers --hosts local:2 --out w.plimsoll";
+    let line = "loadline --rw randread --bs 4k --numjobs 40 --iodepth 1 --size 64M --runtime 2 \
+                --json --quiet --along workers --hosts local:2 --out w.plimsoll";
     let mut args: Vec<&str> = line.split(' ').collect();
-    args.extend(["--target", "sim:constant,service=100us,servers=8,capacity=4GiB", "--objective", "mean < 204us"]);
+    args.extend([
+        "--target",
+        "sim:constant,service=100us,servers=8,capacity=4GiB",
+        "--objective",
+        "mean < 204us",
+    ]);
     let found = plimsoll(folder.path(), &args).with_code(0).json()["along"].clone();
     let workers = found["value"].as_u64().expect("it ends somewhere");
     assert!((29..=32).contains(&workers), "16 on each: {found}");
@@ -212,20 +269,33 @@ fn along_the_workers_of_two_hosts_both_have_their_part() {
     let stages = || record.plan.hosts.iter().flat_map(|host| &host.stages);
     assert!(stages().all(|stage| !stage.workers.is_empty()));
     let bytes = |stage: &model::plan::HostStage| {
-        stage.workers.iter().flat_map(|worker| &worker.extents).map(|extent| extent.length).sum::<u64>()
+        stage
+            .workers
+            .iter()
+            .flat_map(|worker| &worker.extents)
+            .map(|extent| extent.length)
+            .sum::<u64>()
     };
-    let measured: Vec<u64> = stages().filter(|stage| stage.kind == model::StageKind::Measure).map(bytes).collect();
-    assert!(measured.iter().all(|bytes| *bytes == measured[0]), "fewer workers load the same bytes: {measured:?}");
+    let measured: Vec<u64> =
+        stages().filter(|stage| stage.kind == model::StageKind::Measure).map(bytes).collect();
+    assert!(
+        measured.iter().all(|bytes| *bytes == measured[0]),
+        "fewer workers load the same bytes: {measured:?}"
+    );
 }
 
 #[test]
 fn a_depth_that_is_only_a_bound_is_not_searched_for() {
     let folder = scratch();
     std::fs::write(folder.path().join("along.toml"), SUITE).expect("a suite");
-    let args = ["loadline", "along.toml", "--target", "sim:md1", "--objective", "errors = 0", "--quiet"];
+    let args =
+        ["loadline", "along.toml", "--target", "sim:md1", "--objective", "errors = 0", "--quiet"];
     let told =
-        plimsoll(folder.path(), &[&args[..], &["--along", "depth", "--set", "rate=100"]].concat()).with_code(2).err;
+        plimsoll(folder.path(), &[&args[..], &["--along", "depth", "--set", "rate=100"]].concat())
+            .with_code(2)
+            .err;
     assert!(told.contains("the depth is only a bound"), "{told}");
-    let told = plimsoll(folder.path(), &[&args[..], &["--along", "hosts"]].concat()).with_code(2).err;
+    let told =
+        plimsoll(folder.path(), &[&args[..], &["--along", "hosts"]].concat()).with_code(2).err;
     assert!(told.contains("write rate, depth, size or workers"), "{told}");
 }

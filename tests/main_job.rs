@@ -19,9 +19,17 @@ fn smoke(extra: &[&str]) -> (tempfile::TempDir, Value) {
 #[test]
 fn one_command_leaves_a_run_file_and_a_page_and_no_data() {
     let (folder, json) = smoke(&[]);
-    assert_eq!(names(folder.path()), ["run.html", "run.plimsoll"], "one file to mail, one page to look at");
-    let prepared: Vec<&Value> =
-        json["issued"].as_array().expect("a list").iter().filter(|t| t["stage"] == "prepare").collect();
+    assert_eq!(
+        names(folder.path()),
+        ["run.html", "run.plimsoll"],
+        "one file to mail, one page to look at"
+    );
+    let prepared: Vec<&Value> = json["issued"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter(|t| t["stage"] == "prepare")
+        .collect();
     let written = prepared.iter().find(|total| total["op"] == "write").expect("prepare writes");
     assert_eq!(written["bytes"], 64 << 20, "every byte of two files of 32 MiB");
     assert_eq!(prepared.iter().find(|total| total["op"] == "fsync").expect("and syncs")["ios"], 2);
@@ -29,7 +37,9 @@ fn one_command_leaves_a_run_file_and_a_page_and_no_data() {
         .as_array()
         .expect("a list")
         .iter()
-        .map(|row| (row["workload"].as_str().expect("a name"), row["op"].as_str().expect("an operation")))
+        .map(|row| {
+            (row["workload"].as_str().expect("a name"), row["op"].as_str().expect("an operation"))
+        })
         .collect();
     let expected = [
         ("4k-random-read", "read"),
@@ -42,13 +52,16 @@ fn one_command_leaves_a_run_file_and_a_page_and_no_data() {
     for row in json["results"].as_array().expect("a list") {
         let ios = row["ios"].as_u64().expect("a number");
         let size = [("4k", 4096), ("8k", 8192), ("1m", 1 << 20)];
-        let size =
-            size.iter().find(|(name, _)| row["workload"].as_str().expect("a name").starts_with(name)).expect("known").1;
+        let size = size
+            .iter()
+            .find(|(name, _)| row["workload"].as_str().expect("a name").starts_with(name))
+            .expect("known")
+            .1;
         assert_eq!(row["bytes"], ios * size);
         assert!(ios > 0 && row["iops"].as_f64().expect("a rate") > 0.0);
         let latency = &row["latency_ns"];
-        let rising =
-            ["p50", "p90", "p99", "p99_9", "p99_99", "max"].map(|key| latency[key].as_u64().expect("a latency"));
+        let rising = ["p50", "p90", "p99", "p99_9", "p99_99", "max"]
+            .map(|key| latency[key].as_u64().expect("a latency"));
         assert!(rising.is_sorted() && rising[0] > 0, "{latency}");
     }
 }
@@ -63,7 +76,9 @@ fn a_backend_that_is_left_open_is_named_for_each_workload() {
         .map(|note| note["message"].as_str().expect("words"))
         .collect();
     for workload in ["4k-random-read", "8k-random-70-30", "1m-sequential-write"] {
-        let told = chosen.iter().filter(|message| message.starts_with(&format!("{workload} (measure): auto took ")));
+        let told = chosen
+            .iter()
+            .filter(|message| message.starts_with(&format!("{workload} (measure): auto took ")));
         assert_eq!(told.count(), 1, "{workload}: {chosen:?}");
     }
 }
@@ -75,7 +90,11 @@ fn a_recorded_run_says_the_same_at_any_time() {
     let page = fs::read(here.join("run.html")).expect("a page");
     assert_eq!(plimsoll(here, &["show", "run.plimsoll", "--json"]).with_code(0).json(), json);
     plimsoll(here, &["report", "run.plimsoll", "--out", "again.html"]).with_code(0);
-    assert_eq!(fs::read(here.join("again.html")).expect("a page"), page, "a report is a pure function of the run file");
+    assert_eq!(
+        fs::read(here.join("again.html")).expect("a page"),
+        page,
+        "a report is a pure function of the run file"
+    );
     let table = plimsoll(here, &["show", "run.plimsoll"]).with_code(0).out;
     for word in ["workload", "IOPS", "MiB/s", "p99.9", "errors", "CPU", "8k-random-70-30"] {
         assert!(table.contains(word), "{word} is missing in\n{table}");
@@ -87,9 +106,17 @@ fn the_page_needs_nothing_from_anywhere() {
     let (folder, _) = smoke(&[]);
     let page = fs::read_to_string(folder.path().join("run.html")).expect("a page");
     let lower = page.to_lowercase();
-    for outside in
-        ["src=\"http", "href=\"http", "url(http", "@import", "<link", "<iframe", "src=\"//", "fetch(", "xmlhttprequest"]
-    {
+    for outside in [
+        "src=\"http",
+        "href=\"http",
+        "url(http",
+        "@import",
+        "<link",
+        "<iframe",
+        "src=\"//",
+        "fetch(",
+        "xmlhttprequest",
+    ] {
         assert!(!lower.contains(outside), "the page asks for something outside: {outside}");
     }
     assert!(lower.contains("<svg") && lower.contains("8k-random-70-30"));
@@ -99,10 +126,12 @@ fn the_page_needs_nothing_from_anywhere() {
 fn a_run_file_that_is_there_is_refused_before_a_plan_is_shown() {
     let folder = scratch();
     fs::write(folder.path().join("run.plimsoll"), "mine").expect("writes");
-    for command in
-        [&["run", "smoke"][..], &["loadline", "smoke", "--workload", "4k-random-read", "--objective", "errors = 0"]]
-    {
-        let refused = plimsoll(folder.path(), &[command, &["--out", "run.plimsoll"]].concat()).with_code(2);
+    for command in [
+        &["run", "smoke"][..],
+        &["loadline", "smoke", "--workload", "4k-random-read", "--objective", "errors = 0"],
+    ] {
+        let refused =
+            plimsoll(folder.path(), &[command, &["--out", "run.plimsoll"]].concat()).with_code(2);
         assert!(refused.err.contains("never overwritten; name another with --out"), "{refused:?}");
         assert!(!refused.err.contains("workload "), "no plan is shown: {refused:?}");
     }
@@ -113,7 +142,10 @@ fn a_run_file_that_is_there_is_refused_before_a_plan_is_shown() {
 fn a_plan_touches_nothing() {
     let folder = scratch();
     let plan = plimsoll(folder.path(), &["plan"]).with_code(0).out;
-    assert!(plan.contains("four-corners") && plan.contains("writes") && plan.contains("time"), "{plan}");
+    assert!(
+        plan.contains("four-corners") && plan.contains("writes") && plan.contains("time"),
+        "{plan}"
+    );
     let json = plimsoll(folder.path(), &["plan", "--json"]).with_code(0).json();
     assert_eq!(json["points"].as_array().map(Vec::len), Some(7));
     assert!(names(folder.path()).is_empty());
@@ -133,11 +165,15 @@ fn the_default_suite_takes_less_than_two_minutes_of_load() {
 #[test]
 fn the_quick_form_is_what_a_fio_user_types() {
     let folder = scratch();
-    let line = "run --rw randrw --rwmixread 70 --bs 8k --iodepth 4 --numjobs 2 --size 8M --runtime 1 data --json --quiet --keep-data";
+    let line = "run --rw randrw --rwmixread 70 --bs 8k --iodepth 4 --numjobs 2 --size 8M \
+                --runtime 1 data --json --quiet --keep-data";
     let args: Vec<&str> = line.split(' ').collect();
     let json = plimsoll(folder.path(), &args).with_code(0).json();
     let rows = json["results"].as_array().expect("rows");
-    assert_eq!(rows.iter().map(|row| row["op"].as_str().expect("op")).collect::<Vec<_>>(), ["read", "write", "all"]);
+    assert_eq!(
+        rows.iter().map(|row| row["op"].as_str().expect("op")).collect::<Vec<_>>(),
+        ["read", "write", "all"]
+    );
     assert_eq!(
         rows[2]["ios"].as_u64(),
         Some(rows[0]["ios"].as_u64().unwrap_or(0) + rows[1]["ios"].as_u64().unwrap_or(0))
@@ -145,7 +181,10 @@ fn the_quick_form_is_what_a_fio_user_types() {
     let kept = names(&folder.path().join("data"));
     assert_eq!(kept, [".plimsoll", "data-00000.bin", "data-00001.bin"], "--keep-data keeps them");
     for file in &kept[1..] {
-        assert_eq!(fs::metadata(folder.path().join("data").join(file)).expect("a file").len(), 8 << 20);
+        assert_eq!(
+            fs::metadata(folder.path().join("data").join(file)).expect("a file").len(),
+            8 << 20
+        );
     }
     plimsoll(folder.path(), &["clean", "data"]).with_code(0);
     assert!(!folder.path().join("data").exists(), "clean leaves nothing of ours");
@@ -156,8 +195,12 @@ fn a_scaled_run_says_that_it_is_one() {
     let (_folder, json) = smoke(&["--scale", "1/10"]);
     assert_eq!(json["scale"], "1/10");
     for row in json["results"].as_array().expect("rows") {
-        let codes: Vec<&str> =
-            row["warnings"].as_array().expect("warnings").iter().filter_map(|w| w["code"].as_str()).collect();
+        let codes: Vec<&str> = row["warnings"]
+            .as_array()
+            .expect("warnings")
+            .iter()
+            .filter_map(|w| w["code"].as_str())
+            .collect();
         assert!(codes.contains(&"scaled"), "{codes:?}");
     }
 }
@@ -176,9 +219,16 @@ fn what_exists_is_read_and_stays_as_it_was() {
     let content: Vec<u8> = (0..(4 << 20)).map(|n: u32| (n % 251) as u8).collect();
     fs::write(&file, &content).expect("a file");
     // Older than the content, so that even a file system with `relatime` would renew it.
-    let long_ago = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
-    fs::File::open(&file).and_then(|file| file.set_times(fs::FileTimes::new().set_accessed(long_ago))).expect("a time");
-    let times = || fs::metadata(&file).and_then(|meta| Ok((meta.modified()?, meta.accessed()?))).expect("times");
+    let long_ago =
+        std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+    fs::File::open(&file)
+        .and_then(|file| file.set_times(fs::FileTimes::new().set_accessed(long_ago)))
+        .expect("a time");
+    let times = || {
+        fs::metadata(&file)
+            .and_then(|meta| Ok((meta.modified()?, meta.accessed()?)))
+            .expect("times")
+    };
     let before = times();
     let out = folder.path().join("x.plimsoll");
     let args = [
@@ -197,8 +247,12 @@ fn what_exists_is_read_and_stays_as_it_was() {
     assert_eq!(times(), before);
     assert_eq!(fs::read(&file).expect("still there"), content);
     assert!(json["issued"].as_array().expect("a list").iter().all(|total| total["op"] == "read"));
-    let workloads: Vec<&str> =
-        json["results"].as_array().expect("rows").iter().filter_map(|r| r["workload"].as_str()).collect();
+    let workloads: Vec<&str> = json["results"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .filter_map(|r| r["workload"].as_str())
+        .collect();
     assert_eq!(workloads, ["4k-random-read"], "workloads that write are left out");
 }
 
@@ -233,18 +287,37 @@ fn the_command_of_a_page_runs_the_same_again() {
     let folder = scratch();
     let suite = common::random_suite("mine");
     fs::write(folder.path().join("my suite.toml"), &suite).expect("written");
-    let line = ["run", "my suite.toml", "--target", "my data", "--set", "measure=200ms", "--out", "run.plimsoll", "-q"];
+    let line = [
+        "run",
+        "my suite.toml",
+        "--target",
+        "my data",
+        "--set",
+        "measure=200ms",
+        "--out",
+        "run.plimsoll",
+        "-q",
+    ];
     plimsoll(folder.path(), &line).with_code(0);
-    assert_eq!(plimsoll(folder.path(), &["show", "run.plimsoll", "--suite"]).with_code(0).out, suite);
+    assert_eq!(
+        plimsoll(folder.path(), &["show", "run.plimsoll", "--suite"]).with_code(0).out,
+        suite
+    );
 
     let page = fs::read_to_string(folder.path().join("run.html")).expect("a page");
     let start = page.find("plimsoll run ").expect("a command");
     let told: String = page[start..].chars().take_while(|c| *c != '<').collect();
     let told = told.replace("&#39;", "'").replace("&quot;", "\"");
-    assert_eq!(told.trim_end(), "plimsoll run '--target=my data' --set=measure=200ms 'my suite.toml'");
-    let again =
-        format!("{} --out again.plimsoll --json --quiet", told.trim_end().replacen("plimsoll", common::PLIMSOLL, 1));
-    let ended = std::process::Command::new("sh").args(["-c", &again]).current_dir(folder.path()).output();
+    assert_eq!(
+        told.trim_end(),
+        "plimsoll run '--target=my data' --set=measure=200ms 'my suite.toml'"
+    );
+    let again = format!(
+        "{} --out again.plimsoll --json --quiet",
+        told.trim_end().replacen("plimsoll", common::PLIMSOLL, 1)
+    );
+    let ended =
+        std::process::Command::new("sh").args(["-c", &again]).current_dir(folder.path()).output();
     let json = common::Ended::from(ended.expect("a shell")).with_code(0).json();
     assert_eq!((&json["suite"], &json["state"]), (&"mine".into(), &"complete".into()));
 }

@@ -10,16 +10,18 @@ use std::path::Path;
 /// A suite with these operations on 600 files in trees of two levels.
 fn suite(operations: &str, files: u64) -> String {
     format!(
-        "name = \"files\"\n[layout]\nkind = \"tree\"\n[tree]\nfiles = {files}\nsize = \"4KiB\"\nper_directory = 25\ndepth = 2\nfan_out = 4\n\
-         [stages]\ninterval = \"10ms\"\n[[workload]]\nname = \"w\"\nkind = \"metadata\"\nworkers = 3\nfile_order = \"random\"\n\
-         operations = [{operations}]\n"
+        "name = \"files\"\n[layout]\nkind = \"tree\"\n[tree]\nfiles = {files}\nsize = \
+         \"4KiB\"\nper_directory = 25\ndepth = 2\nfan_out = 4\n[stages]\ninterval = \
+         \"10ms\"\n[[workload]]\nname = \"w\"\nkind = \"metadata\"\nworkers = 3\nfile_order = \
+         \"random\"\noperations = [{operations}]\n"
     )
 }
 
 /// Runs a suite in `folder` on its subfolder `data`.
 fn run(folder: &Path, suite: &str, extra: &[&str]) -> common::Ended {
     fs::write(folder.join("files.toml"), suite).expect("a suite");
-    let mut args = vec!["run", "files.toml", "--target", "data", "--json", "--quiet", "--out", "run.plimsoll"];
+    let mut args =
+        vec!["run", "files.toml", "--target", "data", "--json", "--quiet", "--out", "run.plimsoll"];
     args.extend(extra);
     plimsoll(folder, &args)
 }
@@ -41,7 +43,8 @@ fn files_below(folder: &Path) -> (u64, u64) {
 
 fn figure(json: &Value, op: &str, field: &str) -> u64 {
     let rows = json["results"].as_array().expect("a list");
-    let row = rows.iter().find(|row| row["op"] == op).unwrap_or_else(|| panic!("no {op} in {json}"));
+    let row =
+        rows.iter().find(|row| row["op"] == op).unwrap_or_else(|| panic!("no {op} in {json}"));
     row[field].as_u64().expect("a number")
 }
 
@@ -49,16 +52,23 @@ fn figure(json: &Value, op: &str, field: &str) -> u64 {
 fn what_was_created_is_there_and_what_was_removed_is_not() {
     let folder = scratch();
     let here = folder.path();
-    let json = run(here, &suite("\"create\", \"stat\", \"read\"", 600), &["--keep-data"]).with_code(0).json();
+    let json = run(here, &suite("\"create\", \"stat\", \"read\"", 600), &["--keep-data"])
+        .with_code(0)
+        .json();
     for op in ["create", "stat", "read-file"] {
         assert_eq!((figure(&json, op, "ios"), figure(&json, op, "errors")), (600, 0), "{op}");
     }
     assert_eq!(files_below(&here.join("data")), (600, 600 * 4096), "as many as were created");
     assert_eq!((figure(&json, "create", "bytes"), figure(&json, "stat", "bytes")), (600 * 4096, 0));
     fs::remove_file(here.join("run.plimsoll")).expect("a run file");
-    let json = run(here, &suite("\"create\", \"remove\"", 300), &["--keep-data"]).with_code(0).json();
+    let json =
+        run(here, &suite("\"create\", \"remove\"", 300), &["--keep-data"]).with_code(0).json();
     assert_eq!(figure(&json, "remove", "ios"), 300);
-    assert_eq!(files_below(&here.join("data")), (0, 0), "none of this run, and none of the one before");
+    assert_eq!(
+        files_below(&here.join("data")),
+        (0, 0),
+        "none of this run, and none of the one before"
+    );
     plimsoll(here, &["clean", "data"]).with_code(0);
     assert!(!here.join("data").exists());
 }
@@ -66,19 +76,26 @@ fn what_was_created_is_there_and_what_was_removed_is_not() {
 #[test]
 fn a_run_of_all_operations_leaves_nothing_but_its_record() {
     let folder = scratch();
-    let all = "\"create\", \"stat\", \"open\", \"read\", \"write\", \"readdir\", \"setattr\", \"rename\", \"link\", \"symlink\", \
-               \"mkdir\", \"rmdir\", \"unlink\"";
+    let all = "\"create\", \"stat\", \"open\", \"read\", \"write\", \"readdir\", \"setattr\", \
+               \"rename\", \"link\", \"symlink\", \"mkdir\", \"rmdir\", \"unlink\"";
     let json = run(folder.path(), &suite(all, 600), &[]).with_code(0).json();
     let rows = json["results"].as_array().expect("a list");
     assert_eq!(rows.len(), 13);
-    assert!(rows.iter().all(|row| row["errors"] == 0 && row["iops"].as_f64() > Some(0.0)), "{json}");
+    assert!(
+        rows.iter().all(|row| row["errors"] == 0 && row["iops"].as_f64() > Some(0.0)),
+        "{json}"
+    );
     assert_eq!(names(folder.path()), ["files.toml", "run.html", "run.plimsoll"]);
     for row in rows {
         let (first, last) = (&row["first_done"], &row["last_done"]);
         assert_eq!(last["ios"], row["ios"], "{row}");
-        assert!(first["ios"].as_u64() > Some(0) && first["ios"].as_u64() <= last["ios"].as_u64(), "{row}");
         assert!(
-            first["seconds"].as_f64() > Some(0.0) && first["seconds"].as_f64() <= last["seconds"].as_f64(),
+            first["ios"].as_u64() > Some(0) && first["ios"].as_u64() <= last["ios"].as_u64(),
+            "{row}"
+        );
+        assert!(
+            first["seconds"].as_f64() > Some(0.0)
+                && first["seconds"].as_f64() <= last["seconds"].as_f64(),
             "{row}"
         );
     }
@@ -95,13 +112,25 @@ fn a_mix_has_a_row_for_each_of_its_operations_and_one_of_all() {
     let measure = ["--set", "measure=300ms"];
     let json = run(folder.path(), &suite(operations, 600), &measure).with_code(0).json();
     let rows = json["results"].as_array().expect("a list");
-    let mixed: Vec<&Value> =
-        rows.iter().filter(|row| row["sweep"]["operation"] == "stat:70, open:20, readdir:10").collect();
+    let mixed: Vec<&Value> = rows
+        .iter()
+        .filter(|row| row["sweep"]["operation"] == "stat:70, open:20, readdir:10")
+        .collect();
     assert_eq!((rows.len(), mixed.len()), (6, 4), "{json}");
     let ios = |op: &str| figure(&json, op, "ios");
-    assert_eq!(ios("stat") + ios("open") + ios("readdir"), ios("all"), "the whole is what its parts add up to");
-    assert!(ios("stat") > ios("open") && ios("open") > ios("readdir") && ios("readdir") > 0, "{json}");
-    assert!(mixed.iter().all(|row| row["errors"] == 0 && row["last_done"].is_null()), "a time ended it: {json}");
+    assert_eq!(
+        ios("stat") + ios("open") + ios("readdir"),
+        ios("all"),
+        "the whole is what its parts add up to"
+    );
+    assert!(
+        ios("stat") > ios("open") && ios("open") > ios("readdir") && ios("readdir") > 0,
+        "{json}"
+    );
+    assert!(
+        mixed.iter().all(|row| row["errors"] == 0 && row["last_done"].is_null()),
+        "a time ended it: {json}"
+    );
     assert_eq!(figure(&json, "remove", "ios"), 600);
     assert_eq!(names(folder.path()), ["files.toml", "run.html", "run.plimsoll"]);
 }
@@ -111,19 +140,31 @@ fn hosts_go_to_what_other_hosts_made_and_every_file_has_its_turn_once() {
     for unique in ["true", "false"] {
         let folder = scratch();
         let here = folder.path();
-        let of_others = ["--hosts", "local:3", "--set", "other=host", "--set", "tree.unique", "--keep-data"];
+        let of_others =
+            ["--hosts", "local:3", "--set", "other=host", "--set", "tree.unique", "--keep-data"];
         let set = format!("tree.unique={unique}");
-        let of_others: Vec<&str> =
-            of_others.iter().map(|word| if *word == "tree.unique" { set.as_str() } else { word }).collect();
+        let of_others: Vec<&str> = of_others
+            .iter()
+            .map(|word| if *word == "tree.unique" { set.as_str() } else { word })
+            .collect();
         let all = "\"create\", \"stat\", \"read\", \"readdir\", \"rename\"";
         let json = run(here, &suite(all, 300), &of_others).with_code(0).json();
         for op in ["create", "stat", "read-file", "rename"] {
-            assert_eq!((figure(&json, op, "ios"), figure(&json, op, "errors")), (900, 0), "{op}, unique {unique}");
+            assert_eq!(
+                (figure(&json, op, "ios"), figure(&json, op, "errors")),
+                (900, 0),
+                "{op}, unique {unique}"
+            );
         }
-        let folders: Vec<String> = names(here).into_iter().filter(|name| name.starts_with("data")).collect();
+        let folders: Vec<String> =
+            names(here).into_iter().filter(|name| name.starts_with("data")).collect();
         assert_eq!(folders.len(), 3, "one of each host: {folders:?}");
         for name in &folders {
-            assert_eq!(files_below(&here.join(name)), (300, 300 * 4096), "{name}: renamed back by the others");
+            assert_eq!(
+                files_below(&here.join(name)),
+                (300, 300 * 4096),
+                "{name}: renamed back by the others"
+            );
         }
         let record = store::read(&here.join("run.plimsoll")).expect("a run file");
         for (number, host) in record.plan.hosts.iter().enumerate() {
@@ -132,17 +173,34 @@ fn hosts_go_to_what_other_hosts_made_and_every_file_has_its_turn_once() {
                 let shares = host.stages[stage].workers.iter().filter_map(|worker| worker.files);
                 shares.map(|share| host.trees[share.tree as usize].path.as_str()).collect()
             };
-            assert!(trees(0).iter().all(|tree| host.trees.iter().any(|own| own.path == *tree && !own.joined)));
-            assert!(trees(1).iter().all(|tree| maker.trees.iter().any(|own| own.path == *tree && !own.joined)));
+            assert!(
+                trees(0)
+                    .iter()
+                    .all(|tree| host.trees.iter().any(|own| own.path == *tree && !own.joined))
+            );
+            assert!(
+                trees(1)
+                    .iter()
+                    .all(|tree| maker.trees.iter().any(|own| own.path == *tree && !own.joined))
+            );
         }
         fs::remove_file(here.join("run.plimsoll")).expect("a run file");
         let of_others = &of_others[..of_others.len() - 1];
         let json =
-            run(here, &suite("\"create\", \"mkdir\", \"rmdir\", \"remove\"", 200), of_others).with_code(0).json();
+            run(here, &suite("\"create\", \"mkdir\", \"rmdir\", \"remove\"", 200), of_others)
+                .with_code(0)
+                .json();
         for op in ["create", "mkdir", "rmdir", "remove"] {
-            assert_eq!((figure(&json, op, "ios"), figure(&json, op, "errors")), (600, 0), "{op}, unique {unique}");
+            assert_eq!(
+                (figure(&json, op, "ios"), figure(&json, op, "errors")),
+                (600, 0),
+                "{op}, unique {unique}"
+            );
         }
-        assert!(names(here).iter().all(|name| !name.starts_with("data")), "every host took its own folder away");
+        assert!(
+            names(here).iter().all(|name| !name.starts_with("data")),
+            "every host took its own folder away"
+        );
     }
 }
 
@@ -165,13 +223,15 @@ fn files_differ_in_size_by_their_weights_and_each_run_gives_a_name_the_same_one(
     let suite = suite("\"create\", \"write\", \"read\"", 900).replace("size = \"4KiB\"", &set);
     let run_once = || {
         let folder = scratch();
-        let json = run(folder.path(), &suite, &["--keep-data", "--set", "other=true"]).with_code(0).json();
+        let json =
+            run(folder.path(), &suite, &["--keep-data", "--set", "other=true"]).with_code(0).json();
         let mut found = std::collections::BTreeMap::new();
         let data = folder.path().join("data");
         sizes_below(&data, &data, &mut found);
         let bytes: u64 = found.values().sum();
         for op in ["create", "write-file", "read-file"] {
-            let told = (figure(&json, op, "ios"), figure(&json, op, "bytes"), figure(&json, op, "errors"));
+            let told =
+                (figure(&json, op, "ios"), figure(&json, op, "bytes"), figure(&json, op, "errors"));
             assert_eq!(told, (900, bytes, 0), "{op}");
         }
         found
@@ -184,7 +244,8 @@ fn files_differ_in_size_by_their_weights_and_each_run_gives_a_name_the_same_one(
     assert_eq!(run_once(), found, "sizes follow from the names");
     let folder = scratch();
     fs::write(folder.path().join("files.toml"), &suite).expect("a suite");
-    let plan = plimsoll(folder.path(), &["plan", "files.toml", "--target", "data"]).with_code(0).out;
+    let plan =
+        plimsoll(folder.path(), &["plan", "files.toml", "--target", "data"]).with_code(0).out;
     assert!(plan.contains("on average 8.26 KiB, about 7.26 MiB in all"), "{plan}");
 }
 
@@ -192,8 +253,10 @@ fn files_differ_in_size_by_their_weights_and_each_run_gives_a_name_the_same_one(
 fn the_files_of_a_killed_run_are_removed_by_clean_and_no_others() {
     let folder = scratch();
     let here = folder.path();
-    fs::write(here.join("files.toml"), suite("\"create\", \"remove\"", 1_000_000)).expect("a suite");
-    let mut child = start(here, &["run", "files.toml", "--target", "data", "--quiet", "--set", "tree.depth=0"]);
+    fs::write(here.join("files.toml"), suite("\"create\", \"remove\"", 1_000_000))
+        .expect("a suite");
+    let mut child =
+        start(here, &["run", "files.toml", "--target", "data", "--quiet", "--set", "tree.depth=0"]);
     let tree = here.join("data/tree-00000");
     wait_until("files", || files_below(&tree).0 > 20);
     child.kill().expect("a process to kill");
@@ -201,7 +264,11 @@ fn the_files_of_a_killed_run_are_removed_by_clean_and_no_others() {
     assert!(files_below(&here.join("data")).0 > 20, "nobody was there to remove them");
     fs::write(tree.join("precious"), "theirs").expect("a file");
     let cleaned = plimsoll(here, &["clean", "data"]).with_code(0);
-    assert!(cleaned.out.contains("tree-00000 stays, because something in it is not ours"), "{}", cleaned.out);
+    assert!(
+        cleaned.out.contains("tree-00000 stays, because something in it is not ours"),
+        "{}",
+        cleaned.out
+    );
     assert_eq!(fs::read_to_string(tree.join("precious")).expect("still there"), "theirs");
     assert_eq!(files_below(&here.join("data")), (1, 6));
     fs::remove_file(tree.join("precious")).expect("moved away");
@@ -217,7 +284,8 @@ fn a_resumed_run_begins_its_round_of_operations_with_the_making() {
     fs::write(here.join("files.toml"), suite(operations, 20_000)).expect("a suite");
     let args = ["run", "files.toml", "--target", "data", "--quiet", "--out", "run.plimsoll"];
     let mut child = start(here, &args);
-    let begun = || store::read(&here.join("run.plimsoll")).is_ok_and(|record| record.stages.len() > 1);
+    let begun =
+        || store::read(&here.join("run.plimsoll")).is_ok_and(|record| record.stages.len() > 1);
     wait_until("the second operation", begun);
     child.kill().expect("a process to kill");
     child.wait().expect("dead");
@@ -237,11 +305,16 @@ fn a_tree_beyond_the_inodes_of_a_file_system_is_refused_before_it_starts() {
     }
     let mounted = Mounted::new("mkfs.ext4", 16);
     let folder = scratch();
-    fs::write(folder.path().join("files.toml"), suite("\"create\", \"remove\"", 100_000)).expect("a suite");
+    fs::write(folder.path().join("files.toml"), suite("\"create\", \"remove\"", 100_000))
+        .expect("a suite");
     let target = text(mounted.path());
     let args = ["run", "files.toml", "--target", target, "--quiet", "--set", "tree.size=0"];
     let ended = plimsoll(folder.path(), &args);
     assert_ne!(ended.code, 0);
-    assert!(ended.err.contains("inodes") && ended.err.contains("give fewer tree.files"), "{}", ended.err);
+    assert!(
+        ended.err.contains("inodes") && ended.err.contains("give fewer tree.files"),
+        "{}",
+        ended.err
+    );
     assert_eq!(names(mounted.path()), ["lost+found"], "nothing was touched");
 }

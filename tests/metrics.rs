@@ -25,12 +25,14 @@ struct Prometheus {
 impl Prometheus {
     fn scraping(target: &str, folder: &Path, more: &[&str]) -> Prometheus {
         let config = format!(
-            "global:\n  scrape_interval: 1s\nscrape_configs:\n  - job_name: plimsoll\n    honor_labels: true\n    static_configs:\n      - targets: ['{target}']\n"
+            "global:\n  scrape_interval: 1s\nscrape_configs:\n  - job_name: plimsoll\n    \
+             honor_labels: true\n    static_configs:\n      - targets: ['{target}']\n"
         );
         let path = folder.join("prometheus.yml");
         fs::write(&path, config).expect("a configuration");
         run("promtool", &["check", "config", text(&path)]);
-        // It cannot say which port it was given, so it is told one. Another program may have taken that since: then it ends, and is told another.
+        // It cannot say which port it was given, so it is told one. Another program may have taken
+        // that since: then it ends, and is told another.
         loop {
             let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
             let address = free.expect("a port").to_string();
@@ -44,7 +46,8 @@ impl Prometheus {
                 .spawn()
                 .expect("a Prometheus that starts");
             let mut said = String::new();
-            let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
+            let mut lines =
+                BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
             let is_ready = lines.by_ref().any(|line| {
                 said += &format!("{line}\n");
                 line.contains("Server is ready")
@@ -64,14 +67,21 @@ impl Prometheus {
             return Value::Null;
         }
         let escaped: String = query.bytes().map(|byte| format!("%{byte:02X}")).collect();
-        let body = get(&self.address, &format!("/api/v1/query?query={escaped}"), &["Accept-Encoding: identity"]).body;
+        let body = get(
+            &self.address,
+            &format!("/api/v1/query?query={escaped}"),
+            &["Accept-Encoding: identity"],
+        )
+        .body;
         let json = body.find('{').zip(body.rfind('}')).map(|(from, to)| &body[from..=to]);
         json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
     }
 
     /// The one value of a query; none while there is none.
     fn value(&self, query: &str) -> Option<f64> {
-        self.query(query)["data"]["result"][0]["value"][1].as_str().and_then(|value| value.parse().ok())
+        self.query(query)["data"]["result"][0]["value"][1]
+            .as_str()
+            .and_then(|value| value.parse().ok())
     }
 
     /// The one value of a query, when it has become `wanted`.
@@ -89,14 +99,19 @@ impl Prometheus {
 
     /// Asks what every panel of the dashboard asks.
     fn understands_the_dashboard(&self) {
-        let dashboard = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy/grafana-dashboard.json"));
-        let dashboard: Value = serde_json::from_str(&dashboard.expect("a dashboard")).expect("JSON");
+        let dashboard = fs::read_to_string(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../deploy/grafana-dashboard.json"
+        ));
+        let dashboard: Value =
+            serde_json::from_str(&dashboard.expect("a dashboard")).expect("JSON");
         let mut asked = 0;
         for panel in dashboard["panels"].as_array().expect("panels") {
             for target in panel["targets"].as_array().into_iter().flatten() {
                 let query = target["expr"].as_str().expect("a query");
                 let query = query.replace("$__rate_interval", "1m").replace("$host", ".*");
-                let query = query.replace("$run", ".*").replace("$workload", ".*").replace("$sweep", ".*");
+                let query =
+                    query.replace("$run", ".*").replace("$workload", ".*").replace("$sweep", ".*");
                 let answer = self.query(&query);
                 assert_eq!(answer["status"], Value::from("success"), "{query}: {answer}");
                 asked += 1;
@@ -132,7 +147,8 @@ fn lint(address: &str) {
 
 /// A run of two hosts that is over and still serves, its address, and a Prometheus that knows so.
 fn scraped_run(here: &Path, more: &[&str]) -> (Child, String, Prometheus) {
-    let options = ["--hosts", "local:2", "--serve=127.0.0.1:0", "--keep-serving", "--out", "run.plimsoll"];
+    let options =
+        ["--hosts", "local:2", "--serve=127.0.0.1:0", "--keep-serving", "--out", "run.plimsoll"];
     let mut child = start(here, &[["run", "smoke"].as_slice(), &options].concat());
     let address = address_of(&mut child);
     let prometheus = Prometheus::scraping(&address, here, more);
@@ -153,7 +169,8 @@ fn a_real_prometheus_reads_hosts_without_a_run() {
     }
     let folder = scratch();
     let here = folder.path();
-    let mut child = start(here, &["watch", "--hosts", "local:2", "--interval", "200ms", "--serve=127.0.0.1:0"]);
+    let mut child =
+        start(here, &["watch", "--hosts", "local:2", "--interval", "200ms", "--serve=127.0.0.1:0"]);
     let out = child.stdout.take().expect("its output");
     std::thread::spawn(move || std::io::copy(&mut BufReader::new(out), &mut std::io::sink()));
     let address = address_of(&mut child);
@@ -178,11 +195,17 @@ fn a_real_prometheus_reads_what_the_run_file_says() {
 
     let results = plimsoll(here, &["show", "run.plimsoll", "--json"]).with_code(0).json();
     let issued = |key: &str| -> f64 {
-        results["issued"].as_array().into_iter().flatten().filter_map(|entry| entry[key].as_f64()).sum()
+        results["issued"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| entry[key].as_f64())
+            .sum()
     };
     prometheus.wait_for("sum(plimsoll_requests_total)", issued("ios"));
     prometheus.wait_for("sum(plimsoll_bytes_total)", issued("bytes"));
-    prometheus.wait_for("sum(plimsoll_request_duration_seconds_bucket{le=\"+Inf\"})", issued("ios"));
+    prometheus
+        .wait_for("sum(plimsoll_request_duration_seconds_bucket{le=\"+Inf\"})", issued("ios"));
     prometheus.wait_for("count(count by (host) (plimsoll_requests_total))", 2.0);
 
     prometheus.understands_the_dashboard();
@@ -208,7 +231,8 @@ fn a_real_prometheus_reads_native_histograms() {
     }
     let folder = scratch();
     let here = folder.path();
-    let (mut child, address, prometheus) = scraped_run(here, &["--enable-feature=native-histograms"]);
+    let (mut child, address, prometheus) =
+        scraped_run(here, &["--enable-feature=native-histograms"]);
 
     for (op, name) in [(Op::Read, "read"), (Op::Write, "write")] {
         let all = latencies(&here.join("run.plimsoll"), op);
@@ -219,11 +243,15 @@ fn a_real_prometheus_reads_native_histograms() {
         for q in [0.1, 0.5, 0.9, 0.99] {
             let query = format!("histogram_quantile({q}, {family})");
             let told_ns = prometheus.value(&query).expect("a quantile") * 1e9;
-            // Prometheus counts ranks from above and takes the one before or behind; a bucket of its is 4.4 % wide, and half of ours 0.4 %.
+            // Prometheus counts ranks from above and takes the one before or behind; a bucket of
+            // its is 4.4 % wide, and half of ours 0.4 %.
             let rank = 2.0 / all.count() as f64;
             let own = |q: f64| all.quantile_ns(q).expect("not empty") as f64;
             let (low, high) = (own(q - rank) / 1.052, own((q + rank).min(1.0)) * 1.052);
-            assert!((low..=high).contains(&told_ns), "{query} is {told_ns} ns, and not {low} to {high}");
+            assert!(
+                (low..=high).contains(&told_ns),
+                "{query} is {told_ns} ns, and not {low} to {high}"
+            );
         }
     }
     prometheus.understands_the_dashboard();

@@ -9,8 +9,9 @@ use std::path::Path;
 /// Three hosts, of which two have a label.
 fn suite(folder: &Path, more: &str) {
     let suite = format!(
-        "name = \"placed\"\n[layout]\nsize = \"4MiB\"\n[stages]\nmeasure = \"500ms\"\ninterval = \"100ms\"\n\
-         [labels]\nnear = \"local-[1-2]\"\nfar = \"local-3\"\n[[workload]]\nname = \"w\"\nworkers = 1\ndepth = 4\n{more}"
+        "name = \"placed\"\n[layout]\nsize = \"4MiB\"\n[stages]\nmeasure = \"500ms\"\ninterval = \
+         \"100ms\"\n[labels]\nnear = \"local-[1-2]\"\nfar = \"local-3\"\n[[workload]]\nname = \
+         \"w\"\nworkers = 1\ndepth = 4\n{more}"
     );
     std::fs::write(folder.join("placed.toml"), suite).expect("a suite");
 }
@@ -41,7 +42,8 @@ fn ios(part: &Value) -> u64 {
 fn hosts_load_their_own_targets_and_results_split_by_host_label_and_owner() {
     let folder = scratch();
     let targets = format!(
-        "[targets]\nnear = {{ path = \"{0}/a\", owner = \"near\" }}\nlocal-3 = {{ path = [\"{0}/a\", \"{0}/b\"], owner = \"near\" }}\n",
+        "[targets]\nnear = {{ path = \"{0}/a\", owner = \"near\" }}\nlocal-3 = {{ path = \
+         [\"{0}/a\", \"{0}/b\"], owner = \"near\" }}\n",
         folder.path().display()
     );
     suite(folder.path(), &targets);
@@ -52,7 +54,11 @@ fn hosts_load_their_own_targets_and_results_split_by_host_label_and_owner() {
     let json = shown(folder.path());
     assert_eq!(parts(&json, "hosts", text_of("host")), ["local-1", "local-2", "local-3"]);
     let of_hosts = parts(&json, "hosts", ios);
-    assert_eq!(of_hosts.iter().sum::<u64>(), ios(&json["results"][0]), "the sum over the hosts is the total");
+    assert_eq!(
+        of_hosts.iter().sum::<u64>(),
+        ios(&json["results"][0]),
+        "the sum over the hosts is the total"
+    );
     assert!(of_hosts.iter().all(|count| *count > 0));
     assert_eq!(parts(&json, "labels", text_of("label")), ["near", "far"]);
     assert_eq!(parts(&json, "labels", ios), [of_hosts[0] + of_hosts[1], of_hosts[2]]);
@@ -63,7 +69,11 @@ fn hosts_load_their_own_targets_and_results_split_by_host_label_and_owner() {
     }
     let page = std::fs::read_to_string(folder.path().join("run.html")).expect("a page");
     assert!(["By host", "By label", "By locality"].iter().all(|title| page.contains(title)));
-    assert_eq!(names(folder.path()), ["placed.toml", "run.html", "run.plimsoll"], "every host removed its own folders");
+    assert_eq!(
+        names(folder.path()),
+        ["placed.toml", "run.html", "run.plimsoll"],
+        "every host removed its own folders"
+    );
 }
 
 #[test]
@@ -77,7 +87,8 @@ fn only_the_hosts_of_a_workload_load_and_arguments_take_the_place_of_the_table()
     let json = shown(folder.path());
     assert_eq!(parts(&json, "hosts", text_of("host")), ["local-1", "local-3"]);
     let record = store::read(&folder.path().join("run.plimsoll")).expect("a run file");
-    let paths: Vec<&str> = record.plan.hosts.iter().map(|host| host.targets[0].path.as_str()).collect();
+    let paths: Vec<&str> =
+        record.plan.hosts.iter().map(|host| host.targets[0].path.as_str()).collect();
     assert_eq!(paths, [text(&a), text(&a), text(&b)]);
 }
 
@@ -90,7 +101,11 @@ fn names_that_nobody_has_are_refused_with_the_near_one_before_anything_is_touche
         ("hosts = \"fra\"\n", text(&data).to_owned(), "did you mean `far`?"),
         ("", of("local-4"), "no host of this run and no label is called `local-4`"),
         ("", of("near"), "host local-3: no target is named for it"),
-        ("[targets]\nfar = { path = \"/x\", owner = \"nera\" }\n", text(&data).to_owned(), "did you mean \"near\"?"),
+        (
+            "[targets]\nfar = { path = \"/x\", owner = \"nera\" }\n",
+            text(&data).to_owned(),
+            "did you mean \"near\"?",
+        ),
     ] {
         suite(folder.path(), more);
         let ended = run(folder.path(), &["--target", &target]).with_code(2);
@@ -114,7 +129,10 @@ fn clean_removes_what_runs_left_on_every_host() {
     for number in 0..3 {
         let removed = format!("data-h000{number}: removed 4 MiB");
         let told: Vec<&str> = ended.out.lines().filter(|line| line.contains(&removed)).collect();
-        assert!(matches!(told[..], [line] if line.starts_with("host local-")), "once, and by whom: {ended:#?}");
+        assert!(
+            matches!(told[..], [line] if line.starts_with("host local-")),
+            "once, and by whom: {ended:#?}"
+        );
     }
     assert_eq!(names(folder.path()), ["placed.toml", "run.html", "run.plimsoll", "theirs"]);
     let again = plimsoll(folder.path(), &["clean", "--hosts", "local:3", text(&data)]).with_code(0);
@@ -133,16 +151,21 @@ fn a_rotated_workload_reads_the_files_that_another_host_wrote() {
         let measured = host.stages.last().expect("measured");
         let other = format!("{}-h{:04}/", data.display(), (host.host + 1) % 3);
         let mut extents = measured.workers.iter().flat_map(|worker| &worker.extents).peekable();
-        assert!(extents.peek().is_some() && extents.all(|extent| files[extent.file as usize].starts_with(&other)));
+        assert!(
+            extents.peek().is_some()
+                && extents.all(|extent| files[extent.file as usize].starts_with(&other))
+        );
     }
     assert!(parts(&shown(folder.path()), "hosts", ios).iter().all(|count| *count > 0));
     assert_eq!(names(folder.path()), ["placed.toml", "run.html", "run.plimsoll"]);
 }
 
-/// A stand-in for `kubectl` that writes down its arguments and runs what it is told here: it shows that ours are what `kubectl` takes, and
-/// nothing about a cluster.
-const KUBECTL: &str = "#!/bin/sh\necho \"$*\" >> \"$KUBECTL_LOG\"\nwhile [ \"$1\" != get ] && [ \"$1\" != exec ]; do shift; done\n\
-    if [ \"$1\" = get ]; then echo pod/plimsoll-x7f2q; exit; fi\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n";
+/// A stand-in for `kubectl` that writes down its arguments and runs what it is told here: it shows
+/// that ours are what `kubectl` takes, and nothing about a cluster.
+const KUBECTL: &str = "#!/bin/sh\necho \"$*\" >> \"$KUBECTL_LOG\"\nwhile [ \"$1\" != get ] && [ \
+                       \"$1\" != exec ]; do shift; done\nif [ \"$1\" = get ]; then echo \
+                       pod/plimsoll-x7f2q; exit; fi\nwhile [ \"$1\" != -- ]; do shift; \
+                       done\nshift\nexec \"$@\"\n";
 
 #[test]
 fn pods_are_reached_with_the_arguments_that_kubectl_takes() {
@@ -153,28 +176,47 @@ fn pods_are_reached_with_the_arguments_that_kubectl_takes() {
     std::fs::write(&program, KUBECTL).expect("a program");
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("ours");
     let log = folder.path().join("bin/log");
-    let search = format!("{}:{}", folder.path().join("bin").display(), std::env::var("PATH").expect("set"));
+    let search =
+        format!("{}:{}", folder.path().join("bin").display(), std::env::var("PATH").expect("set"));
     let plimsoll = |args: &[&str]| -> Ended {
         let mut command = common::command(folder.path(), args);
-        command.envs([("PATH", &*search), ("KUBECTL_LOG", text(&log)), ("XDG_CACHE_HOME", text(folder.path()))]);
+        command.envs([
+            ("PATH", &*search),
+            ("KUBECTL_LOG", text(&log)),
+            ("XDG_CACHE_HOME", text(folder.path())),
+        ]);
         command.output().expect("the program starts").into()
     };
     suite(folder.path(), "");
     let suite = std::fs::read_to_string(folder.path().join("placed.toml")).expect("there");
-    let suite = suite.replace("near = \"local-[1-2]\"", "near = \"plimsoll-x7f2q\"").replace("far = \"local-3\"\n", "");
+    let suite = suite
+        .replace("near = \"local-[1-2]\"", "near = \"plimsoll-x7f2q\"")
+        .replace("far = \"local-3\"\n", "");
     std::fs::write(folder.path().join("placed.toml"), suite).expect("a suite");
     let data = folder.path().join("data");
     let pods = ["--kubernetes", "app=plimsoll", "--kubectl", "--namespace x"];
-    let line = ["run", "placed.toml", "--out", "run.plimsoll", "--quiet", "--keep-data", "--target", text(&data)];
+    let line = [
+        "run",
+        "placed.toml",
+        "--out",
+        "run.plimsoll",
+        "--quiet",
+        "--keep-data",
+        "--target",
+        text(&data),
+    ];
     plimsoll(&[&line[..], &pods].concat()).with_code(0);
     let asked = std::fs::read_to_string(&log).expect("asked");
     let lines: Vec<&str> = asked.lines().collect();
     assert_eq!(
         lines[0],
-        "--namespace x get pods --field-selector=status.phase=Running --output=name --selector app=plimsoll"
+        "--namespace x get pods --field-selector=status.phase=Running --output=name --selector \
+         app=plimsoll"
     );
     assert!(
-        lines[1..].iter().all(|line| line.starts_with("--namespace x exec -i plimsoll-x7f2q -- sh -c ")),
+        lines[1..]
+            .iter()
+            .all(|line| line.starts_with("--namespace x exec -i plimsoll-x7f2q -- sh -c ")),
         "{asked}"
     );
     assert_eq!(parts(&shown(folder.path()), "hosts", text_of("host")), ["plimsoll-x7f2q"]);

@@ -1,4 +1,5 @@
-//! `stages.prerun`: what the coordinator does before each point, with real commands in a real shell.
+//! `stages.prerun`: what the coordinator does before each point, with real commands in a real
+//! shell.
 
 mod common;
 
@@ -7,12 +8,13 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// Two points of one workload, each with a stage of its own before it is measured, over a layout that is written first.
+/// Two points of one workload, each with a stage of its own before it is measured, over a layout
+/// that is written first.
 fn suite(folder: &Path, prerun: &str) {
     let suite = format!(
-        "name = \"s\"\n[layout]\nsize = \"4MiB\"\nfiles = 1\n\
-         [stages]\nprecondition = \"100ms\"\nmeasure = \"300ms\"\ninterval = \"100ms\"\nprerun = '''{prerun}'''\n\
-         [sweep]\ndepth = [1, 2]\n[[workload]]\nname = \"w\"\nworkers = 1\n"
+        "name = \"s\"\n[layout]\nsize = \"4MiB\"\nfiles = 1\n[stages]\nprecondition = \
+         \"100ms\"\nmeasure = \"300ms\"\ninterval = \"100ms\"\nprerun = \
+         '''{prerun}'''\n[sweep]\ndepth = [1, 2]\n[[workload]]\nname = \"w\"\nworkers = 1\n"
     );
     fs::write(folder.join("s.toml"), suite).expect("a suite");
 }
@@ -35,9 +37,16 @@ fn a_command_runs_before_each_point_and_one_that_fails_is_a_doubt_about_its_poin
     let folder = scratch();
     let here = folder.path();
     // The second one fails, with words of its own.
-    suite(here, "echo $PLIMSOLL_EVENT >> calls; if [ $(wc -l < calls) = 2 ]; then echo no server >&2; exit 3; fi");
+    suite(
+        here,
+        "echo $PLIMSOLL_EVENT >> calls; if [ $(wc -l < calls) = 2 ]; then echo no server >&2; \
+         exit 3; fi",
+    );
     let plan = plimsoll(here, &["plan", "s.toml", "-t", "data"]).with_code(0).out;
-    assert!(plan.contains("before each of 2 points, the coordinator runs: echo $PLIMSOLL_EVENT"), "{plan}");
+    assert!(
+        plan.contains("before each of 2 points, the coordinator runs: echo $PLIMSOLL_EVENT"),
+        "{plan}"
+    );
     assert!(!here.join("calls").exists(), "a plan does nothing");
 
     let out = ["--out", "run.plimsoll", "--quiet"];
@@ -48,11 +57,19 @@ fn a_command_runs_before_each_point_and_one_that_fails_is_a_doubt_about_its_poin
     assert_eq!(done.len(), 2, "{shown}");
     assert_eq!((&done[0]["status"], &done[1]["status"]), (&json!(0), &json!(3)));
     assert_eq!((&done[1]["detail"], &done[1]["stage"]), (&json!("no server"), &Value::Null));
-    assert!(done[1]["label"].as_str().is_some_and(|label| label.starts_with("before point 2 (w): echo")), "{shown}");
+    assert!(
+        done[1]["label"]
+            .as_str()
+            .is_some_and(|label| label.starts_with("before point 2 (w): echo")),
+        "{shown}"
+    );
     assert!(done[1]["duration_ns"].as_u64() > Some(0));
     assert_eq!(doubts(&shown), [false, true], "{shown}");
     let table = plimsoll(here, &["show", "run.plimsoll"]).with_code(0).out;
-    assert!(table.contains("Caches were not emptied as asked") && table.contains("exit status 3"), "{table}");
+    assert!(
+        table.contains("Caches were not emptied as asked") && table.contains("exit status 3"),
+        "{table}"
+    );
 }
 
 #[test]
@@ -60,8 +77,10 @@ fn no_command_reads_the_token_of_the_live_page() {
     let folder = scratch();
     let here = folder.path();
     suite(here, "echo ${PLIMSOLL_TOKEN-none} >> tokens");
-    let mut command = common::command(here, &["run", "s.toml", "-t", "data", "--out", "run.plimsoll", "--quiet"]);
-    let ended: common::Ended = command.env("PLIMSOLL_TOKEN", "a-token-of-sixteen").output().expect("it starts").into();
+    let mut command =
+        common::command(here, &["run", "s.toml", "-t", "data", "--out", "run.plimsoll", "--quiet"]);
+    let ended: common::Ended =
+        command.env("PLIMSOLL_TOKEN", "a-token-of-sixteen").output().expect("it starts").into();
     ended.with_code(0);
     assert_eq!(fs::read_to_string(here.join("tokens")).expect("calls"), "none\nnone\n");
 }
@@ -72,9 +91,16 @@ fn a_command_that_is_not_there_ends_no_run() {
     let here = folder.path();
     suite(here, "");
     let set = "stages.prerun=no-such-command-of-plimsoll";
-    plimsoll(here, &["run", "s.toml", "-t", "data", "--set", set, "--out", "run.plimsoll", "--quiet"]).with_code(0);
+    plimsoll(
+        here,
+        &["run", "s.toml", "-t", "data", "--set", set, "--out", "run.plimsoll", "--quiet"],
+    )
+    .with_code(0);
     let shown = plimsoll(here, &["show", "run.plimsoll", "--json"]).with_code(0).json();
-    assert_eq!(preruns(&shown).iter().map(|done| done["status"].clone()).collect::<Vec<_>>(), [json!(127), json!(127)]);
+    assert_eq!(
+        preruns(&shown).iter().map(|done| done["status"].clone()).collect::<Vec<_>>(),
+        [json!(127), json!(127)]
+    );
     assert_eq!(doubts(&shown), [true, true], "{shown}");
 }
 
@@ -91,14 +117,19 @@ fn ctrl_c_ends_a_command_with_its_children_and_what_is_resumed_runs_none() {
     signal(&child, "INT");
     end(child).with_code(130);
     // Whoever takes it over may not have asked for its end yet.
-    wait_until("the child is gone", || fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z")));
+    wait_until("the child is gone", || {
+        fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z"))
+    });
     let shown = plimsoll(here, &["show", "run.plimsoll", "--json"]).json();
     assert_eq!(preruns(&shown)[0]["detail"], json!("it was ended with the run"), "{shown}");
 
     fs::remove_file(here.join("child")).expect("a file");
     let line = ["resume", "run.plimsoll", "--target", "data", "--out", "rest.plimsoll", "--quiet"];
     let again = plimsoll(here, &line).with_code(0);
-    assert!(again.err.contains("stages.prerun: a run that is resumed runs no command"), "{again:?}");
+    assert!(
+        again.err.contains("stages.prerun: a run that is resumed runs no command"),
+        "{again:?}"
+    );
     assert!(!here.join("child").exists(), "no command of a run file is run");
     let shown = plimsoll(here, &["show", "rest.plimsoll", "--json"]).with_code(0).json();
     assert_eq!(doubts(&shown), [true, true], "{shown}");

@@ -1,5 +1,6 @@
-//! Whole runs that nobody thought of: random suites, each of which runs and is then held to what must be true of every run. A seed that breaks a
-//! rule is named with a simpler suite that breaks it too, and with the command that shows it again.
+//! Whole runs that nobody thought of: random suites, each of which runs and is then held to what
+//! must be true of every run. A seed that breaks a rule is named with a simpler suite that breaks
+//! it too, and with the command that shows it again.
 
 // What a soak of many seeds says while it goes on.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -37,11 +38,14 @@ struct Runs {
 
 /// A number in the environment.
 fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
+    std::env::var(name)
+        .ok()
+        .map(|text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
 }
 
 impl Runs {
-    /// Runs these seeds, and panics with all that broke a rule. At least half of them must have run.
+    /// Runs these seeds, and panics with all that broke a rule. At least half of them must have
+    /// run.
     fn go(&self, first: u64, count: u64, folder: &Path) {
         let (next, ran) = (AtomicU64::new(first), AtomicU64::new(0));
         let broken = Mutex::new(Vec::new());
@@ -55,7 +59,12 @@ impl Runs {
                         }
                         let case = Case::new(seed, self.ground);
                         if count == 1 {
-                            println!("{} hosts, target {}\n{}", case.hosts, case.target, case.text());
+                            println!(
+                                "{} hosts, target {}\n{}",
+                                case.hosts,
+                                case.target,
+                                case.text()
+                            );
                         }
                         match (self.run)(&case, folder) {
                             Ok(Outcome::Ran) => _ = ran.fetch_add(1, Ordering::Relaxed),
@@ -72,8 +81,16 @@ impl Runs {
         });
         let (broken, ran) = (broken.into_inner().expect("no panic"), ran.into_inner());
         println!("{:?}: {ran} of {count} suites ran, the others were refused", self.ground);
-        assert!(broken.is_empty(), "{} of {count} seeds break a rule:\n{}", broken.len(), broken.join("\n"));
-        assert!(count < 20 || ran * 2 >= count, "{ran} of {count} ran: suites that are refused show nothing");
+        assert!(
+            broken.is_empty(),
+            "{} of {count} seeds break a rule:\n{}",
+            broken.len(),
+            broken.join("\n")
+        );
+        assert!(
+            count < 20 || ran * 2 >= count,
+            "{ran} of {count} ran: suites that are refused show nothing"
+        );
     }
 
     /// What broke, in the simplest suite that was found.
@@ -82,7 +99,8 @@ impl Runs {
         let (case, found) = self.simplest(case, found, folder);
         let flag = if self.ground == Ground::Real { " --real" } else { "" };
         format!(
-            "seed {seed}: {} does not hold: {}\n  cargo xtask soak --runs 1 --first {seed}{flag}\n  {} hosts, target {}\n{}",
+            "seed {seed}: {} does not hold: {}\n  cargo xtask soak --runs 1 --first \
+             {seed}{flag}\n  {} hosts, target {}\n{}",
             found.rule,
             found.how,
             case.hosts,
@@ -114,15 +132,21 @@ impl Runs {
 
 #[test]
 fn simulated_runs_keep_every_rule() {
-    let (first, count) = (number("PLIMSOLL_RUNS_FIRST").unwrap_or(0), number("PLIMSOLL_RUNS").unwrap_or(SIMULATED));
+    let (first, count) =
+        (number("PLIMSOLL_RUNS_FIRST").unwrap_or(0), number("PLIMSOLL_RUNS").unwrap_or(SIMULATED));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let folder = scratch();
-    Runs { ground: Ground::Simulated, run: simulated::run, threads }.go(first, count, folder.path());
+    Runs { ground: Ground::Simulated, run: simulated::run, threads }.go(
+        first,
+        count,
+        folder.path(),
+    );
 }
 
 #[test]
 fn real_runs_keep_every_rule() {
-    let (first, count) = (number("PLIMSOLL_RUNS_FIRST").unwrap_or(0), number("PLIMSOLL_REAL_RUNS").unwrap_or(REAL));
+    let (first, count) =
+        (number("PLIMSOLL_RUNS_FIRST").unwrap_or(0), number("PLIMSOLL_REAL_RUNS").unwrap_or(REAL));
     let folder = real::folder();
     Runs { ground: Ground::Real, run: real::run, threads: 2 }.go(first, count, folder.path());
 }
@@ -138,7 +162,10 @@ fn first_sample(record: &mut model::Record) -> &mut model::IntervalSample {
 const SPOILT: [(Spoil, &str); 9] = [
     (|record| first_sample(record).ops[0].ios += 1, "workers add up"),
     (|record| first_sample(record).workers[0].ops[0].bytes += 1, "workers add up"),
-    (|record| first_sample(record).ops[0].latency = model::Histogram::new().encode(), "each request has a latency"),
+    (
+        |record| first_sample(record).ops[0].latency = model::Histogram::new().encode(),
+        "each request has a latency",
+    ),
     (|record| first_sample(record).start_ns += 1, "intervals adjoin"),
     (|record| drop(record.stages[0].samples.pop()), "sums are those of the samples"),
     (|record| record.stages[0].end = None, "ends complete"),
@@ -155,9 +182,13 @@ fn fail_all(record: &mut model::Record) {
     let (work, op, number) = (op.work, op.op, sample.host as usize);
     let stage = sample.stage as usize;
     let planned = record.plan.hosts[number].stages[stage].workers.clone();
-    let of_work = |worker: &&mut model::sample::WorkerSample| planned[worker.worker as usize].work == work;
+    let of_work =
+        |worker: &&mut model::sample::WorkerSample| planned[worker.worker as usize].work == work;
     let workers = &mut first_sample(record).workers;
-    let worker = workers.iter_mut().filter(of_work).find_map(|w| w.ops.iter_mut().find(|done| done.op == op));
+    let worker = workers
+        .iter_mut()
+        .filter(of_work)
+        .find_map(|w| w.ops.iter_mut().find(|done| done.op == op));
     worker.expect("a worker did it").errors += 1;
 }
 
@@ -166,14 +197,17 @@ fn fail_all(record: &mut model::Record) {
 fn rules_can_break() {
     let folder = scratch();
     let path = folder.path().join("kept.plimsoll");
-    let is_plain = |case: &Case| !case.target.contains("error=") && !case.says("metadata") && !case.says("amount");
+    let is_plain = |case: &Case| {
+        !case.target.contains("error=") && !case.says("metadata") && !case.says("amount")
+    };
     let cases = (0..).map(|seed| Case::new(seed, Ground::Simulated)).filter(is_plain);
     let mut runs = cases.filter(|case| {
         let _ = std::fs::remove_file(&path);
         matches!(simulated::keep(case, &path), Ok(Outcome::Ran))
     });
     let case = runs.next().expect("a case that runs");
-    let (held, summed) = (store::read(&path).expect("a run file"), store::read_judged(&path).expect("a run file"));
+    let (held, summed) =
+        (store::read(&path).expect("a run file"), store::read_judged(&path).expect("a run file"));
     for (number, (spoil, rule)) in SPOILT.into_iter().enumerate() {
         let mut spoilt = held.clone();
         spoil(&mut spoilt);

@@ -1,4 +1,5 @@
-//! Hosts that are lost in mid-run and come back: real agents, killed between points and within them.
+//! Hosts that are lost in mid-run and come back: real agents, killed between points and within
+//! them.
 
 #[path = "common/cluster.rs"]
 mod cluster;
@@ -12,7 +13,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// A run of several points, each of which waits for us before it begins: so it is certain what happens first.
+/// A run of several points, each of which waits for us before it begins: so it is certain what
+/// happens first.
 struct Gated {
     folder: tempfile::TempDir,
     child: Child,
@@ -23,15 +25,16 @@ impl Gated {
         let folder = scratch();
         let depths: Vec<String> = (1..=points).map(|depth| depth.to_string()).collect();
         let suite = format!(
-            "name = \"gated\"\n[layout]\nsize = \"4MiB\"\nfiles = 1\n[fleet]\non_lost_host = \"continue\"\nquorum = \"20%\"\n\
-             [stages]\nmeasure = \"1s\"\ninterval = \"100ms\"\n\
-             prerun = '''echo >> asked; while ! test -e go-$(wc -l < asked); do sleep 0.02; done'''\n\
-             [sweep]\ndepth = [{}]\n[[workload]]\nname = \"w\"\nworkers = 1\n",
+            "name = \"gated\"\n[layout]\nsize = \"4MiB\"\nfiles = 1\n[fleet]\non_lost_host = \
+             \"continue\"\nquorum = \"20%\"\n[stages]\nmeasure = \"1s\"\ninterval = \
+             \"100ms\"\nprerun = '''echo >> asked; while ! test -e go-$(wc -l < asked); do sleep \
+             0.02; done'''\n[sweep]\ndepth = [{}]\n[[workload]]\nname = \"w\"\nworkers = 1\n",
             depths.join(", ")
         );
         fs::write(folder.path().join("gated.toml"), suite).expect("a suite");
         let data = folder.path().join("data");
-        let line = ["run", "gated.toml", "--target", text(&data), "--out", "run.plimsoll", "--quiet"];
+        let line =
+            ["run", "gated.toml", "--target", text(&data), "--out", "run.plimsoll", "--quiet"];
         let mut command = command(folder.path(), &[&line, hosts].concat());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command.envs(path.map(|path| ("PATH", path)));
@@ -46,7 +49,9 @@ impl Gated {
     /// Waits until this point, from 1, is about to begin.
     fn reaches(&self, point: usize) {
         let asked = self.folder.path().join("asked");
-        wait_until("the next point", || fs::read_to_string(&asked).is_ok_and(|asked| asked.lines().count() >= point));
+        wait_until("the next point", || {
+            fs::read_to_string(&asked).is_ok_and(|asked| asked.lines().count() >= point)
+        });
     }
 
     fn let_go(&self, points: impl IntoIterator<Item = u32>) {
@@ -58,7 +63,9 @@ impl Gated {
     /// Waits until so many hosts were lost, or came back, in all.
     fn has_said(&self, kind: NoteKind, times: usize) {
         let path = self.folder.path().join("run.plimsoll");
-        wait_until(kind.word(), || store::read(&path).is_ok_and(|record| of_kind(&record, kind).len() >= times));
+        wait_until(kind.word(), || {
+            store::read(&path).is_ok_and(|record| of_kind(&record, kind).len() >= times)
+        });
     }
 
     /// The whole record, and for each result whether it is in doubt because of a lost host.
@@ -67,7 +74,11 @@ impl Gated {
         let folder = self.folder.path();
         let json = plimsoll(folder, &["show", "run.plimsoll", "--json"]).with_code(0).json();
         let in_doubt = |row: &serde_json::Value| {
-            row["warnings"].as_array().expect("a list").iter().any(|warning| warning["code"] == "host-lost")
+            row["warnings"]
+                .as_array()
+                .expect("a list")
+                .iter()
+                .any(|warning| warning["code"] == "host-lost")
         };
         let rows = json["results"].as_array().expect("a list").iter().map(in_doubt).collect();
         let events = json["events"].as_array().expect("a list");
@@ -95,7 +106,11 @@ fn of_kind(record: &Record, kind: NoteKind) -> Vec<u32> {
 fn loaded(record: &Record, point: u32) -> BTreeSet<u32> {
     let is_of = |stage: u32| record.plan.stages[stage as usize].point == Some(point - 1);
     let stages = record.stages.iter().filter(|stage| is_of(stage.stage));
-    stages.flat_map(|stage| &stage.samples).filter(|sample| !sample.ops.is_empty()).map(|sample| sample.host).collect()
+    stages
+        .flat_map(|stage| &stage.samples)
+        .filter(|sample| !sample.ops.is_empty())
+        .map(|sample| sample.host)
+        .collect()
 }
 
 #[test]
@@ -121,16 +136,27 @@ fn a_killed_agent_is_started_again_and_takes_part_from_the_next_point_on() {
     run.let_go(4..=6);
     let (record, in_doubt) = run.end();
     assert_eq!(record.end.as_ref().map(|(_, end)| end), Some(&RunEnd::Complete));
-    let (lost, back) = (of_kind(&record, NoteKind::HostLost), of_kind(&record, NoteKind::HostReturned));
+    let (lost, back) =
+        (of_kind(&record, NoteKind::HostLost), of_kind(&record, NoteKind::HostReturned));
     assert_eq!((lost.len(), back.len()), (2, 2), "{:?}", record.notes);
-    assert!(lost.iter().chain(&back).all(|host| *host == lost[0]), "always the same host: {:?}", record.notes);
+    assert!(
+        lost.iter().chain(&back).all(|host| *host == lost[0]),
+        "always the same host: {:?}",
+        record.notes
+    );
     let all: BTreeSet<u32> = (0..3).collect();
     let others = (0..3).filter(|host| *host != lost[0]).collect();
     assert_eq!([1, 2, 6].map(|point| loaded(&record, point)), [all.clone(), others, all]);
     assert_eq!((in_doubt[0], in_doubt[1], in_doubt[5]), (false, true, false), "{in_doubt:?}");
-    let happened = record.occurrences.iter().filter(|one| one.kind == OccurrenceKind::HostReturned).count();
+    let happened =
+        record.occurrences.iter().filter(|one| one.kind == OccurrenceKind::HostReturned).count();
     assert_eq!(happened, 2);
-    assert!(record.notes.iter().any(|note| note.detail.ends_with("it came back, and takes part from point 3 on")));
+    assert!(
+        record
+            .notes
+            .iter()
+            .any(|note| note.detail.ends_with("it came back, and takes part from point 3 on"))
+    );
 }
 
 #[test]
@@ -139,7 +165,8 @@ fn hosts_behind_a_relay_that_is_killed_come_back_without_it() {
     run.reaches(1);
     let own = ["-P", &run.child.id().to_string(), "-f", "agent --allow"];
     let out = Command::new("pgrep").args(own).output().expect("pgrep");
-    let relays: Vec<String> = String::from_utf8_lossy(&out.stdout).lines().map(str::to_owned).collect();
+    let relays: Vec<String> =
+        String::from_utf8_lossy(&out.stdout).lines().map(str::to_owned).collect();
     assert_eq!(relays.len(), 2);
     kill(&relays[0]);
     run.has_said(NoteKind::HostLost, 2);
@@ -168,11 +195,16 @@ fn a_host_whose_link_was_cut_comes_back_once_it_is_mended() {
     cluster.cut(3);
     run.has_said(NoteKind::HostLost, 1);
     // It ends because it hears nothing; until then it holds its targets.
-    wait_until("the agent behind the cut link to end", || agents(&run.data()).len() * 4 == before * 3);
+    wait_until("the agent behind the cut link to end", || {
+        agents(&run.data()).len() * 4 == before * 3
+    });
     cluster.mend(3);
     run.let_go(1..=3);
     let (record, in_doubt) = run.end();
-    assert_eq!((of_kind(&record, NoteKind::HostLost), of_kind(&record, NoteKind::HostReturned)), (vec![2], vec![2]));
+    assert_eq!(
+        (of_kind(&record, NoteKind::HostLost), of_kind(&record, NoteKind::HostReturned)),
+        (vec![2], vec![2])
+    );
     let all: BTreeSet<u32> = (0..4).collect();
     assert_eq!([1, 2, 3].map(|point| loaded(&record, point)), [[0, 1, 3].into(), all.clone(), all]);
     assert_eq!(in_doubt, [true, false, false]);

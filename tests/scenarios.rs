@@ -1,4 +1,5 @@
-//! Scenarios of one suite, on a real file system: what stands there when, what is left behind, and what the figures say.
+//! Scenarios of one suite, on a real file system: what stands there when, what is left behind, and
+//! what the figures say.
 
 mod common;
 
@@ -38,7 +39,8 @@ layout = { kind = \"tree\" }
 tree = { files = 300, size = \"4KiB\", per_directory = 50 }
 ";
 
-const IN_TURNS: [&str; 4] = ["--set", "sweep.order=\"interleaved\"", "--set", "sweep.repetitions=2"];
+const IN_TURNS: [&str; 4] =
+    ["--set", "sweep.order=\"interleaved\"", "--set", "sweep.repetitions=2"];
 
 fn suite(folder: &Path) {
     std::fs::write(folder.join("three.toml"), THREE).expect("a suite");
@@ -49,7 +51,13 @@ fn rows(json: &Value) -> Vec<(String, String, u64)> {
     let word = |value: &Value| value.as_str().expect("a text").to_owned();
     let rows = json["results"].as_array().expect("a list");
     rows.iter()
-        .map(|row| (word(&row["sweep"]["scenario"]), word(&row["op"]), row["repetition"].as_u64().unwrap_or(1)))
+        .map(|row| {
+            (
+                word(&row["sweep"]["scenario"]),
+                word(&row["op"]),
+                row["repetition"].as_u64().unwrap_or(1),
+            )
+        })
         .collect()
 }
 
@@ -61,7 +69,16 @@ fn three_layouts_take_turns_and_nothing_stays() {
     let (folder, mounted) = (scratch(), Mounted::new("mkfs.ext4", 96));
     suite(folder.path());
     let target = mounted.path().join("data");
-    let run = ["run", "three.toml", "--target", text(&target), "--quiet", "--json", "--out", "turns.plimsoll"];
+    let run = [
+        "run",
+        "three.toml",
+        "--target",
+        text(&target),
+        "--quiet",
+        "--json",
+        "--out",
+        "turns.plimsoll",
+    ];
     let json = plimsoll(folder.path(), &[&run[..], &IN_TURNS].concat()).with_code(0).json();
     let all = rows(&json);
     let round = |n: u64| {
@@ -74,25 +91,36 @@ fn three_layouts_take_turns_and_nothing_stays() {
             ("shared", "all"),
         ];
         let small = ["create", "stat", "read-file", "remove"].map(|op| ("tree", op));
-        names.into_iter().chain(small).map(|(name, op)| (name.to_owned(), op.to_owned(), n)).collect::<Vec<_>>()
+        names
+            .into_iter()
+            .chain(small)
+            .map(|(name, op)| (name.to_owned(), op.to_owned(), n))
+            .collect::<Vec<_>>()
     };
     assert_eq!(all, [round(1), round(2)].concat());
-    assert!(json["results"].as_array().expect("a list").iter().all(|row| row["ios"].as_u64() > Some(0)));
+    assert!(
+        json["results"].as_array().expect("a list").iter().all(|row| row["ios"].as_u64() > Some(0))
+    );
     assert_eq!(names(mounted.path()), ["lost+found"], "what was made is gone");
 
     // The scenario through the page cache is told to be one, the other is not.
     let doubted = |scenario: &str| {
-        let rows =
-            json["results"].as_array().expect("a list").iter().filter(|row| row["sweep"]["scenario"] == scenario);
+        let rows = json["results"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter(|row| row["sweep"]["scenario"] == scenario);
         rows.flat_map(|row| row["warnings"].as_array().expect("a list"))
             .any(|warning| warning["code"] == "fits-in-memory")
     };
     assert!(doubted("shared") && !doubted("own"));
 
     let told = plimsoll(folder.path(), &["compare", "turns.plimsoll"]).with_code(0).out;
-    for words in
-        ["shared against own", "2 repetitions in turns, compared in pairs", "Differs in direct I/O: yes against no"]
-    {
+    for words in [
+        "shared against own",
+        "2 repetitions in turns, compared in pairs",
+        "Differs in direct I/O: yes against no",
+    ] {
         assert!(told.contains(words), "`{words}` is missing in\n{told}");
     }
 }
@@ -105,8 +133,18 @@ fn only_the_largest_layout_has_to_fit_where_they_take_no_turns() {
     let (folder, mounted) = (scratch(), Mounted::new("mkfs.ext4", 64));
     suite(folder.path());
     let target = mounted.path().join("data");
-    let sizes = ["--set", "scenario.own.layout.size=17MiB", "--set", "scenario.shared.layout.size=30MiB"];
-    let run = ["run", "three.toml", "--target", text(&target), "--quiet", "--json", "--out", "one.plimsoll"];
+    let sizes =
+        ["--set", "scenario.own.layout.size=17MiB", "--set", "scenario.shared.layout.size=30MiB"];
+    let run = [
+        "run",
+        "three.toml",
+        "--target",
+        text(&target),
+        "--quiet",
+        "--json",
+        "--out",
+        "one.plimsoll",
+    ];
     let json = plimsoll(folder.path(), &[&run[..], &sizes].concat()).with_code(0).json();
     assert_eq!(rows(&json).len(), 10);
     assert_eq!(names(mounted.path()), ["lost+found"]);
@@ -120,13 +158,20 @@ fn a_killed_run_is_cleaned_up_and_goes_on_at_its_scenario() {
     let folder = scratch();
     suite(folder.path());
     let long = ["--set", "scenario.shared.measure=60s", "--out", "cut.plimsoll"];
-    let mut child = start(folder.path(), &[&["run", "three.toml", "--target", "data", "--quiet"], &long[..]].concat());
+    let mut child = start(
+        folder.path(),
+        &[&["run", "three.toml", "--target", "data", "--quiet"], &long[..]].concat(),
+    );
     let in_second = || {
         let Ok(record) = store::read(&folder.path().join("cut.plimsoll")) else { return false };
         record.stages.last().is_some_and(|stage| stage.stage == 3 && !stage.samples.is_empty())
     };
     wait_until("the second scenario is measured", in_second);
-    assert_eq!(names(&folder.path().join("data")), [".plimsoll", "data-00000.bin"], "the first layout is gone");
+    assert_eq!(
+        names(&folder.path().join("data")),
+        [".plimsoll", "data-00000.bin"],
+        "the first layout is gone"
+    );
     child.kill().expect("a process to kill");
     child.wait().expect("dead");
     let record = store::read(&folder.path().join("cut.plimsoll")).expect("a run file");
@@ -143,7 +188,8 @@ fn a_run_that_was_killed_among_layouts_side_by_side_leaves_what_clean_removes() 
     suite(folder.path());
     // The first repetition of the last scenario is over when the second one of the first begins.
     let long = ["--set", "scenario.own.measure=1500ms", "--out", "cut.plimsoll"];
-    let args = [&["run", "three.toml", "--target", "data", "--quiet"], &IN_TURNS[..], &long].concat();
+    let args =
+        [&["run", "three.toml", "--target", "data", "--quiet"], &IN_TURNS[..], &long].concat();
     let mut child = start(folder.path(), &args);
     let in_second = || {
         let Ok(record) = store::read(&folder.path().join("cut.plimsoll")) else { return false };
@@ -152,7 +198,9 @@ fn a_run_that_was_killed_among_layouts_side_by_side_leaves_what_clean_removes() 
     wait_until("the second repetition has begun", in_second);
     child.kill().expect("a process to kill");
     child.wait().expect("dead");
-    let folders = |all: Vec<String>| all.into_iter().filter(|name| name.starts_with("data")).collect::<Vec<_>>();
+    let folders = |all: Vec<String>| {
+        all.into_iter().filter(|name| name.starts_with("data")).collect::<Vec<_>>()
+    };
     assert_eq!(folders(names(folder.path())), ["data", "data-s0001", "data-s0002"]);
     std::fs::write(folder.path().join("data-s0001/theirs.txt"), "x").expect("a file");
     plimsoll(folder.path(), &["clean", "data"]).with_code(0);
@@ -160,11 +208,15 @@ fn a_run_that_was_killed_among_layouts_side_by_side_leaves_what_clean_removes() 
     assert_eq!(names(&folder.path().join("data-s0001")), ["theirs.txt"], "what is not ours stays");
     std::fs::remove_dir_all(folder.path().join("data-s0001")).expect("removed");
 
-    let resumed =
-        plimsoll(folder.path(), &["resume", "cut.plimsoll", "--target", "data", "--quiet", "--json"]).with_code(0);
+    let resumed = plimsoll(
+        folder.path(),
+        &["resume", "cut.plimsoll", "--target", "data", "--quiet", "--json"],
+    )
+    .with_code(0);
     assert_eq!(rows(&resumed.json()).len(), 20, "all of it is there");
     assert!(
-        resumed.err.contains("5 of 12 points are left") || resumed.err.contains("6 of 12 points are left"),
+        resumed.err.contains("5 of 12 points are left")
+            || resumed.err.contains("6 of 12 points are left"),
         "{}",
         resumed.err
     );
@@ -190,7 +242,8 @@ fn hosts_of_a_fleet_change_from_layout_to_layout_together() {
         ];
         let json = plimsoll(folder.path(), &[&run[..], turns].concat()).with_code(0).json();
         assert_eq!(rows(&json).len(), if turns.is_empty() { 10 } else { 20 });
-        let left: Vec<String> = names(folder.path()).into_iter().filter(|name| name.starts_with("data")).collect();
+        let left: Vec<String> =
+            names(folder.path()).into_iter().filter(|name| name.starts_with("data")).collect();
         assert!(left.is_empty(), "{left:?}");
         std::fs::remove_file(folder.path().join("two.plimsoll")).expect("ours");
     }
@@ -203,9 +256,15 @@ fn some_scenarios_can_be_taken_and_each_can_have_its_own_target() {
     let own = ["--set", "scenario.own.target=a", "--set", "scenario.shared.target=b"];
     let take = ["--scenario", "own", "--scenario", "shared"];
     let plan =
-        plimsoll(folder.path(), &[&["plan", "three.toml", "--json"], &own[..], &take].concat()).with_code(0).json();
-    let points: Vec<&str> =
-        plan["points"].as_array().expect("a list").iter().filter_map(|p| p["scenario"].as_str()).collect();
+        plimsoll(folder.path(), &[&["plan", "three.toml", "--json"], &own[..], &take].concat())
+            .with_code(0)
+            .json();
+    let points: Vec<&str> = plan["points"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|p| p["scenario"].as_str())
+        .collect();
     assert_eq!(points, ["own", "shared"]);
     let targets = plan["hosts"][0]["targets"].as_array().expect("a list");
     let paths: Vec<&str> = targets.iter().filter_map(|target| target["path"].as_str()).collect();
@@ -231,8 +290,18 @@ fn a_device_goes_from_layout_to_layout() {
     suite(folder.path());
     let path = text(&device.device);
     // The same device in two layouts: of all of its 8 MiB, and of the first 6.
-    let sets = ["--set", "scenario.shared.layout.kind=\"files\"", "--set", "scenario.own.layout.files=1"];
-    let take = ["--scenario", "own", "--scenario", "shared", "--destroy-data", path, "--out", "d.plimsoll"];
+    let sets =
+        ["--set", "scenario.shared.layout.kind=\"files\"", "--set", "scenario.own.layout.files=1"];
+    let take = [
+        "--scenario",
+        "own",
+        "--scenario",
+        "shared",
+        "--destroy-data",
+        path,
+        "--out",
+        "d.plimsoll",
+    ];
     let run = [&["run", "three.toml", "--quiet", "--json"], &sets[..], &take].concat();
     assert_eq!(rows(&plimsoll(folder.path(), &run).with_code(0).json()).len(), 6);
     let refused = plimsoll(folder.path(), &[&run[..], &IN_TURNS].concat()).with_code(3);
@@ -250,20 +319,26 @@ fn the_layout_that_still_stands_is_verified_and_the_others_are_named() {
     let run = ["run", "three.toml", "--target", "data", "--keep-data", "--quiet"];
     let checked = ["--set", "contents.verify=true", "--set", "workload.blocks.read=0%"];
     plimsoll(folder.path(), &[&run[..], &checked, &["--out", "r.plimsoll"]].concat()).with_code(0);
-    let verify =
-        |extra: &[&str], code| plimsoll(folder.path(), &[&["verify", "r.plimsoll"], extra].concat()).with_code(code);
+    let verify = |extra: &[&str], code| {
+        plimsoll(folder.path(), &[&["verify", "r.plimsoll"], extra].concat()).with_code(code)
+    };
     let json = verify(&["--json"], 0).json();
     let notes = json["notes"].to_string();
     assert!(notes.contains("scenario own: not checked, its layout was removed"), "{notes}");
-    assert!(json["acknowledged_writes"].as_u64() > Some(0), "the layout was written at least: {json}");
+    assert!(
+        json["acknowledged_writes"].as_u64() > Some(0),
+        "the layout was written at least: {json}"
+    );
     assert_eq!(json["files"].as_array().map(Vec::len), Some(1), "{json}");
     verify(&["--scenario", "shared"], 0);
     assert!(verify(&["--scenario", "own"], 2).err.contains("no layout of the run can be checked"));
     assert!(verify(&["--scenario", "none"], 2).err.contains("it had own, shared"));
 
     // A block that somebody has destroyed is found.
-    let file =
-        files_below(&folder.path().join("data")).into_iter().find(|path| text(path).ends_with(".bin")).expect("data");
+    let file = files_below(&folder.path().join("data"))
+        .into_iter()
+        .find(|path| text(path).ends_with(".bin"))
+        .expect("data");
     std::fs::write(&file, vec![7; 8 << 20]).expect("writes");
     let damaged = verify(&[], 7);
     assert!(damaged.out.contains("Data are missing or damaged"), "{damaged:?}");
@@ -273,14 +348,22 @@ fn the_layout_that_still_stands_is_verified_and_the_others_are_named() {
 fn a_run_of_which_no_layout_can_be_verified_says_why() {
     let folder = scratch();
     suite(folder.path());
-    plimsoll(folder.path(), &["run", "three.toml", "--target", "data", "--quiet", "--out", "r.plimsoll"]).with_code(0);
+    plimsoll(
+        folder.path(),
+        &["run", "three.toml", "--target", "data", "--quiet", "--out", "r.plimsoll"],
+    )
+    .with_code(0);
     let refused = plimsoll(folder.path(), &["verify", "r.plimsoll"]).with_code(2);
-    assert!(refused.err.contains("scenario tree: not checked, the run worked on whole files"), "{refused:?}");
+    assert!(
+        refused.err.contains("scenario tree: not checked, the run worked on whole files"),
+        "{refused:?}"
+    );
     assert!(refused.err.contains("run it alone with --scenario NAME --keep-data"), "{refused:?}");
 }
 
 /// All files in a folder and those below it.
 fn files_below(folder: &Path) -> Vec<std::path::PathBuf> {
-    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let entries =
+        std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
     entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }

@@ -16,7 +16,8 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::Child;
 
-/// A run of two agents over simulated devices in real time, as long as a test looks at it; ended with the test.
+/// A run of two agents over simulated devices in real time, as long as a test looks at it; ended
+/// with the test.
 struct Running {
     child: Child,
     address: String,
@@ -30,8 +31,9 @@ impl Running {
     /// One whose point begins when `prerun` is over.
     fn gated(folder: &Path, name: &str, measure: &str, prerun: &str, more: &[&str]) -> Running {
         let suite = format!(
-            "name = \"{name}\"\n[layout]\nsize = \"16MiB\"\n[stages]\nprecondition = \"1s\"\nmeasure = \"{measure}\"\nprerun = \"{prerun}\"\n\
-             [[workload]]\nname = \"mix\"\nread = \"70%\"\nworkers = 1\n"
+            "name = \"{name}\"\n[layout]\nsize = \"16MiB\"\n[stages]\nprecondition = \
+             \"1s\"\nmeasure = \"{measure}\"\nprerun = \"{prerun}\"\n[[workload]]\nname = \
+             \"mix\"\nread = \"70%\"\nworkers = 1\n"
         );
         fs::write(folder.join(format!("{name}.toml")), suite).expect("a suite");
         let (suite, out) = (format!("{name}.toml"), format!("{name}.plimsoll"));
@@ -67,14 +69,19 @@ fn the_page_lives_in_a_browser_and_outlives_its_coordinator() {
     browser.wait("document.querySelector('#head .badge').textContent.includes('running: mix')");
     browser.wait("document.querySelectorAll('#charts svg.chart').length >= 8");
     browser.wait("document.querySelectorAll('#hosts tbody tr').length === 2");
-    assert_eq!(browser.value("document.querySelectorAll('#charts path.heat').length > 0"), json!(true));
+    assert_eq!(
+        browser.value("document.querySelectorAll('#charts path.heat').length > 0"),
+        json!(true)
+    );
 
     // It moves by itself.
-    let points = "document.querySelector('#charts .line.read[points]').getAttribute('points').split(' ').length";
+    let points = "document.querySelector('#charts \
+                  .line.read[points]').getAttribute('points').split(' ').length";
     let before = browser.value(points).as_u64().expect("points");
     browser.wait(&format!("{points} >= {}", before + 2));
 
-    // With the keyboard alone: the first stop leads past the rest, a host can be reached, and what is new takes nobody's place away.
+    // With the keyboard alone: the first stop leads past the rest, a host can be reached, and what
+    // is new takes nobody's place away.
     browser.press("Tab", 9);
     assert_eq!(browser.value("document.activeElement.getAttribute('href')"), json!("#charts"));
     for _ in 0..30 {
@@ -88,8 +95,10 @@ fn the_page_lives_in_a_browser_and_outlives_its_coordinator() {
     browser.wait(&format!("{place} !== '{drawn}'"));
     assert_eq!(browser.value("document.activeElement.dataset.keep"), json!("host-1"));
     browser.press("Enter", 13);
-    browser
-        .wait("location.search === '?host=1' && document.getElementById('charts').innerText.includes('local-2 alone')");
+    browser.wait(
+        "location.search === '?host=1' && \
+         document.getElementById('charts').innerText.includes('local-2 alone')",
+    );
     browser.wait("document.querySelectorAll('#charts svg.chart').length >= 5");
 
     // A reload keeps the history.
@@ -117,7 +126,9 @@ fn the_page_lives_in_a_browser_and_outlives_its_coordinator() {
     let mut resumed = start(here, &["resume", "first.plimsoll", &serve]);
     assert_eq!(address_of(&mut resumed), address);
     browser.wait("document.getElementById('status').textContent.includes('started again')");
-    browser.wait("document.getElementById('happened').innerText.includes('goes on with first.plimsoll')");
+    browser.wait(
+        "document.getElementById('happened').innerText.includes('goes on with first.plimsoll')",
+    );
     browser.wait("document.querySelector('#head .badge').textContent.includes('running: mix')");
     let done = browser.value("document.querySelectorAll('#plan li.done').length");
     assert!(done.as_u64().is_some_and(|done| done >= 1), "what was done before stays done: {done}");
@@ -141,13 +152,20 @@ fn events_are_lines_that_add_up_to_the_results() {
     let here = folder.path();
     let arguments = ["run", "smoke", "--quiet", "--events", "-", "--out", "run.plimsoll"];
     let ended = plimsoll(here, &arguments).with_code(0);
-    let lines: Vec<Value> =
-        ended.out.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect();
+    let lines: Vec<Value> = ended
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("one object a line"))
+        .collect();
     assert_eq!(lines[0]["event"], json!("run"));
     assert_eq!(lines.last().map(|line| &line["event"]), Some(&json!("run_ended")));
     let results = plimsoll(here, &["show", "run.plimsoll", "--json"]).with_code(0).json();
     let sum = |of: &Value, key: &str| -> u64 {
-        of.as_array().into_iter().flatten().map(|entry| entry[key].as_u64().expect("a number")).sum()
+        of.as_array()
+            .into_iter()
+            .flatten()
+            .map(|entry| entry[key].as_u64().expect("a number"))
+            .sum()
     };
     let told: u64 = lines.iter().map(|line| sum(&line["ops"], "bytes")).sum();
     assert_eq!(told, sum(&results["issued"], "bytes"));
@@ -164,11 +182,15 @@ fn who_may_not_see_a_run_does_not() {
     assert!(!here.join("plimsoll-data").exists(), "nothing was touched");
 
     let token = "0123456789abcdef0123";
-    let guarded = Running::start(here, "guarded", "10min", &["--serve=0.0.0.0:0", "--token", token]);
+    let guarded =
+        Running::start(here, "guarded", "10min", &["--serve=0.0.0.0:0", "--token", token]);
     let port = guarded.address.rsplit(':').next().expect("a port");
     let address = format!("127.0.0.1:{port}");
     assert_eq!(get(&address, "/", &[]).status, 401);
-    assert_eq!(get(&address, "/metrics", &["Authorization: Bearer 0123456789abcdef0124"]).status, 401);
+    assert_eq!(
+        get(&address, "/metrics", &["Authorization: Bearer 0123456789abcdef0124"]).status,
+        401
+    );
     let handed = get(&address, &format!("/?token={token}&host=1"), &[]);
     assert_eq!(handed.status, 303);
     assert!(handed.head.to_lowercase().contains("location: /?host=1\r\n"), "{}", handed.head);
@@ -190,24 +212,38 @@ fn hostile_requests_are_bounded_and_the_run_is_still_seen() {
     let address = run.address.as_str();
     let page = get(address, "/", &[]);
     assert_eq!(page.status, 200);
-    for header in ["content-security-policy: default-src 'none'", "x-content-type-options: nosniff"] {
+    for header in ["content-security-policy: default-src 'none'", "x-content-type-options: nosniff"]
+    {
         assert!(page.head.to_lowercase().contains(header), "{}", page.head);
     }
     assert_eq!(get(address, "/", &["X: 1"]).status, 200);
     let foreign = "GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
     assert_eq!(send(address, foreign).status, 421);
-    let post = format!("POST / HTTP/1.1\r\nHost: {address}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    let post = format!(
+        "POST / HTTP/1.1\r\nHost: {address}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    );
     let refused = send(address, &post);
-    assert!(refused.status == 405 && refused.head.to_lowercase().contains("allow: get, head"), "{}", refused.head);
+    assert!(
+        refused.status == 405 && refused.head.to_lowercase().contains("allow: get, head"),
+        "{}",
+        refused.head
+    );
     let head = format!("HEAD / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     let looked = send(address, &head);
-    assert_eq!((looked.status, looked.body.as_str()), (200, ""), "who watches over servers asks so");
+    assert_eq!(
+        (looked.status, looked.body.as_str()),
+        (200, ""),
+        "who watches over servers asks so"
+    );
     for long in [format!("/{}", "a".repeat(1 << 20)), format!("/?find={}", "%".repeat(100_000))] {
         let refused = get(address, &long, &[]);
         assert!((400..500).contains(&refused.status) || refused.status == 0, "{}", refused.status);
     }
     let many: String = (0..200).map(|number| format!("X-{number}: 1\r\n")).collect();
-    assert_eq!(send(address, &format!("GET / HTTP/1.1\r\n{many}Connection: close\r\n\r\n")).status, 431);
+    assert_eq!(
+        send(address, &format!("GET / HTTP/1.1\r\n{many}Connection: close\r\n\r\n")).status,
+        431
+    );
     // Readers that never read, and more of them than there may be.
     let request = format!("GET /events HTTP/1.1\r\nHost: {address}\r\n\r\n");
     let idle: Vec<TcpStream> = (0..40)
@@ -256,10 +292,15 @@ fn hosts_without_a_run_have_a_page_that_lives() {
         let labels = format!(",host=\"{host}\",mode=\"user\"}}");
         metrics.lines().any(|line| line.contains("cpu_seconds_total{") && line.contains(&labels))
     };
-    wait_until("the kernel's counters", || told(&get(&address, "/metrics", &[&bearer]).body, "local-1"));
+    wait_until("the kernel's counters", || {
+        told(&get(&address, "/metrics", &[&bearer]).body, "local-1")
+    });
     wait_until("more of them", || {
         let metrics = get(&address, "/metrics", &[&bearer]).body;
-        assert!(!told(&metrics, "local-2"), "both agents tell of one kernel, which is counted once: {metrics}");
+        assert!(
+            !told(&metrics, "local-2"),
+            "both agents tell of one kernel, which is counted once: {metrics}"
+        );
         metrics.contains(",state=\"up\"} 2")
     });
     if has("hosts in a browser", &["chromium"]) {
@@ -268,15 +309,21 @@ fn hosts_without_a_run_have_a_page_that_lives() {
         browser.wait("document.getElementById('status').textContent === 'Live.'");
         browser.wait("document.querySelectorAll('#charts svg.chart').length === 5");
         browser.wait("document.querySelectorAll('#hosts tbody tr').length === 2");
-        let points = "document.querySelector('#charts .line.read[points]').getAttribute('points').split(' ').length";
+        let points = "document.querySelector('#charts \
+                      .line.read[points]').getAttribute('points').split(' ').length";
         let before = browser.value(points).as_u64().expect("points");
         browser.wait(&format!("{points} >= {}", before + 2));
         browser.value("document.querySelector('[data-keep=host-1]').click()");
         browser.wait("document.getElementById('charts').innerText.includes('local-2 alone')");
         browser.wait("document.getElementById('status').textContent === 'Live.'");
         common::signal(&child, "TERM");
-        browser.wait("document.getElementById('status').textContent.startsWith('Nobody watches any more')");
-        assert_eq!(browser.value("document.querySelector('#head .badge').textContent"), json!("over"));
+        browser.wait(
+            "document.getElementById('status').textContent.startsWith('Nobody watches any more')",
+        );
+        assert_eq!(
+            browser.value("document.querySelector('#head .badge').textContent"),
+            json!("over")
+        );
         assert_eq!(browser.complaints, Vec::<String>::new());
     } else {
         common::signal(&child, "TERM");
@@ -291,20 +338,38 @@ fn past_runs_are_listed_opened_and_put_side_by_side() {
     for name in ["one.plimsoll", "two.plimsoll"] {
         plimsoll(here, &["run", "smoke", "--quiet", "--out", name]).with_code(0);
     }
-    let mut child = start(here, &["serve", "one.plimsoll", "two.plimsoll", "--address", "127.0.0.1:0"]);
+    let mut child =
+        start(here, &["serve", "one.plimsoll", "two.plimsoll", "--address", "127.0.0.1:0"]);
     let address = address_of(&mut child);
     let index = get(&address, "/", &[]);
-    assert!(index.body.contains("one.plimsoll") && index.body.contains("Put side by side"), "{}", index.body);
+    assert!(
+        index.body.contains("one.plimsoll") && index.body.contains("Put side by side"),
+        "{}",
+        index.body
+    );
     let one = get(&address, "/run/1", &[]);
-    assert!(one.status == 200 && one.body.contains("<svg") && one.body.contains("/style.css"), "{}", one.body.len());
+    assert!(
+        one.status == 200 && one.body.contains("<svg") && one.body.contains("/style.css"),
+        "{}",
+        one.body.len()
+    );
     let side = get(&address, "/side?run=0&run=1", &[]);
-    assert!(side.body.contains("2 runs side by side") && side.body.contains("two.plimsoll"), "{}", side.body.len());
-    assert_eq!((get(&address, "/run/2", &[]).status, get(&address, "/metrics", &[]).status), (404, 404));
+    assert!(
+        side.body.contains("2 runs side by side") && side.body.contains("two.plimsoll"),
+        "{}",
+        side.body.len()
+    );
+    assert_eq!(
+        (get(&address, "/run/2", &[]).status, get(&address, "/metrics", &[]).status),
+        (404, 404)
+    );
     if has("past runs in a browser", &["chromium"]) {
         let mut browser = Browser::open(here);
         browser.go(&format!("http://{address}/"));
         browser.value("document.querySelector('button').click()");
-        browser.wait("location.pathname === '/side' && document.querySelectorAll('svg.chart').length > 4");
+        browser.wait(
+            "location.pathname === '/side' && document.querySelectorAll('svg.chart').length > 4",
+        );
         assert_eq!(browser.complaints, Vec::<String>::new());
     }
     run("kill", &["-s", "INT", &child.id().to_string()]);

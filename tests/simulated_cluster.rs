@@ -1,4 +1,5 @@
-//! The whole program against simulated clusters: several hosts in one process and one virtual time, the shapes of field reports C and D.
+//! The whole program against simulated clusters: several hosts in one process and one virtual time,
+//! the shapes of field reports C and D.
 
 mod common;
 
@@ -7,9 +8,11 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-const SHAPES: &str = "name = \"shapes\"\n[layout]\nfiles = 1\n[stages]\nprepare = false\nprecondition = \"200ms\"\nmeasure = \"1s\"\n\
-    [[workload]]\nname = \"random\"\nworkers = 10\ndepth = 2\n\
-    [[workload]]\nname = \"sequential\"\naccess = \"sequential\"\nblock_size = \"32KiB\"\nworkers = 10\ndepth = 2\n";
+const SHAPES: &str = "name = \"shapes\"\n[layout]\nfiles = 1\n[stages]\nprepare = \
+                      false\nprecondition = \"200ms\"\nmeasure = \"1s\"\n[[workload]]\nname = \
+                      \"random\"\nworkers = 10\ndepth = 2\n[[workload]]\nname = \
+                      \"sequential\"\naccess = \"sequential\"\nblock_size = \"32KiB\"\nworkers = \
+                      10\ndepth = 2\n";
 
 fn run(folder: &Path, suite: &str, more: &[&str]) -> Ended {
     std::fs::write(folder.join("suite.toml"), suite).expect("a suite");
@@ -30,7 +33,8 @@ fn number(row: &Value, key: &str) -> f64 {
 /// Requests per second of a workload, reads and writes together.
 fn iops(rows: &[Value], workload: &str) -> f64 {
     let is_whole = |row: &&Value| row["covers"] == "point" || row["covers"] == "workload";
-    let of_it: Vec<&Value> = rows.iter().filter(|row| row["workload"] == workload).filter(is_whole).collect();
+    let of_it: Vec<&Value> =
+        rows.iter().filter(|row| row["workload"] == workload).filter(is_whole).collect();
     assert!(!of_it.is_empty(), "{workload} in {rows:?}");
     of_it.into_iter().map(|row| number(row, "iops")).sum()
 }
@@ -56,14 +60,18 @@ fn report_c_falls_past_the_cache_and_its_sequential_row_is_flat() {
 
 #[test]
 fn report_d_a_remote_master_halves_what_ten_hosts_do() {
-    let suite = "name = \"mix\"\n[layout]\nfiles = 1\nsize = \"100GiB\"\n[stages]\nprepare = false\nprecondition = \"200ms\"\nmeasure = \"1s\"\n\
-        [[workload]]\nname = \"mix\"\nread = \"67%\"\nrandom = \"50%\"\nblock_size = \"8KiB\"\nworkers = 5\ndepth = 1\n";
-    let total = |cluster: &str| iops(&results(suite, &["--simulate", cluster, "--sim-hosts", "10"]), "mix");
+    let suite = "name = \"mix\"\n[layout]\nfiles = 1\nsize = \"100GiB\"\n[stages]\nprepare = \
+                 false\nprecondition = \"200ms\"\nmeasure = \"1s\"\n[[workload]]\nname = \
+                 \"mix\"\nread = \"67%\"\nrandom = \"50%\"\nblock_size = \"8KiB\"\nworkers = \
+                 5\ndepth = 1\n";
+    let total =
+        |cluster: &str| iops(&results(suite, &["--simulate", cluster, "--sim-hosts", "10"]), "mix");
     let ratio = total("hyperflex-stretched,remote=100%") / total("hyperflex-stretched");
     assert!((0.35..0.65).contains(&ratio), "{ratio}");
 }
 
-/// The rates of a built-in suite against its own testbed, by workload and sweep, reads and writes together; and the notes of its plan.
+/// The rates of a built-in suite against its own testbed, by workload and sweep, reads and writes
+/// together; and the notes of its plan.
 fn simulated(suite: &str, more: &[&str]) -> (BTreeMap<(String, String), f64>, String) {
     let folder = scratch();
     let mut args = vec!["run", suite, "--json", "--quiet"];
@@ -71,15 +79,21 @@ fn simulated(suite: &str, more: &[&str]) -> (BTreeMap<(String, String), f64>, St
     args.extend(more);
     let json = plimsoll(folder.path(), &args).with_code(0).json();
     let mut rates = BTreeMap::new();
-    for row in
-        json["results"].as_array().expect("results").iter().filter(|row| row["op"] != "fsync" && row["op"] != "all")
+    for row in json["results"]
+        .as_array()
+        .expect("results")
+        .iter()
+        .filter(|row| row["op"] != "fsync" && row["op"] != "all")
     {
         let swept = row["sweep"]
             .as_object()
             .and_then(|sweep| sweep.iter().find(|(axis, _)| *axis != "scenario"))
             .map(|(_, value)| value)
             .and_then(Value::as_str);
-        let key = (row["workload"].as_str().unwrap_or_default().to_owned(), swept.unwrap_or_default().to_owned());
+        let key = (
+            row["workload"].as_str().unwrap_or_default().to_owned(),
+            swept.unwrap_or_default().to_owned(),
+        );
         *rates.entry(key).or_insert(0.0) += number(row, "iops");
     }
     (rates, format!("{} {}", json["scale"], json["notes"]))
@@ -87,7 +101,9 @@ fn simulated(suite: &str, more: &[&str]) -> (BTreeMap<(String, String), f64>, St
 
 /// The rate of a workload at a value of the sweep.
 fn at(rates: &BTreeMap<(String, String), f64>, workload: &str, swept: &str) -> f64 {
-    *rates.get(&(workload.to_owned(), swept.to_owned())).unwrap_or_else(|| panic!("{workload} at {swept} in {rates:?}"))
+    *rates
+        .get(&(workload.to_owned(), swept.to_owned()))
+        .unwrap_or_else(|| panic!("{workload} at {swept} in {rates:?}"))
 }
 
 #[test]
@@ -100,7 +116,10 @@ fn the_whole_of_report_c_has_its_shape_whatever_its_times_are_shrunk_to() {
     assert_eq!(long.len(), 15, "{long:?}");
     for rates in [&long, &short] {
         let read = |size| at(rates, "4k-random-read", size);
-        assert!(read("100GB") <= read("10GB") / 10.0 && read("50GB") <= read("10GB") * 1.05, "{rates:?}");
+        assert!(
+            read("100GB") <= read("10GB") / 10.0 && read("50GB") <= read("10GB") * 1.05,
+            "{rates:?}"
+        );
         for row in ["32k-sequential-read", "32k-sequential-write"] {
             let flat = at(rates, row, "100GB") / at(rates, row, "10GB");
             assert!((0.6..1.2).contains(&flat), "{row}: {flat}");
@@ -115,14 +134,27 @@ fn the_whole_of_report_c_has_its_shape_whatever_its_times_are_shrunk_to() {
 #[test]
 fn a_simulation_takes_its_hosts_from_the_testbed_and_says_how_much_it_shortened() {
     let folder = scratch();
-    let said = plimsoll(folder.path(), &["plan", "vsan-four-corners", "--simulate"]).with_code(0).out;
-    assert!(said.contains("--scale time=1 for all 22h 30m") && said.contains("Times are shrunk to"), "{said}");
-    assert!(said.contains("sim-16: 14 CPUs (simulated: a machine on a node of vsan-four-corners), 64 GiB"), "{said}");
+    let said =
+        plimsoll(folder.path(), &["plan", "vsan-four-corners", "--simulate"]).with_code(0).out;
+    assert!(
+        said.contains("--scale time=1 for all 22h 30m") && said.contains("Times are shrunk to"),
+        "{said}"
+    );
+    assert!(
+        said.contains(
+            "sim-16: 14 CPUs (simulated: a machine on a node of vsan-four-corners), 64 GiB"
+        ),
+        "{said}"
+    );
     assert!(said.contains("10 volumes of a simulated cluster, 931.32 GiB in all\n"), "{said}");
     assert!(!said.contains("to prepare"), "{said}");
-    let whole = plimsoll(folder.path(), &["plan", "vsan-four-corners", "--simulate", "--scale", "time=1"]);
+    let whole =
+        plimsoll(folder.path(), &["plan", "vsan-four-corners", "--simulate", "--scale", "time=1"]);
     assert!(whole.with_code(0).out.contains("time     22h 30m\n"));
-    let client = plimsoll(folder.path(), &["plan", "pixstor-nvme", "--simulate", "--scenario", "n-n"]).with_code(0).out;
+    let client =
+        plimsoll(folder.path(), &["plan", "pixstor-nvme", "--simulate", "--scenario", "n-n"])
+            .with_code(0)
+            .out;
     assert!(client.contains("a client of pixstor-nvme), 128 GiB of memory"), "{client}");
 }
 
@@ -130,9 +162,13 @@ fn a_simulation_takes_its_hosts_from_the_testbed_and_says_how_much_it_shortened(
 fn report_b_as_its_suite_has_it_is_fastest_local_and_slowest_over_tcp() {
     let rate = |scenario: &str, depth: &str| {
         let depth = format!("workload.fixed-depth.depth={depth}");
-        let (rates, _) =
-            simulated("s2d-disaggregated", &["--scale", "time=1/500", "--set", &depth, "--scenario", scenario]);
-        let all = |workload: &str| rates.iter().filter(|(key, _)| key.0 == workload).map(|(_, rate)| rate).sum::<f64>();
+        let (rates, _) = simulated(
+            "s2d-disaggregated",
+            &["--scale", "time=1/500", "--set", &depth, "--scenario", scenario],
+        );
+        let all = |workload: &str| {
+            rates.iter().filter(|(key, _)| key.0 == workload).map(|(_, rate)| rate).sum::<f64>()
+        };
         (all("fixed-depth"), all("equal-rate"))
     };
     let [local, direct, tcp] = ["local", "rdma", "tcp"].map(|scenario| rate(scenario, "4"));
@@ -146,7 +182,8 @@ fn report_b_as_its_suite_has_it_is_fastest_local_and_slowest_over_tcp() {
 #[test]
 fn report_d_as_its_suite_has_it_halves_with_every_master_in_the_other_site() {
     let total = |scenario: &str| {
-        let (rates, _) = simulated("hyperflex-stretched", &["--scale", "time=1/1000", "--scenario", scenario]);
+        let (rates, _) =
+            simulated("hyperflex-stretched", &["--scale", "time=1/1000", "--scenario", scenario]);
         at(&rates, "8k-67-33", "")
     };
     let ratio = total("remote") / total("local");
@@ -156,27 +193,44 @@ fn report_d_as_its_suite_has_it_halves_with_every_master_in_the_other_site() {
 #[test]
 fn report_e_as_its_suite_has_it_levels_off_past_its_knees() {
     let threads = "sweep.workers=[16, 512, 1024]";
-    let (rates, _) = simulated("pixstor-nvme", &["--scenario", "n-n", "--set", threads, "--scale", "size=1/16"]);
+    let (rates, _) =
+        simulated("pixstor-nvme", &["--scenario", "n-n", "--set", threads, "--scale", "size=1/16"]);
     let said = plimsoll(scratch().path(), &["plan", "pixstor-nvme", "--simulate"]).with_code(0).out;
     assert!(!said.contains("is left out"), "{said}");
     for row in ["n-n-sequential-read", "n-n-sequential-write"] {
         let [few, many, most] = ["16", "512", "1024"].map(|threads| at(&rates, row, threads));
-        assert!(many > 1.5 * few && many < 16.0 * few && most < 1.15 * many, "{row}: {few}, {many}, {most}");
+        assert!(
+            many > 1.5 * few && many < 16.0 * few && most < 1.15 * many,
+            "{row}: {few}, {many}, {most}"
+        );
     }
-    assert!(at(&rates, "n-n-sequential-write", "512") < 0.6 * at(&rates, "n-n-sequential-read", "512"));
+    assert!(
+        at(&rates, "n-n-sequential-write", "512") < 0.6 * at(&rates, "n-n-sequential-read", "512")
+    );
 }
 
 #[test]
 fn the_same_seed_gives_the_same_run_of_many_hosts_whoever_comes_first() {
-    let once =
-        || results(SHAPES, &["--simulate", "azure-stack-hci", "--set", "layout.size=10GiB", "--set", "measure=200ms"]);
+    let once = || {
+        results(
+            SHAPES,
+            &[
+                "--simulate",
+                "azure-stack-hci",
+                "--set",
+                "layout.size=10GiB",
+                "--set",
+                "measure=200ms",
+            ],
+        )
+    };
     assert_eq!(once(), once());
 }
 
 #[test]
 fn a_cluster_is_a_target_of_one_host_too_and_writes_whole_amounts() {
-    let suite = "name = \"amount\"\n[layout]\nsize = \"64MiB\"\n[stages]\nmeasure = \"100ms\"\n\
-        [[workload]]\nname = \"w\"\nread = \"50%\"\nworkers = 2\ndepth = 4\n";
+    let suite = "name = \"amount\"\n[layout]\nsize = \"64MiB\"\n[stages]\nmeasure = \
+                 \"100ms\"\n[[workload]]\nname = \"w\"\nread = \"50%\"\nworkers = 2\ndepth = 4\n";
     let rows = results(suite, &["--target", "sim:cluster=s2d-disaggregated,path=smb"]);
     assert!(iops(&rows, "w") > 100.0);
 }
@@ -197,29 +251,39 @@ fn what_cannot_be_simulated_is_said_with_its_remedy() {
     }
 }
 
-/// Ten machines on the report's nodes: the second one of each node that has two starves while all disks migrate, wherever the suite's event has that.
+/// Ten machines on the report's nodes: the second one of each node that has two starves while all
+/// disks migrate, wherever the suite's event has that.
 #[test]
 fn report_d_two_machines_starve_while_all_disks_migrate_at_the_suite_s_event_and_recover() {
     let folder = scratch();
-    for (at, at_ns) in [("40%", 2_880_000_000_u64), ("24m", 2_880_000_000), ("50%", 3_600_000_000)] {
+    for (at, at_ns) in [("40%", 2_880_000_000_u64), ("24m", 2_880_000_000), ("50%", 3_600_000_000)]
+    {
         let at = format!("event.migration.at={at}");
         let args = ["--simulate", "--scenario", "migration", "--scale", "time=1/500"];
         let more = ["--set", "interval=120ms", "--set", &at, "--json", "--quiet"];
-        let json = plimsoll(folder.path(), &[&["run", "hyperflex-stretched"], &args[..], &more].concat());
+        let json =
+            plimsoll(folder.path(), &[&["run", "hyperflex-stretched"], &args[..], &more].concat());
         let json = json.with_code(0).json();
         let events = json["events"].as_array().expect("events");
         assert_eq!(events.len(), 1, "{events:?}");
-        assert_eq!((events[0]["label"].as_str(), events[0]["at_ns"].as_u64()), (Some("migration"), Some(at_ns)));
+        assert_eq!(
+            (events[0]["label"].as_str(), events[0]["at_ns"].as_u64()),
+            (Some("migration"), Some(at_ns))
+        );
         let hosts = events[0]["aftermath"][0]["hosts"].as_array().expect("hosts").clone();
         assert_eq!(hosts.len(), 10, "{hosts:?}");
         for (number, host) in hosts.iter().enumerate() {
             let (before, lowest) = (number_of(host, "before_iops"), number_of(host, "lowest_iops"));
             match number {
-                8 | 9 => assert!((100.0..900.0).contains(&lowest) && lowest < before / 5.0, "some hundred: {host}"),
+                8 | 9 => assert!(
+                    (100.0..900.0).contains(&lowest) && lowest < before / 5.0,
+                    "some hundred: {host}"
+                ),
                 _ => assert!(lowest > 0.4 * before, "the others keep most: {host}"),
             }
             if let 8 | 9 = number {
-                let (began_s, back_s) = (number_of(host, "began_after_s"), number_of(host, "recovered_after_s"));
+                let (began_s, back_s) =
+                    (number_of(host, "began_after_s"), number_of(host, "recovered_after_s"));
                 assert!(began_s < 0.3 && (0.6..1.2).contains(&back_s), "a tenth of 7.2 s: {host}");
             }
         }
@@ -235,7 +299,10 @@ fn number_of(host: &Value, key: &str) -> f64 {
 fn an_event_that_is_due_behind_the_measurement_cannot_begin_a_migration() {
     let args = ["plan", "hyperflex-stretched", "--simulate", "--set", "event.migration.at=2h"];
     let said = plimsoll(scratch().path(), &args).with_code(2).err;
-    assert!(said.contains("`migration` is due after 2h") && said.contains("at = \"50%\""), "{said}");
+    assert!(
+        said.contains("`migration` is due after 2h") && said.contains("at = \"50%\""),
+        "{said}"
+    );
 }
 
 #[test]
@@ -246,14 +313,22 @@ fn report_e_one_file_for_all_rises_levels_off_and_is_never_faster_than_files_of_
         let args = ["--scenario", scenario, "--set", threads, "--set", more, "--scale", "size=1/4"];
         simulated("pixstor-nvme", &args).0
     };
-    let (shared, own) = (part("n-1", "seed=1"), part("n-n", "scenario.n-n.sweep.workers=[1, 16, 512]"));
+    let (shared, own) =
+        (part("n-1", "seed=1"), part("n-n", "scenario.n-n.sweep.workers=[1, 16, 512]"));
     for op in ["read", "write"] {
-        let rate = |rates, kind: &str, threads| at(rates, &format!("{kind}-sequential-{op}"), threads);
+        let rate =
+            |rates, kind: &str, threads| at(rates, &format!("{kind}-sequential-{op}"), threads);
         let [one, few, many] = ["1", "16", "512"].map(|threads| rate(&shared, "n-1", threads));
-        assert!(few > 8.0 * one && many > 1.5 * few && many < 16.0 * few, "{op}: {one}, {few}, {many}");
+        assert!(
+            few > 8.0 * one && many > 1.5 * few && many < 16.0 * few,
+            "{op}: {one}, {few}, {many}"
+        );
         // Who reads what it wrote has the tokens still.
         let alone = rate(&own, "n-n", "1");
-        assert!(if op == "write" { one < alone } else { one < 1.02 * alone }, "{op}: {one}, {alone}");
+        assert!(
+            if op == "write" { one < alone } else { one < 1.02 * alone },
+            "{op}: {one}, {alone}"
+        );
         assert!(many < 1.05 * rate(&own, "n-n", "512"), "{op}");
     }
 }
@@ -271,7 +346,10 @@ fn report_e_metadata_rises_with_threads_and_a_stat_is_cheaper_than_a_create() {
         let rows = json["results"].as_array().expect("results").clone();
         move |op: &str, threads: &str| -> Value {
             let is_it = |row: &&Value| row["op"] == op && row["sweep"]["workers"] == threads;
-            rows.iter().find(is_it).unwrap_or_else(|| panic!("{op} at {threads} in {rows:?}")).clone()
+            rows.iter()
+                .find(is_it)
+                .unwrap_or_else(|| panic!("{op} at {threads} in {rows:?}"))
+                .clone()
         }
     };
     let full = metadata(&[]);
@@ -283,16 +361,32 @@ fn report_e_metadata_rises_with_threads_and_a_stat_is_cheaper_than_a_create() {
     assert!(rate("stat", "256") > 1.5 * rate("create", "256"));
     // A directory of 1024 files for each thread, and no fewer of them where sizes shrink.
     assert_eq!(number(&full("create", "256"), "ios"), 256.0 * 1024.0);
-    assert_eq!(number(&metadata(&["--scale", "size=1/1000"])("create", "256"), "ios"), 256.0 * 1024.0);
+    assert_eq!(
+        number(&metadata(&["--scale", "size=1/1000"])("create", "256"), "ios"),
+        256.0 * 1024.0
+    );
 }
 
 #[test]
 fn what_is_simulated_of_an_amount_stays_however_small_the_layout_is() {
     let amount = |scale: &str| {
         let sweep = "scenario.random.sweep.workers=[16]";
-        let args = ["plan", "pixstor-nvme", "--simulate", "--scenario", "random", "--set", sweep, "--scale", scale];
+        let args = [
+            "plan",
+            "pixstor-nvme",
+            "--simulate",
+            "--scenario",
+            "random",
+            "--set",
+            sweep,
+            "--scale",
+            scale,
+        ];
         let said = plimsoll(scratch().path(), &args).with_code(0).out;
-        let line = said.lines().find(|line| line.starts_with("writes")).unwrap_or_else(|| panic!("{said}"));
+        let line = said
+            .lines()
+            .find(|line| line.starts_with("writes"))
+            .unwrap_or_else(|| panic!("{said}"));
         line.to_owned()
     };
     assert_eq!(amount("size=1/1"), amount("size=1/1000"));
@@ -300,9 +394,13 @@ fn what_is_simulated_of_an_amount_stays_however_small_the_layout_is() {
 
 #[test]
 fn a_simulated_migration_says_in_the_plan_that_what_it_starves_is_assumed() {
-    let said = plimsoll(scratch().path(), &["plan", "hyperflex-stretched", "--simulate"]).with_code(0).out;
+    let said =
+        plimsoll(scratch().path(), &["plan", "hyperflex-stretched", "--simulate"]).with_code(0).out;
     assert!(said.contains("assumed, and from no report"), "{said}");
-    let said = plimsoll(scratch().path(), &["plan", "hyperflex-stretched", "--simulate", "--scenario", "local"]);
+    let said = plimsoll(
+        scratch().path(),
+        &["plan", "hyperflex-stretched", "--simulate", "--scenario", "local"],
+    );
     assert!(!said.with_code(0).out.contains("from no report"));
 }
 
@@ -310,7 +408,8 @@ fn a_simulated_migration_says_in_the_plan_that_what_it_starves_is_assumed() {
 #[test]
 fn report_e_random_reads_and_writes_rise_with_threads_and_writes_pay_for_their_copies() {
     let args = ["--scenario", "random", "--set", "scenario.random.sweep.workers=[1, 16, 256]"];
-    let (rates, _) = simulated("pixstor-nvme", &[&args[..], &["--set", "scenario.random.amount=1MiB"]].concat());
+    let (rates, _) =
+        simulated("pixstor-nvme", &[&args[..], &["--set", "scenario.random.amount=1MiB"]].concat());
     for row in ["random-read", "random-write"] {
         let [one, few, many] = ["1", "16", "256"].map(|threads| at(&rates, row, threads));
         assert!(few > 8.0 * one && many > 4.0 * few, "{row}: {one}, {few}, {many}");

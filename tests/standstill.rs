@@ -1,4 +1,5 @@
-//! What stands still while the program measures: the target beyond the end of a stage, and the program itself.
+//! What stands still while the program measures: the target beyond the end of a stage, and the
+//! program itself.
 
 mod common;
 
@@ -34,7 +35,12 @@ fn disturbed(target: &Path, more: &[&str], happens: impl FnOnce(&std::process::C
 }
 
 fn codes(row: &Value) -> Vec<&str> {
-    row["warnings"].as_array().expect("warnings").iter().filter_map(|warning| warning["code"].as_str()).collect()
+    row["warnings"]
+        .as_array()
+        .expect("warnings")
+        .iter()
+        .filter_map(|warning| warning["code"].as_str())
+        .collect()
 }
 
 /// How long the whole load takes, and for how long it is held up: beyond its end.

@@ -1,4 +1,5 @@
-//! Measuring until it is steady, of the whole program: targets that settle, that never do, several hosts, and the time of the wall.
+//! Measuring until it is steady, of the whole program: targets that settle, that never do, several
+//! hosts, and the time of the wall.
 
 mod common;
 
@@ -6,10 +7,12 @@ use common::{plimsoll, scratch};
 use serde_json::Value;
 
 /// 20 s at least and 2 min at most, in rounds of four seconds.
-const SUITE: &str = "name = \"settle\"\n[layout]\nsize = \"64MiB\"\n[stages]\nprepare = false\nuntil = \"steady\"\nmeasure = \"20s\"\n\
-    measure_max = \"2min\"\n[[workload]]\nname = \"w\"\nworkers = 2\ndepth = 2\n";
+const SUITE: &str = "name = \"settle\"\n[layout]\nsize = \"64MiB\"\n[stages]\nprepare = \
+                     false\nuntil = \"steady\"\nmeasure = \"20s\"\nmeasure_max = \
+                     \"2min\"\n[[workload]]\nname = \"w\"\nworkers = 2\ndepth = 2\n";
 
-/// Reads fill a cache that holds all of it: ten times as fast in the end, and then for ever: 2 servers of 100 µs.
+/// Reads fill a cache that holds all of it: ten times as fast in the end, and then for ever: 2
+/// servers of 100 µs.
 const WARMS_UP: &str = "sim:constant,service=2ms,servers=2,capacity=64MiB,cache=64MiB@100us";
 
 fn run(more: &[&str]) -> Value {
@@ -31,14 +34,21 @@ fn note(json: &Value, code: &str) -> Option<String> {
 }
 
 fn codes(row: &Value) -> Vec<&str> {
-    row["warnings"].as_array().expect("warnings").iter().filter_map(|warning| warning["code"].as_str()).collect()
+    row["warnings"]
+        .as_array()
+        .expect("warnings")
+        .iter()
+        .filter_map(|warning| warning["code"].as_str())
+        .collect()
 }
 
 #[test]
-fn a_target_that_warms_up_is_measured_until_it_is_warm_and_the_figures_are_those_of_the_warm_target() {
+fn a_target_that_warms_up_is_measured_until_it_is_warm_and_the_figures_are_those_of_the_warm_target()
+ {
     let json = run(&["--target", WARMS_UP]);
     let said = note(&json, "settled").expect("it settles");
-    // Misses end in the fifth round (the coupon collector's tail of 16,384 blocks), so that rounds 6 to 10 are the first window.
+    // Misses end in the fifth round (the coupon collector's tail of 16,384 blocks), so that rounds
+    // 6 to 10 are the first window.
     assert_eq!(said, "steady after 40 s, by the last 5 rounds of 4 s; measured for 41 s");
     let row = &json["results"][0];
     assert_eq!(row["seconds"], 20.0, "the last five rounds");
@@ -46,7 +56,9 @@ fn a_target_that_warms_up_is_measured_until_it_is_warm_and_the_figures_are_those
     assert!((iops / 20_000.0 - 1.0).abs() < 0.01, "{iops}");
     let doubts = codes(row);
     assert!(
-        !doubts.contains(&"unsettled") && !doubts.contains(&"not-steady") && !doubts.contains(&"warm-up"),
+        !doubts.contains(&"unsettled")
+            && !doubts.contains(&"not-steady")
+            && !doubts.contains(&"warm-up"),
         "{doubts:?}"
     );
     let again = run(&["--target", WARMS_UP]);
@@ -65,9 +77,10 @@ fn a_target_that_never_settles_is_measured_to_the_greatest_time_and_that_is_said
 
 #[test]
 fn several_hosts_end_with_the_same_interval() {
-    for hosts in
-        [&["--simulate", "azure-stack-hci", "--sim-hosts", "3"][..], &["--hosts", "local:2", "--target", WARMS_UP]]
-    {
+    for hosts in [
+        &["--simulate", "azure-stack-hci", "--sim-hosts", "3"][..],
+        &["--hosts", "local:2", "--target", WARMS_UP],
+    ] {
         let json = run(hosts);
         assert!(note(&json, "settled").is_some(), "{json}");
         let parts = json["results"][0]["hosts"].as_array().expect("hosts");
@@ -79,7 +92,16 @@ fn several_hosts_end_with_the_same_interval() {
 /// Agents of their own processes, each on its own clock.
 #[test]
 fn in_the_time_of_the_wall_all_hosts_end_behind_whole_intervals() {
-    let more = ["--set", "time=real", "--set", "interval=100ms", "--set", "measure=2s", "--set", "measure_max=1h"];
+    let more = [
+        "--set",
+        "time=real",
+        "--set",
+        "interval=100ms",
+        "--set",
+        "measure=2s",
+        "--set",
+        "measure_max=1h",
+    ];
     let target = ["--hosts", "local:2", "--target", "sim:constant,service=5ms,capacity=64MiB"];
     let json = run(&[&more[..], &target[..]].concat());
     assert!(note(&json, "settled").is_some(), "an hour is not what it took: {json}");
@@ -87,22 +109,32 @@ fn in_the_time_of_the_wall_all_hosts_end_behind_whole_intervals() {
     assert!((seconds - 2.0).abs() < 1e-9, "{seconds}");
 }
 
-/// The run file of a run of two points that was cut short when the second had been measured for four rounds, one fewer than a window. The record is
-/// that of a whole run, so that where it is cut does not depend on when somebody kills it.
+/// The run file of a run of two points that was cut short when the second had been measured for
+/// four rounds, one fewer than a window. The record is that of a whole run, so that where it is cut
+/// does not depend on when somebody kills it.
 fn cut_in_the_second_point(folder: &std::path::Path) -> model::Record {
-    std::fs::write(folder.join("settle.toml"), format!("{SUITE}[sweep]\ndepth = [2, 4]\n")).expect("a suite");
+    std::fs::write(folder.join("settle.toml"), format!("{SUITE}[sweep]\ndepth = [2, 4]\n"))
+        .expect("a suite");
     let target = "sim:constant,service=100us,servers=2,capacity=64MiB";
-    let args = ["run", "settle.toml", "--quiet", "--json", "--target", target, "--out", "whole.plimsoll"];
+    let args =
+        ["run", "settle.toml", "--quiet", "--json", "--target", target, "--out", "whole.plimsoll"];
     plimsoll(folder, &args).with_code(0);
     let whole = store::read(&folder.join("whole.plimsoll")).expect("a run file");
     let last = whole.stages.last().expect("stages");
     let kept = model::resume::kept(&whole, &[last.stage]);
-    let second: Vec<_> = last.samples.iter().filter(|sample| sample.interval < 16).cloned().collect();
+    let second: Vec<_> =
+        last.samples.iter().filter(|sample| sample.interval < 16).cloned().collect();
     assert_eq!(second.len(), 16, "four rounds of four seconds");
     let begun = [model::Event::StageStarted { stage: last.stage, unix_ns: last.started_unix_ns }];
     let out = folder.join("cut.plimsoll");
-    let mut writer = store::Writer::create(&out, &whole.plan, &whole.testbed, &whole.version, whole.started_unix_ns)
-        .expect("a file");
+    let mut writer = store::Writer::create(
+        &out,
+        &whole.plan,
+        &whole.testbed,
+        &whole.version,
+        whole.started_unix_ns,
+    )
+    .expect("a file");
     let events = kept.into_iter().chain(begun).chain(second.into_iter().map(model::Event::Sample));
     events.for_each(|event| writer.append(&event).expect("an event"));
     writer.finish().expect("the end of the file");
@@ -114,10 +146,13 @@ fn a_point_that_is_resumed_becomes_steady_by_its_own_rounds_alone() {
     let folder = scratch();
     let cut = cut_in_the_second_point(folder.path());
     assert_eq!(model::resume::left_over(&cut), [1], "the first point had settled");
-    let json = plimsoll(folder.path(), &["resume", "cut.plimsoll", "--json", "--quiet"]).with_code(0).json();
+    let json = plimsoll(folder.path(), &["resume", "cut.plimsoll", "--json", "--quiet"])
+        .with_code(0)
+        .json();
     let whole = store::read(&folder.path().join("cut-resumed.plimsoll")).expect("a run file");
     assert_eq!(whole.stages[0], cut.stages[0], "what had settled stays as it was recorded");
-    // Of a target that never changes, one round more would complete the window that the old measurement began.
+    // Of a target that never changes, one round more would complete the window that the old
+    // measurement began.
     let notes: Vec<&str> = json["notes"]
         .as_array()
         .expect("notes")
@@ -125,10 +160,18 @@ fn a_point_that_is_resumed_becomes_steady_by_its_own_rounds_alone() {
         .filter(|note| note["code"] == "settled")
         .filter_map(|note| note["message"].as_str())
         .collect();
-    assert_eq!(notes, ["steady after 20 s, by the last 5 rounds of 4 s; measured for 21 s"; 2], "{json}");
-    let intervals =
-        |stage: usize| -> Vec<u32> { whole.stages[stage].samples.iter().map(|sample| sample.interval).collect() };
-    assert_eq!(intervals(1), intervals(0), "as one that was never cut short: each interval once, from its own start");
+    assert_eq!(
+        notes, ["steady after 20 s, by the last 5 rounds of 4 s; measured for 21 s"; 2],
+        "{json}"
+    );
+    let intervals = |stage: usize| -> Vec<u32> {
+        whole.stages[stage].samples.iter().map(|sample| sample.interval).collect()
+    };
+    assert_eq!(
+        intervals(1),
+        intervals(0),
+        "as one that was never cut short: each interval once, from its own start"
+    );
     let rows = json["results"].as_array().expect("results");
     assert_eq!(rows.len(), 2);
     for row in rows {
@@ -142,8 +185,9 @@ fn a_point_that_is_resumed_becomes_steady_by_its_own_rounds_alone() {
 fn the_plan_names_both_times_and_what_cannot_be_is_refused() {
     let folder = scratch();
     std::fs::write(folder.path().join("settle.toml"), SUITE).expect("a suite");
-    let plan =
-        |more: &[&str]| plimsoll(folder.path(), &[&["plan", "settle.toml", "--target", WARMS_UP], more].concat());
+    let plan = |more: &[&str]| {
+        plimsoll(folder.path(), &[&["plan", "settle.toml", "--target", WARMS_UP], more].concat())
+    };
     let told = plan(&[]).with_code(0).out;
     assert!(told.contains("20 s to 2m 00s"), "{told}");
     for (field, words) in [
@@ -154,7 +198,8 @@ fn the_plan_names_both_times_and_what_cannot_be_is_refused() {
     ] {
         let told = plan(&["--set", field]).with_code(2).err;
         // The words of a message may be broken over lines.
-        let told = told.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+        let told =
+            told.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
         assert!(told.contains(words), "{field}: {told}");
     }
 }

@@ -1,4 +1,5 @@
-//! The built-in suites from the outside: each is planned at full scale on the cluster that it is for, and run small on this machine.
+//! The built-in suites from the outside: each is planned at full scale on the cluster that it is
+//! for, and run small on this machine.
 
 mod common;
 
@@ -8,8 +9,16 @@ use std::collections::BTreeSet;
 
 /// Suite, hosts that it is for, and what its full plan has to say.
 const FULL: [(&str, u32, &[&str]); 12] = [
-    ("azure-stack-hci", 6, &["36 GiB to prepare", "then 5m 50s", "4k-random-read-latency", "128k-sequential-write"]),
-    ("s2d-disaggregated", 1, &["8 files × 6.98 GiB", "then 1h 48m", "equal-rate (scenario=tcp, repetition 3)"]),
+    (
+        "azure-stack-hci",
+        6,
+        &["36 GiB to prepare", "then 5m 50s", "4k-random-read-latency", "128k-sequential-write"],
+    ),
+    (
+        "s2d-disaggregated",
+        1,
+        &["8 files × 6.98 GiB", "then 1h 48m", "equal-rate (scenario=tcp, repetition 3)"],
+    ),
     (
         "vsan-four-corners",
         16,
@@ -66,7 +75,8 @@ fn every_report_is_planned_at_full_scale_for_the_cluster_that_it_had() {
     let folder = scratch();
     for (suite, hosts, words) in FULL {
         let count = format!("clients.count={hosts}");
-        let args = ["plan", suite, "--target", "d", "--set", &count, "--set", "clients.memory=128GiB"];
+        let args =
+            ["plan", suite, "--target", "d", "--set", &count, "--set", "clients.memory=128GiB"];
         let plan = plimsoll(folder.path(), &args).with_code(0).out;
         for word in words {
             assert!(plan.contains(word), "{suite}: `{word}` is missing in\n{plan}");
@@ -77,22 +87,45 @@ fn every_report_is_planned_at_full_scale_for_the_cluster_that_it_had() {
 #[test]
 fn the_time_of_amounts_is_told_with_what_it_assumes() {
     let folder = scratch();
-    let args =
-        ["plan", "pixstor-nvme", "--scenario", "n-1", "--set", "clients.count=16", "--set", "clients.memory=128GiB"];
+    let args = [
+        "plan",
+        "pixstor-nvme",
+        "--scenario",
+        "n-1",
+        "--set",
+        "clients.count=16",
+        "--set",
+        "clients.memory=128GiB",
+    ];
     let plan = plimsoll(folder.path(), &args).with_code(0).out;
     // 0.25 + 0.5 + 1 + 2 TiB and six times 4 TiB, written and read: 55.5 TiB at 200 MB/s.
-    assert!(plan.contains("84h 45m") && plan.contains("for the amounts (at an assumed 200 MB/s)"), "{plan}");
+    assert!(
+        plan.contains("84h 45m") && plan.contains("for the amounts (at an assumed 200 MB/s)"),
+        "{plan}"
+    );
 }
 
 /// Runs a suite in a directory, small; its results.
 fn small(suite: &str, scale: &str, sets: &[&str]) -> Value {
     let folder = scratch();
-    let mut args = vec!["run", suite, "--target", "data", "--scale", scale, "--quiet", "--json", "--out", "r.plimsoll"];
+    let mut args = vec![
+        "run",
+        suite,
+        "--target",
+        "data",
+        "--scale",
+        scale,
+        "--quiet",
+        "--json",
+        "--out",
+        "r.plimsoll",
+    ];
     sets.iter().for_each(|set| args.extend(["--set", set]));
     plimsoll(folder.path(), &args).with_code(0).json()
 }
 
-/// The rows have carried something, are of these workloads, and there are so many works: workloads at their values and repetitions.
+/// The rows have carried something, are of these workloads, and there are so many works: workloads
+/// at their values and repetitions.
 fn check(suite: &str, json: &Value, works: usize, workloads: &[&str]) {
     let rows = json["results"].as_array().expect("a list");
     for workload in workloads {
@@ -119,7 +152,12 @@ fn each_runs_small(suites: &[Small<'_>]) {
 fn the_suites_of_sweeps_run_small_on_one_machine() {
     each_runs_small(&[
         ("azure-stack-hci", "1/500", 5, &["4k-random-read-latency", "128k-sequential-write"]),
-        ("vsan-four-corners", "1/20000", 15, &["4k-random-read", "8k-random-70-30", "32k-sequential-write"]),
+        (
+            "vsan-four-corners",
+            "1/20000",
+            15,
+            &["4k-random-read", "8k-random-70-30", "32k-sequential-write"],
+        ),
         ("hyperflex-stretched", "1/5000", 3, &["8k-67-33"]),
     ]);
 }
@@ -146,46 +184,88 @@ fn the_suites_of_other_tools_run_small_on_one_machine() {
 #[test]
 fn the_suites_of_large_transfers_run_small_with_small_transfers() {
     let few = "sweep.workers=\"1..4 x2\"";
-    let sequential = ["n-n-sequential-write", "n-n-sequential-read", "n-1-sequential-write", "n-1-sequential-read"];
-    let blocks: Vec<String> = sequential.iter().map(|name| format!("workload.{name}.block_size=64KiB")).collect();
+    let sequential = [
+        "n-n-sequential-write",
+        "n-n-sequential-read",
+        "n-1-sequential-write",
+        "n-1-sequential-read",
+    ];
+    let blocks: Vec<String> =
+        sequential.iter().map(|name| format!("workload.{name}.block_size=64KiB")).collect();
     let mut sets: Vec<&str> = blocks.iter().map(String::as_str).collect();
     sets.extend([few, "prepare_block=64KiB"]);
     let json = small("pixstor-nvme", "1/10000", &sets);
     let others = ["random-read", "random-write", "small-files"];
     check("pixstor-nvme", &json, 3 * (2 + 2 + 2 + 4), &[&sequential[..], &others].concat());
-    let json = small("io500-like", "1/3000", &["prepare_block=64KiB", "workload.easy-write.block_size=64KiB"]);
+    let json = small(
+        "io500-like",
+        "1/3000",
+        &["prepare_block=64KiB", "workload.easy-write.block_size=64KiB"],
+    );
     check("io500-like", &json, 4, &["easy-write", "hard-write", "easy-read", "hard-read"]);
 }
 
 #[test]
 fn a_suite_that_does_not_fit_names_what_is_missing_and_a_scale_that_fits() {
     let folder = scratch();
-    let refused =
-        plimsoll(folder.path(), &["plan", "vsan-four-corners", "--target", "d", "--set", "layout.files=60000"]);
+    let refused = plimsoll(
+        folder.path(),
+        &["plan", "vsan-four-corners", "--target", "d", "--set", "layout.files=60000"],
+    );
     assert_eq!(refused.code, 3, "{refused:?}");
     let (_, after) = refused.err.split_once("; --scale ").expect("a scale");
     let scale = after.split(' ').next().expect("a word");
     assert!(refused.err.contains("the layout needs") && after.contains("would fit"), "{refused:?}");
-    let args = ["plan", "vsan-four-corners", "--target", "d", "--set", "layout.files=60000", "--scale", scale];
+    let args = [
+        "plan",
+        "vsan-four-corners",
+        "--target",
+        "d",
+        "--set",
+        "layout.files=60000",
+        "--scale",
+        scale,
+    ];
     plimsoll(folder.path(), &args).with_code(0);
 }
 
 #[test]
 fn a_run_stands_beside_the_published_figures_of_its_suite_and_of_no_other() {
     let folder = scratch();
-    let run = ["run", "vsan-four-corners", "--target", "data", "--scale", "1/20000", "--quiet", "--out", "c.plimsoll"];
+    let run = [
+        "run",
+        "vsan-four-corners",
+        "--target",
+        "data",
+        "--scale",
+        "1/20000",
+        "--quiet",
+        "--out",
+        "c.plimsoll",
+    ];
     plimsoll(folder.path(), &run).with_code(0);
     let own = ["--against", "vsan-four-corners", "--testbed", "vsan-four-corners"];
-    let table = plimsoll(folder.path(), &[&["show", "c.plimsoll"], own.as_slice()].concat()).with_code(0).out;
-    let rate = table.lines().find(|line| line.starts_with("4K random read") && line.contains(" rate ")).expect("a row");
+    let table = plimsoll(folder.path(), &[&["show", "c.plimsoll"], own.as_slice()].concat())
+        .with_code(0)
+        .out;
+    let rate = table
+        .lines()
+        .find(|line| line.starts_with("4K random read") && line.contains(" rate "))
+        .expect("a row");
     // 227,241.6 ÷ 4 nodes, and ÷ 4 × 24 drives.
-    assert!(rate.contains("227,242") && rate.contains("56,810") && rate.contains("2,367"), "{rate}");
+    assert!(
+        rate.contains("227,242") && rate.contains("56,810") && rate.contains("2,367"),
+        "{rate}"
+    );
     assert!(table.contains("were shrunk to") && !table.contains("has not measured"), "{table}");
     plimsoll(folder.path(), &[&["report", "c.plimsoll"], own.as_slice()].concat()).with_code(0);
     let page = std::fs::read_to_string(folder.path().join("c.html")).expect("a page");
     assert!(page.contains("Beside vsan-four-corners") && page.contains("class=\"groups\""));
     std::fs::remove_file(folder.path().join("c.html")).expect("ours");
-    for (other, word) in [("pixstor-nvme", "run the suite pixstor-nvme"), ("vsan", "no published figures are called")] {
+    for (other, word) in [
+        ("pixstor-nvme", "run the suite pixstor-nvme"),
+        ("vsan", "no published figures are called"),
+    ] {
         let refused = plimsoll(folder.path(), &["report", "c.plimsoll", "--against", other]);
         assert_eq!(refused.code, 2, "{refused:?}");
         assert!(refused.err.contains(word), "{refused:?}");
@@ -203,20 +283,36 @@ fn every_figure_of_a_report_stands_beside_a_run_of_its_suite_or_says_why_not() {
         let run = ["run", suite, "--simulate", "--scale", "time=1/2000", "--quiet", "--out", suite];
         plimsoll(folder.path(), &run).with_code(0);
         let table = plimsoll(folder.path(), &["show", suite, "--against", suite]).with_code(0).out;
-        assert!(table.contains(figure) && table.contains("– (a)") && table.contains(reason), "{table}");
+        assert!(
+            table.contains(figure) && table.contains("– (a)") && table.contains(reason),
+            "{table}"
+        );
     }
-    // The parameters of a target are a way to its testbed: the page has its ceilings without being asked.
+    // The parameters of a target are a way to its testbed: the page has its ceilings without being
+    // asked.
     let page = ["report", "s2d-disaggregated", "--against", "s2d-disaggregated", "--out", "b.html"];
     plimsoll(folder.path(), &page).with_code(0);
     let page = std::fs::read_to_string(folder.path().join("b.html")).expect("a page");
-    assert!(page.contains("Share of the ceiling of s2d-disaggregated") && !page.contains("above-ceiling"));
+    assert!(
+        page.contains("Share of the ceiling of s2d-disaggregated")
+            && !page.contains("above-ceiling")
+    );
 }
 
 #[test]
 fn published_figures_stand_beside_points_of_their_own_load() {
     let folder = scratch();
     let beside = |name: &str, more: &[&str]| {
-        let run = ["run", "vsan-four-corners", "--simulate", "--sim-hosts", "4", "--scale", "time=1/2000", "--quiet"];
+        let run = [
+            "run",
+            "vsan-four-corners",
+            "--simulate",
+            "--sim-hosts",
+            "4",
+            "--scale",
+            "time=1/2000",
+            "--quiet",
+        ];
         plimsoll(folder.path(), &[run.as_slice(), more, &["--out", name]].concat()).with_code(0);
         plimsoll(folder.path(), &["show", name, "--against", "vsan-four-corners"]).with_code(0).out
     };
@@ -230,11 +326,26 @@ fn published_figures_stand_beside_points_of_their_own_load() {
 #[test]
 fn the_spike_of_a_migration_stands_beside_the_dip_and_its_own_requests_are_told() {
     let folder = scratch();
-    let run = ["run", "hyperflex-stretched", "--simulate", "--scale", "time=1/100", "--quiet", "--out", "d"];
+    let run = [
+        "run",
+        "hyperflex-stretched",
+        "--simulate",
+        "--scale",
+        "time=1/100",
+        "--quiet",
+        "--out",
+        "d",
+    ];
     plimsoll(folder.path(), &run).with_code(0);
-    let table = plimsoll(folder.path(), &["show", "d", "--against", "hyperflex-stretched"]).with_code(0).out;
+    let table = plimsoll(folder.path(), &["show", "d", "--against", "hyperflex-stretched"])
+        .with_code(0)
+        .out;
     assert!(table.contains("the published figure counts the event's own requests"), "{table}");
-    for figure in ["rate of the two slowest virtual machines", "read rate of one virtual machine", "rate per TB"] {
+    for figure in [
+        "rate of the two slowest virtual machines",
+        "read rate of one virtual machine",
+        "rate per TB",
+    ] {
         let row = table.lines().find(|line| line.contains(figure)).expect("a row");
         assert!(!row.contains("– ("), "{row}");
     }

@@ -1,4 +1,5 @@
-//! The parts of a run add up to its totals, bit for bit, and its quantiles are those of the raw latencies.
+//! The parts of a run add up to its totals, bit for bit, and its quantiles are those of the raw
+//! latencies.
 
 mod common;
 
@@ -72,7 +73,10 @@ fn the_sum_over_workers_is_the_total_of_every_interval() {
             let counted = op.latency.decode().expect("a histogram").count();
             assert_eq!(counted, op.ios, "a latency for every request");
         }
-        assert!(sums.values().all(|sum| *sum == (0, 0, 0)), "workers report nothing that the total lacks");
+        assert!(
+            sums.values().all(|sum| *sum == (0, 0, 0)),
+            "workers report nothing that the total lacks"
+        );
         intervals += 1;
     }
     assert!(intervals > 40, "two workloads of one second in intervals of 50 ms, not {intervals}");
@@ -83,7 +87,11 @@ fn quantiles_are_those_of_the_raw_latencies() {
     let record = recorded();
     let rows = analysis::results(&record);
     let ops: Vec<&str> = rows.iter().map(|row| row.ops.name()).collect();
-    assert_eq!(ops, ["read", "write", "all", "read", "write", "all"], "a mix, and two workloads at the same time");
+    assert_eq!(
+        ops,
+        ["read", "write", "all", "read", "write", "all"],
+        "a mix, and two workloads at the same time"
+    );
     for row in rows {
         let stage = record.stage(row.stage).expect("recorded");
         let load = stage.samples.iter().filter(|sample| sample.phase == Phase::Load);
@@ -106,7 +114,11 @@ fn quantiles_are_those_of_the_raw_latencies() {
                 quantile.name
             );
         }
-        assert_eq!(row.latency.sum_ns(), raw.iter().map(|ns| u128::from(*ns)).sum::<u128>(), "the mean is exact");
+        assert_eq!(
+            row.latency.sum_ns(),
+            raw.iter().map(|ns| u128::from(*ns)).sum::<u128>(),
+            "the mean is exact"
+        );
         assert_eq!(row.latency.max_ns(), raw.last().copied());
         let mut again = Histogram::new();
         raw.iter().for_each(|ns| again.record(*ns));

@@ -14,15 +14,38 @@ const PRECIOUS: &str = "ten years of work";
 
 /// The arguments of a run of so many seconds on `target` that fills and loads two files.
 fn arguments<'a>(seconds: &'a str, target: &'a str) -> Vec<&'a str> {
-    let shape = ["run", "--rw", "randrw", "--bs", "4k", "--iodepth", "2", "--size", "2M", "--set", "layout.files=2"];
-    let rest = ["--runtime", seconds, "--set", "interval=100ms", "--quiet", "--out", "run.plimsoll", "-t", target];
+    let shape = [
+        "run",
+        "--rw",
+        "randrw",
+        "--bs",
+        "4k",
+        "--iodepth",
+        "2",
+        "--size",
+        "2M",
+        "--set",
+        "layout.files=2",
+    ];
+    let rest = [
+        "--runtime",
+        seconds,
+        "--set",
+        "interval=100ms",
+        "--quiet",
+        "--out",
+        "run.plimsoll",
+        "-t",
+        target,
+    ];
     [&shape[..], &rest].concat()
 }
 
 /// A record of a short run on `data` in the folder, whose files stay.
 fn kept(folder: &Path, hosts: &[&str]) -> Record {
     let data = folder.join("data");
-    plimsoll(folder, &[&arguments("1", text(&data))[..], &["--keep-data"], hosts].concat()).with_code(0);
+    plimsoll(folder, &[&arguments("1", text(&data))[..], &["--keep-data"], hosts].concat())
+        .with_code(0);
     store::read(&folder.join("run.plimsoll")).expect("a run file")
 }
 
@@ -31,14 +54,18 @@ fn begun(folder: &Path, record: &Record, plan: &Plan) -> PathBuf {
     let out = folder.join("hostile.plimsoll");
     let _ = fs::remove_file(&out);
     let version = env!("CARGO_PKG_VERSION");
-    let writer = store::Writer::create(&out, plan, &record.testbed, version, record.started_unix_ns);
+    let writer =
+        store::Writer::create(&out, plan, &record.testbed, version, record.started_unix_ns);
     writer.and_then(store::Writer::finish).expect("a run file");
     out
 }
 
 fn resumed(folder: &Path, hostile: &Path, more: &[&str]) -> Ended {
     let _ = fs::remove_file(folder.join("again.plimsoll"));
-    plimsoll(folder, &[&["resume", text(hostile), "--out", "again.plimsoll", "--quiet"], more].concat())
+    plimsoll(
+        folder,
+        &[&["resume", text(hostile), "--out", "again.plimsoll", "--quiet"], more].concat(),
+    )
 }
 
 #[test]
@@ -58,7 +85,9 @@ fn is_resumed_at_its_targets_alone(hosts: &[&str]) {
     let (precious, missing) = (victim.join("precious"), victim.join("missing"));
     // As large as the file whose place it is to take.
     let size = record.plan.hosts[0].targets[0].files[0].size.0 as usize;
-    let content = PRECIOUS.repeat(size / PRECIOUS.len() + 1).split_off(PRECIOUS.len() - size % PRECIOUS.len());
+    let content = PRECIOUS
+        .repeat(size / PRECIOUS.len() + 1)
+        .split_off(PRECIOUS.len() - size % PRECIOUS.len());
     assert_eq!(content.len(), size);
     fs::write(&precious, &content).expect("a file");
     let path = |place: &Path| text(place).to_owned();
@@ -66,7 +95,9 @@ fn is_resumed_at_its_targets_alone(hosts: &[&str]) {
     let attacks: [Attack<'_>; 7] = [
         ("a file", &|plan| plan.hosts[0].targets[0].files[0].path = path(&precious)),
         ("a new file", &|plan| plan.hosts[0].targets[0].files[1].path = path(&missing)),
-        ("a root", &|plan| plan.hosts[0].targets[0].kind = PlannedTarget::Directory { root: path(&missing) }),
+        ("a root", &|plan| {
+            plan.hosts[0].targets[0].kind = PlannedTarget::Directory { root: path(&missing) }
+        }),
         ("another host's file", &|plan| {
             plan.hosts[0].targets[0].kind = PlannedTarget::Joined;
             plan.hosts[0].targets[0].files.iter_mut().for_each(|file| file.path = path(&precious));
@@ -76,14 +107,16 @@ fn is_resumed_at_its_targets_alone(hosts: &[&str]) {
             plan.hosts[0].targets[0].files[0].path = path(&precious);
         }),
         ("the way up", &|plan| {
-            plan.hosts[0].targets[0].files[0].path = format!("{}/../victim/precious", here.join("data").display());
+            plan.hosts[0].targets[0].files[0].path =
+                format!("{}/../victim/precious", here.join("data").display());
         }),
         ("a target of its own", &|plan| {
             let target = &mut plan.hosts[0].targets[0];
             target.path = path(&missing);
             target.kind = PlannedTarget::Directory { root: path(&missing) };
             for (number, file) in (0..).zip(&mut target.files) {
-                file.path = format!("{}/{}", missing.display(), model::planner::data_file_name(number));
+                file.path =
+                    format!("{}/{}", missing.display(), model::planner::data_file_name(number));
             }
         }),
     ];
@@ -102,7 +135,10 @@ fn is_resumed_at_its_targets_alone(hosts: &[&str]) {
     assert!(!here.join("data").exists());
     // Now it is not, and the user has to say so.
     let refused = resumed(here, &honest, &[]).with_code(3);
-    assert!(refused.err.contains("nothing of this run is left") && refused.err.contains("--target"), "{refused:?}");
+    assert!(
+        refused.err.contains("nothing of this run is left") && refused.err.contains("--target"),
+        "{refused:?}"
+    );
     resumed(here, &honest, &["--target", text(&here.join("data"))]).with_code(0);
 }
 
@@ -198,18 +234,28 @@ fn cleaning_does_not_cross_into_what_is_mounted_in_a_tree() {
     for made in [&mine, &victim, &data.join("tree-00001")] {
         fs::create_dir_all(made).expect("folders");
     }
-    fs::write(data.join(".plimsoll"), "{\"made_by\":\"plimsoll\",\"run_id\":\"r\",\"pid\":1,\"made_directory\":false}")
-        .expect("a marker");
+    fs::write(
+        data.join(".plimsoll"),
+        "{\"made_by\":\"plimsoll\",\"run_id\":\"r\",\"pid\":1,\"made_directory\":false}",
+    )
+    .expect("a marker");
     fs::write(victim.join("f000000000000000001"), PRECIOUS).expect("a file");
     let single = mine.parent().expect("a tree").join("f000000000000000002");
     fs::write(&single, "ours").expect("a file");
-    let mounts =
-        [(&victim, &mine), (&victim, &data.join("tree-00001")), (&victim.join("f000000000000000001"), &single)];
+    let mounts = [
+        (&victim, &mine),
+        (&victim, &data.join("tree-00001")),
+        (&victim.join("f000000000000000001"), &single),
+    ];
     for (from, to) in mounts {
         run("mount", &["--bind", text(from), text(to)]);
     }
     let cleaned = plimsoll(here, &["clean", text(&data)]);
-    let left = (mine.join("f000000000000000001").exists(), single.exists(), data.join(".plimsoll").exists());
+    let left = (
+        mine.join("f000000000000000001").exists(),
+        single.exists(),
+        data.join(".plimsoll").exists(),
+    );
     for (_, to) in mounts {
         run("umount", &[text(to)]);
     }
@@ -242,6 +288,9 @@ fn a_device_below_a_loop_device_and_a_second_loop_over_an_image_are_in_use() {
     }
     for (ended, word) in told.into_iter().zip(["is built on it", "shows the same image"]) {
         let ended = ended.with_code(3);
-        assert!(ended.err.contains("the device is in use: loop") && ended.err.contains(word), "{ended:?}");
+        assert!(
+            ended.err.contains("the device is in use: loop") && ended.err.contains(word),
+            "{ended:?}"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! What a crash leaves behind, and what `plimsoll verify` says of it: a killed run over real files, damage done by hand, a target that loses
-//! what it has acknowledged.
+//! What a crash leaves behind, and what `plimsoll verify` says of it: a killed run over real files,
+//! damage done by hand, a target that loses what it has acknowledged.
 
 mod common;
 #[path = "common/faulty_fs.rs"]
@@ -37,29 +37,35 @@ const BLOCK: usize = 4096;
 /// Starts a run of the suite and waits until some of its writes are on record.
 fn begin(folder: &Path, target: &str, extra: &[&str]) -> std::process::Child {
     fs::write(folder.join("crash.toml"), SUITE).expect("writes");
-    let args = [&["run", "crash.toml", "--target", target, "--out", "run.plimsoll", "--quiet"], extra].concat();
+    let args =
+        [&["run", "crash.toml", "--target", target, "--out", "run.plimsoll", "--quiet"], extra]
+            .concat();
     let child = start(folder, &args);
     wait_for_writes(folder, 40);
     child
 }
 
-/// Waits until so many more writes of the measuring are on record as acknowledged than there are now. A busy disk can take its time.
+/// Waits until so many more writes of the measuring are on record as acknowledged than there are
+/// now. A busy disk can take its time.
 fn wait_for_writes(folder: &Path, more: u32) {
     let acknowledged = || -> Option<u32> {
         let record = store::read(&folder.join("run.plimsoll")).ok()?;
         let measured = record.stages.iter().find(|stage| stage.stage == 1)?;
         let workers = measured.samples.iter().flat_map(|sample| &sample.workers);
         let marks = workers.filter_map(|worker| Some((worker.worker, worker.mark.as_ref()?)));
-        let last: BTreeMap<u32, u32> = marks.map(|(worker, mark)| (worker, mark.completed - mark.base)).collect();
+        let last: BTreeMap<u32, u32> =
+            marks.map(|(worker, mark)| (worker, mark.completed - mark.base)).collect();
         Some(last.values().sum())
     };
     let before = acknowledged().unwrap_or_default();
-    wait_until("acknowledged writes on record", || acknowledged().is_some_and(|now| now >= before + more));
+    wait_until("acknowledged writes on record", || {
+        acknowledged().is_some_and(|now| now >= before + more)
+    });
 }
 
 /// Waits until so many more intervals of the measuring are on record than there are now. What is on
-/// record lags behind what is on disk, on a busy machine by some intervals: 20 of them, a second, is
-/// more than it lags.
+/// record lags behind what is on disk, on a busy machine by some intervals: 20 of them, a second,
+/// is more than it lags.
 fn wait_for_intervals(folder: &Path, more: usize) {
     let recorded = || -> Option<usize> {
         let record = store::read(&folder.join("run.plimsoll")).ok()?;
@@ -76,7 +82,9 @@ fn kill(mut child: std::process::Child) {
 }
 
 fn verify(folder: &Path, extra: &[&str], code: i32) -> Value {
-    plimsoll(folder, &[&["verify", "run.plimsoll", "--json"], extra].concat()).with_code(code).json()
+    plimsoll(folder, &[&["verify", "run.plimsoll", "--json"], extra].concat())
+        .with_code(code)
+        .json()
 }
 
 fn sum(json: &Value, field: &str) -> u64 {
@@ -89,7 +97,9 @@ fn told(json: &Value) -> Vec<(String, String, u64)> {
     let findings = json["findings"].as_array().expect("findings").iter();
     let word = |value: &Value| value.as_str().expect("a word").to_owned();
     let name = |value: &Value| word(value).rsplit('/').next().expect("a name").to_owned();
-    findings.map(|f| (word(&f["kind"]), name(&f["path"]), f["offset"].as_u64().expect("a number"))).collect()
+    findings
+        .map(|f| (word(&f["kind"]), name(&f["path"]), f["offset"].as_u64().expect("a number")))
+        .collect()
 }
 
 #[test]
@@ -138,7 +148,8 @@ fn damage_done_by_hand_is_named_with_its_kind_and_place() {
     put(&block(&new, 30), 31);
     put(&[0; BLOCK], 40);
     let json = verify(here, &[], 7);
-    let at = |kind: &str, offset: usize| (kind.to_owned(), "data-00000.bin".to_owned(), offset as u64);
+    let at =
+        |kind: &str, offset: usize| (kind.to_owned(), "data-00000.bin".to_owned(), offset as u64);
     let expected = [
         at("corrupt", 20 * BLOCK + 512),
         at("misdirected", 30 * BLOCK),
@@ -148,15 +159,26 @@ fn damage_done_by_hand_is_named_with_its_kind_and_place() {
     assert_eq!(told(&json), expected, "{json}");
     assert_eq!(sum(&json, "good"), 1020);
     let words = plimsoll(here, &["verify", "run.plimsoll", "--list", "1"]).with_code(7).out;
-    assert!(words.contains("at offset 82432: expected generation") && words.contains("and 3 damaged blocks more"));
+    assert!(
+        words.contains("at offset 82432: expected generation")
+            && words.contains("and 3 damaged blocks more")
+    );
 
-    // Everything as it was in the midst of the run: only what no acknowledged write went to since is right.
+    // Everything as it was in the midst of the run: only what no acknowledged write went to since
+    // is right.
     fs::write(&path, &old).expect("writes");
     let json = verify(here, &["--list", "1000"], 7);
     let lost = sum(&json, "lost") + sum(&json, "torn");
-    assert!(lost > 10 && sum(&json, "corrupt") + sum(&json, "misdirected") == 0, "{lost} of {json}");
-    let is_other = |number: u64| block(&old, number as usize / BLOCK) != block(&new, number as usize / BLOCK);
-    assert!(told(&json).iter().all(|(_, _, offset)| is_other(*offset)), "nothing else is called lost");
+    assert!(
+        lost > 10 && sum(&json, "corrupt") + sum(&json, "misdirected") == 0,
+        "{lost} of {json}"
+    );
+    let is_other =
+        |number: u64| block(&old, number as usize / BLOCK) != block(&new, number as usize / BLOCK);
+    assert!(
+        told(&json).iter().all(|(_, _, offset)| is_other(*offset)),
+        "nothing else is called lost"
+    );
     let by = json["findings"][0]["acknowledged"].as_str().expect("a sentence");
     assert!(by.contains("in stage 1 (measure)"), "{by}");
 }
@@ -179,7 +201,11 @@ fn a_target_that_drops_acknowledged_writes_is_found_out_after_the_crash() {
     let json = verify(here, &["--list", "1000"], 7);
     let lost = sum(&json, "lost");
     assert!(lost > 0, "{json}");
-    assert_eq!(lost + sum(&json, "good"), sum(&json, "blocks"), "whole writes were dropped: {json}");
+    assert_eq!(
+        lost + sum(&json, "good"),
+        sum(&json, "blocks"),
+        "whole writes were dropped: {json}"
+    );
 }
 
 #[test]
@@ -194,23 +220,45 @@ fn what_cannot_be_verified_is_said_and_the_rest_of_a_whole_run_is() {
     let gone = plimsoll(here, &["verify", "run.plimsoll"]).with_code(3).err;
     assert!(gone.contains("--keep-data"), "{gone}");
     let short = ["--set", "measure=200ms", "--keep-data", "--quiet"];
-    let plain =
-        [&["run", "crash.toml", "--out", "plain.plimsoll", "--set", "verify=false", "--target", "data"], &short[..]]
-            .concat();
+    let plain = [
+        &[
+            "run",
+            "crash.toml",
+            "--out",
+            "plain.plimsoll",
+            "--set",
+            "verify=false",
+            "--target",
+            "data",
+        ],
+        &short[..],
+    ]
+    .concat();
     plimsoll(here, &plain).with_code(0);
     let unchecked = plimsoll(here, &["verify", "plain.plimsoll"]).with_code(2).err;
     assert!(unchecked.contains("contents.verify"), "{unchecked}");
     fs::remove_file(here.join("run.plimsoll")).expect("removes");
     let whole = [
-        &["run", "crash.toml", "--out", "run.plimsoll", "--set", "workload.writes.fsync_every=8", "--target", "data"],
+        &[
+            "run",
+            "crash.toml",
+            "--out",
+            "run.plimsoll",
+            "--set",
+            "workload.writes.fsync_every=8",
+            "--target",
+            "data",
+        ],
         &short[..],
     ]
     .concat();
     plimsoll(here, &whole).with_code(0);
-    let (completed, durable) = (verify(here, &[], 0), verify(here, &["--acknowledged", "durable"], 0));
+    let (completed, durable) =
+        (verify(here, &[], 0), verify(here, &["--acknowledged", "durable"], 0));
     let writes = |json: &Value| json["acknowledged_writes"].as_u64().expect("a number");
     assert!(writes(&durable) <= writes(&completed) && writes(&durable) > 0);
-    let other = plimsoll(here, &["verify", "plain.plimsoll", "--acknowledged", "perhaps"]).with_code(2).err;
+    let other =
+        plimsoll(here, &["verify", "plain.plimsoll", "--acknowledged", "perhaps"]).with_code(2).err;
     assert!(other.contains("completed or durable"), "{other}");
 }
 
@@ -219,8 +267,19 @@ fn the_pass_after_a_point_that_writes_finds_what_no_read_of_the_load_met() {
     if !has("a file system that drops writes", &["fuse", "mount"]) {
         return;
     }
-    let sets = ["--set", "contents.verify=after", "--set", "measure=600ms", "--set", "workload.writes.read=0%"];
-    let args = [&["run", "crash.toml", "--target", "data", "--out", "sound.plimsoll", "--json"], &sets[..]].concat();
+    let sets = [
+        "--set",
+        "contents.verify=after",
+        "--set",
+        "measure=600ms",
+        "--set",
+        "workload.writes.read=0%",
+    ];
+    let args = [
+        &["run", "crash.toml", "--target", "data", "--out", "sound.plimsoll", "--json"],
+        &sets[..],
+    ]
+    .concat();
     let folder = scratch();
     let here = folder.path();
     fs::write(here.join("crash.toml"), SUITE).expect("writes");
@@ -233,7 +292,8 @@ fn the_pass_after_a_point_that_writes_finds_what_no_read_of_the_load_met() {
     assert!(read["op"] == "read" && read["errors"] == 0 && read["bytes"] == 4 << 20, "{sound}");
 
     let fs = FaultyFs::new();
-    let child = begin(here, text(&fs.path().join("data")), &[&sets[..], &["--set", "measure=3s"]].concat());
+    let child =
+        begin(here, text(&fs.path().join("data")), &[&sets[..], &["--set", "measure=3s"]].concat());
     fs.set(Behaviour { drop_every: 10, ..Behaviour::default() });
     end(child).with_code(1);
     let json = plimsoll(here, &["show", "run.plimsoll", "--json"]).with_code(0).json();

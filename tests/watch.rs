@@ -18,7 +18,8 @@ fn objects(text: &str) -> Vec<Value> {
 /// Records a run of two seconds on a file.
 fn record(here: &Path) {
     let load = ["--rw", "randread", "--bs", "4k", "--size", "16M", "--runtime", "2"];
-    plimsoll(here, &[&["run", "--quiet", "--out", "r.plimsoll"][..], &load, &["data"]].concat()).with_code(0);
+    plimsoll(here, &[&["run", "--quiet", "--out", "r.plimsoll"][..], &load, &["data"]].concat())
+        .with_code(0);
 }
 
 #[test]
@@ -32,11 +33,18 @@ fn without_a_terminal_there_is_a_line_for_each_host_and_interval() {
         assert_eq!(of_host.len(), 3, "{told:?}");
         for object in of_host {
             assert!(object["interval_ns"].as_u64().is_some_and(|ns| ns >= 150_000_000), "{object}");
-            assert!(object["cpu"].as_f64().is_some_and(|share| (0.0..=1.0).contains(&share)), "{object}");
+            assert!(
+                object["cpu"].as_f64().is_some_and(|share| (0.0..=1.0).contains(&share)),
+                "{object}"
+            );
         }
     }
     let lines = plimsoll(folder.path(), &args).with_code(0).out;
-    assert_eq!(lines.lines().filter(|line| line.contains("local-2") && line.contains("IOPS")).count(), 3, "{lines}");
+    assert_eq!(
+        lines.lines().filter(|line| line.contains("local-2") && line.contains("IOPS")).count(),
+        3,
+        "{lines}"
+    );
     plimsoll(folder.path(), &["watch", "--interval", "1ms"]).with_code(2);
     plimsoll(folder.path(), &["watch", "--speed", "0", "x.plimsoll"]).with_code(2);
     plimsoll(folder.path(), &["watch", "x.plimsoll"]).with_code(5);
@@ -45,20 +53,23 @@ fn without_a_terminal_there_is_a_line_for_each_host_and_interval() {
 #[test]
 fn a_host_that_dies_is_lost_and_the_others_go_on() {
     let folder = scratch();
-    let mut child = command(folder.path(), &["watch", "--hosts", "local:2", "--interval", "100ms", "--json"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("a program");
+    let mut child =
+        command(folder.path(), &["watch", "--hosts", "local:2", "--interval", "100ms", "--json"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("a program");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-    let mut next =
-        || -> Value { serde_json::from_str(&lines.next().expect("a line").expect("text")).expect("an object") };
+    let mut next = || -> Value {
+        serde_json::from_str(&lines.next().expect("a line").expect("text")).expect("an object")
+    };
     next();
     let id = child.id();
     let agents = run("cat", &[&format!("/proc/{id}/task/{id}/children")]);
     let mut agents = agents.split_whitespace().chain(std::iter::empty());
     run("kill", &["-KILL", agents.next().expect("an agent")]);
-    let lost = (0..1_000).map(|_| next()).find(|object| object.get("lost").is_some()).expect("a loss");
+    let lost =
+        (0..1_000).map(|_| next()).find(|object| object.get("lost").is_some()).expect("a loss");
     let after: Vec<Value> = (0..5).map(|_| next()).collect();
     assert!(after.iter().all(|object| object["host"] != lost["host"]), "{lost} {after:?}");
     // When the last one dies there is nothing left to watch.
@@ -72,7 +83,8 @@ fn a_host_that_dies_is_lost_and_the_others_go_on() {
 
 /// Reads objects until one was found on a host.
 fn found(lines: &mut impl Iterator<Item = std::io::Result<String>>) -> Value {
-    let objects = lines.map(|line| serde_json::from_str::<Value>(&line.expect("text")).expect("an object"));
+    let objects =
+        lines.map(|line| serde_json::from_str::<Value>(&line.expect("text")).expect("an object"));
     objects.take(10_000).find(|object| object.get("found").is_some()).expect("a finding")
 }
 
@@ -80,29 +92,37 @@ fn found(lines: &mut impl Iterator<Item = std::io::Result<String>>) -> Value {
 fn a_fault_in_the_kernel_log_is_told_once_to_who_watches() {
     let log = std::fs::OpenOptions::new().write(true).open("/dev/kmsg");
     let Some(mut log) = log.ok().filter(|_| std::fs::File::open("/dev/kmsg").is_ok()) else {
-        println!("SKIPPED: a fault in the kernel log, because /dev/kmsg cannot be written and read here");
+        println!(
+            "SKIPPED: a fault in the kernel log, because /dev/kmsg cannot be written and read here"
+        );
         return;
     };
     let folder = scratch();
-    let mut child = start(folder.path(), &["watch", "--hosts", "local:2", "--interval", "100ms", "--json"]);
+    let mut child =
+        start(folder.path(), &["watch", "--hosts", "local:2", "--interval", "100ms", "--json"]);
     let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
     // The log is open on both hosts once both have told of an interval.
     let mut seen = std::collections::BTreeSet::new();
     while seen.len() < 2 {
-        let object: Value = serde_json::from_str(&lines.next().expect("a line").expect("text")).expect("an object");
+        let object: Value =
+            serde_json::from_str(&lines.next().expect("a line").expect("text")).expect("an object");
         seen.insert(object["host"].as_str().expect("a name").to_owned());
     }
     // A flood of other faults may leave ours out of a reading: then there is another.
-    let label = |number: usize| format!("plimsoll-test{}-{number}: I/O error, dev none", std::process::id());
-    let is_of =
-        |object: &Value, number: usize| object["label"].as_str().is_some_and(|words| words.starts_with(&label(number)));
+    let label = |number: usize| {
+        format!("plimsoll-test{}-{number}: I/O error, dev none", std::process::id())
+    };
+    let is_of = |object: &Value, number: usize| {
+        object["label"].as_str().is_some_and(|words| words.starts_with(&label(number)))
+    };
     let mut number = 0;
     'told: loop {
         number += 1;
         assert!(number < 100, "none of them was found");
         log.write_all(format!("<3>{}\n", label(number)).as_bytes()).expect("a line in the log");
         for _ in 0..20 {
-            let object: Value = serde_json::from_str(&lines.next().expect("a line").expect("text")).expect("an object");
+            let object: Value = serde_json::from_str(&lines.next().expect("a line").expect("text"))
+                .expect("an object");
             if is_of(&object, number) {
                 break 'told;
             }
@@ -111,7 +131,8 @@ fn a_fault_in_the_kernel_log_is_told_once_to_who_watches() {
     // Both hosts have read it when both have told of two further intervals.
     let mut left = [("local-1", 2), ("local-2", 2)];
     while left.iter().any(|(_, left)| *left > 0) {
-        let object: Value = serde_json::from_str(&lines.next().expect("a line").expect("text")).expect("an object");
+        let object: Value =
+            serde_json::from_str(&lines.next().expect("a line").expect("text")).expect("an object");
         assert!(!is_of(&object, number), "both agents are on one kernel: {object}");
         if object.get("interval_ns").is_some()
             && let Some((_, left)) = left.iter_mut().find(|(name, _)| object["host"] == *name)
@@ -124,7 +145,8 @@ fn a_fault_in_the_kernel_log_is_told_once_to_who_watches() {
     end(child).with_code(130);
 }
 
-/// A machine whose first CPU counts how often heat slowed it down, to programs that are started with [`Hot::start`].
+/// A machine whose first CPU counts how often heat slowed it down, to programs that are started
+/// with [`Hot::start`].
 struct Hot {
     folder: tempfile::TempDir,
 }
@@ -144,15 +166,25 @@ impl Hot {
     /// What the kernel counted since it started.
     fn slow_down(&self, count: u32) {
         // Never empty and never longer than before: it is read at any moment.
-        let file = std::fs::OpenOptions::new().write(true).create(true).truncate(false).open(self.count_file());
-        file.and_then(|mut file| file.write_all(format!("{count:03}\n").as_bytes())).expect("a count");
+        let file = std::fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(self.count_file());
+        file.and_then(|mut file| file.write_all(format!("{count:03}\n").as_bytes()))
+            .expect("a count");
     }
 
     /// Starts the program where `/sys/devices/system/cpu` is that of this machine.
     fn start(&self, here: &Path, args: &[&str]) -> std::process::Child {
         let program = command(here, &[]).get_program().to_owned();
         std::process::Command::new("unshare")
-            .args(["--mount", "sh", "-c", "mount --bind \"$0\" /sys/devices/system/cpu && exec \"$@\""])
+            .args([
+                "--mount",
+                "sh",
+                "-c",
+                "mount --bind \"$0\" /sys/devices/system/cpu && exec \"$@\"",
+            ])
             .arg(self.folder.path())
             .arg(program)
             .args(args)
@@ -196,7 +228,10 @@ fn processors_that_slow_down_because_of_heat_are_found_by_a_watch_and_by_a_run()
     common::signal(&child, "INT");
     end(child).with_code(130);
     let shown = plimsoll(here, &["show", "run.plimsoll"]).with_code(0).out;
-    assert!(shown.contains("throttled: CPUs slowed down because of heat, 9 times in an interval"), "{shown}");
+    assert!(
+        shown.contains("throttled: CPUs slowed down because of heat, 9 times in an interval"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -205,15 +240,25 @@ fn a_signal_ends_a_watch_and_so_does_a_reader_that_goes() {
     let child = start(folder.path(), &["watch", "--hosts", "local:1", "--interval", "100ms"]);
     let id = child.id();
     // Its agent may be there and not yet have answered: at any time, the end is the same.
-    wait_until("an agent", || !run("cat", &[&format!("/proc/{id}/task/{id}/children")]).trim().is_empty());
+    wait_until("an agent", || {
+        !run("cat", &[&format!("/proc/{id}/task/{id}/children")]).trim().is_empty()
+    });
     common::signal(&child, "TERM");
     let said = end(child).with_code(130).err;
     assert!(said.contains("stopped") && !said.contains("measured"), "there is no run: {said}");
     // A host that never answers: the launcher is there, and the agent never is.
-    std::fs::write(folder.path().join("launcher"), "#!/bin/sh\necho > began\nexec cat > /dev/null\n").expect("a file");
+    std::fs::write(
+        folder.path().join("launcher"),
+        "#!/bin/sh\necho > began\nexec cat > /dev/null\n",
+    )
+    .expect("a file");
     run("chmod", &["755", text(&folder.path().join("launcher"))]);
-    for command in [&["watch"][..], &["run", "smoke", "--target", "data", "--out", "run.plimsoll"]] {
-        let child = start(folder.path(), &[command, &["--hosts", "x", "--launcher", "./launcher {host}"]].concat());
+    for command in [&["watch"][..], &["run", "smoke", "--target", "data", "--out", "run.plimsoll"]]
+    {
+        let child = start(
+            folder.path(),
+            &[command, &["--hosts", "x", "--launcher", "./launcher {host}"]].concat(),
+        );
         wait_until("the launcher", || folder.path().join("began").exists());
         common::signal(&child, "TERM");
         let said = end(child).with_code(130).err;
@@ -221,8 +266,10 @@ fn a_signal_ends_a_watch_and_so_does_a_reader_that_goes() {
         std::fs::remove_file(folder.path().join("began")).expect("there");
         assert_eq!(common::names(folder.path()), ["launcher"], "nothing was touched");
     }
-    let mut child =
-        command(folder.path(), &["watch", "--interval", "100ms"]).stdout(Stdio::piped()).spawn().expect("a program");
+    let mut child = command(folder.path(), &["watch", "--interval", "100ms"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("a program");
     let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
     out.read_line(&mut String::new()).expect("a line");
     drop(out);
@@ -234,20 +281,33 @@ fn a_signal_ends_a_watch_and_so_does_a_reader_that_goes() {
 fn a_run_that_is_to_be_watched_without_a_terminal_says_so_and_goes_on() {
     let folder = scratch();
     let load = ["--rw", "randread", "--bs", "4k", "--size", "16M", "--runtime", "1"];
-    let told = plimsoll(folder.path(), &[&["run", "--watch"][..], &load, &["data"]].concat()).with_code(0);
-    let said = told.err.lines().filter(|line| line.contains("--watch") && line.contains("no terminal")).count();
+    let told =
+        plimsoll(folder.path(), &[&["run", "--watch"][..], &load, &["data"]].concat()).with_code(0);
+    let said = told
+        .err
+        .lines()
+        .filter(|line| line.contains("--watch") && line.contains("no terminal"))
+        .count();
     assert_eq!(said, 1, "{}", told.err);
 }
 
 #[test]
 fn an_address_in_the_wrong_place_and_one_that_is_none_are_told_with_a_remedy() {
     let folder = scratch();
-    let told = |arguments: &[&str]| plimsoll(folder.path(), &[&["watch"], arguments].concat()).with_code(2).err;
-    assert!(told(&["--serve=9464"]).contains("such as 127.0.0.1:9464"), "{}", told(&["--serve=9464"]));
+    let told = |arguments: &[&str]| {
+        plimsoll(folder.path(), &[&["watch"], arguments].concat()).with_code(2).err
+    };
+    assert!(
+        told(&["--serve=9464"]).contains("such as 127.0.0.1:9464"),
+        "{}",
+        told(&["--serve=9464"])
+    );
     assert!(told(&["--serve", "127.0.0.1:9464"]).contains("--serve=127.0.0.1:9464"));
     assert!(told(&["--serve", "none.plimsoll"]).contains("behind `=`"));
     for suite in [&["smoke"][..], &[]] {
-        let run = plimsoll(folder.path(), &[&["run"], suite, &["--serve", "127.0.0.1:9464"]].concat()).with_code(2);
+        let run =
+            plimsoll(folder.path(), &[&["run"], suite, &["--serve", "127.0.0.1:9464"]].concat())
+                .with_code(2);
         assert!(run.err.contains("--serve=127.0.0.1:9464"), "{}", run.err);
     }
     std::fs::write(folder.path().join("r.plimsoll"), "").expect("a file");
@@ -258,21 +318,39 @@ fn an_address_in_the_wrong_place_and_one_that_is_none_are_told_with_a_remedy() {
 fn a_run_file_is_watched_again() {
     let folder = scratch();
     record(folder.path());
-    let told = objects(&plimsoll(folder.path(), &["watch", "r.plimsoll", "--json"]).with_code(0).out);
+    let told =
+        objects(&plimsoll(folder.path(), &["watch", "r.plimsoll", "--json"]).with_code(0).out);
     assert!(told.len() >= 2, "{told:?}");
-    assert!(told.iter().all(|object| object["devices"].is_array() && object.get("cores").is_none()), "{told:?}");
-    let with_cores = objects(&plimsoll(folder.path(), &["watch", "r.plimsoll", "--json", "--cores"]).with_code(0).out);
-    assert!(with_cores.iter().all(|object| object["cores"].is_array() && object["ports"].is_array()), "{with_cores:?}");
+    assert!(
+        told.iter().all(|object| object["devices"].is_array() && object.get("cores").is_none()),
+        "{told:?}"
+    );
+    let with_cores = objects(
+        &plimsoll(folder.path(), &["watch", "r.plimsoll", "--json", "--cores"]).with_code(0).out,
+    );
+    assert!(
+        with_cores.iter().all(|object| object["cores"].is_array() && object["ports"].is_array()),
+        "{with_cores:?}"
+    );
     plimsoll(folder.path(), &["watch", "r.plimsoll", "--cores"]).with_code(2);
-    let times: Vec<u64> = told.iter().map(|object| object["unix_ns"].as_u64().expect("a time")).collect();
+    let times: Vec<u64> =
+        told.iter().map(|object| object["unix_ns"].as_u64().expect("a time")).collect();
     assert!(times.is_sorted());
     // In the few milliseconds of a short stage the kernel may count no CPU time at all.
-    let long: Vec<&Value> =
-        told.iter().filter(|o| o["interval_ns"].as_u64().is_some_and(|ns| ns > 500_000_000)).collect();
+    let long: Vec<&Value> = told
+        .iter()
+        .filter(|o| o["interval_ns"].as_u64().is_some_and(|ns| ns > 500_000_000))
+        .collect();
     assert!(!long.is_empty(), "{told:?}");
     for object in long {
-        assert!(object["cpu"].as_f64().is_some_and(|share| share > 0.0 && share <= 1.0), "{object}");
-        assert!(object["read"]["iops"].is_number() && object["network"]["sent_bytes_per_s"].is_number(), "{object}");
+        assert!(
+            object["cpu"].as_f64().is_some_and(|share| share > 0.0 && share <= 1.0),
+            "{object}"
+        );
+        assert!(
+            object["read"]["iops"].is_number() && object["network"]["sent_bytes_per_s"].is_number(),
+            "{object}"
+        );
     }
 }
 
@@ -282,8 +360,11 @@ fn hosts_are_watched_in_a_real_terminal() {
         return;
     }
     let folder = scratch();
-    let pane = Pane::start(folder.path(), 80, 24, &["watch", "--hosts", "local:3", "--interval", "200ms"]);
-    let first = pane.wait_for("all hosts tell", |shown| shown.lines().filter(|line| line.contains('%')).count() == 4);
+    let pane =
+        Pane::start(folder.path(), 80, 24, &["watch", "--hosts", "local:3", "--interval", "200ms"]);
+    let first = pane.wait_for("all hosts tell", |shown| {
+        shown.lines().filter(|line| line.contains('%')).count() == 4
+    });
     assert!(first.contains("plimsoll watch · 3 nodes") && first.contains("1–3 of 3"), "{first}");
     pane.press(&["/", "2", "Enter"]);
     pane.wait_for("the filter", |shown| shown.contains("1–1 of 1") && shown.contains("local-2"));
@@ -292,7 +373,8 @@ fn hosts_are_watched_in_a_real_terminal() {
     pane.press(&["Tab", "Tab"]);
     pane.wait_for("cores", |shown| shown.contains("core") && shown.contains("stolen"));
     pane.press(&["Escape"]);
-    // Not "3 nodes" alone: a message on every table begins so. And a key before the table is back would make another key of both.
+    // Not "3 nodes" alone: a message on every table begins so. And a key before the table is back
+    // would make another key of both.
     pane.wait_for("nodes", |shown| shown.contains("plimsoll watch · 3 nodes"));
     pane.press(&["Space"]);
     pane.wait_for("a pause", |shown| shown.contains("PAUSED"));
@@ -324,11 +406,20 @@ fn the_terminal_is_given_back_on_signals_and_ctrl_c() {
     }
     // Where the terminal itself goes, nobody is left to look at it.
     for hosts in [&[][..], &["--hosts", "local:2"]] {
-        let pane = Pane::start(folder.path(), 80, 24, &[&["watch", "--interval", "200ms"], hosts].concat());
-        pane.wait_for("a table", |shown| shown.contains("plimsoll watch") && shown.contains("IOPS"));
+        let pane = Pane::start(
+            folder.path(),
+            80,
+            24,
+            &[&["watch", "--interval", "200ms"], hosts].concat(),
+        );
+        pane.wait_for("a table", |shown| {
+            shown.contains("plimsoll watch") && shown.contains("IOPS")
+        });
         let stat = format!("/proc/{}/stat", pane.program());
         drop(pane);
-        wait_until("the end", || std::fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z")));
+        wait_until("the end", || {
+            std::fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z"))
+        });
     }
 }
 
@@ -339,15 +430,19 @@ fn a_run_is_watched_and_its_results_follow() {
     }
     let folder = scratch();
     // The second point waits until it was seen that there is a view.
-    let suite = "name = \"s\"\n[layout]\nsize = \"16MiB\"\n[stages]\nmeasure = \"1s\"\n\
-                 prerun = '''echo >> asked; [ $(wc -l < asked) = 1 ] || while ! test -e go; do sleep 0.05; done'''\n\
-                 [sweep]\ndepth = [1, 2]\n[[workload]]\nname = \"w\"\nworkers = 1\n";
+    let suite = "name = \"s\"\n[layout]\nsize = \"16MiB\"\n[stages]\nmeasure = \"1s\"\nprerun = \
+                 '''echo >> asked; [ $(wc -l < asked) = 1 ] || while ! test -e go; do sleep 0.05; \
+                 done'''\n[sweep]\ndepth = [1, 2]\n[[workload]]\nname = \"w\"\nworkers = 1\n";
     std::fs::write(folder.path().join("s.toml"), suite).expect("a suite");
     let gated = ["run", "--watch", "s.toml", "--target", "data"];
     let let_go = || std::fs::write(folder.path().join("go"), "").expect("a file");
-    let begin = || ["asked", "go"].iter().for_each(|name| drop(std::fs::remove_file(folder.path().join(name))));
+    let begin = || {
+        ["asked", "go"].iter().for_each(|name| drop(std::fs::remove_file(folder.path().join(name))))
+    };
     let pane = Pane::start(folder.path(), 100, 30, &gated);
-    pane.wait_for("the run", |shown| shown.contains("p50") && shown.contains("p99") && shown.contains("1–1 of 1"));
+    pane.wait_for("the run", |shown| {
+        shown.contains("p50") && shown.contains("p99") && shown.contains("1–1 of 1")
+    });
     let_go();
     let end = pane.ends_with(0);
     assert!(end.contains("run file"), "{end}");
@@ -382,7 +477,9 @@ fn a_recorded_run_is_played_in_a_real_terminal() {
     let pane = Pane::start(folder.path(), 90, 24, &["watch", "r.plimsoll", "--speed", "4"]);
     pane.wait_for("the end", |shown| shown.contains("PAUSED") && shown.contains("p50"));
     pane.press(&["Left"]);
-    pane.wait_for("the beginning", |shown| shown.contains("0:00 /") && shown.contains("waiting for the first stage"));
+    pane.wait_for("the beginning", |shown| {
+        shown.contains("0:00 /") && shown.contains("waiting for the first stage")
+    });
     pane.press(&["-"]);
     pane.wait_for("half the speed", |shown| shown.contains("· 2×"));
     pane.press(&["Space"]);

@@ -1,4 +1,5 @@
-//! Clusters of the tests' own on one machine: four ssh servers in network namespaces, and four nodes of Slurm.
+//! Clusters of the tests' own on one machine: four ssh servers in network namespaces, and four
+//! nodes of Slurm.
 // Each program of tests takes what it needs of it.
 #![allow(dead_code)]
 
@@ -26,8 +27,10 @@ impl SshCluster {
     /// Four hosts behind a bridge.
     pub fn new() -> SshCluster {
         let alone = crate::common::alone();
-        let network = Network::claim().expect("a free network; see `ip link` for those of killed tests");
-        let mut cluster = SshCluster { folder: scratch(), network, servers: Vec::new(), _alone: alone };
+        let network =
+            Network::claim().expect("a free network; see `ip link` for those of killed tests");
+        let mut cluster =
+            SshCluster { folder: scratch(), network, servers: Vec::new(), _alone: alone };
         cluster.write_settings();
         for words in network.commands() {
             run("ip", &words.split(' ').collect::<Vec<_>>());
@@ -82,7 +85,8 @@ impl Drop for SshCluster {
     }
 }
 
-/// The first of so many ports in a row on which nobody listens. Below 32768, where the kernel takes those of outgoing connections from.
+/// The first of so many ports in a row on which nobody listens. Below 32768, where the kernel takes
+/// those of outgoing connections from.
 fn free_ports(count: u16) -> u16 {
     let first = 20_000 + (std::process::id() % 1_000) as u16 * 8;
     let is_free = |port: u16| std::net::TcpListener::bind(("0.0.0.0", port)).is_ok();
@@ -101,7 +105,8 @@ impl SlurmCluster {
     pub fn new() -> SlurmCluster {
         let folder = scratch();
         let base = free_ports(5);
-        fs::write(folder.path().join("slurm.conf"), configuration(folder.path(), base)).expect("a file");
+        fs::write(folder.path().join("slurm.conf"), configuration(folder.path(), base))
+            .expect("a file");
         fs::create_dir(folder.path().join("state")).expect("a folder");
         let mut cluster = SlurmCluster { folder, children: Vec::new() };
         cluster.munge();
@@ -119,18 +124,37 @@ impl SlurmCluster {
     fn munge(&mut self) {
         let key = Path::new("/etc/munge/munge.key");
         if fs::metadata(key).map_or(0, |meta| meta.len()) == 0 {
-            run("dd", &["if=/dev/urandom", "of=/etc/munge/munge.key", "bs=1", "count=1024", "status=none"]);
+            run(
+                "dd",
+                &[
+                    "if=/dev/urandom",
+                    "of=/etc/munge/munge.key",
+                    "bs=1",
+                    "count=1024",
+                    "status=none",
+                ],
+            );
         }
         run("chown", &["munge:", text(key)]);
         run("chmod", &["400", text(key)]);
         run("install", &["-d", "-o", "munge", "-g", "munge", "-m755", "/run/munge"]);
-        run("install", &["-d", "-o", "munge", "-g", "munge", "-m700", "/var/log/munge", "/var/lib/munge"]);
+        run(
+            "install",
+            &["-d", "-o", "munge", "-g", "munge", "-m700", "/var/log/munge", "/var/lib/munge"],
+        );
         // Another test's may run already: any will do.
-        let _ = Command::new("setpriv").args(["--reuid=munge", "--regid=munge", "--clear-groups", "munged"]).output();
+        let _ = Command::new("setpriv")
+            .args(["--reuid=munge", "--regid=munge", "--clear-groups", "munged"])
+            .output();
     }
 
     fn start(&mut self, program: &str, arguments: &[&str]) {
-        let child = self.command(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let child = self
+            .command(program)
+            .args(arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
         self.children.push(child.expect("Slurm's own programs"));
     }
 
@@ -160,14 +184,17 @@ impl Drop for SlurmCluster {
 fn configuration(folder: &Path, base: u16) -> String {
     let folder = folder.display();
     format!(
-        "ClusterName=test\nSlurmctldHost=localhost(127.0.0.1)\nSlurmctldPort={base}\nAuthType=auth/munge\nCredType=cred/munge\n\
-         SlurmUser=root\nSlurmdUser=root\nStateSaveLocation={folder}/state\nSlurmdSpoolDir={folder}/spool.%n\n\
-         SlurmctldPidFile={folder}/ctld.pid\nSlurmdPidFile={folder}/%n.pid\nSlurmctldLogFile={folder}/ctld.log\nSlurmdLogFile={folder}/%n.log\n\
-         ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nJobAcctGatherType=jobacct_gather/none\n\
-         AccountingStorageType=accounting_storage/none\nMpiDefault=none\nSwitchType=switch/none\nSelectType=select/cons_tres\n\
-         SelectTypeParameters=CR_Core\nReturnToService=2\nSlurmdParameters=config_overrides\n\
-         NodeName=n[1-4] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[{}-{}] CPUs=4 State=UNKNOWN\n\
-         PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n",
+        "ClusterName=test\nSlurmctldHost=localhost(127.0.0.1)\nSlurmctldPort={base}\\
+         nAuthType=auth/munge\nCredType=cred/munge\nSlurmUser=root\nSlurmdUser=root\\
+         nStateSaveLocation={folder}/state\nSlurmdSpoolDir={folder}/spool.%n\\
+         nSlurmctldPidFile={folder}/ctld.pid\nSlurmdPidFile={folder}/%n.pid\\
+         nSlurmctldLogFile={folder}/ctld.log\nSlurmdLogFile={folder}/%n.log\\
+         nProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\\
+         nJobAcctGatherType=jobacct_gather/none\nAccountingStorageType=accounting_storage/none\\
+         nMpiDefault=none\nSwitchType=switch/none\nSelectType=select/cons_tres\\
+         nSelectTypeParameters=CR_Core\nReturnToService=2\nSlurmdParameters=config_overrides\\
+         nNodeName=n[1-4] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[{}-{}] CPUs=4 \
+         State=UNKNOWN\nPartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n",
         base + 1,
         base + 4
     )

@@ -1,4 +1,5 @@
-//! A real browser, driven over its own debugging protocol (<https://chromedevtools.github.io/devtools-protocol/>): a pair of pipes, JSON with
+//! A real browser, driven over its own debugging protocol
+//! (<https://chromedevtools.github.io/devtools-protocol/>): a pair of pipes, JSON with
 //! a zero byte behind each message.
 
 use serde_json::{Value, json};
@@ -16,7 +17,8 @@ pub struct Browser {
     from: Receiver<Value>,
     session: String,
     number: u64,
-    /// What the page complained of: errors and warnings of its console, exceptions, what its policy refused.
+    /// What the page complained of: errors and warnings of its console, exceptions, what its
+    /// policy refused.
     pub complaints: Vec<String>,
 }
 
@@ -31,9 +33,10 @@ impl Browser {
             assert!(Command::new("mkfifo").arg(pipe).status().expect("mkfifo").success());
         }
         // The protocol is spoken on the descriptors 3 and 4; a shell puts the pipes there.
-        let script = "exec \"$0\" --headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking \
-                      --disable-component-update --disable-sync --remote-debugging-pipe --window-size=1280,1800 \
-                      --user-data-dir=\"$3\" about:blank 3<\"$1\" 4>\"$2\"";
+        let script = "exec \"$0\" --headless --no-sandbox --disable-gpu --no-first-run \
+                      --disable-background-networking --disable-component-update --disable-sync \
+                      --remote-debugging-pipe --window-size=1280,1800 --user-data-dir=\"$3\" \
+                      about:blank 3<\"$1\" 4>\"$2\"";
         let browser = ["chromium", "chromium-browser", "google-chrome"]
             .into_iter()
             .find(|name| Command::new(name).arg("--version").output().is_ok())
@@ -57,9 +60,13 @@ impl Browser {
                 }
             }
         });
-        let mut browser = Browser { child, to, from, session: String::new(), number: 0, complaints: Vec::new() };
-        let target = browser.call("Target.createTarget", &json!({ "url": "about:blank" }))["targetId"].clone();
-        let attached = browser.call("Target.attachToTarget", &json!({ "targetId": target, "flatten": true }));
+        let mut browser =
+            Browser { child, to, from, session: String::new(), number: 0, complaints: Vec::new() };
+        let target =
+            browser.call("Target.createTarget", &json!({ "url": "about:blank" }))["targetId"]
+                .clone();
+        let attached =
+            browser.call("Target.attachToTarget", &json!({ "targetId": target, "flatten": true }));
         browser.session = attached["sessionId"].as_str().expect("a session").to_owned();
         for domain in ["Page.enable", "Runtime.enable", "Log.enable"] {
             browser.call(domain, &json!({}));
@@ -80,10 +87,13 @@ impl Browser {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            let message = self.from.recv_timeout(left).unwrap_or_else(|_| panic!("no answer to {method}"));
+            let message =
+                self.from.recv_timeout(left).unwrap_or_else(|_| panic!("no answer to {method}"));
             if message["id"] == json!(self.number) {
                 // A page that goes to another while it is asked knows nothing; the next one may.
-                let is_going = message["error"]["message"].as_str().is_some_and(|words| words.contains("navigated"));
+                let is_going = message["error"]["message"]
+                    .as_str()
+                    .is_some_and(|words| words.contains("navigated"));
                 assert!(message["error"].is_null() || is_going, "{method}: {}", message["error"]);
                 return message["result"].clone();
             }
@@ -93,11 +103,17 @@ impl Browser {
 
     fn hear(&mut self, message: &Value) {
         let parameters = &message["params"];
-        let is_bad = |level: &Value| ["error", "warning", "assert"].contains(&level.as_str().unwrap_or_default());
+        let is_bad = |level: &Value| {
+            ["error", "warning", "assert"].contains(&level.as_str().unwrap_or_default())
+        };
         match message["method"].as_str().unwrap_or_default() {
-            "Runtime.consoleAPICalled" if is_bad(&parameters["type"]) => self.complaints.push(parameters.to_string()),
+            "Runtime.consoleAPICalled" if is_bad(&parameters["type"]) => {
+                self.complaints.push(parameters.to_string())
+            }
             "Runtime.exceptionThrown" => self.complaints.push(parameters.to_string()),
-            "Log.entryAdded" if is_bad(&parameters["entry"]["level"]) => self.complaints.push(parameters.to_string()),
+            "Log.entryAdded" if is_bad(&parameters["entry"]["level"]) => {
+                self.complaints.push(parameters.to_string())
+            }
             _ => {}
         }
     }
@@ -111,7 +127,8 @@ impl Browser {
 
     /// What an expression is in the page.
     pub fn value(&mut self, expression: &str) -> Value {
-        let result = self.call("Runtime.evaluate", &json!({ "expression": expression, "returnByValue": true }));
+        let result = self
+            .call("Runtime.evaluate", &json!({ "expression": expression, "returnByValue": true }));
         result["result"]["value"].clone()
     }
 
@@ -119,7 +136,11 @@ impl Browser {
     pub fn wait(&mut self, expression: &str) {
         let deadline = Instant::now() + PATIENCE;
         while self.value(expression) != json!(true) {
-            let text = if Instant::now() > deadline { self.value("document.body.innerText") } else { Value::Null };
+            let text = if Instant::now() > deadline {
+                self.value("document.body.innerText")
+            } else {
+                Value::Null
+            };
             assert!(text.is_null(), "never came true: {expression}; the page says: {text}");
             std::thread::sleep(Duration::from_millis(100));
         }

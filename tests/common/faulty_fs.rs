@@ -1,11 +1,13 @@
-//! A file system over memory that misbehaves on command, for tests of what a load generator does then.
+//! A file system over memory that misbehaves on command, for tests of what a load generator does
+//! then.
 //!
-//! Only requests for data (reads and writes) are delayed, failed, shortened, torn or held: what the run does to set up and to tidy
-//! away goes through, unless the whole server is stalled.
+//! Only requests for data (reads and writes) are delayed, failed, shortened, torn or held: what the
+//! run does to set up and to tidy away goes through, unless the whole server is stalled.
 
 use fuser::{
-    BackgroundSession, FileAttr, FileType, Filesystem, KernelConfig, MountOption, ReplyAttr, ReplyCreate, ReplyData,
-    ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow,
+    BackgroundSession, FileAttr, FileType, Filesystem, KernelConfig, MountOption, ReplyAttr,
+    ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs,
+    ReplyWrite, Request, TimeOrNow,
 };
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -15,7 +17,8 @@ use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 
-/// How long the kernel may believe what it was told: not at all, so that nothing is answered from a cache.
+/// How long the kernel may believe what it was told: not at all, so that nothing is answered from a
+/// cache.
 const NO_TIME: Duration = Duration::ZERO;
 const ROOT: u64 = 1;
 const BLOCK: u32 = 4096;
@@ -24,7 +27,8 @@ const FREE_BYTES: u64 = 1 << 30;
 /// Looking up this name stalls the server, if [`FaultyFs::stall`] asked for it.
 const STALL: &str = ".stall";
 
-/// What happens to requests for data; every n-th of them, where a field says `every`, 0 being never.
+/// What happens to requests for data; every n-th of them, where a field says `every`, 0 being
+/// never.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Behaviour {
     /// Every request is answered so much later.
@@ -45,7 +49,8 @@ pub struct Behaviour {
     pub hang_fsync: bool,
     /// The same for `open` of a file alone, also of a new one.
     pub hang_open: bool,
-    /// The same for `flush` alone, which every close of a file waits for: with [`FaultyFs::that_flushes`].
+    /// The same for `flush` alone, which every close of a file waits for: with
+    /// [`FaultyFs::that_flushes`].
     pub hang_flush: bool,
     /// No read is answered with data, as where what is being written cannot be read.
     pub refuse_reads: bool,
@@ -168,13 +173,14 @@ impl FaultyFs {
         FaultyFs::mount(true, false, false)
     }
 
-    /// One that gives a removed file another name as long as somebody has it open, as libfuse and NFS do.
+    /// One that gives a removed file another name as long as somebody has it open, as libfuse and
+    /// NFS do.
     pub fn that_hides() -> FaultyFs {
         FaultyFs::mount(true, false, true)
     }
 
-    /// The same, but every request holds a thread of the kernel until it is answered. With many direct requests at once, the kernel makes
-    /// an EIO of every short write; here it passes it on.
+    /// The same, but every request holds a thread of the kernel until it is answered. With many
+    /// direct requests at once, the kernel makes an EIO of every short write; here it passes it on.
     pub fn that_blocks() -> FaultyFs {
         FaultyFs::mount(false, false, false)
     }
@@ -197,8 +203,10 @@ impl FaultyFs {
             opens: BTreeMap::new(),
         };
         let options = [MountOption::FSName("faulty".to_owned()), MountOption::AllowOther];
-        let session = fuser::spawn_mount2(server, folder.path(), &options).expect("a mount over /dev/fuse");
-        // The first close asks the server to flush and may learn that it does not; from then on, closing waits for nobody.
+        let session =
+            fuser::spawn_mount2(server, folder.path(), &options).expect("a mount over /dev/fuse");
+        // The first close asks the server to flush and may learn that it does not; from then on,
+        // closing waits for nobody.
         drop(std::fs::File::create(folder.path().join(".first")).expect("a file"));
         std::fs::remove_file(folder.path().join(".first")).expect("ours");
         FaultyFs { switch, session: Some(session), asking: Mutex::default(), folder }
@@ -224,11 +232,13 @@ impl FaultyFs {
         self.switch.lock().held.len()
     }
 
-    /// The server takes no request any more, not even to close or to remove a file, as one that was stopped or lost its network.
+    /// The server takes no request any more, not even to close or to remove a file, as one that was
+    /// stopped or lost its network.
     pub fn stall(&self) {
         self.switch.lock().stalled = true;
-        // Somebody has to ask the last question, and is not answered either. Not this process: killed, it would wait for itself for ever, keep its
-        // end of /dev/fuse, and leave a mount that hangs whoever looks at it.
+        // Somebody has to ask the last question, and is not answered either. Not this process:
+        // killed, it would wait for itself for ever, keep its end of /dev/fuse, and leave a mount
+        // that hangs whoever looks at it.
         let asked = std::process::Command::new("stat")
             .arg(self.folder.path().join(STALL))
             .stdin(std::process::Stdio::null())
@@ -317,7 +327,10 @@ struct Server {
 
 impl Server {
     fn find(&self, parent: u64, name: &OsStr) -> Option<u64> {
-        self.nodes.iter().find(|(_, node)| node.parent == parent && node.name == name).map(|(ino, _)| *ino)
+        self.nodes
+            .iter()
+            .find(|(_, node)| node.parent == parent && node.name == name)
+            .map(|(ino, _)| *ino)
     }
 
     fn add(&mut self, node: Node) -> FileAttr {
@@ -340,14 +353,17 @@ impl Server {
 
     fn remove(&mut self, parent: u64, name: &OsStr, reply: ReplyEmpty) {
         match self.find(parent, name) {
-            Some(ino) if self.nodes.values().any(|node| node.parent == ino) => reply.error(libc::ENOTEMPTY),
+            Some(ino) if self.nodes.values().any(|node| node.parent == ino) => {
+                reply.error(libc::ENOTEMPTY)
+            }
             Some(ino) if self.hides && self.opens.get(&ino).is_some_and(|count| *count > 0) => {
                 if let Some(node) = self.nodes.get_mut(&ino) {
                     node.name = hidden(ino).into();
                 }
                 reply.ok();
             }
-            // Who has it open goes on with it: the number is never used again, and no test looks at the data then.
+            // Who has it open goes on with it: the number is never used again, and no test looks at
+            // the data then.
             Some(ino) => {
                 self.nodes.remove(&ino);
                 reply.ok();
@@ -413,18 +429,39 @@ impl Filesystem for Server {
         reply.attr(&NO_TIME, &node.attributes(ino));
     }
 
-    fn mkdir(&mut self, _: &Request<'_>, parent: u64, name: &OsStr, _: u32, _: u32, reply: ReplyEntry) {
+    fn mkdir(
+        &mut self,
+        _: &Request<'_>,
+        parent: u64,
+        name: &OsStr,
+        _: u32,
+        _: u32,
+        reply: ReplyEntry,
+    ) {
         if self.find(parent, name).is_some() {
             return reply.error(libc::EEXIST);
         }
         reply.entry(&NO_TIME, &self.add(Node::folder(parent, name)), 0);
     }
 
-    fn create(&mut self, _: &Request<'_>, parent: u64, name: &OsStr, _: u32, _: u32, _: i32, reply: ReplyCreate) {
-        let file = Node { parent, name: name.to_owned(), kind: FileType::RegularFile, data: Vec::new() };
+    fn create(
+        &mut self,
+        _: &Request<'_>,
+        parent: u64,
+        name: &OsStr,
+        _: u32,
+        _: u32,
+        _: i32,
+        reply: ReplyCreate,
+    ) {
+        let file =
+            Node { parent, name: name.to_owned(), kind: FileType::RegularFile, data: Vec::new() };
         let attributes = self.add(file);
         *self.opens.entry(attributes.ino).or_default() += 1;
-        self.hold_if(|behaviour| behaviour.hang_open, move || reply.created(&NO_TIME, &attributes, 0, 0, 0));
+        self.hold_if(
+            |behaviour| behaviour.hang_open,
+            move || reply.created(&NO_TIME, &attributes, 0, 0, 0),
+        );
     }
 
     fn open(&mut self, _: &Request<'_>, ino: u64, _: i32, reply: ReplyOpen) {
@@ -432,7 +469,16 @@ impl Filesystem for Server {
         self.hold_if(|behaviour| behaviour.hang_open, move || reply.opened(0, 0));
     }
 
-    fn release(&mut self, _: &Request<'_>, ino: u64, _: u64, _: i32, _: Option<u64>, _: bool, reply: ReplyEmpty) {
+    fn release(
+        &mut self,
+        _: &Request<'_>,
+        ino: u64,
+        _: u64,
+        _: i32,
+        _: Option<u64>,
+        _: bool,
+        reply: ReplyEmpty,
+    ) {
         let count = self.opens.entry(ino).or_default();
         *count = count.saturating_sub(1);
         if *count == 0 {
@@ -459,10 +505,21 @@ impl Filesystem for Server {
         self.remove(parent, name, reply);
     }
 
-    fn readdir(&mut self, _: &Request<'_>, ino: u64, _: u64, offset: i64, mut reply: ReplyDirectory) {
-        let dots = [(ino, FileType::Directory, OsString::from(".")), (ROOT, FileType::Directory, OsString::from(".."))];
+    fn readdir(
+        &mut self,
+        _: &Request<'_>,
+        ino: u64,
+        _: u64,
+        offset: i64,
+        mut reply: ReplyDirectory,
+    ) {
+        let dots = [
+            (ino, FileType::Directory, OsString::from(".")),
+            (ROOT, FileType::Directory, OsString::from("..")),
+        ];
         let inside = self.nodes.iter().filter(|(_, node)| node.parent == ino);
-        let entries = dots.into_iter().chain(inside.map(|(ino, node)| (*ino, node.kind, node.name.clone())));
+        let entries =
+            dots.into_iter().chain(inside.map(|(ino, node)| (*ino, node.kind, node.name.clone())));
         for (index, (ino, kind, name)) in entries.enumerate().skip(offset as usize) {
             if reply.add(ino, index as i64 + 1, kind, name) {
                 break;

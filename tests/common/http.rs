@@ -19,13 +19,15 @@ pub struct Answer {
 /// Gets `path` from `address` (`127.0.0.1:9750`), with more lines in the request's head.
 pub fn get(address: &str, path: &str, lines: &[&str]) -> Answer {
     let host = format!("Host: {address}");
-    let more: String = lines.iter().chain([&host.as_str()]).map(|line| format!("{line}\r\n")).collect();
+    let more: String =
+        lines.iter().chain([&host.as_str()]).map(|line| format!("{line}\r\n")).collect();
     send(address, &format!("GET {path} HTTP/1.1\r\n{more}Connection: close\r\n\r\n"))
 }
 
 /// Sends a request as it is.
 pub fn send(address: &str, request: &str) -> Answer {
-    let mut stream = TcpStream::connect(address).unwrap_or_else(|error| panic!("{address}: {error}"));
+    let mut stream =
+        TcpStream::connect(address).unwrap_or_else(|error| panic!("{address}: {error}"));
     stream.set_read_timeout(Some(Duration::from_secs(300))).expect("a time limit");
     // A server that refuses early does not read to the end.
     let _ = stream.write_all(request.as_bytes());
@@ -37,7 +39,8 @@ pub fn send(address: &str, request: &str) -> Answer {
     Answer { status, head: head.to_owned(), body: body.to_owned() }
 }
 
-/// Reads what a program says until it says where it serves, and goes on reading so that it is never held up.
+/// Reads what a program says until it says where it serves, and goes on reading so that it is never
+/// held up.
 pub fn address_of(child: &mut Child) -> String {
     let mut lines = BufReader::new(child.stderr.take().expect("its standard error")).lines();
     let mut said = String::new();

@@ -1,4 +1,5 @@
-//! What whole-program tests share: the program itself, scratch places on a real disk, and the kernel's own devices.
+//! What whole-program tests share: the program itself, scratch places on a real disk, and the
+//! kernel's own devices.
 #![allow(dead_code, clippy::print_stdout)]
 
 use serde_json::Value;
@@ -46,11 +47,15 @@ impl From<Output> for Ended {
     }
 }
 
-/// A scratch folder, removed at the end. Not in /tmp, which may be memory: these tests are about disks. Its name says whose it is
-/// (`of-PID-`), so that `cargo xtask test` can take away what a killed test left in it, its mounts and loop devices too.
+/// A scratch folder, removed at the end. Not in /tmp, which may be memory: these tests are about
+/// disks. Its name says whose it is (`of-PID-`), so that `cargo xtask test` can take away what a
+/// killed test left in it, its mounts and loop devices too.
 pub fn scratch() -> TempDir {
     let prefix = format!("of-{}-", std::process::id());
-    tempfile::Builder::new().prefix(&prefix).tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a scratch folder")
+    tempfile::Builder::new()
+        .prefix(&prefix)
+        .tempdir_in(env!("CARGO_TARGET_TMPDIR"))
+        .expect("a scratch folder")
 }
 
 /// The program with `args`, run in `folder`.
@@ -68,15 +73,20 @@ pub fn plimsoll(folder: &Path, args: &[&str]) -> Ended {
 /// A suite of small mixed requests at random places, of every kind of stage, in less than a second.
 pub fn random_suite(name: &str) -> String {
     format!(
-        "name = \"{name}\"\n[layout]\nsize = \"24MiB\"\n\
-         [stages]\nprepare_block = \"64KiB\"\nprecondition = \"200ms\"\nmeasure = \"700ms\"\ninterval = \"100ms\"\n\
-         [[workload]]\nname = \"random\"\nblock_size = \"4KiB\"\nread = \"70%\"\ndepth = 16\nworkers = 3\n"
+        "name = \"{name}\"\n[layout]\nsize = \"24MiB\"\n[stages]\nprepare_block = \
+         \"64KiB\"\nprecondition = \"200ms\"\nmeasure = \"700ms\"\ninterval = \
+         \"100ms\"\n[[workload]]\nname = \"random\"\nblock_size = \"4KiB\"\nread = \"70%\"\ndepth \
+         = 16\nworkers = 3\n"
     )
 }
 
 /// Starts the program and leaves it running.
 pub fn start(folder: &Path, args: &[&str]) -> Child {
-    command(folder, args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
+    command(folder, args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts")
 }
 
 /// Waits for a program that was [`start`]ed.
@@ -91,11 +101,15 @@ pub fn signal(child: &Child, name: &str) {
 
 /// The same to a program that may have ended by itself.
 pub fn signal_if_there(child: &Child, name: &str) {
-    let _ = Command::new("kill").args(["-s", name, &child.id().to_string()]).stderr(Stdio::null()).status();
+    let _ = Command::new("kill")
+        .args(["-s", name, &child.id().to_string()])
+        .stderr(Stdio::null())
+        .status();
 }
 
-/// How long a test waits for what has to come. Nothing is claimed about how fast it comes, and CI may have two CPUs, which others use, and a slow
-/// disk; so it is long, and there only because a test must not hang.
+/// How long a test waits for what has to come. Nothing is claimed about how fast it comes, and CI
+/// may have two CPUs, which others use, and a slow disk; so it is long, and there only because a
+/// test must not hang.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Waits until `done`, and fails loudly after [`PATIENCE`].
@@ -120,18 +134,25 @@ pub fn said(child: &mut Child, word: &str) -> String {
     all
 }
 
-/// Waits until so many hosts have told of requests in a measured stage of `run.plimsoll`, in its third interval at least.
+/// Waits until so many hosts have told of requests in a measured stage of `run.plimsoll`, in its
+/// third interval at least.
 pub fn wait_for_samples(folder: &Path, hosts: usize) {
     let path = folder.join("run.plimsoll");
     wait_until("samples of every host", || {
         let Ok(record) = store::read(&path) else { return false };
         let is_measured = |number: u32| {
-            record.plan.stages.get(number as usize).is_some_and(|stage| stage.kind == model::StageKind::Measure)
+            record
+                .plan
+                .stages
+                .get(number as usize)
+                .is_some_and(|stage| stage.kind == model::StageKind::Measure)
         };
         let stages = record.stages.iter().filter(|stage| is_measured(stage.stage));
-        let samples =
-            stages.flat_map(|stage| &stage.samples).filter(|sample| sample.interval > 1 && !sample.ops.is_empty());
-        samples.map(|sample| sample.host).collect::<std::collections::BTreeSet<u32>>().len() >= hosts
+        let samples = stages
+            .flat_map(|stage| &stage.samples)
+            .filter(|sample| sample.interval > 1 && !sample.ops.is_empty());
+        samples.map(|sample| sample.host).collect::<std::collections::BTreeSet<u32>>().len()
+            >= hosts
     });
 }
 
@@ -139,19 +160,24 @@ pub fn wait_for_samples(folder: &Path, hosts: usize) {
 pub fn run(program: &str, args: &[&str]) -> String {
     let output = Command::new(program).args(args).stdin(Stdio::null()).output();
     let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
-    assert!(output.status.success(), "{program} {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{program} {args:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
-/// Whether all of these real parts are here; says aloud that a test is left out if not. `cargo xtask test` sees to them, and fails
-/// in CI over one that could have been installed.
+/// Whether all of these real parts are here; says aloud that a test is left out if not. `cargo
+/// xtask test` sees to them, and fails in CI over one that could have been installed.
 pub fn has(test: &str, parts: &[&str]) -> bool {
     let here = std::env::var("PLIMSOLL_TEST_PARTS").unwrap_or_default();
     let here: Vec<&str> = here.split(',').collect();
     let missing: Vec<&str> = parts.iter().copied().filter(|part| !here.contains(part)).collect();
     if !missing.is_empty() {
         println!(
-            "SKIPPED: {test}, because these parts are not here: {} (run `cargo xtask test` as root)",
+            "SKIPPED: {test}, because these parts are not here: {} (run `cargo xtask test` as \
+             root)",
             missing.join(", ")
         );
     }
@@ -160,7 +186,8 @@ pub fn has(test: &str, parts: &[&str]) -> bool {
 
 /// The names in a folder, sorted.
 pub fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let entries =
+        fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut names: Vec<String> =
         entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
@@ -199,7 +226,8 @@ impl Loop {
     pub fn counters(&self) -> Counters {
         let name = self.device.file_name().expect("a name").to_string_lossy().into_owned();
         let line = fs::read_to_string(format!("/sys/block/{name}/stat")).expect("counters");
-        let field: Vec<u64> = line.split_whitespace().map(|word| word.parse().expect("a number")).collect();
+        let field: Vec<u64> =
+            line.split_whitespace().map(|word| word.parse().expect("a number")).collect();
         Counters {
             reads: field[0] + field[1],
             read_sectors: field[2],
@@ -284,7 +312,8 @@ impl Mounted {
     pub fn fill_but(&self, bytes: u64) {
         use std::io::Write;
         let free = run("stat", &["--file-system", "--format=%a %S", text(self.path())]);
-        let free: Vec<u64> = free.split_whitespace().map(|word| word.parse().expect("a number")).collect();
+        let free: Vec<u64> =
+            free.split_whitespace().map(|word| word.parse().expect("a number")).collect();
         let mut left = (free[0] * free[1]).checked_sub(bytes).expect("enough space");
         let mut file = fs::File::create(self.path().join("filler")).expect("a file");
         let block = vec![0xAA; 1 << 16];
@@ -300,7 +329,11 @@ impl Mounted {
 impl Drop for Mounted {
     fn drop(&mut self) {
         // If a test fails in between, whoever waits for it could not even be killed.
-        let _ = Command::new("fsfreeze").arg("--unfreeze").arg(self.path()).stderr(Stdio::null()).status();
+        let _ = Command::new("fsfreeze")
+            .arg("--unfreeze")
+            .arg(self.path())
+            .stderr(Stdio::null())
+            .status();
         let _ = Command::new("umount").arg("--lazy").arg(self.path()).status();
     }
 }

@@ -1,5 +1,6 @@
-//! Hosts with addresses, names and ssh servers of their own on one machine: what tests and `cargo xtask bench` have in common. It says what is
-//! to be run and written; who does it decides what a failure is.
+//! Hosts with addresses, names and ssh servers of their own on one machine: what tests and `cargo
+//! xtask bench` have in common. It says what is to be run and written; who does it decides what a
+//! failure is.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -7,19 +8,21 @@ use std::process::{Child, Command, Stdio};
 /// How many hosts there are.
 pub const HOSTS: u32 = 4;
 
-/// A bridge, and behind it a network namespace for each host. It is of the range for benchmarks (RFC 2544), which no machine is in, as one may be
-/// in 10.0.0.0/8.
+/// A bridge, and behind it a network namespace for each host. It is of the range for benchmarks
+/// (RFC 2544), which no machine is in, as one may be in 10.0.0.0/8.
 #[derive(Clone, Copy, Debug)]
 pub struct Network(u32);
 
 impl Network {
-    /// Makes a bridge whose name and network nobody else has: the kernel refuses a name that is taken, be it by a process beside this one or by
-    /// one that was killed. None if all are taken, or this process may make none.
+    /// Makes a bridge whose name and network nobody else has: the kernel refuses a name that is
+    /// taken, be it by a process beside this one or by one that was killed. None if all are taken,
+    /// or this process may make none.
     pub fn claim() -> Option<Network> {
         let take = |network: &Network| {
             let bridge = network.bridge();
             let mut ip = Command::new("ip");
-            let made = ip.args(["link", "add", &bridge, "type", "bridge"]).stderr(Stdio::null()).status();
+            let made =
+                ip.args(["link", "add", &bridge, "type", "bridge"]).stderr(Stdio::null()).status();
             made.is_ok_and(|status| status.success())
         };
         (1..=250).map(Network).find(take)
@@ -43,8 +46,9 @@ impl Network {
         format!("198.19.{}.{host}", self.0)
     }
 
-    /// What `ip` has to do for hosts behind the bridge, in this order, as its arguments with spaces between. The bridge's alias says whose it is,
-    /// for `cargo xtask test`, which takes away what killed processes left.
+    /// What `ip` has to do for hosts behind the bridge, in this order, as its arguments with spaces
+    /// between. The bridge's alias says whose it is, for `cargo xtask test`, which takes away what
+    /// killed processes left.
     pub fn commands(self) -> Vec<String> {
         let bridge = self.bridge();
         let mut all = vec![
@@ -68,14 +72,27 @@ impl Network {
 
     /// The ssh server of a host, with [`files`] in `folder`.
     pub fn server(self, folder: &Path, host: u32) -> Command {
-        let script = format!("hostname h{host}; exec /usr/sbin/sshd -D -e -f {}/sshd_config -p 22", folder.display());
+        let script = format!(
+            "hostname h{host}; exec /usr/sbin/sshd -D -e -f {}/sshd_config -p 22",
+            folder.display()
+        );
         let mut command = Command::new("ip");
-        command.args(["netns", "exec", &self.namespace(host), "unshare", "--uts", "sh", "-c", &script]);
+        command.args([
+            "netns",
+            "exec",
+            &self.namespace(host),
+            "unshare",
+            "--uts",
+            "sh",
+            "-c",
+            &script,
+        ]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command
     }
 
-    /// Ends the servers and everything else that runs on the hosts, and takes the hosts away, as far as it goes.
+    /// Ends the servers and everything else that runs on the hosts, and takes the hosts away, as
+    /// far as it goes.
     pub fn take_away(self, servers: &mut [Child]) {
         for host in 1..=HOSTS {
             // Servers, sessions, agents.
@@ -90,7 +107,8 @@ impl Network {
             let _ = server.wait();
         }
         for host in 1..=HOSTS {
-            // The kernel takes away what is in a namespace in its own time; the names are to be free when the bridge's is.
+            // The kernel takes away what is in a namespace in its own time; the names are to be
+            // free when the bridge's is.
             let _ = Command::new("ip").args(["link", "del", &self.link(host)]).status();
             let _ = Command::new("ip").args(["netns", "del", &self.namespace(host)]).status();
         }
@@ -106,18 +124,22 @@ pub fn keys(folder: &Path) -> [Vec<String>; 2] {
     })
 }
 
-/// What is to be written in `folder`, by name: the settings of both ends, and an `ssh` in `bin`, which has to become executable, that knows the
-/// hosts as `n1` to `n4`, and as `alias1` to `alias4`. Their home is `folder`: bash reads `~/.bashrc` for every command over ssh, and what this
-/// machine's user has in it is no part of a test or a benchmark.
+/// What is to be written in `folder`, by name: the settings of both ends, and an `ssh` in `bin`,
+/// which has to become executable, that knows the hosts as `n1` to `n4`, and as `alias1` to
+/// `alias4`. Their home is `folder`: bash reads `~/.bashrc` for every command over ssh, and what
+/// this machine's user has in it is no part of a test or a benchmark.
 pub fn files(folder: &Path, network: Network) -> [(&'static str, String); 3] {
     let folder = folder.display();
     let server = format!(
-        "HostKey {folder}/hostkey\nAuthorizedKeysFile {folder}/id.pub\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n\
-         PermitRootLogin prohibit-password\nMaxStartups 100:30:200\nPidFile none\nSetEnv HOME={folder} XDG_CACHE_HOME={folder}/cache PATH={folder}/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
+        "HostKey {folder}/hostkey\nAuthorizedKeysFile {folder}/id.pub\nStrictModes no\nUsePAM \
+         no\nPasswordAuthentication no\nPermitRootLogin prohibit-password\nMaxStartups \
+         100:30:200\nPidFile none\nSetEnv HOME={folder} XDG_CACHE_HOME={folder}/cache \
+         PATH={folder}/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
     );
     // What a user has in ~/.ssh/config.
     let mut client = format!(
-        "IdentityFile {folder}/id\nIdentitiesOnly yes\nUserKnownHostsFile {folder}/known\nStrictHostKeyChecking accept-new\nUser root\n"
+        "IdentityFile {folder}/id\nIdentitiesOnly yes\nUserKnownHostsFile \
+         {folder}/known\nStrictHostKeyChecking accept-new\nUser root\n"
     );
     for host in 1..=HOSTS {
         client += &format!("Host n{host} alias{host}\n  HostName {}\n", network.address(host));

@@ -13,13 +13,19 @@ pub struct Pane {
 }
 
 impl Pane {
-    /// Starts the program in a terminal of so many columns and lines. When it ends, the terminal says `code N` and whether lines are edited again.
+    /// Starts the program in a terminal of so many columns and lines. When it ends, the terminal
+    /// says `code N` and whether lines are edited again.
     pub fn start(folder: &Path, columns: u16, lines: u16, args: &[&str]) -> Pane {
         let pane = Pane { folder: tempfile::tempdir().expect("a folder") };
-        let program: Vec<String> = [PLIMSOLL].iter().chain(args).map(|word| format!("'{word}'")).collect();
-        let script = format!("{}; echo code $?; stty -a | grep -o -- '-*icanon'; exec cat", program.join(" "));
+        let program: Vec<String> =
+            [PLIMSOLL].iter().chain(args).map(|word| format!("'{word}'")).collect();
+        let script = format!(
+            "{}; echo code $?; stty -a | grep -o -- '-*icanon'; exec cat",
+            program.join(" ")
+        );
         let (columns, lines) = (columns.to_string(), lines.to_string());
-        let session = ["new-session", "-d", "-x", &columns, "-y", &lines, "-c", text(folder), &script];
+        let session =
+            ["new-session", "-d", "-x", &columns, "-y", &lines, "-c", text(folder), &script];
         let socket = pane.socket();
         // Without a configuration of whoever runs the test; with the encoding that it draws in.
         run("tmux", &[&["-u", "-f", "/dev/null", "-S", text(&socket)][..], &session].concat());
@@ -49,7 +55,8 @@ impl Pane {
         self.tmux(&["capture-pane", "-p"])
     }
 
-    /// Waits until it shows what is wanted, and returns that picture. A picture is drawn at once, so that all of it belongs together.
+    /// Waits until it shows what is wanted, and returns that picture. A picture is drawn at once,
+    /// so that all of it belongs together.
     pub fn wait_for(&self, what: &str, done: impl Fn(&str) -> bool) -> String {
         let began = Instant::now();
         loop {
@@ -68,7 +75,9 @@ impl Pane {
         let shown = self.wait_for(&wanted, |shown| shown.lines().any(|line| line.trim() == wanted));
         let state = self.tmux(&["display-message", "-p", "#{alternate_on} #{cursor_flag}"]);
         assert_eq!(state.trim(), "0 1", "the first screen, with a cursor");
-        self.wait_for("lines are edited", |shown| shown.lines().any(|line| line.trim() == "icanon"));
+        self.wait_for("lines are edited", |shown| {
+            shown.lines().any(|line| line.trim() == "icanon")
+        });
         shown
     }
 

@@ -54,20 +54,27 @@ fn ends(record: &Record) -> Held {
     let end = record.end.as_ref().map(|(_, end)| end);
     hold("ends complete", end == Some(&RunEnd::Complete), || format!("{end:?}"))?;
     let open = record.stages.iter().find(|stage| stage.end != Some(StageEnd::Complete));
-    hold("ends complete", open.is_none(), || format!("stage {:?}", open.map(|stage| (stage.stage, &stage.end))))?;
+    hold("ends complete", open.is_none(), || {
+        format!("stage {:?}", open.map(|stage| (stage.stage, &stage.end)))
+    })?;
     let left = model::resume::left_over(record);
     hold("ends complete", left.is_empty(), || format!("stages {left:?} are left"))
 }
 
 /// Each worker's counts add up to those of its work; every request that succeeded has a latency.
 fn sums_of_workers(record: &Record, sample: &IntervalSample) -> Held {
-    let place = || format!("stage {} host {} interval {}", sample.stage, sample.host, sample.interval);
+    let place =
+        || format!("stage {} host {} interval {}", sample.stage, sample.host, sample.interval);
     let workers = &record.plan.hosts[sample.host as usize].stages[sample.stage as usize].workers;
     let mut sums: BTreeMap<(u32, Op), (u64, u64, u64)> = BTreeMap::new();
     for worker in &sample.workers {
-        // A host without workers flushes the files of a shared layout, too, in the name of its first one.
+        // A host without workers flushes the files of a shared layout, too, in the name of its
+        // first one.
         let of_stage = workers.is_empty() && worker.worker == 0 && sample.phase == Phase::Drain;
-        let work = workers.get(worker.worker as usize).map(|planned| planned.work).or(of_stage.then_some(0));
+        let work = workers
+            .get(worker.worker as usize)
+            .map(|planned| planned.work)
+            .or(of_stage.then_some(0));
         let work = work.ok_or_else(|| Broken { rule: "workers are planned", how: place() })?;
         for op in &worker.ops {
             let sum = sums.entry((work, op.op)).or_default();
@@ -75,11 +82,17 @@ fn sums_of_workers(record: &Record, sample: &IntervalSample) -> Held {
         }
     }
     for op in &sample.ops {
-        let (of_workers, total) =
-            (sums.remove(&(op.work, op.op)).unwrap_or_default(), (op.ios, op.bytes, op.error_count()));
-        hold("workers add up", of_workers == total, || format!("{}: {of_workers:?} and {total:?}", place()))?;
+        let (of_workers, total) = (
+            sums.remove(&(op.work, op.op)).unwrap_or_default(),
+            (op.ios, op.bytes, op.error_count()),
+        );
+        hold("workers add up", of_workers == total, || {
+            format!("{}: {of_workers:?} and {total:?}", place())
+        })?;
         let latencies = op.latency.decode().map(|latency| latency.count());
-        hold("each request has a latency", latencies == Ok(op.ios), || format!("{}: {latencies:?}", place()))?;
+        hold("each request has a latency", latencies == Ok(op.ios), || {
+            format!("{}: {latencies:?}", place())
+        })?;
         let raw = op.raw_latencies.len() as u64;
         // What a stage flushes behind its load is no request of a worker, and comes without.
         let is_flushed = sample.phase == Phase::Drain && op.op == Op::Fsync;
@@ -87,24 +100,36 @@ fn sums_of_workers(record: &Record, sample: &IntervalSample) -> Held {
             format!("{}: {raw} of {}", place(), op.ios)
         })?;
     }
-    hold("workers add up", sums.values().all(|sum| *sum == (0, 0, 0)), || format!("{}: {sums:?} more", place()))
+    hold("workers add up", sums.values().all(|sum| *sum == (0, 0, 0)), || {
+        format!("{}: {sums:?} more", place())
+    })
 }
 
-/// A host's intervals are numbered without a gap and follow one another, to the ns; its phases come in order.
+/// A host's intervals are numbered without a gap and follow one another, to the ns; its phases come
+/// in order.
 fn covers_time(record: &Record, stage: u32, samples: &[IntervalSample]) -> Held {
     let mut next: BTreeMap<u32, (u32, u64, Phase)> = BTreeMap::new();
     for sample in samples {
-        let (number, start_ns, phase) = next.get(&sample.host).copied().unwrap_or((0, 0, Phase::Load));
-        let is_next = sample.interval == number && sample.start_ns == start_ns && sample.phase >= phase;
+        let (number, start_ns, phase) =
+            next.get(&sample.host).copied().unwrap_or((0, 0, Phase::Load));
+        let is_next =
+            sample.interval == number && sample.start_ns == start_ns && sample.phase >= phase;
         hold("intervals adjoin", is_next, || {
             let is = (sample.interval, sample.start_ns, sample.phase);
-            format!("stage {stage} host {}: {is:?} after {:?}", sample.host, (number, start_ns, phase))
+            format!(
+                "stage {stage} host {}: {is:?} after {:?}",
+                sample.host,
+                (number, start_ns, phase)
+            )
         })?;
         next.insert(sample.host, (number + 1, sample.start_ns + sample.length_ns, sample.phase));
     }
     let at_work = |host: &&model::HostPlan| !host.stages[stage as usize].workers.is_empty();
-    let silent = record.plan.hosts.iter().filter(at_work).find(|host| !next.contains_key(&host.host));
-    hold("each host reports", silent.is_none(), || format!("stage {stage}: nothing of {:?}", silent.map(|h| h.host)))
+    let silent =
+        record.plan.hosts.iter().filter(at_work).find(|host| !next.contains_key(&host.host));
+    hold("each host reports", silent.is_none(), || {
+        format!("stage {stage}: nothing of {:?}", silent.map(|h| h.host))
+    })
 }
 
 /// A stage with an amount does it to the last request; without errors, to the last byte.
@@ -118,18 +143,30 @@ fn does_its_amount(case: &Case, record: &Record, stage: u32, samples: &[Interval
         let share = &host.stages[stage as usize];
         for (number, work) in (0..).zip(&share.works) {
             let workers = || share.workers.iter().filter(|worker| worker.work == number);
-            let of_host = || samples.iter().filter(|sample| sample.host == host.host).flat_map(|sample| &sample.ops);
+            let of_host = || {
+                samples
+                    .iter()
+                    .filter(|sample| sample.host == host.host)
+                    .flat_map(|sample| &sample.ops)
+            };
             let done = || of_host().filter(|op| op.work == number && op.op != Op::Fsync);
-            let place = || format!("{} stage {stage} host {} work {number}", planned.kind.word(), host.host);
+            let place = || {
+                format!("{} stage {stage} host {} work {number}", planned.kind.word(), host.host)
+            };
             if work.metadata.is_some() {
                 continue;
             }
             let wanted: u64 = workers().map(|worker| work.requests(worker)).sum();
             let ios: u64 = done().map(|op| op.ios).sum();
-            hold("an amount is done", ios == wanted, || format!("{}: {ios} of {wanted} requests", place()))?;
+            hold("an amount is done", ios == wanted, || {
+                format!("{}: {ios} of {wanted} requests", place())
+            })?;
             if work.stop == Stop::Amount {
-                let (bytes, wanted) = (done().map(|op| op.bytes).sum::<u64>(), bytes_of(work, workers()));
-                hold("every byte is touched", bytes == wanted, || format!("{}: {bytes} of {wanted}", place()))?;
+                let (bytes, wanted) =
+                    (done().map(|op| op.bytes).sum::<u64>(), bytes_of(work, workers()));
+                hold("every byte is touched", bytes == wanted, || {
+                    format!("{}: {bytes} of {wanted}", place())
+                })?;
             }
         }
     }
@@ -188,7 +225,9 @@ fn totals(record: &Record) -> Held {
         let stage = record.stage(row.stage).expect("a row of a stage that began");
         // Where a stage ends when it is steady, its figures are of the rounds that were.
         let digest = stage.digest(record);
-        let is_counted = |sample: &&IntervalSample| sample.phase.counts() && digest.frame.is_counted(sample.interval);
+        let is_counted = |sample: &&IntervalSample| {
+            sample.phase.counts() && digest.frame.is_counted(sample.interval)
+        };
         let counted = stage.samples.iter().filter(is_counted);
         let ops = counted.flat_map(|sample| &sample.ops).filter(|op| row.counts(op.work, op.op));
         let (mut sum, mut latency) = ((0, 0, 0), model::Histogram::new());
@@ -203,7 +242,9 @@ fn totals(record: &Record) -> Held {
         hold("a row is the sum", told == sum, || {
             format!("stage {} {}: {told:?} and {sum:?}", row.stage, row.ops.name())
         })?;
-        hold("quantiles are merged", row.latency == latency, || format!("stage {} {}", row.stage, row.ops.name()))?;
+        hold("quantiles are merged", row.latency == latency, || {
+            format!("stage {} {}", row.stage, row.ops.name())
+        })?;
     }
     Ok(())
 }
@@ -223,19 +264,27 @@ fn json(record: &Record) -> Held {
     let json = report::json::results(record, None);
     let rows = analysis::results(record);
     let told: Vec<&Value> = json["results"].as_array().into_iter().flatten().collect();
-    hold("JSON has each row", told.len() == rows.len(), || format!("{} of {}", told.len(), rows.len()))?;
+    hold("JSON has each row", told.len() == rows.len(), || {
+        format!("{} of {}", told.len(), rows.len())
+    })?;
     for (told, row) in told.into_iter().zip(&rows) {
         let figures = (told["ios"].as_u64(), told["bytes"].as_u64(), told["errors"].as_u64());
         let wanted = (Some(row.ios), Some(row.bytes), Some(row.error_count()));
         hold("JSON says the same", figures == wanted, || format!("{figures:?} and {wanted:?}"))?;
-        let of_hosts = told["hosts"].as_array().map(|hosts| hosts.iter().filter_map(|host| host["ios"].as_u64()).sum());
+        let of_hosts = told["hosts"]
+            .as_array()
+            .map(|hosts| hosts.iter().filter_map(|host| host["ios"].as_u64()).sum());
         let is_split = told["hosts"].as_array().is_some_and(|hosts| !hosts.is_empty());
-        hold("hosts add up", !is_split || of_hosts == Some(row.ios), || format!("{of_hosts:?} and {}", row.ios))?;
+        hold("hosts add up", !is_split || of_hosts == Some(row.ios), || {
+            format!("{of_hosts:?} and {}", row.ios)
+        })?;
     }
     for issued in analysis::issued(record) {
-        let is_it = |told: &&Value| told["stage"] == issued.stage.word() && told["op"] == issued.op.name();
+        let is_it =
+            |told: &&Value| told["stage"] == issued.stage.word() && told["op"] == issued.op.name();
         let told = json["issued"].as_array().into_iter().flatten().find(is_it);
-        let figures = told.map(|told| (told["ios"].as_u64(), told["bytes"].as_u64(), told["errors"].as_u64()));
+        let figures = told
+            .map(|told| (told["ios"].as_u64(), told["bytes"].as_u64(), told["errors"].as_u64()));
         let wanted = Some((Some(issued.ios), Some(issued.bytes), Some(issued.errors)));
         hold("JSON says the same", figures == wanted, || format!("{figures:?} and {wanted:?}"))?;
     }

@@ -1,5 +1,5 @@
-//! Runs a case with the program itself: a fleet of processes of this machine, some of which are stopped again and again for a while, in a directory
-//! in memory.
+//! Runs a case with the program itself: a fleet of processes of this machine, some of which are
+//! stopped again and again for a while, in a directory in memory.
 
 use super::invariants::{Broken, check, hold};
 use super::simulated::Outcome;
@@ -9,8 +9,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A launcher whose hosts are this machine under other names. A host is stopped for so many ms again and again as the file of its name says: then it
-/// is behind in whatever it does.
+/// A launcher whose hosts are this machine under other names. A host is stopped for so many ms
+/// again and again as the file of its name says: then it is behind in whatever it does.
 const LAUNCHER: &str = r#"#!/bin/sh
 export H=$1 PAUSE_MS; PAUSE_MS=$(cat "$(dirname "$0")/$1"); shift
 [ "$PAUSE_MS" = 0 ] && exec unshare --uts sh -c 'hostname $H; exec "$@"' x "$@"
@@ -49,7 +49,8 @@ pub fn run(case: &Case, folder: &Path) -> Result<Outcome, Broken> {
     let (data, out) = (here.join("target/data"), here.join("run.plimsoll"));
     let launcher = here.join("launch/launcher");
     let hosts = hosts(case, &launcher);
-    let mut line = vec!["run", "any.toml", "--json", "--quiet", "--target", text(&data), "--out", text(&out)];
+    let mut line =
+        vec!["run", "any.toml", "--json", "--quiet", "--target", text(&data), "--out", text(&out)];
     line.extend(hosts.iter().map(String::as_str));
     let ended = plimsoll(here, &line);
     let told = || format!("{}: {}", ended.code, ended.err);
@@ -57,13 +58,15 @@ pub fn run(case: &Case, folder: &Path) -> Result<Outcome, Broken> {
         format!("{:?}; {}", names(&here.join("target")), told())
     })?;
     if matches!(ended.code, 2 | 3) && !out.exists() {
-        return hold("a refusal is in words", ended.err.contains("error: "), told).map(|()| Outcome::Refused);
+        return hold("a refusal is in words", ended.err.contains("error: "), told)
+            .map(|()| Outcome::Refused);
     }
     hold("ends complete", ended.code == 0, told)?;
     check(case, &out).map(|()| Outcome::Ran)
 }
 
-/// The options that say which hosts load. Without root, none is under another name, and none is delayed.
+/// The options that say which hosts load. Without root, none is under another name, and none is
+/// delayed.
 fn hosts(case: &Case, launcher: &Path) -> Vec<String> {
     if case.hosts == 1 {
         return Vec::new();
@@ -81,7 +84,12 @@ fn hosts(case: &Case, launcher: &Path) -> Vec<String> {
         std::fs::write(folder.join(format!("p{host}")), pause.to_string()).expect("room");
     }
     let list = format!("p[1-{}]", case.hosts);
-    vec!["--hosts".to_owned(), list, "--launcher".to_owned(), format!("{} {{host}}", launcher.display())]
+    vec![
+        "--hosts".to_owned(),
+        list,
+        "--launcher".to_owned(),
+        format!("{} {{host}}", launcher.display()),
+    ]
 }
 
 fn is_root() -> bool {

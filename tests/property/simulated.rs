@@ -1,4 +1,5 @@
-//! Runs a case on simulated targets, in this process and in virtual time: the path of a run from the suite's text to the run file, without a command line.
+//! Runs a case on simulated targets, in this process and in virtual time: the path of a run from
+//! the suite's text to the run file, without a command line.
 
 use super::invariants::{Broken, Held, check, hold, is_sick};
 use super::suites::Case;
@@ -44,7 +45,8 @@ pub fn keep(case: &Case, path: &Path) -> Result<Outcome, Broken> {
     Ok(Outcome::Ran)
 }
 
-/// Whether a layout could not be written because requests are made to fail: then the run ends, and says so.
+/// Whether a layout could not be written because requests are made to fail: then the run ends, and
+/// says so.
 fn is_given_up(case: &Case, record: &Record) -> bool {
     is_sick(case)
         && matches!(&record.end, Some((_, RunEnd::Failed(why))) if why.contains("prepare: requests to the target failed"))
@@ -61,8 +63,12 @@ fn planned(case: &Case) -> Result<Option<(Plan, Vec<HostFacts>, Fleet)>, Broken>
     let mut spec = match Spec::parse("any", &case.text(), &[]) {
         Ok(spec) => spec,
         Err(errors) => {
-            let told = errors.problems.iter().all(|problem| !problem.message.is_empty() && !problem.remedy.is_empty());
-            return hold("a refusal has a remedy", told, || format!("{:?}", errors.problems)).map(|()| None);
+            let told = errors
+                .problems
+                .iter()
+                .all(|problem| !problem.message.is_empty() && !problem.remedy.is_empty());
+            return hold("a refusal has a remedy", told, || format!("{:?}", errors.problems))
+                .map(|()| None);
         }
     };
     let targets = vec![vec![case.target.clone()]; case.hosts as usize];
@@ -77,37 +83,57 @@ fn planned(case: &Case) -> Result<Option<(Plan, Vec<HostFacts>, Fleet)>, Broken>
         scenario.spec.targets = everywhere();
     }
     let fleet = Fleet::simulated(VERSION, case.hosts);
-    let told = fleet.inspect(&targets, Nanos::seconds(30)).map_err(|error| broken("hosts answer", error))?;
+    let told = fleet
+        .inspect(&targets, Nanos::seconds(30))
+        .map_err(|error| broken("hosts answer", error))?;
     let mut hosts: Vec<HostFacts> = told.into_iter().map(|told| told.facts).collect();
     // The same on every machine.
     hosts.iter_mut().for_each(|host| host.logical_cpus = 4);
-    let request =
-        Request { run_id: "any", spec: &spec, scale: Scale::FULL, existing: false, destroy_data: &[], hosts: &hosts };
+    let request = Request {
+        run_id: "any",
+        spec: &spec,
+        scale: Scale::FULL,
+        existing: false,
+        destroy_data: &[],
+        hosts: &hosts,
+    };
     match plan(&request) {
         Ok(plan) => Ok(Some((plan, hosts, fleet))),
         Err(refusals) => {
             let told = !refusals.is_empty()
-                && refusals.iter().all(|refusal| !refusal.message.is_empty() && !refusal.remedy.is_empty());
+                && refusals
+                    .iter()
+                    .all(|refusal| !refusal.message.is_empty() && !refusal.remedy.is_empty());
             let mut lines: Vec<String> = refusals.iter().map(ToString::to_string).collect();
             hold("a refusal has a remedy", told, || format!("{lines:?}"))?;
             let count = lines.len();
             lines.sort();
             lines.dedup();
-            hold("a refusal comes once", lines.len() == count, || format!("{count} lines: {lines:?}")).map(|()| None)
+            hold("a refusal comes once", lines.len() == count, || {
+                format!("{count} lines: {lines:?}")
+            })
+            .map(|()| None)
         }
     }
 }
 
 /// Runs the plan into the run file; comes back with what its events say.
-fn recorded(case: &Case, plan: &Plan, hosts: &[HostFacts], fleet: Fleet, path: &Path) -> Result<Record, Broken> {
+fn recorded(
+    case: &Case,
+    plan: &Plan,
+    hosts: &[HostFacts],
+    fleet: Fleet,
+    path: &Path,
+) -> Result<Record, Broken> {
     let mut told = Record::new(plan.clone(), hosts.to_vec(), VERSION.to_owned(), 1);
     let writer = store::Writer::create(path, plan, hosts, VERSION, 1);
     let mut writer = writer.map_err(|error| broken("the run file is written", error))?;
     let stages: Vec<u32> = (0..plan.stages.len() as u32).collect();
-    let ending = fleet.run(plan, &stages, false, &analysis::steady::is_steady, &mut |events: &[Event]| {
-        events.iter().cloned().for_each(|event| told.apply(event));
-        writer.append_all(events).map_err(|error| error.to_string())
-    });
+    let ending =
+        fleet.run(plan, &stages, false, &analysis::steady::is_steady, &mut |events: &[Event]| {
+            events.iter().cloned().for_each(|event| told.apply(event));
+            writer.append_all(events).map_err(|error| error.to_string())
+        });
     writer.finish().map_err(|error| broken("the run file is written", error))?;
     let ends = ending.end == RunEnd::Complete || is_given_up(case, &told);
     hold("ends complete", ends, || format!("{:?}", ending.end))?;
@@ -133,19 +159,29 @@ fn as_told(told: &Record, path: &Path) -> Held {
 /// What a run did, without the times of this machine.
 fn done(record: &Record) -> Vec<String> {
     let samples = record.stages.iter().flat_map(|stage| &stage.samples);
-    samples.map(|sample| format!("{} {} {} {:?}", sample.stage, sample.host, sample.interval, sample.ops)).collect()
+    samples
+        .map(|sample| {
+            format!("{} {} {} {:?}", sample.stage, sample.host, sample.interval, sample.ops)
+        })
+        .collect()
 }
 
 /// In virtual time, the same plan gives the same run.
 fn again(case: &Case, path: &Path, folder: &Path) -> Held {
-    let Some((plan, hosts, fleet)) = planned(case)? else { return Err(broken("a plan follows from its suite", "")) };
+    let Some((plan, hosts, fleet)) = planned(case)? else {
+        return Err(broken("a plan follows from its suite", ""));
+    };
     let second = folder.join(format!("{}-again.plimsoll", case.seed));
     let told = recorded(case, &plan, &hosts, fleet, &second);
     let _ = std::fs::remove_file(&second);
     let mut told = told?;
-    told.stages.iter_mut().for_each(|stage| stage.samples.sort_by_key(|sample| (sample.interval, sample.host)));
+    told.stages
+        .iter_mut()
+        .for_each(|stage| stage.samples.sort_by_key(|sample| (sample.interval, sample.host)));
     let first = store::read(path).map_err(|error| broken("the run file is read", error))?;
     let (one, other) = (done(&first), done(&told));
     let differs = one.iter().zip(&other).find(|(one, other)| one != other);
-    hold("virtual time repeats", one == other, || format!("{} and {} samples: {differs:?}", one.len(), other.len()))
+    hold("virtual time repeats", one == other, || {
+        format!("{} and {} samples: {differs:?}", one.len(), other.len())
+    })
 }

@@ -1,4 +1,5 @@
-//! Random suites: any layout, way of sharing, stage, pace and sweep that a suite can have, small enough to run in no time.
+//! Random suites: any layout, way of sharing, stage, pace and sweep that a suite can have, small
+//! enough to run in no time.
 
 use model::rng::Rng;
 
@@ -66,7 +67,9 @@ impl Case {
     /// The suite as a file has it.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        for section in self.sections.iter().filter(|section| !section.lines.is_empty() || !section.is_spare) {
+        for section in
+            self.sections.iter().filter(|section| !section.lines.is_empty() || !section.is_spare)
+        {
             if !section.head.is_empty() {
                 text.push_str(&format!("{}\n", section.head));
             }
@@ -77,7 +80,10 @@ impl Case {
 
     /// Whether some line says this.
     pub fn says(&self, words: &str) -> bool {
-        self.sections.iter().flat_map(|section| &section.lines).any(|line| line.text.contains(words))
+        self.sections
+            .iter()
+            .flat_map(|section| &section.lines)
+            .any(|line| line.text.contains(words))
     }
 
     /// All cases that are one step simpler: without a table, without a line, on fewer hosts.
@@ -89,7 +95,10 @@ impl Case {
         }
         for (place, section) in self.sections.iter().enumerate() {
             let is_last_load = section.head == LOAD && self.loads() == 1;
-            if !section.lines.is_empty() && (section.is_spare || section.head.starts_with("[[")) && !is_last_load {
+            if !section.lines.is_empty()
+                && (section.is_spare || section.head.starts_with("[["))
+                && !is_last_load
+            {
                 let mut case = self.clone();
                 case.sections.remove(place);
                 all.push(case);
@@ -148,19 +157,34 @@ impl Draw {
 
     /// A simulated target; some of them fail some requests.
     fn target(&mut self) -> String {
-        let clusters = ["pixstor-nvme", "vsan-four-corners", "azure-stack-hci", "hyperflex-stretched"];
+        let clusters =
+            ["pixstor-nvme", "vsan-four-corners", "azure-stack-hci", "hyperflex-stretched"];
         if self.one_in(3) {
             return format!("sim:cluster={}", self.of(&clusters));
         }
-        let services = ["constant:200us", "exponential:400us", "lognormal:300us:0.5", "empirical:200us*90:2ms*10"];
+        let services = [
+            "constant:200us",
+            "exponential:400us",
+            "lognormal:300us:0.5",
+            "empirical:200us*90:2ms*10",
+        ];
         let (service, servers) = (self.of(&services), self.from(1, 6));
         let mut target = format!("sim:constant,service={service},servers={servers}");
         if self.one_in(3) {
-            let more = ["iops=5000", "bandwidth=200MB/s", "cache=4MiB@50us", "stall=60ms+40ms", "fsync=1ms"];
+            let more = [
+                "iops=5000",
+                "bandwidth=200MB/s",
+                "cache=4MiB@50us",
+                "stall=60ms+40ms",
+                "fsync=1ms",
+            ];
             target.push_str(&format!(",{}", self.of(&more)));
         }
         if self.one_in(6) {
-            target.push_str(&format!(",error={}", self.of(&["read:EIO:1%", "write:ENOSPC:2000ppm", "fsync:EIO:10%"])));
+            target.push_str(&format!(
+                ",error={}",
+                self.of(&["read:EIO:1%", "write:ENOSPC:2000ppm", "fsync:EIO:10%"])
+            ));
         }
         target
     }
@@ -175,7 +199,8 @@ impl Draw {
     /// A layout of files whose blocks are loaded.
     fn blocks(&mut self, kind: &str, is_device: bool) -> Vec<Section> {
         let size = self.of(&["512KiB", "1MiB", "3MiB", "2100000B"]);
-        let mut layout = Section::new("[layout]").must(format!("kind = \"{kind}\"\nsize = \"{size}\""));
+        let mut layout =
+            Section::new("[layout]").must(format!("kind = \"{kind}\"\nsize = \"{size}\""));
         if kind == "files" && !is_device && self.one_in(2) {
             layout.may(format!("files = {}", self.from(1, 4)));
             if self.one_in(3) {
@@ -247,7 +272,10 @@ impl Draw {
     fn engine(&mut self) -> Section {
         let mut engine = Section::new("[engine]");
         if self.ground == Ground::Real {
-            engine.may(format!("backend = \"{}\"", self.of(&["io_uring", "sync", "io_uring", "libaio"])));
+            engine.may(format!(
+                "backend = \"{}\"",
+                self.of(&["io_uring", "sync", "io_uring", "libaio"])
+            ));
             engine = engine.must("direct = false");
         }
         if self.one_in(4) {
@@ -259,8 +287,12 @@ impl Draw {
     fn sweep(&mut self) -> Section {
         let mut sweep = Section::new("[sweep]");
         if self.one_in(3) {
-            let axis =
-                ["depth = [1, 4]", "workers = [1, 2]", "block_size = [\"4KiB\", \"16KiB\"]", "depth = \"1..4 x2\""];
+            let axis = [
+                "depth = [1, 4]",
+                "workers = [1, 2]",
+                "block_size = [\"4KiB\", \"16KiB\"]",
+                "depth = \"1..4 x2\"",
+            ];
             sweep.may(self.of(&axis));
             if self.one_in(3) {
                 sweep.may(format!("order = \"{}\"", self.of(&["random", "interleaved"])));
@@ -273,7 +305,12 @@ impl Draw {
     }
 
     /// A workload of blocks.
-    fn load(&mut self, number: u64, kind: &str, (amount, verify, is_group): (bool, bool, bool)) -> Section {
+    fn load(
+        &mut self,
+        number: u64,
+        kind: &str,
+        (amount, verify, is_group): (bool, bool, bool),
+    ) -> Section {
         let reads = self.of(&["100%", "0%", "50%", "70%"]);
         let mut load = Section::new(LOAD).must(format!("name = \"w{number}\"\nread = \"{reads}\""));
         if is_group {
@@ -310,13 +347,15 @@ impl Draw {
     fn places(&mut self, load: &mut Section, amount: bool) {
         let sizes = ["4KiB", "512B", "16KiB", "64KiB", "12KiB", "4KiB:70, 16KiB:30"];
         // An amount of the smallest blocks is most of all a matter of patience.
-        let size = if amount { self.of(&["4KiB", "16KiB", "64KiB", "12KiB"]) } else { self.of(&sizes) };
+        let size =
+            if amount { self.of(&["4KiB", "16KiB", "64KiB", "12KiB"]) } else { self.of(&sizes) };
         load.may(format!("block_size = \"{size}\""));
         if !amount && self.one_in(6) {
             load.may("write_block_size = \"8KiB\"");
         }
         let access = ["sequential", "random", "permutation", "zipf", "pareto", "hot-spot"];
-        let access = if amount { self.of(&["sequential", "permutation"]) } else { self.of(&access) };
+        let access =
+            if amount { self.of(&["sequential", "permutation"]) } else { self.of(&access) };
         load.may(format!("access = \"{access}\""));
         if access == "sequential" {
             match self.rng.below(6) {
@@ -363,9 +402,13 @@ impl Draw {
                 }
                 let size = self.of(&["768KiB", "1536KiB", "2MiB"]);
                 match self.rng.below(3) {
-                    0 => scenario.may(format!("layout = {{ kind = \"{kind}\", size = \"{size}\" }}")),
+                    0 => {
+                        scenario.may(format!("layout = {{ kind = \"{kind}\", size = \"{size}\" }}"))
+                    }
                     1 if !is_device => {
-                        scenario.may(format!("layout = {{ kind = \"files\", files = 2, size = \"{size}\" }}"));
+                        scenario.may(format!(
+                            "layout = {{ kind = \"files\", files = 2, size = \"{size}\" }}"
+                        ));
                     }
                     _ => {}
                 }
@@ -376,8 +419,11 @@ impl Draw {
 
     /// A tree of files.
     fn trees(&mut self) -> Vec<Section> {
-        let mut tree =
-            Section::new("[tree]").must(format!("files = {}\nper_directory = {}", self.from(6, 120), self.from(2, 40)));
+        let mut tree = Section::new("[tree]").must(format!(
+            "files = {}\nper_directory = {}",
+            self.from(6, 120),
+            self.from(2, 40)
+        ));
         match self.rng.below(4) {
             0 => tree.may(format!("size = \"{}\"", self.of(&["512B", "4KiB", "9000B"]))),
             1 => tree.may("sizes = \"1KiB:60, 8KiB:40\""),
@@ -400,7 +446,8 @@ impl Draw {
                 "[\"create\", \"stat:60, open:30, readdir:10\", \"remove\"]",
                 "[\"create\", \"readdir\", \"remove\"]",
             ];
-            let mut load = Section::new(LOAD).must(format!("name = \"m{number}\"\nkind = \"metadata\""));
+            let mut load =
+                Section::new(LOAD).must(format!("name = \"m{number}\"\nkind = \"metadata\""));
             load.may(format!("operations = {}", self.of(&operations)));
             load.may(format!("workers = {}", self.from(1, 3)));
             match self.rng.below(5) {

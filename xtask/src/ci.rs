@@ -3,7 +3,8 @@
 use crate::shell::{self, Outcome};
 use std::time::{Duration, Instant};
 
-/// Runs every step in order and stops at the first that fails: the later ones would repeat its complaints.
+/// Runs every step in order and stops at the first that fails: the later ones would repeat its
+/// complaints.
 pub fn run() -> Outcome<()> {
     let mut times = Vec::new();
     let outcome = steps(&mut times);
@@ -34,9 +35,11 @@ fn steps(times: &mut Vec<(&'static str, Duration, bool)>) -> Outcome<()> {
     step("test", &|| crate::test::run(&[]))?;
     step("features", &|| {
         // What is off by default is what breaks unnoticed.
-        let rooms = ["--package", "plimsoll-report", "--lib", "--package", "plimsoll", "--test", "export"];
+        let rooms =
+            ["--package", "plimsoll-report", "--lib", "--package", "plimsoll", "--test", "export"];
         let features = ["--features", "plimsoll/parquet,plimsoll/png"];
-        shell::show(shell::cargo().args(["test", "--locked"]).args(rooms).args(features))
-            .map_err(|_| "a test of the optional features failed; its output stands above".to_owned())
+        shell::show(shell::cargo().args(["test", "--locked"]).args(rooms).args(features)).map_err(
+            |_| "a test of the optional features failed; its output stands above".to_owned(),
+        )
     })
 }

@@ -9,17 +9,27 @@ pub fn run() -> Outcome<()> {
     let triple = shell::host_triple()?;
     let mut flags = std::env::var("RUSTFLAGS").unwrap_or_default();
     flags.push_str(" -C target-feature=+crt-static");
-    // With an explicit target the flags stay away from build scripts and procedural macros, which cannot be static.
+    // With an explicit target the flags stay away from build scripts and procedural macros, which
+    // cannot be static.
     let build = ["build", "--release", "--locked", "--package", "plimsoll", "--target", &triple];
     shell::show(shell::cargo().args(build).env("RUSTFLAGS", flags.trim()))?;
     let binary = shell::target_dir()?.join(&triple).join("release/plimsoll");
-    let image = std::fs::read(&binary).map_err(|error| format!("{} cannot be read: {error}", binary.display()))?;
+    let image = std::fs::read(&binary)
+        .map_err(|error| format!("{} cannot be read: {error}", binary.display()))?;
     match interpreter(&image) {
         Ok(false) => println!("static   it names no dynamic loader"),
         Ok(true) => {
-            return Err(format!("{} still needs a dynamic loader; is +crt-static supported?", binary.display()));
+            return Err(format!(
+                "{} still needs a dynamic loader; is +crt-static supported?",
+                binary.display()
+            ));
         }
-        Err(what) => return Err(format!("{} is not a 64-bit little-endian ELF file: {what}", binary.display())),
+        Err(what) => {
+            return Err(format!(
+                "{} is not a 64-bit little-endian ELF file: {what}",
+                binary.display()
+            ));
+        }
     }
     if shell::is_root() {
         let version = run_in_empty_root(&binary)?;
@@ -34,7 +44,8 @@ pub fn run() -> Outcome<()> {
     Ok(())
 }
 
-/// Whether the ELF file `image` asks for a dynamic loader (has a program header of type `PT_INTERP`).
+/// Whether the ELF file `image` asks for a dynamic loader (has a program header of type
+/// `PT_INTERP`).
 ///
 /// Layout: System V ABI, chapters "ELF Header" and "Program Header".
 fn interpreter(image: &[u8]) -> Result<bool, &'static str> {
@@ -46,12 +57,16 @@ fn interpreter(image: &[u8]) -> Result<bool, &'static str> {
         let bytes: [u8; 2] = image.get(at..at + 2)?.try_into().ok()?;
         Some(usize::from(u16::from_le_bytes(bytes)))
     };
-    let offset = image.get(32..40).and_then(|bytes| Some(u64::from_le_bytes(bytes.try_into().ok()?)));
+    let offset =
+        image.get(32..40).and_then(|bytes| Some(u64::from_le_bytes(bytes.try_into().ok()?)));
     let offset = offset.and_then(|offset| usize::try_from(offset).ok()).ok_or("it is cut short")?;
     let (size, count) = (short(54).ok_or("it is cut short")?, short(56).ok_or("it is cut short")?);
     for index in 0..count {
         let at = offset.checked_add(index * size).ok_or("its program headers lie outside")?;
-        let bytes = at.checked_add(4).and_then(|end| image.get(at..end)).ok_or("its program headers lie outside")?;
+        let bytes = at
+            .checked_add(4)
+            .and_then(|end| image.get(at..end))
+            .ok_or("its program headers lie outside")?;
         if bytes == PT_INTERP.to_le_bytes() {
             return Ok(true);
         }
@@ -61,7 +76,8 @@ fn interpreter(image: &[u8]) -> Result<bool, &'static str> {
 
 fn run_in_empty_root(binary: &Path) -> Outcome<String> {
     let root = EmptyRoot::new()?;
-    std::fs::copy(binary, root.0.join("plimsoll")).map_err(|error| format!("the copy failed: {error}"))?;
+    std::fs::copy(binary, root.0.join("plimsoll"))
+        .map_err(|error| format!("the copy failed: {error}"))?;
     shell::capture(Command::new("chroot").arg(&root.0).args(["/plimsoll", "--version"]))
 }
 
@@ -71,7 +87,8 @@ struct EmptyRoot(PathBuf);
 impl EmptyRoot {
     fn new() -> Outcome<EmptyRoot> {
         let path = shell::target_dir()?.join(format!("dist-root-{}", std::process::id()));
-        std::fs::create_dir_all(&path).map_err(|error| format!("{} cannot be made: {error}", path.display()))?;
+        std::fs::create_dir_all(&path)
+            .map_err(|error| format!("{} cannot be made: {error}", path.display()))?;
         Ok(EmptyRoot(path))
     }
 }

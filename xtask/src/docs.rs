@@ -2,7 +2,8 @@
 
 use crate::shell::{self, Outcome};
 
-/// The generated pages: path from the root, and text. `cargo xtask tidy` compares them with what is there.
+/// The generated pages: path from the root, and text. `cargo xtask tidy` compares them with what is
+/// there.
 pub fn pages() -> Vec<(&'static str, String)> {
     vec![
         ("docs/suite-reference.md", model::spec::reference()),
@@ -18,7 +19,8 @@ pub fn run() -> Outcome<()> {
             println!("unchanged {path}");
             continue;
         }
-        std::fs::write(&file, text).map_err(|error| format!("{path} cannot be written: {error}"))?;
+        std::fs::write(&file, text)
+            .map_err(|error| format!("{path} cannot be written: {error}"))?;
         println!("written   {path}");
     }
     Ok(())

@@ -1,15 +1,19 @@
-//! What killed tests left behind: file systems without a server, which hang whoever looks at them, loop devices, folders and networks.
+//! What killed tests left behind: file systems without a server, which hang whoever looks at them,
+//! loop devices, folders and networks.
 //!
-//! All of it says whose it is, by a process number: scratch folders are called `of-PID-…`, bridges have the alias `plimsoll-test-PID`
-//! (`tests/common`). What belongs to a process that lives is left alone, so that another test may run beside.
+//! All of it says whose it is, by a process number: scratch folders are called `of-PID-…`, bridges
+//! have the alias `plimsoll-test-PID` (`tests/common`). What belongs to a process that lives is
+//! left alone, so that another test may run beside.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Takes away what tests that no longer run left in `folder`, where tests have their scratch folders, and in the network.
+/// Takes away what tests that no longer run left in `folder`, where tests have their scratch
+/// folders, and in the network.
 ///
-/// It goes as far as it can, and says what it took away: a test that meets what is left over fails with better words than these.
+/// It goes as far as it can, and says what it took away: a test that meets what is left over fails
+/// with better words than these.
 pub fn clear(folder: &Path) {
     clear_folders(folder);
     clear_networks();
@@ -19,13 +23,20 @@ fn clear_folders(folder: &Path) {
     // Without touching what is in there: to look at a dead mount may take for ever.
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let dead: Vec<PathBuf> =
-        names.filter(|name| owner(name, "of-").is_some_and(is_dead)).map(|name| folder.join(name)).collect();
+    let dead: Vec<PathBuf> = names
+        .filter(|name| owner(name, "of-").is_some_and(is_dead))
+        .map(|name| folder.join(name))
+        .collect();
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     for scratch in &dead {
         println!("taking away what a killed test left: {}", scratch.display());
         // Those on top first.
-        for mount in mounts.lines().filter_map(Mount::read).filter(|mount| mount.at.starts_with(scratch)).rev() {
+        for mount in mounts
+            .lines()
+            .filter_map(Mount::read)
+            .filter(|mount| mount.at.starts_with(scratch))
+            .rev()
+        {
             mount.take_away();
         }
         end_orphans(scratch);
@@ -39,16 +50,19 @@ fn clear_folders(folder: &Path) {
 /// The process that `name` names behind `prefix`.
 fn owner(name: &str, prefix: &str) -> Option<u32> {
     let rest = name.strip_prefix(prefix)?;
-    let digits = rest.find(|letter: char| !letter.is_ascii_digit()).map_or(rest, |end| &rest[..end]);
+    let digits =
+        rest.find(|letter: char| !letter.is_ascii_digit()).map_or(rest, |end| &rest[..end]);
     digits.parse().ok()
 }
 
-/// Whether a process is gone or is about to be: one that waits for a file system of its own cannot quite go before that is aborted.
+/// Whether a process is gone or is about to be: one that waits for a file system of its own cannot
+/// quite go before that is aborted.
 fn is_dead(process: u32) -> bool {
     fs::read_to_string(format!("/proc/{process}/stat")).map_or(true, |stat| has_ended(&stat))
 }
 
-/// Whether the state in this line of `/proc/PID/stat`, behind the name in brackets, is that of a process that has ended (proc(5)).
+/// Whether the state in this line of `/proc/PID/stat`, behind the name in brackets, is that of a
+/// process that has ended (proc(5)).
 fn has_ended(stat: &str) -> bool {
     let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
     matches!(state, Some('Z' | 'X'))
@@ -71,12 +85,17 @@ impl Mount {
         // Names of scratch folders have no letters that are escaped here.
         let at = PathBuf::from(head.nth(1)?);
         let kind = tail.split(' ').next()?;
-        Some(Mount { minor: minor.parse().ok()?, at, is_fuse: kind == "fuse" || kind.starts_with("fuse.") })
+        Some(Mount {
+            minor: minor.parse().ok()?,
+            at,
+            is_fuse: kind == "fuse" || kind.starts_with("fuse."),
+        })
     }
 
     fn take_away(&self) {
         if self.is_fuse {
-            // Everybody who waits for it gets an error. Without a connection of this number it is aborted already.
+            // Everybody who waits for it gets an error. Without a connection of this number it is
+            // aborted already.
             let _ = fs::write(format!("/sys/fs/fuse/connections/{}/abort", self.minor), "1");
         } else {
             // Whoever waits to write to one that is frozen cannot even be killed.
@@ -86,14 +105,19 @@ impl Mount {
     }
 }
 
-/// Ends what a killed test had started there and nobody waits for any more: load that would go on for an hour, daemons that keep their ports.
+/// Ends what a killed test had started there and nobody waits for any more: load that would go on
+/// for an hour, daemons that keep their ports.
 fn end_orphans(scratch: &Path) {
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let process = entry.path();
-        let is_orphan = || fs::read_to_string(process.join("stat")).is_ok_and(|stat| parent(&stat) == Some(1));
-        let is_there = || fs::read_link(process.join("cwd")).is_ok_and(|folder| folder.starts_with(scratch));
-        // Daemons are told of it by an argument or a variable. Nobody else knows the name, which chance has made.
-        let speaks_of_it = |file| fs::read(process.join(file)).is_ok_and(|bytes| names(&bytes, scratch));
+        let is_orphan =
+            || fs::read_to_string(process.join("stat")).is_ok_and(|stat| parent(&stat) == Some(1));
+        let is_there =
+            || fs::read_link(process.join("cwd")).is_ok_and(|folder| folder.starts_with(scratch));
+        // Daemons are told of it by an argument or a variable. Nobody else knows the name, which
+        // chance has made.
+        let speaks_of_it =
+            |file| fs::read(process.join(file)).is_ok_and(|bytes| names(&bytes, scratch));
         if is_orphan() && (is_there() || speaks_of_it("cmdline") || speaks_of_it("environ")) {
             quietly(Command::new("kill").arg("-9").arg(entry.file_name()));
         }
@@ -112,7 +136,13 @@ fn names(bytes: &[u8], path: &Path) -> bool {
 }
 
 fn detach_loops(scratch: &Path) {
-    let list = output(Command::new("losetup").args(["--list", "--noheadings", "--raw", "--output", "NAME,BACK-FILE"]));
+    let list = output(Command::new("losetup").args([
+        "--list",
+        "--noheadings",
+        "--raw",
+        "--output",
+        "NAME,BACK-FILE",
+    ]));
     for (device, file) in list.lines().filter_map(|line| line.split_once(' ')) {
         if Path::new(file).starts_with(scratch) {
             quietly(Command::new("losetup").args(["--detach", device]));
@@ -132,7 +162,9 @@ fn clear_networks() {
         println!("taking away what a killed test left: the network {name}");
         for host in 1..=4 {
             let space = format!("{tag}h{host}");
-            for process in output(Command::new("ip").args(["netns", "pids", &space])).split_whitespace() {
+            for process in
+                output(Command::new("ip").args(["netns", "pids", &space])).split_whitespace()
+            {
                 quietly(Command::new("kill").args(["-9", process]));
             }
             quietly(Command::new("ip").args(["link", "del", &format!("{tag}v{host}")]));
@@ -173,15 +205,20 @@ mod tests {
         assert!(!is_dead(std::process::id()));
         assert_eq!((parent("42 (a) 7 (b) S 1 42"), parent("42")), (Some(1), None));
         let folder = Path::new("/t/of-42-x");
-        assert!(names(b"slurmd\0-f\0/t/of-42-x/slurm.conf\0", folder) && !names(b"/t/of-42-y", folder));
+        assert!(
+            names(b"slurmd\0-f\0/t/of-42-x/slurm.conf\0", folder) && !names(b"/t/of-42-y", folder)
+        );
     }
 
     #[test]
     fn what_a_dead_process_left_goes_and_what_a_living_one_has_stays() {
-        let folder = std::env::temp_dir().join(format!("plimsoll-leftovers-{}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("plimsoll-leftovers-{}", std::process::id()));
         let mut child = Command::new("true").spawn().expect("a process");
-        let (dead, own) =
-            (folder.join(format!("of-{}-x", child.id())), folder.join(format!("of-{}-x", std::process::id())));
+        let (dead, own) = (
+            folder.join(format!("of-{}-x", child.id())),
+            folder.join(format!("of-{}-x", std::process::id())),
+        );
         // Nobody has asked how it ended: its number is not another's yet.
         while !is_dead(child.id()) {
             std::thread::yield_now();
@@ -190,7 +227,8 @@ mod tests {
             fs::create_dir_all(made.join("inside")).expect("a folder");
         }
         clear_folders(&folder);
-        let left: Vec<bool> = [&dead, &own, &folder.join("another")].iter().map(|made| made.exists()).collect();
+        let left: Vec<bool> =
+            [&dead, &own, &folder.join("another")].iter().map(|made| made.exists()).collect();
         child.wait().expect("its end");
         fs::remove_dir_all(&folder).expect("ours");
         assert_eq!(left, [false, true, true]);

@@ -1,4 +1,5 @@
-//! The real parts that whole-program tests run against: what is here, what can be installed, what has to be left out.
+//! The real parts that whole-program tests run against: what is here, what can be installed, what
+//! has to be left out.
 
 use crate::shell::{self, Outcome};
 use std::path::Path;
@@ -65,7 +66,10 @@ const PARTS: &[Part] = &[
     Part {
         name: "chromium",
         purpose: "looking at reports in a real browser",
-        source: Source::Program { names: &["chromium", "chromium-browser", "google-chrome"], package: "chromium" },
+        source: Source::Program {
+            names: &["chromium", "chromium-browser", "google-chrome"],
+            package: "chromium",
+        },
     },
     Part {
         name: "prometheus",
@@ -125,7 +129,8 @@ struct Skip {
     name: &'static str,
     purpose: &'static str,
     why: String,
-    /// It could have been installed here, so that its absence is a fault of this machine and not of its kind.
+    /// It could have been installed here, so that its absence is a fault of this machine and not
+    /// of its kind.
     installable: bool,
 }
 
@@ -186,18 +191,25 @@ fn is_here(part: &Part) -> bool {
 
 /// Whether tests can have `part`; if not, the words for why.
 fn judge(part: &Part, here: bool, powers: Powers, failures: &[(&str, String)]) -> Option<Skip> {
-    let skip = |why: String, installable| Some(Skip { name: part.name, purpose: part.purpose, why, installable });
+    let skip = |why: String, installable| {
+        Some(Skip { name: part.name, purpose: part.purpose, why, installable })
+    };
     match part.source {
         Source::Kernel { path } if !here => skip(format!("this kernel has no {path}"), false),
         Source::Kernel { .. } if !powers.root => skip("only root may use it".to_owned(), false),
         Source::Program { package, .. } if !here => {
             let failed = failures.iter().find(|(name, _)| *name == package);
             match failed {
-                Some((_, error)) => skip(format!("`apt-get install {package}` failed: {error}"), true),
-                None if !powers.apt => skip(format!("{package} is not installed and there is no apt-get"), false),
-                None if !powers.root => {
-                    skip(format!("{package} is not installed; run `apt-get install {package}` as root"), false)
+                Some((_, error)) => {
+                    skip(format!("`apt-get install {package}` failed: {error}"), true)
                 }
+                None if !powers.apt => {
+                    skip(format!("{package} is not installed and there is no apt-get"), false)
+                }
+                None if !powers.root => skip(
+                    format!("{package} is not installed; run `apt-get install {package}` as root"),
+                    false,
+                ),
                 None => skip(format!("the package {package} brings no such program"), true),
             }
         }
@@ -220,14 +232,18 @@ fn install(package: &str) -> Outcome<()> {
 }
 
 impl Parts {
-    /// The names of the parts that are here, as `PLIMSOLL_TEST_PARTS` lists them: with commas between.
+    /// The names of the parts that are here, as `PLIMSOLL_TEST_PARTS` lists them: with commas
+    /// between.
     pub fn list(&self) -> String {
         self.present.join(",")
     }
 
     /// Says aloud what tests have to do without.
     pub fn announce(&self) {
-        println!("real parts: {}", if self.present.is_empty() { "none".to_owned() } else { self.present.join(", ") });
+        println!(
+            "real parts: {}",
+            if self.present.is_empty() { "none".to_owned() } else { self.present.join(", ") }
+        );
         for skip in &self.skips {
             println!("SKIPPED: {} ({}) because {}", skip.name, skip.purpose, skip.why);
         }
@@ -238,11 +254,15 @@ impl Parts {
     /// # Errors
     /// Names the parts that could have been installed and are not there.
     pub fn insist(&self, in_ci: bool) -> Outcome<()> {
-        let names: Vec<&str> = self.skips.iter().filter(|skip| skip.installable).map(|skip| skip.name).collect();
+        let names: Vec<&str> =
+            self.skips.iter().filter(|skip| skip.installable).map(|skip| skip.name).collect();
         if names.is_empty() || !in_ci {
             return Ok(());
         }
-        Err(format!("left out in CI although it can be installed: {}; mend the package sources", names.join(", ")))
+        Err(format!(
+            "left out in CI although it can be installed: {}; mend the package sources",
+            names.join(", ")
+        ))
     }
 }
 
@@ -273,7 +293,8 @@ mod tests {
 
     #[test]
     fn only_what_could_have_been_installed_fails_ci() {
-        let failed = judge(part("fio"), false, ROOT, &[("fio", "no network".to_owned())]).expect("a skip");
+        let failed =
+            judge(part("fio"), false, ROOT, &[("fio", "no network".to_owned())]).expect("a skip");
         assert!(failed.why.contains("no network"));
         let user = judge(part("fio"), false, USER, &[]).expect("a skip");
         assert!(user.why.contains("as root"));
@@ -287,7 +308,10 @@ mod tests {
     #[test]
     fn names_are_unique_and_fit_into_a_list() {
         for (index, part) in PARTS.iter().enumerate() {
-            assert!(!part.name.contains(',') && PARTS[..index].iter().all(|other| other.name != part.name));
+            assert!(
+                !part.name.contains(',')
+                    && PARTS[..index].iter().all(|other| other.name != part.name)
+            );
         }
     }
 }

@@ -25,23 +25,32 @@ pub fn cargo() -> Command {
 /// # Errors
 /// It cannot be started, or ends with another code than 0.
 pub fn show(command: &mut Command) -> Outcome<()> {
-    let status = command.stdin(Stdio::null()).status().map_err(|error| not_started(command, &error))?;
+    let status =
+        command.stdin(Stdio::null()).status().map_err(|error| not_started(command, &error))?;
     if status.success() { Ok(()) } else { Err(format!("`{}` ended with {status}", line(command))) }
 }
 
 /// Runs `command` and returns what it wrote to its standard output.
 ///
 /// # Errors
-/// It cannot be started, ends with another code than 0 (with the end of its standard error), or writes no UTF-8.
+/// It cannot be started, ends with another code than 0 (with the end of its standard error), or
+/// writes no UTF-8.
 pub fn capture(command: &mut Command) -> Outcome<String> {
-    let output = command.stdin(Stdio::null()).output().map_err(|error| not_started(command, &error))?;
+    let output =
+        command.stdin(Stdio::null()).output().map_err(|error| not_started(command, &error))?;
     if !output.status.success() {
         let complaint = String::from_utf8_lossy(&output.stderr);
         let tail: Vec<&str> = complaint.lines().rev().take(5).collect();
         let tail: Vec<&str> = tail.into_iter().rev().collect();
-        return Err(format!("`{}` ended with {}: {}", line(command), output.status, tail.join(" | ")));
+        return Err(format!(
+            "`{}` ended with {}: {}",
+            line(command),
+            output.status,
+            tail.join(" | ")
+        ));
     }
-    String::from_utf8(output.stdout).map_err(|_| format!("`{}` wrote something that is not UTF-8", line(command)))
+    String::from_utf8(output.stdout)
+        .map_err(|_| format!("`{}` wrote something that is not UTF-8", line(command)))
 }
 
 fn not_started(command: &Command, error: &std::io::Error) -> String {
@@ -55,11 +64,15 @@ pub fn line(command: &Command) -> String {
     words.join(" ")
 }
 
-/// Where `program` is on the PATH or among the administrator's programs, which a plain user's PATH leaves out.
+/// Where `program` is on the PATH or among the administrator's programs, which a plain user's PATH
+/// leaves out.
 pub fn which(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let extra = ["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from);
-    std::env::split_paths(&path).chain(extra).map(|folder| folder.join(program)).find(|file| is_executable(file))
+    std::env::split_paths(&path)
+        .chain(extra)
+        .map(|folder| folder.join(program))
+        .find(|file| is_executable(file))
 }
 
 fn is_executable(file: &Path) -> bool {
@@ -119,7 +132,15 @@ pub fn build_plimsoll() -> Outcome<PathBuf> {
 /// # Errors
 /// It does not compile.
 pub fn build_example(package: &str, name: &str) -> Outcome<PathBuf> {
-    show(cargo().args(["build", "--release", "--locked", "--package", package, "--example", name]))?;
+    show(cargo().args([
+        "build",
+        "--release",
+        "--locked",
+        "--package",
+        package,
+        "--example",
+        name,
+    ]))?;
     Ok(target_dir()?.join("release/examples").join(name))
 }
 
@@ -128,7 +149,9 @@ pub fn build_example(package: &str, name: &str) -> Outcome<PathBuf> {
 /// # Errors
 /// `rustc` does not run.
 pub fn host_triple() -> Outcome<String> {
-    let text = capture(Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())).arg("-vV"))?;
+    let text = capture(
+        Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())).arg("-vV"),
+    )?;
     text.lines()
         .find_map(|line| line.strip_prefix("host: "))
         .map(str::to_owned)
@@ -148,13 +171,22 @@ mod tests {
     #[test]
     fn a_failure_names_the_command_and_the_end_of_its_complaint() {
         let error = capture(Command::new("sh").args(["-c", "echo why >&2; exit 3"])).unwrap_err();
-        assert!(error.contains("sh -c") && error.contains('3') && error.ends_with("why"), "{error}");
-        assert!(show(&mut Command::new("no-such-program-anywhere")).unwrap_err().contains("cannot be started"));
+        assert!(
+            error.contains("sh -c") && error.contains('3') && error.ends_with("why"),
+            "{error}"
+        );
+        assert!(
+            show(&mut Command::new("no-such-program-anywhere"))
+                .unwrap_err()
+                .contains("cannot be started")
+        );
     }
 
     #[test]
     fn an_empty_or_false_variable_is_not_set() {
         assert!(is_set(Some(OsStr::new("true"))) && is_set(Some(OsStr::new("1"))));
-        assert!(!is_set(Some(OsStr::new("false"))) && !is_set(Some(OsStr::new(""))) && !is_set(None));
+        assert!(
+            !is_set(Some(OsStr::new("false"))) && !is_set(Some(OsStr::new(""))) && !is_set(None)
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! `cargo xtask soak`: simulated fleets, seed after seed. Each has its own hosts, links, clocks and mishaps; a seed that breaks an invariant is
-//! named with the command that shows it again. With `--runs`, whole runs of random suites (`tests/property.rs`).
+//! `cargo xtask soak`: simulated fleets, seed after seed. Each has its own hosts, links, clocks and
+//! mishaps; a seed that breaks an invariant is named with the command that shows it again. With
+//! `--runs`, whole runs of random suites (`tests/property.rs`).
 
 mod scale;
 
@@ -33,7 +34,8 @@ struct Runs {
 /// Runs the simulation of fleets, optimised.
 ///
 /// # Errors
-/// An argument that is none, a simulation that does not compile, or a seed that breaks an invariant.
+/// An argument that is none, a simulation that does not compile, or a seed that breaks an
+/// invariant.
 pub fn run(rest: &[String]) -> Outcome<()> {
     let options = parse(rest)?;
     if options.scale {
@@ -54,11 +56,22 @@ pub fn run(rest: &[String]) -> Outcome<()> {
 /// Runs the property test over whole runs, optimised.
 fn whole_runs(runs: Runs, first: u64) -> Outcome<()> {
     let (test, name, count) = match runs.is_real {
-        true => ("real_runs_keep_every_rule", "PLIMSOLL_REAL_RUNS", runs.count.unwrap_or(REAL_RUNS)),
+        true => {
+            ("real_runs_keep_every_rule", "PLIMSOLL_REAL_RUNS", runs.count.unwrap_or(REAL_RUNS))
+        }
         false => ("simulated_runs_keep_every_rule", "PLIMSOLL_RUNS", runs.count.unwrap_or(RUNS)),
     };
     let mut cargo = shell::cargo();
-    cargo.args(["test", "--release", "--locked", "--package", "plimsoll", "--test", "property", "--"]);
+    cargo.args([
+        "test",
+        "--release",
+        "--locked",
+        "--package",
+        "plimsoll",
+        "--test",
+        "property",
+        "--",
+    ]);
     cargo.args(["--nocapture", "--exact", test]);
     cargo.env(name, count.to_string()).env("PLIMSOLL_RUNS_FIRST", first.to_string());
     shell::show(&mut cargo).map_err(|_| "a run broke a rule; its seed stands above".to_owned())
@@ -77,7 +90,8 @@ fn parse(arguments: &[String]) -> Outcome<Options> {
         }
         let mut number = || {
             let text = rest.next().map_or("", String::as_str);
-            text.parse::<u64>().map_err(|_| format!("{argument} {text}: give a whole number after {argument}"))
+            text.parse::<u64>()
+                .map_err(|_| format!("{argument} {text}: give a whole number after {argument}"))
         };
         match argument.as_str() {
             "--seeds" => options.seeds = number()?,
@@ -86,7 +100,8 @@ fn parse(arguments: &[String]) -> Outcome<Options> {
             "--write" => options.write = true,
             "--real" => is_real = true,
             other => {
-                let known = "there are --seeds N, --first SEED, --runs [N] [--real] and --scale [--write]";
+                let known =
+                    "there are --seeds N, --first SEED, --runs [N] [--real] and --scale [--write]";
                 return Err(format!("{other} is no argument; {known}"));
             }
         }
@@ -122,8 +137,14 @@ mod tests {
         assert_eq!(parsed("--scale --write"), Ok(Options { scale: true, write: true, ..all }));
         let runs = |count, is_real| Some(Runs { count, is_real });
         assert_eq!(parsed("--runs"), Ok(Options { runs: runs(None, false), ..all }));
-        assert_eq!(parsed("--runs 7 --first 3"), Ok(Options { runs: runs(Some(7), false), first: 3, ..all }));
-        assert_eq!(parsed("--real --runs --first 3"), Ok(Options { runs: runs(None, true), first: 3, ..all }));
+        assert_eq!(
+            parsed("--runs 7 --first 3"),
+            Ok(Options { runs: runs(Some(7), false), first: 3, ..all })
+        );
+        assert_eq!(
+            parsed("--real --runs --first 3"),
+            Ok(Options { runs: runs(None, true), first: 3, ..all })
+        );
         for (line, word) in [
             ("--real", "--runs"),
             ("--runs 0", "at least 1"),

@@ -4,9 +4,11 @@ use crate::leftovers;
 use crate::parts;
 use crate::shell::{self, Outcome};
 
-/// Takes away what killed tests left, sees to the real parts, and runs the tests of the workspace; `rest` goes to `cargo test`.
+/// Takes away what killed tests left, sees to the real parts, and runs the tests of the workspace;
+/// `rest` goes to `cargo test`.
 ///
-/// Tests find which parts are here in `PLIMSOLL_TEST_PARTS`. All of them run even when one fails, so that one look says what is to be mended.
+/// Tests find which parts are here in `PLIMSOLL_TEST_PARTS`. All of them run even when one fails,
+/// so that one look says what is to be mended.
 pub fn run(rest: &[String]) -> Outcome<()> {
     leftovers::clear(&shell::target_dir()?.join("tmp"));
     let parts = parts::ensure();

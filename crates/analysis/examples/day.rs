@@ -1,4 +1,5 @@
-//! How long the findings of a long run on many hosts take: `cargo run --release -p plimsoll-analysis --features testing --example day -- HOURS HOSTS`.
+//! How long the findings of a long run on many hosts take: `cargo run --release -p
+//! plimsoll-analysis --features testing --example day -- HOURS HOSTS`.
 #![allow(clippy::print_stdout)]
 
 use analysis::testing::Recorded;
@@ -8,7 +9,8 @@ use std::time::Instant;
 
 fn main() {
     let numbers: Vec<u32> = std::env::args().skip(1).filter_map(|text| text.parse().ok()).collect();
-    let (hours, hosts) = (numbers.first().copied().unwrap_or(1), numbers.get(1).copied().unwrap_or(16));
+    let (hours, hosts) =
+        (numbers.first().copied().unwrap_or(1), numbers.get(1).copied().unwrap_or(16));
     let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", hosts as usize);
     let stage = recorded.stage(StageKind::Measure);
     let mut rng = Rng::new(1);

@@ -1,7 +1,9 @@
-//! Which layer was at its limit while a point was measured, by what the hosts' kernels counted meanwhile: where, from when on, for how much of
-//! the time; and if none was, how near the highest of each came.
+//! Which layer was at its limit while a point was measured, by what the hosts' kernels counted
+//! meanwhile: where, from when on, for how much of the time; and if none was, how near the highest
+//! of each came.
 //!
-//! Source of the three questions (utilisation, saturation, errors): Gregg, "Thinking Methodically about Performance", ACM Queue 10(12), 2012.
+//! Source of the three questions (utilisation, saturation, errors): Gregg, "Thinking Methodically
+//! about Performance", ACM Queue 10(12), 2012.
 
 use crate::row::ResultRow;
 use crate::trust::saturated_hosts;
@@ -27,9 +29,11 @@ pub struct Watched {
     pub name: String,
     /// How it was used.
     pub used: Use,
-    /// For a disk of a host that knows what its targets stand on: whether one of them stands on it.
+    /// For a disk of a host that knows what its targets stand on: whether one of them stands on
+    /// it.
     pub is_under_target: Option<bool>,
-    /// For a disk: whether it may serve several requests at a time, so that it is not used up by being busy all the time.
+    /// For a disk: whether it may serve several requests at a time, so that it is not used up by
+    /// being busy all the time.
     pub may_be_parallel: bool,
 }
 
@@ -66,47 +70,55 @@ pub struct Attribution {
 }
 
 impl Attribution {
-    /// What was at its limit: what was it for longest first. A CPU of a host of which all CPUs together were is not named once more, and
-    /// neither is a disk that no target stands on where one that a target stands on was.
+    /// What was at its limit: what was it for longest first. A CPU of a host of which all CPUs
+    /// together were is not named once more, and neither is a disk that no target stands on where
+    /// one that a target stands on was.
     pub fn limits(&self) -> Vec<&Watched> {
         let all = || self.watched.iter().filter(|watched| watched.is_limit());
         let is_whole = |host| all().any(|other| other.part == Part::Cpu && other.host == host);
         let is_other = |one: &Watched| one.is_under_target == Some(false);
         let has_targets = all().any(|one| one.is_under_target == Some(true));
         let mut limits: Vec<&Watched> = all()
-            .filter(|one| !(one.part == Part::Core && is_whole(one.host) || is_other(one) && has_targets))
+            .filter(|one| {
+                !(one.part == Part::Core && is_whole(one.host) || is_other(one) && has_targets)
+            })
             .collect();
         let rank = |one: &Watched| (one.used.full_share(), one.used.share().unwrap_or(0.0));
         limits.sort_by(|a, b| rank(b).partial_cmp(&rank(a)).unwrap_or(std::cmp::Ordering::Equal));
         limits
     }
 
-    /// Of each part that was watched, the one that was used most, in the order of the parts; without those of which nobody can know it.
+    /// Of each part that was watched, the one that was used most, in the order of the parts;
+    /// without those of which nobody can know it.
     pub fn highest(&self) -> Vec<&Watched> {
         let share = |one: &Watched| one.used.share().unwrap_or(0.0);
         let of = |part: &Part| {
-            let known = self.watched.iter().filter(|one| one.part == *part && one.used.share().is_some());
+            let known =
+                self.watched.iter().filter(|one| one.part == *part && one.used.share().is_some());
             // Of equal ones the first.
             known.rev().max_by(|a, b| share(a).total_cmp(&share(b)))
         };
         Part::ALL.iter().filter_map(of).collect()
     }
 
-    /// What was seen, but not how much of it was used: ports without a known speed, mounts of file systems on other machines.
+    /// What was seen, but not how much of it was used: ports without a known speed, mounts of file
+    /// systems on other machines.
     pub fn unknown(&self) -> impl Iterator<Item = &Watched> {
         self.watched.iter().filter(|one| one.used.share().is_none())
     }
 
     /// What went wrong, the most first.
     pub fn errors(&self) -> Vec<&Watched> {
-        let mut found: Vec<&Watched> = self.watched.iter().filter(|one| one.used.errors > 0).collect();
+        let mut found: Vec<&Watched> =
+            self.watched.iter().filter(|one| one.used.errors > 0).collect();
         found.sort_by_key(|one| std::cmp::Reverse(one.used.errors));
         found
     }
 }
 
-/// For each measured point of `rows`, which are those of `record`, what its counters say, in the order of the rows. Nothing of points without
-/// counters, nor of simulations, whose load no kernel saw.
+/// For each measured point of `rows`, which are those of `record`, what its counters say, in the
+/// order of the rows. Nothing of points without counters, nor of simulations, whose load no kernel
+/// saw.
 pub fn attribution(record: &Record, rows: &[ResultRow]) -> Vec<Attribution> {
     if is_simulated(record) {
         return Vec::new();
@@ -135,9 +147,15 @@ pub fn doubt(record: &Record, limits: &[Attribution], rows: &mut [ResultRow]) {
     }
     for limit in limits {
         let saturated = saturated_hosts(limit);
-        let name = |host: &u32| record.plan.hosts.get(*host as usize).map(|host| host.hostname.clone());
+        let name =
+            |host: &u32| record.plan.hosts.get(*host as usize).map(|host| host.hostname.clone());
         let is_worst = |one: &&Watched| one.part == Part::Cpu && saturated.contains(&one.host);
-        let share = limit.watched.iter().filter(is_worst).map(|one| one.used.full_share()).fold(0.0, f64::max);
+        let share = limit
+            .watched
+            .iter()
+            .filter(is_worst)
+            .map(|one| one.used.full_share())
+            .fold(0.0, f64::max);
         let hosts: Vec<String> = saturated.iter().filter_map(name).collect();
         if hosts.is_empty() {
             continue;
@@ -189,8 +207,10 @@ fn watched(record: &Record, usage: &Usage) -> Vec<Watched> {
     let mut all = Vec::new();
     for ((host, part), things) in &usage.uses {
         let Some(facts) = record.testbed.get(*host as usize) else { continue };
-        let under = (*part == Part::Disk).then(|| under_targets(facts)).filter(|disks| !disks.is_empty());
-        let is_under = |name: &str| under.as_ref().map(|disks| disks.iter().any(|disk| disk.name == name));
+        let under =
+            (*part == Part::Disk).then(|| under_targets(facts)).filter(|disks| !disks.is_empty());
+        let is_under =
+            |name: &str| under.as_ref().map(|disks| disks.iter().any(|disk| disk.name == name));
         all.extend(things.iter().map(|(name, used)| Watched {
             host: *host,
             part: *part,
@@ -206,15 +226,19 @@ fn watched(record: &Record, usage: &Usage) -> Vec<Watched> {
 /// The disks that the targets of a host stand on, as far as it knows.
 fn under_targets(facts: &HostFacts) -> Vec<&DeviceFacts> {
     let chains = facts.targets.iter().flat_map(|target| &target.chain);
-    let disks = chains.filter(|link| link.kind == LinkKind::Disk).filter_map(|link| link.device.as_ref());
+    let disks =
+        chains.filter(|link| link.kind == LinkKind::Disk).filter_map(|link| link.device.as_ref());
     disks.chain(facts.targets.iter().filter_map(|target| target.device.as_ref())).collect()
 }
 
-/// Whether a disk turns: it serves one request after the other, so that it is used up when it is busy all the time.
+/// Whether a disk turns: it serves one request after the other, so that it is used up when it is
+/// busy all the time.
 fn is_turning(facts: &HostFacts, name: &str) -> bool {
-    let known = facts.inventory.disks.iter().chain(under_targets(facts)).find(|disk| disk.name == name);
+    let known =
+        facts.inventory.disks.iter().chain(under_targets(facts)).find(|disk| disk.name == name);
     known.is_some_and(|disk| {
-        disk.media == Media::Rotational || disk.rotational == Some(true) && disk.media == Media::Unknown
+        disk.media == Media::Rotational
+            || disk.rotational == Some(true) && disk.media == Media::Unknown
     })
 }
 
@@ -227,7 +251,8 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Ten seconds on two hosts, in which the disks and CPUs of each are as busy as `shares` (percent) says of host, second and part.
+    /// Ten seconds on two hosts, in which the disks and CPUs of each are as busy as `shares`
+    /// (percent) says of host, second and part.
     fn judged(suite: &str, shares: impl Fn(u32, u32, Part) -> u64) -> Vec<Attribution> {
         let mut recorded = Recorded::with_hosts(suite, 2);
         let stage = recorded.stage(StageKind::Measure);
@@ -237,7 +262,8 @@ mod tests {
         recorded.end();
         // One more behind the load, in which everything stands still.
         for (number, host) in (0..11).flat_map(|second| [(second, 0), (second, 1)]) {
-            let share = |part| if number < 10 { shares(host, number, part) * SECOND / 100 } else { 0 };
+            let share =
+                |part| if number < 10 { shares(host, number, part) * SECOND / 100 } else { 0 };
             let (busy, work) = (share(Part::Disk), share(Part::Cpu));
             let entry = |layer, name: &str, values: &[(Metric, u64)]| Entry {
                 layer,
@@ -245,7 +271,11 @@ mod tests {
                 values: values.to_vec(),
             };
             let entries = vec![
-                entry(Layer::Block, "nvme0n1", &[(Metric::BusyNs, busy), (Metric::QueueNs, busy * 30)]),
+                entry(
+                    Layer::Block,
+                    "nvme0n1",
+                    &[(Metric::BusyNs, busy), (Metric::QueueNs, busy * 30)],
+                ),
                 entry(Layer::Block, "sdz", &[(Metric::BusyNs, busy)]),
                 entry(Layer::Cpu, "0", &[(Metric::UserNs, work), (Metric::IdleNs, SECOND - work)]),
                 entry(Layer::Nic, "eth0", &[(Metric::SentBytes, 5), (Metric::SendDrops, 2)]),
@@ -272,14 +302,24 @@ mod tests {
         let found = judged(READS, busy);
         assert_eq!(found.len(), 1);
         let limits = found[0].limits();
-        assert_eq!(named(&limits), [(1, Part::Disk, "nvme0n1".to_owned())], "no target stands on the other disk");
+        assert_eq!(
+            named(&limits),
+            [(1, Part::Disk, "nvme0n1".to_owned())],
+            "no target stands on the other disk"
+        );
         assert_eq!(limits[0].used.full_span, Some((4 * SECOND, 10 * SECOND)));
-        assert!((limits[0].used.full_share() - 0.6).abs() < 1e-9, "what is behind the load does not count");
+        assert!(
+            (limits[0].used.full_share() - 0.6).abs() < 1e-9,
+            "what is behind the load does not count"
+        );
         assert!((limits[0].used.waiting().expect("known") - (0.4 * 6.0 + 0.6 * 29.4)).abs() < 1e-6);
         assert!(limits[0].may_be_parallel);
         assert_eq!(found[0].samples, 20);
         let highest = found[0].highest();
-        assert_eq!(named(&highest)[1..], [(0, Part::Cpu, String::new()), (0, Part::Core, "0".to_owned())]);
+        assert_eq!(
+            named(&highest)[1..],
+            [(0, Part::Cpu, String::new()), (0, Part::Core, "0".to_owned())]
+        );
         assert_eq!(found[0].unknown().count(), 2, "ports without a speed");
         assert_eq!(found[0].errors()[0].used.errors, 20);
     }
@@ -296,7 +336,8 @@ mod tests {
 
     #[test]
     fn all_cpus_of_a_host_are_named_once() {
-        let found = judged(READS, |host, _, part| if host == 0 && part == Part::Cpu { 100 } else { 1 });
+        let found =
+            judged(READS, |host, _, part| if host == 0 && part == Part::Cpu { 100 } else { 1 });
         assert_eq!(named(&found[0].limits()), [(0, Part::Cpu, String::new())]);
     }
 
@@ -327,7 +368,13 @@ mod tests {
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[0; 5])]);
         let record = recorded.record_mut();
-        let disk = |busy| vec![Entry { layer: Layer::Block, name: "sda".into(), values: vec![(Metric::BusyNs, busy)] }];
+        let disk = |busy| {
+            vec![Entry {
+                layer: Layer::Block,
+                name: "sda".into(),
+                values: vec![(Metric::BusyNs, busy)],
+            }]
+        };
         let sample = |host, start_ns, length_ns, busy| CounterSample {
             stage,
             host,

@@ -1,4 +1,5 @@
-//! Whether a target kept up with a fixed rate, by what piled up and not by what was merely under way.
+//! Whether a target kept up with a fixed rate, by what piled up and not by what was merely under
+//! way.
 //!
 //! `docs/METHOD.md`, "The load line", says why.
 
@@ -40,14 +41,16 @@ pub struct Backlog {
     pub due: f64,
     /// Units that came back.
     pub answered: f64,
-    /// Units that were due and piled up: not back, and more than the latency keeps under way. 0 and up.
+    /// Units that were due and piled up: not back, and more than the latency keeps under way. 0
+    /// and up.
     pub piled_up: f64,
     /// The most of that which says nothing.
     allowed: f64,
 }
 
 impl Backlog {
-    /// Of intervals in the order of time, and the mean latency of what came back in them, in seconds. `None` where they are no time.
+    /// Of intervals in the order of time, and the mean latency of what came back in them, in
+    /// seconds. `None` where they are no time.
     pub fn of(asked: Asked, intervals: &[Answered], mean_latency_s: f64) -> Option<Backlog> {
         let (first, last) = (intervals.first()?, intervals.last()?);
         let (start_s, end_s) = (first.start_s, last.start_s + last.length_s);
@@ -59,12 +62,15 @@ impl Backlog {
             let later = intervals.iter().filter(|one| one.start_s >= from_s - 1e-9);
             later.map(|one| asked.per_second * one.length_s - one.units).sum()
         };
-        // A queue without end grows all the time, so that of what is not back, the mean latency explains half.
+        // A queue without end grows all the time, so that of what is not back, the mean latency
+        // explains half.
         let not_back = since(start_s);
         let unexplained = not_back - little::outstanding(asked.per_second, mean_latency_s.max(0.0));
         let early_s = EARLY * (end_s - start_s);
-        let later_s = intervals.iter().map(|one| one.start_s).find(|at_s| *at_s >= start_s + early_s - 1e-9);
-        let grown = later_s.map_or(not_back, |at_s| since(at_s) * (end_s - start_s) / (end_s - at_s));
+        let later_s =
+            intervals.iter().map(|one| one.start_s).find(|at_s| *at_s >= start_s + early_s - 1e-9);
+        let grown =
+            later_s.map_or(not_back, |at_s| since(at_s) * (end_s - start_s) / (end_s - at_s));
         // Where figures rest on the end of a stage, as much was under way when they began.
         let is_whole = start_s <= 0.0;
         let piled_up = if is_whole { grown.min(2.0 * unexplained).min(not_back) } else { not_back };
@@ -93,7 +99,8 @@ mod tests {
     use super::*;
     use model::rng::Rng;
 
-    /// A target of so many servers, each of which takes `service_s` for a request, first come, first served, loaded for `time_s`.
+    /// A target of so many servers, each of which takes `service_s` for a request, first come,
+    /// first served, loaded for `time_s`.
     struct Device {
         servers: usize,
         service_s: f64,
@@ -101,14 +108,17 @@ mod tests {
     }
 
     impl Device {
-        /// What comes back of requests that are due at these instants, and how long it took on average.
+        /// What comes back of requests that are due at these instants, and how long it took on
+        /// average.
         fn run(&self, due_s: impl IntoIterator<Item = f64>) -> (Vec<Answered>, f64) {
             let mut free = vec![0.0f64; self.servers];
-            let interval = |second| Answered { start_s: f64::from(second), length_s: 1.0, units: 0.0 };
+            let interval =
+                |second| Answered { start_s: f64::from(second), length_s: 1.0, units: 0.0 };
             let mut intervals: Vec<Answered> = (0..self.time_s as u32).map(interval).collect();
             let (mut sum, mut count) = (0.0, 0.0);
             for (number, due) in due_s.into_iter().enumerate() {
-                // With equal services, the server that is free first is the one that had the earliest of the last requests.
+                // With equal services, the server that is free first is the one that had the
+                // earliest of the last requests.
                 let server = &mut free[number % self.servers];
                 *server = server.max(due) + self.service_s;
                 if *server < self.time_s {
@@ -122,7 +132,8 @@ mod tests {
         fn evenly(&self, rate: f64) -> Backlog {
             let due = (0..(rate * self.time_s) as u32).map(|number| f64::from(number) / rate);
             let (intervals, mean) = self.run(due);
-            Backlog::of(Asked { per_second: rate, unit: 1.0, poisson: false }, &intervals, mean).expect("a time")
+            Backlog::of(Asked { per_second: rate, unit: 1.0, poisson: false }, &intervals, mean)
+                .expect("a time")
         }
 
         fn by_chance(&self, rate: f64, seed: u64) -> Backlog {
@@ -133,27 +144,39 @@ mod tests {
                 (now < self.time_s).then_some(now)
             });
             let (intervals, mean) = self.run(due);
-            Backlog::of(Asked { per_second: rate, unit: 1.0, poisson: true }, &intervals, mean).expect("a time")
+            Backlog::of(Asked { per_second: rate, unit: 1.0, poisson: true }, &intervals, mean)
+                .expect("a time")
         }
     }
 
     #[test]
     fn what_is_under_way_at_the_end_is_not_missed_up_to_the_capacity_and_a_queue_above_it_is() {
-        for (servers, service_s, time_s) in
-            [(100, 0.15, 10.0), (1_000, 0.15, 10.0), (1, 0.0001, 10.0), (100, 3.0, 10.0), (500, 2.5, 60.0)]
-        {
+        for (servers, service_s, time_s) in [
+            (100, 0.15, 10.0),
+            (1_000, 0.15, 10.0),
+            (1, 0.0001, 10.0),
+            (100, 3.0, 10.0),
+            (500, 2.5, 60.0),
+        ] {
             let device = Device { servers, service_s, time_s };
             let capacity = servers as f64 / service_s;
             for share in [0.01, 0.1, 0.5, 0.9, 0.99, 1.0] {
                 let found = device.evenly(share * capacity);
-                assert!(!found.is_missed(), "{servers} × {service_s} s for {time_s} s at {share}: {found:?}");
+                assert!(
+                    !found.is_missed(),
+                    "{servers} × {service_s} s for {time_s} s at {share}: {found:?}"
+                );
             }
             for share in [1.1, 1.5, 5.0] {
                 let found = device.evenly(share * capacity);
-                assert!(found.is_missed(), "{servers} × {service_s} s for {time_s} s at {share}: {found:?}");
+                assert!(
+                    found.is_missed(),
+                    "{servers} × {service_s} s for {time_s} s at {share}: {found:?}"
+                );
             }
         }
-        // A hundredth and a half above what it carries is seen, where the latency is short against the time.
+        // A hundredth and a half above what it carries is seen, where the latency is short against
+        // the time.
         let found = Device { servers: 10, service_s: 0.001, time_s: 10.0 }.evenly(10_150.0);
         assert!(found.is_missed() && (found.piled_up / 1_500.0 - 1.0).abs() < 0.05, "{found:?}");
     }
@@ -161,19 +184,25 @@ mod tests {
     #[test]
     fn chance_alone_misses_no_rate() {
         let device = Device { servers: 1, service_s: 0.0001, time_s: 10.0 };
-        let missed = |rate: f64| (0..1_000).filter(|seed| device.by_chance(rate, *seed).is_missed()).count();
+        let missed =
+            |rate: f64| (0..1_000).filter(|seed| device.by_chance(rate, *seed).is_missed()).count();
         for rate in [3.0, 100.0, 5_000.0] {
             assert!(missed(rate) <= 2, "{} of 1,000 at {rate}", missed(rate));
         }
-        assert_eq!((0..50).filter(|seed| device.by_chance(11_000.0, *seed).is_missed()).count(), 50);
+        assert_eq!(
+            (0..50).filter(|seed| device.by_chance(11_000.0, *seed).is_missed()).count(),
+            50
+        );
     }
 
     #[test]
     fn a_standstill_at_the_end_is_missed_and_one_that_was_made_up_for_is_not() {
         let with = |units: [f64; 10]| {
-            let interval = |(second, units)| Answered { start_s: f64::from(second), length_s: 1.0, units };
+            let interval =
+                |(second, units)| Answered { start_s: f64::from(second), length_s: 1.0, units };
             let intervals: Vec<Answered> = (0..).zip(units).map(interval).collect();
-            Backlog::of(Asked { per_second: 100.0, unit: 1.0, poisson: false }, &intervals, 0.01).expect("a time")
+            Backlog::of(Asked { per_second: 100.0, unit: 1.0, poisson: false }, &intervals, 0.01)
+                .expect("a time")
         };
         let mut units = [100.0; 10];
         (units[3], units[4]) = (0.0, 200.0);
@@ -186,7 +215,8 @@ mod tests {
 
     #[test]
     fn figures_that_rest_on_the_end_of_a_stage_say_nothing_of_its_beginning() {
-        let interval = |second: u32, units| Answered { start_s: f64::from(second), length_s: 1.0, units };
+        let interval =
+            |second: u32, units| Answered { start_s: f64::from(second), length_s: 1.0, units };
         let asked = Asked { per_second: 100.0, unit: 1.0, poisson: false };
         let late = |units| (5..15).map(|second| interval(second, units)).collect::<Vec<_>>();
         let of = |units| Backlog::of(asked, &late(units), 3.0).expect("a time");

@@ -1,5 +1,5 @@
-//! A result taken apart: what each host had of it. The parts are added up from the same intervals as the total, so that their sum is the
-//! total to the last request.
+//! A result taken apart: what each host had of it. The parts are added up from the same intervals
+//! as the total, so that their sum is the total to the last request.
 
 use crate::row::ResultRow;
 use model::{Histogram, Record};
@@ -57,14 +57,18 @@ impl Share {
     }
 }
 
-/// What each host had of `row`, by its number in the plan: those that had work in it, or were heard of in it.
+/// What each host had of `row`, by its number in the plan: those that had work in it, or were heard
+/// of in it.
 pub(crate) fn numbered(record: &Record, row: &ResultRow) -> BTreeMap<u32, Share> {
     let mut shares = BTreeMap::new();
     for (number, host) in (0..).zip(&record.plan.hosts) {
         let planned = host.stages.get(row.stage as usize).map_or(&[][..], |stage| &stage.workers);
         let workers = planned.iter().filter(|worker| row.has_work(worker.work)).count() as u32;
         if workers > 0 {
-            shares.insert(number, Share { name: host.hostname.clone(), hosts: 1, workers, ..Share::default() });
+            shares.insert(
+                number,
+                Share { name: host.hostname.clone(), hosts: 1, workers, ..Share::default() },
+            );
         }
     }
     let Some(stage) = record.stage(row.stage) else { return shares };
@@ -83,27 +87,41 @@ pub(crate) fn numbered(record: &Record, row: &ResultRow) -> BTreeMap<u32, Share>
         }
     }
     // As those of the row: at a rate, what was due and had not come back is in the latencies.
-    let left = stage.ends.iter().filter(|_| row.counts_what_was_due() && digest.frame.degraded_from.is_none());
+    let left = stage
+        .ends
+        .iter()
+        .filter(|_| row.counts_what_was_due() && digest.frame.degraded_from.is_none());
     for (host, left) in left.flat_map(|end| end.left.iter().map(|left| (end.host, left))) {
         if row.counts(left.work, left.op) {
             let share = shares.entry(host).or_insert_with(|| unplanned(record, host));
             // Checked when they were taken in.
-            let _ = left.late.merge_into(&mut share.latency).and_then(|()| left.never.merge_into(&mut share.latency));
+            let _ = left
+                .late
+                .merge_into(&mut share.latency)
+                .and_then(|()| left.never.merge_into(&mut share.latency));
         }
     }
     for (number, share) in &mut shares {
-        let time_ns = digest.frame.counted(*number).fold(0u64, |sum, span| sum.saturating_add(span.length_ns));
+        let time_ns = digest
+            .frame
+            .counted(*number)
+            .fold(0u64, |sum, span| sum.saturating_add(span.length_ns));
         share.seconds = time_ns as f64 / 1e9;
     }
     shares
 }
 
 fn unplanned(record: &Record, host: u32) -> Share {
-    let name = record.plan.hosts.get(host as usize).map_or_else(|| host.to_string(), |host| host.hostname.clone());
+    let name = record
+        .plan
+        .hosts
+        .get(host as usize)
+        .map_or_else(|| host.to_string(), |host| host.hostname.clone());
     Share { name, hosts: 1, ..Share::default() }
 }
 
-/// What each host had of `row`, in the order of the plan. The counts, histograms and errors of all add up to those of `row`.
+/// What each host had of `row`, in the order of the plan. The counts, histograms and errors of all
+/// add up to those of `row`.
 pub fn by_host(record: &Record, row: &ResultRow) -> Vec<Share> {
     numbered(record, row).into_values().collect()
 }
@@ -133,12 +151,14 @@ mod tests {
         }
         recorded.host_interval(stage, 1, 0, &[(Op::Read, &[300; 30])]);
         recorded.host_interval(stage, 2, 0, &[]);
-        let note = Note { stage: Some(stage), host: 1, kind: NoteKind::HostLost, detail: "gone".into() };
+        let note =
+            Note { stage: Some(stage), host: 1, kind: NoteKind::HostLost, detail: "gone".into() };
         recorded.record_mut().notes.push(note);
         let record = recorded.record();
         let row = &results(&record)[0];
         let shares = by_host(&record, row);
-        let told: Vec<(&str, u64, f64)> = shares.iter().map(|s| (s.name.as_str(), s.ios, s.iops())).collect();
+        let told: Vec<(&str, u64, f64)> =
+            shares.iter().map(|s| (s.name.as_str(), s.ios, s.iops())).collect();
         assert_eq!(told, [("node0", 10, 10.0), ("node1", 30, 30.0), ("node2", 0, 0.0)]);
         assert_eq!(sum(&shares).workers, row.workers);
         assert_eq!(shares[1].latency.max_ns(), Some(300));

@@ -1,4 +1,5 @@
-//! A result taken apart by what its hosts have in common: their labels, or whether what they loaded was near to them.
+//! A result taken apart by what its hosts have in common: their labels, or whether what they loaded
+//! was near to them.
 
 use crate::by_host::{Share, numbered};
 use crate::row::ResultRow;
@@ -8,10 +9,12 @@ use std::collections::BTreeSet;
 /// The name of the part of hosts that have no label.
 pub const NO_LABEL: &str = "no label";
 
-/// What the hosts of each label had of `row`, in the order in which the labels come first; last those that have none. A host with several
-/// labels is in several parts, so that these need not add up. Empty where no host has a label.
+/// What the hosts of each label had of `row`, in the order in which the labels come first; last
+/// those that have none. A host with several labels is in several parts, so that these need not add
+/// up. Empty where no host has a label.
 pub fn by_label(record: &Record, row: &ResultRow) -> Vec<Share> {
-    let labels = |host: u32| record.plan.places.get(host as usize).map_or(&[][..], |place| &place.labels);
+    let labels =
+        |host: u32| record.plan.places.get(host as usize).map_or(&[][..], |place| &place.labels);
     let mut parts = Parts::default();
     let mut without = Parts::default();
     for (host, share) in numbered(record, row) {
@@ -46,15 +49,18 @@ impl Locality {
     }
 }
 
-/// What the hosts had of `row` whose workers loaded targets that are near to them (whose owner is one of the host's labels), and what those
-/// had whose targets are not; in parts of their own hosts that loaded both, whose latencies cannot be told apart, and hosts of whose targets
-/// nobody says it. Empty where no target has an owner.
+/// What the hosts had of `row` whose workers loaded targets that are near to them (whose owner is
+/// one of the host's labels), and what those had whose targets are not; in parts of their own hosts
+/// that loaded both, whose latencies cannot be told apart, and hosts of whose targets nobody says
+/// it. Empty where no target has an owner.
 pub fn by_locality(record: &Record, row: &ResultRow) -> Vec<Share> {
     if record.plan.places.iter().flat_map(|place| &place.owners).all(String::is_empty) {
         return Vec::new();
     }
-    let mut shares: Vec<(Locality, Share)> =
-        numbered(record, row).into_iter().map(|(host, share)| (locality(record, row, host), share)).collect();
+    let mut shares: Vec<(Locality, Share)> = numbered(record, row)
+        .into_iter()
+        .map(|(host, share)| (locality(record, row, host), share))
+        .collect();
     // The sort is stable: within a part, hosts stay in their order.
     shares.sort_by_key(|(locality, _)| *locality);
     let mut parts = Parts::default();
@@ -63,19 +69,24 @@ pub fn by_locality(record: &Record, row: &ResultRow) -> Vec<Share> {
 }
 
 fn locality(record: &Record, row: &ResultRow, host: u32) -> Locality {
-    let (Some(plan), Some(place)) = (record.plan.hosts.get(host as usize), record.plan.places.get(host as usize))
+    let (Some(plan), Some(place)) =
+        (record.plan.hosts.get(host as usize), record.plan.places.get(host as usize))
     else {
         return Locality::Unknown;
     };
     let workers = plan.stages.get(row.stage as usize).map_or(&[][..], |stage| &stage.workers);
     let mine = || workers.iter().filter(|worker| row.has_work(worker.work));
-    let touched: BTreeSet<u32> = mine().flat_map(|worker| &worker.extents).map(|extent| extent.file).collect();
+    let touched: BTreeSet<u32> =
+        mine().flat_map(|worker| &worker.extents).map(|extent| extent.file).collect();
     // Operations on whole files go through trees on all targets.
     let is_of_trees = mine().any(|worker| worker.files.is_some());
     let of_files = (0..plan.targets.len()).zip(&plan.targets);
     let of_files = of_files.flat_map(|(number, target)| target.files.iter().map(move |_| number));
-    let mut targets: BTreeSet<usize> =
-        (0..).zip(of_files).filter(|(file, _)| touched.contains(file)).map(|(_, target)| target).collect();
+    let mut targets: BTreeSet<usize> = (0..)
+        .zip(of_files)
+        .filter(|(file, _)| touched.contains(file))
+        .map(|(_, target)| target)
+        .collect();
     if is_of_trees {
         targets.extend(plan.targets_of(row.stage));
     }
@@ -125,7 +136,12 @@ mod tests {
         let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 3);
         let stage = recorded.stage(StageKind::Measure);
         for host in 0..3 {
-            recorded.host_interval(stage, host, 0, &[(Op::Read, &vec![100; 10 * (host as usize + 1)])]);
+            recorded.host_interval(
+                stage,
+                host,
+                0,
+                &[(Op::Read, &vec![100; 10 * (host as usize + 1)])],
+            );
         }
         let place = |(labels, owner): (&[&str], &str)| HostPlace {
             labels: labels.iter().map(ToString::to_string).collect(),
@@ -152,10 +168,16 @@ mod tests {
     #[test]
     fn a_target_whose_owner_is_a_label_of_the_host_is_local() {
         let record = recorded([(&["a"], "a"), (&["b"], "a"), (&["b", "a"], "a")]);
-        assert_eq!(told(&by_locality(&record, &results(&record)[0])), [("local", 2, 40), ("remote", 1, 20)]);
+        assert_eq!(
+            told(&by_locality(&record, &results(&record)[0])),
+            [("local", 2, 40), ("remote", 1, 20)]
+        );
         let record = recorded([(&["a"], "a"), (&["b"], ""), (&["b"], "a")]);
         let row = &results(&record)[0];
-        assert_eq!(told(&by_locality(&record, row)), [("local", 1, 10), ("remote", 1, 30), ("no owner", 1, 20)]);
+        assert_eq!(
+            told(&by_locality(&record, row)),
+            [("local", 1, 10), ("remote", 1, 30), ("no owner", 1, 20)]
+        );
         let record = recorded([(&["a"], ""), (&["b"], ""), (&["b"], "")]);
         assert!(by_locality(&record, &results(&record)[0]).is_empty());
     }
@@ -167,10 +189,17 @@ mod tests {
         let more = record.plan.hosts[1].targets[0].clone();
         record.plan.hosts[1].targets.push(more);
         let row = results(&record).remove(0);
-        assert_eq!(told(&by_locality(&record, &row)), [("local", 3, 60)], "nobody loads the second target yet");
+        assert_eq!(
+            told(&by_locality(&record, &row)),
+            [("local", 3, 60)],
+            "nobody loads the second target yet"
+        );
         let files = record.plan.hosts[1].targets[0].files.len() as u32;
         let stage = row.stage as usize;
         record.plan.hosts[1].stages[stage].workers[0].extents[0].file = files;
-        assert_eq!(told(&by_locality(&record, &row)), [("local", 2, 40), ("local and remote", 1, 20)]);
+        assert_eq!(
+            told(&by_locality(&record, &row)),
+            [("local", 2, 40), ("local and remote", 1, 20)]
+        );
     }
 }

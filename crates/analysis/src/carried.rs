@@ -1,5 +1,5 @@
-//! The doubt that what a network or FUSE file system delivered never crossed a port, the loopback or a disk: a cache of its own answered, and
-//! direct I/O did not keep it out.
+//! The doubt that what a network or FUSE file system delivered never crossed a port, the loopback
+//! or a disk: a cache of its own answered, and direct I/O did not keep it out.
 
 use crate::row::ResultRow;
 use crate::validity::is_simulated;
@@ -10,12 +10,18 @@ use model::record::StageRecord;
 use model::testbed::TargetFacts;
 use model::{Op, Record};
 
-/// Less than this share of what was asked for is a doubt. Counters lag by up to a tick, and file systems compress what they send.
+/// Less than this share of what was asked for is a doubt. Counters lag by up to a tick, and file
+/// systems compress what they send.
 const LEAST_CARRIED: f64 = 0.5;
 
-/// Whether the hosts moved far fewer bytes than `row` and what ran beside it asked for in its direction. `None` where no target is of a
-/// network or FUSE file system, or nobody counted.
-pub(crate) fn doubt(record: &Record, stage: &StageRecord, digest: &Digest, row: &ResultRow) -> Option<Warning> {
+/// Whether the hosts moved far fewer bytes than `row` and what ran beside it asked for in its
+/// direction. `None` where no target is of a network or FUSE file system, or nobody counted.
+pub(crate) fn doubt(
+    record: &Record,
+    stage: &StageRecord,
+    digest: &Digest,
+    row: &ResultRow,
+) -> Option<Warning> {
     let is_counted = stage.usage.is_some() || !stage.counters.is_empty();
     if is_simulated(record) || !is_counted || !is_elsewhere(record) {
         return None;
@@ -25,7 +31,12 @@ pub(crate) fn doubt(record: &Record, stage: &StageRecord, digest: &Digest, row: 
 }
 
 /// The same of the bytes of one direction.
-fn of_direction(record: &Record, stage: &StageRecord, digest: &Digest, (row, op): (&ResultRow, Op)) -> Option<Warning> {
+fn of_direction(
+    record: &Record,
+    stage: &StageRecord,
+    digest: &Digest,
+    (row, op): (&ResultRow, Op),
+) -> Option<Warning> {
     let engine = record.plan.engine_of(row.stage)?;
     if engine.backend.sends_nothing() || (op == Op::Write && !engine.direct) {
         // What is written through the page cache goes out when the kernel wants it to.
@@ -34,10 +45,9 @@ fn of_direction(record: &Record, stage: &StageRecord, digest: &Digest, (row, op)
     let usage = stage.usage(record, digest);
     let load_ns = digest.frame.load_ns()?;
     let per_s = |bytes: u64, ns: u64| bytes as f64 / ns.max(1) as f64 * 1e9;
-    let moved = usage
-        .moved
-        .values()
-        .map(|moved| per_s(if op == Op::Read { moved.in_bytes } else { moved.out_bytes }, moved.counted_ns));
+    let moved = usage.moved.values().map(|moved| {
+        per_s(if op == Op::Read { moved.in_bytes } else { moved.out_bytes }, moved.counted_ns)
+    });
     // Where a kernel told nothing of its ports and disks, nothing can be said of what it moved.
     let moved = moved.reduce(|sum, one| sum + one)?;
     let parts = digest.sums.parts.iter().filter(|((_, of), _)| *of == op);
@@ -54,7 +64,10 @@ fn is_elsewhere(record: &Record) -> bool {
 }
 
 fn is_served(target: &TargetFacts) -> bool {
-    let is_fuse = target.file_system.as_deref().is_some_and(|kind| kind == "fuse" || kind.starts_with("fuse."));
+    let is_fuse = target
+        .file_system
+        .as_deref()
+        .is_some_and(|kind| kind == "fuse" || kind.starts_with("fuse."));
     is_fuse || target.chain.iter().any(|link| link.kind == LinkKind::Network)
 }
 
@@ -65,7 +78,8 @@ mod tests {
     use model::StageKind;
     use model::counters::{Entry, Layer, Metric};
 
-    /// Ten seconds of 4 KiB reads, 40,960,000 bytes in each, while so many bytes came by the loopback and from a disk.
+    /// Ten seconds of 4 KiB reads, 40,960,000 bytes in each, while so many bytes came by the
+    /// loopback and from a disk.
     fn judged(file_system: &str, loopback: u64, disk: u64) -> Option<f64> {
         let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
         for target in recorded.record_mut().testbed.iter_mut().flat_map(|host| &mut host.targets) {
@@ -81,7 +95,11 @@ mod tests {
                 values: values.to_vec(),
             };
             let entries = vec![
-                entry(Layer::Nic, "lo", &[(Metric::ReceivedBytes, loopback), (Metric::SentBytes, loopback)]),
+                entry(
+                    Layer::Nic,
+                    "lo",
+                    &[(Metric::ReceivedBytes, loopback), (Metric::SentBytes, loopback)],
+                ),
                 entry(Layer::Block, "sda", &[(Metric::ReadBytes, disk), (Metric::WriteBytes, 0)]),
             ];
             recorded.counters(stage, 0, number, entries);

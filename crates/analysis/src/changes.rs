@@ -1,10 +1,12 @@
 //! Where a rate changed its level.
 //!
-//! Binary segmentation (Vostrikova 1981): the series is cut where the two sides differ most, and each side again, as long as the
-//! difference is more than chance. The measure is the largest cumulated deviation from the mean (CUSUM), whose limit in a series without
-//! a change is the supremum of a Brownian bridge: P(sup > x) = 2 Σ (−1)^(k+1) exp(−2k²x²) (Kolmogorov 1933). The variance that scales it
-//! is the long-run one of a first-order autoregression fitted to both sides of the cut, so that neither dependence in time nor the change
-//! itself passes for noise of the other kind (Andrews 1991; Aue and Horváth, *Structural breaks in time series*, 2013).
+//! Binary segmentation (Vostrikova 1981): the series is cut where the two sides differ most, and
+//! each side again, as long as the difference is more than chance. The measure is the largest
+//! cumulated deviation from the mean (CUSUM), whose limit in a series without a change is the
+//! supremum of a Brownian bridge: P(sup > x) = 2 Σ (−1)^(k+1) exp(−2k²x²) (Kolmogorov 1933). The
+//! variance that scales it is the long-run one of a first-order autoregression fitted to both sides
+//! of the cut, so that neither dependence in time nor the change itself passes for noise of the
+//! other kind (Andrews 1991; Aue and Horváth, *Structural breaks in time series*, 2013).
 
 use crate::estimate::memory;
 
@@ -14,7 +16,8 @@ const LEAST_SIDE: usize = 8;
 const LEAST_INDEPENDENT: f64 = 20.0;
 /// By how many times its usual bias the memory is corrected where up to three cuts were fitted.
 const FLATTERY: f64 = 10.0;
-/// Smaller changes of the level are true, perhaps, and of no interest: the share of the level before.
+/// Smaller changes of the level are true, perhaps, and of no interest: the share of the level
+/// before.
 pub const LEAST_CHANGE: f64 = 0.05;
 /// Series that change more often than this are not steady, and a list of changes is no help.
 const MOST_CHANGES: usize = 16;
@@ -30,8 +33,9 @@ pub struct Change {
     pub after: f64,
 }
 
-/// The changes of level in values at equal distances in time, in their order. `false_alarms` is the share (0 to 1) of series without a
-/// change in which one may be found; for one of many hosts, divide it by their number (Bonferroni).
+/// The changes of level in values at equal distances in time, in their order. `false_alarms` is the
+/// share (0 to 1) of series without a change in which one may be found; for one of many hosts,
+/// divide it by their number (Bonferroni).
 pub fn changes(values: &[f64], false_alarms: f64) -> Vec<Change> {
     if !values.iter().all(|value| value.is_finite()) {
         return Vec::new();
@@ -39,7 +43,9 @@ pub fn changes(values: &[f64], false_alarms: f64) -> Vec<Change> {
     let mut cuts = Vec::new();
     let mut open = vec![(0, values.len())];
     while let Some((from, to)) = open.pop() {
-        if let Some(cut) = cut(&values[from..to], false_alarms).filter(|_| cuts.len() < MOST_CHANGES) {
+        if let Some(cut) =
+            cut(&values[from..to], false_alarms).filter(|_| cuts.len() < MOST_CHANGES)
+        {
             cuts.push(from + cut);
             open.push((from, from + cut));
             open.push((from + cut, to));
@@ -49,7 +55,11 @@ pub fn changes(values: &[f64], false_alarms: f64) -> Vec<Change> {
     let ends: Vec<usize> = [0].into_iter().chain(cuts).chain([values.len()]).collect();
     let change = |ends: &[usize]| {
         let (before, after) = (mean(&values[ends[0]..ends[1]]), mean(&values[ends[1]..ends[2]]));
-        ((after - before).abs() >= LEAST_CHANGE * before.abs()).then_some(Change { at: ends[1], before, after })
+        ((after - before).abs() >= LEAST_CHANGE * before.abs()).then_some(Change {
+            at: ends[1],
+            before,
+            after,
+        })
     };
     ends.windows(3).filter_map(change).collect()
 }
@@ -76,7 +86,8 @@ fn candidate(values: &[f64]) -> Option<(usize, f64)> {
 fn cut(values: &[f64], false_alarms: f64) -> Option<usize> {
     let n = values.len() as f64;
     let (at, deviation) = candidate(values)?;
-    // Each side may have a change of its own, which must not pass for noise: the noise is what is left after a cut of both.
+    // Each side may have a change of its own, which must not pass for noise: the noise is what is
+    // left after a cut of both.
     let mut rest = Vec::with_capacity(values.len());
     for side in [&values[..at], &values[at..]] {
         let middle = candidate(side).map_or(0, |(at, _)| at);
@@ -85,7 +96,8 @@ fn cut(values: &[f64], false_alarms: f64) -> Option<usize> {
             rest.extend(part.iter().map(|value| value - level));
         }
     }
-    // Cuts where they hurt most make the noise look smaller and shorter of memory; simulation says by how much.
+    // Cuts where they hurt most make the noise look smaller and shorter of memory; simulation says
+    // by how much.
     let found = memory(&rest);
     let phi = (found + FLATTERY * (1.0 + 3.0 * found) / n).min(0.99);
     if n * (1.0 - phi) / (1.0 + phi) < LEAST_INDEPENDENT {
@@ -105,7 +117,9 @@ fn beyond_bridge(x: f64) -> f64 {
     if x < 0.2 {
         return 1.0;
     }
-    let term = |k: i32| f64::from(if k % 2 == 1 { 2 } else { -2 }) * (-2.0 * f64::from(k * k) * x * x).exp();
+    let term = |k: i32| {
+        f64::from(if k % 2 == 1 { 2 } else { -2 }) * (-2.0 * f64::from(k * k) * x * x).exp()
+    };
     (1..=20).map(term).sum::<f64>().clamp(0.0, 1.0)
 }
 
@@ -114,14 +128,16 @@ mod tests {
     use super::*;
     use crate::simulated::{Normal, autoregressive};
 
-    /// Of 1,000 series with 10 % noise: in how many a change is seen where there is none, how many steps of 15 % at a third are found, and
-    /// how many of these alone and in the right place, to a twentieth of the series.
+    /// Of 1,000 series with 10 % noise: in how many a change is seen where there is none, how many
+    /// steps of 15 % at a third are found, and how many of these alone and in the right place, to a
+    /// twentieth of the series.
     fn rates(n: usize, phi: f64) -> (u32, u32, u32) {
         let (mut alarms, mut found, mut placed) = (0, 0, 0);
         for seed in 0..1_000 {
             let noise = autoregressive(&mut Normal::new(seed), n, phi, 1_000.0, 100.0);
             alarms += u32::from(cut(&noise, 0.05).is_some());
-            let step = |(index, value): (usize, &f64)| if index >= n / 3 { value - 150.0 } else { *value };
+            let step =
+                |(index, value): (usize, &f64)| if index >= n / 3 { value - 150.0 } else { *value };
             let seen = changes(&noise.iter().enumerate().map(step).collect::<Vec<f64>>(), 0.05);
             found += u32::from(!seen.is_empty());
             placed += u32::from(seen.len() == 1 && seen[0].at.abs_diff(n / 3) <= n / 20);
@@ -155,7 +171,8 @@ mod tests {
         let seen = changes(&values, 0.01);
         assert_eq!(seen.iter().map(|change| change.at).collect::<Vec<_>>(), [100, 200]);
         assert!((seen[0].before / seen[0].after - 1.43).abs() < 0.05);
-        let slight: Vec<f64> = (0..300).map(|index| if index < 150 { 1_000.0 } else { 1_020.0 }).collect();
+        let slight: Vec<f64> =
+            (0..300).map(|index| if index < 150 { 1_000.0 } else { 1_020.0 }).collect();
         assert_eq!(changes(&slight, 0.01), []);
     }
 
@@ -164,6 +181,9 @@ mod tests {
         assert_eq!(changes(&[], 0.05), []);
         assert_eq!(changes(&[0.0; 100], 0.05), []);
         assert_eq!(changes(&[f64::NAN; 100], 0.05), []);
-        assert!((beyond_bridge(1.358) - 0.05).abs() < 1e-3 && (beyond_bridge(1.628) - 0.01).abs() < 1e-3);
+        assert!(
+            (beyond_bridge(1.358) - 0.05).abs() < 1e-3
+                && (beyond_bridge(1.628) - 0.01).abs() < 1e-3
+        );
     }
 }

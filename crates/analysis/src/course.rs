@@ -1,4 +1,5 @@
-//! What there is to doubt about how a point went: over its time, and over those who shared its work.
+//! What there is to doubt about how a point went: over its time, and over those who shared its
+//! work.
 
 use crate::changes::{Change, changes};
 use crate::fairness::{Spread, spread};
@@ -17,7 +18,8 @@ use std::collections::BTreeMap;
 const FALSE_ALARMS: f64 = 0.01;
 /// Stragglers that are named.
 const MOST_STRAGGLERS: usize = 3;
-/// Clock granularity and the edges of a stage make a few percent; more than that is a contradiction.
+/// Clock granularity and the edges of a stage make a few percent; more than that is a
+/// contradiction.
 const MOST_OF_DEPTH: f64 = 1.1;
 
 /// The doubts about one row that only time and company show.
@@ -29,7 +31,8 @@ pub fn doubts(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Vec<Warnin
     found
 }
 
-/// What settles or does not: the rate; but where the rate is given, the latency. Empty where an interval has none.
+/// What settles or does not: the rate; but where the rate is given, the latency. Empty where an
+/// interval has none.
 fn levels(row: &ResultRow, slots: &[Slot]) -> Vec<f64> {
     let slots = whole(loaded_by_all(row, slots));
     match row.is_paced() {
@@ -41,7 +44,8 @@ fn levels(row: &ResultRow, slots: &[Slot]) -> Vec<f64> {
     }
 }
 
-/// Of a measured amount, the intervals that ended before the first worker was done: behind them fewer and fewer load, which is no change of the target's.
+/// Of a measured amount, the intervals that ended before the first worker was done: behind them
+/// fewer and fewer load, which is no change of the target's.
 fn loaded_by_all<'a>(row: &ResultRow, slots: &'a [Slot]) -> &'a [Slot] {
     let Some(done) = &row.done else { return slots };
     let end = slots.iter().position(|slot| slot.start_s + slot.length_s > done.first.seconds);
@@ -124,7 +128,10 @@ fn over_workers(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Option<W
     for ((host, _), ios) in &tally.workers {
         hosts.entry(*host).or_default().push(*ios as f64);
     }
-    let worst = hosts.values().filter_map(|counts| unfair(counts)).min_by(|a, b| a.least.total_cmp(&b.least))?;
+    let worst = hosts
+        .values()
+        .filter_map(|counts| unfair(counts))
+        .min_by(|a, b| a.least.total_cmp(&b.least))?;
     Some(Warning::UnfairWorkers { short: worst.short, of: worst.of, least: worst.least })
 }
 
@@ -133,10 +140,17 @@ fn over_hosts(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Option<War
         return None;
     }
     let planned = |host: u32| {
-        let stage = record.plan.hosts.get(host as usize).and_then(|host| host.stages.get(row.stage as usize));
-        stage.map_or(0, |stage| stage.workers.iter().filter(|worker| row.has_work(worker.work)).count())
+        let stage = record
+            .plan
+            .hosts
+            .get(host as usize)
+            .and_then(|host| host.stages.get(row.stage as usize));
+        stage.map_or(0, |stage| {
+            stage.workers.iter().filter(|worker| row.has_work(worker.work)).count()
+        })
     };
-    let done: BTreeMap<u32, f64> = tally.hosts.iter().map(|(host, slots)| (*host, slots.ios())).collect();
+    let done: BTreeMap<u32, f64> =
+        tally.hosts.iter().map(|(host, slots)| (*host, slots.ios())).collect();
     let each: Vec<(u32, f64, f64)> = done
         .iter()
         .filter_map(|(host, ios)| match planned(*host) {
@@ -152,13 +166,23 @@ fn over_hosts(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Option<War
 }
 
 fn name_of(record: &Record, host: u32) -> String {
-    record.plan.hosts.get(host as usize).map_or_else(|| host.to_string(), |host| host.hostname.clone())
+    record
+        .plan
+        .hosts
+        .get(host as usize)
+        .map_or_else(|| host.to_string(), |host| host.hostname.clone())
 }
 
-/// The hosts that lack most, of those that have too little: each with its number, what it did for each worker, and its workers.
-fn stragglers(each: &[(u32, f64, f64)], found: &Spread, name: impl Fn(u32) -> String) -> Vec<Straggler> {
+/// The hosts that lack most, of those that have too little: each with its number, what it did for
+/// each worker, and its workers.
+fn stragglers(
+    each: &[(u32, f64, f64)],
+    found: &Spread,
+    name: impl Fn(u32) -> String,
+) -> Vec<Straggler> {
     let lacks = |(_, count, workers): &(u32, f64, f64)| (found.median - count) * workers;
-    let mut short: Vec<&(u32, f64, f64)> = each.iter().filter(|(_, count, _)| found.is_short(*count)).collect();
+    let mut short: Vec<&(u32, f64, f64)> =
+        each.iter().filter(|(_, count, _)| found.is_short(*count)).collect();
     short.sort_by(|a, b| lacks(b).total_cmp(&lacks(a)));
     let all: f64 = short.iter().map(|one| lacks(one)).sum();
     let one = |host: &&(u32, f64, f64)| Straggler {
@@ -169,7 +193,8 @@ fn stragglers(each: &[(u32, f64, f64)], found: &Spread, name: impl Fn(u32) -> St
     short.iter().take(MOST_STRAGGLERS).map(one).collect()
 }
 
-/// Whether more requests were outstanding than the workers can have. Only from above: a generator that has other things to do keeps fewer.
+/// Whether more requests were outstanding than the workers can have. Only from above: a generator
+/// that has other things to do keeps fewer.
 fn little_broken(record: &Record, row: &ResultRow) -> Option<Warning> {
     if row.works.iter().any(|work| work.pace.is_open())
         || row.covers == Covers::Beside
@@ -183,7 +208,8 @@ fn little_broken(record: &Record, row: &ResultRow) -> Option<Warning> {
         .map(|(index, work)| f64::from(work.depth) * record.plan.workers(row.stage, index) as f64);
     let most: f64 = places.sum();
     let found = little::outstanding(row.iops(), row.latency.mean_ns()? / 1e9);
-    // A request that began before the load counts with its whole latency: each place can have one such.
+    // A request that began before the load counts with its whole latency: each place can have one
+    // such.
     let edge = row.latency.max_ns()? as f64 / 1e9 / row.seconds.max(1e-9);
     (found > most * (MOST_OF_DEPTH + edge)).then_some(Warning::LittleBroken { found, most })
 }
@@ -228,7 +254,13 @@ mod tests {
     #[test]
     fn stragglers_are_named_with_their_part_of_the_loss() {
         // Host 3 has twice the workers of the others, so that it lacks most.
-        let each = [(0, 1_000.0, 1.0), (1, 500.0, 1.0), (2, 1_000.0, 1.0), (3, 250.0, 2.0), (4, 1_000.0, 1.0)];
+        let each = [
+            (0, 1_000.0, 1.0),
+            (1, 500.0, 1.0),
+            (2, 1_000.0, 1.0),
+            (3, 250.0, 2.0),
+            (4, 1_000.0, 1.0),
+        ];
         let counts: Vec<f64> = each.iter().map(|(_, count, _)| *count).collect();
         let found = unfair(&counts).expect("two are short");
         let told = stragglers(&each, &found, |host| format!("n{host}"));
@@ -297,6 +329,9 @@ mod tests {
         recorded.end();
         let rows = results(&recorded.record());
         let broken = rows[0].warnings.iter().find(|warning| warning.code() == "little-broken");
-        assert_eq!(broken, Some(&Warning::LittleBroken { found: 6.0 * workers, most: 4.0 * workers }));
+        assert_eq!(
+            broken,
+            Some(&Warning::LittleBroken { found: 6.0 * workers, most: 4.0 * workers })
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! Intervals that were measured without a host that was lost. They are kept out of every figure as long as there are others: a total over
-//! fewer hosts is another figure, not a worse one. Which they are, [`model::digest::Frame`] says.
+//! Intervals that were measured without a host that was lost. They are kept out of every figure as
+//! long as there are others: a total over fewer hosts is another figure, not a worse one. Which
+//! they are, [`model::digest::Frame`] says.
 
 use crate::row::ResultRow;
 use model::Record;
@@ -18,17 +19,25 @@ pub(crate) struct Degraded {
 /// What a stage lost, if anything.
 pub(crate) fn degraded(record: &Record, frame: &Frame) -> Option<Degraded> {
     let from = frame.degraded_from?;
-    let name =
-        |host: &u32| record.plan.hosts.get(*host as usize).map_or_else(String::new, |host| host.hostname.clone());
+    let name = |host: &u32| {
+        record.plan.hosts.get(*host as usize).map_or_else(String::new, |host| host.hostname.clone())
+    };
     Some(Degraded { hosts: frame.lost.iter().map(name).collect(), wholly: from == 0 })
 }
 
-/// What of a workload's `rate` was asked of the hosts that the figures of `row` are of. Workers take turns, so that each has an equal share of it.
-pub(crate) fn asked_of_those_left(record: &Record, frame: &Frame, row: &ResultRow, rate: Rate) -> Rate {
+/// What of a workload's `rate` was asked of the hosts that the figures of `row` are of. Workers
+/// take turns, so that each has an equal share of it.
+pub(crate) fn asked_of_those_left(
+    record: &Record,
+    frame: &Frame,
+    row: &ResultRow,
+    rate: Rate,
+) -> Rate {
     let workers = |is_meant: &dyn Fn(u32) -> bool| {
         let hosts = (0..).zip(&record.plan.hosts).filter(|(number, _)| is_meant(*number));
         let shares = hosts.filter_map(|(_, host)| host.stages.get(row.stage as usize));
-        shares.flat_map(|share| &share.workers).filter(|worker| row.has_work(worker.work)).count() as u64
+        shares.flat_map(|share| &share.workers).filter(|worker| row.has_work(worker.work)).count()
+            as u64
     };
     let (all, left) = (workers(&|_| true), workers(&|host| !frame.lost.contains(&host)));
     // Else the figures are of the time in which all were there.
@@ -49,7 +58,8 @@ mod tests {
     use model::{Event, Note, NoteKind, Op, StageKind};
 
     fn lose(recorded: &mut Recorded, stage: u32, host: u32) {
-        let note = Note { stage: Some(stage), host, kind: NoteKind::HostLost, detail: "gone".into() };
+        let note =
+            Note { stage: Some(stage), host, kind: NoteKind::HostLost, detail: "gone".into() };
         recorded.record_mut().notes.push(note);
     }
 
@@ -73,7 +83,8 @@ mod tests {
 
     #[test]
     fn what_was_measured_after_it_came_back_is_not_in_doubt_until_it_is_lost_again() {
-        let mut recorded = Recorded::with_hosts("[sweep]\ndepth = [1, 2, 3, 4]\n[[workload]]\nname = \"w\"\n", 2);
+        let mut recorded =
+            Recorded::with_hosts("[sweep]\ndepth = [1, 2, 3, 4]\n[[workload]]\nname = \"w\"\n", 2);
         let measured: Vec<u32> = (0..)
             .zip(&recorded.record().plan.stages)
             .filter(|(_, stage)| stage.kind == StageKind::Measure)
@@ -86,7 +97,12 @@ mod tests {
             }
         }
         lose(&mut recorded, first, 1);
-        let back = |stage| Note { stage: Some(stage), host: 1, kind: NoteKind::HostReturned, detail: "back".into() };
+        let back = |stage| Note {
+            stage: Some(stage),
+            host: 1,
+            kind: NoteKind::HostReturned,
+            detail: "back".into(),
+        };
         recorded.record_mut().notes.push(back(third));
         let in_doubt = |recorded: &Recorded| -> Vec<bool> {
             let is_lost = |warning: &Warning| matches!(warning, Warning::HostLost { .. });
@@ -102,18 +118,25 @@ mod tests {
 
     #[test]
     fn a_run_that_is_resumed_has_all_hosts_again() {
-        let mut recorded = Recorded::with_hosts("[sweep]\ndepth = [1, 2, 3]\n[[workload]]\nname = \"w\"\n", 2);
+        let mut recorded =
+            Recorded::with_hosts("[sweep]\ndepth = [1, 2, 3]\n[[workload]]\nname = \"w\"\n", 2);
         let first = recorded.stage(StageKind::Measure);
         lose(&mut recorded, first, 1);
         let told = |left: &[u32]| -> Vec<(Option<u32>, u32)> {
             let is_back = |event: Event| match event {
-                Event::Note(note) if note.kind == NoteKind::HostReturned => Some((note.stage, note.host)),
+                Event::Note(note) if note.kind == NoteKind::HostReturned => {
+                    Some((note.stage, note.host))
+                }
                 _ => None,
             };
             model::resume::kept(&recorded.record(), left).into_iter().filter_map(is_back).collect()
         };
         assert_eq!(told(&[0, first + 1, first + 2]), [(Some(first + 1), 1)]);
-        assert_eq!(told(&[first, first + 1]), [], "what is done again says nothing of the first time");
+        assert_eq!(
+            told(&[first, first + 1]),
+            [],
+            "what is done again says nothing of the first time"
+        );
         assert_eq!(told(&[0]), [], "nothing is left behind that");
     }
 
@@ -125,6 +148,10 @@ mod tests {
         lose(&mut recorded, 0, 1);
         let rows = results(&recorded.record());
         assert_eq!(rows[0].ios, 10);
-        assert!(rows[0].warnings.contains(&Warning::HostLost { hosts: vec!["node1".into()], wholly: true }));
+        assert!(
+            rows[0]
+                .warnings
+                .contains(&Warning::HostLost { hosts: vec!["node1".into()], wholly: true })
+        );
     }
 }

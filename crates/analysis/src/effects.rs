@@ -7,7 +7,8 @@ use model::{Histogram, Occurrence, Op, Record, StageKind};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// So many occurrences of a stage are looked at; of more, the first: a kernel log can tell of one fault a thousand times.
+/// So many occurrences of a stage are looked at; of more, the first: a kernel log can tell of one
+/// fault a thousand times.
 pub const MOST_OF_STAGE: usize = 32;
 
 /// What an occurrence did to one work of the stage in which it fell.
@@ -23,41 +24,56 @@ pub struct Effect {
     pub work: u32,
     /// The work's name.
     pub workload: String,
-    /// What it did to all hosts together; `None` where there is too little before or after it to tell.
+    /// What it did to all hosts together; `None` where there is too little before or after it to
+    /// tell.
     pub total: Option<Aftermath>,
-    /// What it did to each host of which that can be told, by the host's number; empty where there is one host only.
+    /// What it did to each host of which that can be told, by the host's number; empty where there
+    /// is one host only.
     pub hosts: Vec<(u32, Aftermath)>,
 }
 
-/// The effects of everything that happened inside a measure stage, in the order in which it was told; for each, the works of the stage in order.
+/// The effects of everything that happened inside a measure stage, in the order in which it was
+/// told; for each, the works of the stage in order.
 pub fn effects(record: &Record) -> Vec<Effect> {
     let mut courses: BTreeMap<u32, (Cow<'_, Digest>, Vec<Course>)> = BTreeMap::new();
     let mut looked_at: BTreeMap<u32, usize> = BTreeMap::new();
     let mut effects = Vec::new();
-    for (place, occurrence) in record.occurrences.iter().enumerate().filter(|(_, one)| one.may_have_effects()) {
+    for (place, occurrence) in
+        record.occurrences.iter().enumerate().filter(|(_, one)| one.may_have_effects())
+    {
         let Some((stage, point)) = measured(record, occurrence) else { continue };
         let count = looked_at.entry(stage.stage).or_insert(0);
         *count += 1;
         if *count > MOST_OF_STAGE {
             continue;
         }
-        let (digest, of_stage) = courses.entry(stage.stage).or_insert_with(|| self::courses(record, stage));
+        let (digest, of_stage) =
+            courses.entry(stage.stage).or_insert_with(|| self::courses(record, stage));
         let effect = |(work, course): (u32, &Course)| {
-            let name = record.plan.stages.get(stage.stage as usize).and_then(|stage| stage.works.get(work as usize));
+            let name = record
+                .plan
+                .stages
+                .get(stage.stage as usize)
+                .and_then(|stage| stage.works.get(work as usize));
             let each = |(host, intervals): (&u32, &Vec<Interval>)| {
                 // Of a host, no latencies are kept that would say how long what waited took.
                 let found = aftermath(intervals, occurrence.since_s())?;
                 Some((*host, Aftermath { extra_latency_ns: None, ..found }))
             };
-            let hosts =
-                if course.hosts.len() > 1 { course.hosts.iter().filter_map(each).collect() } else { Vec::new() };
+            let hosts = if course.hosts.len() > 1 {
+                course.hosts.iter().filter_map(each).collect()
+            } else {
+                Vec::new()
+            };
             Effect {
                 occurrence: place,
                 stage: stage.stage,
                 point,
                 work,
                 workload: name.map_or_else(String::new, |work| work.workload.clone()),
-                total: aftermath_with(&course.total, occurrence.since_s(), |at| times(stage, digest, (work, at))),
+                total: aftermath_with(&course.total, occurrence.since_s(), |at| {
+                    times(stage, digest, (work, at))
+                }),
                 hosts,
             }
         };
@@ -88,17 +104,26 @@ fn courses<'a>(record: &Record, stage: &'a StageRecord) -> (Cow<'a, Digest>, Vec
     (digest, courses)
 }
 
-/// The latencies of what a work did in the interval at this place, all hosts together; behind the last one, of what it had left over at the end.
+/// The latencies of what a work did in the interval at this place, all hosts together; behind the
+/// last one, of what it had left over at the end.
 fn times(stage: &StageRecord, digest: &Digest, (work, at): (u32, usize)) -> Option<Histogram> {
     let mut latency = Histogram::new();
     if at == digest.frame.moments.len() {
-        let left = stage.ends.iter().flat_map(|end| &end.left).filter(|left| left.work == work && left.op != Op::Fsync);
+        let left = stage
+            .ends
+            .iter()
+            .flat_map(|end| &end.left)
+            .filter(|left| left.work == work && left.op != Op::Fsync);
         for left in left {
             // Checked when they were taken in.
-            let _ = left.late.merge_into(&mut latency).and_then(|()| left.never.merge_into(&mut latency));
+            let _ = left
+                .late
+                .merge_into(&mut latency)
+                .and_then(|()| left.never.merge_into(&mut latency));
         }
     } else {
-        let parts = digest.sums.parts.iter().filter(|((of, op), _)| *of == work && *op != Op::Fsync);
+        let parts =
+            digest.sums.parts.iter().filter(|((of, op), _)| *of == work && *op != Op::Fsync);
         for total in parts.filter_map(|(_, part)| part.total(at)) {
             // Checked when the run file was read.
             let _ = total.latency.merge_into(&mut latency);
@@ -109,8 +134,14 @@ fn times(stage: &StageRecord, digest: &Digest, (work, at): (u32, usize)) -> Opti
 
 /// How one work went, in all intervals of load.
 fn course(digest: &Digest, work: u32) -> Course {
-    let parts =
-        || digest.sums.parts.iter().filter(|((of, op), _)| *of == work && *op != Op::Fsync).map(|(_, part)| part);
+    let parts = || {
+        digest
+            .sums
+            .parts
+            .iter()
+            .filter(|((of, op), _)| *of == work && *op != Op::Fsync)
+            .map(|(_, part)| part)
+    };
     let total = digest.frame.moments.iter().enumerate().map(|(at, moment)| {
         let totals = || parts().filter_map(|part| part.total(at));
         Interval {
@@ -144,12 +175,18 @@ mod tests {
     use model::OccurrenceKind;
 
     fn mark(stage: Option<u32>, second: u64) -> Occurrence {
-        Occurrence { stage, at_ns: second * 1_000_000_000, ..Occurrence::new(OccurrenceKind::Mark, "m") }
+        Occurrence {
+            stage,
+            at_ns: second * 1_000_000_000,
+            ..Occurrence::new(OccurrenceKind::Mark, "m")
+        }
     }
 
-    /// Ten machines at 2,000 a second for 40 s; from 20 s to 30 s eight of them at 1,500 and two, the fourth and the eighth, at 300.
+    /// Ten machines at 2,000 a second for 40 s; from 20 s to 30 s eight of them at 1,500 and two,
+    /// the fourth and the eighth, at 300.
     fn migration() -> (Recorded, u32) {
-        let mut recorded = Recorded::with_hosts("[stages]\nmeasure = \"40s\"\n[[workload]]\nname = \"w\"\n", 10);
+        let mut recorded =
+            Recorded::with_hosts("[stages]\nmeasure = \"40s\"\n[[workload]]\nname = \"w\"\n", 10);
         let stage = recorded.stage(StageKind::Measure);
         for second in 0..40 {
             for host in 0..10 {
@@ -179,14 +216,19 @@ mod tests {
         assert_eq!((total.missing_ios, effect.hosts.len()), (74_000.0, 10));
         for (host, found) in &effect.hosts {
             let lowest = if *host == 3 || *host == 7 { 300.0 } else { 1_500.0 };
-            assert_eq!((found.before, found.lowest, found.recovered_after_s), (2_000.0, lowest, Some(10.0)));
+            assert_eq!(
+                (found.before, found.lowest, found.recovered_after_s),
+                (2_000.0, lowest, Some(10.0))
+            );
         }
     }
 
-    /// Four machines at 100 a second; nothing is heard of one after 20 s, and it is given up after 23 s.
+    /// Four machines at 100 a second; nothing is heard of one after 20 s, and it is given up after
+    /// 23 s.
     #[test]
     fn the_silence_of_a_lost_host_is_no_part_of_the_level_before() {
-        let mut recorded = Recorded::with_hosts("[stages]\nmeasure = \"26s\"\n[[workload]]\nname = \"w\"\n", 4);
+        let mut recorded =
+            Recorded::with_hosts("[stages]\nmeasure = \"26s\"\n[[workload]]\nname = \"w\"\n", 4);
         let stage = recorded.stage(StageKind::Measure);
         for second in 0..26 {
             for host in (0..4).filter(|host| *host != 1 || second < 20) {
@@ -202,7 +244,10 @@ mod tests {
         recorded.record_mut().occurrences = vec![lost(Some(3_000_000_000)), lost(None)];
         let effects = effects(&recorded.record());
         let told = |place: usize| effects[place].total.expect("an aftermath");
-        assert_eq!((told(0).before, told(0).lowest, told(0).began_after_s), (400.0, 300.0, Some(0.0)));
+        assert_eq!(
+            (told(0).before, told(0).lowest, told(0).began_after_s),
+            (400.0, 300.0, Some(0.0))
+        );
         // Files of versions that kept no last word say what they said.
         assert!(told(1).before < 400.0);
     }
@@ -212,11 +257,16 @@ mod tests {
         let (mut recorded, stage) = migration();
         let record = recorded.record_mut();
         record.occurrences.extend([mark(None, 20), mark(Some(99), 20)]);
-        record.occurrences.push(Occurrence { kind: OccurrenceKind::CommandEnded, ..mark(Some(stage), 20) });
+        record
+            .occurrences
+            .push(Occurrence { kind: OccurrenceKind::CommandEnded, ..mark(Some(stage), 20) });
         record.occurrences.push(mark(Some(stage), 1_000_000));
         record.occurrences.extend((0..100).map(|_| mark(Some(stage), 20)));
         let effects = effects(&recorded.record());
-        assert_eq!((effects.len(), effects[0].occurrence, effects[0].total), (MOST_OF_STAGE, 3, None));
+        assert_eq!(
+            (effects.len(), effects[0].occurrence, effects[0].total),
+            (MOST_OF_STAGE, 3, None)
+        );
         assert!(effects[1].total.is_some());
     }
 }

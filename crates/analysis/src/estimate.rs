@@ -1,17 +1,20 @@
 //! How sure a mean over time is, although samples in time are not independent.
 //!
-//! Batch means: the intervals are cut into batches long enough that their means hardly depend on each other, and the spread of these
-//! means gives the error of the whole (Law, *Simulation Modeling and Analysis*, 5th edition, 2015, 9.5.3). How long they must be
-//! follows from a first-order autoregression that is fitted to the series, its known bias removed (Kendall 1954), and what dependence
-//! is left between the batches is corrected for under the same fit.
+//! Batch means: the intervals are cut into batches long enough that their means hardly depend on
+//! each other, and the spread of these means gives the error of the whole (Law, *Simulation
+//! Modeling and Analysis*, 5th edition, 2015, 9.5.3). How long they must be follows from a
+//! first-order autoregression that is fitted to the series, its known bias removed (Kendall 1954),
+//! and what dependence is left between the batches is corrected for under the same fit.
 //!
-//! What an interval tells of few requests is noise on top of what remembers, and makes the series look as if it remembered less. Where another
-//! series of the same requests shows the memory better ([`memory_beneath`]), the fit is an autoregression with white noise on it: its
-//! autocorrelations are w·φ, w·φ², ... (Box, Jenkins and Reinsel, *Time Series Analysis*, 4th edition, 2008, A4.3).
+//! What an interval tells of few requests is noise on top of what remembers, and makes the series
+//! look as if it remembered less. Where another series of the same requests shows the memory better
+//! ([`memory_beneath`]), the fit is an autoregression with white noise on it: its autocorrelations
+//! are w·φ, w·φ², ... (Box, Jenkins and Reinsel, *Time Series Analysis*, 4th edition, 2008, A4.3).
 
 use crate::student;
 
-/// Fewer batches than this and the interval is too wide to be of use; fewer independent samples and it would be a guess.
+/// Fewer batches than this and the interval is too wide to be of use; fewer independent samples and
+/// it would be a guess.
 const LEAST_BATCHES: usize = 5;
 /// More batches make no interval narrower that is worth it, and depend on each other the more.
 const MOST_BATCHES: usize = 30;
@@ -57,8 +60,8 @@ pub struct Estimate {
     pub error: f64,
     /// The degrees of freedom of that error.
     pub freedom: f64,
-    /// How many independent values its series is worth, by what it seems to remember: n ÷ (1 + *w*·2φ ÷ (1 − φ)). Infinite where nothing had to be
-    /// guessed, as with repetitions.
+    /// How many independent values its series is worth, by what it seems to remember: n ÷ (1 +
+    /// *w*·2φ ÷ (1 − φ)). Infinite where nothing had to be guessed, as with repetitions.
     pub independent: f64,
 }
 
@@ -69,8 +72,9 @@ impl Estimate {
     }
 }
 
-/// How strongly each value of a series depends on the one before it: the lag-1 autocorrelation, 0 to 0.99, corrected for its bias
-/// E\[r\] ≈ φ − (1 + 3φ) ÷ n (Kendall 1954; Marriott and Pope 1954). Negative dependence counts as none: that errs on the wide side.
+/// How strongly each value of a series depends on the one before it: the lag-1 autocorrelation, 0
+/// to 0.99, corrected for its bias E\[r\] ≈ φ − (1 + 3φ) ÷ n (Kendall 1954; Marriott and Pope
+/// 1954). Negative dependence counts as none: that errs on the wide side.
 pub fn memory(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -91,10 +95,12 @@ pub struct Beneath {
     pub signal: f64,
 }
 
-/// The memory beneath a series of residuals, where `noise` is the part of their sum of squares that the chance of single requests alone
-/// makes: noise has no memory, so that the lag-1 autocorrelation falls short by its share.
+/// The memory beneath a series of residuals, where `noise` is the part of their sum of squares that
+/// the chance of single requests alone makes: noise has no memory, so that the lag-1
+/// autocorrelation falls short by its share.
 ///
-/// At most 2.5 times what [`memory`] finds: a share of noise beyond 60 % is not known well enough to divide by what is left.
+/// At most 2.5 times what [`memory`] finds: a share of noise beyond 60 % is not known well enough
+/// to divide by what is left.
 pub fn memory_beneath(residuals: &[f64], noise: f64) -> Beneath {
     const LEAST_SIGNAL: f64 = 0.4;
     const MOST: f64 = 0.95;
@@ -129,7 +135,8 @@ impl Fit {
         1.0 + self.share * ((1.0 + self.phi) / (1.0 - self.phi) - 1.0)
     }
 
-    /// Batches of a series: how many, and the length of each in samples. `None` where the series is too short for what it remembers.
+    /// Batches of a series: how many, and the length of each in samples. `None` where the series is
+    /// too short for what it remembers.
     fn batches(self, n: usize) -> Option<(usize, usize)> {
         let length = if self.phi > 0.0 { (MEMORIES * self.time()).ceil() as usize } else { 1 };
         let length = length.max(n.div_ceil(MOST_BATCHES)).max(1);
@@ -140,14 +147,16 @@ impl Fit {
     /// The variance of the mean of `n` values, whose own variance is 1.
     fn mean_variance(self, n: usize) -> f64 {
         let (n, phi) = (n as f64, self.phi);
-        let remembered = (1.0 + phi) / (1.0 - phi) - 2.0 * phi * (1.0 - phi.powf(n)) / (n * (1.0 - phi).powi(2));
+        let remembered =
+            (1.0 + phi) / (1.0 - phi) - 2.0 * phi * (1.0 - phi.powf(n)) / (n * (1.0 - phi).powi(2));
         (self.share * remembered + 1.0 - self.share) / n
     }
 }
 
-/// Σ`numerators` ÷ Σ`denominators` over intervals in order, such as requests over seconds or nanoseconds over requests, with its error, where what
-/// lies beneath the noise is known to remember at least `phi` (0 to 0.99). `None` where there are too few intervals, or they depend too much on
-/// each other, to know it.
+/// Σ`numerators` ÷ Σ`denominators` over intervals in order, such as requests over seconds or
+/// nanoseconds over requests, with its error, where what lies beneath the noise is known to
+/// remember at least `phi` (0 to 0.99). `None` where there are too few intervals, or they depend
+/// too much on each other, to know it.
 ///
 /// The error is that of the [`residuals`] (Cochran, *Sampling Techniques*, 3rd edition, 1977, 6.3).
 pub fn ratio_beneath(numerators: &[f64], denominators: &[f64], phi: f64) -> Option<Estimate> {
@@ -163,11 +172,13 @@ pub fn ratio(numerators: &[f64], denominators: &[f64]) -> Option<Estimate> {
     ratio_beneath(numerators, denominators, 0.0)
 }
 
-/// The ratio of two sums, and of each interval the residual numerator − ratio · denominator. `None` where there is no ratio.
+/// The ratio of two sums, and of each interval the residual numerator − ratio · denominator. `None`
+/// where there is no ratio.
 pub fn residuals(numerators: &[f64], denominators: &[f64]) -> Option<(f64, Vec<f64>)> {
     let value = numerators.iter().sum::<f64>() / denominators.iter().sum::<f64>();
     let is_one = value.is_finite() && numerators.len() == denominators.len();
-    is_one.then(|| (value, numerators.iter().zip(denominators).map(|(n, d)| n - value * d).collect()))
+    is_one
+        .then(|| (value, numerators.iter().zip(denominators).map(|(n, d)| n - value * d).collect()))
 }
 
 /// The mean of values in the order of time, with its error; `None` as in [`ratio_beneath`].
@@ -180,7 +191,8 @@ fn mean_beneath(values: &[f64], phi: f64) -> Option<Estimate> {
     let (count, length) = fit.batches(values.len())?;
     // What does not fill a batch is left out at the start, where a transient would be.
     let used = &values[values.len() - count * length..];
-    let means: Vec<f64> = used.chunks_exact(length).map(|batch| batch.iter().sum::<f64>() / length as f64).collect();
+    let means: Vec<f64> =
+        used.chunks_exact(length).map(|batch| batch.iter().sum::<f64>() / length as f64).collect();
     let mean = means.iter().sum::<f64>() / count as f64;
     let spread = means.iter().map(|batch| (batch - mean).powi(2)).sum::<f64>() / (count - 1) as f64;
     let (whole, part) = (fit.mean_variance(count * length), fit.mean_variance(length));
@@ -200,7 +212,8 @@ mod tests {
     use super::*;
     use crate::simulated::{Normal, autoregressive};
 
-    /// The share of `runs` series in which the interval holds the true mean, and the share that has an interval at all.
+    /// The share of `runs` series in which the interval holds the true mean, and the share that has
+    /// an interval at all.
     fn coverage(n: usize, phi: f64, runs: u64) -> (f64, f64) {
         let (mut held, mut told) = (0.0, 0.0);
         for seed in 0..runs {
@@ -243,7 +256,10 @@ mod tests {
             found.iter_mut().zip(values).for_each(|(sum, value)| *sum += value / 200.0);
         }
         let [seen, phi, signal] = found;
-        assert!((seen - 0.4).abs() < 0.02 && (phi - 0.8).abs() < 0.03 && (signal - 0.5).abs() < 0.02, "{found:?}");
+        assert!(
+            (seen - 0.4).abs() < 0.02 && (phi - 0.8).abs() < 0.03 && (signal - 0.5).abs() < 0.02,
+            "{found:?}"
+        );
         assert_eq!(memory_beneath(&[0.0; 30], 1.0), Beneath { phi: 0.0, signal: 0.0 });
         assert_eq!(memory_beneath(&[1.0, -1.0, 1.0, -1.0], f64::NAN).signal, 0.0);
     }
@@ -254,6 +270,9 @@ mod tests {
         assert_eq!(ratio(&[0.0; 50], &[0.0; 50]), None);
         assert_eq!(ratio(&[f64::NAN; 50], &[1.0; 50]), None);
         let still = ratio(&[7.0; 50], &[1.0; 50]).expect("an interval");
-        assert_eq!((still.value, still.error, still.interval()), (7.0, 0.0, Interval { low: 7.0, high: 7.0 }));
+        assert_eq!(
+            (still.value, still.error, still.interval()),
+            (7.0, 0.0, Interval { low: 7.0, high: 7.0 })
+        );
     }
 }

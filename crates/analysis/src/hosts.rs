@@ -4,13 +4,14 @@ use crate::row::ResultRow;
 use crate::tally::{HostTally, by_host};
 use model::Record;
 
-/// Each host's number in the plan and its requests per second while the load was on, in the order of the plan: its requests ÷ the time of
-/// its own intervals. Nothing of a stage that is not there.
+/// Each host's number in the plan and its requests per second while the load was on, in the order
+/// of the plan: its requests ÷ the time of its own intervals. Nothing of a stage that is not there.
 pub fn host_rates(record: &Record, row: &ResultRow) -> Vec<(u32, f64)> {
     let Some(stage) = record.stage(row.stage) else { return Vec::new() };
     let digest = stage.digest(record);
     let rate = |slots: &HostTally<'_>| {
-        let (ios, seconds) = slots.slots().fold((0.0, 0.0), |(ios, s), slot| (ios + slot.ios, s + slot.length_s));
+        let (ios, seconds) =
+            slots.slots().fold((0.0, 0.0), |(ios, s), slot| (ios + slot.ios, s + slot.length_s));
         if seconds > 0.0 { ios / seconds } else { 0.0 }
     };
     by_host(&digest, row).iter().map(|(host, slots)| (*host, rate(slots))).collect()

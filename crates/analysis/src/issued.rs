@@ -17,7 +17,8 @@ pub struct Issued {
     pub errors: u64,
 }
 
-/// The totals by kind of stage and operation, in the order of a run. Counts what came back after a stage's time was over, too.
+/// The totals by kind of stage and operation, in the order of a run. Counts what came back after a
+/// stage's time was over, too.
 pub fn issued(record: &Record) -> Vec<Issued> {
     let mut totals: Vec<Issued> = Vec::new();
     for stage in &record.stages {
@@ -56,7 +57,8 @@ mod tests {
         let read = totals.iter().find(|total| total.op == Op::Read).expect("reads");
         assert_eq!((read.stage, read.ios, read.errors), (StageKind::Measure, 17, 3));
         assert_eq!(read.bytes, 14 * 4096);
-        let fsync = totals.iter().find(|total| total.op == Op::Fsync).expect("prepare ends with fsync");
+        let fsync =
+            totals.iter().find(|total| total.op == Op::Fsync).expect("prepare ends with fsync");
         assert_eq!(fsync.stage, StageKind::Prepare);
         assert_eq!(totals[0].stage, StageKind::Prepare, "in the order of a run");
     }

@@ -1,4 +1,5 @@
-//! What a sweep shows along an axis of numbers: where it peaks, from where on it is level, and which point is out of line.
+//! What a sweep shows along an axis of numbers: where it peaks, from where on it is level, and
+//! which point is out of line.
 //!
 //! The rules and their sources stand in `docs/METHOD.md`, "Sweeps".
 
@@ -71,9 +72,11 @@ impl Measure {
     }
 }
 
-/// What the sweeps among `rows` show, in the order of the rows; nothing for an axis that has fewer than [`LEAST_POINTS`] numbers.
+/// What the sweeps among `rows` show, in the order of the rows; nothing for an axis that has fewer
+/// than [`LEAST_POINTS`] numbers.
 ///
-/// Rows of stages that did not run to their end, and rows in which nothing was carried, do not count.
+/// Rows of stages that did not run to their end, and rows in which nothing was carried, do not
+/// count.
 pub fn findings(rows: &[ResultRow]) -> Vec<Finding> {
     let mut series: Vec<(Key<'_>, Vec<&ResultRow>)> = Vec::new();
     let mut places: BTreeMap<Key<'_>, usize> = BTreeMap::new();
@@ -89,7 +92,8 @@ pub fn findings(rows: &[ResultRow]) -> Vec<Finding> {
     series.iter().filter_map(|(key, members)| finding(key, members)).collect()
 }
 
-/// What the rows of one series have in common: scenario, workload and number of its work, operation, axis, other axes.
+/// What the rows of one series have in common: scenario, workload and number of its work,
+/// operation, axis, other axes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key<'a> {
     scenario: &'a str,
@@ -113,7 +117,8 @@ fn keys(row: &ResultRow) -> impl Iterator<Item = Key<'_>> {
 }
 
 fn finding(key: &Key<'_>, rows: &[&ResultRow]) -> Option<Finding> {
-    let setting = |row: &&ResultRow| row.sweep.iter().find(|setting| setting.axis() == key.axis).cloned();
+    let setting =
+        |row: &&ResultRow| row.sweep.iter().find(|setting| setting.axis() == key.axis).cloned();
     let settings: Vec<Setting> = rows.iter().filter_map(setting).collect();
     let first = settings.first()?;
     if !settings.iter().all(|setting| setting.quantity().is_of_one_kind(first.quantity())) {
@@ -134,7 +139,8 @@ fn finding(key: &Key<'_>, rows: &[&ResultRow]) -> Option<Finding> {
     }
     points.sort_by(|a, b| a.0.cmp(&b.0));
     let repetitions = points.iter().map(|(_, values)| values.len() as u32).max()?;
-    let along: Vec<f64> = points.iter().filter_map(|(setting, _)| setting.quantity().number()).collect();
+    let along: Vec<f64> =
+        points.iter().filter_map(|(setting, _)| setting.quantity().number()).collect();
     let values: Vec<f64> = points.iter_mut().map(|(_, values)| median(values)).collect();
     Some(Finding {
         scenario: key.scenario.to_owned(),

@@ -1,4 +1,5 @@
-//! What hosts may leave behind that were lost for good: nobody told them to remove what they had made.
+//! What hosts may leave behind that were lost for good: nobody told them to remove what they had
+//! made.
 
 use model::plan::PlannedTarget;
 use model::{NoteKind, Record};
@@ -14,7 +15,8 @@ pub struct LeftBehind {
     pub folders: Vec<String>,
 }
 
-/// The hosts that were lost and did not come back, in the order of the plan, each with the folders that may still hold files of the run.
+/// The hosts that were lost and did not come back, in the order of the plan, each with the folders
+/// that may still hold files of the run.
 pub fn left_behind(record: &Record) -> Vec<LeftBehind> {
     let is_said = |kind: NoteKind| matches!(kind, NoteKind::HostLost | NoteKind::HostReturned);
     let is_lost = |host: u32| {
@@ -26,7 +28,9 @@ pub fn left_behind(record: &Record) -> Vec<LeftBehind> {
         let mut folders: Vec<String> = Vec::new();
         for target in &host.targets {
             match &target.kind {
-                PlannedTarget::Directory { root } if !folders.contains(root) => folders.push(root.clone()),
+                PlannedTarget::Directory { root } if !folders.contains(root) => {
+                    folders.push(root.clone())
+                }
                 _ => {}
             }
         }
@@ -49,8 +53,10 @@ mod tests {
         for (number, host) in record.plan.hosts.iter_mut().enumerate() {
             let target = |kind| Target { path: "/d".into(), kind, files: Vec::new() };
             let own = || target(PlannedTarget::Directory { root: format!("/d-h{number}") });
-            // Layouts of scenarios have one folder each time, and what another host makes is not this one's.
-            host.targets = vec![own(), own(), target(PlannedTarget::Joined), target(PlannedTarget::Device)];
+            // Layouts of scenarios have one folder each time, and what another host makes is not
+            // this one's.
+            host.targets =
+                vec![own(), own(), target(PlannedTarget::Joined), target(PlannedTarget::Device)];
         }
         let note = |host, stage, kind| Note { stage, host, kind, detail: String::new() };
         assert_eq!(left_behind(record), []);

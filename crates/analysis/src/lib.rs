@@ -1,4 +1,5 @@
-//! A recorded run in, figures and doubts out. Pure arithmetic: the same record gives the same answer at any time.
+//! A recorded run in, figures and doubts out. Pure arithmetic: the same record gives the same
+//! answer at any time.
 //!
 //! Every statistic has its formula and its source in `docs/METHOD.md`.
 

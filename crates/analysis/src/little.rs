@@ -1,15 +1,17 @@
-//! Little's law: requests outstanding = requests per second × mean latency (Little, *A proof for the queuing formula L = λW*, 1961). It
-//! holds for every system that neither makes nor loses requests, so figures that break it are wrong.
+//! Little's law: requests outstanding = requests per second × mean latency (Little, *A proof for
+//! the queuing formula L = λW*, 1961). It holds for every system that neither makes nor loses
+//! requests, so figures that break it are wrong.
 
 use std::ops::Range;
 
-/// How many requests were outstanding on average, from requests per second and their mean latency in seconds.
+/// How many requests were outstanding on average, from requests per second and their mean latency
+/// in seconds.
 pub fn outstanding(per_second: f64, mean_s: f64) -> f64 {
     per_second * mean_s
 }
 
-/// Whether `outstanding` requests in a closed loop without pauses can have gone at `per_second` with a mean latency in `mean_s`: a range, as
-/// printed figures are rounded.
+/// Whether `outstanding` requests in a closed loop without pauses can have gone at `per_second`
+/// with a mean latency in `mean_s`: a range, as printed figures are rounded.
 pub fn agrees(outstanding: f64, per_second: f64, mean_s: Range<f64>) -> bool {
     per_second > 0.0 && mean_s.contains(&(outstanding / per_second))
 }
@@ -28,14 +30,18 @@ mod tests {
         let published = Published::parse("vsan-four-corners", text).expect("good figures");
         let rates = published.figures.iter().filter(|figure| figure.quantity.value == "rate");
         let row = |figure: &FigureSpec| {
-            let (workload, scenario) = (figure.workload.value.clone(), figure.scenario.value.clone());
-            let whole_ms = published.value(&workload, &scenario, "mean latency").expect("printed beside each rate");
+            let (workload, scenario) =
+                (figure.workload.value.clone(), figure.scenario.value.clone());
+            let whole_ms = published
+                .value(&workload, &scenario, "mean latency")
+                .expect("printed beside each rate");
             (workload, scenario, figure.value.value.0, whole_ms)
         };
         rates.map(row).collect()
     }
 
-    /// The figures whose latency cannot be: `[low, high)` is what one printed millisecond may stand for, in ms after it.
+    /// The figures whose latency cannot be: `[low, high)` is what one printed millisecond may stand
+    /// for, in ms after it.
     fn broken(low: f64, high: f64) -> Vec<String> {
         let breaks = |(_, _, rate, whole_ms): &(String, String, f64, f64)| {
             !agrees(OUTSTANDING, *rate, (whole_ms + low) / 1e3..(whole_ms + high) / 1e3)

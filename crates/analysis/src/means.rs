@@ -1,4 +1,5 @@
-//! How the requests of a result were sent and timed: which backend served it, why that one, and how often the clock was read.
+//! How the requests of a result were sent and timed: which backend served it, why that one, and how
+//! often the clock was read.
 
 use crate::row::ResultRow;
 use model::plan::{HostPlan, PlannedTarget};
@@ -30,7 +31,8 @@ pub enum Because {
 /// How often the clock was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timing {
-    /// `CLOCK_MONOTONIC`, once for all requests that are handed over together, and once for all that are seen to have completed together.
+    /// `CLOCK_MONOTONIC`, once for all requests that are handed over together, and once for all
+    /// that are seen to have completed together.
     PerBatch,
     /// `CLOCK_MONOTONIC`, at both ends of each request.
     PerRequest,
@@ -51,13 +53,17 @@ pub struct Means {
     pub hosts: usize,
 }
 
-/// How the hosts of `row` sent and timed its requests, in the order in which the plan has them; hosts that did so alike, and for the same reason, are
-/// told once. Empty where no host of the plan had a worker for it.
+/// How the hosts of `row` sent and timed its requests, in the order in which the plan has them;
+/// hosts that did so alike, and for the same reason, are told once. Empty where no host of the plan
+/// had a worker for it.
 pub fn means(record: &Record, row: &ResultRow) -> Vec<Means> {
     let mut all: Vec<Means> = Vec::new();
     for host in record.plan.hosts.iter().filter(|host| has_worker(host, row)) {
         let (way, because, timing) = of_host(record, host, row);
-        match all.iter_mut().find(|same| (same.way, &same.because, same.timing) == (way, &because, timing)) {
+        match all
+            .iter_mut()
+            .find(|same| (same.way, &same.because, same.timing) == (way, &because, timing))
+        {
             Some(same) => same.hosts += 1,
             None => all.push(Means { way, because, timing, hosts: 1 }),
         }
@@ -75,7 +81,9 @@ fn has_worker(host: &HostPlan, row: &ResultRow) -> bool {
 fn of_host(record: &Record, host: &HostPlan, row: &ResultRow) -> (Way, Because, Timing) {
     let engine = host.engine_of(row.stage);
     let targets = host.targets.get(host.targets_of(row.stage)).unwrap_or(&[]);
-    if targets.iter().any(|target| target.kind == PlannedTarget::Simulated) && !engine.backend.sends_nothing() {
+    if targets.iter().any(|target| target.kind == PlannedTarget::Simulated)
+        && !engine.backend.sends_nothing()
+    {
         let timing = if engine.virtual_time { Timing::Virtual } else { Timing::PerBatch };
         return (Way::Simulated, Because::Planned, timing);
     }
@@ -90,16 +98,21 @@ fn of_host(record: &Record, host: &HostPlan, row: &ResultRow) -> (Way, Because, 
 /// What served a stage of a host, by the notes that the host left.
 fn backend(record: &Record, host: u32, stage: u32, planned: Backend) -> (Backend, Because) {
     let taken = |kind: NoteKind, is_of: &dyn Fn(&Note) -> bool| {
-        let of_kind = record.notes.iter().filter(|note| note.kind == kind && note.host == host && is_of(note));
+        let of_kind = record
+            .notes
+            .iter()
+            .filter(|note| note.kind == kind && note.host == host && is_of(note));
         of_kind.filter_map(|note| Some((note.backend()?, note.detail.clone()))).last()
     };
     // A host that was refused a ring may have scenarios that never asked for one.
     let wanted = if planned == Backend::Auto { Backend::IoUring } else { planned };
     let is_of_plan = |note: &Note| {
-        note.stage.is_none_or(|of| of == stage) && note.detail.split(':').next() == Some(&wanted.to_string())
+        note.stage.is_none_or(|of| of == stage)
+            && note.detail.split(':').next() == Some(&wanted.to_string())
     };
     if planned == Backend::Auto
-        && let Some((backend, why)) = taken(NoteKind::BackendChosen, &|note| note.stage == Some(stage))
+        && let Some((backend, why)) =
+            taken(NoteKind::BackendChosen, &|note| note.stage == Some(stage))
     {
         return (backend, Because::Tried(why));
     }
@@ -120,9 +133,15 @@ mod tests {
     fn of(suite: &str, hosts: usize, notes: &[(Option<u32>, u32, NoteKind, &str)]) -> Vec<Means> {
         let mut recorded = Recorded::with_hosts(suite, hosts);
         assert_eq!(recorded.stage(StageKind::Measure), MEASURE);
-        (0..hosts as u32).for_each(|host| recorded.host_interval(MEASURE, host, 0, &[(Op::Read, &[100; 10])]));
+        (0..hosts as u32)
+            .for_each(|host| recorded.host_interval(MEASURE, host, 0, &[(Op::Read, &[100; 10])]));
         for (stage, host, kind, detail) in notes {
-            recorded.note(Note { stage: *stage, host: *host, kind: *kind, detail: (*detail).to_owned() });
+            recorded.note(Note {
+                stage: *stage,
+                host: *host,
+                kind: *kind,
+                detail: (*detail).to_owned(),
+            });
         }
         recorded.end();
         let record = recorded.record();
@@ -155,7 +174,12 @@ mod tests {
             hosts: 2,
         };
         let way = Way::Backend(Backend::Libaio);
-        let refused = Means { way, because: Because::Refused(REFUSED.to_owned()), hosts: 1, ..planned.clone() };
+        let refused = Means {
+            way,
+            because: Because::Refused(REFUSED.to_owned()),
+            hosts: 1,
+            ..planned.clone()
+        };
         assert_eq!(found, [planned, refused]);
     }
 
@@ -166,7 +190,15 @@ mod tests {
         let tried = |stage| (Some(stage), 0, NoteKind::BackendChosen, said);
         let found = of(&auto, 1, &[(None, 0, NoteKind::BackendFallback, REFUSED), tried(MEASURE)]);
         let way = Way::Backend(Backend::Sync);
-        assert_eq!(found, [Means { way, because: Because::Tried(said.into()), timing: Timing::PerRequest, hosts: 1 }]);
+        assert_eq!(
+            found,
+            [Means {
+                way,
+                because: Because::Tried(said.into()),
+                timing: Timing::PerRequest,
+                hosts: 1
+            }]
+        );
         assert_eq!(of(&auto, 1, &[tried(7)])[0].because, Because::Planned);
     }
 }

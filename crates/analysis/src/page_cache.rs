@@ -10,13 +10,19 @@ use model::spec::Backend;
 use model::{Bytes, Kernels, Note, NoteKind, Op, Record};
 use std::collections::BTreeMap;
 
-/// With twice the memory, the cache holds at most half of what is read in any order; the rule of thumb of file-system benchmarks.
+/// With twice the memory, the cache holds at most half of what is read in any order; the rule of
+/// thumb of file-system benchmarks.
 const MEMORY_RULE: u64 = 2;
 /// Less than this is what a file system reads ahead, or has to look up twice.
 const LEAST_FROM_MEMORY: f64 = 0.1;
 
 /// All of them for a row of `stage`. What the run itself counted outweighs what could have been.
-pub(crate) fn doubts(record: &Record, stage: &StageRecord, digest: &Digest, row: &ResultRow) -> Vec<Warning> {
+pub(crate) fn doubts(
+    record: &Record,
+    stage: &StageRecord,
+    digest: &Digest,
+    row: &ResultRow,
+) -> Vec<Warning> {
     let seen = from_memory(record, stage.stage, digest, row);
     let of_blocks = || {
         let has_blocks = row.works.iter().any(|work| work.metadata.is_none());
@@ -36,33 +42,40 @@ pub(crate) fn doubts(record: &Record, stage: &StageRecord, digest: &Digest, row:
 
 /// A layout that the page cache could hold a good part of, if it was in between.
 fn cached(record: &Record, stage: u32) -> Option<Warning> {
-    let concerns = |note: &&Note| note.kind == NoteKind::DirectRefused && note.stage.is_none_or(|of| of == stage);
+    let concerns = |note: &&Note| {
+        note.kind == NoteKind::DirectRefused && note.stage.is_none_or(|of| of == stage)
+    };
     let refused = record.notes.iter().any(|note| concerns(&note));
     let engine = record.plan.engine_of(stage)?;
     // No page of a simulation is ever in a memory.
     if (engine.direct && !refused) || engine.backend == Backend::Null || is_simulated(record) {
         return None;
     }
-    let targets = |host: &HostPlan| host.targets.get(host.targets_of(stage)).unwrap_or_default().to_vec();
-    let is_shared = |host: &HostPlan| targets(host).iter().any(|target| target.kind == PlannedTarget::Joined);
+    let targets =
+        |host: &HostPlan| host.targets.get(host.targets_of(stage)).unwrap_or_default().to_vec();
+    let is_shared =
+        |host: &HostPlan| targets(host).iter().any(|target| target.kind == PlannedTarget::Joined);
     if record.plan.hosts.iter().any(is_shared) {
         // One file in the memories of all.
         let memory = memories(record).values().map(|memory| memory.0).fold(0, u64::saturating_add);
         return fits(record.plan.footprint_of(stage), Bytes(memory));
     }
     let files = |host: &HostPlan| {
-        let files = targets(host).into_iter().flat_map(|target| target.files).map(|file| file.size.0);
+        let files =
+            targets(host).into_iter().flat_map(|target| target.files).map(|file| file.size.0);
         Bytes(files.fold(0, u64::saturating_add))
     };
     each_memory(record, files).into_iter().find_map(|(footprint, memory)| fits(footprint, memory))
 }
 
-/// The same for the files of trees, which are read through the page cache whatever the plan says of direct I/O.
+/// The same for the files of trees, which are read through the page cache whatever the plan says of
+/// direct I/O.
 fn cached_files(record: &Record, row: &ResultRow) -> Option<Warning> {
     if !row.plans(Op::ReadFile) || is_simulated(record) {
         return None;
     }
-    let in_trees = |host: &HostPlan| host.part_of(row.stage).map_or(Bytes(0), |part| host.in_trees_of(part));
+    let in_trees =
+        |host: &HostPlan| host.part_of(row.stage).map_or(Bytes(0), |part| host.in_trees_of(part));
     each_memory(record, in_trees).into_iter().find_map(|(footprint, memory)| {
         // Files without a byte bring nothing, from wherever.
         if footprint > Bytes(0) { fits(footprint, memory) } else { None }
@@ -90,17 +103,22 @@ fn each_memory(record: &Record, footprint: impl Fn(&HostPlan) -> Bytes) -> Vec<(
 }
 
 fn fits(footprint: Bytes, memory: Bytes) -> Option<Warning> {
-    (footprint.0 < memory.0.saturating_mul(MEMORY_RULE)).then_some(Warning::Cached { footprint, memory })
+    (footprint.0 < memory.0.saturating_mul(MEMORY_RULE))
+        .then_some(Warning::Cached { footprint, memory })
 }
 
-/// The share of a stage's reads that never came to a device, 0 to 1: what the hosts' kernels say that devices were made to read, beside what
-/// was read. `None` where nobody counted.
+/// The share of a stage's reads that never came to a device, 0 to 1: what the hosts' kernels say
+/// that devices were made to read, beside what was read. `None` where nobody counted.
 fn from_memory(record: &Record, stage: u32, digest: &Digest, row: &ResultRow) -> Option<f64> {
     if !row.plans(Op::Read) || !devices_are_counted(record) {
         return None;
     }
-    let notes = record.notes.iter().filter(|note| note.kind == NoteKind::DeviceRead && note.stage == Some(stage));
-    let counts: Vec<u64> = notes.filter_map(|note| note.detail.split(' ').next()?.parse().ok()).collect();
+    let notes = record
+        .notes
+        .iter()
+        .filter(|note| note.kind == NoteKind::DeviceRead && note.stage == Some(stage));
+    let counts: Vec<u64> =
+        notes.filter_map(|note| note.detail.split(' ').next()?.parse().ok()).collect();
     if counts.is_empty() {
         return None;
     }
@@ -110,7 +128,8 @@ fn from_memory(record: &Record, stage: u32, digest: &Digest, row: &ResultRow) ->
     (read > 0).then(|| (1.0 - from_devices as f64 / read as f64).max(0.0))
 }
 
-/// Whether every target hangs off a block device, whose reads the kernel puts down to the process; those of network file systems it may not.
+/// Whether every target hangs off a block device, whose reads the kernel puts down to the process;
+/// those of network file systems it may not.
 fn devices_are_counted(record: &Record) -> bool {
     let mut targets = record.testbed.iter().flat_map(|host| &host.targets);
     targets.all(|target| target.device.is_some() || target.file_system.as_deref() == Some("tmpfs"))
@@ -123,7 +142,8 @@ mod tests {
     use crate::testing::Recorded;
     use model::{Note, StageKind};
 
-    const BUFFERED: &str = "[engine]\ndirect = false\n[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";
+    const BUFFERED: &str =
+        "[engine]\ndirect = false\n[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";
 
     fn run(detail: Option<&str>, counted: bool) -> Vec<Warning> {
         let mut recorded = Recorded::new(BUFFERED);
@@ -152,11 +172,19 @@ mod tests {
         // 100,000 × 4 KiB.
         assert_eq!(share(Some("4096000 bytes were read from devices"), true), Some(990.0));
         assert_eq!(share(Some("0 bytes were read from devices"), true), Some(1000.0));
-        assert_eq!(share(Some("400000000 bytes were read from devices"), true), None, "2 % is no doubt");
+        assert_eq!(
+            share(Some("400000000 bytes were read from devices"), true),
+            None,
+            "2 % is no doubt"
+        );
         assert_eq!(share(Some("900000000 bytes were read from devices"), true), None, "read ahead");
         assert_eq!(share(Some("no number"), true), None);
         assert_eq!(share(None, true), None);
-        assert_eq!(share(Some("0 bytes were read from devices"), false), None, "nobody counts what a network brings");
+        assert_eq!(
+            share(Some("0 bytes were read from devices"), false),
+            None,
+            "nobody counts what a network brings"
+        );
     }
 
     #[test]
@@ -165,7 +193,8 @@ mod tests {
             let mut recorded = Recorded::new(BUFFERED);
             let record = recorded.record_mut();
             record.testbed[0].memory = Bytes(1 << 30);
-            for file in record.plan.hosts[0].targets.iter_mut().flat_map(|target| &mut target.files) {
+            for file in record.plan.hosts[0].targets.iter_mut().flat_map(|target| &mut target.files)
+            {
                 file.size = Bytes(0);
             }
             record.plan.hosts[0].targets[0].files[0].size = Bytes(times << 29);
@@ -177,13 +206,16 @@ mod tests {
 
     #[test]
     fn each_scenario_is_judged_by_its_own_layout_and_its_own_way_to_it() {
-        let suite = "[[workload]]\nname = \"w\"\n[[scenario]]\nname = \"direct\"\nlayout = { size = \"1MiB\" }\n\
-            [[scenario]]\nname = \"small\"\nlayout = { size = \"1MiB\" }\nengine = { direct = false }\n\
-            [[scenario]]\nname = \"large\"\nlayout = { size = \"64MiB\", files = 1 }\nengine = { direct = false }\n";
+        let suite = "[[workload]]\nname = \"w\"\n[[scenario]]\nname = \"direct\"\nlayout = { size \
+                     = \"1MiB\" }\n[[scenario]]\nname = \"small\"\nlayout = { size = \"1MiB\" \
+                     }\nengine = { direct = false }\n[[scenario]]\nname = \"large\"\nlayout = { \
+                     size = \"64MiB\", files = 1 }\nengine = { direct = false }\n";
         let mut recorded = Recorded::new(suite);
         let record = recorded.record_mut();
         record.testbed[0].memory = Bytes::mib(32);
-        let doubted = |point: u32| cached(record, record.plan.measure_stage(point).expect("measured")).is_some();
+        let doubted = |point: u32| {
+            cached(record, record.plan.measure_stage(point).expect("measured")).is_some()
+        };
         assert_eq!([doubted(0), doubted(1), doubted(2)], [false, true, false]);
     }
 
@@ -235,7 +267,8 @@ mod tests {
         let mut recorded = Recorded::new(BUFFERED);
         let stage = recorded.stage(StageKind::Measure);
         assert!(cached(&recorded.record(), stage).is_some());
-        for target in recorded.record_mut().plan.hosts.iter_mut().flat_map(|host| &mut host.targets) {
+        for target in recorded.record_mut().plan.hosts.iter_mut().flat_map(|host| &mut host.targets)
+        {
             target.kind = PlannedTarget::Simulated;
         }
         assert!(cached(&recorded.record(), stage).is_none());

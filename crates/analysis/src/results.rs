@@ -12,7 +12,9 @@ use std::collections::BTreeMap;
 /// it mixes operations; then one of all works, where there are several. No doubts yet.
 pub(crate) fn rows(record: &Record, stage: &StageRecord, digest: &Digest) -> Vec<ResultRow> {
     let Some(planned) = record.plan.stages.get(stage.stage as usize) else { return Vec::new() };
-    let Some((number, point)) = planned.point.and_then(|n| Some((n, record.plan.points.get(n as usize)?))) else {
+    let Some((number, point)) =
+        planned.point.and_then(|n| Some((n, record.plan.points.get(n as usize)?)))
+    else {
         return Vec::new();
     };
     let seconds = seconds(digest, Phase::counts);
@@ -68,7 +70,8 @@ pub(crate) fn rows(record: &Record, stage: &StageRecord, digest: &Digest) -> Vec
     }
     if !is_alone && !planned.works.is_empty() {
         let names: Vec<&str> = planned.works.iter().map(|work| work.workload.as_str()).collect();
-        let workers = (0..).zip(&planned.works).map(|(index, _)| record.plan.workers(stage.stage, index));
+        let workers =
+            (0..).zip(&planned.works).map(|(index, _)| record.plan.workers(stage.stage, index));
         rows.push(filled(ResultRow {
             workload: names.join(" + "),
             works: planned.works.clone(),
@@ -79,13 +82,21 @@ pub(crate) fn rows(record: &Record, stage: &StageRecord, digest: &Digest) -> Vec
     rows
 }
 
-/// What had not come back of what a row counts, all hosts together; nothing of a stage that a host was lost in, whose figures end before its end.
+/// What had not come back of what a row counts, all hosts together; nothing of a stage that a host
+/// was lost in, whose figures end before its end.
 fn left_over(stage: &StageRecord, digest: &Digest, row: &ResultRow) -> LeftOver {
     let mut sum = LeftOver::default();
-    let left = stage.ends.iter().filter(|_| digest.frame.degraded_from.is_none()).flat_map(|end| &end.left);
+    let left = stage
+        .ends
+        .iter()
+        .filter(|_| digest.frame.degraded_from.is_none())
+        .flat_map(|end| &end.left);
     for left in left.filter(|left| row.counts(left.work, left.op)) {
         // Checked when they were taken in.
-        let _ = left.late.merge_into(&mut sum.late).and_then(|()| left.never.merge_into(&mut sum.never));
+        let _ = left
+            .late
+            .merge_into(&mut sum.late)
+            .and_then(|()| left.never.merge_into(&mut sum.never));
     }
     sum
 }
@@ -121,12 +132,15 @@ fn operations(work: &Work, digest: &Digest, index: u32) -> Vec<Op> {
     Op::ALL.into_iter().filter(|op| does(work, *op) || seen(op)).collect()
 }
 
-/// What was done until the first worker was done, and in all. At a stonewall, what was outstanding belongs to it; without one, nothing is.
+/// What was done until the first worker was done, and in all. At a stonewall, what was outstanding
+/// belongs to it; without one, nothing is.
 fn done(digest: &Digest, row: &ResultRow, stonewall: bool) -> Done {
     let parts = || digest.sums.parts.iter().filter(|((work, op), _)| row.counts(*work, *op));
     let progress = |is_in: fn(Phase) -> bool| {
-        let phases = || PHASES.into_iter().filter(|phase| is_in(*phase) && is_counted(digest, *phase));
-        let counts: Vec<Counts> = parts().flat_map(|(_, part)| phases().map(|phase| part.phase(phase))).collect();
+        let phases =
+            || PHASES.into_iter().filter(|phase| is_in(*phase) && is_counted(digest, *phase));
+        let counts: Vec<Counts> =
+            parts().flat_map(|(_, part)| phases().map(|phase| part.phase(phase))).collect();
         Progress {
             seconds: seconds(digest, is_in),
             ios: counts.iter().fold(0, |sum, counts| sum.saturating_add(counts.ios)),
@@ -168,10 +182,14 @@ fn cpu(digest: &Digest, row: &ResultRow) -> Cpu {
         if digest.frame.work_of(*host, *worker).is_some_and(|work| row.has_work(work)) {
             total.user_ns = total.user_ns.saturating_add(sums.user_ns);
             total.system_ns = total.system_ns.saturating_add(sums.system_ns);
-            workers.insert((*host, *worker), (sums.user_ns.saturating_add(sums.system_ns), sums.time_ns));
+            workers.insert(
+                (*host, *worker),
+                (sums.user_ns.saturating_add(sums.system_ns), sums.time_ns),
+            );
         }
     }
-    let share = |(busy, time): &(u64, u64)| if *time > 0 { *busy as f64 / *time as f64 } else { 0.0 };
+    let share =
+        |(busy, time): &(u64, u64)| if *time > 0 { *busy as f64 / *time as f64 } else { 0.0 };
     total.busiest = workers.values().map(share).fold(0.0, f64::max);
     total
 }
@@ -224,7 +242,9 @@ mod tests {
 
     /// What each row is of, what it covers, and its requests.
     fn told(rows: &[ResultRow]) -> Vec<(&str, &'static str, &'static str, u64)> {
-        rows.iter().map(|row| (row.workload.as_str(), row.ops.name(), row.covers.word(), row.ios)).collect()
+        rows.iter()
+            .map(|row| (row.workload.as_str(), row.ops.name(), row.covers.word(), row.ios))
+            .collect()
     }
 
     #[test]
@@ -253,13 +273,16 @@ mod tests {
         assert_eq!((all.latency.count(), all.latency.max_ns()), (10, Some(7_000)));
         assert_eq!(all.errors, BTreeMap::from([(5, 2), (28, 1)]));
         assert_eq!(all.cpu, rows[0].cpu, "of all workers, as each of its parts");
-        assert!(all.is_of_workload() && all.is_of_point() && !all.is_addend() && rows[0].is_addend());
+        assert!(
+            all.is_of_workload() && all.is_of_point() && !all.is_addend() && rows[0].is_addend()
+        );
         assert!(!rows[3].is_addend() && !rows[3].is_whole());
     }
 
     #[test]
     fn a_workload_of_one_operation_is_whole_by_itself() {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\nread = \"0%\"\nfsync_every = 1\n");
+        let mut recorded =
+            Recorded::new("[[workload]]\nname = \"w\"\nread = \"0%\"\nfsync_every = 1\n");
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Write, &[100]), (Op::Fsync, &[900])]);
         let rows = results(&recorded.record());
@@ -269,8 +292,8 @@ mod tests {
 
     #[test]
     fn workloads_at_the_same_time_have_a_row_of_all_of_them() {
-        let group =
-            "[[workload]]\nname = \"a\"\ngroup = \"g\"\nread = \"50%\"\n[[workload]]\nname = \"b\"\ngroup = \"g\"\n";
+        let group = "[[workload]]\nname = \"a\"\ngroup = \"g\"\nread = \
+                     \"50%\"\n[[workload]]\nname = \"b\"\ngroup = \"g\"\n";
         let mut recorded = Recorded::new(group);
         let stage = recorded.stage(StageKind::Measure);
         let ops: [(u32, Op, &[u64]); 3] =
@@ -290,9 +313,16 @@ mod tests {
             ]
         );
         let all = &rows[4];
-        assert_eq!((all.iops(), all.latency.count(), all.workers), (48.0, 1_920, rows[2].workers + rows[3].workers));
+        assert_eq!(
+            (all.iops(), all.latency.count(), all.workers),
+            (48.0, 1_920, rows[2].workers + rows[3].workers)
+        );
         assert_eq!((all.index, all.work(), all.works.len(), all.ops), (None, None, 2, Ops::Group));
-        assert!(all.sure.iops.is_some() && all.sure.p99_ns().is_some(), "as sure as other rows: {:?}", all.sure);
+        assert!(
+            all.sure.iops.is_some() && all.sure.p99_ns().is_some(),
+            "as sure as other rows: {:?}",
+            all.sure
+        );
         let of_hosts: u64 = crate::by_host(&record, all).iter().map(|share| share.ios).sum();
         assert_eq!(of_hosts, all.ios);
     }

@@ -108,8 +108,9 @@ pub struct ResultRow {
     pub bytes: u64,
     /// How long the load was on, in seconds: the longest of all hosts.
     pub seconds: f64,
-    /// Their service times, merged exactly over hosts, workers and intervals. At a fixed rate the response times of all requests that were due
-    /// while the load was on: also of those that had not come back at its end, with at least their age.
+    /// Their service times, merged exactly over hosts, workers and intervals. At a fixed rate the
+    /// response times of all requests that were due while the load was on: also of those that had
+    /// not come back at its end, with at least their age.
     pub latency: Histogram,
     /// What had not come back when the load ended.
     pub left: LeftOver,
@@ -117,7 +118,8 @@ pub struct ResultRow {
     pub errors: BTreeMap<i32, u64>,
     /// CPU time that the workers of the point took.
     pub cpu: Cpu,
-    /// Of a measured amount: what had been done when the first worker was done with its share, and when the last one was.
+    /// Of a measured amount: what had been done when the first worker was done with its share, and
+    /// when the last one was.
     pub done: Option<Done>,
     /// Whether the stage ran to its planned end.
     pub complete: bool,
@@ -127,7 +129,8 @@ pub struct ResultRow {
     pub warnings: Vec<Warning>,
 }
 
-/// Requests that were sent or due while the load was on, and had not come back at its end. Nothing in runs of versions that did not tell it.
+/// Requests that were sent or due while the load was on, and had not come back at its end. Nothing
+/// in runs of versions that did not tell it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LeftOver {
     /// Those that came back later, with the time that they took.
@@ -148,7 +151,8 @@ impl LeftOver {
 /// A measured amount at its two ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Done {
-    /// When the first worker of the cluster was done, as the host that heard of it last has it: at the stonewall, if there is one.
+    /// When the first worker of the cluster was done, as the host that heard of it last has it: at
+    /// the stonewall, if there is one.
     pub first: Progress,
     /// When the last one was, everything that was outstanding at a stonewall included.
     pub last: Progress,
@@ -189,7 +193,8 @@ pub struct Cpu {
 }
 
 impl ResultRow {
-    /// Requests per second: those that succeeded while the load was on ÷ the time that it was on. 0 if that is no time.
+    /// Requests per second: those that succeeded while the load was on ÷ the time that it was on. 0
+    /// if that is no time.
     pub fn iops(&self) -> f64 {
         per_second(self.ios, self.seconds)
     }
@@ -199,7 +204,8 @@ impl ResultRow {
         per_second(self.bytes, self.seconds)
     }
 
-    /// Whether its latencies are those of all requests that were due: those of a fixed rate, of which an fsync is none.
+    /// Whether its latencies are those of all requests that were due: those of a fixed rate, of
+    /// which an fsync is none.
     pub fn counts_what_was_due(&self) -> bool {
         self.is_paced() && self.ops != Ops::One(Op::Fsync)
     }
@@ -282,7 +288,11 @@ impl ResultRow {
 
     /// Cores that the workers of the point kept busy, on average.
     pub fn cpu_cores(&self) -> f64 {
-        if self.seconds > 0.0 { (self.cpu.user_ns + self.cpu.system_ns) as f64 / 1e9 / self.seconds } else { 0.0 }
+        if self.seconds > 0.0 {
+            (self.cpu.user_ns + self.cpu.system_ns) as f64 / 1e9 / self.seconds
+        } else {
+            0.0
+        }
     }
 }
 
@@ -301,7 +311,8 @@ fn per_second(count: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
 }
 
-/// How sure the figures of a row are; `None` where it cannot be said: too few intervals, or too dependent ones.
+/// How sure the figures of a row are; `None` where it cannot be said: too few intervals, or too
+/// dependent ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sure {
     /// Intervals in which the load was on.
@@ -316,7 +327,8 @@ pub struct Sure {
     pub quantiles_ns: [Option<Interval>; QUANTILES.len()],
     /// How many independent intervals of time each of them rests on; 0 where there is no interval.
     pub quantiles_independent: [f64; QUANTILES.len()],
-    /// CPU time of the generators per request of the whole work, in ns; `None` where there was no request.
+    /// CPU time of the generators per request of the whole work, in ns; `None` where there was no
+    /// request.
     pub cpu_per_io_ns: Option<f64>,
     /// The same with its error.
     pub cpu_per_io: Option<Estimate>,
@@ -324,7 +336,8 @@ pub struct Sure {
     pub over_time: Option<f64>,
     /// The natural logarithm of `over_time`, with its error.
     pub ln_over_time: Option<Estimate>,
-    /// The standard deviation of the requests per second over the hosts ÷ their mean; `None` for one host.
+    /// The standard deviation of the requests per second over the hosts ÷ their mean; `None` for
+    /// one host.
     pub over_hosts: Option<f64>,
 }
 

@@ -36,7 +36,8 @@ impl SeriesPoint {
 pub struct Series {
     /// How many intervals there are.
     pub intervals: usize,
-    /// What was done, in order; each point stands for as many neighbouring intervals as the others, the last one for the rest.
+    /// What was done, in order; each point stands for as many neighbouring intervals as the
+    /// others, the last one for the rest.
     pub points: Vec<SeriesPoint>,
 }
 
@@ -101,7 +102,9 @@ mod tests {
     fn a_long_run_is_merged_and_nothing_is_lost() {
         let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
         let stage = recorded.stage(StageKind::Measure);
-        (0..1_000).for_each(|second| recorded.interval(stage, second, &[(Op::Read, &[u64::from(second) + 1, 5])]));
+        (0..1_000).for_each(|second| {
+            recorded.interval(stage, second, &[(Op::Read, &[u64::from(second) + 1, 5])])
+        });
         let merged = of_first(&recorded, 240);
         let points = merged.points;
         assert_eq!((merged.intervals, points.len()), (1_000, 200));

@@ -1,4 +1,5 @@
-//! Of a stage that went on until it was steady: what its figures are of. [`model::digest::Frame`] says which intervals those are.
+//! Of a stage that went on until it was steady: what its figures are of. [`model::digest::Frame`]
+//! says which intervals those are.
 
 use crate::results;
 use crate::testing::Recorded;

@@ -10,8 +10,14 @@ use model::{Nanos, Op, Record};
 /// A wait that is shorter is a latency like others: points under a second have intervals of 10 ms.
 const LEAST_STALL_NS: u64 = 100_000_000;
 
-/// What stood still: the generator where its heart did, and the target where that does not explain it.
-pub(crate) fn doubts(record: &Record, stage: &StageRecord, digest: &Digest, row: &ResultRow) -> Vec<Warning> {
+/// What stood still: the generator where its heart did, and the target where that does not explain
+/// it.
+pub(crate) fn doubts(
+    record: &Record,
+    stage: &StageRecord,
+    digest: &Digest,
+    row: &ResultRow,
+) -> Vec<Warning> {
     paused(record, stage, row).into_iter().chain(stalled(stage, digest, row)).collect()
 }
 
@@ -27,12 +33,17 @@ fn paused(record: &Record, stage: &StageRecord, row: &ResultRow) -> Option<Warni
         .filter_map(|end| Some((end, longest(&end.pauses)?)))
         .max_by_key(|(_, length_ns)| *length_ns)?;
     let host = record.plan.hosts.get(end.host as usize)?.hostname.clone();
-    Some(Warning::GeneratorPaused { host, longest: Nanos(length_ns), times: end.pauses.len() as u32 })
+    Some(Warning::GeneratorPaused {
+        host,
+        longest: Nanos(length_ns),
+        times: end.pauses.len() as u32,
+    })
 }
 
-/// Whether a closed loop stood still: an interval with less than half of the usual completions, and in it or after it a request that took at
-/// least half of that interval, twice as long as the longest of a usual interval, and 100 ms. So it did where half of what was outstanding at the
-/// end waited as long: nothing of that came back in time.
+/// Whether a closed loop stood still: an interval with less than half of the usual completions, and
+/// in it or after it a request that took at least half of that interval, twice as long as the
+/// longest of a usual interval, and 100 ms. So it did where half of what was outstanding at the end
+/// waited as long: nothing of that came back in time.
 fn stalled(stage: &StageRecord, digest: &Digest, row: &ResultRow) -> Option<Warning> {
     if row.works.iter().any(|work| work.pace.is_open()) {
         return None;
@@ -41,34 +52,43 @@ fn stalled(stage: &StageRecord, digest: &Digest, row: &ResultRow) -> Option<Warn
     let parts: Vec<&Part> = parts.map(|(_, part)| part).collect();
     let points = &digest.frame.moments;
     let totals = |index: usize| parts.iter().filter_map(move |part| part.total(index));
-    let ios = |index: usize| totals(index).map(|total| total.counts.ios).fold(0, u64::saturating_add);
-    let longest = |index: usize| totals(index).filter_map(|total| total.latency.max_ns().ok()?).max().unwrap_or(0);
+    let ios =
+        |index: usize| totals(index).map(|total| total.counts.ios).fold(0, u64::saturating_add);
+    let longest = |index: usize| {
+        totals(index).filter_map(|total| total.latency.max_ns().ok()?).max().unwrap_or(0)
+    };
     let median = |of: &dyn Fn(usize) -> u64| {
         let mut all: Vec<u64> = (0..points.len()).map(of).collect();
         all.sort_unstable();
         all.get(all.len() / 2).copied()
     };
     let (usual, usual_longest) = (median(&ios)?, median(&longest)?);
-    let least = |index: usize| (points[index].length_ns / 2).max(usual_longest.saturating_mul(2)).max(LEAST_STALL_NS);
+    let least = |index: usize| {
+        (points[index].length_ns / 2).max(usual_longest.saturating_mul(2)).max(LEAST_STALL_NS)
+    };
     let left = row.left.all();
-    let (left_ns, typical_left_ns) = (left.max_ns().unwrap_or(0), left.quantile_ns(0.5).unwrap_or(0));
+    let (left_ns, typical_left_ns) =
+        (left.max_ns().unwrap_or(0), left.quantile_ns(0.5).unwrap_or(0));
     // From here on nothing came back before the end.
     let silent_from = (0..points.len()).rfind(|index| ios(*index) > 0).map_or(0, |last| last + 1);
     let slowest = |index: usize| {
         let later = if index + 1 >= silent_from { left_ns } else { 0 };
         longest(index).max(longest(index + 1)).max(later)
     };
-    let stood = |index: usize| ios(index).saturating_mul(2) < usual && slowest(index) >= least(index);
+    let stood =
+        |index: usize| ios(index).saturating_mul(2) < usual && slowest(index) >= least(index);
     let is_ours = |index: &usize| {
         let begin_ns = points[*index].start_ns;
         let end_ns = begin_ns.saturating_add(points[*index].length_ns);
         is_paused(stage, begin_ns, end_ns)
     };
-    let slow: Vec<usize> = (0..points.len()).filter(|index| stood(*index) && !is_ours(index)).collect();
+    let slow: Vec<usize> =
+        (0..points.len()).filter(|index| stood(*index) && !is_ours(index)).collect();
     let last = points.len().checked_sub(1)?;
     // One that only the last interval has a part of may leave that half of its usual completions.
     let end_ns = points[last].start_ns.saturating_add(points[last].length_ns);
-    let is_at_end = typical_left_ns >= least(last) && !is_paused(stage, end_ns.saturating_sub(typical_left_ns), end_ns);
+    let is_at_end = typical_left_ns >= least(last)
+        && !is_paused(stage, end_ns.saturating_sub(typical_left_ns), end_ns);
     let at_end = is_at_end.then_some(left_ns);
     let longest_ns = slow.iter().map(|index| slowest(*index)).max().max(at_end)?;
     Some(Warning::Stalled { longest: Nanos(longest_ns), intervals: slow.len() as u32 })
@@ -76,7 +96,9 @@ fn stalled(stage: &StageRecord, digest: &Digest, row: &ResultRow) -> Option<Warn
 
 /// Whether the generator of a host did not run in some of this time, in ns after the stage's start.
 fn is_paused(stage: &StageRecord, from_ns: u64, to_ns: u64) -> bool {
-    let overlaps = |pause: &Pause| pause.at_ns < to_ns && from_ns < pause.at_ns.saturating_add(pause.length_ns);
+    let overlaps = |pause: &Pause| {
+        pause.at_ns < to_ns && from_ns < pause.at_ns.saturating_add(pause.length_ns)
+    };
     stage.ends.iter().flat_map(|end| &end.pauses).any(overlaps)
 }
 
@@ -97,7 +119,13 @@ mod tests {
     }
 
     /// The row of a run with so many requests of 1 ms in each second, and an end.
-    fn row(suite: &str, ios: &[usize], late: &[(u64, u64)], never: &[(u64, u64)], pauses: &[Pause]) -> ResultRow {
+    fn row(
+        suite: &str,
+        ios: &[usize],
+        late: &[(u64, u64)],
+        never: &[(u64, u64)],
+        pauses: &[Pause],
+    ) -> ResultRow {
         let mut recorded = Recorded::new(suite);
         let stage = recorded.stage(StageKind::Measure);
         for (second, ios) in (0..).zip(ios) {
@@ -128,10 +156,17 @@ mod tests {
             Some((4_034, 0)),
             "most of the last interval was good"
         );
-        assert_eq!(of(&[1_000, 1_000, 1_000, 1_000, 800], &[(4_034_000_000, 3), (1_000_000, 29)]), None, "stragglers");
+        assert_eq!(
+            of(&[1_000, 1_000, 1_000, 1_000, 800], &[(4_034_000_000, 3), (1_000_000, 29)]),
+            None,
+            "stragglers"
+        );
         assert_eq!(of(&[1_000; 5], &[(1_000_000, 32)]), None);
         let closed = row(CLOSED, &[1_000; 5], &long, &[], &[]);
-        assert_eq!((closed.latency.max_ns(), closed.left.all().max_ns()), (Some(1_000_000), Some(4_034_000_000)));
+        assert_eq!(
+            (closed.latency.max_ns(), closed.left.all().max_ns()),
+            (Some(1_000_000), Some(4_034_000_000))
+        );
     }
 
     #[test]
@@ -141,8 +176,14 @@ mod tests {
         let found = row(&suite, &[1_000, 1_000, 0, 0, 0], &[], &never, &[]);
         assert_eq!((found.ios, found.latency.count()), (2_000, 5_000));
         let second = |share| found.latency.quantile_ns(share).expect("requests") as f64 / 1e9;
-        assert!((second(0.99) - 2.95).abs() < 0.03 && (second(0.5) - 0.5).abs() < 0.01, "{}", second(0.99));
-        assert!(found.sure.quantiles_ns.iter().all(Option::is_none) && found.sure.mean_ns.is_none());
+        assert!(
+            (second(0.99) - 2.95).abs() < 0.03 && (second(0.5) - 0.5).abs() < 0.01,
+            "{}",
+            second(0.99)
+        );
+        assert!(
+            found.sure.quantiles_ns.iter().all(Option::is_none) && found.sure.mean_ns.is_none()
+        );
         assert!(found.warnings.iter().any(|warning| warning.code() == "rate-missed"));
     }
 
@@ -156,12 +197,20 @@ mod tests {
         assert!(codes(&quick).contains(&"generator-paused"), "{:?}", codes(&quick));
         quick.warnings.retain(|warning| matches!(warning, Warning::GeneratorPaused { .. }));
         let longest = Nanos(2_000_000_000);
-        assert_eq!(quick.warnings, [Warning::GeneratorPaused { host: "node0".to_owned(), longest, times: 1 }]);
+        assert_eq!(
+            quick.warnings,
+            [Warning::GeneratorPaused { host: "node0".to_owned(), longest, times: 1 }]
+        );
         assert!(!codes(&of(&[])).contains(&"generator-paused"));
         // Both: the target stood still at the end, long after the pause.
         let early = Pause { at_ns: 500_000_000, length_ns: 200_000_000 };
-        let both = row(CLOSED, &[800, 1_000, 1_000, 1_000, 0], &[(1_500_000_000, 8)], &[], &[early]);
-        assert!(codes(&both).contains(&"generator-paused") && codes(&both).contains(&"stalled"), "{:?}", codes(&both));
+        let both =
+            row(CLOSED, &[800, 1_000, 1_000, 1_000, 0], &[(1_500_000_000, 8)], &[], &[early]);
+        assert!(
+            codes(&both).contains(&"generator-paused") && codes(&both).contains(&"stalled"),
+            "{:?}",
+            codes(&both)
+        );
         let paused = row(
             CLOSED,
             &[1_000, 1_000, 1_000, 1_000, 0],
@@ -169,6 +218,8 @@ mod tests {
             &[],
             &[Pause { at_ns: 3_900_000_000, length_ns: 1_500_000_000 }],
         );
-        assert!(codes(&paused).contains(&"generator-paused") && !codes(&paused).contains(&"stalled"));
+        assert!(
+            codes(&paused).contains(&"generator-paused") && !codes(&paused).contains(&"stalled")
+        );
     }
 }

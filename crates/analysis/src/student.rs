@@ -1,10 +1,12 @@
 //! Student's t distribution, which every interval and every test here rests on.
 //!
-//! Source: Abramowitz and Stegun, *Handbook of Mathematical Functions*, 1964, 26.5 and 26.7 (the distribution as an incomplete beta
-//! function); its continued fraction by Lentz's method and the gamma function by Lanczos, as in Press et al., *Numerical Recipes*,
-//! 3rd edition, 2007, 6.1 and 6.4.
+//! Source: Abramowitz and Stegun, *Handbook of Mathematical Functions*, 1964, 26.5 and 26.7 (the
+//! distribution as an incomplete beta function); its continued fraction by Lentz's method and the
+//! gamma function by Lanczos, as in Press et al., *Numerical Recipes*, 3rd edition, 2007, 6.1 and
+//! 6.4.
 
-/// The probability that |T| with `freedom` degrees of freedom exceeds `t`: the two-sided p-value, 0 to 1. 1 for what is not a number.
+/// The probability that |T| with `freedom` degrees of freedom exceeds `t`: the two-sided p-value, 0
+/// to 1. 1 for what is not a number.
 pub fn two_sided(t: f64, freedom: f64) -> f64 {
     if !t.is_finite() {
         return if t.is_nan() { 1.0 } else { 0.0 };
@@ -13,7 +15,8 @@ pub fn two_sided(t: f64, freedom: f64) -> f64 {
     incomplete_beta(freedom / 2.0, 0.5, freedom / (freedom + t * t))
 }
 
-/// The value that |T| exceeds with probability `outside` (0 to 1, exclusive): 1.96 for 0.05 and very many degrees of freedom.
+/// The value that |T| exceeds with probability `outside` (0 to 1, exclusive): 1.96 for 0.05 and
+/// very many degrees of freedom.
 pub fn bound(outside: f64, freedom: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while two_sided(high, freedom) > outside && high < 1e9 {
@@ -31,7 +34,8 @@ pub fn bound(outside: f64, freedom: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// The regularised incomplete beta function I_x(a, b), for `x` from 0 to 1 and positive `a` and `b`.
+/// The regularised incomplete beta function I_x(a, b), for `x` from 0 to 1 and positive `a` and
+/// `b`.
 pub fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -95,8 +99,13 @@ mod tests {
 
     #[test]
     fn bounds_are_those_of_the_printed_tables() {
-        let table =
-            [(0.05, 1.0, 12.706), (0.05, 4.0, 2.776), (0.05, 9.0, 2.262), (0.01, 29.0, 2.756), (0.05, 1e6, 1.960)];
+        let table = [
+            (0.05, 1.0, 12.706),
+            (0.05, 4.0, 2.776),
+            (0.05, 9.0, 2.262),
+            (0.01, 29.0, 2.756),
+            (0.05, 1e6, 1.960),
+        ];
         for (outside, freedom, expected) in table {
             let found = bound(outside, freedom);
             assert!((found - expected).abs() < 6e-4, "{outside} {freedom}: {found}");
@@ -105,7 +114,10 @@ mod tests {
 
     #[test]
     fn extremes_are_probabilities_all_the_same() {
-        assert_eq!((two_sided(0.0, 5.0), two_sided(f64::INFINITY, 5.0), two_sided(f64::NAN, 5.0)), (1.0, 0.0, 1.0));
+        assert_eq!(
+            (two_sided(0.0, 5.0), two_sided(f64::INFINITY, 5.0), two_sided(f64::NAN, 5.0)),
+            (1.0, 0.0, 1.0)
+        );
         assert!(two_sided(1e30, 0.0).is_finite() && bound(1e-12, 0.0).is_finite());
     }
 }

@@ -22,12 +22,14 @@ fn row(seed: u64, series: Series, intervals: usize, each: usize) -> (Histogram, 
         values
     };
     let parts: Vec<Vec<u64>> = scales.iter().map(&mut part).collect();
-    let limits = QUANTILES.map(|quantile| bucket_of(latency.quantile_ns(quantile.share).expect("requests")));
+    let limits =
+        QUANTILES.map(|quantile| bucket_of(latency.quantile_ns(quantile.share).expect("requests")));
     let slot = |values: &Vec<u64>| Slot {
         length_s: 1.0,
         ios: each as f64,
         latency_ns: values.iter().sum::<u64>() as f64,
-        at_most: limits.map(|limit| values.iter().filter(|value| bucket_of(**value) <= limit).count() as f64),
+        at_most: limits
+            .map(|limit| values.iter().filter(|value| bucket_of(**value) <= limit).count() as f64),
         ..Slot::default()
     };
     let slots = parts.iter().map(slot).collect();
@@ -56,7 +58,8 @@ fn truth(series: Series, share: f64) -> f64 {
     MIDDLE_NS * f64::exp(low)
 }
 
-/// For the median, p90, p99 and p99.9: the share of runs in which the interval holds the truth among those that have one, and their share.
+/// For the median, p90, p99 and p99.9: the share of runs in which the interval holds the truth
+/// among those that have one, and their share.
 fn coverage(series: Series, intervals: usize, each: usize, runs: u64) -> [(f64, f64); 4] {
     let truths: [f64; 4] = std::array::from_fn(|index| truth(series, QUANTILES[index].share));
     let mut counts = [(0.0, 0.0); 4];
@@ -76,7 +79,8 @@ fn walk(phi: f64, deviation: f64) -> Series {
     Series::Autoregressive { phi, deviation }
 }
 
-/// With 30 independent intervals' worth or 30 bursts, and ten requests beyond the quantile, at least; with fewer requests, 92 to 97.
+/// With 30 independent intervals' worth or 30 bursts, and ten requests beyond the quantile, at
+/// least; with fewer requests, 92 to 97.
 #[test]
 fn a_95_percent_interval_holds_the_quantile_in_93_to_97_of_100_runs() {
     for (series, intervals, each) in [
@@ -89,8 +93,11 @@ fn a_95_percent_interval_holds_the_quantile_in_93_to_97_of_100_runs() {
         (Series::Bursts { begins: 0.1, ends: 0.5, by: 1.4 }, 300, 20),
         (Series::Bursts { begins: 0.03, ends: 0.3, by: 2.0 }, 900, 12),
     ] {
-        for (quantile, (held, told)) in QUANTILES.iter().zip(coverage(series, intervals, each, 1_500)) {
-            let what = format!("{series:?}, {intervals} × {each}, {}: {held} of {told}", quantile.name);
+        for (quantile, (held, told)) in
+            QUANTILES.iter().zip(coverage(series, intervals, each, 1_500))
+        {
+            let what =
+                format!("{series:?}, {intervals} × {each}, {}: {held} of {told}", quantile.name);
             let has_enough = (1.0 - quantile.share) * (intervals * each) as f64 > 9.999;
             let least = if has_enough { 0.93 } else { 0.92 };
             assert!((least..=0.97).contains(&held) || (told == 0.0 && !has_enough), "{what}");
@@ -103,7 +110,8 @@ fn a_95_percent_interval_holds_the_quantile_in_93_to_97_of_100_runs() {
 fn a_run_short_for_what_it_remembers_has_no_interval_more_often_than_a_wrong_one() {
     // 20 and 13 independent intervals' worth.
     for (series, intervals) in [(walk(0.5, 0.4), 60), (walk(0.8, 0.2), 120)] {
-        for (quantile, (held, told)) in QUANTILES.iter().zip(coverage(series, intervals, 50, 1_000)) {
+        for (quantile, (held, told)) in QUANTILES.iter().zip(coverage(series, intervals, 50, 1_000))
+        {
             let what = format!("{series:?}, {intervals}, {}: {held} of {told}", quantile.name);
             assert!(told < 0.01 || held >= 0.91, "{what}");
         }

@@ -17,7 +17,8 @@ pub struct Tally<'a> {
     pub workers: BTreeMap<(u32, u32), u64>,
 }
 
-/// One host over time. A day has so many intervals that those of all hosts are not spread out at once.
+/// One host over time. A day has so many intervals that those of all hosts are not spread out at
+/// once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostTally<'a> {
     spans: &'a [Span],
@@ -26,10 +27,12 @@ pub struct HostTally<'a> {
 }
 
 impl HostTally<'_> {
-    /// Its intervals in order, with requests and the sum of their latencies; the latter only where the pace is open.
+    /// Its intervals in order, with requests and the sum of their latencies; the latter only where
+    /// the pace is open.
     pub fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
         let is_counted = |interval| self.frame.is_some_and(|frame| frame.is_counted(interval));
-        let counted = move |(_, span): &(usize, &Span)| span.phase.counts() && is_counted(span.interval);
+        let counted =
+            move |(_, span): &(usize, &Span)| span.phase.counts() && is_counted(span.interval);
         self.spans.iter().enumerate().filter(counted).map(|(at, span)| Slot {
             start_s: span.start_ns as f64 / 1e9,
             length_s: span.length_ns as f64 / 1e9,
@@ -87,7 +90,8 @@ pub fn column(slots: &[Slot], figure: impl Fn(&Slot) -> f64) -> Vec<f64> {
     slots.iter().map(figure).collect()
 }
 
-/// Each host of one row of a stage, by its number in the plan: no sum over hosts is worked out for it.
+/// Each host of one row of a stage, by its number in the plan: no sum over hosts is worked out for
+/// it.
 pub fn by_host<'a>(digest: &'a Digest, row: &ResultRow) -> BTreeMap<u32, HostTally<'a>> {
     let frame = &digest.frame;
     let parts = || digest.sums.parts.iter().filter(|((work, op), _)| row.counts(*work, *op));
@@ -103,7 +107,9 @@ pub fn by_host<'a>(digest: &'a Digest, row: &ResultRow) -> BTreeMap<u32, HostTal
 pub fn tally<'a>(digest: &'a Digest, row: &ResultRow) -> Tally<'a> {
     let frame = &digest.frame;
     let workers = digest.sums.workers.iter();
-    let works = |(host, worker): &(u32, u32)| frame.work_of(*host, *worker).is_some_and(|work| row.has_work(work));
+    let works = |(host, worker): &(u32, u32)| {
+        frame.work_of(*host, *worker).is_some_and(|work| row.has_work(work))
+    };
     let ios = |worker: &WorkerTotal| {
         let mine = worker.ios.iter().filter(|(op, _)| row.ops.has(**op));
         mine.fold(0u64, |sum, (_, ios)| sum.saturating_add(*ios))
@@ -111,15 +117,25 @@ pub fn tally<'a>(digest: &'a Digest, row: &ResultRow) -> Tally<'a> {
     Tally {
         total: totals(digest, row),
         hosts: by_host(digest, row),
-        workers: workers.filter(|(key, _)| works(key)).map(|(key, worker)| (*key, ios(worker))).collect(),
+        workers: workers
+            .filter(|(key, _)| works(key))
+            .map(|(key, worker)| (*key, ios(worker)))
+            .collect(),
     }
 }
 
 fn totals(digest: &Digest, row: &ResultRow) -> Vec<Slot> {
-    let quantiles_ns = QUANTILES.map(|quantile| row.latency.quantile_ns(quantile.share).unwrap_or(0));
-    let parts: Vec<_> = digest.sums.parts.iter().filter(|((work, _), _)| row.has_work(*work)).collect();
-    let cpu_ns: Vec<&Vec<u64>> =
-        digest.sums.cpu_ns.iter().filter(|(work, _)| row.has_work(**work)).map(|(_, column)| column).collect();
+    let quantiles_ns =
+        QUANTILES.map(|quantile| row.latency.quantile_ns(quantile.share).unwrap_or(0));
+    let parts: Vec<_> =
+        digest.sums.parts.iter().filter(|((work, _), _)| row.has_work(*work)).collect();
+    let cpu_ns: Vec<&Vec<u64>> = digest
+        .sums
+        .cpu_ns
+        .iter()
+        .filter(|(work, _)| row.has_work(**work))
+        .map(|(_, column)| column)
+        .collect();
     let slot = |(at, moment): (usize, &Moment)| {
         let mut slot = Slot {
             start_s: moment.start_ns as f64 / 1e9,
@@ -158,7 +174,12 @@ mod tests {
         let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\nread = \"50%\"\n", 2);
         let stage = recorded.stage(StageKind::Measure);
         for interval in 0..3 {
-            recorded.host_interval(stage, 0, interval, &[(Op::Read, &[100, 200]), (Op::Write, &[900])]);
+            recorded.host_interval(
+                stage,
+                0,
+                interval,
+                &[(Op::Read, &[100, 200]), (Op::Write, &[900])],
+            );
             recorded.host_interval(stage, 1, interval, &[(Op::Read, &[50_000; 4])]);
         }
         let record = recorded.record();

@@ -5,7 +5,10 @@ use model::event::{Event, StageEnd};
 use model::planner::{Request, plan};
 use model::sample::{OpSample, WorkerOp, WorkerSample};
 use model::testbed::{DeviceFacts, DirectIo, HostFacts, TargetFacts, TargetKind};
-use model::{Bytes, CounterSample, Histogram, IntervalSample, Note, Op, Phase, Record, RunEnd, Scale, Spec, StageKind};
+use model::{
+    Bytes, CounterSample, Histogram, IntervalSample, Note, Op, Phase, Record, RunEnd, Scale, Spec,
+    StageKind,
+};
 
 /// 2026-01-02 03:04:05 UTC.
 const STARTED_UNIX_NS: u64 = 1_767_323_045_000_000_000;
@@ -13,7 +16,8 @@ const STARTED_UNIX_NS: u64 = 1_767_323_045_000_000_000;
 /// One, in ns.
 const SECOND: u64 = 1_000_000_000;
 
-/// A run that is recorded by hand. Intervals are one second long, and each host has one worker's worth of samples.
+/// A run that is recorded by hand. Intervals are one second long, and each host has one worker's
+/// worth of samples.
 #[derive(Clone, Debug)]
 pub struct Recorded {
     record: Record,
@@ -70,7 +74,10 @@ impl Recorded {
     /// # Panics
     /// When the suite is not a good one: the test is wrong then.
     pub fn with_hosts(suite: &str, hosts: usize) -> Recorded {
-        let is_named = suite.lines().take_while(|line| !line.starts_with('[')).any(|line| line.starts_with("name"));
+        let is_named = suite
+            .lines()
+            .take_while(|line| !line.starts_with('['))
+            .any(|line| line.starts_with("name"));
         let named = if is_named { suite.to_owned() } else { format!("name = \"test\"\n{suite}") };
         let spec = Spec::parse("test", &named, &[]).expect("a good suite");
         let hosts: Vec<HostFacts> = (0..hosts).map(host).collect();
@@ -83,7 +90,10 @@ impl Recorded {
             hosts: &hosts,
         };
         let plan = plan(&request).expect("a plan");
-        Recorded { record: Record::new(plan, hosts, "0.0.0-test".to_owned(), STARTED_UNIX_NS), busy: 0.25 }
+        Recorded {
+            record: Record::new(plan, hosts, "0.0.0-test".to_owned(), STARTED_UNIX_NS),
+            busy: 0.25,
+        }
     }
 
     /// The run as it was recorded so far.
@@ -131,7 +141,8 @@ impl Recorded {
     /// What a host's kernel counted in one second.
     pub fn counters(&mut self, stage: u32, host: u32, number: u32, entries: Vec<Entry>) {
         let (start_ns, length_ns) = (u64::from(number) * SECOND, SECOND);
-        let sample = CounterSample { stage, host, number, start_ns, length_ns, entries, notes: Vec::new() };
+        let sample =
+            CounterSample { stage, host, number, start_ns, length_ns, entries, notes: Vec::new() };
         if let Some(record) = self.record.stages.iter_mut().find(|record| record.stage == stage) {
             record.counters.push(sample);
         }
@@ -145,8 +156,12 @@ impl Recorded {
     /// So many requests of an interval failed.
     pub fn fail(&mut self, stage: u32, interval: u32, op: Op, errno: i32, count: u64) {
         let stages = self.record.stages.iter_mut().filter(|record| record.stage == stage);
-        let samples = stages.flat_map(|record| &mut record.samples).filter(|sample| sample.interval == interval);
-        if let Some(sample) = samples.flat_map(|sample| &mut sample.ops).find(|sample| sample.op == op) {
+        let samples = stages
+            .flat_map(|record| &mut record.samples)
+            .filter(|sample| sample.interval == interval);
+        if let Some(sample) =
+            samples.flat_map(|sample| &mut sample.ops).find(|sample| sample.op == op)
+        {
             sample.errors.push((errno, count));
         }
     }
@@ -163,7 +178,11 @@ impl Recorded {
 
     /// Free bytes of every target's file system before the run.
     pub fn free(&mut self, free: Bytes) {
-        self.record.testbed.iter_mut().flat_map(|host| &mut host.targets).for_each(|target| target.free = free);
+        self.record
+            .testbed
+            .iter_mut()
+            .flat_map(|host| &mut host.targets)
+            .for_each(|target| target.free = free);
     }
 
     /// Something that came up.
@@ -177,7 +196,10 @@ impl Recorded {
         for stage in begun {
             self.record.apply(Event::StageEnded { stage, end: StageEnd::Complete });
         }
-        self.record.apply(Event::RunEnded { unix_ns: STARTED_UNIX_NS + 90_000_000_000, end: RunEnd::Complete });
+        self.record.apply(Event::RunEnded {
+            unix_ns: STARTED_UNIX_NS + 90_000_000_000,
+            end: RunEnd::Complete,
+        });
     }
 
     /// One second of load on host 0, in which several works of the point run side by side: the
@@ -187,22 +209,32 @@ impl Recorded {
     }
 
     fn add(&mut self, stage: u32, host: u32, interval: u32, phase: Phase, ops: &[(Op, &[u64])]) {
-        let ops: Vec<(u32, Op, &[u64])> = ops.iter().map(|(op, values)| (0, *op, *values)).collect();
+        let ops: Vec<(u32, Op, &[u64])> =
+            ops.iter().map(|(op, values)| (0, *op, *values)).collect();
         self.add_works(stage, host, interval, phase, &ops);
     }
 
-    fn add_works(&mut self, stage: u32, host: u32, interval: u32, phase: Phase, ops: &[(u32, Op, &[u64])]) {
+    fn add_works(
+        &mut self,
+        stage: u32,
+        host: u32,
+        interval: u32,
+        phase: Phase,
+        ops: &[(u32, Op, &[u64])],
+    ) {
         if self.record.stage(stage).is_none() {
             self.record.apply(Event::StageStarted { stage, unix_ns: STARTED_UNIX_NS });
         }
         let works = &self.record.plan.stages[stage as usize].works;
         let sample = |(number, op, values): &(u32, Op, &[u64])| {
             let work = &works[*number as usize];
-            let block = work.metadata.map_or_else(|| work.largest_block(), |metadata| metadata.size).0;
+            let block =
+                work.metadata.map_or_else(|| work.largest_block(), |metadata| metadata.size).0;
             let mut latency = Histogram::new();
             values.iter().for_each(|value| latency.record(*value));
             let ios = values.len() as u64;
-            let moves = matches!(op, Op::Read | Op::Write | Op::Create | Op::ReadFile | Op::WriteFile);
+            let moves =
+                matches!(op, Op::Read | Op::Write | Op::Create | Op::ReadFile | Op::WriteFile);
             let bytes = if moves { ios * block } else { 0 };
             OpSample {
                 work: *number,
@@ -214,8 +246,10 @@ impl Recorded {
                 raw_latencies: Vec::new(),
             }
         };
-        let ops: Vec<OpSample> = ops.iter().filter(|(.., values)| !values.is_empty()).map(sample).collect();
-        let worker_op = |op: &OpSample| WorkerOp { op: op.op, ios: op.ios, bytes: op.bytes, errors: 0 };
+        let ops: Vec<OpSample> =
+            ops.iter().filter(|(.., values)| !values.is_empty()).map(sample).collect();
+        let worker_op =
+            |op: &OpSample| WorkerOp { op: op.op, ios: op.ios, bytes: op.bytes, errors: 0 };
         let worker = WorkerSample {
             worker: 0,
             cpu_user_ns: (self.busy * 3e8) as u64,

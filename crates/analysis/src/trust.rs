@@ -77,9 +77,16 @@ impl Evidence {
         limits: &[Attribution],
         is_doubted: impl Fn(&ResultRow) -> bool,
     ) -> Evidence {
-        let count = |is: &dyn Fn(&ResultRow) -> bool| rows.iter().filter(|row| is(row)).count() as u64;
-        let is_unsure = |row: &ResultRow| row.ios > 0 && (row.sure.iops.is_none() || row.sure.p99_ns().is_none());
-        let lost = record.notes.iter().filter(|note| note.kind == NoteKind::HostLost).map(|note| note.host);
+        let count =
+            |is: &dyn Fn(&ResultRow) -> bool| rows.iter().filter(|row| is(row)).count() as u64;
+        let is_unsure = |row: &ResultRow| {
+            row.ios > 0 && (row.sure.iops.is_none() || row.sure.p99_ns().is_none())
+        };
+        let lost = record
+            .notes
+            .iter()
+            .filter(|note| note.kind == NoteKind::HostLost)
+            .map(|note| note.host);
         let saturated: BTreeSet<u32> = limits.iter().flat_map(saturated_hosts).collect();
         Evidence {
             is_complete: run_state(record) == RunState::Complete,
@@ -133,7 +140,12 @@ impl Evidence {
 
 /// The hosts whose CPUs together were used up while a point was measured.
 pub(crate) fn saturated_hosts(limits: &Attribution) -> Vec<u32> {
-    limits.watched.iter().filter(|one| one.part == Part::Cpu && one.is_limit()).map(|one| one.host).collect()
+    limits
+        .watched
+        .iter()
+        .filter(|one| one.part == Part::Cpu && one.is_limit())
+        .map(|one| one.host)
+        .collect()
 }
 
 #[cfg(test)]
@@ -174,11 +186,13 @@ mod tests {
         for set in 0u32..1 << FINDINGS.len() {
             let mut found = SOUND;
             let mut expected: Vec<Reason> = Vec::new();
-            for (_, (find, reason)) in (0..).zip(&FINDINGS).filter(|(bit, _)| set & (1 << bit) != 0) {
+            for (_, (find, reason)) in (0..).zip(&FINDINGS).filter(|(bit, _)| set & (1 << bit) != 0)
+            {
                 find(&mut found);
                 // What is empty and what is not there is one reason.
-                let is_told =
-                    |told: &Reason| matches!((told, reason), (Reason::Nothing { .. }, Reason::Nothing { .. }));
+                let is_told = |told: &Reason| {
+                    matches!((told, reason), (Reason::Nothing { .. }, Reason::Nothing { .. }))
+                };
                 if !expected.iter().any(is_told) {
                     expected.push(*reason);
                 }
@@ -186,16 +200,26 @@ mod tests {
             expected.sort();
             assert_eq!(found.reasons(), expected, "{found:?}");
             assert_eq!(found.is_sound(), set == 0, "{found:?}");
-            assert_eq!(SOUND.and(found).is_sound(), set == 0 || found.results == 0 && set == 1 << 7, "{found:?}");
+            assert_eq!(
+                SOUND.and(found).is_sound(),
+                set == 0 || found.results == 0 && set == 1 << 7,
+                "{found:?}"
+            );
         }
     }
 
     /// A run of reads, long enough for an interval of confidence.
     fn recorded(hosts: usize) -> (Recorded, u32) {
-        let mut recorded = Recorded::with_hosts("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n", hosts);
+        let mut recorded = Recorded::with_hosts(
+            "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n",
+            hosts,
+        );
         let stage = recorded.stage(StageKind::Measure);
-        for (second, host) in (0..40).flat_map(|second| (0..hosts as u32).map(move |host| (second, host))) {
-            let values: Vec<u64> = (0..1_000u64).map(|n| 90_000 + (n * 7 + u64::from(second) * 13) % 1_000).collect();
+        for (second, host) in
+            (0..40).flat_map(|second| (0..hosts as u32).map(move |host| (second, host)))
+        {
+            let values: Vec<u64> =
+                (0..1_000u64).map(|n| 90_000 + (n * 7 + u64::from(second) * 13) % 1_000).collect();
             recorded.host_interval(stage, host, second, &[(Op::Read, &values)]);
         }
         (recorded, stage)

@@ -23,11 +23,13 @@ use std::collections::BTreeMap;
 
 /// Fewer samples than this support no tail: the p99 then rests on fewer than ten.
 const LEAST_SAMPLES: u64 = 1_000;
-/// A quantile with fewer samples beyond it moves by more than a third from run to run by chance alone.
+/// A quantile with fewer samples beyond it moves by more than a third from run to run by chance
+/// alone.
 const LEAST_BEYOND: f64 = 10.0;
 /// A worker that leaves less than a tenth of its core idle is likely to be the limit itself.
 const BUSY_WORKER: f64 = 0.9;
-/// Hosts that begin further apart than this part of an interval do not measure the same intervals: ÷ 10.
+/// Hosts that begin further apart than this part of an interval do not measure the same intervals:
+/// ÷ 10.
 const PARTS_OF_SKEW: u64 = 10;
 /// Past nine tenths, flash and most file systems slow down because they are full.
 const LEAST_FREE_SHARE: f64 = 0.1;
@@ -37,15 +39,19 @@ const LEAST_FREE_SHARE: f64 = 0.1;
 /// several, and one for all workloads that ran at the same time.
 pub fn results(record: &Record) -> Vec<ResultRow> {
     let points = 0..record.plan.points.len() as u32;
-    let stages = points.filter_map(|point| record.plan.measure_stage(point)).filter_map(|stage| record.stage(stage));
+    let stages = points
+        .filter_map(|point| record.plan.measure_stage(point))
+        .filter_map(|stage| record.stage(stage));
     stages.flat_map(|stage| of_stage(record, stage)).collect()
 }
 
-/// The rows of one stage, which is looked at on its own: what it comes to need not be held together with that of all others.
+/// The rows of one stage, which is looked at on its own: what it comes to need not be held together
+/// with that of all others.
 fn of_stage(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
     let digest = stage.digest(record);
     let mut rows = rows(record, stage, &digest);
-    let missed: Vec<Vec<Warning>> = rows.iter().map(|row| rate_missed(record, &digest, &rows, row)).collect();
+    let missed: Vec<Vec<Warning>> =
+        rows.iter().map(|row| rate_missed(record, &digest, &rows, row)).collect();
     for (row, missed) in rows.iter_mut().zip(missed) {
         let tally = tally(&digest, row);
         row.sure = sure(&tally, &row.latency);
@@ -57,8 +63,9 @@ fn of_stage(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
     rows
 }
 
-/// At a fixed rate, every request that was due in the measured time is in the latencies, back or not: those that a standstill at its end held up are
-/// the ones that tell of it. Of an interval of confidence that this leaves behind, nothing is known.
+/// At a fixed rate, every request that was due in the measured time is in the latencies, back or
+/// not: those that a standstill at its end held up are the ones that tell of it. Of an interval of
+/// confidence that this leaves behind, nothing is known.
 fn count_what_was_due(row: &mut ResultRow) {
     if !row.counts_what_was_due() {
         return;
@@ -67,16 +74,24 @@ fn count_what_was_due(row: &mut ResultRow) {
     row.latency.merge(&row.left.never);
     for (quantile, interval) in QUANTILES.iter().zip(&mut row.sure.quantiles_ns) {
         let now = row.latency.quantile_ns(quantile.share).map(|ns| ns as f64);
-        *interval = interval.filter(|interval| now.is_some_and(|now| (interval.low..=interval.high).contains(&now)));
+        *interval = interval.filter(|interval| {
+            now.is_some_and(|now| (interval.low..=interval.high).contains(&now))
+        });
     }
     let mean = row.latency.mean_ns();
-    let is_near = |sure: &Estimate| mean.is_some_and(|mean| (mean - sure.value).abs() <= sure.error);
+    let is_near =
+        |sure: &Estimate| mean.is_some_and(|mean| (mean - sure.value).abs() <= sure.error);
     row.sure.mean_ns = row.sure.mean_ns.filter(is_near);
 }
 
 /// A rate is that of all I/O of a workload together: the workloads that `row` is of, or a part of,
 /// and that missed theirs.
-fn rate_missed(record: &Record, digest: &Digest, rows: &[ResultRow], row: &ResultRow) -> Vec<Warning> {
+fn rate_missed(
+    record: &Record,
+    digest: &Digest,
+    rows: &[ResultRow],
+    row: &ResultRow,
+) -> Vec<Warning> {
     let wholes = rows.iter().filter(|whole| whole.point == row.point && whole.is_of_workload());
     wholes
         .filter(|whole| whole.index.is_some_and(|work| row.has_work(work)))
@@ -108,13 +123,21 @@ fn missed(record: &Record, digest: &Digest, whole: &ResultRow) -> Option<Warning
         });
         // When a request failed is not known: they are spread over the time.
         let failed = if seconds > 0.0 { errors * unit * length_s / seconds } else { 0.0 };
-        Answered { start_s: moment.start_ns as f64 / 1e9, length_s, units: done.sum::<f64>() + failed }
+        Answered {
+            start_s: moment.start_ns as f64 / 1e9,
+            length_s,
+            units: done.sum::<f64>() + failed,
+        }
     };
     let intervals: Vec<Answered> = counted(digest).map(interval).collect();
     let mean_s = whole.latency.mean_ns().unwrap_or(0.0) / 1e9;
     let found = Backlog::of(Asked { per_second, unit, poisson }, &intervals, mean_s)?;
     let piled_up = (found.piled_up / unit).round() as u64;
-    found.is_missed().then(|| Warning::RateMissed { asked: rate, done: found.share().clamp(0.0, 1.0), piled_up })
+    found.is_missed().then(|| Warning::RateMissed {
+        asked: rate,
+        done: found.share().clamp(0.0, 1.0),
+        piled_up,
+    })
 }
 
 /// The intervals of load that figures rest on, with their places.
@@ -124,7 +147,12 @@ fn counted(digest: &Digest) -> impl Iterator<Item = (usize, &Moment)> {
 }
 
 /// Every reason to doubt `row`, the gravest first.
-fn warnings(record: &Record, stage: &StageRecord, digest: &Digest, row: &ResultRow) -> Vec<Warning> {
+fn warnings(
+    record: &Record,
+    stage: &StageRecord,
+    digest: &Digest,
+    row: &ResultRow,
+) -> Vec<Warning> {
     let mut found = Vec::new();
     if is_simulated(record) {
         found.push(Warning::Simulated);
@@ -154,7 +182,8 @@ fn warnings(record: &Record, stage: &StageRecord, digest: &Digest, row: &ResultR
     found.extend(page_cache::doubts(record, stage, digest, row));
     found.extend(crate::carried::doubt(record, stage, digest, row));
     found.extend(reducible(record, row.stage));
-    // Metadata is plain calls, in which a worker does the file system's work itself: it is always busy where nothing waits for a device.
+    // Metadata is plain calls, in which a worker does the file system's work itself: it is always
+    // busy where nothing waits for a device.
     let may_idle = !row.is_metadata() && !record.plan.backend.sends_nothing();
     if row.cpu.busiest >= BUSY_WORKER && may_idle {
         found.push(Warning::WorkerBusy { share: row.cpu.busiest });
@@ -163,7 +192,8 @@ fn warnings(record: &Record, stage: &StageRecord, digest: &Digest, row: &ResultR
     found.extend(thin_quantiles(row.ios));
     found.extend(skipped_stages(record, row));
     found.extend(little_space(record, row.stage));
-    // Nothing in a simulation changes from hour to hour, and a note of the plan says how long it was.
+    // Nothing in a simulation changes from hour to hour, and a note of the plan says how long it
+    // was.
     let is_short_alone = record.plan.scale.size.is_one() && is_simulated(record);
     if !record.plan.scale.is_full() && !is_short_alone {
         found.push(Warning::Scaled { scale: record.plan.scale });
@@ -186,14 +216,17 @@ pub(crate) fn is_simulated(record: &Record) -> bool {
 
 /// The events of earlier stages whose commands still ran when this one began.
 fn events_running(record: &Record, stage: u32) -> Option<Warning> {
-    let still = |one: &&Occurrence| one.kind == OccurrenceKind::StillRunning && one.stage == Some(stage);
-    let mut events: Vec<String> = record.occurrences.iter().filter(still).map(|one| one.label.clone()).collect();
+    let still =
+        |one: &&Occurrence| one.kind == OccurrenceKind::StillRunning && one.stage == Some(stage);
+    let mut events: Vec<String> =
+        record.occurrences.iter().filter(still).map(|one| one.label.clone()).collect();
     events.sort_unstable();
     events.dedup();
     (!events.is_empty()).then_some(Warning::EventRunning { events })
 }
 
-/// The host that began latest, if that matters: by more than a tenth of an interval, its first one holds too little.
+/// The host that began latest, if that matters: by more than a tenth of an interval, its first one
+/// holds too little.
 fn start_skew(record: &Record, stage: &StageRecord) -> Option<Warning> {
     let latest = stage.starts.iter().max_by_key(|start| start.late_ns)?;
     let host = record.plan.hosts.get(latest.host as usize)?.hostname.clone();
@@ -213,7 +246,9 @@ fn clock_error(record: &Record, stage: &StageRecord) -> Option<Warning> {
 fn add_errors_of_pass(record: &Record, point: u32, by_errno: &mut BTreeMap<i32, u64>) {
     let is_pass = |stage: u32| {
         let planned = record.plan.stages.get(stage as usize);
-        planned.is_some_and(|planned| planned.kind == StageKind::Verify && planned.point == Some(point))
+        planned.is_some_and(|planned| {
+            planned.kind == StageKind::Verify && planned.point == Some(point)
+        })
     };
     for stage in record.stages.iter().filter(|stage| is_pass(stage.stage)) {
         let digest = stage.digest(record);
@@ -270,17 +305,19 @@ fn skipped_stages(record: &Record, row: &ResultRow) -> Vec<Warning> {
     }
     let mut found = Vec::new();
     let stages = &record.plan.stages;
-    let is =
-        |kind: StageKind, point: Option<u32>| stages.iter().any(|stage| stage.kind == kind && stage.point == point);
-    let is_prepared = (0..)
-        .zip(stages)
-        .any(|(number, stage)| stage.kind == StageKind::Prepare && is_same_layout(record, number, row.stage));
+    let is = |kind: StageKind, point: Option<u32>| {
+        stages.iter().any(|stage| stage.kind == kind && stage.point == point)
+    };
+    let is_prepared = (0..).zip(stages).any(|(number, stage)| {
+        stage.kind == StageKind::Prepare && is_same_layout(record, number, row.stage)
+    });
     let is_written = is_prepared || record.plan.existing || written_before(record, row.stage);
     // What is simulated costs the same whether it was written or not.
     if !is_written && row.plans(Op::Read) && !is_simulated(record) {
         found.push(Warning::NotPrepared);
     }
-    // An amount is measured from its first request to its last on purpose; and every operation on a tree finds what the one before it left.
+    // An amount is measured from its first request to its last on purpose; and every operation on a
+    // tree finds what the one before it left.
     if !is(StageKind::Precondition, Some(row.point)) && row.done.is_none() {
         found.push(Warning::NotPreconditioned);
     }
@@ -297,7 +334,10 @@ fn written_before(record: &Record, stage: u32) -> bool {
     let whole = |earlier: &&StageRecord| {
         let Some(planned) = record.plan.stages.get(earlier.stage as usize) else { return false };
         let writes = planned.stop().once().is_some_and(|once| !once.stonewall)
-            && planned.works.iter().all(|work| work.read == Percent::ZERO && work.pattern.random == Percent::ZERO);
+            && planned
+                .works
+                .iter()
+                .all(|work| work.read == Percent::ZERO && work.pattern.random == Percent::ZERO);
         let block = planned.works.iter().map(|work| work.largest_block().0).max().unwrap_or(0);
         let of_layout = |host: &HostPlan| {
             let targets = host.targets.get(host.targets_of(stage)).unwrap_or_default();
@@ -306,7 +346,9 @@ fn written_before(record: &Record, stage: u32) -> bool {
         let files = record.plan.hosts.iter().map(of_layout).fold(0, u64::saturating_add);
         // Less than a block at the end of each file is nobody's.
         let rest = files.saturating_mul(block);
-        writes && record.plan.amount(earlier.stage).0.saturating_add(rest) > record.plan.footprint_of(stage).0
+        writes
+            && record.plan.amount(earlier.stage).0.saturating_add(rest)
+                > record.plan.footprint_of(stage).0
     };
     let complete = |earlier: &&StageRecord| {
         let is_before = earlier.stage < stage && is_same_layout(record, earlier.stage, stage);
@@ -331,17 +373,23 @@ fn little_space(record: &Record, stage: u32) -> Option<Warning> {
                 .map(|(number, _)| number)
                 .collect();
             here.first()?;
-            let files = here.iter().flat_map(|number| &host.targets[*number].files).map(|file| file.size.0);
-            let trees = host.trees.iter().filter(|tree| here.contains(&(tree.target as usize)) && !tree.joined);
+            let files =
+                here.iter().flat_map(|number| &host.targets[*number].files).map(|file| file.size.0);
+            let trees = host
+                .trees
+                .iter()
+                .filter(|tree| here.contains(&(tree.target as usize)) && !tree.joined);
             let bytes = files.chain(trees.map(|tree| tree.space().0)).fold(0, u64::saturating_add);
             Some((facts.path.clone(), free_share(facts, bytes)?))
         })
     });
     let fullest = shares.min_by(|a, b| a.1.total_cmp(&b.1))?;
-    (fullest.1 < LEAST_FREE_SHARE).then_some(Warning::LittleSpace { target: fullest.0, free: fullest.1 })
+    (fullest.1 < LEAST_FREE_SHARE)
+        .then_some(Warning::LittleSpace { target: fullest.0, free: fullest.1 })
 }
 
-/// What is free of a target's file system once `layout` bytes of ours are in it. `None` for devices and single files.
+/// What is free of a target's file system once `layout` bytes of ours are in it. `None` for devices
+/// and single files.
 fn free_share(facts: &TargetFacts, layout: u64) -> Option<f64> {
     let used = match &facts.kind {
         TargetKind::Directory { state: DirectoryState::Claimed { used, .. }, .. } => used.0,
@@ -395,14 +443,18 @@ mod tests {
     fn thin_samples_are_said_once() {
         assert_eq!(thin_quantiles(999), Some(Warning::FewSamples { samples: 999 }));
         assert_eq!(thin_quantiles(1_000), Some(Warning::ThinTail { quantile: "p99.9", beyond: 1 }));
-        assert_eq!(thin_quantiles(10_000), Some(Warning::ThinTail { quantile: "p99.99", beyond: 1 }));
+        assert_eq!(
+            thin_quantiles(10_000),
+            Some(Warning::ThinTail { quantile: "p99.99", beyond: 1 })
+        );
         assert_eq!(thin_quantiles(100_000), None);
     }
 
     #[test]
     fn contents_that_shrink_are_said() {
-        let with =
-            |contents: &str| codes(&good(&READS.replace("[stages]", &format!("[contents]\n{contents}\n[stages]"))));
+        let with = |contents: &str| {
+            codes(&good(&READS.replace("[stages]", &format!("[contents]\n{contents}\n[stages]"))))
+        };
         assert_eq!(with("compressible = \"30%\""), ["reducible-contents"]);
         assert_eq!(with("duplicate = \"30%\""), ["reducible-contents"]);
         assert_eq!(with("verify = true"), [""; 0]);
@@ -413,13 +465,19 @@ mod tests {
         let buffered = good(&READS.replace("[stages]", "[engine]\ndirect = false\n[stages]"));
         assert_eq!(codes(&buffered), ["fits-in-memory"]);
         let mut refused = good(READS);
-        refused.note(Note { stage: None, host: 0, kind: NoteKind::DirectRefused, detail: "tmpfs".to_owned() });
+        refused.note(Note {
+            stage: None,
+            host: 0,
+            kind: NoteKind::DirectRefused,
+            detail: "tmpfs".to_owned(),
+        });
         assert_eq!(codes(&refused), ["direct-refused", "fits-in-memory"]);
     }
 
     #[test]
     fn a_busy_worker_and_skipped_stages_are_said() {
-        let mut recorded = good("[stages]\nprepare = false\nprecondition = 0\n[[workload]]\nname = \"w\"\n");
+        let mut recorded =
+            good("[stages]\nprepare = false\nprecondition = 0\n[[workload]]\nname = \"w\"\n");
         recorded.busy(0.95);
         assert_eq!(codes(&recorded), ["worker-busy", "not-prepared", "not-preconditioned"]);
     }
@@ -429,7 +487,8 @@ mod tests {
         let mut recorded = Recorded::new(READS);
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[100; 100_000])]);
-        let expected = Warning::Incomplete { how: RunState::Unfinished, measured: Nanos::seconds(1) };
+        let expected =
+            Warning::Incomplete { how: RunState::Unfinished, measured: Nanos::seconds(1) };
         assert_eq!(results(&recorded.record())[0].warnings, [expected]);
     }
 
@@ -444,8 +503,16 @@ mod tests {
             recorded.end();
             let mut record = recorded.record();
             let starts = (0..).zip(late_ns.into_iter().zip(error_ns));
-            let start = |(host, (late_ns, error_ns))| model::event::HostStart { stage, host, late_ns, error_ns };
-            record.stages.iter_mut().for_each(|record| record.starts = starts.clone().map(start).collect());
+            let start = |(host, (late_ns, error_ns))| model::event::HostStart {
+                stage,
+                host,
+                late_ns,
+                error_ns,
+            };
+            record
+                .stages
+                .iter_mut()
+                .for_each(|record| record.starts = starts.clone().map(start).collect());
             results(&record)[0].warnings.iter().map(Warning::code).collect::<Vec<_>>()
         };
         let tenth = 100_000_000;
@@ -488,7 +555,11 @@ mod tests {
     #[test]
     fn an_operation_that_the_target_has_not_is_told_from_one_that_failed() {
         let said = |op: Op, ios, numbers: &[i32]| {
-            unsupported(op, ios, &numbers.iter().map(|number| (*number, 7)).collect::<BTreeMap<i32, u64>>())
+            unsupported(
+                op,
+                ios,
+                &numbers.iter().map(|number| (*number, 7)).collect::<BTreeMap<i32, u64>>(),
+            )
         };
         assert_eq!(said(Op::Link, 0, &[1]), Some(Op::Link));
         assert_eq!(said(Op::Trim, 0, &[95, 38]), Some(Op::Trim));
@@ -503,17 +574,25 @@ mod tests {
         let stage = recorded.stage(StageKind::Measure);
         recorded.fail(stage, 0, Op::Read, 5, 7);
         let rows = results(&recorded.record());
-        assert_eq!(rows[0].warnings, [Warning::Errors { by_errno: BTreeMap::from([(5, 7)]), unsupported: None }]);
+        assert_eq!(
+            rows[0].warnings,
+            [Warning::Errors { by_errno: BTreeMap::from([(5, 7)]), unsupported: None }]
+        );
         assert_eq!(rows[0].error_count(), 7);
     }
 
     #[test]
     fn a_rate_that_was_not_kept_is_said() {
-        let suite = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\nread = \"50%\"\nrate = 100000\n";
+        let suite = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\nread = \
+                     \"50%\"\nrate = 100000\n";
         let mut recorded = Recorded::new(suite);
         let stage = recorded.stage(StageKind::Measure);
         for second in 0..3 {
-            recorded.interval(stage, second, &[(Op::Read, &[100; 50_000]), (Op::Write, &[100; 48_000])]);
+            recorded.interval(
+                stage,
+                second,
+                &[(Op::Read, &[100; 50_000]), (Op::Write, &[100; 48_000])],
+            );
         }
         recorded.end();
         let rows = results(&recorded.record());
@@ -524,10 +603,12 @@ mod tests {
         assert!((missed.expect("said") - 0.98).abs() < 1e-9);
     }
 
-    /// Whether a run at a rate of 1,000 requests a second is said to have missed it: what came back in each second, and what failed.
+    /// Whether a run at a rate of 1,000 requests a second is said to have missed it: what came back
+    /// in each second, and what failed.
     fn is_missed(suite: &str, ios: &[usize], latency_ns: u64, failed: u64) -> bool {
-        let mut recorded =
-            Recorded::new(&format!("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n{suite}"));
+        let mut recorded = Recorded::new(&format!(
+            "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n{suite}"
+        ));
         let stage = recorded.stage(StageKind::Measure);
         for (second, ios) in (0..).zip(ios) {
             recorded.interval(stage, second, &[(Op::Read, &vec![latency_ns; *ios])]);
@@ -545,7 +626,10 @@ mod tests {
         ios[0] = 850;
         assert!(!is_missed("rate = 1000\n", &ios, 150_000_000, 0));
         assert!(!is_missed("rate = \"4096000B/s\"\n", &ios, 150_000_000, 0));
-        assert!(is_missed("rate = 1000\n", &[850; 10], 150_000_000, 0), "a hundred and fifty more in each second");
+        assert!(
+            is_missed("rate = 1000\n", &[850; 10], 150_000_000, 0),
+            "a hundred and fifty more in each second"
+        );
         assert!(is_missed("rate = \"4096000B/s\"\n", &[850; 10], 150_000_000, 0));
         // Errors are told as errors.
         assert!(!is_missed("rate = 1000\n", &[970; 10], 10_000, 300));
@@ -563,7 +647,12 @@ mod tests {
         let missed = |third: usize, lost_after: u32| {
             let mut recorded = Recorded::with_hosts(suite, 4);
             let stage = recorded.stage(StageKind::Measure);
-            let note = Note { stage: Some(stage), host: 1, kind: NoteKind::HostLost, detail: "gone".into() };
+            let note = Note {
+                stage: Some(stage),
+                host: 1,
+                kind: NoteKind::HostLost,
+                detail: "gone".into(),
+            };
             recorded.record_mut().notes.push(note);
             for second in 0..10 {
                 for host in (0..4).filter(|host| *host != 1 || second < lost_after) {
@@ -579,7 +668,11 @@ mod tests {
         };
         assert_eq!(missed(100, 0), None, "the three that were left kept theirs");
         assert_eq!(missed(100, 5), None, "what was measured without the fourth is in no figure");
-        assert_eq!(missed(40, 0), Some((Rate::Iops { milli: 300_000 }, 800.0)), "of the rate of those that were left");
+        assert_eq!(
+            missed(40, 0),
+            Some((Rate::Iops { milli: 300_000 }, 800.0)),
+            "of the rate of those that were left"
+        );
         assert_eq!(missed(40, 5), Some((Rate::Iops { milli: 400_000 }, 850.0)));
     }
 
@@ -587,11 +680,21 @@ mod tests {
     fn a_stage_that_began_while_a_command_of_an_event_still_ran_says_so() {
         let mut recorded = good(READS);
         let stage = recorded.stage(StageKind::Measure);
-        let still = |stage, label: &str| Occurrence { stage, ..Occurrence::new(OccurrenceKind::StillRunning, label) };
-        let all = [still(Some(stage + 1), "other"), still(Some(stage), "move"), still(Some(stage), "drain")];
+        let still = |stage, label: &str| Occurrence {
+            stage,
+            ..Occurrence::new(OccurrenceKind::StillRunning, label)
+        };
+        let all = [
+            still(Some(stage + 1), "other"),
+            still(Some(stage), "move"),
+            still(Some(stage), "drain"),
+        ];
         recorded.record_mut().occurrences.extend(all);
         let rows = results(&recorded.record());
-        assert_eq!(rows[0].warnings, [Warning::EventRunning { events: vec!["drain".into(), "move".into()] }]);
+        assert_eq!(
+            rows[0].warnings,
+            [Warning::EventRunning { events: vec!["drain".into(), "move".into()] }]
+        );
         recorded.record_mut().occurrences.truncate(1);
         assert_eq!(codes(&recorded), [""; 0]);
     }
@@ -602,13 +705,17 @@ mod tests {
             let mut recorded = Recorded::new(READS);
             let stage = recorded.stage(StageKind::Measure);
             for interval in 0..10 {
-                let (ios, longest) = if interval == 4 { (100, longest) } else { (1_000, 2_000_000) };
+                let (ios, longest) =
+                    if interval == 4 { (100, longest) } else { (1_000, 2_000_000) };
                 let mut values = vec![1_000_000; ios];
                 values.push(longest);
                 recorded.interval(stage, interval, &[(Op::Read, &values)]);
             }
-            for sample in recorded.record_mut().stages.iter_mut().flat_map(|stage| &mut stage.samples) {
-                (sample.start_ns, sample.length_ns) = (u64::from(sample.interval) * 10_000_000, 10_000_000);
+            for sample in
+                recorded.record_mut().stages.iter_mut().flat_map(|stage| &mut stage.samples)
+            {
+                (sample.start_ns, sample.length_ns) =
+                    (u64::from(sample.interval) * 10_000_000, 10_000_000);
             }
             recorded.end();
             codes(&recorded).contains(&"stalled")
@@ -631,10 +738,20 @@ mod tests {
             codes(&recorded)
         };
         let steady = (30_000, 200_000);
-        assert_eq!(run(&[steady, steady, (0, 100_000), (25_000, 1_200_000_000), steady, steady]), ["stalled"]);
-        assert_eq!(run(&[steady, steady, (10_000, 300_000), steady, steady, steady]), [""; 0], "slow is not stalled");
+        assert_eq!(
+            run(&[steady, steady, (0, 100_000), (25_000, 1_200_000_000), steady, steady]),
+            ["stalled"]
+        );
+        assert_eq!(
+            run(&[steady, steady, (10_000, 300_000), steady, steady, steady]),
+            [""; 0],
+            "slow is not stalled"
+        );
         let (queued, few) = ((20, 4_000_000_000), (8, 5_000_000_000));
-        assert!(!run(&[queued, queued, few, queued, queued]).contains(&"stalled"), "deep queues are always slow");
+        assert!(
+            !run(&[queued, queued, few, queued, queued]).contains(&"stalled"),
+            "deep queues are always slow"
+        );
         assert_eq!(
             run(&[steady, steady, (29_000, 1_000_000_000), steady, steady]),
             [""; 0],

@@ -1,8 +1,9 @@
 //! How much of the start of a measured time is not like the rest.
 //!
-//! MSER-5: values are averaged in batches of five, and that start is cut off which makes the standard error of the mean of the rest least
-//! (White, *An effective truncation heuristic for bias reduction in simulation output*, 1997; White, Cobb and Spratt 2000). A minimum in
-//! the second half says that the series has not settled at all.
+//! MSER-5: values are averaged in batches of five, and that start is cut off which makes the
+//! standard error of the mean of the rest least (White, *An effective truncation heuristic for bias
+//! reduction in simulation output*, 1997; White, Cobb and Spratt 2000). A minimum in the second
+//! half says that the series has not settled at all.
 
 use crate::estimate::{Estimate, mean_in_time};
 use crate::student;
@@ -16,16 +17,18 @@ const LEAST_DIFFERENCE: f64 = 0.05;
 /// How often chance may pass for a warm-up.
 const FALSE_ALARMS: f64 = 0.01;
 
-/// How many values at the start are to be cut off, by MSER-5; a multiple of five. `None` where there are too few values, or the series
-/// never settles.
+/// How many values at the start are to be cut off, by MSER-5; a multiple of five. `None` where
+/// there are too few values, or the series never settles.
 pub fn mser5(values: &[f64]) -> Option<usize> {
-    let batches: Vec<f64> = values.chunks_exact(BATCH).map(|batch| batch.iter().sum::<f64>() / BATCH as f64).collect();
+    let batches: Vec<f64> =
+        values.chunks_exact(BATCH).map(|batch| batch.iter().sum::<f64>() / BATCH as f64).collect();
     let n = batches.len();
     if n < LEAST_BATCHES || !batches.iter().all(|value| value.is_finite()) {
         return None;
     }
     let level = batches.iter().sum::<f64>() / n as f64;
-    // From the end backwards, so that each start costs one step; about the mean, so that no digits are lost.
+    // From the end backwards, so that each start costs one step; about the mean, so that no digits
+    // are lost.
     let (mut sum, mut squares) = (0.0, 0.0);
     let mut best: Option<(usize, f64)> = None;
     for (start, value) in batches.iter().enumerate().rev() {
@@ -41,8 +44,9 @@ pub fn mser5(values: &[f64]) -> Option<usize> {
     best.map(|(start, _)| start).filter(|start| 2 * start <= n).map(|start| start * BATCH)
 }
 
-/// A start that is not like the rest: how many values, and its mean as a share of the mean of the rest. `None` where MSER-5 cuts nothing
-/// off, or the difference is below 5 % or could be chance (t test with the error of the rest by batch means, 1 % false alarms).
+/// A start that is not like the rest: how many values, and its mean as a share of the mean of the
+/// rest. `None` where MSER-5 cuts nothing off, or the difference is below 5 % or could be chance (t
+/// test with the error of the rest by batch means, 1 % false alarms).
 pub fn warm_up(values: &[f64]) -> Option<(usize, f64)> {
     let cut = mser5(values).filter(|cut| *cut > 0)?;
     let (start, rest) = values.split_at(cut);
@@ -68,9 +72,14 @@ mod tests {
             for seed in 0..1_000 {
                 let noise = autoregressive(&mut Normal::new(seed), 300, phi, 1_000.0, 50.0);
                 alarms += u32::from(warm_up(&noise).is_some());
-                let decaying = |(second, rate): (u32, &f64)| rate + 1_500.0 * (-f64::from(second) / 10.0).exp();
+                let decaying = |(second, rate): (u32, &f64)| {
+                    rate + 1_500.0 * (-f64::from(second) / 10.0).exp()
+                };
                 let warm: Vec<f64> = (0..).zip(&noise).map(decaying).collect();
-                found += u32::from(warm_up(&warm).is_some_and(|(cut, share)| (15..=60).contains(&cut) && share > 1.2));
+                found += u32::from(
+                    warm_up(&warm)
+                        .is_some_and(|(cut, share)| (15..=60).contains(&cut) && share > 1.2),
+                );
             }
             assert!(alarms <= 30 && found >= 780, "memory {phi}: {alarms}, {found}");
         }

@@ -33,14 +33,16 @@ pub struct Straggler {
     pub host: String,
     /// What it did for each worker, as a share of the median host.
     pub level: f64,
-    /// Its part of the loss, 0 to 1: of the requests that all stragglers together lack to the median host, for each of their workers.
+    /// Its part of the loss, 0 to 1: of the requests that all stragglers together lack to the
+    /// median host, for each of their workers.
     pub loss: f64,
 }
 
 /// A reason to doubt a figure, with its evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Warning {
-    /// The layout is less than twice the memory, so that the page cache could hold a good part of it.
+    /// The layout is less than twice the memory, so that the page cache could hold a good part of
+    /// it.
     Cached {
         /// Bytes of the layout on that host.
         footprint: Bytes,
@@ -52,7 +54,8 @@ pub enum Warning {
         /// The share of the bytes read, 0 to 1.
         share: f64,
     },
-    /// Far fewer bytes crossed ports, the loopback and disks than were read or written: a cache of the file system answered.
+    /// Far fewer bytes crossed ports, the loopback and disks than were read or written: a cache of
+    /// the file system answered.
     NotCarried {
         /// Which of the two.
         op: Op,
@@ -126,8 +129,8 @@ pub enum Warning {
     HostSaturated {
         /// Their names.
         hosts: Vec<String>,
-        /// The share of the load for which the CPUs of the worst of them were all but used up, 0 to
-        /// 1.
+        /// The share of the load for which the CPUs of the worst of them were all but used up, 0
+        /// to 1.
         share: f64,
     },
     /// At a fixed rate: requests that were due piled up, before the target or in the generator.
@@ -136,7 +139,8 @@ pub enum Warning {
         asked: Rate,
         /// The share of it that came back, failed requests included, 0 to 1.
         done: f64,
-        /// Requests that were due and had not come back at the end, without those that the mean latency keeps under way.
+        /// Requests that were due and had not come back at the end, without those that the mean
+        /// latency keeps under way.
         piled_up: u64,
     },
     /// In a closed loop: the target stood still for a while, and few requests saw it.
@@ -220,7 +224,8 @@ pub enum Warning {
     Errors {
         /// How many, by errno; 0 is a transfer that was short.
         by_errno: BTreeMap<i32, u64>,
-        /// The operation, where it is one that not every target has, none succeeded, and each was refused as such.
+        /// The operation, where it is one that not every target has, none succeeded, and each was
+        /// refused as such.
         unsupported: Option<Op>,
     },
     /// Storage that compresses or finds duplicates had less to store than was written.

@@ -22,7 +22,8 @@ use report::watch::Speed;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Finds the load line of a storage cluster: what it carries, and whether the figure can be trusted.
+/// Finds the load line of a storage cluster: what it carries, and whether the figure can be
+/// trusted.
 #[derive(Debug, Parser)]
 #[command(name = "plimsoll", version, about, max_term_width = 100, after_help = examples::EXIT_CODES)]
 pub struct Arguments {
@@ -46,7 +47,8 @@ pub enum Command {
     Inventory(InventoryArgs),
     /// List the built-in suites, or print one to start your own from.
     Suites(SuitesArgs),
-    /// Mark an instant of a run that goes on: it stands on the time axis of every view, and what came after it is told.
+    /// Mark an instant of a run that goes on: it stands on the time axis of every view, and what
+    /// came after it is told.
     Mark(crate::commands::MarkArgs),
     /// Write the report of one or more runs: a page, or Markdown with its charts.
     Report(crate::commands::ReportArgs),
@@ -56,15 +58,19 @@ pub enum Command {
     Serve(ServeArgs),
     /// Say what differs between runs, by how much, and whether it can be told from chance.
     Compare(CompareArgs),
-    /// Follow the figures of one workload over many runs: where a level changed, and whether the latest run holds it.
+    /// Follow the figures of one workload over many runs: where a level changed, and whether the
+    /// latest run holds it.
     Trend(TrendArgs),
     /// Show a run's results in the terminal, or as JSON.
     Show(ShowArgs),
-    /// Say what a described cluster can carry at most, which layer binds, and what would be if it had more.
+    /// Say what a described cluster can carry at most, which layer binds, and what would be if it
+    /// had more.
     Ceiling(Box<CeilingArgs>),
-    /// Check the data that a run left (--keep-data, or a crash): finds damage, and acknowledged writes that are missing.
+    /// Check the data that a run left (--keep-data, or a crash): finds damage, and acknowledged
+    /// writes that are missing.
     Verify(VerifyArgs),
-    /// Go on with a run that was cut short: every point that is not complete, on the same hosts and layout.
+    /// Go on with a run that was cut short: every point that is not complete, on the same hosts and
+    /// layout.
     Resume(Box<ResumeArgs>),
     /// Remove what runs left in directories, here or on hosts: exactly our own files.
     Clean(CleanArgs),
@@ -79,7 +85,8 @@ pub enum Command {
     /// Print the man page, or write one page for each command.
     #[command(after_help = examples::MAN)]
     Man {
-        /// Where to write the pages of all commands; without it, the main page goes to standard output.
+        /// Where to write the pages of all commands; without it, the main page goes to standard
+        /// output.
         #[arg(long, value_name = "DIR")]
         directory: Option<PathBuf>,
     },
@@ -93,7 +100,8 @@ pub struct RunArgs {
     #[command(flatten)]
     pub work: WorkArgs,
 
-    /// Where to record the run [default: plimsoll-SUITE-TIME.plimsoll in this directory]. The report stands beside it, as .html.
+    /// Where to record the run [default: plimsoll-SUITE-TIME.plimsoll in this directory]. The
+    /// report stands beside it, as .html.
     #[arg(short, long, value_name = "FILE.plimsoll")]
     pub out: Option<PathBuf>,
 
@@ -113,7 +121,8 @@ pub struct How {
     #[arg(long)]
     pub keep_data: bool,
 
-    /// End standard output with one JSON object (docs/json.md); everything else goes to standard error.
+    /// End standard output with one JSON object (docs/json.md); everything else goes to standard
+    /// error.
     #[arg(long)]
     pub json: bool,
 
@@ -130,11 +139,13 @@ pub struct How {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Showing it to others")]
 pub struct ShareArgs {
-    /// Serve a live page, and /metrics for Prometheus [default with --serve alone: 127.0.0.1:9750]. Port 0 is any free one.
+    /// Serve a live page, and /metrics for Prometheus [default with --serve alone:
+    /// 127.0.0.1:9750]. Port 0 is any free one.
     #[arg(long, value_name = "IP:PORT", num_args = 0..=1, require_equals = true, default_missing_value = DEFAULT_SERVE, value_parser = listen_address)]
     pub serve: Option<SocketAddr>,
 
-    /// Show it only to those who have this token; required where other machines could see it. $PLIMSOLL_TOKEN does the same and is not seen in the list of processes.
+    /// Show it only to those who have this token; required where other machines could see it.
+    /// $PLIMSOLL_TOKEN does the same and is not seen in the list of processes.
     #[arg(long, value_name = "TOKEN", requires = "serve")]
     pub token: Option<Token>,
 
@@ -142,7 +153,8 @@ pub struct ShareArgs {
     #[arg(long, requires = "serve")]
     pub keep_serving: bool,
 
-    /// Write every event of the run as a line of JSON while it goes on (docs/json.md); "-" is standard output, and the table goes to standard error then.
+    /// Write every event of the run as a line of JSON while it goes on (docs/json.md); "-" is
+    /// standard output, and the table goes to standard error then.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
 }
@@ -162,7 +174,8 @@ pub struct ServeArgs {
     #[arg(long, value_name = "IP:PORT", default_value = DEFAULT_SERVE, value_parser = listen_address)]
     pub address: SocketAddr,
 
-    /// Show them only to those who have this token; required where other machines could see them. $PLIMSOLL_TOKEN does the same and is not seen in the list of processes.
+    /// Show them only to those who have this token; required where other machines could see them.
+    /// $PLIMSOLL_TOKEN does the same and is not seen in the list of processes.
     #[arg(long, value_name = "TOKEN")]
     pub token: Option<Token>,
 }
@@ -171,13 +184,15 @@ pub struct ServeArgs {
 #[derive(Debug, Args)]
 #[command(after_help = examples::LOADLINE)]
 pub struct LoadlineArgs {
-    /// What has to hold, with commas between: [read|write|trim|all] FIGURE < LIMIT. Figures: mean, max, p50 to p99.99 (at most, with a unit),
-    /// errors (a count or a share), iops and bandwidth (at least).
+    /// What has to hold, with commas between: [read|write|trim|all] FIGURE < LIMIT. Figures: mean,
+    /// max, p50 to p99.99 (at most, with a unit), errors (a count or a share), iops and bandwidth
+    /// (at least).
     #[arg(long, value_name = "OBJECTIVE")]
     pub objective: Objective,
 
-    /// Along what to search: rate (the load line), depth (of each worker, from 1 up to the suite's), size (bytes of the layout that are
-    /// loaded, up to all of it: where a cache ends) or workers (of all hosts together, up to the suite's).
+    /// Along what to search: rate (the load line), depth (of each worker, from 1 up to the
+    /// suite's), size (bytes of the layout that are loaded, up to all of it: where a cache ends)
+    /// or workers (of all hosts together, up to the suite's).
     #[arg(long, value_name = "AXIS", default_value = "rate", value_parser = along)]
     pub along: Along,
 
@@ -185,7 +200,8 @@ pub struct LoadlineArgs {
     #[arg(long, value_name = "NAME")]
     pub workload: Option<String>,
 
-    /// What to load, with what and where to record it. `measure` is the time of each point, of which there are 12 at most.
+    /// What to load, with what and where to record it. `measure` is the time of each point, of
+    /// which there are 12 at most.
     #[command(flatten)]
     pub run: RunArgs,
 }
@@ -249,11 +265,13 @@ pub struct WatchArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Showing them to others")]
 pub struct WatchShareArgs {
-    /// Serve a live page, and /metrics for Prometheus [default with --serve alone: 127.0.0.1:9750]. Port 0 is any free one.
+    /// Serve a live page, and /metrics for Prometheus [default with --serve alone:
+    /// 127.0.0.1:9750]. Port 0 is any free one.
     #[arg(long, value_name = "IP:PORT", num_args = 0..=1, require_equals = true, default_missing_value = DEFAULT_SERVE, value_parser = listen_address)]
     pub serve: Option<SocketAddr>,
 
-    /// Show them only to those who have this token; required where other machines could see them. $PLIMSOLL_TOKEN does the same and is not seen in the list of processes.
+    /// Show them only to those who have this token; required where other machines could see them.
+    /// $PLIMSOLL_TOKEN does the same and is not seen in the list of processes.
     #[arg(long, value_name = "TOKEN", requires = "serve")]
     pub token: Option<Token>,
 }
@@ -270,12 +288,13 @@ pub struct InventoryArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Write a first draft of a testbed file for `plimsoll ceiling`: these hosts as its storage nodes, and what no kernel knows as questions in
-    /// comments.
+    /// Write a first draft of a testbed file for `plimsoll ceiling`: these hosts as its storage
+    /// nodes, and what no kernel knows as questions in comments.
     #[arg(long, conflicts_with_all = ["json", "targets"])]
     pub draft: bool,
 
-    /// Where to write the draft [default: standard output]. A file that exists is never overwritten.
+    /// Where to write the draft [default: standard output]. A file that exists is never
+    /// overwritten.
     #[arg(short, long, value_name = "FILE.toml", requires = "draft")]
     pub out: Option<PathBuf>,
 
@@ -304,7 +323,8 @@ pub struct SuitesArgs {
 #[derive(Debug, Args)]
 #[command(after_help = examples::CLEAN)]
 pub struct CleanArgs {
-    /// The directories that runs wrote to [default: ./plimsoll-data; with --hosts none, and only the copies of plimsoll are removed].
+    /// The directories that runs wrote to [default: ./plimsoll-data; with --hosts none, and only
+    /// the copies of plimsoll are removed].
     #[arg(value_name = "TARGET")]
     pub targets: Vec<String>,
 
@@ -312,7 +332,8 @@ pub struct CleanArgs {
     #[arg(long, value_name = "TIME", default_value = "30s")]
     pub patience: Nanos,
 
-    /// Where to: what runs left in these directories is removed on every host, then the copies of plimsoll that are there.
+    /// Where to: what runs left in these directories is removed on every host, then the copies of
+    /// plimsoll that are there.
     #[command(flatten)]
     pub hosts: HostArgs,
 }
@@ -329,7 +350,8 @@ pub struct ResumeArgs {
     #[arg(short, long, value_name = "FILE.plimsoll")]
     pub out: Option<PathBuf>,
 
-    /// Write to this target again, where nothing of the run is left: a run file may come from anybody. Where its marker is, the run goes on unasked.
+    /// Write to this target again, where nothing of the run is left: a run file may come from
+    /// anybody. Where its marker is, the run goes on unasked.
     #[arg(short, long = "target", value_name = "[HOSTS:]PATH")]
     pub targets: Vec<TargetArg>,
 
@@ -353,11 +375,13 @@ pub struct ResumeArgs {
 /// `plimsoll agent`.
 #[derive(Debug, Args)]
 pub struct AgentArgs {
-    /// A path that may be loaded, with everything below it. What /etc/plimsoll/allow of this host does not list stays forbidden.
+    /// A path that may be loaded, with everything below it. What /etc/plimsoll/allow of this host
+    /// does not list stays forbidden.
     #[arg(long, value_name = "PATH")]
     pub allow: Vec<PathBuf>,
 
-    /// Start agents on other hosts, too, where the coordinator asks for it: with the command that it names.
+    /// Start agents on other hosts, too, where the coordinator asks for it: with the command that
+    /// it names.
     #[arg(long)]
     pub relay: bool,
 }

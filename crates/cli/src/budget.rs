@@ -1,4 +1,5 @@
-//! How long a simulated cluster is loaded: every request is simulated, so that the hours of a field report would take hours.
+//! How long a simulated cluster is loaded: every request is simulated, so that the hours of a field
+//! report would take hours.
 
 use analysis::ceiling::{Workload, ceiling};
 use model::plan::{HostStage, Plan, Work};
@@ -6,13 +7,16 @@ use model::{Bytes, Cluster, Fraction};
 
 /// Requests of a whole run: well under a minute of one core.
 const REQUESTS: f64 = 30e6;
-/// What a request takes at least, where the storage software is said to take nothing: the time of a flash medium, in ns.
+/// What a request takes at least, where the storage software is said to take nothing: the time of a
+/// flash medium, in ns.
 const LEAST_NS: u64 = 100_000;
 
-/// The largest round factor for the times of `plan`, made at their full length, at which no more than the budget of requests is simulated.
-/// `stack_ns` is what the storage software adds to each request.
+/// The largest round factor for the times of `plan`, made at their full length, at which no more
+/// than the budget of requests is simulated. `stack_ns` is what the storage software adds to each
+/// request.
 pub fn time_scale(plan: &Plan, cluster: &Cluster, stack_ns: u64) -> Fraction {
-    let requests: f64 = (0..plan.stages.len()).map(|stage| most_requests(plan, stage, cluster, stack_ns)).sum();
+    let requests: f64 =
+        (0..plan.stages.len()).map(|stage| most_requests(plan, stage, cluster, stack_ns)).sum();
     Fraction::one_in(divisor(requests / REQUESTS))
 }
 
@@ -26,24 +30,38 @@ fn divisor(ratio: f64) -> u32 {
     ((ratio / unit).ceil() * unit).max(1.0) as u32
 }
 
-/// The most requests of a stage of some time: what is outstanding can come back no faster than the software takes (Little's law), no faster than the
-/// cluster's ceiling, and at a fixed rate no faster than that.
+/// The most requests of a stage of some time: what is outstanding can come back no faster than the
+/// software takes (Little's law), no faster than the cluster's ceiling, and at a fixed rate no
+/// faster than that.
 fn most_requests(plan: &Plan, number: usize, cluster: &Cluster, stack_ns: u64) -> f64 {
     let Some(time) = plan.stages[number].stop().time() else { return 0.0 };
-    let hosts: Vec<&HostStage> = plan.hosts.iter().filter_map(|host| host.stages.get(number)).collect();
+    let hosts: Vec<&HostStage> =
+        plan.hosts.iter().filter_map(|host| host.stages.get(number)).collect();
     let works = plan.stages[number].works.iter().zip(0u32..);
-    works.map(|(work, place)| most_rate(work, place, &hosts, cluster, stack_ns) * time.0 as f64 / 1e9).sum()
+    works
+        .map(|(work, place)| {
+            most_rate(work, place, &hosts, cluster, stack_ns) * time.0 as f64 / 1e9
+        })
+        .sum()
 }
 
 /// The most requests per second of a work, on all hosts together.
-fn most_rate(work: &Work, place: u32, hosts: &[&HostStage], cluster: &Cluster, stack_ns: u64) -> f64 {
-    let workers = || hosts.iter().flat_map(|host| &host.workers).filter(|worker| worker.work == place);
+fn most_rate(
+    work: &Work,
+    place: u32,
+    hosts: &[&HostStage],
+    cluster: &Cluster,
+    stack_ns: u64,
+) -> f64 {
+    let workers =
+        || hosts.iter().flat_map(|host| &host.workers).filter(|worker| worker.work == place);
     let extents = workers().flat_map(|worker| &worker.extents).map(|extent| extent.length);
     let footprint = Bytes(extents.fold(0, u64::saturating_add));
     let outstanding = workers().count() as f64 * f64::from(work.depth);
     let at_once = outstanding * 1e9 / stack_ns.max(LEAST_NS) as f64;
-    let carried =
-        ceiling(cluster, &Workload::of_work(work, footprint)).binding().map_or(f64::INFINITY, |limit| limit.iops);
+    let carried = ceiling(cluster, &Workload::of_work(work, footprint))
+        .binding()
+        .map_or(f64::INFINITY, |limit| limit.iops);
     at_once.min(carried)
 }
 
@@ -53,9 +71,16 @@ mod tests {
 
     #[test]
     fn a_divisor_is_round_and_never_too_small() {
-        for (ratio, wanted) in
-            [(0.0, 1), (0.9, 1), (1.0, 1), (1.1, 2), (99.0, 99), (99.5, 100), (173.2, 180), (1_601.0, 1_700)]
-        {
+        for (ratio, wanted) in [
+            (0.0, 1),
+            (0.9, 1),
+            (1.0, 1),
+            (1.1, 2),
+            (99.0, 99),
+            (99.5, 100),
+            (173.2, 180),
+            (1_601.0, 1_700),
+        ] {
             assert_eq!(divisor(ratio), wanted, "{ratio}");
         }
         assert_eq!(divisor(f64::INFINITY), u32::MAX);

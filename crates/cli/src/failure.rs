@@ -13,7 +13,8 @@ use std::process::ExitCode;
 pub enum Failure {
     /// The arguments or the suite are wrong.
     Usage(String),
-    /// The same of a file that is shown with the places of its mistakes, in colours where these are wanted.
+    /// The same of a file that is shown with the places of its mistakes, in colours where these are
+    /// wanted.
     Drawn(String),
     /// A target was refused.
     Target(String),
@@ -49,7 +50,8 @@ impl Failure {
 
     /// Every reason why a plan was refused; the gravest decides the code.
     pub fn refused(refusals: &[Refusal]) -> Failure {
-        let lines: Vec<String> = refusals.iter().map(|refusal| format!("error: {refusal}")).collect();
+        let lines: Vec<String> =
+            refusals.iter().map(|refusal| format!("error: {refusal}")).collect();
         let text = lines.join("\n");
         match refusals.iter().all(|refusal| refusal.kind == RefusalKind::Usage) {
             true => Failure::Usage(text),
@@ -102,8 +104,8 @@ fn render(errors: &SpecErrors, what: &str, fancy: bool) -> String {
     format!("{text}error: {mistakes} in {what}; nothing was touched")
 }
 
-/// A text that may come from anybody, for a terminal: control characters would be orders to it. Each is replaced by one of as many bytes, so
-/// that places in the text stay where they are.
+/// A text that may come from anybody, for a terminal: control characters would be orders to it.
+/// Each is replaced by one of as many bytes, so that places in the text stay where they are.
 fn harmless(text: &str) -> String {
     let plain = |c: char| match c.len_utf8() {
         _ if matches!(c, '\n' | '\t') || !printable::acts(c) => c,

@@ -31,7 +31,8 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Refuses a plan that surely lasts longer than the Slurm job that its hosts are of: the job's end would cut it short.
+    /// Refuses a plan that surely lasts longer than the Slurm job that its hosts are of: the job's
+    /// end would cut it short.
     ///
     /// # Errors
     /// Both times, and the remedy.
@@ -49,15 +50,16 @@ fn is_enough(left_s: u64, needs: Nanos) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "error: the Slurm job ends in {}, and the plan takes {needs} at least; give the job more time, as --slurm \"… --time={}\", or shorten \
-         the plan with --scale",
+        "error: the Slurm job ends in {}, and the plan takes {needs} at least; give the job more \
+         time, as --slurm \"… --time={}\", or shorten the plan with --scale",
         Nanos(left_s.saturating_mul(1_000_000_000)),
         // Minutes, with room for what is prepared and given back.
         needs.0 / 60_000_000_000 + 5
     ))
 }
 
-/// What the stages of a plan take that last a given time, those that may end early taken at their shortest.
+/// What the stages of a plan take that last a given time, those that may end early taken at their
+/// shortest.
 fn least_time(plan: &Plan) -> Nanos {
     Nanos(plan.fixed_time().0.saturating_sub(plan.steady_room().0))
 }
@@ -72,8 +74,13 @@ struct Way {
 /// Says which targets each of the hosts of these names has.
 pub type TargetsOf<'a> = dyn Fn(&[String]) -> Result<Vec<Vec<String>>, Failure> + 'a;
 
-/// Starts the agents for a run, each allowed to touch its own targets. Ctrl-C reaches them from here on.
-pub fn start(args: &HostArgs, targets_of: &TargetsOf<'_>, lost_after: Nanos) -> Result<Hosts, Failure> {
+/// Starts the agents for a run, each allowed to touch its own targets. Ctrl-C reaches them from
+/// here on.
+pub fn start(
+    args: &HostArgs,
+    targets_of: &TargetsOf<'_>,
+    lost_after: Nanos,
+) -> Result<Hosts, Failure> {
     start_for(Work::Run, args, targets_of, lost_after, true)
 }
 
@@ -83,7 +90,11 @@ pub fn look(args: &HostArgs, targets: &[String], lost_after: Nanos) -> Result<Ho
 }
 
 /// The same for those of the hosts that can be reached; it is a failure if none can.
-pub fn look_where_reached(args: &HostArgs, targets: &[String], lost_after: Nanos) -> Result<Hosts, Failure> {
+pub fn look_where_reached(
+    args: &HostArgs,
+    targets: &[String],
+    lost_after: Nanos,
+) -> Result<Hosts, Failure> {
     start_for(Work::Look, args, &|names| Ok(vec![targets.to_vec(); names.len()]), lost_after, false)
 }
 
@@ -99,7 +110,8 @@ fn start_for(
     let version = env!("CARGO_PKG_VERSION");
     if args.simulate.is_some() {
         let cluster = targets_of(&[probe::hostname()])?.concat();
-        let names: Vec<String> = (1..=simulate::hosts(args, &cluster)?).map(Fleet::simulated_name).collect();
+        let names: Vec<String> =
+            (1..=simulate::hosts(args, &cluster)?).map(Fleet::simulated_name).collect();
         let fleet = Fleet::simulated(version, names.len() as u32);
         signalled.reach(fleet.interrupter());
         return Ok(Hosts { fleet, targets: targets_of(&names)?, unreached: Vec::new(), job: None });
@@ -111,7 +123,9 @@ fn start_for(
         return Ok(Hosts { fleet, targets, unreached: Vec::new(), job: None });
     };
     let mut targets = targets_of(&way.hosts)?;
-    let real = |targets: &Vec<String>| targets.iter().filter(|target| !engine::is_simulated(target)).cloned().collect();
+    let real = |targets: &Vec<String>| {
+        targets.iter().filter(|target| !engine::is_simulated(target)).cloned().collect()
+    };
     let mut wanted = Wanted {
         via: way.via,
         hosts: way.hosts,
@@ -141,7 +155,8 @@ fn start_for(
 
 /// Whether nothing is said against each of the hosts. An error of several names them all.
 fn reached(hosts: &[String], errors: &[launch::LaunchError]) -> Vec<bool> {
-    let is_named = |host: &String| errors.iter().any(|error| error.host.split(',').any(|name| name == host));
+    let is_named =
+        |host: &String| errors.iter().any(|error| error.host.split(',').any(|name| name == host));
     hosts.iter().map(|host| !is_named(host)).collect()
 }
 
@@ -172,8 +187,12 @@ fn way(args: &HostArgs, signalled: &Signalled) -> Result<Option<Way>, Failure> {
         return job.inspect_err(|_| signalled.or_end()).map(of_job).map(Some).map_err(target);
     }
     if let Some(selector) = &args.kubernetes {
-        let options: Vec<String> =
-            args.kubectl.iter().flat_map(|text| text.split_whitespace()).map(str::to_owned).collect();
+        let options: Vec<String> = args
+            .kubectl
+            .iter()
+            .flat_map(|text| text.split_whitespace())
+            .map(str::to_owned)
+            .collect();
         let hosts = launch::pods(selector, &options).map_err(target)?;
         return Ok(Some(Way { via: Via::Kubernetes { options }, hosts, job: None }));
     }
@@ -183,7 +202,8 @@ fn way(args: &HostArgs, signalled: &Signalled) -> Result<Option<Way>, Failure> {
     }
     if let Some(count) = list.strip_prefix("local:") {
         let count = count.parse().ok().filter(|count| (1..=MOST_LOCAL).contains(count));
-        let count = count.ok_or_else(|| usage(format!("--hosts {list}: write local:1 to local:{MOST_LOCAL}")))?;
+        let count = count
+            .ok_or_else(|| usage(format!("--hosts {list}: write local:1 to local:{MOST_LOCAL}")))?;
         let hosts = (1..=count).map(|number| format!("local-{number}")).collect();
         return Ok(Some(Way { via: Via::Local, hosts, job: None }));
     }
@@ -210,18 +230,24 @@ fn read(path: &Path) -> Result<String, String> {
     use std::io::Read;
     let wrong = |error: std::io::Error| format!("{}: {error}; check the path", path.display());
     let mut text = String::new();
-    std::fs::File::open(path).map_err(wrong)?.take(LONGEST_LIST).read_to_string(&mut text).map_err(wrong)?;
+    std::fs::File::open(path)
+        .map_err(wrong)?
+        .take(LONGEST_LIST)
+        .read_to_string(&mut text)
+        .map_err(wrong)?;
     Ok(text)
 }
 
-/// What the hosts are, once it is sure that they are different machines. Says which wall clocks are off.
+/// What the hosts are, once it is sure that they are different machines. Says which wall clocks are
+/// off.
 pub fn told(told: Vec<Told>, may_be_one: bool) -> Result<Vec<HostFacts>, Failure> {
     for told in told.iter().filter(|told| told.wall_ahead_ns.abs() > CLOCKS_DIFFER_NS) {
         let seconds = told.wall_ahead_ns / 1_000_000_000;
         let (name, seconds, side) =
             (&told.facts.hostname, seconds.abs(), if seconds > 0 { "ahead of" } else { "behind" });
         eprintln!(
-            "note: the wall clock of {name} is {seconds} s {side} ours; no figure depends on it, but its own logs will not match the report's times"
+            "note: the wall clock of {name} is {seconds} s {side} ours; no figure depends on it, \
+             but its own logs will not match the report's times"
         );
     }
     let hosts: Vec<HostFacts> = told.into_iter().map(|told| told.facts).collect();
@@ -229,7 +255,8 @@ pub fn told(told: Vec<Told>, may_be_one: bool) -> Result<Vec<HostFacts>, Failure
         return Ok(hosts);
     }
     for (number, host) in hosts.iter().enumerate() {
-        let same = |other: &&HostFacts| !host.identity.is_empty() && other.identity == host.identity;
+        let same =
+            |other: &&HostFacts| !host.identity.is_empty() && other.identity == host.identity;
         if let Some(other) = hosts[..number].iter().find(same) {
             return Err(Failure::Target(format!(
                 "error: hosts {} and {} are one machine under two names; name it once",
@@ -259,7 +286,8 @@ mod tests {
     #[test]
     fn hosts_that_nothing_is_said_against_are_kept() {
         let mut hosts = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
-        let error = |host: &str| launch::LaunchError { host: host.to_owned(), what: "gone".to_owned() };
+        let error =
+            |host: &str| launch::LaunchError { host: host.to_owned(), what: "gone".to_owned() };
         let is_there = reached(&hosts, &[error("b,d"), error("bb")]);
         assert_eq!(is_there, [true, false, true, false]);
         keep(&mut hosts, &is_there);
@@ -270,14 +298,25 @@ mod tests {
     fn a_job_that_ends_before_the_plan_does_is_refused() {
         let refused = is_enough(599, Nanos::seconds(600)).expect_err("too short");
         assert!(refused.contains("ends in 9m 59s") && refused.contains("--time=15"), "{refused}");
-        assert_eq!((is_enough(600, Nanos::seconds(600)), is_enough(0, Nanos(999_999_999))), (Ok(()), Ok(())));
+        assert_eq!(
+            (is_enough(600, Nanos::seconds(600)), is_enough(0, Nanos(999_999_999))),
+            (Ok(()), Ok(()))
+        );
     }
 
     #[test]
     fn a_list_is_ssh_or_this_machine() {
-        assert_eq!(way(&HostArgs::default(), &Signalled::default()).map(|way| way.is_none()).map_err(|_| ()), Ok(true));
+        assert_eq!(
+            way(&HostArgs::default(), &Signalled::default())
+                .map(|way| way.is_none())
+                .map_err(|_| ()),
+            Ok(true)
+        );
         assert_eq!(asked("n[1-2]"), Ok(Some((Via::Ssh, vec!["n1".into(), "n2".into()]))));
-        assert_eq!(asked("local:2"), Ok(Some((Via::Local, vec!["local-1".into(), "local-2".into()]))));
+        assert_eq!(
+            asked("local:2"),
+            Ok(Some((Via::Local, vec!["local-1".into(), "local-2".into()])))
+        );
         assert!(asked("local:0").expect_err("none").contains("local:1"));
         assert!(asked("@/no/such/file").expect_err("no file").contains("check the path"));
         assert!(asked("n[").expect_err("half a list").contains("without"));

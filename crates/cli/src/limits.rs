@@ -1,4 +1,5 @@
-//! The limits that the system puts on this process: looked at before anything is touched, so that none of them ends a run in the middle.
+//! The limits that the system puts on this process: looked at before anything is touched, so that
+//! none of them ends a run in the middle.
 
 use crate::failure::Failure;
 use rustix::process::{Resource, getrlimit};
@@ -10,7 +11,8 @@ use std::thread;
 /// Threads that a command needs beside its workers, at most.
 const THREADS: usize = 16;
 
-/// The address space that a command needs beside its workers' memory, in bytes: allocators and stacks reserve more than they use.
+/// The address space that a command needs beside its workers' memory, in bytes: allocators and
+/// stacks reserve more than they use.
 const ADDRESS_SPACE: u64 = 512 << 20;
 
 /// Sees to it that a limit is told as an error with its remedy.
@@ -18,8 +20,8 @@ const ADDRESS_SPACE: u64 = 512 << 20;
 /// # Errors
 /// The system allows too few threads, or too little address space.
 pub fn check() -> Result<(), Failure> {
-    // A write beyond the limit of file sizes is then an error of that write (EFBIG), and not the end of the process. A handler and not
-    // "ignore", which commands of events would inherit.
+    // A write beyond the limit of file sizes is then an error of that write (EFBIG), and not the
+    // end of the process. A handler and not "ignore", which commands of events would inherit.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     address_space(getrlimit(Resource::As).current)?;
     threads(THREADS)
@@ -28,7 +30,8 @@ pub fn check() -> Result<(), Failure> {
 fn address_space(limit: Option<u64>) -> Result<(), Failure> {
     match limit {
         Some(bytes) if bytes < ADDRESS_SPACE => Err(Failure::Run(format!(
-            "error: the address space of this process is limited to {} MiB; Plimsoll needs {} MiB: raise the limit (ulimit -v)",
+            "error: the address space of this process is limited to {} MiB; Plimsoll needs {} \
+             MiB: raise the limit (ulimit -v)",
             bytes >> 20,
             ADDRESS_SPACE >> 20
         ))),
@@ -50,7 +53,8 @@ fn threads(count: usize) -> Result<(), Failure> {
     drop(held);
     let started = started.map_err(|error| {
         Failure::Run(format!(
-            "error: this process cannot have {count} threads: {error}; raise the limit (pids.max of its control group, or ulimit -u)"
+            "error: this process cannot have {count} threads: {error}; raise the limit (pids.max \
+             of its control group, or ulimit -u)"
         ))
     })?;
     // They have done nothing that could fail.
@@ -64,7 +68,9 @@ mod tests {
 
     #[test]
     fn an_address_space_that_is_too_small_is_named_with_its_remedy() {
-        let Err(Failure::Run(words)) = address_space(Some(300_000 << 10)) else { panic!("too small") };
+        let Err(Failure::Run(words)) = address_space(Some(300_000 << 10)) else {
+            panic!("too small")
+        };
         assert!(words.contains("292 MiB") && words.contains("ulimit -v"), "{words}");
         assert!(address_space(Some(ADDRESS_SPACE)).is_ok() && address_space(None).is_ok());
     }

@@ -1,4 +1,5 @@
-//! Files that commands write for people and programs: nothing that is not ours is overwritten unless `--force` says so.
+//! Files that commands write for people and programs: nothing that is not ours is overwritten
+//! unless `--force` says so.
 
 use crate::failure::Failure;
 use std::fs::{File, OpenOptions};
@@ -21,15 +22,17 @@ pub enum Kind {
 /// A page has its title in its first bytes; nothing else is read of a file that is in the way.
 const HEAD_BYTES: u64 = 64 << 10;
 
-/// Whether a file that begins with this may be overwritten by one of this kind. An empty one may: nothing is lost with it.
+/// Whether a file that begins with this may be overwritten by one of this kind. An empty one may:
+/// nothing is lost with it.
 pub fn may_replace(kind: Kind, head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
     head.is_empty()
         || match kind {
             Kind::Page => {
                 let title = text.split_once("</title>").map_or("", |(before, _)| before);
-                let is_ours =
-                    ["report", "ceiling", "trend"].iter().any(|page| title.ends_with(&format!("Plimsoll {page}")));
+                let is_ours = ["report", "ceiling", "trend"]
+                    .iter()
+                    .any(|page| title.ends_with(&format!("Plimsoll {page}")));
                 text.starts_with("<!doctype html>") && is_ours
             }
             Kind::Markdown => text.starts_with(report::markdown::MARK),
@@ -44,7 +47,10 @@ pub fn may_replace(kind: Kind, head: &[u8]) -> bool {
 /// Something that is not ours stands there and `force` is not given, or it cannot be written.
 pub fn create(path: &Path, kind: Kind, force: bool) -> Result<File, Failure> {
     let failed = |error: std::io::Error| {
-        Failure::Run(format!("error: {} cannot be written: {error}; name another place with --out", path.display()))
+        Failure::Run(format!(
+            "error: {} cannot be written: {error}; name another place with --out",
+            path.display()
+        ))
     };
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -54,7 +60,8 @@ pub fn create(path: &Path, kind: Kind, force: bool) -> Result<File, Failure> {
     let is_file = path.metadata().is_ok_and(|meta| meta.is_file());
     if is_file && !force && !is_ours(path, kind).map_err(failed)? {
         return Err(Failure::Usage(format!(
-            "error: {} exists and is not known to be ours; name another place with --out, or add --force to overwrite it",
+            "error: {} exists and is not known to be ours; name another place with --out, or add \
+             --force to overwrite it",
             path.display()
         )));
     }
@@ -67,7 +74,10 @@ pub fn create(path: &Path, kind: Kind, force: bool) -> Result<File, Failure> {
 /// As those of [`create`].
 pub fn write(path: &Path, kind: Kind, force: bool, content: &[u8]) -> Result<(), Failure> {
     create(path, kind, force)?.write_all(content).map_err(|error| {
-        Failure::Run(format!("error: {} cannot be written: {error}; name another place with --out", path.display()))
+        Failure::Run(format!(
+            "error: {} cannot be written: {error}; name another place with --out",
+            path.display()
+        ))
     })
 }
 
@@ -83,11 +93,18 @@ mod tests {
 
     #[test]
     fn what_is_ours_may_be_written_again_and_nothing_else() {
-        let page = b"<!doctype html>\n<html lang=\"en\"><head><title>a on b: Plimsoll report</title>";
+        let page =
+            b"<!doctype html>\n<html lang=\"en\"><head><title>a on b: Plimsoll report</title>";
         assert!(may_replace(Kind::Page, page) && !may_replace(Kind::Markdown, page));
         assert!(!may_replace(Kind::Page, b"<!doctype html><title>mine</title> Plimsoll report"));
-        assert!(may_replace(Kind::Markdown, b"<!-- Plimsoll report -->\n# a") && !may_replace(Kind::Markdown, b"# a"));
-        assert!(may_replace(Kind::Chart, b"<!-- Plimsoll chart -->\n<svg") && !may_replace(Kind::Chart, b"<svg"));
+        assert!(
+            may_replace(Kind::Markdown, b"<!-- Plimsoll report -->\n# a")
+                && !may_replace(Kind::Markdown, b"# a")
+        );
+        assert!(
+            may_replace(Kind::Chart, b"<!-- Plimsoll chart -->\n<svg")
+                && !may_replace(Kind::Chart, b"<svg")
+        );
         assert!(may_replace(Kind::Unmarked, b"") && !may_replace(Kind::Unmarked, b"a,b"));
     }
 

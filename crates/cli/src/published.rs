@@ -1,4 +1,5 @@
-//! Finds the published figures that a run is to be held against, and the testbed that they were measured on.
+//! Finds the published figures that a run is to be held against, and the testbed that they were
+//! measured on.
 
 use crate::failure::{Failure, file_failure};
 use crate::{testbed, text_file};
@@ -20,12 +21,16 @@ const BUILT_IN: [(&str, &str); 5] = [
 pub fn read(wanted: &str) -> Result<(Published, Option<Cluster>), Failure> {
     let text = match BUILT_IN.iter().find(|(name, _)| *name == wanted) {
         Some((_, text)) => (*text).to_owned(),
-        None if wanted.ends_with(".toml") || wanted.contains('/') || Path::new(wanted).is_file() => {
+        None if wanted.ends_with(".toml")
+            || wanted.contains('/')
+            || Path::new(wanted).is_file() =>
+        {
             text_file::read(Path::new(wanted), "figures")?
         }
         None => return Err(unknown(wanted)),
     };
-    let published = Published::parse(wanted, &text).map_err(|errors| file_failure(&errors, "the figures"))?;
+    let published =
+        Published::parse(wanted, &text).map_err(|errors| file_failure(&errors, "the figures"))?;
     let name = published.report.name.value.as_str();
     let theirs = testbed::built_in(name).map(|_| testbed::read(name, &[])).transpose()?;
     Ok((published, theirs))
@@ -35,7 +40,10 @@ fn unknown(wanted: &str) -> Failure {
     let names = BUILT_IN.iter().map(|(name, _)| *name);
     let remedy = match nearest(wanted, names.clone()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are {}; a file of figures ends in .toml", names.collect::<Vec<_>>().join(", ")),
+        None => format!(
+            "there are {}; a file of figures ends in .toml",
+            names.collect::<Vec<_>>().join(", ")
+        ),
     };
     Failure::Usage(format!("error: no published figures are called `{wanted}`; {remedy}"))
 }

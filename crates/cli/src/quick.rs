@@ -25,8 +25,8 @@ pub fn suite(pattern: Pattern, quick: &QuickArgs) -> String {
     let measure_ms = quick.runtime.map_or(60_000, |time| time.0 / 1_000_000);
     let _ = write!(
         text,
-        "\n[stages]\nmeasure = \"{measure_ms}ms\"\n\n[[workload]]\nname = \"{}\"\nblock_size = {block_size}\nread = \"{read}\"\n\
-         access = \"{access}\"\ndepth = {}\nworkers = {workers}\n",
+        "\n[stages]\nmeasure = \"{measure_ms}ms\"\n\n[[workload]]\nname = \"{}\"\nblock_size = \
+         {block_size}\nread = \"{read}\"\naccess = \"{access}\"\ndepth = {}\nworkers = {workers}\n",
         name(pattern),
         quick.iodepth.unwrap_or(1),
     );
@@ -56,8 +56,11 @@ mod tests {
 
     #[test]
     fn what_a_fio_users_hands_type_is_a_good_suite() {
-        let line = "plimsoll run --rw randread --bs 4k --iodepth 32 --numjobs 4 --size 4G --runtime 60 /mnt/x";
-        let Command::Run(run) = Arguments::parse_from(line.split(' ')).command else { panic!("a run") };
+        let line = "plimsoll run --rw randread --bs 4k --iodepth 32 --numjobs 4 --size 4G \
+                    --runtime 60 /mnt/x";
+        let Command::Run(run) = Arguments::parse_from(line.split(' ')).command else {
+            panic!("a run")
+        };
         let text = suite(run.work.quick.rw.expect("given"), &run.work.quick);
         let spec = Spec::parse("quick", &text, &[]).expect("a good suite");
         let workload = &spec.points[0].workloads[0];
@@ -66,6 +69,9 @@ mod tests {
         assert_eq!((workload.access.value, workload.read.value), (Access::Random, Percent::ALL));
         assert_eq!(spec.stages.measure.value, Nanos::seconds(60));
         assert_eq!(run.work.what, ["/mnt/x"]);
-        assert!(crate::suite::find(&[spec.suite.name.value]).is_err(), "not to be taken for a built-in suite");
+        assert!(
+            crate::suite::find(&[spec.suite.name.value]).is_err(),
+            "not to be taken for a built-in suite"
+        );
     }
 }

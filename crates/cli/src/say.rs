@@ -1,11 +1,13 @@
-//! What is said on standard error. It may be a pipe whose reader has left (`plimsoll run 2>&1 | head`), and the standard library's macros panic
-//! there: what is said to nobody must not end a run. It may be a terminal, and names, hosts and files say what they like: nothing of theirs is an
-//! order to it.
+//! What is said on standard error. It may be a pipe whose reader has left (`plimsoll run 2>&1 |
+//! head`), and the standard library's macros panic there: what is said to nobody must not end a
+//! run. It may be a terminal, and names, hosts and files say what they like: nothing of theirs is
+//! an order to it.
 
 use model::printable;
 use std::io::Write;
 
-/// As the standard library's, but what cannot be written is lost, and what would steer a terminal is replaced.
+/// As the standard library's, but what cannot be written is lost, and what would steer a terminal
+/// is replaced.
 macro_rules! eprintln {
     ($($what:tt)*) => {
         $crate::say::words(&format!($($what)*))
@@ -22,7 +24,8 @@ pub fn over(text: &str) {
     exactly(&format!("\r\x1b[K{}", printable::line(text)));
 }
 
-/// Says a text whose colours are ours, and whose words were made harmless before they were coloured.
+/// Says a text whose colours are ours, and whose words were made harmless before they were
+/// coloured.
 pub fn exactly(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -1,11 +1,14 @@
-//! The terminal as a screen: taken over at the start of a view and given back however the program ends.
+//! The terminal as a screen: taken over at the start of a view and given back however the program
+//! ends.
 
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::{Hide, Show};
 use ratatui::crossterm::event::{self, KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::crossterm::execute;
-use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use ratatui::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
 use report::watch::{Key, State, draw};
 use std::io::{self, IsTerminal, Write};
 use std::sync::Once;
@@ -26,7 +29,8 @@ pub enum Stream {
     Error,
 }
 
-/// The columns that standard output has for text; `None` where it is no terminal, or the terminal does not say.
+/// The columns that standard output has for text; `None` where it is no terminal, or the terminal
+/// does not say.
 pub fn room() -> Option<usize> {
     room_of(Stream::Out)
 }
@@ -95,7 +99,9 @@ impl Screen {
             return Ok(None);
         }
         Ok(match event::read()? {
-            event::Event::Key(pressed) if pressed.kind != KeyEventKind::Release => key(pressed).map(Told::Key),
+            event::Event::Key(pressed) if pressed.kind != KeyEventKind::Release => {
+                key(pressed).map(Told::Key)
+            }
             event::Event::Resize(..) => Some(Told::Resized),
             _ => None,
         })
@@ -108,12 +114,14 @@ impl Drop for Screen {
     }
 }
 
-/// Whether the terminal is ours just now: what is printed then would stand in the middle of a picture.
+/// Whether the terminal is ours just now: what is printed then would stand in the middle of a
+/// picture.
 pub fn is_taken() -> bool {
     TAKEN.load(Ordering::SeqCst)
 }
 
-/// Gives the terminal back, if it is ours. Before the process ends in any other way than by dropping the screen, somebody has to call this.
+/// Gives the terminal back, if it is ours. Before the process ends in any other way than by
+/// dropping the screen, somebody has to call this.
 pub fn restore() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         // A terminal that is gone needs nothing back.

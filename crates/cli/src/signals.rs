@@ -31,7 +31,8 @@ impl Work {
     }
 }
 
-/// Where the signals of a process go: to a fleet once there is one, and until then to the end of the process.
+/// Where the signals of a process go: to a fleet once there is one, and until then to the end of
+/// the process.
 #[derive(Default)]
 pub struct Signalled {
     interrupter: Arc<Mutex<Option<Interrupter>>>,
@@ -49,7 +50,8 @@ impl Signalled {
         &self.slurm
     }
 
-    /// Comes back unless a signal is about to end the process: what failed because of that is nobody's failure.
+    /// Comes back unless a signal is about to end the process: what failed because of that is
+    /// nobody's failure.
     pub fn or_end(&self) {
         drop(held(&self.interrupter));
     }
@@ -60,11 +62,14 @@ fn held(interrupter: &Mutex<Option<Interrupter>>) -> MutexGuard<'_, Option<Inter
     interrupter.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Turns the signals of this process into an interrupt of the work, and the second one into an exit.
+/// Turns the signals of this process into an interrupt of the work, and the second one into an
+/// exit.
 ///
-/// To be called before anything is started: while agents are being launched, which may take minutes, nothing was loaded and nothing was recorded,
-/// so that a signal ends the process at once, in words and with the code of an interrupt; agents end with the streams that it held.
-/// Where signals cannot be had, a signal just ends the process: nothing that was recorded is lost, but nothing is reported either.
+/// To be called before anything is started: while agents are being launched, which may take
+/// minutes, nothing was loaded and nothing was recorded, so that a signal ends the process at once,
+/// in words and with the code of an interrupt; agents end with the streams that it held.
+/// Where signals cannot be had, a signal just ends the process: nothing that was recorded is lost,
+/// but nothing is reported either.
 pub fn watch(work: Work) -> Signalled {
     let (stopping, stopped) = work.words();
     let signalled = Signalled::default();
@@ -78,7 +83,8 @@ pub fn watch(work: Work) -> Signalled {
                 slurm.call_off();
                 std::process::exit(130);
             }
-            // Held while the process ends: a fleet that is ready in this very moment does not begin.
+            // Held while the process ends: a fleet that is ready in this very moment does not
+            // begin.
             let interrupter = held(&interrupter);
             let Some(interrupter) = interrupter.as_ref() else {
                 eprintln!("\nstopped before anything was loaded");
@@ -94,11 +100,12 @@ pub fn watch(work: Work) -> Signalled {
     signalled
 }
 
-/// How long a view may take to end by itself after a signal. One whose terminal is gone may never come back from asking it for keys.
+/// How long a view may take to end by itself after a signal. One whose terminal is gone may never
+/// come back from asking it for keys.
 pub const LAST_LOOK: Duration = Duration::from_secs(1);
 
-/// A flag that every signal sets which would end the process: for what has no run to interrupt. A moment later the process ends in any case;
-/// where signals cannot be had, it just ends.
+/// A flag that every signal sets which would end the process: for what has no run to interrupt. A
+/// moment later the process ends in any case; where signals cannot be had, it just ends.
 pub fn flag() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let theirs = flag.clone();

@@ -14,7 +14,8 @@ use model::{Bytes, Cluster, EventTime, Fraction, Percent, Plan, Scale, ScaleArg}
 /// Logical CPUs of a core, on the servers of today.
 const THREADS: u64 = 2;
 
-/// The target that takes the place of all others; `None` where nothing is to be simulated. What is no cluster is refused here, once for all hosts.
+/// The target that takes the place of all others; `None` where nothing is to be simulated. What is
+/// no cluster is refused here, once for all hosts.
 pub fn target(hosts: &HostArgs, suite: &str) -> Result<Option<String>, Failure> {
     let target = match hosts.simulate.as_deref() {
         None => return Ok(None),
@@ -22,7 +23,8 @@ pub fn target(hosts: &HostArgs, suite: &str) -> Result<Option<String>, Failure> 
         Some("") => {
             let names: Vec<&str> = testbed::BUILT_IN.iter().map(|(name, _)| *name).collect();
             return Err(Failure::Usage(format!(
-                "error: --simulate: no testbed is called like the suite `{suite}`; name one behind it, such as {}",
+                "error: --simulate: no testbed is called like the suite `{suite}`; name one \
+                 behind it, such as {}",
                 names.join(", ")
             )));
         }
@@ -60,19 +62,26 @@ pub fn of_scenario(cluster: &str, scenario: &Scenario) -> Result<String, Failure
         .filter(|parameter| Lesser::of(parameter).is_none())
         .map(|parameter| at_event(parameter, &scenario.spec))
         .collect::<Result<_, _>>()?;
-    if of_cluster.is_empty() { Ok(cluster.to_owned()) } else { checked(format!("{cluster},{}", of_cluster.join(","))) }
+    if of_cluster.is_empty() {
+        Ok(cluster.to_owned())
+    } else {
+        checked(format!("{cluster},{}", of_cluster.join(",")))
+    }
 }
 
 /// What a reader has to know of a cluster whose volumes migrate.
 pub fn assumed(cluster: &str) -> Option<String> {
-    let said = "assumed, and from no report: what a simulated migration takes of drives and nodes, and which machines it starves, the second ones of their nodes";
+    let said = "assumed, and from no report: what a simulated migration takes of drives and \
+                nodes, and which machines it starves, the second ones of their nodes";
     cluster.contains(",migrate=").then(|| said.to_owned())
 }
 
-/// `migrate=EVENT+LENGTH` with the event's time in its place, so that the suite's event moves the migration.
+/// `migrate=EVENT+LENGTH` with the event's time in its place, so that the suite's event moves the
+/// migration.
 fn at_event(parameter: &str, spec: &Spec) -> Result<String, Failure> {
     let named = parameter.strip_prefix("migrate=").and_then(|value| value.split_once('+'));
-    let event = named.and_then(|(name, _)| spec.events.iter().find(|event| event.name.value == name.trim()));
+    let event = named
+        .and_then(|(name, _)| spec.events.iter().find(|event| event.name.value == name.trim()));
     let (Some((_, length)), Some(event)) = (named, event) else { return Ok(parameter.to_owned()) };
     let share = match event.at.value {
         EventTime::Share(share) => share,
@@ -83,7 +92,8 @@ fn at_event(parameter: &str, spec: &Spec) -> Result<String, Failure> {
         }
         EventTime::After(after) => {
             return Err(Failure::Usage(format!(
-                "error: --simulate: the event `{}` is due after {after}, when nothing is measured any more; give it a share, such as at = \"50%\"",
+                "error: --simulate: the event `{}` is due after {after}, when nothing is measured \
+                 any more; give it a share, such as at = \"50%\"",
                 event.name.value
             )));
         }
@@ -109,18 +119,24 @@ impl Lesser<'_> {
         }
     }
 
-    /// What stands for it in a suite of which `size` is left. It is enough as it is, so that nothing of it is to be scaled away.
+    /// What stands for it in a suite of which `size` is left. It is enough as it is, so that
+    /// nothing of it is to be scaled away.
     fn overridden(&self, scenario: &str, size: Fraction) -> Option<Override> {
         let Fraction { numerator, denominator } = size;
         let text = match self {
             Lesser::Amount(amount) => {
                 let full: Bytes = amount.parse().ok()?;
-                let bytes = u128::from(full.0) * u128::from(denominator) / u128::from(numerator.max(1));
+                let bytes =
+                    u128::from(full.0) * u128::from(denominator) / u128::from(numerator.max(1));
                 format!("scenario.{scenario}.stages.amount={}B", bytes.min(u128::from(MOST_AMOUNT)))
             }
-            Lesser::Files(files) if size.is_one() => format!("scenario.{scenario}.tree.files={files}"),
+            Lesser::Files(files) if size.is_one() => {
+                format!("scenario.{scenario}.tree.files={files}")
+            }
             Lesser::Files(files) => {
-                format!("scenario.{scenario}.tree.files=floor(({files}) * {denominator} / {numerator})")
+                format!(
+                    "scenario.{scenario}.tree.files=floor(({files}) * {denominator} / {numerator})"
+                )
             }
         };
         text.parse().ok()
@@ -130,29 +146,33 @@ impl Lesser<'_> {
 /// As large as an amount is read back without loss.
 const MOST_AMOUNT: u64 = 1 << 50;
 
-/// Overrides that give each scenario of a suite the amount that it has in a simulation, where `scale` leaves so much of its sizes.
+/// Overrides that give each scenario of a suite the amount that it has in a simulation, where
+/// `scale` leaves so much of its sizes.
 pub fn amounts(spec: &Spec, scale: Option<ScaleArg>) -> Vec<Override> {
     let size = scale.and_then(|scale| scale.size).unwrap_or(Fraction::ONE);
     let of = |scenario: &Scenario| {
-        let lesser = parameters(scenario)
-            .into_iter()
-            .find_map(|parameter| Lesser::of(parameter).map(|lesser| lesser.overridden(&scenario.name, size)));
+        let lesser = parameters(scenario).into_iter().find_map(|parameter| {
+            Lesser::of(parameter).map(|lesser| lesser.overridden(&scenario.name, size))
+        });
         lesser.flatten()
     };
     spec.scenarios.iter().filter_map(of).collect()
 }
 
-/// Takes the scenarios out of a suite that are not simulated, unless there are no others; what to say of each.
+/// Takes the scenarios out of a suite that are not simulated, unless there are no others; what to
+/// say of each.
 pub fn leave_out(spec: &mut Spec) -> Vec<String> {
     let why = |scenario: &Scenario| {
-        let said = || format!("its requests are too many; --scenario {} takes it alone", scenario.name);
+        let said =
+            || format!("its requests are too many; --scenario {} takes it alone", scenario.name);
         scenario.too_long_to_simulate.then(said)
     };
     if spec.scenarios.iter().all(|scenario| why(scenario).is_some()) {
         return Vec::new();
     }
     let left_out = spec.scenarios.iter().filter_map(|one| why(one).map(|why| (&one.name, why)));
-    let said = left_out.map(|(name, why)| format!("the scenario `{name}` is left out: {why}")).collect();
+    let said =
+        left_out.map(|(name, why)| format!("the scenario `{name}` is left out: {why}")).collect();
     spec.scenarios.retain(|scenario| why(scenario).is_none());
     said
 }
@@ -168,12 +188,14 @@ impl Simulation {
     pub fn of(hosts: &HostArgs, targets: &[Vec<String>]) -> Result<Option<Simulation>, Failure> {
         let named = targets.iter().flatten().find_map(|target| target.strip_prefix("sim:"));
         let (Some(_), Some(text)) = (&hosts.simulate, named) else { return Ok(None) };
-        let spec = twin::ClusterSpec::parse(text).map_err(|why| Failure::Usage(format!("error: --simulate: {why}")))?;
+        let spec = twin::ClusterSpec::parse(text)
+            .map_err(|why| Failure::Usage(format!("error: --simulate: {why}")))?;
         let cluster = testbed::read(&spec.testbed, &[])?;
         Ok(Some(Simulation { cluster, spec }))
     }
 
-    /// Puts the testbed's facts in the place of this machine's, which stands behind all of the simulated hosts and has no part in what they measure.
+    /// Puts the testbed's facts in the place of this machine's, which stands behind all of the
+    /// simulated hosts and has no part in what they measure.
     pub fn describe(&self, hosts: &mut [HostFacts]) {
         let count = hosts.len().max(1) as u64;
         for host in hosts {
@@ -195,20 +217,25 @@ impl Simulation {
             return ("a client", None, fixed(self.cluster.clients.memory.value));
         }
         let of_nodes = |figure: &dyn Fn(&model::cluster::NodeGroup) -> Option<u64>| {
-            let each =
-                self.cluster.nodes.iter().map(|group| figure(group).map(|one| one.saturating_mul(group.count())));
+            let each = self
+                .cluster
+                .nodes
+                .iter()
+                .map(|group| figure(group).map(|one| one.saturating_mul(group.count())));
             each.sum::<Option<u64>>().map(|all| (all / count.max(self.cluster.node_count())).max(1))
         };
         let cores = of_nodes(&|group| {
             let cores: Option<model::spec::Count> = fixed(group.spec.cores.value);
             cores.map(|cores| u64::from(cores.0) * THREADS)
         });
-        let memory = of_nodes(&|group| fixed(group.spec.memory.value).map(|memory: Bytes| memory.0));
+        let memory =
+            of_nodes(&|group| fixed(group.spec.memory.value).map(|memory: Bytes| memory.0));
         let what = if count > self.cluster.node_count() { "a machine on a node" } else { "a node" };
         (what, cores.map(|cores| cores.min(1_024) as u32), memory.map(Bytes))
     }
 
-    /// The scale of a run, where its times may shrink to what can be simulated soon; `full` is its plan at the full length of times.
+    /// The scale of a run, where its times may shrink to what can be simulated soon; `full` is its
+    /// plan at the full length of times.
     pub fn scale(&self, work: &WorkArgs, full: &Plan) -> Scale {
         let said = work.scale.unwrap_or_default();
         match said.time {
@@ -224,21 +251,28 @@ impl Simulation {
         let time = plan.scale.time();
         if work.scale.unwrap_or_default().time.is_none() && time != Fraction::ONE {
             let all = full.fixed_time();
-            plan.notes.insert(0, note(format!(
-                "times ÷ {}: every request is simulated, and a simulated cluster has no tides; --scale time=1 for all {all}",
-                time.denominator
-            )));
+            plan.notes.insert(
+                0,
+                note(format!(
+                    "times ÷ {}: every request is simulated, and a simulated cluster has no \
+                     tides; --scale time=1 for all {all}",
+                    time.denominator
+                )),
+            );
         }
     }
 }
 
-/// How many hosts are simulated: what was asked for, or the testbed's clients, or the machines on its nodes, or its nodes.
+/// How many hosts are simulated: what was asked for, or the testbed's clients, or the machines on
+/// its nodes, or its nodes.
 pub fn hosts(hosts: &HostArgs, targets: &[String]) -> Result<u32, Failure> {
     if let Some(count) = hosts.sim_hosts {
         return Ok(count);
     }
     let named = targets.first().and_then(|target| target.strip_prefix(CLUSTER));
-    let Some(name) = named.map(|text| text.split_once(',').map_or(text, |(name, _)| name)) else { return Ok(1) };
+    let Some(name) = named.map(|text| text.split_once(',').map_or(text, |(name, _)| name)) else {
+        return Ok(1);
+    };
     let cluster = testbed::read(name, &[])?;
     let count = |value| fixed::<model::spec::Count>(value).map(|count| u64::from(count.0));
     let said = count(cluster.clients.count.value).or(count(cluster.access.machines.value));
@@ -255,9 +289,14 @@ mod tests {
 
     #[test]
     fn a_suite_that_is_called_like_a_testbed_needs_no_name() {
-        let asked = |what: &str, suite: &str| target(&simulate(what), suite).map_err(|failure| failure.to_string());
+        let asked = |what: &str, suite: &str| {
+            target(&simulate(what), suite).map_err(|failure| failure.to_string())
+        };
         assert_eq!(asked("", "pixstor-nvme"), Ok(Some("sim:cluster=pixstor-nvme".to_owned())));
-        assert_eq!(asked("pixstor-nvme,remote=5%", "x"), Ok(Some("sim:cluster=pixstor-nvme,remote=5%".to_owned())));
+        assert_eq!(
+            asked("pixstor-nvme,remote=5%", "x"),
+            Ok(Some("sim:cluster=pixstor-nvme,remote=5%".to_owned()))
+        );
         assert!(asked("mine.toml", "x").expect_err("no file").contains("check the path"));
         assert!(asked("", "smoke").expect_err("no testbed").contains("vsan-four-corners"));
         assert_eq!(target(&HostArgs::default(), "x").map_err(|_| ()), Ok(None));
@@ -265,7 +304,9 @@ mod tests {
 
     #[test]
     fn there_are_as_many_hosts_as_clients_or_nodes() {
-        let count = |target: &str| hosts(&simulate(""), &[target.to_owned()]).map_err(|failure| failure.to_string());
+        let count = |target: &str| {
+            hosts(&simulate(""), &[target.to_owned()]).map_err(|failure| failure.to_string())
+        };
         assert_eq!(count("sim:cluster=pixstor-nvme,remote=0%"), Ok(16));
         assert_eq!(count("sim:cluster=vsan-four-corners"), Ok(16));
         assert_eq!(count("sim:cluster=hyperflex-stretched,remote=100%"), Ok(10));

@@ -53,11 +53,14 @@ impl Asked {
             let found = planner::targets_of(&self.spec.labels, targets, hosts);
             found.map_err(|refusals| Failure::refused(&refusals))
         };
-        let Some((first, others)) = self.spec.scenarios.split_first() else { return of(&self.targets) };
+        let Some((first, others)) = self.spec.scenarios.split_first() else {
+            return of(&self.targets);
+        };
         let mut all = of(&first.spec.targets)?;
         for scenario in others {
             for (mine, further) in all.iter_mut().zip(of(&scenario.spec.targets)?) {
-                let new: Vec<String> = further.into_iter().filter(|path| !mine.contains(path)).collect();
+                let new: Vec<String> =
+                    further.into_iter().filter(|path| !mine.contains(path)).collect();
                 mine.extend(new);
             }
         }
@@ -68,7 +71,9 @@ impl Asked {
 /// Reads the arguments.
 pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
     let (name, text, paths) = match work.quick.rw {
-        Some(pattern) => ("(quick form)".to_owned(), quick::suite(pattern, &work.quick), work.what.clone()),
+        Some(pattern) => {
+            ("(quick form)".to_owned(), quick::suite(pattern, &work.quick), work.what.clone())
+        }
         None => {
             let (name, text) = find(&work.what)?;
             (name, text, Vec::new())
@@ -83,7 +88,9 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
         // A simulation stores nothing, and its caches are in their steady state from the start.
         sets.extend("stages.prepare=false".parse::<Override>());
     }
-    let parse = |sets: &[Override]| Spec::parse(&name, &text, sets).map_err(|errors| suite_failure(&errors));
+    let parse = |sets: &[Override]| {
+        Spec::parse(&name, &text, sets).map_err(|errors| suite_failure(&errors))
+    };
     let mut spec = parse(&[sets.as_slice(), work.sets.as_slice()].concat())?;
     if work.hosts.simulate.is_some() {
         let amounts = simulate::amounts(&spec, work.scale);
@@ -91,7 +98,8 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
             spec = parse(&[sets, amounts, work.sets.clone()].concat())?;
         }
     }
-    spec.keep_scenarios(&work.scenarios).map_err(|what| Failure::Usage(format!("error: {what}")))?;
+    spec.keep_scenarios(&work.scenarios)
+        .map_err(|what| Failure::Usage(format!("error: {what}")))?;
     let cluster = simulate::target(&work.hosts, &name)?;
     let targets = targets(work, &paths, cluster.clone(), &spec)?;
     let mut left_out = Vec::new();
@@ -105,7 +113,9 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
         }
     }
     // A scenario's own targets stay.
-    for scenario in spec.scenarios.iter_mut().filter(|scenario| cluster.is_none() && !scenario.has_own_targets) {
+    for scenario in
+        spec.scenarios.iter_mut().filter(|scenario| cluster.is_none() && !scenario.has_own_targets)
+    {
         scenario.spec.targets.clone_from(&targets);
     }
     let is_file = work.quick.rw.is_none() && BUILT_IN.iter().all(|(built_in, _)| *built_in != name);
@@ -120,11 +130,12 @@ fn targets(
     spec: &Spec,
 ) -> Result<Vec<HostTargets>, Failure> {
     let mut targets: Vec<HostTargets> = paths.iter().map(|path| of_hosts(None, path)).collect();
-    targets.extend(work.targets.iter().map(|target| of_hosts(target.hosts.as_deref(), &target.path)));
+    targets
+        .extend(work.targets.iter().map(|target| of_hosts(target.hosts.as_deref(), &target.path)));
     if let Some(cluster) = cluster {
         if !targets.is_empty() || !work.destroy_data.is_empty() {
-            let text =
-                "error: --simulate is a target itself; leave out the others, or name sim:cluster=TESTBED as the target";
+            let text = "error: --simulate is a target itself; leave out the others, or name \
+                        sim:cluster=TESTBED as the target";
             return Err(Failure::Usage(text.to_owned()));
         }
         return Ok(vec![of_hosts(None, &cluster)]);
@@ -159,10 +170,13 @@ fn check_targets(targets: &[HostTargets]) -> Result<(), Failure> {
     for (index, target) in paths.iter().enumerate() {
         let is_same = |other: &&String| {
             other == target
-                || std::fs::canonicalize(other).is_ok_and(|a| std::fs::canonicalize(target).is_ok_and(|b| a == b))
+                || std::fs::canonicalize(other)
+                    .is_ok_and(|a| std::fs::canonicalize(target).is_ok_and(|b| a == b))
         };
         if paths[..index].iter().any(is_same) {
-            return Err(Failure::Usage(format!("error: target {target} is named twice; name each target once")));
+            return Err(Failure::Usage(format!(
+                "error: target {target} is named twice; name each target once"
+            )));
         }
     }
     Ok(())
@@ -172,16 +186,20 @@ fn check_targets(targets: &[HostTargets]) -> Result<(), Failure> {
 pub fn find(what: &[String]) -> Result<(String, String), Failure> {
     // Whoever leaves the `=` out would be told of a suite of that name.
     if let Some(address) = what.iter().find_map(|word| word.parse::<SocketAddr>().ok()) {
-        let text =
-            format!("error: `{address}` is no suite; the address of --serve stands behind `=`: --serve={address}");
+        let text = format!(
+            "error: `{address}` is no suite; the address of --serve stands behind `=`: \
+             --serve={address}"
+        );
         return Err(Failure::Usage(text));
     }
     let wanted = match what {
         [] => "four-corners",
         [one] => one.as_str(),
         [_, extra, ..] => {
-            let text =
-                format!("error: `{extra}` is one name too many; give one suite, and name paths with --target PATH");
+            let text = format!(
+                "error: `{extra}` is one name too many; give one suite, and name paths with \
+                 --target PATH"
+            );
             return Err(Failure::Usage(text));
         }
     };
@@ -203,7 +221,8 @@ fn unknown(wanted: &str) -> String {
         None => {
             let names: Vec<&str> = names.collect();
             format!(
-                "the built-in ones are {}; a suite file ends in .toml; a path to load goes behind --target",
+                "the built-in ones are {}; a suite file ends in .toml; a path to load goes behind \
+                 --target",
                 names.join(", ")
             )
         }

@@ -14,7 +14,10 @@ pub const BUILT_IN: [(&str, &str); 5] = model::cluster::REFERENCE;
 pub fn read(wanted: &str, changes: &[Change]) -> Result<Cluster, Failure> {
     let text = match built_in(wanted) {
         Some(text) => text.to_owned(),
-        None if wanted.ends_with(".toml") || wanted.contains('/') || Path::new(wanted).is_file() => {
+        None if wanted.ends_with(".toml")
+            || wanted.contains('/')
+            || Path::new(wanted).is_file() =>
+        {
             text_file::read(Path::new(wanted), "testbed")?
         }
         None => return Err(unknown(wanted)),
@@ -33,7 +36,10 @@ pub fn unknown(wanted: &str) -> Failure {
     let remedy = match nearest(wanted, names.clone()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => {
-            format!("the reference ones are {}; a testbed file ends in .toml", names.collect::<Vec<_>>().join(", "))
+            format!(
+                "the reference ones are {}; a testbed file ends in .toml",
+                names.collect::<Vec<_>>().join(", ")
+            )
         }
     };
     Failure::Usage(format!("error: no testbed is called `{wanted}`; {remedy}"))
@@ -48,7 +54,9 @@ mod tests {
         for (name, text) in BUILT_IN {
             let cluster = Cluster::parse(name, text, &[]).expect("a good testbed");
             assert_eq!(cluster.top.name.value, name);
-            assert!(!cluster.top.description.value.is_empty() && !cluster.top.source.value.is_empty());
+            assert!(
+                !cluster.top.description.value.is_empty() && !cluster.top.source.value.is_empty()
+            );
         }
     }
 }

@@ -11,11 +11,14 @@ pub fn read(path: &Path, kind: &str) -> Result<String, Failure> {
     let wrong = |what: String| Failure::Usage(format!("error: {kind} {}: {what}", path.display()));
     if path.is_dir() {
         return Err(wrong(match kind {
-            "suite" => "is a directory; name a suite file, or load the directory with --target".to_owned(),
+            "suite" => {
+                "is a directory; name a suite file, or load the directory with --target".to_owned()
+            }
             kind => format!("is a directory; name a {kind} file"),
         }));
     }
-    let metadata = std::fs::metadata(path).map_err(|error| wrong(format!("{error}; {}", way_out(path, kind))))?;
+    let metadata = std::fs::metadata(path)
+        .map_err(|error| wrong(format!("{error}; {}", way_out(path, kind))))?;
     if !metadata.is_file() || metadata.len() > MOST_BYTES {
         return Err(wrong(format!("is no text file of at most 1 MiB; name a {kind} file")));
     }
@@ -29,7 +32,8 @@ pub fn read(path: &Path, kind: &str) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|_| wrong(format!("is not UTF-8 text; name a {kind} file")))
 }
 
-/// What to do about a file that cannot be looked at: a path where a suite should stand is often the place that somebody wants to load.
+/// What to do about a file that cannot be looked at: a path where a suite should stand is often the
+/// place that somebody wants to load.
 fn way_out(path: &Path, kind: &str) -> &'static str {
     match kind == "suite" && path.extension().is_none() {
         true => "check the path of the suite file; a path to load goes behind --target",

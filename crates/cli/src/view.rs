@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 /// How long to wait for a key before looking for news.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// News that wait for a terminal which takes nothing, as behind a link that hangs: a second of a thousand hosts. What comes then is left out of
-/// the view; what is recorded never waits for it.
+/// News that wait for a terminal which takes nothing, as behind a link that hangs: a second of a
+/// thousand hosts. What comes then is left out of the view; what is recorded never waits for it.
 const MOST_WAITING: usize = 4096;
 
 /// What is shown as it happens.
@@ -39,7 +39,12 @@ impl View {
     ///
     /// # Errors
     /// When the terminal cannot be taken over.
-    pub fn open(stream: Stream, state: State, labels: Labels, interrupter: Interrupter) -> io::Result<View> {
+    pub fn open(
+        stream: Stream,
+        state: State,
+        labels: Labels,
+        interrupter: Interrupter,
+    ) -> io::Result<View> {
         let screen = Screen::open(stream)?;
         let (news, receiver) = sync_channel(MOST_WAITING);
         let left = Arc::new(AtomicBool::new(false));
@@ -74,7 +79,8 @@ impl View {
         if let Some(thread) = self.thread.take() {
             let began = Instant::now();
             while !thread.is_finished() {
-                // A view whose terminal is gone may never come back from asking it for keys; nobody waits for it then.
+                // A view whose terminal is gone may never come back from asking it for keys; nobody
+                // waits for it then.
                 if began.elapsed() >= LAST_LOOK {
                     return screen::restore();
                 }
@@ -102,7 +108,8 @@ pub struct Labels {
 
 /// Where a view's news come from.
 trait Source {
-    /// Puts what happened since the last time into the state. `None` when the view is over, else whether anything happened.
+    /// Puts what happened since the last time into the state. `None` when the view is over, else
+    /// whether anything happened.
     fn feed(&mut self, state: &mut State) -> Option<bool>;
     /// Does what a key asks for. False ends the view.
     fn ask(&mut self, ask: Ask, state: &mut State) -> bool;
@@ -168,12 +175,15 @@ impl Source for Live {
         match ask {
             Ask::Stop if is_run && self.asked => {
                 screen::restore();
-                eprintln!("stopped at once; what was recorded can be seen with `plimsoll show RUN`");
+                eprintln!(
+                    "stopped at once; what was recorded can be seen with `plimsoll show RUN`"
+                );
                 std::process::exit(130);
             }
             Ask::Stop if is_run => {
                 self.asked = true;
-                state.say("stopping: what was measured is kept (Ctrl-C once more to leave at once)");
+                state
+                    .say("stopping: what was measured is kept (Ctrl-C once more to leave at once)");
                 self.interrupter.interrupt();
             }
             Ask::Stop | Ask::Quit => {
@@ -193,13 +203,24 @@ impl Source for Live {
     }
 }
 
-/// Plays a run until the user leaves or `is_stopped`, which a signal sets. At its end it stands still.
+/// Plays a run until the user leaves or `is_stopped`, which a signal sets. At its end it stands
+/// still.
 ///
 /// # Errors
 /// When the terminal cannot be taken over.
-pub fn play(state: State, title: &str, replay: Replay, is_stopped: Arc<AtomicBool>) -> io::Result<()> {
+pub fn play(
+    state: State,
+    title: &str,
+    replay: Replay,
+    is_stopped: Arc<AtomicBool>,
+) -> io::Result<()> {
     let screen = Screen::open(Stream::Out)?;
-    drive(screen, state, title, Played { replay, last: Instant::now(), second: u64::MAX, is_stopped });
+    drive(
+        screen,
+        state,
+        title,
+        Played { replay, last: Instant::now(), second: u64::MAX, is_stopped },
+    );
     Ok(())
 }
 
@@ -236,6 +257,11 @@ impl Source for Played {
     }
 
     fn status(&self) -> String {
-        format!("{} / {} · {}", clock(self.replay.now_ns()), clock(self.replay.length_ns()), self.replay.speed())
+        format!(
+            "{} / {} · {}",
+            clock(self.replay.now_ns()),
+            clock(self.replay.length_ns()),
+            self.replay.speed()
+        )
     }
 }

@@ -1,10 +1,13 @@
-//! The practical limit of sequential load: large blocks through files that are there, by the barest loop of `pread` and `pwrite`.
+//! The practical limit of sequential load: large blocks through files that are there, by the barest
+//! loop of `pread` and `pwrite`.
 //!
-//! No clock in the loop, no statistics, one buffer that is never filled anew. What a load generator does beyond this is its own cost, and what
-//! this does not reach, no caller of these system calls can.
+//! No clock in the loop, no statistics, one buffer that is never filled anew. What a load generator
+//! does beyond this is its own cost, and what this does not reach, no caller of these system calls
+//! can.
 //!
-//! `bare-blocks FILE... --block N --bytes N [--write] [--direct]` has a worker for each FILE, which goes through its first `--bytes`. Where
-//! a FILE is named several times, each of its workers goes through the next `--bytes` of it. Workers begin at the same time. Prints how many bytes
+//! `bare-blocks FILE... --block N --bytes N [--write] [--direct]` has a worker for each FILE, which
+//! goes through its first `--bytes`. Where a FILE is named several times, each of its workers goes
+//! through the next `--bytes` of it. Workers begin at the same time. Prints how many bytes
 //! moved and the seconds from the first worker's begin to the last one's end as JSON.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -29,7 +32,8 @@ struct Options {
 }
 
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
-    let mut options = Options { files: Vec::new(), block: 1 << 20, bytes: 1 << 20, write: false, direct: false };
+    let mut options =
+        Options { files: Vec::new(), block: 1 << 20, bytes: 1 << 20, write: false, direct: false };
     while let Some(word) = words.next() {
         let mut number = || {
             let value = words.next().and_then(|value| value.parse::<u64>().ok());
@@ -41,12 +45,18 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
             "--write" => options.write = true,
             "--direct" => options.direct = true,
             unknown if unknown.starts_with('-') => {
-                return Err(format!("`{unknown}` is no option; there are --block, --bytes, --write, --direct"));
+                return Err(format!(
+                    "`{unknown}` is no option; there are --block, --bytes, --write, --direct"
+                ));
             }
             file => options.files.push(file.to_owned()),
         }
     }
-    if options.files.is_empty() { Err("name a file for each worker".to_owned()) } else { Ok(options) }
+    if options.files.is_empty() {
+        Err("name a file for each worker".to_owned())
+    } else {
+        Ok(options)
+    }
 }
 
 /// Memory that begins with a huge page, where the system has them.
@@ -57,12 +67,15 @@ struct Buffer {
 
 impl Buffer {
     fn new(bytes: usize) -> io::Result<Buffer> {
-        let layout = Layout::from_size_align(bytes.max(HUGE_PAGE), HUGE_PAGE).map_err(io::Error::other)?;
+        let layout =
+            Layout::from_size_align(bytes.max(HUGE_PAGE), HUGE_PAGE).map_err(io::Error::other)?;
         // SAFETY: the layout is not empty.
-        let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(io::ErrorKind::OutOfMemory)?;
+        let start =
+            NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(io::ErrorKind::OutOfMemory)?;
         // SAFETY: only advice on memory that is ours.
         unsafe { libc::madvise(start.as_ptr().cast(), layout.size(), libc::MADV_HUGEPAGE) };
-        // SAFETY: the memory is ours and this large. Written to, so that it is there before the first request.
+        // SAFETY: the memory is ours and this large. Written to, so that it is there before the
+        // first request.
         unsafe { start.as_ptr().write_bytes(0x5a, layout.size()) };
         Ok(Buffer { start, layout })
     }
@@ -76,9 +89,15 @@ impl Drop for Buffer {
 }
 
 /// One worker, from `begin` on: comes back with when it began and when it ended.
-fn work(path: &str, begin: u64, options: &Options, gate: &Barrier) -> io::Result<(Instant, Instant)> {
+fn work(
+    path: &str,
+    begin: u64,
+    options: &Options,
+    gate: &Barrier,
+) -> io::Result<(Instant, Instant)> {
     let flags = if options.direct { libc::O_DIRECT } else { 0 };
-    let file: File = OpenOptions::new().read(true).write(options.write).custom_flags(flags).open(path)?;
+    let file: File =
+        OpenOptions::new().read(true).write(options.write).custom_flags(flags).open(path)?;
     let buffer = Buffer::new(options.block)?;
     gate.wait();
     let first = Instant::now();
@@ -87,9 +106,13 @@ fn work(path: &str, begin: u64, options: &Options, gate: &Barrier) -> io::Result
         let (number, start) = (file.as_raw_fd(), buffer.start.as_ptr());
         let moved = match options.write {
             // SAFETY: the buffer holds a block, and nobody else uses it.
-            true => unsafe { libc::pwrite(number, start.cast(), options.block, offset as libc::off_t) },
+            true => unsafe {
+                libc::pwrite(number, start.cast(), options.block, offset as libc::off_t)
+            },
             // SAFETY: the same.
-            false => unsafe { libc::pread(number, start.cast(), options.block, offset as libc::off_t) },
+            false => unsafe {
+                libc::pread(number, start.cast(), options.block, offset as libc::off_t)
+            },
         };
         match moved {
             1.. => offset += moved as u64,
@@ -114,11 +137,13 @@ fn run(options: &Options) -> (u64, f64) {
     };
     let laps: Vec<(Instant, Instant)> = std::thread::scope(|scope| {
         let lone = &lone;
-        let threads: Vec<_> = (0..options.files.len()).map(|number| scope.spawn(move || lone(number))).collect();
+        let threads: Vec<_> =
+            (0..options.files.len()).map(|number| scope.spawn(move || lone(number))).collect();
         threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
     });
     let (begin, end) = (laps.iter().map(|lap| lap.0).min(), laps.iter().map(|lap| lap.1).max());
-    let seconds = begin.zip(end).map_or(f64::NAN, |(begin, end)| end.duration_since(begin).as_secs_f64());
+    let seconds =
+        begin.zip(end).map_or(f64::NAN, |(begin, end)| end.duration_since(begin).as_secs_f64());
     (options.bytes * laps.len() as u64, seconds)
 }
 

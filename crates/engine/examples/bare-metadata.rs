@@ -1,12 +1,15 @@
-//! The practical limit of metadata workers: create, stat, read and remove files by the barest loop of the same system calls.
+//! The practical limit of metadata workers: create, stat, read and remove files by the barest loop
+//! of the same system calls.
 //!
-//! No clock in the loop, no statistics, one buffer that is never filled anew, and for each worker a table of file descriptors of its own, as a
-//! process has it. What a load generator does beyond this is its own cost.
+//! No clock in the loop, no statistics, one buffer that is never filled anew, and for each worker a
+//! table of file descriptors of its own, as a process has it. What a load generator does beyond
+//! this is its own cost.
 //!
-//! `bare-metadata DIRECTORY --files N --bytes N [--workers N] [--per-directory N]` makes a tree for each worker below DIRECTORY, which
-//! has to be empty, runs the four operations over all files, the workers beginning each at the same time, removes the trees, and prints
-//! of each operation how many there were, the seconds from the first worker's begin to the last one's end, and the workers' CPU seconds
-//! as JSON.
+//! `bare-metadata DIRECTORY --files N --bytes N [--workers N] [--per-directory N]` makes a tree for
+//! each worker below DIRECTORY, which has to be empty, runs the four operations over all files, the
+//! workers beginning each at the same time, removes the trees, and prints of each operation how
+//! many there were, the seconds from the first worker's begin to the last one's end, and the
+//! workers' CPU seconds as JSON.
 
 use std::ffi::CStr;
 use std::fs;
@@ -25,7 +28,13 @@ struct Options {
 }
 
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
-    let mut options = Options { directory: String::new(), files: 10_000, bytes: 0, per_directory: 1024, workers: 1 };
+    let mut options = Options {
+        directory: String::new(),
+        files: 10_000,
+        bytes: 0,
+        per_directory: 1024,
+        workers: 1,
+    };
     while let Some(word) = words.next() {
         let mut number = || {
             let value = words.next().and_then(|value| value.parse::<u64>().ok());
@@ -38,16 +47,22 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
             "--workers" => options.workers = number()?.clamp(1, 1024),
             unknown if unknown.starts_with('-') => {
                 return Err(format!(
-                    "`{unknown}` is no option; there are --files, --bytes, --workers, --per-directory"
+                    "`{unknown}` is no option; there are --files, --bytes, --workers, \
+                     --per-directory"
                 ));
             }
             directory => options.directory = directory.to_owned(),
         }
     }
-    if options.directory.is_empty() { Err("name an empty directory".to_owned()) } else { Ok(options) }
+    if options.directory.is_empty() {
+        Err("name an empty directory".to_owned())
+    } else {
+        Ok(options)
+    }
 }
 
-/// Digits of a number in a name, as the engine writes it: what a call costs the kernel depends on the length of the name.
+/// Digits of a number in a name, as the engine writes it: what a call costs the kernel depends on
+/// the length of the name.
 const DIGITS: usize = 18;
 
 /// `d000000000000000012/f000000000000012345` and a zero byte, in `buffer`.
@@ -87,7 +102,8 @@ fn check(result: i64) -> io::Result<i64> {
 fn create(root: RawFd, path: &CStr, buffer: &mut [u8]) -> io::Result<()> {
     let flags = libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_CLOEXEC | libc::O_NOFOLLOW;
     // SAFETY: the path ends with a zero byte, and `root` is open.
-    let file = check(i64::from(unsafe { libc::openat(root, path.as_ptr(), flags, 0o600) }))? as RawFd;
+    let file =
+        check(i64::from(unsafe { libc::openat(root, path.as_ptr(), flags, 0o600) }))? as RawFd;
     if !buffer.is_empty() {
         // SAFETY: the buffer is this long.
         check(unsafe { libc::write(file, buffer.as_ptr().cast(), buffer.len()) } as i64)?;
@@ -100,7 +116,9 @@ fn stat(root: RawFd, path: &CStr, _: &mut [u8]) -> io::Result<()> {
     let mut facts = std::mem::MaybeUninit::<libc::statx>::uninit();
     let flags = libc::AT_SYMLINK_NOFOLLOW;
     // SAFETY: the path ends with a zero byte, `root` is open, and `facts` can be written to.
-    let done = unsafe { libc::statx(root, path.as_ptr(), flags, libc::STATX_BASIC_STATS, facts.as_mut_ptr()) };
+    let done = unsafe {
+        libc::statx(root, path.as_ptr(), flags, libc::STATX_BASIC_STATS, facts.as_mut_ptr())
+    };
     check(i64::from(done)).map(|_| ())
 }
 
@@ -132,7 +150,8 @@ struct Lap {
     cpu_s: f64,
 }
 
-const OPERATIONS: [(&str, Operation); 4] = [("create", create), ("stat", stat), ("read", read), ("remove", remove)];
+const OPERATIONS: [(&str, Operation); 4] =
+    [("create", create), ("stat", stat), ("read", read), ("remove", remove)];
 
 /// CPU seconds of this thread until now, from the same account as those of the engine.
 fn cpu_s() -> f64 {
@@ -144,9 +163,11 @@ fn cpu_s() -> f64 {
     seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
-/// Takes this thread out of the table of descriptors that threads share: in that, each call on a directory counts its users up and down.
+/// Takes this thread out of the table of descriptors that threads share: in that, each call on a
+/// directory counts its users up and down.
 fn leave_shared_table() -> io::Result<()> {
-    // SAFETY: the table is copied for this thread; nothing is closed, and what it borrows keeps its number.
+    // SAFETY: the table is copied for this thread; nothing is closed, and what it borrows keeps its
+    // number.
     check(i64::from(unsafe { libc::unshare(libc::CLONE_FILES) })).map(|_| ())
 }
 
@@ -168,7 +189,11 @@ fn work(directory: &str, files: u64, options: &Options, gate: &Barrier) -> io::R
         gate.wait();
         let (begin, before_s) = (Instant::now(), cpu_s());
         for file in 0..files {
-            operation(root.as_raw_fd(), path(&mut name, file / options.per_directory, Some(file)), &mut buffer)?;
+            operation(
+                root.as_raw_fd(),
+                path(&mut name, file / options.per_directory, Some(file)),
+                &mut buffer,
+            )?;
         }
         laps.push(Lap { begin, end: Instant::now(), cpu_s: cpu_s() - before_s });
     }
@@ -190,7 +215,8 @@ fn run(options: &Options) -> Vec<(&'static str, u64, f64, f64)> {
     };
     let laps: Vec<Vec<Lap>> = std::thread::scope(|scope| {
         let lone = &lone;
-        let threads: Vec<_> = (0..options.workers).map(|worker| scope.spawn(move || lone(worker))).collect();
+        let threads: Vec<_> =
+            (0..options.workers).map(|worker| scope.spawn(move || lone(worker))).collect();
         threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
     });
     let figures = OPERATIONS.iter().enumerate().filter_map(|(number, (word, _))| {
@@ -208,7 +234,10 @@ fn main() -> ExitCode {
     match result {
         Ok(figures) => {
             let field = |(word, ops, seconds, cpu_s): (&str, u64, f64, f64)| {
-                format!("\"{word}\": {{\"ops\": {ops}, \"seconds\": {seconds:.6}, \"cpu_s\": {cpu_s:.6}}}")
+                format!(
+                    "\"{word}\": {{\"ops\": {ops}, \"seconds\": {seconds:.6}, \"cpu_s\": \
+                     {cpu_s:.6}}}"
+                )
             };
             let fields: Vec<String> = figures.into_iter().map(field).collect();
             let _ = writeln!(io::stdout(), "{{{}}}", fields.join(", "));

@@ -1,12 +1,15 @@
-//! The practical limit of one worker: 4 KiB random reads by the barest loop that keeps 32 requests outstanding.
+//! The practical limit of one worker: 4 KiB random reads by the barest loop that keeps 32 requests
+//! outstanding.
 //!
-//! No clock in the loop, no statistics, the cheapest generator; registered files and buffers; no access times. What a load generator does beyond this is its
-//! own cost, so `cargo xtask bench` holds the engine against it.
+//! No clock in the loop, no statistics, the cheapest generator; registered files and buffers; no
+//! access times. What a load generator does beyond this is its own cost, so `cargo xtask bench`
+//! holds the engine against it.
 //!
-//! `bare-ring [FILE] --bytes N --seconds N [--direct] [--async] [--ring | --pread | --nop]` prints `{"ios": …, "seconds": …}`. `--async` hands each
-//! request to a thread of the kernel at once, as the engine does where a file knows no requests that do not wait; `--pread` makes a plain
-//! call for each request; `--nop` sends the kernel's request that does nothing and takes no file; its
-//! offsets are drawn all the same.
+//! `bare-ring [FILE] --bytes N --seconds N [--direct] [--async] [--ring | --pread | --nop]` prints
+//! `{"ios": …, "seconds": …}`. `--async` hands each request to a thread of the kernel at once, as
+//! the engine does where a file knows no requests that do not wait; `--pread` makes a plain
+//! call for each request; `--nop` sends the kernel's request that does nothing and takes no file;
+//! its offsets are drawn all the same.
 
 use io_uring::{IoUring, opcode, squeue, types};
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
@@ -42,8 +45,14 @@ struct Options {
 }
 
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
-    let mut options =
-        Options { file: None, bytes: 0, seconds: 3, direct: false, through_thread: false, way: Way::Ring };
+    let mut options = Options {
+        file: None,
+        bytes: 0,
+        seconds: 3,
+        direct: false,
+        through_thread: false,
+        way: Way::Ring,
+    };
     while let Some(word) = words.next() {
         let mut number = || {
             let value = words.next().and_then(|value| value.parse::<u64>().ok());
@@ -59,7 +68,8 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
             "--nop" => options.way = Way::Nop,
             unknown if unknown.starts_with('-') => {
                 return Err(format!(
-                    "`{unknown}` is no option; there are --bytes, --seconds, --direct, --async, --ring, --pread, --nop"
+                    "`{unknown}` is no option; there are --bytes, --seconds, --direct, --async, \
+                     --ring, --pread, --nop"
                 ));
             }
             _ => options.file = Some(word),
@@ -71,7 +81,8 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
     Ok(options)
 }
 
-/// Offsets of whole blocks, uniformly over a range: one multiplication for the next state, one to scale it.
+/// Offsets of whole blocks, uniformly over a range: one multiplication for the next state, one to
+/// scale it.
 struct Offsets {
     state: u64,
     blocks: u64,
@@ -80,12 +91,14 @@ struct Offsets {
 impl Offsets {
     #[inline]
     fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        self.state =
+            self.state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
         (((self.state >> 32) * self.blocks) >> 32) * BLOCK as u64
     }
 }
 
-/// Room for every outstanding request, aligned as direct I/O wants it; it lives as long as the process.
+/// Room for every outstanding request, aligned as direct I/O wants it; it lives as long as the
+/// process.
 fn buffers() -> NonNull<u8> {
     let Ok(layout) = Layout::from_size_align(DEPTH * BLOCK, BLOCK) else {
         unreachable!("a constant size of a power of two");
@@ -95,7 +108,8 @@ fn buffers() -> NonNull<u8> {
     NonNull::new(memory).unwrap_or_else(|| handle_alloc_error(layout))
 }
 
-/// A request came back with something else than what was asked for: a figure from it would say nothing.
+/// A request came back with something else than what was asked for: a figure from it would say
+/// nothing.
 fn refused(result: i64) -> io::Error {
     match i32::try_from(-result) {
         Ok(errno) if errno > 0 => io::Error::from_raw_os_error(errno),
@@ -104,7 +118,8 @@ fn refused(result: i64) -> io::Error {
 }
 
 fn ring_loop(options: &Options, file: Option<&File>, stop: &AtomicBool) -> io::Result<u64> {
-    let mut ring: IoUring = IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(DEPTH as u32)?;
+    let mut ring: IoUring =
+        IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(DEPTH as u32)?;
     let memory = buffers();
     if let Some(file) = file {
         ring.submitter().register_files(&[file.as_raw_fd()])?;
@@ -120,14 +135,17 @@ fn ring_loop(options: &Options, file: Option<&File>, stop: &AtomicBool) -> io::R
     while !stop.load(Ordering::Relaxed) {
         let mut queue = ring.submission();
         for slot in free.drain(..) {
-            // Whoever generates load decides where each request goes, also for one that goes nowhere.
+            // Whoever generates load decides where each request goes, also for one that goes
+            // nowhere.
             let offset = black_box(offsets.next());
             let entry = if options.way == Way::Nop {
                 opcode::Nop::new().build()
             } else {
                 // SAFETY: a slot is below DEPTH.
                 let buffer = unsafe { memory.as_ptr().add(slot as usize * BLOCK) };
-                opcode::ReadFixed::new(types::Fixed(0), buffer, BLOCK as u32, 0).offset(offset).build()
+                opcode::ReadFixed::new(types::Fixed(0), buffer, BLOCK as u32, 0)
+                    .offset(offset)
+                    .build()
             };
             // SAFETY: the buffer is never freed, and its slot is free only when no request uses it.
             let pushed = unsafe { queue.push(&entry.user_data(slot).flags(flags)) };
@@ -186,8 +204,9 @@ fn run(options: &Options) -> io::Result<(u64, f64)> {
 }
 
 fn main() -> ExitCode {
-    let result = parse(std::env::args().skip(1))
-        .and_then(|options| run(&options).map_err(|error| format!("{}: {error}", options.file.unwrap_or_default())));
+    let result = parse(std::env::args().skip(1)).and_then(|options| {
+        run(&options).map_err(|error| format!("{}: {error}", options.file.unwrap_or_default()))
+    });
     // A reader that went away is nobody to tell.
     match result {
         Ok((ios, seconds)) => {

@@ -1,8 +1,9 @@
-//! Create, stat and remove empty files by plain system calls, and by io_uring's `openat`, `statx`, `close` and `unlinkat`: what would a ring
-//! bring to metadata workers?
+//! Create, stat and remove empty files by plain system calls, and by io_uring's `openat`, `statx`,
+//! `close` and `unlinkat`: what would a ring bring to metadata workers?
 //!
-//! `ring-metadata DIRECTORY [--files N] [--workers N] [--rounds N]` lets the ways take turns with N files of each worker in a directory of its own
-//! below DIRECTORY, one batch of requests after the other, and prints for each operation and way the medians: operations per second, and per
+//! `ring-metadata DIRECTORY [--files N] [--workers N] [--rounds N]` lets the ways take turns with N
+//! files of each worker in a directory of its own below DIRECTORY, one batch of requests after the
+//! other, and prints for each operation and way the medians: operations per second, and per
 //! second of CPU time of the whole process, the kernel's workers for it included.
 
 use io_uring::{IoUring, opcode, squeue, types};
@@ -16,7 +17,8 @@ use std::{fs, mem};
 /// Requests that a ring is given at once; 0 is no ring.
 const WAYS: [usize; 3] = [0, 1, 32];
 const OPERATIONS: [&str; 3] = ["create", "stat", "remove"];
-const CREATE: i32 = libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_CLOEXEC | libc::O_NOFOLLOW;
+const CREATE: i32 =
+    libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_CLOEXEC | libc::O_NOFOLLOW;
 
 struct Options {
     directory: String,
@@ -28,18 +30,29 @@ struct Options {
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
     let mut options = Options { directory: String::new(), files: 20_000, workers: 1, rounds: 3 };
     while let Some(word) = words.next() {
-        let mut number = || words.next().and_then(|value| value.parse().ok()).ok_or(format!("{word} wants a number"));
+        let mut number = || {
+            words
+                .next()
+                .and_then(|value| value.parse().ok())
+                .ok_or(format!("{word} wants a number"))
+        };
         match word.as_str() {
             "--files" => options.files = number()?,
             "--workers" => options.workers = number()?.clamp(1, 1024),
             "--rounds" => options.rounds = number()?.max(1),
             unknown if unknown.starts_with('-') => {
-                return Err(format!("`{unknown}` is no option; there are --files, --workers, --rounds"));
+                return Err(format!(
+                    "`{unknown}` is no option; there are --files, --workers, --rounds"
+                ));
             }
             directory => options.directory = directory.to_owned(),
         }
     }
-    if options.directory.is_empty() { Err("name an empty directory".to_owned()) } else { Ok(options) }
+    if options.directory.is_empty() {
+        Err("name an empty directory".to_owned())
+    } else {
+        Ok(options)
+    }
 }
 
 fn check(result: i32) -> io::Result<i32> {
@@ -65,8 +78,11 @@ fn plainly(operation: &str, root: RawFd, files: u64) -> io::Result<()> {
             "stat" => {
                 let mut facts = mem::MaybeUninit::<libc::statx>::uninit();
                 let (flags, mask) = (libc::AT_SYMLINK_NOFOLLOW, libc::STATX_BASIC_STATS);
-                // SAFETY: the name ends with a zero byte, `root` is open, and `facts` can be written to.
-                check(unsafe { libc::statx(root, name.as_ptr(), flags, mask, facts.as_mut_ptr()) })?;
+                // SAFETY: the name ends with a zero byte, `root` is open, and `facts` can be
+                // written to.
+                check(unsafe {
+                    libc::statx(root, name.as_ptr(), flags, mask, facts.as_mut_ptr())
+                })?;
             }
             // SAFETY: the name ends with a zero byte, and `root` is open.
             _ => drop(check(unsafe { libc::unlinkat(root, name.as_ptr(), 0) })?),
@@ -75,10 +91,12 @@ fn plainly(operation: &str, root: RawFd, files: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives the ring these requests and waits for all of them; their results in the order in which they came.
+/// Gives the ring these requests and waits for all of them; their results in the order in which
+/// they came.
 fn all_of(ring: &mut IoUring, requests: &[squeue::Entry]) -> io::Result<Vec<i32>> {
     for request in requests {
-        // SAFETY: what the request points to stays in its place until this function comes back, and the queue has room for a batch.
+        // SAFETY: what the request points to stays in its place until this function comes back, and
+        // the queue has room for a batch.
         unsafe { ring.submission().push(request) }.map_err(io::Error::other)?;
     }
     ring.submit_and_wait(requests.len())?;
@@ -92,13 +110,15 @@ fn all_of(ring: &mut IoUring, requests: &[squeue::Entry]) -> io::Result<Vec<i32>
 
 /// The same by a ring, so many at once.
 fn by_ring(operation: &str, root: RawFd, files: u64, batch: usize) -> io::Result<()> {
-    let mut ring = IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(batch as u32)?;
+    let mut ring =
+        IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(batch as u32)?;
     let at = types::Fd(root);
     // SAFETY: an all-zero `statx` is a valid value of that plain C struct.
     let mut facts: Vec<libc::statx> = (0..batch).map(|_| unsafe { mem::zeroed() }).collect();
     for first in (0..files).step_by(batch) {
-        let names: Vec<CString> =
-            (first..files.min(first + batch as u64)).map(name).collect::<io::Result<Vec<CString>>>()?;
+        let names: Vec<CString> = (first..files.min(first + batch as u64))
+            .map(name)
+            .collect::<io::Result<Vec<CString>>>()?;
         let request = |(name, facts): (&CString, &mut libc::statx)| match operation {
             "create" => opcode::OpenAt::new(at, name.as_ptr()).flags(CREATE).mode(0o600).build(),
             "stat" => opcode::Statx::new(at, name.as_ptr(), (&raw mut *facts).cast())
@@ -110,8 +130,10 @@ fn by_ring(operation: &str, root: RawFd, files: u64, batch: usize) -> io::Result
         let requests: Vec<squeue::Entry> = names.iter().zip(&mut facts).map(request).collect();
         let results = all_of(&mut ring, &requests)?;
         if operation == "create" {
-            let closes: Vec<squeue::Entry> =
-                results.into_iter().map(|file| opcode::Close::new(types::Fd(file)).build()).collect();
+            let closes: Vec<squeue::Entry> = results
+                .into_iter()
+                .map(|file| opcode::Close::new(types::Fd(file)).build())
+                .collect();
             all_of(&mut ring, &closes)?;
         }
     }
@@ -134,10 +156,16 @@ fn lap(operation: &str, batch: usize, roots: &[fs::File], files: u64) -> io::Res
     std::thread::scope(|scope| {
         let work = |root: &fs::File| {
             let root = root.as_raw_fd();
-            if batch == 0 { plainly(operation, root, files) } else { by_ring(operation, root, files, batch) }
+            if batch == 0 {
+                plainly(operation, root, files)
+            } else {
+                by_ring(operation, root, files, batch)
+            }
         };
         let threads: Vec<_> = roots.iter().map(|root| scope.spawn(move || work(root))).collect();
-        threads.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(|_| Err(io::Error::other("panicked"))))
+        threads.into_iter().try_for_each(|thread| {
+            thread.join().unwrap_or_else(|_| Err(io::Error::other("panicked")))
+        })
     })?;
     let count = (files * roots.len() as u64) as f64;
     Ok((count / begin.elapsed().as_secs_f64(), count / (cpu_s() - before_s)))
@@ -149,7 +177,8 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 fn run(options: &Options) -> io::Result<String> {
-    let folders: Vec<String> = (0..options.workers).map(|worker| format!("{}/w{worker}", options.directory)).collect();
+    let folders: Vec<String> =
+        (0..options.workers).map(|worker| format!("{}/w{worker}", options.directory)).collect();
     folders.iter().try_for_each(fs::create_dir)?;
     let roots = folders.iter().map(fs::File::open).collect::<io::Result<Vec<fs::File>>>()?;
     let mut laps = vec![Vec::new(); OPERATIONS.len() * WAYS.len()];
@@ -160,7 +189,12 @@ fn run(options: &Options) -> io::Result<String> {
         }
         for way in ways {
             for (number, operation) in OPERATIONS.into_iter().enumerate() {
-                laps[number * WAYS.len() + way].push(lap(operation, WAYS[way], &roots, options.files)?);
+                laps[number * WAYS.len() + way].push(lap(
+                    operation,
+                    WAYS[way],
+                    &roots,
+                    options.files,
+                )?);
             }
         }
     }
@@ -171,11 +205,15 @@ fn run(options: &Options) -> io::Result<String> {
     let mut text = String::new();
     for (number, operation) in OPERATIONS.into_iter().enumerate() {
         for (way, batch) in WAYS.into_iter().enumerate() {
-            let how = if batch == 0 { "plain".to_owned() } else { format!("ring, {batch} at once") };
-            let (rate, per_cpu) = (figure(number, way, |lap| lap.0), figure(number, way, |lap| lap.1));
-            let (times, times_cpu) = (rate / figure(number, 0, |lap| lap.0), per_cpu / figure(number, 0, |lap| lap.1));
+            let how =
+                if batch == 0 { "plain".to_owned() } else { format!("ring, {batch} at once") };
+            let (rate, per_cpu) =
+                (figure(number, way, |lap| lap.0), figure(number, way, |lap| lap.1));
+            let (times, times_cpu) =
+                (rate / figure(number, 0, |lap| lap.0), per_cpu / figure(number, 0, |lap| lap.1));
             text.push_str(&format!(
-                "{operation:7} {how:17} {rate:9.0} /s {times:5.2} ×   {per_cpu:9.0} /CPU-s {times_cpu:5.2} ×\n"
+                "{operation:7} {how:17} {rate:9.0} /s {times:5.2} ×   {per_cpu:9.0} /CPU-s \
+                 {times_cpu:5.2} ×\n"
             ));
         }
     }
@@ -183,7 +221,8 @@ fn run(options: &Options) -> io::Result<String> {
 }
 
 fn main() -> ExitCode {
-    let result = parse(std::env::args().skip(1)).and_then(|options| run(&options).map_err(|error| error.to_string()));
+    let result = parse(std::env::args().skip(1))
+        .and_then(|options| run(&options).map_err(|error| error.to_string()));
     // A reader that went away is nobody to tell.
     match result {
         Ok(text) => {

@@ -12,8 +12,8 @@ use std::ptr::NonNull;
 
 /// Direct I/O wants memory aligned to the device's blocks; a page suits every device.
 const PAGE: usize = 4096;
-/// Pieces of memory this large and aligned can be huge pages: fewer segments for each large request, so that
-/// the kernel need not split it.
+/// Pieces of memory this large and aligned can be huge pages: fewer segments for each large
+/// request, so that the kernel need not split it.
 const HUGE_PAGE: usize = 2 << 20;
 /// What every buffer is a multiple of.
 const SECTOR: usize = 512;
@@ -23,8 +23,8 @@ pub(crate) fn stride(size: usize) -> usize {
     size.next_multiple_of(SECTOR)
 }
 
-/// How much memory `count` buffers of `stride` bytes take: a single large one takes a huge page, which is one segment for a device instead
-/// of hundreds.
+/// How much memory `count` buffers of `stride` bytes take: a single large one takes a huge page,
+/// which is one segment for a device instead of hundreds.
 fn memory_for(stride: usize, count: usize) -> usize {
     let least = if stride >= HUGE_PAGE / 2 { HUGE_PAGE } else { PAGE };
     (stride * count).max(least)
@@ -32,8 +32,9 @@ fn memory_for(stride: usize, count: usize) -> usize {
 
 /// Equal buffers in one aligned piece of memory.
 ///
-/// The kernel reads and writes this memory behind the compiler's back, so it is only ever reached through
-/// raw pointers: a buffer belongs to the kernel from submission to completion, and to the worker otherwise.
+/// The kernel reads and writes this memory behind the compiler's back, so it is only ever reached
+/// through raw pointers: a buffer belongs to the kernel from submission to completion, and to the
+/// worker otherwise.
 pub(crate) struct Buffers {
     memory: NonNull<u8>,
     layout: Layout,
@@ -47,8 +48,9 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// `count` buffers for at most `size` bytes each, and `spares` more pieces of memory that their writes go through in turn: all with
-    /// random bytes. `contents` fills what is written and checks what is read.
+    /// `count` buffers for at most `size` bytes each, and `spares` more pieces of memory that their
+    /// writes go through in turn: all with random bytes. `contents` fills what is written and
+    /// checks what is read.
     ///
     /// # Errors
     /// The system gives no more memory: `ENOMEM`.
@@ -68,13 +70,18 @@ impl Buffers {
         };
         // SAFETY: the layout is not empty.
         let memory = unsafe { alloc(layout) };
-        let memory = NonNull::new(memory).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
+        let memory =
+            NonNull::new(memory).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
         if align == HUGE_PAGE {
-            // SAFETY: only advice on memory that is ours; without huge pages everything works the same.
+            // SAFETY: only advice on memory that is ours; without huge pages everything works the
+            // same.
             unsafe { libc::madvise(memory.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
         }
-        // SAFETY: the memory is ours alone, this large (a multiple of 512 bytes), and aligned to a page.
-        let words = unsafe { std::slice::from_raw_parts_mut(memory.as_ptr().cast::<MaybeUninit<u64>>(), bytes / 8) };
+        // SAFETY: the memory is ours alone, this large (a multiple of 512 bytes), and aligned to a
+        // page.
+        let words = unsafe {
+            std::slice::from_raw_parts_mut(memory.as_ptr().cast::<MaybeUninit<u64>>(), bytes / 8)
+        };
         let mut rng = Rng::new(seed);
         for word in words {
             word.write(rng.next_u64());
@@ -116,9 +123,12 @@ impl Buffers {
             Op::Write => {
                 self.take_spare(index);
                 let start = self.pointer(index);
-                // SAFETY: the stride is at least `length` and the memory was initialised in `new`; the piece is not with the kernel,
-                // because it was a spare or its buffer's request has not been submitted yet, and nothing else refers to it.
-                let bytes = unsafe { std::slice::from_raw_parts_mut(start, (io.length as usize).min(self.stride)) };
+                // SAFETY: the stride is at least `length` and the memory was initialised in `new`;
+                // the piece is not with the kernel, because it was a spare or its buffer's request
+                // has not been submitted yet, and nothing else refers to it.
+                let bytes = unsafe {
+                    std::slice::from_raw_parts_mut(start, (io.length as usize).min(self.stride))
+                };
                 self.contents.write_begins(io, bytes);
             }
             Op::Read => self.contents.read_begins(io),
@@ -128,20 +138,23 @@ impl Buffers {
         }
     }
 
-    /// The request of `slot` came back with `result`, a read in the buffer of the same number. The result that counts: damage that
-    /// a check found takes the place of bytes that moved.
+    /// The request of `slot` came back with `result`, a read in the buffer of the same number. The
+    /// result that counts: damage that a check found takes the place of bytes that moved.
     #[inline]
     pub(crate) fn end(&mut self, slot: u32, result: i32) -> i32 {
         if !self.contents.is_checked() {
             return result;
         }
         let start = self.pointer(slot as usize);
-        // SAFETY: within the buffer, which was initialised in `new`; the kernel is done with it, because its request has completed.
-        let bytes = unsafe { std::slice::from_raw_parts(start, (result.max(0) as usize).min(self.stride)) };
+        // SAFETY: within the buffer, which was initialised in `new`; the kernel is done with it,
+        // because its request has completed.
+        let bytes =
+            unsafe { std::slice::from_raw_parts(start, (result.max(0) as usize).min(self.stride)) };
         self.contents.ends(slot, result, bytes)
     }
 
-    /// How far writes have got since the last time that it was asked; `None` where nothing is checked.
+    /// How far writes have got since the last time that it was asked; `None` where nothing is
+    /// checked.
     pub(crate) fn mark(&mut self) -> Option<WriteMark> {
         self.contents.mark()
     }
@@ -154,7 +167,8 @@ impl Buffers {
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        // SAFETY: allocated in `new` with this very layout; drivers drain all requests before they drop buffers.
+        // SAFETY: allocated in `new` with this very layout; drivers drain all requests before they
+        // drop buffers.
         unsafe { dealloc(self.memory.as_ptr(), self.layout) }
     }
 }
@@ -174,13 +188,15 @@ mod tests {
         assert_eq!(memory_for(1 << 20, 3), 3 << 20);
         assert_eq!(memory_for(512 << 10, 2), 1 << 20, "half of a huge page would be empty");
         assert_eq!(memory_for(512, 1), PAGE);
-        let buffers = Buffers::new(1, 0, 1 << 20, 1, crate::contents::testing::random()).expect("memory");
+        let buffers =
+            Buffers::new(1, 0, 1 << 20, 1, crate::contents::testing::random()).expect("memory");
         assert_eq!(buffers.pointer(0) as usize % HUGE_PAGE, 0);
     }
 
     #[test]
     fn writes_go_through_the_spares_in_turn() {
-        let mut buffers = Buffers::new(2, 3, 512, 1, crate::contents::testing::random()).expect("memory");
+        let mut buffers =
+            Buffers::new(2, 3, 512, 1, crate::contents::testing::random()).expect("memory");
         let write = |slot| Io { slot, op: Op::Write, file: 0, offset: 0, length: 512 };
         let other = buffers.pointer(1);
         let mut begin = || {
@@ -197,7 +213,8 @@ mod tests {
 
     #[test]
     fn buffers_are_aligned_and_apart() {
-        let buffers = Buffers::new(3, 0, 1000, 1, crate::contents::testing::random()).expect("memory");
+        let buffers =
+            Buffers::new(3, 0, 1000, 1, crate::contents::testing::random()).expect("memory");
         assert_eq!(buffers.pointer(0) as usize % PAGE, 0);
         assert_eq!(buffers.pointer(1) as usize - buffers.pointer(0) as usize, 1024);
         assert_ne!(bytes(&buffers, 0, 1000), bytes(&buffers, 1, 1000));

@@ -1,18 +1,22 @@
-//! How many requests go to the target in one call: few, so that its queue never runs low; many only where the loop is the limit.
+//! How many requests go to the target in one call: few, so that its queue never runs low; many only
+//! where the loop is the limit.
 //!
-//! A target that is slower than the loop loses by bunches: what came back waits until all of it is replaced, and the kernel holds the
-//! device's bell back until the last of a bunch is queued (its plug). So a worker sends a small part of its depth in one call, looks
-//! what has come back meanwhile, and goes on. Where it never gets to wait, because requests come back faster than they can be sent, each
-//! call saved is a request gained: the bunch doubles, up to the whole depth.
+//! A target that is slower than the loop loses by bunches: what came back waits until all of it is
+//! replaced, and the kernel holds the device's bell back until the last of a bunch is queued (its
+//! plug). So a worker sends a small part of its depth in one call, looks what has come back
+//! meanwhile, and goes on. Where it never gets to wait, because requests come back faster than they
+//! can be sent, each call saved is a request gained: the bunch doubles, up to the whole depth.
 
 /// The part of the depth that may be missing at the target while a bunch is made.
 const LEAST_PART: u32 = 8;
 
-/// How many times its depth a worker sends without a wait before it sends more in one call. What came back all at once is sent again in
-/// less than twice the depth if the target is half as fast as the loop, or slower.
+/// How many times its depth a worker sends without a wait before it sends more in one call. What
+/// came back all at once is sent again in less than twice the depth if the target is half as fast
+/// as the loop, or slower.
 const UNBROKEN_DEPTHS: u32 = 2;
 
-/// After so long, a worker that sends its whole depth in one call tries again whether the target is slower than the loop.
+/// After so long, a worker that sends its whole depth in one call tries again whether the target is
+/// slower than the loop.
 const PROBE_NS: u64 = 10_000_000;
 
 /// How many requests a worker sends in one call.
@@ -28,8 +32,9 @@ pub(crate) struct Bunch {
 }
 
 impl Bunch {
-    /// For a worker that keeps up to `depth` requests outstanding. Where the kernel's own threads carry the requests
-    /// (`is_carried`), nothing is held back by a bunch, and it may always be whole.
+    /// For a worker that keeps up to `depth` requests outstanding. Where the kernel's own threads
+    /// carry the requests (`is_carried`), nothing is held back by a bunch, and it may always be
+    /// whole.
     pub(crate) fn new(depth: u32, is_carried: bool) -> Bunch {
         let least = if is_carried { depth } else { (depth / LEAST_PART).max(1) };
         Bunch { depth, least, size: least, unbroken: 0, probe_at_ns: u64::MAX }

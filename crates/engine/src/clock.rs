@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// Tells the time in ns since some start; can be substituted, so that a run can be replayed in virtual time.
+/// Tells the time in ns since some start; can be substituted, so that a run can be replayed in
+/// virtual time.
 pub trait Clock {
     /// Now, in ns. Never goes back.
     fn now_ns(&self) -> u64;

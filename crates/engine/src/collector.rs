@@ -50,8 +50,11 @@ struct MergedOp {
 impl Merged {
     fn add(&mut self, worker: u32, work: u32, page: &Interval) {
         let mut ops = Vec::new();
-        for (op, stats) in
-            page.ops.iter().filter(|stats| !stats.is_empty()).filter_map(|stats| Some((stats.op?, stats)))
+        for (op, stats) in page
+            .ops
+            .iter()
+            .filter(|stats| !stats.is_empty())
+            .filter_map(|stats| Some((stats.op?, stats)))
         {
             let merged = self.ops.entry((work, op)).or_default();
             merged.ios += stats.ios;
@@ -65,10 +68,17 @@ impl Merged {
             ops.push(WorkerOp { op, ios: stats.ios, bytes: stats.bytes, errors });
         }
         let (cpu_user_ns, cpu_system_ns) = (page.cpu.user_ns, page.cpu.system_ns);
-        self.workers.push(WorkerSample { worker, cpu_user_ns, cpu_system_ns, ops, mark: page.mark.clone() });
+        self.workers.push(WorkerSample {
+            worker,
+            cpu_user_ns,
+            cpu_system_ns,
+            ops,
+            mark: page.mark.clone(),
+        });
     }
 
-    /// Adds what the stage itself sent, in the name of worker 0, which does this work. The worker may have sent the same operation itself.
+    /// Adds what the stage itself sent, in the name of worker 0, which does this work. The worker
+    /// may have sent the same operation itself.
     fn add_after(&mut self, work: u32, after: &OpSample) {
         let merged = self.ops.entry((work, after.op)).or_default();
         merged.ios += after.ios;
@@ -102,7 +112,8 @@ impl Merged {
     /// The samples of the operations that were completed, and of each worker by its number.
     fn into_samples(mut self) -> (Vec<OpSample>, Vec<WorkerSample>) {
         self.workers.sort_by_key(|sample| sample.worker);
-        let done = self.ops.into_iter().filter(|(_, merged)| merged.ios > 0 || !merged.errors.is_empty());
+        let done =
+            self.ops.into_iter().filter(|(_, merged)| merged.ios > 0 || !merged.errors.is_empty());
         let ops = done
             .map(|((work, op), merged)| OpSample {
                 work,
@@ -143,7 +154,8 @@ impl Collector {
         self.timetable.start_ns
     }
 
-    /// Takes in a page that `worker` has left, and hands out every interval that nobody is in any more.
+    /// Takes in a page that `worker` has left, and hands out every interval that nobody is in any
+    /// more.
     pub(crate) fn take(
         &mut self,
         worker: u32,
@@ -164,8 +176,9 @@ impl Collector {
         match page.phase {
             Phase::Load | Phase::Tail => {
                 self.load_end_ns = self.load_end_ns.max(page.end_ns);
-                // A page of a past interval cannot come: an interval is handed out when all workers have left it.
-                // A worker may have turned a page before it saw that the first was done: what it did on it belongs to the tail.
+                // A page of a past interval cannot come: an interval is handed out when all workers
+                // have left it. A worker may have turned a page before it saw that the first was
+                // done: what it did on it belongs to the tail.
                 let after = |wall_ns| page.number > self.timetable.interval_at(wall_ns);
                 let phase = if self.wall_ns.is_some_and(after) { Phase::Tail } else { page.phase };
                 self.pending.entry((page.number, phase)).or_default().add(worker, work, page);
@@ -175,7 +188,8 @@ impl Collector {
                 self.drain.add(worker, work, page);
             }
         }
-        // Workers past the load hold nothing back, but the last interval's length is only known at the end.
+        // Workers past the load hold nothing back, but the last interval's length is only known at
+        // the end.
         let behind = self.now_in.iter().flatten().min().copied();
         while behind.is_some_and(|behind| self.next < behind) {
             self.hand_out(u64::MAX, sink);
@@ -187,7 +201,8 @@ impl Collector {
         let begin_ns = self.timetable.end_of(number) - self.timetable.interval_ns;
         match phase {
             Phase::Load => begin_ns,
-            // A worker that saw the wall late has told of the interval after it by then, and that is empty.
+            // A worker that saw the wall late has told of the interval after it by then, and that
+            // is empty.
             Phase::Tail | Phase::Drain => begin_ns.max(self.wall_ns.unwrap_or(0)),
         }
     }
@@ -203,7 +218,9 @@ impl Collector {
         let start_ns = begin_ns - self.timetable.start_ns;
         let length_ns = end_ns.min(over_ns).saturating_sub(begin_ns);
         self.next = match phase {
-            Phase::Load if wall_ns <= full_ns => (self.timetable.interval_at(wall_ns).max(number), Phase::Tail),
+            Phase::Load if wall_ns <= full_ns => {
+                (self.timetable.interval_at(wall_ns).max(number), Phase::Tail)
+            }
             phase => (number + 1, phase),
         };
         let interval = self.told;
@@ -220,11 +237,21 @@ impl Collector {
         ops: Vec<OpSample>,
         workers: Vec<WorkerSample>,
     ) -> IntervalSample {
-        IntervalSample { stage: self.stage, host: self.host, interval, start_ns, length_ns, phase, ops, workers }
+        IntervalSample {
+            stage: self.stage,
+            host: self.host,
+            interval,
+            start_ns,
+            length_ns,
+            phase,
+            ops,
+            workers,
+        }
     }
 
-    /// Hands out the rest, when all workers are done: the intervals that are left, then the drain with `after`, what the
-    /// stage itself sent to the target in the name of worker 0. Comes back with what was left over when the load ended.
+    /// Hands out the rest, when all workers are done: the intervals that are left, then the drain
+    /// with `after`, what the stage itself sent to the target in the name of worker 0. Comes back
+    /// with what was left over when the load ended.
     pub(crate) fn finish(
         mut self,
         after: Option<OpSample>,
@@ -235,7 +262,8 @@ impl Collector {
             let over_ns = if self.next >= last { self.load_end_ns } else { u64::MAX };
             self.hand_out(over_ns, sink);
         }
-        // Where the target answered nobody until the end, nobody turned a page there, and the time counts all the same.
+        // Where the target answered nobody until the end, nobody turned a page there, and the time
+        // counts all the same.
         while self.begin_of(self.next) < self.load_end_ns {
             self.hand_out(self.load_end_ns, sink);
         }
@@ -256,12 +284,22 @@ impl Collector {
 
     /// What had not come back when the load ended: what came back later, and what never did.
     fn left_over(&self) -> Vec<Left> {
-        let late = self.drain.ops.iter().filter(|(_, merged)| merged.latency.count() > 0).map(|(key, _)| *key);
+        let late = self
+            .drain
+            .ops
+            .iter()
+            .filter(|(_, merged)| merged.latency.count() > 0)
+            .map(|(key, _)| *key);
         let keys: BTreeSet<(u32, Op)> = late.chain(self.never.keys().copied()).collect();
         let left = |(work, op): (u32, Op)| Left {
             work,
             op,
-            late: self.drain.ops.get(&(work, op)).map(|merged| merged.latency.encode()).unwrap_or_else(nothing),
+            late: self
+                .drain
+                .ops
+                .get(&(work, op))
+                .map(|merged| merged.latency.encode())
+                .unwrap_or_else(nothing),
             never: self.never.get(&(work, op)).map(Histogram::encode).unwrap_or_else(nothing),
         };
         keys.into_iter().map(left).collect()
@@ -295,11 +333,20 @@ mod tests {
 
     #[test]
     fn flushes_of_a_worker_and_of_its_stage_are_one_operation() {
-        let timetable =
-            Timetable { start_ns: 1_000, late_ns: 0, interval_ns: 100, patience: Patience(Nanos::seconds(1)) };
+        let timetable = Timetable {
+            start_ns: 1_000,
+            late_ns: 0,
+            interval_ns: 100,
+            patience: Patience(Nanos::seconds(1)),
+        };
         // The host has no part in the first work.
         let worker = Worker { work: 1, seed: 1, turn: (0, 1), extents: Vec::new(), files: None };
-        let stage = HostStage { stage: 0, kind: StageKind::Measure, works: Vec::new(), workers: vec![worker] };
+        let stage = HostStage {
+            stage: 0,
+            kind: StageKind::Measure,
+            works: Vec::new(),
+            workers: vec![worker],
+        };
         let mut collector = Collector::new(&stage, 0, timetable);
         let mut told = Vec::new();
         let mut sink = |sample: IntervalSample| told.push(sample);
@@ -323,8 +370,12 @@ mod tests {
 
     #[test]
     fn what_is_done_after_the_first_worker_is_told_apart() {
-        let timetable =
-            Timetable { start_ns: 1_000, late_ns: 0, interval_ns: 100, patience: Patience(Nanos::seconds(1)) };
+        let timetable = Timetable {
+            start_ns: 1_000,
+            late_ns: 0,
+            interval_ns: 100,
+            patience: Patience(Nanos::seconds(1)),
+        };
         let worker = || Worker { work: 0, seed: 1, turn: (0, 1), extents: Vec::new(), files: None };
         let workers = vec![worker(), worker()];
         let stage = HostStage { stage: 0, kind: StageKind::Measure, works: Vec::new(), workers };
@@ -338,7 +389,8 @@ mod tests {
         collector.take(1, &page(1, Phase::Tail, 1_200, 4), Some((2, Phase::Tail)), &mut sink);
         collector.take(1, &page(2, Phase::Tail, 1_250, 3), None, &mut sink);
         collector.finish(None, 1_250, &mut sink);
-        let summary: Vec<_> = told.iter().map(|s| (s.interval, s.phase, s.start_ns, s.length_ns, ios(s))).collect();
+        let summary: Vec<_> =
+            told.iter().map(|s| (s.interval, s.phase, s.start_ns, s.length_ns, ios(s))).collect();
         let expected = [
             (0, Phase::Load, 0, 100, 10),
             (1, Phase::Load, 100, 30, 3),
@@ -350,15 +402,24 @@ mod tests {
 
     #[test]
     fn the_time_in_which_nobody_was_answered_counts_to_the_end_of_the_load() {
-        let timetable =
-            Timetable { start_ns: 1_000, late_ns: 0, interval_ns: 100, patience: Patience(Nanos::seconds(1)) };
+        let timetable = Timetable {
+            start_ns: 1_000,
+            late_ns: 0,
+            interval_ns: 100,
+            patience: Patience(Nanos::seconds(1)),
+        };
         let worker = || Worker { work: 0, seed: 1, turn: (0, 1), extents: Vec::new(), files: None };
-        let stage =
-            HostStage { stage: 0, kind: StageKind::Measure, works: Vec::new(), workers: vec![worker(), worker()] };
+        let stage = HostStage {
+            stage: 0,
+            kind: StageKind::Measure,
+            works: Vec::new(),
+            workers: vec![worker(), worker()],
+        };
         let mut collector = Collector::new(&stage, 0, timetable);
         let mut told = Vec::new();
         let mut sink = |sample: IntervalSample| told.push(sample);
-        // A stall from 1,080 on; the load is over at 1,330, and what was outstanding comes back later.
+        // A stall from 1,080 on; the load is over at 1,330, and what was outstanding comes back
+        // later.
         collector.take(0, &page(0, Phase::Load, 1_330, 5), None, &mut sink);
         collector.take(1, &page(0, Phase::Load, 1_330, 5), None, &mut sink);
         collector.take(0, &page(0, Phase::Drain, 1_400, 1), None, &mut sink);
@@ -366,10 +427,16 @@ mod tests {
         last.never[0].get_or_insert_default().record_many(250, 3);
         collector.take(1, &last, None, &mut sink);
         let left = collector.finish(None, 1_400, &mut sink);
-        let counts =
-            |left: &Left| (left.op, left.late.decode().map(|h| h.count()), left.never.decode().map(|h| h.max_ns()));
+        let counts = |left: &Left| {
+            (
+                left.op,
+                left.late.decode().map(|h| h.count()),
+                left.never.decode().map(|h| h.max_ns()),
+            )
+        };
         assert_eq!(left.iter().map(counts).collect::<Vec<_>>(), [(Op::Read, Ok(2), Ok(Some(250)))]);
-        let summary: Vec<_> = told.iter().map(|s| (s.interval, s.phase, s.start_ns, s.length_ns, ios(s))).collect();
+        let summary: Vec<_> =
+            told.iter().map(|s| (s.interval, s.phase, s.start_ns, s.length_ns, ios(s))).collect();
         let expected = [
             (0, Phase::Load, 0, 100, 10),
             (1, Phase::Load, 100, 100, 0),
@@ -382,11 +449,20 @@ mod tests {
 
     #[test]
     fn an_interval_is_told_when_the_last_worker_has_left_it() {
-        let timetable =
-            Timetable { start_ns: 1_000, late_ns: 0, interval_ns: 100, patience: Patience(Nanos::seconds(1)) };
-        let worker = |work| Worker { work, seed: 1, turn: (0, 1), extents: Vec::new(), files: None };
-        let stage =
-            HostStage { stage: 3, kind: StageKind::Measure, works: Vec::new(), workers: vec![worker(0), worker(1)] };
+        let timetable = Timetable {
+            start_ns: 1_000,
+            late_ns: 0,
+            interval_ns: 100,
+            patience: Patience(Nanos::seconds(1)),
+        };
+        let worker =
+            |work| Worker { work, seed: 1, turn: (0, 1), extents: Vec::new(), files: None };
+        let stage = HostStage {
+            stage: 3,
+            kind: StageKind::Measure,
+            works: Vec::new(),
+            workers: vec![worker(0), worker(1)],
+        };
         let mut collector = Collector::new(&stage, 0, timetable);
         let mut told = Vec::new();
         let mut sink = |sample: IntervalSample| told.push(sample);
@@ -398,8 +474,10 @@ mod tests {
         collector.take(1, &page(2, Phase::Load, 1_250, 1), None, &mut sink);
         collector.take(1, &page(0, Phase::Drain, 1_260, 3), None, &mut sink);
         collector.finish(None, 1_260, &mut sink);
-        let summary: Vec<_> =
-            told.iter().map(|s| (s.interval, s.phase, s.start_ns, s.length_ns, ios(s), s.workers.len())).collect();
+        let summary: Vec<_> = told
+            .iter()
+            .map(|s| (s.interval, s.phase, s.start_ns, s.length_ns, ios(s), s.workers.len()))
+            .collect();
         assert_eq!(
             summary,
             [

@@ -14,11 +14,14 @@ pub struct Control {
 #[derive(Debug)]
 struct Shared {
     clock: Monotonic,
-    /// When the load of the current stage ends, on `clock`. Workers read it once a batch; hardly anybody writes it.
+    /// When the load of the current stage ends, on `clock`. Workers read it once a batch; hardly
+    /// anybody writes it.
     stop_at_ns: AtomicU64,
-    /// When the load of the current stage begins. A stage that is stopped before it begins ends when it begins.
+    /// When the load of the current stage begins. A stage that is stopped before it begins ends
+    /// when it begins.
     start_at_ns: AtomicU64,
-    /// When the first worker of the current stage had done its amount, or when that was heard of another host, on `clock`.
+    /// When the first worker of the current stage had done its amount, or when that was heard of
+    /// another host, on `clock`.
     wall_at_ns: AtomicU64,
     stopped: AtomicBool,
     judged: Mutex<Judged>,
@@ -40,7 +43,8 @@ struct Judged {
 struct Wall {
     /// The stage that runs.
     stage: Option<u32>,
-    /// The stage of which another host was the first, and whether it ends there. That may be heard before the stage begins here.
+    /// The stage of which another host was the first, and whether it ends there. That may be heard
+    /// before the stage begins here.
     elsewhere: Option<(u32, bool)>,
     /// Is told once that a worker of this host was the first one here.
     herald: Option<Box<dyn FnOnce() + Send>>,
@@ -48,7 +52,10 @@ struct Wall {
 
 impl fmt::Debug for Wall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wall").field("stage", &self.stage).field("elsewhere", &self.elsewhere).finish_non_exhaustive()
+        f.debug_struct("Wall")
+            .field("stage", &self.stage)
+            .field("elsewhere", &self.elsewhere)
+            .finish_non_exhaustive()
     }
 }
 
@@ -92,8 +99,9 @@ impl Control {
         self.shared.news.notify_all();
     }
 
-    /// The stage that runs was judged up to `to_ns` after its start, and ends `end_after_ns` after its start if that is given and no earlier end is.
-    /// An end that is over already ends it at once.
+    /// The stage that runs was judged up to `to_ns` after its start, and ends `end_after_ns` after
+    /// its start if that is given and no earlier end is. An end that is over already ends it at
+    /// once.
     pub fn judge(&self, to_ns: u64, end_after_ns: Option<u64>) {
         if let Some(after_ns) = end_after_ns {
             let end_ns = self.shared.start_at_ns.load(Ordering::SeqCst).saturating_add(after_ns);
@@ -114,10 +122,17 @@ impl Control {
         *self.judged() = Judged::default();
     }
 
-    /// Waits until the stage was judged up to `to_ns` after its start, or stopped. Comes back with its end in ns after its start, if that gave it one.
+    /// Waits until the stage was judged up to `to_ns` after its start, or stopped. Comes back with
+    /// its end in ns after its start, if that gave it one.
     pub(crate) fn wait_until_judged(&self, to_ns: u64) -> Option<u64> {
-        let is_open = |judged: &mut Judged| judged.to_ns < to_ns && judged.end_after_ns.is_none() && !self.is_stopped();
-        let judged = self.shared.news.wait_while(self.judged(), is_open).unwrap_or_else(PoisonError::into_inner);
+        let is_open = |judged: &mut Judged| {
+            judged.to_ns < to_ns && judged.end_after_ns.is_none() && !self.is_stopped()
+        };
+        let judged = self
+            .shared
+            .news
+            .wait_while(self.judged(), is_open)
+            .unwrap_or_else(PoisonError::into_inner);
         judged.end_after_ns
     }
 
@@ -137,13 +152,15 @@ impl Control {
         self.shared.stop_at_ns.fetch_min(now_ns, Ordering::SeqCst);
     }
 
-    /// Has `herald` called, once, when the first worker of this host has done its amount in the next stage, unless another host was earlier.
+    /// Has `herald` called, once, when the first worker of this host has done its amount in the
+    /// next stage, unless another host was earlier.
     pub fn on_first_done(&self, herald: impl FnOnce() + Send + 'static) {
         self.wall().herald = Some(Box::new(herald));
     }
 
-    /// A worker of another host had done its amount in `stage`: the books of that stage are cut now, or when it begins; with `stops`, it ends
-    /// there. Of a stage that is over, it means nothing.
+    /// A worker of another host had done its amount in `stage`: the books of that stage are cut
+    /// now, or when it begins; with `stops`, it ends there. Of a stage that is over, it means
+    /// nothing.
     pub fn first_done_elsewhere(&self, stage: u32, stops: bool) {
         let mut wall = self.wall();
         wall.elsewhere = Some((stage, stops));
@@ -165,7 +182,8 @@ impl Control {
         wall.herald = None;
     }
 
-    /// Sets the number, the begin and the end of a new stage; a stop that came before stands, and so does what was heard of other hosts.
+    /// Sets the number, the begin and the end of a new stage; a stop that came before stands, and
+    /// so does what was heard of other hosts.
     pub(crate) fn begin_stage(&self, stage: u32, start_at_ns: u64, stop_at_ns: u64) {
         let mut wall = self.wall();
         wall.stage = Some(stage);
@@ -181,7 +199,8 @@ impl Control {
         }
     }
 
-    /// A worker had done its amount at `now_ns`; with `stonewall`, the stage ends there for all others.
+    /// A worker had done its amount at `now_ns`; with `stonewall`, the stage ends there for all
+    /// others.
     pub(crate) fn done(&self, now_ns: u64, stonewall: bool) {
         self.cut(now_ns, stonewall);
         let herald = self.wall().herald.take();
@@ -198,7 +217,10 @@ impl Control {
     /// The two instants at which the books of the current stage are cut.
     #[inline]
     pub(crate) fn cuts(&self) -> Cuts {
-        Cuts { stop_at_ns: self.stop_at_ns(), wall_at_ns: self.shared.wall_at_ns.load(Ordering::Relaxed) }
+        Cuts {
+            stop_at_ns: self.stop_at_ns(),
+            wall_at_ns: self.shared.wall_at_ns.load(Ordering::Relaxed),
+        }
     }
 
     #[inline]
@@ -283,9 +305,10 @@ mod tests {
     fn another_host_cuts_or_ends_its_stage_only_and_at_the_earliest_when_it_begins() {
         let start_ns = u64::MAX / 2;
         let never = Cuts { stop_at_ns: u64::MAX, wall_at_ns: u64::MAX };
-        for (stops, cuts) in
-            [(true, Cuts { stop_at_ns: start_ns, ..never }), (false, Cuts { wall_at_ns: start_ns, ..never })]
-        {
+        for (stops, cuts) in [
+            (true, Cuts { stop_at_ns: start_ns, ..never }),
+            (false, Cuts { wall_at_ns: start_ns, ..never }),
+        ] {
             let control = Control::new();
             control.first_done_elsewhere(3, stops);
             control.begin_stage(2, start_ns, u64::MAX);

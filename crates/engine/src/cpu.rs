@@ -1,4 +1,5 @@
-//! The CPU time of the calling thread. What the kernel's threads take that work for it is in [`helpers`](crate::helpers).
+//! The CPU time of the calling thread. What the kernel's threads take that work for it is in
+//! [`helpers`](crate::helpers).
 
 /// CPU time, in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,9 +13,11 @@ impl CpuTime {
     pub(crate) fn of_this_thread() -> CpuTime {
         // SAFETY: an all-zero `rusage` is a valid value of that plain C struct.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: `usage` is writable and outlives the call. On failure it stays zero, which reads as "not known".
+        // SAFETY: `usage` is writable and outlives the call. On failure it stays zero, which reads
+        // as "not known".
         unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
-        let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
+        let ns =
+            |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
         CpuTime { user_ns: ns(usage.ru_utime), system_ns: ns(usage.ru_stime) }
     }
 

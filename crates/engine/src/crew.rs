@@ -1,6 +1,7 @@
 //! The threads of a stage: how they are set up, let go, and taken back, or left where they hang.
 //!
-//! They own what they use together with the stage, so that a thread that never comes back keeps its files open and its memory in place.
+//! They own what they use together with the stage, so that a thread that never comes back keeps its
+//! files open and its memory in place.
 
 use crate::backend::{Aio, Backend, Nop, Null, Ring, Setup, Sim, Sync};
 use crate::buffers::{Buffers, stride};
@@ -8,7 +9,8 @@ use crate::clock::{Clock, Monotonic};
 use crate::contents::{Findings, HostContents, spares};
 use crate::control::Control;
 use crate::driver::{
-    AWAKE_NS, Drained, FromWorker, Line, Outstanding, Pages, SPARE_PAGES, Timetable, WorkerEnd, drive,
+    AWAKE_NS, Drained, FromWorker, Line, Outstanding, Pages, SPARE_PAGES, Timetable, WorkerEnd,
+    drive,
 };
 use crate::ending::{self, OwnFiles};
 use crate::error::EngineError;
@@ -48,7 +50,8 @@ pub(crate) struct Shared {
     pub(crate) findings: Mutex<Findings>,
     /// How much later than asked for the last worker began.
     pub(crate) late_ns: AtomicU64,
-    /// Of metadata work: the directories of the trees that this host makes, in the order of the plan.
+    /// Of metadata work: the directories of the trees that this host makes, in the order of the
+    /// plan.
     pub(crate) trees: Arc<[OwnedFd]>,
     /// Of metadata work: which places may be touched.
     pub(crate) bounds: Bounds,
@@ -66,7 +69,8 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// How many requests it had with the target when it last waited for one; at least the one that it hangs in.
+    /// How many requests it had with the target when it last waited for one; at least the one that
+    /// it hangs in.
     pub(crate) fn outstanding(&self) -> u32 {
         self.outstanding.0.load(Ordering::Relaxed).max(1)
     }
@@ -81,7 +85,10 @@ impl Member {
 ///
 /// # Errors
 /// When the system gives no more threads; those that were started are gone again.
-pub(crate) fn start(shared: &Arc<Shared>, out: &SyncSender<FromWorker>) -> Result<Vec<Member>, EngineError> {
+pub(crate) fn start(
+    shared: &Arc<Shared>,
+    out: &SyncSender<FromWorker>,
+) -> Result<Vec<Member>, EngineError> {
     let mut crew = Vec::new();
     for (number, worker) in shared.stage.workers.iter().enumerate() {
         let (back, spare) = mpsc::sync_channel(SPARE_PAGES + 1);
@@ -90,7 +97,12 @@ pub(crate) fn start(shared: &Arc<Shared>, out: &SyncSender<FromWorker>) -> Resul
             let _ = back.try_send(page(shared, worker));
         }
         let outstanding = Arc::new(Outstanding::default());
-        let line = Line { worker: number as u32, out: out.clone(), back: spare, outstanding: outstanding.clone() };
+        let line = Line {
+            worker: number as u32,
+            out: out.clone(),
+            back: spare,
+            outstanding: outstanding.clone(),
+        };
         let theirs = shared.clone();
         let started = thread::Builder::new()
             .name(format!("worker-{number}"))
@@ -101,7 +113,10 @@ pub(crate) fn start(shared: &Arc<Shared>, out: &SyncSender<FromWorker>) -> Resul
             Err(error) => {
                 call_off(shared, crew);
                 let bounds = "`ulimit -u` and pids.max of its control group bound threads";
-                return Err(EngineError::worker(format!("be started (thread {number}; {bounds})"), error));
+                return Err(EngineError::worker(
+                    format!("be started (thread {number}; {bounds})"),
+                    error,
+                ));
             }
         }
     }
@@ -155,17 +170,21 @@ pub(crate) fn page(shared: &Shared, worker: &Worker) -> Box<Interval> {
 
 /// A worker's thread: whatever happens in it, the stage hears how it ended.
 fn run_worker(shared: &Shared, line: &Line) {
-    // What a panic leaves behind is not looked at again, but for what the target may still write into, which stays where it is.
-    let end = panic::catch_unwind(AssertUnwindSafe(|| work(shared, line))).unwrap_or_else(|payload| {
-        WorkerEnd::Broken(EngineError::panicked(format!("worker-{}", line.worker), &*payload))
-    });
+    // What a panic leaves behind is not looked at again, but for what the target may still write
+    // into, which stays where it is.
+    let end =
+        panic::catch_unwind(AssertUnwindSafe(|| work(shared, line))).unwrap_or_else(|payload| {
+            WorkerEnd::Broken(EngineError::panicked(format!("worker-{}", line.worker), &*payload))
+        });
     if !matches!(end, WorkerEnd::Complete) {
-        // The others would go on with a load that nobody asked for, or a layout that is no longer whole.
+        // The others would go on with a load that nobody asked for, or a layout that is no longer
+        // whole.
         shared.control.end_stage();
     }
     // The stage outlives its workers, so somebody listens.
     let _ = line.out.send(FromWorker::Done { worker: line.worker, end });
-    // The kernel's threads that carry its requests end with this one, and with them the time that they took can be read no more.
+    // The kernel's threads that carry its requests end with this one, and with them the time that
+    // they took can be read no more.
     while line.back.recv().is_ok() {}
 }
 
@@ -182,21 +201,34 @@ fn work(shared: &Shared, line: &Line) -> WorkerEnd {
     own.put_into(&mut files);
     match (&shared.world, shared.backend) {
         _ if work.metadata.is_some() => metadata::run(shared, worker, line),
-        (Some(world), _) => {
-            run_on(shared, (worker, own), line, work.depth, Ok(Sim::new(world, shared.control.clock(), work.depth)))
+        (Some(world), _) => run_on(
+            shared,
+            (worker, own),
+            line,
+            work.depth,
+            Ok(Sim::new(world, shared.control.clock(), work.depth)),
+        ),
+        (None, spec::Backend::Null) => {
+            run_on(shared, (worker, own), line, work.depth, Ok(Null::new(work.depth)))
         }
-        (None, spec::Backend::Null) => run_on(shared, (worker, own), line, work.depth, Ok(Null::new(work.depth))),
         (None, spec::Backend::Nop) => {
-            let ring = Nop::new(work.depth).map_err(|error| EngineError::worker("set up its ring (io_uring)", error));
+            let ring = Nop::new(work.depth)
+                .map_err(|error| EngineError::worker("set up its ring (io_uring)", error));
             run_on(shared, (worker, own), line, work.depth, ring)
         }
-        (None, spec::Backend::Sync) => {
-            run_on(shared, (worker, own), line, 1, setup_of_one(shared, worker, files).map(Sync::new))
-        }
+        (None, spec::Backend::Sync) => run_on(
+            shared,
+            (worker, own),
+            line,
+            1,
+            setup_of_one(shared, worker, files).map(Sync::new),
+        ),
         (None, spec::Backend::IoUring | spec::Backend::Auto) => {
             run_on(shared, (worker, own), line, work.depth, ring(shared, worker, files))
         }
-        (None, spec::Backend::Libaio) => run_on(shared, (worker, own), line, work.depth, aio(shared, worker, files)),
+        (None, spec::Backend::Libaio) => {
+            run_on(shared, (worker, own), line, work.depth, aio(shared, worker, files))
+        }
     }
 }
 
@@ -220,7 +252,10 @@ fn degraded(shared: &Shared, refused: impl IntoIterator<Item = String>) {
 
 fn aio(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Aio, EngineError> {
     Aio::new(setup(shared, worker, files)?).map_err(|error| {
-        EngineError::worker("set up its context (libaio; `sysctl fs.aio-max-nr` bounds all of them)", error)
+        EngineError::worker(
+            "set up its context (libaio; `sysctl fs.aio-max-nr` bounds all of them)",
+            error,
+        )
     })
 }
 
@@ -241,7 +276,11 @@ fn setup(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Setup,
 }
 
 /// The same for one request at a time.
-fn setup_of_one(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Setup, EngineError> {
+fn setup_of_one(
+    shared: &Shared,
+    worker: &Worker,
+    files: Box<[RawFd]>,
+) -> Result<Setup, EngineError> {
     let work = &shared.stage.works[worker.work as usize];
     let (buffers, write_base) = buffers(shared, worker, 1, usize::MAX)?;
     Ok(Setup {
@@ -256,17 +295,25 @@ fn setup_of_one(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result
     })
 }
 
-/// Buffers for `depth` requests, and where writes begin among them; all workers together may lock `lockable` bytes.
+/// Buffers for `depth` requests, and where writes begin among them; all workers together may lock
+/// `lockable` bytes.
 ///
 /// # Errors
 /// The system gives no more memory.
-fn buffers(shared: &Shared, worker: &Worker, depth: usize, lockable: usize) -> Result<(Buffers, usize), EngineError> {
+fn buffers(
+    shared: &Shared,
+    worker: &Worker,
+    depth: usize,
+    lockable: usize,
+) -> Result<(Buffers, usize), EngineError> {
     let work = &shared.stage.works[worker.work as usize];
-    // In a mix, reads and writes have buffers apart: what was read must not be what is written next.
+    // In a mix, reads and writes have buffers apart: what was read must not be what is written
+    // next.
     let is_mix = work.writes() && work.reads();
     let (count, write_base) = if is_mix { (2 * depth, depth) } else { (depth, 0) };
     let mut contents = shared.contents.worker(work, depth, worker.seed);
-    let (size, smallest) = (work.largest_block().0 as usize, work.write_block_size.smallest().0 as usize);
+    let (size, smallest) =
+        (work.largest_block().0 as usize, work.write_block_size.smallest().0 as usize);
     let room = spares::room(shared.stage.workers.len(), count * stride(size), lockable);
     let spares = if work.writes() { contents.spares(smallest, stride(size), room) } else { 0 };
     let buffers = Buffers::new(count, spares, size, worker.seed, contents)
@@ -288,8 +335,8 @@ fn run_on<B: Backend>(
     backend: Result<B, EngineError>,
 ) -> WorkerEnd {
     let work = &shared.stage.works[worker.work as usize];
-    // Unless every request came back, the kernel would write into memory that is somebody else's by then: in any other case, also in a
-    // panic, backend and buffers stay for good.
+    // Unless every request came back, the kernel would write into memory that is somebody else's by
+    // then: in any other case, also in a panic, backend and buffers stay for good.
     let mut backend = match backend {
         Ok(backend) => ManuallyDrop::new(backend),
         Err(error) => return WorkerEnd::Broken(error),
@@ -360,7 +407,8 @@ pub(crate) fn begin_on_time(shared: &Shared, timetable: &Timetable, clock: &Mono
     shared.late_ns.fetch_max(late_ns, Ordering::Relaxed);
 }
 
-/// Asks for timers as exact as the kernel has them, instead of the 50 µs that it allows itself by default.
+/// Asks for timers as exact as the kernel has them, instead of the 50 µs that it allows itself by
+/// default.
 fn wake_on_time() {
     // SAFETY: sets a property of this thread only; where it is refused, sleeps are a little longer.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };

@@ -42,7 +42,8 @@ impl Doer {
         }
     }
 
-    /// How long from `now_ns` on nothing is due, whatever comes back. Operations on files come one after the other, at no time of their own.
+    /// How long from `now_ns` on nothing is due, whatever comes back. Operations on files come one
+    /// after the other, at no time of their own.
     #[inline]
     pub(crate) fn quiet_ns(&self, now_ns: u64) -> u64 {
         match self {

@@ -21,7 +21,8 @@ const LONGEST_SLEEP_NS: u64 = 50_000_000;
 /// Timers and wake-ups of a good machine are late by less than this.
 pub(crate) const AWAKE_NS: u64 = 60_000;
 
-/// Pages that a worker has beside the one it writes: it makes itself another in mid-load only when the collector is this many intervals late.
+/// Pages that a worker has beside the one it writes: it makes itself another in mid-load only when
+/// the collector is this many intervals late.
 pub(crate) const SPARE_PAGES: usize = 2;
 
 /// What a worker tells the collector.
@@ -56,13 +57,15 @@ pub(crate) enum Drained {
     GivenUp { requests: u32 },
 }
 
-/// How many requests of a worker the target has, for whoever has to do without the worker's own word. It has a cache line (two, for the
-/// processor fetches pairs) of its own, so that writing it costs next to nothing.
+/// How many requests of a worker the target has, for whoever has to do without the worker's own
+/// word. It has a cache line (two, for the processor fetches pairs) of its own, so that writing it
+/// costs next to nothing.
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct Outstanding(pub(crate) AtomicU32);
 
-/// An interval of the timetable, and which part of it: that before the first worker was done, or that after it.
+/// An interval of the timetable, and which part of it: that before the first worker was done, or
+/// that after it.
 pub(crate) type Slot = (u32, Phase);
 
 /// The instants of a stage, on the control's clock.
@@ -96,12 +99,14 @@ pub(crate) struct Line {
     pub(crate) outstanding: Arc<Outstanding>,
 }
 
-/// Runs `worker` until it is done; everything that the target had comes back first, or is given up. The books stay open unless it is.
+/// Runs `worker` until it is done; everything that the target had comes back first, or is given up.
+/// The books stay open unless it is.
 ///
 /// # Errors
 /// When the backend itself fails.
 ///
-/// After an error or a giving-up, requests may still be with the kernel, so the caller must keep the backend's buffers.
+/// After an error or a giving-up, requests may still be with the kernel, so the caller must keep
+/// the backend's buffers.
 pub(crate) fn drive<B: Backend, C: Clock>(
     worker: &mut WorkerState,
     backend: &mut B,
@@ -136,16 +141,23 @@ pub(crate) fn drive<B: Backend, C: Clock>(
         } else {
             clock.rest(patience_ns);
         }
-        // One reading serves a whole bunch: it ends the requests that are reaped now and begins those that go out next.
+        // One reading serves a whole bunch: it ends the requests that are reaped now and begins
+        // those that go out next.
         now_ns = clock.now_ns();
         let is_over = pages.turn(now_ns, control.cuts(), || backend.mark());
         if is_over {
-            worker.stop(control.stop_at_ns(), &mut |op, age_ns, count| pages.never(op, age_ns, count));
+            worker.stop(control.stop_at_ns(), &mut |op, age_ns, count| {
+                pages.never(op, age_ns, count)
+            });
         }
         let mut run = Run::default();
-        backend.reap(|completion| pages.write_down_in(&mut run, worker.complete(completion, now_ns)));
+        backend
+            .reap(|completion| pages.write_down_in(&mut run, worker.complete(completion, now_ns)));
         pages.end(run);
-        if is_over && worker.in_flight() > 0 && pages.timetable.patience.is_over(control.stop_at_ns(), now_ns) {
+        if is_over
+            && worker.in_flight() > 0
+            && pages.timetable.patience.is_over(control.stop_at_ns(), now_ns)
+        {
             worker.give_up(now_ns, &mut |op, age_ns, count| pages.never(op, age_ns, count));
             pages.close(now_ns, backend.mark());
             return Ok(Drained::GivenUp { requests: worker.in_flight() as u32 });
@@ -154,15 +166,15 @@ pub(crate) fn drive<B: Backend, C: Clock>(
     Ok(Drained::Whole)
 }
 
-/// How long to sleep when the next request is due in `quiet_ns`: the last stretch is spent awake, because a sleeper wakes too late, and the
-/// request would pay for it.
+/// How long to sleep when the next request is due in `quiet_ns`: the last stretch is spent awake,
+/// because a sleeper wakes too late, and the request would pay for it.
 #[inline]
 fn awake(quiet_ns: u64) -> u64 {
     quiet_ns.saturating_sub(AWAKE_NS)
 }
 
-/// Equal requests that came back one after the other. A target that completes a batch at once has nothing else, and to count them together
-/// costs a fraction of counting each.
+/// Equal requests that came back one after the other. A target that completes a batch at once has
+/// nothing else, and to count them together costs a fraction of counting each.
 #[derive(Clone, Copy, Default)]
 struct Run {
     op: usize,
@@ -190,8 +202,13 @@ impl<'a> Pages<'a> {
         Pages { cpu: Some(CpuTime::of_this_thread()), ..Pages::without_cpu(timetable, line, page) }
     }
 
-    /// The same for a worker that shares its thread with others: whose CPU time it is, nobody knows.
-    pub(crate) fn without_cpu(timetable: Timetable, line: &'a Line, page: Box<Interval>) -> Pages<'a> {
+    /// The same for a worker that shares its thread with others: whose CPU time it is, nobody
+    /// knows.
+    pub(crate) fn without_cpu(
+        timetable: Timetable,
+        line: &'a Line,
+        page: Box<Interval>,
+    ) -> Pages<'a> {
         let page_end_ns = timetable.end_of(0);
         Pages { timetable, line, page, page_end_ns, draining: false, past_wall: false, cpu: None }
     }
@@ -211,12 +228,14 @@ impl<'a> Pages<'a> {
     fn write_down_in(&mut self, run: &mut Run, finished: Finished) {
         match finished.outcome {
             Outcome::Success { bytes }
-                if (finished.op, bytes, finished.latency_ns) == (run.op, run.bytes, run.latency_ns) =>
+                if (finished.op, bytes, finished.latency_ns)
+                    == (run.op, run.bytes, run.latency_ns) =>
             {
                 run.count += 1;
             }
             Outcome::Success { bytes } => {
-                let next = Run { op: finished.op, bytes, latency_ns: finished.latency_ns, count: 1 };
+                let next =
+                    Run { op: finished.op, bytes, latency_ns: finished.latency_ns, count: 1 };
                 self.end(std::mem::replace(run, next));
             }
             Outcome::Failure { .. } => self.write_down(finished),
@@ -253,10 +272,15 @@ impl<'a> Pages<'a> {
         self.page_end_ns.min(cuts.stop_at_ns).min(wall_at_ns)
     }
 
-    /// Turns the page if it is over, before anything that came back at `now_ns` is written down; `mark` says how far writes have got.
-    /// True when the load is over.
+    /// Turns the page if it is over, before anything that came back at `now_ns` is written down;
+    /// `mark` says how far writes have got. True when the load is over.
     #[inline]
-    pub(crate) fn turn(&mut self, now_ns: u64, cuts: Cuts, mark: impl FnOnce() -> Option<WriteMark>) -> bool {
+    pub(crate) fn turn(
+        &mut self,
+        now_ns: u64,
+        cuts: Cuts,
+        mark: impl FnOnce() -> Option<WriteMark>,
+    ) -> bool {
         if self.draining || now_ns < self.next_turn(cuts) {
             return self.draining;
         }
@@ -264,7 +288,12 @@ impl<'a> Pages<'a> {
     }
 
     #[cold]
-    fn turn_now(&mut self, now_ns: u64, Cuts { stop_at_ns, wall_at_ns }: Cuts, mark: Option<WriteMark>) -> bool {
+    fn turn_now(
+        &mut self,
+        now_ns: u64,
+        Cuts { stop_at_ns, wall_at_ns }: Cuts,
+        mark: Option<WriteMark>,
+    ) -> bool {
         self.page.mark = mark;
         let mut next = self.line.back.try_recv().unwrap_or_else(|_| Box::new(self.page.sibling()));
         if now_ns >= stop_at_ns {
@@ -292,8 +321,13 @@ impl<'a> Pages<'a> {
             *before = now;
         }
         full.end_ns = end_ns;
-        // The collector outlives its workers; were it gone, the stage would be over and the figures with it.
-        let _ = self.line.out.send(FromWorker::Left { worker: self.line.worker, interval: full, now_in });
+        // The collector outlives its workers; were it gone, the stage would be over and the figures
+        // with it.
+        let _ = self.line.out.send(FromWorker::Left {
+            worker: self.line.worker,
+            interval: full,
+            now_in,
+        });
     }
 
     /// Hands over the last page.

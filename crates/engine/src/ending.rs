@@ -1,4 +1,5 @@
-//! How a worker ends a measured amount: its files are flushed and closed within its time, as the plan says.
+//! How a worker ends a measured amount: its files are flushed and closed within its time, as the
+//! plan says.
 
 use crate::clock::Clock;
 use crate::control::Control;
@@ -12,11 +13,13 @@ use rustix::fs::{Mode, OFlags};
 use std::io;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 
-/// What a worker has open for itself, so that closing it is what a program would do that has done its part.
+/// What a worker has open for itself, so that closing it is what a program would do that has done
+/// its part.
 pub(crate) struct OwnFiles(Vec<(u32, OwnedFd)>);
 
 impl OwnFiles {
-    /// Opens the files of `worker` once more, if `stop` counts how they are closed. Devices and files of others are left as they are.
+    /// Opens the files of `worker` once more, if `stop` counts how they are closed. Devices and
+    /// files of others are left as they are.
     ///
     /// # Errors
     /// When the system opens no more.
@@ -32,10 +35,13 @@ impl OwnFiles {
         let ours = ours(plan);
         let mut opened = Vec::new();
         for number in numbers(worker) {
-            if let (Some(true), Some(file)) = (ours.get(number as usize), files.get(number as usize)) {
+            if let (Some(true), Some(file)) =
+                (ours.get(number as usize), files.get(number as usize))
+            {
                 opened.push((
                     number,
-                    again(file).map_err(|error| EngineError::worker("open its files for itself", error))?,
+                    again(file)
+                        .map_err(|error| EngineError::worker("open its files for itself", error))?,
                 ));
             }
         }
@@ -51,15 +57,18 @@ impl OwnFiles {
         }
     }
 
-    /// Leaves them open: requests are still on their way to them, and closing could wait for the target.
+    /// Leaves them open: requests are still on their way to them, and closing could wait for the
+    /// target.
     pub(crate) fn abandon(self) {
         std::mem::forget(self);
     }
 
-    /// Closes them; the errors of the system come back, because some file systems tell only here that a write is lost.
+    /// Closes them; the errors of the system come back, because some file systems tell only here
+    /// that a write is lost.
     fn close(self) -> Vec<i32> {
         let close = |file: OwnedFd| {
-            // SAFETY: the descriptor was taken out of its owner, so nobody else closes it or uses it after this.
+            // SAFETY: the descriptor was taken out of its owner, so nobody else closes it or uses
+            // it after this.
             let result = unsafe { libc::close(file.into_raw_fd()) };
             (result != 0).then(|| io::Error::last_os_error().raw_os_error().unwrap_or(0))
         };
@@ -69,8 +78,13 @@ impl OwnFiles {
 
 /// Which files of a host are ours, and may be opened as often as we like.
 fn ours(plan: &HostPlan) -> Vec<bool> {
-    let is_ours = |kind: &PlannedTarget| matches!(kind, PlannedTarget::Directory { .. } | PlannedTarget::Joined);
-    plan.targets.iter().flat_map(|target| target.files.iter().map(|_| is_ours(&target.kind))).collect()
+    let is_ours = |kind: &PlannedTarget| {
+        matches!(kind, PlannedTarget::Directory { .. } | PlannedTarget::Joined)
+    };
+    plan.targets
+        .iter()
+        .flat_map(|target| target.files.iter().map(|_| is_ours(&target.kind)))
+        .collect()
 }
 
 /// The files that a worker has bytes of, each once.
@@ -90,8 +104,8 @@ fn again(file: &OwnedFd) -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// Ends the amount of `worker`, which is on `files`; every request has come back, and `mark` says how far its writes have got. Its backend
-/// holds none of them open any more.
+/// Ends the amount of `worker`, which is on `files`; every request has come back, and `mark` says
+/// how far its writes have got. Its backend holds none of them open any more.
 pub(crate) fn end(
     stop: Stop,
     (worker, wrote): (&Worker, bool),

@@ -1,4 +1,5 @@
-//! Our own failures. What a target answers to a request is never one of these: it is data in a sample.
+//! Our own failures. What a target answers to a request is never one of these: it is data in a
+//! sample.
 
 use std::any::Any;
 use std::fmt;
@@ -33,7 +34,11 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    pub(crate) fn target(path: &str, what: impl Into<String>, remedy: impl Into<String>) -> EngineError {
+    pub(crate) fn target(
+        path: &str,
+        what: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> EngineError {
         EngineError::Target { path: path.to_owned(), what: what.into(), remedy: remedy.into() }
     }
 
@@ -45,21 +50,28 @@ impl EngineError {
     pub fn panicked(thread: impl Into<String>, payload: &(dyn Any + Send)) -> EngineError {
         let said = payload.downcast_ref::<&str>().copied();
         let what = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-        EngineError::Panicked { thread: thread.into(), what: what.unwrap_or("no message").to_owned() }
+        EngineError::Panicked {
+            thread: thread.into(),
+            what: what.unwrap_or("no message").to_owned(),
+        }
     }
 }
 
 impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            EngineError::Target { path, what, remedy } => write!(f, "target {path}: {what}; {remedy}"),
+            EngineError::Target { path, what, remedy } => {
+                write!(f, "target {path}: {what}; {remedy}")
+            }
             EngineError::Worker { what, source } => {
                 let remedy = match source.raw_os_error() {
                     Some(libc::EMFILE | libc::ENFILE) => {
-                        "raise the limit of open files (ulimit -n), or try fewer workers or --set backend=sync"
+                        "raise the limit of open files (ulimit -n), or try fewer workers or --set \
+                         backend=sync"
                     }
                     Some(libc::ENOMEM) => {
-                        "raise the limit of memory (ulimit -v), or try fewer workers or a smaller depth"
+                        "raise the limit of memory (ulimit -v), or try fewer workers or a smaller \
+                         depth"
                     }
                     _ => "try fewer workers, a smaller depth or --set backend=sync",
                 };

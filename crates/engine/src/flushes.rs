@@ -20,7 +20,8 @@ impl Flushes {
         }
     }
 
-    /// All of them as one sample. It goes to the first work, because a flush makes durable what all of them wrote.
+    /// All of them as one sample. It goes to the first work, because a flush makes durable what all
+    /// of them wrote.
     pub(crate) fn into_sample(self) -> OpSample {
         OpSample {
             work: 0,

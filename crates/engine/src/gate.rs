@@ -38,7 +38,9 @@ impl Gate {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             match *state {
-                State::Shut => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                State::Shut => {
+                    state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+                }
                 State::Open(timetable) => return Some(timetable),
                 State::CalledOff => return None,
             }

@@ -1,8 +1,9 @@
 //! The CPU time of the kernel's threads that carry a ring's requests (`iou-wrk-N`).
 //!
-//! They are threads of this process, started and ended by the kernel for the thread whose number is in their name. What they take is
-//! taken for the load, so it counts as that of the worker. The stage reads it, beside its workers: a worker that looked for its own
-//! threads among those of all others would take time from its load.
+//! They are threads of this process, started and ended by the kernel for the thread whose number is
+//! in their name. What they take is taken for the load, so it counts as that of the worker. The
+//! stage reads it, beside its workers: a worker that looked for its own threads among those of all
+//! others would take time from its load.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,7 +11,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// How the kernel names them.
 const NAME: &str = "iou-wrk-";
 
-/// The kernel ends one that had nothing to do for 5 s. It is read more often than that, so that nothing of it is lost.
+/// The kernel ends one that had nothing to do for 5 s. It is read more often than that, so that
+/// nothing of it is lost.
 const AT_LEAST_EVERY_NS: u64 = 1_000_000_000;
 
 /// The share of the time that looking may take: one of so many.
@@ -40,7 +42,12 @@ impl Helpers {
     /// Those of workers with these threads; empty for a stage whose backend has none.
     pub(crate) fn of(workers: Vec<i32>) -> Helpers {
         LOOKING.fetch_add(u32::from(!workers.is_empty()), Ordering::Relaxed);
-        Helpers { pending_ns: vec![0; workers.len()], workers, known: BTreeMap::new(), next_look_ns: 0 }
+        Helpers {
+            pending_ns: vec![0; workers.len()],
+            workers,
+            known: BTreeMap::new(),
+            next_look_ns: 0,
+        }
     }
 
     /// Reads them all, unless that was done a moment ago.
@@ -61,7 +68,8 @@ impl Helpers {
         }
     }
 
-    /// What the threads of `worker` took since the last time that this was asked, as far as it was read, in ns.
+    /// What the threads of `worker` took since the last time that this was asked, as far as it was
+    /// read, in ns.
     pub(crate) fn take(&mut self, worker: u32) -> u64 {
         self.pending_ns.get_mut(worker as usize).map_or(0, std::mem::take)
     }
@@ -75,7 +83,9 @@ impl Helpers {
         let numbers: BTreeSet<i32> = self.known.keys().copied().collect();
         let is_alone = LOOKING.load(Ordering::Relaxed) == 1;
         for (thread, helper) in &mut self.known {
-            let Some((helper, now_ns)) = helper.as_mut().and_then(|helper| Some((helper, cpu_ns(*thread)?))) else {
+            let Some((helper, now_ns)) =
+                helper.as_mut().and_then(|helper| Some((helper, cpu_ns(*thread)?)))
+            else {
                 continue;
             };
             let took_ns = now_ns.saturating_sub(std::mem::replace(&mut helper.seen_ns, now_ns));
@@ -102,8 +112,9 @@ enum Whose {
     Nobodys,
 }
 
-/// In a container, the kernel names a thread by a number that is not the one we know. Where a single stage of this process has such threads,
-/// they are its workers' all the same, to equal parts; with several, nobody can tell.
+/// In a container, the kernel names a thread by a number that is not the one we know. Where a
+/// single stage of this process has such threads, they are its workers' all the same, to equal
+/// parts; with several, nobody can tell.
 fn whose(owner: i32, workers: &[i32], threads: &BTreeSet<i32>, is_alone: bool) -> Whose {
     match workers.iter().position(|worker| *worker == owner) {
         Some(worker) => Whose::One(worker),
@@ -138,7 +149,8 @@ fn helper(thread: i32) -> Option<Helper> {
 
 /// The CPU time of a thread of this process, in ns; `None` once it has ended.
 fn cpu_ns(thread: i32) -> Option<u64> {
-    // As the kernel makes such a clock of a thread's number (`CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED`, linux/posix-timers.h).
+    // As the kernel makes such a clock of a thread's number (`CPUCLOCK_PERTHREAD_MASK |
+    // CPUCLOCK_SCHED`, linux/posix-timers.h).
     let clock: libc::clockid_t = (!thread) << 3 | 6;
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is writable and outlives the call.
@@ -167,7 +179,11 @@ mod tests {
             Whose::Nobodys,
             "a worker of another stage, or of the one before"
         );
-        assert_eq!(whose(90_011, &[10, 11], &threads, true), Whose::All, "a number of another world");
+        assert_eq!(
+            whose(90_011, &[10, 11], &threads, true),
+            Whose::All,
+            "a number of another world"
+        );
         assert_eq!(whose(90_011, &[10, 11], &threads, false), Whose::Nobodys);
         let mut parts = [0, 5, 0];
         share(8, &mut parts);

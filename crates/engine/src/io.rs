@@ -1,4 +1,5 @@
-//! What is asked of a target, and what comes back: the words that workers, buffers, checks and backends share.
+//! What is asked of a target, and what comes back: the words that workers, buffers, checks and
+//! backends share.
 
 use model::Op;
 
@@ -13,7 +14,8 @@ pub(crate) struct Io {
     pub(crate) length: u32,
 }
 
-/// A request that came back: bytes moved (0 for a trim or an fsync), or a negative errno, or as such the number of a damage (`model::sample::VERIFY_…`).
+/// A request that came back: bytes moved (0 for a trim or an fsync), or a negative errno, or as
+/// such the number of a damage (`model::sample::VERIFY_…`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Completion {
     pub(crate) slot: u32,

@@ -1,8 +1,9 @@
 //! `HostPlan` → samples: the hot path.
 //!
-//! Pinned down by its contract: no async, no allocation, no locks and no logging in the loop; everything that a worker
-//! needs exists before the clock starts; an error of the target is data, only our own failures are `Err`.
-//! This is the only crate with `unsafe`: memory that the kernel writes into, and the ring.
+//! Pinned down by its contract: no async, no allocation, no locks and no logging in the loop;
+//! everything that a worker needs exists before the clock starts; an error of the target is data,
+//! only our own failures are `Err`. This is the only crate with `unsafe`: memory that the kernel
+//! writes into, and the ring.
 
 mod audit;
 mod backend;
@@ -49,7 +50,7 @@ pub use real_time::When;
 pub use stage::run_stage;
 pub use stuck::Stuck;
 pub use target::{
-    Bounds, Doing, Haste, OpenTargets, Place, Progress, Removed, clean, clean_in, is_simulated, marked_by, open,
-    open_in, open_together, patiently, simulated,
+    Bounds, Doing, Haste, OpenTargets, Place, Progress, Removed, clean, clean_in, is_simulated,
+    marked_by, open, open_in, open_together, patiently, simulated,
 };
 pub use together::Together;

@@ -11,12 +11,14 @@ pub struct StageOutcome {
     pub interrupted: bool,
     /// Whether an error of the target ended it: only where every byte had to be done.
     pub failed: bool,
-    /// What the target never answered. The targets must be [abandoned](OpenTargets::abandon) then, and no other stage can begin.
+    /// What the target never answered. The targets must be [abandoned](OpenTargets::abandon) then,
+    /// and no other stage can begin.
     pub stuck: Option<Stuck>,
     /// What the kernel refused and the stage did without, in words; no duplicates.
     pub degraded: Vec<String>,
-    /// What the checks of reads found (the first damaged places, and how much was not checked), and what there is to say of the page cache. Of
-    /// a backend that the plan leaves open, which one was taken, and why.
+    /// What the checks of reads found (the first damaged places, and how much was not checked),
+    /// and what there is to say of the page cache. Of a backend that the plan leaves open, which
+    /// one was taken, and why.
     pub findings: Vec<Note>,
     /// How much later than asked for the last worker began, in ns.
     pub late_ns: u64,

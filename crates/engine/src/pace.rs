@@ -4,7 +4,8 @@ use model::load::{Pace, Rate};
 use model::plan::Worker;
 use model::rng::{Rng, derive};
 
-/// Femtoseconds in a second: instants of a fixed rate are kept so finely that a year of them is off by less than a microsecond.
+/// Femtoseconds in a second: instants of a fixed rate are kept so finely that a year of them is off
+/// by less than a microsecond.
 const FS_PER_S: u128 = 1_000_000_000_000_000;
 const FS_PER_NS: u128 = 1_000_000;
 /// Sets the seeds of the arrivals apart from those of the requests.
@@ -41,15 +42,19 @@ impl Pacer {
     /// The pace of one of the workers that share it.
     pub(crate) fn new(pace: Pace, worker: &Worker) -> Pacer {
         match pace {
-            Pace::Closed { think, burst } if think.0 > 0 => {
-                Pacer::Think { think_ns: think.0, burst: burst.max(1), left: burst.max(1), resting_until_ns: 0 }
-            }
+            Pace::Closed { think, burst } if think.0 > 0 => Pacer::Think {
+                think_ns: think.0,
+                burst: burst.max(1),
+                left: burst.max(1),
+                resting_until_ns: 0,
+            },
             Pace::Closed { .. } => Pacer::Free,
             Pace::Open { rate, poisson } => Pacer::Open(Box::new(Open::new(rate, poisson, worker))),
         }
     }
 
-    /// When the next request is due, in ns after the stage's start; `None` for at once, whenever there is a place.
+    /// When the next request is due, in ns after the stage's start; `None` for at once, whenever
+    /// there is a place.
     #[inline]
     pub(crate) fn due_ns(&self) -> Option<u64> {
         match self {
@@ -77,10 +82,13 @@ impl Pacer {
         }
     }
 
-    /// So many requests of `length` bytes each are left out. Of more than one, the distance is the mean.
+    /// So many requests of `length` bytes each are left out. Of more than one, the distance is the
+    /// mean.
     pub(crate) fn skip(&mut self, length: u32, count: u64) {
         match self {
-            Pacer::Open(open) if count > 1 => open.next_fs += open.mean_fs(length) * u128::from(count),
+            Pacer::Open(open) if count > 1 => {
+                open.next_fs += open.mean_fs(length) * u128::from(count)
+            }
             _ => self.took(length),
         }
     }
@@ -100,10 +108,18 @@ impl Open {
     fn new(rate: Rate, poisson: bool, worker: &Worker) -> Open {
         let (number, of) = (u128::from(worker.turn.0), u128::from(worker.turn.1.max(1)));
         let cost = match rate {
-            Rate::Iops { milli } => Cost::Request { fs: FS_PER_S * 1_000 * of / u128::from(milli.max(1)) },
-            Rate::Bytes { per_second } => Cost::Byte { fs: FS_PER_S * of / u128::from(per_second.max(1)) },
+            Rate::Iops { milli } => {
+                Cost::Request { fs: FS_PER_S * 1_000 * of / u128::from(milli.max(1)) }
+            }
+            Rate::Bytes { per_second } => {
+                Cost::Byte { fs: FS_PER_S * of / u128::from(per_second.max(1)) }
+            }
         };
-        let mut open = Open { next_fs: 0, cost, poisson: poisson.then(|| Rng::new(derive(worker.seed, &[ARRIVALS]))) };
+        let mut open = Open {
+            next_fs: 0,
+            cost,
+            poisson: poisson.then(|| Rng::new(derive(worker.seed, &[ARRIVALS]))),
+        };
         match (&open.poisson, open.cost) {
             // Strangers do not arrive together at the start.
             (Some(_), _) => open.advance(4096),
@@ -154,8 +170,9 @@ mod tests {
 
     #[test]
     fn workers_of_a_rate_take_turns() {
-        let mut all: Vec<u64> =
-            (0..4).flat_map(|worker| dues(&mut pacer("1000", false, (worker, 4)), 3, 4096)).collect();
+        let mut all: Vec<u64> = (0..4)
+            .flat_map(|worker| dues(&mut pacer("1000", false, (worker, 4)), 3, 4096))
+            .collect();
         all.sort_unstable();
         assert_eq!(all, (0..12).map(|n| n * 1_000_000).collect::<Vec<_>>());
     }
@@ -163,7 +180,11 @@ mod tests {
     #[test]
     fn a_rate_that_no_ns_divides_is_exact_in_the_long_run() {
         let times = dues(&mut pacer("3", false, (0, 1)), 3_000_001, 4096);
-        assert_eq!(times[3_000_000], 1_000_000_000_000_000 - 1, "a million seconds, but for the last rounding");
+        assert_eq!(
+            times[3_000_000],
+            1_000_000_000_000_000 - 1,
+            "a million seconds, but for the last rounding"
+        );
     }
 
     #[test]
@@ -177,15 +198,22 @@ mod tests {
         let times = dues(&mut pacer("100000", true, (0, 1)), 400_001, 4096);
         let distances: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
         let mean = distances.iter().sum::<f64>() / distances.len() as f64;
-        let variance = distances.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / distances.len() as f64;
+        let variance =
+            distances.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / distances.len() as f64;
         assert!((mean - 10_000.0).abs() < 80.0, "{mean}");
-        assert!((variance.sqrt() / mean - 1.0).abs() < 0.02, "an exponential's deviation is its mean");
+        assert!(
+            (variance.sqrt() / mean - 1.0).abs() < 0.02,
+            "an exponential's deviation is its mean"
+        );
     }
 
     #[test]
     fn a_burst_is_followed_by_a_rest_once_it_is_back() {
         let pace = Pace::Closed { think: Nanos(500), burst: 2 };
-        let mut pacer = Pacer::new(pace, &Worker { work: 0, seed: 5, turn: (0, 1), extents: Vec::new(), files: None });
+        let mut pacer = Pacer::new(
+            pace,
+            &Worker { work: 0, seed: 5, turn: (0, 1), extents: Vec::new(), files: None },
+        );
         pacer.took(1);
         assert_eq!(pacer.due_ns(), None, "the burst goes on");
         pacer.took(1);

@@ -1,4 +1,5 @@
-//! Keeps the page cache out of what is measured, as far as the plan wants it and the system lets us; and tells what it gave all the same.
+//! Keeps the page cache out of what is measured, as far as the plan wants it and the system lets
+//! us; and tells what it gave all the same.
 
 use model::plan::{HostPlan, HostStage, StageKind, Work};
 use model::{Note, NoteKind};
@@ -14,7 +15,9 @@ pub(crate) struct Before {
 
 /// Whether `stage` reads through the page cache.
 pub(crate) fn is_read_through(stage: &HostStage, files: &[OwnedFd]) -> bool {
-    stage.kind != StageKind::Prepare && stage.works.iter().any(Work::reads) && files.iter().any(is_buffered)
+    stage.kind != StageKind::Prepare
+        && stage.works.iter().any(Work::reads)
+        && files.iter().any(is_buffered)
 }
 
 fn is_buffered(file: &OwnedFd) -> bool {
@@ -25,14 +28,16 @@ fn is_buffered(file: &OwnedFd) -> bool {
 pub(crate) fn evict(plan: &HostPlan, stage: &HostStage, files: &[OwnedFd]) -> Before {
     let mut notes = Vec::new();
     let mut note = |detail: String| {
-        let note = Note { stage: Some(stage.stage), host: plan.host, kind: NoteKind::PageCache, detail };
+        let note =
+            Note { stage: Some(stage.stage), host: plan.host, kind: NoteKind::PageCache, detail };
         if !notes.contains(&note) {
             notes.push(note);
         }
     };
     if plan.engine.evict || plan.engine.drop_caches {
         for file in files.iter().filter(|file| is_buffered(file)) {
-            // What cannot be written back fails the stage's own requests; here, it only stays in the cache.
+            // What cannot be written back fails the stage's own requests; here, it only stays in
+            // the cache.
             let evicted = fdatasync(file).and_then(|()| fadvise(file, 0, None, Advice::DontNeed));
             if let Err(error) = evicted {
                 note(format!("a file could not be evicted from the page cache: {error}"));
@@ -44,7 +49,8 @@ pub(crate) fn evict(plan: &HostPlan, stage: &HostStage, files: &[OwnedFd]) -> Be
         && let Err(error) = std::fs::write("/proc/sys/vm/drop_caches", "3")
     {
         note(format!(
-            "the caches of the host could not be dropped: {error}; run as root, or leave out engine.drop_caches"
+            "the caches of the host could not be dropped: {error}; run as root, or leave out \
+             engine.drop_caches"
         ));
     }
     Before { device_read: device_read(), notes }
@@ -54,8 +60,17 @@ pub(crate) fn evict(plan: &HostPlan, stage: &HostStage, files: &[OwnedFd]) -> Be
 pub(crate) fn after(before: Before, plan: &HostPlan, stage: &HostStage) -> Vec<Note> {
     let Before { device_read: earlier, mut notes } = before;
     if let (Some(earlier), Some(now)) = (earlier, device_read()) {
-        let detail = format!("{} bytes were read from devices in {}", now.saturating_sub(earlier), name(stage));
-        notes.push(Note { stage: Some(stage.stage), host: plan.host, kind: NoteKind::DeviceRead, detail });
+        let detail = format!(
+            "{} bytes were read from devices in {}",
+            now.saturating_sub(earlier),
+            name(stage)
+        );
+        notes.push(Note {
+            stage: Some(stage.stage),
+            host: plan.host,
+            kind: NoteKind::DeviceRead,
+            detail,
+        });
     }
     notes
 }
@@ -77,7 +92,8 @@ pub(crate) fn plan_in_words(plan: &HostPlan, files: &[OwnedFd]) -> Option<String
     reads.then(|| format!("before each stage that reads, {what}"))
 }
 
-/// Bytes that this process has made devices read so far (`read_bytes` in `/proc/self/io`, which counts for all of its threads).
+/// Bytes that this process has made devices read so far (`read_bytes` in `/proc/self/io`, which
+/// counts for all of its threads).
 fn device_read() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/io").ok()?;
     text.lines().find_map(|line| line.strip_prefix("read_bytes:"))?.trim().parse().ok()

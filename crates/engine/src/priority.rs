@@ -6,8 +6,9 @@ use std::io;
 /// `IOPRIO_WHO_PROCESS` of linux/ioprio.h; with number 0 it means the calling thread alone.
 const THIS_THREAD: (libc::c_int, libc::c_int) = (1, 0);
 
-/// Gives the calling thread `priority`, which requests without one of their own have then, and comes back with the word that such requests
-/// carry. Where the system refuses it, that is the word for none, and the refusal in words: the kernel would refuse each such request.
+/// Gives the calling thread `priority`, which requests without one of their own have then, and
+/// comes back with the word that such requests carry. Where the system refuses it, that is the word
+/// for none, and the refusal in words: the kernel would refuse each such request.
 pub(crate) fn take(priority: Priority) -> (u16, Option<String>) {
     if priority == Priority::Inherited {
         return (0, None);
@@ -25,7 +26,8 @@ fn judge(priority: Priority, answer: io::Result<()>) -> (u16, Option<String>) {
 fn set(ioprio: u16) -> io::Result<()> {
     let (which, who) = THIS_THREAD;
     // SAFETY: three numbers; nothing but a property of this thread changes.
-    let answer = unsafe { libc::syscall(libc::SYS_ioprio_set, which, who, libc::c_int::from(ioprio)) };
+    let answer =
+        unsafe { libc::syscall(libc::SYS_ioprio_set, which, who, libc::c_int::from(ioprio)) };
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
@@ -54,7 +56,8 @@ mod tests {
 
     #[test]
     fn a_refused_priority_is_on_no_request() {
-        let (word, why) = judge(Priority::Realtime(0), Err(io::Error::from_raw_os_error(libc::EPERM)));
+        let (word, why) =
+            judge(Priority::Realtime(0), Err(io::Error::from_raw_os_error(libc::EPERM)));
         assert_eq!(word, 0);
         assert!(why.expect("said").starts_with("priority realtime/0: "));
     }

@@ -1,4 +1,5 @@
-//! Runs one stage in real time: starts the workers together, collects, waits for the last or gives it up.
+//! Runs one stage in real time: starts the workers together, collects, waits for the last or gives
+//! it up.
 
 use crate::clock::Clock;
 use crate::collector::Collector;
@@ -30,18 +31,21 @@ use std::time::Duration;
 /// How often a stage looks whether its patience is over.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// A heart that beats this much too late has stood still: a busy machine lets a thread wait for less.
+/// A heart that beats this much too late has stood still: a busy machine lets a thread wait for
+/// less.
 const LEAST_PAUSE_NS: u64 = 100_000_000;
 
-/// Messages for which each worker has room on its way to the collector. The room is there before the load begins, because a queue that grows
-/// allocates on the workers' threads; a worker that finds it full waits, but then the collector is dozens of intervals late.
+/// Messages for which each worker has room on its way to the collector. The room is there before
+/// the load begins, because a queue that grows allocates on the workers' threads; a worker that
+/// finds it full waits, but then the collector is dozens of intervals late.
 const ROOM: usize = 64;
 
-/// Asks when the stage is to begin, as soon as all of its workers are set up: an instant on the control's clock, or `None` to call it off.
+/// Asks when the stage is to begin, as soon as all of its workers are set up: an instant on the
+/// control's clock, or `None` to call it off.
 pub type When<'a> = &'a mut dyn FnMut() -> Option<u64>;
 
-/// Runs `stage` on `backend`, telling `sink` each interval as soon as all workers have left it. Once all workers are ready, `when` says when
-/// they begin.
+/// Runs `stage` on `backend`, telling `sink` each interval as soon as all workers have left it.
+/// Once all workers are ready, `when` says when they begin.
 ///
 /// # Errors
 /// When a worker could not be set up or its backend broke. What was recorded until then was told.
@@ -91,22 +95,26 @@ pub(crate) fn run_on(
     };
     let timetable = begin(&shared, plan, start_ns);
     let mut collector = Collector::new(stage, plan.host, timetable);
-    let mut helpers = Helpers::of(if backend == Backend::IoUring { numbers(&crew) } else { Vec::new() });
-    let mut ends = collect(&mut collector, &inbox, (&crew, &mut helpers), control, timetable.patience, sink);
+    let mut helpers =
+        Helpers::of(if backend == Backend::IoUring { numbers(&crew) } else { Vec::new() });
+    let mut ends =
+        collect(&mut collector, &inbox, (&crew, &mut helpers), control, timetable.patience, sink);
     drop(helpers);
     if ends.stuck == 0 {
         crew::dismiss(crew);
     }
-    let complete = ends.broken.is_none() && ends.stuck == 0 && !ends.failed && !control.is_stopped();
-    let after = match (complete && flushes_after(stage)).then(|| sync_files(&shared, timetable.patience)) {
-        Some(Some(sample)) => Some(sample),
-        Some(None) => {
-            ends.stuck = 1;
-            ends.stuck_workers = (0..stage.workers.len() as u32).collect();
-            None
-        }
-        None => None,
-    };
+    let complete =
+        ends.broken.is_none() && ends.stuck == 0 && !ends.failed && !control.is_stopped();
+    let after =
+        match (complete && flushes_after(stage)).then(|| sync_files(&shared, timetable.patience)) {
+            Some(Some(sample)) => Some(sample),
+            Some(None) => {
+                ends.stuck = 1;
+                ends.stuck_workers = (0..stage.workers.len() as u32).collect();
+                None
+            }
+            None => None,
+        };
     ends.failed |= after.as_ref().is_some_and(|sample| sample.error_count() > 0);
     let now_ns = control.clock().now_ns();
     let left = collector.finish(after, now_ns, sink);
@@ -118,8 +126,10 @@ pub(crate) fn run_on(
         targets: targets_of(plan, &pick(&stage.workers, &ends.stuck_workers)),
         waited: Nanos(now_ns.saturating_sub(control.stop_at_ns())),
     });
-    let degraded = std::mem::take(&mut *shared.degraded.lock().unwrap_or_else(PoisonError::into_inner));
-    let findings = std::mem::take(&mut *shared.findings.lock().unwrap_or_else(PoisonError::into_inner));
+    let degraded =
+        std::mem::take(&mut *shared.degraded.lock().unwrap_or_else(PoisonError::into_inner));
+    let findings =
+        std::mem::take(&mut *shared.findings.lock().unwrap_or_else(PoisonError::into_inner));
     let mut findings = findings.notes(stage.stage, plan.host);
     findings.extend(before.into_iter().flat_map(|before| page_cache::after(before, plan, stage)));
     let late_ns = shared.late_ns.load(Ordering::Relaxed);
@@ -145,10 +155,15 @@ fn begin(shared: &Shared, plan: &HostPlan, start_ns: u64) -> Timetable {
     let late_ns = now_ns.saturating_sub(start_ns);
     // No sample may reach back to where no load was.
     let start_ns = start_ns.max(now_ns);
-    let stop_at_ns = shared.stage.stop().time().map_or(u64::MAX, |time| start_ns.saturating_add(time.0));
+    let stop_at_ns =
+        shared.stage.stop().time().map_or(u64::MAX, |time| start_ns.saturating_add(time.0));
     shared.control.begin_stage(shared.stage.stage, start_ns, stop_at_ns);
-    let timetable =
-        Timetable { start_ns, late_ns, interval_ns: plan.interval.0.max(1), patience: Patience(plan.engine.patience) };
+    let timetable = Timetable {
+        start_ns,
+        late_ns,
+        interval_ns: plan.interval.0.max(1),
+        patience: Patience(plan.engine.patience),
+    };
     shared.gate.open(timetable);
     timetable
 }
@@ -165,14 +180,16 @@ struct Ends {
     pauses: Vec<Pause>,
 }
 
-/// The heart of a stage: it beats at least once in a [`LOOK`], whatever the target does, as long as this program runs.
+/// The heart of a stage: it beats at least once in a [`LOOK`], whatever the target does, as long as
+/// this program runs.
 struct Heart {
     start_ns: u64,
     pauses: Vec<Pause>,
 }
 
 impl Heart {
-    /// It waited from `from_ns` to `to_ns` for a message or a [`LOOK`], on the control's clock; the load ends at `stop_at_ns`.
+    /// It waited from `from_ns` to `to_ns` for a message or a [`LOOK`], on the control's clock; the
+    /// load ends at `stop_at_ns`.
     fn waited(&mut self, from_ns: u64, to_ns: u64, stop_at_ns: u64) {
         let length_ns = to_ns.saturating_sub(from_ns).saturating_sub(LOOK.as_nanos() as u64);
         // What begins in the load counts as far as it goes, like a request.
@@ -183,12 +200,16 @@ impl Heart {
     }
 }
 
-/// The kernel's numbers of the workers' threads. All have said theirs, or the stage would not have begun.
+/// The kernel's numbers of the workers' threads. All have said theirs, or the stage would not have
+/// begun.
 fn numbers(crew: &[Member]) -> Vec<i32> {
-    crew.iter().map(|member| member.number().map_or(0, |number| number.as_raw_nonzero().get())).collect()
+    crew.iter()
+        .map(|member| member.number().map_or(0, |number| number.as_raw_nonzero().get()))
+        .collect()
 }
 
-/// Takes in what the workers say until the last is done, or until nothing more can be expected of those that are left.
+/// Takes in what the workers say until the last is done, or until nothing more can be expected of
+/// those that are left.
 fn collect(
     collector: &mut Collector,
     inbox: &Receiver<FromWorker>,
@@ -211,7 +232,8 @@ fn collect(
                 interval.cpu.system_ns += helpers.take(worker);
                 collector.take(worker, &interval, now_in, sink);
                 interval.clear();
-                // A worker that has ended takes nothing back, and one that made itself more pages has enough.
+                // A worker that has ended takes nothing back, and one that made itself more pages
+                // has enough.
                 let _ = crew[worker as usize].back.try_send(interval);
             }
             Ok(FromWorker::Ready { .. }) => {}
@@ -230,7 +252,10 @@ fn collect(
             Err(RecvTimeoutError::Timeout) => {
                 helpers.look_sometimes(|| control.clock().now_ns());
                 if patience.is_over_for_silent(control.stop_at_ns(), control.clock().now_ns()) {
-                    ends.stuck += silent.iter().map(|worker| crew[*worker as usize].outstanding()).sum::<u32>();
+                    ends.stuck += silent
+                        .iter()
+                        .map(|worker| crew[*worker as usize].outstanding())
+                        .sum::<u32>();
                     ends.stuck_workers.append(&mut silent);
                 }
             }
@@ -242,7 +267,8 @@ fn collect(
     ends
 }
 
-/// Whether the files are flushed once all workers are done: unless each of them has done that for itself.
+/// Whether the files are flushed once all workers are done: unless each of them has done that for
+/// itself.
 fn flushes_after(stage: &HostStage) -> bool {
     match stage.stop() {
         Stop::After(_) | Stop::Steady(_) => false,
@@ -259,15 +285,16 @@ fn stuck_before(shared: &Shared) -> StageOutcome {
     StageOutcome { stuck, ..StageOutcome::called_off() }
 }
 
-/// Makes durable what was written; part of what was sent to the target, so it is counted like everything else. `None` if the target had
-/// not answered when the stage was stopped and the patience was over.
+/// Makes durable what was written; part of what was sent to the target, so it is counted like
+/// everything else. `None` if the target had not answered when the stage was stopped and the
+/// patience was over.
 fn sync_files(shared: &Arc<Shared>, patience: Patience) -> Option<OpSample> {
     let theirs = shared.clone();
     apart(&shared.control, patience, move || sync_here(&theirs))
 }
 
-/// Does `what` on a thread of its own, because nothing ends a wait in the kernel. `None` if it had not come back when the stage was stopped
-/// and the patience was over.
+/// Does `what` on a thread of its own, because nothing ends a wait in the kernel. `None` if it had
+/// not come back when the stage was stopped and the patience was over.
 fn apart<T: Send + 'static>(
     control: &Control,
     patience: Patience,
@@ -288,7 +315,9 @@ fn apart<T: Send + 'static>(
             }
             Err(RecvTimeoutError::Disconnected) => match thread.join() {
                 Err(panic) => std::panic::resume_unwind(panic),
-                Ok(()) => unreachable!("a thread that ends without a panic has sent what it was to send"),
+                Ok(()) => {
+                    unreachable!("a thread that ends without a panic has sent what it was to send")
+                }
             },
         }
     }
@@ -323,7 +352,10 @@ mod tests {
         waited(3_000, 2_050);
         waited(8_990, 150);
         waited(9_000, 3_000);
-        let pause = |at_ms: u64, length_ms: u64| Pause { at_ns: at_ms * 1_000_000, length_ns: length_ms * 1_000_000 };
+        let pause = |at_ms: u64, length_ms: u64| Pause {
+            at_ns: at_ms * 1_000_000,
+            length_ns: length_ms * 1_000_000,
+        };
         assert_eq!(heart.pauses, [pause(2_000, 2_000), pause(7_990, 100)]);
     }
 }

@@ -19,7 +19,8 @@ pub(crate) struct Interval {
     pub(crate) end_ns: u64,
     pub(crate) cpu: CpuTime,
     pub(crate) ops: [OpStats; RING_OPS.len()],
-    /// The ages of requests that never came back or were never sent, in the order of `ops`; only of a load that is over.
+    /// The ages of requests that never came back or were never sent, in the order of `ops`; only
+    /// of a load that is over.
     pub(crate) never: [Option<Box<Histogram>>; RING_OPS.len()],
     /// How far the worker's writes had got when it left; `None` where nothing is checked.
     pub(crate) mark: Option<WriteMark>,
@@ -31,7 +32,8 @@ pub(crate) const RING_OPS: [Op; 4] = [Op::Read, Op::Write, Op::Fsync, Op::Trim];
 /// The operations of a worker, in the order of [`Interval::ops`]; `None` where there are fewer.
 pub(crate) type Slots = [Option<Op>; RING_OPS.len()];
 
-/// The operations that workers of `work` count: those of [`RING_OPS`] that it asks for, or those of metadata.
+/// The operations that workers of `work` count: those of [`RING_OPS`] that it asks for, or those of
+/// metadata.
 pub(crate) fn slots(work: &Work) -> Slots {
     if let Some(metadata) = work.metadata {
         let mut ops = metadata.ops();
@@ -50,7 +52,8 @@ pub(crate) struct OpStats {
     pub(crate) ios: u64,
     pub(crate) bytes: u64,
     pub(crate) errors: Vec<(i32, u64)>,
-    /// In 32 bits: at ten million a second, a bucket holds out for 7 minutes, and an interval lasts a minute at most.
+    /// In 32 bits: at ten million a second, a bucket holds out for 7 minutes, and an interval
+    /// lasts a minute at most.
     pub(crate) counts: Box<[u32]>,
     pub(crate) sum_ns: u128,
     pub(crate) min_ns: u64,
@@ -149,7 +152,8 @@ impl Interval {
         self.cpu = CpuTime::default();
         self.mark = None;
         self.never = [const { None }; RING_OPS.len()];
-        // An operation that was not used has nothing to clear, and zeroing its histogram is the dear part.
+        // An operation that was not used has nothing to clear, and zeroing its histogram is the
+        // dear part.
         self.ops.iter_mut().filter(|stats| !stats.is_empty()).for_each(OpStats::clear);
     }
 }
@@ -160,12 +164,14 @@ mod tests {
 
     #[test]
     fn equal_requests_counted_together_are_those_counted_one_by_one() {
-        let (mut together, mut each) = (OpStats::new(Some(Op::Read), true), OpStats::new(Some(Op::Read), true));
+        let (mut together, mut each) =
+            (OpStats::new(Some(Op::Read), true), OpStats::new(Some(Op::Read), true));
         for (count, bytes, latency_ns) in [(1, 4096, 700), (32, 512, 1 << 40), (3, 4096, 0)] {
             together.successes(count, bytes, latency_ns);
             (0..count).for_each(|_| each.success(bytes, latency_ns));
         }
-        let all = |stats: &OpStats| (stats.ios, stats.bytes, stats.sum_ns, stats.min_ns, stats.max_ns);
+        let all =
+            |stats: &OpStats| (stats.ios, stats.bytes, stats.sum_ns, stats.min_ns, stats.max_ns);
         assert_eq!(all(&together), all(&each));
         assert_eq!(all(&each), (36, 4 * 4096 + 32 * 512, 700 + (32 << 40), 0, 1 << 40));
         assert_eq!((together.counts, together.raw), (each.counts, each.raw));

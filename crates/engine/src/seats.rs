@@ -1,9 +1,11 @@
 //! On which processors the workers of a stage are.
 //!
-//! Workers that may run on several begin on one each, as far as there are enough: two that wait on the same one for the start go on to share it
-//! until the scheduler looks for idle ones, which it does some times a second only, and a stage of metadata may be over by then. Whom a
-//! worker is beside is the scheduler's to choose, which knows caches and siblings: each stays where its thread was put, unless somebody
-//! else is there. From the start on, all may go wherever the plan lets them.
+//! Workers that may run on several begin on one each, as far as there are enough: two that wait on
+//! the same one for the start go on to share it until the scheduler looks for idle ones, which it
+//! does some times a second only, and a stage of metadata may be over by then. Whom a
+//! worker is beside is the scheduler's to choose, which knows caches and siblings: each stays where
+//! its thread was put, unless somebody else is there. From the start on, all may go wherever the
+//! plan lets them.
 
 use model::plan::HostPlan;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
@@ -29,8 +31,13 @@ enum Free {
 impl Seats {
     /// For workers of threads that the calling one starts.
     pub(crate) fn of(plan: &HostPlan) -> Seats {
-        let planned: Vec<usize> =
-            plan.engine.cpus.iter().map(|cpu| *cpu as usize).filter(|cpu| *cpu < CpuSet::MAX_CPU).collect();
+        let planned: Vec<usize> = plan
+            .engine
+            .cpus
+            .iter()
+            .map(|cpu| *cpu as usize)
+            .filter(|cpu| *cpu < CpuSet::MAX_CPU)
+            .collect();
         let free = match sched_getaffinity(None) {
             _ if plan.engine.own_cpu && !planned.is_empty() => Free::Own(planned),
             Ok(allowed) => Free::Among(among(&allowed, &planned)),
@@ -39,11 +46,13 @@ impl Seats {
         Seats { free, taken: Mutex::default() }
     }
 
-    /// Goes to where this worker, one of `workers`, is to be until it begins; before its memory is allocated, which then lies near.
+    /// Goes to where this worker, one of `workers`, is to be until it begins; before its memory is
+    /// allocated, which then lies near.
     pub(crate) fn take(&self, worker: u32, workers: usize) {
         match &self.free {
             Free::Own(cpus) => go_to(&only(cpus[worker as usize % cpus.len()])),
-            // A single worker has nobody to share with, and of more than there are processors, some have to.
+            // A single worker has nobody to share with, and of more than there are processors, some
+            // have to.
             Free::Among(allowed) if (2..=allowed.count() as usize).contains(&workers) => {
                 let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
                 let seat = seat(sched_getcpu(), allowed, &taken);
@@ -71,7 +80,8 @@ fn among(allowed: &CpuSet, planned: &[usize]) -> CpuSet {
     if set.count() == 0 { *allowed } else { set }
 }
 
-/// The processor for one who is `here`: this one if it may, else the next free one in their order; `None` where all are taken.
+/// The processor for one who is `here`: this one if it may, else the next free one in their order;
+/// `None` where all are taken.
 fn seat(here: usize, allowed: &CpuSet, taken: &[usize]) -> Option<usize> {
     let in_order = (here..CpuSet::MAX_CPU).chain(0..here.min(CpuSet::MAX_CPU));
     let mut free = in_order.filter(|cpu| allowed.is_set(*cpu) && !taken.contains(cpu));
@@ -107,7 +117,11 @@ mod tests {
         assert_eq!(seat(6, &allowed, &[7, 6]), Some(2), "on from the first");
         assert_eq!(seat(0, &allowed, &[]), Some(2), "not one that is forbidden");
         assert_eq!(seat(6, &allowed, &[7, 6, 3, 2]), None, "more workers than processors");
-        assert_eq!(seat(CpuSet::MAX_CPU + 1, &allowed, &[2]), Some(3), "on a machine with more than can be told");
+        assert_eq!(
+            seat(CpuSet::MAX_CPU + 1, &allowed, &[2]),
+            Some(3),
+            "on a machine with more than can be told"
+        );
     }
 
     #[test]
@@ -137,8 +151,10 @@ mod tests {
             let threads: Vec<_> = (0..workers as u32).map(sit).collect();
             threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
         });
-        let mut seen: Vec<usize> =
-            waiting.iter().flat_map(|set| (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu))).collect();
+        let mut seen: Vec<usize> = waiting
+            .iter()
+            .flat_map(|set| (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)))
+            .collect();
         seen.sort_unstable();
         let all: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect();
         assert_eq!(seen, all);

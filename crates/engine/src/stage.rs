@@ -11,8 +11,8 @@ use model::IntervalSample;
 use model::plan::HostStage;
 use std::sync::PoisonError;
 
-/// Runs `stage`, telling `sink` each interval as soon as all workers have left it. Once all workers are ready, `when` says when they
-/// begin; in virtual time only whether.
+/// Runs `stage`, telling `sink` each interval as soon as all workers have left it. Once all workers
+/// are ready, `when` says when they begin; in virtual time only whether.
 ///
 /// # Errors
 /// When a worker could not be set up or its backend broke. What was recorded until then was told.

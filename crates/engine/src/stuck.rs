@@ -1,11 +1,12 @@
-//! Targets that never answer: how long the end of a stage waits for them, and what is said about it.
+//! Targets that never answer: how long the end of a stage waits for them, and what is said about
+//! it.
 
 use model::plan::{HostPlan, Worker};
 use model::units::Nanos;
 use std::fmt;
 
-/// A worker that can still act gives up by itself and hands over what it recorded. It gets so much longer than the patience for it,
-/// before it counts as one that hangs in a call of the kernel.
+/// A worker that can still act gives up by itself and hands over what it recorded. It gets so much
+/// longer than the patience for it, before it counts as one that hangs in a call of the kernel.
 const GRACE_NS: u64 = 1_000_000_000;
 
 /// Requests that a target had not answered when the patience was over.
@@ -24,8 +25,8 @@ impl fmt::Display for Stuck {
         let noun = if self.requests == 1 { "request" } else { "requests" };
         write!(
             f,
-            "stuck: {} {noun} outstanding at {} for {} after the end of the load; \
-             see whether the target answers at all, or give it more time with engine.patience",
+            "stuck: {} {noun} outstanding at {} for {} after the end of the load; see whether the \
+             target answers at all, or give it more time with engine.patience",
             self.requests,
             self.targets.join(", "),
             self.waited
@@ -56,9 +57,12 @@ pub(crate) fn targets_of(plan: &HostPlan, workers: &[&Worker]) -> Vec<String> {
     for (number, target) in plan.targets.iter().enumerate() {
         let files = first..first + target.files.len();
         first = files.end;
-        let in_files =
-            workers.iter().flat_map(|worker| &worker.extents).any(|extent| files.contains(&(extent.file as usize)));
-        let mut trees = workers.iter().filter_map(|worker| plan.trees.get(worker.files?.tree as usize));
+        let in_files = workers
+            .iter()
+            .flat_map(|worker| &worker.extents)
+            .any(|extent| files.contains(&(extent.file as usize)));
+        let mut trees =
+            workers.iter().filter_map(|worker| plan.trees.get(worker.files?.tree as usize));
         if in_files || trees.any(|tree| tree.target as usize == number) {
             names.push(target.path.clone());
         }
@@ -89,7 +93,8 @@ mod tests {
             kind: PlannedTarget::ReadOnly,
             files: vec![TargetFile { path: path.to_owned(), size: Bytes(4096) }; files],
         };
-        let engine = EngineSettings { patience: Nanos::seconds(2), ..EngineSettings::simple(Backend::Sync) };
+        let engine =
+            EngineSettings { patience: Nanos::seconds(2), ..EngineSettings::simple(Backend::Sync) };
         let plan = HostPlan {
             targets: vec![target("/a", 2), target("/b", 1), target("/c", 1)],
             ..HostPlan::empty("test", Nanos::seconds(1), engine)
@@ -100,8 +105,11 @@ mod tests {
         };
         let workers = [worker(1), worker(3)];
         assert_eq!(targets_of(&plan, &[&workers[0], &workers[1]]), ["/a", "/c"]);
-        let stuck =
-            Stuck { requests: 3, targets: targets_of(&plan, &[&workers[0], &workers[1]]), waited: Nanos::seconds(2) };
+        let stuck = Stuck {
+            requests: 3,
+            targets: targets_of(&plan, &[&workers[0], &workers[1]]),
+            waited: Nanos::seconds(2),
+        };
         let words = stuck.to_string();
         assert!(words.starts_with("stuck: 3 requests outstanding at /a, /c for 2 s"), "{words}");
     }

@@ -1,4 +1,5 @@
-//! Several simulated hosts of one process in one virtual time: whoever comes last has the stage run for all.
+//! Several simulated hosts of one process in one virtual time: whoever comes last has the stage run
+//! for all.
 
 use crate::control::Control;
 use crate::error::EngineError;
@@ -16,7 +17,8 @@ use std::time::Duration;
 /// How often a host that waits for the others looks whether it was stopped.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What the simulated hosts of a run share: their devices, and where they wait for each other. Clones are the same.
+/// What the simulated hosts of a run share: their devices, and where they wait for each other.
+/// Clones are the same.
 #[derive(Clone, Debug)]
 pub struct Together {
     shared: Arc<Shared>,
@@ -26,8 +28,9 @@ pub struct Together {
 struct Shared {
     hosts: usize,
     waiting: Mutex<Vec<Waiting>>,
-    /// Each made when all hosts are there for the first time, so that it does not depend on who came first; one for each layout, by the targets
-    /// of the first host: what scenarios differ in.
+    /// Each made when all hosts are there for the first time, so that it does not depend on who
+    /// came first; one for each layout, by the targets of the first host: what scenarios differ
+    /// in.
     worlds: Mutex<Worlds>,
 }
 
@@ -56,11 +59,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Together {
     /// For so many hosts, each of which takes part in every stage.
     pub fn new(hosts: usize) -> Together {
-        let shared = Shared { hosts: hosts.max(1), waiting: Mutex::default(), worlds: Mutex::default() };
+        let shared =
+            Shared { hosts: hosts.max(1), waiting: Mutex::default(), worlds: Mutex::default() };
         Together { shared: Arc::new(shared) }
     }
 
-    /// Runs a stage of this host, as soon as all others are ready for theirs. A host that is stopped before that calls its stage off.
+    /// Runs a stage of this host, as soon as all others are ready for theirs. A host that is
+    /// stopped before that calls its stage off.
     ///
     /// # Errors
     /// When the devices of all hosts together cannot be made.
@@ -73,7 +78,12 @@ impl Together {
     ) -> Result<StageOutcome, EngineError> {
         let (tell, told) = channel();
         let host = plan.host;
-        self.join(Waiting { plan: plan.clone(), stage: stage.clone(), control: control.clone(), tell });
+        self.join(Waiting {
+            plan: plan.clone(),
+            stage: stage.clone(),
+            control: control.clone(),
+            tell,
+        });
         loop {
             match told.recv_timeout(LOOK) {
                 Ok(Told::Sample(sample)) => sink(*sample),
@@ -129,7 +139,11 @@ fn run(hosts: &[Waiting], worlds: &Mutex<Worlds>) {
                 for host in hosts {
                     let EngineError::Target { path, what, remedy } = &error else { continue };
                     // Who is gone needs no answer.
-                    let _ = host.tell.send(Told::Ended(Err(EngineError::target(path, what.as_str(), remedy.as_str()))));
+                    let _ = host.tell.send(Told::Ended(Err(EngineError::target(
+                        path,
+                        what.as_str(),
+                        remedy.as_str(),
+                    ))));
                 }
                 return;
             }
@@ -148,7 +162,12 @@ fn run(hosts: &[Waiting], worlds: &Mutex<Worlds>) {
     let mut members: Vec<Member<'_>> = hosts
         .iter()
         .zip(&mut sinks)
-        .map(|(host, sink)| Member { plan: &host.plan, stage: &host.stage, control: &host.control, sink })
+        .map(|(host, sink)| Member {
+            plan: &host.plan,
+            stage: &host.stage,
+            control: &host.control,
+            sink,
+        })
         .collect();
     let outcomes = virtual_time::run_stage(&mut members, world);
     for (host, outcome) in hosts.iter().zip(outcomes) {
@@ -164,8 +183,11 @@ mod tests {
     use model::{Nanos, StageKind};
 
     fn plan(host: u32) -> Arc<HostPlan> {
-        let engine =
-            EngineSettings { patience: Nanos::seconds(2), virtual_time: true, ..EngineSettings::simple(Backend::Sync) };
+        let engine = EngineSettings {
+            patience: Nanos::seconds(2),
+            virtual_time: true,
+            ..EngineSettings::simple(Backend::Sync)
+        };
         Arc::new(HostPlan { host, ..HostPlan::empty("test", Nanos::seconds(1), engine) })
     }
 
@@ -178,7 +200,8 @@ mod tests {
         let together = Together::new(2);
         let control = Control::new();
         control.stop();
-        let outcome = together.run_stage(&plan(0), &stage(), &control, &mut |_| ()).expect("an outcome");
+        let outcome =
+            together.run_stage(&plan(0), &stage(), &control, &mut |_| ()).expect("an outcome");
         assert!(outcome.interrupted);
         assert!(lock(&together.shared.waiting).is_empty());
     }
@@ -189,7 +212,9 @@ mod tests {
         let threads: Vec<_> = (0..3)
             .map(|host| {
                 let together = together.clone();
-                thread::spawn(move || together.run_stage(&plan(host), &stage(), &Control::new(), &mut |_| ()))
+                thread::spawn(move || {
+                    together.run_stage(&plan(host), &stage(), &Control::new(), &mut |_| ())
+                })
             })
             .collect();
         for thread in threads {

@@ -14,11 +14,14 @@ use model::{IntervalSample, Note, NoteKind, Phase, StageKind};
 
 /// How long each trial takes.
 const LENGTH: Nanos = Nanos::millis(100);
-/// How many trials each way has, taking turns: what disturbs the machine for a moment disturbs both.
+/// How many trials each way has, taking turns: what disturbs the machine for a moment disturbs
+/// both.
 const ROUNDS: u64 = 2;
-/// How much faster one request at a time has to be, in hundredths: two such short trials of the same thing differ by a few.
+/// How much faster one request at a time has to be, in hundredths: two such short trials of the
+/// same thing differ by a few.
 const MARGIN: u64 = 105;
-/// Sets the trials' random choices apart from those of the stage: blocks that a trial has touched are cached.
+/// Sets the trials' random choices apart from those of the stage: blocks that a trial has touched
+/// are cached.
 const SEED_PATH: u64 = u64::from_be_bytes(*b"trials\0\0");
 
 /// What the trials of one way came to.
@@ -49,14 +52,16 @@ impl Tried {
 
 /// What the trials of a stage led to.
 pub(crate) enum Trials {
-    /// The load is to run on this backend; what the trials found and what speaks for it, for the stage's own findings.
+    /// The load is to run on this backend; what the trials found and what speaks for it, for the
+    /// stage's own findings.
     Chosen(Backend, Vec<Note>),
     /// A trial ended so that nothing else can begin.
     Over(StageOutcome),
 }
 
-/// Whether `stage` is to be tried first: not where nothing is left to choose, not what goes through the layout once, with its own depth, and not
-/// where whole files are worked on, which goes to no backend and would find other files after a trial.
+/// Whether `stage` is to be tried first: not where nothing is left to choose, not what goes through
+/// the layout once, with its own depth, and not where whole files are worked on, which goes to no
+/// backend and would find other files after a trial.
 pub(crate) fn is_wanted(targets: &OpenTargets, stage: &HostStage) -> bool {
     targets.plan().engine.backend == Backend::Auto
         && targets.world().is_none()
@@ -65,20 +70,27 @@ pub(crate) fn is_wanted(targets: &OpenTargets, stage: &HostStage) -> bool {
         && stage.works.iter().all(|work| work.metadata.is_none())
 }
 
-/// Tries `stage` with the backend of `targets`, which keeps the whole depth outstanding, and with `pread` and `pwrite`.
+/// Tries `stage` with the backend of `targets`, which keeps the whole depth outstanding, and with
+/// `pread` and `pwrite`.
 ///
 /// # Errors
 /// Those of [`run_with`].
-pub(crate) fn choose(targets: &OpenTargets, stage: &HostStage, control: &Control) -> Result<Trials, EngineError> {
+pub(crate) fn choose(
+    targets: &OpenTargets,
+    stage: &HostStage,
+    control: &Control,
+) -> Result<Trials, EngineError> {
     let deep = targets.backend();
     let (mut of_deep, mut of_sync) = (Tried::default(), Tried::default());
     let mut findings = Vec::new();
     for round in 0..2 * ROUNDS {
-        let (backend, tried) = if round % 2 == 0 { (deep, &mut of_deep) } else { (Backend::Sync, &mut of_sync) };
+        let (backend, tried) =
+            if round % 2 == 0 { (deep, &mut of_deep) } else { (Backend::Sync, &mut of_sync) };
         // At once: the hosts of a fleet meet when all of them have chosen.
         let mut when = || Some(control.clock().now_ns());
         let mut sink = |sample: IntervalSample| tried.add(&sample);
-        let outcome = run_on(targets, backend, &short(stage, round), control, &mut when, &mut sink)?;
+        let outcome =
+            run_on(targets, backend, &short(stage, round), control, &mut when, &mut sink)?;
         if outcome.interrupted || outcome.stuck.is_some() {
             return Ok(Trials::Over(outcome));
         }
@@ -87,7 +99,12 @@ pub(crate) fn choose(targets: &OpenTargets, stage: &HostStage, control: &Control
     let (backend, why) = judge(deep, of_deep, of_sync);
     let workloads: Vec<&str> = stage.works.iter().map(|work| work.workload.as_str()).collect();
     let detail = format!("{} ({}): {why}", workloads.join(" + "), stage.kind);
-    findings.push(Note { stage: Some(stage.stage), host: targets.plan().host, kind: NoteKind::BackendChosen, detail });
+    findings.push(Note {
+        stage: Some(stage.stage),
+        host: targets.plan().host,
+        kind: NoteKind::BackendChosen,
+        detail,
+    });
     Ok(Trials::Chosen(backend, findings))
 }
 
@@ -95,20 +112,25 @@ pub(crate) fn choose(targets: &OpenTargets, stage: &HostStage, control: &Control
 fn short(stage: &HostStage, round: u64) -> HostStage {
     let mut stage = stage.clone();
     stage.works.iter_mut().for_each(|work| work.stop = Stop::After(LENGTH));
-    stage.workers.iter_mut().for_each(|worker| worker.seed = derive(worker.seed, &[SEED_PATH, round]));
+    stage
+        .workers
+        .iter_mut()
+        .for_each(|worker| worker.seed = derive(worker.seed, &[SEED_PATH, round]));
     stage
 }
 
-/// Which way the load is to go, and why in words. With `sync`, a worker has one request outstanding, so that it has to be faster by more
-/// than chance to be worth the depth.
+/// Which way the load is to go, and why in words. With `sync`, a worker has one request
+/// outstanding, so that it has to be faster by more than chance to be worth the depth.
 fn judge(deep: Backend, of_deep: Tried, of_sync: Tried) -> (Backend, String) {
     let (deep_iops, sync_iops) = (of_deep.iops(), of_sync.iops());
     let is_faster = u128::from(sync_iops) * 100 > u128::from(deep_iops) * u128::from(MARGIN);
     let chosen = if is_faster { Backend::Sync } else { deep };
-    let (ios, bytes) = (of_deep.ios.saturating_add(of_sync.ios), of_deep.bytes.saturating_add(of_sync.bytes));
+    let (ios, bytes) =
+        (of_deep.ios.saturating_add(of_sync.ios), of_deep.bytes.saturating_add(of_sync.bytes));
     let detail = format!(
-        "auto took {chosen}: {deep} did {deep_iops} IOPS at the workload's depth, sync {sync_iops} with one request outstanding for each \
-         worker ({ROUNDS} trials of {LENGTH} each; their {ios} requests of {} are in no figure)",
+        "auto took {chosen}: {deep} did {deep_iops} IOPS at the workload's depth, sync \
+         {sync_iops} with one request outstanding for each worker ({ROUNDS} trials of {LENGTH} \
+         each; their {ios} requests of {} are in no figure)",
         Bytes(bytes)
     );
     (chosen, detail)
@@ -133,10 +155,18 @@ mod tests {
             (0, 0, Backend::IoUring),
             (u64::MAX / 4096, 1, Backend::IoUring),
         ] {
-            assert_eq!(judge(Backend::IoUring, tried(of_deep), tried(of_sync)).0, expected, "{of_deep} {of_sync}");
+            assert_eq!(
+                judge(Backend::IoUring, tried(of_deep), tried(of_sync)).0,
+                expected,
+                "{of_deep} {of_sync}"
+            );
         }
         assert_eq!(judge(Backend::Libaio, tried(1), tried(1)).0, Backend::Libaio);
-        assert_eq!(judge(Backend::IoUring, Tried::default(), Tried::default()).0, Backend::IoUring, "no time, no load");
+        assert_eq!(
+            judge(Backend::IoUring, Tried::default(), Tried::default()).0,
+            Backend::IoUring,
+            "no time, no load"
+        );
     }
 
     #[test]
@@ -144,7 +174,8 @@ mod tests {
         let detail = judge(Backend::IoUring, tried(100), tried(150)).1;
         assert!(detail.starts_with("auto took sync: io_uring did 500 IOPS"), "{detail}");
         assert!(
-            detail.contains("sync 750 with one request") && detail.contains("250 requests of 1000 KiB"),
+            detail.contains("sync 750 with one request")
+                && detail.contains("250 requests of 1000 KiB"),
             "{detail}"
         );
     }

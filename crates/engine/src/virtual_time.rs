@@ -1,5 +1,6 @@
-//! Runs one stage on simulated devices in virtual time: one scheduler drives all workers of one host or several, in order of their next event. Workers, generators,
-//! pace, books and collector are those of real time; only who waits for whom differs.
+//! Runs one stage on simulated devices in virtual time: one scheduler drives all workers of one
+//! host or several, in order of their next event. Workers, generators, pace, books and collector
+//! are those of real time; only who waits for whom differs.
 
 use crate::collector::Collector;
 use crate::control::{Control, Cuts};
@@ -26,7 +27,8 @@ const ROOM: usize = 8;
 /// After so many things that happen, it is looked whether somebody stopped the load.
 const LOOK_EVERY: u32 = 4096;
 
-/// Something that happens at an instant of virtual time. Of several at one instant, the one that was planned first comes first.
+/// Something that happens at an instant of virtual time. Of several at one instant, the one that
+/// was planned first comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
     at_ns: u64,
@@ -100,7 +102,10 @@ struct Judging {
 
 impl Judging {
     fn new(steady: Steady, start_ns: u64) -> Judging {
-        Judging { until_ns: start_ns.saturating_add(steady.least.0), round_ns: steady.round.0.max(1) }
+        Judging {
+            until_ns: start_ns.saturating_add(steady.least.0),
+            round_ns: steady.round.0.max(1),
+        }
     }
 }
 
@@ -124,15 +129,26 @@ impl Books {
     /// Of a host, and the lines of its workers to them.
     fn new(member: &Member<'_>, timetable: Timetable) -> (Books, Vec<Line>) {
         let workers = member.stage.workers.len();
-        // Everything happens on this thread: a full channel would wait for ever. Between two ticks a worker turns a page or two.
+        // Everything happens on this thread: a full channel would wait for ever. Between two ticks
+        // a worker turns a page or two.
         let (out, inbox) = sync_channel(ROOM * workers + ROOM);
         let (lines, back) = (0..workers as u32)
             .map(|worker| {
                 let (returned, spare) = sync_channel(SPARE_PAGES + 1);
-                (Line { worker, out: out.clone(), back: spare, outstanding: Arc::default() }, returned)
+                (
+                    Line { worker, out: out.clone(), back: spare, outstanding: Arc::default() },
+                    returned,
+                )
             })
             .unzip();
-        (Books { collector: Collector::new(member.stage, member.plan.host, timetable), inbox, back }, lines)
+        (
+            Books {
+                collector: Collector::new(member.stage, member.plan.host, timetable),
+                inbox,
+                back,
+            },
+            lines,
+        )
     }
 
     /// Hands the pages that were turned to the collector, and back to their workers.
@@ -148,8 +164,8 @@ impl Books {
     }
 }
 
-/// Runs a stage of all `members` on `world`, which was made of their plans in this order, and tells each its intervals. Comes back with how it
-/// ended for each.
+/// Runs a stage of all `members` on `world`, which was made of their plans in this order, and tells
+/// each its intervals. Comes back with how it ended for each.
 pub(crate) fn run_stage(members: &mut [Member<'_>], world: &mut World) -> Vec<StageOutcome> {
     world.begin(members.iter().map(|member| member.stage));
     let start_ns = world.now_ns;
@@ -167,7 +183,9 @@ pub(crate) fn run_stage(members: &mut [Member<'_>], world: &mut World) -> Vec<St
     let end_ns = scheduler.close();
     let mut last_ns = end_ns;
     let mut outcomes = Vec::new();
-    for (number, ((member, mut books), failed)) in members.iter_mut().zip(books).zip(failed).enumerate() {
+    for (number, ((member, mut books), failed)) in
+        members.iter_mut().zip(books).zip(failed).enumerate()
+    {
         books.take_all(member.sink);
         let complete = !failed && !member.control.is_stopped();
         let after = (complete && flushes_after(member.stage)).then(|| sync(world, number, end_ns));
@@ -198,7 +216,8 @@ fn flushes_after(stage: &HostStage) -> bool {
 }
 
 impl Host {
-    /// Waits, before anything happens at `now_ns`, until the rounds that are over by then were judged.
+    /// Waits, before anything happens at `now_ns`, until the rounds that are over by then were
+    /// judged.
     #[inline]
     fn wait_until_judged(&mut self, now_ns: u64) {
         while let Some(judging) = self.judging.filter(|judging| judging.until_ns < now_ns) {
@@ -209,12 +228,16 @@ impl Host {
     #[cold]
     fn wait(&mut self, judging: Judging) {
         let start_ns = self.timetable.start_ns;
-        let next = Judging { until_ns: judging.until_ns.saturating_add(judging.round_ns), ..judging };
-        self.judging = Some(next).filter(|_| judging.until_ns < self.cuts.stop_at_ns && !self.control.is_stopped());
+        let next =
+            Judging { until_ns: judging.until_ns.saturating_add(judging.round_ns), ..judging };
+        self.judging = Some(next)
+            .filter(|_| judging.until_ns < self.cuts.stop_at_ns && !self.control.is_stopped());
         if self.judging.is_none() {
             return;
         }
-        if let Some(after_ns) = self.control.wait_until_judged(judging.until_ns.saturating_sub(start_ns)) {
+        if let Some(after_ns) =
+            self.control.wait_until_judged(judging.until_ns.saturating_sub(start_ns))
+        {
             self.cuts.stop_at_ns = self.cuts.stop_at_ns.min(start_ns.saturating_add(after_ns));
             self.judging = None;
         }
@@ -241,7 +264,10 @@ impl<'a> Scheduler<'a> {
                 actors.push(Actor { state, pages, host: number as u32, base, due_ns: u64::MAX });
             }
             member.control.begin_judging();
-            let stop_at_ns = stage.stop().time().map_or(u64::MAX, |time| timetable.start_ns.saturating_add(time.0));
+            let stop_at_ns = stage
+                .stop()
+                .time()
+                .map_or(u64::MAX, |time| timetable.start_ns.saturating_add(time.0));
             hosts.push(Host {
                 first,
                 end: actors.len(),
@@ -250,7 +276,10 @@ impl<'a> Scheduler<'a> {
                 once: stage.stop().once(),
                 is_amount: stage.stop().time().is_none(),
                 control: member.control.clone(),
-                judging: stage.stop().steady().map(|steady| Judging::new(steady, timetable.start_ns)),
+                judging: stage
+                    .stop()
+                    .steady()
+                    .map(|steady| Judging::new(steady, timetable.start_ns)),
             });
         }
         Scheduler { world, hosts, actors, events: BinaryHeap::new(), order: 0 }
@@ -269,12 +298,14 @@ impl<'a> Scheduler<'a> {
         self.actors[host.first..host.end].iter().all(|actor| actor.state.is_done())
     }
 
-    /// Runs until nothing is left to happen; `collect` is called for a host whenever one of its intervals is over.
+    /// Runs until nothing is left to happen; `collect` is called for a host whenever one of its
+    /// intervals is over.
     fn run(&mut self, collect: &mut dyn FnMut(usize)) {
         let start_ns = self.world.now_ns;
         (0..self.actors.len()).for_each(|worker| self.send(worker, start_ns));
         for host in 0..self.hosts.len() {
-            let first_ns = self.hosts[host].timetable.end_of(0).min(self.hosts[host].cuts.stop_at_ns);
+            let first_ns =
+                self.hosts[host].timetable.end_of(0).min(self.hosts[host].cuts.stop_at_ns);
             self.plan(first_ns, What::Tick { host: host as u32 });
         }
         let mut steps = 0u32;
@@ -301,7 +332,8 @@ impl<'a> Scheduler<'a> {
             match event.what {
                 What::Tick { host } => {
                     let host = host as usize;
-                    let is_over = self.hosts[host].is_amount || self.hosts[host].cuts.stop_at_ns < now_ns;
+                    let is_over =
+                        self.hosts[host].is_amount || self.hosts[host].cuts.stop_at_ns < now_ns;
                     if is_over && self.is_done(&self.hosts[host]) {
                         // The amount ended within the interval, or somebody stopped the load in it.
                         continue;
@@ -322,7 +354,8 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Stops the load of hosts that somebody stopped: an interval of virtual time may be minutes of ours.
+    /// Stops the load of hosts that somebody stopped: an interval of virtual time may be minutes of
+    /// ours.
     #[cold]
     fn look(&mut self) {
         let now_ns = self.world.now_ns;
@@ -343,7 +376,8 @@ impl<'a> Scheduler<'a> {
             let place = self.actors[worker].base + io.file;
             let ticket = (worker as u64) << 32 | u64::from(io.slot);
             if let Some(answer) = self.world.submit(place, now_ns, request, ticket) {
-                let back = What::Back { worker: worker as u32, slot: io.slot, result: answer.result };
+                let back =
+                    What::Back { worker: worker as u32, slot: io.slot, result: answer.result };
                 self.plan(answer.completed_ns, back);
             }
         }
@@ -373,7 +407,8 @@ impl<'a> Scheduler<'a> {
     /// A worker has done its amount: the books of all hosts are cut at the earliest such instant.
     fn first_done(&mut self, once: Once, now_ns: u64) {
         for host in &mut self.hosts {
-            let instant = if once.stonewall { &mut host.cuts.stop_at_ns } else { &mut host.cuts.wall_at_ns };
+            let instant =
+                if once.stonewall { &mut host.cuts.stop_at_ns } else { &mut host.cuts.wall_at_ns };
             *instant = now_ns.min(*instant);
         }
     }
@@ -390,8 +425,8 @@ impl<'a> Scheduler<'a> {
         self.send(worker, now_ns);
     }
 
-    /// Turns the page of every worker of a host, so that an interval is told when it is over and not when its last worker has something to do
-    /// again.
+    /// Turns the page of every worker of a host, so that an interval is told when it is over and
+    /// not when its last worker has something to do again.
     fn tick(&mut self, number: usize, now_ns: u64) {
         let host = &mut self.hosts[number];
         if host.control.is_stopped() {
@@ -420,7 +455,8 @@ impl<'a> Scheduler<'a> {
     }
 }
 
-/// Makes durable what a host wrote, from `start_ns` on: part of what was sent, so it is counted like everything else. Comes back with when it was.
+/// Makes durable what a host wrote, from `start_ns` on: part of what was sent, so it is counted
+/// like everything else. Comes back with when it was.
 fn sync(world: &mut World, host: usize, start_ns: u64) -> (OpSample, u64) {
     let mut flushes = Flushes::default();
     let mut now_ns = start_ns;

@@ -14,9 +14,10 @@ const MOST_TOLD: u64 = 1 << 20;
 /// What is remembered of a request while the target has it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outstanding {
-    /// In a closed loop, when it was submitted: its time is the service time. In an open loop, when it was due: the time is the
-    /// response time, and a stall of the target is seen by every request that it delayed. An fsync has no place in a rate and is never due:
-    /// its time is always the service time.
+    /// In a closed loop, when it was submitted: its time is the service time. In an open loop,
+    /// when it was due: the time is the response time, and a stall of the target is seen by every
+    /// request that it delayed. An fsync has no place in a rate and is never due: its time is
+    /// always the service time.
     since_ns: u64,
     length: u32,
     /// Index into the recorder's operations.
@@ -41,7 +42,8 @@ pub(crate) enum Outcome {
     Failure { errno: i32, bytes: u32 },
 }
 
-/// Requests until the stage ends: in a closed loop a fixed number outstanding, in an open loop at their own times.
+/// Requests until the stage ends: in a closed loop a fixed number outstanding, in an open loop at
+/// their own times.
 pub(crate) struct WorkerState {
     generator: Generator,
     pacer: Pacer,
@@ -89,15 +91,17 @@ impl WorkerState {
         }
     }
 
-    /// Asks for nothing more from `end_ns` on, when the load is over. At a rate, `never` hears of each request that was due before and never sent:
-    /// its operation as an index into the recorder's, its age in ns, and how many it stands for.
+    /// Asks for nothing more from `end_ns` on, when the load is over. At a rate, `never` hears of
+    /// each request that was due before and never sent: its operation as an index into the
+    /// recorder's, its age in ns, and how many it stands for.
     pub(crate) fn stop(&mut self, end_ns: u64, never: &mut dyn FnMut(usize, u64, u64)) {
         if !std::mem::replace(&mut self.stopped, true) && self.is_open {
             self.tell_unsent(end_ns.saturating_sub(self.start_ns), never);
         }
     }
 
-    /// The sequence goes on to the end of the load, but nothing is sent. Of very many, one stands for its neighbours.
+    /// The sequence goes on to the end of the load, but nothing is sent. Of very many, one stands
+    /// for its neighbours.
     #[cold]
     fn tell_unsent(&mut self, end_ns: u64, never: &mut dyn FnMut(usize, u64, u64)) {
         let Some(first_ns) = self.pacer.due_ns() else { return };
@@ -108,7 +112,8 @@ impl WorkerState {
                 continue;
             }
             if told == MOST_TOLD {
-                let left = u128::from(end_ns - due_ns) * u128::from(MOST_TOLD) / u128::from((due_ns - first_ns).max(1));
+                let left = u128::from(end_ns - due_ns) * u128::from(MOST_TOLD)
+                    / u128::from((due_ns - first_ns).max(1));
                 stands_for = (left as u64).div_ceil(MOST_TOLD).max(1);
             }
             told += 1;
@@ -117,10 +122,13 @@ impl WorkerState {
         }
     }
 
-    /// What the target still has is given up at `now_ns`: `never` hears of it as of what was never sent.
+    /// What the target still has is given up at `now_ns`: `never` hears of it as of what was never
+    /// sent.
     pub(crate) fn give_up(&self, now_ns: u64, never: &mut dyn FnMut(usize, u64, u64)) {
         let is_out = |slot: &usize| !self.free.contains(&(*slot as u32));
-        for outstanding in (0..self.outstanding.len()).filter(is_out).map(|slot| self.outstanding[slot]) {
+        for outstanding in
+            (0..self.outstanding.len()).filter(is_out).map(|slot| self.outstanding[slot])
+        {
             never(usize::from(outstanding.op), now_ns.saturating_sub(outstanding.since_ns), 1);
         }
     }
@@ -149,7 +157,8 @@ impl WorkerState {
     }
 
     /// The next request that is due now.
-    // Inlined by force: as a call, handing the request over through memory costs as much as drawing it.
+    // Inlined by force: as a call, handing the request over through memory costs as much as drawing
+    // it.
     #[inline(always)]
     pub(crate) fn next_io(&mut self, now_ns: u64) -> Option<Io> {
         if self.stopped {
@@ -176,7 +185,13 @@ impl WorkerState {
         self.free.pop();
         self.outstanding[slot as usize] =
             Outstanding { since_ns, length: request.length, op: request.op.index() as u8 };
-        Some(Io { slot, op: request.op, file: request.file, offset: request.offset, length: request.length })
+        Some(Io {
+            slot,
+            op: request.op,
+            file: request.file,
+            offset: request.offset,
+            length: request.length,
+        })
     }
 
     /// Takes a request back.
@@ -189,9 +204,13 @@ impl WorkerState {
             self.pacer.idle(now_ns.saturating_sub(self.start_ns));
         }
         let outcome = match completion.result {
-            moved if moved == outstanding.length as i32 => Outcome::Success { bytes: outstanding.length },
+            moved if moved == outstanding.length as i32 => {
+                Outcome::Success { bytes: outstanding.length }
+            }
             // A trim moves nothing: what it gave back is what it was asked for.
-            0 if usize::from(outstanding.op) == Op::Trim.index() => Outcome::Success { bytes: outstanding.length },
+            0 if usize::from(outstanding.op) == Op::Trim.index() => {
+                Outcome::Success { bytes: outstanding.length }
+            }
             moved if moved >= 0 => Outcome::Failure { errno: 0, bytes: moved as u32 },
             errno => Outcome::Failure { errno: -errno, bytes: 0 },
         };
@@ -217,7 +236,11 @@ mod tests {
     use model::units::{Bytes, Nanos, Percent};
 
     fn worker(stop: Stop) -> WorkerState {
-        WorkerState::new(&Work::simple(Bytes(4096), Percent::ZERO, Access::Sequential, 4, stop), &share(), 4)
+        WorkerState::new(
+            &Work::simple(Bytes(4096), Percent::ZERO, Access::Sequential, 4, stop),
+            &share(),
+            4,
+        )
     }
 
     fn share() -> Worker {
@@ -236,9 +259,17 @@ mod tests {
         let first: Vec<Io> = std::iter::from_fn(|| worker.next_io(100)).collect();
         assert_eq!((first.len(), worker.in_flight()), (4, 4));
         let finished = worker.complete(Completion { slot: first[2].slot, result: 4096 }, 350);
-        let expected = Finished { op: Op::Write.index(), latency_ns: 250, outcome: Outcome::Success { bytes: 4096 } };
+        let expected = Finished {
+            op: Op::Write.index(),
+            latency_ns: 250,
+            outcome: Outcome::Success { bytes: 4096 },
+        };
         assert_eq!(finished, expected);
-        assert_eq!(worker.next_io(400).map(|io| io.slot), Some(first[2].slot), "the slot is used again");
+        assert_eq!(
+            worker.next_io(400).map(|io| io.slot),
+            Some(first[2].slot),
+            "the slot is used again"
+        );
         worker.stop(500, &mut |_, _, _| panic!("a closed loop owes nothing"));
         assert!(!worker.is_done(), "what is outstanding has to come back");
     }
@@ -258,11 +289,16 @@ mod tests {
 
     #[test]
     fn nothing_is_due_of_an_amount_that_is_used_up() {
-        let mut work = Work::simple(Bytes(4096), Percent::ZERO, Access::Sequential, 4, Stop::Amount);
+        let mut work =
+            Work::simple(Bytes(4096), Percent::ZERO, Access::Sequential, 4, Stop::Amount);
         work.pace = Pace::Open { rate: Rate::Iops { milli: 1_000_000 }, poisson: false };
         let mut worker = WorkerState::new(&work, &share(), 16);
         let late_ns = 60_000_000;
-        assert_eq!(std::iter::from_fn(|| worker.next_io(late_ns)).count(), 10, "all were due long ago");
+        assert_eq!(
+            std::iter::from_fn(|| worker.next_io(late_ns)).count(),
+            10,
+            "all were due long ago"
+        );
         assert_eq!(
             (worker.in_flight(), worker.quiet_ns(late_ns)),
             (10, u64::MAX),
@@ -286,20 +322,36 @@ mod tests {
 
     #[test]
     fn a_trim_that_moved_nothing_is_whole_and_a_read_is_not() {
-        let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Random, 1, Stop::After(Nanos::seconds(1)));
-        for (trim, expected) in
-            [(Percent::ALL, Outcome::Success { bytes: 4096 }), (Percent::ZERO, Outcome::Failure { errno: 0, bytes: 0 })]
-        {
+        let mut work = Work::simple(
+            Bytes(4096),
+            Percent::ALL,
+            Access::Random,
+            1,
+            Stop::After(Nanos::seconds(1)),
+        );
+        for (trim, expected) in [
+            (Percent::ALL, Outcome::Success { bytes: 4096 }),
+            (Percent::ZERO, Outcome::Failure { errno: 0, bytes: 0 }),
+        ] {
             work.trim = trim;
             let mut worker = WorkerState::new(&work, &share(), 1);
             let io = worker.next_io(0).expect("due");
-            assert_eq!(worker.complete(Completion { slot: io.slot, result: 0 }, 1).outcome, expected);
+            assert_eq!(
+                worker.complete(Completion { slot: io.slot, result: 0 }, 1).outcome,
+                expected
+            );
         }
     }
 
     #[test]
     fn in_an_open_loop_time_runs_from_the_due_instant_on() {
-        let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Sequential, 1, Stop::After(Nanos::seconds(1)));
+        let mut work = Work::simple(
+            Bytes(4096),
+            Percent::ALL,
+            Access::Sequential,
+            1,
+            Stop::After(Nanos::seconds(1)),
+        );
         work.pace = Pace::Open { rate: Rate::Iops { milli: 1_000_000 }, poisson: false };
         let mut worker = WorkerState::new(&work, &share(), 1);
         worker.begin(500);
@@ -307,7 +359,8 @@ mod tests {
         assert_eq!(worker.next_io(1_000_500), None, "no place");
         let done = worker.complete(Completion { slot: first.slot, result: 4096 }, 2_000_500);
         assert_eq!(done.latency_ns, 2_000_000);
-        // The target was away for two milliseconds: the second request waited one of them without having been sent.
+        // The target was away for two milliseconds: the second request waited one of them without
+        // having been sent.
         let second = worker.next_io(2_000_500).expect("due since 1,000,500");
         let done = worker.complete(Completion { slot: second.slot, result: 4096 }, 2_000_600);
         assert_eq!(done.latency_ns, 1_000_100);
@@ -327,14 +380,21 @@ mod tests {
     }
 
     fn flushing(pace: Pace, every: u64) -> WorkerState {
-        let mut work = Work::simple(Bytes(4096), Percent::ZERO, Access::Sequential, 4, Stop::After(Nanos::seconds(1)));
+        let mut work = Work::simple(
+            Bytes(4096),
+            Percent::ZERO,
+            Access::Sequential,
+            4,
+            Stop::After(Nanos::seconds(1)),
+        );
         (work.pace, work.fsync_every) = (pace, every);
         WorkerState::new(&work, &share(), 4)
     }
 
     #[test]
     fn an_fsync_takes_no_place_of_a_rate() {
-        let mut worker = flushing(Pace::Open { rate: Rate::Iops { milli: 1_000_000 }, poisson: false }, 1);
+        let mut worker =
+            flushing(Pace::Open { rate: Rate::Iops { milli: 1_000_000 }, poisson: false }, 1);
         for due_ns in (0..50).map(|number| number * 1_000_000) {
             assert_eq!(sent(&mut worker, due_ns), [Op::Write, Op::Fsync], "at {due_ns} ns");
             assert_eq!(worker.quiet_ns(due_ns), 1_000_000);
@@ -343,8 +403,15 @@ mod tests {
 
     #[test]
     fn an_fsync_that_had_no_place_goes_out_as_soon_as_there_is_one_and_its_time_begins_there() {
-        let mut work = Work::simple(Bytes(4096), Percent::ZERO, Access::Sequential, 1, Stop::After(Nanos::seconds(1)));
-        (work.pace, work.fsync_every) = (Pace::Open { rate: Rate::Iops { milli: 1_000_000 }, poisson: false }, 1);
+        let mut work = Work::simple(
+            Bytes(4096),
+            Percent::ZERO,
+            Access::Sequential,
+            1,
+            Stop::After(Nanos::seconds(1)),
+        );
+        (work.pace, work.fsync_every) =
+            (Pace::Open { rate: Rate::Iops { milli: 1_000_000 }, poisson: false }, 1);
         let mut worker = WorkerState::new(&work, &share(), 1);
         let write = worker.next_io(0).expect("due");
         assert_eq!((worker.next_io(300), worker.quiet_ns(300)), (None, u64::MAX));
@@ -363,13 +430,15 @@ mod tests {
         assert_eq!(sent(&mut worker, 1_000), burst);
         assert_eq!((worker.quiet_ns(1_000), worker.next_io(1_499)), (500, None));
         assert_eq!(sent(&mut worker, 1_500), burst);
-        // One that writes more seldom: its second burst ends in the middle of what an fsync makes durable.
+        // One that writes more seldom: its second burst ends in the middle of what an fsync makes
+        // durable.
         let mut worker = flushing(Pace::Closed { think: Nanos(500), burst: 3 }, 2);
         assert_eq!(sent(&mut worker, 0), [Op::Write, Op::Write, Op::Fsync, Op::Write]);
         assert_eq!(sent(&mut worker, 500), [Op::Write, Op::Fsync, Op::Write, Op::Write, Op::Fsync]);
     }
 
-    /// What a worker at a rate tells when its load ends: how many requests, the youngest, the oldest, and the sum of their ages.
+    /// What a worker at a rate tells when its load ends: how many requests, the youngest, the
+    /// oldest, and the sum of their ages.
     fn unsent(worker: &mut WorkerState, end_ns: u64) -> (u64, u64, u64, u128) {
         let (mut count, mut youngest, mut oldest, mut sum) = (0, u64::MAX, 0, 0);
         worker.stop(end_ns, &mut |op, age_ns, stands_for| {
@@ -381,7 +450,13 @@ mod tests {
     }
 
     fn at_rate(milli: u64) -> WorkerState {
-        let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Sequential, 1, Stop::After(Nanos::seconds(1)));
+        let mut work = Work::simple(
+            Bytes(4096),
+            Percent::ALL,
+            Access::Sequential,
+            1,
+            Stop::After(Nanos::seconds(1)),
+        );
         work.pace = Pace::Open { rate: Rate::Iops { milli }, poisson: false };
         WorkerState::new(&work, &share(), 1)
     }
@@ -391,7 +466,8 @@ mod tests {
         let mut worker = at_rate(1_000_000);
         worker.begin(500);
         worker.next_io(500).expect("due");
-        // Its only place is taken: those of 1, 2 and 3 ms are due and not sent when the load ends at 3.5 ms.
+        // Its only place is taken: those of 1, 2 and 3 ms are due and not sent when the load ends
+        // at 3.5 ms.
         assert_eq!(unsent(&mut worker, 3_500_500), (3, 500_000, 2_500_000, 4_500_000));
         assert_eq!(unsent(&mut worker, 9_000_500).0, 0, "it is over");
         let mut given_up = Vec::new();

@@ -3,7 +3,8 @@
 use engine::{Control, OpenTargets, StageOutcome, open, run_stage};
 use model::load::Pace;
 use model::plan::{
-    EngineSettings, Extent, HostPlan, HostStage, Once, PlannedTarget, Stop, Target, TargetFile, Work, Worker,
+    EngineSettings, Extent, HostPlan, HostStage, Once, PlannedTarget, Stop, Target, TargetFile,
+    Work, Worker,
 };
 use model::spec::{Access, Backend};
 use model::units::{Bytes, Nanos, Percent};
@@ -22,15 +23,31 @@ fn stage(number: u32, read: u32, once: Once, shares: &[u64]) -> HostStage {
         Worker { work: 0, seed: offset, turn: (0, 1), extents: vec![extent], files: None }
     };
     let workers = shares.iter().map(&mut worker).collect();
-    let work = Work::simple(Bytes(BLOCK), Percent::of(read), Access::Sequential, 2, Stop::Once(once));
+    let work =
+        Work::simple(Bytes(BLOCK), Percent::of(read), Access::Sequential, 2, Stop::Once(once));
     HostStage { stage: number, kind: StageKind::Measure, works: vec![work], workers }
 }
 
-fn plan(root: &Path, host: u32, backend: Backend, direct: bool, stages: Vec<HostStage>) -> HostPlan {
+fn plan(
+    root: &Path,
+    host: u32,
+    backend: Backend,
+    direct: bool,
+    stages: Vec<HostStage>,
+) -> HostPlan {
     let root = root.to_str().expect("UTF-8").to_owned();
     let files = vec![TargetFile { path: format!("{root}/data-00000.bin"), size: Bytes(FILE) }];
-    let kind = if host == 0 { PlannedTarget::Directory { root: root.clone() } } else { PlannedTarget::Joined };
-    let engine = EngineSettings { direct, evict: true, patience: Nanos::seconds(5), ..EngineSettings::simple(backend) };
+    let kind = if host == 0 {
+        PlannedTarget::Directory { root: root.clone() }
+    } else {
+        PlannedTarget::Joined
+    };
+    let engine = EngineSettings {
+        direct,
+        evict: true,
+        patience: Nanos::seconds(5),
+        ..EngineSettings::simple(backend)
+    };
     HostPlan {
         host,
         targets: vec![Target { path: root, kind, files }],
@@ -48,15 +65,18 @@ fn scratch() -> (tempfile::TempDir, std::path::PathBuf) {
 fn run(targets: &OpenTargets, stage: usize) -> (StageOutcome, Vec<IntervalSample>) {
     let mut samples = Vec::new();
     let stage = targets.plan().stages[stage].clone();
-    let outcome =
-        run_stage(targets, &stage, &Control::new(), &mut || Some(0), &mut |sample| samples.push(sample)).expect("runs");
+    let outcome = run_stage(targets, &stage, &Control::new(), &mut || Some(0), &mut |sample| {
+        samples.push(sample)
+    })
+    .expect("runs");
     (outcome, samples)
 }
 
 /// Successes and bytes of an operation in one phase.
 fn sum(samples: &[IntervalSample], phase: Phase, op: Op) -> (u64, u64) {
     let ops = samples.iter().filter(|sample| sample.phase == phase).flat_map(|sample| &sample.ops);
-    ops.filter(|sample| sample.op == op).fold((0, 0), |(ios, bytes), op| (ios + op.ios, bytes + op.bytes))
+    ops.filter(|sample| sample.op == op)
+        .fold((0, 0), |(ios, bytes), op| (ios + op.ios, bytes + op.bytes))
 }
 
 const ALL: Once = Once { stonewall: false, fsync: true, close: true };
@@ -73,12 +93,20 @@ fn the_first_is_told_apart(backend: Backend) {
     let targets = open(plan(&root, 0, backend, true, vec![unequal(ALL)])).expect("opens");
     let (outcome, samples) = run(&targets, 0);
     assert!(!outcome.failed && !outcome.interrupted, "{backend}: {outcome:?}");
-    let (load, tail) = (sum(&samples, Phase::Load, Op::Write), sum(&samples, Phase::Tail, Op::Write));
+    let (load, tail) =
+        (sum(&samples, Phase::Load, Op::Write), sum(&samples, Phase::Tail, Op::Write));
     assert_eq!(load.0 + tail.0, SMALL + LARGE, "{backend}: every block once");
     assert!(tail.0 > 0, "{backend}: the small share was not the first to be done");
     assert!(load.0 >= SMALL, "{backend}: {load:?} {tail:?}");
-    assert_eq!(sum(&samples, Phase::Load, Op::Fsync).0 + sum(&samples, Phase::Tail, Op::Fsync).0, 2, "{backend}");
-    assert_eq!(sum(&samples, Phase::Drain, Op::Write).0 + sum(&samples, Phase::Drain, Op::Fsync).0, 0);
+    assert_eq!(
+        sum(&samples, Phase::Load, Op::Fsync).0 + sum(&samples, Phase::Tail, Op::Fsync).0,
+        2,
+        "{backend}"
+    );
+    assert_eq!(
+        sum(&samples, Phase::Drain, Op::Write).0 + sum(&samples, Phase::Drain, Op::Fsync).0,
+        0
+    );
     let ends = samples.iter().map(|sample| sample.start_ns + sample.length_ns);
     for (sample, end) in samples[1..].iter().zip(ends) {
         assert_eq!(sample.start_ns, end, "{backend}: intervals adjoin, also at the wall");
@@ -89,8 +117,9 @@ fn the_first_is_told_apart(backend: Backend) {
 const SMALL: u64 = 8;
 const LARGE: u64 = 120;
 
-/// Two shares of which the large one takes a second at the least, because its worker thinks: whatever a disk under other load
-/// does to the flush of the small share, that one is the first to be done.
+/// Two shares of which the large one takes a second at the least, because its worker thinks:
+/// whatever a disk under other load does to the flush of the small share, that one is the first to
+/// be done.
 fn unequal(once: Once) -> HostStage {
     let mut stage = stage(0, 0, once, &[SMALL, LARGE]);
     let mut pensive = stage.works[0].clone();
@@ -107,11 +136,19 @@ fn a_stonewall_ends_all_with_the_first() {
     let targets = open(plan(&root, 0, Backend::Sync, true, vec![unequal(once)])).expect("opens");
     let (outcome, samples) = run(&targets, 0);
     assert!(!outcome.interrupted && !outcome.failed);
-    let written: u64 =
-        samples.iter().flat_map(|sample| &sample.ops).filter(|op| op.op == Op::Write).map(|op| op.ios).sum();
+    let written: u64 = samples
+        .iter()
+        .flat_map(|sample| &sample.ops)
+        .filter(|op| op.op == Op::Write)
+        .map(|op| op.ios)
+        .sum();
     assert!((SMALL..SMALL + LARGE).contains(&written), "{written}");
     assert!(samples.iter().all(|sample| sample.phase != Phase::Tail));
-    assert_eq!(sum(&samples, Phase::Drain, Op::Fsync).0, 1, "flushed when nothing is measured any more");
+    assert_eq!(
+        sum(&samples, Phase::Drain, Op::Fsync).0,
+        1,
+        "flushed when nothing is measured any more"
+    );
     targets.remove().expect("removed");
 }
 
@@ -126,11 +163,18 @@ fn a_workers_blocks_in_turn_are_every_nth_of_the_file() {
     }
     let targets = open(plan(&root, 0, Backend::IoUring, true, vec![in_turn])).expect("opens");
     let (_, samples) = run(&targets, 0);
-    let written: u64 =
-        samples.iter().flat_map(|sample| &sample.ops).filter(|op| op.op == Op::Write).map(|op| op.ios).sum();
+    let written: u64 = samples
+        .iter()
+        .flat_map(|sample| &sample.ops)
+        .filter(|op| op.op == Op::Write)
+        .map(|op| op.ios)
+        .sum();
     assert_eq!(written, FILE / BLOCK);
     let bytes = std::fs::read(root.join("data-00000.bin")).expect("there");
-    assert!(bytes.chunks(BLOCK as usize).all(|block| block.iter().any(|byte| *byte != 0)), "no block was left out");
+    assert!(
+        bytes.chunks(BLOCK as usize).all(|block| block.iter().any(|byte| *byte != 0)),
+        "no block was left out"
+    );
     targets.remove().expect("removed");
 }
 
@@ -164,14 +208,20 @@ fn a_second_host_opens_what_the_first_one_makes_and_removes_nothing() {
 #[test]
 fn reads_through_the_page_cache_begin_without_it_and_the_kernel_says_so() {
     let (_base, root) = scratch();
-    let stages = vec![stage(0, 0, ALL, &[1024]), stage(1, 100, ALL, &[1024]), stage(2, 100, ALL, &[1024])];
+    let stages =
+        vec![stage(0, 0, ALL, &[1024]), stage(1, 100, ALL, &[1024]), stage(2, 100, ALL, &[1024])];
     let mut given = plan(&root, 0, Backend::Sync, false, stages);
     let devices = |outcome: &StageOutcome| -> u64 {
-        let note = outcome.findings.iter().find(|note| note.kind == NoteKind::DeviceRead).expect("said");
+        let note =
+            outcome.findings.iter().find(|note| note.kind == NoteKind::DeviceRead).expect("said");
         note.detail.split(' ').next().and_then(|word| word.parse().ok()).expect("a number")
     };
     let targets = open(given.clone()).expect("opens");
-    assert!(targets.notes().iter().any(|note| note.kind == NoteKind::PageCache), "{:?}", targets.notes());
+    assert!(
+        targets.notes().iter().any(|note| note.kind == NoteKind::PageCache),
+        "{:?}",
+        targets.notes()
+    );
     let (outcome, _) = run(&targets, 0);
     assert!(outcome.findings.is_empty(), "a write needs no empty cache");
     assert!(devices(&run(&targets, 1).0) >= FILE, "evicted, so that the device gave every byte");

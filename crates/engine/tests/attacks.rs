@@ -4,7 +4,9 @@
 use engine::{Progress, open};
 use model::StageKind;
 use model::metadata::Tree;
-use model::plan::{EngineSettings, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work};
+use model::plan::{
+    EngineSettings, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work,
+};
 use model::planner::data_file_name;
 use model::spec::{Access, Backend};
 use model::testbed::MARKER;
@@ -23,11 +25,14 @@ fn text(path: &Path) -> String {
 
 /// A plan with `files` files in the directory `root`, and a stage that fills them.
 fn plan(root: &Path, files: u32) -> HostPlan {
-    let file =
-        |number| TargetFile { path: format!("{}/{}", root.display(), data_file_name(number)), size: Bytes(FILE) };
+    let file = |number| TargetFile {
+        path: format!("{}/{}", root.display(), data_file_name(number)),
+        size: Bytes(FILE),
+    };
     let kind = PlannedTarget::Directory { root: text(root) };
     let work = Work::simple(Bytes(4096), Percent::ZERO, Access::Sequential, 1, Stop::Amount);
-    let stage = HostStage { stage: 0, kind: StageKind::Prepare, works: vec![work], workers: Vec::new() };
+    let stage =
+        HostStage { stage: 0, kind: StageKind::Prepare, works: vec![work], workers: Vec::new() };
     let engine = EngineSettings { direct: false, ..EngineSettings::simple(Backend::Sync) };
     HostPlan {
         targets: vec![Target { path: text(root), kind, files: (0..files).map(file).collect() }],
@@ -70,7 +75,11 @@ impl Scratch {
     fn victim(&self) -> PathBuf {
         let victim = self.path("victim");
         fs::create_dir_all(victim.join("tree-00000/d000000000000000000")).expect("folders");
-        for name in ["data-00000.bin", "data-00001.bin", "tree-00000/d000000000000000000/f000000000000000001"] {
+        for name in [
+            "data-00000.bin",
+            "data-00001.bin",
+            "tree-00000/d000000000000000000/f000000000000000001",
+        ] {
             fs::write(victim.join(name), PRECIOUS).expect("a file");
         }
         victim
@@ -79,7 +88,9 @@ impl Scratch {
 
 /// Nothing in the folder of [`Scratch::victim`] has changed.
 fn is_whole(victim: &Path) {
-    for name in ["data-00000.bin", "data-00001.bin", "tree-00000/d000000000000000000/f000000000000000001"] {
+    for name in
+        ["data-00000.bin", "data-00001.bin", "tree-00000/d000000000000000000/f000000000000000001"]
+    {
         assert_eq!(fs::read_to_string(victim.join(name)).expect("it is there"), PRECIOUS, "{name}");
     }
     assert_eq!(fs::read_dir(victim).expect("a folder").count(), 3, "nothing was put there");
@@ -87,7 +98,8 @@ fn is_whole(victim: &Path) {
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("a folder").flatten();
-    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
 }
@@ -102,7 +114,8 @@ fn a_plan_that_names_what_is_not_its_targets_touches_nothing() {
         &|plan| plan.targets[0].kind = PlannedTarget::Directory { root: text(&victim) },
         &|plan| {
             plan.targets[0].kind = PlannedTarget::Joined;
-            plan.targets[0].files[0] = TargetFile { path: precious.clone(), size: Bytes(PRECIOUS.len() as u64) };
+            plan.targets[0].files[0] =
+                TargetFile { path: precious.clone(), size: Bytes(PRECIOUS.len() as u64) };
         },
         &|plan| {
             plan.targets[0].kind = PlannedTarget::Device;
@@ -114,7 +127,10 @@ fn a_plan_that_names_what_is_not_its_targets_touches_nothing() {
             plan.targets[0].files[0].path.clone_from(&precious);
         },
         &|plan| plan.trees[0].path = text(&victim.join("tree-00001")),
-        &|plan| plan.targets[0].files[1].path = format!("{}/../victim/data-00001.bin", scratch.root.display()),
+        &|plan| {
+            plan.targets[0].files[1].path =
+                format!("{}/../victim/data-00001.bin", scratch.root.display())
+        },
     ];
     for (number, attack) in attacks.iter().enumerate() {
         let mut plan = plan(&scratch.root, 2);
@@ -169,7 +185,8 @@ fn a_directory_that_is_swapped_in_mid_run_is_emptied_where_it_is_and_nowhere_els
         };
         let told = targets.remove().expect_err("it is told").to_string();
         assert!(
-            told.contains("leads to another place") && told.contains(scratch.root.to_str().expect("UTF-8")),
+            told.contains("leads to another place")
+                && told.contains(scratch.root.to_str().expect("UTF-8")),
             "{told}"
         );
         is_whole(swapped);
@@ -200,7 +217,9 @@ fn a_marker_that_somebody_put_in_the_place_of_ours_stays() {
 
 #[test]
 fn a_hard_link_of_our_name_is_neither_written_nor_cut_nor_removed() {
-    for marker in ["", "{\"made_by\":\"plimsoll\",\"run_id\":\"r\",\"pid\":1,\"made_directory\":true}"] {
+    for marker in
+        ["", "{\"made_by\":\"plimsoll\",\"run_id\":\"r\",\"pid\":1,\"made_directory\":true}"]
+    {
         let scratch = Scratch::new();
         let important = scratch.path("important");
         fs::write(&important, PRECIOUS).expect("a file");
@@ -208,7 +227,10 @@ fn a_hard_link_of_our_name_is_neither_written_nor_cut_nor_removed() {
         fs::write(scratch.root.join(MARKER), marker).expect("a marker");
         fs::hard_link(&important, scratch.root.join("data-00001.bin")).expect("a link");
         let refused = open(plan(&scratch.root, 2)).expect_err("not ours").to_string();
-        assert!(refused.contains("data-00001.bin") && refused.contains("hard link, one of 2 names"), "{refused}");
+        assert!(
+            refused.contains("data-00001.bin") && refused.contains("hard link, one of 2 names"),
+            "{refused}"
+        );
         // One more than the plan has would be removed as an earlier run's.
         open(plan(&scratch.root, 1)).expect("no file of the plan").remove().expect("removes");
         assert_eq!(names(&scratch.root), ["data-00001.bin"]);
@@ -250,7 +272,9 @@ fn links_pipes_and_folders_of_our_names_are_refused_and_stay() {
         assert!(made.success());
     };
     let make: [&dyn Fn(&Path); 3] =
-        [&|path| symlink(&important, path).expect("a link"), &pipe, &|path| fs::create_dir(path).expect("a folder")];
+        [&|path| symlink(&important, path).expect("a link"), &pipe, &|path| {
+            fs::create_dir(path).expect("a folder")
+        }];
     for make in make {
         fs::write(&important, PRECIOUS).expect("a file");
         fs::create_dir(&scratch.root).expect("a folder");

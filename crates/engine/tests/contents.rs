@@ -2,7 +2,8 @@
 
 use engine::{Control, OpenTargets, StageOutcome, open, run_stage};
 use model::plan::{
-    Contents, EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work, Worker,
+    Contents, EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile,
+    Work, Worker,
 };
 use model::sample::{VERIFY_CORRUPT, VERIFY_MISDIRECTED, VERIFY_STALE, VERIFY_TORN};
 use model::spec::{Access, Backend};
@@ -46,13 +47,18 @@ fn stages() -> Vec<HostStage> {
 
 fn opened(root: &Path, backend: Backend, run_id: &str, filled: bool) -> OpenTargets {
     let root = root.to_str().expect("UTF-8").to_owned();
-    let files = vec![TargetFile { path: format!("{root}/data-00000.bin"), size: Bytes(BLOCKS * BLOCK) }];
+    let files =
+        vec![TargetFile { path: format!("{root}/data-00000.bin"), size: Bytes(BLOCKS * BLOCK) }];
     let engine = EngineSettings {
         contents: Contents { verify: true, filled, grain: Bytes(BLOCK), ..Contents::RANDOM },
         ..EngineSettings::simple(backend)
     };
     let plan = HostPlan {
-        targets: vec![Target { path: root.clone(), kind: PlannedTarget::Directory { root }, files }],
+        targets: vec![Target {
+            path: root.clone(),
+            kind: PlannedTarget::Directory { root },
+            files,
+        }],
         stages: stages(),
         ..HostPlan::empty(run_id, Nanos::millis(20), engine)
     };
@@ -95,7 +101,10 @@ fn single_damage(targets: &OpenTargets, errno: i32) -> String {
     let (outcome, errors) = run(targets, 3);
     assert_eq!(errors, BTreeMap::from([(errno, 1)]), "{:?}", outcome.findings);
     assert_eq!(outcome.findings.len(), 1);
-    assert_eq!((outcome.findings[0].kind, outcome.findings[0].stage), (NoteKind::Mismatch, Some(3)));
+    assert_eq!(
+        (outcome.findings[0].kind, outcome.findings[0].stage),
+        (NoteKind::Mismatch, Some(3))
+    );
     outcome.findings[0].detail.clone()
 }
 
@@ -106,7 +115,11 @@ fn a_sound_target_has_no_mismatch_whatever_runs() {
         let targets = opened(&root, backend, "r", true);
         for stage in [0, 3, 1, 3, 1, 2, 3] {
             let (outcome, errors) = run(&targets, stage);
-            assert!(errors.is_empty(), "{backend}, stage {stage}: {errors:?} {:?}", outcome.findings);
+            assert!(
+                errors.is_empty(),
+                "{backend}, stage {stage}: {errors:?} {:?}",
+                outcome.findings
+            );
             let is_raced = |note: &model::Note| note.kind == NoteKind::NotChecked;
             assert!(outcome.findings.iter().all(is_raced), "{:?}", outcome.findings);
         }
@@ -125,12 +138,18 @@ fn every_kind_of_damage_is_named_with_its_offset() {
         file.write_all_at(&[sound[700] ^ 1], 5 * BLOCK + 700).expect("writes");
     });
     let told = single_damage(&targets, VERIFY_CORRUPT);
-    assert!(told.starts_with("corrupt: ") && told.contains("data-00000.bin at offset 41472:"), "{told}");
+    assert!(
+        told.starts_with("corrupt: ") && told.contains("data-00000.bin at offset 41472:"),
+        "{told}"
+    );
     assert!(told.ends_with("with a wrong checksum"), "{told}");
 
     meddle(&root, |file| file.write_all_at(&block(file, 9), 5 * BLOCK).expect("writes"));
     let told = single_damage(&targets, VERIFY_MISDIRECTED);
-    assert!(told.contains("at offset 40960:") && told.ends_with("of host 0, file 0, offset 73728"), "{told}");
+    assert!(
+        told.contains("at offset 40960:") && told.ends_with("of host 0, file 0, offset 73728"),
+        "{told}"
+    );
 
     meddle(&root, |file| file.write_all_at(&sound, 5 * BLOCK).expect("writes"));
     assert!(run(&targets, 3).1.is_empty(), "what is put back is whole again");
@@ -142,7 +161,10 @@ fn every_kind_of_damage_is_named_with_its_offset() {
         file.write_all_at(&sound, 5 * BLOCK).expect("writes");
     });
     let told = single_damage(&targets, VERIFY_STALE);
-    assert!(told.starts_with("lost write: ") && told.contains("at offset 40960: expected generation"), "{told}");
+    assert!(
+        told.starts_with("lost write: ") && told.contains("at offset 40960: expected generation"),
+        "{told}"
+    );
 
     meddle(&root, |file| file.write_all_at(&new[..4096], 5 * BLOCK).expect("writes"));
     let told = single_damage(&targets, VERIFY_TORN);
@@ -172,7 +194,10 @@ fn a_later_run_checks_what_an_earlier_one_left() {
     assert!(run(&again, 3).1.is_empty());
     meddle(&root, |file| file.write_all_at(&[0; 512], 3 * BLOCK + 1024).expect("writes"));
     let told = single_damage(&again, VERIFY_CORRUPT);
-    assert!(told.contains("at offset 25600: expected a whole block of this place, found zeros"), "{told}");
+    assert!(
+        told.contains("at offset 25600: expected a whole block of this place, found zeros"),
+        "{told}"
+    );
     drop(again);
     let partial = opened(&root, Backend::IoUring, "third", false);
     assert!(run(&partial, 3).1.is_empty(), "where nothing was prepared, zeros are no damage");

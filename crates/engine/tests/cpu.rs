@@ -1,7 +1,11 @@
-//! The CPU time of workers with the kernel's threads behind them. The only test of its process, whose whole time it looks at.
+//! The CPU time of workers with the kernel's threads behind them. The only test of its process,
+//! whose whole time it looks at.
 
 use engine::{Control, open, run_stage};
-use model::plan::{EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work, Worker};
+use model::plan::{
+    EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work,
+    Worker,
+};
 use model::spec::{Access, Backend};
 use model::units::{Bytes, Nanos, Percent};
 use model::{IntervalSample, StageKind};
@@ -9,7 +13,8 @@ use model::{IntervalSample, StageKind};
 const BLOCK: u64 = 64 << 10;
 const FILE: u64 = 64 * BLOCK;
 
-/// What the kernel has counted for this process and all of its threads, those that have ended too, in ns.
+/// What the kernel has counted for this process and all of its threads, those that have ended too,
+/// in ns.
 fn of_this_process() -> u64 {
     // SAFETY: an all-zero `rusage` is a valid value of that plain C struct.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -19,9 +24,13 @@ fn of_this_process() -> u64 {
     ns(usage.ru_utime) + ns(usage.ru_stime)
 }
 
-/// Two workers with a file each that write through the page cache, which a ring leaves to threads of the kernel.
+/// Two workers with a file each that write through the page cache, which a ring leaves to threads
+/// of the kernel.
 fn plan(root: &str) -> HostPlan {
-    let files = (0..2).map(|number| TargetFile { path: format!("{root}/data-0000{number}.bin"), size: Bytes(FILE) });
+    let files = (0..2).map(|number| TargetFile {
+        path: format!("{root}/data-0000{number}.bin"),
+        size: Bytes(FILE),
+    });
     let target = Target {
         path: root.to_owned(),
         kind: PlannedTarget::Directory { root: root.to_owned() },
@@ -42,7 +51,11 @@ fn plan(root: &str) -> HostPlan {
         workers: (0..2).map(worker).collect(),
     };
     let engine = EngineSettings { direct: false, ..EngineSettings::simple(Backend::IoUring) };
-    HostPlan { targets: vec![target], stages: vec![stage], ..HostPlan::empty("test", Nanos::millis(100), engine) }
+    HostPlan {
+        targets: vec![target],
+        stages: vec![stage],
+        ..HostPlan::empty("test", Nanos::millis(100), engine)
+    }
 }
 
 #[test]
@@ -53,13 +66,16 @@ fn the_time_of_workers_is_that_of_the_process_as_the_kernel_counts_it() {
     let targets = open(plan).expect("opens");
     let mut samples: Vec<IntervalSample> = Vec::new();
     let before_ns = of_this_process();
-    let outcome = run_stage(&targets, &stage, &Control::new(), &mut || Some(0), &mut |sample| samples.push(sample))
-        .expect("runs");
+    let outcome = run_stage(&targets, &stage, &Control::new(), &mut || Some(0), &mut |sample| {
+        samples.push(sample)
+    })
+    .expect("runs");
     let process_ns = of_this_process() - before_ns;
     assert!(!outcome.failed && outcome.degraded.is_empty(), "{:?}", outcome.degraded);
     let workers = samples.iter().flat_map(|sample| &sample.workers);
     let told_ns: u64 = workers.map(|worker| worker.cpu_user_ns + worker.cpu_system_ns).sum();
-    // The process does little else: it collects samples ten times a second. Its own count is exact to some ticks.
+    // The process does little else: it collects samples ten times a second. Its own count is exact
+    // to some ticks.
     let share = told_ns as f64 / process_ns as f64;
     assert!((0.9..1.02).contains(&share), "workers {told_ns} ns of {process_ns} ns: {share:.3}");
 }

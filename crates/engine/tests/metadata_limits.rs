@@ -1,4 +1,5 @@
-//! A process without a free descriptor, in a test program of its own because the limit is that of all threads.
+//! A process without a free descriptor, in a test program of its own because the limit is that of
+//! all threads.
 
 mod files;
 
@@ -12,10 +13,12 @@ fn files_that_cannot_be_opened_for_want_of_descriptors_are_data() {
     let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let root = base.path().join("target");
     let ops = [Op::Create, Op::ReadFile, Op::Stat, Op::Remove];
-    let targets = open(plan(&root, 40, 16, Layout { unique: true, random: false }, &ops)).expect("opens");
+    let targets =
+        open(plan(&root, 40, 16, Layout { unique: true, random: false }, &ops)).expect("opens");
     assert_eq!(ios(&run(&targets, 0)), 40);
     let before = getrlimit(Resource::Nofile);
-    setrlimit(Resource::Nofile, Rlimit { current: Some(0), maximum: before.maximum }).expect("a lower limit");
+    setrlimit(Resource::Nofile, Rlimit { current: Some(0), maximum: before.maximum })
+        .expect("a lower limit");
     let read = run(&targets, 1);
     let looked_up = run(&targets, 2);
     setrlimit(Resource::Nofile, before).expect("the limit that was");

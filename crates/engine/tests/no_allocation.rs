@@ -1,9 +1,11 @@
-//! While its load is on, a worker allocates nothing: not for a request, and not for the page of an interval.
+//! While its load is on, a worker allocates nothing: not for a request, and not for the page of an
+//! interval.
 
 use engine::{Control, open, run_stage};
 use model::metadata::{FileShare, MetadataWork, Tree};
 use model::plan::{
-    Contents, EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work, Worker,
+    Contents, EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile,
+    Work, Worker,
 };
 use model::spec::{Access, Backend, CloseTime, FileFsync};
 use model::units::{Bytes, Nanos, Percent};
@@ -64,8 +66,9 @@ const BLOCK: u64 = 4096;
 const SHARE: u64 = 64 * BLOCK;
 /// Enough turned pages that a queue which allocates every few dozen messages is found out.
 const PAGES: u32 = 20;
-/// Windows that are looked at. Whatever belongs to the loop allocates in each of them; that the collector was kept from its processor for
-/// several intervals, so that a worker had to make itself another page, does not happen in all.
+/// Windows that are looked at. Whatever belongs to the loop allocates in each of them; that the
+/// collector was kept from its processor for several intervals, so that a worker had to make itself
+/// another page, does not happen in all.
 const WINDOWS: u32 = 4;
 
 fn plan(root: &Path, backend: Backend, verify: bool) -> HostPlan {
@@ -122,7 +125,8 @@ fn plan_of_files(root: &Path) -> HostPlan {
     plan.targets[0].files.clear();
     plan.trees = (0..WORKERS).map(tree).collect();
     for (stage, count) in plan.stages.iter_mut().zip([100, 1 << 32]) {
-        let mut work = Work::simple(Bytes(BLOCK), Percent::ALL, Access::Sequential, 1, Stop::Amount);
+        let mut work =
+            Work::simple(Bytes(BLOCK), Percent::ALL, Access::Sequential, 1, Stop::Amount);
         let (fsync, close) = (FileFsync::Never, CloseTime::Untimed);
         // The first stage takes files of its own, so that the second finds none.
         let first = if count == 100 { 1 << 33 } else { 0 };
@@ -152,7 +156,8 @@ fn windows(plan: impl Fn(&Path) -> HostPlan) -> Vec<u64> {
 
     COUNTED.store(0, Ordering::SeqCst);
     ARMED.store(true, Ordering::SeqCst);
-    run_stage(&targets, &stages[0], &Control::new(), &mut || Some(0), &mut |_| {}).expect("no failure of ours");
+    run_stage(&targets, &stages[0], &Control::new(), &mut || Some(0), &mut |_| {})
+        .expect("no failure of ours");
     ARMED.store(false, Ordering::SeqCst);
     assert!(
         COUNTED.load(Ordering::SeqCst) > 0,
@@ -189,12 +194,15 @@ fn windows(plan: impl Fn(&Path) -> HostPlan) -> Vec<u64> {
 #[test]
 fn nothing_is_allocated_while_the_load_is_on() {
     IS_TEST.set(true);
-    let unchecked =
-        [Backend::IoUring, Backend::Libaio, Backend::Sync, Backend::Null, Backend::Nop].map(|backend| (backend, false));
+    let unchecked = [Backend::IoUring, Backend::Libaio, Backend::Sync, Backend::Null, Backend::Nop]
+        .map(|backend| (backend, false));
     for (backend, verify) in unchecked.into_iter().chain([(Backend::IoUring, true)]) {
         let counts = windows(|root| plan(root, backend, verify));
         assert_eq!(counts.len(), WINDOWS as usize);
-        assert!(counts.contains(&0), "{backend}, verify {verify}: workers allocated in every window: {counts:?}");
+        assert!(
+            counts.contains(&0),
+            "{backend}, verify {verify}: workers allocated in every window: {counts:?}"
+        );
     }
     let counts = windows(plan_of_files);
     assert_eq!(counts.len(), WINDOWS as usize);

@@ -2,7 +2,10 @@
 
 use engine::{Control, EngineError, OpenTargets, open, run_stage};
 use model::histogram::bucket_of;
-use model::plan::{EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work, Worker};
+use model::plan::{
+    EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work,
+    Worker,
+};
 use model::priority::Priority;
 use model::spec::{Access, Backend, Poll};
 use model::units::{Bytes, Nanos, Percent};
@@ -46,7 +49,11 @@ fn plan(root: &Path, backend: Backend, direct: bool, stages: Vec<HostStage>) -> 
     let files = vec![TargetFile { path: format!("{root}/data-00000.bin"), size: Bytes(FILE) }];
     let engine = EngineSettings { direct, raw_latencies: true, ..EngineSettings::simple(backend) };
     HostPlan {
-        targets: vec![Target { path: root.clone(), kind: PlannedTarget::Directory { root }, files }],
+        targets: vec![Target {
+            path: root.clone(),
+            kind: PlannedTarget::Directory { root },
+            files,
+        }],
         stages,
         ..HostPlan::empty("test", Nanos::millis(20), engine)
     }
@@ -55,8 +62,10 @@ fn plan(root: &Path, backend: Backend, direct: bool, stages: Vec<HostStage>) -> 
 fn run(targets: &OpenTargets, stage: usize) -> (engine::StageOutcome, Vec<IntervalSample>) {
     let mut samples = Vec::new();
     let stage = targets.plan().stages[stage].clone();
-    let outcome = run_stage(targets, &stage, &Control::new(), &mut || Some(0), &mut |sample| samples.push(sample))
-        .expect("no failure of ours");
+    let outcome = run_stage(targets, &stage, &Control::new(), &mut || Some(0), &mut |sample| {
+        samples.push(sample)
+    })
+    .expect("no failure of ours");
     (outcome, samples)
 }
 
@@ -94,12 +103,22 @@ fn every_backend_keeps_its_books_to_the_bit() {
         check_sums(&prepared);
         let bytes: u64 = prepared.iter().flat_map(|s| &s.ops).map(|op| op.bytes).sum();
         assert_eq!(bytes, FILE, "{backend}: every byte is written once");
-        let fsyncs = prepared.iter().flat_map(|s| &s.ops).filter(|op| op.op == Op::Fsync).map(|op| op.ios).sum::<u64>();
+        let fsyncs = prepared
+            .iter()
+            .flat_map(|s| &s.ops)
+            .filter(|op| op.op == Op::Fsync)
+            .map(|op| op.ios)
+            .sum::<u64>();
         assert_eq!(fsyncs, u64::from(!backend.sends_nothing()));
         let (_, measured) = run(&targets, 1);
         check_sums(&measured);
-        let load: u64 = measured.iter().filter(|s| s.phase == Phase::Load).map(|s| s.length_ns).sum();
-        assert_eq!(load, Nanos::millis(130).0, "{backend}: the load's intervals cover the stage exactly");
+        let load: u64 =
+            measured.iter().filter(|s| s.phase == Phase::Load).map(|s| s.length_ns).sum();
+        assert_eq!(
+            load,
+            Nanos::millis(130).0,
+            "{backend}: the load's intervals cover the stage exactly"
+        );
         assert!(measured.iter().flat_map(|s| &s.ops).all(|op| op.errors.is_empty()));
     }
 }
@@ -107,7 +126,8 @@ fn every_backend_keeps_its_books_to_the_bit() {
 #[test]
 fn quantiles_of_merged_histograms_are_those_of_the_raw_latencies() {
     let (_base, root) = scratch();
-    let targets = open(plan(&root, Backend::IoUring, true, vec![prepare(), timed(100, 4, 4, 200)])).expect("opens");
+    let targets = open(plan(&root, Backend::IoUring, true, vec![prepare(), timed(100, 4, 4, 200)]))
+        .expect("opens");
     run(&targets, 0);
     let (_, samples) = run(&targets, 1);
     let mut merged = Histogram::new();
@@ -131,7 +151,8 @@ fn quantiles_of_merged_histograms_are_those_of_the_raw_latencies() {
 fn a_stop_ends_the_stage_and_keeps_the_part() {
     let (_base, root) = scratch();
     let targets =
-        open(plan(&root, Backend::IoUring, true, vec![prepare(), timed(100, 2, 4, 3_600_000)])).expect("opens");
+        open(plan(&root, Backend::IoUring, true, vec![prepare(), timed(100, 2, 4, 3_600_000)]))
+            .expect("opens");
     run(&targets, 0);
     let control = Control::new();
     let mut samples: Vec<IntervalSample> = Vec::new();
@@ -146,7 +167,8 @@ fn a_stop_ends_the_stage_and_keeps_the_part() {
     assert!(outcome.interrupted);
     check_sums(&samples);
     assert!(samples.len() >= 3);
-    let again = run_stage(&targets, &stage, &control, &mut || Some(0), &mut |_| {}).expect("no failure of ours");
+    let again = run_stage(&targets, &stage, &control, &mut || Some(0), &mut |_| {})
+        .expect("no failure of ours");
     assert!(again.interrupted, "no other stage begins");
 }
 
@@ -158,7 +180,8 @@ fn a_target_that_fails_is_data_and_ends_a_preparation() {
 #[test]
 fn a_backend_that_is_left_open_is_tried_and_named_and_the_trials_count_nowhere() {
     let (_base, root) = scratch();
-    let targets = open(plan(&root, Backend::Auto, true, vec![prepare(), timed(70, 2, 4, 60)])).expect("opens");
+    let targets = open(plan(&root, Backend::Auto, true, vec![prepare(), timed(70, 2, 4, 60)]))
+        .expect("opens");
     let (prepared, samples) = run(&targets, 0);
     check_sums(&samples);
     assert!(prepared.findings.is_empty(), "nothing is tried before there is anything to read");
@@ -168,14 +191,22 @@ fn a_backend_that_is_left_open_is_tried_and_named_and_the_trials_count_nowhere()
     assert_eq!(load, Nanos::millis(60).0);
     let [note] = outcome.findings.as_slice() else { panic!("one note: {:?}", outcome.findings) };
     assert_eq!((note.kind, note.host), (model::NoteKind::BackendChosen, 0));
-    assert!(note.backend().is_some_and(|taken| note.detail.contains(&format!("auto took {taken}: "))), "{note:?}");
-    assert!(note.detail.contains("(measure): auto took ") && note.detail.contains("IOPS"), "{}", note.detail);
+    assert!(
+        note.backend().is_some_and(|taken| note.detail.contains(&format!("auto took {taken}: "))),
+        "{note:?}"
+    );
+    assert!(
+        note.detail.contains("(measure): auto took ") && note.detail.contains("IOPS"),
+        "{}",
+        note.detail
+    );
 
     let control = Control::new();
     control.stop();
     let stage = targets.plan().stages[1].clone();
     let stopped =
-        run_stage(&targets, &stage, &control, &mut || Some(0), &mut |_| panic!("no load")).expect("no failure of ours");
+        run_stage(&targets, &stage, &control, &mut || Some(0), &mut |_| panic!("no load"))
+            .expect("no failure of ours");
     assert!(stopped.interrupted && stopped.findings.is_empty());
 }
 
@@ -191,9 +222,16 @@ fn a_polled_ring_keeps_its_books_or_says_why_there_is_none() {
             check_sums(&samples);
             // What a machine has is its own affair.
             let begin = format!("poll {poll}: ");
-            assert!(outcome.degraded.iter().all(|detail| detail.starts_with(&begin)), "{:?}", outcome.degraded);
+            assert!(
+                outcome.degraded.iter().all(|detail| detail.starts_with(&begin)),
+                "{:?}",
+                outcome.degraded
+            );
             assert!(samples.iter().flat_map(|s| &s.ops).all(|op| op.errors.is_empty()), "{poll}");
-            assert!(samples.iter().flat_map(|s| &s.ops).map(|op| op.ios).sum::<u64>() > 8, "{poll}");
+            assert!(
+                samples.iter().flat_map(|s| &s.ops).map(|op| op.ios).sum::<u64>() > 8,
+                "{poll}"
+            );
         }
     }
 }
@@ -209,19 +247,29 @@ fn trimming(depth: u32) -> HostStage {
 fn a_trim_gives_the_space_back_and_keeps_the_size() {
     for (backend, depth) in [(Backend::IoUring, 4), (Backend::Sync, 1)] {
         let (_base, root) = scratch();
-        let targets = open(plan(&root, backend, true, vec![prepare(), trimming(depth)])).expect("opens");
+        let targets =
+            open(plan(&root, backend, true, vec![prepare(), trimming(depth)])).expect("opens");
         run(&targets, 0);
         let file = root.join("data-00000.bin");
         let before = std::fs::metadata(&file).expect("a file");
         let (outcome, samples) = run(&targets, 1);
         assert_eq!(outcome.degraded, [""; 0], "{backend}: nothing is refused");
         check_sums(&samples);
-        let trims: Vec<_> = samples.iter().flat_map(|s| &s.ops).filter(|op| op.op == Op::Trim).collect();
-        assert!(trims.iter().all(|op| op.errors.is_empty() && op.bytes == op.ios * BLOCK), "{backend}: {trims:?}");
+        let trims: Vec<_> =
+            samples.iter().flat_map(|s| &s.ops).filter(|op| op.op == Op::Trim).collect();
+        assert!(
+            trims.iter().all(|op| op.errors.is_empty() && op.bytes == op.ios * BLOCK),
+            "{backend}: {trims:?}"
+        );
         assert!(trims.iter().map(|op| op.ios).sum::<u64>() > 0, "{backend}");
         let after = std::fs::metadata(&file).expect("a file");
         assert_eq!(after.len(), FILE);
-        assert!(after.blocks() < before.blocks(), "{backend}: {} < {}", after.blocks(), before.blocks());
+        assert!(
+            after.blocks() < before.blocks(),
+            "{backend}: {} < {}",
+            after.blocks(),
+            before.blocks()
+        );
     }
 }
 
@@ -236,11 +284,15 @@ fn libaio_sends_its_priority_and_answers_a_trim_with_an_error() {
     let (outcome, samples) = run(&targets, 1);
     assert_eq!(outcome.degraded, [""; 0]);
     assert!(samples.iter().flat_map(|s| &s.ops).all(|op| op.errors.is_empty() && op.ios > 0));
-    let outcome = run_stage(&targets, &trimming(4), &Control::new(), &mut || Some(0), &mut |sample| {
-        for op in sample.ops.iter().filter(|op| op.op == Op::Trim) {
-            assert!(op.ios == 0 && op.errors.iter().all(|(errno, _)| *errno == libc::EOPNOTSUPP), "{op:?}");
-        }
-    });
+    let outcome =
+        run_stage(&targets, &trimming(4), &Control::new(), &mut || Some(0), &mut |sample| {
+            for op in sample.ops.iter().filter(|op| op.op == Op::Trim) {
+                assert!(
+                    op.ios == 0 && op.errors.iter().all(|(errno, _)| *errno == libc::EOPNOTSUPP),
+                    "{op:?}"
+                );
+            }
+        });
     assert!(outcome.is_ok_and(|outcome| outcome.stuck.is_none()));
 }
 
@@ -258,12 +310,19 @@ fn fails_and_ends(backend: Backend) {
     let (outcome, samples) = run(&targets, 0);
     assert!(outcome.failed, "a layout with a hole is no layout");
     check_sums(&samples);
-    let errors: Vec<(i32, u64)> = samples.iter().flat_map(|s| &s.ops).flat_map(|op| op.errors.clone()).collect();
-    assert!(!errors.is_empty() && errors.iter().all(|(errno, _)| *errno == libc::EBADF), "{errors:?}");
+    let errors: Vec<(i32, u64)> =
+        samples.iter().flat_map(|s| &s.ops).flat_map(|op| op.errors.clone()).collect();
+    assert!(
+        !errors.is_empty() && errors.iter().all(|(errno, _)| *errno == libc::EBADF),
+        "{errors:?}"
+    );
     let (outcome, samples) = run(&targets, 1);
     assert!(!outcome.failed, "in a measurement errors are counted");
     check_sums(&samples);
-    assert!(samples.iter().flat_map(|s| &s.ops).map(model::sample::OpSample::error_count).sum::<u64>() > 0);
+    assert!(
+        samples.iter().flat_map(|s| &s.ops).map(model::sample::OpSample::error_count).sum::<u64>()
+            > 0
+    );
 }
 
 #[test]
@@ -275,13 +334,18 @@ fn a_directory_of_somebody_else_is_refused_and_ours_is_removed_whole() {
     assert!(refused.to_string().contains("did not make"), "{refused}");
     std::fs::remove_file(root.join("thesis.txt")).expect("removes");
 
-    let targets = open(plan(&root, Backend::IoUring, true, vec![prepare()])).expect("an empty one is claimed");
+    let targets = open(plan(&root, Backend::IoUring, true, vec![prepare()]))
+        .expect("an empty one is claimed");
     let second = open(plan(&root, Backend::IoUring, true, vec![prepare()])).expect_err("in use");
-    let holder = format!("another run is using it (process {} on host h); wait for it", std::process::id());
+    let holder =
+        format!("another run is using it (process {} on host h); wait for it", std::process::id());
     assert!(second.to_string().contains(&holder), "{second}");
     std::fs::write(root.join("data-1.bin"), "not a name of ours").expect("writes");
     targets.remove().expect("removes");
-    let left: Vec<_> = std::fs::read_dir(&root).expect("still there").map(|e| e.expect("entry").file_name()).collect();
+    let left: Vec<_> = std::fs::read_dir(&root)
+        .expect("still there")
+        .map(|e| e.expect("entry").file_name())
+        .collect();
     assert_eq!(left, ["data-1.bin"]);
 }
 
@@ -293,7 +357,8 @@ fn a_second_host_of_the_run_is_kept_out_of_the_directory_of_the_first() {
         HostPlan { host, hostname: hostname.into(), run_id: run.into(), ..plan }
     };
     let targets = open(of(0, "a", "r")).expect("opens");
-    let told = "hosts a and b see one directory here, and each would overwrite the other's files; give each host a directory of its own";
+    let told = "hosts a and b see one directory here, and each would overwrite the other's files; \
+                give each host a directory of its own";
     let refused = open(of(1, "b", "r")).expect_err("held");
     assert!(refused.to_string().contains(told), "{refused}");
     let refused = open(of(1, "b", "another")).expect_err("held by another run");
@@ -336,7 +401,8 @@ fn a_directory_that_is_gone_is_named_and_keeps_no_other_from_being_tidied_up() {
     std::fs::remove_dir_all(&root).expect("somebody removes it under the run");
     let words = targets.remove().expect_err("one is gone").to_string();
     assert!(
-        words.contains(root.to_str().expect("UTF-8")) && words.contains("somebody removed or renamed it"),
+        words.contains(root.to_str().expect("UTF-8"))
+            && words.contains("somebody removed or renamed it"),
         "{words}"
     );
     assert!(!words.contains("plimsoll clean"), "there is nothing to clean: {words}");
@@ -346,7 +412,10 @@ fn a_directory_that_is_gone_is_named_and_keeps_no_other_from_being_tidied_up() {
 /// `plan` with `count` files in place of one.
 fn with_files(root: &Path, count: u32) -> HostPlan {
     let mut plan = plan(root, Backend::Sync, false, vec![]);
-    let file = |n: u32| TargetFile { path: format!("{}/data-{n:05}.bin", root.display()), size: Bytes(FILE) };
+    let file = |n: u32| TargetFile {
+        path: format!("{}/data-{n:05}.bin", root.display()),
+        size: Bytes(FILE),
+    };
     plan.targets[0].files = (0..count).map(file).collect();
     plan
 }
@@ -355,12 +424,14 @@ fn with_files(root: &Path, count: u32) -> HostPlan {
 fn a_refused_layout_leaves_nothing_that_was_not_there() {
     let (_folder, root) = scratch();
     drop(open(with_files(&root, 1)).expect("one file"));
-    std::os::unix::fs::symlink("/nowhere", root.join("data-00002.bin")).expect("a link that is not ours");
+    std::os::unix::fs::symlink("/nowhere", root.join("data-00002.bin"))
+        .expect("a link that is not ours");
     let error = open(with_files(&root, 3)).expect_err("our files are no links");
     assert!(error.to_string().contains("data-00002.bin"), "{error}");
     assert!(root.join("data-00000.bin").exists(), "it was there before");
     assert!(!root.join("data-00001.bin").exists(), "it was made for nothing");
-    // Where the directory itself was made for nothing, it goes, too: a file of this size fits nowhere.
+    // Where the directory itself was made for nothing, it goes, too: a file of this size fits
+    // nowhere.
     let (_folder, root) = scratch();
     let mut plan = with_files(&root, 2);
     plan.targets[0].files[1].size = Bytes(1 << 62);
@@ -390,8 +461,12 @@ fn a_panic_of_a_worker_ends_its_stage_with_its_words() {
         plan.stages[0].works[0].depth = if backend == Backend::Sync { 1 } else { 4 };
         let targets = open(plan).expect("opens");
         let stage = targets.plan().stages[0].clone();
-        let error = run_stage(&targets, &stage, &Control::new(), &mut || Some(0), &mut |_| ()).expect_err("a panic");
-        assert!(matches!(&error, EngineError::Panicked { thread, .. } if thread == "worker-1"), "{backend}: {error}");
+        let error = run_stage(&targets, &stage, &Control::new(), &mut || Some(0), &mut |_| ())
+            .expect_err("a panic");
+        assert!(
+            matches!(&error, EngineError::Panicked { thread, .. } if thread == "worker-1"),
+            "{backend}: {error}"
+        );
         targets.remove().expect("removes");
     }
 }
@@ -410,5 +485,9 @@ fn a_plan_that_is_refused_leaves_nothing_behind() {
     plan.targets = vec![target(&there), target(&made), target(&base.path().join("no/parent"))];
     open(plan).expect_err("the last cannot be made");
     assert!(!made.exists(), "a directory that the run made");
-    assert_eq!(std::fs::read_dir(&there).expect("still there").count(), 0, "one that was there is as it was");
+    assert_eq!(
+        std::fs::read_dir(&there).expect("still there").count(),
+        0,
+        "one that was there is as it was"
+    );
 }

@@ -1,4 +1,5 @@
-//! What hosts send in a second, and what a thousand of them cost the coordinator: frames are read, decided on and written to a run file.
+//! What hosts send in a second, and what a thousand of them cost the coordinator: frames are read,
+//! decided on and written to a run file.
 //!
 //! `cargo run --release -p plimsoll-fleet --example fleet_cost`
 
@@ -43,7 +44,8 @@ fn main() {
         let frame = fleet::pack(&sample).expect("a host's");
         assert_eq!(fleet::unpack(&frame), Ok(sample.clone()));
         println!(
-            "an interval of 16 workers, reads and writes, {latencies} latencies each: {} bytes, plain {}",
+            "an interval of 16 workers, reads and writes, {latencies} latencies each: {} bytes, \
+             plain {}",
             length(&FromAgent::Sampled(frame)),
             length(&FromAgent::Sample(Box::new(sample)))
         );
@@ -84,14 +86,20 @@ fn sizes(what: &str, template: &CounterSample, busy: usize) {
     }
     let values: usize = template.entries.iter().map(|entry| entry.values.len()).sum();
     let each = SECONDS as usize - 1;
-    println!("{what}: {values} values, {} bytes (the first time {first}), plain {}", small / each, plain / each);
+    println!(
+        "{what}: {values} values, {} bytes (the first time {first}), plain {}",
+        small / each,
+        plain / each
+    );
 }
 
-/// What is counted in a second of which every `busy`-th disk, and as large a part of the CPUs, has a load that varies by a tenth; 0 is none.
+/// What is counted in a second of which every `busy`-th disk, and as large a part of the CPUs, has
+/// a load that varies by a tenth; 0 is none.
 fn second(template: &CounterSample, rng: &mut Rng, number: u32, busy: usize) -> CounterSample {
     let mut sample = template.clone();
     let length_ns = SECOND + rng.below(200_000);
-    (sample.number, sample.start_ns, sample.length_ns) = (number, u64::from(number) * SECOND, length_ns);
+    (sample.number, sample.start_ns, sample.length_ns) =
+        (number, u64::from(number) * SECOND, length_ns);
     for (place, entry) in sample.entries.iter_mut().enumerate() {
         let is_busy = busy > 0 && place % busy == 0;
         let (mut reads, mut writes, mut times) = (0, 0, 0);
@@ -103,7 +111,9 @@ fn second(template: &CounterSample, rng: &mut Rng, number: u32, busy: usize) -> 
                 (Layer::Cpu, _) => about(50) * 10_000_000,
                 (Layer::Clock, Metric::FrequencyHz) => (2_000 + rng.below(1_000)) * 1_000_000,
                 (Layer::Interrupt, _) => 100 + rng.below(20) + about(20_000),
-                (Layer::Host | Layer::Memory | Layer::Pressure, _) => *value + rng.below(1_000) * 1_024,
+                (Layer::Host | Layer::Memory | Layer::Pressure, _) => {
+                    *value + rng.below(1_000) * 1_024
+                }
                 (Layer::Block, Metric::Reads) => {
                     reads = about(40_000);
                     reads
@@ -123,7 +133,8 @@ fn second(template: &CounterSample, rng: &mut Rng, number: u32, busy: usize) -> 
                     }
                 }
                 (Layer::Block, Metric::InFlight) => about(40),
-                // The kernel's own sum of the others (in this file's order, all but that of flushes).
+                // The kernel's own sum of the others (in this file's order, all but that of
+                // flushes).
                 (Layer::Block, Metric::QueueNs) => times + rng.below(4) * 1_000_000,
                 (Layer::Block, _) => {
                     let spent = about(4_000) * 1_000_000;
@@ -148,10 +159,19 @@ fn interval(rng: &mut Rng, host: u32, interval: u32, latencies: u64) -> Interval
             latency.record(60_000 + rng.below(1 << order));
         });
         let (ios, bytes) = (latency.count(), latency.count() * 4096);
-        OpSample { work: 0, op, ios, bytes, errors: Vec::new(), latency: latency.encode(), raw_latencies: Vec::new() }
+        OpSample {
+            work: 0,
+            op,
+            ios,
+            bytes,
+            errors: Vec::new(),
+            latency: latency.encode(),
+            raw_latencies: Vec::new(),
+        }
     };
     let ops = vec![op(Op::Read), op(Op::Write)];
-    let share = |op: &OpSample| WorkerOp { op: op.op, ios: op.ios / 16, bytes: op.bytes / 16, errors: 0 };
+    let share =
+        |op: &OpSample| WorkerOp { op: op.op, ios: op.ios / 16, bytes: op.bytes / 16, errors: 0 };
     let worker = |worker| WorkerSample {
         worker,
         cpu_user_ns: 100_000_000,
@@ -161,7 +181,16 @@ fn interval(rng: &mut Rng, host: u32, interval: u32, latencies: u64) -> Interval
     };
     let workers = (0..16).map(worker).collect();
     let start_ns = u64::from(interval) * SECOND;
-    IntervalSample { stage: 0, host, interval, start_ns, length_ns: SECOND, phase: Phase::Load, ops, workers }
+    IntervalSample {
+        stage: 0,
+        host,
+        interval,
+        start_ns,
+        length_ns: SECOND,
+        phase: Phase::Load,
+        ops,
+        workers,
+    }
 }
 
 /// Has so many hosts run a stage, and says what each step of the way costs.
@@ -171,7 +200,8 @@ fn together(what: &str, template: Option<&CounterSample>) {
     let record = recorded.record();
     let stage = recorded.stage(StageKind::Measure);
     let path = folder.path().join("run.plimsoll");
-    let mut writer = Writer::create(&path, &record.plan, &record.testbed, "example", 0).expect("a new file");
+    let mut writer =
+        Writer::create(&path, &record.plan, &record.testbed, "example", 0).expect("a new file");
     let mut coordinator = Coordinator::new(&record.plan, &[stage], Reach::Remote, true);
     let mut now_ns = begin(&mut coordinator, &mut writer);
 
@@ -199,7 +229,10 @@ fn together(what: &str, template: Option<&CounterSample>) {
         for (host, frame) in frames {
             let message = match frame.read::<FromAgent>().expect("a message of ours") {
                 FromAgent::Counted(frame) => {
-                    let sample = unpackers[host].unpack(&frame).expect("a frame of ours").expect("of this stream");
+                    let sample = unpackers[host]
+                        .unpack(&frame)
+                        .expect("a frame of ours")
+                        .expect("of this stream");
                     FromAgent::Counters(Box::new(sample))
                 }
                 FromAgent::Sampled(frame) => {
@@ -211,17 +244,23 @@ fn together(what: &str, template: Option<&CounterSample>) {
         }
         let read = cpu_ns();
         let now = Now { steady_ns: now_ns, unix_ns: now_ns };
-        let mut actions: Vec<Action> = inputs.into_iter().flat_map(|input| coordinator.step(input, now)).collect();
+        let mut actions: Vec<Action> =
+            inputs.into_iter().flat_map(|input| coordinator.step(input, now)).collect();
         (0..10).for_each(|_| actions.extend(coordinator.step(Input::Tick, now)));
         let decided = cpu_ns();
-        let events =
-            actions.into_iter().filter_map(|action| if let Action::Emit(event) = action { Some(event) } else { None });
+        let events = actions
+            .into_iter()
+            .filter_map(|action| if let Action::Emit(event) = action { Some(event) } else { None });
         let events: Vec<Event> = events.collect();
-        kept += events.iter().filter(|event| matches!(event, Event::Sample(_) | Event::Counters(_))).count();
+        kept += events
+            .iter()
+            .filter(|event| matches!(event, Event::Sample(_) | Event::Counters(_)))
+            .count();
         // As they wait when many come at once.
         events.chunks(256).for_each(|together| writer.append_all(together).expect("room"));
         let written = cpu_ns();
-        for (spent, step) in spent.iter_mut().zip([read - began, decided - read, written - decided]) {
+        for (spent, step) in spent.iter_mut().zip([read - began, decided - read, written - decided])
+        {
             *spent += step;
         }
     }
@@ -230,7 +269,8 @@ fn together(what: &str, template: Option<&CounterSample>) {
     let of_a_core = |ns: u64| ns as f64 / (u64::from(TOGETHER) * SECOND) as f64 * 100.0;
     let [read, decided, written] = spent.map(of_a_core);
     println!(
-        "{HOSTS} hosts, {what}: {:.1} % of a core (reading {read:.1}, deciding {decided:.1}, writing {written:.1}), {} bytes a host and second",
+        "{HOSTS} hosts, {what}: {:.1} % of a core (reading {read:.1}, deciding {decided:.1}, \
+         writing {written:.1}), {} bytes a host and second",
         read + decided + written,
         bytes / HOSTS / TOGETHER as usize
     );
@@ -242,12 +282,19 @@ fn begin(coordinator: &mut Coordinator, writer: &mut Writer) -> u64 {
     let mut inputs = vec![Input::Begin];
     while gone < HOSTS {
         let now = Now { steady_ns: now_ns, unix_ns: now_ns };
-        let actions: Vec<Action> = inputs.drain(..).flat_map(|input| coordinator.step(input, now)).collect();
+        let actions: Vec<Action> =
+            inputs.drain(..).flat_map(|input| coordinator.step(input, now)).collect();
         for action in actions {
             let (host, message) = match action {
-                Action::Ping { host } => (host, FromAgent::Pong { sent_ns: now_ns, agent_ns: now_ns }),
-                Action::Send { host, message: ToAgent::Assign(_) } => (host, FromAgent::Ready { notes: Vec::new() }),
-                Action::Send { host, message: ToAgent::Arm { stage } } => (host, FromAgent::Armed { stage }),
+                Action::Ping { host } => {
+                    (host, FromAgent::Pong { sent_ns: now_ns, agent_ns: now_ns })
+                }
+                Action::Send { host, message: ToAgent::Assign(_) } => {
+                    (host, FromAgent::Ready { notes: Vec::new() })
+                }
+                Action::Send { host, message: ToAgent::Arm { stage } } => {
+                    (host, FromAgent::Armed { stage })
+                }
                 Action::Send { message: ToAgent::Go { .. }, .. } => {
                     gone += 1;
                     continue;

@@ -1,12 +1,14 @@
 //! How far another host's steady clock is ahead of ours, and how sure that is.
 //!
-//! An answer that left us at `sent`, showed `theirs` and came back at `received` bounds the offset: it lies within half the round trip of
-//! `theirs - (sent + received) / 2` (F. Cristian, "Probabilistic clock synchronization", Distributed Computing 3, 1989). Every answer gives
-//! such an interval, which widens as the clocks drift apart; the true offset lies in all of them (K. Marzullo, "Maintaining the time in a
-//! distributed system", 1984).
+//! An answer that left us at `sent`, showed `theirs` and came back at `received` bounds the offset:
+//! it lies within half the round trip of `theirs - (sent + received) / 2` (F. Cristian,
+//! "Probabilistic clock synchronization", Distributed Computing 3, 1989). Every answer gives
+//! such an interval, which widens as the clocks drift apart; the true offset lies in all of them
+//! (K. Marzullo, "Maintaining the time in a distributed system", 1984).
 
-/// By how much two clocks drift apart at most, in parts per million. `CLOCK_MONOTONIC` goes as fast as NTP has it go, and NTP corrects a clock's
-/// frequency by up to 500 ppm (RFC 5905, section 7.2, `MAXFREQ`; the kernel's `include/linux/timex.h`, `MAXFREQ`), whatever its crystal does; the
+/// By how much two clocks drift apart at most, in parts per million. `CLOCK_MONOTONIC` goes as fast
+/// as NTP has it go, and NTP corrects a clock's frequency by up to 500 ppm (RFC 5905, section 7.2,
+/// `MAXFREQ`; the kernel's `include/linux/timex.h`, `MAXFREQ`), whatever its crystal does; the
 /// other's may be corrected the other way.
 const DRIFT_PPM: u64 = 1_000;
 
@@ -34,7 +36,8 @@ impl Estimate {
     }
 }
 
-/// By how much two clocks may have drifted apart after so long, rounded up: what is lost by rounding would add up with every answer.
+/// By how much two clocks may have drifted apart after so long, rounded up: what is lost by
+/// rounding would add up with every answer.
 fn drift_ns(elapsed_ns: u64) -> i128 {
     (i128::from(elapsed_ns) * i128::from(DRIFT_PPM) + 999_999) / 1_000_000
 }
@@ -58,7 +61,8 @@ impl HostClock {
             low_ns: old.low_ns.max(new.low_ns),
             high_ns: old.high_ns.min(new.high_ns),
         });
-        // If they contradict each other, one of the clocks stood still (a suspended machine): the latest word counts.
+        // If they contradict each other, one of the clocks stood still (a suspended machine): the
+        // latest word counts.
         self.estimate = both.filter(|both| both.low_ns <= both.high_ns).or(Some(new));
     }
 
@@ -77,7 +81,8 @@ impl HostClock {
         self.round_trip_ns
     }
 
-    /// What their clock shows when ours shows `ours_ns`, and by how much that may be wrong, both in ns. `None` before the first answer.
+    /// What their clock shows when ours shows `ours_ns`, and by how much that may be wrong, both in
+    /// ns. `None` before the first answer.
     pub fn theirs(&self, ours_ns: u64) -> Option<(u64, u64)> {
         let estimate = self.estimate?.widened(ours_ns);
         let theirs = i128::from(ours_ns) + estimate.low_ns.midpoint(estimate.high_ns);

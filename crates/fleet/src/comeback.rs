@@ -1,4 +1,5 @@
-//! Agents that are started again for hosts that were lost, each over a link of its own: whoever stood between a host and us may be gone with it.
+//! Agents that are started again for hosts that were lost, each over a link of its own: whoever
+//! stood between a host and us may be gone with it.
 
 use crate::coordinator::Input;
 use crate::launch::{Agents, LastWords, Process, Wanted, launch};
@@ -8,7 +9,8 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread;
 
-/// Which agent of each host is the one that counts: a number that grows whenever a host is dropped. What an earlier one still says is not passed on.
+/// Which agent of each host is the one that counts: a number that grows whenever a host is dropped.
+/// What an earlier one still says is not passed on.
 #[derive(Clone, Debug)]
 pub(crate) struct Epochs(Arc<RwLock<Vec<u32>>>);
 
@@ -29,8 +31,14 @@ impl Epochs {
         }
     }
 
-    /// Does something unless the agent that it comes from does not count any more. Nothing of it is under way behind [`end`](Self::end).
-    pub(crate) fn while_it_counts<T>(&self, host: usize, epoch: u32, what: impl FnOnce() -> T) -> Option<T> {
+    /// Does something unless the agent that it comes from does not count any more. Nothing of it is
+    /// under way behind [`end`](Self::end).
+    pub(crate) fn while_it_counts<T>(
+        &self,
+        host: usize,
+        epoch: u32,
+        what: impl FnOnce() -> T,
+    ) -> Option<T> {
         let epochs = self.0.read().unwrap_or_else(PoisonError::into_inner);
         (epochs.get(host) == Some(&epoch)).then(what)
     }
@@ -68,13 +76,19 @@ impl Comebacks {
         let (wanted, arrived) = (self.wanted.clone(), self.arrived.clone());
         // Whoever is not reached takes long to say so.
         thread::spawn(move || {
-            let launched = wanted.and_then(|wanted| one_of(&wanted, host)).map(|wanted| launch(&wanted));
+            let launched =
+                wanted.and_then(|wanted| one_of(&wanted, host)).map(|wanted| launch(&wanted));
             let outcome = match launched {
                 Some(Ok(agents)) => {
-                    arrived.lock().unwrap_or_else(PoisonError::into_inner).insert((host, start), agents);
+                    arrived
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .insert((host, start), agents);
                     Ok(())
                 }
-                Some(Err(errors)) => Err(errors.into_iter().map(|error| error.what).collect::<Vec<_>>().join("; ")),
+                Some(Err(errors)) => {
+                    Err(errors.into_iter().map(|error| error.what).collect::<Vec<_>>().join("; "))
+                }
                 None => Err("nothing is known of the way to it".to_owned()),
             };
             if inputs.send(Input::Launched { host, start, outcome }).is_err() {
@@ -86,7 +100,8 @@ impl Comebacks {
 
     /// Takes an agent that was started. `None` where it was called off meanwhile, and has ended.
     pub(crate) fn take(&mut self, host: usize, start: u32) -> Option<(Inlet, LastWords)> {
-        let agents = self.arrived.lock().unwrap_or_else(PoisonError::into_inner).remove(&(host, start))?;
+        let agents =
+            self.arrived.lock().unwrap_or_else(PoisonError::into_inner).remove(&(host, start))?;
         let (link, process) = agents.links.into_iter().next()?;
         let (outlet, inlet) = link.split();
         if self.starts.get(&host) != Some(&start) {
@@ -104,7 +119,8 @@ impl Comebacks {
         self.ends.get(&host).map(|(outlet, _)| outlet.pass(frame.clone()))
     }
 
-    /// Has nothing to do with a host's agent any more, nor with one that is being started. Whether it was the one that the run began with.
+    /// Has nothing to do with a host's agent any more, nor with one that is being started. Whether
+    /// it was the one that the run began with.
     pub(crate) fn part(&mut self, host: usize) -> bool {
         let was_first = self.epochs.of(host) == 0;
         self.epochs.end(host);
@@ -160,7 +176,9 @@ mod tests {
         let mut comebacks = Comebacks::new(1, None);
         let (inputs, heard) = channel();
         comebacks.launch(0, 1, inputs);
-        let Ok(Input::Launched { host: 0, start: 1, outcome: Err(why) }) = heard.recv() else { panic!("no answer") };
+        let Ok(Input::Launched { host: 0, start: 1, outcome: Err(why) }) = heard.recv() else {
+            panic!("no answer")
+        };
         assert!(why.contains("nothing is known"), "{why}");
         assert!(comebacks.take(0, 1).is_none());
         assert!(comebacks.part(0) && !comebacks.part(0), "the first agent is dropped once");

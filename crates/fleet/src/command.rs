@@ -14,7 +14,8 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// The variable with the token of the live page: whoever reads it may see the run and mark it. No process that we start has it.
+/// The variable with the token of the live page: whoever reads it may see the run and mark it. No
+/// process that we start has it.
 pub(crate) const TOKEN: &str = "PLIMSOLL_TOKEN";
 
 /// How far a command is, so that no signal goes to a process that is another's by then.
@@ -37,7 +38,8 @@ pub(crate) struct Commands {
 }
 
 impl Commands {
-    /// Has `sh -c` do `command`; when it ended, `inputs` hears how. `PLIMSOLL_EVENT` in its environment is `name`.
+    /// Has `sh -c` do `command`; when it ended, `inputs` hears how. `PLIMSOLL_EVENT` in its
+    /// environment is `name`.
     pub(crate) fn begin(&mut self, number: u32, name: &str, command: &str, inputs: Sender<Input>) {
         let state = Shared::default();
         self.begun.retain(|_, state| *locked(state) != State::Over);
@@ -63,7 +65,8 @@ fn locked(state: &Shared) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// It is a process group of its own, so that Ctrl-C ends the run and not a migration that is half done.
+/// It is a process group of its own, so that Ctrl-C ends the run and not a migration that is half
+/// done.
 fn begin(number: u32, name: &str, command: &str, state: Shared, inputs: Sender<Input>) {
     let (name, command) = (name.to_owned(), command.to_owned());
     let at_once = inputs.clone();
@@ -81,10 +84,19 @@ fn begin(number: u32, name: &str, command: &str, state: Shared, inputs: Sender<I
 /// Exit status and last lines; without a status, also why.
 fn run(name: &str, command: &str, state: &Shared) -> (Option<i32>, String) {
     let mut shell = Command::new("sh");
-    shell.arg("-c").arg(command).env("PLIMSOLL_EVENT", name).env_remove(TOKEN).stdin(Stdio::null()).process_group(0);
-    // A pipe would end the command with us, if it outlives us; and a file is there when it is needed.
+    shell
+        .arg("-c")
+        .arg(command)
+        .env("PLIMSOLL_EVENT", name)
+        .env_remove(TOKEN)
+        .stdin(Stdio::null())
+        .process_group(0);
+    // A pipe would end the command with us, if it outlives us; and a file is there when it is
+    // needed.
     let output = scratch().ok();
-    let shared = || output.as_ref().and_then(|file| file.try_clone().ok()).map_or_else(Stdio::null, Stdio::from);
+    let shared = || {
+        output.as_ref().and_then(|file| file.try_clone().ok()).map_or_else(Stdio::null, Stdio::from)
+    };
     shell.stdout(shared()).stderr(shared());
     let mut child = match spawn(&mut shell, state) {
         Ok(child) => child,
@@ -118,10 +130,13 @@ fn spawn(shell: &mut Command, state: &Shared) -> Result<Child, String> {
 /// A file without a name, for this user alone.
 fn scratch() -> std::io::Result<File> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    let name = format!("plimsoll-event-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let name =
+        format!("plimsoll-event-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
     let path = std::env::temp_dir().join(name);
-    // Fails where something stands already, so nobody else can have prepared it. Both streams append: neither overwrites the other.
-    let file = OpenOptions::new().read(true).append(true).create_new(true).mode(0o600).open(&path)?;
+    // Fails where something stands already, so nobody else can have prepared it. Both streams
+    // append: neither overwrites the other.
+    let file =
+        OpenOptions::new().read(true).append(true).create_new(true).mode(0o600).open(&path)?;
     std::fs::remove_file(&path)?;
     Ok(file)
 }
@@ -131,8 +146,9 @@ fn tail(mut file: File) -> String {
     let most = 2 * MOST_DETAIL_BYTES as u64;
     let length = file.metadata().map_or(0, |meta| meta.len());
     let mut bytes = Vec::new();
-    let read =
-        file.seek(SeekFrom::Start(length.saturating_sub(most))).and_then(|_| file.take(most).read_to_end(&mut bytes));
+    let read = file
+        .seek(SeekFrom::Start(length.saturating_sub(most)))
+        .and_then(|_| file.take(most).read_to_end(&mut bytes));
     match read {
         Ok(_) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) => format!("what it wrote cannot be read: {error}"),
@@ -151,7 +167,11 @@ mod tests {
         );
         let (status, lines) = run("e", "seq 1 100000", &Shared::default());
         assert_eq!(status, Some(0));
-        assert!(lines.ends_with("99999\n100000\n") && lines.len() <= 2 * MOST_DETAIL_BYTES, "{}", lines.len());
+        assert!(
+            lines.ends_with("99999\n100000\n") && lines.len() <= 2 * MOST_DETAIL_BYTES,
+            "{}",
+            lines.len()
+        );
     }
 
     #[test]
@@ -165,7 +185,10 @@ mod tests {
             panic!("the command did not end")
         };
         let left = output.trim().to_owned();
-        assert!(Command::new("kill").arg(&left).status().expect("kill").success(), "it still ran: {left}");
+        assert!(
+            Command::new("kill").arg(&left).status().expect("kill").success(),
+            "it still ran: {left}"
+        );
     }
 
     #[test]
@@ -185,14 +208,19 @@ mod tests {
         assert!(output.contains("signal: 9"), "{output}");
         // It may have been killed before it wrote anything; what it wrote is the child's number.
         if let Some(child) = output.lines().next().and_then(|line| line.parse::<u32>().ok()) {
-            let is_there =
-                || std::fs::read_to_string(format!("/proc/{child}/stat")).is_ok_and(|stat| !stat.contains(") Z"));
+            let is_there = || {
+                std::fs::read_to_string(format!("/proc/{child}/stat"))
+                    .is_ok_and(|stat| !stat.contains(") Z"))
+            };
             while is_there() {
                 thread::yield_now();
             }
         }
         commands.end(1);
         let over = Arc::new(Mutex::new(State::Over));
-        assert_eq!(run("e", "true", &over), (None, "it was not started: it was ended before".to_owned()));
+        assert_eq!(
+            run("e", "true", &over),
+            (None, "it was not started: it was ended before".to_owned())
+        );
     }
 }

@@ -1,21 +1,26 @@
-//! How differences of counters are coded: by layer and metric, in the kernel's own steps, and by what the same value did before.
+//! How differences of counters are coded: by layer and metric, in the kernel's own steps, and by
+//! what the same value did before.
 
 use crate::range_coder::{Coder, Odds, Sizes};
 use model::counters::{Layer, Metric};
 
-/// The steps in which the kernel counts, in our unit. A difference that is no multiple of them is sent all the same.
+/// The steps in which the kernel counts, in our unit. A difference that is no multiple of them is
+/// sent all the same.
 pub(crate) fn step(layer: Layer, metric: Metric) -> u64 {
     use Metric::{
-        AvailableBytes, BusyNs, CachedBytes, DirtyBytes, DiscardBytes, DiscardNs, FlushNs, FreeBytes, FrequencyHz,
-        FullNs, GuestNiceNs, GuestNs, IdleNs, IowaitNs, IrqNs, NiceNs, QueueNs, ReadBytes, ReadNs, SoftirqNs, SomeNs,
-        StealNs, SystemNs, UserNs, WriteBytes, WriteNs, WritebackBytes,
+        AvailableBytes, BusyNs, CachedBytes, DirtyBytes, DiscardBytes, DiscardNs, FlushNs,
+        FreeBytes, FrequencyHz, FullNs, GuestNiceNs, GuestNs, IdleNs, IowaitNs, IrqNs, NiceNs,
+        QueueNs, ReadBytes, ReadNs, SoftirqNs, SomeNs, StealNs, SystemNs, UserNs, WriteBytes,
+        WriteNs, WritebackBytes,
     };
     match (layer, metric) {
         (Layer::Thread, _) => 1,
         // A tick of USER_HZ.
-        (_, UserNs | NiceNs | SystemNs | IdleNs | IowaitNs | IrqNs | SoftirqNs | StealNs | GuestNs | GuestNiceNs) => {
-            10_000_000
-        }
+        (
+            _,
+            UserNs | NiceNs | SystemNs | IdleNs | IowaitNs | IrqNs | SoftirqNs | StealNs | GuestNs
+            | GuestNiceNs,
+        ) => 10_000_000,
         // /proc/diskstats and NFS count milliseconds; pressure is counted in microseconds.
         (_, ReadNs | WriteNs | DiscardNs | FlushNs | BusyNs | QueueNs) => 1_000_000,
         (_, SomeNs | FullNs) => 1_000,
@@ -28,7 +33,8 @@ pub(crate) fn step(layer: Layer, metric: Metric) -> u64 {
     }
 }
 
-/// What a value's last difference was like: the next one is seldom of another size, and often of the other sign.
+/// What a value's last difference was like: the next one is seldom of another size, and often of
+/// the other sign.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Before {
     size: u8,
@@ -36,7 +42,8 @@ pub(crate) struct Before {
 }
 
 impl Before {
-    /// Whether the value has moved by so much that it is taken to vary about its mean: that says more of the next one than the last one does.
+    /// Whether the value has moved by so much that it is taken to vary about its mean: that says
+    /// more of the next one than the last one does.
     pub(crate) fn varies(self) -> bool {
         self.size >= 2
     }
@@ -74,14 +81,20 @@ impl Model {
     }
 
     /// Writes a difference, or reads one.
-    pub(crate) fn code(&mut self, coder: &mut impl Coder, before: &mut Before, difference: i64) -> i64 {
+    pub(crate) fn code(
+        &mut self,
+        coder: &mut impl Coder,
+        before: &mut Before,
+        difference: i64,
+    ) -> i64 {
         let size = usize::from(before.size);
         if !coder.bit(&mut self.is_other[size], difference != 0) {
             *before = Before::default();
             return 0;
         }
         let number = difference.unsigned_abs();
-        let is_uneven = self.step > 1 && coder.bit(&mut self.is_uneven, !number.is_multiple_of(self.step));
+        let is_uneven =
+            self.step > 1 && coder.bit(&mut self.is_uneven, !number.is_multiple_of(self.step));
         let step = if is_uneven { 1 } else { self.step };
         let is_less = coder.bit(&mut self.is_less[usize::from(before.sign)], difference < 0);
         let steps = self.sizes[size].get_or_insert_default().code(coder, number / step);
@@ -91,7 +104,8 @@ impl Model {
     }
 }
 
-/// What is known of the differences of each layer's metrics. Those that were never counted take no room.
+/// What is known of the differences of each layer's metrics. Those that were never counted take no
+/// room.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Models {
     of: Vec<Option<Box<Model>>>,

@@ -1,8 +1,10 @@
-//! Plan → agents → events: starts the agents, gives each its share, runs the stages on all of them at once.
+//! Plan → agents → events: starts the agents, gives each its share, runs the stages on all of them
+//! at once.
 //!
-//! The [`Coordinator`] decides and does nothing; [`Fleet`] does what it decides. A local run is a fleet of one agent at the other
-//! end of an in-memory pair, over the same messages that a remote one speaks. Nothing listens: an agent speaks on its standard streams,
-//! and whoever started it holds them.
+//! The [`Coordinator`] decides and does nothing; [`Fleet`] does what it decides. A local run is a
+//! fleet of one agent at the other end of an in-memory pair, over the same messages that a remote
+//! one speaks. Nothing listens: an agent speaks on its standard streams, and whoever started it
+//! holds them.
 
 mod agent;
 mod clock;

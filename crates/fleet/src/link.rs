@@ -1,7 +1,8 @@
-//! Carries messages in order: over a pair of channels in one process, or over the standard streams of an agent's process.
+//! Carries messages in order: over a pair of channels in one process, or over the standard streams
+//! of an agent's process.
 //!
-//! On a stream, a frame is its length (4 bytes, little endian) and so many bytes. Each is written in one piece: a relay such as `srun` makes
-//! two writes wait for each other.
+//! On a stream, a frame is its length (4 bytes, little endian) and so many bytes. Each is written
+//! in one piece: a relay such as `srun` makes two writes wait for each other.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,8 @@ use std::io::{Read, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-/// The longest frame. The plan of one host with thousands of workers and hundreds of stages is a tenth of it.
+/// The longest frame. The plan of one host with thousands of workers and hundreds of stages is a
+/// tenth of it.
 pub const LONGEST_FRAME: usize = 64 << 20;
 
 /// A message that cannot be read, or a partner that is gone.
@@ -21,8 +23,8 @@ pub enum LinkError {
     Garbled,
 }
 
-/// A message as bytes, for somebody who passes it on and need not look into it. So no message holds another, however often it is passed on,
-/// and reading one takes no more stack than any other.
+/// A message as bytes, for somebody who passes it on and need not look into it. So no message holds
+/// another, however often it is passed on, and reading one takes no more stack than any other.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Frame(Vec<u8>);
 
@@ -121,12 +123,17 @@ enum Source {
 pub fn pair() -> (Link, Link) {
     let (to_left, left_inbox) = channel();
     let (to_right, right_inbox) = channel();
-    let link = |out, inbox| Link { out: Outlet { out }, inbox: Inlet { source: Source::Memory(inbox) } };
+    let link =
+        |out, inbox| Link { out: Outlet { out }, inbox: Inlet { source: Source::Memory(inbox) } };
     (link(to_right, left_inbox), link(to_left, right_inbox))
 }
 
-/// A link over two streams, and the thread that writes: it ends when every outlet is gone, once all that they sent is written.
-pub fn over(reader: impl Read + Send + 'static, mut writer: impl Write + Send + 'static) -> (Link, JoinHandle<()>) {
+/// A link over two streams, and the thread that writes: it ends when every outlet is gone, once all
+/// that they sent is written.
+pub fn over(
+    reader: impl Read + Send + 'static,
+    mut writer: impl Write + Send + 'static,
+) -> (Link, JoinHandle<()>) {
     let (out, frames) = channel::<Vec<u8>>();
     // A thread of its own: a partner that does not read must not hold up those who send to others.
     let thread = thread::spawn(move || {
@@ -139,7 +146,10 @@ pub fn over(reader: impl Read + Send + 'static, mut writer: impl Write + Send + 
             }
         }
     });
-    (Link { out: Outlet { out }, inbox: Inlet { source: Source::Stream(Box::new(reader)) } }, thread)
+    (
+        Link { out: Outlet { out }, inbox: Inlet { source: Source::Stream(Box::new(reader)) } },
+        thread,
+    )
 }
 
 impl Link {
@@ -292,7 +302,10 @@ mod tests {
         let ((out, _), (_, mut inlet)) = (left.split(), right.split());
         out.send(&(7u32, Frame::of(&"hello".to_owned()).expect("short"))).expect("open");
         let (number, frame): (u32, Frame) = inlet.frame().expect("open").read().expect("a pair");
-        assert_eq!((number, frame.length(), frame.read::<String>()), (7, 6, Ok("hello".to_owned())));
+        assert_eq!(
+            (number, frame.length(), frame.read::<String>()),
+            (7, 6, Ok("hello".to_owned()))
+        );
         assert_eq!(frame.read::<(u64, String)>(), Err(LinkError::Garbled));
     }
 

@@ -1,13 +1,18 @@
-//! What a host's kernel counts, made small for the way: names once, then what changed. Nothing is left out: what arrives is equal to the bit.
+//! What a host's kernel counts, made small for the way: names once, then what changed. Nothing is
+//! left out: what arrives is equal to the bit.
 //!
-//! A stream of samples has a dictionary of rows, each a layer, a name and its metrics, which grows as they first come. Of every value, only the
-//! difference from what was expected is sent: expected is the value of the sample before (of one that varies, its mean), of bytes as many for each
-//! request as before, and of a block device's sum of times what its parts come to. Differences are counted in the kernel's own steps (a clock tick, a sector), as far as they can be, and
-//! coded by how likely each is (`differences.rs`, `range_coder.rs`): one of 0 where there never was another takes next to nothing.
+//! A stream of samples has a dictionary of rows, each a layer, a name and its metrics, which grows
+//! as they first come. Of every value, only the difference from what was expected is sent: expected
+//! is the value of the sample before (of one that varies, its mean), of bytes as many for each
+//! request as before, and of a block device's sum of times what its parts come to. Differences are
+//! counted in the kernel's own steps (a clock tick, a sector), as far as they can be, and
+//! coded by how likely each is (`differences.rs`, `range_coder.rs`): one of 0 where there never was
+//! another takes next to nothing.
 //!
-//! A frame, all numbers but the last as variable-length integers (7 bits a byte, the lowest first): the stream, the frame's number in it, stage, host and
-//! number of the sample, when it began (from the end of the one before) and how long it was (from the length of the one before), notes, 0 where the rows
-//! are those of the frame before or else their list, and to its end the differences.
+//! A frame, all numbers but the last as variable-length integers (7 bits a byte, the lowest first):
+//! the stream, the frame's number in it, stage, host and number of the sample, when it began (from
+//! the end of the one before) and how long it was (from the length of the one before), notes, 0
+//! where the rows are those of the frame before or else their list, and to its end the differences.
 
 use crate::differences::{Before, Models, step};
 use crate::link::{Frame, LinkError};
@@ -16,13 +21,15 @@ use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};
 use std::collections::HashMap;
 
-/// The most rows that a stream may have, and the most values of a sample: a host of 10,000 disks and 500 CPUs has two thirds of both.
+/// The most rows that a stream may have, and the most values of a sample: a host of 10,000 disks
+/// and 500 CPUs has two thirds of both.
 const MOST_ROWS: usize = 1 << 16;
 /// See [`MOST_ROWS`].
 const MOST_VALUES: usize = 1 << 18;
 /// The most bytes of all names of a stream together.
 const MOST_NAMES: usize = 1 << 22;
-/// A dictionary is begun anew when it has more rows than are in use, and so many beside: threads come and go.
+/// A dictionary is begun anew when it has more rows than are in use, and so many beside: threads
+/// come and go.
 const IDLE_ROWS: usize = 1024;
 
 /// A layer, a name and its metrics, and what they were the last time.
@@ -51,8 +58,9 @@ impl Row {
             Metric::ReadBytes => find(Metric::Reads),
             Metric::WriteBytes => find(Metric::Writes),
             Metric::DiscardBytes => find(Metric::Discards),
-            // The kernel adds up the four times when it is asked for their sum (`diskstats_show` in block/genhd.c, since Linux 5.0). Two stand before
-            // the sum, and the last one is what the others leave of it.
+            // The kernel adds up the four times when it is asked for their sum (`diskstats_show` in
+            // block/genhd.c, since Linux 5.0). Two stand before the sum, and the last one is what
+            // the others leave of it.
             Metric::QueueNs if self.layer == Layer::Block => {
                 return of(Metric::ReadNs).saturating_add(of(Metric::WriteNs));
             }
@@ -64,7 +72,8 @@ impl Row {
         };
         let step = step(self.layer, metric);
         if let Some(counted) = requests.filter(|counted| self.last[*counted] > 0) {
-            let each = u128::from(last) * u128::from(known[counted]) / u128::from(self.last[counted]);
+            let each =
+                u128::from(last) * u128::from(known[counted]) / u128::from(self.last[counted]);
             return u64::try_from(each / u128::from(step)).unwrap_or(0).wrapping_mul(step);
         }
         if self.before[place].varies() { self.mean(place, step) } else { last }
@@ -114,8 +123,11 @@ impl Book {
 
     fn add(&mut self, layer: Layer, name: String, metrics: Vec<Metric>) -> u32 {
         self.names += name.len();
-        let (last, means, before) =
-            (vec![0; metrics.len()], vec![0; metrics.len()], vec![Before::default(); metrics.len()]);
+        let (last, means, before) = (
+            vec![0; metrics.len()],
+            vec![0; metrics.len()],
+            vec![Before::default(); metrics.len()],
+        );
         self.rows.push(Row { layer, name, metrics, last, means, before });
         (self.rows.len() - 1) as u32
     }
@@ -141,7 +153,8 @@ impl Packer {
         Packer { stream, book: Book::default(), by_name: HashMap::new() }
     }
 
-    /// The frame of the next sample; `None` where it is larger than any host's, and has to be sent as it is.
+    /// The frame of the next sample; `None` where it is larger than any host's, and has to be sent
+    /// as it is.
     pub fn pack(&mut self, sample: &CounterSample) -> Option<Frame> {
         let values: usize = sample.entries.iter().map(|entry| entry.values.len()).sum();
         let names: usize = sample.entries.iter().map(|entry| entry.name.len()).sum();
@@ -149,12 +162,21 @@ impl Packer {
             return None;
         }
         let is_full = self.book.names > MOST_NAMES / 2;
-        if is_full || self.book.rows.len() > sample.entries.len().saturating_mul(2).saturating_add(IDLE_ROWS) {
+        if is_full
+            || self.book.rows.len()
+                > sample.entries.len().saturating_mul(2).saturating_add(IDLE_ROWS)
+        {
             // Frame 0 of the same stream begins it anew, too.
             (self.book, self.by_name) = (Book::default(), HashMap::new());
         }
         let mut out = Vec::with_capacity(256);
-        for number in [self.stream, self.book.next, sample.stage.into(), sample.host.into(), sample.number.into()] {
+        for number in [
+            self.stream,
+            self.book.next,
+            sample.stage.into(),
+            sample.host.into(),
+            sample.number.into(),
+        ] {
             put(&mut out, number.into());
         }
         put(&mut out, zigzag(sample.start_ns.wrapping_sub(self.book.end_ns) as i64));
@@ -175,7 +197,9 @@ impl Packer {
     fn put_rows(&mut self, out: &mut Vec<u8>, entries: &[Entry]) {
         let rows = &self.book.rows;
         let same = |(row, entry): (&u32, &Entry)| rows[*row as usize].is_of(entry);
-        if self.book.next > 0 && self.book.order.len() == entries.len() && self.book.order.iter().zip(entries).all(same)
+        if self.book.next > 0
+            && self.book.order.len() == entries.len()
+            && self.book.order.iter().zip(entries).all(same)
         {
             return put(out, 0);
         }
@@ -211,7 +235,11 @@ impl Packer {
             now.clear();
             for (column, (metric, value)) in entry.values.iter().enumerate() {
                 let difference = value.wrapping_sub(row.expected(column, &now)) as i64;
-                self.book.models.of(entry.layer, *metric).code(&mut encoder, &mut row.before[column], difference);
+                self.book.models.of(entry.layer, *metric).code(
+                    &mut encoder,
+                    &mut row.before[column],
+                    difference,
+                );
                 now.push(*value);
             }
             row.advance(&now);
@@ -228,10 +256,12 @@ pub struct Unpacker {
 }
 
 impl Unpacker {
-    /// The sample of the next frame; `None` for one of a stream that was over when this one began, which comes too late for anybody.
+    /// The sample of the next frame; `None` for one of a stream that was over when this one began,
+    /// which comes too late for anybody.
     ///
     /// # Errors
-    /// It is no frame of ours, or not the one that follows. Nothing that comes behind it can be read.
+    /// It is no frame of ours, or not the one that follows. Nothing that comes behind it can be
+    /// read.
     pub fn unpack(&mut self, frame: &Frame) -> Result<Option<CounterSample>, LinkError> {
         let mut bytes = Bytes(frame.bytes());
         let (stream, number) = (bytes.number()?, bytes.number()?);
@@ -400,26 +430,27 @@ mod tests {
         // Close ones, round ones and any.
         let value = prop_oneof![0u64..5, (0u64..50).prop_map(|n| n * 10_000_000), any::<u64>()];
         let values = prop::collection::vec((metric(), value), 0..6);
-        (prop::sample::select(Layer::ALL.to_vec()), "[a-c]", values).prop_map(|(layer, name, values)| Entry {
-            layer,
-            name,
-            values,
-        })
+        (prop::sample::select(Layer::ALL.to_vec()), "[a-c]", values)
+            .prop_map(|(layer, name, values)| Entry { layer, name, values })
     }
 
     fn sample() -> impl Strategy<Value = CounterSample> {
         let entries = prop::collection::vec(entry(), 0..12);
         let numbers = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u64>(), any::<u64>());
-        (numbers, entries, prop::collection::vec(".{0,9}", 0..3)).prop_map(|(numbers, entries, notes)| {
-            let (stage, host, number, start_ns, length_ns) = numbers;
-            CounterSample { stage, host, number, start_ns, length_ns, entries, notes }
-        })
+        (numbers, entries, prop::collection::vec(".{0,9}", 0..3)).prop_map(
+            |(numbers, entries, notes)| {
+                let (stage, host, number, start_ns, length_ns) = numbers;
+                CounterSample { stage, host, number, start_ns, length_ns, entries, notes }
+            },
+        )
     }
 
     /// The same rows with other values: what really comes.
     fn again(sample: &CounterSample, add: u64) -> CounterSample {
         let mut next = sample.clone();
-        for (place, (_, value)) in next.entries.iter_mut().flat_map(|entry| &mut entry.values).enumerate() {
+        for (place, (_, value)) in
+            next.entries.iter_mut().flat_map(|entry| &mut entry.values).enumerate()
+        {
             *value = value.wrapping_add(if place % 3 == 0 { add } else { 0 });
         }
         next
@@ -480,7 +511,10 @@ mod tests {
 
     fn one(name: &str, value: u64) -> CounterSample {
         let values = vec![(Metric::Reads, value)];
-        CounterSample { entries: vec![Entry { layer: Layer::Block, name: name.into(), values }], ..Default::default() }
+        CounterSample {
+            entries: vec![Entry { layer: Layer::Block, name: name.into(), values }],
+            ..Default::default()
+        }
     }
 
     #[test]
@@ -488,7 +522,9 @@ mod tests {
         let mut packer = Packer::new(0);
         let lengths: Vec<usize> = [1, 1, 2]
             .iter()
-            .map(|value| packer.pack(&one("a name of some length", *value)).expect("small").length())
+            .map(|value| {
+                packer.pack(&one("a name of some length", *value)).expect("small").length()
+            })
             .collect();
         assert!(lengths[0] > 30 && lengths[1] <= 12 && lengths[2] <= 12, "{lengths:?}");
     }
@@ -497,7 +533,8 @@ mod tests {
     fn a_stream_that_is_over_is_not_mixed_into_the_next_and_a_gap_is_refused() {
         let (mut old, mut new) = (Packer::new(1), Packer::new(2));
         let (first, late) = (old.pack(&one("sda", 1)), old.pack(&one("sda", 2)));
-        let (next, lost, after) = (new.pack(&one("sdb", 7)), new.pack(&one("sdb", 8)), new.pack(&one("sdb", 9)));
+        let (next, lost, after) =
+            (new.pack(&one("sdb", 7)), new.pack(&one("sdb", 8)), new.pack(&one("sdb", 9)));
         let mut unpacker = Unpacker::default();
         let mut unpack = |frame: Option<Frame>| unpacker.unpack(&frame.expect("small"));
         assert_eq!(unpack(first), Ok(Some(one("sda", 1))));
@@ -533,7 +570,9 @@ mod tests {
                 model.code(&mut encoder, &mut Before::default(), 0);
             });
             frame.extend(encoder.finish());
-            Unpacker::default().unpack(&Frame::from_bytes(frame).expect("short")).map(|sample| sample.is_some())
+            Unpacker::default()
+                .unpack(&Frame::from_bytes(frame).expect("short"))
+                .map(|sample| sample.is_some())
         };
         // A row without a name and of one metric, and then itself again and again.
         let (row, itself) = ([0, 0, 0, 1, 0], [1]);
@@ -546,7 +585,10 @@ mod tests {
         let (row, most) = ([0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0], MOST_VALUES / 8);
         assert_eq!(read(most, &row, &itself, 8 * most), Ok(true));
         assert_eq!(read(most + 1, &row, &itself, 8 * (most + 1)), Err(LinkError::Garbled));
-        let large = CounterSample { entries: vec![one("x", 1).entries.remove(0); MOST_ROWS], ..Default::default() };
+        let large = CounterSample {
+            entries: vec![one("x", 1).entries.remove(0); MOST_ROWS],
+            ..Default::default()
+        };
         assert_eq!(Packer::new(0).pack(&large).map(|frame| frame.length()), None);
     }
 }

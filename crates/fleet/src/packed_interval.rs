@@ -1,8 +1,11 @@
-//! What a host did in an interval, made small for the way. Nothing is left out: what arrives is equal to the bit.
+//! What a host did in an interval, made small for the way. Nothing is left out: what arrives is
+//! equal to the bit.
 //!
-//! Each frame stands for itself. All numbers are coded by their odds (`range_coder.rs`), as differences from what is expected: of a worker, what the one
-//! before it did, and as many bytes for each request. A histogram is taken for what it is, a list of variable-length integers of which every other one
-//! is a count; one that is written otherwise goes as its bytes. Both directions are one piece of code.
+//! Each frame stands for itself. All numbers are coded by their odds (`range_coder.rs`), as
+//! differences from what is expected: of a worker, what the one before it did, and as many bytes
+//! for each request. A histogram is taken for what it is, a list of variable-length integers of
+//! which every other one is a count; one that is written otherwise goes as its bytes. Both
+//! directions are one piece of code.
 
 use crate::differences::{Before, Model};
 use crate::link::{Frame, LinkError};
@@ -11,7 +14,8 @@ use model::Op;
 use model::histogram::EncodedHistogram;
 use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
 
-/// The most numbers of a frame: a host of ten thousand workers has a tenth of it. What has more goes as it is.
+/// The most numbers of a frame: a host of ten thousand workers has a tenth of it. What has more
+/// goes as it is.
 const MOST_NUMBERS: usize = 1 << 20;
 
 /// The most workers of a frame, and the most entries of any list of more than numbers.
@@ -37,8 +41,9 @@ enum Kind {
 
 const KINDS: usize = Kind::Plain as usize + 1;
 
-/// The frame of a sample; `None` where it has to be sent as it is: it is larger than any host's, or has its latencies one by one, of which there may be
-/// a million a second, and too little is known of the next one to be worth the time.
+/// The frame of a sample; `None` where it has to be sent as it is: it is larger than any host's, or
+/// has its latencies one by one, of which there may be a million a second, and too little is known
+/// of the next one to be worth the time.
 pub fn pack(sample: &IntervalSample) -> Option<Frame> {
     if sample.ops.iter().any(|op| !op.raw_latencies.is_empty()) {
         return None;
@@ -61,7 +66,16 @@ pub fn unpack(frame: &Frame) -> Result<IntervalSample, LinkError> {
 
 fn blank() -> IntervalSample {
     let (ops, workers) = (Vec::new(), Vec::new());
-    IntervalSample { stage: 0, host: 0, interval: 0, start_ns: 0, length_ns: 0, phase: Phase::Load, ops, workers }
+    IntervalSample {
+        stage: 0,
+        host: 0,
+        interval: 0,
+        start_ns: 0,
+        length_ns: 0,
+        phase: Phase::Load,
+        ops,
+        workers,
+    }
 }
 
 const PHASES: [Phase; 3] = [Phase::Load, Phase::Tail, Phase::Drain];
@@ -81,10 +95,12 @@ impl<C: Coder> Codec<C> {
     }
 
     fn number(&mut self, kind: Kind, expected: u64, number: &mut u64) -> Result<(), LinkError> {
-        self.left = self.left.checked_sub(1).filter(|_| self.coder.is_sound()).ok_or(LinkError::Garbled)?;
+        self.left =
+            self.left.checked_sub(1).filter(|_| self.coder.is_sound()).ok_or(LinkError::Garbled)?;
         let place = kind as usize;
         let difference = number.wrapping_sub(expected) as i64;
-        let difference = self.models[place].code(&mut self.coder, &mut self.before[place], difference);
+        let difference =
+            self.models[place].code(&mut self.coder, &mut self.before[place], difference);
         *number = expected.wrapping_add(difference as u64);
         Ok(())
     }
@@ -97,15 +113,25 @@ impl<C: Coder> Codec<C> {
     }
 
     /// One of these.
-    fn word<T: Copy + PartialEq>(&mut self, all: &[T], expected: Option<T>, word: &mut T) -> Result<(), LinkError> {
-        let place = |word: T| all.iter().position(|other| *other == word).unwrap_or_default() as u64;
+    fn word<T: Copy + PartialEq>(
+        &mut self,
+        all: &[T],
+        expected: Option<T>,
+        word: &mut T,
+    ) -> Result<(), LinkError> {
+        let place =
+            |word: T| all.iter().position(|other| *other == word).unwrap_or_default() as u64;
         let mut number = place(*word);
         self.number(Kind::Name, expected.map_or(0, place), &mut number)?;
-        *word = *usize::try_from(number).ok().and_then(|place| all.get(place)).ok_or(LinkError::Garbled)?;
+        *word = *usize::try_from(number)
+            .ok()
+            .and_then(|place| all.get(place))
+            .ok_or(LinkError::Garbled)?;
         Ok(())
     }
 
-    /// Gives a list its length, which is `most` at most: its memory is taken before it is known whether all of it is there.
+    /// Gives a list its length, which is `most` at most: its memory is taken before it is known
+    /// whether all of it is there.
     fn length<T: Clone>(
         &mut self,
         (expected, most): (usize, usize),
@@ -116,7 +142,10 @@ impl<C: Coder> Codec<C> {
         self.number(Kind::Length, expected as u64, &mut length)?;
         // Each entry has a number at least.
         let most = most.min(self.left);
-        let length = usize::try_from(length).ok().filter(|length| *length <= most).ok_or(LinkError::Garbled)?;
+        let length = usize::try_from(length)
+            .ok()
+            .filter(|length| *length <= most)
+            .ok_or(LinkError::Garbled)?;
         list.resize(length, blank.clone());
         Ok(())
     }
@@ -150,7 +179,8 @@ impl<C: Coder> Codec<C> {
         };
         self.length((0, MOST_ENTRIES), &mut sample.ops, &blank_op)?;
         sample.ops.iter_mut().try_for_each(|op| self.op(op))?;
-        let blank_worker = WorkerSample { worker: 0, cpu_user_ns: 0, cpu_system_ns: 0, ops: vec![], mark: None };
+        let blank_worker =
+            WorkerSample { worker: 0, cpu_user_ns: 0, cpu_system_ns: 0, ops: vec![], mark: None };
         self.length((0, MOST_ENTRIES), &mut sample.workers, &blank_worker)?;
         let mut before = blank_worker;
         for (place, worker) in sample.workers.iter_mut().enumerate() {
@@ -175,7 +205,8 @@ impl<C: Coder> Codec<C> {
         self.histogram(&mut op.latency.0)
     }
 
-    /// A byte, and numbers of which the first three are limits and a sum, and the others distances and counts in turns.
+    /// A byte, and numbers of which the first three are limits and a sum, and the others distances
+    /// and counts in turns.
     fn histogram(&mut self, bytes: &mut Vec<u8>) -> Result<(), LinkError> {
         let read = numbers_of(bytes);
         let mut is_list = u64::from(read.is_some());
@@ -200,7 +231,12 @@ impl<C: Coder> Codec<C> {
         Ok(())
     }
 
-    fn worker(&mut self, place: u32, before: &WorkerSample, worker: &mut WorkerSample) -> Result<(), LinkError> {
+    fn worker(
+        &mut self,
+        place: u32,
+        before: &WorkerSample,
+        worker: &mut WorkerSample,
+    ) -> Result<(), LinkError> {
         self.small(Kind::Worker, place, &mut worker.worker)?;
         self.number(Kind::UserTime, before.cpu_user_ns, &mut worker.cpu_user_ns)?;
         self.number(Kind::SystemTime, before.cpu_system_ns, &mut worker.cpu_system_ns)?;
@@ -215,7 +251,11 @@ impl<C: Coder> Codec<C> {
             self.number(Kind::Errors, before.errors, &mut op.errors)?;
         }
         // How far writes got is only known where reads are checked.
-        let mut mark = worker.mark.as_ref().and_then(|mark| postcard::to_stdvec(mark).ok()).unwrap_or_default();
+        let mut mark = worker
+            .mark
+            .as_ref()
+            .and_then(|mark| postcard::to_stdvec(mark).ok())
+            .unwrap_or_default();
         self.bytes(&mut mark)?;
         worker.mark = match mark.as_slice() {
             [] => None,
@@ -225,15 +265,16 @@ impl<C: Coder> Codec<C> {
     }
 }
 
-/// The first byte, and the variable-length integers behind it (7 bits a byte, the lowest first); `None` where they are not in their shortest form, which
-/// would not come back.
+/// The first byte, and the variable-length integers behind it (7 bits a byte, the lowest first);
+/// `None` where they are not in their shortest form, which would not come back.
 fn numbers_of(bytes: &[u8]) -> Option<(u32, Vec<u64>)> {
     let (first, mut rest) = bytes.split_first()?;
     let mut numbers = Vec::new();
     while !rest.is_empty() {
         let length = rest.iter().position(|byte| *byte < 0x80)? + 1;
         let (own, behind) = rest.split_at(length);
-        let number = own.iter().rev().fold(0u128, |number, byte| number << 7 | u128::from(byte & 0x7f));
+        let number =
+            own.iter().rev().fold(0u128, |number, byte| number << 7 | u128::from(byte & 0x7f));
         let is_shortest = length == 1 || own.last() != Some(&0);
         numbers.push(u64::try_from(number).ok().filter(|_| length <= 10 && is_shortest)?);
         rest = behind;
@@ -328,7 +369,9 @@ mod tests {
     fn a_list_that_claims_to_be_endless_is_refused_without_its_memory() {
         let mut writer = Codec::new(Encoder::new());
         // As far as the first list, which claims more entries than a frame has numbers.
-        for kind in [Kind::Header, Kind::Header, Kind::Header, Kind::Header, Kind::Header, Kind::Name] {
+        for kind in
+            [Kind::Header, Kind::Header, Kind::Header, Kind::Header, Kind::Header, Kind::Name]
+        {
             writer.number(kind, 0, &mut 0).expect("room");
         }
         writer.number(Kind::Length, 0, &mut (MOST_ENTRIES as u64 + 1)).expect("room");
@@ -338,7 +381,8 @@ mod tests {
 
     #[test]
     fn what_is_too_large_and_latencies_one_by_one_go_as_they_are() {
-        let worker = WorkerSample { worker: 0, cpu_user_ns: 0, cpu_system_ns: 0, ops: vec![], mark: None };
+        let worker =
+            WorkerSample { worker: 0, cpu_user_ns: 0, cpu_system_ns: 0, ops: vec![], mark: None };
         let of = |workers| IntervalSample { workers: vec![worker.clone(); workers], ..blank() };
         assert!(pack(&of(MOST_ENTRIES)).is_some() && pack(&of(MOST_ENTRIES + 1)).is_none());
         let mut op = OpSample {
@@ -371,9 +415,17 @@ mod tests {
         for (count, most) in [(1_000, 250), (100_000, 800), (10_000_000, 1_700)] {
             let latency = spread(count);
             let before = latency.0.len();
-            let op =
-                OpSample { work: 0, op: Op::ALL[0], ios: 0, bytes: 0, errors: vec![], latency, raw_latencies: vec![] };
-            let length = pack(&IntervalSample { ops: vec![op], ..blank() }).expect("small").length();
+            let op = OpSample {
+                work: 0,
+                op: Op::ALL[0],
+                ios: 0,
+                bytes: 0,
+                errors: vec![],
+                latency,
+                raw_latencies: vec![],
+            };
+            let length =
+                pack(&IntervalSample { ops: vec![op], ..blank() }).expect("small").length();
             assert!(
                 length <= most && 2 * length < before + before / 2,
                 "{count} latencies: {length} of {before} bytes"

@@ -1,4 +1,5 @@
-//! Does what the coordinator decides: carries messages, tells the time, hands events to the recorder.
+//! Does what the coordinator decides: carries messages, tells the time, hands events to the
+//! recorder.
 
 mod clean;
 mod director;
@@ -87,9 +88,14 @@ impl fmt::Display for FleetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FleetError::Lost { host, why } => {
-                write!(f, "the agent of host {host} ended before the run began ({why}); start again")
+                write!(
+                    f,
+                    "the agent of host {host} ended before the run began ({why}); start again"
+                )
             }
-            FleetError::Interrupted => f.write_str("stopped before the run began; nothing was touched"),
+            FleetError::Interrupted => {
+                f.write_str("stopped before the run began; nothing was touched")
+            }
         }
     }
 }
@@ -111,14 +117,17 @@ impl Fleet {
         format!("sim-{number:02}")
     }
 
-    /// A fleet of so many simulated hosts, at least one: agents in this process, whose workers all live in one virtual time.
+    /// A fleet of so many simulated hosts, at least one: agents in this process, whose workers all
+    /// live in one virtual time.
     pub fn simulated(version: &str, hosts: u32) -> Fleet {
         let together = engine::Together::new(hosts.max(1) as usize);
         let hosts = hosts.max(1);
         let one = |_| {
             let (ours, theirs) = pair();
             let (version, together) = (version.to_owned(), together.clone());
-            thread::spawn(move || agent::serve(theirs, Guard::none(), &version, Some(together), false));
+            thread::spawn(move || {
+                agent::serve(theirs, Guard::none(), &version, Some(together), false)
+            });
             (ours, None)
         };
         let names = (1..=hosts).map(Fleet::simulated_name).collect();
@@ -129,7 +138,8 @@ impl Fleet {
     /// A fleet of agents that were launched. Each gives us up after so long a silence.
     pub fn remote(agents: Agents, lost_after: Nanos) -> Fleet {
         let links = agents.links.into_iter().map(|(link, process)| (link, Some(process))).collect();
-        let mut fleet = Fleet::of(agents.names, agents.tree, links, Reach::Remote, Some(agents.wanted));
+        let mut fleet =
+            Fleet::of(agents.names, agents.tree, links, Reach::Remote, Some(agents.wanted));
         fleet.lost_after_ns = lost_after.0;
         for host in 0..fleet.names.len() {
             // If it is gone already, the end of its link says so.
@@ -149,7 +159,8 @@ impl Fleet {
         let (inputs, receiver) = channel();
         let clock = SteadyClock(Instant::now());
         let (branches, inlets) = Branches::of(&names, tree, links);
-        for (branch, ((inlet, last), relay)) in inlets.into_iter().zip(&branches.relays).enumerate() {
+        for (branch, ((inlet, last), relay)) in inlets.into_iter().zip(&branches.relays).enumerate()
+        {
             let (tree, epochs) = (branches.tree.clone(), comebacks.epochs.clone());
             let way = Way { tree, branch, first: 0, epochs, epoch: 0, relay: relay.clone(), clock };
             forward(way, inlet, last, inputs.clone());
@@ -178,8 +189,10 @@ impl Fleet {
         }
     }
 
-    /// Runs these stages of `plan` and hands every event to `record` in order, those together that wait together. An error of `record` ends the run: a figure that
-    /// nobody keeps is not worth a load. `is_steady` is [`Director::is_steady`]. With `keep_data`, the files of the run stay on the targets.
+    /// Runs these stages of `plan` and hands every event to `record` in order, those together that
+    /// wait together. An error of `record` ends the run: a figure that nobody keeps is not worth a
+    /// load. `is_steady` is [`Director::is_steady`]. With `keep_data`, the files of the run stay on
+    /// the targets.
     pub fn run(
         self,
         plan: &Plan,
@@ -192,7 +205,13 @@ impl Fleet {
     }
 
     /// As [`run`](Self::run); the director also says which point follows, where the plan searches.
-    pub fn direct(mut self, plan: &Plan, stages: &[u32], keep_data: bool, director: &mut dyn Director) -> Ending {
+    pub fn direct(
+        mut self,
+        plan: &Plan,
+        stages: &[u32],
+        keep_data: bool,
+        director: &mut dyn Director,
+    ) -> Ending {
         let kernels = self.kernels.take().unwrap_or_default();
         let mut coordinator = Coordinator::new(plan, stages, self.reach, keep_data).on(kernels);
         coordinator.identify(self.identities.take().unwrap_or_default());
@@ -216,14 +235,17 @@ impl Fleet {
             }
             for action in coordinator.step(input, self.now()) {
                 // What others are told or see next holds for what is on record.
-                if !matches!(action, Action::Emit(_) | Action::Ping { .. } | Action::Finish { .. }) {
+                if !matches!(action, Action::Emit(_) | Action::Ping { .. } | Action::Finish { .. })
+                {
                     inputs.extend(events.record(director));
                 }
                 match self.perform(action, director, &mut events) {
                     Done::Yes => {}
                     Done::Then(input) => inputs.push_back(input),
                     Done::Dropped(cut_off) => {
-                        inputs.extend(cut_off.into_iter().map(|(host, why)| Input::Lost { host, why }));
+                        inputs.extend(
+                            cut_off.into_iter().map(|(host, why)| Input::Lost { host, why }),
+                        );
                     }
                     Done::Over(ending) => return ending,
                 }
@@ -249,7 +271,12 @@ impl Fleet {
         Now { steady_ns: self.clock.now_ns(), unix_ns: unix_ns() }
     }
 
-    fn perform(&mut self, action: Action, director: &mut dyn Director, events: &mut Unrecorded) -> Done {
+    fn perform(
+        &mut self,
+        action: Action,
+        director: &mut dyn Director,
+        events: &mut Unrecorded,
+    ) -> Done {
         let sent = match action {
             Action::Send { host, message } => (host, self.send(host, &message)),
             Action::Ping { host } => (host, self.ping(host)),
@@ -293,14 +320,16 @@ impl Fleet {
             }
         };
         match sent {
-            (host, Some(Err(_))) => {
-                Done::Then(Input::Lost { host, why: "it does not take messages any more".to_owned() })
-            }
+            (host, Some(Err(_))) => Done::Then(Input::Lost {
+                host,
+                why: "it does not take messages any more".to_owned(),
+            }),
             _ => Done::Yes,
         }
     }
 
-    /// Has nothing to do with a host's agent any more. Comes back with the hosts that are cut off by that.
+    /// Has nothing to do with a host's agent any more. Comes back with the hosts that are cut off
+    /// by that.
     fn part(&mut self, host: usize) -> Vec<(usize, String)> {
         if !self.comebacks.part(host) {
             return Vec::new();
@@ -310,13 +339,22 @@ impl Fleet {
         cut_off.into_iter().filter(|(host, _)| self.comebacks.epochs.of(*host) == 0).collect()
     }
 
-    /// Takes an agent that was started again, and listens to it. Whether its start was called off: then nobody hears of it.
+    /// Takes an agent that was started again, and listens to it. Whether its start was called off:
+    /// then nobody hears of it.
     fn is_called_off(&mut self, input: &Input) -> bool {
         let Input::Launched { host, start, outcome: Ok(()) } = input else { return false };
         let Some((inlet, words)) = self.comebacks.take(*host, *start) else { return true };
         let epochs = self.comebacks.epochs.clone();
         let (epoch, relay) = (epochs.of(*host), self.name(*host));
-        let way = Way { tree: Tree::new(1, 1), branch: 0, first: *host, epochs, epoch, relay, clock: self.clock };
+        let way = Way {
+            tree: Tree::new(1, 1),
+            branch: 0,
+            first: *host,
+            epochs,
+            epoch,
+            relay,
+            clock: self.clock,
+        };
         forward(way, inlet, Some(words), self.interrupter.inputs.clone());
         // If it is gone already, the end of its link says so.
         let _ = self.send(*host, &ToAgent::Welcome { lost_after_ns: self.lost_after_ns });

@@ -1,10 +1,13 @@
-//! An adaptive binary range coder: numbers that are likely, by what came before, take a part of a bit, and unlikely ones take more.
+//! An adaptive binary range coder: numbers that are likely, by what came before, take a part of a
+//! bit, and unlikely ones take more.
 //!
-//! The arithmetic is that of LZMA (I. Pavlov, "LZMA specification", 2015; after G. N. N. Martin, "Range encoding", 1979): 32 bits of range, a carry that
-//! runs back over bytes that are held, and odds that move towards what comes. They have 15 bits here where LZMA has 11: most of what a host counts does
-//! not change, and a bit that is nearly certain costs a thousandth of one then.
+//! The arithmetic is that of LZMA (I. Pavlov, "LZMA specification", 2015; after G. N. N. Martin,
+//! "Range encoding", 1979): 32 bits of range, a carry that runs back over bytes that are held, and
+//! odds that move towards what comes. They have 15 bits here where LZMA has 11: most of what a host
+//! counts does not change, and a bit that is nearly certain costs a thousandth of one then.
 //!
-//! Both directions are one piece of code: a [`Coder`] is told the bit by the writer, and tells it to the reader, so that the two cannot differ.
+//! Both directions are one piece of code: a [`Coder`] is told the bit by the writer, and tells it
+//! to the reader, so that the two cannot differ.
 
 use crate::link::LinkError;
 
@@ -36,8 +39,9 @@ impl Odds {
     }
 
     fn follow(&mut self, bit: bool) {
-        // 1/4 at first, 1/8 from the second bit on, 1/16 from the fourth, 1/32 from the eighth. It never gets to the end of the scale, where the other
-        // bit had no room: what is left there is too little for a step.
+        // 1/4 at first, 1/8 from the second bit on, 1/16 from the fourth, 1/32 from the eighth. It
+        // never gets to the end of the scale, where the other bit had no room: what is left there
+        // is too little for a step.
         let follow = (2 + self.seen.checked_ilog2().map_or(0, |seen| seen as u8)).min(FOLLOW);
         self.seen = (self.seen + 1).min(1 << FOLLOW);
         if bit {
@@ -52,7 +56,8 @@ impl Odds {
 pub(crate) trait Coder {
     /// A bit of which something is known. Comes back with it.
     fn bit(&mut self, odds: &mut Odds, bit: bool) -> bool;
-    /// The lowest `count` bits of a number (at most 16), of which nothing is known. Comes back with them.
+    /// The lowest `count` bits of a number (at most 16), of which nothing is known. Comes back with
+    /// them.
     fn plain(&mut self, count: u32, bits: u32) -> u32;
     /// Whether there is still something to be read, or to be written.
     fn is_sound(&self) -> bool;
@@ -207,7 +212,8 @@ impl Coder for Decoder<'_> {
 
 /// Bits of a number's length.
 const LENGTH_BITS: u32 = 6;
-/// The bits behind a number's first of which something is known; those behind them are as good as random.
+/// The bits behind a number's first of which something is known; those behind them are as good as
+/// random.
 const KNOWN_BITS: u32 = 2;
 
 /// How likely numbers other than 0 are, by their length in bits.
@@ -219,7 +225,10 @@ pub(crate) struct Sizes {
 
 impl Default for Sizes {
     fn default() -> Sizes {
-        Sizes { lengths: [Odds::default(); 1 << LENGTH_BITS], next: [[Odds::default(); 1 << KNOWN_BITS]; 8] }
+        Sizes {
+            lengths: [Odds::default(); 1 << LENGTH_BITS],
+            next: [[Odds::default(); 1 << KNOWN_BITS]; 8],
+        }
     }
 }
 
@@ -263,7 +272,8 @@ mod tests {
     }
 
     fn written(numbers: &[u64]) -> Vec<u8> {
-        let (mut encoder, mut is_some, mut sizes) = (Encoder::new(), Odds::default(), Sizes::default());
+        let (mut encoder, mut is_some, mut sizes) =
+            (Encoder::new(), Odds::default(), Sizes::default());
         for number in numbers {
             if encoder.bit(&mut is_some, *number > 0) {
                 sizes.code(&mut encoder, *number);
@@ -273,8 +283,10 @@ mod tests {
     }
 
     fn read(bytes: &[u8], count: usize) -> Result<Vec<u64>, LinkError> {
-        let (mut decoder, mut is_some, mut sizes) = (Decoder::new(bytes), Odds::default(), Sizes::default());
-        let one = |_| if decoder.bit(&mut is_some, false) { sizes.code(&mut decoder, 0) } else { 0 };
+        let (mut decoder, mut is_some, mut sizes) =
+            (Decoder::new(bytes), Odds::default(), Sizes::default());
+        let one =
+            |_| if decoder.bit(&mut is_some, false) { sizes.code(&mut decoder, 0) } else { 0 };
         let numbers = (0..count).map(one).collect();
         decoder.finish().map(|()| numbers)
     }
@@ -295,7 +307,8 @@ mod tests {
             numbers in prop::collection::vec(any::<u64>(), 40..60)
         ) {
             let bytes = written(&numbers);
-            // Other numbers can be as long as what is left of these; the length of a frame is held elsewhere.
+            // Other numbers can be as long as what is left of these; the length of a frame is held
+            // elsewhere.
             let cut = read(&bytes[..bytes.len() - 8], numbers.len());
             prop_assert_ne!(cut, Ok(numbers.clone()));
             prop_assert_eq!(read(&[&bytes[..], &[1; 8]].concat(), numbers.len()), Err(LinkError::Garbled));

@@ -1,10 +1,12 @@
-//! An agent that starts others and stands between them and whoever started it: passes orders down, and up what they say.
+//! An agent that starts others and stands between them and whoever started it: passes orders down,
+//! and up what they say.
 //!
-//! Orders go through it unread, so all that holds between coordinator and agent holds over a relay, too: who falls silent, whose clock shows
-//! what, who gives whom up. What a relay adds is that it tells who is gone below it, and that it puts what came meanwhile into one frame.
+//! Orders go through it unread, so all that holds between coordinator and agent holds over a relay,
+//! too: who falls silent, whose clock shows what, who gives whom up. What a relay adds is that it
+//! tells who is gone below it, and that it puts what came meanwhile into one frame.
 //!
-//! A clock is asked over the whole way. The offsets of the steps would add up to the same offset, and half their round trips, which bound their
-//! errors, to half of this one.
+//! A clock is asked over the whole way. The offsets of the steps would add up to the same offset,
+//! and half their round trips, which bound their errors, to half of this one.
 
 use crate::launch::{Agents, LastWords, LaunchError, Process, Wanted, launch};
 use crate::link::{Frame, Inlet, LinkError, Outlet};
@@ -13,7 +15,8 @@ use crate::wire::{FromAgent, ToAgent, Word};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-/// A frame is closed when it is longer than this, in bytes: a long one would hold up what comes after it.
+/// A frame is closed when it is longer than this, in bytes: a long one would hold up what comes
+/// after it.
 const LONG_FRAME: usize = 1 << 20;
 
 /// Why a host is gone whose relay is. Why that one is gone is said of itself.
@@ -25,10 +28,16 @@ pub(crate) fn without(relay: &str) -> String {
 ///
 /// # Errors
 /// It is no message, or one of a host that is not there.
-pub(crate) fn heard(tree: &Tree, branch: usize, frame: Frame) -> Result<Vec<(usize, Word)>, LinkError> {
+pub(crate) fn heard(
+    tree: &Tree,
+    branch: usize,
+    frame: Frame,
+) -> Result<Vec<(usize, Word)>, LinkError> {
     let host = |below| tree.host(branch, below).ok_or(LinkError::Garbled);
     match frame.read::<FromAgent>()? {
-        FromAgent::Passed(words) => words.into_iter().map(|(below, word)| Ok((host(Some(below))?, word))).collect(),
+        FromAgent::Passed(words) => {
+            words.into_iter().map(|(below, word)| Ok((host(Some(below))?, word))).collect()
+        }
         _ => Ok(vec![(host(None)?, Word::Said(frame))]),
     }
 }
@@ -87,7 +96,10 @@ impl Branches {
         tree: Tree,
         links: Vec<(crate::link::Link, Option<Process>)>,
     ) -> (Branches, Vec<(Inlet, Option<LastWords>)>) {
-        let relays = tree.branches().map(|hosts| names.get(hosts.start).cloned().unwrap_or_default()).collect();
+        let relays = tree
+            .branches()
+            .map(|hosts| names.get(hosts.start).cloned().unwrap_or_default())
+            .collect();
         let (mut ends, mut inlets) = (Vec::new(), Vec::new());
         for (link, process) in links {
             let (outlet, inlet) = link.split();
@@ -106,7 +118,8 @@ impl Branches {
         self.ends.get(branch)?.outlet.as_ref().map(|outlet| outlet.pass(frame))
     }
 
-    /// Has nothing to do with a host any more. Comes back with the hosts that are cut off by that, itself left out, and the reason in words.
+    /// Has nothing to do with a host any more. Comes back with the hosts that are cut off by that,
+    /// itself left out, and the reason in words.
     pub(crate) fn part(&mut self, host: usize) -> Vec<(usize, String)> {
         match self.tree.way(host) {
             Some((branch, None)) => {
@@ -148,8 +161,8 @@ enum Up {
 }
 
 impl Relay {
-    /// Starts the agents of these hosts, and passes on to `out` what they say. `None` where one could not be started; then there is none. What is
-    /// to be answered is in the second.
+    /// Starts the agents of these hosts, and passes on to `out` what they say. `None` where one
+    /// could not be started; then there is none. What is to be answered is in the second.
     pub(crate) fn adopt(wanted: &Wanted, out: &Outlet) -> (Option<Relay>, FromAgent) {
         let Agents { names, tree, links, .. } = match launch(wanted) {
             Ok(agents) => agents,
@@ -158,7 +171,8 @@ impl Relay {
         let links = links.into_iter().map(|(link, process)| (link, Some(process))).collect();
         let (branches, inlets) = Branches::of(&names, tree, links);
         let (up, words) = channel();
-        for (branch, ((inlet, last), name)) in inlets.into_iter().zip(&branches.relays).enumerate() {
+        for (branch, ((inlet, last), name)) in inlets.into_iter().zip(&branches.relays).enumerate()
+        {
             let (tree, name, up) = (branches.tree.clone(), name.clone(), up.clone());
             thread::spawn(move || listen(&tree, branch, &name, inlet, last, &up));
         }
@@ -194,7 +208,14 @@ fn numbered(hosts: &[String], errors: Vec<LaunchError>) -> Vec<(u32, String)> {
 }
 
 /// Takes what comes from a branch until it ends.
-fn listen(tree: &Tree, branch: usize, name: &str, mut inlet: Inlet, last: Option<LastWords>, up: &Sender<Up>) {
+fn listen(
+    tree: &Tree,
+    branch: usize,
+    name: &str,
+    mut inlet: Inlet,
+    last: Option<LastWords>,
+    up: &Sender<Up>,
+) {
     let error = loop {
         match inlet.frame().and_then(|frame| heard(tree, branch, frame)) {
             Ok(words) => {
@@ -309,7 +330,12 @@ mod tests {
             root: String::new(),
             outcome: Outcome::Nothing("x".repeat(LONG_FRAME)),
         }];
-        let said = [(0, short.clone()), (7, short.clone()), (2, frame(&FromAgent::Cleaned(long))), (0, short)];
+        let said = [
+            (0, short.clone()),
+            (7, short.clone()),
+            (2, frame(&FromAgent::Cleaned(long))),
+            (0, short),
+        ];
         for (host, frame) in &said {
             up.send(Up::Word(*host, Word::Said(frame.clone()))).expect("open");
         }

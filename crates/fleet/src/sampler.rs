@@ -12,15 +12,19 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The least time between two readings: the kernel counts CPU time in steps of 10 ms, and a reading must stay cheap.
+/// The least time between two readings: the kernel counts CPU time in steps of 10 ms, and a reading
+/// must stay cheap.
 const LEAST: Duration = Duration::from_millis(100);
-/// How long the stage waits for the first and for the last reading. A driver that hangs while it is asked must hold up no run.
+/// How long the stage waits for the first and for the last reading. A driver that hangs while it is
+/// asked must hold up no run.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The number of the next stream of counters. One that was given up may still say something when the next one has begun.
+/// The number of the next stream of counters. One that was given up may still say something when
+/// the next one has begun.
 static STREAMS: AtomicU64 = AtomicU64::new(0);
 
-/// A thread beside the stage that sends the host's counters; without one where time is simulated and not ours.
+/// A thread beside the stage that sends the host's counters; without one where time is simulated
+/// and not ours.
 pub(crate) struct Sampler {
     running: Option<Running>,
 }
@@ -35,7 +39,8 @@ struct Running {
 }
 
 impl Sampler {
-    /// Begins to read the counters, and goes on at the plan's interval. What the stage does once this is [ready](Sampler::ready) is counted.
+    /// Begins to read the counters, and goes on at the plan's interval. What the stage does once
+    /// this is [ready](Sampler::ready) is counted.
     pub(crate) fn start(out: Outlet, plan: &HostPlan, stage: u32) -> Sampler {
         if plan.engine.virtual_time {
             return Sampler { running: None };
@@ -43,7 +48,8 @@ impl Sampler {
         Sampler::begin(out, Duration::from_nanos(plan.interval.0), stage, plan.host)
     }
 
-    /// Reads them at an interval in ns until the end, without any stage. The host's number is the coordinator's to give.
+    /// Reads them at an interval in ns until the end, without any stage. The host's number is the
+    /// coordinator's to give.
     pub(crate) fn watch(out: Outlet, interval_ns: u64) -> Sampler {
         Sampler::begin(out, Duration::from_nanos(interval_ns), 0, 0)
     }
@@ -60,7 +66,8 @@ impl Sampler {
             }
             let mut sample = rounded(counters.read());
             (sample.stage, sample.host) = (stage, host);
-            // One that is larger than any host's has no length that counts: it takes the longest time.
+            // One that is larger than any host's has no length that counts: it takes the longest
+            // time.
             let (message, length) = match packer.pack(&sample) {
                 Some(frame) => (FromAgent::Counted(frame.clone()), frame.length()),
                 None => (FromAgent::Counters(Box::new(sample)), usize::MAX),
@@ -80,13 +87,18 @@ impl Sampler {
         };
         // Without a thread the run goes on; the stage has no counters then.
         let thread = thread::Builder::new().name("counters".to_owned()).spawn(run);
-        Sampler { running: thread.is_ok().then_some(Running { end, ended, is_ready: Some(is_ready) }) }
+        Sampler {
+            running: thread.is_ok().then_some(Running { end, ended, is_ready: Some(is_ready) }),
+        }
     }
 
-    /// Waits until the first reading is over, which may go on beside the stage's setting up. One that is not over in time is given up: the
-    /// stage has no counters then.
+    /// Waits until the first reading is over, which may go on beside the stage's setting up. One
+    /// that is not over in time is given up: the stage has no counters then.
     pub(crate) fn ready(&mut self) {
-        let Some(is_ready) = self.running.as_mut().and_then(|running| running.is_ready.take()) else { return };
+        let Some(is_ready) = self.running.as_mut().and_then(|running| running.is_ready.take())
+        else {
+            return;
+        };
         if is_ready.recv_timeout(PATIENCE).is_err() {
             self.running = None;
         }
@@ -102,17 +114,20 @@ impl Sampler {
     }
 }
 
-/// The part of a host's 2 KiB for each interval that is for counters, in bytes; the rest is for what its workers did.
+/// The part of a host's 2 KiB for each interval that is for counters, in bytes; the rest is for
+/// what its workers did.
 const BUDGET: usize = 1_280;
 /// However much a host counts, its counters come after so many intervals.
 const MOST_INTERVALS: usize = 10;
 
-/// How many intervals a frame of this length, in bytes, has to last for: a host with so much to tell that it does not fit tells it less often.
+/// How many intervals a frame of this length, in bytes, has to last for: a host with so much to
+/// tell that it does not fit tells it less often.
 fn intervals_of(length: usize) -> u32 {
     length.div_ceil(BUDGET).clamp(1, MOST_INTERVALS) as u32
 }
 
-/// Clocks to the MHz: the kernel says kHz, which are different whenever it is asked, tell nobody anything, and are most of what an idle host would send.
+/// Clocks to the MHz: the kernel says kHz, which are different whenever it is asked, tell nobody
+/// anything, and are most of what an idle host would send.
 fn rounded(mut sample: CounterSample) -> CounterSample {
     for (_, hertz) in sample
         .entries
@@ -156,10 +171,14 @@ mod tests {
     #[test]
     fn what_does_not_fit_into_an_interval_comes_less_often_but_it_comes() {
         assert_eq!([0, 1, BUDGET].map(intervals_of), [1; 3]);
-        assert_eq!([BUDGET + 1, 2 * BUDGET, 2 * BUDGET + 1, usize::MAX].map(intervals_of), [2, 2, 3, 10]);
+        assert_eq!(
+            [BUDGET + 1, 2 * BUDGET, 2 * BUDGET + 1, usize::MAX].map(intervals_of),
+            [2, 2, 3, 10]
+        );
     }
 
-    /// What a second of 100 disks sends that all vary by a tenth, each by itself, with requests of two sizes.
+    /// What a second of 100 disks sends that all vary by a tenth, each by itself, with requests of
+    /// two sizes.
     fn busy_disks(rng: &mut Rng, number: u32) -> CounterSample {
         let disk = |disk: u64, rng: &mut Rng| {
             let mut about = |most: u64| most - rng.below(most / 10 + 1);
@@ -198,7 +217,8 @@ mod tests {
                 seconds += intervals_of(length) as usize;
             }
         }
-        // Without its budget a hundred disks have 1.2 KB, of which 1.0 are by chance; before they were coded by their odds, they had twice as much.
+        // Without its budget a hundred disks have 1.2 KB, of which 1.0 are by chance; before they
+        // were coded by their odds, they had twice as much.
         assert!(bytes / 59 < 1_400, "{} bytes a second", bytes / 59);
         assert!(bytes / seconds <= BUDGET, "{} bytes an interval", bytes / seconds);
     }

@@ -1,7 +1,8 @@
 //! Which agents start which, and where in that tree a host is found. Pure.
 //!
-//! The hosts keep their order: a branch is a run of them, its first host is its relay, and that one starts the rest in the same manner. So a
-//! host's number at each level says everything, and nobody has to know more than his own branches.
+//! The hosts keep their order: a branch is a run of them, its first host is its relay, and that one
+//! starts the rest in the same manner. So a host's number at each level says everything, and nobody
+//! has to know more than his own branches.
 
 use std::ops::Range;
 
@@ -10,10 +11,15 @@ const FLAT: usize = 64;
 /// More connections than these are not one host's to hold, where nobody asks for them.
 const MOST_BRANCHES: usize = 32;
 
-/// How many agents each starts where nobody says it, for so many hosts: all of them up to 64; else about the root of their number, so that the tree
-/// has two levels of equal width, and no more than 32.
+/// How many agents each starts where nobody says it, for so many hosts: all of them up to 64; else
+/// about the root of their number, so that the tree has two levels of equal width, and no more than
+/// 32.
 pub(crate) fn automatic(hosts: usize) -> usize {
-    if hosts <= FLAT { hosts } else { (hosts as f64).sqrt().ceil().min(MOST_BRANCHES as f64) as usize }
+    if hosts <= FLAT {
+        hosts
+    } else {
+        (hosts as f64).sqrt().ceil().min(MOST_BRANCHES as f64) as usize
+    }
 }
 
 /// How somebody divides the hosts below him.
@@ -24,10 +30,12 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// Divides so many hosts into at most `fanout` branches, at least one, whose sizes differ by one at most.
+    /// Divides so many hosts into at most `fanout` branches, at least one, whose sizes differ by
+    /// one at most.
     pub(crate) fn new(hosts: usize, fanout: usize) -> Tree {
         let branches = fanout.max(1).min(hosts);
-        let bound = |number: usize| (hosts as u128 * number as u128 / branches.max(1) as u128) as usize;
+        let bound =
+            |number: usize| (hosts as u128 * number as u128 / branches.max(1) as u128) as usize;
         Tree { bounds: (0..=branches).map(bound).collect() }
     }
 
@@ -44,7 +52,8 @@ impl Tree {
         }
     }
 
-    /// The branch of a host and, unless it is the relay itself, its number among those below the relay.
+    /// The branch of a host and, unless it is the relay itself, its number among those below the
+    /// relay.
     pub(crate) fn way(&self, host: usize) -> Option<(usize, Option<u32>)> {
         let branch = self.bounds.partition_point(|from| *from <= host).checked_sub(1)?;
         let hosts = self.branch(branch);
@@ -78,8 +87,14 @@ mod tests {
     #[test]
     fn a_small_fleet_is_flat_and_a_large_one_stays_narrow() {
         assert_eq!([automatic(0), automatic(4), automatic(64)], [0, 4, 64]);
-        assert_eq!([automatic(65), automatic(400), automatic(1_024), automatic(100_000)], [9, 20, 32, 32]);
-        assert_eq!([levels(64, 64), levels(65, 9), levels(1_000, 32), levels(10_000, 32)], [1, 2, 2, 3]);
+        assert_eq!(
+            [automatic(65), automatic(400), automatic(1_024), automatic(100_000)],
+            [9, 20, 32, 32]
+        );
+        assert_eq!(
+            [levels(64, 64), levels(65, 9), levels(1_000, 32), levels(10_000, 32)],
+            [1, 2, 2, 3]
+        );
         assert_eq!([levels(0, 3), levels(5, 1)], [0, 5]);
     }
 

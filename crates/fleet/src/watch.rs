@@ -1,4 +1,5 @@
-//! What came of watching: which hosts are still heard of, and what was found on them. Pure; the performer tells it what it hears and when.
+//! What came of watching: which hosts are still heard of, and what was found on them. Pure; the
+//! performer tells it what it hears and when.
 
 use crate::coordinator::Now;
 use crate::wire::FromAgent;
@@ -17,8 +18,9 @@ pub enum Watched {
         /// What is known of the reason, in words.
         why: String,
     },
-    /// A host's kernel logged a fault of a device, or its processors began to slow down because of heat. Told once where several agents are on
-    /// one kernel. Its instant is in ns since the watch began.
+    /// A host's kernel logged a fault of a device, or its processors began to slow down because of
+    /// heat. Told once where several agents are on one kernel. Its instant is in ns since the watch
+    /// began.
     Found(Box<Occurrence>),
 }
 
@@ -50,8 +52,15 @@ impl Watch {
         Watch { kernels, ..self }
     }
 
-    /// What there is to tell of a host's message that came at `at_ns` of the steady clock: nothing of one that was given up.
-    pub(crate) fn told(&mut self, host: usize, message: FromAgent, at_ns: u64, now: Now) -> Vec<Watched> {
+    /// What there is to tell of a host's message that came at `at_ns` of the steady clock: nothing
+    /// of one that was given up.
+    pub(crate) fn told(
+        &mut self,
+        host: usize,
+        message: FromAgent,
+        at_ns: u64,
+        now: Now,
+    ) -> Vec<Watched> {
         if !self.heard(host, now.steady_ns) {
             return Vec::new();
         }
@@ -65,14 +74,20 @@ impl Watch {
                 throttled.map(|throttled| (throttled, at_ns.saturating_sub(sample.length_ns)))
             }
             FromAgent::Logged { ago_ns, line, .. } if finds => {
-                let line = Occurrence { host: Some(number), ..Occurrence::new(OccurrenceKind::KernelLog, line) };
+                let line = Occurrence {
+                    host: Some(number),
+                    ..Occurrence::new(OccurrenceKind::KernelLog, line)
+                };
                 Some((line, at_ns.saturating_sub(*ago_ns)))
             }
             _ => None,
         };
-        let found = found.map(|(found, found_ns)| Watched::Found(Box::new(self.at(found, found_ns, now))));
+        let found =
+            found.map(|(found, found_ns)| Watched::Found(Box::new(self.at(found, found_ns, now))));
         let counted = match message {
-            FromAgent::Counters(sample) => Some(Watched::Counters(Box::new(CounterSample { host: number, ..*sample }))),
+            FromAgent::Counters(sample) => {
+                Some(Watched::Counters(Box::new(CounterSample { host: number, ..*sample })))
+            }
             _ => None,
         };
         counted.into_iter().chain(found).collect()
@@ -99,9 +114,16 @@ impl Watch {
     /// The hosts that have been silent for too long; they are lost from now on.
     pub(crate) fn silent(&mut self, now_ns: u64) -> Vec<usize> {
         let limit = self.lost_after_ns;
-        let late = |heard: &Option<u64>| heard.is_some_and(|heard| limit > 0 && now_ns.saturating_sub(heard) > limit);
-        let hosts: Vec<usize> =
-            self.heard_ns.iter().enumerate().filter(|(_, heard)| late(heard)).map(|(host, _)| host).collect();
+        let late = |heard: &Option<u64>| {
+            heard.is_some_and(|heard| limit > 0 && now_ns.saturating_sub(heard) > limit)
+        };
+        let hosts: Vec<usize> = self
+            .heard_ns
+            .iter()
+            .enumerate()
+            .filter(|(_, heard)| late(heard))
+            .map(|(host, _)| host)
+            .collect();
         hosts.iter().for_each(|host| self.heard_ns[*host] = None);
         hosts
     }
@@ -132,12 +154,20 @@ mod tests {
     }
 
     fn logged(ago_ms: u64) -> FromAgent {
-        FromAgent::Logged { stage: 0, ago_ns: ago_ms * 1_000_000, line: "nvme0: I/O error".to_owned() }
+        FromAgent::Logged {
+            stage: 0,
+            ago_ns: ago_ms * 1_000_000,
+            line: "nvme0: I/O error".to_owned(),
+        }
     }
 
     fn counted(throttles: u64) -> FromAgent {
         let values = vec![(model::counters::Metric::CoreThrottles, throttles)];
-        let entry = model::counters::Entry { layer: model::counters::Layer::Clock, name: "0".into(), values };
+        let entry = model::counters::Entry {
+            layer: model::counters::Layer::Clock,
+            name: "0".into(),
+            values,
+        };
         FromAgent::Counters(Box::new(CounterSample {
             length_ns: 100_000_000,
             entries: vec![entry],
@@ -148,7 +178,9 @@ mod tests {
     /// Kind, host, instant in ms.
     fn found(told: &[Watched]) -> Vec<(OccurrenceKind, u32, u64)> {
         let one = |told: &Watched| match told {
-            Watched::Found(one) => Some((one.kind, one.host.expect("a host"), one.at_ns / 1_000_000)),
+            Watched::Found(one) => {
+                Some((one.kind, one.host.expect("a host"), one.at_ns / 1_000_000))
+            }
             _ => None,
         };
         told.iter().filter_map(one).collect()
@@ -169,7 +201,11 @@ mod tests {
             found(&told)
         };
         assert_eq!(heat(3, 1_400), [(OccurrenceKind::Throttled, 0, 300)]);
-        assert_eq!((heat(3, 1_500), heat(0, 1_600)), (vec![], vec![]), "a row of hot intervals is one finding");
+        assert_eq!(
+            (heat(3, 1_500), heat(0, 1_600)),
+            (vec![], vec![]),
+            "a row of hot intervals is one finding"
+        );
         assert_eq!(heat(1, 1_700), [(OccurrenceKind::Throttled, 0, 600)]);
     }
 
@@ -178,7 +214,8 @@ mod tests {
         let kernels = Kernels::of(&[on("a"), on("b"), on("a")]);
         let mut watch = Watch::new(3, 0, 0).on(kernels);
         let hosts = |watch: &mut Watch| {
-            let told: Vec<Watched> = (0..3).flat_map(|host| watch.told(host, logged(0), 5_000_000, now(5))).collect();
+            let told: Vec<Watched> =
+                (0..3).flat_map(|host| watch.told(host, logged(0), 5_000_000, now(5))).collect();
             found(&told).into_iter().map(|(_, host, _)| host).collect::<Vec<_>>()
         };
         assert_eq!(hosts(&mut watch), [0, 1]);

@@ -9,7 +9,8 @@ use model::testbed::HostFacts;
 use model::{CounterSample, IntervalSample, Note, StageEnd};
 use serde::{Deserialize, Serialize};
 
-/// Targets that a message names at most. A frame has room for a thousand times as many empty names, each of which takes 24 bytes of memory.
+/// Targets that a message names at most. A frame has room for a thousand times as many empty names,
+/// each of which takes 24 bytes of memory.
 pub const MOST_TARGETS: usize = 65_536;
 
 /// Reads a list of at most [`MOST_TARGETS`] names, and no more memory is taken for a longer one.
@@ -23,7 +24,10 @@ fn few<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>,
             write!(f, "at most {MOST_TARGETS} names")
         }
 
-        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut names: A) -> Result<Vec<String>, A::Error> {
+        fn visit_seq<A: serde::de::SeqAccess<'de>>(
+            self,
+            mut names: A,
+        ) -> Result<Vec<String>, A::Error> {
             let mut few = Vec::new();
             while let Some(name) = names.next_element()? {
                 if few.len() == MOST_TARGETS {
@@ -74,7 +78,8 @@ pub enum ToAgent {
     Judged {
         /// How much of it was looked at, in ns after its start.
         to_ns: u64,
-        /// Its end in ns after its start, behind a whole interval, if it is to have one before its greatest time.
+        /// Its end in ns after its start, behind a whole interval, if it is to have one before its
+        /// greatest time.
         end_after_ns: Option<u64>,
     },
     /// Tell what your clock shows. Also a sign of life.
@@ -96,12 +101,14 @@ pub enum ToAgent {
     GiveBack(LayoutsOver),
     /// Let go of the targets.
     Release(RunOver),
-    /// Tell what the kernel counts, without any load, until [`ToAgent::Stop`] or the end of the link.
+    /// Tell what the kernel counts, without any load, until [`ToAgent::Stop`] or the end of the
+    /// link.
     Watch {
         /// How often, in ns; the agent has a least time of its own.
         interval_ns: u64,
     },
-    /// Start the agents of these hosts, and be their relay from then on. Only an agent whose start command says so does it.
+    /// Start the agents of these hosts, and be their relay from then on. Only an agent whose start
+    /// command says so does it.
     Adopt(Box<Wanted>),
     /// Pass a message on to a host below you.
     Pass {
@@ -153,13 +160,17 @@ pub enum FromAgent {
         /// What the agent's clock showed then.
         agent_ns: u64,
     },
-    /// An interval is over. On the way, this is [`FromAgent::Sampled`], unless that [is not worth it](crate::pack).
+    /// An interval is over. On the way, this is [`FromAgent::Sampled`], unless that [is not worth
+    /// it](crate::pack).
     Sample(Box<IntervalSample>),
-    /// The same, made small by [`pack`](crate::pack): who hears all of a host's makes the former of it again.
+    /// The same, made small by [`pack`](crate::pack): who hears all of a host's makes the former of
+    /// it again.
     Sampled(Frame),
-    /// What the kernel counted since the last ones. On the way, this is [`FromAgent::Counted`], unless it is larger than any host's.
+    /// What the kernel counted since the last ones. On the way, this is [`FromAgent::Counted`],
+    /// unless it is larger than any host's.
     Counters(Box<CounterSample>),
-    /// The same, made small by a [`Packer`](crate::Packer): who hears all of a host's makes the former of it again.
+    /// The same, made small by a [`Packer`](crate::Packer): who hears all of a host's makes the
+    /// former of it again.
     Counted(Frame),
     /// The kernel logged an error of a device while a stage ran.
     Logged {
@@ -170,7 +181,8 @@ pub enum FromAgent {
         /// What it says.
         line: String,
     },
-    /// What this host had left over at the end of a stage; before [`FromAgent::StageEnded`], and only where there is something.
+    /// What this host had left over at the end of a stage; before [`FromAgent::StageEnded`], and
+    /// only where there is something.
     LeftOver(Box<HostEnd>),
     /// A stage is over on this host.
     StageEnded {
@@ -268,7 +280,11 @@ mod tests {
         let frame = Frame::of(&ToAgent::Stop).expect("short");
         vec![
             ToAgent::Welcome { lost_after_ns: u64::MAX },
-            ToAgent::Inspect { targets: vec!["/mnt/ü".into(), String::new()], host: Some(7), patience_ns: 1 },
+            ToAgent::Inspect {
+                targets: vec!["/mnt/ü".into(), String::new()],
+                host: Some(7),
+                patience_ns: 1,
+            },
             ToAgent::Judged { to_ns: 1, end_after_ns: Some(u64::MAX) },
             ToAgent::Clean { targets: vec!["/data".into(); 3], patience_ns: u64::MAX },
             ToAgent::Pass { below: 3, frame },
@@ -281,10 +297,22 @@ mod tests {
         vec![
             FromAgent::Ready { notes: vec![note.clone(); 2] },
             FromAgent::Counters(Box::default()),
-            FromAgent::Counted(crate::Packer::new(0).pack(&CounterSample::default()).expect("small")),
+            FromAgent::Counted(
+                crate::Packer::new(0).pack(&CounterSample::default()).expect("small"),
+            ),
             FromAgent::Logged { stage: 0, ago_ns: 5, line: "nvme0: I/O timeout".into() },
-            FromAgent::LeftOver(Box::new(HostEnd { stage: 1, host: 2, left: vec![], pauses: vec![] })),
-            FromAgent::StageEnded { stage: 1, end: StageEnd::Failed("no".into()), notes: vec![note], late_ns: Some(9) },
+            FromAgent::LeftOver(Box::new(HostEnd {
+                stage: 1,
+                host: 2,
+                left: vec![],
+                pauses: vec![],
+            })),
+            FromAgent::StageEnded {
+                stage: 1,
+                end: StageEnd::Failed("no".into()),
+                notes: vec![note],
+                late_ns: Some(9),
+            },
             FromAgent::Passed(vec![(1, Word::Said(frame)), (2, Word::Gone("lost".into()))]),
         ]
     }
@@ -310,9 +338,13 @@ mod tests {
 
     #[test]
     fn a_list_of_more_targets_than_a_run_has_is_refused_before_it_takes_memory() {
-        let inspect =
-            |count: usize| ToAgent::Inspect { targets: vec![String::new(); count], host: None, patience_ns: 1 };
-        let clean = |count: usize| ToAgent::Clean { targets: vec![String::new(); count], patience_ns: 1 };
+        let inspect = |count: usize| ToAgent::Inspect {
+            targets: vec![String::new(); count],
+            host: None,
+            patience_ns: 1,
+        };
+        let clean =
+            |count: usize| ToAgent::Clean { targets: vec![String::new(); count], patience_ns: 1 };
         for order in [inspect(MOST_TARGETS), clean(MOST_TARGETS)] {
             assert_eq!(arrives(&bytes(&order)), Ok(order));
         }

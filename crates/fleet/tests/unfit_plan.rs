@@ -1,9 +1,10 @@
-//! A plan that does not fit itself reaches no worker: its agent refuses it, and leaves nothing of ours.
+//! A plan that does not fit itself reaches no worker: its agent refuses it, and leaves nothing of
+//! ours.
 
 use fleet::Fleet;
 use model::plan::{
-    EngineSettings, Extent, FleetPolicy, HostStage, Origin, PlannedTarget, Stage, Stop, Target, TargetFile, Work,
-    Worker,
+    EngineSettings, Extent, FleetPolicy, HostStage, Origin, PlannedTarget, Stage, Stop, Target,
+    TargetFile, Work, Worker,
 };
 use model::spec::{Access, Backend, OnLostHost};
 use model::units::{Bytes, Nanos, Percent};
@@ -11,7 +12,8 @@ use model::{HostPlan, Plan, RunEnd, Scale, StageKind};
 
 const FILE: Bytes = Bytes(1 << 20);
 
-/// Two workers for an hour, of which the second is to read a file that is not there: what only a damaged plan or a bug of ours asks for.
+/// Two workers for an hour, of which the second is to read a file that is not there: what only a
+/// damaged plan or a bug of ours asks for.
 fn plan(root: &str) -> Plan {
     let interval = Nanos::millis(100);
     let stop = Stop::After(Nanos::seconds(3600));
@@ -50,7 +52,11 @@ fn plan(root: &str) -> Plan {
         hosts_from: vec![],
         origin: Origin::default(),
         places: vec![],
-        fleet: FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10) },
+        fleet: FleetPolicy {
+            on_lost_host: OnLostHost::Abort,
+            quorum: 1,
+            lost_after: Nanos::seconds(10),
+        },
         points: vec![],
         stages: vec![Stage { kind: StageKind::Measure, point: None, works: vec![work] }],
         hosts: vec![host],

@@ -1,4 +1,5 @@
-//! A search along another axis than the rate: how much of something, in a closed loop, an objective bears.
+//! A search along another axis than the rate: how much of something, in a closed loop, an objective
+//! bears.
 
 mod workers;
 
@@ -25,26 +26,34 @@ crate::spec::words! {
 }
 
 impl Plan {
-    /// Turns a plan of one point with one workload into the beginning of a search: its first point has all of what is searched along.
+    /// Turns a plan of one point with one workload into the beginning of a search: its first point
+    /// has all of what is searched along.
     ///
     /// # Errors
-    /// The depth is searched for, and requests come at a fixed rate; or the workload's work has no such axis; in words.
+    /// The depth is searched for, and requests come at a fixed rate; or the workload's work has no
+    /// such axis; in words.
     pub(crate) fn begin_along(&mut self, search: Search) -> Result<(), String> {
-        let mut works =
-            self.stages.iter().filter(|stage| stage.kind == StageKind::Measure).flat_map(|stage| &stage.works);
-        if search.along == Along::Depth && works.any(|work| work.pace.is_open() || work.metadata.is_some()) {
-            return Err("at a fixed rate, and with whole files, the depth is only a bound; search for the depth of a workload without `rate`, of kind \"io\"".to_owned());
+        let mut works = self
+            .stages
+            .iter()
+            .filter(|stage| stage.kind == StageKind::Measure)
+            .flat_map(|stage| &stage.works);
+        if search.along == Along::Depth
+            && works.any(|work| work.pace.is_open() || work.metadata.is_some())
+        {
+            return Err("at a fixed rate, and with whole files, the depth is only a bound; \
+                        search for the depth of a workload without `rate`, of kind \"io\""
+                .to_owned());
         }
         if search.along == Along::Workers && works.any(|work| work.metadata.is_some()) {
-            return Err(
-                "each worker has files of its own to work on; search for the workers of a workload of kind \"io\""
-                    .to_owned(),
-            );
+            return Err("each worker has files of its own to work on; search for the workers of \
+                        a workload of kind \"io\""
+                .to_owned());
         }
         if search.along == Along::Size && works.any(|work| work.metadata.is_some()) {
-            return Err(
-                "a tree has no part of so many bytes; search for the size of a workload of kind \"io\"".to_owned()
-            );
+            return Err("a tree has no part of so many bytes; search for the size of a workload \
+                        of kind \"io\""
+                .to_owned());
         }
         let change = |kind: StageKind, work: &mut Work| {
             if kind == StageKind::Measure {
@@ -66,8 +75,8 @@ impl Plan {
         Ok(())
     }
 
-    /// How much a point has of what is searched along: requests of each worker, or workers or bytes of all hosts together (what several workers of a
-    /// host share, once).
+    /// How much a point has of what is searched along: requests of each worker, or workers or bytes
+    /// of all hosts together (what several workers of a host share, once).
     /// `None` where the plan is no such search, or has no such point.
     pub fn along(&self, point: u32) -> Option<u64> {
         let along = self.search.as_ref()?.along;
@@ -76,14 +85,20 @@ impl Plan {
             Along::Rate => None,
             Along::Depth => self.stages.get(stage)?.works.first().map(|work| u64::from(work.depth)),
             Along::Size => Some(
-                self.hosts.iter().filter_map(|host| host.stages.get(stage)).map(touched).fold(0, u64::saturating_add),
+                self.hosts
+                    .iter()
+                    .filter_map(|host| host.stages.get(stage))
+                    .map(touched)
+                    .fold(0, u64::saturating_add),
             ),
-            Along::Workers => Some(workers::counts(self, stage).iter().map(|count| *count as u64).sum()),
+            Along::Workers => {
+                Some(workers::counts(self, stage).iter().map(|count| *count as u64).sum())
+            }
         }
     }
 
-    /// The least that a point can have of what is searched along: one request, a worker on each host that has any, or a
-    /// block for each worker.
+    /// The least that a point can have of what is searched along: one request, a worker on each
+    /// host that has any, or a block for each worker.
     pub fn least_along(&self) -> Option<u64> {
         match self.search.as_ref()?.along {
             Along::Rate => None,
@@ -94,21 +109,34 @@ impl Plan {
             }
             Along::Size => {
                 let stage = self.measure_stage(0)? as usize;
-                let workers = |host: &HostPlan| host.stages.get(stage).map_or(0, |stage| stage.workers.len() as u64);
+                let workers = |host: &HostPlan| {
+                    host.stages.get(stage).map_or(0, |stage| stage.workers.len() as u64)
+                };
                 let block = self.stages.get(stage)?.works.first()?.largest_block().0;
-                Some(self.hosts.iter().map(workers).fold(0, u64::saturating_add).saturating_mul(block).max(1))
+                Some(
+                    self.hosts
+                        .iter()
+                        .map(workers)
+                        .fold(0, u64::saturating_add)
+                        .saturating_mul(block)
+                        .max(1),
+                )
             }
         }
     }
 
-    /// A point with so much of what is searched along, at most what the first one has, behind those that there are: warmed up as that one is.
-    /// `None` where the plan is no such search, or not whole.
+    /// A point with so much of what is searched along, at most what the first one has, behind those
+    /// that there are: warmed up as that one is. `None` where the plan is no such search, or not
+    /// whole.
     pub fn at(&self, value: u64) -> Option<Addition> {
         let search = self.search.as_ref()?;
         let full = self.along(0).filter(|full| *full > 0)?;
-        let is_load = |kind: StageKind| matches!(kind, StageKind::Precondition | StageKind::Measure);
+        let is_load =
+            |kind: StageKind| matches!(kind, StageKind::Precondition | StageKind::Measure);
         let templates: Vec<usize> = (0..self.stages.len())
-            .filter(|number| self.stages[*number].point == Some(0) && is_load(self.stages[*number].kind))
+            .filter(|number| {
+                self.stages[*number].point == Some(0) && is_load(self.stages[*number].kind)
+            })
             .collect();
         let (number, first_stage) = (self.points.len() as u32, self.stages.len() as u32);
         let change = |work: &mut Work| {
@@ -135,10 +163,9 @@ impl Plan {
                     shared.leave(&mut stage, place);
                 }
                 // Other requests than those of the points before, or a cache would know them.
-                stage
-                    .workers
-                    .iter_mut()
-                    .for_each(|worker| worker.seed = derive(worker.seed, &[u64::from(stage_number)]));
+                stage.workers.iter_mut().for_each(|worker| {
+                    worker.seed = derive(worker.seed, &[u64::from(stage_number)])
+                });
                 Some(stage)
             };
             (first_stage..).zip(&templates).map(one).collect::<Option<Vec<HostStage>>>()
@@ -147,7 +174,8 @@ impl Plan {
         let hosts = self.hosts.iter().enumerate().map(share).collect::<Option<Vec<_>>>()?;
         let mut point = self.points.first()?.clone();
         point.sweep = vec![Setting::new(search.along.word(), shown(search.along, value))];
-        point.repetition = 1 + self.points.iter().filter(|other| other.sweep == point.sweep).count() as u32;
+        point.repetition =
+            1 + self.points.iter().filter(|other| other.sweep == point.sweep).count() as u32;
         Some(Addition { point, stages, hosts })
     }
 }
@@ -161,13 +189,17 @@ pub fn shown(along: Along, value: u64) -> String {
 fn exact(bytes: u64) -> String {
     let units = ["TiB", "GiB", "MiB", "KiB"].into_iter().zip([40, 30, 20, 10]);
     let whole = |(_, power): &(&str, u32)| bytes > 0 && bytes.is_multiple_of(1 << power);
-    units.into_iter().find(whole).map_or(format!("{bytes} B"), |(unit, power)| format!("{} {unit}", bytes >> power))
+    units
+        .into_iter()
+        .find(whole)
+        .map_or(format!("{bytes} B"), |(unit, power)| format!("{} {unit}", bytes >> power))
 }
 
 /// The bytes that a host's workers load, what they share once.
 fn touched(stage: &HostStage) -> u64 {
     let extents = stage.workers.iter().flat_map(|worker| &worker.extents);
-    let apart: BTreeSet<(u32, u64, u64)> = extents.map(|extent| (extent.file, extent.offset, extent.length)).collect();
+    let apart: BTreeSet<(u32, u64, u64)> =
+        extents.map(|extent| (extent.file, extent.offset, extent.length)).collect();
     apart.iter().map(|(.., length)| *length).fold(0, u64::saturating_add)
 }
 
@@ -178,7 +210,8 @@ fn cut(stage: &mut HostStage, value: u64, full: u64) {
         let block = works.get(worker.work as usize).map_or(1, |work| work.largest_block().0.max(1));
         let own = worker.extents.iter().map(|extent| extent.length).fold(0, u64::saturating_add);
         let wanted = u128::from(own) * u128::from(value) / u128::from(full.max(1));
-        let mut left = (u64::try_from(wanted).unwrap_or(own) / block).saturating_mul(block).max(block);
+        let mut left =
+            (u64::try_from(wanted).unwrap_or(own) / block).saturating_mul(block).max(block);
         worker.extents.retain_mut(|extent| {
             extent.length = extent.length.min(left);
             left -= extent.length;

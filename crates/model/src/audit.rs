@@ -8,7 +8,8 @@ spec::words! {
     pub enum Basis {
         /// Those that came back: right unless the machine lost its power.
         Completed = "completed",
-        /// Those that came back with `O_DSYNC`, or before an `fdatasync` that succeeded: right after a power cut, too.
+        /// Those that came back with `O_DSYNC`, or before an `fdatasync` that succeeded: right
+        /// after a power cut, too.
         Durable = "durable",
     }
 }
@@ -44,7 +45,8 @@ pub struct Finding {
     pub expected: String,
     /// What stands there, in words.
     pub found: String,
-    /// Who wrote what is expected, and when the record first knew it acknowledged; in words. `None` where no write was.
+    /// Who wrote what is expected, and when the record first knew it acknowledged; in words.
+    /// `None` where no write was.
     pub acknowledged: Option<String>,
 }
 

@@ -1,4 +1,5 @@
-//! What a host's kernel counted in one interval, layer by layer: processors, memory, devices, networks.
+//! What a host's kernel counted in one interval, layer by layer: processors, memory, devices,
+//! networks.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,8 @@ crate::spec::words! {
         Interrupt = "interrupt",
         /// The clock of a logical CPU, by its number.
         Clock = "clock",
-        /// A thread, by its number in the system. No version has told of any: workers have their CPU time in their samples.
+        /// A thread, by its number in the system. No version has told of any: workers have their
+        /// CPU time in their samples.
         Thread = "thread",
         /// The host's memory; one entry without a name.
         Memory = "memory",
@@ -152,10 +154,11 @@ impl Metric {
     /// Whether it is a state at the end of the interval, and not a sum over it.
     pub fn is_gauge(self) -> bool {
         use Metric::{
-            AvailableBytes, Blocked, CachedBytes, DirtyBytes, FreeBytes, FrequencyHz, InFlight, Runnable,
-            WritebackBytes,
+            AvailableBytes, Blocked, CachedBytes, DirtyBytes, FreeBytes, FrequencyHz, InFlight,
+            Runnable, WritebackBytes,
         };
-        let memory = matches!(self, FreeBytes | AvailableBytes | CachedBytes | DirtyBytes | WritebackBytes);
+        let memory =
+            matches!(self, FreeBytes | AvailableBytes | CachedBytes | DirtyBytes | WritebackBytes);
         memory || matches!(self, Runnable | Blocked | FrequencyHz | InFlight)
     }
 }
@@ -186,7 +189,8 @@ pub struct Entry {
     pub layer: Layer,
     /// Which one of the layer.
     pub name: String,
-    /// The sum over the interval, or for a [gauge](Metric::is_gauge) the state at its end. What is unknown is absent, not 0.
+    /// The sum over the interval, or for a [gauge](Metric::is_gauge) the state at its end. What is
+    /// unknown is absent, not 0.
     pub values: Vec<(Metric, u64)>,
 }
 
@@ -208,15 +212,18 @@ impl CounterSample {
         self.entry(layer, name)?.get(metric)
     }
 
-    /// A sum divided by the sample's real length, in units a second; `None` where it is unknown or the sample has no length.
+    /// A sum divided by the sample's real length, in units a second; `None` where it is unknown or
+    /// the sample has no length.
     pub fn per_second(&self, layer: Layer, name: &str, metric: Metric) -> Option<f64> {
         let value = self.get(layer, name, metric)?;
         (self.length_ns > 0).then(|| value as f64 / (self.length_ns as f64 / 1e9))
     }
 
-    /// Takes in the sample that follows on the same host: sums add up, and gauges become their mean over time.
+    /// Takes in the sample that follows on the same host: sums add up, and gauges become their mean
+    /// over time.
     ///
-    /// What is unknown in one of them is unknown in both together: a sum over a part of the time would pass for one over all of it.
+    /// What is unknown in one of them is unknown in both together: a sum over a part of the time
+    /// would pass for one over all of it.
     pub fn merge(&mut self, later: &CounterSample) {
         let (before, after) = (u128::from(self.length_ns), u128::from(later.length_ns));
         let mean = |a: u64, b: u64| match before + after {
@@ -229,11 +236,17 @@ impl CounterSample {
         self.entries.retain_mut(|entry| {
             let same = |other: &Entry| other.layer == entry.layer && other.name == entry.name;
             let near = later.entries.get(place).is_some_and(same).then_some(place);
-            let Some(found) = near.or_else(|| later.entries.iter().position(same)) else { return false };
+            let Some(found) = near.or_else(|| later.entries.iter().position(same)) else {
+                return false;
+            };
             place = found + 1;
             entry.values.retain_mut(|(metric, value)| {
                 let Some(other) = later.entries[found].get(*metric) else { return false };
-                *value = if metric.is_gauge() { mean(*value, other) } else { value.saturating_add(other) };
+                *value = if metric.is_gauge() {
+                    mean(*value, other)
+                } else {
+                    value.saturating_add(other)
+                };
                 true
             });
             !entry.values.is_empty()
@@ -255,16 +268,28 @@ mod tests {
             name: (*name).to_owned(),
             values: values.to_vec(),
         };
-        CounterSample { length_ns, entries: entries.iter().map(entry).collect(), ..CounterSample::default() }
+        CounterSample {
+            length_ns,
+            entries: entries.iter().map(entry).collect(),
+            ..CounterSample::default()
+        }
     }
 
     #[test]
     fn sums_add_up_and_gauges_become_their_mean_over_time() {
-        let mut first = sample(1_000, &[(Layer::Block, "sda", &[(Metric::Reads, 5), (Metric::InFlight, 4)])]);
-        let later = sample(3_000, &[(Layer::Block, "sda", &[(Metric::InFlight, 8), (Metric::Reads, u64::MAX)])]);
+        let mut first =
+            sample(1_000, &[(Layer::Block, "sda", &[(Metric::Reads, 5), (Metric::InFlight, 4)])]);
+        let later = sample(
+            3_000,
+            &[(Layer::Block, "sda", &[(Metric::InFlight, 8), (Metric::Reads, u64::MAX)])],
+        );
         first.merge(&later);
         assert_eq!(first.get(Layer::Block, "sda", Metric::Reads), Some(u64::MAX), "no wrap");
-        assert_eq!(first.get(Layer::Block, "sda", Metric::InFlight), Some(7), "(4 × 1 + 8 × 3) / 4");
+        assert_eq!(
+            first.get(Layer::Block, "sda", Metric::InFlight),
+            Some(7),
+            "(4 × 1 + 8 × 3) / 4"
+        );
         assert_eq!(first.length_ns, 4_000);
     }
 
@@ -272,7 +297,10 @@ mod tests {
     fn what_one_sample_does_not_know_their_sum_does_not_know() {
         let both = [(Metric::Reads, 1), (Metric::Writes, 1)];
         let mut first = sample(1, &[(Layer::Block, "sda", &both), (Layer::Block, "sdb", &both)]);
-        first.merge(&sample(1, &[(Layer::Block, "sdb", &[(Metric::Reads, 1)]), (Layer::Nic, "sda", &both)]));
+        first.merge(&sample(
+            1,
+            &[(Layer::Block, "sdb", &[(Metric::Reads, 1)]), (Layer::Nic, "sda", &both)],
+        ));
         assert_eq!(first.entries.len(), 1, "sda was unplugged");
         assert_eq!(first.entries[0].values, [(Metric::Reads, 2)]);
     }
@@ -288,9 +316,10 @@ mod tests {
 
     #[test]
     fn every_word_stands_for_one_metric_and_the_wire_keeps_a_sample() {
-        for words in
-            [Metric::ALL.iter().map(|m| m.word()).collect::<Vec<_>>(), Layer::ALL.iter().map(|l| l.word()).collect()]
-        {
+        for words in [
+            Metric::ALL.iter().map(|m| m.word()).collect::<Vec<_>>(),
+            Layer::ALL.iter().map(|l| l.word()).collect(),
+        ] {
             let unique: std::collections::BTreeSet<&str> = words.iter().copied().collect();
             assert_eq!(unique.len(), words.len());
         }

@@ -1,9 +1,11 @@
-//! The catalogue of drives: what their makers, or their class, say that one drive can do. `reference/devices.toml`, embedded.
+//! The catalogue of drives: what their makers, or their class, say that one drive can do.
+//! `reference/devices.toml`, embedded.
 
 use crate::cluster::bandwidth::Bandwidth;
 use crate::cluster::figures::{Figures, fixed};
 use crate::spec::{
-    Auto, Field, FieldDoc, Given, Node, Problem, Reader, Sources, SpecErrors, Value, parse_tree, spec_table, words,
+    Auto, Field, FieldDoc, Given, Node, Problem, Reader, Sources, SpecErrors, Value, parse_tree,
+    spec_table, words,
 };
 use crate::units::Bytes;
 use std::sync::OnceLock;
@@ -27,7 +29,8 @@ words! {
     pub enum Footing {
         /// Read in a document of the maker or of a publication, which the source names.
         Document = "document",
-        /// The maker's, quoted from memory and not looked up again; the source names the document to check.
+        /// The maker's, quoted from memory and not looked up again; the source names the document
+        /// to check.
         Recalled = "recalled",
         /// Typical of the class; no data of a product.
         Class = "class",
@@ -86,12 +89,13 @@ impl Device {
     }
 }
 
-/// The drive that a kernel calls `model` and that is `size_bytes` large: one whose part number stands in the model, and whose capacity is
-/// within 2 %, because makers round it.
+/// The drive that a kernel calls `model` and that is `size_bytes` large: one whose part number
+/// stands in the model, and whose capacity is within 2 %, because makers round it.
 pub fn recognise(model: &str, size_bytes: u64) -> Option<&'static Device> {
     let model = model.to_ascii_uppercase();
     catalogue().iter().find(|device| {
-        let is_named = device.spec.part_numbers.value.split_whitespace().any(|number| model.contains(number));
+        let is_named =
+            device.spec.part_numbers.value.split_whitespace().any(|number| model.contains(number));
         let capacity = device.figures().capacity_bytes;
         is_named && capacity.is_some_and(|bytes| (size_bytes as f64 / bytes - 1.0).abs() <= 0.02)
     })
@@ -114,8 +118,10 @@ fn parse(name: &str, text: &str) -> Result<Vec<Device>, SpecErrors> {
     let mut sources = Sources::default();
     let base = sources.add(name, text);
     let (root, syntax) = parse_tree(text, base);
-    let mut problems: Vec<Problem> =
-        syntax.into_iter().map(|error| Problem::new(error.span, error.message, "see https://toml.io")).collect();
+    let mut problems: Vec<Problem> = syntax
+        .into_iter()
+        .map(|error| Problem::new(error.span, error.message, "see https://toml.io"))
+        .collect();
     let list: &[Node] = match root.get("device") {
         Some(Node { value: Value::Array(list), .. }) => list,
         _ => &[],
@@ -128,7 +134,11 @@ fn parse(name: &str, text: &str) -> Result<Vec<Device>, SpecErrors> {
         reader.finish();
         let device = Device { id: spec.id.value.clone(), spec };
         if devices.iter().any(|other| other.id == device.id) {
-            problems.push(Problem::new(node.span.clone(), "a second drive has this id", "give it one of its own"));
+            problems.push(Problem::new(
+                node.span.clone(),
+                "a second drive has this id",
+                "give it one of its own",
+            ));
         }
         devices.push(device);
     }
@@ -147,10 +157,15 @@ mod tests {
             let spec = &device.spec;
             assert!(spec.source.value.len() > 20, "{}: where from?", device.id);
             let figures = device.figures();
-            let (read, write) = (figures.read_bytes_per_s.expect("read"), figures.write_bytes_per_s.expect("write"));
-            let (rr, rw) = (figures.read_iops.expect("read_iops"), figures.write_iops.expect("write_iops"));
+            let (read, write) = (
+                figures.read_bytes_per_s.expect("read"),
+                figures.write_bytes_per_s.expect("write"),
+            );
+            let (rr, rw) =
+                (figures.read_iops.expect("read_iops"), figures.write_iops.expect("write_iops"));
             assert!(figures.capacity_bytes.is_some_and(|bytes| bytes > 1e11), "{}", device.id);
-            // 4 KiB requests move no more than the drive's bandwidth allows, within the rounding of datasheets.
+            // 4 KiB requests move no more than the drive's bandwidth allows, within the rounding of
+            // datasheets.
             assert!(rr * 4096.0 <= read * 1.05 && rw * 4096.0 <= write * 1.05, "{}", device.id);
             let is_disk = spec.media.value == Media::Hdd;
             assert_eq!(rr < 1_000.0, is_disk, "{}: {rr}", device.id);
@@ -169,19 +184,33 @@ mod tests {
         let id = |model, size| recognise(model, size).map(|device| device.id.as_str());
         assert_eq!(id("INTEL SSDPE2KE016T8", 1_600_321_314_816), Some("p4610-1.6tb"));
         assert_eq!(id("Dell Express Flash ssdpe2ke016t8", 1_600_321_314_816), Some("p4610-1.6tb"));
-        assert_eq!(id("INTEL SSDPE2KE016T8", 800_166_076_416), None, "a namespace that is a part of it");
-        assert_eq!((id("", 1_600_321_314_816), id("QEMU HARDDISK", 16_000_000_000_000)), (None, None));
-        let numbers = catalogue().iter().flat_map(|device| device.spec.part_numbers.value.split_whitespace());
+        assert_eq!(
+            id("INTEL SSDPE2KE016T8", 800_166_076_416),
+            None,
+            "a namespace that is a part of it"
+        );
+        assert_eq!(
+            (id("", 1_600_321_314_816), id("QEMU HARDDISK", 16_000_000_000_000)),
+            (None, None)
+        );
+        let numbers =
+            catalogue().iter().flat_map(|device| device.spec.part_numbers.value.split_whitespace());
         let numbers: Vec<&str> = numbers.collect();
-        assert!(numbers.len() >= 10 && numbers.iter().all(|number| number.len() >= 10), "{numbers:?}");
+        assert!(
+            numbers.len() >= 10 && numbers.iter().all(|number| number.len() >= 10),
+            "{numbers:?}"
+        );
         let within = |one: &&str| numbers.iter().filter(|other| other.contains(*one)).count();
-        assert!(numbers.iter().all(|one| within(one) == 1), "a model would be two drives: {numbers:?}");
+        assert!(
+            numbers.iter().all(|one| within(one) == 1),
+            "a model would be two drives: {numbers:?}"
+        );
     }
 
     #[test]
     fn a_mistake_in_a_catalogue_has_its_place() {
-        let twice =
-            "[[device]]\nid=\"a\"\nname=\"a\"\nsource=\"x\"\n[[device]]\nid=\"a\"\nname=\"a\"\nsource=\"x\"\nreed=1\n";
+        let twice = "[[device]]\nid=\"a\"\nname=\"a\"\nsource=\"x\"\n[[device]]\nid=\"a\"\nname=\"\
+                     a\"\nsource=\"x\"\nreed=1\n";
         let errors = parse("x", twice).expect_err("two mistakes");
         assert_eq!(errors.problems.len(), 2, "{:?}", errors.problems);
     }

@@ -3,7 +3,8 @@
 /// No space left on the device.
 pub const ENOSPC: i32 = 28;
 
-/// Names and numbers from Linux' `errno-base.h` and `errno.h`, as on x86-64 and ARM64: what block devices and file systems return.
+/// Names and numbers from Linux' `errno-base.h` and `errno.h`, as on x86-64 and ARM64: what block
+/// devices and file systems return.
 const NAMES: [(&str, i32); 34] = [
     ("EPERM", 1),
     ("ENOENT", 2),
@@ -41,8 +42,9 @@ const NAMES: [(&str, i32); 34] = [
     ("ECANCELED", 125),
 ];
 
-/// Whether it says that the target has no such operation at all. `EPERM` is what `link` answers with where there are no hard links
-/// (`link(2)`), and what some file systems do for others that they lack.
+/// Whether it says that the target has no such operation at all. `EPERM` is what `link` answers
+/// with where there are no hard links (`link(2)`), and what some file systems do for others that
+/// they lack.
 pub fn is_unsupported(errno: i32) -> bool {
     matches!(known(errno), Some("EPERM" | "ENOSYS" | "EOPNOTSUPP"))
 }
@@ -59,7 +61,8 @@ pub fn name_of(errno: i32) -> String {
 
 /// The number of a name such as `EIO`, or of a number in text.
 pub fn number_of(name: &str) -> Option<i32> {
-    let by_name = NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|&(_, number)| number);
+    let by_name =
+        NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|&(_, number)| number);
     by_name.or_else(|| name.parse().ok())
 }
 
@@ -80,8 +83,11 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_told_from_what_failed() {
-        let unsupported: Vec<&str> =
-            NAMES.into_iter().filter(|(_, number)| is_unsupported(*number)).map(|(name, _)| name).collect();
+        let unsupported: Vec<&str> = NAMES
+            .into_iter()
+            .filter(|(_, number)| is_unsupported(*number))
+            .map(|(name, _)| name)
+            .collect();
         assert_eq!(unsupported, ["EPERM", "ENOSYS", "EOPNOTSUPP"]);
         assert!(!is_unsupported(0));
     }

@@ -1,4 +1,5 @@
-//! What happens in a run. Everything that shows or keeps a run consumes these events, live or replayed.
+//! What happens in a run. Everything that shows or keeps a run consumes these events, live or
+//! replayed.
 
 use crate::counters::CounterSample;
 use crate::histogram::EncodedHistogram;
@@ -58,16 +59,19 @@ pub struct HostStart {
     pub host: u32,
     /// How much later than agreed its last worker began, in ns on its own clock.
     pub late_ns: u64,
-    /// By how much its clock may have been judged wrong, in ns: the agreed instant was that far off at most.
+    /// By how much its clock may have been judged wrong, in ns: the agreed instant was that far
+    /// off at most.
     pub error_ns: u64,
 }
 
 /// The most pauses of a host in a stage that are kept.
 pub const MOST_PAUSES: usize = 1_000;
-/// The most entries of what a host had left over: more works than a stage can have, with all their operations.
+/// The most entries of what a host had left over: more works than a stage can have, with all their
+/// operations.
 pub const MOST_LEFT: usize = 1 << 16;
 
-/// What a host had left over when the load of a stage ended, and when its generator itself did not run.
+/// What a host had left over when the load of a stage ended, and when its generator itself did not
+/// run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostEnd {
     /// The stage's number.
@@ -83,8 +87,11 @@ pub struct HostEnd {
 impl HostEnd {
     /// Whether it has no more entries than any host's, and they are histograms.
     pub fn is_bounded(&self) -> bool {
-        let are_histograms = |left: &Left| left.late.decode().is_ok() && left.never.decode().is_ok();
-        self.left.len() <= MOST_LEFT && self.pauses.len() <= MOST_PAUSES && self.left.iter().all(are_histograms)
+        let are_histograms =
+            |left: &Left| left.late.decode().is_ok() && left.never.decode().is_ok();
+        self.left.len() <= MOST_LEFT
+            && self.pauses.len() <= MOST_PAUSES
+            && self.left.iter().all(are_histograms)
     }
 }
 
@@ -95,9 +102,11 @@ pub struct Left {
     pub work: u32,
     /// The operation.
     pub op: Op,
-    /// The times of those that came back later: service times, or at a fixed rate from the due instant on.
+    /// The times of those that came back later: service times, or at a fixed rate from the due
+    /// instant on.
     pub late: EncodedHistogram,
-    /// The ages, at the end of the load, of those that were due and never sent; and of those that were given up, when they were.
+    /// The ages, at the end of the load, of those that were due and never sent; and of those that
+    /// were given up, when they were.
     pub never: EncodedHistogram,
 }
 
@@ -150,11 +159,16 @@ pub struct Note {
 }
 
 impl Note {
-    /// The backend that a note of kind `backend-fallback` or `backend-chosen` says was taken; `None` for every other, and where it names none.
+    /// The backend that a note of kind `backend-fallback` or `backend-chosen` says was taken;
+    /// `None` for every other, and where it names none.
     pub fn backend(&self) -> Option<Backend> {
         let word = match self.kind {
-            NoteKind::BackendFallback => self.detail.rsplit_once(" takes its place")?.0.rsplit(' ').next()?,
-            NoteKind::BackendChosen => self.detail.split_once("): auto took ")?.1.split(':').next()?,
+            NoteKind::BackendFallback => {
+                self.detail.rsplit_once(" takes its place")?.0.rsplit(' ').next()?
+            }
+            NoteKind::BackendChosen => {
+                self.detail.split_once("): auto took ")?.1.split(':').next()?
+            }
             _ => return None,
         };
         Backend::ALL.iter().copied().find(|backend| backend.word() == word)
@@ -170,9 +184,11 @@ crate::spec::words! {
         BackendFallback = "backend-fallback",
         /// The plan leaves the backend open: this one was taken, for these figures.
         BackendChosen = "backend-chosen",
-        /// The file system cannot reserve space: files may be fragmented, and space can run out in mid-run.
+        /// The file system cannot reserve space: files may be fragmented, and space can run out in
+        /// mid-run.
         NoFallocate = "no-fallocate",
-        /// A part of the engine's set-up was refused (registered buffers, a ring's flag): it went on without, at some cost.
+        /// A part of the engine's set-up was refused (registered buffers, a ring's flag): it went
+        /// on without, at some cost.
         EngineDegraded = "engine-degraded",
         /// The run went on with one that had been cut short.
         Resumed = "resumed",
@@ -180,7 +196,8 @@ crate::spec::words! {
         HostLost = "host-lost",
         /// A host that was lost is there again, and takes part from this stage on.
         HostReturned = "host-returned",
-        /// Something about the hosts together that a reader has to know: two that are one, or a wall clock that is off.
+        /// Something about the hosts together that a reader has to know: two that are one, or a
+        /// wall clock that is off.
         Hosts = "hosts",
         /// The target never answered some requests: they were given up, and with them the run.
         Stuck = "stuck",
@@ -194,9 +211,11 @@ crate::spec::words! {
         Adjusted = "adjusted",
         /// A read brought something else than what was written.
         Mismatch = "mismatch",
-        /// What was in the page cache was evicted before a stage read through it, or was not; in words.
+        /// What was in the page cache was evicted before a stage read through it, or was not; in
+        /// words.
         PageCache = "page-cache",
-        /// How many bytes a stage's reads took from devices: the detail begins with the number. Said of reads through the page cache only.
+        /// How many bytes a stage's reads took from devices: the detail begins with the number.
+        /// Said of reads through the page cache only.
         DeviceRead = "device-read",
         /// A stage that was to end when it was steady did.
         Settled = "settled",

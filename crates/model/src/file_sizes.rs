@@ -1,13 +1,16 @@
-//! Sizes of numbered files that differ: which file has which size follows from its number, so that nobody has to keep a list.
+//! Sizes of numbered files that differ: which file has which size follows from its number, so that
+//! nobody has to keep a list.
 
 use crate::load::SizeMix;
 use crate::rng::derive;
 use crate::units::Bytes;
 
-/// Where the choice of sizes starts: the same for every tree, so that a file of one number has one size wherever it is.
+/// Where the choice of sizes starts: the same for every tree, so that a file of one number has one
+/// size wherever it is.
 const SEED: u64 = 0x7075_6273_697a_6573;
 
-/// So many standard deviations above the mean, a sum of many draws is once in 30,000 trees (normal approximation).
+/// So many standard deviations above the mean, a sum of many draws is once in 30,000 trees (normal
+/// approximation).
 const SIGMAS: f64 = 4.0;
 
 impl SizeMix {
@@ -16,10 +19,12 @@ impl SizeMix {
         self.parts.iter().map(|(_, weight)| u64::from(*weight)).sum::<u64>().max(1)
     }
 
-    /// The size of file `number`: drawn by weight, independently for each number, and always the same.
+    /// The size of file `number`: drawn by weight, independently for each number, and always the
+    /// same.
     #[inline]
     pub fn of_file(&self, number: u64) -> Bytes {
-        // Multiplied into the range instead of divided: the weights' sum is far below 2^64, so that no size gains (Lemire, 2019).
+        // Multiplied into the range instead of divided: the weights' sum is far below 2^64, so that
+        // no size gains (Lemire, 2019).
         let draw = u128::from(derive(SEED, &[number])) * u128::from(self.total_weight());
         let mut point = (draw >> 64) as u64;
         for (size, weight) in &self.parts {
@@ -31,9 +36,14 @@ impl SizeMix {
         self.largest()
     }
 
-    /// What one file has on average, in bytes, after `counted` turned its size into what is counted of it.
+    /// What one file has on average, in bytes, after `counted` turned its size into what is counted
+    /// of it.
     fn mean_by(&self, counted: impl Fn(f64) -> f64) -> f64 {
-        let sum: f64 = self.parts.iter().map(|(size, weight)| counted(size.0 as f64) * f64::from(*weight)).sum();
+        let sum: f64 = self
+            .parts
+            .iter()
+            .map(|(size, weight)| counted(size.0 as f64) * f64::from(*weight))
+            .sum();
         sum / self.total_weight() as f64
     }
 
@@ -42,8 +52,8 @@ impl SizeMix {
         Bytes(self.mean_by(|size| size).round() as u64)
     }
 
-    /// What `files` files take of a file system at the very most, in blocks of so many bytes: *n* µ + 4 σ √*n*, and never more than *n*
-    /// times the largest.
+    /// What `files` files take of a file system at the very most, in blocks of so many bytes: *n* µ
+    /// + 4 σ √*n*, and never more than *n* times the largest.
     pub fn most_space(&self, files: u64, block: u64) -> Bytes {
         let blocks = |size: f64| (size / block.max(1) as f64).ceil() * block.max(1) as f64;
         let mean = self.mean_by(blocks);
@@ -69,12 +79,15 @@ mod tests {
         assert!((0..100).all(|number| mix.of_file(number) == sizes[number as usize]));
         for (size, weight) in &mix.parts {
             // 4 σ of 100,000 draws at one in two are 633.
-            let (count, wanted) = (sizes.iter().filter(|found| *found == size).count(), *weight as usize * 1_000);
+            let (count, wanted) =
+                (sizes.iter().filter(|found| *found == size).count(), *weight as usize * 1_000);
             assert!(count.abs_diff(wanted) < 700, "{size}: {count}");
         }
         // Workers go through every so-manieth file: none may have one size alone.
         for step in [2, 5, 10] {
-            assert!((0..1_000).filter(|turn| sizes[turn * step].0 == 4096).count().abs_diff(700) < 100);
+            assert!(
+                (0..1_000).filter(|turn| sizes[turn * step].0 == 4096).count().abs_diff(700) < 100
+            );
         }
     }
 
@@ -83,11 +96,15 @@ mod tests {
         let mix = mix("1KiB:50, 16KiB:50");
         assert_eq!(mix.mean(), Bytes(8704));
         for files in [1, 10, 1_000, 50_000] {
-            let takes: u64 = (0..files).map(|number| mix.of_file(number).0.next_multiple_of(4096)).sum();
+            let takes: u64 =
+                (0..files).map(|number| mix.of_file(number).0.next_multiple_of(4096)).sum();
             let most = mix.most_space(files, 4096).0;
             assert!((takes..=files * 16_384).contains(&most), "{files}: {most}");
         }
-        assert!(mix.most_space(1 << 20, 4096).0 < ((1 << 20) * 10_400), "close to the mean of 10 KiB");
+        assert!(
+            mix.most_space(1 << 20, 4096).0 < ((1 << 20) * 10_400),
+            "close to the mean of 10 KiB"
+        );
         assert_eq!(SizeMix::single(Bytes(5)).of_file(7), Bytes(5));
         assert_eq!(SizeMix::single(Bytes(5)).most_space(3, 4096), Bytes(3 * 4096));
         assert_eq!(SizeMix { parts: Vec::new() }.of_file(1), Bytes(0));

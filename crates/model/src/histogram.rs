@@ -1,9 +1,10 @@
 //! Latency histograms that merge exactly.
 //!
-//! The layout is log-linear, as in HdrHistogram (<https://hdrhistogram.org>): values below 256 ns have a
-//! bucket each, and every doubling above is cut into 128 equal buckets. A bucket is at most 1/128 of its value
-//! wide, so its midpoint is never further than 0.4 % from any value in it. Values above one hour count in the last
-//! bucket; the maximum is kept exactly all the same.
+//! The layout is log-linear, as in HdrHistogram (<https://hdrhistogram.org>): values below 256 ns
+//! have a
+//! bucket each, and every doubling above is cut into 128 equal buckets. A bucket is at most 1/128
+//! of its value wide, so its midpoint is never further than 0.4 % from any value in it. Values
+//! above one hour count in the last bucket; the maximum is kept exactly all the same.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,8 @@ const LINEAR: usize = 1 << (PRECISION_BITS + 1);
 /// Values up to 2^42 − 1 ns (73 minutes) are told apart.
 const TOP_BIT: u32 = 42;
 /// How many buckets a histogram has.
-pub const BUCKETS: usize = LINEAR + ((TOP_BIT - PRECISION_BITS - 1) as usize) * (1 << PRECISION_BITS);
+pub const BUCKETS: usize =
+    LINEAR + ((TOP_BIT - PRECISION_BITS - 1) as usize) * (1 << PRECISION_BITS);
 
 /// The bucket that counts `value_ns`.
 #[inline]
@@ -51,7 +53,13 @@ pub struct Histogram {
 
 impl Default for Histogram {
     fn default() -> Self {
-        Histogram { counts: vec![0; BUCKETS].into(), count: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
+        Histogram {
+            counts: vec![0; BUCKETS].into(),
+            count: 0,
+            sum_ns: 0,
+            min_ns: u64::MAX,
+            max_ns: 0,
+        }
     }
 }
 
@@ -93,7 +101,8 @@ impl Histogram {
         self.max_ns = self.max_ns.max(max_ns);
     }
 
-    /// Adds everything that `other` counted. Merging is exact: order and grouping make no difference.
+    /// Adds everything that `other` counted. Merging is exact: order and grouping make no
+    /// difference.
     pub fn merge(&mut self, other: &Histogram) {
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
             *mine += theirs;
@@ -129,8 +138,8 @@ impl Histogram {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
     }
 
-    /// The latency in ns that a share `q` (0 to 1) of all requests did not exceed: the value of rank ⌈q·n⌉
-    /// (nearest rank), within 0.4 %. `None` when nothing was counted.
+    /// The latency in ns that a share `q` (0 to 1) of all requests did not exceed: the value of
+    /// rank ⌈q·n⌉ (nearest rank), within 0.4 %. `None` when nothing was counted.
     pub fn quantile_ns(&self, q: f64) -> Option<u64> {
         if self.count == 0 {
             return None;
@@ -163,7 +172,8 @@ impl Histogram {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// Every bucket with something in it: lowest value, highest value (ns) and count, in rising order.
+    /// Every bucket with something in it: lowest value, highest value (ns) and count, in rising
+    /// order.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
         self.counts.iter().enumerate().filter(|(_, n)| **n > 0).map(|(bucket, n)| {
             let (low, high) = bucket_bounds(bucket);
@@ -174,7 +184,12 @@ impl Histogram {
     /// The compact form for run files and the wire.
     pub fn encode(&self) -> EncodedHistogram {
         encoded(
-            &Head { count: self.count, sum_ns: self.sum_ns, min_ns: self.min_ns, max_ns: self.max_ns },
+            &Head {
+                count: self.count,
+                sum_ns: self.sum_ns,
+                min_ns: self.min_ns,
+                max_ns: self.max_ns,
+            },
             0,
             &self.counts,
         )
@@ -184,8 +199,9 @@ impl Histogram {
 /// The version of the byte layout, its first byte.
 const ENCODING: u8 = 1;
 
-/// A histogram as bytes: the layout's version (1), then, unless it is empty, the LEB128 numbers minimum, maximum, sum (ns)
-/// and for each bucket in use its distance from the bucket before and its count. Some 100 to 400 bytes in practice.
+/// A histogram as bytes: the layout's version (1), then, unless it is empty, the LEB128 numbers
+/// minimum, maximum, sum (ns) and for each bucket in use its distance from the bucket before and
+/// its count. Some 100 to 400 bytes in practice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EncodedHistogram(pub Vec<u8>);
 
@@ -230,7 +246,8 @@ impl Head {
         (self.count > 0).then_some(self.max_ns)
     }
 
-    /// What [`Histogram::quantile_ns`] says of the same histogram, from its buckets in use in rising order.
+    /// What [`Histogram::quantile_ns`] says of the same histogram, from its buckets in use in
+    /// rising order.
     pub fn quantile_ns(&self, buckets: &[(u16, u64)], q: f64) -> Option<u64> {
         if self.count == 0 {
             return None;
@@ -254,7 +271,8 @@ impl Head {
     }
 }
 
-/// Takes an encoded histogram apart: its buckets in use with their counts, in rising order, go into `buckets`, whose room is used again.
+/// Takes an encoded histogram apart: its buckets in use with their counts, in rising order, go into
+/// `buckets`, whose room is used again.
 ///
 /// # Errors
 /// When the bytes are of another layout, cut off or contradict themselves; never panics.
@@ -289,8 +307,9 @@ pub fn take_apart(bytes: &[u8], buckets: &mut Vec<(u16, u64)>) -> Result<Head, B
     Ok(Head { count, sum_ns, min_ns, max_ns })
 }
 
-/// A [`Histogram`] that holds only the buckets between the lowest and the highest in use: for many that are filled at the same time. Once it is
-/// [packed](Self::pack), it holds those in use alone, in some hundred bytes.
+/// A [`Histogram`] that holds only the buckets between the lowest and the highest in use: for many
+/// that are filled at the same time. Once it is [packed](Self::pack), it holds those in use alone,
+/// in some hundred bytes.
 #[derive(Clone, Debug, Eq)]
 pub struct Tight {
     low: usize,
@@ -305,7 +324,15 @@ pub struct Tight {
 
 impl Default for Tight {
     fn default() -> Self {
-        Tight { low: 0, counts: Vec::new(), packed: Box::default(), count: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
+        Tight {
+            low: 0,
+            counts: Vec::new(),
+            packed: Box::default(),
+            count: 0,
+            sum_ns: 0,
+            min_ns: u64::MAX,
+            max_ns: 0,
+        }
     }
 }
 
@@ -389,7 +416,8 @@ impl Tight {
             self.add_buckets(&buckets);
         } else {
             self.reach(other.low, other.low + other.counts.len().saturating_sub(1));
-            for (mine, theirs) in self.counts[other.low - self.low..].iter_mut().zip(&other.counts) {
+            for (mine, theirs) in self.counts[other.low - self.low..].iter_mut().zip(&other.counts)
+            {
                 *mine = mine.saturating_add(*theirs);
             }
         }
@@ -414,12 +442,18 @@ impl Tight {
         }
     }
 
-    /// The compact form for run files and the wire: the same bytes as those of a [`Histogram`] with the same counts.
+    /// The compact form for run files and the wire: the same bytes as those of a [`Histogram`] with
+    /// the same counts.
     pub fn encode(&self) -> EncodedHistogram {
         if !self.packed.is_empty() {
             return EncodedHistogram(self.packed.to_vec());
         }
-        let head = Head { count: self.count, sum_ns: self.sum_ns, min_ns: self.min_ns, max_ns: self.max_ns };
+        let head = Head {
+            count: self.count,
+            sum_ns: self.sum_ns,
+            min_ns: self.min_ns,
+            max_ns: self.max_ns,
+        };
         encoded(&head, self.low, &self.counts)
     }
 
@@ -452,7 +486,8 @@ impl EncodedHistogram {
         Ok(histogram)
     }
 
-    /// How many of the latencies lie in a bucket up to that of each of `values_ns`, without making a histogram of it.
+    /// How many of the latencies lie in a bucket up to that of each of `values_ns`, without making
+    /// a histogram of it.
     ///
     /// # Errors
     /// As [`decode`](Self::decode), as far as has to be read.
@@ -487,7 +522,8 @@ impl EncodedHistogram {
         Ok(counts)
     }
 
-    /// The exact sum of all latencies in ns, without making a histogram of it; 0 when nothing was counted.
+    /// The exact sum of all latencies in ns, without making a histogram of it; 0 when nothing was
+    /// counted.
     ///
     /// # Errors
     /// As [`decode`](Self::decode).
@@ -523,7 +559,8 @@ impl EncodedHistogram {
         Ok(())
     }
 
-    /// The exact largest latency in ns, without making a histogram of it; `None` when nothing was counted.
+    /// The exact largest latency in ns, without making a histogram of it; `None` when nothing was
+    /// counted.
     ///
     /// # Errors
     /// As [`decode`](Self::decode).
@@ -563,7 +600,8 @@ fn take_varint(bytes: &mut &[u8]) -> Result<u128, BadHistogram> {
 /// Takes a number in LEB128 off the front of `bytes`.
 #[inline]
 pub(crate) fn take_u64(bytes: &mut &[u8]) -> Result<u64, BadHistogram> {
-    // Most counts and distances are a byte, and nearly all of those of many hosts together are two or three.
+    // Most counts and distances are a byte, and nearly all of those of many hosts together are two
+    // or three.
     let all = *bytes;
     match *all {
         [one, ref rest @ ..] if one < 0x80 => {

@@ -15,7 +15,9 @@ pub fn expand(list: &str) -> Result<Vec<String>, String> {
     for item in items(list)? {
         let item = item.trim();
         if item.is_empty() {
-            return Err(format!("`{list}`: an entry is empty; write names with commas between them"));
+            return Err(format!(
+                "`{list}`: an entry is empty; write names with commas between them"
+            ));
         }
         one(item, &mut hosts)?;
         if hosts.len() > MOST_HOSTS {
@@ -23,7 +25,9 @@ pub fn expand(list: &str) -> Result<Vec<String>, String> {
         }
     }
     if let Some(bad) = hosts.iter().find(|host| !is_name(host)) {
-        return Err(format!("`{bad}` cannot be a host's name; write letters, digits, and . - _ : @ only"));
+        return Err(format!(
+            "`{bad}` cannot be a host's name; write letters, digits, and . - _ : @ only"
+        ));
     }
     Ok(hosts)
 }
@@ -57,9 +61,13 @@ fn items(list: &str) -> Result<Vec<&str>, String> {
     let (mut items, mut start, mut inside) = (Vec::new(), 0, false);
     for (place, c) in list.char_indices() {
         match c {
-            '[' if inside => return Err(format!("`{list}`: a bracket in a bracket; write node[1-4,7]")),
+            '[' if inside => {
+                return Err(format!("`{list}`: a bracket in a bracket; write node[1-4,7]"));
+            }
             '[' => inside = true,
-            ']' if !inside => return Err(format!("`{list}`: a `]` without `[`; write node[1-4,7]")),
+            ']' if !inside => {
+                return Err(format!("`{list}`: a `]` without `[`; write node[1-4,7]"));
+            }
             ']' => inside = false,
             ',' if !inside => {
                 items.push(&list[start..place]);
@@ -99,7 +107,9 @@ fn one(item: &str, hosts: &mut Vec<String>) -> Result<(), String> {
 fn numbers(text: &str, item: &str) -> Result<Vec<String>, String> {
     let wrong = || format!("`{item}`: `[{text}]` is no list of numbers; write node[1-4,7]");
     let number = |text: &str| -> Result<u64, String> {
-        let is_number = !text.is_empty() && text.len() <= MOST_DIGITS && text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_number = !text.is_empty()
+            && text.len() <= MOST_DIGITS
+            && text.bytes().all(|byte| byte.is_ascii_digit());
         if is_number { text.parse().map_err(|_| wrong()) } else { Err(wrong()) }
     };
     let mut all = Vec::new();
@@ -131,7 +141,10 @@ mod tests {
         assert_eq!(expand("a[1,3-4]b[1-2]"), ["a1b1", "a1b2", "a3b1", "a3b2", "a4b1", "a4b2"]);
         assert_eq!(expand("root@x, y"), ["root@x", "y"]);
         assert_eq!(expand("n[9-10]"), ["n9", "n10"]);
-        assert_eq!(expand_file("# ours\nnode[1-2] # two\n\nx\n").expect("a good file"), ["node1", "node2", "x"]);
+        assert_eq!(
+            expand_file("# ours\nnode[1-2] # two\n\nx\n").expect("a good file"),
+            ["node1", "node2", "x"]
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! What a host is made of, beyond what a plan needs: for people who read a result, and for whoever looks for a bottleneck.
+//! What a host is made of, beyond what a plan needs: for people who read a result, and for whoever
+//! looks for a bottleneck.
 
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,8 @@ pub struct Inventory {
     pub numa: Vec<NumaNode>,
     /// What control groups leave to this process.
     pub limits: Limits,
-    /// Block devices with a medium of their own or a way to one; no partitions, and none of size 0.
+    /// Block devices with a medium of their own or a way to one; no partitions, and none of size
+    /// 0.
     pub disks: Vec<DeviceFacts>,
     /// Network interfaces.
     pub nics: Vec<NicFacts>,
@@ -60,7 +62,8 @@ pub struct NicFacts {
     pub name: String,
     /// Its driver; empty for one that is software.
     pub driver: String,
-    /// What its link is agreed on, in 10⁶ bits a second; `None` where there is no link, or nobody tells.
+    /// What its link is agreed on, in 10⁶ bits a second; `None` where there is no link, or nobody
+    /// tells.
     pub speed_mbit: Option<u32>,
     /// The largest packet in bytes.
     pub mtu: u32,
@@ -112,14 +115,15 @@ pub struct MountFacts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Link {
-    /// How far it is below the target: links of a chain stand above what they are built on, and a link of a RAID above each of its
-    /// members with all that is below it.
+    /// How far it is below the target: links of a chain stand above what they are built on, and a
+    /// link of a RAID above each of its members with all that is below it.
     pub depth: u32,
     /// What it is.
     pub kind: LinkKind,
     /// Its name: of the file system's type, or of the device.
     pub name: String,
-    /// In words, what the kernel tells of it: where it is mounted, the RAID's level, the volume's name.
+    /// In words, what the kernel tells of it: where it is mounted, the RAID's level, the volume's
+    /// name.
     pub detail: String,
     /// The device's facts, where it is one.
     pub device: Option<DeviceFacts>,
@@ -192,11 +196,14 @@ pub struct DeviceFacts {
     /// Queues of the hardware.
     #[serde(default)]
     pub queues: Option<u32>,
-    /// `write back` where a write that completed may still be in a volatile cache, else `write through`; empty where nobody tells.
+    /// `write back` where a write that completed may still be in a volatile cache, else `write
+    /// through`; empty where nobody tells.
     #[serde(default)]
     pub write_cache: String,
-    /// Its name wherever it is seen from, as sysfs has it (`naa.5000c500a1b2c3d4`), for a map `dm.` and its UUID, else `serial.` and its serial number;
-    /// of a partition with `-part` and its number behind. Empty where nobody tells. Not all of them are unique: [`crate::wwid`] knows which.
+    /// Its name wherever it is seen from, as sysfs has it (`naa.5000c500a1b2c3d4`), for a map
+    /// `dm.` and its UUID, else `serial.` and its serial number; of a partition with `-part` and
+    /// its number behind. Empty where nobody tells. Not all of them are unique: [`crate::wwid`]
+    /// knows which.
     #[serde(default)]
     pub wwid: String,
 }

@@ -1,7 +1,8 @@
 //! Which hosts of a fleet tell of one kernel, so that what it counts is counted once.
 //!
-//! Agents on one machine (`--hosts local:N`, several containers, several `slurmd`) read the same `/proc` and `/sys`. A sum over hosts
-//! takes of each of them what no other that is left tells already, and that is decided here alone.
+//! Agents on one machine (`--hosts local:N`, several containers, several `slurmd`) read the same
+//! `/proc` and `/sys`. A sum over hosts takes of each of them what no other that is left tells
+//! already, and that is decided here alone.
 
 use crate::counters::{CounterSample, Layer};
 use crate::testbed::HostFacts;
@@ -31,27 +32,32 @@ pub struct Voice {
 }
 
 impl HostFacts {
-    /// What names its running kernel: the random number of its boot. `None` where the host does not tell, as in runs of versions that did
-    /// not ask.
+    /// What names its running kernel: the random number of its boot. `None` where the host does not
+    /// tell, as in runs of versions that did not ask.
     pub fn kernel_id(&self) -> Option<&str> {
         self.identity.split_whitespace().next().filter(|word| !word.contains(":["))
     }
 
-    /// The name that its kernel gives to a namespace of its agent, such as `net:[4026531840]` for `net`; empty where unknown.
+    /// The name that its kernel gives to a namespace of its agent, such as `net:[4026531840]` for
+    /// `net`; empty where unknown.
     fn namespace(&self, kind: &str) -> &str {
-        let is_it = |word: &&str| word.strip_prefix(kind).is_some_and(|rest| rest.starts_with(":["));
+        let is_it =
+            |word: &&str| word.strip_prefix(kind).is_some_and(|rest| rest.starts_with(":["));
         self.identity.split_whitespace().find(is_it).unwrap_or_default()
     }
 }
 
 impl Kernels {
-    /// Of hosts in the order of their numbers. One that does not tell what its kernel is has one of its own.
+    /// Of hosts in the order of their numbers. One that does not tell what its kernel is has one of
+    /// its own.
     pub fn of(hosts: &[HostFacts]) -> Kernels {
         let mut seen: BTreeMap<(&str, &str), usize> = BTreeMap::new();
         let mut first = Vec::with_capacity(hosts.len());
         for (number, host) in hosts.iter().enumerate() {
-            let mut of =
-                |space| host.kernel_id().map_or(number, |kernel| *seen.entry((kernel, space)).or_insert(number));
+            let mut of = |space| {
+                host.kernel_id()
+                    .map_or(number, |kernel| *seen.entry((kernel, space)).or_insert(number))
+            };
             let (network, mounts) = (host.namespace("net"), host.namespace("mnt"));
             first.push(First { kernel: of("kernel"), network: of(network), mounts: of(mounts) });
         }
@@ -68,16 +74,21 @@ impl Kernels {
         self.hosts.iter().enumerate().filter(|(number, first)| first.kernel == *number).count()
     }
 
-    /// What a host tells that no other tells already: of several on one kernel the first that `is_there` says it all. Nothing for a host that
-    /// is not there; all for one that was not known.
+    /// What a host tells that no other tells already: of several on one kernel the first that
+    /// `is_there` says it all. Nothing for a host that is not there; all for one that was not
+    /// known.
     pub fn voice(&self, host: usize, is_there: impl Fn(usize) -> bool) -> Voice {
         if !is_there(host) {
             return Voice::default();
         }
-        let Some(own) = self.hosts.get(host) else { return Voice { kernel: true, network: true, mounts: true } };
+        let Some(own) = self.hosts.get(host) else {
+            return Voice { kernel: true, network: true, mounts: true };
+        };
         let is_first = |of: fn(&First) -> usize| {
             let first = of(own);
-            !(first..host).any(|other| self.hosts.get(other).is_some_and(|it| of(it) == first) && is_there(other))
+            !(first..host).any(|other| {
+                self.hosts.get(other).is_some_and(|it| of(it) == first) && is_there(other)
+            })
         };
         Voice {
             kernel: is_first(|first| first.kernel),
@@ -93,8 +104,9 @@ impl Voice {
         self.kernel || self.network || self.mounts
     }
 
-    /// Whether a layer's counters are its to tell. Interfaces are those of a network namespace and NFS mounts those of a mount namespace
-    /// (man 7 namespaces); threads are an agent's own; all else is the kernel's.
+    /// Whether a layer's counters are its to tell. Interfaces are those of a network namespace and
+    /// NFS mounts those of a mount namespace (man 7 namespaces); threads are an agent's own; all
+    /// else is the kernel's.
     pub fn tells(self, layer: Layer) -> bool {
         match layer {
             Layer::Thread => true,
@@ -109,7 +121,8 @@ impl Voice {
         if self.kernel && self.network && self.mounts {
             return Cow::Borrowed(sample);
         }
-        let entries = sample.entries.iter().filter(|entry| self.tells(entry.layer)).cloned().collect();
+        let entries =
+            sample.entries.iter().filter(|entry| self.tells(entry.layer)).cloned().collect();
         Cow::Owned(CounterSample { entries, notes: sample.notes.clone(), ..*sample })
     }
 }
@@ -120,8 +133,10 @@ mod tests {
     use crate::counters::{Entry, Metric};
 
     fn hosts(identities: &[&str]) -> Vec<HostFacts> {
-        let host =
-            |identity: &&str| HostFacts { identity: (*identity).to_owned(), ..crate::planner::tests::host(Vec::new()) };
+        let host = |identity: &&str| HostFacts {
+            identity: (*identity).to_owned(),
+            ..crate::planner::tests::host(Vec::new())
+        };
         identities.iter().map(host).collect()
     }
 
@@ -134,7 +149,9 @@ mod tests {
         let one = "b00t net:[1] uts:[2] mnt:[3]";
         let kernels = Kernels::of(&hosts(&[one, "other net:[1] uts:[2] mnt:[3]", one, one]));
         let voices = |gone: &'static [usize]| {
-            (0..4).map(|host| kernels.voice(host, |it| !gone.contains(&it)).is_any()).collect::<Vec<_>>()
+            (0..4)
+                .map(|host| kernels.voice(host, |it| !gone.contains(&it)).is_any())
+                .collect::<Vec<_>>()
         };
         assert_eq!(voices(&[]), [true, true, false, false]);
         assert_eq!((kernels.count(), Kernels::default().count()), (2, 0));
@@ -169,10 +186,18 @@ mod tests {
 
     #[test]
     fn a_sample_keeps_what_its_host_has_to_tell() {
-        let entry = |layer, name: &str| Entry { layer, name: name.into(), values: vec![(Metric::Reads, 1)] };
+        let entry = |layer, name: &str| Entry {
+            layer,
+            name: name.into(),
+            values: vec![(Metric::Reads, 1)],
+        };
         let sample = CounterSample {
             host: 1,
-            entries: vec![entry(Layer::Block, "sda"), entry(Layer::Nic, "eth0"), entry(Layer::Thread, "7")],
+            entries: vec![
+                entry(Layer::Block, "sda"),
+                entry(Layer::Nic, "eth0"),
+                entry(Layer::Thread, "7"),
+            ],
             ..CounterSample::default()
         };
         let kernels = Kernels::of(&hosts(&["b net:[1]", "b net:[2]"]));

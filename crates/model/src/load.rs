@@ -1,4 +1,5 @@
-//! The shape of a load, in the types that a suite writes and a plan keeps: sizes and their weights, rates, skews, hot spots, ranges.
+//! The shape of a load, in the types that a suite writes and a plan keeps: sizes and their weights,
+//! rates, skews, hot spots, ranges.
 
 use crate::units::{Bytes, Nanos, Percent, UnitError};
 use serde::{Deserialize, Serialize};
@@ -58,7 +59,8 @@ impl SizeMix {
     }
 }
 
-const MIX_REMEDY: &str = "write a size such as 4KiB, or a mix with weights such as 4KiB:70, 64KiB:30";
+const MIX_REMEDY: &str =
+    "write a size such as 4KiB, or a mix with weights such as 4KiB:70, 64KiB:30";
 
 impl FromStr for SizeMix {
     type Err = UnitError;
@@ -66,19 +68,24 @@ impl FromStr for SizeMix {
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let list = parts(text);
         if list.len() > MOST_PARTS {
-            return Err(wrong(format!("a mix of {} sizes", list.len()), format!("write at most {MOST_PARTS}")));
+            return Err(wrong(
+                format!("a mix of {} sizes", list.len()),
+                format!("write at most {MOST_PARTS}"),
+            ));
         }
         let mut mix = SizeMix { parts: Vec::new() };
         for (size, weight) in &list {
             let size: Bytes = size.parse()?;
             let weight = match weight {
                 None if list.len() == 1 => 1,
-                None => return Err(wrong(format!("`{text}` is a mix without weights"), MIX_REMEDY)),
+                None => {
+                    return Err(wrong(format!("`{text}` is a mix without weights"), MIX_REMEDY));
+                }
                 Some(weight) => {
                     let number: Option<u32> = weight.trim_end_matches('%').trim().parse().ok();
-                    number
-                        .filter(|weight| (1..=1_000_000).contains(weight))
-                        .ok_or_else(|| wrong(format!("`{weight}` is not a weight from 1 to 1000000"), MIX_REMEDY))?
+                    number.filter(|weight| (1..=1_000_000).contains(weight)).ok_or_else(|| {
+                        wrong(format!("`{weight}` is not a weight from 1 to 1000000"), MIX_REMEDY)
+                    })?
                 }
             };
             if mix.sizes().any(|other| other == size) {
@@ -95,7 +102,8 @@ impl fmt::Display for SizeMix {
         if let [(size, _)] = self.parts.as_slice() {
             return f.pad(&size.to_string());
         }
-        let words: Vec<String> = self.parts.iter().map(|(size, weight)| format!("{size}:{weight}")).collect();
+        let words: Vec<String> =
+            self.parts.iter().map(|(size, weight)| format!("{size}:{weight}")).collect();
         f.pad(&words.join(", "))
     }
 }
@@ -115,17 +123,23 @@ pub enum Rate {
     },
 }
 
-const RATE_REMEDY: &str = "write requests per second such as 10000, 10k or 0.5, or a bandwidth such as 100MiB/s";
+const RATE_REMEDY: &str =
+    "write requests per second such as 10000, 10k or 0.5, or a bandwidth such as 100MiB/s";
 /// A billion requests a second is beyond every machine; it is a slip.
 const MOST_IOPS: f64 = 1e9;
 
 impl Rate {
-    /// So many times this rate, a billion requests (or 2⁶⁴ − 1 bytes) per second at most; never less than the least rate.
+    /// So many times this rate, a billion requests (or 2⁶⁴ − 1 bytes) per second at most; never
+    /// less than the least rate.
     pub fn times(self, count: u64) -> Rate {
         let count = count.max(1);
         match self {
-            Rate::Iops { milli } => Rate::Iops { milli: milli.saturating_mul(count).min((MOST_IOPS * 1e3) as u64) },
-            Rate::Bytes { per_second } => Rate::Bytes { per_second: per_second.saturating_mul(count) },
+            Rate::Iops { milli } => {
+                Rate::Iops { milli: milli.saturating_mul(count).min((MOST_IOPS * 1e3) as u64) }
+            }
+            Rate::Bytes { per_second } => {
+                Rate::Bytes { per_second: per_second.saturating_mul(count) }
+            }
         }
     }
 }
@@ -142,7 +156,8 @@ impl FromStr for Rate {
             return if bytes.0 > 0 { Ok(Rate::Bytes { per_second: bytes.0 }) } else { Err(no()) };
         }
         let number = plain.unwrap_or(text);
-        let number = number.strip_suffix("IOPS").or(number.strip_suffix("iops")).unwrap_or(number).trim();
+        let number =
+            number.strip_suffix("IOPS").or(number.strip_suffix("iops")).unwrap_or(number).trim();
         let (digits, factor) = match number.strip_suffix(['k', 'K']) {
             Some(digits) => (digits, 1e3),
             None => match number.strip_suffix('M') {
@@ -163,12 +178,15 @@ impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Rate::Iops { milli } => f.pad(&format!("{} IOPS", *milli as f64 / 1e3)),
-            // In binary units where they are exact, else in decimal ones: what is printed can be read back.
+            // In binary units where they are exact, else in decimal ones: what is printed can be
+            // read back.
             Rate::Bytes { per_second } => {
                 let binary = Bytes(*per_second).to_string();
                 let text = match binary.parse() {
                     Ok(Bytes(same)) if same == *per_second => binary,
-                    _ if per_second.is_multiple_of(1_000_000) => format!("{} MB", per_second / 1_000_000),
+                    _ if per_second.is_multiple_of(1_000_000) => {
+                        format!("{} MB", per_second / 1_000_000)
+                    }
                     _ => format!("{per_second} B"),
                 };
                 f.pad(&format!("{text}/s"))
@@ -198,7 +216,10 @@ impl FromStr for Skew {
         let value: Option<f64> = text.trim().parse().ok();
         match value.filter(|value| (0.001..=100.0).contains(value)) {
             Some(value) => Ok(Skew { milli: (value * 1e3).round() as u32 }),
-            None => Err(wrong(format!("`{text}` is not a skew"), "write a number such as 1.2, from 0.001 to 100")),
+            None => Err(wrong(
+                format!("`{text}` is not a skew"),
+                "write a number such as 1.2, from 0.001 to 100",
+            )),
         }
     }
 }
@@ -209,8 +230,8 @@ impl fmt::Display for Skew {
     }
 }
 
-/// A table of hot spots: which share of the requests goes to which share of the space, from its start on. What is left of the
-/// requests goes to what is left of the space.
+/// A table of hot spots: which share of the requests goes to which share of the space, from its
+/// start on. What is left of the requests goes to what is left of the space.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HotSpots {
     /// Share of the requests, and share of the space.
@@ -225,25 +246,37 @@ impl FromStr for HotSpots {
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let list = parts(text);
         if list.len() > MOST_PARTS {
-            return Err(wrong(format!("{} hot spots", list.len()), format!("write at most {MOST_PARTS}")));
+            return Err(wrong(
+                format!("{} hot spots", list.len()),
+                format!("write at most {MOST_PARTS}"),
+            ));
         }
         let mut spots = Vec::new();
         for (requests, space) in list {
-            let space = space.ok_or_else(|| wrong(format!("`{requests}` has no share of the space"), SPOT_REMEDY))?;
+            let space = space.ok_or_else(|| {
+                wrong(format!("`{requests}` has no share of the space"), SPOT_REMEDY)
+            })?;
             let (requests, space): (Percent, Percent) = (requests.parse()?, space.parse()?);
             if space == Percent::ZERO {
                 return Err(wrong("a hot spot without space", SPOT_REMEDY));
             }
             spots.push((requests, space));
         }
-        let sum =
-            |pick: fn(&(Percent, Percent)) -> Percent| spots.iter().map(|spot| u64::from(pick(spot).ppm)).sum::<u64>();
+        let sum = |pick: fn(&(Percent, Percent)) -> Percent| {
+            spots.iter().map(|spot| u64::from(pick(spot).ppm)).sum::<u64>()
+        };
         let (requests, space) = (sum(|spot| spot.0), sum(|spot| spot.1));
         if requests > 1_000_000 || space > 1_000_000 {
-            return Err(wrong(format!("the shares of `{text}` add up to more than 100 %"), SPOT_REMEDY));
+            return Err(wrong(
+                format!("the shares of `{text}` add up to more than 100 %"),
+                SPOT_REMEDY,
+            ));
         }
         if space == 1_000_000 && requests < 1_000_000 {
-            return Err(wrong(format!("`{text}` leaves requests and no space for them"), SPOT_REMEDY));
+            return Err(wrong(
+                format!("`{text}` leaves requests and no space for them"),
+                SPOT_REMEDY,
+            ));
         }
         Ok(HotSpots { spots })
     }
@@ -251,7 +284,8 @@ impl FromStr for HotSpots {
 
 impl fmt::Display for HotSpots {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words: Vec<String> = self.spots.iter().map(|(requests, space)| format!("{requests}:{space}")).collect();
+        let words: Vec<String> =
+            self.spots.iter().map(|(requests, space)| format!("{requests}:{space}")).collect();
         f.pad(&words.join(", "))
     }
 }
@@ -274,7 +308,12 @@ impl FromStr for Part {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let no = || wrong(format!("`{text}` is not a part of the layout"), "write two shares such as 0%-50%");
+        let no = || {
+            wrong(
+                format!("`{text}` is not a part of the layout"),
+                "write two shares such as 0%-50%",
+            )
+        };
         let (from, to) = text.split_once('-').ok_or_else(no)?;
         let part = Part { from: from.parse()?, to: to.parse()? };
         if part.from < part.to { Ok(part) } else { Err(no()) }
@@ -325,7 +364,10 @@ mod tests {
         assert_eq!("4k".parse(), Ok(SizeMix::single(Bytes(4096))));
         let mix: SizeMix = "4KiB:70, 64KiB:30%".parse().expect("a mix");
         assert_eq!(mix.parts, [(Bytes::kib(4), 70), (Bytes::kib(64), 30)]);
-        assert_eq!((mix.largest(), mix.smallest(), mix.to_string().parse()), (Bytes::kib(64), Bytes::kib(4), Ok(mix)));
+        assert_eq!(
+            (mix.largest(), mix.smallest(), mix.to_string().parse()),
+            (Bytes::kib(64), Bytes::kib(4), Ok(mix))
+        );
         for text in ["", "4k,8k", "4k:0", "4k:-1", "4k:1,4k:2", "4k:x", "4k:1,"] {
             assert!(text.parse::<SizeMix>().is_err(), "{text}");
         }
@@ -362,6 +404,10 @@ mod tests {
         for text in ["", "50%", "50%-50%", "60%-50%", "a-b"] {
             assert!(text.parse::<Part>().is_err(), "{text}");
         }
-        assert!("1.2".parse::<Skew>().is_ok() && "0".parse::<Skew>().is_err() && "x".parse::<Skew>().is_err());
+        assert!(
+            "1.2".parse::<Skew>().is_ok()
+                && "0".parse::<Skew>().is_err()
+                && "x".parse::<Skew>().is_err()
+        );
     }
 }

@@ -7,7 +7,8 @@ use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Levels of directories that a tree has at most. The longest path below a tree then stays well below `PATH_MAX`.
+/// Levels of directories that a tree has at most. The longest path below a tree then stays well
+/// below `PATH_MAX`.
 pub const MOST_DEPTH: u32 = 16;
 /// Files that a tree has at most.
 pub const MOST_FILES: u64 = 1 << 32;
@@ -15,8 +16,9 @@ pub const MOST_FILES: u64 = 1 << 32;
 pub const MOST_SIZE: Bytes = Bytes::mib(64);
 /// What a directory takes of a file system at least, and what the space of a file is a multiple of.
 const BLOCK: u64 = 4096;
-/// What the name of a file takes of its directory at most: ext4 has 8 bytes beside the 19 of the name, up to a multiple of 4 (`struct
-/// ext4_dir_entry_2`), and leaves blocks half empty when it splits them.
+/// What the name of a file takes of its directory at most: ext4 has 8 bytes beside the 19 of the
+/// name, up to a multiple of 4 (`struct ext4_dir_entry_2`), and leaves blocks half empty when it
+/// splits them.
 const ENTRY: u64 = 64;
 
 /// Operations that a mix has at most: as many as a worker keeps books of.
@@ -24,7 +26,8 @@ pub const MOST_MIXED: usize = 4;
 /// The largest weight in a mix.
 pub const MOST_WEIGHT: u32 = 1_000_000;
 
-/// Operations that leave a tree as it is, with weights: each time, one of them is drawn, in proportion to its weight.
+/// Operations that leave a tree as it is, with weights: each time, one of them is drawn, in
+/// proportion to its weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpMix([Option<(Op, u32)>; MOST_MIXED]);
 
@@ -32,14 +35,20 @@ impl OpMix {
     /// A mix of `parts`, whose weights are 1 to [`MOST_WEIGHT`].
     ///
     /// # Errors
-    /// What is wrong with them, in words: too many or none, one twice, a weight out of range, or one that changes the tree.
+    /// What is wrong with them, in words: too many or none, one twice, a weight out of range, or
+    /// one that changes the tree.
     pub fn new(parts: &[(Op, u32)]) -> Result<OpMix, String> {
         if !(1..=MOST_MIXED).contains(&parts.len()) {
-            return Err(format!("a mix of {} operations, where 1 to {MOST_MIXED} go together", parts.len()));
+            return Err(format!(
+                "a mix of {} operations, where 1 to {MOST_MIXED} go together",
+                parts.len()
+            ));
         }
         for (number, (op, weight)) in parts.iter().enumerate() {
             if !OpMix::takes(*op) {
-                return Err(format!("`{op}` does not go into a mix: the tree would not stay as it is"));
+                return Err(format!(
+                    "`{op}` does not go into a mix: the tree would not stay as it is"
+                ));
             }
             if parts[..number].iter().any(|(other, _)| other == op) {
                 return Err(format!("`{op}` twice in a mix"));
@@ -51,7 +60,8 @@ impl OpMix {
         Ok(OpMix(std::array::from_fn(|index| parts.get(index).copied())))
     }
 
-    /// Whether `op` leaves names, sizes and contents as they are, so that any operation may follow it.
+    /// Whether `op` leaves names, sizes and contents as they are, so that any operation may follow
+    /// it.
     pub fn takes(op: Op) -> bool {
         matches!(op, Op::Stat | Op::Open | Op::ReadFile | Op::Readdir | Op::SetAttr)
     }
@@ -66,7 +76,8 @@ impl OpMix {
         self.parts().map(|(_, weight)| u64::from(weight)).sum::<u64>().max(1)
     }
 
-    /// The place among the parts, from 0, and the operation, that `point` falls upon: a number from 0 to [`total`](Self::total) − 1.
+    /// The place among the parts, from 0, and the operation, that `point` falls upon: a number from
+    /// 0 to [`total`](Self::total) − 1.
     #[inline]
     pub fn at(&self, mut point: u64) -> (usize, Op) {
         let mut last = (0, Op::Stat);
@@ -95,7 +106,8 @@ impl fmt::Display for OpMix {
 pub struct MetadataWork {
     /// What is done; one of those for which [`Op::is_metadata`] holds. Of a mix, its first.
     pub op: Op,
-    /// What is done instead where operations are mixed: for a time, and to files that come again and again.
+    /// What is done instead where operations are mixed: for a time, and to files that come again
+    /// and again.
     #[serde(default)]
     pub mix: Option<OpMix>,
     /// Whether the files come in an order without pattern, not in that of their numbers.
@@ -140,12 +152,15 @@ pub struct Tree {
     pub files: u64,
     /// Bytes of each; of the largest where they differ.
     pub size: Bytes,
-    /// The sizes with their weights, where they differ: which file has which follows from its number.
+    /// The sizes with their weights, where they differ: which file has which follows from its
+    /// number.
     #[serde(default)]
     pub sizes: Option<SizeMix>,
-    /// Levels of directories between `path` and the files, at most [`MOST_DEPTH`]; at 0, all files are in `path` itself.
+    /// Levels of directories between `path` and the files, at most [`MOST_DEPTH`]; at 0, all files
+    /// are in `path` itself.
     pub depth: u32,
-    /// Directories in each directory, from the second level on; at least 1. The first level has as many as are needed.
+    /// Directories in each directory, from the second level on; at least 1. The first level has as
+    /// many as are needed.
     pub fan_out: u64,
     /// Files in each of the lowest directories; at least 1.
     pub per_directory: u64,
@@ -160,7 +175,8 @@ impl Tree {
         if self.depth == 0 { 0 } else { self.files.div_ceil(self.per_directory.max(1)) }
     }
 
-    /// Directories that hold files, the one at `path` included where there are no levels: what `readdir` reads.
+    /// Directories that hold files, the one at `path` included where there are no levels: what
+    /// `readdir` reads.
     pub fn listed(&self) -> u64 {
         self.leaves().max(1)
     }
@@ -176,18 +192,21 @@ impl Tree {
         (1..=self.depth).map(of_level).fold(1, u64::saturating_add)
     }
 
-    /// The numbers of the directories that lead to file `number`, from the top; as many as there are levels.
+    /// The numbers of the directories that lead to file `number`, from the top; as many as there
+    /// are levels.
     pub fn way(&self, number: u64) -> impl Iterator<Item = u64> {
         self.way_to(number / self.per_directory.max(1))
     }
 
-    /// The numbers of the directories from the top to the lowest directory `leaf`, itself included; as many as there are levels.
+    /// The numbers of the directories from the top to the lowest directory `leaf`, itself included;
+    /// as many as there are levels.
     #[inline]
     pub fn way_to(&self, leaf: u64) -> impl Iterator<Item = u64> {
         (1..=self.depth).map(move |level| self.directory(leaf, level))
     }
 
-    /// The number of the directory of `level` above the lowest directory `leaf`, among its siblings.
+    /// The number of the directory of `level` above the lowest directory `leaf`, among its
+    /// siblings.
     pub fn directory(&self, leaf: u64, level: u32) -> u64 {
         let among_all = leaf / self.leaves_below(level);
         if level > 1 { among_all % self.fan_out.max(1) } else { among_all }
@@ -218,9 +237,12 @@ impl Tree {
     pub fn space(&self) -> Bytes {
         let each = self.size.0.checked_next_multiple_of(BLOCK).unwrap_or(u64::MAX);
         let alike = || Bytes(self.files.saturating_mul(each));
-        let files = self.sizes.as_ref().map_or_else(alike, |sizes| sizes.most_space(self.files, BLOCK));
+        let files =
+            self.sizes.as_ref().map_or_else(alike, |sizes| sizes.most_space(self.files, BLOCK));
         let names = self.files.saturating_mul(ENTRY);
-        Bytes(files.0.saturating_add(self.directories().saturating_mul(BLOCK)).saturating_add(names))
+        Bytes(
+            files.0.saturating_add(self.directories().saturating_mul(BLOCK)).saturating_add(names),
+        )
     }
 }
 
@@ -265,7 +287,8 @@ mod tests {
 
     #[test]
     fn a_mix_draws_in_proportion_to_its_weights() {
-        let mix = OpMix::new(&[(Op::Stat, 3), (Op::Readdir, 1), (Op::Open, 2)]).expect("a good mix");
+        let mix =
+            OpMix::new(&[(Op::Stat, 3), (Op::Readdir, 1), (Op::Open, 2)]).expect("a good mix");
         let drawn: Vec<(usize, Op)> = (0..mix.total()).map(|point| mix.at(point)).collect();
         let (stat, readdir, open) = ((0, Op::Stat), (1, Op::Readdir), (2, Op::Open));
         assert_eq!(drawn, [stat, stat, stat, readdir, open, open]);

@@ -71,8 +71,9 @@ impl fmt::Display for BadObjective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "condition `{}`: {}; write an objective as 'read p99 < 5ms, errors = 0': read, write, trim or all; mean, max, p50, p99, \
-             p99.9, errors (at most), iops or bandwidth (at least); a limit with its unit",
+            "condition `{}`: {}; write an objective as 'read p99 < 5ms, errors = 0': read, write, \
+             trim or all; mean, max, p50, p99, p99.9, errors (at most), iops or bandwidth (at \
+             least); a limit with its unit",
             self.condition, self.problem
         )
     }
@@ -86,11 +87,17 @@ impl FromStr for Objective {
     fn from_str(text: &str) -> Result<Objective, BadObjective> {
         let parts: Vec<&str> = text.split(',').map(str::trim).collect();
         if parts.len() > MOST_CONDITIONS {
-            let problem = format!("is one of {}, and at most {MOST_CONDITIONS} make an objective", parts.len());
+            let problem = format!(
+                "is one of {}, and at most {MOST_CONDITIONS} make an objective",
+                parts.len()
+            );
             return Err(BadObjective { condition: parts[0].to_owned(), problem });
         }
         let one = |part: &&str| {
-            condition(part).map_err(|problem| BadObjective { condition: part.chars().take(80).collect(), problem })
+            condition(part).map_err(|problem| BadObjective {
+                condition: part.chars().take(80).collect(),
+                problem,
+            })
         };
         let conditions: Vec<Condition> = parts.iter().map(one).collect::<Result<_, _>>()?;
         match twice(&conditions, &parts) {
@@ -100,19 +107,25 @@ impl FromStr for Objective {
     }
 }
 
-/// The first condition on a figure that an earlier one limits already, as it was written in `parts`. Every figure has a limit on one side only,
-/// so one of the two says nothing, or the opposite.
+/// The first condition on a figure that an earlier one limits already, as it was written in
+/// `parts`. Every figure has a limit on one side only, so one of the two says nothing, or the
+/// opposite.
 fn twice(conditions: &[Condition], parts: &[&str]) -> Option<BadObjective> {
     let what = |one: &Condition| (one.op, std::mem::discriminant(&one.limit), one.figure());
     let all = || conditions.iter().zip(parts);
     let ((earlier, written), (later, again)) = all().enumerate().find_map(|(number, later)| {
-        all().take(number).find(|earlier| what(earlier.0) == what(later.0)).map(|earlier| (earlier, later))
+        all()
+            .take(number)
+            .find(|earlier| what(earlier.0) == what(later.0))
+            .map(|earlier| (earlier, later))
     })?;
     let why = if earlier.limit == later.limit { "says the same" } else { "sets another limit" };
     let figure = later.figure();
     let written: String = written.chars().take(80).collect();
-    let problem =
-        format!("`{written}` {why} for {figure}, and a figure can have one limit only: leave one of them out");
+    let problem = format!(
+        "`{written}` {why} for {figure}, and a figure can have one limit only: leave one of them \
+         out"
+    );
     Some(BadObjective { condition: again.chars().take(80).collect(), problem })
 }
 
@@ -151,12 +164,18 @@ fn condition(text: &str) -> Result<Condition, String> {
     match (sign, limit) {
         (Sign::Equal, Limit::Errors(_)) | (Sign::Below, _) if !limit.is_at_least() => {}
         (Sign::Above, _) if limit.is_at_least() => {}
-        (Sign::Equal, _) => return Err(format!("no load keeps {figure} at one value; write < or >")),
+        (Sign::Equal, _) => {
+            return Err(format!("no load keeps {figure} at one value; write < or >"));
+        }
         (Sign::Below, _) => {
-            return Err(format!("more {figure} is better, so its limit is what it is at least: write >"));
+            return Err(format!(
+                "more {figure} is better, so its limit is what it is at least: write >"
+            ));
         }
         (Sign::Above, _) => {
-            return Err(format!("less {figure} is better, so its limit is what it is at most: write <"));
+            return Err(format!(
+                "less {figure} is better, so its limit is what it is at most: write <"
+            ));
         }
     }
     let nothing = matches!(limit, Limit::Errors(0) | Limit::ErrorShare(Percent::ZERO));
@@ -184,7 +203,10 @@ fn limit(figure: &str, value: &str) -> Result<Limit, String> {
         "max" => latency().map(Limit::Max),
         "errors" => match value.strip_suffix('%') {
             Some(_) => value.parse().map(Limit::ErrorShare).map_err(wrong),
-            None => value.parse().map(Limit::Errors).map_err(|_| format!("`{value}` is no count of errors")),
+            None => value
+                .parse()
+                .map(Limit::Errors)
+                .map_err(|_| format!("`{value}` is no count of errors")),
         },
         "iops" => match value.parse::<Rate>().map_err(wrong)? {
             Rate::Iops { milli } => Ok(Limit::Iops { milli }),
@@ -328,10 +350,16 @@ mod tests {
             ("p99 < 5 parsecs", "not a unit"),
         ] {
             let told = text.parse::<Objective>().expect_err(text).to_string();
-            assert!(told.contains(problem) && told.contains("'read p99 < 5ms, errors = 0'"), "{text}: {told}");
+            assert!(
+                told.contains(problem) && told.contains("'read p99 < 5ms, errors = 0'"),
+                "{text}: {told}"
+            );
         }
         for (text, problem) in [
-            ("errors = 0, errors = 1", "condition `errors = 1`: `errors = 0` sets another limit for errors"),
+            (
+                "errors = 0, errors = 1",
+                "condition `errors = 1`: `errors = 0` sets another limit for errors",
+            ),
             (
                 "read p99 < 5ms, errors = 0, read p99 < 5ms",
                 "condition `read p99 < 5ms`: `read p99 < 5ms` says the same",
@@ -341,12 +369,17 @@ mod tests {
             let told = text.parse::<Objective>().expect_err(text).to_string();
             assert!(told.contains(problem), "{text}: {told}");
         }
-        for fine in ["errors < 5, errors < 1%", "read p99 < 5ms, write p99 < 5ms, p99 < 5ms", "p99 < 5ms, p99.9 < 9ms"]
-        {
+        for fine in [
+            "errors < 5, errors < 1%",
+            "read p99 < 5ms, write p99 < 5ms, p99 < 5ms",
+            "p99 < 5ms, p99.9 < 9ms",
+        ] {
             assert!(fine.parse::<Objective>().is_ok(), "{fine}");
         }
         let many = vec!["errors = 0"; 17].join(",");
-        assert!(many.parse::<Objective>().expect_err("too many").to_string().contains("at most 16"));
+        assert!(
+            many.parse::<Objective>().expect_err("too many").to_string().contains("at most 16")
+        );
     }
 
     proptest! {

@@ -1,4 +1,5 @@
-//! What happened at an instant of a run and is no figure: a mark that somebody set, an event of the suite, something that was found.
+//! What happened at an instant of a run and is no figure: a mark that somebody set, an event of the
+//! suite, something that was found.
 
 use crate::counters::{CounterSample, Layer, Metric};
 use serde::{Deserialize, Serialize};
@@ -47,7 +48,8 @@ pub struct Occurrence {
     pub host: Option<u32>,
     /// What, in a few words: one line of at most [`MOST_LABEL_BYTES`].
     pub label: String,
-    /// More of it, such as the last lines that a command wrote: at most [`MOST_DETAIL_BYTES`]. Often empty.
+    /// More of it, such as the last lines that a command wrote: at most [`MOST_DETAIL_BYTES`].
+    /// Often empty.
     pub detail: String,
     /// How a command ended: its exit status; `None` where none ended, or a signal ended it.
     pub status: Option<i32>,
@@ -56,10 +58,14 @@ pub struct Occurrence {
 }
 
 impl Occurrence {
-    /// Something at an instant that is still to be told. The label is [cleaned](one_line); where it is too long for one, all of it is the detail.
+    /// Something at an instant that is still to be told. The label is [cleaned](one_line); where it
+    /// is too long for one, all of it is the detail.
     pub fn new(kind: OccurrenceKind, label: &str) -> Occurrence {
-        let detail =
-            if label.trim().len() > MOST_LABEL_BYTES { last_lines(label, MOST_DETAIL_BYTES) } else { String::new() };
+        let detail = if label.trim().len() > MOST_LABEL_BYTES {
+            last_lines(label, MOST_DETAIL_BYTES)
+        } else {
+            String::new()
+        };
         Occurrence {
             detail,
             kind,
@@ -78,10 +84,11 @@ impl Occurrence {
         self.at_ns as f64 / 1e9
     }
 
-    /// When what it says began, in ns after the stage was started: of a lost host, its last word and not the instant at which it was given up. Where
-    /// that lies before the stage, 0.
+    /// When what it says began, in ns after the stage was started: of a lost host, its last word
+    /// and not the instant at which it was given up. Where that lies before the stage, 0.
     pub fn since_ns(&self) -> u64 {
-        let before_ns = self.duration_ns.filter(|_| self.kind == OccurrenceKind::HostLost).unwrap_or(0);
+        let before_ns =
+            self.duration_ns.filter(|_| self.kind == OccurrenceKind::HostLost).unwrap_or(0);
         self.at_ns.saturating_sub(before_ns)
     }
 
@@ -90,14 +97,18 @@ impl Occurrence {
         self.since_ns() as f64 / 1e9
     }
 
-    /// Whether something of the outside may have begun at its instant, so that it is worth a look at what the figures did then.
+    /// Whether something of the outside may have begun at its instant, so that it is worth a look
+    /// at what the figures did then.
     pub fn may_have_effects(&self) -> bool {
-        !matches!(self.kind, OccurrenceKind::CommandEnded | OccurrenceKind::StillRunning | OccurrenceKind::Prerun)
+        !matches!(
+            self.kind,
+            OccurrenceKind::CommandEnded | OccurrenceKind::StillRunning | OccurrenceKind::Prerun
+        )
     }
 }
 
-/// `text` in one line of at most so many bytes, without control characters: whoever shows it need not be careful. Where it is cut, it is cut behind
-/// a word and ends in `…`.
+/// `text` in one line of at most so many bytes, without control characters: whoever shows it need
+/// not be careful. Where it is cut, it is cut behind a word and ends in `…`.
 pub fn one_line(text: &str, most_bytes: usize) -> String {
     // What is hostile may be long: more than this is not looked at.
     let text = printable(cut(text, most_bytes.saturating_mul(4)), false);
@@ -107,7 +118,9 @@ pub fn one_line(text: &str, most_bytes: usize) -> String {
     }
     let kept = cut(text, most_bytes.saturating_sub(CUT.len()));
     // A word that would take half of the room is cut itself.
-    let whole = kept.rfind(' ').filter(|end| *end * 2 >= kept.len() && !text[kept.len()..].starts_with(' '));
+    let whole = kept
+        .rfind(' ')
+        .filter(|end| *end * 2 >= kept.len() && !text[kept.len()..].starts_with(' '));
     let kept = whole.map_or(kept, |end| &kept[..end]).trim_end();
     cut(&format!("{kept}{CUT}"), most_bytes).to_owned()
 }
@@ -122,11 +135,17 @@ pub fn last_lines(text: &str, most_bytes: usize) -> String {
     }
     let tail = &text[from..];
     // Half a line is left out, unless it is all that there is.
-    if from == 0 { tail.to_owned() } else { tail.split_once('\n').map_or(tail, |(_, whole)| whole).to_owned() }
+    if from == 0 {
+        tail.to_owned()
+    } else {
+        tail.split_once('\n').map_or(tail, |(_, whole)| whole).to_owned()
+    }
 }
 
 fn printable(text: &str, lines: bool) -> String {
-    text.chars().map(|c| if crate::printable::acts(c) && !(lines && c == '\n') { ' ' } else { c }).collect()
+    text.chars()
+        .map(|c| if crate::printable::acts(c) && !(lines && c == '\n') { ' ' } else { c })
+        .collect()
 }
 
 /// Ends what is not whole.
@@ -142,7 +161,8 @@ fn cut(text: &str, most_bytes: usize) -> &str {
 
 /// How often processors of a host slowed down because of heat in a sample.
 pub fn throttles(sample: &CounterSample) -> u64 {
-    let of_cpus = sample.entries.iter().filter(|entry| matches!(entry.layer, Layer::Cpu | Layer::Clock));
+    let of_cpus =
+        sample.entries.iter().filter(|entry| matches!(entry.layer, Layer::Cpu | Layer::Clock));
     let count = |metric| move |entry: &crate::counters::Entry| entry.get(metric).unwrap_or(0);
     let sum = |metric| of_cpus.clone().map(count(metric)).fold(0, u64::saturating_add);
     sum(Metric::CoreThrottles).saturating_add(sum(Metric::PackageThrottles))
@@ -160,13 +180,14 @@ impl Heat {
         Heat { hot: vec![false; hosts] }
     }
 
-    /// What is found in the next sample of a host whose processors begin to slow down: one finding for a row of such intervals. Its instant is
-    /// still to be told.
+    /// What is found in the next sample of a host whose processors begin to slow down: one finding
+    /// for a row of such intervals. Its instant is still to be told.
     pub fn began(&mut self, host: u32, sample: &CounterSample) -> Option<Occurrence> {
         let count = throttles(sample);
         let was_hot = std::mem::replace(self.hot.get_mut(host as usize)?, count > 0);
         let label = format!("CPUs slowed down because of heat, {count} times in an interval");
-        let found = Occurrence { host: Some(host), ..Occurrence::new(OccurrenceKind::Throttled, &label) };
+        let found =
+            Occurrence { host: Some(host), ..Occurrence::new(OccurrenceKind::Throttled, &label) };
         (count > 0 && !was_hot).then_some(found)
     }
 }
@@ -186,15 +207,24 @@ mod tests {
 
     #[test]
     fn a_label_that_is_too_long_ends_behind_a_word_and_all_of_it_is_the_detail() {
-        let long =
-            format!("host n7: no agent could be started: {}; check that `ssh n7 true` works", "it refused ".repeat(30));
+        let long = format!(
+            "host n7: no agent could be started: {}; check that `ssh n7 true` works",
+            "it refused ".repeat(30)
+        );
         let lost = Occurrence::new(OccurrenceKind::HostLost, &long);
         assert!(lost.label.len() <= MOST_LABEL_BYTES, "{}", lost.label);
-        assert!(lost.label.ends_with(" it refused…") || lost.label.ends_with(" it…"), "{}", lost.label);
+        assert!(
+            lost.label.ends_with(" it refused…") || lost.label.ends_with(" it…"),
+            "{}",
+            lost.label
+        );
         assert_eq!(lost.detail, long);
         let short = Occurrence::new(OccurrenceKind::HostLost, "gone");
         assert_eq!((short.label.as_str(), short.detail.as_str()), ("gone", ""));
-        assert_eq!((one_line("one two three", 9), one_line("one", 2)), ("one…".to_owned(), String::new()));
+        assert_eq!(
+            (one_line("one two three", 9), one_line("one", 2)),
+            ("one…".to_owned(), String::new())
+        );
     }
 
     #[test]
@@ -211,9 +241,16 @@ mod tests {
         let entry = |name: &str, value| Entry {
             layer: Layer::Clock,
             name: name.to_owned(),
-            values: vec![(Metric::FrequencyHz, 9), (Metric::CoreThrottles, value), (Metric::PackageThrottles, 1)],
+            values: vec![
+                (Metric::FrequencyHz, 9),
+                (Metric::CoreThrottles, value),
+                (Metric::PackageThrottles, 1),
+            ],
         };
-        let sample = CounterSample { entries: vec![entry("0", 2), entry("1", 3)], ..CounterSample::default() };
+        let sample = CounterSample {
+            entries: vec![entry("0", 2), entry("1", 3)],
+            ..CounterSample::default()
+        };
         assert_eq!(throttles(&sample), 7);
         assert_eq!(throttles(&CounterSample::default()), 0);
     }

@@ -12,7 +12,8 @@ pub enum Op {
     Write,
     /// Make everything written so far durable (`fdatasync`).
     Fsync,
-    /// Give a block back (discard): what a read of it brings afterwards is zeros or what stood there.
+    /// Give a block back (discard): what a read of it brings afterwards is zeros or what stood
+    /// there.
     Trim,
     /// Make a file that is not there, write all of it, close it.
     Create,

@@ -1,4 +1,5 @@
-//! Parts of a plan: where a run has scenarios with layouts of their own, each layout is made before its first stage and removed after its last.
+//! Parts of a plan: where a run has scenarios with layouts of their own, each layout is made before
+//! its first stage and removed after its last.
 
 use crate::plan::{EngineSettings, HostPlan, HostStage, Part, Plan, PlannedTarget};
 use crate::units::Bytes;
@@ -30,9 +31,14 @@ impl Part {
 
     /// Bytes of it on a host whose plan is `plan`; what another host makes counts there.
     fn bytes(&self, plan: &HostPlan) -> u64 {
-        let targets = plan.targets.iter().zip(0..).filter(|(_, number)| self.targets.contains(number));
-        let own = targets.map(|(target, _)| target).filter(|target| target.kind != PlannedTarget::Joined);
-        let files = own.flat_map(|target| &target.files).map(|file| file.size.0).fold(0, u64::saturating_add);
+        let targets =
+            plan.targets.iter().zip(0..).filter(|(_, number)| self.targets.contains(number));
+        let own =
+            targets.map(|(target, _)| target).filter(|target| target.kind != PlannedTarget::Joined);
+        let files = own
+            .flat_map(|target| &target.files)
+            .map(|file| file.size.0)
+            .fold(0, u64::saturating_add);
         files.saturating_add(self.in_trees(plan))
     }
 }
@@ -42,14 +48,15 @@ fn places(range: &Range<u32>) -> Range<usize> {
 }
 
 impl HostPlan {
-    /// The plan as it would be if one of its parts were all: its own files, trees and settings, and of its stages those of the part, with their numbers.
-    /// `None` where there is no such part.
+    /// The plan as it would be if one of its parts were all: its own files, trees and settings, and
+    /// of its stages those of the part, with their numbers. `None` where there is no such part.
     pub fn alone(&self, number: usize) -> Option<HostPlan> {
         let Some(part) = self.parts.get(number) else {
             return (self.parts.is_empty() && number == 0).then(|| self.clone());
         };
         let before = self.targets.get(..part.targets.start as usize)?;
-        let files_before = before.iter().map(|target| target.files.len() as u32).fold(0, u32::saturating_add);
+        let files_before =
+            before.iter().map(|target| target.files.len() as u32).fold(0, u32::saturating_add);
         let of_part = |number: &u32| {
             let mut stage = self.stages.get(*number as usize)?.clone();
             for worker in &mut stage.workers {
@@ -111,12 +118,14 @@ impl HostPlan {
 }
 
 impl Plan {
-    /// Bytes of the layouts on all hosts together while a stage runs, of the stage's own part alone if `own`; what hosts share counts once.
+    /// Bytes of the layouts on all hosts together while a stage runs, of the stage's own part alone
+    /// if `own`; what hosts share counts once.
     fn standing(&self, stage: u32, own: bool) -> u64 {
         let of_host = |host: &HostPlan| {
             let mine = host.part_of(stage);
             let parts = host.parts.iter().enumerate();
-            let counted = parts.filter(|(n, part)| if own { mine == Some(*n) } else { part.stands_at(stage) });
+            let counted = parts
+                .filter(|(n, part)| if own { mine == Some(*n) } else { part.stands_at(stage) });
             counted.map(|(_, part)| part.bytes(host)).fold(0, u64::saturating_add)
         };
         self.hosts.iter().map(of_host).fold(0, u64::saturating_add)
@@ -140,7 +149,8 @@ impl Plan {
         self.hosts.iter().any(|host| !host.parts.is_empty())
     }
 
-    /// How the first host loads in a stage; all hosts of a stage load alike but for their CPUs. `None` for a plan without hosts.
+    /// How the first host loads in a stage; all hosts of a stage load alike but for their CPUs.
+    /// `None` for a plan without hosts.
     pub fn engine_of(&self, stage: u32) -> Option<EngineSettings> {
         self.hosts.first().map(|host| host.engine_of(stage))
     }

@@ -48,19 +48,22 @@ pub struct Plan {
     pub direct: bool,
     /// Whether the layout is what stood there before, and nothing is written.
     pub existing: bool,
-    /// The options that named the hosts, for a run that goes on with this one; none for this machine alone.
+    /// The options that named the hosts, for a run that goes on with this one; none for this
+    /// machine alone.
     pub hosts_from: Vec<String>,
     /// What was typed, and the suite's text; nothing in runs of versions that kept neither.
     #[serde(default)]
     pub origin: Origin,
-    /// What the hosts are called besides their names, one entry for each; none in runs of versions that had no labels.
+    /// What the hosts are called besides their names, one entry for each; none in runs of versions
+    /// that had no labels.
     #[serde(default)]
     pub places: Vec<HostPlace>,
     /// What holds for the hosts together.
     pub fleet: FleetPolicy,
     /// The points, in the order in which they run.
     pub points: Vec<Point>,
-    /// The stages, in the order in which they run. A stage's place in this list is its number everywhere.
+    /// The stages, in the order in which they run. A stage's place in this list is its number
+    /// everywhere.
     pub stages: Vec<Stage>,
     /// Each host's share.
     pub hosts: Vec<HostPlan>,
@@ -79,7 +82,8 @@ pub struct Plan {
 pub struct HostPlace {
     /// Its labels, in the order of the suite.
     pub labels: Vec<String>,
-    /// The owner of each of its targets, in their order, which is a label; empty where nobody says.
+    /// The owner of each of its targets, in their order, which is a label; empty where nobody
+    /// says.
     pub owners: Vec<String>,
 }
 

@@ -17,12 +17,14 @@ pub struct PlannedEvent {
     pub at: EventTime,
     /// The workloads in whose stages it happens; none for all.
     pub workloads: Vec<String>,
-    /// The scenarios in whose stages it happens; none for all, and in runs of versions that knew none.
+    /// The scenarios in whose stages it happens; none for all, and in runs of versions that knew
+    /// none.
     #[serde(default)]
     pub scenarios: Vec<String>,
     /// What the coordinator has a shell do then; `None` for a mark alone.
     pub command: Option<String>,
-    /// How long the end of its scenario waits for a command that still runs; 0 for not at all, and in runs of versions that never waited.
+    /// How long the end of its scenario waits for a command that still runs; 0 for not at all, and
+    /// in runs of versions that never waited.
     #[serde(default)]
     pub wait: Nanos,
 }
@@ -66,7 +68,9 @@ impl Field for EventTime {
 
     fn read(node: &Node) -> Result<EventTime, UnitError> {
         match &node.value {
-            Value::Text(text) if text.trim_end().ends_with('%') => text.parse().map(EventTime::Share),
+            Value::Text(text) if text.trim_end().ends_with('%') => {
+                text.parse().map(EventTime::Share)
+            }
             Value::Text(text) => text.parse().map(EventTime::After),
             _ => Err(UnitError {
                 message: format!("expected a time in a stage, found {}", node.kind()),
@@ -81,13 +85,17 @@ impl Field for EventTime {
 }
 
 impl PlannedEvent {
-    /// When it is due in `stage`, which belongs to `point`, in ns after its start. `None` where it is not to happen there: it measures nothing, has
-    /// other workloads, belongs to another scenario, or ends before, by its time or because an amount ends it and nobody knows when.
+    /// When it is due in `stage`, which belongs to `point`, in ns after its start. `None` where it
+    /// is not to happen there: it measures nothing, has other workloads, belongs to another
+    /// scenario, or ends before, by its time or because an amount ends it and nobody knows when.
     pub fn due_ns(&self, stage: &Stage, point: Option<&Point>) -> Option<u64> {
-        if !self.scenarios.is_empty() && !point.is_some_and(|point| self.scenarios.contains(&point.scenario)) {
+        if !self.scenarios.is_empty()
+            && !point.is_some_and(|point| self.scenarios.contains(&point.scenario))
+        {
             return None;
         }
-        let is_meant = |work: &Work| self.workloads.is_empty() || self.workloads.contains(&work.workload);
+        let is_meant =
+            |work: &Work| self.workloads.is_empty() || self.workloads.contains(&work.workload);
         if stage.kind != StageKind::Measure || !stage.works.iter().any(is_meant) {
             return None;
         }
@@ -97,7 +105,9 @@ impl PlannedEvent {
                 let ns = u128::from(time?) * u128::from(share.ppm) / 1_000_000;
                 u64::try_from(ns).ok().filter(|ns| Some(*ns) < time)
             }
-            EventTime::After(at) => (time.is_none() || time.is_some_and(|time| at.0 < time)).then_some(at.0),
+            EventTime::After(at) => {
+                (time.is_none() || time.is_some_and(|time| at.0 < time)).then_some(at.0)
+            }
         }
     }
 }
@@ -116,7 +126,14 @@ mod tests {
 
     fn point(scenario: &str) -> Point {
         let scenario = scenario.to_owned();
-        Point { scenario, workloads: Vec::new(), sweep: Vec::new(), repetition: 1, computed: Vec::new(), prerun: None }
+        Point {
+            scenario,
+            workloads: Vec::new(),
+            sweep: Vec::new(),
+            repetition: 1,
+            computed: Vec::new(),
+            prerun: None,
+        }
     }
 
     #[test]
@@ -131,12 +148,28 @@ mod tests {
             wait: Nanos::default(),
         };
         assert_eq!(event.due_ns(&hour, None), Some(1_800_000_000_000));
-        assert_eq!(event.due_ns(&stage(StageKind::Precondition, Stop::After(Nanos::millis(3_600_000))), None), None);
-        assert_eq!(event.due_ns(&stage(StageKind::Measure, Stop::Amount), None), None, "half of an unknown time");
+        assert_eq!(
+            event.due_ns(
+                &stage(StageKind::Precondition, Stop::After(Nanos::millis(3_600_000))),
+                None
+            ),
+            None
+        );
+        assert_eq!(
+            event.due_ns(&stage(StageKind::Measure, Stop::Amount), None),
+            None,
+            "half of an unknown time"
+        );
         event.at = EventTime::After(Nanos::millis(10_000));
         assert_eq!(event.due_ns(&hour, None), Some(10_000_000_000));
-        assert_eq!(event.due_ns(&stage(StageKind::Measure, Stop::After(Nanos::millis(10_000))), None), None);
-        assert_eq!(event.due_ns(&stage(StageKind::Measure, Stop::Amount), None), Some(10_000_000_000));
+        assert_eq!(
+            event.due_ns(&stage(StageKind::Measure, Stop::After(Nanos::millis(10_000))), None),
+            None
+        );
+        assert_eq!(
+            event.due_ns(&stage(StageKind::Measure, Stop::Amount), None),
+            Some(10_000_000_000)
+        );
         event.scenarios = vec!["b".to_owned()];
         assert_eq!(event.due_ns(&hour, Some(&point("a"))), None);
         assert_eq!(event.due_ns(&hour, Some(&point("b"))), Some(10_000_000_000));

@@ -1,13 +1,15 @@
-//! Texts from outside (names, what hosts and commands write, what run files hold), made harmless where they are shown. A terminal obeys control
-//! characters; marks of direction show a text in another order; a line feed ends the row of a table.
+//! Texts from outside (names, what hosts and commands write, what run files hold), made harmless
+//! where they are shown. A terminal obeys control characters; marks of direction show a text in
+//! another order; a line feed ends the row of a table.
 
 use std::borrow::Cow;
 
 /// Stands for a character that is not shown.
 const REPLACEMENT: char = '\u{fffd}';
 
-/// Whether a character does something other than to be seen: control characters of both sets (ESC, BEL, the C1 block), marks that turn the
-/// direction of what follows, and separators of lines and paragraphs.
+/// Whether a character does something other than to be seen: control characters of both sets (ESC,
+/// BEL, the C1 block), marks that turn the direction of what follows, and separators of lines and
+/// paragraphs.
 pub fn acts(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
@@ -26,8 +28,8 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     replaced(text, |c| if matches!(c, '\n' | '\t') { c } else { REPLACEMENT })
 }
 
-/// JSON that says the same and does nothing to a terminal: such characters stand only within its strings, where each is written by its number.
-/// The line feeds between its lines stay.
+/// JSON that says the same and does nothing to a terminal: such characters stand only within its
+/// strings, where each is written by its number. The line feeds between its lines stay.
 pub fn json(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|c| acts(c) && c != '\n') {
         return Cow::Borrowed(text);
@@ -58,7 +60,10 @@ mod tests {
     #[test]
     fn what_acts_is_replaced_and_what_is_seen_stays() {
         assert_eq!(line(HOSTILE), "a\u{fffd}]0;x\u{fffd}\u{fffd}2J\u{fffd}b   c\u{fffd}d\u{fffd}");
-        assert_eq!(lines(HOSTILE), "a\u{fffd}]0;x\u{fffd}\u{fffd}2J\u{fffd}b\u{fffd}\n\tc\u{fffd}d\u{fffd}");
+        assert_eq!(
+            lines(HOSTILE),
+            "a\u{fffd}]0;x\u{fffd}\u{fffd}2J\u{fffd}b\u{fffd}\n\tc\u{fffd}d\u{fffd}"
+        );
         let good = "± 4 KiB – ¹ é 日本 🚢";
         assert!(matches!(line(good), Cow::Borrowed(same) if same == good));
     }

@@ -2,8 +2,8 @@
 
 use crate::setting::Setting;
 use crate::spec::{
-    Auto, Count, Field, FieldDoc, Given, Node, Problem, Reader, Sources, SpecErrors, Table, Value, Whole, parse_tree,
-    spec_table, words,
+    Auto, Count, Field, FieldDoc, Given, Node, Problem, Reader, Sources, SpecErrors, Table, Value,
+    Whole, parse_tree, spec_table, words,
 };
 use crate::units::{Bytes, Percent, UnitError};
 use std::ops::Range;
@@ -45,7 +45,8 @@ impl Field for At {
     fn read(node: &Node) -> Result<Self, UnitError> {
         let wrong = |found: &str| UnitError {
             message: format!("expected an axis and its value, found {found}"),
-            remedy: "write both with = between them, such as \"scenario=local\" or \"size=10GB\"".to_owned(),
+            remedy: "write both with = between them, such as \"scenario=local\" or \"size=10GB\""
+                .to_owned(),
         };
         let Value::Text(text) = &node.value else { return Err(wrong(node.kind())) };
         if text.trim().is_empty() {
@@ -111,8 +112,10 @@ spec_table! {
 }
 
 spec_table! {
-    /// Where a run of the report's suite has a figure's counterpart: by what the load was. A point is paired with a figure where size, mix, order, kind of
-    /// files and operation are those of the report; in what else it differs is told beside the figure. A name pairs nothing by itself.
+    /// Where a run of the report's suite has a figure's counterpart: by what the load was. A point
+    /// is paired with a figure where size, mix, order, kind of
+    /// files and operation are those of the report; in what else it differs is told beside the
+    /// figure. A name pairs nothing by itself.
     pub struct CounterpartSpec {
         /// The figures' workload.
         workload: String,
@@ -120,13 +123,16 @@ spec_table! {
         scenario: String = String::new(),
         /// What the suite calls the workload: it decides where several did the same.
         run_workload: String = String::new(),
-        /// The operation on files that the figures are of, as results name it; empty: reads and writes of blocks.
+        /// The operation on files that the figures are of, as results name it; empty: reads and
+        /// writes of blocks.
         run_operation: String = String::new(),
         /// The axis and value of the sweep, as in `size=10GB`; empty: any.
         run_sweep: At = At(None),
-        /// The axis and value that differences are taken against, as in `scenario=local`; empty: any.
+        /// The axis and value that differences are taken against, as in `scenario=local`; empty:
+        /// any.
         run_base: At = At(None),
-        /// The axis of the sweep whose curve has the scenarios `peak` and `sustained`; empty: the figure is that of a point.
+        /// The axis of the sweep whose curve has the scenarios `peak` and `sustained`; empty: the
+        /// figure is that of a point.
         run_axis: String = String::new(),
         /// The size of every request, or of every file.
         block_size: Auto<Bytes> = Auto::Auto,
@@ -136,7 +142,8 @@ spec_table! {
         random: Auto<Percent> = Auto::Auto,
         /// Whether all threads share one file.
         one_file: Auto<bool> = Auto::Auto,
-        /// All bytes that the published load touched. Where figures of one workload differ in it, they are told apart by it.
+        /// All bytes that the published load touched. Where figures of one workload differ in it,
+        /// they are told apart by it.
         footprint: Auto<Bytes> = Auto::Auto,
         /// Files that the operations went over.
         files: Auto<Whole> = Auto::Auto,
@@ -158,7 +165,8 @@ pub struct Published {
     pub report: ReportSpec,
     /// In the order of the report; at least one.
     pub figures: Vec<FigureSpec>,
-    /// Where a run has their counterparts; none where the report has nothing that one run could be held against.
+    /// Where a run has their counterparts; none where the report has nothing that one run could be
+    /// held against.
     pub counterparts: Vec<CounterpartSpec>,
 }
 
@@ -172,8 +180,10 @@ impl Published {
         let base = sources.add(name, text);
         let (root, syntax) = parse_tree(text, base);
         let grammar = "see https://toml.io for the grammar";
-        let mut problems: Vec<Problem> =
-            syntax.into_iter().map(|error| Problem::new(error.span, error.message, grammar)).collect();
+        let mut problems: Vec<Problem> = syntax
+            .into_iter()
+            .map(|error| Problem::new(error.span, error.message, grammar))
+            .collect();
         let mut reader = Reader::new(&root, 0..0, &mut problems);
         reader.allow(&["figure", "counterpart"]);
         let report = ReportSpec::read(&mut reader);
@@ -188,7 +198,11 @@ impl Published {
             let figure = FigureSpec::read(&mut reader);
             reader.finish();
             let key = |figure: &FigureSpec| {
-                (figure.workload.value.clone(), figure.scenario.value.clone(), figure.quantity.value.clone())
+                (
+                    figure.workload.value.clone(),
+                    figure.scenario.value.clone(),
+                    figure.quantity.value.clone(),
+                )
             };
             if figures.iter().any(|other| key(other) == key(&figure)) {
                 let message = "this quantity of this workload and scenario stands here twice";
@@ -213,21 +227,30 @@ impl Published {
     pub fn counterpart(&self, figure: &FigureSpec) -> Option<&CounterpartSpec> {
         self.counterparts.iter().find(|other| {
             other.workload.value == figure.workload.value
-                && (other.scenario.value.is_empty() || other.scenario.value == figure.scenario.value)
+                && (other.scenario.value.is_empty()
+                    || other.scenario.value == figure.scenario.value)
         })
     }
 
-    /// Whether figures of this one's workload are of several footprints, so that a point of another one stands for none of them.
+    /// Whether figures of this one's workload are of several footprints, so that a point of another
+    /// one stands for none of them.
     pub fn is_told_apart_by_footprint(&self, counterpart: &CounterpartSpec) -> bool {
-        let of_workload = self.counterparts.iter().filter(|other| other.workload.value == counterpart.workload.value);
-        let is_other = |other: &CounterpartSpec| other.footprint.value != counterpart.footprint.value;
-        matches!(counterpart.footprint.value, Auto::Fixed(_)) && of_workload.into_iter().any(is_other)
+        let of_workload = self
+            .counterparts
+            .iter()
+            .filter(|other| other.workload.value == counterpart.workload.value);
+        let is_other =
+            |other: &CounterpartSpec| other.footprint.value != counterpart.footprint.value;
+        matches!(counterpart.footprint.value, Auto::Fixed(_))
+            && of_workload.into_iter().any(is_other)
     }
 
     /// The value of a figure in the unit that was printed.
     pub fn value(&self, workload: &str, scenario: &str, quantity: &str) -> Option<f64> {
         let is_it = |figure: &&FigureSpec| {
-            figure.workload.value == workload && figure.scenario.value == scenario && figure.quantity.value == quantity
+            figure.workload.value == workload
+                && figure.scenario.value == scenario
+                && figure.quantity.value == quantity
         };
         self.figures.iter().find(is_it).map(|figure| figure.value.value.0)
     }
@@ -267,8 +290,11 @@ mod tests {
 
     macro_rules! published {
         ($name:literal) => {
-            Published::parse($name, include_str!(concat!("../../../reference/results/", $name, ".toml")))
-                .unwrap_or_else(|errors| panic!("{}: {:?}", $name, errors.problems))
+            Published::parse(
+                $name,
+                include_str!(concat!("../../../reference/results/", $name, ".toml")),
+            )
+            .unwrap_or_else(|errors| panic!("{}: {:?}", $name, errors.problems))
         };
     }
 
@@ -290,14 +316,16 @@ mod tests {
     #[test]
     fn report_a_s_servers_add_up_to_all_hosts() {
         let a = published!("azure-stack-hci");
-        let traffic = |scenario| a.value("4K random read", scenario, "port traffic").expect("printed");
+        let traffic =
+            |scenario| a.value("4K random read", scenario, "port traffic").expect("printed");
         assert_eq!(traffic("per server") * 6.0, traffic("all hosts"));
     }
 
     #[test]
     fn report_b_s_rate_and_latency_are_one_finding() {
         let b = published!("s2d-disaggregated");
-        let value = |quantity| b.value("one virtual machine", "disaggregated", quantity).expect("printed");
+        let value =
+            |quantity| b.value("one virtual machine", "disaggregated", quantity).expect("printed");
         let slower = 1.0 / (1.0 + value("IOPS difference") / 100.0) - 1.0;
         assert!((slower * 100.0 - value("mean latency difference")).abs() < 0.5, "{slower}");
     }
@@ -316,27 +344,41 @@ mod tests {
             for scenario in ["1.6 TB", "8 TB", "16 TB"] {
                 let value = |quantity| c.value(workload, scenario, quantity).expect("printed");
                 let throughput = value("rate") * kib / 1024.0;
-                assert!((throughput - value("throughput")).abs() < 1.0, "{workload} at {scenario}: {throughput}");
-                // Taken as cut off to whole milliseconds, 13 of 15 latencies agree, as the field report found; rounded, 9 would.
+                assert!(
+                    (throughput - value("throughput")).abs() < 1.0,
+                    "{workload} at {scenario}: {throughput}"
+                );
+                // Taken as cut off to whole milliseconds, 13 of 15 latencies agree, as the field
+                // report found; rounded, 9 would.
                 let off = (320.0 / value("rate") * 1e3).floor() - value("mean latency");
                 if off != 0.0 {
                     flagged.push((workload, scenario, off));
                 }
             }
         }
-        assert_eq!(flagged, [("4K random write", "1.6 TB", 1.0), ("4K random write", "16 TB", -1.0)]);
+        assert_eq!(
+            flagged,
+            [("4K random write", "1.6 TB", 1.0), ("4K random write", "16 TB", -1.0)]
+        );
     }
 
     #[test]
     fn report_d_s_machines_add_up_to_their_scenario_unless_a_migration_is_in_it() {
         let d = published!("hyperflex-stretched");
-        let value = |scenario, quantity| d.value("8K 67 % read", scenario, quantity).expect("printed");
+        let value =
+            |scenario, quantity| d.value("8K 67 % read", scenario, quantity).expect("printed");
         for scenario in ["1 local", "3 remote"] {
-            assert_eq!(value(scenario, "rate of one virtual machine") * 10.0, value(scenario, "rate"));
+            assert_eq!(
+                value(scenario, "rate of one virtual machine") * 10.0,
+                value(scenario, "rate")
+            );
         }
         let migrated = "2 local, migrated in mid-run";
-        // What ten machines did is under a quarter of what was counted: the rest is the migration's own.
-        assert!(value(migrated, "rate of one virtual machine") * 10.0 < value(migrated, "rate") / 4.0);
+        // What ten machines did is under a quarter of what was counted: the rest is the migration's
+        // own.
+        assert!(
+            value(migrated, "rate of one virtual machine") * 10.0 < value(migrated, "rate") / 4.0
+        );
         // Two thirds of the requests are reads, as the mix says.
         let reads = value("1 local", "read rate");
         assert!((reads / (reads + value("1 local", "write rate")) - 0.67).abs() < 0.01);
@@ -350,16 +392,20 @@ mod tests {
         let cluster = Cluster::parse("pixstor-nvme", testbed, &[]).expect("a good testbed");
         let group = &cluster.nodes[0];
         let speed = fixed(group.spec.port_speed.value).expect("given").bytes_per_s() / 1e9;
-        let count = group.count() as f64 * f64::from(fixed(group.spec.ports.value).expect("given").0);
+        let count =
+            group.count() as f64 * f64::from(fixed(group.spec.ports.value).expect("given").0);
         assert_eq!((ports / speed).ceil(), 8.0);
         assert_eq!(count, 8.0);
         // No measured figure is above what theory allows.
         let read = e.value("N-N sequential read", "peak", "throughput").expect("printed");
-        assert!(read < ports && ports < e.value("theory", "drives", "throughput").expect("printed"));
+        assert!(
+            read < ports && ports < e.value("theory", "drives", "throughput").expect("printed")
+        );
     }
 
     #[test]
-    fn every_counterpart_is_of_a_workload_that_the_report_has_and_every_figure_has_one_or_a_reason() {
+    fn every_counterpart_is_of_a_workload_that_the_report_has_and_every_figure_has_one_or_a_reason()
+    {
         let all = [
             published!("azure-stack-hci"),
             published!("s2d-disaggregated"),
@@ -369,10 +415,16 @@ mod tests {
         ];
         for published in all {
             for counterpart in &published.counterparts {
-                let found = published.figures.iter().any(|figure| published.counterpart(figure) == Some(counterpart));
+                let found = published
+                    .figures
+                    .iter()
+                    .any(|figure| published.counterpart(figure) == Some(counterpart));
                 assert!(found, "{counterpart:?}");
                 let operation = counterpart.run_operation.value.as_str();
-                assert!(operation.is_empty() || crate::Op::from_name(operation).is_some(), "{operation}");
+                assert!(
+                    operation.is_empty() || crate::Op::from_name(operation).is_some(),
+                    "{operation}"
+                );
             }
             for figure in &published.figures {
                 let reason = figure.not_of_a_run.value.as_str();
@@ -384,14 +436,21 @@ mod tests {
 
     #[test]
     fn mistakes_are_found_and_numbers_are_numbers() {
-        let text = "name = \"x\"\nsource = \"y\"\n[[figure]]\nworkload = \"w\"\nscenario = \"s\"\nquantity = \"q\"\nvalue = \"3\"\nunit = \"u\"\n";
+        let text = "name = \"x\"\nsource = \"y\"\n[[figure]]\nworkload = \"w\"\nscenario = \
+                    \"s\"\nquantity = \"q\"\nvalue = \"3\"\nunit = \"u\"\n";
         let errors = Published::parse("x", text).expect_err("a text is no number");
         assert!(errors.problems[0].message.contains("expected a number"), "{:?}", errors.problems);
         let good = text.replace("\"3\"", "3");
         assert_eq!(Published::parse("x", &good).expect("good").value("w", "s", "q"), Some(3.0));
         let twice = format!("{good}{}", &good[good.find("[[").expect("there")..]);
-        assert!(Published::parse("x", &twice).expect_err("twice").problems[0].message.contains("twice"));
-        for bad in [good.replace("= 3", "= inf"), good.replace("[[figure]]", "[figure]"), "figure = [1]\n".to_owned()] {
+        assert!(
+            Published::parse("x", &twice).expect_err("twice").problems[0].message.contains("twice")
+        );
+        for bad in [
+            good.replace("= 3", "= inf"),
+            good.replace("[[figure]]", "[figure]"),
+            "figure = [1]\n".to_owned(),
+        ] {
             assert!(Published::parse("x", &bad).is_err(), "{bad}");
         }
     }

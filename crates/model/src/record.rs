@@ -41,7 +41,8 @@ pub struct StageRecord {
     pub end: Option<StageEnd>,
     /// When each host really began it; one entry for each that ended it.
     pub starts: Vec<HostStart>,
-    /// What each host had left over at its end; one entry for each that ended it, none of runs of versions that did not tell.
+    /// What each host had left over at its end; one entry for each that ended it, none of runs of
+    /// versions that did not tell.
     pub ends: Vec<HostEnd>,
     /// Its samples by interval, then host.
     pub samples: Vec<IntervalSample>,
@@ -49,13 +50,19 @@ pub struct StageRecord {
     pub counters: Vec<CounterSample>,
     /// What the samples come to, where they are not held themselves: then `samples` is empty.
     pub digest: Option<Box<Digest>>,
-    /// What the counters come to, where they are not held themselves: then `counters` has only what hosts said that they cannot count.
+    /// What the counters come to, where they are not held themselves: then `counters` has only
+    /// what hosts said that they cannot count.
     pub usage: Option<Box<Usage>>,
 }
 
 impl Record {
     /// A run of which nothing has happened yet.
-    pub fn new(plan: Plan, testbed: Vec<HostFacts>, version: String, started_unix_ns: u64) -> Record {
+    pub fn new(
+        plan: Plan,
+        testbed: Vec<HostFacts>,
+        version: String,
+        started_unix_ns: u64,
+    ) -> Record {
         Record {
             plan,
             testbed,
@@ -73,7 +80,8 @@ impl Record {
         self.stages.iter().find(|record| record.stage == stage)
     }
 
-    /// Takes in what happened next. A sample or an end of a stage that never began is dropped: only a damaged file has one.
+    /// Takes in what happened next. A sample or an end of a stage that never began is dropped: only
+    /// a damaged file has one.
     pub fn apply(&mut self, event: Event) {
         match event {
             Event::StageStarted { stage, unix_ns } => {
@@ -91,23 +99,31 @@ impl Record {
             }
             Event::PointAdded(addition) => self.plan.add(&addition),
             Event::Sample(sample) => {
-                if let Some(record) = self.stages.iter_mut().find(|record| record.stage == sample.stage) {
+                if let Some(record) =
+                    self.stages.iter_mut().find(|record| record.stage == sample.stage)
+                {
                     record.samples.push(sample);
                 }
             }
             Event::HostStarted(start) => {
-                if let Some(record) = self.stages.iter_mut().find(|record| record.stage == start.stage) {
+                if let Some(record) =
+                    self.stages.iter_mut().find(|record| record.stage == start.stage)
+                {
                     record.starts.push(start);
                 }
             }
             Event::HostEnded(end) => {
-                if let Some(record) = self.stages.iter_mut().find(|record| record.stage == end.stage) {
+                if let Some(record) =
+                    self.stages.iter_mut().find(|record| record.stage == end.stage)
+                {
                     let place = record.ends.partition_point(|known| known.host <= end.host);
                     record.ends.insert(place, *end);
                 }
             }
             Event::Counters(sample) => {
-                if let Some(record) = self.stages.iter_mut().find(|record| record.stage == sample.stage) {
+                if let Some(record) =
+                    self.stages.iter_mut().find(|record| record.stage == sample.stage)
+                {
                     record.counters.push(*sample);
                 }
             }

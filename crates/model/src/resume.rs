@@ -8,16 +8,22 @@ use crate::testbed::{DirectoryState, HostFacts, TargetKind};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The stages that a resumed run goes through, in order: those of every point that is not complete, from the first to the last of the point,
-/// and `prepare` where it is not. None where the run is whole.
+/// The stages that a resumed run goes through, in order: those of every point that is not complete,
+/// from the first to the last of the point, and `prepare` where it is not. None where the run is
+/// whole.
 ///
-/// A point is begun anew: half of one cannot be joined to another half, because the storage was in another state between them. So is a round of
-/// operations on whole files, because each of them finds what the one before it left.
+/// A point is begun anew: half of one cannot be joined to another half, because the storage was in
+/// another state between them. So is a round of operations on whole files, because each of them
+/// finds what the one before it left.
 pub fn left_over(record: &Record) -> Vec<u32> {
-    let is_complete = |stage: u32| record.stage(stage).is_some_and(|stage| stage.end == Some(StageEnd::Complete));
+    let is_complete =
+        |stage: u32| record.stage(stage).is_some_and(|stage| stage.end == Some(StageEnd::Complete));
     let stages = || (0..).zip(&record.plan.stages);
-    let point_is_complete =
-        |point: u32| stages().filter(|(_, stage)| stage.point == Some(point)).all(|(number, _)| is_complete(number));
+    let point_is_complete = |point: u32| {
+        stages()
+            .filter(|(_, stage)| stage.point == Some(point))
+            .all(|(number, _)| is_complete(number))
+    };
     let rounds = rounds(&record.plan.stages);
     let is_left = |(number, stage): (u32, &Stage)| {
         let complete = match rounds.iter().find(|round| round.contains(&number)) {
@@ -29,8 +35,9 @@ pub fn left_over(record: &Record) -> Vec<u32> {
     stages().filter_map(is_left).collect()
 }
 
-/// The stages that work on whole files, in rounds: from the first that makes something in the empty tree to the one that leaves it empty again.
-/// A resumed run begins with empty trees, so that a stage in the midst of a round would find nothing.
+/// The stages that work on whole files, in rounds: from the first that makes something in the empty
+/// tree to the one that leaves it empty again. A resumed run begins with empty trees, so that a
+/// stage in the midst of a round would find nothing.
 fn rounds(stages: &[Stage]) -> Vec<Range<u32>> {
     let (mut files, mut directories) = (false, false);
     let mut rounds: Vec<Range<u32>> = Vec::new();
@@ -51,9 +58,10 @@ fn rounds(stages: &[Stage]) -> Vec<Range<u32>> {
     rounds
 }
 
-/// Which of these stages a host may begin with that was away: the first of each point, as long as no round of operations on whole files is under way,
-/// for it finds its trees empty. With layouts of scenarios, only those that come first in a `part` while no other part stands, because what stands of
-/// another one nobody can tell, and nobody would write it again.
+/// Which of these stages a host may begin with that was away: the first of each point, as long as
+/// no round of operations on whole files is under way, for it finds its trees empty. With layouts
+/// of scenarios, only those that come first in a `part` while no other part stands, because what
+/// stands of another one nobody can tell, and nobody would write it again.
 pub fn entries(stages: &[Stage], parts: &[Part]) -> Vec<bool> {
     let rounds = rounds(stages);
     let is_entry = |(number, stage): (u32, &Stage)| {
@@ -61,13 +69,15 @@ pub fn entries(stages: &[Stage], parts: &[Part]) -> Vec<bool> {
         let is_in_round = rounds.iter().any(|round| round.start < number && number < round.end);
         let begins = |part: &Part| part.stages.first() == Some(&number);
         let stands = |part: &Part| part.stands_at(number) && !begins(part);
-        let is_in_part = !parts.is_empty() && (!parts.iter().any(begins) || parts.iter().any(stands));
+        let is_in_part =
+            !parts.is_empty() && (!parts.iter().any(begins) || parts.iter().any(stands));
         before.is_none_or(|before| before.point != stage.point) && !is_in_round && !is_in_part
     };
     (0..).zip(stages).map(is_entry).collect()
 }
 
-/// The stages with those in front that lay the data out anew, for a layout that is gone. A scenario that is over needs none.
+/// The stages with those in front that lay the data out anew, for a layout that is gone. A scenario
+/// that is over needs none.
 pub fn with_prepare(record: &Record, mut stages: Vec<u32>) -> Vec<u32> {
     let part_of = |stage: u32| record.plan.hosts.first().and_then(|host| host.part_of(stage));
     let parts: Vec<Option<usize>> = stages.iter().map(|stage| part_of(*stage)).collect();
@@ -83,8 +93,9 @@ pub fn with_prepare(record: &Record, mut stages: Vec<u32>) -> Vec<u32> {
 
 /// Whether a host still has all that `prepare` wrote. What blocks hold is not looked at.
 ///
-/// Where reads are checked it never has: which generation each block is of, only the process knew that wrote them. Nor where scenarios have layouts of
-/// their own: that of another one may stand in its place.
+/// Where reads are checked it never has: which generation each block is of, only the process knew
+/// that wrote them. Nor where scenarios have layouts of their own: that of another one may stand in
+/// its place.
 pub fn layout_is_there(plan: &HostPlan, facts: &HostFacts) -> bool {
     if plan.engine.contents.verify || !plan.parts.is_empty() {
         return false;
@@ -93,10 +104,17 @@ pub fn layout_is_there(plan: &HostPlan, facts: &HostFacts) -> bool {
         let planned: u64 = target.files.iter().map(|file| file.size.0).fold(0, u64::saturating_add);
         let there = facts.targets.iter().find(|facts| facts.path == target.path);
         match (&target.kind, there.map(|there| &there.kind)) {
-            (PlannedTarget::Directory { root: planned_root }, Some(TargetKind::Directory { root, state })) => {
+            (
+                PlannedTarget::Directory { root: planned_root },
+                Some(TargetKind::Directory { root, state }),
+            ) => {
                 let used = match state {
                     // That of another run holds other data.
-                    DirectoryState::Claimed { used, run } if run.is_empty() || *run == plan.run_id => used.0,
+                    DirectoryState::Claimed { used, run }
+                        if run.is_empty() || *run == plan.run_id =>
+                    {
+                        used.0
+                    }
                     _ => 0,
                 };
                 root == planned_root && used >= planned
@@ -111,15 +129,23 @@ pub fn layout_is_there(plan: &HostPlan, facts: &HostFacts) -> bool {
 /// What of a record goes into that of the run that resumes it, as the events that made it.
 pub fn kept(record: &Record, left_over: &[u32]) -> Vec<Event> {
     let stays = |stage: u32| !left_over.contains(&stage);
-    let mut events: Vec<Event> =
-        record.notes.iter().filter(|note| note.stage.is_none_or(stays)).cloned().map(Event::Note).collect();
+    let mut events: Vec<Event> = record
+        .notes
+        .iter()
+        .filter(|note| note.stage.is_none_or(stays))
+        .cloned()
+        .map(Event::Note)
+        .collect();
     events.extend(returned(record, left_over).into_iter().map(Event::Note));
-    let happened = record.occurrences.iter().filter(|occurrence| occurrence.stage.is_none_or(stays));
+    let happened =
+        record.occurrences.iter().filter(|occurrence| occurrence.stage.is_none_or(stays));
     events.extend(happened.cloned().map(|occurrence| Event::Happened(Box::new(occurrence))));
     for stage in record.stages.iter().filter(|stage| stays(stage.stage)) {
         events.push(Event::StageStarted { stage: stage.stage, unix_ns: stage.started_unix_ns });
         events.extend(stage.samples.iter().cloned().map(Event::Sample));
-        events.extend(stage.counters.iter().cloned().map(|counters| Event::Counters(Box::new(counters))));
+        events.extend(
+            stage.counters.iter().cloned().map(|counters| Event::Counters(Box::new(counters))),
+        );
         events.extend(stage.ends.iter().cloned().map(|end| Event::HostEnded(Box::new(end))));
         events.extend(stage.starts.iter().copied().map(Event::HostStarted));
         events.extend(stage.end.clone().map(|end| Event::StageEnded { stage: stage.stage, end }));
@@ -127,13 +153,18 @@ pub fn kept(record: &Record, left_over: &[u32]) -> Vec<Event> {
     events
 }
 
-/// For each host that was lost in what stays: that it takes part again from the first stage that is left behind that on.
+/// For each host that was lost in what stays: that it takes part again from the first stage that is
+/// left behind that on.
 fn returned(record: &Record, left_over: &[u32]) -> Vec<Note> {
     let mut lost: BTreeMap<u32, u32> = BTreeMap::new();
     for note in &record.notes {
         match (note.kind, note.stage) {
-            (NoteKind::HostLost, Some(stage)) if !left_over.contains(&stage) => lost.insert(note.host, stage),
-            (NoteKind::HostReturned, Some(stage)) if !left_over.contains(&stage) => lost.remove(&note.host),
+            (NoteKind::HostLost, Some(stage)) if !left_over.contains(&stage) => {
+                lost.insert(note.host, stage)
+            }
+            (NoteKind::HostReturned, Some(stage)) if !left_over.contains(&stage) => {
+                lost.remove(&note.host)
+            }
             _ => None,
         };
     }
@@ -157,7 +188,8 @@ mod tests {
     #[test]
     fn a_round_goes_from_an_empty_tree_to_an_empty_tree() {
         let stage = |op: Option<Op>| {
-            let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Sequential, 1, Stop::Amount);
+            let mut work =
+                Work::simple(Bytes(4096), Percent::ALL, Access::Sequential, 1, Stop::Amount);
             let (fsync, close) = (FileFsync::Never, CloseTime::Timed);
             work.metadata = op.map(|op| MetadataWork {
                 op,
@@ -170,15 +202,27 @@ mod tests {
             });
             Stage { kind: StageKind::Measure, point: Some(0), works: vec![work] }
         };
-        let ops =
-            [Op::Create, Op::Mkdir, Op::Stat, Op::Remove, Op::Rmdir, Op::Readdir, Op::Create, Op::Stat, Op::Remove];
+        let ops = [
+            Op::Create,
+            Op::Mkdir,
+            Op::Stat,
+            Op::Remove,
+            Op::Rmdir,
+            Op::Readdir,
+            Op::Create,
+            Op::Stat,
+            Op::Remove,
+        ];
         let stages: Vec<Stage> = ops.into_iter().map(|op| stage(Some(op))).collect();
         assert_eq!(rounds(&stages), [0..5, 5..6, 6..9]);
         assert_eq!(rounds(&[stage(None), stage(None)]), []);
         // Whoever was away finds empty trees, so he begins with a round.
         let mut points = stages;
         (0..).zip(&mut points).for_each(|(point, stage)| stage.point = Some(point));
-        assert_eq!(entries(&points, &[]), [true, false, false, false, false, true, true, false, false]);
+        assert_eq!(
+            entries(&points, &[]),
+            [true, false, false, false, false, true, true, false, false]
+        );
     }
 
     #[test]

@@ -10,10 +10,12 @@ use serde::{Deserialize, Serialize};
 pub enum Phase {
     /// Load was on: it counts.
     Load,
-    /// Load was still on, and the first worker of the host had done its amount: it counts, apart from what was done until then.
+    /// Load was still on, and the first worker of the host had done its amount: it counts, apart
+    /// from what was done until then.
     Tail,
-    /// The stage's time was over and requests that were still outstanding came back (and, after `prepare`, `fsync`): sent to
-    /// the target, so in the totals of what was issued, but in no rate and no quantile.
+    /// The stage's time was over and requests that were still outstanding came back (and, after
+    /// `prepare`, `fsync`): sent to the target, so in the totals of what was issued, but in no rate
+    /// and no quantile.
     Drain,
 }
 
@@ -38,8 +40,8 @@ impl Phase {
     }
 }
 
-/// A read that brought other bytes than were written: their checksum is wrong. Counted in [`OpSample::errors`] beside the errnos of
-/// the kernel, none of which is above 4095.
+/// A read that brought other bytes than were written: their checksum is wrong. Counted in
+/// [`OpSample::errors`] beside the errnos of the kernel, none of which is above 4095.
 pub const VERIFY_CORRUPT: i32 = 4096;
 /// A read that brought a block which was written for another place.
 pub const VERIFY_MISDIRECTED: i32 = 4097;
@@ -63,7 +65,8 @@ pub struct IntervalSample {
     pub length_ns: u64,
     /// Whether it counts.
     pub phase: Phase,
-    /// What all workers of a work did together, for each work and each operation that was completed at all.
+    /// What all workers of a work did together, for each work and each operation that was
+    /// completed at all.
     pub ops: Vec<OpSample>,
     /// What each worker did.
     pub workers: Vec<WorkerSample>,
@@ -80,11 +83,13 @@ pub struct OpSample {
     pub ios: u64,
     /// Bytes that the target accepted or delivered.
     pub bytes: u64,
-    /// Requests that failed, by errno; 0 stands for a transfer that was short, `VERIFY_…` for damage that a check found.
+    /// Requests that failed, by errno; 0 stands for a transfer that was short, `VERIFY_…` for
+    /// damage that a check found.
     pub errors: Vec<(i32, u64)>,
     /// The service times (completed − submitted) of the requests that succeeded.
     pub latency: EncodedHistogram,
-    /// Every one of these service times in ns, in the order of completion for each worker; empty unless the plan asks for them.
+    /// Every one of these service times in ns, in the order of completion for each worker; empty
+    /// unless the plan asks for them.
     pub raw_latencies: Vec<u64>,
 }
 

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-const REMEDY: &str =
-    "write a fraction from above 0 to 1, such as 1/100, 0.01 or 1%, or one for each: size=1/10,time=1/100";
+const REMEDY: &str = "write a fraction from above 0 to 1, such as 1/100, 0.01 or 1%, or one for \
+                      each: size=1/10,time=1/100";
 
 /// A factor from above 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +38,8 @@ impl Fraction {
 
     /// `value` shrunk, rounded down.
     pub fn apply(self, value: u64) -> u64 {
-        let scaled = u128::from(value) * u128::from(self.numerator) / u128::from(self.denominator.max(1));
+        let scaled =
+            u128::from(value) * u128::from(self.numerator) / u128::from(self.denominator.max(1));
         u64::try_from(scaled).unwrap_or(u64::MAX)
     }
 }
@@ -77,7 +78,8 @@ impl fmt::Display for Fraction {
     }
 }
 
-/// By how much the sizes and the times of a suite shrink. Where both shrink alike, it is written as versions did that knew nothing else.
+/// By how much the sizes and the times of a suite shrink. Where both shrink alike, it is written as
+/// versions did that knew nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scale {
     /// The factor for sizes, amounts and numbers of files.
@@ -185,7 +187,10 @@ mod tests {
         let hundredth = Fraction::one_in(100);
         for text in ["1/100", "1%", "0.01", "2/200", "size=1%,time=1/100"] {
             assert_eq!(text.parse(), Ok(Scale::both(hundredth)), "{text}");
-            assert_eq!(text.parse::<Scale>().map(|scale| scale.to_string()).as_deref(), Ok("1/100"));
+            assert_eq!(
+                text.parse::<Scale>().map(|scale| scale.to_string()).as_deref(),
+                Ok("1/100")
+            );
         }
         for (text, size, time) in [
             ("size=1/10,time=1/100", Fraction::one_in(10), hundredth),
@@ -203,19 +208,35 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused() {
-        for text in
-            ["0", "2", "0/5", "3/2", "1/0", "x", "", "size=", "size=2", "sizes=1/2", "size=1,size=1", "size=1,1/2"]
-        {
+        for text in [
+            "0",
+            "2",
+            "0/5",
+            "3/2",
+            "1/0",
+            "x",
+            "",
+            "size=",
+            "size=2",
+            "sizes=1/2",
+            "size=1,size=1",
+            "size=1,1/2",
+        ] {
             assert!(text.parse::<Scale>().is_err(), "{text} should not be a scale");
         }
     }
 
     #[test]
     fn what_was_not_said_can_be_decided_later() {
-        let said = |text: &str| text.parse::<ScaleArg>().expect(text).or(Fraction::one_in(180)).to_string();
+        let said = |text: &str| {
+            text.parse::<ScaleArg>().expect(text).or(Fraction::one_in(180)).to_string()
+        };
         assert_eq!(said("size=1/10"), "size=1/10,time=1/180");
         assert_eq!(said("time=1"), "1/1");
         assert_eq!(said("1/10"), "1/10");
-        assert_eq!(ScaleArg::default().or(Fraction::one_in(180)).to_string(), "size=1/1,time=1/180");
+        assert_eq!(
+            ScaleArg::default().or(Fraction::one_in(180)).to_string(),
+            "size=1/1,time=1/180"
+        );
     }
 }

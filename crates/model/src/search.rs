@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 pub const RATE_AXIS: &str = "rate";
 /// The axis's value of the point that goes as fast as the target.
 pub const UNLIMITED: &str = "unlimited";
-/// Workers of a search have at least so many requests outstanding, so that the target is what limits, not the generator.
+/// Workers of a search have at least so many requests outstanding, so that the target is what
+/// limits, not the generator.
 const LEAST_DEPTH: u32 = 256;
 /// But their buffers take no more than this on a host.
 const MOST_BUFFERS: Bytes = Bytes(1 << 30);
@@ -22,7 +23,8 @@ const MOST_BUFFERS: Bytes = Bytes(1 << 30);
 /// What a run searches for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Search {
-    /// The load line is the highest rate at which this holds; along another axis, the answer is the largest value.
+    /// The load line is the highest rate at which this holds; along another axis, the answer is
+    /// the largest value.
     pub objective: Objective,
     /// Whether requests arrive like strangers; otherwise at equal distances.
     pub poisson: bool,
@@ -45,15 +47,18 @@ pub struct Addition {
 }
 
 impl Plan {
-    /// Turns a plan of one point with one workload into the beginning of a search: its first point goes as fast as the target.
+    /// Turns a plan of one point with one workload into the beginning of a search: its first point
+    /// goes as fast as the target.
     ///
     /// # Errors
-    /// The plan has several points, or the point several workloads, or it does not end after a time; the words name them.
+    /// The plan has several points, or the point several workloads, or it does not end after a
+    /// time; the words name them.
     pub fn begin_search(&mut self, search: Search) -> Result<(), String> {
         if self.points.len() != 1 {
             let names: Vec<String> = self.points.iter().map(Point::name).collect();
             return Err(format!(
-                "a load line is that of one point, and this suite has {}: {}; name one workload with --workload, and no sweep",
+                "a load line is that of one point, and this suite has {}: {}; name one workload \
+                 with --workload, and no sweep",
                 names.len(),
                 names.iter().take(8).cloned().collect::<Vec<_>>().join(", ")
             ));
@@ -61,14 +66,16 @@ impl Plan {
         let first = &mut self.points[0];
         if first.workloads.len() != 1 {
             return Err(format!(
-                "a load line is that of one workload, and {} run at the same time; write a suite with one of them",
+                "a load line is that of one workload, and {} run at the same time; write a suite \
+                 with one of them",
                 first.workloads.join(", ")
             ));
         }
         let measured = |stage: &&Stage| stage.kind == StageKind::Measure;
         if self.stages.iter().find(measured).is_none_or(|stage| stage.stop().time().is_none()) {
             return Err(format!(
-                "workload `{}` ends when its work is done, and a load line needs one that goes on for a time; leave out what bounds it",
+                "workload `{}` ends when its work is done, and a load line needs one that goes on \
+                 for a time; leave out what bounds it",
                 first.workloads.join(", ")
             ));
         }
@@ -76,7 +83,8 @@ impl Plan {
             return self.begin_along(search);
         }
         first.sweep = vec![Setting::new(RATE_AXIS, UNLIMITED)];
-        let most_workers = self.hosts.iter().flat_map(|host| &host.stages).map(|stage| stage.workers.len()).max();
+        let most_workers =
+            self.hosts.iter().flat_map(|host| &host.stages).map(|stage| stage.workers.len()).max();
         let (backend, workers) = (self.backend, most_workers.unwrap_or(1).max(1) as u64);
         let half = Nanos((search.measure.0 / 2).max(1));
         let change = |kind: StageKind, work: &mut Work| {
@@ -99,8 +107,8 @@ impl Plan {
         Ok(())
     }
 
-    /// A point at a fixed rate of all workers together, in thousandths of a request per second, behind those that there are. `None` where
-    /// the plan is no search, or not whole.
+    /// A point at a fixed rate of all workers together, in thousandths of a request per second,
+    /// behind those that there are. `None` where the plan is no search, or not whole.
     pub fn at_rate(&self, milli: u64) -> Option<Addition> {
         let search = self.search.as_ref()?;
         let template = self.measure_stage(0)? as usize;
@@ -118,13 +126,21 @@ impl Plan {
             stage.stage = stage_number;
             stage.works.iter_mut().for_each(change);
             // Other requests than those of the points before, or a cache would know them.
-            stage.workers.iter_mut().for_each(|worker| worker.seed = derive(worker.seed, &[u64::from(stage_number)]));
+            stage
+                .workers
+                .iter_mut()
+                .for_each(|worker| worker.seed = derive(worker.seed, &[u64::from(stage_number)]));
             Some(vec![stage])
         };
         let mut point = self.points.first()?.clone();
         point.sweep = vec![Setting::new(RATE_AXIS, (milli as f64 / 1e3).to_string())];
-        point.repetition = 1 + self.points.iter().filter(|other| other.sweep == point.sweep).count() as u32;
-        Some(Addition { point, stages: vec![stage], hosts: self.hosts.iter().map(share).collect::<Option<_>>()? })
+        point.repetition =
+            1 + self.points.iter().filter(|other| other.sweep == point.sweep).count() as u32;
+        Some(Addition {
+            point,
+            stages: vec![stage],
+            hosts: self.hosts.iter().map(share).collect::<Option<_>>()?,
+        })
     }
 
     /// Takes in a point that was added while it runs.
@@ -137,7 +153,8 @@ impl Plan {
     }
 }
 
-/// The depth of a worker while it searches. A backend that has one request outstanding stays with it.
+/// The depth of a worker while it searches. A backend that has one request outstanding stays with
+/// it.
 fn depth(work: &Work, backend: Backend, workers: u64) -> u32 {
     if backend == Backend::Sync {
         return work.depth;

@@ -1,7 +1,8 @@
 //! One value of a sweep: an axis and the quantity that it was set to.
 //!
-//! Settings are compared by what they stand for, never by how they were written: `4KiB`, `4k` and `4096` are one block size. There is no way to
-//! compare the text; [`Setting::label`] is for people and for tables of other programs.
+//! Settings are compared by what they stand for, never by how they were written: `4KiB`, `4k` and
+//! `4096` are one block size. There is no way to compare the text; [`Setting::label`] is for people
+//! and for tables of other programs.
 
 use crate::load::{Rate, SizeMix};
 use crate::units::{Bytes, Nanos, Percent};
@@ -36,7 +37,8 @@ pub enum Quantity {
     Iops(u64),
     /// Bytes per second.
     Bandwidth(u64),
-    /// A name: a scenario, a list of hosts, an order of access; and arithmetic, whose value follows from the point.
+    /// A name: a scenario, a list of hosts, an order of access; and arithmetic, whose value follows
+    /// from the point.
     Word(String),
 }
 
@@ -134,7 +136,8 @@ const READINGS: [(&str, Reading); 33] = [
 /// The axes of the layout.
 const LAYOUT_READINGS: [(&str, Reading); 2] = [("files", Reading::Number), ("size", Reading::Size)];
 
-/// How the text of `axis` is read. A field of the axis's name may have the name of its table before it.
+/// How the text of `axis` is read. A field of the axis's name may have the name of its table before
+/// it.
 fn reading(axis: &str) -> Reading {
     let field = axis.rsplit('.').next().unwrap_or(axis);
     let known = READINGS.iter().chain(&LAYOUT_READINGS).find(|(name, _)| *name == field);
@@ -142,7 +145,8 @@ fn reading(axis: &str) -> Reading {
 }
 
 impl Quantity {
-    /// What `label` stands for as a value of `axis`. A text that is none of the axis's quantities is a word.
+    /// What `label` stands for as a value of `axis`. A text that is none of the axis's quantities
+    /// is a word.
     pub fn of(axis: &str, label: &str) -> Quantity {
         let label = label.trim();
         let number = || Real::new(label.parse().ok()?).map(Quantity::Number);
@@ -163,7 +167,8 @@ impl Quantity {
         self.number().is_some() && std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 
-    /// The number that it is, in the unit of its kind (bytes, ns, millionths, requests or bytes per second); `None` of words and mixes.
+    /// The number that it is, in the unit of its kind (bytes, ns, millionths, requests or bytes per
+    /// second); `None` of words and mixes.
     pub fn number(&self) -> Option<f64> {
         match self {
             Quantity::Number(number) => Some(number.get()),
@@ -182,8 +187,10 @@ fn sizes(mix: SizeMix) -> Quantity {
     if let [(size, _)] = mix.parts.as_slice() {
         return Quantity::Size(*size);
     }
-    let divisor = mix.parts.iter().fold(0, |divisor, (_, weight)| common_divisor(divisor, *weight)).max(1);
-    let mut parts: Vec<(Bytes, u32)> = mix.parts.into_iter().map(|(size, weight)| (size, weight / divisor)).collect();
+    let divisor =
+        mix.parts.iter().fold(0, |divisor, (_, weight)| common_divisor(divisor, *weight)).max(1);
+    let mut parts: Vec<(Bytes, u32)> =
+        mix.parts.into_iter().map(|(size, weight)| (size, weight / divisor)).collect();
     parts.sort_unstable();
     Quantity::Sizes(parts)
 }
@@ -213,7 +220,8 @@ impl Setting {
         &self.axis
     }
 
-    /// The value as it was written: for people. Two labels may stand for one quantity, so compare settings instead.
+    /// The value as it was written: for people. Two labels may stand for one quantity, so compare
+    /// settings instead.
     pub fn label(&self) -> &str {
         &self.label
     }
@@ -329,7 +337,10 @@ mod tests {
     fn every_axis_that_a_suite_may_have_is_read_as_its_quantity() {
         let keys = WorkloadSpec::KEYS.iter().filter(|key| !["name", "group"].contains(key));
         for key in keys {
-            assert!(READINGS.iter().any(|(axis, _)| axis == key), "{key} is missing: say how its text is read");
+            assert!(
+                READINGS.iter().any(|(axis, _)| axis == key),
+                "{key} is missing: say how its text is read"
+            );
         }
         assert_eq!(WorkloadSpec::KEYS.len(), READINGS.len() + 2);
     }
@@ -340,6 +351,9 @@ mod tests {
         let text = serde_json::to_string(&setting).expect("writes");
         assert_eq!(text, "[\"size\",\"10GB\"]");
         let back: Setting = serde_json::from_str(&text).expect("reads");
-        assert_eq!((back.label(), back.quantity()), ("10GB", &Quantity::Size(Bytes(10_000_000_000))));
+        assert_eq!(
+            (back.label(), back.quantity()),
+            ("10GB", &Quantity::Size(Bytes(10_000_000_000)))
+        );
     }
 }

@@ -6,17 +6,20 @@ use crate::inventory::{Inventory, Link};
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// The file that marks a directory as ours. Only files beside it, named by us, are ever written or removed.
+/// The file that marks a directory as ours. Only files beside it, named by us, are ever written or
+/// removed.
 pub const MARKER: &str = ".plimsoll";
 /// The subfolder that takes our files where a target directory holds somebody's own.
 pub const DATA_DIR: &str = "plimsoll-data";
 
-/// What is added to the name of a host's own folder where several hosts load the same target path, which may be one place for all of them.
+/// What is added to the name of a host's own folder where several hosts load the same target path,
+/// which may be one place for all of them.
 pub fn host_suffix(host: u32) -> String {
     format!("-h{host:04}")
 }
 
-/// What is added to the name of a scenario's own folder, behind that of its host, where scenarios take turns on one target and their layouts differ.
+/// What is added to the name of a scenario's own folder, behind that of its host, where scenarios
+/// take turns on one target and their layouts differ.
 pub fn scenario_suffix(part: u32) -> String {
     format!("-s{part:04}")
 }
@@ -36,14 +39,16 @@ pub struct HostFacts {
     pub memory: Bytes,
     /// Memory that programs could still take.
     pub memory_available: Bytes,
-    /// The logical CPUs of each NUMA node, by the node's number; empty where the kernel does not tell.
+    /// The logical CPUs of each NUMA node, by the node's number; empty where the kernel does not
+    /// tell.
     pub numa_cpus: Vec<Vec<u32>>,
     /// The hypervisor, where one shows itself.
     pub hypervisor: Option<String>,
     /// Its place in the run; the planner gives it.
     #[serde(default)]
     pub place: Place,
-    /// What tells this host from all others, even where they share a name: two that have it in common are one. Empty where unknown.
+    /// What tells this host from all others, even where they share a name: two that have it in
+    /// common are one. Empty where unknown.
     #[serde(default)]
     pub identity: String,
     /// The version of the agent that read this.
@@ -74,7 +79,8 @@ pub struct TargetFacts {
     pub path: String,
     /// What stands there.
     pub kind: TargetKind,
-    /// Whether this process may write there: for a directory, make files in it; for what is missing, make it.
+    /// Whether this process may write there: for a directory, make files in it; for what is
+    /// missing, make it.
     pub writable: bool,
     /// The file system that holds it (`ext4`); `None` for a device.
     pub file_system: Option<String>,
@@ -82,14 +88,16 @@ pub struct TargetFacts {
     pub free: Bytes,
     /// All bytes of that file system.
     pub total: Bytes,
-    /// Files and directories that it could still take; `None` where there is no such limit, or nobody tells.
+    /// Files and directories that it could still take; `None` where there is no such limit, or
+    /// nobody tells.
     #[serde(default)]
     pub free_inodes: Option<u64>,
     /// What direct I/O asks for, as far as the kernel tells.
     pub direct: DirectIo,
     /// The block device under it, where there is just one and sysfs tells.
     pub device: Option<DeviceFacts>,
-    /// The layers from it down to its media, as far as this host sees; empty in runs of versions that did not look.
+    /// The layers from it down to its media, as far as this host sees; empty in runs of versions
+    /// that did not look.
     #[serde(default)]
     pub chain: Vec<Link>,
 }
@@ -101,7 +109,8 @@ pub enum TargetKind {
     Missing,
     /// Nothing, and no parent either.
     NoParent,
-    /// A directory. Files go to `root`: the directory itself if it is empty or claimed, else its subfolder `plimsoll-data`.
+    /// A directory. Files go to `root`: the directory itself if it is empty or claimed, else its
+    /// subfolder `plimsoll-data`.
     Directory {
         /// Where files would go.
         root: String,

@@ -33,13 +33,16 @@ impl std::error::Error for UnitError {}
 /// Splits `12.5 MiB` into the number and the unit behind it.
 pub(crate) fn split_number(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
+    let end =
+        text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
     let number: f64 = text[..end].replace('_', "").parse().ok()?;
     Some((number, text[end..].trim()))
 }
 
 /// A whole number of bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct Bytes(pub u64);
 
@@ -70,8 +73,8 @@ impl FromStr for Bytes {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let (number, unit) =
-            split_number(text).ok_or_else(|| UnitError::new(format!("`{text}` is not a size"), SIZE_REMEDY))?;
+        let (number, unit) = split_number(text)
+            .ok_or_else(|| UnitError::new(format!("`{text}` is not a size"), SIZE_REMEDY))?;
         let lower = unit.to_ascii_lowercase();
         let (prefix, base) = match lower.as_str() {
             "" | "b" => ("", 1000),
@@ -93,10 +96,16 @@ impl FromStr for Bytes {
         let bytes = number * f64::from(base).powi(power);
         // Sizes past 2^60 are not a device that exists; they are a slip, and would overflow sums.
         if bytes > (1u64 << 60) as f64 {
-            return Err(UnitError::new(format!("`{text}` is more than 1 EiB"), "write a smaller size"));
+            return Err(UnitError::new(
+                format!("`{text}` is more than 1 EiB"),
+                "write a smaller size",
+            ));
         }
         if bytes.fract() != 0.0 {
-            return Err(UnitError::new(format!("`{text}` is not a whole number of bytes"), SIZE_REMEDY));
+            return Err(UnitError::new(
+                format!("`{text}` is not a whole number of bytes"),
+                SIZE_REMEDY,
+            ));
         }
         Ok(Bytes(bytes as u64))
     }
@@ -118,7 +127,9 @@ impl fmt::Display for Bytes {
 }
 
 /// A span of time in nanoseconds, from 0 to 584 years.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct Nanos(pub u64);
 
@@ -161,20 +172,29 @@ impl FromStr for Nanos {
                 "m" | "min" => 60.0,
                 "h" => 3600.0,
                 "d" => 86400.0,
-                unit => return Err(UnitError::new(format!("`{unit}` is not a unit of time"), DURATION_REMEDY)),
+                unit => {
+                    return Err(UnitError::new(
+                        format!("`{unit}` is not a unit of time"),
+                        DURATION_REMEDY,
+                    ));
+                }
             };
             total += number * seconds;
             rest = tail[end..].trim_start();
         }
         if total > 366.0 * 86400.0 {
-            return Err(UnitError::new(format!("`{text}` is more than a year"), "write a shorter duration"));
+            return Err(UnitError::new(
+                format!("`{text}` is more than a year"),
+                "write a shorter duration",
+            ));
         }
         Ok(Nanos((total * 1e9).round() as u64))
     }
 }
 
 impl fmt::Display for Nanos {
-    /// Three significant figures with the unit that suits: `850 ns`, `1.25 ms`, `8 s`, `2m 05s`, `22h 10m`.
+    /// Three significant figures with the unit that suits: `850 ns`, `1.25 ms`, `8 s`, `2m 05s`,
+    /// `22h 10m`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ns = self.0;
         let seconds = (ns + 500_000_000) / 1_000_000_000;
@@ -202,7 +222,9 @@ fn three_figures(value: f64) -> String {
 }
 
 /// A share from 0 % to 100 %, kept in parts per million so that plans compare exactly.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct Percent {
     /// Parts per million, 0 to 1,000,000.
@@ -224,8 +246,12 @@ impl FromStr for Percent {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let wrong =
-            || UnitError::new(format!("`{text}` is not a share"), "write a percentage from 0 to 100, such as \"70%\"");
+        let wrong = || {
+            UnitError::new(
+                format!("`{text}` is not a share"),
+                "write a percentage from 0 to 100, such as \"70%\"",
+            )
+        };
         let number = text.trim();
         let number = number.strip_suffix('%').unwrap_or(number).trim();
         let value: f64 = number.parse().map_err(|_| wrong())?;

@@ -1,8 +1,11 @@
-//! Names of disks that are the same wherever the disk is seen from, and which of them may be believed.
+//! Names of disks that are the same wherever the disk is seen from, and which of them may be
+//! believed.
 //!
-//! Only a name that cannot stand for two disks says that two hosts see one. So these count: NAA names with a company's number (SPC-4, 7.8.6.6:
-//! types 2, 5 and 6; type 3 is whatever the site likes), EUI-64 and NGUID likewise (NVM Express base specification, 4.5), UUIDs, and serial numbers together
-//! with maker and model, unless they look like what hypervisors give to every disk. Whatever is in doubt is not believed.
+//! Only a name that cannot stand for two disks says that two hosts see one. So these count: NAA
+//! names with a company's number (SPC-4, 7.8.6.6: types 2, 5 and 6; type 3 is whatever the site
+//! likes), EUI-64 and NGUID likewise (NVM Express base specification, 4.5), UUIDs, and serial
+//! numbers together with maker and model, unless they look like what hypervisors give to every
+//! disk. Whatever is in doubt is not believed.
 
 /// The longest name that is kept, in bytes. The longest of SCSI and NVMe have about 100.
 pub const MOST: usize = 256;
@@ -12,13 +15,16 @@ const PARTITION: &str = "-part";
 /// Makers of disks whose serial numbers are made up for each machine.
 const VIRTUAL: [&str; 6] = ["qemu", "vbox", "virtual", "vmware", "bochs", "scsi_debug"];
 
-/// The name as it is kept: white space in single blanks, nothing that cannot be printed, [`MOST`] bytes at most. Too long a one is none.
+/// The name as it is kept: white space in single blanks, nothing that cannot be printed, [`MOST`]
+/// bytes at most. Too long a one is none.
 pub fn tidied(text: &str) -> String {
     if text.len() > MOST {
         return String::new();
     }
-    let words: Vec<&str> =
-        text.split(|c: char| c.is_whitespace() || c == '\0').filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || c == '\0')
+        .filter(|word| !word.is_empty())
+        .collect();
     let tidy = words.join(" ");
     if tidy.chars().all(|c| c.is_ascii_graphic() || c == ' ') { tidy } else { String::new() }
 }
@@ -28,7 +34,8 @@ pub fn of_partition(disk: &str, number: u64) -> String {
     if disk.is_empty() { String::new() } else { format!("{disk}{PARTITION}{number}") }
 }
 
-/// Whether both names are those of one disk for sure, and what they name has blocks in common: two partitions of a disk have none.
+/// Whether both names are those of one disk for sure, and what they name has blocks in common: two
+/// partitions of a disk have none.
 pub fn is_same(one: &str, other: &str) -> bool {
     let (Some(one), Some(other)) = (parsed(one), parsed(other)) else { return false };
     let meet = match (one.partition, other.partition) {
@@ -63,11 +70,13 @@ fn parsed(name: &str) -> Option<Unique> {
     is_unique(&disk).then_some(Unique { disk, partition: partition.or(inner) })
 }
 
-/// The disk under a map of multipath, by the name that `scsi_id` gives it: the type of its designator, then the designator. Volumes of LVM and others have
-/// names that clones of a machine have in common.
+/// The disk under a map of multipath, by the name that `scsi_id` gives it: the type of its
+/// designator, then the designator. Volumes of LVM and others have names that clones of a machine
+/// have in common.
 fn below_multipath(mapped: &str) -> Option<String> {
     let name = mapped.strip_prefix("mpath-")?;
-    let designator = |prefix: &str, digits: &str| is_hex(digits).then(|| format!("{prefix}{digits}"));
+    let designator =
+        |prefix: &str, digits: &str| is_hex(digits).then(|| format!("{prefix}{digits}"));
     match name.split_at_checked(1)? {
         ("3", digits) => designator("naa.", digits),
         ("2", digits) => designator("eui.", digits),
@@ -109,11 +118,13 @@ fn is_unique_eui(digits: &str) -> bool {
         _ => return false,
     };
     let company = digits.get(at..at + 6).is_some_and(is_company);
-    let is_own = digits.get(..at).is_some_and(is_given) || digits.get(at + 6..).is_some_and(is_given);
+    let is_own =
+        digits.get(..at).is_some_and(is_given) || digits.get(at + 6..).is_some_and(is_given);
     is_hex(digits) && company && is_own
 }
 
-/// `1d0f-766f6c…-416d…-00000001`: vendor, serial number and model in hexadecimal, namespace (the kernel's `nvme_sysfs`).
+/// `1d0f-766f6c…-416d…-00000001`: vendor, serial number and model in hexadecimal, namespace (the
+/// kernel's `nvme_sysfs`).
 fn is_unique_nvme(rest: &str) -> bool {
     let mut parts = rest.split('-');
     let (Some(_), Some(serial), Some(model), Some(_), None) =
@@ -123,13 +134,19 @@ fn is_unique_nvme(rest: &str) -> bool {
     };
     let (Some(serial), Some(model)) = (decoded(serial), decoded(model)) else { return false };
     // Some clouds give the model for a serial number.
-    !is_virtual(&model) && !is_virtual(&serial) && !model.contains(serial.trim()) && is_serial(&serial)
+    !is_virtual(&model)
+        && !is_virtual(&serial)
+        && !model.contains(serial.trim())
+        && is_serial(&serial)
 }
 
 /// `ATA EXAMPLE SSD 1T S4EVNF0M123456`: maker, model, and the serial number last (SAT-4, 10.4.2).
 fn is_unique_t10(rest: &str) -> bool {
     let words: Vec<&str> = rest.split(' ').collect();
-    words.len() >= 3 && words[0] == "ata" && !is_virtual(rest) && words.last().is_some_and(|word| is_serial(word))
+    words.len() >= 3
+        && words[0] == "ata"
+        && !is_virtual(rest)
+        && words.last().is_some_and(|word| is_serial(word))
 }
 
 fn is_virtual(text: &str) -> bool {
@@ -137,7 +154,8 @@ fn is_virtual(text: &str) -> bool {
     VIRTUAL.iter().any(|maker| text.contains(maker))
 }
 
-/// Whether this may be a maker's serial number. A counter such as `QM00001` or `SN: 00001` is none, nor is a row of digits that somebody typed.
+/// Whether this may be a maker's serial number. A counter such as `QM00001` or `SN: 00001` is none,
+/// nor is a row of digits that somebody typed.
 fn is_serial(text: &str) -> bool {
     let marks: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
     let own = marks.trim_start_matches(|c: char| c.is_ascii_alphabetic()).trim_start_matches('0');
@@ -153,7 +171,8 @@ fn is_varied(text: &str) -> bool {
     text.bytes().next().is_some_and(|first| text.bytes().any(|byte| byte != first))
 }
 
-/// Whether a company has this number of the IEEE: none has zero, and those with the second bit of the first byte are anybody's.
+/// Whether a company has this number of the IEEE: none has zero, and those with the second bit of
+/// the first byte are anybody's.
 fn is_company(digits: &str) -> bool {
     let first = digits.get(..2).and_then(|byte| u8::from_str_radix(byte, 16).ok());
     is_given(digits) && first.is_some_and(|byte| byte & 0b10 == 0)
@@ -249,7 +268,9 @@ mod tests {
         assert!(is_same("eui.0025385b71b00a1f", "dm.mpath-20025385b71b00a1f"));
         assert!(is_same("eui.0025385b71b00a1f", "dm.mpath-eui.0025385b71b00a1f"));
         let part = |number| of_partition(disk, number);
-        assert!(is_same(disk, &part(1)) && is_same(&part(1), &part(1)) && !is_same(&part(1), &part(2)));
+        assert!(
+            is_same(disk, &part(1)) && is_same(&part(1), &part(1)) && !is_same(&part(1), &part(2))
+        );
         assert!(is_same(&part(2), "dm.part2-mpath-36001405a1b2c3d4e5f60718293a4b5c6"));
         assert!(!is_same(&part(1), "dm.part2-mpath-36001405a1b2c3d4e5f60718293a4b5c6"));
         assert_eq!(of_partition("", 1), "");

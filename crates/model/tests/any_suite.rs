@@ -1,4 +1,5 @@
-//! Suites from anybody: whatever stands in them, they are read or refused, and never more than that.
+//! Suites from anybody: whatever stands in them, they are read or refused, and never more than
+//! that.
 
 mod common;
 
@@ -45,15 +46,22 @@ const WORDS: [&str; 29] = [
 
 /// What a reader must hold to: no panic, and errors that point into the text.
 fn read(text: &str) {
-    let sets: Vec<Override> = ["depth=3", "layout.size=1GiB"].iter().filter_map(|set| set.parse().ok()).collect();
+    let sets: Vec<Override> =
+        ["depth=3", "layout.size=1GiB"].iter().filter_map(|set| set.parse().ok()).collect();
     for sets in [&[][..], &sets] {
         match Spec::parse("fuzz", text, sets) {
-            Ok(spec) => assert!(!spec.points.is_empty() && spec.points.iter().all(|point| !point.workloads.is_empty())),
+            Ok(spec) => assert!(
+                !spec.points.is_empty()
+                    && spec.points.iter().all(|point| !point.workloads.is_empty())
+            ),
             Err(errors) => {
                 assert!(!errors.problems.is_empty());
                 for problem in &errors.problems {
                     let place = errors.sources.place(&problem.span);
-                    assert!(place.text.get(place.span.clone()).is_some(), "{problem:?} points nowhere");
+                    assert!(
+                        place.text.get(place.span.clone()).is_some(),
+                        "{problem:?} points nowhere"
+                    );
                     assert!(!problem.remedy.is_empty());
                 }
             }

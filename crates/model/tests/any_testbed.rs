@@ -1,4 +1,5 @@
-//! Testbeds from anybody: whatever stands in them, they are read or refused, and never more than that.
+//! Testbeds from anybody: whatever stands in them, they are read or refused, and never more than
+//! that.
 
 mod common;
 
@@ -34,7 +35,8 @@ const WORDS: [&str; 20] = [
     "'''",
 ];
 
-/// What a reader must hold to: no panic, errors that point into the text, and sums that do not overflow.
+/// What a reader must hold to: no panic, errors that point into the text, and sums that do not
+/// overflow.
 fn read(text: &str) {
     match Cluster::parse("fuzz", text, &[]) {
         Ok(cluster) => assert!(cluster.node_count() > 0),

@@ -1,4 +1,5 @@
-//! What a reading of the counters costs, on a host of 64 CPUs and 100 disks (made up) and on this one.
+//! What a reading of the counters costs, on a host of 64 CPUs and 100 disks (made up) and on this
+//! one.
 //!
 //! `cargo run --release -p plimsoll-probe --example cost`
 
@@ -24,8 +25,9 @@ fn measure(what: &str, tree: &Tree) {
     let mut counters = Counters::open(tree);
     let entries = counters.read().entries.len();
     let began = cpu_ns();
-    let values: usize =
-        (0..READINGS).map(|_| counters.read().entries.iter().map(|entry| entry.values.len()).sum::<usize>()).sum();
+    let values: usize = (0..READINGS)
+        .map(|_| counters.read().entries.iter().map(|entry| entry.values.len()).sum::<usize>())
+        .sum();
     let each_us = (cpu_ns() - began) / u64::from(READINGS) / 1_000;
     let memory = resident_kib().saturating_sub(before);
     println!(

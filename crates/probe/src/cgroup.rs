@@ -1,5 +1,5 @@
-//! What control groups leave to us, of both versions (man 7 cgroups; the kernel's `Documentation/admin-guide/cgroup-v2.rst` and
-//! `cgroup-v1/`).
+//! What control groups leave to us, of both versions (man 7 cgroups; the kernel's
+//! `Documentation/admin-guide/cgroup-v2.rst` and `cgroup-v1/`).
 
 use crate::topology::cpu_list;
 use crate::tree::{Tree, text};
@@ -17,7 +17,10 @@ pub fn limits(tree: &Tree, mounts: &[MountInfo]) -> Limits {
     let table = tree.text("proc/self/cgroup").unwrap_or_default();
     for line in table.lines() {
         let mut parts = line.splitn(3, ':');
-        let (Some(_), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next()) else { continue };
+        let (Some(_), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next())
+        else {
+            continue;
+        };
         let Some(mount) = mount_of(mounts, controllers) else { continue };
         for folder in folders(tree, mount, path) {
             if controllers.is_empty() {
@@ -34,11 +37,14 @@ pub fn limits(tree: &Tree, mounts: &[MountInfo]) -> Limits {
 fn mount_of<'a>(mounts: &'a [MountInfo], controllers: &str) -> Option<&'a MountInfo> {
     mounts.iter().find(|mount| match controllers.split(',').next() {
         None | Some("") => mount.fs_type == "cgroup2",
-        Some(controller) => mount.fs_type == "cgroup" && mount.super_options.contains_key(controller),
+        Some(controller) => {
+            mount.fs_type == "cgroup" && mount.super_options.contains_key(controller)
+        }
     })
 }
 
-/// The folder of a group and of those above it, innermost first. In a container the mount may begin in the midst of the hierarchy.
+/// The folder of a group and of those above it, innermost first. In a container the mount may begin
+/// in the midst of the hierarchy.
 fn folders(tree: &Tree, mount: &MountInfo, path: &str) -> Vec<PathBuf> {
     let top = tree.path(mount.mount_point.to_string_lossy().trim_start_matches('/'));
     let inner = Path::new(path).strip_prefix(&mount.root).unwrap_or(Path::new(""));
@@ -76,7 +82,10 @@ fn cpus(folder: &Path, file: &str, limits: &mut Limits) {
 
 fn second(folder: &Path, limits: &mut Limits) {
     if let Some(line) = text(&folder.join("cpu.max")) {
-        tighten(&mut limits.cpu_milli, line.split_once(' ').and_then(|(quota, period)| milli(quota, period)));
+        tighten(
+            &mut limits.cpu_milli,
+            line.split_once(' ').and_then(|(quota, period)| milli(quota, period)),
+        );
     }
     tighten(&mut limits.memory, memory(folder, "memory.max"));
     cpus(folder, "cpuset.cpus.effective", limits);
@@ -89,7 +98,12 @@ fn first(folder: &Path, limits: &mut Limits) {
     tighten(&mut limits.cpu_milli, quota.and_then(|(quota, period)| milli(&quota, &period)));
     tighten(&mut limits.memory, memory(folder, "memory.limit_in_bytes"));
     cpus(folder, "cpuset.effective_cpus", limits);
-    for (file, word) in [("read_bps", "rbps"), ("write_bps", "wbps"), ("read_iops", "riops"), ("write_iops", "wiops")] {
+    for (file, word) in [
+        ("read_bps", "rbps"),
+        ("write_bps", "wbps"),
+        ("read_iops", "riops"),
+        ("write_iops", "wiops"),
+    ] {
         let lines = text(&folder.join(format!("blkio.throttle.{file}_device"))).unwrap_or_default();
         let lines = lines.lines().filter_map(|line| line.split_once(' '));
         limits.io.extend(lines.map(|(device, value)| format!("{device} {word}={value}")));
@@ -123,11 +137,14 @@ mod tests {
     #[test]
     fn version_1_has_a_hierarchy_for_each_controller() {
         let (_folder, tree) = tree(&[
-            ("proc/self/cgroup", "4:memory:/box\n3:cpu,cpuacct:/box\n2:blkio:/../..\n1:name=systemd:/\nnonsense\n"),
+            (
+                "proc/self/cgroup",
+                "4:memory:/box\n3:cpu,cpuacct:/box\n2:blkio:/../..\n1:name=systemd:/\nnonsense\n",
+            ),
             (
                 "proc/self/mountinfo",
-                "30 1 0:26 /box /cg/memory rw - cgroup cgroup rw,memory\n31 1 0:27 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n\
-                 32 1 0:28 / /cg/blkio rw - cgroup cgroup rw,blkio\n",
+                "30 1 0:26 /box /cg/memory rw - cgroup cgroup rw,memory\n31 1 0:27 / /cg/cpu rw - \
+                 cgroup cgroup rw,cpu,cpuacct\n32 1 0:28 / /cg/blkio rw - cgroup cgroup rw,blkio\n",
             ),
             ("cg/memory/memory.limit_in_bytes", "9223372036854771712\n"),
             ("cg/cpu/cpu.cfs_quota_us", "-1\n"),

@@ -48,13 +48,21 @@ pub fn of_device(tree: &Tree, device: &str) -> Vec<Link> {
 fn devices(tree: &Tree, mount: &MountInfo) -> Vec<String> {
     if mount.fs_type != "btrfs" {
         // Those without a device of their own have number 0.
-        return if mount.majmin.starts_with("0:") { Vec::new() } else { vec![mount.majmin.clone()] };
+        return if mount.majmin.starts_with("0:") {
+            Vec::new()
+        } else {
+            vec![mount.majmin.clone()]
+        };
     }
-    // Btrfs spreads over several, and numbers itself like none of them: one folder for each file system names them all.
-    let source = mount.mount_source.as_deref().and_then(|source| Path::new(source).file_name()?.to_str());
-    let lists = tree.names("sys/fs/btrfs").into_iter().map(|id| format!("sys/fs/btrfs/{id}/devices"));
-    let found =
-        lists.map(|folder| tree.names(&folder)).find(|names| names.iter().any(|name| Some(name.as_str()) == source));
+    // Btrfs spreads over several, and numbers itself like none of them: one folder for each file
+    // system names them all.
+    let source =
+        mount.mount_source.as_deref().and_then(|source| Path::new(source).file_name()?.to_str());
+    let lists =
+        tree.names("sys/fs/btrfs").into_iter().map(|id| format!("sys/fs/btrfs/{id}/devices"));
+    let found = lists
+        .map(|folder| tree.names(&folder))
+        .find(|names| names.iter().any(|name| Some(name.as_str()) == source));
     let numbers = found.unwrap_or_default().into_iter().filter_map(|name| number_of(tree, &name));
     numbers.collect()
 }
@@ -65,7 +73,11 @@ fn number_of(tree: &Tree, name: &str) -> Option<String> {
 }
 
 fn walk(tree: &Tree, device: &str, depth: u32, chain: &mut Vec<Link>) {
-    let Some(folder) = device::folder(tree, device).filter(|_| depth < DEEPEST && chain.len() < MOST) else { return };
+    let Some(folder) =
+        device::folder(tree, device).filter(|_| depth < DEEPEST && chain.len() < MOST)
+    else {
+        return;
+    };
     let (kind, detail) = layer(&folder);
     let facts = device::facts(tree, device);
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -80,7 +92,8 @@ fn walk(tree: &Tree, device: &str, depth: u32, chain: &mut Vec<Link>) {
         below_loop(tree, &folder, depth + 1, chain);
     }
     let slaves = std::fs::read_dir(folder.join("slaves")).into_iter().flatten().flatten();
-    let mut slaves: Vec<String> = slaves.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let mut slaves: Vec<String> =
+        slaves.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     slaves.sort();
     for slave in slaves.iter().filter_map(|name| number_of(tree, name)) {
         walk(tree, &slave, depth + 1, chain);
@@ -103,13 +116,22 @@ fn layer(folder: &Path) -> (LinkKind, String) {
     }
     if let Some(name) = read("dm/name") {
         let id = read("dm/uuid").unwrap_or_default();
-        let kinds = [("LVM-", "LVM volume"), ("CRYPT-", "encrypted volume"), ("mpath-", "multipath device")];
-        let kind = kinds.iter().find(|(start, _)| id.starts_with(start)).map_or("volume", |(_, kind)| kind);
+        let kinds = [
+            ("LVM-", "LVM volume"),
+            ("CRYPT-", "encrypted volume"),
+            ("mpath-", "multipath device"),
+        ];
+        let kind = kinds
+            .iter()
+            .find(|(start, _)| id.starts_with(start))
+            .map_or("volume", |(_, kind)| kind);
         return (LinkKind::Mapper, format!("{kind} {name}"));
     }
     if let Some(level) = read("md/level") {
         let disks = read("md/raid_disks").map(|disks| format!(" of {disks}")).unwrap_or_default();
-        let state = read("md/degraded").filter(|missing| missing != "0").map(|missing| format!(", {missing} missing"));
+        let state = read("md/degraded")
+            .filter(|missing| missing != "0")
+            .map(|missing| format!(", {missing} missing"));
         return (LinkKind::Raid, format!("{level}{disks}{}", state.unwrap_or_default()));
     }
     if let Some(file) = read("loop/backing_file") {
@@ -168,7 +190,12 @@ mod tests {
     }
 
     fn words(chain: &[Link]) -> Vec<String> {
-        chain.iter().map(|link| format!("{} {} {} {}", link.depth, link.kind.words(), link.name, link.detail)).collect()
+        chain
+            .iter()
+            .map(|link| {
+                format!("{} {} {} {}", link.depth, link.kind.words(), link.name, link.detail)
+            })
+            .collect()
     }
 
     #[test]
@@ -205,7 +232,10 @@ mod tests {
             mounted("27 1 0:40 / /mnt rw - btrfs /dev/sda rw\n"),
             ["0 file system btrfs /dev/sda at /mnt", "1 device sda ", "1 device sdb "]
         );
-        assert_eq!(mounted("27 1 0:41 / /mnt rw - tmpfs none rw\n"), ["0 file system tmpfs at /mnt"]);
+        assert_eq!(
+            mounted("27 1 0:41 / /mnt rw - tmpfs none rw\n"),
+            ["0 file system tmpfs at /mnt"]
+        );
         assert_eq!(
             mounted("27 1 0:42 / /mnt rw - nfs4 filer:/x rw,addr=10.0.0.1\n"),
             ["0 network file system nfs4 filer:/x at /mnt, served by filer"]
@@ -231,7 +261,10 @@ mod tests {
             ]);
             link(&tree, "sys/dev/block/7:3", "sys/devices/v/loop3");
             link(&tree, "sys/dev/block/8:0", "sys/devices/p/sda");
-            of_device(&tree, "7:3").into_iter().map(|link| (link.depth, link.name)).collect::<Vec<_>>()
+            of_device(&tree, "7:3")
+                .into_iter()
+                .map(|link| (link.depth, link.name))
+                .collect::<Vec<_>>()
         };
         let named = |depth, name: &str| (depth, name.to_owned());
         let on_disk = below("27 1 8:0 / /srv rw,relatime - ext4 /dev/sda rw\n");

@@ -20,14 +20,17 @@ pub fn folder(tree: &Tree, device: &str) -> Option<PathBuf> {
 pub fn facts(tree: &Tree, device: &str) -> Option<DeviceFacts> {
     let folder = folder(tree, device)?;
     // A partition has no queue of its own: its disk has.
-    let disk = if folder.join("queue").is_dir() { folder.clone() } else { folder.parent()?.to_owned() };
+    let disk =
+        if folder.join("queue").is_dir() { folder.clone() } else { folder.parent()?.to_owned() };
     let queue = disk.join("queue");
     let mut facts = DeviceFacts {
         name: folder.file_name()?.to_string_lossy().into_owned(),
         model: text(&disk.join("device/model")).unwrap_or_default(),
         rotational: number(&queue.join("rotational")).map(|value| value != 0),
         size: Bytes(number(&folder.join("size")).unwrap_or(0).saturating_mul(SECTOR)),
-        logical_block: number(&queue.join("logical_block_size")).and_then(|n| u32::try_from(n).ok()).unwrap_or(512),
+        logical_block: number(&queue.join("logical_block_size"))
+            .and_then(|n| u32::try_from(n).ok())
+            .unwrap_or(512),
         scheduler: text(&queue.join("scheduler")).map(|line| chosen(&line)).unwrap_or_default(),
         numa_node: numa_node(&disk),
         ..DeviceFacts::default()
@@ -45,13 +48,18 @@ pub fn disks(tree: &Tree) -> Vec<DeviceFacts> {
     /// More than any host has.
     const MOST: usize = 65_536;
     let names = tree.names("sys/block").into_iter().take(MOST);
-    // Whether there is anything to describe is asked first: a host has many loop devices that are not in use, and a run waits for this.
-    let has_size = |name: &String| number(&tree.path(&format!("sys/block/{name}/size"))).is_some_and(|size| size > 0);
-    let numbers = names.filter(has_size).filter_map(|name| tree.text(&format!("sys/block/{name}/dev")));
+    // Whether there is anything to describe is asked first: a host has many loop devices that are
+    // not in use, and a run waits for this.
+    let has_size = |name: &String| {
+        number(&tree.path(&format!("sys/block/{name}/size"))).is_some_and(|size| size > 0)
+    };
+    let numbers =
+        names.filter(has_size).filter_map(|name| tree.text(&format!("sys/block/{name}/dev")));
     numbers.filter_map(|number| facts(tree, &number)).collect()
 }
 
-/// The NUMA node of the controller that a disk hangs off: the first folder above it that says. A machine with one node says −1.
+/// The NUMA node of the controller that a disk hangs off: the first folder above it that says. A
+/// machine with one node says −1.
 fn numa_node(disk: &Path) -> Option<u32> {
     let device = disk.join("device").canonicalize().ok()?;
     let node = device.ancestors().find_map(|folder| text(&folder.join("numa_node")))?;
@@ -60,7 +68,8 @@ fn numa_node(disk: &Path) -> Option<u32> {
 
 /// The word in brackets: `none [mq-deadline]`.
 fn chosen(line: &str) -> String {
-    let inside = line.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(inside, _)| inside);
+    let inside =
+        line.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(inside, _)| inside);
     inside.unwrap_or(line).to_owned()
 }
 
@@ -153,7 +162,9 @@ mod tests {
         }
         let links = folder.path().join("sys/dev/block");
         fs::create_dir_all(&links).expect("a folder");
-        for (number, device) in [("8:0", "sda"), ("8:1", "sda/sda1"), ("8:16", "sdb"), ("8:32", "sdc")] {
+        for (number, device) in
+            [("8:0", "sda"), ("8:1", "sda/sda1"), ("8:16", "sdb"), ("8:32", "sdc")]
+        {
             symlink(format!("../../devices/x/block/{device}"), links.join(number)).expect("a link");
         }
         let tree = Tree::at(folder.path());
@@ -164,19 +175,33 @@ mod tests {
     fn a_disk_and_its_partition_are_described() {
         let (_folder, tree) = recorded();
         let disk = facts(&tree, "8:0").expect("a disk");
-        assert_eq!((disk.name.as_str(), disk.model.as_str(), disk.rotational), ("sda", "DISK 9000", Some(true)));
+        assert_eq!(
+            (disk.name.as_str(), disk.model.as_str(), disk.rotational),
+            ("sda", "DISK 9000", Some(true))
+        );
         assert_eq!(disk.numa_node, Some(1), "that of its controller");
-        assert_eq!((disk.size, disk.logical_block, disk.scheduler.as_str()), (Bytes::mib(1), 4096, "mq-deadline"));
+        assert_eq!(
+            (disk.size, disk.logical_block, disk.scheduler.as_str()),
+            (Bytes::mib(1), 4096, "mq-deadline")
+        );
         let part = facts(&tree, "8:1").expect("a partition");
-        assert_eq!((part.name.as_str(), part.size, part.logical_block), ("sda1", Bytes::kib(512), 4096));
-        assert_eq!((disk.wwid.as_str(), part.wwid.as_str()), ("naa.5000c500a1b2c3d4", "naa.5000c500a1b2c3d4-part1"));
+        assert_eq!(
+            (part.name.as_str(), part.size, part.logical_block),
+            ("sda1", Bytes::kib(512), 4096)
+        );
+        assert_eq!(
+            (disk.wwid.as_str(), part.wwid.as_str()),
+            ("naa.5000c500a1b2c3d4", "naa.5000c500a1b2c3d4-part1")
+        );
         assert_eq!(facts(&tree, "9:9"), None);
     }
 
     #[test]
     fn every_use_of_a_device_is_found() {
         let (_folder, tree) = recorded();
-        let mounts = MountInfos::from_buf_read(&b"27 1 8:32 / /mnt/x rw - ext4 /dev/sdc rw\n"[..]).expect("mounts").0;
+        let mounts = MountInfos::from_buf_read(&b"27 1 8:32 / /mnt/x rw - ext4 /dev/sdc rw\n"[..])
+            .expect("mounts")
+            .0;
         let told = |device: &str| in_use(&tree, &mounts, device);
         assert_eq!(told("8:0").as_deref(), Some("it has partitions (sda1)"));
         assert_eq!(told("8:1").as_deref(), Some("it is read-only"));

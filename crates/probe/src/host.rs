@@ -13,18 +13,29 @@ pub fn hostname() -> String {
 }
 
 /// The facts of this host.
-pub fn facts(tree: &Tree, agent_version: &str, inventory: Inventory, targets: Vec<TargetFacts>) -> HostFacts {
+pub fn facts(
+    tree: &Tree,
+    agent_version: &str,
+    inventory: Inventory,
+    targets: Vec<TargetFacts>,
+) -> HostFacts {
     let system = rustix::system::uname();
     let memory = Meminfo::from_file(tree.path("proc/meminfo")).ok();
     let cpu = CpuInfo::from_file(tree.path("proc/cpuinfo")).ok();
     HostFacts {
         hostname: hostname(),
-        kernel: format!("{} {}", system.sysname().to_string_lossy(), system.release().to_string_lossy()),
+        kernel: format!(
+            "{} {}",
+            system.sysname().to_string_lossy(),
+            system.release().to_string_lossy()
+        ),
         cpu_model: cpu.as_ref().and_then(|cpu| cpu.model_name(0)).unwrap_or_default().to_owned(),
         // Knows affinity and the quotas of control groups.
         logical_cpus: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
         memory: Bytes(memory.as_ref().map_or(0, |memory| memory.mem_total)),
-        memory_available: Bytes(memory.as_ref().and_then(|memory| memory.mem_available).unwrap_or(0)),
+        memory_available: Bytes(
+            memory.as_ref().and_then(|memory| memory.mem_available).unwrap_or(0),
+        ),
         numa_cpus: numa_cpus(tree),
         hypervisor: hypervisor(tree, cpu.as_ref()),
         place: model::testbed::Place::default(),
@@ -35,18 +46,21 @@ pub fn facts(tree: &Tree, agent_version: &str, inventory: Inventory, targets: Ve
     }
 }
 
-/// The running kernel, the namespaces that make several hosts of one machine, and the name that Slurm gives a node.
+/// The running kernel, the namespaces that make several hosts of one machine, and the name that
+/// Slurm gives a node.
 fn identity(tree: &Tree) -> String {
     let boot = tree.text("proc/sys/kernel/random/boot_id");
     let space = |name: &str| std::fs::read_link(tree.path(&format!("proc/self/ns/{name}"))).ok();
-    let spaces = ["net", "uts", "mnt"].map(|name| space(name).map(|link| link.to_string_lossy().into_owned()));
+    let spaces = ["net", "uts", "mnt"]
+        .map(|name| space(name).map(|link| link.to_string_lossy().into_owned()));
     let node = std::env::var("SLURMD_NODENAME").ok();
     boot.into_iter().chain(spaces.into_iter().flatten()).chain(node).collect::<Vec<_>>().join(" ")
 }
 
 /// The CPUs of each NUMA node. A node without CPUs (of memory only) has an empty list.
 fn numa_cpus(tree: &Tree) -> Vec<Vec<u32>> {
-    let nodes = (0..MOST).map(|node| tree.text(&format!("sys/devices/system/node/node{node}/cpulist")));
+    let nodes =
+        (0..MOST).map(|node| tree.text(&format!("sys/devices/system/node/node{node}/cpulist")));
     nodes.map_while(|list| list.map(|list| cpu_list(&list))).collect()
 }
 
@@ -62,18 +76,21 @@ const FIRMWARE: [(&str, &str); 8] = [
     ("QEMU", "QEMU"),
 ];
 
-/// The hypervisor, by its own entry in sysfs, the firmware's tables, or at least the processor's flag.
+/// The hypervisor, by its own entry in sysfs, the firmware's tables, or at least the processor's
+/// flag.
 fn hypervisor(tree: &Tree, cpu: Option<&CpuInfo>) -> Option<String> {
     if let Some(kind) = tree.text("sys/hypervisor/type").filter(|kind| !kind.is_empty()) {
         return Some(kind);
     }
-    let firmware = ["sys_vendor", "product_name"].map(|file| tree.text(&format!("sys/class/dmi/id/{file}")));
+    let firmware =
+        ["sys_vendor", "product_name"].map(|file| tree.text(&format!("sys/class/dmi/id/{file}")));
     let firmware: Vec<String> = firmware.into_iter().flatten().collect();
     let known = FIRMWARE.iter().find(|(mark, _)| firmware.iter().any(|text| text.contains(mark)));
     if let Some((_, name)) = known {
         return Some((*name).to_owned());
     }
-    let flagged = cpu.and_then(|cpu| cpu.flags(0)).is_some_and(|flags| flags.contains(&"hypervisor"));
+    let flagged =
+        cpu.and_then(|cpu| cpu.flags(0)).is_some_and(|flags| flags.contains(&"hypervisor"));
     flagged.then(|| "a hypervisor that does not name itself".to_owned())
 }
 
@@ -82,10 +99,12 @@ mod tests {
     use super::*;
     use crate::tree::testing::tree;
 
-    const MEMINFO: &str = "MemTotal:       65843012 kB\nMemFree:        1024 kB\nMemAvailable:   60000000 kB\nBuffers: 0 kB\n\
-        Cached: 0 kB\nSwapCached: 0 kB\nActive: 0 kB\nInactive: 0 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\nDirty: 0 kB\nWriteback: 0 kB\n\
-        AnonPages: 0 kB\nMapped: 0 kB\nSlab: 0 kB\nCommitted_AS: 0 kB\nVmallocTotal: 0 kB\nVmallocUsed: 0 kB\nVmallocChunk: 0 kB\n\
-        PageTables: 0 kB\n";
+    const MEMINFO: &str = "MemTotal:       65843012 kB\nMemFree:        1024 kB\nMemAvailable:   \
+                           60000000 kB\nBuffers: 0 kB\nCached: 0 kB\nSwapCached: 0 kB\nActive: 0 \
+                           kB\nInactive: 0 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\nDirty: 0 \
+                           kB\nWriteback: 0 kB\nAnonPages: 0 kB\nMapped: 0 kB\nSlab: 0 \
+                           kB\nCommitted_AS: 0 kB\nVmallocTotal: 0 kB\nVmallocUsed: 0 \
+                           kB\nVmallocChunk: 0 kB\nPageTables: 0 kB\n";
 
     #[test]
     fn a_recorded_host_reads_as_it_was() {
@@ -98,7 +117,10 @@ mod tests {
         ]);
         let facts = facts(&tree, "1.2.3", Inventory::default(), Vec::new());
         assert_eq!(facts.cpu_model, "Example 9000");
-        assert_eq!((facts.memory, facts.memory_available), (Bytes::kib(65_843_012), Bytes::kib(60_000_000)));
+        assert_eq!(
+            (facts.memory, facts.memory_available),
+            (Bytes::kib(65_843_012), Bytes::kib(60_000_000))
+        );
         assert_eq!(facts.hypervisor.as_deref(), Some("Hyper-V"));
         assert_eq!(facts.agent_version, "1.2.3");
         assert!(facts.logical_cpus >= 1 && facts.kernel.starts_with("Linux "));
@@ -118,7 +140,10 @@ mod tests {
     fn a_host_that_tells_nothing_is_no_error() {
         let (_folder, tree) = tree(&[]);
         let facts = facts(&tree, "1.2.3", Inventory::default(), Vec::new());
-        assert_eq!((facts.cpu_model.as_str(), facts.memory, facts.hypervisor), ("", Bytes(0), None));
+        assert_eq!(
+            (facts.cpu_model.as_str(), facts.memory, facts.hypervisor),
+            ("", Bytes(0), None)
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What kind of device a disk is: medium, transport, firmware, queues. From sysfs (the kernel's `ABI/stable/sysfs-block`,
-//! `ABI/testing/sysfs-nvme`, `scsi/scsi.rst`).
+//! What kind of device a disk is: medium, transport, firmware, queues. From sysfs (the kernel's
+//! `ABI/stable/sysfs-block`, `ABI/testing/sysfs-nvme`, `scsi/scsi.rst`).
 
 use crate::tree::{number, text};
 use model::inventory::Media;
@@ -23,8 +23,8 @@ const SOFTWARE: [(&str, &str); 9] = [
 /// Devices that are memory.
 const MEMORY: [&str; 3] = ["zram", "ram", "pmem"];
 
-/// Transports, by a part of the path at which the kernel hangs a device. The first that is found counts: of a disk behind a USB
-/// bridge with a SCSI host, USB says more.
+/// Transports, by a part of the path at which the kernel hangs a device. The first that is found
+/// counts: of a disk behind a USB bridge with a SCSI host, USB says more.
 const PATHS: [(&str, &str); 10] = [
     ("/usb", "usb"),
     ("/session", "iscsi"),
@@ -38,31 +38,46 @@ const PATHS: [(&str, &str); 10] = [
     ("/mmc", "mmc"),
 ];
 
-/// Puts what kind of device it is into the facts of `disk`, a folder of sysfs with its links resolved.
+/// Puts what kind of device it is into the facts of `disk`, a folder of sysfs with its links
+/// resolved.
 pub fn fill(disk: &Path, facts: &mut DeviceFacts) {
     let name = disk.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let device = disk.join("device");
     facts.transport = transport(disk, &name);
     facts.media = media(&name, &facts.transport, facts.rotational);
-    facts.firmware = text(&device.join("firmware_rev")).or_else(|| text(&device.join("rev"))).unwrap_or_default();
+    facts.firmware = text(&device.join("firmware_rev"))
+        .or_else(|| text(&device.join("rev")))
+        .unwrap_or_default();
     if facts.model.is_empty() {
         // Of a virtual disk nothing but its maker is known.
-        facts.model = text(&device.join("vendor")).filter(|vendor| !vendor.starts_with("0x")).unwrap_or_default();
+        facts.model = text(&device.join("vendor"))
+            .filter(|vendor| !vendor.starts_with("0x"))
+            .unwrap_or_default();
     }
-    let depth = number(&device.join("queue_depth")).or_else(|| number(&disk.join("queue/nr_requests")));
+    let depth =
+        number(&device.join("queue_depth")).or_else(|| number(&disk.join("queue/nr_requests")));
     facts.queue_depth = depth.and_then(|depth| u32::try_from(depth).ok());
     // One folder for each queue of the hardware.
-    facts.queues = std::fs::read_dir(disk.join("mq")).ok().map(|queues| queues.flatten().count() as u32);
+    facts.queues =
+        std::fs::read_dir(disk.join("mq")).ok().map(|queues| queues.flatten().count() as u32);
     facts.write_cache = text(&disk.join("queue/write_cache")).unwrap_or_default();
 }
 
-/// The name that `disk`, a folder of sysfs with its links resolved, has wherever it is seen from; empty where nobody tells.
+/// The name that `disk`, a folder of sysfs with its links resolved, has wherever it is seen from;
+/// empty where nobody tells.
 pub fn wwid(disk: &Path) -> String {
-    // NVMe has it beside its queue, SCSI behind `device`; virtio and others know a serial number only.
-    const PLACES: [(&str, &str); 5] =
-        [("wwid", ""), ("device/wwid", ""), ("dm/uuid", "dm."), ("serial", "serial."), ("device/serial", "serial.")];
+    // NVMe has it beside its queue, SCSI behind `device`; virtio and others know a serial number
+    // only.
+    const PLACES: [(&str, &str); 5] = [
+        ("wwid", ""),
+        ("device/wwid", ""),
+        ("dm/uuid", "dm."),
+        ("serial", "serial."),
+        ("device/serial", "serial."),
+    ];
     let told = PLACES.iter().filter_map(|(file, kind)| Some((kind, text(&disk.join(file))?)));
-    let mut told = told.map(|(kind, name)| (kind, wwid::tidied(&name))).filter(|(_, name)| !name.is_empty());
+    let mut told =
+        told.map(|(kind, name)| (kind, wwid::tidied(&name))).filter(|(_, name)| !name.is_empty());
     told.next().map(|(kind, name)| format!("{kind}{name}")).unwrap_or_default()
 }
 
@@ -80,14 +95,22 @@ fn transport(disk: &Path, name: &str) -> String {
     }
     if name.starts_with("nvme") {
         let controllers = std::fs::read_dir(&device).into_iter().flatten().flatten();
-        return controllers.filter_map(|entry| text(&entry.path().join("transport"))).next().unwrap_or_default();
+        return controllers
+            .filter_map(|entry| text(&entry.path().join("transport")))
+            .next()
+            .unwrap_or_default();
     }
     let real = device.canonicalize().unwrap_or_default();
     let path = real.to_string_lossy();
-    PATHS.iter().find(|(part, _)| path.contains(part)).map_or("", |(_, transport)| transport).to_owned()
+    PATHS
+        .iter()
+        .find(|(part, _)| path.contains(part))
+        .map_or("", |(_, transport)| transport)
+        .to_owned()
 }
 
-/// Whether a name is this start and goes on with a number, or with a letter as those of virtual disks do.
+/// Whether a name is this start and goes on with a number, or with a letter as those of virtual
+/// disks do.
 fn is_called(name: &str, start: &str) -> bool {
     let rest = name.strip_prefix(start).unwrap_or_default();
     match start {
@@ -137,7 +160,10 @@ mod tests {
         ]);
         link(&tree, "sys/devices/nvme-subsys0/nvme0n1/device", "sys/devices/nvme-subsys0");
         let facts = facts(&tree, "sys/devices/nvme-subsys0/nvme0n1", Some(false));
-        assert_eq!((facts.media, facts.transport.as_str(), facts.firmware.as_str()), (Media::Nvme, "rdma", "2B2Q"));
+        assert_eq!(
+            (facts.media, facts.transport.as_str(), facts.firmware.as_str()),
+            (Media::Nvme, "rdma", "2B2Q")
+        );
         assert_eq!((facts.queue_depth, facts.queues), (Some(1023), Some(2)));
         assert_eq!(facts.write_cache, "write through");
     }
@@ -154,21 +180,33 @@ mod tests {
             ("pci0/host7/target7:0:0/7:0:0:0", ""),
         ] {
             let disk = format!("sys/devices/{path}/block/sda");
-            let (device, depth) = (format!("sys/devices/{path}"), format!("sys/devices/{path}/queue_depth"));
+            let (device, depth) =
+                (format!("sys/devices/{path}"), format!("sys/devices/{path}/queue_depth"));
             let rev = format!("sys/devices/{path}/rev");
-            let (_folder, tree) = tree(&[(&depth, "32\n"), (&rev, "A1 \n"), (&format!("{disk}/size"), "8\n")]);
+            let (_folder, tree) =
+                tree(&[(&depth, "32\n"), (&rev, "A1 \n"), (&format!("{disk}/size"), "8\n")]);
             link(&tree, &format!("{disk}/device"), &device);
             let facts = facts(&tree, &disk, Some(true));
-            assert_eq!((facts.transport.as_str(), facts.firmware.as_str()), (transport, "A1"), "{path}");
+            assert_eq!(
+                (facts.transport.as_str(), facts.firmware.as_str()),
+                (transport, "A1"),
+                "{path}"
+            );
             assert_eq!((facts.queue_depth, facts.queues), (Some(32), None));
-            assert_eq!(facts.media, if transport == "virtio" { Media::Virtual } else { Media::Rotational });
+            assert_eq!(
+                facts.media,
+                if transport == "virtio" { Media::Virtual } else { Media::Rotational }
+            );
         }
     }
 
     #[test]
     fn a_disk_has_the_best_of_the_names_that_it_is_given() {
         for (files, expected) in [
-            (&[("wwid", "eui.0025385b71b00a1f\n"), ("device/serial", "S4EV\n")][..], "eui.0025385b71b00a1f"),
+            (
+                &[("wwid", "eui.0025385b71b00a1f\n"), ("device/serial", "S4EV\n")][..],
+                "eui.0025385b71b00a1f",
+            ),
             (&[("device/wwid", "t10.ATA     EXAMPLE   S1  \n")][..], "t10.ATA EXAMPLE S1"),
             (&[("dm/uuid", "mpath-36001405a\n")][..], "dm.mpath-36001405a"),
             (&[("dm/uuid", "\n"), ("serial", "disk-1\n")][..], "serial.disk-1"),
@@ -177,7 +215,8 @@ mod tests {
         ] {
             let files: Vec<(String, &str)> =
                 files.iter().map(|(file, text)| (format!("sys/sda/{file}"), *text)).collect();
-            let files: Vec<(&str, &str)> = files.iter().map(|(file, text)| (file.as_str(), *text)).collect();
+            let files: Vec<(&str, &str)> =
+                files.iter().map(|(file, text)| (file.as_str(), *text)).collect();
             let (_folder, tree) = tree(&files);
             assert_eq!(wwid(&tree.path("sys/sda")), expected);
         }

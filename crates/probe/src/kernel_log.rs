@@ -1,5 +1,6 @@
-//! Errors and resets of devices in the kernel's log (the kernel's `Documentation/ABI/testing/dev-kmsg`): read only, never waited for, and only what
-//! is logged from now on.
+//! Errors and resets of devices in the kernel's log (the kernel's
+//! `Documentation/ABI/testing/dev-kmsg`): read only, never waited for, and only what is logged from
+//! now on.
 
 use rustix::fs::{Mode, OFlags, SeekFrom};
 use rustix::io::Errno;
@@ -43,7 +44,8 @@ const FAULTS: [&str; 18] = [
     "ecc error",
 ];
 /// Words that tell of one however urgent the line is.
-const CERTAIN: [&str; 5] = ["not responding", "link is down", "resetting controller", "reset controller", "i/o error"];
+const CERTAIN: [&str; 5] =
+    ["not responding", "link is down", "resetting controller", "reset controller", "i/o error"];
 
 /// A line that tells of a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,13 +61,15 @@ pub struct LogLine {
 pub struct KernelLog {
     file: Option<OwnedFd>,
     read: Instant,
-    /// Lines that were told since the hour began: a watch may go on for weeks, and is to tell of its last day, too.
+    /// Lines that were told since the hour began: a watch may go on for weeks, and is to tell of
+    /// its last day, too.
     told: usize,
     hour: Instant,
 }
 
 impl KernelLog {
-    /// Opens the log behind its last line. Where it cannot be read (`dmesg_restrict`, a container), nothing will ever be found.
+    /// Opens the log behind its last line. Where it cannot be read (`dmesg_restrict`, a container),
+    /// nothing will ever be found.
     pub fn open() -> KernelLog {
         KernelLog::open_at(Path::new("/dev/kmsg"))
     }
@@ -73,20 +77,24 @@ impl KernelLog {
     fn open_at(path: &Path) -> KernelLog {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
         let file = rustix::fs::open(path, flags, Mode::empty()).ok();
-        // What was logged before is of another time; where one cannot go to the end, all of it would be taken for new.
+        // What was logged before is of another time; where one cannot go to the end, all of it
+        // would be taken for new.
         let file = file.filter(|file| rustix::fs::seek(file, SeekFrom::End(0)).is_ok());
         KernelLog { file, read: Instant::now(), told: 0, hour: Instant::now() }
     }
 
-    /// The faults that were logged since the last reading, the oldest first; at the end, how many were left out.
+    /// The faults that were logged since the last reading, the oldest first; at the end, how many
+    /// were left out.
     pub fn read(&mut self) -> Vec<LogLine> {
         let since = std::mem::replace(&mut self.read, Instant::now()).elapsed();
         let since_ns = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
         let now = clock_gettime(ClockId::Monotonic);
-        let now_us =
-            (now.tv_sec.unsigned_abs()).saturating_mul(1_000_000).saturating_add(now.tv_nsec.unsigned_abs() / 1_000);
+        let now_us = (now.tv_sec.unsigned_abs())
+            .saturating_mul(1_000_000)
+            .saturating_add(now.tv_nsec.unsigned_abs() / 1_000);
         let found = self.faults().into_iter().map(|(logged_us, text)| {
-            // The log's clock is not corrected, and may be seconds off after months: the readings are the limits.
+            // The log's clock is not corrected, and may be seconds off after months: the readings
+            // are the limits.
             let ago_ns = now_us.saturating_sub(logged_us).saturating_mul(1_000).min(since_ns);
             LogLine { ago_ns, text }
         });
@@ -108,7 +116,11 @@ impl KernelLog {
             match rustix::io::read(file, &mut buffer) {
                 Ok(0) | Err(Errno::AGAIN) => break,
                 Ok(length) => {
-                    faults.extend(record(&buffer[..length]).filter(is_fault).map(|it| (it.logged_us, it.text)));
+                    faults.extend(
+                        record(&buffer[..length])
+                            .filter(is_fault)
+                            .map(|it| (it.logged_us, it.text)),
+                    );
                 }
                 // Records were overwritten before they were read: those that are left follow.
                 Err(Errno::PIPE | Errno::INTR) => {}
@@ -126,7 +138,10 @@ fn limited(mut lines: Vec<LogLine>, room: usize) -> Vec<LogLine> {
     lines.truncate(kept);
     if let (Some(last), 1..) = (lines.last_mut(), left_out) {
         let words = format!(" (and {left_out} more like it)");
-        last.text = format!("{}{words}", model::occurrence::one_line(&last.text, MOST_LINE_BYTES - words.len()));
+        last.text = format!(
+            "{}{words}",
+            model::occurrence::one_line(&last.text, MOST_LINE_BYTES - words.len())
+        );
     }
     lines
 }
@@ -146,7 +161,8 @@ fn record(bytes: &[u8]) -> Option<Record> {
     let mut fields = head.split(',');
     let priority: u32 = fields.next()?.parse().ok()?;
     let logged_us: u64 = fields.nth(1)?.parse().ok()?;
-    let line = model::occurrence::one_line(rest.split('\n').next().unwrap_or_default(), MOST_LINE_BYTES);
+    let line =
+        model::occurrence::one_line(rest.split('\n').next().unwrap_or_default(), MOST_LINE_BYTES);
     // The three lowest bits are the level, the others say who wrote it.
     Some(Record { level: (priority & 7) as u8, logged_us, text: line })
 }
@@ -163,7 +179,9 @@ mod tests {
 
     #[test]
     fn faults_are_told_from_chatter() {
-        let told = |bytes: &[u8]| record(bytes).filter(is_fault).map(|record| (record.logged_us, record.text));
+        let told = |bytes: &[u8]| {
+            record(bytes).filter(is_fault).map(|record| (record.logged_us, record.text))
+        };
         let error =
             b"3,4711,123456,-;blk_update_request: I/O error, dev sda, sector 5\n SUBSYSTEM=block\n DEVICE=b8:0\n";
         let wanted = (123_456, "blk_update_request: I/O error, dev sda, sector 5".to_owned());
@@ -198,7 +216,10 @@ mod tests {
         assert_eq!(limited(lines(3), 200).len(), 3);
         let told = limited(lines(1_000), 200);
         assert_eq!(told.len(), MOST_OF_READING);
-        assert!(told[7].text.ends_with("(and 992 more like it)") && told[7].text.len() <= MOST_LINE_BYTES);
+        assert!(
+            told[7].text.ends_with("(and 992 more like it)")
+                && told[7].text.len() <= MOST_LINE_BYTES
+        );
         assert_eq!((limited(lines(5), 2).len(), limited(lines(5), 0).len()), (2, 0));
     }
 
@@ -231,19 +252,31 @@ mod tests {
         let now = Instant::now();
         let mut log = KernelLog { file: Some(ours.into()), read: now, told: 0, hour: now };
         assert_eq!(log.read(), [], "nothing was logged, and nobody waits");
-        for line in [&b"3,1,1,-;sda: I/O error"[..], b"6,2,1,-;usb 1-1: new device", b"4,3,1,-;sdb: timeout"] {
+        for line in [
+            &b"3,1,1,-;sda: I/O error"[..],
+            b"6,2,1,-;usb 1-1: new device",
+            b"4,3,1,-;sdb: timeout",
+        ] {
             kernel.send(line).expect("room");
         }
         let lines = log.read();
         assert_eq!(texts(&lines), ["sda: I/O error", "sdb: timeout"]);
         let most_ns = u64::try_from(now.elapsed().as_nanos()).expect("short");
-        assert!(lines.iter().all(|line| line.ago_ns <= most_ns), "no line is older than the reading before: {lines:?}");
+        assert!(
+            lines.iter().all(|line| line.ago_ns <= most_ns),
+            "no line is older than the reading before: {lines:?}"
+        );
         assert_eq!(log.read(), []);
         let (kernel, ours) = UnixDatagram::pair().expect("a pair");
         ours.set_nonblocking(true).expect("a socket");
-        let mut full = KernelLog { file: Some(ours.into()), read: now, told: MOST_OF_HOUR - 1, hour: now };
+        let mut full =
+            KernelLog { file: Some(ours.into()), read: now, told: MOST_OF_HOUR - 1, hour: now };
         (0..3).for_each(|_| _ = kernel.send(b"3,1,1,-;sda: I/O error").expect("room"));
-        assert_eq!(texts(&full.read()), ["sda: I/O error (and 2 more like it)"], "an hour has so many lines");
+        assert_eq!(
+            texts(&full.read()),
+            ["sda: I/O error (and 2 more like it)"],
+            "an hour has so many lines"
+        );
         kernel.send(b"3,1,1,-;sda: I/O error").expect("room");
         assert_eq!(full.read(), []);
     }

@@ -1,4 +1,5 @@
-//! What a host is, and what it counts: read from the kernel's own files, never from the devices, and nothing is ever written.
+//! What a host is, and what it counts: read from the kernel's own files, never from the devices,
+//! and nothing is ever written.
 
 mod cgroup;
 mod chain;
@@ -28,8 +29,8 @@ pub use tree::Tree;
 
 /// Looks at this host, and at what its paths are to it. Cheap to copy.
 ///
-/// Never fails: what cannot be read is empty, or says why. But what a path leads to may never answer (a mount whose server is dead): who cannot wait
-/// for that has a thread look.
+/// Never fails: what cannot be read is empty, or says why. But what a path leads to may never
+/// answer (a mount whose server is dead): who cannot wait for that has a thread look.
 #[derive(Clone, Debug)]
 pub struct Looker {
     tree: Tree,
@@ -45,7 +46,8 @@ impl Looker {
         Looker { tree, mounts }
     }
 
-    /// What the target at `path` is. With `host`, the host's number among several, its files go to a folder of its own in every target directory.
+    /// What the target at `path` is. With `host`, the host's number among several, its files go to
+    /// a folder of its own in every target directory.
     pub fn target(&self, path: &str, host: Option<u32>) -> TargetFacts {
         target::facts(&self.tree, &self.mounts, path, host)
     }
@@ -55,8 +57,14 @@ impl Looker {
         inventory(&self.tree, &self.mounts)
     }
 
-    /// What this host is, with these parts and targets. `agent_version` goes into the facts as it is.
-    pub fn host(&self, agent_version: &str, inventory: Inventory, targets: Vec<TargetFacts>) -> HostFacts {
+    /// What this host is, with these parts and targets. `agent_version` goes into the facts as it
+    /// is.
+    pub fn host(
+        &self,
+        agent_version: &str,
+        inventory: Inventory,
+        targets: Vec<TargetFacts>,
+    ) -> HostFacts {
         host::facts(&self.tree, agent_version, inventory, targets)
     }
 }

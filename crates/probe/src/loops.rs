@@ -20,14 +20,18 @@ struct Loop {
 impl Loop {
     /// Whether both show a byte in common, if they show the same file.
     fn overlaps(&self, other: &Loop) -> bool {
-        let end = |one: &Loop| if one.limit == 0 { u64::MAX } else { one.offset.saturating_add(one.limit) };
+        let end = |one: &Loop| {
+            if one.limit == 0 { u64::MAX } else { one.offset.saturating_add(one.limit) }
+        };
         self.offset < end(other) && other.offset < end(self)
     }
 
     /// Whether both show the same file.
     fn shows_the_same(&self, other: &Loop) -> bool {
-        let identity = |one: &Loop| std::fs::metadata(&one.backing).ok().map(|meta| (meta.dev(), meta.ino()));
-        self.backing == other.backing || identity(self).is_some_and(|mine| identity(other) == Some(mine))
+        let identity =
+            |one: &Loop| std::fs::metadata(&one.backing).ok().map(|meta| (meta.dev(), meta.ino()));
+        self.backing == other.backing
+            || identity(self).is_some_and(|mine| identity(other) == Some(mine))
     }
 }
 
@@ -38,13 +42,17 @@ pub(crate) fn user_of(tree: &Tree, device: &str) -> Option<String> {
     let own_name = folder(tree, device)?.file_name()?.to_string_lossy().into_owned();
     let below = |one: &&Loop| {
         let number = device_number(&one.backing);
-        number.is_some_and(|number| number == device || disk_of(tree, device).is_some_and(|disk| disk == number))
+        number.is_some_and(|number| {
+            number == device || disk_of(tree, device).is_some_and(|disk| disk == number)
+        })
     };
     if let Some(above) = all.iter().filter(|one| one.name != own_name).find(below) {
         return Some(format!("{} is built on it", above.name));
     }
     let own = all.iter().find(|one| one.name == own_name)?;
-    let other = all.iter().find(|one| one.name != own.name && one.overlaps(own) && one.shows_the_same(own))?;
+    let other = all
+        .iter()
+        .find(|one| one.name != own.name && one.overlaps(own) && one.shows_the_same(own))?;
     Some(format!("{} shows the same image, {}", other.name, own.backing.display()))
 }
 
@@ -117,8 +125,15 @@ mod tests {
         }
         symlink("b", folder.path().join("b-again")).expect("a link");
         let told = |device: &str| user_of(&tree, device).unwrap_or_default();
-        assert!(told("7:0").starts_with("loop1 shows the same image, ") && told("7:1").starts_with("loop0 shows"));
-        assert!(told("7:2").starts_with("loop4 "), "a name that leads to the same image: {}", told("7:2"));
+        assert!(
+            told("7:0").starts_with("loop1 shows the same image, ")
+                && told("7:1").starts_with("loop0 shows")
+        );
+        assert!(
+            told("7:2").starts_with("loop4 "),
+            "a name that leads to the same image: {}",
+            told("7:2")
+        );
         assert!(told("7:3").starts_with("loop4 ") && told("7:4").starts_with("loop2 "));
         assert_eq!((told("7:5"), told("7:6"), told("9:9")), Default::default());
     }

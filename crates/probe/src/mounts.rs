@@ -12,7 +12,8 @@ pub fn read(tree: &Tree) -> Vec<MountInfo> {
     MountInfos::from_file(tree.path("proc/self/mountinfo")).map(plain).unwrap_or_default()
 }
 
-/// The mounts with their paths as they are: the kernel writes blanks, tabs, newlines, backslashes and `#` as octal numbers.
+/// The mounts with their paths as they are: the kernel writes blanks, tabs, newlines, backslashes
+/// and `#` as octal numbers.
 fn plain(mounts: MountInfos) -> Vec<MountInfo> {
     let mut mounts = mounts.0;
     for mount in &mut mounts {
@@ -39,7 +40,8 @@ fn octal(digits: &[u8; 3]) -> Option<u8> {
     u8::from_str_radix(text, 8).ok().filter(|_| text.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
-/// The mount that holds `path` (absolute, without symbolic links): the longest mount point above it, the last of several there.
+/// The mount that holds `path` (absolute, without symbolic links): the longest mount point above
+/// it, the last of several there.
 pub fn holding<'a>(mounts: &'a [MountInfo], path: &Path) -> Option<&'a MountInfo> {
     let above = mounts.iter().filter(|mount| path.starts_with(&mount.mount_point));
     above.max_by_key(|mount| mount.mount_point.components().count())
@@ -77,7 +79,12 @@ pub fn facts(mount: &MountInfo) -> MountFacts {
 pub fn with_data(mounts: &[MountInfo]) -> Vec<MountFacts> {
     /// More than any host has.
     const MOST: usize = 65_536;
-    mounts.iter().filter(|mount| servers::holds_data(&mount.fs_type)).take(MOST).map(facts).collect()
+    mounts
+        .iter()
+        .filter(|mount| servers::holds_data(&mount.fs_type))
+        .take(MOST)
+        .map(facts)
+        .collect()
 }
 
 #[cfg(test)]
@@ -95,7 +102,8 @@ mod tests {
     #[test]
     fn the_longest_and_last_mount_holds_a_path() {
         let mounts = plain(MountInfos::from_buf_read(MOUNTINFO.as_bytes()).expect("mounts"));
-        let kind = |path: &str| holding(&mounts, Path::new(path)).map(|mount| mount.fs_type.as_str());
+        let kind =
+            |path: &str| holding(&mounts, Path::new(path)).map(|mount| mount.fs_type.as_str());
         assert_eq!(kind("/srv/x"), Some("ext4"));
         assert_eq!(kind("/mnt/x"), Some("tmpfs"), "the last of two on one point covers the first");
         assert_eq!(kind("/mntx"), Some("ext4"), "a name that only begins alike is another one");
@@ -125,6 +133,9 @@ mod tests {
     #[test]
     fn blanks_in_mount_points_are_read() {
         let mounts = plain(MountInfos::from_buf_read(MOUNTINFO.as_bytes()).expect("mounts"));
-        assert_eq!(holding(&mounts, Path::new("/mnt/a b/c")).map(|mount| mount.majmin.as_str()), Some("8:17"));
+        assert_eq!(
+            holding(&mounts, Path::new("/mnt/a b/c")).map(|mount| mount.majmin.as_str()),
+            Some("8:17")
+        );
     }
 }

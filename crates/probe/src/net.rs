@@ -1,4 +1,5 @@
-//! Network interfaces and RDMA ports (the kernel's `ABI/testing/sysfs-class-net`, `ABI/stable/sysfs-class-infiniband`).
+//! Network interfaces and RDMA ports (the kernel's `ABI/testing/sysfs-class-net`,
+//! `ABI/stable/sysfs-class-infiniband`).
 
 use crate::tree::{Tree, number, text};
 use model::inventory::{NicFacts, RdmaFacts};
@@ -11,7 +12,10 @@ const MOST: usize = 4_096;
 pub fn nics(tree: &Tree) -> Vec<NicFacts> {
     let names = tree.names("sys/class/net").into_iter().filter(|name| name != "lo").take(MOST);
     // `bonding_masters` is a file among the interfaces.
-    names.filter(|name| tree.path(&format!("sys/class/net/{name}")).is_dir()).map(|name| nic(tree, name)).collect()
+    names
+        .filter(|name| tree.path(&format!("sys/class/net/{name}")).is_dir())
+        .map(|name| nic(tree, name))
+        .collect()
 }
 
 fn nic(tree: &Tree, name: String) -> NicFacts {
@@ -24,7 +28,8 @@ fn nic(tree: &Tree, name: String) -> NicFacts {
             .filter(|speed| *speed > 0),
         mtu: number(&folder.join("mtu")).and_then(|mtu| u32::try_from(mtu).ok()).unwrap_or(0),
         // Drivers that do not follow their link say "unknown".
-        up: text(&folder.join("operstate")).is_some_and(|state| state == "up" || state == "unknown"),
+        up: text(&folder.join("operstate"))
+            .is_some_and(|state| state == "up" || state == "unknown"),
         numa_node: text(&folder.join("device/numa_node")).and_then(|node| node.parse().ok()),
         master: target_name(&folder.join("master")),
         name,
@@ -42,9 +47,13 @@ pub fn rdma(tree: &Tree) -> Vec<RdmaFacts> {
     const DEVICES: &str = "sys/class/infiniband";
     let mut all = Vec::new();
     for device in tree.names(DEVICES).into_iter().take(MOST) {
-        let numa_node = tree.text(&format!("{DEVICES}/{device}/device/numa_node")).and_then(|node| node.parse().ok());
+        let numa_node = tree
+            .text(&format!("{DEVICES}/{device}/device/numa_node"))
+            .and_then(|node| node.parse().ok());
         for port in tree.names(&format!("{DEVICES}/{device}/ports")).into_iter().take(MOST) {
-            let read = |file: &str| tree.text(&format!("{DEVICES}/{device}/ports/{port}/{file}")).unwrap_or_default();
+            let read = |file: &str| {
+                tree.text(&format!("{DEVICES}/{device}/ports/{port}/{file}")).unwrap_or_default()
+            };
             let Ok(number) = port.parse() else { continue };
             let state = read("state");
             all.push(RdmaFacts {
@@ -93,7 +102,10 @@ mod tests {
         assert_eq!(names, ["bond0", "eth0", "eth1"]);
         let eth0 = &nics[1];
         assert_eq!((eth0.driver.as_str(), eth0.master.as_str()), ("ice", "bond0"));
-        assert_eq!((eth0.speed_mbit, eth0.mtu, eth0.up, eth0.numa_node), (Some(25_000), 9_000, true, Some(1)));
+        assert_eq!(
+            (eth0.speed_mbit, eth0.mtu, eth0.up, eth0.numa_node),
+            (Some(25_000), 9_000, true, Some(1))
+        );
         assert_eq!((nics[2].speed_mbit, nics[2].up, nics[2].driver.as_str()), (None, false, ""));
     }
 
@@ -107,7 +119,12 @@ mod tests {
         ]);
         let ports = rdma(&tree);
         assert_eq!(ports.len(), 1);
-        let told = (ports[0].rate_mbit, ports[0].state.as_str(), ports[0].link.as_str(), ports[0].numa_node);
+        let told = (
+            ports[0].rate_mbit,
+            ports[0].state.as_str(),
+            ports[0].link.as_str(),
+            ports[0].numa_node,
+        );
         assert_eq!(told, (Some(100_000), "ACTIVE", "InfiniBand", None));
         assert_eq!(
             (rate("2.5 Gb/sec (1X)"), rate("-1 Gb/sec"), rate("NaN Gb/sec"), rate("")),

@@ -3,7 +3,9 @@
 use crate::tree::Tree;
 use crate::{chain, device, mounts};
 use model::Bytes;
-use model::testbed::{DATA_DIR, DeviceFacts, DirectIo, DirectoryState, MARKER, TargetFacts, TargetKind, host_suffix};
+use model::testbed::{
+    DATA_DIR, DeviceFacts, DirectIo, DirectoryState, MARKER, TargetFacts, TargetKind, host_suffix,
+};
 use procfs::process::MountInfo;
 use rustix::fs::Access;
 use std::io::ErrorKind;
@@ -101,7 +103,8 @@ fn parent(place: &Path) -> PathBuf {
     }
 }
 
-/// Our files go into the directory itself if it is empty or ours, and else into a subfolder with a name of ours.
+/// Our files go into the directory itself if it is empty or ours, and else into a subfolder with a
+/// name of ours.
 fn directory(place: &Path, host: Option<u32>) -> TargetKind {
     let inner = place.join(DATA_DIR);
     if let Some(host) = host {
@@ -141,7 +144,11 @@ fn state(place: &Path) -> Result<DirectoryState, String> {
     if place.join(MARKER).is_file() {
         return Ok(DirectoryState::Claimed { used: used(place), run: String::new() });
     }
-    Ok(if entries.flatten().next().is_none() { DirectoryState::Empty } else { DirectoryState::Foreign })
+    Ok(if entries.flatten().next().is_none() {
+        DirectoryState::Empty
+    } else {
+        DirectoryState::Foreign
+    })
 }
 
 /// Bytes that our own files take on the medium; a file with holes takes less than its length.
@@ -152,10 +159,13 @@ fn used(place: &Path) -> Bytes {
     Bytes(ours.filter_map(|entry| entry.metadata().ok()).map(|meta| meta.blocks() * 512).sum())
 }
 
-/// Whether files may be made there. Asks the kernel, which knows read-only mounts too, where permissions of root do not count.
+/// Whether files may be made there. Asks the kernel, which knows read-only mounts too, where
+/// permissions of root do not count.
 fn writable(kind: &TargetKind, place: &Path) -> bool {
     match kind {
-        TargetKind::Directory { root, state: DirectoryState::Missing } => may_write(&parent(Path::new(root))),
+        TargetKind::Directory { root, state: DirectoryState::Missing } => {
+            may_write(&parent(Path::new(root)))
+        }
         TargetKind::Directory { root, .. } => may_write(Path::new(root)),
         _ => may_write(place),
     }
@@ -165,7 +175,8 @@ fn may_write(place: &Path) -> bool {
     rustix::fs::access(place, Access::WRITE_OK).is_ok()
 }
 
-/// Free bytes, all bytes and free inodes of the file system at `place`, for a user without privileges.
+/// Free bytes, all bytes and free inodes of the file system at `place`, for a user without
+/// privileges.
 fn space(place: &Path) -> (Bytes, Bytes, Option<u64>) {
     let Ok(stat) = rustix::fs::statvfs(place) else { return (Bytes(0), Bytes(0), None) };
     // Some file systems make inodes as they need them, and say that they have none at all.
@@ -174,7 +185,8 @@ fn space(place: &Path) -> (Bytes, Bytes, Option<u64>) {
     (free, Bytes(stat.f_blocks.saturating_mul(stat.f_frsize)), free_inodes)
 }
 
-/// The block device under a mount. Btrfs gives its own numbers, so that the source's path is the second way.
+/// The block device under a mount. Btrfs gives its own numbers, so that the source's path is the
+/// second way.
 fn under(tree: &Tree, mount: &MountInfo) -> Option<DeviceFacts> {
     device::facts(tree, &mount.majmin).or_else(|| {
         let source = mount.mount_source.as_ref().filter(|source| source.starts_with('/'))?;
@@ -245,7 +257,10 @@ mod tests {
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&file, &link).expect("a link");
         assert_eq!(look(&link).kind, TargetKind::File { size: Bytes(5) });
-        assert_eq!(look(Path::new("/dev/null")).kind, TargetKind::Other("a character device".to_owned()));
+        assert_eq!(
+            look(Path::new("/dev/null")).kind,
+            TargetKind::Other("a character device".to_owned())
+        );
         assert!(matches!(look(&file.join("below")).kind, TargetKind::Unreadable(_)));
     }
 

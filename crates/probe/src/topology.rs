@@ -18,8 +18,10 @@ pub fn fill(tree: &Tree, inventory: &mut Inventory) {
         let Some(package) = text(&topology.join("physical_package_id")) else { continue };
         inventory.threads += 1;
         packages.insert(package);
-        // The threads of a core name each other; kernels before 5.3 call the list by its older name.
-        let siblings = text(&topology.join("core_cpus_list")).or_else(|| text(&topology.join("thread_siblings_list")));
+        // The threads of a core name each other; kernels before 5.3 call the list by its older
+        // name.
+        let siblings = text(&topology.join("core_cpus_list"))
+            .or_else(|| text(&topology.join("thread_siblings_list")));
         cores.insert(siblings.unwrap_or_else(|| cpu.to_string()));
     }
     (inventory.sockets, inventory.cores) = (packages.len() as u32, cores.len() as u32);
@@ -28,7 +30,10 @@ pub fn fill(tree: &Tree, inventory: &mut Inventory) {
         .into_iter()
         .map(|node| NumaNode {
             node,
-            cpus: tree.text(&format!("{NODES}/node{node}/cpulist")).map(|list| cpu_list(&list)).unwrap_or_default(),
+            cpus: tree
+                .text(&format!("{NODES}/node{node}/cpulist"))
+                .map(|list| cpu_list(&list))
+                .unwrap_or_default(),
             memory: memory(&tree.text(&format!("{NODES}/node{node}/meminfo")).unwrap_or_default()),
         })
         .collect();
@@ -37,7 +42,8 @@ pub fn fill(tree: &Tree, inventory: &mut Inventory) {
 /// The numbers of the entries that are called `prefix` and a number.
 fn numbered(tree: &Tree, folder: &str, prefix: &str) -> Vec<u32> {
     let names = tree.names(folder);
-    let mut numbers: Vec<u32> = names.iter().filter_map(|name| name.strip_prefix(prefix)?.parse().ok()).collect();
+    let mut numbers: Vec<u32> =
+        names.iter().filter_map(|name| name.strip_prefix(prefix)?.parse().ok()).collect();
     numbers.retain(|number| *number < MOST);
     numbers.sort_unstable();
     numbers
@@ -50,7 +56,8 @@ fn memory(text: &str) -> Bytes {
     Bytes(kib.unwrap_or(0).saturating_mul(1024))
 }
 
-/// `0-3,8` as numbers (the format of `cpulist` in the kernel's `Documentation/admin-guide/cputopology.rst`).
+/// `0-3,8` as numbers (the format of `cpulist` in the kernel's
+/// `Documentation/admin-guide/cputopology.rst`).
 pub fn cpu_list(text: &str) -> Vec<u32> {
     let number = |text: &str| text.trim().parse::<u32>().ok().filter(|cpu| *cpu < MOST);
     let range = |part: &str| match part.split_once('-') {
@@ -71,13 +78,22 @@ mod tests {
         for cpu in 0..8 {
             let folder = format!("sys/devices/system/cpu/cpu{cpu}/topology");
             files.push((format!("{folder}/physical_package_id"), format!("{}\n", cpu / 2 % 2)));
-            files.push((format!("{folder}/core_cpus_list"), format!("{},{}\n", cpu % 4, cpu % 4 + 4)));
+            files.push((
+                format!("{folder}/core_cpus_list"),
+                format!("{},{}\n", cpu % 4, cpu % 4 + 4),
+            ));
         }
-        let mut more = vec![("sys/devices/system/cpu/cpu8/online", "0\n"), ("sys/devices/system/cpu/cpufreq/x", "")];
+        let mut more = vec![
+            ("sys/devices/system/cpu/cpu8/online", "0\n"),
+            ("sys/devices/system/cpu/cpufreq/x", ""),
+        ];
         more.extend(files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
         more.extend([
             ("sys/devices/system/node/node0/cpulist", "0-3\n"),
-            ("sys/devices/system/node/node0/meminfo", "\nNode 0 MemTotal:       2048 kB\nNode 0 MemFree: 1 kB\n"),
+            (
+                "sys/devices/system/node/node0/meminfo",
+                "\nNode 0 MemTotal:       2048 kB\nNode 0 MemFree: 1 kB\n",
+            ),
             ("sys/devices/system/node/node4/cpulist", "\n"),
         ]);
         let (_folder, tree) = tree(&more);

@@ -1,4 +1,5 @@
-//! Counters over trees of files whose numbers are known, on hosts that are whole, damaged or hardly there.
+//! Counters over trees of files whose numbers are known, on hosts that are whole, damaged or hardly
+//! there.
 
 #[path = "common/fixture.rs"]
 mod fixture;
@@ -30,19 +31,32 @@ fn a_large_host_is_counted_to_the_last_number() {
     let get = |layer, name: &str, metric| sample.get(layer, name, metric);
     for cpu in 0..LARGE.cpus {
         let name = cpu.to_string();
-        assert_eq!(get(Layer::Cpu, &name, Metric::UserNs), Some(5 * (cpu + 1) * 10_000_000), "ticks of 10 ms");
+        assert_eq!(
+            get(Layer::Cpu, &name, Metric::UserNs),
+            Some(5 * (cpu + 1) * 10_000_000),
+            "ticks of 10 ms"
+        );
         assert_eq!(get(Layer::Cpu, &name, Metric::SoftirqNs), Some(2 * 5 * 10_000_000));
         assert_eq!(get(Layer::Cpu, &name, Metric::StealNs), Some(5 * 10_000_000));
-        assert_eq!(get(Layer::Interrupt, &name, Metric::Interrupts), Some(LARGE.interrupts * 5 * (cpu + 1)));
+        assert_eq!(
+            get(Layer::Interrupt, &name, Metric::Interrupts),
+            Some(LARGE.interrupts * 5 * (cpu + 1))
+        );
         assert_eq!(get(Layer::Clock, &name, Metric::FrequencyHz), Some((2_000_000 + cpu) * 1_000));
         assert_eq!(get(Layer::Clock, &name, Metric::CoreThrottles), Some(5));
     }
     for disk in 0..LARGE.disks {
         let name = format!("nvme{disk}n1");
         let get = |metric| get(Layer::Block, &name, metric);
-        assert_eq!((get(Metric::Reads), get(Metric::ReadBytes)), (Some(5 * (disk + 1)), Some(5 * (disk + 1) * 4096)));
+        assert_eq!(
+            (get(Metric::Reads), get(Metric::ReadBytes)),
+            (Some(5 * (disk + 1)), Some(5 * (disk + 1) * 4096))
+        );
         assert_eq!((get(Metric::Writes), get(Metric::WriteBytes)), (Some(10), Some(10 * 8192)));
-        assert_eq!((get(Metric::BusyNs), get(Metric::QueueNs)), (Some(5_000_000_000), Some(7_500_000_000)));
+        assert_eq!(
+            (get(Metric::BusyNs), get(Metric::QueueNs)),
+            (Some(5_000_000_000), Some(7_500_000_000))
+        );
         assert_eq!((get(Metric::InFlight), get(Metric::Flushes)), (Some(2), Some(5)));
         assert_eq!(
             (get(Metric::DiscardBytes), get(Metric::DiscardNs), get(Metric::FlushNs)),
@@ -92,7 +106,9 @@ fn a_host_without_proc_counts_nothing_and_says_so_once() {
     let mut counters = open(folder.path());
     let first = counters.read();
     assert_eq!(first.entries, []);
-    for path in ["/proc/stat", "/proc/meminfo", "/proc/diskstats", "/proc/net/dev", "/proc/pressure"] {
+    for path in
+        ["/proc/stat", "/proc/meminfo", "/proc/diskstats", "/proc/net/dev", "/proc/pressure"]
+    {
         assert!(first.notes.iter().any(|note| note.starts_with(path)), "{path}: {:?}", first.notes);
     }
     assert_eq!(counters.read().notes, Vec::<String>::new());
@@ -103,7 +119,8 @@ fn ports_that_are_seen_and_count_nothing_are_told() {
     let folder = folder();
     write(folder.path(), &SMALL, 0);
     put(folder.path(), "sys/class/infiniband/mlx5_9/ports/1/state", "4: ACTIVE\n");
-    let others: Vec<_> = std::fs::read_dir(folder.path().join("sys/class/infiniband")).expect("devices").collect();
+    let others: Vec<_> =
+        std::fs::read_dir(folder.path().join("sys/class/infiniband")).expect("devices").collect();
     for other in others.into_iter().flatten().filter(|other| other.file_name() != "mlx5_9") {
         std::fs::remove_dir_all(other.path()).expect("a device less");
     }
@@ -145,21 +162,31 @@ fn disks_are_shown_and_counted_from_their_first_request_on_and_partitions_never(
     let folder = folder();
     let lines = |reads: u64| {
         format!(
-            "7 0 loop0 {reads} 0 8 0 0 0 0 0 0 0 0\n8 0 sda 5 0 0 0 0 0 0 0 0 0 0\n8 1 sda1 5 0 0 0 0 0 0 0 0 0 0\n"
+            "7 0 loop0 {reads} 0 8 0 0 0 0 0 0 0 0\n8 0 sda 5 0 0 0 0 0 0 0 0 0 0\n8 1 sda1 5 0 0 \
+             0 0 0 0 0 0 0 0\n"
         )
     };
     put(folder.path(), "proc/diskstats", &lines(0).replace(" 8 0 0 0 0", " 0 0 0 0 0"));
     put(folder.path(), "sys/class/block/sda1/partition", "1\n");
     let mut counters = open(folder.path());
     let names = |sample: &CounterSample| -> Vec<String> {
-        sample.entries.iter().filter(|entry| entry.layer == Layer::Block).map(|entry| entry.name.clone()).collect()
+        sample
+            .entries
+            .iter()
+            .filter(|entry| entry.layer == Layer::Block)
+            .map(|entry| entry.name.clone())
+            .collect()
     };
     assert_eq!(names(&counters.read()), ["sda"]);
     put(folder.path(), "proc/diskstats", &lines(7));
     let sample = counters.read();
     assert_eq!(names(&sample), ["loop0", "sda"]);
     assert_eq!(sample.get(Layer::Block, "loop0", Metric::Reads), Some(7));
-    assert_eq!(sample.get(Layer::Block, "loop0", Metric::Flushes), None, "a kernel before 5.5 has no such column");
+    assert_eq!(
+        sample.get(Layer::Block, "loop0", Metric::Flushes),
+        None,
+        "a kernel before 5.5 has no such column"
+    );
 }
 
 #[test]
@@ -167,8 +194,16 @@ fn damaged_files_are_no_numbers_and_no_panic() {
     let folder = folder();
     write(folder.path(), &SMALL, 1);
     let mut counters = open(folder.path());
-    let files =
-        ["stat", "interrupts", "diskstats", "net/dev", "meminfo", "pressure/io", "self/mountstats", "fs/cifs/Stats"];
+    let files = [
+        "stat",
+        "interrupts",
+        "diskstats",
+        "net/dev",
+        "meminfo",
+        "pressure/io",
+        "self/mountstats",
+        "fs/cifs/Stats",
+    ];
     let garbage = [
         "",
         "\n\n\n",
@@ -178,7 +213,9 @@ fn damaged_files_are_no_numbers_and_no_panic() {
         "device  on with fstype\n:\n",
         "1)\nSMBs\n",
     ];
-    let noise: String = (0..5_000u32).map(|i| char::from(32 + (i.wrapping_mul(2_654_435_761) >> 25) as u8)).collect();
+    let noise: String = (0..5_000u32)
+        .map(|i| char::from(32 + (i.wrapping_mul(2_654_435_761) >> 25) as u8))
+        .collect();
     for text in garbage.into_iter().chain([noise.as_str()]) {
         for file in files {
             put(folder.path(), &format!("proc/{file}"), text);
@@ -189,7 +226,11 @@ fn damaged_files_are_no_numbers_and_no_panic() {
     write(folder.path(), &SMALL, 2);
     counters.read();
     write(folder.path(), &SMALL, 3);
-    assert_eq!(counters.read().get(Layer::Block, "nvme0n1", Metric::Reads), Some(1), "and it goes on");
+    assert_eq!(
+        counters.read().get(Layer::Block, "nvme0n1", Metric::Reads),
+        Some(1),
+        "and it goes on"
+    );
 }
 
 const MOUNTSTATS: &str = "\
@@ -213,7 +254,11 @@ device /dev/sda1 mounted on /boot with fstype ext4
 fn an_nfs_mount_is_counted_by_what_went_to_its_server() {
     let folder = folder();
     let text = |bytes: &str, calls: &str, sent: &str, rtt: &str| {
-        MOUNTSTATS.replace("BYTES", bytes).replace("CALLS", calls).replace("SENT", sent).replace("RTT", rtt)
+        MOUNTSTATS
+            .replace("BYTES", bytes)
+            .replace("CALLS", calls)
+            .replace("SENT", sent)
+            .replace("RTT", rtt)
     };
     put(folder.path(), "proc/self/mountstats", &text("4096", "1", "1", "80"));
     let mut counters = open(folder.path());
@@ -221,7 +266,10 @@ fn an_nfs_mount_is_counted_by_what_went_to_its_server() {
     let sample = counters.read();
     let get = |metric| sample.get(Layer::Nfs, "/mnt/nfs", metric);
     assert_eq!((get(Metric::ReadBytes), get(Metric::WriteBytes)), (Some(36_864), Some(0)));
-    assert_eq!((get(Metric::Reads), get(Metric::Writes), get(Metric::Calls)), (Some(9), Some(0), Some(9)));
+    assert_eq!(
+        (get(Metric::Reads), get(Metric::Writes), get(Metric::Calls)),
+        (Some(9), Some(0), Some(9))
+    );
     assert_eq!((get(Metric::Retransmissions), get(Metric::Timeouts)), (Some(3), Some(0)));
     assert_eq!(get(Metric::ReadRttNs), Some(5_000_000));
     assert_eq!(sample.entries.iter().filter(|entry| entry.layer == Layer::Nfs).count(), 1);
@@ -247,11 +295,17 @@ fn an_smb_share_is_counted() {
     let folder = folder();
     put(folder.path(), "proc/fs/cifs/Stats", CIFS);
     let mut counters = open(folder.path());
-    let later = CIFS.replace("SMBs: 9", "SMBs: 20").replace("read: 100", "read: 1100").replace("Reads: 3", "Reads: 7");
+    let later = CIFS
+        .replace("SMBs: 9", "SMBs: 20")
+        .replace("read: 100", "read: 1100")
+        .replace("Reads: 3", "Reads: 7");
     put(folder.path(), "proc/fs/cifs/Stats", &later);
     let sample = counters.read();
     let get = |metric| sample.get(Layer::Smb, "\\\\server\\share", metric);
-    assert_eq!((get(Metric::Calls), get(Metric::Reads), get(Metric::Writes)), (Some(11), Some(4), Some(0)));
+    assert_eq!(
+        (get(Metric::Calls), get(Metric::Reads), get(Metric::Writes)),
+        (Some(11), Some(4), Some(0))
+    );
     assert_eq!((get(Metric::ReadBytes), get(Metric::WriteBytes)), (Some(1_000), Some(0)));
 }
 

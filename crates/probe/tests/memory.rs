@@ -1,4 +1,5 @@
-//! What a reader of a large host's counters holds in memory, in a process of its own: other tests' memory would count, too.
+//! What a reader of a large host's counters holds in memory, in a process of its own: other tests'
+//! memory would count, too.
 
 #[path = "common/fixture.rs"]
 mod fixture;
@@ -11,7 +12,8 @@ const MOST_KIB: u64 = 2 << 10;
 
 fn resident_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("this process");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("resident memory");
+    let line =
+        status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("resident memory");
     line.split_whitespace().next().expect("a number").parse().expect("a number")
 }
 

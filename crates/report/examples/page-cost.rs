@@ -1,4 +1,5 @@
-//! What a thousand hosts of 64 CPUs and 100 disks each cost whoever watches them: the live page, `/metrics` and the terminal view.
+//! What a thousand hosts of 64 CPUs and 100 disks each cost whoever watches them: the live page,
+//! `/metrics` and the terminal view.
 //!
 //! `cargo run --release -p plimsoll-report --example page-cost`
 
@@ -42,7 +43,11 @@ fn main() {
         let view = View { host, ..View::default() };
         let began = Instant::now();
         let bytes: usize = watching.fragments(&view).iter().map(|(_, text)| text.len()).sum();
-        println!("page of {what}: {} KiB in {:.1} ms", bytes >> 10, began.elapsed().as_secs_f64() * 1e3);
+        println!(
+            "page of {what}: {} KiB in {:.1} ms",
+            bytes >> 10,
+            began.elapsed().as_secs_f64() * 1e3
+        );
     }
     for (what, detail) in [("", Detail::Auto), ("?detail=1", Detail::Whole)] {
         let began = Instant::now();
@@ -76,22 +81,39 @@ fn facts(number: u32) -> HostFacts {
     facts
 }
 
-/// A second of a host with 64 CPUs, 100 disks and 8 interfaces, with what the kernel of such a one counts.
+/// A second of a host with 64 CPUs, 100 disks and 8 interfaces, with what the kernel of such a one
+/// counts.
 fn second(host: u32, number: u32) -> CounterSample {
     use Metric::{
-        BusyNs, CoreThrottles, DirtyBytes, DiscardBytes, DiscardNs, Discards, FlushNs, Flushes, FreeBytes, FrequencyHz,
-        GuestNiceNs, GuestNs, IdleNs, InFlight, Interrupts, IowaitNs, IrqNs, NiceNs, PackageThrottles, QueueNs,
-        ReadBytes, ReadNs, Reads, ReadsMerged, ReceiveDrops, ReceiveErrors, ReceivedBytes, ReceivedPackets, SendDrops,
-        SendErrors, SentBytes, SentPackets, SoftirqNs, SomeNs, StealNs, SystemNs, UserNs, WriteBytes, WriteNs, Writes,
-        WritesMerged,
+        BusyNs, CoreThrottles, DirtyBytes, DiscardBytes, DiscardNs, Discards, FlushNs, Flushes,
+        FreeBytes, FrequencyHz, GuestNiceNs, GuestNs, IdleNs, InFlight, Interrupts, IowaitNs,
+        IrqNs, NiceNs, PackageThrottles, QueueNs, ReadBytes, ReadNs, Reads, ReadsMerged,
+        ReceiveDrops, ReceiveErrors, ReceivedBytes, ReceivedPackets, SendDrops, SendErrors,
+        SentBytes, SentPackets, SoftirqNs, SomeNs, StealNs, SystemNs, UserNs, WriteBytes, WriteNs,
+        Writes, WritesMerged,
     };
     let load = u64::from(host % 7 + number % 5 + 1);
     let entry = |layer, name: String, metrics: &[Metric]| Entry {
         layer,
         name,
-        values: metrics.iter().zip(1..).map(|(metric, place)| (*metric, load * place * 1_000_000)).collect(),
+        values: metrics
+            .iter()
+            .zip(1..)
+            .map(|(metric, place)| (*metric, load * place * 1_000_000))
+            .collect(),
     };
-    let states = [UserNs, NiceNs, SystemNs, IdleNs, IowaitNs, IrqNs, SoftirqNs, StealNs, GuestNs, GuestNiceNs];
+    let states = [
+        UserNs,
+        NiceNs,
+        SystemNs,
+        IdleNs,
+        IowaitNs,
+        IrqNs,
+        SoftirqNs,
+        StealNs,
+        GuestNs,
+        GuestNiceNs,
+    ];
     let disk = [
         Reads,
         ReadsMerged,
@@ -110,8 +132,16 @@ fn second(host: u32, number: u32) -> CounterSample {
         Flushes,
         FlushNs,
     ];
-    let nic =
-        [ReceivedBytes, ReceivedPackets, ReceiveErrors, ReceiveDrops, SentBytes, SentPackets, SendErrors, SendDrops];
+    let nic = [
+        ReceivedBytes,
+        ReceivedPackets,
+        ReceiveErrors,
+        ReceiveDrops,
+        SentBytes,
+        SentPackets,
+        SendErrors,
+        SendDrops,
+    ];
     let cores = (0..64u32).flat_map(|cpu| {
         let name = cpu.to_string();
         [
@@ -120,7 +150,8 @@ fn second(host: u32, number: u32) -> CounterSample {
             entry(Layer::Clock, name, &[FrequencyHz, CoreThrottles, PackageThrottles]),
         ]
     });
-    let disks = (0..100).map(|disk_number| entry(Layer::Block, format!("nvme{disk_number}n1"), &disk));
+    let disks =
+        (0..100).map(|disk_number| entry(Layer::Block, format!("nvme{disk_number}n1"), &disk));
     let nics = (0..8).map(|port| entry(Layer::Nic, format!("eth{port}"), &nic));
     let memory = [
         entry(Layer::Memory, String::new(), &[FreeBytes, DirtyBytes]),

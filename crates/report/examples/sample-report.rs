@@ -20,7 +20,9 @@ fn main() {
             // A dip in the middle, and a tail that grows with the number of the workload.
             let ios = if second == 6 { 2_000 } else { 9_000 + rng.below(2_000) };
             let mut values = |n: u64| -> Vec<u64> {
-                let tail = |rng: &mut Rng| if rng.below(1_000) < 4 { 20 + u64::from(number) * 8 } else { 1 };
+                let tail = |rng: &mut Rng| {
+                    if rng.below(1_000) < 4 { 20 + u64::from(number) * 8 } else { 1 }
+                };
                 (0..n).map(|_| (70_000 + rng.below(90_000)) * tail(&mut rng)).collect()
             };
             let reads = values(ios * u64::from(read) / 1_000_000);

@@ -1,5 +1,5 @@
-//! Sentences that differ in their numbers alone, told as one with the range of each number: of forty points, forty times the same
-//! sentence hides what else there is to say.
+//! Sentences that differ in their numbers alone, told as one with the range of each number: of
+//! forty points, forty times the same sentence hides what else there is to say.
 
 /// A sentence, and those that were merged into it.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,8 +17,11 @@ impl Alike {
         let mut rest = sentence;
         let mut before = None;
         while let Some(first) = rest.chars().next() {
-            let length =
-                if may_follow(before) { duration_length(rest).unwrap_or_else(|| number_length(rest)) } else { 0 };
+            let length = if may_follow(before) {
+                duration_length(rest).unwrap_or_else(|| number_length(rest))
+            } else {
+                0
+            };
             let (taken, behind) = rest.split_at(if length > 0 { length } else { first.len_utf8() });
             if length > 0 {
                 numbers.push((taken.to_owned(), taken.to_owned()));
@@ -72,14 +75,16 @@ fn may_follow(before: Option<char>) -> bool {
     before.is_none_or(|c| !c.is_alphanumeric() && !"-−+_.,/:=<>±~".contains(c))
 }
 
-/// The bytes of the number that the text begins with, 0 where there is none: a sign or none, and digits, with commas and a point between
-/// digits.
+/// The bytes of the number that the text begins with, 0 where there is none: a sign or none, and
+/// digits, with commas and a point between digits.
 fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     let sign = text.chars().next().filter(|c| "+-−".contains(*c)).map_or(0, char::len_utf8);
     let mut end = sign;
-    while is_digit(end) || end > sign && matches!(bytes.get(end), Some(b',' | b'.')) && is_digit(end + 1) {
+    while is_digit(end)
+        || end > sign && matches!(bytes.get(end), Some(b',' | b'.')) && is_digit(end + 1)
+    {
         end += 1;
     }
     let is_name = text
@@ -89,7 +94,8 @@ fn number_length(text: &str) -> usize {
     if is_name || end == sign { 0 } else { end }
 }
 
-/// The bytes of the duration that the text begins with, if it is one of two units: `2m 05s`, `22h 10m`.
+/// The bytes of the duration that the text begins with, if it is one of two units: `2m 05s`, `22h
+/// 10m`.
 fn duration_length(text: &str) -> Option<usize> {
     let (large, rest) = text.split_once(' ')?;
     let small = rest.split(|c: char| !c.is_alphanumeric()).next()?;
@@ -99,14 +105,18 @@ fn duration_length(text: &str) -> Option<usize> {
 
 /// The seconds of a duration's two parts.
 fn parts(large: &str, small: &str) -> Option<f64> {
-    let (hours, minutes) =
-        ((large.strip_suffix('h'), small.strip_suffix('m')), (large.strip_suffix('m'), small.strip_suffix('s')));
+    let (hours, minutes) = (
+        (large.strip_suffix('h'), small.strip_suffix('m')),
+        (large.strip_suffix('m'), small.strip_suffix('s')),
+    );
     let (large, small, unit_s) = match (hours, minutes) {
         ((Some(hours), Some(minutes)), _) => (hours, minutes, 60.0),
         (_, (Some(minutes), Some(seconds))) => (minutes, seconds, 1.0),
         _ => return None,
     };
-    let whole = |digits: &str| digits.parse::<u32>().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    let whole = |digits: &str| {
+        digits.parse::<u32>().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
+    };
     Some((f64::from(whole(large)?) * 60.0 + f64::from(whole(small)?)) * unit_s)
 }
 
@@ -152,12 +162,19 @@ mod tests {
             "p99 of 8k: 4 ms",
         ];
         assert_eq!(merged(&apart), apart);
-        assert_eq!(merged(&["1 of 4 in [1, 2]", "3 of 4 in [1, 3]"]), ["1 to 3 of 4 in [1, 2 to 3]"]);
+        assert_eq!(
+            merged(&["1 of 4 in [1, 2]", "3 of 4 in [1, 3]"]),
+            ["1 to 3 of 4 in [1, 2 to 3]"]
+        );
     }
 
     #[test]
     fn durations_are_numbers_as_a_whole() {
-        let told = merged(&["at 27m 48s, to 86 % of it", "at 13m 12s, to 75 % of it", "at 2h 05m, to 80 % of it"]);
+        let told = merged(&[
+            "at 27m 48s, to 86 % of it",
+            "at 13m 12s, to 75 % of it",
+            "at 2h 05m, to 80 % of it",
+        ]);
         assert_eq!(told, ["at 13m 12s to 2h 05m, to 75 to 86 % of it"]);
         assert_eq!(merged(&["5m and 3", "6m and 3"]).len(), 2, "a name, not a duration");
     }
@@ -173,9 +190,21 @@ mod tests {
 
     #[test]
     fn any_sentence_is_told_as_it_is() {
-        for sentence in
-            ["", "7", "1,234.5", "x 1. 2, 3", "äö 5 ü", "1..2", "12:30", "5.", "¹ 2", "-", "− 4", "+", "a - 1"]
-        {
+        for sentence in [
+            "",
+            "7",
+            "1,234.5",
+            "x 1. 2, 3",
+            "äö 5 ü",
+            "1..2",
+            "12:30",
+            "5.",
+            "¹ 2",
+            "-",
+            "− 4",
+            "+",
+            "a - 1",
+        ] {
             assert_eq!(Alike::of(sentence).text(), sentence);
         }
     }

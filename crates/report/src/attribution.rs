@@ -1,4 +1,5 @@
-//! Which layer was at its limit while a point was measured: in words for tables and pages, and as objects for machines.
+//! Which layer was at its limit while a point was measured: in words for tables and pages, and as
+//! objects for machines.
 
 mod groups;
 mod page;
@@ -31,7 +32,8 @@ pub fn text(record: &Record, rows: &[ResultRow]) -> String {
 
 fn sentences(record: &Record, rows: &[ResultRow]) -> Vec<String> {
     let all = attribution(record, rows);
-    let mut told: Vec<String> = all.iter().take(MOST_POINTS).map(|one| sentence(record, one)).collect();
+    let mut told: Vec<String> =
+        all.iter().take(MOST_POINTS).map(|one| sentence(record, one)).collect();
     if let Some(more) = all.len().checked_sub(MOST_POINTS).filter(|more| *more > 0) {
         told.push(format!(
             "and {} more; `plimsoll show --json` has all of them.",
@@ -74,15 +76,21 @@ fn sentence(record: &Record, one: &Attribution) -> String {
 /// The same without the name of the point.
 fn body(record: &Record, one: &Attribution, names: Names) -> String {
     let (limits, many) = (one.limits(), record.testbed.len() > 1);
-    let host = |watched: &Watched| if many { format!(" of {}", hostname(record, watched.host)) } else { String::new() };
+    let host = |watched: &Watched| {
+        if many { format!(" of {}", hostname(record, watched.host)) } else { String::new() }
+    };
     let mut text = String::new();
     if limits.is_empty() {
         text.push_str(match one.is_paced {
             true => "no layer that was watched was at its limit; the rate was given.",
-            false => "no layer that was watched was at its limit: the limit is depth, or what was not watched.",
+            false => {
+                "no layer that was watched was at its limit: the limit is depth, or what was not \
+                 watched."
+            }
         });
     } else {
-        let named = limits.iter().take(MOST_NAMED).map(|limit| full(one, limit, names, &host(limit)));
+        let named =
+            limits.iter().take(MOST_NAMED).map(|limit| full(one, limit, names, &host(limit)));
         text.push_str(&format!("at its limit: {}", named.collect::<Vec<_>>().join(", and ")));
         match limits.len().saturating_sub(MOST_NAMED) {
             0 => text.push('.'),
@@ -90,28 +98,45 @@ fn body(record: &Record, one: &Attribution, names: Names) -> String {
         }
         if limits.iter().any(|limit| limit.may_be_parallel) {
             text.push_str(
-                " A disk that serves several requests at once is busy before it is used up: only more depth can tell.",
+                " A disk that serves several requests at once is busy before it is used up: only \
+                 more depth can tell.",
             );
         }
     }
     // What was named with its figures is not said again, nor is a core beside one that is.
-    let is_named =
-        |part: Part| limits.iter().any(|limit| limit.part == part || limit.part == Part::Cpu && part == Part::Core);
+    let is_named = |part: Part| {
+        limits
+            .iter()
+            .any(|limit| limit.part == part || limit.part == Part::Cpu && part == Part::Core)
+    };
     let highest = one.highest();
     let rest = highest.iter().filter(|one| !is_named(one.part));
     let rest: Vec<String> = rest
-        .map(|one| format!("{}{} {}", names.of(one), host(one), words::share(one.used.share().unwrap_or(0.0))))
+        .map(|one| {
+            format!(
+                "{}{} {}",
+                names.of(one),
+                host(one),
+                words::share(one.used.share().unwrap_or(0.0))
+            )
+        })
         .collect();
     if !rest.is_empty() {
         let head = if limits.is_empty() { "Highest" } else { "Highest of the others" };
         text.push_str(&format!(" {head}: {}.", rest.join(", ")));
     }
-    let unknown: Vec<String> =
-        one.unknown().take(MOST_NAMED).map(|one| format!("{}{}", names.of(one), host(one))).collect();
+    let unknown: Vec<String> = one
+        .unknown()
+        .take(MOST_NAMED)
+        .map(|one| format!("{}{}", names.of(one), host(one)))
+        .collect();
     if !unknown.is_empty() {
         let more = one.unknown().count().saturating_sub(MOST_NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        text.push_str(&format!(" How much of these was used is not known: {}{more}.", unknown.join(", ")));
+        text.push_str(&format!(
+            " How much of these was used is not known: {}{more}.",
+            unknown.join(", ")
+        ));
     }
     if let Some(worst) = one.errors().first() {
         text.push_str(&format!(
@@ -122,12 +147,16 @@ fn body(record: &Record, one: &Attribution, names: Names) -> String {
         ));
     }
     if one.is_thinned {
-        text.push_str(&format!(" By {} of counters, taken evenly.", words::counted(one.samples, "interval")));
+        text.push_str(&format!(
+            " By {} of counters, taken evenly.",
+            words::counted(one.samples, "interval")
+        ));
     }
     text
 }
 
-/// `the disk nvme0n1 of a, 98 % used on average, from 0:10 on (60 % of the load), with 31.2 requests in it`.
+/// `the disk nvme0n1 of a, 98 % used on average, from 0:10 on (60 % of the load), with 31.2
+/// requests in it`.
 fn full(one: &Attribution, limit: &Watched, names: Names, host: &str) -> String {
     let used = &limit.used;
     let mut text = format!("{}{host}", names.with_article(limit));
@@ -139,12 +168,17 @@ fn full(one: &Attribution, limit: &Watched, names: Names, host: &str) -> String 
     text.push_str(&match when(one, limit) {
         When::Always => ", all but used up all the time".to_owned(),
         When::From(from) => format!(", all but used up from {from} on ({share} of the load)"),
-        When::Within(from, to) => format!(", all but used up for {share} of the load, between {from} and {to}"),
+        When::Within(from, to) => {
+            format!(", all but used up for {share} of the load, between {from} and {to}")
+        }
     });
     match (limit.part, used.waiting()) {
         (Part::Disk, Some(queue)) => text.push_str(&format!(", with {queue:.1} requests in it")),
         (Part::Cpu | Part::Memory, Some(share)) => {
-            text.push_str(&format!(", and some task waited for it for {} of the time", words::share(share)));
+            text.push_str(&format!(
+                ", and some task waited for it for {} of the time",
+                words::share(share)
+            ));
         }
         _ => {}
     }
@@ -161,7 +195,8 @@ enum When {
 fn when(one: &Attribution, limit: &Watched) -> When {
     let (load, used) = (&one.load_ns, &limit.used);
     let (from, to) = used.full_span.unwrap_or((load.start, load.end));
-    // Counters and load do not end at the same instant: within a hundredth of the load, or an interval, it is the same.
+    // Counters and load do not end at the same instant: within a hundredth of the load, or an
+    // interval, it is the same.
     let slack = (load.end.saturating_sub(load.start) / 100).max(1_500_000_000);
     let is_to_end = to.saturating_add(slack) >= load.end;
     let since = load.end.saturating_sub(from).max(1) as f64;
@@ -176,7 +211,8 @@ fn when(one: &Attribution, limit: &Watched) -> When {
     }
 }
 
-/// How many decimals seconds need, 0 to 3, so that a load of this length has ten instants at least and both ends of a span in it are two.
+/// How many decimals seconds need, 0 to 3, so that a load of this length has ten instants at least
+/// and both ends of a span in it are two.
 fn decimals(load_ns: u64, span_ns: u64) -> u32 {
     let is_enough = |decimals: &u32| {
         let unit_ns = 1_000_000_000 / 10_u64.pow(*decimals);
@@ -274,7 +310,8 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Twenty seconds on two hosts; the disk of the second one is as busy as `disk` (percent) says of each second.
+    /// Twenty seconds on two hosts; the disk of the second one is as busy as `disk` (percent) says
+    /// of each second.
     pub(super) fn told(suite: &str, disk: impl Fn(u32) -> u64) -> Record {
         let mut recorded = Recorded::with_hosts(suite, 2);
         let stage = recorded.stage(StageKind::Measure);
@@ -282,13 +319,24 @@ mod tests {
             recorded.host_interval(stage, host, second, &[(Op::Read, &[100_000; 100])]);
         }
         recorded.end();
-        let entry =
-            |layer, name: &str, values: &[(Metric, u64)]| Entry { layer, name: name.into(), values: values.to_vec() };
+        let entry = |layer, name: &str, values: &[(Metric, u64)]| Entry {
+            layer,
+            name: name.into(),
+            values: values.to_vec(),
+        };
         for (number, host) in (0..20).flat_map(|second| [(second, 0), (second, 1)]) {
             let busy = if host == 1 { disk(number) * SECOND / 100 } else { SECOND / 10 };
             let entries = vec![
-                entry(Layer::Block, "nvme0n1", &[(Metric::BusyNs, busy), (Metric::QueueNs, busy * 30)]),
-                entry(Layer::Cpu, "0", &[(Metric::UserNs, SECOND * 31 / 100), (Metric::IdleNs, SECOND * 69 / 100)]),
+                entry(
+                    Layer::Block,
+                    "nvme0n1",
+                    &[(Metric::BusyNs, busy), (Metric::QueueNs, busy * 30)],
+                ),
+                entry(
+                    Layer::Cpu,
+                    "0",
+                    &[(Metric::UserNs, SECOND * 31 / 100), (Metric::IdleNs, SECOND * 69 / 100)],
+                ),
                 entry(Layer::Nic, "eth0", &[(Metric::SentBytes, 5)]),
             ];
             recorded.counters(stage, host, number, entries);
@@ -321,20 +369,30 @@ mod tests {
     fn points_that_are_alike_are_told_once() {
         let record = told(READS, |_| 99);
         let one = attribution(&record, &analysis::results(&record)).remove(0);
-        let swept = |depth: &str| Attribution { sweep: vec![Setting::new("depth", depth)], ..one.clone() };
+        let swept =
+            |depth: &str| Attribution { sweep: vec![Setting::new("depth", depth)], ..one.clone() };
         let other = told(READS, |_| 40);
         let free = attribution(&other, &analysis::results(&other)).remove(0);
         let all = [swept("1"), swept("2"), swept("4"), swept("8"), free.clone()];
         let lines = groups::sentences(&record, &all);
         assert_eq!(lines.len(), 2);
         assert!(
-            lines[0].starts_with("w (depth=1), w (depth=2) and 2 points like them: at its limit: the disk"),
+            lines[0].starts_with(
+                "w (depth=1), w (depth=2) and 2 points like them: at its limit: the disk"
+            ),
             "{lines:?}"
         );
         assert!(lines[0].contains("one CPU of node0 31 %"), "{lines:?}");
-        assert_eq!(lines[1], sentence(&record, &free), "a point by itself is told by its own names");
+        assert_eq!(
+            lines[1],
+            sentence(&record, &free),
+            "a point by itself is told by its own names"
+        );
         let lines = groups::sentences(&record, &all[..4]);
-        assert!(lines.len() == 1 && lines[0].starts_with("all 4 points: at its limit"), "{lines:?}");
+        assert!(
+            lines.len() == 1 && lines[0].starts_with("all 4 points: at its limit"),
+            "{lines:?}"
+        );
     }
 
     #[test]
@@ -346,7 +404,10 @@ mod tests {
             (&limit["host"], &limit["layer"], &limit["name"]),
             (&json!("node1"), &json!("disk"), &json!("nvme0n1"))
         );
-        assert_eq!((&limit["from_s"], &limit["to_s"], &limit["full_share"]), (&json!(10.0), &json!(20.0), &json!(0.5)));
+        assert_eq!(
+            (&limit["from_s"], &limit["to_s"], &limit["full_share"]),
+            (&json!(10.0), &json!(20.0), &json!(0.5))
+        );
         assert_eq!(all[0]["highest"].as_array().map(Vec::len), Some(3), "disk, CPUs, core");
     }
 

@@ -12,7 +12,8 @@ const NOT_MISSED: u8 = 3;
 /// What a cell has that has no figure.
 const NONE: &str = "–";
 
-/// A column. What stands in it may come from anybody; nothing of it leaves its cell, or steers a terminal.
+/// A column. What stands in it may come from anybody; nothing of it leaves its cell, or steers a
+/// terminal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     head: String,
@@ -73,13 +74,16 @@ impl Column {
 pub fn row(columns: &mut [Column], cells: impl IntoIterator<Item = impl AsRef<str>>) {
     let mut cells = cells.into_iter();
     for column in columns {
-        let cell = cells.next().map_or_else(String::new, |cell| printable::line(cell.as_ref()).into_owned());
+        let cell = cells
+            .next()
+            .map_or_else(String::new, |cell| printable::line(cell.as_ref()).into_owned());
         column.cells.push(cell);
     }
 }
 
-/// Leaves out of `columns` what there is no room for in `room` columns of a terminal, folds what may be folded if that is not enough, and
-/// returns the names of those left out, from left to right. What cannot be left out stays, however narrow the terminal is.
+/// Leaves out of `columns` what there is no room for in `room` columns of a terminal, folds what
+/// may be folded if that is not enough, and returns the names of those left out, from left to
+/// right. What cannot be left out stays, however narrow the terminal is.
 pub fn fit(columns: &mut Vec<Column>, room: usize) -> Vec<String> {
     // Folding costs height and no figure; it comes once what nobody misses is gone.
     let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
@@ -113,13 +117,17 @@ fn width(columns: &[Column]) -> usize {
     columns.iter().map(|column| column.width() + GAP).sum::<usize>().saturating_sub(GAP)
 }
 
-/// The table set in by two characters, without what a terminal of `room` columns has no room for; what that is stands below.
+/// The table set in by two characters, without what a terminal of `room` columns has no room for;
+/// what that is stands below.
 pub fn within(mut columns: Vec<Column>, room: Option<usize>) -> String {
     const INDENT: usize = 2;
     let left_out = fit(&mut columns, room.map_or(usize::MAX, |room| room.saturating_sub(INDENT)));
     let mut text: String = render(&columns).lines().map(|line| format!("  {line}\n")).collect();
     if !left_out.is_empty() {
-        text.push_str(&format!("  Left out, because the terminal is narrow: {}.\n", left_out.join(", ")));
+        text.push_str(&format!(
+            "  Left out, because the terminal is narrow: {}.\n",
+            left_out.join(", ")
+        ));
     }
     text
 }
@@ -131,11 +139,16 @@ pub fn render(columns: &[Column]) -> String {
     table.set_header(columns.iter().map(|column| column.head.as_str()));
     let rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);
     for row in 0..rows {
-        table.add_row(columns.iter().map(|column| column.cells.get(row).map_or("", String::as_str)));
+        table
+            .add_row(columns.iter().map(|column| column.cells.get(row).map_or("", String::as_str)));
     }
     for (column, drawn) in columns.iter().zip(table.column_iter_mut()) {
         drawn.set_padding((0, GAP as u16));
-        drawn.set_cell_alignment(if column.is_name { CellAlignment::Left } else { CellAlignment::Right });
+        drawn.set_cell_alignment(if column.is_name {
+            CellAlignment::Left
+        } else {
+            CellAlignment::Right
+        });
     }
     table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
@@ -166,22 +179,32 @@ mod tests {
     fn fitted(room: usize) -> (Vec<String>, Vec<String>, bool) {
         let mut columns = columns();
         let gone = fit(&mut columns, room);
-        let is_folded = columns.iter().any(|column| column.cells.iter().any(|cell| cell.contains('\n')));
+        let is_folded =
+            columns.iter().any(|column| column.cells.iter().any(|cell| cell.contains('\n')));
         (columns.iter().map(|column| column.head.clone()).collect(), gone, is_folded)
     }
 
     #[test]
     fn columns_go_by_their_rank_and_names_fold_before_figures_are_missed() {
         let of = |kept: &[&str], gone: &[&str], is_folded| {
-            let all = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+            let all =
+                |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
             (all(kept), all(gone), is_folded)
         };
         assert_eq!(fitted(48), of(&["workload", "sweep", "iops", "mean", "cpu"], &[], false));
         assert_eq!(fitted(47), of(&["workload", "sweep", "iops", "mean"], &["cpu"], false));
-        assert_eq!(fitted(39), of(&["workload", "sweep", "iops", "mean"], &["cpu"], true), "33 wide when folded");
+        assert_eq!(
+            fitted(39),
+            of(&["workload", "sweep", "iops", "mean"], &["cpu"], true),
+            "33 wide when folded"
+        );
         assert_eq!(fitted(33), of(&["workload", "sweep", "iops", "mean"], &["cpu"], true));
         assert_eq!(fitted(32), of(&["workload", "sweep", "iops"], &["mean", "cpu"], true));
-        assert_eq!(fitted(0), of(&["workload", "sweep", "iops"], &["mean", "cpu"], true), "no figure of its own goes");
+        assert_eq!(
+            fitted(0),
+            of(&["workload", "sweep", "iops"], &["mean", "cpu"], true),
+            "no figure of its own goes"
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! How measured amounts ended, at the first worker that was done and at the last: a sentence where there are one or two, a table where
-//! there are more.
+//! How measured amounts ended, at the first worker that was done and at the last: a sentence where
+//! there are one or two, a table where there are more.
 
 use crate::columns::{self, Column, Want};
 use crate::words;
@@ -12,7 +12,8 @@ const MOST_SENTENCES: usize = 2;
 /// The part under the table of results, in `room` columns; nothing where no amount was measured.
 pub fn text(rows: &[ResultRow], label: fn(&ResultRow) -> String, room: usize) -> String {
     let ended = |row: &ResultRow| row.done.filter(|_| row.covers != Covers::Beside);
-    let all: Vec<(&ResultRow, Done)> = rows.iter().filter_map(|row| Some((row, ended(row)?))).collect();
+    let all: Vec<(&ResultRow, Done)> =
+        rows.iter().filter_map(|row| Some((row, ended(row)?))).collect();
     if all.len() <= MOST_SENTENCES {
         let told = |(row, done): &(&ResultRow, Done)| {
             format!("{}, {}: {}.\n", label(row), row.ops.name(), words::done(row, done))
@@ -21,7 +22,10 @@ pub fn text(rows: &[ResultRow], label: fn(&ResultRow) -> String, room: usize) ->
     }
     let mut table = table(&all, label);
     columns::fit(&mut table, room);
-    format!("\nUntil the first worker was done, and over all of it until the last was\n{}\n", columns::render(&table))
+    format!(
+        "\nUntil the first worker was done, and over all of it until the last was\n{}\n",
+        columns::render(&table)
+    )
 }
 
 fn table(all: &[(&ResultRow, Done)], label: fn(&ResultRow) -> String) -> Vec<Column> {
@@ -60,11 +64,19 @@ mod tests {
         recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
         recorded.end();
         let row = analysis::results(&recorded.record()).remove(0);
-        let at = |number: u64, seconds: f64| Progress { seconds, ios: 1_000 * number, bytes: number << 30 };
+        let at = |number: u64, seconds: f64| Progress {
+            seconds,
+            ios: 1_000 * number,
+            bytes: number << 30,
+        };
         let done = |number: u64| Done { first: at(number, 1.0), last: at(number * 3, 4.0) };
         let op = |number: u64| if number.is_multiple_of(2) { Op::Create } else { Op::Stat };
         (1..=count)
-            .map(|number| ResultRow { ops: Ops::One(op(number)), done: Some(done(number)), ..row.clone() })
+            .map(|number| ResultRow {
+                ops: Ops::One(op(number)),
+                done: Some(done(number)),
+                ..row.clone()
+            })
             .collect()
     }
 

@@ -31,7 +31,8 @@ pub fn is_shown(row: &ResultRow) -> bool {
     row.warnings.iter().any(|warning| touches(warning) != Touches::Other)
 }
 
-/// Numbers each different sentence once, from 1, in the order in which tables show them. Those that differ in numbers alone are one.
+/// Numbers each different sentence once, from 1, in the order in which tables show them. Those that
+/// differ in numbers alone are one.
 #[derive(Clone, Debug, Default)]
 pub struct Marks {
     sentences: Vec<Alike>,
@@ -41,7 +42,8 @@ impl Marks {
     /// The numbers of the doubts beside a figure of `row`.
     pub fn of(&mut self, row: &ResultRow, figure: Touches) -> Vec<usize> {
         let here = row.warnings.iter().filter(|warning| touches(warning) == figure);
-        let mut numbers: Vec<usize> = here.map(|warning| self.number(&warning::sentence(warning))).collect();
+        let mut numbers: Vec<usize> =
+            here.map(|warning| self.number(&warning::sentence(warning))).collect();
         numbers.dedup();
         numbers
     }

@@ -1,4 +1,5 @@
-//! The events of a run as lines of JSON, for scripts that act while it goes on. The layout is documented in `docs/json.md`.
+//! The events of a run as lines of JSON, for scripts that act while it goes on. The layout is
+//! documented in `docs/json.md`.
 
 use crate::words;
 use model::event::{RunEnd, StageEnd};
@@ -10,7 +11,8 @@ use serde_json::{Map, Value, json};
 /// The first line: which run it is.
 pub fn head(plan: &Plan, hosts: &[HostFacts], version: &str, started_unix_ns: u64) -> Value {
     let hosts: Vec<&str> = hosts.iter().map(|host| host.hostname.as_str()).collect();
-    let stages: Vec<Value> = (0..plan.stages.len()).filter_map(|number| of_stage(plan, number)).collect();
+    let stages: Vec<Value> =
+        (0..plan.stages.len()).filter_map(|number| of_stage(plan, number)).collect();
     json!({
         "event": "run", "format": 1, "plimsoll": version, "run_id": plan.run_id, "suite": plan.suite,
         "started": words::utc(started_unix_ns), "hosts": hosts, "stages": stages,
@@ -22,7 +24,9 @@ fn of_stage(plan: &Plan, number: usize) -> Option<Value> {
     let point = stage.point.and_then(|point| plan.points.get(point as usize));
     let sweep: Map<String, Value> = words::axes(point.map_or(&[], |point| &point.sweep));
     let works: Vec<&str> = stage.works.iter().map(|work| work.workload.as_str()).collect();
-    Some(json!({ "stage": number, "kind": stage.kind.to_string(), "workloads": works, "sweep": sweep }))
+    Some(
+        json!({ "stage": number, "kind": stage.kind.to_string(), "workloads": works, "sweep": sweep }),
+    )
 }
 
 /// The line of an event; `plan` has what it adds already.
@@ -33,7 +37,8 @@ pub fn line(event: &Event, plan: &Plan) -> Value {
         }
         Event::PointAdded(addition) => {
             let first = plan.stages.len().saturating_sub(addition.stages.len());
-            let stages: Vec<Value> = (first..plan.stages.len()).filter_map(|number| of_stage(plan, number)).collect();
+            let stages: Vec<Value> =
+                (first..plan.stages.len()).filter_map(|number| of_stage(plan, number)).collect();
             json!({ "event": "point_added", "stages": stages })
         }
         Event::Sample(sample) => of_sample(sample, plan),
@@ -41,7 +46,9 @@ pub fn line(event: &Event, plan: &Plan) -> Value {
             "event": "host_started", "stage": start.stage, "host": start.host, "late_ns": start.late_ns, "error_ns": start.error_ns,
         }),
         Event::HostEnded(end) => {
-            let count = |histogram: &model::EncodedHistogram| histogram.decode().map_or(0, |latency| latency.count());
+            let count = |histogram: &model::EncodedHistogram| {
+                histogram.decode().map_or(0, |latency| latency.count())
+            };
             let left = |left: &model::event::Left| json!({ "work": left.work, "op": left.op.name(), "late": count(&left.late), "never": count(&left.never) });
             let pause = |pause: &model::event::Pause| json!({ "at_ns": pause.at_ns, "length_ns": pause.length_ns });
             json!({
@@ -81,7 +88,11 @@ pub fn line(event: &Event, plan: &Plan) -> Value {
 }
 
 fn of_sample(sample: &IntervalSample, plan: &Plan) -> Value {
-    let works = plan.stages.get(sample.stage as usize).map(|stage| stage.works.as_slice()).unwrap_or_default();
+    let works = plan
+        .stages
+        .get(sample.stage as usize)
+        .map(|stage| stage.works.as_slice())
+        .unwrap_or_default();
     let op = |op: &OpSample| {
         let workload = works.get(op.work as usize).map_or("", |work| work.workload.as_str());
         let errors: Map<String, Value> =
@@ -91,8 +102,9 @@ fn of_sample(sample: &IntervalSample, plan: &Plan) -> Value {
             "latency_ns": latency(op),
         })
     };
-    let cpu =
-        |time: fn(&model::sample::WorkerSample) -> u64| sample.workers.iter().map(time).fold(0, u64::saturating_add);
+    let cpu = |time: fn(&model::sample::WorkerSample) -> u64| {
+        sample.workers.iter().map(time).fold(0, u64::saturating_add)
+    };
     json!({
         "event": "sample", "stage": sample.stage, "host": sample.host, "interval": sample.interval, "phase": sample.phase.name(),
         "start_ns": sample.start_ns, "length_ns": sample.length_ns,
@@ -115,8 +127,11 @@ fn latency(op: &OpSample) -> Value {
 
 fn of_counters(sample: &CounterSample) -> Value {
     let entry = |entry: &model::counters::Entry| {
-        let values: Map<String, Value> =
-            entry.values.iter().map(|(metric, value)| (metric.word().to_owned(), json!(value))).collect();
+        let values: Map<String, Value> = entry
+            .values
+            .iter()
+            .map(|(metric, value)| (metric.word().to_owned(), json!(value)))
+            .collect();
         json!({ "layer": entry.layer.word(), "name": entry.name, "values": values })
     };
     json!({
@@ -140,13 +155,19 @@ mod tests {
         let record = recorded.record();
         let sample = record.stage(stage).expect("a stage").samples[0].clone();
         let line = line(&Event::Sample(sample), &record.plan);
-        assert_eq!((&line["event"], &line["phase"], &line["stage"]), (&json!("sample"), &json!("load"), &json!(stage)));
+        assert_eq!(
+            (&line["event"], &line["phase"], &line["stage"]),
+            (&json!("sample"), &json!("load"), &json!(stage))
+        );
         let op = &line["ops"][0];
         assert_eq!(
             (&op["workload"], &op["op"], &op["ios"], &op["errors"]["EIO"]),
             (&json!("w"), &json!("read"), &json!(100), &json!(2))
         );
-        assert_eq!((&op["latency_ns"]["p99"], &op["latency_ns"]["max"]), (&json!(100), &json!(100)));
+        assert_eq!(
+            (&op["latency_ns"]["p99"], &op["latency_ns"]["max"]),
+            (&json!(100), &json!(100))
+        );
         assert!(!line.to_string().contains('\n'), "one line is one event");
         let head = head(&record.plan, &record.testbed, &record.version, record.started_unix_ns);
         assert_eq!(head["stages"][stage as usize]["workloads"], json!(["w"]));

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 /// Requests from this size on, in bytes, are told in bandwidth: it is what people ask for.
 const LARGE_BYTES: f64 = 131_072.0;
 
-/// The mean size of the finding's requests in bytes, where they are so large that bandwidth is what people ask for.
+/// The mean size of the finding's requests in bytes, where they are so large that bandwidth is what
+/// people ask for.
 pub fn large_bytes(rows: &[ResultRow], finding: &Finding) -> Option<f64> {
     Some(request_bytes(rows, finding)).filter(|bytes| *bytes >= LARGE_BYTES)
 }
@@ -15,8 +16,9 @@ pub fn large_bytes(rows: &[ResultRow], finding: &Finding) -> Option<f64> {
 /// The mean size of the finding's requests in bytes; 0 where there are none.
 pub fn request_bytes(rows: &[ResultRow], finding: &Finding) -> f64 {
     let mine = || rows.iter().filter(|row| finding.has(row));
-    let (bytes, ios) =
-        mine().fold((0u64, 0u64), |(bytes, ios), row| (bytes.saturating_add(row.bytes), ios.saturating_add(row.ios)));
+    let (bytes, ios) = mine().fold((0u64, 0u64), |(bytes, ios), row| {
+        (bytes.saturating_add(row.bytes), ios.saturating_add(row.ios))
+    });
     bytes as f64 / ios.max(1) as f64
 }
 
@@ -27,8 +29,14 @@ pub fn sentence(finding: &Finding, rows: &[ResultRow]) -> String {
     let curve = &finding.curve;
     let at = |point: usize| finding.label(point).unwrap_or("?");
     let value = |point: usize| finding.values.get(point).copied().unwrap_or(0.0);
-    let share = |point: usize| words::share(value(point) / value(curve.peak).max(f64::MIN_POSITIVE));
-    let mut text = format!("{}: peak {} at {}", title(finding), figure(finding, value(curve.peak)), at(curve.peak));
+    let share =
+        |point: usize| words::share(value(point) / value(curve.peak).max(f64::MIN_POSITIVE));
+    let mut text = format!(
+        "{}: peak {} at {}",
+        title(finding),
+        figure(finding, value(curve.peak)),
+        at(curve.peak)
+    );
     if curve.is_rising {
         text.push_str(", its last value: the end of the climb was not reached.");
     } else if curve.knee == curve.plateau_end {
@@ -42,7 +50,11 @@ pub fn sentence(finding: &Finding, rows: &[ResultRow]) -> String {
         ));
     }
     if curve.knee > 0 {
-        text.push_str(&format!(" Before that, {} has {} of the peak.", at(curve.knee - 1), share(curve.knee - 1)));
+        text.push_str(&format!(
+            " Before that, {} has {} of the peak.",
+            at(curve.knee - 1),
+            share(curve.knee - 1)
+        ));
     }
     let last = finding.values.len().saturating_sub(1);
     if curve.plateau_end < last {
@@ -64,7 +76,8 @@ fn out_of_line(finding: &Finding, odd: &Odd, large: Option<f64>) -> String {
     let value = finding.values.get(odd.point).copied().unwrap_or(0.0);
     let label = finding.label(odd.point).unwrap_or("?");
     format!(
-        " Out of line: {label} with {}, where its neighbours lead to {} ({:+.0} %; told beyond {:.0} %).",
+        " Out of line: {label} with {}, where its neighbours lead to {} ({:+.0} %; told beyond \
+         {:.0} %).",
         figure(finding, value, large),
         figure(finding, odd.expected, large),
         (value / odd.expected.max(f64::MIN_POSITIVE) - 1.0) * 100.0,
@@ -83,7 +96,9 @@ fn title(finding: &Finding) -> String {
 pub fn figure(finding: &Finding, value: f64, large: Option<f64>) -> String {
     match (finding.measure, large) {
         (Measure::Iops, Some(bytes)) => words::bandwidth(value * bytes),
-        (Measure::Iops, None) => format!("{} {}", words::iops(value), words::rate_unit(finding.is_metadata)),
+        (Measure::Iops, None) => {
+            format!("{} {}", words::iops(value), words::rate_unit(finding.is_metadata))
+        }
         (Measure::BytesPerSecond, _) => words::bandwidth(value),
     }
 }
@@ -126,7 +141,8 @@ mod tests {
     use model::{Op, StageKind};
 
     fn told(counts: &[usize], sweep: &str) -> Vec<String> {
-        let mut recorded = Recorded::new(&format!("[[workload]]\nname = \"w\"\n[sweep]\n{sweep}\n"));
+        let mut recorded =
+            Recorded::new(&format!("[[workload]]\nname = \"w\"\n[sweep]\n{sweep}\n"));
         let first = recorded.stage(StageKind::Measure);
         for (number, count) in (0..).zip(counts) {
             recorded.interval(first + number, 0, &[(Op::Read, &vec![1_000; *count])]);
@@ -139,34 +155,38 @@ mod tests {
     #[test]
     fn a_point_out_of_line_above_the_peak_does_not_contradict_it() {
         let above = told(&[100, 100, 200, 100, 100, 100], "depth = \"1..32 x2\"");
-        let words = "Out of line: 4 with 200 IOPS, where its neighbours lead to 100 IOPS (+100 %; told beyond 10 %). \
-                     It is above the peak, which is that of the others.";
+        let words = "Out of line: 4 with 200 IOPS, where its neighbours lead to 100 IOPS (+100 %; \
+                     told beyond 10 %). It is above the peak, which is that of the others.";
         assert!(above[0].contains("peak 100 IOPS") && above[0].ends_with(words), "{above:?}");
         let below = told(&[100, 100, 50, 100, 100, 100], "depth = \"1..32 x2\"");
-        assert!(below[0].contains("Out of line: 4") && !below[0].contains("above the peak"), "{below:?}");
+        assert!(
+            below[0].contains("Out of line: 4") && !below[0].contains("above the peak"),
+            "{below:?}"
+        );
     }
 
     #[test]
     fn a_curve_is_told_with_its_evidence() {
         assert_eq!(
             told(&[100, 200, 400, 250, 990, 1000, 980, 900], "depth = \"1..128 x2\""),
-            [
-                "w read over depth: peak 1,000 IOPS at 32; level (within 5 % of it) from 16 to 64, in the middle 990 IOPS. \
-              Before that, 8 has 25 % of the peak. At the end, 128 has 90 %. \
-              Out of line: 8 with 250 IOPS, where its neighbours lead to 629 IOPS (-60 %; told beyond 10 %)."
-            ]
+            ["w read over depth: peak 1,000 IOPS at 32; level (within 5 % of it) from 16 to 64, \
+              in the middle 990 IOPS. Before that, 8 has 25 % of the peak. At the end, 128 has \
+              90 %. Out of line: 8 with 250 IOPS, where its neighbours lead to 629 IOPS (-60 %; \
+              told beyond 10 %)."]
         );
         assert_eq!(
             told(&[100, 200, 400, 800], "depth = [1, 2, 4, 8]"),
-            ["w read over depth: peak 800 IOPS at 8, its last value: the end of the climb was not reached. \
-              Before that, 4 has 50 % of the peak."]
+            ["w read over depth: peak 800 IOPS at 8, its last value: the end of the climb was \
+              not reached. Before that, 4 has 50 % of the peak."]
         );
         assert_eq!(
-            told(&[100, 100, 300, 310, 400, 400, 390, 400], "depth = [1, 2, 4, 8]\nrepetitions = 2\nalign = [512]"),
-            [
-                "w read over depth (align=512): peak 400 IOPS at 4; level (within 5 % of it) from 4 to 8, in the middle 398 IOPS. \
-              Before that, 2 has 76 % of the peak. Values are medians of up to 2 runs."
-            ]
+            told(
+                &[100, 100, 300, 310, 400, 400, 390, 400],
+                "depth = [1, 2, 4, 8]\nrepetitions = 2\nalign = [512]"
+            ),
+            ["w read over depth (align=512): peak 400 IOPS at 4; level (within 5 % of it) from 4 \
+              to 8, in the middle 398 IOPS. Before that, 2 has 76 % of the peak. Values are \
+              medians of up to 2 runs."]
         );
     }
 }

@@ -1,7 +1,8 @@
 //! Sentences folded to the width of a terminal, which by itself breaks lines in the midst of words.
 
-/// `text` with its sentences broken between words, so that no line has more than `room` characters where its words allow it. What belongs to
-/// an entry of a list, or to a note, is set in beneath it. Rows of tables, which have two spaces in a row somewhere, stay as they are.
+/// `text` with its sentences broken between words, so that no line has more than `room` characters
+/// where its words allow it. What belongs to an entry of a list, or to a note, is set in beneath
+/// it. Rows of tables, which have two spaces in a row somewhere, stay as they are.
 pub fn folded(text: &str, room: usize) -> String {
     text.split_inclusive('\n').map(|line| fold(line, room)).collect()
 }
@@ -36,10 +37,15 @@ pub fn hung(head: &str, sentence: &str, indent: usize, room: usize) -> String {
     text
 }
 
-/// How many characters the mark of an entry takes, with the space behind it: `- ` or a note's number.
+/// How many characters the mark of an entry takes, with the space behind it: `- ` or a note's
+/// number.
 fn mark(body: &str) -> usize {
-    let is_mark = |word: &str| word == "-" || !word.is_empty() && word.chars().all(|c| "⁰¹²³⁴⁵⁶⁷⁸⁹".contains(c));
-    body.split_once(' ').filter(|(first, _)| is_mark(first)).map_or(0, |(first, _)| first.chars().count() + 1)
+    let is_mark = |word: &str| {
+        word == "-" || !word.is_empty() && word.chars().all(|c| "⁰¹²³⁴⁵⁶⁷⁸⁹".contains(c))
+    };
+    body.split_once(' ')
+        .filter(|(first, _)| is_mark(first))
+        .map_or(0, |(first, _)| first.chars().count() + 1)
 }
 
 #[cfg(test)]
@@ -49,7 +55,10 @@ mod tests {
     #[test]
     fn sentences_break_between_words_and_entries_stand_in() {
         assert_eq!(folded("one two three\n", 8), "one two\nthree\n");
-        assert_eq!(folded("- one two three\n¹² four five six", 9), "- one two\n  three\n¹² four\n   five\n   six");
+        assert_eq!(
+            folded("- one two three\n¹² four five six", 9),
+            "- one two\n  three\n¹² four\n   five\n   six"
+        );
         assert_eq!(folded("no end", 80), "no end");
         assert_eq!(folded("  one two three\n", 9), "  one two\n  three\n", "set in as it was");
         assert_eq!(hung("head     ", "one two", 9, 14), "head     one\n         two");
@@ -60,7 +69,10 @@ mod tests {
     fn a_row_of_a_table_and_a_word_without_end_stay_whole() {
         let row = "workload  sweep  IOPS\n";
         assert_eq!(folded(row, 5), row);
-        assert_eq!(folded("a sim:cluster=with-a-long-name b", 10), "a\nsim:cluster=with-a-long-name\nb");
+        assert_eq!(
+            folded("a sim:cluster=with-a-long-name b", 10),
+            "a\nsim:cluster=with-a-long-name\nb"
+        );
         assert_eq!(folded("a b c", 0), "a\nb\nc", "no room is no reason to hang");
     }
 

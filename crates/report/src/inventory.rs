@@ -49,7 +49,8 @@ impl Lines {
     fn put(&mut self, head: &'static str, line: &str) {
         let shown = if self.head == head { "" } else { head };
         self.head = head;
-        // Names come from devices and from other machines: what would steer a terminal is not for it.
+        // Names come from devices and from other machines: what would steer a terminal is not for
+        // it.
         let line = printable::line(line);
         // Writing to a String cannot fail.
         let _ = writeln!(self.text, "{shown:8} {}", line.trim_end());
@@ -67,14 +68,18 @@ fn processors(inventory: &Inventory) -> Option<String> {
 fn cpus(cpus: &[u32]) -> String {
     match cpus.len() {
         0 => "no CPUs".to_owned(),
-        1..=MOST_LISTED => format!("CPUs {}", cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")),
+        1..=MOST_LISTED => {
+            format!("CPUs {}", cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(" "))
+        }
         many => words::counted(many as u64, "CPU"),
     }
 }
 
 fn limits(limits: &Limits) -> Option<String> {
     let mut parts = Vec::new();
-    parts.extend(limits.cpu_milli.map(|milli| format!("CPU time of {} CPUs", milli as f64 / 1_000.0)));
+    parts.extend(
+        limits.cpu_milli.map(|milli| format!("CPU time of {} CPUs", milli as f64 / 1_000.0)),
+    );
     parts.extend((!limits.cpus.is_empty()).then(|| format!("{} only", cpus(&limits.cpus))));
     parts.extend(limits.memory.map(|memory| format!("{memory} of memory with its page cache")));
     parts.extend(limits.io.iter().map(|line| format!("I/O {line}")));
@@ -87,8 +92,12 @@ fn listed(parts: &[String]) -> String {
 }
 
 fn device(disk: &DeviceFacts) -> String {
-    let named = |name: &str, value: &str| if value.is_empty() { String::new() } else { format!("{name} {value}") };
-    let number = |name: &str, value: Option<u32>| value.map(|value| format!("{name} {value}")).unwrap_or_default();
+    let named = |name: &str, value: &str| {
+        if value.is_empty() { String::new() } else { format!("{name} {value}") }
+    };
+    let number = |name: &str, value: Option<u32>| {
+        value.map(|value| format!("{name} {value}")).unwrap_or_default()
+    };
     let medium = [disk.media.words(), disk.transport.as_str()];
     let medium: Vec<&str> = medium.into_iter().filter(|word| !word.is_empty()).collect();
     let size = if disk.size > Bytes(0) { disk.size.to_string() } else { String::new() };
@@ -107,14 +116,22 @@ fn device(disk: &DeviceFacts) -> String {
 }
 
 fn speed(mbit: u32) -> String {
-    if mbit >= 1_000 { format!("{} Gbit/s", f64::from(mbit) / 1_000.0) } else { format!("{mbit} Mbit/s") }
+    if mbit >= 1_000 {
+        format!("{} Gbit/s", f64::from(mbit) / 1_000.0)
+    } else {
+        format!("{mbit} Mbit/s")
+    }
 }
 
 fn nic(nic: &NicFacts) -> String {
     let parts = [
         if nic.up { String::new() } else { "not up".to_owned() },
         nic.speed_mbit.map(speed).unwrap_or_default(),
-        if nic.driver.is_empty() { "software".to_owned() } else { format!("driver {}", nic.driver) },
+        if nic.driver.is_empty() {
+            "software".to_owned()
+        } else {
+            format!("driver {}", nic.driver)
+        },
         format!("MTU {}", nic.mtu),
         nic.numa_node.map(|node| format!("NUMA node {node}")).unwrap_or_default(),
         if nic.master.is_empty() { String::new() } else { format!("a part of {}", nic.master) },
@@ -139,7 +156,12 @@ fn mount(mount: &MountFacts) -> String {
         [] => String::new(),
         servers => format!(", served by {}", servers.join(", ")),
     };
-    format!("{}: {source}{} ({}){servers}", mount.mount_point, mount.file_system, mount.options.join(","))
+    format!(
+        "{}: {source}{} ({}){servers}",
+        mount.mount_point,
+        mount.file_system,
+        mount.options.join(",")
+    )
 }
 
 fn target(target: &TargetFacts, lines: &mut Lines) {
@@ -147,7 +169,10 @@ fn target(target: &TargetFacts, lines: &mut Lines) {
     lines.head = "";
     lines.put("target", &format!("{}: {}", target.path, what(&target.kind)));
     for link in &target.chain {
-        lines.put("target", &format!("{:indent$}{}", "", chain_line(link), indent = 2 * (link.depth as usize + 1)));
+        lines.put(
+            "target",
+            &format!("{:indent$}{}", "", chain_line(link), indent = 2 * (link.depth as usize + 1)),
+        );
     }
 }
 
@@ -158,7 +183,9 @@ fn what(kind: &TargetKind) -> String {
         TargetKind::Directory { .. } => "a directory".to_owned(),
         TargetKind::File { size } => format!("a file of {size}"),
         TargetKind::Device { size, in_use: None } => format!("a block device of {size}"),
-        TargetKind::Device { size, in_use: Some(why) } => format!("a block device of {size}; {why}"),
+        TargetKind::Device { size, in_use: Some(why) } => {
+            format!("a block device of {size}; {why}")
+        }
         TargetKind::Simulated { size } => format!("a simulated device of {size}"),
         TargetKind::Other(what) => what.clone(),
         TargetKind::Unreadable(why) => format!("it cannot be looked at: {why}"),
@@ -169,7 +196,9 @@ fn chain_line(link: &Link) -> String {
     let detail = if link.detail.is_empty() { String::new() } else { format!(" ({})", link.detail) };
     match &link.device {
         // What is below tells the rest.
-        Some(disk) if link.kind == LinkKind::Disk => format!("{} {}", link.kind.words(), device(disk)),
+        Some(disk) if link.kind == LinkKind::Disk => {
+            format!("{} {}", link.kind.words(), device(disk))
+        }
         Some(disk) => format!("{} {}{detail}, {}", link.kind.words(), link.name, disk.size),
         None => format!("{} {}{detail}", link.kind.words(), link.name),
     }
@@ -197,14 +226,15 @@ mod tests {
             numa_node: Some(1),
             ..DeviceFacts::default()
         };
-        let mount = |mount_point: &str, file_system: &str, source: &str, servers: &[&str]| MountFacts {
-            mount_point: mount_point.to_owned(),
-            file_system: file_system.to_owned(),
-            source: source.to_owned(),
-            options: vec!["relatime".to_owned(), "rw".to_owned()],
-            network: !servers.is_empty(),
-            servers: servers.iter().map(|name| (*name).to_owned()).collect(),
-        };
+        let mount =
+            |mount_point: &str, file_system: &str, source: &str, servers: &[&str]| MountFacts {
+                mount_point: mount_point.to_owned(),
+                file_system: file_system.to_owned(),
+                source: source.to_owned(),
+                options: vec!["relatime".to_owned(), "rw".to_owned()],
+                network: !servers.is_empty(),
+                servers: servers.iter().map(|name| (*name).to_owned()).collect(),
+            };
         let link = |depth, kind, name: &str, detail: &str, device| Link {
             depth,
             kind,
@@ -251,7 +281,13 @@ mod tests {
         };
         facts.targets[0].chain = vec![
             link(0, LinkKind::FileSystem, "xfs", "/dev/md0 at /mnt/data", None),
-            link(1, LinkKind::Raid, "md0", "raid1 of 2", Some(DeviceFacts { size: Bytes::gib(1023), ..disk("md0") })),
+            link(
+                1,
+                LinkKind::Raid,
+                "md0",
+                "raid1 of 2",
+                Some(DeviceFacts { size: Bytes::gib(1023), ..disk("md0") }),
+            ),
             link(2, LinkKind::Disk, "nvme0n1", "", Some(disk("nvme0n1"))),
             link(2, LinkKind::Disk, "nvme1n1", "", Some(disk("nvme1n1"))),
         ];

@@ -1,5 +1,5 @@
-//! Results for machines. The fields stand in `docs/json.md` and `docs/results.schema.json`; a change of meaning is a new
-//! `format`.
+//! Results for machines. The fields stand in `docs/json.md` and `docs/results.schema.json`; a
+//! change of meaning is a new `format`.
 
 use crate::split::{self, By};
 use crate::{findings, loadline, words};
@@ -14,7 +14,8 @@ pub const FORMAT: u32 = 1;
 /// could add all of them up.
 const RESULTS_FORMAT: u32 = 2;
 
-/// A run's results as one object, with what they reached of the ceilings of the testbed that they ran on, where it is known.
+/// A run's results as one object, with what they reached of the ceilings of the testbed that they
+/// ran on, where it is known.
 pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
     let (rows, reached) = crate::html::judged(record, testbed);
     let state = analysis::run_state(record);
@@ -93,7 +94,9 @@ fn result(record: &Record, row: &ResultRow) -> Value {
 
 /// The 95 % intervals.
 fn ci(row: &ResultRow) -> Value {
-    let ends = |interval: Option<Interval>| Value::from(interval.map(|interval| vec![interval.low, interval.high]));
+    let ends = |interval: Option<Interval>| {
+        Value::from(interval.map(|interval| vec![interval.low, interval.high]))
+    };
     let of = |estimate: Option<Estimate>| ends(estimate.map(|estimate| estimate.interval()));
     let mut latency = Map::new();
     latency.insert("mean".to_owned(), of(row.sure.mean_ns));
@@ -133,9 +136,13 @@ pub(crate) fn quantiles(latency: &Histogram) -> Value {
 /// The same with 0 for each −0, which a sum of nothing is: readers of JSON take it for a sign.
 pub fn plain(value: Value) -> Value {
     match value {
-        Value::Number(number) if number.is_f64() && number.as_f64() == Some(0.0) => Value::from(0.0),
+        Value::Number(number) if number.is_f64() && number.as_f64() == Some(0.0) => {
+            Value::from(0.0)
+        }
         Value::Array(values) => values.into_iter().map(plain).collect(),
-        Value::Object(fields) => fields.into_iter().map(|(key, value)| (key, plain(value))).collect(),
+        Value::Object(fields) => {
+            fields.into_iter().map(|(key, value)| (key, plain(value))).collect()
+        }
         other => other,
     }
 }
@@ -147,7 +154,9 @@ mod tests {
     use model::{Op, StageKind};
 
     fn mixed() -> Value {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"mix\"\nread = \"70%\"\n[sweep]\ndepth = [1, 8]\n");
+        let mut recorded = Recorded::new(
+            "[[workload]]\nname = \"mix\"\nread = \"70%\"\n[sweep]\ndepth = [1, 8]\n",
+        );
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[100_000; 2_000])]);
         recorded.end();
@@ -159,7 +168,8 @@ mod tests {
         insta::assert_snapshot!(serde_json::to_string_pretty(&mixed()).expect("JSON"));
     }
 
-    /// A small checker for the part of JSON Schema that our schema uses: type, required, properties, items, enum.
+    /// A small checker for the part of JSON Schema that our schema uses: type, required,
+    /// properties, items, enum.
     fn check(value: &Value, schema: &Value, place: &str) {
         let types: Vec<&str> = match &schema["type"] {
             Value::String(one) => vec![one],
@@ -180,9 +190,13 @@ mod tests {
         if let Some(words) = schema["enum"].as_array() {
             assert!(words.contains(value), "{place}: {value} is none of {words:?}");
         }
-        if let (Some(object), Some(properties)) = (value.as_object(), schema["properties"].as_object()) {
+        if let (Some(object), Some(properties)) =
+            (value.as_object(), schema["properties"].as_object())
+        {
             for (key, part) in object {
-                let known = properties.get(key).unwrap_or_else(|| panic!("{place}.{key} is not in the schema"));
+                let known = properties
+                    .get(key)
+                    .unwrap_or_else(|| panic!("{place}.{key} is not in the schema"));
                 check(part, known, &format!("{place}.{key}"));
             }
             for key in schema["required"].as_array().into_iter().flatten() {
@@ -196,9 +210,11 @@ mod tests {
 
     #[test]
     fn what_a_sweep_shows_fits_the_schema() {
-        let schema: Value = serde_json::from_str(include_str!("../../../docs/results.schema.json")).expect("JSON");
-        let mut recorded =
-            Recorded::new("[[workload]]\nname = \"w\"\n[sweep]\ndepth = \"1..16 x2\"\nrepetitions = 2\n");
+        let schema: Value =
+            serde_json::from_str(include_str!("../../../docs/results.schema.json")).expect("JSON");
+        let mut recorded = Recorded::new(
+            "[[workload]]\nname = \"w\"\n[sweep]\ndepth = \"1..16 x2\"\nrepetitions = 2\n",
+        );
         let first = recorded.stage(StageKind::Measure);
         for (stage, count) in (first..).zip([100, 100, 50, 50, 100, 100, 100, 100, 98, 98]) {
             recorded.interval(stage, 0, &[(Op::Read, &vec![1_000; count])]);
@@ -207,19 +223,33 @@ mod tests {
         let value = results(&recorded.record(), None);
         check(&value, &schema, "$");
         let finding = &value["findings"][0];
-        assert_eq!((&finding["knee"]["value"], &finding["plateau"]["to"]), (&json!("1"), &json!("16")));
-        assert_eq!((&finding["odd"][0]["value"], &finding["repetitions"]), (&json!("2"), &json!(2)));
+        assert_eq!(
+            (&finding["knee"]["value"], &finding["plateau"]["to"]),
+            (&json!("1"), &json!("16"))
+        );
+        assert_eq!(
+            (&finding["odd"][0]["value"], &finding["repetitions"]),
+            (&json!("2"), &json!(2))
+        );
         assert_eq!(value["results"][1]["repetition"], json!(2));
     }
 
     #[test]
     fn the_object_fits_its_schema() {
-        let schema: Value = serde_json::from_str(include_str!("../../../docs/results.schema.json")).expect("JSON");
+        let schema: Value =
+            serde_json::from_str(include_str!("../../../docs/results.schema.json")).expect("JSON");
         let value = mixed();
         check(&value, &schema, "$");
-        assert_eq!(value["results"].as_array().map(Vec::len), Some(3), "the second point never began");
+        assert_eq!(
+            value["results"].as_array().map(Vec::len),
+            Some(3),
+            "the second point never began"
+        );
         assert_eq!(value["results"][2]["op"], "all");
-        assert_eq!((&value["results"][2]["ios"], &value["results"][2]["covers"]), (&json!(2_000), &json!("point")));
+        assert_eq!(
+            (&value["results"][2]["ios"], &value["results"][2]["covers"]),
+            (&json!(2_000), &json!("point"))
+        );
         assert_eq!(value["results"][1]["latency_ns"]["p99"], Value::Null, "no write completed");
     }
 

@@ -1,4 +1,5 @@
-//! What hosts may leave behind that were lost for good, and the command that removes it: in words, as JSON, and as a section of the page.
+//! What hosts may leave behind that were lost for good, and the command that removes it: in words,
+//! as JSON, and as a section of the page.
 
 use crate::html::markup::{Markup, plain};
 use crate::html::reproduce::quoted;
@@ -15,7 +16,10 @@ fn command(left: &LeftBehind, plan: &Plan) -> String {
         Some(("--fanout", _)) => None,
         _ => Some(option.clone()),
     });
-    let words = ["plimsoll".to_owned(), "clean".to_owned()].into_iter().chain(way).chain(left.folders.iter().cloned());
+    let words = ["plimsoll".to_owned(), "clean".to_owned()]
+        .into_iter()
+        .chain(way)
+        .chain(left.folders.iter().cloned());
     words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
 }
 
@@ -32,7 +36,9 @@ fn sentence(left: &LeftBehind) -> String {
 /// For a terminal; empty where no host was lost for good.
 pub fn text(record: &Record) -> String {
     let all = left_behind(record);
-    let line = |left: &LeftBehind| format!("- {} Remove them with: {}\n", sentence(left), command(left, &record.plan));
+    let line = |left: &LeftBehind| {
+        format!("- {} Remove them with: {}\n", sentence(left), command(left, &record.plan))
+    };
     let lines: String = all.iter().map(line).collect();
     if lines.is_empty() { lines } else { format!("\nLeft behind\n{lines}") }
 }
@@ -72,24 +78,33 @@ mod tests {
         host.hostname = "h2".to_owned();
         let kind = PlannedTarget::Directory { root: "/my data-h0001".into() };
         host.targets = vec![Target { path: "/my data".into(), kind, files: Vec::new() }];
-        record.notes = vec![Note { stage: Some(0), host: 1, kind: NoteKind::HostLost, detail: "gone".into() }];
+        record.notes =
+            vec![Note { stage: Some(0), host: 1, kind: NoteKind::HostLost, detail: "gone".into() }];
         recorded.record()
     }
 
     #[test]
     fn the_command_reaches_the_host_alone_as_the_run_did() {
-        let said = |options: &[&str]| objects(&lost(options))[0]["command"].as_str().expect("a text").to_owned();
+        let said = |options: &[&str]| {
+            objects(&lost(options))[0]["command"].as_str().expect("a text").to_owned()
+        };
         let wanted = "plimsoll clean --hosts=h2 '--launcher=ssh -p 7 {host}' '/my data-h0001'";
         assert_eq!(said(&["--hosts=h[1-4]", "--launcher=ssh -p 7 {host}", "--fanout=2"]), wanted);
         assert_eq!(said(&["--hosts=local:2"]), "plimsoll clean '/my data-h0001'");
-        assert_eq!(said(&["--kubernetes=app=x"]), "plimsoll clean --kubernetes=app=x '/my data-h0001'");
+        assert_eq!(
+            said(&["--kubernetes=app=x"]),
+            "plimsoll clean --kubernetes=app=x '/my data-h0001'"
+        );
         let text = text(&lost(&["--hosts=h[1-2]"]));
         assert_eq!(
             text,
-            "\nLeft behind\n- Host h2 was lost for good. Perhaps /my data-h0001 still holds files of the run. \
-             Remove them with: plimsoll clean --hosts=h2 '/my data-h0001'\n"
+            "\nLeft behind\n- Host h2 was lost for good. Perhaps /my data-h0001 still holds files \
+             of the run. Remove them with: plimsoll clean --hosts=h2 '/my data-h0001'\n"
         );
         let page = section(&lost(&["--hosts=h[1-2]"])).into_string();
-        assert!(page.contains("Left behind") && page.contains("plimsoll clean --hosts=h2"), "{page}");
+        assert!(
+            page.contains("Left behind") && page.contains("plimsoll clean --hosts=h2"),
+            "{page}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! What a recorded run says to people: words, tables, charts, one page; and what a running one says while it goes.
+//! What a recorded run says to people: words, tables, charts, one page; and what a running one says
+//! while it goes.
 
 mod alike;
 mod attribution;

@@ -6,7 +6,8 @@ use analysis::means::{Because, Means, Timing, Way, means};
 use model::Record;
 use serde_json::{Value, json};
 
-/// One sentence for all results that were measured alike; where they were not, each begins with the names of the workloads that it is about.
+/// One sentence for all results that were measured alike; where they were not, each begins with the
+/// names of the workloads that it is about.
 pub fn sentences(record: &Record, rows: &[ResultRow]) -> Vec<String> {
     let mut alike: Vec<(Vec<&str>, String)> = Vec::new();
     for row in rows {
@@ -22,7 +23,8 @@ pub fn sentences(record: &Record, rows: &[ResultRow]) -> Vec<String> {
     }
     let is_one = alike.len() == 1;
     let told = alike.into_iter().filter(|(_, said)| !said.is_empty());
-    told.map(|(names, said)| if is_one { said } else { format!("{}: {said}", names.join(", ")) }).collect()
+    told.map(|(names, said)| if is_one { said } else { format!("{}: {said}", names.join(", ")) })
+        .collect()
 }
 
 fn sentence(means: &[Means]) -> String {
@@ -36,14 +38,20 @@ fn part(means: &Means, with_hosts: bool) -> String {
         Because::Refused(_) => "in place of the planned backend, which the kernel refused",
         Because::Tried(_) => "which did best when two were tried",
     };
-    let on = if with_hosts { format!(" on {}", words::counted(means.hosts as u64, "host")) } else { String::new() };
+    let on = if with_hosts {
+        format!(" on {}", words::counted(means.hosts as u64, "host"))
+    } else {
+        String::new()
+    };
     let how = match means.way {
         Way::Backend(backend) => format!("Sent by {backend}{on}, {because}"),
         Way::Simulated => format!("Simulated{on}"),
         Way::Calls => format!("Made by plain system calls{on}"),
     };
     let timed = match means.timing {
-        Timing::PerBatch => "timed by CLOCK_MONOTONIC, read once for each batch that goes out or is seen together",
+        Timing::PerBatch => {
+            "timed by CLOCK_MONOTONIC, read once for each batch that goes out or is seen together"
+        }
         Timing::PerRequest => "timed by CLOCK_MONOTONIC, read for each request",
         Timing::Virtual => "timed in virtual time, exact to the ns",
     };
@@ -100,14 +108,19 @@ mod tests {
             hosts: 1,
         };
         let alone = sentence(std::slice::from_ref(&planned));
-        assert!(alone.starts_with("Sent by io_uring, as planned; timed by CLOCK_MONOTONIC, read once"), "{alone}");
+        assert!(
+            alone.starts_with("Sent by io_uring, as planned; timed by CLOCK_MONOTONIC, read once"),
+            "{alone}"
+        );
         let both = sentence(&[planned, refused]);
         assert!(
-            both.contains("io_uring on 2 hosts, as planned") && both.contains("sync on 1 host, in place"),
+            both.contains("io_uring on 2 hosts, as planned")
+                && both.contains("sync on 1 host, in place"),
             "{both}"
         );
         let way = Way::Simulated;
-        let virtual_time = Means { way, because: Because::Planned, timing: Timing::Virtual, hosts: 1 };
+        let virtual_time =
+            Means { way, because: Because::Planned, timing: Timing::Virtual, hosts: 1 };
         assert_eq!(sentence(&[virtual_time]), "Simulated; timed in virtual time, exact to the ns.");
         assert_eq!(sentence(&[]), "");
     }

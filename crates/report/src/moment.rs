@@ -1,8 +1,10 @@
-//! A moment of a stage, and a latency, in words wherever one is told: on axes, in tables, in lines of text.
+//! A moment of a stage, and a latency, in words wherever one is told: on axes, in tables, in lines
+//! of text.
 
 use model::Nanos;
 
-/// A moment of a stage, exact to a tenth of a second once there are minutes: `45 s`, `5 min`, `1 h 30 min 15 s`.
+/// A moment of a stage, exact to a tenth of a second once there are minutes: `45 s`, `5 min`, `1 h
+/// 30 min 15 s`.
 pub fn time_words(seconds: f64) -> String {
     if seconds == 0.0 {
         return "0".to_owned();
@@ -28,7 +30,11 @@ mod tests {
 
     #[test]
     fn moments_are_told_apart() {
-        let told: Vec<String> = [0.0, 0.5, 45.0, 60.0, 61.3, 300.0, 3_600.0, 5_415.0].map(time_words).into();
-        assert_eq!(told, ["0", "500 ms", "45 s", "1 min", "1 min 1.3 s", "5 min", "1 h", "1 h 30 min 15 s"]);
+        let told: Vec<String> =
+            [0.0, 0.5, 45.0, 60.0, 61.3, 300.0, 3_600.0, 5_415.0].map(time_words).into();
+        assert_eq!(
+            told,
+            ["0", "500 ms", "45 s", "1 min", "1 min 1.3 s", "5 min", "1 h", "1 h 30 min 15 s"]
+        );
     }
 }

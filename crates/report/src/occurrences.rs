@@ -1,4 +1,5 @@
-//! What happened at instants of a run, and what it did: in words, as tables, as JSON, and as a section of the page.
+//! What happened at instants of a run, and what it did: in words, as tables, as JSON, and as a
+//! section of the page.
 
 use crate::columns::{self, Column};
 use crate::html::markup::{Markup, classed, element, plain};
@@ -9,7 +10,8 @@ use analysis::effects::{Effect, effects};
 use model::{Nanos, Occurrence, OccurrenceKind, Plan, Record};
 use serde_json::{Value, json};
 
-/// A table in a terminal names so many hosts of each event: those that lost most. The page and JSON have all.
+/// A table in a terminal names so many hosts of each event: those that lost most. The page and JSON
+/// have all.
 const MOST_HOSTS: usize = 4;
 /// A list in a terminal has so many lines; the page and JSON have all.
 const MOST_LINES: usize = 40;
@@ -29,11 +31,19 @@ fn kind(kind: OccurrenceKind) -> &'static str {
     }
 }
 
-/// What happened, in a line without its time: `event migration`, `command ended: migration (exit status 3 after 2 s)`.
+/// What happened, in a line without its time: `event migration`, `command ended: migration (exit
+/// status 3 after 2 s)`.
 pub fn line(occurrence: &Occurrence, plan: &Plan) -> String {
     let host = match occurrence.host.filter(|_| plan.hosts.len() > 1) {
         // Its label begins with its name.
-        Some(_) if matches!(occurrence.kind, OccurrenceKind::HostLost | OccurrenceKind::HostReturned) => String::new(),
+        Some(_)
+            if matches!(
+                occurrence.kind,
+                OccurrenceKind::HostLost | OccurrenceKind::HostReturned
+            ) =>
+        {
+            String::new()
+        }
         Some(number) => format!("{}: ", host_name(plan, number)),
         None => String::new(),
     };
@@ -44,19 +54,26 @@ pub fn line(occurrence: &Occurrence, plan: &Plan) -> String {
 pub(crate) fn line_of(occurrence: &Occurrence, host: &str) -> String {
     let is_end = matches!(occurrence.kind, OccurrenceKind::CommandEnded | OccurrenceKind::Prerun);
     // What was left out took no time.
-    let end = if is_end && occurrence.duration_ns.is_some() { end_words(occurrence) } else { String::new() };
-    let silent = match occurrence.duration_ns.filter(|_| occurrence.kind == OccurrenceKind::HostLost) {
-        Some(ns) => format!(" (given up {} after its last word)", rough(ns)),
-        None => String::new(),
+    let end = if is_end && occurrence.duration_ns.is_some() {
+        end_words(occurrence)
+    } else {
+        String::new()
     };
+    let silent =
+        match occurrence.duration_ns.filter(|_| occurrence.kind == OccurrenceKind::HostLost) {
+            Some(ns) => format!(" (given up {} after its last word)", rough(ns)),
+            None => String::new(),
+        };
     format!("{}: {host}{}{end}{silent}", kind(occurrence.kind), occurrence.label)
 }
 
 /// How a command ended: ` (exit status 3 after 2 s)`.
 fn end_words(occurrence: &Occurrence) -> String {
-    let status =
-        occurrence.status.map_or_else(|| "no exit status".to_owned(), |status| format!("exit status {status}"));
-    let after = occurrence.duration_ns.map_or_else(String::new, |ns| format!(" after {}", rough(ns)));
+    let status = occurrence
+        .status
+        .map_or_else(|| "no exit status".to_owned(), |status| format!("exit status {status}"));
+    let after =
+        occurrence.duration_ns.map_or_else(String::new, |ns| format!(" after {}", rough(ns)));
     format!(" ({status}{after})")
 }
 
@@ -66,7 +83,9 @@ fn rough(ns: u64) -> String {
 }
 
 fn host_name(plan: &Plan, number: u32) -> String {
-    plan.hosts.get(number as usize).map_or_else(|| format!("host {number}"), |host| host.hostname.clone())
+    plan.hosts
+        .get(number as usize)
+        .map_or_else(|| format!("host {number}"), |host| host.hostname.clone())
 }
 
 /// When, on the axis of its stage: `8k-67-33 · measure at 30 min`.
@@ -75,7 +94,11 @@ fn place(occurrence: &Occurrence, plan: &Plan) -> String {
     match stage {
         Some(stage) => {
             let name = crate::live::progress::name(plan, stage);
-            format!("{} at {}", name.split_whitespace().collect::<Vec<_>>().join(" "), at(occurrence))
+            format!(
+                "{} at {}",
+                name.split_whitespace().collect::<Vec<_>>().join(" "),
+                at(occurrence)
+            )
         }
         None => words::utc(occurrence.unix_ns),
     }
@@ -96,7 +119,11 @@ fn cells(found: &Aftermath) -> [String; 8] {
         words::iops(found.lowest),
         if dip { words::share(found.depth()) } else { "no dip".to_owned() },
         if dip { seconds(found.began_after_s).unwrap_or_else(none) } else { none() },
-        if dip { seconds(found.recovered_after_s).unwrap_or_else(|| "not seen".to_owned()) } else { none() },
+        if dip {
+            seconds(found.recovered_after_s).unwrap_or_else(|| "not seen".to_owned())
+        } else {
+            none()
+        },
         if dip { words::count(found.missing_ios.round() as u64) } else { none() },
         match found.extra_latency_ns.filter(|_| dip) {
             Some(ns) if ns < 0.0 => format!("−{}", words::latency(Some((-ns).round() as u64))),
@@ -106,13 +133,16 @@ fn cells(found: &Aftermath) -> [String; 8] {
     ]
 }
 
-const HEADS: [&str; 8] = ["before", "noise", "lowest", "depth", "dip after", "back after", "missing", "latency"];
+const HEADS: [&str; 8] =
+    ["before", "noise", "lowest", "depth", "dip after", "back after", "missing", "latency"];
 
 /// What the heads mean, under every table.
-const LEGEND: &str = "Before: requests per second before the event. Noise: how much intervals scattered before it (standard deviation ÷ mean); what is \
-                      within four of these over three intervals, or five in one, is no dip. Lowest: of one interval, until it is back or the stage ends. Back after: until the rate is within 5 % of that again (or within its own noise, if that is \
-                      wider). Missing: requests that the level before would have brought. Latency: mean in the dip against before. It says what came after the \
-                      event, not what caused it.";
+const LEGEND: &str = "Before: requests per second before the event. Noise: how much intervals scattered before it \
+     (standard deviation ÷ mean); what is within four of these over three intervals, or five in \
+     one, is no dip. Lowest: of one interval, until it is back or the stage ends. Back after: \
+     until the rate is within 5 % of that again (or within its own noise, if that is wider). \
+     Missing: requests that the level before would have brought. Latency: mean in the dip against \
+     before. It says what came after the event, not what caused it.";
 
 /// The lines of one effect: name and figures, in total and for each host.
 fn effect_lines(effect: &Effect, plan: &Plan, most_hosts: usize) -> Vec<(String, [String; 8])> {
@@ -145,8 +175,10 @@ pub fn table(record: &Record) -> String {
     if behind > 0 {
         text.push_str(&format!("- and {behind} more: see the page, or --json\n"));
     }
-    let effects: Vec<Effect> =
-        effects(record).into_iter().filter(|effect| effect.total.is_some() || !effect.hosts.is_empty()).collect();
+    let effects: Vec<Effect> = effects(record)
+        .into_iter()
+        .filter(|effect| effect.total.is_some() || !effect.hosts.is_empty())
+        .collect();
     if effects.is_empty() {
         return text;
     }
@@ -154,7 +186,9 @@ pub fn table(record: &Record) -> String {
     let mut table: Vec<Column> = names.into_iter().chain(HEADS.map(Column::figures)).collect();
     for effect in &effects {
         let Some(occurrence) = record.occurrences.get(effect.occurrence) else { continue };
-        for (number, (host, figures)) in effect_lines(effect, plan, MOST_HOSTS).into_iter().enumerate() {
+        for (number, (host, figures)) in
+            effect_lines(effect, plan, MOST_HOSTS).into_iter().enumerate()
+        {
             let head = if number == 0 {
                 [occurrence.label.clone(), at(occurrence), effect.workload.clone(), host]
             } else {
@@ -169,14 +203,18 @@ pub fn table(record: &Record) -> String {
     text
 }
 
-/// What happened in a run and what came after it, in one sentence for the paragraph that says what the run is; `None` where nothing happened
-/// whose effect can be told. Of several events, that after which most requests were missing.
+/// What happened in a run and what came after it, in one sentence for the paragraph that says what
+/// the run is; `None` where nothing happened whose effect can be told. Of several events, that
+/// after which most requests were missing.
 pub fn finding(record: &Record) -> Option<String> {
     let effects = effects(record);
-    let mut told: Vec<usize> = effects.iter().filter(|one| one.total.is_some()).map(|one| one.occurrence).collect();
+    let mut told: Vec<usize> =
+        effects.iter().filter(|one| one.total.is_some()).map(|one| one.occurrence).collect();
     told.dedup();
-    let missing = |found: &Aftermath| if found.began_after_s.is_some() { found.missing_ios } else { 0.0 };
-    let all = || effects.iter().filter_map(|effect| effect.total.as_ref().map(|found| (effect, found)));
+    let missing =
+        |found: &Aftermath| if found.began_after_s.is_some() { found.missing_ios } else { 0.0 };
+    let all =
+        || effects.iter().filter_map(|effect| effect.total.as_ref().map(|found| (effect, found)));
     // Of equal ones the first.
     let (effect, found) = all().rev().max_by(|a, b| missing(a.1).total_cmp(&missing(b.1)))?;
     let occurrence = record.occurrences.get(effect.occurrence)?;
@@ -311,13 +349,20 @@ fn list(record: &Record) -> Markup {
     };
     let head = ["When", "What", "More"].map(|word| element("th", &[("scope", "col")], word));
     let body: Markup = record.occurrences.iter().map(row).collect();
-    classed("div", "scroll", plain("table", [plain("thead", plain("tr", head)), plain("tbody", body)]))
+    classed(
+        "div",
+        "scroll",
+        plain("table", [plain("thead", plain("tr", head)), plain("tbody", body)]),
+    )
 }
 
 fn aftermaths(record: &Record, effects: &[Effect]) -> Markup {
-    let mut head: Markup =
-        ["After", "At", "Workload", "Host"].map(|word| element("th", &[("scope", "col")], word)).into();
-    head.push(HEADS.map(|word| element("th", &[("scope", "col"), ("class", "number")], capital(word))));
+    let mut head: Markup = ["After", "At", "Workload", "Host"]
+        .map(|word| element("th", &[("scope", "col")], word))
+        .into();
+    head.push(
+        HEADS.map(|word| element("th", &[("scope", "col"), ("class", "number")], capital(word))),
+    );
     let mut body = Markup::new();
     for effect in effects {
         let Some(occurrence) = record.occurrences.get(effect.occurrence) else { continue };
@@ -326,7 +371,12 @@ fn aftermaths(record: &Record, effects: &[Effect]) -> Markup {
             cells.push(plain("td", at(occurrence)));
             cells.push(plain("td", &effect.workload));
             cells.push(plain("td", host));
-            cells.push(figures.into_iter().map(|figure| classed("td", "number", figure)).collect::<Markup>());
+            cells.push(
+                figures
+                    .into_iter()
+                    .map(|figure| classed("td", "number", figure))
+                    .collect::<Markup>(),
+            );
             body.push(plain("tr", cells));
         }
     }
@@ -342,9 +392,11 @@ fn capital(word: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The instants of a stage as a chart over its time draws them: seconds and label. What commands end is no line of its own.
+/// The instants of a stage as a chart over its time draws them: seconds and label. What commands
+/// end is no line of its own.
 pub fn on_axis(record: &Record, stage: u32) -> Vec<(f64, String)> {
-    let of_stage = record.occurrences.iter().filter(|one| one.stage == Some(stage) && one.may_have_effects());
+    let of_stage =
+        record.occurrences.iter().filter(|one| one.stage == Some(stage) && one.may_have_effects());
     of_stage.map(|one| (one.since_s(), line(one, &record.plan))).collect()
 }
 
@@ -355,7 +407,8 @@ mod tests {
     use model::{Op, StageKind};
 
     fn migrated() -> Record {
-        let mut recorded = Recorded::with_hosts("[stages]\nmeasure = \"40s\"\n[[workload]]\nname = \"w\"\n", 3);
+        let mut recorded =
+            Recorded::with_hosts("[stages]\nmeasure = \"40s\"\n[[workload]]\nname = \"w\"\n", 3);
         let stage = recorded.stage(StageKind::Measure);
         for second in 0..40 {
             for host in 0..3 {
@@ -375,7 +428,8 @@ mod tests {
             ..at(OccurrenceKind::CommandEnded, "migration")
         };
         let log = Occurrence { host: Some(1), ..at(OccurrenceKind::KernelLog, "nvme0: I/O error") };
-        recorded.record_mut().occurrences = vec![at(OccurrenceKind::Planned, "migration"), ended, log];
+        recorded.record_mut().occurrences =
+            vec![at(OccurrenceKind::Planned, "migration"), ended, log];
         recorded.record()
     }
 
@@ -391,14 +445,20 @@ mod tests {
         let told = finding(&record).expect("an event");
         assert_eq!(
             told,
-            "Of its 2 events, most was missing after one: after the event migration (at 20 s) the rate of w fell by 28 %, from 600 to 430 IOPS, and was back 10 s after it."
+            "Of its 2 events, most was missing after one: after the event migration (at 20 s) the \
+             rate of w fell by 28 %, from 600 to 430 IOPS, and was back 10 s after it."
         );
         record.occurrences.truncate(2);
         assert!(
-            finding(&record).expect("one event").starts_with("After the event migration (at 20 s) the rate of w fell")
+            finding(&record)
+                .expect("one event")
+                .starts_with("After the event migration (at 20 s) the rate of w fell")
         );
         record.occurrences[0].at_ns = 35_000_000_000;
-        assert_eq!(finding(&record).as_deref(), Some("After the event migration (at 35 s) the rate did not dip."));
+        assert_eq!(
+            finding(&record).as_deref(),
+            Some("After the event migration (at 35 s) the rate did not dip.")
+        );
         record.occurrences.clear();
         assert_eq!(finding(&record), None);
     }
@@ -412,7 +472,11 @@ mod tests {
         let host = &after["hosts"][1];
         assert_eq!((&host["host"], &host["lowest_iops"]), (&json!("node1"), &json!(30.0)));
         assert_eq!((&host["recovered_after_s"], &host["duration_s"]), (&json!(10.0), &json!(10.0)));
-        assert_eq!(objects[1]["aftermath"], json!([]), "the end of a command is looked at with its beginning");
+        assert_eq!(
+            objects[1]["aftermath"],
+            json!([]),
+            "the end of a command is looked at with its beginning"
+        );
     }
 
     #[test]

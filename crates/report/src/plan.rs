@@ -10,7 +10,8 @@ use model::{Bytes, EventTime, HostPlan, Nanos, Plan, PlannedEvent, StageKind, pr
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// What `prepare` is taken to write in a second, for the estimate of its time. A disk of today does at least this.
+/// What `prepare` is taken to write in a second, for the estimate of its time. A disk of today does
+/// at least this.
 const ASSUMED_BYTES_PER_S: u64 = 200_000_000;
 
 /// What a line is about, and the gap behind it, in characters.
@@ -35,7 +36,10 @@ pub fn render_within(plan: &Plan, hosts: &[HostFacts], room: Option<usize>) -> S
         for (number, target) in (0..).zip(&host.targets) {
             let facts = facts.targets.iter().find(|facts| facts.path == target.path);
             let scenarios = scenarios(plan, host, number);
-            put("target", &format!("{scenarios}{}", target_line(plan, (host, number), target, facts)));
+            put(
+                "target",
+                &format!("{scenarios}{}", target_line(plan, (host, number), target, facts)),
+            );
         }
     }
     if plan.has_parts() {
@@ -57,8 +61,9 @@ pub fn render_within(plan: &Plan, hosts: &[HostFacts], room: Option<usize>) -> S
 
 /// An event with its instants, and what is done then.
 fn event_line(plan: &Plan, event: &PlannedEvent) -> String {
-    let due_ns =
-        |stage: &model::plan::Stage| event.due_ns(stage, stage.point.and_then(|point| plan.points.get(point as usize)));
+    let due_ns = |stage: &model::plan::Stage| {
+        event.due_ns(stage, stage.point.and_then(|point| plan.points.get(point as usize)))
+    };
     let mut due: Vec<u64> = plan.stages.iter().filter_map(due_ns).collect();
     let stages = due.len() as u64;
     due.sort_unstable();
@@ -78,14 +83,21 @@ fn event_line(plan: &Plan, event: &PlannedEvent) -> String {
     };
     let is_simulated = plan.hosts.iter().any(|host| host.engine.virtual_time);
     let what = match &event.command {
-        None if is_simulated => {
-            "a mark alone: what happens then is up to the parameters of the simulated target".to_owned()
-        }
+        None if is_simulated => "a mark alone: what happens then is up to the parameters of the \
+                                 simulated target"
+            .to_owned(),
         None => {
-            format!("a mark alone; --set event.{}.command=\"…\" has the coordinator run a command then", event.name)
+            format!(
+                "a mark alone; --set event.{}.command=\"…\" has the coordinator run a command then",
+                event.name
+            )
         }
-        Some(_) if is_simulated => "a mark alone: under simulated time its command is left out".to_owned(),
-        Some(command) => format!("the coordinator runs: {}", model::occurrence::one_line(command, 200)),
+        Some(_) if is_simulated => {
+            "a mark alone: under simulated time its command is left out".to_owned()
+        }
+        Some(command) => {
+            format!("the coordinator runs: {}", model::occurrence::one_line(command, 200))
+        }
     };
     format!("{}: {at}{when} {}; {what}", event.name, words::counted(stages, "measure stage"))
 }
@@ -93,7 +105,8 @@ fn event_line(plan: &Plan, event: &PlannedEvent) -> String {
 /// What is done before points, once for each command, with the number of its points.
 fn prerun_lines(plan: &Plan) -> Vec<String> {
     let mut commands: Vec<(&str, u64)> = Vec::new();
-    for command in plan.points.iter().filter_map(|point| point.prerun.as_ref()?.command.as_deref()) {
+    for command in plan.points.iter().filter_map(|point| point.prerun.as_ref()?.command.as_deref())
+    {
         match commands.iter_mut().find(|(known, _)| *known == command) {
             Some((_, points)) => *points += 1,
             None => commands.push((command, 1)),
@@ -125,12 +138,18 @@ pub fn time(plan: &Plan) -> String {
     let amounts = assumed(amounts(plan));
     let fixed = plan.fixed_time();
     let (room, least) = (plan.steady_room(), Nanos(fixed.0.saturating_sub(plan.steady_room().0)));
-    let fixed_words = if room == Nanos(0) { fixed.to_string() } else { format!("{least} to {fixed}") };
+    let fixed_words =
+        if room == Nanos(0) { fixed.to_string() } else { format!("{least} to {fixed}") };
     if prepare == Nanos(0) && plan.hosts.iter().any(|host| !host.trees.is_empty()) {
         let all = "as long as the operations on all files take";
-        return if fixed == Nanos(0) { all.to_owned() } else { format!("{all}, and {fixed_words} of mixes of them") };
+        return if fixed == Nanos(0) {
+            all.to_owned()
+        } else {
+            format!("{all}, and {fixed_words} of mixes of them")
+        };
     }
-    let all = [prepare, amounts, fixed, verify].iter().fold(0u64, |sum, time| sum.saturating_add(time.0));
+    let all =
+        [prepare, amounts, fixed, verify].iter().fold(0u64, |sum, time| sum.saturating_add(time.0));
     let all = Nanos(all);
     if all == fixed {
         return fixed_words;
@@ -145,29 +164,40 @@ pub fn time(plan: &Plan) -> String {
     };
     let measured = match (amounts, fixed) {
         (Nanos(0), _) => fixed_words,
-        (amounts, Nanos(0)) => format!("{} for the amounts (at an assumed 200 MB/s)", whole(amounts)),
-        (amounts, _) => format!("{fixed_words}, and {} for the amounts (at an assumed 200 MB/s)", whole(amounts)),
+        (amounts, Nanos(0)) => {
+            format!("{} for the amounts (at an assumed 200 MB/s)", whole(amounts))
+        }
+        (amounts, _) => format!(
+            "{fixed_words}, and {} for the amounts (at an assumed 200 MB/s)",
+            whole(amounts)
+        ),
     };
     let bound = if room == Nanos(0) { "about" } else { "at most about" };
     format!("{bound} {}: {before}{measured}{after}", whole(all))
 }
 
-/// The same of a simulation: nobody can say beforehand how fast what is simulated carries bytes, and real time does not come into it.
+/// The same of a simulation: nobody can say beforehand how fast what is simulated carries bytes,
+/// and real time does not come into it.
 fn virtual_time(plan: &Plan) -> String {
     let (prepare, amounts, verify) = (plan.prepare_bytes(), amounts(plan), plan.verify_bytes());
     let (fixed, room) = (plan.fixed_time(), plan.steady_room());
     let mut steps = Vec::new();
     if fixed > Nanos(0) {
         let least = Nanos(fixed.0.saturating_sub(room.0));
-        steps.push(if room == Nanos(0) { fixed.to_string() } else { format!("{least} to {fixed}") });
+        steps.push(if room == Nanos(0) {
+            fixed.to_string()
+        } else {
+            format!("{least} to {fixed}")
+        });
     }
     let has_trees = plan.hosts.iter().any(|host| !host.trees.is_empty());
-    let open: Vec<String> = [(prepare, "to prepare"), (amounts, "of amounts"), (verify, "to verify")]
-        .into_iter()
-        .filter(|(bytes, _)| *bytes > Bytes(0))
-        .map(|(bytes, what)| format!("{bytes} {what}"))
-        .chain(has_trees.then(|| "the operations on all files".to_owned()))
-        .collect();
+    let open: Vec<String> =
+        [(prepare, "to prepare"), (amounts, "of amounts"), (verify, "to verify")]
+            .into_iter()
+            .filter(|(bytes, _)| *bytes > Bytes(0))
+            .map(|(bytes, what)| format!("{bytes} {what}"))
+            .chain(has_trees.then(|| "the operations on all files".to_owned()))
+            .collect();
     if open.is_empty() {
         return steps.pop().unwrap_or_else(|| fixed.to_string());
     }
@@ -177,8 +207,9 @@ fn virtual_time(plan: &Plan) -> String {
 
 /// All bytes of the stages that end with an amount, reads and writes together.
 fn amounts(plan: &Plan) -> Bytes {
-    let stages =
-        (0..).zip(&plan.stages).filter(|(_, stage)| stage.stop().once().is_some_and(|_| stage.point.is_some()));
+    let stages = (0..)
+        .zip(&plan.stages)
+        .filter(|(_, stage)| stage.stop().once().is_some_and(|_| stage.point.is_some()));
     Bytes(stages.map(|(number, _)| plan.amount(number).0).fold(0, u64::saturating_add))
 }
 
@@ -201,7 +232,8 @@ fn suite(plan: &Plan) -> String {
 
 /// One host in a line.
 pub fn host_line(facts: &HostFacts) -> String {
-    let mut text = format!("{}: {}", facts.hostname, words::counted(u64::from(facts.logical_cpus), "CPU"));
+    let mut text =
+        format!("{}: {}", facts.hostname, words::counted(u64::from(facts.logical_cpus), "CPU"));
     if !facts.cpu_model.is_empty() {
         let _ = write!(text, " ({})", facts.cpu_model);
     }
@@ -214,10 +246,15 @@ pub fn host_line(facts: &HostFacts) -> String {
 
 /// The scenarios whose layout a target holds: `local, remote: `; nothing where all have one.
 fn scenarios(plan: &Plan, host: &HostPlan, target: u32) -> String {
-    let Some(part) = host.parts.iter().find(|part| part.targets.contains(&target)) else { return String::new() };
+    let Some(part) = host.parts.iter().find(|part| part.targets.contains(&target)) else {
+        return String::new();
+    };
     let mut names: Vec<&str> = Vec::new();
     for stage in part.stages.iter().filter_map(|stage| plan.stages.get(*stage as usize)) {
-        let name = stage.point.and_then(|point| plan.points.get(point as usize)).map(|point| point.scenario.as_str());
+        let name = stage
+            .point
+            .and_then(|point| plan.points.get(point as usize))
+            .map(|point| point.scenario.as_str());
         names.extend(name.filter(|name| !names.contains(name)));
     }
     format!("{}: ", names.join(", "))
@@ -226,20 +263,32 @@ fn scenarios(plan: &Plan, host: &HostPlan, target: u32) -> String {
 /// When the layouts of scenarios stand, and what they take at most.
 fn layouts(plan: &Plan) -> String {
     let parts = plan.hosts.first().map_or(&[][..], |host| &host.parts);
-    let meet = parts.iter().enumerate().any(|(number, part)| parts[..number].iter().any(|other| part.meets(other)));
+    let meet = parts
+        .iter()
+        .enumerate()
+        .any(|(number, part)| parts[..number].iter().any(|other| part.meets(other)));
     let most = plan.footprint();
     match meet {
         true => format!("{} side by side, {most} at most", parts.len()),
-        false => format!("{} one after the other, each removed before the next is made, {most} at most", parts.len()),
+        false => format!(
+            "{} one after the other, each removed before the next is made, {most} at most",
+            parts.len()
+        ),
     }
 }
 
-fn target_line(plan: &Plan, place: (&HostPlan, u32), target: &Target, facts: Option<&TargetFacts>) -> String {
+fn target_line(
+    plan: &Plan,
+    place: (&HostPlan, u32),
+    target: &Target,
+    facts: Option<&TargetFacts>,
+) -> String {
     let name = match &target.kind {
         PlannedTarget::Directory { root } => root,
-        PlannedTarget::Joined | PlannedTarget::ReadOnly | PlannedTarget::Device | PlannedTarget::Simulated => {
-            &target.path
-        }
+        PlannedTarget::Joined
+        | PlannedTarget::ReadOnly
+        | PlannedTarget::Device
+        | PlannedTarget::Simulated => &target.path,
     };
     let mut text = format!("{name}: {}", layout(plan, place, target));
     let medium = facts.map(medium).unwrap_or_default();
@@ -257,32 +306,58 @@ fn layout(plan: &Plan, (host, number): (&HostPlan, u32), target: &Target) -> Str
     }
     match (&target.kind, plan.backend) {
         (_, backend) if backend.sends_nothing() => format!("nothing is sent ({backend} backend)"),
-        (PlannedTarget::Directory { .. }, _) if target.files.len() == 1 => format!("1 file of {each}"),
-        (PlannedTarget::Directory { .. }, _) if target.files.iter().any(|file| file.size != each) => {
+        (PlannedTarget::Directory { .. }, _) if target.files.len() == 1 => {
+            format!("1 file of {each}")
+        }
+        (PlannedTarget::Directory { .. }, _)
+            if target.files.iter().any(|file| file.size != each) =>
+        {
             let sizes = || target.files.iter().map(|file| file.size);
-            let (least, most) = (sizes().min().unwrap_or_default(), sizes().max().unwrap_or_default());
+            let (least, most) =
+                (sizes().min().unwrap_or_default(), sizes().max().unwrap_or_default());
             format!("{} files of {least} to {most}, {total} in all", target.files.len())
         }
-        (PlannedTarget::Directory { .. }, _) => format!("{} files × {each} = {total}", target.files.len()),
-        (PlannedTarget::Joined, _) if target.files.len() == 1 => format!("the {each} that another host makes"),
-        (PlannedTarget::Joined, _) => format!("the {} files of {total} that another host makes", target.files.len()),
+        (PlannedTarget::Directory { .. }, _) => {
+            format!("{} files × {each} = {total}", target.files.len())
+        }
+        (PlannedTarget::Joined, _) if target.files.len() == 1 => {
+            format!("the {each} that another host makes")
+        }
+        (PlannedTarget::Joined, _) => {
+            format!("the {} files of {total} that another host makes", target.files.len())
+        }
         (PlannedTarget::ReadOnly, _) => format!("{total} read as they are, nothing is written"),
         (PlannedTarget::Simulated, _) => match target.path.starts_with(SIMULATED_CLUSTER) {
-            true if target.files.len() == 1 => format!("{total} of a volume of a simulated cluster"),
-            true => format!("{} volumes of a simulated cluster, {total} in all", target.files.len()),
+            true if target.files.len() == 1 => {
+                format!("{total} of a volume of a simulated cluster")
+            }
+            true => {
+                format!("{} volumes of a simulated cluster, {total} in all", target.files.len())
+            }
             false => format!("{total} of a simulated device"),
         },
-        (PlannedTarget::Device, _) => format!("{total} OVERWRITTEN: all that is on the device is lost"),
+        (PlannedTarget::Device, _) => {
+            format!("{total} OVERWRITTEN: all that is on the device is lost")
+        }
     }
 }
 
-/// The trees of a target, where it has any. Points that differ in their workers have trees of their own, one after the other.
+/// The trees of a target, where it has any. Points that differ in their workers have trees of their
+/// own, one after the other.
 fn trees(plan: &Plan, host: &HostPlan, target: u32) -> Option<String> {
-    let trees = || plan.hosts.iter().flat_map(|host| &host.trees).filter(|tree| tree.target == target && !tree.joined);
+    let trees = || {
+        plan.hosts
+            .iter()
+            .flat_map(|host| &host.trees)
+            .filter(|tree| tree.target == target && !tree.joined)
+    };
     let first = trees().next()?;
     let directories = trees().map(Tree::directories).fold(0, u64::saturating_add);
-    let stages: Option<&[u32]> =
-        host.parts.iter().find(|part| part.targets.contains(&target)).map(|part| part.stages.as_slice());
+    let stages: Option<&[u32]> = host
+        .parts
+        .iter()
+        .find(|part| part.targets.contains(&target))
+        .map(|part| part.stages.as_slice());
     let is_here = |stage: &&HostStage| stages.is_none_or(|stages| stages.contains(&stage.stage));
     // Hosts need not be at their fullest at the same point.
     let mut files: BTreeMap<u32, u64> = BTreeMap::new();
@@ -298,7 +373,10 @@ fn trees(plan: &Plan, host: &HostPlan, target: u32) -> Option<String> {
         "{} of {} at a time, in {} with {} {noun}",
         words::counted(fullest, "file"),
         match least == most {
-            true => sizes_of(first, plan.hosts.iter().map(|host| host.in_trees().0).fold(0, u64::saturating_add)),
+            true => sizes_of(
+                first,
+                plan.hosts.iter().map(|host| host.in_trees().0).fold(0, u64::saturating_add)
+            ),
             false => format!("{least} to {most}"),
         },
         words::counted(trees().count() as u64, "tree"),
@@ -306,11 +384,14 @@ fn trees(plan: &Plan, host: &HostPlan, target: u32) -> Option<String> {
     ))
 }
 
-/// The size of a tree's files; where they differ, their mean and what all files of the plan have together, both to be expected.
+/// The size of a tree's files; where they differ, their mean and what all files of the plan have
+/// together, both to be expected.
 fn sizes_of(tree: &Tree, total: u64) -> String {
     match &tree.sizes {
         None => tree.size.to_string(),
-        Some(sizes) => format!("{sizes} (on average {}, about {} in all)", sizes.mean(), Bytes(total)),
+        Some(sizes) => {
+            format!("{sizes} (on average {}, about {} in all)", sizes.mean(), Bytes(total))
+        }
     }
 }
 
@@ -335,7 +416,11 @@ pub fn medium(facts: &TargetFacts) -> String {
 }
 
 fn device_name(device: &model::testbed::DeviceFacts) -> String {
-    if device.model.is_empty() { device.name.clone() } else { format!("{} ({})", device.name, device.model) }
+    if device.model.is_empty() {
+        device.name.clone()
+    } else {
+        format!("{} ({})", device.name, device.model)
+    }
 }
 
 fn writes(plan: &Plan) -> String {
@@ -349,7 +434,8 @@ fn writes(plan: &Plan) -> String {
         .sum();
     let amounts = (0..).zip(&plan.stages).filter(|(_, stage)| stage.stop().once().is_some());
     let writing = amounts.filter(|(_, stage)| stage.works.iter().any(Work::writes));
-    let amount = Bytes(writing.map(|(number, _)| plan.amount(number).0).fold(0, u64::saturating_add));
+    let amount =
+        Bytes(writing.map(|(number, _)| plan.amount(number).0).fold(0, u64::saturating_add));
     if plan.backend.sends_nothing() {
         return format!("nothing: the {} backend sends nothing anywhere", plan.backend);
     }
@@ -357,19 +443,30 @@ fn writes(plan: &Plan) -> String {
     let to_files = stages.map(|stage| stage.written_to_files().0).fold(0, u64::saturating_add);
     match (prepare, while_writing) {
         (Bytes(0), 0) if plan.hosts.iter().any(|host| !host.trees.is_empty()) => {
-            format!("{} in files of the operations, and the directories above them", Bytes(to_files))
+            format!(
+                "{} in files of the operations, and the directories above them",
+                Bytes(to_files)
+            )
         }
         (prepare, 0) if amount.0 > 0 => match prepare {
-            Bytes(0) => format!("{amount} in workloads that write (reads of mixes counted with them)"),
+            Bytes(0) => {
+                format!("{amount} in workloads that write (reads of mixes counted with them)")
+            }
             prepare => format!(
-                "{prepare} to prepare, then {amount} in workloads that write (reads of mixes counted with them)"
+                "{prepare} to prepare, then {amount} in workloads that write (reads of mixes \
+                 counted with them)"
             ),
         },
         (Bytes(0), 0) => "nothing".to_owned(),
         (prepare, 0) => format!("{prepare} to prepare"),
-        (Bytes(0), time) => format!("what the target takes in {} of workloads that write", Nanos(time)),
+        (Bytes(0), time) => {
+            format!("what the target takes in {} of workloads that write", Nanos(time))
+        }
         (prepare, time) => {
-            format!("{prepare} to prepare, then what the target takes in {} of workloads that write", Nanos(time))
+            format!(
+                "{prepare} to prepare, then what the target takes in {} of workloads that write",
+                Nanos(time)
+            )
         }
     }
 }
@@ -391,7 +488,9 @@ fn points(plan: &Plan, room: usize) -> String {
         let Some(measure) = plan.measure_stage(number) else { continue };
         let Some(stage) = plan.stages.get(measure as usize) else { continue };
         for (index, work) in (0..).zip(&stage.works) {
-            let name = match words::sweep(&point.sweep, plan.repeats().then_some(point.repetition)).as_str() {
+            let name = match words::sweep(&point.sweep, plan.repeats().then_some(point.repetition))
+                .as_str()
+            {
                 "" => work.workload.clone(),
                 axes => format!("{} ({axes})", work.workload),
             };
@@ -406,7 +505,9 @@ fn points(plan: &Plan, room: usize) -> String {
                 duration(plan, number, StageKind::Measure),
             ];
             // All values of a point stand in its first line.
-            row.extend(has_computed.then(|| if index > 0 { String::new() } else { computed(point) }));
+            row.extend(
+                has_computed.then(|| if index > 0 { String::new() } else { computed(point) }),
+            );
             columns::row(&mut table, row);
         }
     }
@@ -421,7 +522,8 @@ fn points(plan: &Plan, room: usize) -> String {
 
 /// `size=4 GiB, files=128`.
 fn computed(point: &Point) -> String {
-    let values: Vec<String> = point.computed.iter().map(|(field, value)| format!("{field}={value}")).collect();
+    let values: Vec<String> =
+        point.computed.iter().map(|(field, value)| format!("{field}={value}")).collect();
     values.join(", ")
 }
 
@@ -433,14 +535,17 @@ fn workers(hosts: &[HostPlan], stage: u32, work: u32) -> String {
     let each: Vec<usize> = hosts.iter().map(|host| of(host).unwrap_or(0)).collect();
     match each.as_slice() {
         [one] => one.to_string(),
-        [first, rest @ ..] if rest.iter().all(|n| n == first) => format!("{} × {first}", each.len()),
+        [first, rest @ ..] if rest.iter().all(|n| n == first) => {
+            format!("{} × {first}", each.len())
+        }
         _ => each.iter().sum::<usize>().to_string(),
     }
 }
 
 /// The time of a stage, or its amount.
 fn duration(plan: &Plan, point: u32, kind: StageKind) -> String {
-    let found = (0..).zip(&plan.stages).find(|(_, stage)| stage.point == Some(point) && stage.kind == kind);
+    let found =
+        (0..).zip(&plan.stages).find(|(_, stage)| stage.point == Some(point) && stage.kind == kind);
     match found.map(|(number, stage)| (number, stage, stage.stop())) {
         Some((.., Stop::After(time))) => time.to_string(),
         Some((.., Stop::Steady(steady))) => format!("{} to {}", steady.least, steady.most),
@@ -457,34 +562,47 @@ mod tests {
 
     #[test]
     fn a_plan_says_what_it_touches_and_how_long_it_takes() {
-        let recorded = Recorded::with_hosts(include_str!("../../../suites/four-corners.toml"), 2).record();
+        let recorded =
+            Recorded::with_hosts(include_str!("../../../suites/four-corners.toml"), 2).record();
         insta::assert_snapshot!(render(&recorded.plan, &recorded.testbed));
     }
 
     #[test]
     fn what_was_computed_stands_beside_its_point() {
-        let suite = "[layout]\nsize = \"memory / 8 / workers\"\n[[workload]]\nname = \"w\"\n[sweep]\nworkers = \"1..8 x2\"\nrepetitions = 2\norder = \"interleaved\"\nskip = \"workers > 4\"\n";
+        let suite = "[layout]\nsize = \"memory / 8 / workers\"\n[[workload]]\nname = \
+                     \"w\"\n[sweep]\nworkers = \"1..8 x2\"\nrepetitions = 2\norder = \
+                     \"interleaved\"\nskip = \"workers > 4\"\n";
         let recorded = Recorded::new(suite).record();
         insta::assert_snapshot!(render(&recorded.plan, &recorded.testbed));
     }
 
     #[test]
     fn a_swept_plan_of_one_host_names_every_point() {
-        let recorded = Recorded::new("[layout]\nsize = \"1GiB\"\nfiles = 1\n[[workload]]\nname = \"w\"\n[sweep]\ndepth = [1, 8]\nworkers = [1, 2]\n").record();
+        let recorded = Recorded::new(
+            "[layout]\nsize = \"1GiB\"\nfiles = 1\n[[workload]]\nname = \"w\"\n[sweep]\ndepth = \
+             [1, 8]\nworkers = [1, 2]\n",
+        )
+        .record();
         insta::assert_snapshot!(render(&recorded.plan, &recorded.testbed));
     }
 
     #[test]
     fn a_simulation_promises_no_speed_of_its_own() {
-        let mut plan = Recorded::with_hosts(include_str!("../../../suites/four-corners.toml"), 2).record().plan;
+        let mut plan = Recorded::with_hosts(include_str!("../../../suites/four-corners.toml"), 2)
+            .record()
+            .plan;
         assert!(time(&plan).contains("at an assumed 200 MB/s"));
         plan.hosts.iter_mut().for_each(|host| host.engine.virtual_time = true);
         let (bytes, fixed) = (plan.prepare_bytes(), plan.fixed_time());
-        let wanted =
-            format!("{fixed}, and what {bytes} to prepare take at the speed of what is simulated, in virtual time");
+        let wanted = format!(
+            "{fixed}, and what {bytes} to prepare take at the speed of what is simulated, in \
+             virtual time"
+        );
         assert_eq!(time(&plan), wanted);
         plan.stages.retain(|stage| stage.kind != StageKind::Prepare);
-        plan.hosts.iter_mut().for_each(|host| host.stages.retain(|stage| stage.kind != StageKind::Prepare));
+        plan.hosts
+            .iter_mut()
+            .for_each(|host| host.stages.retain(|stage| stage.kind != StageKind::Prepare));
         assert_eq!(time(&plan), fixed.to_string());
     }
 }

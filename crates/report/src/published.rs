@@ -23,15 +23,20 @@ const HEAD: [&str; 10] = [
 
 /// The table for the terminal.
 pub fn table(published: &Published, comparison: &Comparison, scale: Scale) -> String {
-    let column = |(number, head): (usize, &str)| if number < 3 { Column::names(head) } else { Column::figures(head) };
+    let column = |(number, head): (usize, &str)| {
+        if number < 3 { Column::names(head) } else { Column::figures(head) }
+    };
     let mut table: Vec<Column> = HEAD.into_iter().enumerate().map(column).collect();
     let remarks = remarks(comparison);
     for beside in &comparison.figures {
         columns::row(&mut table, cells(beside, key(&remarks, beside)));
     }
-    let mut text = format!("Beside {} ({})\n", published.report.name.value, published.report.source.value);
+    let mut text =
+        format!("Beside {} ({})\n", published.report.name.value, published.report.source.value);
     text.push_str(&columns::render(&table));
-    notes(published, comparison, scale).iter().for_each(|note| text.push_str(&format!("- {note}\n")));
+    notes(published, comparison, scale)
+        .iter()
+        .for_each(|note| text.push_str(&format!("- {note}\n")));
     text
 }
 
@@ -39,7 +44,9 @@ pub fn table(published: &Published, comparison: &Comparison, scale: Scale) -> St
 pub fn section(published: &Published, comparison: &Comparison, scale: Scale) -> Markup {
     let head: Markup = (0..)
         .zip(HEAD)
-        .map(|(n, word)| element("th", &[("scope", "col"), ("class", if n < 3 { "" } else { "number" })], word))
+        .map(|(n, word)| {
+            element("th", &[("scope", "col"), ("class", if n < 3 { "" } else { "number" })], word)
+        })
         .collect();
     let remarks = remarks(comparison);
     let row = |beside: &Beside| {
@@ -48,16 +55,29 @@ pub fn section(published: &Published, comparison: &Comparison, scale: Scale) -> 
             1 | 2 => plain("td", text),
             _ => classed("td", "number", text),
         };
-        plain("tr", cells(beside, key(&remarks, beside)).into_iter().enumerate().map(cell).collect::<Markup>())
+        plain(
+            "tr",
+            cells(beside, key(&remarks, beside))
+                .into_iter()
+                .enumerate()
+                .map(cell)
+                .collect::<Markup>(),
+        )
     };
     let body: Markup = comparison.figures.iter().map(row).collect();
     let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]);
-    let notes: Markup = notes(published, comparison, scale).iter().map(|note| plain("li", note)).collect();
+    let notes: Markup =
+        notes(published, comparison, scale).iter().map(|note| plain("li", note)).collect();
     let title = format!("Beside {}", published.report.name.value);
     let source = format!("Published in: {}.", published.report.source.value);
     plain(
         "section",
-        [plain("h2", title), classed("p", "lead", source), classed("div", "scroll", table), plain("ul", notes)],
+        [
+            plain("h2", title),
+            classed("p", "lead", source),
+            classed("div", "scroll", table),
+            plain("ul", notes),
+        ],
     )
 }
 
@@ -67,14 +87,19 @@ pub fn unfit(published: &Published, suite: &str) -> String {
     format!("the run is of the suite {suite} and the figures are of {name}; run the suite {name}")
 }
 
-/// The cells of a row; `key` names the reason why the run has no figure there, or in what it is another load.
+/// The cells of a row; `key` names the reason why the run has no figure there, or in what it is
+/// another load.
 fn cells(beside: &Beside, key: Option<&str>) -> Vec<String> {
-    let say = |value: f64| beside.quantity.map_or_else(|| beside.printed.clone(), |quantity| figure(quantity, value));
+    let say = |value: f64| {
+        beside.quantity.map_or_else(|| beside.printed.clone(), |quantity| figure(quantity, value))
+    };
     let dash = || "–".to_owned();
     let part = |side: Option<Side>, of: fn(&Side) -> Option<u64>| {
-        side.and_then(|side| of(&side).map(|count| say(side.value / count.max(1) as f64))).unwrap_or_else(dash)
+        side.and_then(|side| of(&side).map(|count| say(side.value / count.max(1) as f64)))
+            .unwrap_or_else(dash)
     };
-    let share = |side: Option<Side>| side.and_then(|side| side.share).map_or_else(dash, words::share);
+    let share =
+        |side: Option<Side>| side.and_then(|side| side.share).map_or_else(dash, words::share);
     let (published, run) = (Some(beside.published), beside.run.as_ref().ok().copied());
     let marked = |text: String| key.map_or_else(|| text.clone(), |key| format!("{text} ({key})"));
     let upper = beside.up_to.map(|to| format!(" to {}", say(to))).unwrap_or_default();
@@ -171,7 +196,9 @@ fn key<'a>(remarks: &'a [(Remark<'_>, String)], beside: &Beside) -> Option<&'a s
 /// In what a load is another one, the run's side first.
 fn difference(apart: &Apart) -> String {
     match apart {
-        Apart::Footprint { published, run } => format!("a footprint of {}, not {}", decimal(*run), decimal(*published)),
+        Apart::Footprint { published, run } => {
+            format!("a footprint of {}, not {}", decimal(*run), decimal(*published))
+        }
         Apart::FileSize { published, run } => format!("files of {run}, not {published}"),
         Apart::Count { what, published, run } => {
             let what = match what {
@@ -185,9 +212,9 @@ fn difference(apart: &Apart) -> String {
         }
         Apart::Access(access) => format!("access `{access}`, not each block equally often"),
         Apart::FixedRate => "a fixed rate, not a closed loop".to_owned(),
-        Apart::EventsRequests => {
-            "the published figure counts the event's own requests, the run those of its hosts alone".to_owned()
-        }
+        Apart::EventsRequests => "the published figure counts the event's own requests, the run \
+                                  those of its hosts alone"
+            .to_owned(),
     }
 }
 
@@ -196,43 +223,55 @@ fn decimal(bytes: Bytes) -> String {
     let units = ["B", "KB", "MB", "GB", "TB", "PB", "EB"];
     let power = units.len().min(bytes.0.checked_ilog(1000).unwrap_or(0) as usize);
     let value = format!("{:.2}", bytes.0 as f64 / 1000f64.powi(power as i32));
-    format!("{} {}", value.trim_end_matches('0').trim_end_matches('.'), units[power.min(units.len() - 1)])
+    format!(
+        "{} {}",
+        value.trim_end_matches('0').trim_end_matches('.'),
+        units[power.min(units.len() - 1)]
+    )
 }
 
 /// Why the run has nothing there, and what would.
 fn why(missing: &Missing) -> String {
     match missing {
-        Missing::NotOfARun(said) if said.is_empty() => "no run has it: the reference names no counterpart.".to_owned(),
+        Missing::NotOfARun(said) if said.is_empty() => {
+            "no run has it: the reference names no counterpart.".to_owned()
+        }
         Missing::NotOfARun(said) => said.clone(),
-        Missing::NotMeasured => {
-            "the run has completed no point of that load: block size, mix, order and operation; run the suite with its own workloads and sweep.".to_owned()
-        }
-        Missing::StillRising => {
-            "the curve rises up to its last value, so it has no plateau; sweep more numbers of workers.".to_owned()
-        }
+        Missing::NotMeasured => "the run has completed no point of that load: block size, mix, \
+                                 order and operation; run the suite with its own workloads and \
+                                 sweep."
+            .to_owned(),
+        Missing::StillRising => "the curve rises up to its last value, so it has no plateau; \
+                                 sweep more numbers of workers."
+            .to_owned(),
         Missing::OtherFootprint { run } => {
             let run: Vec<String> = run.iter().map(|bytes| decimal(*bytes)).collect();
-            format!("the run's footprints are {}; a footprint is hosts × files × size.", run.join(", "))
+            format!(
+                "the run's footprints are {}; a footprint is hosts × files × size.",
+                run.join(", ")
+            )
         }
         Missing::NoDip => "no event of the run left a dip in such a point.".to_owned(),
         Missing::FewPoints => format!(
-            "a plateau is told from {} points of a sweep on, and the run has fewer; sweep more numbers of workers.",
+            "a plateau is told from {} points of a sweep on, and the run has fewer; sweep more \
+             numbers of workers.",
             analysis::LEAST_POINTS
         ),
-        Missing::Simulated => {
-            "ports and CPUs are counted by kernels, and no kernel saw the load of a simulation.".to_owned()
-        }
-        Missing::NotCounted => {
-            "the hosts' kernels counted none while the point was measured; `plimsoll inventory` says what each host has."
-                .to_owned()
-        }
+        Missing::Simulated => "ports and CPUs are counted by kernels, and no kernel saw the load \
+                               of a simulation."
+            .to_owned(),
+        Missing::NotCounted => "the hosts' kernels counted none while the point was measured; \
+                                `plimsoll inventory` says what each host has."
+            .to_owned(),
     }
 }
 
 /// What to know of the table.
 fn notes(published: &Published, comparison: &Comparison, scale: Scale) -> Vec<String> {
-    let mut notes: Vec<String> =
-        remarks(comparison).iter().map(|(remark, key)| format!("({key}) {}", remark.text())).collect();
+    let mut notes: Vec<String> = remarks(comparison)
+        .iter()
+        .map(|(remark, key)| format!("({key}) {}", remark.text()))
+        .collect();
     let shrunk = words::shrunk(scale, "were");
     if !shrunk.is_empty() {
         let caches = if scale.size.is_one() { "" } else { ", and caches answer more" };
@@ -240,27 +279,48 @@ fn notes(published: &Published, comparison: &Comparison, scale: Scale) -> Vec<St
     }
     let runs = || comparison.figures.iter().filter_map(|figure| figure.run.as_ref().ok());
     // Of differences and of single machines there is none in any case.
-    let is_shared = comparison.figures.iter().any(|figure| figure.published.share.is_some() && figure.run.is_ok());
+    let is_shared = comparison
+        .figures
+        .iter()
+        .any(|figure| figure.published.share.is_some() && figure.run.is_ok());
     if is_shared && runs().all(|run| run.share.is_none()) {
-        notes.push("What the run had beneath it is not known; --testbed says it, for its figures per node, per drive and of the ceiling.".to_owned());
+        notes.push(
+            "What the run had beneath it is not known; --testbed says it, for its figures per \
+             node, per drive and of the ceiling."
+                .to_owned(),
+        );
     }
     if comparison.figures.iter().any(|figure| figure.quantity == Some(Quantity::PortBits)) {
-        notes.push("Port traffic of the run: of each port the busier direction, on the hosts that load; its ceiling is the speed of all ports of the nodes.".to_owned());
+        notes.push(
+            "Port traffic of the run: of each port the busier direction, on the hosts that load; \
+             its ceiling is the speed of all ports of the nodes."
+                .to_owned(),
+        );
     }
-    let above = comparison.figures.iter().filter(|figure| figure.published.share.is_some_and(|share| share > 1.02));
+    let above = comparison
+        .figures
+        .iter()
+        .filter(|figure| figure.published.share.is_some_and(|share| share > 1.02));
     for figure in above {
         notes.push(format!(
-            "The published {} of {} ({}) is above the ceiling of its own testbed: it did not come from where the report says.",
+            "The published {} of {} ({}) is above the ceiling of its own testbed: it did not come \
+             from where the report says.",
             figure.name, figure.workload, figure.scenario
         ));
     }
     if !published.report.caveat.value.is_empty() {
         notes.push(format!("The reference: {}", published.report.caveat.value));
     }
-    let mut caveats: Vec<&str> = comparison.figures.iter().map(|figure| figure.caveat.as_str()).collect();
+    let mut caveats: Vec<&str> =
+        comparison.figures.iter().map(|figure| figure.caveat.as_str()).collect();
     caveats.sort_unstable();
     caveats.dedup();
-    notes.extend(caveats.iter().filter(|caveat| !caveat.is_empty()).map(|caveat| format!("Of some figures: {caveat}")));
+    notes.extend(
+        caveats
+            .iter()
+            .filter(|caveat| !caveat.is_empty())
+            .map(|caveat| format!("Of some figures: {caveat}")),
+    );
     notes
 }
 
@@ -270,7 +330,8 @@ mod tests {
     use model::Fraction;
 
     fn comparison(share: f64, run: Result<Side, Missing>) -> (Published, Comparison) {
-        let text = "name = \"r\"\nsource = \"s\"\ncaveat = \"All about.\"\n[[figure]]\nworkload = \"w\"\nscenario = \"c\"\nquantity = \"rate\"\nvalue = 1\nunit = \"IOPS\"\n";
+        let text = "name = \"r\"\nsource = \"s\"\ncaveat = \"All about.\"\n[[figure]]\nworkload = \
+                    \"w\"\nscenario = \"c\"\nquantity = \"rate\"\nvalue = 1\nunit = \"IOPS\"\n";
         let published = Published::parse("r", text).expect("good");
         let side = Side { value: 8_000.0, nodes: Some(4), drives: Some(16), share: Some(share) };
         let beside = Beside {
@@ -296,7 +357,11 @@ mod tests {
         for word in ["8,000", "900", "2,000", "300", "500", "50 % / 25 %", "shrunk", "About."] {
             assert!(text.contains(word), "{word}: {text}");
         }
-        assert!(!text.contains("above the ceiling") && !text.contains("--testbed") && !text.contains("(a)"));
+        assert!(
+            !text.contains("above the ceiling")
+                && !text.contains("--testbed")
+                && !text.contains("(a)")
+        );
         let page = section(&published, &held, Scale::FULL).into_string();
         assert!(page.contains("w &lt;b&gt;") && !page.contains("shrunk"), "{page}");
         let unknown = Side { value: 900.0, ..Side::default() };
@@ -308,21 +373,34 @@ mod tests {
     fn a_reference_above_its_own_ceiling_and_what_was_not_measured_are_told() {
         let (published, held) = comparison(1.2, Err(Missing::NotMeasured));
         let text = table(&published, &held, Scale::FULL);
-        assert!(text.contains("above the ceiling of its own testbed") && text.contains("completed no point"), "{text}");
+        assert!(
+            text.contains("above the ceiling of its own testbed")
+                && text.contains("completed no point"),
+            "{text}"
+        );
         assert!(!text.contains("--testbed"), "it would not help: {text}");
     }
 
     #[test]
     fn figures_of_no_run_stand_as_printed_and_each_reason_once() {
-        let (published, mut held) = comparison(0.5, Err(Missing::NotOfARun("It is a size.".to_owned())));
+        let (published, mut held) =
+            comparison(0.5, Err(Missing::NotOfARun("It is a size.".to_owned())));
         let mut first = held.figures[0].clone();
-        (first.quantity, first.printed, first.published) = (None, "96 %".to_owned(), Side::default());
+        (first.quantity, first.printed, first.published) =
+            (None, "96 %".to_owned(), Side::default());
         let other = Beside { run: Err(Missing::Simulated), ..held.figures[0].clone() };
         held.figures = vec![first.clone(), other, first];
         let text = table(&published, &held, Scale::FULL);
         assert_eq!(text.matches("96 %").count(), 2, "{text}");
-        assert_eq!((text.matches("– (a)").count(), text.matches("– (b)").count()), (2, 1), "{text}");
-        assert!(text.contains("- (a) It is a size.") && text.contains("- (b) ports and CPUs"), "{text}");
+        assert_eq!(
+            (text.matches("– (a)").count(), text.matches("– (b)").count()),
+            (2, 1),
+            "{text}"
+        );
+        assert!(
+            text.contains("- (a) It is a size.") && text.contains("- (b) ports and CPUs"),
+            "{text}"
+        );
         assert!(section(&published, &held, Scale::FULL).into_string().contains("– (b)"));
     }
 
@@ -332,24 +410,31 @@ mod tests {
         held.figures[0].apart = vec![
             Apart::Count { what: Counted::Hosts, published: 16, run: 4 },
             Apart::Count { what: Counted::Outstanding, published: 320, run: 80 },
-            Apart::Footprint { published: Bytes(16_000_000_000_000), run: Bytes(4_000_000_000_000) },
+            Apart::Footprint {
+                published: Bytes(16_000_000_000_000),
+                run: Bytes(4_000_000_000_000),
+            },
         ];
         let same = Beside { apart: Vec::new(), ..held.figures[0].clone() };
         held.figures.push(same);
         let text = table(&published, &held, Scale::FULL);
         assert_eq!(text.matches("900 (a)").count(), 1, "{text}");
-        let told = "- (a) not the same load: 4 hosts, not 16; 80 requests outstanding in all, not 320; a footprint of 4 TB, not 16 TB.";
+        let told = "- (a) not the same load: 4 hosts, not 16; 80 requests outstanding in all, not \
+                    320; a footprint of 4 TB, not 16 TB.";
         assert!(text.contains(told), "{text}");
         held.figures[0].apart = vec![Apart::EventsRequests];
         assert!(
-            section(&published, &held, Scale::FULL).into_string().contains("the published figure counts the event")
+            section(&published, &held, Scale::FULL)
+                .into_string()
+                .contains("the published figure counts the event")
         );
     }
 
     #[test]
     fn letters_do_not_run_out_and_sizes_are_those_of_reports() {
         assert_eq!([0, 25, 26, 27, 52].map(letters), ["a", "z", "aa", "ab", "ba"]);
-        let said = [0, 999, 36_000_000_000, 1_600_000_000_000, u64::MAX].map(|bytes| decimal(Bytes(bytes)));
+        let said = [0, 999, 36_000_000_000, 1_600_000_000_000, u64::MAX]
+            .map(|bytes| decimal(Bytes(bytes)));
         assert_eq!(said, ["0 B", "999 B", "36 GB", "1.6 TB", "18.45 EB"]);
     }
 
@@ -365,7 +450,10 @@ mod tests {
             (LatencyDifference, 0.33),
         ];
         let said = said.map(|(quantity, value)| figure(quantity, value));
-        assert_eq!(said, ["234.0 Gbit/s", "1.6 Mbit/s", "0.3 kbit/s", "80 %", "-25.0 %", "+33.0 %"]);
+        assert_eq!(
+            said,
+            ["234.0 Gbit/s", "1.6 Mbit/s", "0.3 kbit/s", "80 %", "-25.0 %", "+33.0 %"]
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The results as a table for the terminal, with every doubt marked beside the figure that it touches.
+//! The results as a table for the terminal, with every doubt marked beside the figure that it
+//! touches.
 
 use crate::columns::{self, Column, Want};
 use crate::doubts::{Marks, Touches};
@@ -6,16 +7,21 @@ use crate::{done, findings, loadline, means, words};
 use analysis::{ResultRow, RunState};
 use model::{Cluster, Record};
 
-/// The table, and under it the doubts in words, what was at its limit, and what was reached of the testbed's ceilings, where it is known.
+/// The table, and under it the doubts in words, what was at its limit, and what was reached of the
+/// testbed's ceilings, where it is known.
 pub fn results(record: &Record, testbed: Option<&Cluster>) -> String {
     results_within(record, testbed, None)
 }
 
-/// As [`results`], for a terminal of so many columns: figures that there is no room for are left out, and named under the table.
+/// As [`results`], for a terminal of so many columns: figures that there is no room for are left
+/// out, and named under the table.
 pub fn results_within(record: &Record, testbed: Option<&Cluster>, room: Option<usize>) -> String {
     let (rows, reached) = crate::html::judged(record, testbed);
     if rows.is_empty() {
-        return format!("nothing was measured; the run is {}", words::run_state(&analysis::run_state(record)));
+        return format!(
+            "nothing was measured; the run is {}",
+            words::run_state(&analysis::run_state(record))
+        );
     }
     let mut marks = Marks::default();
     let mut all = table(&rows, &mut marks, true);
@@ -42,7 +48,8 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, room: Option<u
     means::sentences(record, &rows).iter().for_each(|said| text.push_str(&format!("{said}\n")));
     if !left_out.is_empty() {
         text.push_str(&format!(
-            "Left out, because the terminal is narrow: {}. A wider one has them, or a pipe, and --json.\n",
+            "Left out, because the terminal is narrow: {}. A wider one has them, or a pipe, and \
+             --json.\n",
             left_out.join(", ")
         ));
     }
@@ -58,7 +65,9 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, room: Option<u
     text.push_str(&crate::attribution::text(record, &rows));
     if let Some(cluster) = testbed.filter(|_| !reached.is_empty()) {
         text.push_str(&format!("\nShare of the ceiling of {}\n", cluster.top.name.value));
-        crate::ceiling::reached_lines(&reached).iter().for_each(|line| text.push_str(&format!("- {line}\n")));
+        crate::ceiling::reached_lines(&reached)
+            .iter()
+            .for_each(|line| text.push_str(&format!("- {line}\n")));
     }
     let findings = analysis::findings(&rows);
     if !findings.is_empty() {
@@ -168,13 +177,18 @@ mod tests {
     #[test]
     fn figures_and_doubts_stand_side_by_side() {
         let mut recorded = Recorded::new(
-            "[stages]\nprecondition = \"2s\"\n[[workload]]\nname = \"4k-random-read\"\n[[workload]]\nname = \"mix\"\nread = \"70%\"\n",
+            "[stages]\nprecondition = \"2s\"\n[[workload]]\nname = \
+             \"4k-random-read\"\n[[workload]]\nname = \"mix\"\nread = \"70%\"\n",
         );
         let first = recorded.stage(StageKind::Measure);
         for interval in 0..2 {
             let fast: Vec<u64> = (0..50_000).map(|n| 80_000 + n * 10).collect();
             recorded.interval(first, interval, &[(Op::Read, &fast)]);
-            recorded.interval(first + 2, interval, &[(Op::Read, &[1_200_000; 350]), (Op::Write, &[2_300_000; 150])]);
+            recorded.interval(
+                first + 2,
+                interval,
+                &[(Op::Read, &[1_200_000; 350]), (Op::Write, &[2_300_000; 150])],
+            );
         }
         recorded.fail(first + 2, 0, Op::Write, 5, 12);
         recorded.busy(0.93);
@@ -193,14 +207,18 @@ mod tests {
     #[test]
     fn a_run_that_measured_nothing_says_that() {
         let recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
-        assert!(results(&recorded.record(), None).starts_with("nothing was measured; the run is unfinished"));
+        assert!(
+            results(&recorded.record(), None)
+                .starts_with("nothing was measured; the run is unfinished")
+        );
     }
 
     #[test]
     fn a_narrow_terminal_has_fewer_columns_and_every_doubt_its_mark() {
         let name = "four-kibibytes-at-random";
         let mut recorded = Recorded::new(&format!(
-            "[[workload]]\nname = \"{name}\"\n[sweep]\ndepth = [1, 8]\nblock_size = [\"4KiB\", \"8KiB\"]\n"
+            "[[workload]]\nname = \"{name}\"\n[sweep]\ndepth = [1, 8]\nblock_size = [\"4KiB\", \
+             \"8KiB\"]\n"
         ));
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[100_000; 2_000])]);
@@ -208,9 +226,14 @@ mod tests {
         let record = recorded.record();
         let wide = results(&record, None);
         let marked = |text: &str| {
-            text.lines().find(|line| line.starts_with(name)).map(|line| line.matches(['¹', '²', '³', '⁴']).count())
+            text.lines()
+                .find(|line| line.starts_with(name))
+                .map(|line| line.matches(['¹', '²', '³', '⁴']).count())
         };
-        assert!(!wide.contains("Left out") && wide.contains("p99.9") && marked(&wide) > Some(1), "{wide}");
+        assert!(
+            !wide.contains("Left out") && wide.contains("p99.9") && marked(&wide) > Some(1),
+            "{wide}"
+        );
         let narrow = results_within(&record, None, Some(80));
         let table = narrow.split("\n\n").next().unwrap_or_default();
         assert!(table.lines().all(|line| line.chars().count() <= 80), "{narrow}");

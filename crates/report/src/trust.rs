@@ -31,14 +31,16 @@ fn sentence(reason: Reason, results: u64) -> String {
             format!("{} lost.", was(hosts, "host"))
         }
         Reason::HostsSaturated { hosts } => {
-            let whose = if hosts == 1 { "1 host" } else { &format!("{} hosts", words::count(hosts)) };
+            let whose =
+                if hosts == 1 { "1 host" } else { &format!("{} hosts", words::count(hosts)) };
             format!("The CPUs of {whose} were used up: the load generator may be the limit.")
         }
         Reason::Doubted { results: some } => {
             format!("There are reasons to doubt {}; they stand below.", of(some))
         }
         Reason::Unsure { results: some } => format!(
-            "How far {} may be off is not known: the intervals of time are too few, or depend on each other. Measure longer.",
+            "How far {} may be off is not known: the intervals of time are too few, or depend on \
+             each other. Measure longer.",
             of(some)
         ),
     }
@@ -56,7 +58,9 @@ pub fn badge(record: &Record, evidence: &Evidence) -> (&'static str, String) {
         .reasons()
         .into_iter()
         .filter_map(|reason| match reason {
-            Reason::Failed { requests } => Some(format!("{} failed", words::counted(requests, "request"))),
+            Reason::Failed { requests } => {
+                Some(format!("{} failed", words::counted(requests, "request")))
+            }
             Reason::HostsLost { hosts } => Some(format!("{} lost", words::counted(hosts, "host"))),
             _ => None,
         })
@@ -67,8 +71,9 @@ pub fn badge(record: &Record, evidence: &Evidence) -> (&'static str, String) {
 /// The class of the badge of a run that is over: green only where nothing speaks against its
 /// figures.
 pub fn class(evidence: &Evidence) -> &'static str {
-    let is_grave =
-        |reason: &Reason| matches!(reason, Reason::NotComplete | Reason::Failed { .. } | Reason::HostsLost { .. });
+    let is_grave = |reason: &Reason| {
+        matches!(reason, Reason::NotComplete | Reason::Failed { .. } | Reason::HostsLost { .. })
+    };
     match evidence.reasons() {
         none if none.is_empty() => "badge good",
         some if some.iter().any(is_grave) => "badge bad",
@@ -100,7 +105,10 @@ mod tests {
         recorded.interval(stage, 0, &[(Op::Read, &[1_000; 90])]);
         recorded.end();
         let record = recorded.record();
-        assert_eq!((sentences(&SOUND).len(), badge(&record, &SOUND)), (0, ("badge good", "complete".to_owned())));
+        assert_eq!(
+            (sentences(&SOUND).len(), badge(&record, &SOUND)),
+            (0, ("badge good", "complete".to_owned()))
+        );
         let all = [
             Evidence { results: 0, ..SOUND },
             Evidence { empty: 1, ..SOUND },
@@ -115,7 +123,10 @@ mod tests {
             assert_eq!(sentences(&found).len(), 1, "{found:?}");
             assert_ne!(badge(&record, &found).0, "badge good", "{found:?}");
         }
-        assert_eq!(badge(&record, &all[3]), ("badge bad", "complete, 3,784 requests failed".to_owned()));
+        assert_eq!(
+            badge(&record, &all[3]),
+            ("badge bad", "complete, 3,784 requests failed".to_owned())
+        );
         assert_eq!(badge(&record, &all[7]), ("badge", "complete".to_owned()));
     }
 }

@@ -28,7 +28,10 @@ pub fn table(audit: &Audit) -> String {
     }
     text.push('\n');
     for finding in &audit.findings {
-        let by = finding.acknowledged.as_ref().map_or_else(String::new, |by| format!("; acknowledged {by}"));
+        let by = finding
+            .acknowledged
+            .as_ref()
+            .map_or_else(String::new, |by| format!("; acknowledged {by}"));
         text.push_str(&format!(
             "{}: {} at offset {}: expected {}, found {}{by}\n",
             finding.kind,
@@ -68,7 +71,8 @@ fn harmless(path: &str) -> String {
     path.chars().map(|c| if model::printable::acts(c) { '?' } else { c }).collect()
 }
 
-/// The result as one JSON object; `docs/json.md` explains it. `version` is that of the program, `run_id` that of the run.
+/// The result as one JSON object; `docs/json.md` explains it. `version` is that of the program,
+/// `run_id` that of the run.
 pub fn json(audit: &Audit, version: &str, run_id: &str) -> Value {
     let file = |file: &FileAudit| {
         let mut fields = json!({
@@ -143,7 +147,10 @@ mod tests {
     fn every_count_and_the_first_places_are_told() {
         insta::assert_snapshot!(table(&audit(3)));
         let clean = table(&audit(0));
-        assert!(clean.ends_with("Nothing is missing or damaged.\n") && !clean.contains("lost"), "{clean}");
+        assert!(
+            clean.ends_with("Nothing is missing or damaged.\n") && !clean.contains("lost"),
+            "{clean}"
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Every word and number format that people read, in one place: tables, pages and live views say the same thing the same way.
+//! Every word and number format that people read, in one place: tables, pages and live views say
+//! the same thing the same way.
 
 use analysis::{Done, Interval, Progress, ResultRow, RunState};
 use jiff::Timestamp;
@@ -10,7 +11,8 @@ use model::sample::{VERIFY_CORRUPT, VERIFY_MISDIRECTED, VERIFY_STALE, VERIFY_TOR
 use model::spec::{Access, CloseTime, FileFsync};
 use model::{Nanos, NoteKind, Percent, Scale, Setting};
 
-/// `950`, `18,200` or `1,234,567` requests per second, without the unit: written alike in all rows of a column.
+/// `950`, `18,200` or `1,234,567` requests per second, without the unit: written alike in all rows
+/// of a column.
 pub fn iops(value: f64) -> String {
     match value {
         v if v >= 99.95 => count(v.round() as u64),
@@ -35,7 +37,8 @@ pub fn mib_per_s(bytes_per_s: f64) -> String {
     }
 }
 
-/// `1.29 GB/s` (powers of 1000), from bytes per second: one unit for all, so that rows of a column compare at a glance.
+/// `1.29 GB/s` (powers of 1000), from bytes per second: one unit for all, so that rows of a column
+/// compare at a glance.
 pub fn gb_per_s(bytes_per_s: f64) -> String {
     match bytes_per_s / 1e9 {
         v if v >= 0.0995 => format!("{v:.2} GB/s"),
@@ -52,7 +55,9 @@ pub fn latency(ns: Option<u64>) -> String {
 /// `10,000 IOPS` or `100 MiB/s`.
 pub fn rate(rate: Rate) -> String {
     match rate {
-        Rate::Iops { milli } if milli.is_multiple_of(1_000) => format!("{} IOPS", count(milli / 1_000)),
+        Rate::Iops { milli } if milli.is_multiple_of(1_000) => {
+            format!("{} IOPS", count(milli / 1_000))
+        }
         rate => rate.to_string(),
     }
 }
@@ -79,18 +84,24 @@ pub fn share(value: f64) -> String {
     }
 }
 
-/// How far a figure is from its limit, by its excess (`docs/METHOD.md`): `104 % of its limit`, and `1,000 times its limit` from ten times on, where
-/// percents are no longer read. The excess of a rate is the limit divided by it, so what it reached is the reciprocal.
+/// How far a figure is from its limit, by its excess (`docs/METHOD.md`): `104 % of its limit`, and
+/// `1,000 times its limit` from ten times on, where percents are no longer read. The excess of a
+/// rate is the limit divided by it, so what it reached is the reciprocal.
 pub fn of_limit(figure: &str, excess: f64) -> String {
     let is_at_least = figure.ends_with("iops") || figure.ends_with("bandwidth");
     match excess {
-        excess if is_at_least => format!("{} of what it has to be", share(1.0 / excess.max(f64::MIN_POSITIVE))),
-        times if times >= 9.995 => format!("{} times its limit", count(times.min(1e15).round() as u64)),
+        excess if is_at_least => {
+            format!("{} of what it has to be", share(1.0 / excess.max(f64::MIN_POSITIVE)))
+        }
+        times if times >= 9.995 => {
+            format!("{} times its limit", count(times.min(1e15).round() as u64))
+        }
         share => format!("{} of its limit", self::share(share)),
     }
 }
 
-/// How far the 95 % interval of a figure reaches from it, on its wider side: `±1.2 %`, or a dash where there is none.
+/// How far the 95 % interval of a figure reaches from it, on its wider side: `±1.2 %`, or a dash
+/// where there is none.
 pub fn sureness(value: Option<f64>, interval: Option<Interval>) -> String {
     match value.zip(interval) {
         Some((value, interval)) if value > 0.0 => {
@@ -104,11 +115,17 @@ pub fn sureness(value: Option<f64>, interval: Option<Interval>) -> String {
 /// What the column of [`sureness`] is, and why some have none.
 pub fn sureness_legend(rows: &[ResultRow]) -> String {
     let mut text = "±: how far the 95 % interval of the figure before it reaches.".to_owned();
-    let none: Vec<usize> = rows.iter().filter(|row| row.sure.iops.is_none()).map(|row| row.sure.intervals).collect();
+    let none: Vec<usize> =
+        rows.iter().filter(|row| row.sure.iops.is_none()).map(|row| row.sure.intervals).collect();
     if let (Some(least), Some(most)) = (none.iter().min(), none.iter().max()) {
-        let many =
-            if least == most { counted(*most as u64, "interval") } else { format!("{least} to {most} intervals") };
-        text.push_str(&format!(" –: none; {many} of time, or such that depend on each other, are too few to know it."));
+        let many = if least == most {
+            counted(*most as u64, "interval")
+        } else {
+            format!("{least} to {most} intervals")
+        };
+        text.push_str(&format!(
+            " –: none; {many} of time, or such that depend on each other, are too few to know it."
+        ));
     }
     text
 }
@@ -117,7 +134,8 @@ pub fn sureness_legend(rows: &[ResultRow]) -> String {
 pub fn wholes_legend(rows: &[ResultRow]) -> &'static str {
     match rows.iter().any(|row| row.ops.one().is_none()) {
         true => {
-            "all: every I/O of a workload, or of workloads that ran at the same time, together; fsyncs are in no total."
+            "all: every I/O of a workload, or of workloads that ran at the same time, together; \
+             fsyncs are in no total."
         }
         false => "",
     }
@@ -131,7 +149,8 @@ pub fn utc(unix_ns: u64) -> String {
     }
 }
 
-/// That sizes, times or both were shrunk, and by how much; `verb` is that of the sentence. Empty where nothing was.
+/// That sizes, times or both were shrunk, and by how much; `verb` is that of the sentence. Empty
+/// where nothing was.
 pub fn shrunk(scale: Scale, verb: &str) -> String {
     let (size, time) = (scale.size, scale.time());
     match (size.is_one(), time.is_one()) {
@@ -143,10 +162,12 @@ pub fn shrunk(scale: Scale, verb: &str) -> String {
     }
 }
 
-/// `depth=32, block_size=4KiB, repetition 2`; empty without axes, and without a repetition where nothing is repeated.
+/// `depth=32, block_size=4KiB, repetition 2`; empty without axes, and without a repetition where
+/// nothing is repeated.
 pub fn sweep(axes: &[Setting], repetition: Option<u32>) -> String {
     let axes = axes.iter().map(Setting::to_string);
-    let parts: Vec<String> = axes.chain(repetition.map(|number| format!("repetition {number}"))).collect();
+    let parts: Vec<String> =
+        axes.chain(repetition.map(|number| format!("repetition {number}"))).collect();
     parts.join(", ")
 }
 
@@ -160,7 +181,8 @@ pub fn work(work: &Work, workers: u32) -> String {
     if let Some(metadata) = work.metadata {
         return files_work(&metadata, workers);
     }
-    let mut text = format!("{} {}, {}", blocks(work), pattern(work), outstanding(work.depth, workers));
+    let mut text =
+        format!("{} {}, {}", blocks(work), pattern(work), outstanding(work.depth, workers));
     if work.trims() {
         text.push_str(&format!(", {} of the requests trims", work.trim));
     }
@@ -174,7 +196,10 @@ pub fn work(work: &Work, workers: u32) -> String {
         }
         Pace::Closed { think: Nanos(0), .. } => {}
         Pace::Closed { think, burst } => {
-            text.push_str(&format!(", {think} of rest after every {}", counted(u64::from(burst), "request")));
+            text.push_str(&format!(
+                ", {think} of rest after every {}",
+                counted(u64::from(burst), "request")
+            ));
         }
     }
     if work.fsync_every > 0 {
@@ -191,13 +216,20 @@ pub fn work(work: &Work, workers: u32) -> String {
 
 /// `create, files of 4 KiB in the order of their numbers, 4 workers`, and what counts in its time.
 fn files_work(work: &MetadataWork, workers: u32) -> String {
-    let order = if work.random { "in an order without pattern" } else { "in the order of their numbers" };
-    let mut text =
-        format!("{}, files of {} {order}, {}", work.name(), work.size, counted(u64::from(workers), "worker"));
+    let order =
+        if work.random { "in an order without pattern" } else { "in the order of their numbers" };
+    let mut text = format!(
+        "{}, files of {} {order}, {}",
+        work.name(),
+        work.size,
+        counted(u64::from(workers), "worker")
+    );
     match work.fsync {
         FileFsync::Never => {}
         FileFsync::Timed => text.push_str(", an fsync of each after it was written"),
-        FileFsync::Untimed => text.push_str(", an fsync of each after it was written, which no latency counts"),
+        FileFsync::Untimed => {
+            text.push_str(", an fsync of each after it was written, which no latency counts")
+        }
     }
     if work.close == CloseTime::Untimed {
         text.push_str(", closing not counted in latencies");
@@ -205,7 +237,8 @@ fn files_work(work: &MetadataWork, workers: u32) -> String {
     text
 }
 
-/// What a column of rates is called: the usual word where all rows are of blocks, one that fits both where some are not.
+/// What a column of rates is called: the usual word where all rows are of blocks, one that fits
+/// both where some are not.
 pub fn rate_head<'a>(rows: impl IntoIterator<Item = &'a ResultRow>) -> &'static str {
     rate_unit(rows.into_iter().any(ResultRow::is_metadata))
 }
@@ -237,7 +270,11 @@ pub fn blocks(work: &Work) -> String {
 /// `random read`, `50% random 70% read`, `zipf 1.2 write`.
 pub fn pattern(work: &Work) -> String {
     if let Some(metadata) = work.metadata {
-        return format!("{} {}", if metadata.random { "random" } else { "sequential" }, metadata.name());
+        return format!(
+            "{} {}",
+            if metadata.random { "random" } else { "sequential" },
+            metadata.name()
+        );
     }
     let pattern = &work.pattern;
     let mut text = match pattern.access {
@@ -299,16 +336,22 @@ pub fn errno(errno: i32) -> String {
     }
 }
 
-/// How a measured amount ended: `The first worker was done after 1.2 s, at 512 MiB/s; the last after 1.4 s, at 480 MiB/s in all`.
+/// How a measured amount ended: `The first worker was done after 1.2 s, at 512 MiB/s; the last
+/// after 1.4 s, at 480 MiB/s in all`.
 pub fn done(row: &ResultRow, done: &Done) -> String {
     let unit = rate_unit(row.is_metadata());
     let at = |progress: &Progress| {
         let time = Nanos((progress.seconds * 1e9).round() as u64);
         let rate = format!("{} {unit}", iops(progress.iops()));
-        let moved = row.moves_bytes().then(|| format!("{} and ", bandwidth(progress.bytes_per_s())));
+        let moved =
+            row.moves_bytes().then(|| format!("{} and ", bandwidth(progress.bytes_per_s())));
         format!("after {time}, at {}{rate}", moved.unwrap_or_default())
     };
-    format!("the first worker was done {}; the last {}, over all of it", at(&done.first), at(&done.last))
+    format!(
+        "the first worker was done {}; the last {}, over all of it",
+        at(&done.first),
+        at(&done.last)
+    )
 }
 
 /// What a note is about, as the head of a line.
@@ -345,10 +388,18 @@ mod tests {
 
     #[test]
     fn a_share_of_many_times_has_separators_and_becomes_times() {
-        assert_eq!([0.0123, 0.5, 9.99, 1_000.0].map(share), ["1.2 %", "50 %", "999 %", "100,000 %"]);
+        assert_eq!(
+            [0.0123, 0.5, 9.99, 1_000.0].map(share),
+            ["1.2 %", "50 %", "999 %", "100,000 %"]
+        );
         assert_eq!(
             [1.04, 9.99, 9.995, 1_000.0].map(|excess| of_limit("read p99", excess)),
-            ["104 % of its limit", "999 % of its limit", "10 times its limit", "1,000 times its limit"]
+            [
+                "104 % of its limit",
+                "999 % of its limit",
+                "10 times its limit",
+                "1,000 times its limit"
+            ]
         );
         assert_eq!(of_limit("write iops", 2.0), "50 % of what it has to be");
         assert!(of_limit("errors", f64::MAX).ends_with("times its limit"));
@@ -356,7 +407,8 @@ mod tests {
 
     #[test]
     fn numbers_have_three_figures_or_all_of_them() {
-        let told: Vec<String> = [0.0, 9.99, 42.123, 950.4, 18_200.0, 999_400.0, 1_234_567.0].map(iops).into();
+        let told: Vec<String> =
+            [0.0, 9.99, 42.123, 950.4, 18_200.0, 999_400.0, 1_234_567.0].map(iops).into();
         assert_eq!(told, ["0", "9.99", "42.1", "950", "18,200", "999,400", "1,234,567"]);
         assert_eq!(bandwidth(1234.0 * 1_048_576.0), "1,234 MiB/s");
         assert_eq!(gb_per_s(1.294e9), "1.29 GB/s");

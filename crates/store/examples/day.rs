@@ -1,9 +1,11 @@
 //! Writes the run file of a long run on many hosts, the same for the same numbers:
 //! `cargo run --release -p plimsoll-store --example day -- FILE HOURS HOSTS WORKERS CPUS`.
 //!
-//! Each host has some 2,000 random reads a second, whose latencies are log-normal about 300 µs with a tail of one in a thousand that is
-//! ten times as long. That makes some 300 bytes of histogram a second, as a host has it whose reads come over a network. With CPUS, the kernel of
-//! each host counts so many processors and one disk, every second: three values for each processor, six for the disk.
+//! Each host has some 2,000 random reads a second, whose latencies are log-normal about 300 µs with
+//! a tail of one in a thousand that is ten times as long. That makes some 300 bytes of histogram a
+//! second, as a host has it whose reads come over a network. With CPUS, the kernel of
+//! each host counts so many processors and one disk, every second: three values for each processor,
+//! six for the disk.
 #![allow(clippy::print_stdout, reason = "an example talks to a person")]
 
 use analysis::testing::Recorded;
@@ -24,11 +26,14 @@ const BLOCK: u64 = 4_096;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let number = |place: usize, usual: u32| words.get(place).and_then(|word| word.parse().ok()).unwrap_or(usual);
+    let number = |place: usize, usual: u32| {
+        words.get(place).and_then(|word| word.parse().ok()).unwrap_or(usual)
+    };
     let path = PathBuf::from(words.first().expect("the file to write"));
     let (hours, hosts, workers, cpus) = (number(1, 1), number(2, 128), number(3, 1), number(4, 0));
     let suite = format!(
-        "[layout]\nsize = \"8GiB\"\n[stages]\nprecondition = \"1s\"\nmeasure = \"{hours}h\"\n[[workload]]\nname = \"day\"\nworkers = {workers}\n"
+        "[layout]\nsize = \"8GiB\"\n[stages]\nprecondition = \"1s\"\nmeasure = \
+         \"{hours}h\"\n[[workload]]\nname = \"day\"\nworkers = {workers}\n"
     );
     let recorded = Recorded::with_hosts(&suite, hosts as usize);
     let stage = recorded.stage(StageKind::Measure);
@@ -39,7 +44,8 @@ fn main() {
     println!("{} bytes a histogram", bytes / kinds.len());
 
     let begun = Instant::now();
-    let mut writer = Writer::create(&path, &record.plan, &record.testbed, "example", 0).expect("a new file");
+    let mut writer =
+        Writer::create(&path, &record.plan, &record.testbed, "example", 0).expect("a new file");
     writer.append(&Event::StageStarted { stage, unix_ns: 0 }).expect("room");
     for interval in 0..hours.saturating_mul(3_600) {
         let sample = |host: u32| {
@@ -48,15 +54,18 @@ fn main() {
         };
         let mut events: Vec<Event> = (0..hosts).map(sample).collect();
         if cpus > 0 {
-            events.extend(
-                (0..hosts).map(|host| Event::Counters(Box::new(counted(&mut rng, stage, host, interval, cpus)))),
-            );
+            events.extend((0..hosts).map(|host| {
+                Event::Counters(Box::new(counted(&mut rng, stage, host, interval, cpus)))
+            }));
         }
         writer.append_all(&events).expect("room");
     }
     writer.append(&Event::StageEnded { stage, end: StageEnd::Complete }).expect("room");
     writer
-        .append(&Event::RunEnded { unix_ns: u64::from(hours) * 3_600 * SECOND_NS, end: RunEnd::Complete })
+        .append(&Event::RunEnded {
+            unix_ns: u64::from(hours) * 3_600 * SECOND_NS,
+            end: RunEnd::Complete,
+        })
         .expect("room");
     writer.finish().expect("room");
     let bytes = std::fs::metadata(&path).expect("a file").len();
@@ -73,7 +82,8 @@ fn second(rng: &mut Rng) -> OpSample {
     let mut latency = Histogram::new();
     for _ in 0..2_000 + rng.below(100) {
         // Twelve even numbers have a variance of 1: the bell is near enough.
-        let bell = (0..12).map(|_| rng.below(1 << 20) as f64 / f64::from(1 << 20)).sum::<f64>() - 6.0;
+        let bell =
+            (0..12).map(|_| rng.below(1 << 20) as f64 / f64::from(1 << 20)).sum::<f64>() - 6.0;
         let tail = if rng.below(1_000) == 0 { 10.0 } else { 1.0 };
         latency.record((300_000.0 * (0.2 * bell).exp() * tail) as u64);
     }
@@ -89,13 +99,21 @@ fn second(rng: &mut Rng) -> OpSample {
     }
 }
 
-/// What a host's kernel counted in one second: processors that are half used, and a disk that is nearly always busy.
+/// What a host's kernel counted in one second: processors that are half used, and a disk that is
+/// nearly always busy.
 fn counted(rng: &mut Rng, stage: u32, host: u32, number: u32, cpus: u32) -> CounterSample {
-    let entry = |layer, name: String, values: &[(Metric, u64)]| Entry { layer, name, values: values.to_vec() };
+    let entry = |layer, name: String, values: &[(Metric, u64)]| Entry {
+        layer,
+        name,
+        values: values.to_vec(),
+    };
     let mut cpu = |place: u32| {
         let used = SECOND_NS / 2 + rng.below(SECOND_NS / 10);
-        let values =
-            [(Metric::UserNs, used / 4), (Metric::SystemNs, used - used / 4), (Metric::IdleNs, SECOND_NS - used)];
+        let values = [
+            (Metric::UserNs, used / 4),
+            (Metric::SystemNs, used - used / 4),
+            (Metric::IdleNs, SECOND_NS - used),
+        ];
         entry(Layer::Cpu, place.to_string(), &values)
     };
     let mut entries: Vec<Entry> = (0..cpus).map(&mut cpu).collect();
@@ -110,12 +128,21 @@ fn counted(rng: &mut Rng, stage: u32, host: u32, number: u32, cpus: u32) -> Coun
     ];
     entries.push(entry(Layer::Block, "nvme0n1".to_owned(), &values));
     let start_ns = u64::from(number) * SECOND_NS;
-    CounterSample { stage, host, number, start_ns, length_ns: SECOND_NS, entries, notes: Vec::new() }
+    CounterSample {
+        stage,
+        host,
+        number,
+        start_ns,
+        length_ns: SECOND_NS,
+        entries,
+        notes: Vec::new(),
+    }
 }
 
 fn sample(stage: u32, host: u32, interval: u32, workers: u32, op: OpSample) -> IntervalSample {
     let worker = |worker: u32| {
-        let ios = op.ios / u64::from(workers) + u64::from(u64::from(worker) < op.ios % u64::from(workers));
+        let ios = op.ios / u64::from(workers)
+            + u64::from(u64::from(worker) < op.ios % u64::from(workers));
         WorkerSample {
             worker,
             cpu_user_ns: ios * 700,

@@ -1,4 +1,5 @@
-//! How long a long run's file takes to write and to read: `cargo run --release -p plimsoll-store --example write_speed`.
+//! How long a long run's file takes to write and to read: `cargo run --release -p plimsoll-store
+//! --example write_speed`.
 #![allow(clippy::print_stdout, reason = "an example talks to a person")]
 
 use analysis::testing::Recorded;
@@ -26,7 +27,8 @@ fn main() {
     println!("{} bytes a histogram", ops[0].latency.0.len());
 
     let begun = Instant::now();
-    let mut writer = Writer::create(&path, &record.plan, &record.testbed, "example", 0).expect("a new file");
+    let mut writer =
+        Writer::create(&path, &record.plan, &record.testbed, "example", 0).expect("a new file");
     writer.append(&Event::StageStarted { stage, unix_ns: 0 }).expect("room");
     for interval in 0..INTERVALS {
         for host in 0..HOSTS {
@@ -53,19 +55,29 @@ fn main() {
     let bytes = std::fs::metadata(&path).expect("a file").len();
     let begun = Instant::now();
     let read = store::read(&path).expect("a run file");
-    println!("{bytes} bytes read in {:.2?}, {} samples", begun.elapsed(), read.stages[0].samples.len());
+    println!(
+        "{bytes} bytes read in {:.2?}, {} samples",
+        begun.elapsed(),
+        read.stages[0].samples.len()
+    );
 }
 
 /// A minute of the counters of one large host: 200 things with 13 values each.
 fn counters(writer: &mut Writer, stage: u32) {
     const SAMPLES: u32 = 60;
-    let values: Vec<(Metric, u64)> = Metric::ALL.iter().take(13).map(|metric| (*metric, 1_000_000)).collect();
-    let entry = |number: u32| Entry { layer: Layer::Block, name: format!("nvme{number}n1"), values: values.clone() };
+    let values: Vec<(Metric, u64)> =
+        Metric::ALL.iter().take(13).map(|metric| (*metric, 1_000_000)).collect();
+    let entry = |number: u32| Entry {
+        layer: Layer::Block,
+        name: format!("nvme{number}n1"),
+        values: values.clone(),
+    };
     let begun = Instant::now();
     for number in 0..SAMPLES {
         let entries: Vec<Entry> = (0..200).map(entry).collect();
         let length_ns = 1_000_000_000;
-        let sample = CounterSample { stage, number, length_ns, entries, ..CounterSample::default() };
+        let sample =
+            CounterSample { stage, number, length_ns, entries, ..CounterSample::default() };
         writer.append(&Event::Counters(Box::new(sample))).expect("room");
     }
     println!("2600 counters written in {:.2?}", begun.elapsed() / SAMPLES);
@@ -76,5 +88,13 @@ fn ops(op: Op) -> OpSample {
     let mut latency = Histogram::new();
     (0..1_000u64).for_each(|n| latency.record(80_000 + n * n / 4));
     let (ios, bytes) = (latency.count(), latency.count() * 4096);
-    OpSample { work: 0, op, ios, bytes, errors: Vec::new(), latency: latency.encode(), raw_latencies: Vec::new() }
+    OpSample {
+        work: 0,
+        op,
+        ios,
+        bytes,
+        errors: Vec::new(),
+        latency: latency.encode(),
+        raw_latencies: Vec::new(),
+    }
 }

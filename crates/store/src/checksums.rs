@@ -1,7 +1,10 @@
-//! Checksums of what a run file holds: SQLite has none of its own, and a flipped bit of a number is another number.
+//! Checksums of what a run file holds: SQLite has none of its own, and a flipped bit of a number is
+//! another number.
 //!
-//! Each row has a checksum of 64 bits; what is stored is the sum (modulo 2⁶⁴) of those of some rows, which does not depend on the order in which they are
-//! read, nor on how several threads share them. Every step of it can be undone, so that no change of one word of a row leaves its checksum as it was.
+//! Each row has a checksum of 64 bits; what is stored is the sum (modulo 2⁶⁴) of those of some
+//! rows, which does not depend on the order in which they are read, nor on how several threads
+//! share them. Every step of it can be undone, so that no change of one word of a row leaves its
+//! checksum as it was.
 
 use crate::values::{Problem, each};
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -54,7 +57,8 @@ pub const TABLES: [(Part, &str); WHOLE] = [
     (Part::Notes, "SELECT stage, host, kind, detail FROM notes"),
     (
         Part::Occurrences,
-        "SELECT kind, stage, at_ns, unix_ns, host, label, detail, status, duration_ns FROM occurrences",
+        "SELECT kind, stage, at_ns, unix_ns, host, label, detail, status, duration_ns FROM \
+         occurrences",
     ),
     (Part::LeftOver, "SELECT * FROM left_over"),
     (Part::Pauses, "SELECT * FROM pauses"),
@@ -154,7 +158,8 @@ fn of_query(connection: &Connection, query: &str, params: impl Params) -> rusqli
     Ok(sum)
 }
 
-/// The checksums of what is being written. A transaction that fails leaves a copy from before it as true as it was.
+/// The checksums of what is being written. A transaction that fails leaves a copy from before it as
+/// true as it was.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sums {
     /// Of the tables that have one sum each.
@@ -222,7 +227,8 @@ impl Sums {
         Ok(())
     }
 
-    /// Writes the sums of what was written since the last time: at the end of a transaction, and before a block of sums.
+    /// Writes the sums of what was written since the last time: at the end of a transaction, and
+    /// before a block of sums.
     pub fn settle(&mut self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
         for (pending, (part, _)) in self.whole.iter_mut().zip(TABLES) {
             if std::mem::take(&mut pending.is_changed) {
@@ -249,13 +255,19 @@ const TABLES_IN_TURN: [Part; IN_TURN] = [
 ];
 
 /// Writes down the checksum of a part, up to a row or of one.
-pub fn write(transaction: &Transaction<'_>, part: Part, row: i64, checksum: u64) -> rusqlite::Result<()> {
+pub fn write(
+    transaction: &Transaction<'_>,
+    part: Part,
+    row: i64,
+    checksum: u64,
+) -> rusqlite::Result<()> {
     let insert = "INSERT OR REPLACE INTO checksums VALUES (?, ?, ?)";
     transaction.prepare_cached(insert)?.execute(params![part.name(), row, checksum as i64])?;
     Ok(())
 }
 
-/// Whether the file has checksums. Those of versions without have none, and whoever changed rows by hand took them away.
+/// Whether the file has checksums. Those of versions without have none, and whoever changed rows by
+/// hand took them away.
 pub fn are_there(connection: &Connection) -> Result<bool, Problem> {
     let table = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'checksums'";
     if connection.query_row(table, [], |row| row.get::<_, i64>(0))? == 0 {
@@ -277,11 +289,19 @@ fn expected(connection: &Connection, part: Part, after: i64, to: i64) -> Result<
 }
 
 fn damaged(part: Part) -> Problem {
-    Problem(format!("its table `{}` does not fit its checksum: a bit of it changed after it was written", part.name()))
+    Problem(format!(
+        "its table `{}` does not fit its checksum: a bit of it changed after it was written",
+        part.name()
+    ))
 }
 
 /// Whether the rows of a part from behind one row up to another have this sum.
-pub fn check(connection: &Connection, part: Part, (after, to): (i64, i64), sum: u64) -> Result<(), Problem> {
+pub fn check(
+    connection: &Connection,
+    part: Part,
+    (after, to): (i64, i64),
+    sum: u64,
+) -> Result<(), Problem> {
     if expected(connection, part, after, to)? == sum { Ok(()) } else { Err(damaged(part)) }
 }
 
@@ -309,7 +329,8 @@ impl<'a> Single<'a> {
     /// Those of a file.
     pub fn of(connection: &'a Connection, part: Part) -> Result<Single<'a>, Problem> {
         let query = "SELECT checksum FROM checksums WHERE part = ? AND row = ?";
-        let statement = if are_there(connection)? { Some(connection.prepare_cached(query)?) } else { None };
+        let statement =
+            if are_there(connection)? { Some(connection.prepare_cached(query)?) } else { None };
         Ok(Single { part, statement })
     }
 
@@ -328,7 +349,9 @@ mod tests {
 
     #[test]
     fn no_bit_of_a_row_leaves_its_checksum_as_it_was() {
-        let of = |number: i64, text: &str, blob: &[u8]| of_values(&[&number, &text, &blob]).expect("values");
+        let of = |number: i64, text: &str, blob: &[u8]| {
+            of_values(&[&number, &text, &blob]).expect("values")
+        };
         let (number, text, blob) = (77, "read", [1u8, 2, 3, 0, 0, 0, 0, 0, 9]);
         let whole = of(number, text, &blob);
         for bit in 0..64 {
@@ -347,7 +370,8 @@ mod tests {
 
     #[test]
     fn the_checksum_stays_what_it_is() {
-        let values: [&dyn ToSql; 5] = [&1i64, &"text of 18 letters", &vec![1u8, 2, 3], &2.5f64, &None::<i64>];
+        let values: [&dyn ToSql; 5] =
+            [&1i64, &"text of 18 letters", &vec![1u8, 2, 3], &2.5f64, &None::<i64>];
         assert_eq!(of_values(&values).expect("values"), EXPECTED, "files are read with it");
     }
 

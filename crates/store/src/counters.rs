@@ -9,31 +9,36 @@ use rusqlite::{Connection, Row, Transaction, params, params_from_iter};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
-/// Values that one statement writes: stepping through a statement costs more than the row. A busy server's sample has some hundred values.
+/// Values that one statement writes: stepping through a statement costs more than the row. A busy
+/// server's sample has some hundred values.
 const TOGETHER: usize = 32;
 
 /// `INSERT` of [`TOGETHER`] values, whose first parameter is the sample.
 static INSERT_TOGETHER: LazyLock<String> = LazyLock::new(|| {
-    let rows: Vec<String> = (0..TOGETHER).map(|row| format!("(?1, ?{}, ?{})", 2 * row + 2, 2 * row + 3)).collect();
+    let rows: Vec<String> =
+        (0..TOGETHER).map(|row| format!("(?1, ?{}, ?{})", 2 * row + 2, 2 * row + 3)).collect();
     format!("INSERT INTO counters VALUES {}", rows.join(", "))
 });
 
 /// The metrics of one thing that counts, with the numbers of their series.
 type Metrics = Vec<(Metric, i64)>;
 
-/// The numbers of the series that the file knows already, by the place of their layer and by name; then by metric.
+/// The numbers of the series that the file knows already, by the place of their layer and by name;
+/// then by metric.
 #[derive(Debug, Default)]
 pub struct Series {
     known: BTreeMap<u8, HashMap<String, Metrics>>,
 }
 
 impl Series {
-    /// Forgets what was written in a transaction that failed; what the file knows all the same is then numbered once more.
+    /// Forgets what was written in a transaction that failed; what the file knows all the same is
+    /// then numbered once more.
     pub fn forget(&mut self) {
         self.known.clear();
     }
 
-    /// Adds the values of an entry with the numbers of their series to `values`; a series that is new gets a number.
+    /// Adds the values of an entry with the numbers of their series to `values`; a series that is
+    /// new gets a number.
     fn number(
         &mut self,
         (transaction, checks): (&Transaction<'_>, &mut Sums),
@@ -52,10 +57,16 @@ impl Series {
                 Some((_, series)) => *series,
                 None => {
                     let row = params![entry.layer.word(), entry.name, metric.word()];
-                    let insert = "INSERT INTO counter_series (layer, name, metric) VALUES (?, ?, ?)";
+                    let insert =
+                        "INSERT INTO counter_series (layer, name, metric) VALUES (?, ?, ?)";
                     transaction.prepare_cached(insert)?.execute(row)?;
                     let series = transaction.last_insert_rowid();
-                    checks.add_series(params![series, entry.layer.word(), entry.name, metric.word()])?;
+                    checks.add_series(params![
+                        series,
+                        entry.layer.word(),
+                        entry.name,
+                        metric.word()
+                    ])?;
                     known.push((*metric, series));
                     series
                 }
@@ -72,16 +83,17 @@ pub fn write(
     (series, checks): (&mut Series, &mut Sums),
     sample: &CounterSample,
 ) -> rusqlite::Result<()> {
-    let notes =
-        serde_json::to_string(&sample.notes).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
-    let insert =
-        "INSERT INTO counter_samples (stage, host, number, start_ns, length_ns, notes) VALUES (?, ?, ?, ?, ?, ?)";
+    let notes = serde_json::to_string(&sample.notes)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+    let insert = "INSERT INTO counter_samples (stage, host, number, start_ns, length_ns, notes) \
+                  VALUES (?, ?, ?, ?, ?, ?)";
     let (start_ns, length_ns) = (number(sample.start_ns), number(sample.length_ns));
     let row = params![sample.stage, sample.host, sample.number, start_ns, length_ns, notes];
     transaction.prepare_cached(insert)?.execute(row)?;
     let mut checksum = checksums::of_values(row)?;
     let this = transaction.last_insert_rowid();
-    let mut values = Vec::with_capacity(sample.entries.iter().map(|entry| entry.values.len()).sum());
+    let mut values =
+        Vec::with_capacity(sample.entries.iter().map(|entry| entry.values.len()).sum());
     for entry in &sample.entries {
         series.number((transaction, checks), entry, &mut values)?;
     }
@@ -93,12 +105,17 @@ pub fn write(
 }
 
 /// Writes the values of one sample, each with the number of its series, in their order.
-fn write_values(transaction: &Transaction<'_>, sample: i64, values: &[(i64, i64)]) -> rusqlite::Result<()> {
+fn write_values(
+    transaction: &Transaction<'_>,
+    sample: i64,
+    values: &[(i64, i64)],
+) -> rusqlite::Result<()> {
     let mut together = values.chunks_exact(TOGETHER);
     let mut insert = transaction.prepare_cached(&INSERT_TOGETHER)?;
     for rows in together.by_ref() {
         insert.execute(params_from_iter(
-            std::iter::once(sample).chain(rows.iter().flat_map(|(series, value)| [*series, *value])),
+            std::iter::once(sample)
+                .chain(rows.iter().flat_map(|(series, value)| [*series, *value])),
         ))?;
     }
     let mut insert = transaction.prepare_cached("INSERT INTO counters VALUES (?, ?, ?)")?;
@@ -110,7 +127,8 @@ fn write_values(transaction: &Transaction<'_>, sample: i64, values: &[(i64, i64)
 
 /// Whether the file has counters at all.
 pub fn are_there(connection: &Connection) -> Result<bool, Problem> {
-    let tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'counter_samples'";
+    let tables =
+        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'counter_samples'";
     Ok(connection.query_row(tables, [], |row| row.get::<_, i64>(0))? > 0)
 }
 
@@ -121,7 +139,8 @@ pub fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), P
     }
     let series = series(connection)?;
     let mut samples: BTreeMap<i64, CounterSample> = BTreeMap::new();
-    let query = "SELECT sample, stage, host, number, start_ns, length_ns, notes FROM counter_samples";
+    let query =
+        "SELECT sample, stage, host, number, start_ns, length_ns, notes FROM counter_samples";
     let mut sums: BTreeMap<i64, u64> = BTreeMap::new();
     each(connection, query, |row| {
         samples.insert(row.get(0)?, without_entries(row)?);
@@ -131,14 +150,20 @@ pub fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), P
     // In the order of writing, so the values of an entry stand together.
     each(connection, "SELECT sample, series, value FROM counters ORDER BY rowid", |row| {
         let number: i64 = row.get(0)?;
-        let sample = samples.get_mut(&number).ok_or("a counter belongs to a sample that is not there")?;
+        let sample =
+            samples.get_mut(&number).ok_or("a counter belongs to a sample that is not there")?;
         let sum = sums.entry(number).or_default();
         *sum = sum.wrapping_add(checksums::of_columns(row, 1..=2)?);
         let (layer, name, metric) = series.get(&row.get(1)?).ok_or("a counter has no name")?;
         let value = (*metric, unsigned(row.get(2)?)?);
-        match sample.entries.last_mut().filter(|entry| entry.layer == *layer && entry.name == *name) {
+        match sample.entries.last_mut().filter(|entry| entry.layer == *layer && entry.name == *name)
+        {
             Some(entry) => entry.values.push(value),
-            None => sample.entries.push(Entry { layer: *layer, name: name.clone(), values: vec![value] }),
+            None => sample.entries.push(Entry {
+                layer: *layer,
+                name: name.clone(),
+                values: vec![value],
+            }),
         }
         Ok(())
     })?;
@@ -147,12 +172,13 @@ pub fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), P
     put(samples.into_values(), stages)
 }
 
-/// Of each group, SQLite takes the other columns from the row of the least (<https://www.sqlite.org/lang_select.html#bareagg>).
-const REMARKS: &str = "SELECT min(sample), stage, host, number, start_ns, length_ns, notes FROM counter_samples \
-                       WHERE notes != '[]' GROUP BY host, notes ORDER BY 1";
+/// Of each group, SQLite takes the other columns from the row of the least
+/// (<https://www.sqlite.org/lang_select.html#bareagg>).
+const REMARKS: &str = "SELECT min(sample), stage, host, number, start_ns, length_ns, notes FROM \
+                       counter_samples WHERE notes != '[]' GROUP BY host, notes ORDER BY 1";
 
-/// Puts into their stages the samples in which a host first said that something cannot be counted, without what they counted: there are as few of
-/// them as there are things to say.
+/// Puts into their stages the samples in which a host first said that something cannot be counted,
+/// without what they counted: there are as few of them as there are things to say.
 pub fn fill_remarks(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Problem> {
     if !are_there(connection)? {
         return Ok(());
@@ -177,7 +203,10 @@ fn without_entries(row: &Row<'_>) -> Result<CounterSample, Problem> {
     })
 }
 
-fn put(samples: impl Iterator<Item = CounterSample>, stages: &mut [StageRecord]) -> Result<(), Problem> {
+fn put(
+    samples: impl Iterator<Item = CounterSample>,
+    stages: &mut [StageRecord],
+) -> Result<(), Problem> {
     for sample in samples {
         let record = stages.iter_mut().find(|record| record.stage == sample.stage);
         record.ok_or("counters belong to a stage that never began")?.counters.push(sample);
@@ -226,7 +255,9 @@ mod tests {
     }
 
     fn sample(number: u32, values: usize) -> CounterSample {
-        let value = |place: usize| (Metric::ALL[place % Metric::ALL.len()], place as u64 * 1_000 + u64::from(number));
+        let value = |place: usize| {
+            (Metric::ALL[place % Metric::ALL.len()], place as u64 * 1_000 + u64::from(number))
+        };
         // Entries of seven values, so that statements end within them.
         let all: Vec<(Metric, u64)> = (0..values).map(value).collect();
         let entry = |(place, values): (usize, &[(Metric, u64)])| Entry {
@@ -234,30 +265,46 @@ mod tests {
             name: format!("disk{place}"),
             values: values.to_vec(),
         };
-        CounterSample { number, entries: all.chunks(7).enumerate().map(entry).collect(), ..CounterSample::default() }
+        CounterSample {
+            number,
+            entries: all.chunks(7).enumerate().map(entry).collect(),
+            ..CounterSample::default()
+        }
     }
 
     #[test]
     fn any_number_of_values_is_written_once_and_in_order() {
         let mut connection = Connection::open_in_memory().expect("a database");
-        connection.execute_batch("CREATE TABLE stages (stage INTEGER PRIMARY KEY, kind TEXT)").expect("a table");
+        connection
+            .execute_batch("CREATE TABLE stages (stage INTEGER PRIMARY KEY, kind TEXT)")
+            .expect("a table");
         connection.execute_batch(COUNTER_TABLES).expect("tables");
         connection.execute_batch(CHECKSUM_TABLES).expect("tables");
         let lengths = [0, 1, TOGETHER - 1, TOGETHER, TOGETHER + 1, 2 * TOGETHER, 3 * TOGETHER + 5];
-        let samples: Vec<CounterSample> = (0..).zip(lengths).map(|(number, length)| sample(number, length)).collect();
+        let samples: Vec<CounterSample> =
+            (0..).zip(lengths).map(|(number, length)| sample(number, length)).collect();
         let mut known = Series::default();
         let transaction = connection.transaction().expect("a transaction");
         for sample in &samples {
             write(&transaction, (&mut known, &mut Sums::default()), sample).expect("room");
         }
         transaction.commit().expect("room");
-        let numbered: i64 =
-            connection.query_row("SELECT count(*) FROM counter_series", [], |row| row.get(0)).expect("rows");
-        assert_eq!(numbered, 3 * TOGETHER as i64 + 5, "each series has one number, whatever samples it is in");
+        let numbered: i64 = connection
+            .query_row("SELECT count(*) FROM counter_series", [], |row| row.get(0))
+            .expect("rows");
+        assert_eq!(
+            numbered,
+            3 * TOGETHER as i64 + 5,
+            "each series has one number, whatever samples it is in"
+        );
 
         let read = series(&connection).map_err(|problem| problem.0).expect("names");
-        let mut rows = connection.prepare("SELECT sample, series, value FROM counters ORDER BY rowid").expect("rows");
-        let rows = rows.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?)));
+        let mut rows = connection
+            .prepare("SELECT sample, series, value FROM counters ORDER BY rowid")
+            .expect("rows");
+        let rows = rows.query_map([], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+        });
         let mut rows = rows.expect("rows").map(|row| row.expect("a row"));
         for (place, sample) in (1..).zip(&samples) {
             for entry in &sample.entries {
@@ -274,7 +321,9 @@ mod tests {
     #[test]
     fn a_host_that_counts_in_another_order_keeps_its_series() {
         let mut connection = Connection::open_in_memory().expect("a database");
-        connection.execute_batch("CREATE TABLE stages (stage INTEGER PRIMARY KEY, kind TEXT)").expect("a table");
+        connection
+            .execute_batch("CREATE TABLE stages (stage INTEGER PRIMARY KEY, kind TEXT)")
+            .expect("a table");
         connection.execute_batch(COUNTER_TABLES).expect("tables");
         connection.execute_batch(CHECKSUM_TABLES).expect("tables");
         let (first, mut second) = (sample(0, 7), sample(1, 7));
@@ -284,13 +333,14 @@ mod tests {
         for sample in [&first, &second] {
             write(&transaction, (&mut known, &mut Sums::default()), sample).expect("room");
         }
-        let query = "SELECT count(DISTINCT series), count(*), min(value % 1000), max(value / 1000) FROM counters";
+        let query = "SELECT count(DISTINCT series), count(*), min(value % 1000), max(value / \
+                     1000) FROM counters";
         let all: [i64; 4] = transaction
             .query_row(query, [], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))
             .expect("values");
         assert_eq!(all, [7, 14, 0, 6]);
-        let query = "SELECT count(*) FROM counters AS a JOIN counters AS b USING (series) \
-                     WHERE a.sample = 1 AND b.sample = 2 AND b.value = a.value + 1";
+        let query = "SELECT count(*) FROM counters AS a JOIN counters AS b USING (series) WHERE \
+                     a.sample = 1 AND b.sample = 2 AND b.value = a.value + 1";
         let same: i64 = transaction.query_row(query, [], |row| row.get(0)).expect("pairs");
         assert_eq!(same, 7, "values stay with their metric");
     }

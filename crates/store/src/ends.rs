@@ -9,10 +9,15 @@ use model::record::StageRecord;
 use rusqlite::{Connection, Transaction, params};
 
 /// Writes one.
-pub fn write(transaction: &Transaction<'_>, checks: &mut Sums, end: &HostEnd) -> rusqlite::Result<()> {
+pub fn write(
+    transaction: &Transaction<'_>,
+    checks: &mut Sums,
+    end: &HostEnd,
+) -> rusqlite::Result<()> {
     let insert = "INSERT INTO left_over VALUES (?, ?, ?, ?, ?, ?)";
     for left in &end.left {
-        let row = params![end.stage, end.host, left.work, left.op.name(), left.late.0, left.never.0];
+        let row =
+            params![end.stage, end.host, left.work, left.op.name(), left.late.0, left.never.0];
         checks.insert(transaction, Part::LeftOver, insert, row)?;
     }
     let insert = "INSERT INTO pauses VALUES (?, ?, ?, ?)";
@@ -29,7 +34,8 @@ pub fn read(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), P
     if connection.query_row(known, [], |row| row.get::<_, i64>(0))? == 0 {
         return Ok(());
     }
-    let query = "SELECT stage, host, work, op, late, never FROM left_over ORDER BY stage, host, rowid";
+    let query =
+        "SELECT stage, host, work, op, late, never FROM left_over ORDER BY stage, host, rowid";
     each(connection, query, |row| {
         let op: String = row.get(3)?;
         let left = Left {
@@ -46,12 +52,18 @@ pub fn read(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), P
             .then(|| end.left.push(left))
             .ok_or("more was left over than a host can have".into())
     })?;
-    each(connection, "SELECT stage, host, at_ns, length_ns FROM pauses ORDER BY stage, host, rowid", |row| {
-        let pause = Pause { at_ns: unsigned(row.get(2)?)?, length_ns: unsigned(row.get(3)?)? };
-        let end = end_of(stages, small(row.get(0)?)?, small(row.get(1)?)?)?;
-        let is_room = end.pauses.len() < MOST_PAUSES;
-        is_room.then(|| end.pauses.push(pause)).ok_or("a host paused more often than it can".into())
-    })?;
+    each(
+        connection,
+        "SELECT stage, host, at_ns, length_ns FROM pauses ORDER BY stage, host, rowid",
+        |row| {
+            let pause = Pause { at_ns: unsigned(row.get(2)?)?, length_ns: unsigned(row.get(3)?)? };
+            let end = end_of(stages, small(row.get(0)?)?, small(row.get(1)?)?)?;
+            let is_room = end.pauses.len() < MOST_PAUSES;
+            is_room
+                .then(|| end.pauses.push(pause))
+                .ok_or("a host paused more often than it can".into())
+        },
+    )?;
     stages.iter_mut().for_each(|stage| stage.ends.sort_by_key(|end| end.host));
     Ok(())
 }

@@ -32,39 +32,56 @@ impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StoreError::Exists(path) => {
-                write!(f, "{} exists, and a run file is never overwritten; name another with --out", path.display())
+                write!(
+                    f,
+                    "{} exists, and a run file is never overwritten; name another with --out",
+                    path.display()
+                )
             }
             StoreError::Create(path, why) => {
-                write!(f, "the run file {} cannot be made: {why}; name another place with --out", path.display())
+                write!(
+                    f,
+                    "the run file {} cannot be made: {why}; name another place with --out",
+                    path.display()
+                )
             }
             StoreError::Write(path, why) => write!(
                 f,
-                "the run file {} cannot be written: {why}; free some space or name another place with --out (what was recorded until then is kept)",
+                "the run file {} cannot be written: {why}; free some space or name another place \
+                 with --out (what was recorded until then is kept)",
                 path.display()
             ),
             StoreError::Open(path, why) => {
-                write!(f, "{} cannot be opened: {why}; check the path and your permission to read it", path.display())
+                write!(
+                    f,
+                    "{} cannot be opened: {why}; check the path and your permission to read it",
+                    path.display()
+                )
             }
             StoreError::NotARunFile(path, why) => write!(
                 f,
-                "{} is not a run file ({why}); name one that `plimsoll run` wrote, which ends in .plimsoll",
+                "{} is not a run file ({why}); name one that `plimsoll run` wrote, which ends in \
+                 .plimsoll",
                 path.display()
             ),
             // The format is the last thing that is written when a file is made.
             StoreError::OtherFormat(path, 0) => write!(
                 f,
-                "the run of {} was killed while its file was made, so nothing is recorded; remove the file, and start the run again",
+                "the run of {} was killed while its file was made, so nothing is recorded; remove \
+                 the file, and start the run again",
                 path.display()
             ),
             StoreError::OtherFormat(path, format) => write!(
                 f,
-                "{} has format {format}, and this version reads format {}; use the version of Plimsoll that made it (`SELECT version FROM run`)",
+                "{} has format {format}, and this version reads format {}; use the version of \
+                 Plimsoll that made it (`SELECT version FROM run`)",
                 path.display(),
                 crate::FORMAT
             ),
             StoreError::Damaged(path, why) => write!(
                 f,
-                "the run file {} is damaged: {why}; get another copy (and its -wal file, if the run was killed)",
+                "the run file {} is damaged: {why}; get another copy (and its -wal file, if the \
+                 run was killed)",
                 path.display()
             ),
         }

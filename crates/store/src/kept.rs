@@ -1,4 +1,5 @@
-//! The sums beside the samples: kept while they are written, and taken instead of them when figures are wanted.
+//! The sums beside the samples: kept while they are written, and taken instead of them when figures
+//! are wanted.
 
 use crate::checksums::{self, Part, Single};
 use crate::values::{Problem, each, small};
@@ -7,8 +8,8 @@ use model::{IntervalSample, Plan};
 use rusqlite::{Connection, Row, Transaction, params};
 use std::collections::BTreeMap;
 
-/// Samples and operations of a block, at least. With fewer, all that a short run has is added up in no time; with more, a killed run leaves
-/// more that has to be.
+/// Samples and operations of a block, at least. With fewer, all that a short run has is added up in
+/// no time; with more, a killed run leaves more that has to be.
 const LEAST: usize = 65_536;
 /// And so many of each host, as its part of a block is then far smaller than its samples are.
 const LEAST_OF_A_HOST: usize = 128;
@@ -25,10 +26,19 @@ pub struct Reach {
 impl Reach {
     fn now(connection: &Connection) -> rusqlite::Result<Reach> {
         let last = |table: &str| {
-            connection.query_row(&format!("SELECT coalesce(max(rowid), 0) FROM {table}"), [], |row| row.get(0))
+            connection.query_row(
+                &format!("SELECT coalesce(max(rowid), 0) FROM {table}"),
+                [],
+                |row| row.get(0),
+            )
         };
         let (samples, errors) = (last("samples")?, last("errors")?);
-        Ok(Reach { samples, errors, workers: last("workers")?, worker_samples: last("worker_samples")? })
+        Ok(Reach {
+            samples,
+            errors,
+            workers: last("workers")?,
+            worker_samples: last("worker_samples")?,
+        })
     }
 
     /// Whether no table ends before it does in `other`.
@@ -75,7 +85,8 @@ impl Keeper {
         Keeper { blocks, taken: 0, least, next, has_written: false, state: State::Kept }
     }
 
-    /// Whether a sample that is about to be written is too far away from what was taken in, which is then a block of its own.
+    /// Whether a sample that is about to be written is too far away from what was taken in, which
+    /// is then a block of its own.
     pub fn is_away(&self, sample: &IntervalSample) -> bool {
         self.blocks.get(&sample.stage).is_some_and(|block| !block.reaches(sample))
     }
@@ -86,7 +97,12 @@ impl Keeper {
             return;
         }
         let is_taken = self.is_next(plan.hosts.len(), sample)
-            && self.blocks.entry(sample.stage).or_insert_with(|| Block::new(plan, sample.stage)).take(sample).is_ok();
+            && self
+                .blocks
+                .entry(sample.stage)
+                .or_insert_with(|| Block::new(plan, sample.stage))
+                .take(sample)
+                .is_ok();
         self.taken = self.taken.saturating_add(1 + sample.ops.len());
         if !is_taken {
             // A reader is told what is wrong with it by the samples.
@@ -94,7 +110,8 @@ impl Keeper {
         }
     }
 
-    /// Whether a host's sample comes after those that were taken in: a reader looks for others only there.
+    /// Whether a host's sample comes after those that were taken in: a reader looks for others only
+    /// there.
     fn is_next(&mut self, hosts: usize, sample: &IntervalSample) -> bool {
         let next = self.next.entry(sample.stage).or_insert_with(|| Some(vec![0; hosts]));
         match next.as_mut().and_then(|next| next.get_mut(sample.host as usize)) {
@@ -121,8 +138,8 @@ impl Keeper {
         }
     }
 
-    /// Before a transaction ends: writes a block if there is enough for one or, at the end of a run that has some, anything; takes all away
-    /// if they cannot be kept.
+    /// Before a transaction ends: writes a block if there is enough for one or, at the end of a run
+    /// that has some, anything; takes all away if they cannot be kept.
     pub fn settle(&mut self, transaction: &Transaction<'_>, is_end: bool) -> rusqlite::Result<()> {
         if self.state == State::Void {
             return transaction.execute_batch(
@@ -143,7 +160,8 @@ impl Keeper {
         }
     }
 
-    /// Writes what was taken in as a block. The checksums of all that was written before it have to be in the file.
+    /// Writes what was taken in as a block. The checksums of all that was written before it have to
+    /// be in the file.
     pub fn write(&mut self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
         let blocks = std::mem::take(&mut self.blocks);
         self.taken = 0;
@@ -151,8 +169,15 @@ impl Keeper {
             return Ok(());
         }
         let reach = Reach::now(transaction)?;
-        let row = params![blocks.len() as i64, reach.samples, reach.errors, reach.workers, reach.worker_samples];
-        let insert = "INSERT INTO sums (stages, samples, errors, workers, worker_samples) VALUES (?, ?, ?, ?, ?)";
+        let row = params![
+            blocks.len() as i64,
+            reach.samples,
+            reach.errors,
+            reach.workers,
+            reach.worker_samples
+        ];
+        let insert = "INSERT INTO sums (stages, samples, errors, workers, worker_samples) VALUES \
+                      (?, ?, ?, ?, ?)";
         transaction.prepare_cached(insert)?.execute(row)?;
         let block = transaction.last_insert_rowid();
         let mut checksum = checksums::of_values(params![
@@ -166,11 +191,24 @@ impl Keeper {
         for (stage, sums) in blocks {
             let sums = sums.encode();
             let row = params![block, stage, sums.spans, sums.sums, sums.times];
-            transaction.prepare_cached("INSERT INTO stage_sums VALUES (?, ?, ?, ?, ?)")?.execute(row)?;
+            transaction
+                .prepare_cached("INSERT INTO stage_sums VALUES (?, ?, ?, ?, ?)")?
+                .execute(row)?;
             let number = transaction.last_insert_rowid();
-            checksums::write(transaction, Part::StageSums, number, checksums::of_values(params![sums.sums])?)?;
-            checksums::write(transaction, Part::StageTimes, number, checksums::of_values(params![sums.times])?)?;
-            checksum = checksum.wrapping_add(checksums::of_values(params![block, stage, sums.spans])?);
+            checksums::write(
+                transaction,
+                Part::StageSums,
+                number,
+                checksums::of_values(params![sums.sums])?,
+            )?;
+            checksums::write(
+                transaction,
+                Part::StageTimes,
+                number,
+                checksums::of_values(params![sums.times])?,
+            )?;
+            checksum =
+                checksum.wrapping_add(checksums::of_values(params![block, stage, sums.spans])?);
         }
         checksums::write(transaction, Part::Sums, block, checksum)?;
         self.has_written = true;
@@ -217,7 +255,8 @@ impl Kept {
         self.blocks.last().map_or_else(Reach::default, |block| block.reach.1)
     }
 
-    /// Looks for the sums of a file, and puts the intervals of the `begun` stages into `spans`, by stage and host.
+    /// Looks for the sums of a file, and puts the intervals of the `begun` stages into `spans`, by
+    /// stage and host.
     pub fn find(
         connection: &Connection,
         begun: &[u32],
@@ -236,9 +275,13 @@ impl Kept {
             while kept.blocks.get(at).is_some_and(|block| block.number < number) {
                 at += 1;
             }
-            let Some(block) = kept.blocks.get_mut(at).filter(|block| block.number == number) else { return Ok(()) };
+            let Some(block) = kept.blocks.get_mut(at).filter(|block| block.number == number) else {
+                return Ok(());
+            };
             let stage = small(row.get(2)?)?;
-            let place = begun.binary_search(&stage).map_err(|_| "sums belong to a stage that never began")?;
+            let place = begun
+                .binary_search(&stage)
+                .map_err(|_| "sums belong to a stage that never began")?;
             let held = Held::take(blob(row, 3)?, &mut spans[place])?;
             if held.hosts().any(|host| host >= hosts) {
                 return Err("sums belong to a host that is not there".into());
@@ -259,8 +302,11 @@ impl Kept {
         if self.blocks.is_empty() || !checksums::are_there(connection)? {
             return Ok(());
         }
-        let written: i64 =
-            connection.query_row("SELECT count(*) FROM checksums WHERE part = 'sums'", [], |row| row.get(0))?;
+        let written: i64 = connection.query_row(
+            "SELECT count(*) FROM checksums WHERE part = 'sums'",
+            [],
+            |row| row.get(0),
+        )?;
         if written != self.blocks.len() as i64 {
             return Err("some of its sums are missing".into());
         }
@@ -268,7 +314,8 @@ impl Kept {
         self.blocks.iter().try_for_each(|block| checks.check(block.number, block.checksum))
     }
 
-    /// Adds them up, one frame and one sum for each stage that began. What could not be taken from them is handed back.
+    /// Adds them up, one frame and one sum for each stage that began. What could not be taken from
+    /// them is handed back.
     pub fn take(
         &self,
         connection: &Connection,
@@ -279,7 +326,8 @@ impl Kept {
         if self.blocks.is_empty() {
             return Ok(again);
         }
-        let mut row_of = connection.prepare("SELECT sums, times FROM stage_sums WHERE rowid = ?")?;
+        let mut row_of =
+            connection.prepare("SELECT sums, times FROM stage_sums WHERE rowid = ?")?;
         let (mut sums_check, mut times_check) =
             (Single::of(connection, Part::StageSums)?, Single::of(connection, Part::StageTimes)?);
         let mut last = None;
@@ -295,13 +343,20 @@ impl Kept {
                     continue;
                 };
                 let mut rows = row_of.query([stage.row])?;
-                let Some(row) = rows.next()? else { return Err("sums of some stages are missing".into()) };
+                let Some(row) = rows.next()? else {
+                    return Err("sums of some stages are missing".into());
+                };
                 sums_check.check(stage.row, checksums::of_columns(row, 0..=0)?)?;
                 let times = if frame.is_any_timed() { Some(blob(row, 1)?) } else { None };
                 if times.is_some() {
                     times_check.check(stage.row, checksums::of_columns(row, 1..=1)?)?;
                 }
-                sums[stage.at].take_block(frame, (&stage.held, is_counted), blob(row, 0)?, times)?;
+                sums[stage.at].take_block(
+                    frame,
+                    (&stage.held, is_counted),
+                    blob(row, 0)?,
+                    times,
+                )?;
             }
         }
         Ok(again)
@@ -315,10 +370,16 @@ fn blob<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a [u8], Problem> {
 /// The blocks of a file, of which each begins where the one before it ends.
 fn blocks(connection: &Connection) -> Result<Vec<KeptBlock>, Problem> {
     let mut blocks: Vec<KeptBlock> = Vec::new();
-    let query = "SELECT block, stages, samples, errors, workers, worker_samples FROM sums ORDER BY block";
+    let query =
+        "SELECT block, stages, samples, errors, workers, worker_samples FROM sums ORDER BY block";
     each(connection, query, |row| {
         let from = blocks.last().map_or_else(Reach::default, |block| block.reach.1);
-        let to = Reach { samples: row.get(2)?, errors: row.get(3)?, workers: row.get(4)?, worker_samples: row.get(5)? };
+        let to = Reach {
+            samples: row.get(2)?,
+            errors: row.get(3)?,
+            workers: row.get(4)?,
+            worker_samples: row.get(5)?,
+        };
         if !from.is_within(&to) {
             return Err("its sums do not follow one another".into());
         }
@@ -331,7 +392,10 @@ fn blocks(connection: &Connection) -> Result<Vec<KeptBlock>, Problem> {
         });
         Ok(())
     })?;
-    match blocks.last().is_none_or(|last| Reach::now(connection).is_ok_and(|now| last.reach.1.is_within(&now))) {
+    match blocks
+        .last()
+        .is_none_or(|last| Reach::now(connection).is_ok_and(|now| last.reach.1.is_within(&now)))
+    {
         true => Ok(blocks),
         false => Err("its sums are of more samples than there are".into()),
     }

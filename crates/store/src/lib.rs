@@ -1,7 +1,8 @@
-//! The run file: one SQLite file for each run, written as the run goes. The only crate that knows SQL.
+//! The run file: one SQLite file for each run, written as the run goes. The only crate that knows
+//! SQL.
 //!
-//! A writer that is killed leaves a file that opens and holds every interval that was appended. The tables stand in
-//! `docs/run-file.md`.
+//! A writer that is killed leaves a file that opens and holds every interval that was appended. The
+//! tables stand in `docs/run-file.md`.
 
 mod checksums;
 mod counters;

@@ -2,15 +2,22 @@
 
 use crate::checksums::{Part, Sums};
 use crate::values::{Problem, each, number, small, unsigned};
-use model::occurrence::{MOST_DETAIL_BYTES, MOST_LABEL_BYTES, Occurrence, OccurrenceKind, last_lines, one_line};
+use model::occurrence::{
+    MOST_DETAIL_BYTES, MOST_LABEL_BYTES, Occurrence, OccurrenceKind, last_lines, one_line,
+};
 use rusqlite::{Connection, Transaction, params};
 
 /// No run has more: the coordinator takes fewer.
 const MOST: usize = 100_000;
 
 /// Writes one.
-pub fn write(transaction: &Transaction<'_>, checks: &mut Sums, occurrence: &Occurrence) -> rusqlite::Result<()> {
-    let insert = "INSERT INTO occurrences (kind, stage, at_ns, unix_ns, host, label, detail, status, duration_ns)
+pub fn write(
+    transaction: &Transaction<'_>,
+    checks: &mut Sums,
+    occurrence: &Occurrence,
+) -> rusqlite::Result<()> {
+    let insert = "INSERT INTO occurrences (kind, stage, at_ns, unix_ns, host, label, detail, \
+                  status, duration_ns)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
     let row = params![
         occurrence.kind.word(),
@@ -26,14 +33,16 @@ pub fn write(transaction: &Transaction<'_>, checks: &mut Sums, occurrence: &Occu
     checks.insert(transaction, Part::Occurrences, insert, row)
 }
 
-/// All of them, in the order in which they were told; none where the file is from before there were any.
+/// All of them, in the order in which they were told; none where the file is from before there were
+/// any.
 pub fn read(connection: &Connection) -> Result<Vec<Occurrence>, Problem> {
     let known = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'occurrences'";
     let mut occurrences = Vec::new();
     if connection.query_row(known, [], |row| row.get::<_, i64>(0))? == 0 {
         return Ok(occurrences);
     }
-    let query = "SELECT kind, stage, at_ns, unix_ns, host, label, detail, status, duration_ns FROM occurrences ORDER BY occurrence";
+    let query = "SELECT kind, stage, at_ns, unix_ns, host, label, detail, status, duration_ns \
+                 FROM occurrences ORDER BY occurrence";
     each(connection, query, |row| {
         if occurrences.len() >= MOST {
             return Err("more happened in it than can".into());
@@ -42,7 +51,9 @@ pub fn read(connection: &Connection) -> Result<Vec<Occurrence>, Problem> {
         let kind = OccurrenceKind::ALL.iter().copied().find(|kind| kind.word() == word);
         let (label, detail): (String, String) = (row.get(5)?, row.get(6)?);
         occurrences.push(Occurrence {
-            kind: kind.ok_or_else(|| Problem(format!("`{}` is nothing that happens", one_line(&word, 50))))?,
+            kind: kind.ok_or_else(|| {
+                Problem(format!("`{}` is nothing that happens", one_line(&word, 50)))
+            })?,
             stage: row.get::<_, Option<i64>>(1)?.map(small).transpose()?,
             at_ns: unsigned(row.get(2)?)?,
             unix_ns: unsigned(row.get(3)?)?,

@@ -1,9 +1,11 @@
-//! Opens a run file to read it: tells what it is before SQLite looks at it, and finds a way also where nothing can be written.
+//! Opens a run file to read it: tells what it is before SQLite looks at it, and finds a way also
+//! where nothing can be written.
 
 use crate::error::StoreError;
 use crate::place::{beside, for_sqlite};
 use crate::schema::{
-    APPLICATION_ID, CHECKSUM_TABLES, COUNTER_TABLES, END_TABLES, FORMAT, OCCURRENCE_TABLES, OLDEST, SUM_TABLES, TABLES,
+    APPLICATION_ID, CHECKSUM_TABLES, COUNTER_TABLES, END_TABLES, FORMAT, OCCURRENCE_TABLES, OLDEST,
+    SUM_TABLES, TABLES,
 };
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::{DirBuilder, File};
@@ -14,10 +16,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Memory for pages that another connection holds, in KiB: a way through a large table and what stands at its end.
+/// Memory for pages that another connection holds, in KiB: a way through a large table and what
+/// stands at its end.
 const CACHE_KIB: i64 = 512;
 
-/// A run file that can be read. The fields are dropped in this order: SQLite lets go of a copy before it is removed.
+/// A run file that can be read. The fields are dropped in this order: SQLite lets go of a copy
+/// before it is removed.
 pub struct Opened {
     /// Within one transaction. Its tables are ours; what stands in them is not checked.
     pub connection: Connection,
@@ -38,15 +42,16 @@ impl Opened {
         self.again.is_some()
     }
 
-    /// Another connection to the same file, for another thread, within one transaction; `None` where a journal lies beside it, as two connections may then not
-    /// see the same.
+    /// Another connection to the same file, for another thread, within one transaction; `None`
+    /// where a journal lies beside it, as two connections may then not see the same.
     pub fn again(&self) -> Option<Result<Connection, String>> {
         let (real, access) = self.again.as_ref()?;
         let opened = match access {
             Access::ReadOnly => connect(real, OpenFlags::SQLITE_OPEN_READ_ONLY),
             Access::Immutable => immutable(real),
         };
-        // Or each query locks the file and lets go of it, which costs more than looking for a row. Several share the memory of one.
+        // Or each query locks the file and lets go of it, which costs more than looking for a row.
+        // Several share the memory of one.
         let settled = opened.and_then(|connection| {
             connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
             connection.execute_batch("BEGIN")?;
@@ -70,24 +75,31 @@ pub fn open(path: &Path) -> Result<Opened, StoreError> {
     let opened = match (journal, header.awaits_journal()) {
         (true, _) => with_journal(path, &real)?,
         (false, true) => sole(immutable(&real), Some((real.clone(), Access::Immutable))),
-        (false, false) => {
-            sole(connect(&real, OpenFlags::SQLITE_OPEN_READ_ONLY), Some((real.clone(), Access::ReadOnly)))
-        }
+        (false, false) => sole(
+            connect(&real, OpenFlags::SQLITE_OPEN_READ_ONLY),
+            Some((real.clone(), Access::ReadOnly)),
+        ),
     };
     let damaged = |error: rusqlite::Error| StoreError::damaged(path, error.to_string());
     let opened = opened.map_err(damaged)?;
-    // All tables as of one moment: a writer that goes on must not add a sample between two of our looks.
+    // All tables as of one moment: a writer that goes on must not add a sample between two of our
+    // looks.
     opened.connection.execute_batch("BEGIN").map_err(damaged)?;
-    check_schema(&opened.connection, header.word(60)).map_err(|why| StoreError::damaged(path, why))?;
+    check_schema(&opened.connection, header.word(60))
+        .map_err(|why| StoreError::damaged(path, why))?;
     Ok(opened)
 }
 
-fn sole(connection: rusqlite::Result<Connection>, again: Option<(PathBuf, Access)>) -> rusqlite::Result<Opened> {
+fn sole(
+    connection: rusqlite::Result<Connection>,
+    again: Option<(PathBuf, Access)>,
+) -> rusqlite::Result<Opened> {
     Ok(Opened { connection: connection?, _copy: None, again })
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
-    let connection = Connection::open_with_flags(for_sqlite(path), flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let connection =
+        Connection::open_with_flags(for_sqlite(path), flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(Duration::from_secs(5))?;
     // Functions with effects are none of a run file's business.
     connection.pragma_update(None, "trusted_schema", false)?;
@@ -96,8 +108,9 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Of a killed run whose journal was taken in, the header still asks for one. SQLite would leave an empty one there and fail on
-/// read-only media; nobody writes to this file, and that is what `immutable` says (<https://www.sqlite.org/uri.html>).
+/// Of a killed run whose journal was taken in, the header still asks for one. SQLite would leave an
+/// empty one there and fail on read-only media; nobody writes to this file, and that is what
+/// `immutable` says (<https://www.sqlite.org/uri.html>).
 fn immutable(real: &Path) -> rusqlite::Result<Connection> {
     let name = PathBuf::from(format!("{}?immutable=1", uri(real)));
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
@@ -110,19 +123,25 @@ fn immutable(real: &Path) -> rusqlite::Result<Connection> {
 fn uri(real: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
     let parts = real.as_os_str().as_bytes().iter();
-    let parts = parts.map(|byte| if plain(*byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") });
+    let parts = parts.map(|byte| {
+        if plain(*byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") }
+    });
     format!("file:{}", parts.collect::<String>())
 }
 
-/// SQLite indexes a journal in a file of its own beside it. Where that cannot be made, on read-only media or a full disk, a copy is
-/// read elsewhere: the run is not damaged, only the place will not do.
+/// SQLite indexes a journal in a file of its own beside it. Where that cannot be made, on read-only
+/// media or a full disk, a copy is read elsewhere: the run is not damaged, only the place will not
+/// do.
 fn with_journal(path: &Path, real: &Path) -> Result<rusqlite::Result<Opened>, StoreError> {
     let error = match connect(real, OpenFlags::SQLITE_OPEN_READ_WRITE) {
         Err(error) if is_of_the_place(&error) => error,
         other => return Ok(sole(other, None)),
     };
     let copy = Copy::make(real).map_err(|why| {
-        let why = format!("its journal (-wal) can be read neither there ({error}) nor in a temporary folder ({why})");
+        let why = format!(
+            "its journal (-wal) can be read neither there ({error}) nor in a temporary folder \
+             ({why})"
+        );
         StoreError::Open(path.to_owned(), why)
     })?;
     let connection = connect(&copy.file, OpenFlags::SQLITE_OPEN_READ_WRITE);
@@ -135,7 +154,8 @@ fn is_of_the_place(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code().is_some_and(|code| codes.contains(&code))
 }
 
-/// A run file and its journal in a temporary folder that only this user may enter; removed when dropped.
+/// A run file and its journal in a temporary folder that only this user may enter; removed when
+/// dropped.
 struct Copy {
     folder: PathBuf,
     file: PathBuf,
@@ -144,12 +164,17 @@ struct Copy {
 impl Copy {
     fn make(real: &Path) -> std::io::Result<Copy> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("plimsoll-read-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let name = format!(
+            "plimsoll-read-{}-{}",
+            std::process::id(),
+            NEXT.fetch_add(1, Ordering::Relaxed)
+        );
         let folder = std::env::temp_dir().join(name);
         // Fails where something stands already, so nobody else can have prepared the folder.
         DirBuilder::new().mode(0o700).create(&folder)?;
         let copy = Copy { file: folder.join("run.plimsoll"), folder };
-        // The file's permissions may forbid writing, and SQLite has to write to the copy: the content alone is taken.
+        // The file's permissions may forbid writing, and SQLite has to write to the copy: the
+        // content alone is taken.
         take_content(real, &copy.file)?;
         take_content(&beside(real, "-wal"), &beside(&copy.file, "-wal"))?;
         Ok(copy)
@@ -167,7 +192,8 @@ impl Drop for Copy {
     }
 }
 
-/// What the first hundred bytes of an SQLite file say (<https://www.sqlite.org/fileformat2.html#the_database_header>).
+/// What the first hundred bytes of an SQLite file say
+/// (<https://www.sqlite.org/fileformat2.html#the_database_header>).
 struct Header {
     bytes: [u8; 100],
     file_length: u64,
@@ -186,7 +212,9 @@ impl Header {
         let mut bytes = [0; 100];
         match file.read_exact(&mut bytes) {
             Ok(()) => Ok(Header { bytes, file_length: meta.len() }),
-            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Err(not("it is too short")),
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+                Err(not("it is too short"))
+            }
             Err(error) => Err(open(error)),
         }
     }
@@ -211,7 +239,11 @@ impl Header {
         if !journal && (page == 0 || self.file_length != page.saturating_mul(pages)) {
             return Err(StoreError::damaged(
                 path,
-                format!("it has {} bytes and should have {}", self.file_length, page.saturating_mul(pages)),
+                format!(
+                    "it has {} bytes and should have {}",
+                    self.file_length,
+                    page.saturating_mul(pages)
+                ),
             ));
         }
         Ok(())
@@ -223,12 +255,17 @@ impl Header {
     }
 
     fn word(&self, at: usize) -> u32 {
-        u32::from_be_bytes([self.bytes[at], self.bytes[at + 1], self.bytes[at + 2], self.bytes[at + 3]])
+        u32::from_be_bytes([
+            self.bytes[at],
+            self.bytes[at + 1],
+            self.bytes[at + 2],
+            self.bytes[at + 3],
+        ])
     }
 }
 
-/// Our tables, word for word: a view in a table's place, or a column that is computed, could keep a reader busy for ever.
-/// What somebody added for themselves is not looked at.
+/// Our tables, word for word: a view in a table's place, or a column that is computed, could keep a
+/// reader busy for ever. What somebody added for themselves is not looked at.
 fn check_schema(connection: &Connection, format: u32) -> Result<(), String> {
     check_tables(connection, TABLES)?;
     if format > OLDEST {
@@ -242,7 +279,11 @@ fn check_schema(connection: &Connection, format: u32) -> Result<(), String> {
         ("'counter_samples', 'counter_series', 'counters'", COUNTER_TABLES),
     ] {
         let there = format!("SELECT count(*) FROM sqlite_schema WHERE name IN ({names})");
-        if connection.query_row(&there, [], |row| row.get::<_, i64>(0)).map_err(|error| error.to_string())? > 0 {
+        if connection
+            .query_row(&there, [], |row| row.get::<_, i64>(0))
+            .map_err(|error| error.to_string())?
+            > 0
+        {
             check_tables(connection, tables)?;
         }
     }
@@ -257,9 +298,12 @@ fn check_tables(connection: &Connection, tables: &str) -> Result<(), String> {
     let mut statement = fresh.prepare(tables).map_err(words)?;
     let mut rows = statement.query([]).map_err(words)?;
     while let Some(row) = rows.next().map_err(words)? {
-        let (name, sql): (String, String) = (row.get(0).map_err(words)?, row.get(1).map_err(words)?);
-        let same = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ? AND sql = ?";
-        let found: i64 = connection.query_row(same, [&name, &sql], |row| row.get(0)).map_err(words)?;
+        let (name, sql): (String, String) =
+            (row.get(0).map_err(words)?, row.get(1).map_err(words)?);
+        let same =
+            "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ? AND sql = ?";
+        let found: i64 =
+            connection.query_row(same, [&name, &sql], |row| row.get(0)).map_err(words)?;
         if found != 1 {
             return Err(format!("its table `{name}` is missing or was changed"));
         }
@@ -274,6 +318,9 @@ mod tests {
 
     #[test]
     fn no_byte_of_a_path_means_anything_in_a_uri() {
-        assert_eq!(uri(Path::new("/a b/c?mode=rw#ü%.plimsoll")), "file:/a%20b/c%3Fmode%3Drw%23%C3%BC%25.plimsoll");
+        assert_eq!(
+            uri(Path::new("/a b/c?mode=rw#ü%.plimsoll")),
+            "file:/a%20b/c%3Fmode%3Drw%23%C3%BC%25.plimsoll"
+        );
     }
 }

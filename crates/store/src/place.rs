@@ -9,7 +9,8 @@ pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The same file under a name that SQLite takes for a file's: `:memory:` and what starts with `file:` mean something else to it.
+/// The same file under a name that SQLite takes for a file's: `:memory:` and what starts with
+/// `file:` mean something else to it.
 pub fn for_sqlite(path: &Path) -> PathBuf {
     Path::new(".").join(path)
 }

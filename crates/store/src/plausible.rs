@@ -1,5 +1,5 @@
-//! Whether what a run file says can be true. A run file may come from anybody: what passes here can be added up without overflow and
-//! indexed without a miss.
+//! Whether what a run file says can be true. A run file may come from anybody: what passes here can
+//! be added up without overflow and indexed without a miss.
 
 use model::Record;
 use model::plan::{HostPlan, HostStage, Plan, Stage, Steady, Work};
@@ -20,9 +20,16 @@ pub fn plan(plan: &Plan, hosts: usize) -> Result<(), &'static str> {
     if plan.stages.iter().any(|stage| stage.works.is_empty() || stage.works.len() > 65_536) {
         return Err("a stage has nothing to do");
     }
-    let rounds =
-        plan.stages.iter().flat_map(|stage| &stage.works).chain(shares(plan)).filter_map(|work| work.stop.steady());
-    if rounds.into_iter().any(|steady| steady != Steady::new(steady.least, steady.most, plan.interval)) {
+    let rounds = plan
+        .stages
+        .iter()
+        .flat_map(|stage| &stage.works)
+        .chain(shares(plan))
+        .filter_map(|work| work.stop.steady());
+    if rounds
+        .into_iter()
+        .any(|steady| steady != Steady::new(steady.least, steady.most, plan.interval))
+    {
         return Err("a stage ends when it is steady, by rounds that are none");
     }
     for (number, host) in (0..).zip(&plan.hosts) {
@@ -43,8 +50,12 @@ fn share(plan: &Plan, number: u32, host: &HostPlan) -> Result<(), &'static str> 
     if host.host != number || host.interval != plan.interval {
         return Err("a host has another number or interval than the plan");
     }
-    let fits = |(number, (of_all, own)): (u32, (&Stage, &HostStage))| own.stage == number && own.kind == of_all.kind;
-    if host.stages.len() != plan.stages.len() || !(0..).zip(plan.stages.iter().zip(&host.stages)).all(fits) {
+    let fits = |(number, (of_all, own)): (u32, (&Stage, &HostStage))| {
+        own.stage == number && own.kind == of_all.kind
+    };
+    if host.stages.len() != plan.stages.len()
+        || !(0..).zip(plan.stages.iter().zip(&host.stages)).all(fits)
+    {
         return Err("a host has other stages than the plan");
     }
     host.check()
@@ -62,7 +73,8 @@ pub fn samples(record: &Record) -> Result<(), &'static str> {
     if all().any(|sample| sample.host >= hosts) {
         return Err("a sample comes from a host that is not there");
     }
-    let works = |stage: u32| record.plan.stages.get(stage as usize).map_or(0, |stage| stage.works.len());
+    let works =
+        |stage: u32| record.plan.stages.get(stage as usize).map_or(0, |stage| stage.works.len());
     if all().any(|sample| sample.ops.iter().any(|op| op.work as usize >= works(sample.stage))) {
         return Err("a sample belongs to a work that is not there");
     }
@@ -84,8 +96,9 @@ pub fn samples(record: &Record) -> Result<(), &'static str> {
         return Err("counters come from a host that is not there");
     }
     // Their values are added up with saturation, as nothing depends on them.
-    let sums =
-        sums && adds_up(counters().map(|sample| sample.length_ns)) && counters().all(|sample| sample.start_ns <= MOST);
+    let sums = sums
+        && adds_up(counters().map(|sample| sample.length_ns))
+        && counters().all(|sample| sample.start_ns <= MOST);
     if sums { Ok(()) } else { Err("its counters add up to more than there can be") }
 }
 
@@ -93,7 +106,8 @@ pub fn samples(record: &Record) -> Result<(), &'static str> {
 fn occurrences(record: &Record) -> Result<(), &'static str> {
     let (hosts, planned) = (record.plan.hosts.len() as u32, record.plan.stages.len() as u32);
     let is_nowhere = |occurrence: &model::Occurrence| {
-        occurrence.host.is_some_and(|host| host >= hosts) || occurrence.stage.is_some_and(|stage| stage >= planned)
+        occurrence.host.is_some_and(|host| host >= hosts)
+            || occurrence.stage.is_some_and(|stage| stage >= planned)
     };
     if record.occurrences.iter().any(is_nowhere) {
         return Err("something happened on a host or in a stage that is not there");
@@ -101,12 +115,21 @@ fn occurrences(record: &Record) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Why the digests of a record's stages cannot be. Their sums saturate, so that one that is too large is still seen to be.
+/// Why the digests of a record's stages cannot be. Their sums saturate, so that one that is too
+/// large is still seen to be.
 pub fn digests(record: &Record) -> Result<(), &'static str> {
     occurrences(record)?;
-    let works = |stage: u32| record.plan.stages.get(stage as usize).map_or(0, |stage| stage.works.len());
-    let all = || record.stages.iter().filter_map(|stage| stage.digest.as_deref().map(|digest| (stage.stage, digest)));
-    if all().any(|(stage, digest)| digest.sums.parts.keys().any(|(work, _)| *work as usize >= works(stage))) {
+    let works =
+        |stage: u32| record.plan.stages.get(stage as usize).map_or(0, |stage| stage.works.len());
+    let all = || {
+        record
+            .stages
+            .iter()
+            .filter_map(|stage| stage.digest.as_deref().map(|digest| (stage.stage, digest)))
+    };
+    if all().any(|(stage, digest)| {
+        digest.sums.parts.keys().any(|(work, _)| *work as usize >= works(stage))
+    }) {
         return Err("a sample belongs to a work that is not there");
     }
     let parts = || all().flat_map(|(_, digest)| digest.sums.parts.values());
@@ -121,8 +144,8 @@ pub fn digests(record: &Record) -> Result<(), &'static str> {
     if sums { Ok(()) } else { Err("its counters add up to more than there can be") }
 }
 
-/// Far below the 64 bits, so that sums of two such sums are safe, too. A start is only ever added to a length: those of all samples of a
-/// day on a hundred hosts would come to more.
+/// Far below the 64 bits, so that sums of two such sums are safe, too. A start is only ever added
+/// to a length: those of all samples of a day on a hundred hosts would come to more.
 const MOST: u64 = 1 << 62;
 
 fn adds_up(mut values: impl Iterator<Item = u64>) -> bool {

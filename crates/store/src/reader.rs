@@ -1,4 +1,5 @@
-//! Reads a run file back, complete or cut short. The file may come from anybody: nothing in it is taken at its word.
+//! Reads a run file back, complete or cut short. The file may come from anybody: nothing in it is
+//! taken at its word.
 
 use crate::checksums::{self, Part};
 use crate::counters;
@@ -39,7 +40,8 @@ pub fn read_head(path: &Path) -> Result<Record, StoreError> {
     head(&opened.connection).map_err(|problem| StoreError::damaged(path, problem.0))
 }
 
-/// SQLite's own check of its pages. A file that was cut or overwritten in the middle is found here, not by chance later.
+/// SQLite's own check of its pages. A file that was cut or overwritten in the middle is found here,
+/// not by chance later.
 pub(crate) fn check_pages(connection: &Connection) -> Result<(), Problem> {
     let word: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     if word == "ok" { Ok(()) } else { Err(Problem(word)) }
@@ -62,7 +64,8 @@ pub(crate) fn head(connection: &Connection) -> Result<Record, Problem> {
         [],
         |row| {
             let head: (String, String, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            let tail: (Option<i64>, Option<String>, Option<String>) = (row.get(3)?, row.get(4)?, row.get(5)?);
+            let tail: (Option<i64>, Option<String>, Option<String>) =
+                (row.get(3)?, row.get(4)?, row.get(5)?);
             Ok((head.0, head.1, head.2, tail.0, tail.1, tail.2))
         },
     )?;
@@ -78,8 +81,12 @@ pub(crate) fn head(connection: &Connection) -> Result<Record, Problem> {
     record.end = match (ended, state.as_deref()) {
         (Some(when), Some("complete")) => Some((unsigned(when)?, RunEnd::Complete)),
         (Some(when), Some("interrupted")) => Some((unsigned(when)?, RunEnd::Interrupted)),
-        (Some(when), Some("failed")) => Some((unsigned(when)?, RunEnd::Failed(reason.unwrap_or_default()))),
-        (Some(when), Some("panicked")) => Some((unsigned(when)?, RunEnd::Panicked(reason.unwrap_or_default()))),
+        (Some(when), Some("failed")) => {
+            Some((unsigned(when)?, RunEnd::Failed(reason.unwrap_or_default())))
+        }
+        (Some(when), Some("panicked")) => {
+            Some((unsigned(when)?, RunEnd::Panicked(reason.unwrap_or_default())))
+        }
         (None, None) => None,
         _ => return Err("its end is none that a run can have".into()),
     };
@@ -98,47 +105,59 @@ fn testbed(connection: &Connection) -> Result<Vec<HostFacts>, Problem> {
 fn stages(connection: &Connection, planned: usize) -> Result<Vec<StageRecord>, Problem> {
     let mut stages = Vec::new();
     // In the order in which they began.
-    each(connection, "SELECT stage, started_unix_ns, state, reason FROM stages ORDER BY stage", |row| {
-        let stage = small(row.get(0)?)?;
-        if stage as usize >= planned {
-            return Err("a stage began that was never planned".into());
-        }
-        let end = match row.get::<_, Option<String>>(2)?.as_deref() {
-            None => None,
-            Some("complete") => Some(StageEnd::Complete),
-            Some("interrupted") => Some(StageEnd::Interrupted),
-            Some("failed") => Some(StageEnd::Failed(row.get::<_, Option<String>>(3)?.unwrap_or_default())),
-            Some("panicked") => Some(StageEnd::Panicked(row.get::<_, Option<String>>(3)?.unwrap_or_default())),
-            Some(_) => return Err("a stage ended in a way that is none".into()),
-        };
-        stages.push(StageRecord {
-            stage,
-            started_unix_ns: unsigned(row.get(1)?)?,
-            end,
-            starts: Vec::new(),
-            ends: Vec::new(),
-            samples: Vec::new(),
-            counters: Vec::new(),
-            digest: None,
-            usage: None,
-        });
-        Ok(())
-    })?;
+    each(
+        connection,
+        "SELECT stage, started_unix_ns, state, reason FROM stages ORDER BY stage",
+        |row| {
+            let stage = small(row.get(0)?)?;
+            if stage as usize >= planned {
+                return Err("a stage began that was never planned".into());
+            }
+            let end = match row.get::<_, Option<String>>(2)?.as_deref() {
+                None => None,
+                Some("complete") => Some(StageEnd::Complete),
+                Some("interrupted") => Some(StageEnd::Interrupted),
+                Some("failed") => {
+                    Some(StageEnd::Failed(row.get::<_, Option<String>>(3)?.unwrap_or_default()))
+                }
+                Some("panicked") => {
+                    Some(StageEnd::Panicked(row.get::<_, Option<String>>(3)?.unwrap_or_default()))
+                }
+                Some(_) => return Err("a stage ended in a way that is none".into()),
+            };
+            stages.push(StageRecord {
+                stage,
+                started_unix_ns: unsigned(row.get(1)?)?,
+                end,
+                starts: Vec::new(),
+                ends: Vec::new(),
+                samples: Vec::new(),
+                counters: Vec::new(),
+                digest: None,
+                usage: None,
+            });
+            Ok(())
+        },
+    )?;
     Ok(stages)
 }
 
 fn starts(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Problem> {
-    each(connection, "SELECT stage, host, late_ns, error_ns FROM starts ORDER BY stage, host", |row| {
-        let start = HostStart {
-            stage: small(row.get(0)?)?,
-            host: small(row.get(1)?)?,
-            late_ns: unsigned(row.get(2)?)?,
-            error_ns: unsigned(row.get(3)?)?,
-        };
-        let record = stages.iter_mut().find(|record| record.stage == start.stage);
-        record.ok_or("a host began a stage that never did")?.starts.push(start);
-        Ok(())
-    })
+    each(
+        connection,
+        "SELECT stage, host, late_ns, error_ns FROM starts ORDER BY stage, host",
+        |row| {
+            let start = HostStart {
+                stage: small(row.get(0)?)?,
+                host: small(row.get(1)?)?,
+                late_ns: unsigned(row.get(2)?)?,
+                error_ns: unsigned(row.get(3)?)?,
+            };
+            let record = stages.iter_mut().find(|record| record.stage == start.stage);
+            record.ok_or("a host began a stage that never did")?.starts.push(start);
+            Ok(())
+        },
+    )
 }
 
 /// Stage, interval, host: in this order, samples of a record stand.
@@ -153,15 +172,25 @@ pub(crate) fn op(row: &Row<'_>, column: usize) -> Result<Op, Problem> {
     Op::from_name(&name).ok_or_else(|| Problem(format!("`{name}` is no operation")))
 }
 
-/// Puts the samples into their stages. Every table is read once, in the order of its rows, which is that of writing.
+/// Puts the samples into their stages. Every table is read once, in the order of its rows, which is
+/// that of writing.
 fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Problem> {
     let mut samples: BTreeMap<Key, IntervalSample> = BTreeMap::new();
     each_checked(connection, Part::Intervals, |row| {
         let (stage, interval, host) = key(row)?;
-        let phase = Phase::from_name(&row.get::<_, String>(3)?).ok_or("a phase is none that a stage can have")?;
+        let phase = Phase::from_name(&row.get::<_, String>(3)?)
+            .ok_or("a phase is none that a stage can have")?;
         let (start_ns, length_ns) = (unsigned(row.get(4)?)?, unsigned(row.get(5)?)?);
-        let sample =
-            IntervalSample { stage, host, interval, start_ns, length_ns, phase, ops: Vec::new(), workers: Vec::new() };
+        let sample = IntervalSample {
+            stage,
+            host,
+            interval,
+            start_ns,
+            length_ns,
+            phase,
+            ops: Vec::new(),
+            workers: Vec::new(),
+        };
         samples.insert((stage, interval, host), sample);
         Ok(())
     })?;
@@ -174,7 +203,8 @@ fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Probl
     Ok(())
 }
 
-/// Hands every row of a table to `take`, in the order of writing where it has one, and holds them all against their checksum.
+/// Hands every row of a table to `take`, in the order of writing where it has one, and holds them
+/// all against their checksum.
 pub(crate) fn each_checked(
     connection: &Connection,
     part: Part,
@@ -196,12 +226,18 @@ fn sample_of<'a>(
     samples: &'a mut BTreeMap<Key, IntervalSample>,
     row: &Row<'_>,
 ) -> Result<&'a mut IntervalSample, Problem> {
-    samples.get_mut(&key(row)?).ok_or_else(|| "a row belongs to an interval that is not there".into())
+    samples
+        .get_mut(&key(row)?)
+        .ok_or_else(|| "a row belongs to an interval that is not there".into())
 }
 
-fn op_of<'a>(samples: &'a mut BTreeMap<Key, IntervalSample>, row: &Row<'_>) -> Result<&'a mut OpSample, Problem> {
+fn op_of<'a>(
+    samples: &'a mut BTreeMap<Key, IntervalSample>,
+    row: &Row<'_>,
+) -> Result<&'a mut OpSample, Problem> {
     let wanted = work_and_op(row)?;
-    let found = sample_of(samples, row)?.ops.iter_mut().find(|sample| (sample.work, sample.op) == wanted);
+    let found =
+        sample_of(samples, row)?.ops.iter_mut().find(|sample| (sample.work, sample.op) == wanted);
     found.ok_or_else(|| "a row belongs to an operation that is not there".into())
 }
 
@@ -210,7 +246,10 @@ fn work_and_op(row: &Row<'_>) -> Result<(u32, Op), Problem> {
     Ok((small(row.get(3)?)?, op(row, 4)?))
 }
 
-fn fill_ops(connection: &Connection, samples: &mut BTreeMap<Key, IntervalSample>) -> Result<(), Problem> {
+fn fill_ops(
+    connection: &Connection,
+    samples: &mut BTreeMap<Key, IntervalSample>,
+) -> Result<(), Problem> {
     each_checked(connection, Part::Samples, |row| {
         let (work, op) = work_and_op(row)?;
         let sample = OpSample {
@@ -241,12 +280,16 @@ fn fill_ops(connection: &Connection, samples: &mut BTreeMap<Key, IntervalSample>
         if !rest.is_empty() {
             return Err("raw latencies are cut off".into());
         }
-        op_of(samples, row)?.raw_latencies = values.iter().map(|ns| u64::from_le_bytes(*ns)).collect();
+        op_of(samples, row)?.raw_latencies =
+            values.iter().map(|ns| u64::from_le_bytes(*ns)).collect();
         Ok(())
     })
 }
 
-fn fill_workers(connection: &Connection, samples: &mut BTreeMap<Key, IntervalSample>) -> Result<(), Problem> {
+fn fill_workers(
+    connection: &Connection,
+    samples: &mut BTreeMap<Key, IntervalSample>,
+) -> Result<(), Problem> {
     each_checked(connection, Part::Workers, |row| {
         let worker = WorkerSample {
             worker: small(row.get(3)?)?,
@@ -260,7 +303,8 @@ fn fill_workers(connection: &Connection, samples: &mut BTreeMap<Key, IntervalSam
     })?;
     each_checked(connection, Part::WorkerSamples, |row| {
         let number = small(row.get(3)?)?;
-        let (ios, bytes, errors) = (unsigned(row.get(5)?)?, unsigned(row.get(6)?)?, unsigned(row.get(7)?)?);
+        let (ios, bytes, errors) =
+            (unsigned(row.get(5)?)?, unsigned(row.get(6)?)?, unsigned(row.get(7)?)?);
         let counts = WorkerOp { op: op(row, 4)?, ios, bytes, errors };
         worker_of(samples, row, number)?.ops.push(counts);
         Ok(())
@@ -281,7 +325,10 @@ fn worker_of<'a>(
 ) -> Result<&'a mut WorkerSample, Problem> {
     // They stand in order, so the one that is meant is near its own number.
     let workers = &mut sample_of(samples, row)?.workers;
-    let near = workers.get(number as usize).is_some_and(|worker| worker.worker == number).then_some(number as usize);
+    let near = workers
+        .get(number as usize)
+        .is_some_and(|worker| worker.worker == number)
+        .then_some(number as usize);
     let index = near.or_else(|| workers.iter().position(|worker| worker.worker == number));
     Ok(&mut workers[index.ok_or("a row belongs to a worker that is not there")?])
 }

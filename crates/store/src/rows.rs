@@ -24,11 +24,16 @@ pub enum Halted<E> {
 /// Hands out what each host did in each interval, by work and operation.
 ///
 /// # Errors
-/// The file cannot be read or is damaged, or `take` failed. That rows do not fit their checksum shows when all were handed out.
-pub fn each_sample<E>(path: &Path, take: impl FnMut(SampleRow) -> Result<(), E>) -> Result<(), Halted<E>> {
+/// The file cannot be read or is damaged, or `take` failed. That rows do not fit their checksum
+/// shows when all were handed out.
+pub fn each_sample<E>(
+    path: &Path,
+    take: impl FnMut(SampleRow) -> Result<(), E>,
+) -> Result<(), Halted<E>> {
     // A row whose interval is missing must not vanish in silence.
     let query = "SELECT samples.*, intervals.phase, intervals.start_ns, intervals.length_ns
-        FROM samples LEFT JOIN intervals ON intervals.stage = samples.stage AND intervals.host = samples.host
+        FROM samples LEFT JOIN intervals ON intervals.stage = samples.stage AND intervals.host = \
+                 samples.host
             AND intervals.interval = samples.interval ORDER BY samples.rowid";
     let mut sum = 0u64;
     let made = |row: &Row<'_>| {
@@ -56,15 +61,23 @@ fn check_head(connection: &Connection) -> Result<(), Problem> {
     if checksums::are_there(connection)? { checksums::check_whole(connection) } else { Ok(()) }
 }
 
-/// Hands out what each host's kernel counted in each interval. A file from before there were counters has none.
+/// Hands out what each host's kernel counted in each interval. A file from before there were
+/// counters has none.
 ///
 /// # Errors
-/// As those of [`each_sample`]; that a sample of counters does not fit its checksum shows when it was handed out.
-pub fn each_counter<E>(path: &Path, take: impl FnMut(CounterRow) -> Result<(), E>) -> Result<(), Halted<E>> {
-    let query = "SELECT counter_samples.stage, counter_samples.host, counter_samples.number, counter_samples.start_ns,
-            counter_samples.length_ns, counter_samples.notes, counter_series.layer, counter_series.name, counter_series.metric,
+/// As those of [`each_sample`]; that a sample of counters does not fit its checksum shows when it
+/// was handed out.
+pub fn each_counter<E>(
+    path: &Path,
+    take: impl FnMut(CounterRow) -> Result<(), E>,
+) -> Result<(), Halted<E>> {
+    let query = "SELECT counter_samples.stage, counter_samples.host, counter_samples.number, \
+                 counter_samples.start_ns,
+            counter_samples.length_ns, counter_samples.notes, counter_series.layer, \
+                 counter_series.name, counter_series.metric,
             counters.series, counters.value, counters.sample
-        FROM counters LEFT JOIN counter_samples USING (sample) LEFT JOIN counter_series USING (series) ORDER BY counters.rowid";
+        FROM counters LEFT JOIN counter_samples USING (sample) LEFT JOIN counter_series USING \
+                 (series) ORDER BY counters.rowid";
     let file = |problem: Problem| Halted::File(StoreError::damaged(path, problem.0));
     let opened = open(path).map_err(Halted::File)?;
     if !counters::are_there(&opened.connection).map_err(file)? {
@@ -107,7 +120,9 @@ fn hand_out<T, E>(
     });
     match (refused, ended) {
         (Some(error), _) => Err(Halted::Taker(error)),
-        (None, ended) => ended.map_err(|problem| Halted::File(StoreError::damaged(path, problem.0))),
+        (None, ended) => {
+            ended.map_err(|problem| Halted::File(StoreError::damaged(path, problem.0)))
+        }
     }
 }
 

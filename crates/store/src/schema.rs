@@ -1,6 +1,7 @@
 //! The tables of a run file. `docs/run-file.md` explains them; a test runs its queries.
 
-/// The version of the tables and of the plan in them. A file of a later one is refused, and one from before [`OLDEST`].
+/// The version of the tables and of the plan in them. A file of a later one is refused, and one
+/// from before [`OLDEST`].
 pub const FORMAT: u32 = 4;
 
 /// The oldest version that is read: its files have no checksums.
@@ -13,16 +14,21 @@ pub const APPLICATION_ID: u32 = 0x504C_494D;
 pub const TABLES: &str = "
 CREATE TABLE run (
     run_id TEXT NOT NULL, suite TEXT NOT NULL, scale TEXT NOT NULL, version TEXT NOT NULL,
-    started_unix_ns INTEGER NOT NULL, ended_unix_ns INTEGER, state TEXT, reason TEXT, plan TEXT NOT NULL
+    started_unix_ns INTEGER NOT NULL, ended_unix_ns INTEGER, state TEXT, reason TEXT, plan TEXT \
+                          NOT NULL
 );
 CREATE TABLE hosts (host INTEGER PRIMARY KEY, hostname TEXT NOT NULL, facts TEXT NOT NULL);
-CREATE TABLE points (point INTEGER PRIMARY KEY, scenario TEXT NOT NULL, sweep TEXT NOT NULL, repetition INTEGER NOT NULL);
-CREATE TABLE workloads (point INTEGER NOT NULL, work INTEGER NOT NULL, workload TEXT NOT NULL, PRIMARY KEY (point, work)) WITHOUT ROWID;
+CREATE TABLE points (point INTEGER PRIMARY KEY, scenario TEXT NOT NULL, sweep TEXT NOT NULL, \
+                          repetition INTEGER NOT NULL);
+CREATE TABLE workloads (point INTEGER NOT NULL, work INTEGER NOT NULL, workload TEXT NOT NULL, \
+                          PRIMARY KEY (point, work)) WITHOUT ROWID;
 CREATE TABLE stages (
-    stage INTEGER PRIMARY KEY, kind TEXT NOT NULL, point INTEGER, started_unix_ns INTEGER NOT NULL, state TEXT, reason TEXT
+    stage INTEGER PRIMARY KEY, kind TEXT NOT NULL, point INTEGER, started_unix_ns INTEGER NOT \
+                          NULL, state TEXT, reason TEXT
 );
 CREATE TABLE starts (
-    stage INTEGER NOT NULL, host INTEGER NOT NULL, late_ns INTEGER NOT NULL, error_ns INTEGER NOT NULL, PRIMARY KEY (stage, host)
+    stage INTEGER NOT NULL, host INTEGER NOT NULL, late_ns INTEGER NOT NULL, error_ns INTEGER NOT \
+                          NULL, PRIMARY KEY (stage, host)
 ) WITHOUT ROWID;
 CREATE TABLE intervals (
     stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, phase TEXT NOT NULL,
@@ -30,56 +36,71 @@ CREATE TABLE intervals (
     PRIMARY KEY (stage, host, interval)
 ) WITHOUT ROWID;
 CREATE TABLE samples (
-    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, work INTEGER NOT NULL, op TEXT NOT NULL,
+    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, work INTEGER NOT \
+                          NULL, op TEXT NOT NULL,
     ios INTEGER NOT NULL, bytes INTEGER NOT NULL, errors INTEGER NOT NULL,
     mean_ns REAL, p50_ns INTEGER, p99_ns INTEGER, max_ns INTEGER, latency BLOB NOT NULL
 );
 CREATE TABLE errors (
-    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, work INTEGER NOT NULL, op TEXT NOT NULL,
+    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, work INTEGER NOT \
+                          NULL, op TEXT NOT NULL,
     errno INTEGER NOT NULL, count INTEGER NOT NULL
 );
 CREATE TABLE workers (
-    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, worker INTEGER NOT NULL,
+    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, worker INTEGER NOT \
+                          NULL,
     cpu_user_ns INTEGER NOT NULL, cpu_system_ns INTEGER NOT NULL
 );
 CREATE TABLE worker_samples (
-    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, worker INTEGER NOT NULL, op TEXT NOT NULL,
+    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, worker INTEGER NOT \
+                          NULL, op TEXT NOT NULL,
     ios INTEGER NOT NULL, bytes INTEGER NOT NULL, errors INTEGER NOT NULL
 );
 CREATE TABLE write_marks (
-    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, worker INTEGER NOT NULL,
-    base INTEGER NOT NULL, sent INTEGER NOT NULL, completed INTEGER NOT NULL, durable INTEGER NOT NULL, overtaken INTEGER NOT NULL,
+    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, worker INTEGER NOT \
+                          NULL,
+    base INTEGER NOT NULL, sent INTEGER NOT NULL, completed INTEGER NOT NULL, durable INTEGER NOT \
+                          NULL, overtaken INTEGER NOT NULL,
     failed BLOB NOT NULL, more_failed INTEGER NOT NULL
 );
 CREATE TABLE raw_latencies (
-    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, work INTEGER NOT NULL, op TEXT NOT NULL, latencies BLOB NOT NULL
+    stage INTEGER NOT NULL, host INTEGER NOT NULL, interval INTEGER NOT NULL, work INTEGER NOT \
+                          NULL, op TEXT NOT NULL, latencies BLOB NOT NULL
 );
-CREATE TABLE notes (note INTEGER PRIMARY KEY, stage INTEGER, host INTEGER NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL);
+CREATE TABLE notes (note INTEGER PRIMARY KEY, stage INTEGER, host INTEGER NOT NULL, kind TEXT NOT \
+                          NULL, detail TEXT NOT NULL);
 CREATE VIEW timeline AS
-    SELECT workloads.workload, points.sweep, points.repetition, stages.kind, samples.op, samples.host, intervals.phase,
+    SELECT workloads.workload, points.sweep, points.repetition, stages.kind, samples.op, \
+                          samples.host, intervals.phase,
            intervals.start_ns / 1e9 AS start_s,
            samples.ios / (intervals.length_ns / 1e9) AS iops,
            samples.bytes / (intervals.length_ns / 1e9) / 1048576 AS mib_per_s,
-           samples.mean_ns, samples.p50_ns, samples.p99_ns, samples.max_ns, samples.ios, samples.bytes, samples.errors
-    FROM samples JOIN intervals USING (stage, host, interval) JOIN stages USING (stage) LEFT JOIN points USING (point)
+           samples.mean_ns, samples.p50_ns, samples.p99_ns, samples.max_ns, samples.ios, \
+                          samples.bytes, samples.errors
+    FROM samples JOIN intervals USING (stage, host, interval) JOIN stages USING (stage) LEFT JOIN \
+                          points USING (point)
         LEFT JOIN workloads ON workloads.point = stages.point AND workloads.work = samples.work;
 ";
 
-/// The table of what happened at an instant. A fresh run file has it; those of versions without it do not, and are read all the same.
+/// The table of what happened at an instant. A fresh run file has it; those of versions without it
+/// do not, and are read all the same.
 pub const OCCURRENCE_TABLES: &str = "
 CREATE TABLE occurrences (
-    occurrence INTEGER PRIMARY KEY, kind TEXT NOT NULL, stage INTEGER, at_ns INTEGER NOT NULL, unix_ns INTEGER NOT NULL, host INTEGER,
+    occurrence INTEGER PRIMARY KEY, kind TEXT NOT NULL, stage INTEGER, at_ns INTEGER NOT NULL, \
+                                     unix_ns INTEGER NOT NULL, host INTEGER,
     label TEXT NOT NULL, detail TEXT NOT NULL, status INTEGER, duration_ns INTEGER
 );
 ";
 
-/// The tables of what hosts had left over at the end of a stage. A fresh run file has them; those of versions without them do not, and are read
-/// all the same.
+/// The tables of what hosts had left over at the end of a stage. A fresh run file has them; those
+/// of versions without them do not, and are read all the same.
 pub const END_TABLES: &str = "
 CREATE TABLE left_over (
-    stage INTEGER NOT NULL, host INTEGER NOT NULL, work INTEGER NOT NULL, op TEXT NOT NULL, late BLOB NOT NULL, never BLOB NOT NULL
+    stage INTEGER NOT NULL, host INTEGER NOT NULL, work INTEGER NOT NULL, op TEXT NOT NULL, late \
+                              BLOB NOT NULL, never BLOB NOT NULL
 );
-CREATE TABLE pauses (stage INTEGER NOT NULL, host INTEGER NOT NULL, at_ns INTEGER NOT NULL, length_ns INTEGER NOT NULL);
+CREATE TABLE pauses (stage INTEGER NOT NULL, host INTEGER NOT NULL, at_ns INTEGER NOT NULL, \
+                              length_ns INTEGER NOT NULL);
 ";
 
 /// The checksums of all other tables: every file has them from format 4 on.
@@ -89,24 +110,29 @@ CREATE TABLE checksums (
 ) WITHOUT ROWID;
 ";
 
-/// The tables of what the samples come to. A fresh run file has them, and nothing in them as long as it has few samples; files of versions without
-/// them are read all the same.
+/// The tables of what the samples come to. A fresh run file has them, and nothing in them as long
+/// as it has few samples; files of versions without them are read all the same.
 pub const SUM_TABLES: &str = "
 CREATE TABLE sums (
-    block INTEGER PRIMARY KEY, stages INTEGER NOT NULL, samples INTEGER NOT NULL, errors INTEGER NOT NULL, workers INTEGER NOT NULL,
+    block INTEGER PRIMARY KEY, stages INTEGER NOT NULL, samples INTEGER NOT NULL, errors INTEGER \
+                              NOT NULL, workers INTEGER NOT NULL,
     worker_samples INTEGER NOT NULL
 );
-CREATE TABLE stage_sums (block INTEGER NOT NULL, stage INTEGER NOT NULL, spans BLOB NOT NULL, sums BLOB NOT NULL, times BLOB NOT NULL);
+CREATE TABLE stage_sums (block INTEGER NOT NULL, stage INTEGER NOT NULL, spans BLOB NOT NULL, sums \
+                              BLOB NOT NULL, times BLOB NOT NULL);
 ";
 
-/// The tables of the kernel's counters. A fresh run file has them; those of versions without counters do not, and are read all the same.
+/// The tables of the kernel's counters. A fresh run file has them; those of versions without
+/// counters do not, and are read all the same.
 pub const COUNTER_TABLES: &str = "
 CREATE TABLE counter_samples (
-    sample INTEGER PRIMARY KEY, stage INTEGER NOT NULL, host INTEGER NOT NULL, number INTEGER NOT NULL,
+    sample INTEGER PRIMARY KEY, stage INTEGER NOT NULL, host INTEGER NOT NULL, number INTEGER NOT \
+                                  NULL,
     start_ns INTEGER NOT NULL, length_ns INTEGER NOT NULL, notes TEXT NOT NULL
 );
 CREATE INDEX remarks ON counter_samples (host, notes) WHERE notes != '[]';
-CREATE TABLE counter_series (series INTEGER PRIMARY KEY, layer TEXT NOT NULL, name TEXT NOT NULL, metric TEXT NOT NULL);
+CREATE TABLE counter_series (series INTEGER PRIMARY KEY, layer TEXT NOT NULL, name TEXT NOT NULL, \
+                                  metric TEXT NOT NULL);
 CREATE TABLE counters (sample INTEGER NOT NULL, series INTEGER NOT NULL, value INTEGER NOT NULL);
 CREATE VIEW layers AS
     SELECT counter_samples.stage, stages.kind, counter_samples.host, counter_samples.number,

@@ -44,8 +44,8 @@ impl Source {
         if self.opened.can_again() { worth.min(self.threads).max(1) } else { 1 }
     }
 
-    /// Does each of `jobs` in a thread with a connection of its own; the results in their order. A single job has this thread and the
-    /// connection that is open already.
+    /// Does each of `jobs` in a thread with a connection of its own; the results in their order. A
+    /// single job has this thread and the connection that is open already.
     ///
     /// # Errors
     /// Those of `work`, of the first job that has one; or there can be no more connections.
@@ -57,8 +57,9 @@ impl Source {
         Ok(self.beside(jobs, work, || Ok(()))?.1)
     }
 
-    /// Does each of `jobs` as [`side_by_side`](Self::side_by_side) does, while this thread does some `other` work; its result first. A single job,
-    /// or jobs for which there can be no other connection, are done after it.
+    /// Does each of `jobs` as [`side_by_side`](Self::side_by_side) does, while this thread does
+    /// some `other` work; its result first. A single job, or jobs for which there can be no other
+    /// connection, are done after it.
     ///
     /// # Errors
     /// As those of [`side_by_side`](Self::side_by_side); those of the `other` work come first.
@@ -73,8 +74,14 @@ impl Source {
             let done = jobs.into_iter().map(|job| work(&self.opened.connection, job));
             return Ok((other, done.collect::<Result<_, Problem>>()?));
         }
-        let open = || self.opened.again().unwrap_or_else(|| Err("it is being written".to_owned())).map_err(Problem);
-        let connections = jobs.iter().map(|_| open()).collect::<Result<Vec<Connection>, Problem>>()?;
+        let open = || {
+            self.opened
+                .again()
+                .unwrap_or_else(|| Err("it is being written".to_owned()))
+                .map_err(Problem)
+        };
+        let connections =
+            jobs.iter().map(|_| open()).collect::<Result<Vec<Connection>, Problem>>()?;
         thread::scope(|scope| {
             let started: Vec<_> = connections
                 .into_iter()
@@ -82,8 +89,9 @@ impl Source {
                 .map(|(connection, job)| scope.spawn(move || work(&connection, job)))
                 .collect();
             let other = other()?;
-            let ended =
-                started.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err("a thread broke off".into())));
+            let ended = started
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|_| Err("a thread broke off".into())));
             Ok((other, ended.collect::<Result<_, Problem>>()?))
         })
     }

@@ -1,4 +1,5 @@
-//! Reads a run file without holding its samples: they are added up as they come, by several threads, each of which has a part of the rows.
+//! Reads a run file without holding its samples: they are added up as they come, by several
+//! threads, each of which has a part of the rows.
 
 use crate::checksums::{self, Part as Checked};
 use crate::counters;
@@ -19,8 +20,9 @@ use std::path::Path;
 /// Files up to this size are checked page by page, which takes a second at most.
 const CHECKED_WHOLE: u64 = 256 << 20;
 
-/// Reads a run file as [`read`](crate::read) does, with what the samples of each stage come to in the place of the samples, and without
-/// the kernel's counters, of which only what hosts said that they cannot count is left: a day on many hosts then fits into any memory.
+/// Reads a run file as [`read`](crate::read) does, with what the samples of each stage come to in
+/// the place of the samples, and without the kernel's counters, of which only what hosts said that
+/// they cannot count is left: a day on many hosts then fits into any memory.
 ///
 /// # Errors
 /// As those of [`read`](crate::read).
@@ -28,8 +30,8 @@ pub fn read_digests(path: &Path) -> Result<Record, StoreError> {
     read_from(path, &Source::of(path)?, Wish { is_small: is_small(path), is_judged: false })
 }
 
-/// Reads a run file as [`read_digests`] does, with what the kernel's counters of each measurement come to; of a long run, those of some intervals,
-/// taken evenly.
+/// Reads a run file as [`read_digests`] does, with what the kernel's counters of each measurement
+/// come to; of a long run, those of some intervals, taken evenly.
 ///
 /// # Errors
 /// As those of [`read`](crate::read).
@@ -59,18 +61,22 @@ fn read_from(path: &Path, source: &Source, wish: Wish) -> Result<Record, StoreEr
     Ok(record)
 }
 
-/// SQLite's check of its pages, without the tables of which every row is looked at later: it takes longer than all else.
+/// SQLite's check of its pages, without the tables of which every row is looked at later: it takes
+/// longer than all else.
 fn check_rest(connection: &Connection) -> Result<(), Problem> {
     let has = |table: &str| {
         let query = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?";
         connection.query_row(query, [table], |row| row.get::<_, i64>(0)).map(|count| count > 0)
     };
-    for table in ["run", "hosts", "points", "workloads", "stages", "starts", "errors", "notes", "checksums"] {
+    for table in
+        ["run", "hosts", "points", "workloads", "stages", "starts", "errors", "notes", "checksums"]
+    {
         // Files of earlier formats have no checksums.
         if table == "checksums" && !has(table)? {
             continue;
         }
-        let word: String = connection.query_row(&format!("PRAGMA quick_check({table})"), [], |row| row.get(0))?;
+        let word: String =
+            connection.query_row(&format!("PRAGMA quick_check({table})"), [], |row| row.get(0))?;
         if word != "ok" {
             return Err(Problem(word));
         }
@@ -103,14 +109,21 @@ fn sums(source: &Source, wish: Wish, stages: &Stages, kept: &Kept) -> Result<Vec
     let mut sums = vec![Sums::default(); stages.0.len()];
     let again = kept.take(&source.opened.connection, &stages.0, &mut sums)?;
     let is_checked = checksums::are_there(&source.opened.connection)?;
-    let left = |table, rows: fn(&Reach) -> i64| Left::of(table, is_checked, (&kept.reach(), &again), rows);
+    let left =
+        |table, rows: fn(&Reach) -> i64| Left::of(table, is_checked, (&kept.reach(), &again), rows);
     let mut is_whole = true;
-    is_whole &= scan(source, &left(Checked::Samples, |reach| reach.samples), &mut sums, |connection, part, sums| {
-        ops(connection, part, stages, sums)
-    })?;
-    is_whole &= scan(source, &left(Checked::Workers, |reach| reach.workers), &mut sums, |connection, part, sums| {
-        workers(connection, part, stages, sums)
-    })?;
+    is_whole &= scan(
+        source,
+        &left(Checked::Samples, |reach| reach.samples),
+        &mut sums,
+        |connection, part, sums| ops(connection, part, stages, sums),
+    )?;
+    is_whole &= scan(
+        source,
+        &left(Checked::Workers, |reach| reach.workers),
+        &mut sums,
+        |connection, part, sums| workers(connection, part, stages, sums),
+    )?;
     let there: Vec<_> = sums.iter().map(|sums| sums.workers.keys().copied().collect()).collect();
     let known = Known(there);
     let counts = left(Checked::WorkerSamples, |reach| reach.worker_samples);
@@ -154,9 +167,11 @@ impl Stages {
         self.0[at].1.load_ns()
     }
 
-    /// Where a row stands whose first three columns are stage, host and interval: the place of its stage, and that in it.
+    /// Where a row stands whose first three columns are stage, host and interval: the place of its
+    /// stage, and that in it.
     fn place(&self, row: &Row<'_>) -> Result<(usize, Place), Problem> {
-        let (stage, host, interval) = (small(row.get(0)?)?, small(row.get(1)?)?, small(row.get(2)?)?);
+        let (stage, host, interval) =
+            (small(row.get(0)?)?, small(row.get(1)?)?, small(row.get(2)?)?);
         let at = self.0.binary_search_by_key(&stage, |(stage, _)| *stage).ok();
         let place = at.and_then(|at| Some((at, self.0[at].1.place(host, interval)?)));
         place.ok_or_else(|| "a row belongs to an interval that is not there".into())
@@ -177,13 +192,16 @@ fn frames(source: &Source, record: &Record) -> Result<(Vec<(u32, Frame)>, Kept),
     let summed: usize = by_stage.iter().flat_map(BTreeMap::values).map(Vec::len).sum();
     let mut spans: Vec<(usize, u32, Vec<Span>, u64)> = Vec::new();
     // With the first interval that no sum has; there is no more of it where there is none.
-    let next =
-        |at: usize, host| by_stage[at].get(&host).and_then(|spans: &Vec<Span>| spans.last()).map(|span| span.interval);
+    let next = |at: usize, host| {
+        by_stage[at].get(&host).and_then(|spans: &Vec<Span>| spans.last()).map(|span| span.interval)
+    };
     let jobs: Vec<(usize, u32, Option<u32>)> = (0..begun.len())
         .flat_map(|at| (0..hosts).map(move |host| (at, host)))
         .map(|(at, host)| (at, host, next(at, host)))
         .collect();
-    let rows: i64 = connection.query_row("SELECT coalesce(max(rowid), 0) FROM samples", [], |row| row.get(0))?;
+    let rows: i64 =
+        connection
+            .query_row("SELECT coalesce(max(rowid), 0) FROM samples", [], |row| row.get(0))?;
     let parts = source.threads(rows.saturating_sub(after));
     let of_jobs = |connection: &Connection, jobs: &[(usize, u32, Option<u32>)]| {
         let found = jobs.iter().map(|(at, host, after)| {
@@ -218,7 +236,9 @@ fn check_begun(connection: &Connection, begun: &[u32], hosts: u32) -> Result<(),
     // From one stage to the next by the key, without a look at the rows in between.
     let mut last: i64 = i64::MIN;
     let next = "SELECT stage FROM intervals WHERE stage > ? ORDER BY stage LIMIT 1";
-    while let Some(stage) = connection.query_row(next, [last], |row| row.get::<_, i64>(0)).optional()? {
+    while let Some(stage) =
+        connection.query_row(next, [last], |row| row.get::<_, i64>(0)).optional()?
+    {
         if !small(stage).is_ok_and(|stage| begun.binary_search(&stage).is_ok()) {
             return Err("a sample belongs to a stage that never began".into());
         }
@@ -235,9 +255,16 @@ fn check_begun(connection: &Connection, begun: &[u32], hosts: u32) -> Result<(),
     Ok(())
 }
 
-/// A host's intervals of a stage behind one of them, in the order of the key, with the sum of their checksums.
-fn spans_of(connection: &Connection, stage: u32, host: u32, after: Option<u32>) -> Result<(Vec<Span>, u64), Problem> {
-    let query = "SELECT * FROM intervals WHERE stage = ? AND host = ? AND interval > ? ORDER BY interval";
+/// A host's intervals of a stage behind one of them, in the order of the key, with the sum of their
+/// checksums.
+fn spans_of(
+    connection: &Connection,
+    stage: u32,
+    host: u32,
+    after: Option<u32>,
+) -> Result<(Vec<Span>, u64), Problem> {
+    let query =
+        "SELECT * FROM intervals WHERE stage = ? AND host = ? AND interval > ? ORDER BY interval";
     let mut statement = connection.prepare_cached(query)?;
     let mut rows = statement.query(params![stage, host, after.map_or(i64::MIN, i64::from)])?;
     let (mut spans, mut sum) = (Vec::new(), 0u64);
@@ -279,25 +306,42 @@ struct Left {
 }
 
 impl Left {
-    fn of(table: Checked, is_checked: bool, (reach, again): (&Reach, &[Again]), rows: fn(&Reach) -> i64) -> Left {
+    fn of(
+        table: Checked,
+        is_checked: bool,
+        (reach, again): (&Reach, &[Again]),
+        rows: fn(&Reach) -> i64,
+    ) -> Left {
         let part = |again: &Again| {
             let (after, last) = (rows(&again.reach.0), rows(&again.reach.1));
-            Part { rows: (if after > 0 { after.saturating_add(1) } else { i64::MIN }, last), only: Some(again.at) }
+            Part {
+                rows: (if after > 0 { after.saturating_add(1) } else { i64::MIN }, last),
+                only: Some(again.at),
+            }
         };
         Left { table, is_checked, after: rows(reach), again: again.iter().map(part).collect() }
     }
 
-    /// Whether these rows, which are all from one block's end to another's, have this sum of checksums.
+    /// Whether these rows, which are all from one block's end to another's, have this sum of
+    /// checksums.
     fn check(&self, connection: &Connection, (first, last): Rows, sum: u64) -> Result<(), Problem> {
         match self.is_checked {
-            true => checksums::check(connection, self.table, (first.saturating_sub(1).max(0), last), sum),
+            true => checksums::check(
+                connection,
+                self.table,
+                (first.saturating_sub(1).max(0), last),
+                sum,
+            ),
             false => Ok(()),
         }
     }
 
     /// All behind the sums.
     fn rest(&self) -> Part {
-        Part { rows: (if self.after > 0 { self.after.saturating_add(1) } else { i64::MIN }, i64::MAX), only: None }
+        Part {
+            rows: (if self.after > 0 { self.after.saturating_add(1) } else { i64::MIN }, i64::MAX),
+            only: None,
+        }
     }
 
     fn parts(&self) -> impl Iterator<Item = Part> {
@@ -305,8 +349,8 @@ impl Left {
     }
 }
 
-/// Takes in the rows of a table that are left. Says whether, of those behind the sums, every number from the first to the last one is there,
-/// as a writer leaves it.
+/// Takes in the rows of a table that are left. Says whether, of those behind the sums, every number
+/// from the first to the last one is there, as a writer leaves it.
 fn scan(
     source: &Source,
     left: &Left,
@@ -322,7 +366,8 @@ fn scan(
         let query = format!("SELECT coalesce({end}(rowid), 0) FROM {}", left.table.name());
         connection.query_row(&query, [], |row| row.get::<_, i64>(0))
     };
-    let (first, last) = (if left.after > 0 { left.after.saturating_add(1) } else { ends("min")? }, ends("max")?);
+    let (first, last) =
+        (if left.after > 0 { left.after.saturating_add(1) } else { ends("min")? }, ends("max")?);
     let wanted = if last > 0 && last >= first { last.abs_diff(first).saturating_add(1) } else { 0 };
     let parts = source.threads(last.saturating_sub(first));
     if parts < 2 {
@@ -334,13 +379,15 @@ fn scan(
     let from = |part: i64| first.saturating_add(step.saturating_mul(part));
     let range = |part| Part { rows: (from(part), from(part + 1).saturating_sub(1)), only: None };
     let count = sums.len();
-    let found =
-        source.side_by_side((0..parts as i64).map(range).collect(), &|connection: &Connection, part: Part| {
+    let found = source.side_by_side(
+        (0..parts as i64).map(range).collect(),
+        &|connection: &Connection, part: Part| {
             let mut sums = vec![Sums::default(); count];
             let taken = take(connection, part, &mut sums)?;
             sums.iter_mut().for_each(Sums::close);
             Ok((taken, sums))
-        })?;
+        },
+    )?;
     let (mut taken, mut sum) = (0u64, 0u64);
     for ((rows, of_rows), part) in found {
         (taken, sum) = (taken.saturating_add(rows), sum.wrapping_add(of_rows));
@@ -379,7 +426,12 @@ fn op(row: &Row<'_>, column: usize) -> Result<Op, Problem> {
     op.ok_or_else(|| "an operation is none".into())
 }
 
-fn ops(connection: &Connection, part: Part, stages: &Stages, sums: &mut [Sums]) -> Result<Taken, Problem> {
+fn ops(
+    connection: &Connection,
+    part: Part,
+    stages: &Stages,
+    sums: &mut [Sums],
+) -> Result<Taken, Problem> {
     let query = "SELECT * FROM samples WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
     // Stages stand one behind the other: those that are over take little room.
     let mut last = None;
@@ -398,7 +450,12 @@ fn ops(connection: &Connection, part: Part, stages: &Stages, sums: &mut [Sums]) 
     })
 }
 
-fn workers(connection: &Connection, part: Part, stages: &Stages, sums: &mut [Sums]) -> Result<Taken, Problem> {
+fn workers(
+    connection: &Connection,
+    part: Part,
+    stages: &Stages,
+    sums: &mut [Sums],
+) -> Result<Taken, Problem> {
     let query = "SELECT stage, host, interval, worker, cpu_user_ns, cpu_system_ns FROM workers \
                  WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
     each_in(connection, query, part.rows, |row| {
@@ -437,10 +494,16 @@ fn worker_ops(
     })
 }
 
-/// Failed requests, once all operations are there. They are few, or else nothing is as fast as it should be.
-fn errors(connection: &Connection, part: Part, stages: &Stages, sums: &mut [Sums]) -> Result<Taken, Problem> {
-    let query =
-        "SELECT stage, host, interval, work, op, errno, count FROM errors WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
+/// Failed requests, once all operations are there. They are few, or else nothing is as fast as it
+/// should be.
+fn errors(
+    connection: &Connection,
+    part: Part,
+    stages: &Stages,
+    sums: &mut [Sums],
+) -> Result<Taken, Problem> {
+    let query = "SELECT stage, host, interval, work, op, errno, count FROM errors WHERE rowid \
+                 BETWEEN ? AND ? ORDER BY rowid";
     each_in(connection, query, part.rows, |row| {
         let (at, place) = stages.place(row)?;
         if !part.takes(at) {
@@ -466,8 +529,14 @@ mod tests {
         let stage = recorded.stage(StageKind::Measure);
         for interval in 0..10 {
             for host in 0..3 {
-                let reads: Vec<u64> = (1..50).map(|n| n * 1_000 + u64::from(interval * 3 + host)).collect();
-                recorded.host_interval(stage, host, interval, &[(Op::Read, &reads), (Op::Write, &[90_000; 7])]);
+                let reads: Vec<u64> =
+                    (1..50).map(|n| n * 1_000 + u64::from(interval * 3 + host)).collect();
+                recorded.host_interval(
+                    stage,
+                    host,
+                    interval,
+                    &[(Op::Read, &reads), (Op::Write, &[90_000; 7])],
+                );
             }
         }
         recorded.fail(stage, 4, Op::Read, 5, 3);
@@ -475,7 +544,8 @@ mod tests {
         let record = recorded.record();
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("run.plimsoll");
-        let mut writer = Writer::create(&path, &record.plan, &record.testbed, &record.version, 0).expect("room");
+        let mut writer =
+            Writer::create(&path, &record.plan, &record.testbed, &record.version, 0).expect("room");
         for stage in &record.stages {
             writer.append(&Event::StageStarted { stage: stage.stage, unix_ns: 0 }).expect("room");
             let samples: Vec<Event> = stage.samples.iter().cloned().map(Event::Sample).collect();
@@ -493,7 +563,9 @@ mod tests {
     /// By hand, which is said by taking the checksums away.
     fn change(path: &Path, sql: &str) {
         let sql = format!("DELETE FROM checksums; {sql}");
-        Connection::open(path).and_then(|connection| connection.execute_batch(&sql)).expect("a changed file");
+        Connection::open(path)
+            .and_then(|connection| connection.execute_batch(&sql))
+            .expect("a changed file");
     }
 
     #[test]
@@ -503,14 +575,24 @@ mod tests {
         let rows: String = (0..9)
             .map(|n| {
                 let notes = if n % 3 == 0 { "[]" } else { "[\"block sda: gone\"]" };
-                format!("INSERT INTO counter_samples VALUES ({n}, {stage}, {}, {n}, {n}000, 1000, '{notes}');", n % 2)
+                format!(
+                    "INSERT INTO counter_samples VALUES ({n}, {stage}, {}, {n}, {n}000, 1000, \
+                     '{notes}');",
+                    n % 2
+                )
             })
             .collect();
         change(&path, &rows);
         let read = read_digests(&path).expect("a run file");
         let told: Vec<_> = read.stages.iter().flat_map(|stage| &stage.counters).collect();
-        assert_eq!(told.iter().map(|sample| (sample.host, sample.number)).collect::<Vec<_>>(), [(1, 1), (0, 2)]);
-        assert!(told.iter().all(|sample| sample.notes == ["block sda: gone"] && sample.entries.is_empty()));
+        assert_eq!(
+            told.iter().map(|sample| (sample.host, sample.number)).collect::<Vec<_>>(),
+            [(1, 1), (0, 2)]
+        );
+        assert!(
+            told.iter()
+                .all(|sample| sample.notes == ["block sda: gone"] && sample.entries.is_empty())
+        );
     }
 
     #[test]
@@ -543,7 +625,10 @@ mod tests {
         let (_folder, path, _) = file();
         change(&path, "DELETE FROM samples WHERE rowid = 5");
         let record = by_threads(&path, 3, false).expect("a file that SQLite finds whole");
-        assert_eq!(analysis::results(&record), analysis::results(&crate::read(&path).expect("a run file")));
+        assert_eq!(
+            analysis::results(&record),
+            analysis::results(&crate::read(&path).expect("a run file"))
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! What the kernels' counters of measurements come to, without holding them. A day on many hosts has more of them than can be looked at while
-//! somebody waits: of such a run, intervals are taken evenly out of all.
+//! What the kernels' counters of measurements come to, without holding them. A day on many hosts
+//! has more of them than can be looked at while somebody waits: of such a run, intervals are taken
+//! evenly out of all.
 
 use crate::checksums::{self, Part, Single};
 use crate::counters::{are_there, series};
@@ -22,8 +23,9 @@ const MOST_OF_SAMPLE: usize = 100_000;
 
 type Names = BTreeMap<i64, (Layer, String, Metric)>;
 
-/// Finds what the counters of each stage that measured come to, while `other` work is done; its result first. `load` says when the load of a stage was on,
-/// in ns after its start. A file without counters has none.
+/// Finds what the counters of each stage that measured come to, while `other` work is done; its
+/// result first. `load` says when the load of a stage was on, in ns after its start. A file without
+/// counters has none.
 ///
 /// # Errors
 /// Those of the `other` work, or the counters are damaged.
@@ -36,7 +38,11 @@ pub fn find_beside<E>(
     if !are_there(&source.opened.connection)? {
         return Ok((other()?, Usages::new()));
     }
-    Wanted::of(&source.opened.connection, record, load)?.all(source, (MOST_ROWS, MOST_SAMPLES), other)
+    Wanted::of(&source.opened.connection, record, load)?.all(
+        source,
+        (MOST_ROWS, MOST_SAMPLES),
+        other,
+    )
 }
 
 /// What counters come to, by stage.
@@ -69,9 +75,11 @@ struct Thinning {
 }
 
 impl Thinning {
-    /// So many samples of a file with more than `most_rows` rows that they have about as many, and at most `most_samples`.
+    /// So many samples of a file with more than `most_rows` rows that they have about as many, and
+    /// at most `most_samples`.
     fn of(all: Bracket, most_rows: i64, most_samples: i64) -> Thinning {
-        let (rows, samples) = (count(all.first, all.last), count(all.first_sample, all.last_sample));
+        let (rows, samples) =
+            (count(all.first, all.last), count(all.first_sample, all.last_sample));
         let fitting = samples.saturating_mul(i128::from(most_rows)) / rows.max(1);
         // At most `most_samples`, so it fits.
         Thinning { all, wanted: fitting.clamp(1, i128::from(most_samples).max(1)) as i64 }
@@ -98,9 +106,14 @@ impl<'a> Wanted<'a> {
         load: impl Fn(u32) -> Option<Range<u64>>,
     ) -> Result<Wanted<'a>, Problem> {
         let is_measured = |stage: u32| {
-            record.plan.stages.get(stage as usize).is_some_and(|planned| planned.kind == StageKind::Measure)
+            record
+                .plan
+                .stages
+                .get(stage as usize)
+                .is_some_and(|planned| planned.kind == StageKind::Measure)
         };
-        let measured = record.stages.iter().map(|stage| stage.stage).filter(|stage| is_measured(*stage));
+        let measured =
+            record.stages.iter().map(|stage| stage.stage).filter(|stage| is_measured(*stage));
         Ok(Wanted {
             record,
             kernels: Kernels::of(&record.testbed),
@@ -109,8 +122,9 @@ impl<'a> Wanted<'a> {
         })
     }
 
-    /// All samples of a file with at most `most_rows` rows of counters; else at most `most_samples` of them, and so many that they have about as many rows.
-    /// Beside the result of `other` work that is done meanwhile.
+    /// All samples of a file with at most `most_rows` rows of counters; else at most `most_samples`
+    /// of them, and so many that they have about as many rows. Beside the result of `other` work
+    /// that is done meanwhile.
     fn all<E>(
         &self,
         source: &Source,
@@ -119,12 +133,20 @@ impl<'a> Wanted<'a> {
     ) -> Result<(E, Usages), Problem> {
         let range = |table: &str, column: &str| {
             let query = ends(table, column);
-            source.opened.connection.query_row(&query, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
+            source
+                .opened
+                .connection
+                .query_row(&query, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
         };
         let (rows, samples) = (range("counters", "rowid")?, range("counter_samples", "sample")?);
-        let all = Bracket { first: rows.0, first_sample: samples.0, last: rows.1, last_sample: samples.1 };
-        let thinning =
-            (count(rows.0, rows.1) > i128::from(most_rows)).then(|| Thinning::of(all, most_rows, most_samples));
+        let all = Bracket {
+            first: rows.0,
+            first_sample: samples.0,
+            last: rows.1,
+            last_sample: samples.1,
+        };
+        let thinning = (count(rows.0, rows.1) > i128::from(most_rows))
+            .then(|| Thinning::of(all, most_rows, most_samples));
         let jobs: Vec<Job> = match thinning {
             None => {
                 // At most `most_rows`, so it fits.
@@ -133,9 +155,9 @@ impl<'a> Wanted<'a> {
                 parts(count, source.threads(count)).map(some).map(Job::Rows).collect()
             }
             // They have as many rows as are looked at in all, and each has to be found.
-            Some(thinning) => {
-                parts(thinning.wanted, source.threads(most_rows)).map(|numbers| Job::Some(numbers, thinning)).collect()
-            }
+            Some(thinning) => parts(thinning.wanted, source.threads(most_rows))
+                .map(|numbers| Job::Some(numbers, thinning))
+                .collect(),
         };
         let take = |connection: &Connection, job| {
             let mut taker = Taker { connection, wanted: self, usages: Usages::new() };
@@ -186,7 +208,8 @@ impl Taker<'_> {
     /// Takes in the samples whose first row is one of these.
     fn rows(&mut self, rows: RangeInclusive<i64>) -> Result<(), Problem> {
         let before = "SELECT sample FROM counters WHERE rowid < ? ORDER BY rowid DESC LIMIT 1";
-        let before = self.connection.query_row(before, [rows.start()], |row| row.get(0)).optional()?;
+        let before =
+            self.connection.query_row(before, [rows.start()], |row| row.get(0)).optional()?;
         let mut last = before;
         self.run(*rows.start(), before, |row, of| {
             let is_begun = last == Some(of);
@@ -195,14 +218,19 @@ impl Taker<'_> {
         })
     }
 
-    /// The first row of a sample or of one behind it, among rows that stand in the order of their samples, as a writer leaves them.
+    /// The first row of a sample or of one behind it, among rows that stand in the order of their
+    /// samples, as a writer leaves them.
     fn first_row(&self, sample: i64, among: Bracket) -> Result<i64, Problem> {
-        let mut next =
-            self.connection.prepare_cached("SELECT sample FROM counters WHERE rowid >= ? ORDER BY rowid LIMIT 1")?;
-        search::first_row(sample, among, |row| Ok(next.query_row([row], |found| found.get(0)).optional()?))
+        let mut next = self.connection.prepare_cached(
+            "SELECT sample FROM counters WHERE rowid >= ? ORDER BY rowid LIMIT 1",
+        )?;
+        search::first_row(sample, among, |row| {
+            Ok(next.query_row([row], |found| found.get(0)).optional()?)
+        })
     }
 
-    /// Takes in the samples from a row on, but for what is left of the sample `before`, as long as `goes_on` says so of a row and its sample.
+    /// Takes in the samples from a row on, but for what is left of the sample `before`, as long as
+    /// `goes_on` says so of a row and its sample.
     fn run(
         &mut self,
         first: i64,
@@ -210,10 +238,12 @@ impl Taker<'_> {
         mut goes_on: impl FnMut(i64, i64) -> bool,
     ) -> Result<(), Problem> {
         let (connection, wanted) = (self.connection, self.wanted);
-        let mut rows = connection
-            .prepare_cached("SELECT rowid, sample, series, value FROM counters WHERE rowid >= ? ORDER BY rowid")?;
+        let mut rows = connection.prepare_cached(
+            "SELECT rowid, sample, series, value FROM counters WHERE rowid >= ? ORDER BY rowid",
+        )?;
         let mut heads = connection.prepare_cached(
-            "SELECT stage, host, number, start_ns, length_ns, notes FROM counter_samples WHERE sample = ?",
+            "SELECT stage, host, number, start_ns, length_ns, notes FROM counter_samples WHERE \
+             sample = ?",
         )?;
         let mut checks = Single::of(connection, Part::Counters)?;
         let mut rows = rows.query([first])?;
@@ -241,12 +271,21 @@ impl Taker<'_> {
             if values > MOST_OF_SAMPLE {
                 return Err("a sample of counters has more values than any host".into());
             }
-            let (layer, name, metric) = wanted.names.get(&row.get(2)?).ok_or("a counter has no name")?;
+            let (layer, name, metric) =
+                wanted.names.get(&row.get(2)?).ok_or("a counter has no name")?;
             let value = (*metric, unsigned(row.get(3)?)?);
             let Some((_, sample)) = &mut current else { continue };
-            match sample.entries.last_mut().filter(|entry| entry.layer == *layer && entry.name == *name) {
+            match sample
+                .entries
+                .last_mut()
+                .filter(|entry| entry.layer == *layer && entry.name == *name)
+            {
                 Some(entry) => entry.values.push(value),
-                None => sample.entries.push(Entry { layer: *layer, name: name.clone(), values: vec![value] }),
+                None => sample.entries.push(Entry {
+                    layer: *layer,
+                    name: name.clone(),
+                    values: vec![value],
+                }),
             }
         }
         if let Some((last, whole)) = current {
@@ -264,14 +303,19 @@ impl Taker<'_> {
     }
 }
 
-/// The query for the least and the greatest number of a table, or 0 and 0 of none. Asked for together, SQLite would look at every row, and a day has
-/// thousands of millions; each by itself, it looks at the ends.
+/// The query for the least and the greatest number of a table, or 0 and 0 of none. Asked for
+/// together, SQLite would look at every row, and a day has thousands of millions; each by itself,
+/// it looks at the ends.
 fn ends(table: &str, column: &str) -> String {
-    format!("SELECT coalesce((SELECT min({column}) FROM {table}), 0), coalesce((SELECT max({column}) FROM {table}), 0)")
+    format!(
+        "SELECT coalesce((SELECT min({column}) FROM {table}), 0), coalesce((SELECT max({column}) \
+         FROM {table}), 0)"
+    )
 }
 
-/// The one that is taken of the samples from `number` × `all` ÷ `wanted` to the next such place. Not always the first: hosts take turns in a
-/// file, and an even step could meet the same one each time.
+/// The one that is taken of the samples from `number` × `all` ÷ `wanted` to the next such place.
+/// Not always the first: hosts take turns in a file, and an even step could meet the same one each
+/// time.
 fn place(number: u64, all: u128, wanted: u128) -> u128 {
     let start = u128::from(number) * all / wanted.max(1);
     let end = (u128::from(number) + 1) * all / wanted.max(1);
@@ -307,11 +351,13 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// A run of `seconds` on four hosts; the disk of the last one is busy all the time, those of the others for a quarter of it.
+    /// A run of `seconds` on four hosts; the disk of the last one is busy all the time, those of
+    /// the others for a quarter of it.
     fn written(path: &std::path::Path, seconds: u32) {
         let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 4);
         let stage = recorded.stage(StageKind::Measure);
-        for (number, host) in (0..seconds).flat_map(|second| (0..4).map(move |host| (second, host))) {
+        for (number, host) in (0..seconds).flat_map(|second| (0..4).map(move |host| (second, host)))
+        {
             recorded.host_interval(stage, host, number, &[(Op::Read, &[100_000; 3])]);
             let busy = if host == 3 { SECOND } else { SECOND / 4 };
             let values = vec![(Metric::BusyNs, busy), (Metric::QueueNs, busy)];
@@ -319,12 +365,14 @@ mod tests {
             recorded.counters(stage, host, number, entries);
         }
         let record = recorded.record();
-        let mut writer = Writer::create(path, &record.plan, &record.testbed, &record.version, 0).expect("room");
+        let mut writer =
+            Writer::create(path, &record.plan, &record.testbed, &record.version, 0).expect("room");
         for held in &record.stages {
             writer.append(&Event::StageStarted { stage: held.stage, unix_ns: 0 }).expect("room");
             let samples = held.samples.iter().cloned().map(Event::Sample);
             let counted = held.counters.iter().cloned();
-            let events: Vec<Event> = samples.chain(counted.map(|sample| Event::Counters(Box::new(sample)))).collect();
+            let events: Vec<Event> =
+                samples.chain(counted.map(|sample| Event::Counters(Box::new(sample)))).collect();
             writer.append_all(&events).expect("room");
         }
         writer.append(&Event::RunEnded { unix_ns: 1, end: RunEnd::Complete }).expect("room");
@@ -333,7 +381,8 @@ mod tests {
 
     /// What so many threads find of at most so many rows and 100 samples.
     fn usages(path: &std::path::Path, threads: usize, most_rows: i64) -> Usages {
-        let (record, source) = (read_digests(path).expect("a run file"), Source::shared_by(path, threads));
+        let (record, source) =
+            (read_digests(path).expect("a run file"), Source::shared_by(path, threads));
         let source = source.expect("a run file");
         let load = |stage| record.stage(stage)?.digest.as_ref()?.frame.load_ns();
         let wanted = Wanted::of(&source.opened.connection, &record, load);
@@ -346,9 +395,11 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("run.plimsoll");
         written(&path, 60);
-        // Samples of one, two and, over several parts, very many rows; gaps between them; and one that goes on behind another.
+        // Samples of one, two and, over several parts, very many rows; gaps between them; and one
+        // that goes on behind another.
         let connection = Connection::open(&path).expect("a file");
-        let changes = "DELETE FROM checksums; DELETE FROM counters WHERE sample % 7 = 0 AND rowid % 2 = 0;
+        let changes = "DELETE FROM checksums; DELETE FROM counters WHERE sample % 7 = 0 AND rowid \
+                       % 2 = 0;
             UPDATE counters SET sample = 100 WHERE sample BETWEEN 101 AND 190;
             INSERT INTO counters SELECT 3, series, value FROM counters WHERE sample = 3;";
         connection.execute_batch(changes).expect("a changed file");
@@ -357,7 +408,11 @@ mod tests {
             let alone = usages(&path, 1, most_rows);
             assert_eq!(alone.len(), 1);
             for threads in [2, 3, 5, 7, 64, 500] {
-                assert_eq!(usages(&path, threads, most_rows), alone, "{threads} threads, {most_rows} rows");
+                assert_eq!(
+                    usages(&path, threads, most_rows),
+                    alone,
+                    "{threads} threads, {most_rows} rows"
+                );
             }
         }
     }
@@ -365,7 +420,8 @@ mod tests {
     #[test]
     fn parts_leave_nothing_out_and_take_nothing_twice() {
         for (count, threads) in [(0, 4), (1, 4), (7, 3), (8, 8), (10_000, 7), (3, 0)] {
-            let taken: Vec<i64> = parts(count, threads).inspect(|part| assert!(!part.is_empty())).flatten().collect();
+            let taken: Vec<i64> =
+                parts(count, threads).inspect(|part| assert!(!part.is_empty())).flatten().collect();
             assert_eq!(taken, (0..count).collect::<Vec<i64>>());
             assert!(parts(count, threads).count() <= threads.max(1));
         }
@@ -376,13 +432,22 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("run.plimsoll");
         written(&path, 200);
-        let (held, read) = (crate::read(&path).expect("a run file"), read_judged(&path).expect("a run file"));
-        let (held, whole) = (&held.stages.last().expect("one").clone(), &read.stages.last().expect("one").usage);
+        let (held, read) =
+            (crate::read(&path).expect("a run file"), read_judged(&path).expect("a run file"));
+        let (held, whole) =
+            (&held.stages.last().expect("one").clone(), &read.stages.last().expect("one").usage);
         let whole = whole.as_deref().expect("counters");
-        assert_eq!(&*held.usage(&read, &held.digest(&read)), whole, "the file and the memory agree");
+        assert_eq!(
+            &*held.usage(&read, &held.digest(&read)),
+            whole,
+            "the file and the memory agree"
+        );
         assert_eq!((whole.samples, whole.is_thinned), (800, false));
         let record = read_digests(&path).expect("a run file");
-        assert!(record.stages.iter().all(|stage| stage.usage.is_none()), "who does not ask does not wait for it");
+        assert!(
+            record.stages.iter().all(|stage| stage.usage.is_none()),
+            "who does not ask does not wait for it"
+        );
         let some = usages(&path, 1, 400);
         let some = some.values().next().expect("a stage");
         assert_eq!((some.samples, some.is_thinned), (100, true));
@@ -399,9 +464,12 @@ mod tests {
         let path = folder.path().join("run.plimsoll");
         written(&path, 50);
         let connection = Connection::open(&path).expect("a file");
-        for (table, column, last) in [("counters", "rowid", 400), ("counter_samples", "sample", 200)] {
+        for (table, column, last) in
+            [("counters", "rowid", 400), ("counter_samples", "sample", 200)]
+        {
             let mut query = connection.prepare(&ends(table, column)).expect("a query");
-            let found: (i64, i64) = query.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).expect("one row");
+            let found: (i64, i64) =
+                query.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).expect("one row");
             assert_eq!(found, (1, last));
             assert_eq!(query.get_status(rusqlite::StatementStatus::FullscanStep), 0, "{table}");
         }
@@ -410,10 +478,12 @@ mod tests {
     #[test]
     fn samples_are_taken_evenly_and_from_every_host_that_takes_its_turn() {
         let (all, wanted, hosts) = (128_000u128, 1_000u64, 128);
-        let taken: Vec<u128> = (0..wanted).map(|number| place(number, all, u128::from(wanted))).collect();
+        let taken: Vec<u128> =
+            (0..wanted).map(|number| place(number, all, u128::from(wanted))).collect();
         assert!(taken.windows(2).all(|pair| pair[0] < pair[1]));
         assert!((0..).zip(&taken).all(|(number, taken)| taken / 128 == number));
-        let met: std::collections::BTreeSet<u128> = taken.iter().map(|taken| taken % hosts).collect();
+        let met: std::collections::BTreeSet<u128> =
+            taken.iter().map(|taken| taken % hosts).collect();
         assert!(met.len() > 120, "{} of 128 hosts", met.len());
         assert_eq!(place(0, 1, 1), 0);
         assert!(place(u64::MAX, u128::from(u64::MAX), 1) > 0, "no panic");

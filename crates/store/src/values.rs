@@ -23,7 +23,8 @@ impl From<&str> for Problem {
     }
 }
 
-/// SQLite counts in 63 bits. No counter of ours comes near, and a latency of three hundred years is no latency.
+/// SQLite counts in 63 bits. No counter of ours comes near, and a latency of three hundred years is
+/// no latency.
 pub(crate) fn number(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }

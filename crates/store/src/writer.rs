@@ -8,7 +8,8 @@ use crate::kept::Keeper;
 use crate::occurrences;
 use crate::place::{beside, for_sqlite};
 use crate::schema::{
-    APPLICATION_ID, CHECKSUM_TABLES, COUNTER_TABLES, END_TABLES, FORMAT, OCCURRENCE_TABLES, SUM_TABLES, TABLES,
+    APPLICATION_ID, CHECKSUM_TABLES, COUNTER_TABLES, END_TABLES, FORMAT, OCCURRENCE_TABLES,
+    SUM_TABLES, TABLES,
 };
 use crate::values::number;
 use model::WriteMark;
@@ -32,7 +33,8 @@ pub struct Writer {
     series: Series,
     sums: Keeper,
     checks: Sums,
-    /// Whether the disk was waited for: what was there before the first sample holds then also against a power cut.
+    /// Whether the disk was waited for: what was there before the first sample holds then also
+    /// against a power cut.
     is_settled: bool,
 }
 
@@ -40,7 +42,8 @@ impl Writer {
     /// Makes the run file of a run that is about to begin.
     ///
     /// # Errors
-    /// Something stands at `path` already, or nothing can be made there; then nothing is left behind.
+    /// Something stands at `path` already, or nothing can be made there; then nothing is left
+    /// behind.
     pub fn create(
         path: &Path,
         plan: &Plan,
@@ -48,7 +51,9 @@ impl Writer {
         version: &str,
         started_unix_ns: u64,
     ) -> Result<Writer, StoreError> {
-        OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
+        OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error
+            .kind()
+        {
             ErrorKind::AlreadyExists => StoreError::Exists(path.to_owned()),
             _ => StoreError::Create(path.to_owned(), error.to_string()),
         })?;
@@ -66,7 +71,12 @@ impl Writer {
             })
             .map_err(|error| {
                 // We made it a moment ago, and there is nothing in it.
-                for made in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm"), beside(path, "-journal")] {
+                for made in [
+                    path.to_owned(),
+                    beside(path, "-wal"),
+                    beside(path, "-shm"),
+                    beside(path, "-journal"),
+                ] {
                     let _ = std::fs::remove_file(made);
                 }
                 StoreError::Create(path.to_owned(), in_words(&error))
@@ -87,8 +97,8 @@ impl Writer {
         self.append_all(std::slice::from_ref(event))
     }
 
-    /// Writes down several events that came together: all of them or, on an error, none. A journal that is opened and closed for each event
-    /// costs more than the event.
+    /// Writes down several events that came together: all of them or, on an error, none. A journal
+    /// that is opened and closed for each event costs more than the event.
     ///
     /// # Errors
     /// As [`append`](Self::append).
@@ -103,7 +113,10 @@ impl Writer {
                 write(&transaction, plan, (series, sums, &mut checks), event)?;
             }
             checks.settle(&transaction)?;
-            sums.settle(&transaction, events.iter().any(|event| matches!(event, Event::RunEnded { .. })))?;
+            sums.settle(
+                &transaction,
+                events.iter().any(|event| matches!(event, Event::RunEnded { .. })),
+            )?;
             transaction.commit()?;
             sums.committed();
             // Of a transaction that fails, nothing was written.
@@ -118,34 +131,42 @@ impl Writer {
         })
     }
 
-    /// Has the disk take plan and testbed for good, once, when the first sample comes. The run's start waits for no disk: until then there is
-    /// nothing to lose.
+    /// Has the disk take plan and testbed for good, once, when the first sample comes. The run's
+    /// start waits for no disk: until then there is nothing to lose.
     fn settle(&mut self, events: &[Event]) -> rusqlite::Result<()> {
         let is_sample = |event: &Event| matches!(event, Event::Sample(_));
         if self.is_settled || !events.iter().any(is_sample) {
             return Ok(());
         }
         self.is_settled = true;
-        // From here on a commit reaches the operating system, which outlives us; a power cut may take the last seconds.
+        // From here on a commit reaches the operating system, which outlives us; a power cut may
+        // take the last seconds.
         self.connection.pragma_update(None, "synchronous", "NORMAL")?;
         self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
     }
 
-    /// Closes the file of a run that is over: from then on it is one file, without a journal beside it.
+    /// Closes the file of a run that is over: from then on it is one file, without a journal beside
+    /// it.
     ///
     /// # Errors
-    /// The disk is full or gone. What was appended stays readable, with the journal beside the file.
+    /// The disk is full or gone. What was appended stays readable, with the journal beside the
+    /// file.
     pub fn finish(self) -> Result<(), StoreError> {
-        let written = |error: rusqlite::Error| StoreError::Write(self.path.clone(), in_words(&error));
+        let written =
+            |error: rusqlite::Error| StoreError::Write(self.path.clone(), in_words(&error));
         self.connection.pragma_update(None, "synchronous", "NORMAL").map_err(written)?;
-        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(written)?;
-        // Somebody who reads the file just now keeps the journal; all that was recorded is in the file all the same.
+        self.connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+            .map_err(written)?;
+        // Somebody who reads the file just now keeps the journal; all that was recorded is in the
+        // file all the same.
         let _ = self.connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()));
         self.connection.close().map_err(|(_, error)| written(error))
     }
 }
 
-/// Tables, plan and testbed. The header is in the file itself before the journal begins, so that a killed run's file tells what it is.
+/// Tables, plan and testbed. The header is in the file itself before the journal begins, so that a
+/// killed run's file tells what it is.
 fn fill(
     path: &Path,
     plan: &Plan,
@@ -156,8 +177,9 @@ fn fill(
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(for_sqlite(path), flags)?;
     connection.busy_timeout(Duration::from_secs(5))?;
-    // Nothing waits for the disk yet: with the first sample, `settle` makes all of this durable at once. SQLite has to do so itself: were the
-    // file opened a second time for it, closing that would take SQLite's locks away.
+    // Nothing waits for the disk yet: with the first sample, `settle` makes all of this durable at
+    // once. SQLite has to do so itself: were the file opened a second time for it, closing that
+    // would take SQLite's locks away.
     connection.pragma_update(None, "synchronous", "OFF")?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", FORMAT)?;
@@ -171,8 +193,16 @@ fn fill(
     let mut checks = Sums::default();
     let plan_text = json(plan)?;
     checks.change(&transaction, Part::Run, (RUN, &[]), || {
-        let row = params![plan.run_id, plan.suite, plan.scale.to_string(), version, number(started_unix_ns), plan_text];
-        let insert = "INSERT INTO run (run_id, suite, scale, version, started_unix_ns, plan) VALUES (?, ?, ?, ?, ?, ?)";
+        let row = params![
+            plan.run_id,
+            plan.suite,
+            plan.scale.to_string(),
+            version,
+            number(started_unix_ns),
+            plan_text
+        ];
+        let insert = "INSERT INTO run (run_id, suite, scale, version, started_unix_ns, plan) \
+                      VALUES (?, ?, ?, ?, ?, ?)";
         transaction.execute(insert, row).map(|_| ())
     })?;
     for (host, facts) in testbed.iter().enumerate() {
@@ -185,7 +215,8 @@ fn fill(
     checks.settle(&transaction)?;
     transaction.commit()?;
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
-    // An empty write makes the journal and its index: better refused for want of room now than after the first stage began.
+    // An empty write makes the journal and its index: better refused for want of room now than
+    // after the first stage began.
     connection.execute_batch("BEGIN IMMEDIATE; UPDATE run SET state = NULL; COMMIT")?;
     Ok((connection, checks))
 }
@@ -193,22 +224,38 @@ fn fill(
 /// The only row of its table.
 const RUN: &str = "SELECT * FROM run";
 
-fn write_point(transaction: &Transaction<'_>, checks: &mut Sums, number: i64, point: &Point) -> rusqlite::Result<()> {
-    let axes: serde_json::Map<String, serde_json::Value> =
-        point.sweep.iter().map(|setting| (setting.axis().to_owned(), setting.label().into())).collect();
+fn write_point(
+    transaction: &Transaction<'_>,
+    checks: &mut Sums,
+    number: i64,
+    point: &Point,
+) -> rusqlite::Result<()> {
+    let axes: serde_json::Map<String, serde_json::Value> = point
+        .sweep
+        .iter()
+        .map(|setting| (setting.axis().to_owned(), setting.label().into()))
+        .collect();
     let row = params![number, point.scenario, json(&axes)?, point.repetition];
     checks.insert(transaction, Part::Points, "INSERT INTO points VALUES (?, ?, ?, ?)", row)?;
     for (work, name) in point.workloads.iter().enumerate() {
         let row = params![number, work as i64, name];
-        checks.insert(transaction, Part::Workloads, "INSERT INTO workloads VALUES (?, ?, ?)", row)?;
+        checks.insert(
+            transaction,
+            Part::Workloads,
+            "INSERT INTO workloads VALUES (?, ?, ?)",
+            row,
+        )?;
     }
     Ok(())
 }
 
-/// The error, with SQLite's own account of it where the message says no more than that something failed.
+/// The error, with SQLite's own account of it where the message says no more than that something
+/// failed.
 fn in_words(error: &rusqlite::Error) -> String {
     match error {
-        rusqlite::Error::SqliteFailure(cause, _) if cause.code == rusqlite::ErrorCode::SystemIoFailure => {
+        rusqlite::Error::SqliteFailure(cause, _)
+            if cause.code == rusqlite::ErrorCode::SystemIoFailure =>
+        {
             format!("{error} (SQLite code {}): the disk is full or gone", cause.extended_code)
         }
         _ => error.to_string(),
@@ -216,7 +263,8 @@ fn in_words(error: &rusqlite::Error) -> String {
 }
 
 fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
-    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+    serde_json::to_string(value)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }
 
 fn write(
@@ -230,7 +278,8 @@ fn write(
             let planned = plan.stages.get(*stage as usize);
             let kind = planned.map(|stage| stage.kind.word()).unwrap_or_default();
             let row = params![stage, kind, planned.and_then(|stage| stage.point), number(*unix_ns)];
-            let insert = "INSERT INTO stages (stage, kind, point, started_unix_ns) VALUES (?, ?, ?, ?)";
+            let insert =
+                "INSERT INTO stages (stage, kind, point, started_unix_ns) VALUES (?, ?, ?, ?)";
             checks.change(transaction, Part::Stages, (STAGE, &[stage]), || {
                 transaction.execute(insert, row).map(|_| ())
             })?;
@@ -252,14 +301,18 @@ fn write(
             sums.take(plan, sample);
         }
         Event::HostStarted(start) => {
-            let row = params![start.stage, start.host, number(start.late_ns), number(start.error_ns)];
+            let row =
+                params![start.stage, start.host, number(start.late_ns), number(start.error_ns)];
             let (query, replace) = (
                 "SELECT * FROM starts WHERE stage = ? AND host = ?",
                 "INSERT OR REPLACE INTO starts VALUES (?, ?, ?, ?)",
             );
-            checks.change(transaction, Part::Starts, (query, &[&start.stage, &start.host]), || {
-                transaction.execute(replace, row).map(|_| ())
-            })?;
+            checks.change(
+                transaction,
+                Part::Starts,
+                (query, &[&start.stage, &start.host]),
+                || transaction.execute(replace, row).map(|_| ()),
+            )?;
         }
         Event::HostEnded(end) => ends::write(transaction, checks, end)?,
         Event::Counters(sample) => counters::write(transaction, (series, checks), sample)?,
@@ -287,7 +340,9 @@ fn write(
             };
             let row = params![number(*unix_ns), state, reason];
             checks.change(transaction, Part::Run, (RUN, &[]), || {
-                transaction.execute("UPDATE run SET ended_unix_ns = ?, state = ?, reason = ?", row).map(|_| ())
+                transaction
+                    .execute("UPDATE run SET ended_unix_ns = ?, state = ?, reason = ?", row)
+                    .map(|_| ())
             })?;
         }
     }
@@ -297,18 +352,38 @@ fn write(
 /// A row of its table.
 const STAGE: &str = "SELECT * FROM stages WHERE stage = ?";
 
-fn write_note(transaction: &Transaction<'_>, checks: &mut Sums, note: &Note) -> rusqlite::Result<()> {
+fn write_note(
+    transaction: &Transaction<'_>,
+    checks: &mut Sums,
+    note: &Note,
+) -> rusqlite::Result<()> {
     let row = params![note.stage, note.host, note.kind.word(), note.detail];
-    checks.insert(transaction, Part::Notes, "INSERT INTO notes (stage, host, kind, detail) VALUES (?, ?, ?, ?)", row)
+    checks.insert(
+        transaction,
+        Part::Notes,
+        "INSERT INTO notes (stage, host, kind, detail) VALUES (?, ?, ?, ?)",
+        row,
+    )
 }
 
-fn write_sample(transaction: &Transaction<'_>, checks: &mut Sums, sample: &IntervalSample) -> rusqlite::Result<()> {
+fn write_sample(
+    transaction: &Transaction<'_>,
+    checks: &mut Sums,
+    sample: &IntervalSample,
+) -> rusqlite::Result<()> {
     let (stage, host, interval) = (sample.stage, sample.host, sample.interval);
     let times = (number(sample.start_ns), number(sample.length_ns));
     let row = params![stage, host, interval, sample.phase.name(), times.0, times.1];
-    checks.insert(transaction, Part::Intervals, "INSERT INTO intervals VALUES (?, ?, ?, ?, ?, ?)", row)?;
-    let (worker_row, count_row) =
-        ("INSERT INTO workers VALUES (?, ?, ?, ?, ?, ?)", "INSERT INTO worker_samples VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+    checks.insert(
+        transaction,
+        Part::Intervals,
+        "INSERT INTO intervals VALUES (?, ?, ?, ?, ?, ?)",
+        row,
+    )?;
+    let (worker_row, count_row) = (
+        "INSERT INTO workers VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO worker_samples VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    );
     for worker in &sample.workers {
         let cpu = (number(worker.cpu_user_ns), number(worker.cpu_system_ns));
         let row = params![stage, host, interval, worker.worker, cpu.0, cpu.1];
@@ -318,7 +393,16 @@ fn write_sample(transaction: &Transaction<'_>, checks: &mut Sums, sample: &Inter
         }
         for op in &worker.ops {
             let counts = (number(op.ios), number(op.bytes), number(op.errors));
-            let row = params![stage, host, interval, worker.worker, op.op.name(), counts.0, counts.1, counts.2];
+            let row = params![
+                stage,
+                host,
+                interval,
+                worker.worker,
+                op.op.name(),
+                counts.0,
+                counts.1,
+                counts.2
+            ];
             checks.insert(transaction, Part::WorkerSamples, count_row, row)?;
         }
     }
@@ -331,7 +415,8 @@ fn write_mark(
     worker: u32,
     mark: &WriteMark,
 ) -> rusqlite::Result<()> {
-    let failed: Vec<u8> = mark.failed.iter().flat_map(|generation| generation.to_le_bytes()).collect();
+    let failed: Vec<u8> =
+        mark.failed.iter().flat_map(|generation| generation.to_le_bytes()).collect();
     let row = params![
         sample.stage,
         sample.host,
@@ -360,7 +445,8 @@ fn write_op(
     op: &OpSample,
 ) -> rusqlite::Result<()> {
     let (stage, host, interval, name) = (sample.stage, sample.host, sample.interval, op.op.name());
-    // For those who look with other programs; we read the histogram. One that is none comes without them.
+    // For those who look with other programs; we read the histogram. One that is none comes without
+    // them.
     let mut buckets = Vec::new();
     let latency = take_apart(&op.latency.0, &mut buckets).unwrap_or_default();
     let row = params![
@@ -382,7 +468,12 @@ fn write_op(
     checks.insert(transaction, Part::Samples, insert, row)?;
     for (errno, count) in &op.errors {
         let row = params![stage, host, interval, op.work, name, errno, number(*count)];
-        checks.insert(transaction, Part::Errors, "INSERT INTO errors VALUES (?, ?, ?, ?, ?, ?, ?)", row)?;
+        checks.insert(
+            transaction,
+            Part::Errors,
+            "INSERT INTO errors VALUES (?, ?, ?, ?, ?, ?, ?)",
+            row,
+        )?;
     }
     if !op.raw_latencies.is_empty() {
         let bytes: Vec<u8> = op.raw_latencies.iter().flat_map(|ns| ns.to_le_bytes()).collect();

@@ -39,7 +39,9 @@ fn any_ops(works: u32) -> impl Strategy<Value = Vec<OpSample>> {
     // The plan's stages have two works, but for `prepare`, which has one.
     let all = (0..works).flat_map(|work| Op::ALL.map(|op| (work, op))).collect::<Vec<_>>();
     let most = all.len();
-    subsequence(all, 0..=most).prop_shuffle().prop_flat_map(|ops| ops.into_iter().map(any_op).collect::<Vec<_>>())
+    subsequence(all, 0..=most)
+        .prop_shuffle()
+        .prop_flat_map(|ops| ops.into_iter().map(any_op).collect::<Vec<_>>())
 }
 
 fn any_worker_op(op: Op) -> impl Strategy<Value = WorkerOp> {
@@ -49,9 +51,17 @@ fn any_worker_op(op: Op) -> impl Strategy<Value = WorkerOp> {
 fn any_mark() -> impl Strategy<Value = WriteMark> {
     let counts = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>());
     let failed = prop::collection::vec(any::<u32>(), 0..3);
-    (counts, failed, any::<bool>()).prop_map(|((base, sent, completed, durable, overtaken), failed, more_failed)| {
-        WriteMark { base, sent, completed, durable, overtaken, failed, more_failed }
-    })
+    (counts, failed, any::<bool>()).prop_map(
+        |((base, sent, completed, durable, overtaken), failed, more_failed)| WriteMark {
+            base,
+            sent,
+            completed,
+            durable,
+            overtaken,
+            failed,
+            more_failed,
+        },
+    )
 }
 
 fn any_workers() -> impl Strategy<Value = Vec<WorkerSample>> {
@@ -74,17 +84,16 @@ fn any_workers() -> impl Strategy<Value = Vec<WorkerSample>> {
 /// Samples of a stage by interval, then host, as a record has them; any of them may be missing.
 fn any_samples(stage: u32) -> impl Strategy<Value = Vec<IntervalSample>> {
     let works = eventful().plan.stages[stage as usize].works.len() as u32;
-    let sample = (COUNT, COUNT, select(vec![Phase::Load, Phase::Tail, Phase::Drain]), any_ops(works), any_workers());
+    let sample = (
+        COUNT,
+        COUNT,
+        select(vec![Phase::Load, Phase::Tail, Phase::Drain]),
+        any_ops(works),
+        any_workers(),
+    );
     prop::collection::btree_map((any::<u32>(), 0..2u32), sample, 0..6).prop_map(move |samples| {
-        let sample = |((interval, host), (start_ns, length_ns, phase, ops, workers))| IntervalSample {
-            stage,
-            host,
-            interval,
-            start_ns,
-            length_ns,
-            phase,
-            ops,
-            workers,
+        let sample = |((interval, host), (start_ns, length_ns, phase, ops, workers))| {
+            IntervalSample { stage, host, interval, start_ns, length_ns, phase, ops, workers }
         };
         samples.into_iter().map(sample).collect()
     })
@@ -98,7 +107,11 @@ fn any_counters(stage: u32) -> impl Strategy<Value = Vec<CounterSample>> {
     let notes = prop::collection::vec(any::<String>(), 0..2);
     let sample = (0..2u32, any::<u32>(), COUNT, COUNT, entries, notes);
     let sample = sample.prop_map(move |(host, number, start_ns, length_ns, entries, notes)| {
-        let entry = |((layer, name), values): ((usize, String), _)| Entry { layer: Layer::ALL[layer], name, values };
+        let entry = |((layer, name), values): ((usize, String), _)| Entry {
+            layer: Layer::ALL[layer],
+            name,
+            values,
+        };
         let entries = entries.into_iter().map(entry).collect();
         CounterSample { stage, host, number, start_ns, length_ns, entries, notes }
     });
@@ -116,7 +129,11 @@ fn any_note() -> impl Strategy<Value = Note> {
 }
 
 fn any_occurrence() -> impl Strategy<Value = Occurrence> {
-    let place = (select(OccurrenceKind::ALL.to_vec()), prop::option::of(0..2u32), prop::option::of(0..2u32));
+    let place = (
+        select(OccurrenceKind::ALL.to_vec()),
+        prop::option::of(0..2u32),
+        prop::option::of(0..2u32),
+    );
     let times = (0..1u64 << 62, 0..1u64 << 62, prop::option::of(0..1u64 << 62));
     (place, times, any::<String>(), any::<String>(), prop::option::of(any::<i32>())).prop_map(
         |((kind, stage, host), (at_ns, unix_ns, duration_ns), label, detail, status)| Occurrence {
@@ -136,24 +153,34 @@ fn any_occurrence() -> impl Strategy<Value = Occurrence> {
 fn any_events() -> impl Strategy<Value = Vec<Event>> {
     let stages = subsequence((0..eventful().plan.stages.len() as u32).collect::<Vec<_>>(), 0..=2);
     let stages = stages.prop_flat_map(|stages| {
-        let one = |stage| (Just(stage), 0..1u64 << 62, any_samples(stage), any_counters(stage), any_end());
+        let one = |stage| {
+            (Just(stage), 0..1u64 << 62, any_samples(stage), any_counters(stage), any_end())
+        };
         stages.into_iter().map(one).collect::<Vec<_>>()
     });
-    let end = prop_oneof![Just(RunEnd::Complete), Just(RunEnd::Interrupted), any::<String>().prop_map(RunEnd::Failed)];
+    let end = prop_oneof![
+        Just(RunEnd::Complete),
+        Just(RunEnd::Interrupted),
+        any::<String>().prop_map(RunEnd::Failed)
+    ];
     let end = prop::option::of((0..1u64 << 62, end));
     let occurrences = prop::collection::vec(any_occurrence(), 0..4);
-    (stages, prop::collection::vec(any_note(), 0..4), occurrences, end).prop_map(|(stages, notes, happened, end)| {
-        let mut events: Vec<Event> = notes.into_iter().map(Event::Note).collect();
-        events.extend(happened.into_iter().map(|occurrence| Event::Happened(Box::new(occurrence))));
-        for (stage, unix_ns, samples, counters, end) in stages {
-            events.push(Event::StageStarted { stage, unix_ns });
-            events.extend(samples.into_iter().map(Event::Sample));
-            events.extend(counters.into_iter().map(|sample| Event::Counters(Box::new(sample))));
-            events.extend(end.map(|end| Event::StageEnded { stage, end }));
-        }
-        events.extend(end.map(|(unix_ns, end)| Event::RunEnded { unix_ns, end }));
-        events
-    })
+    (stages, prop::collection::vec(any_note(), 0..4), occurrences, end).prop_map(
+        |(stages, notes, happened, end)| {
+            let mut events: Vec<Event> = notes.into_iter().map(Event::Note).collect();
+            events.extend(
+                happened.into_iter().map(|occurrence| Event::Happened(Box::new(occurrence))),
+            );
+            for (stage, unix_ns, samples, counters, end) in stages {
+                events.push(Event::StageStarted { stage, unix_ns });
+                events.extend(samples.into_iter().map(Event::Sample));
+                events.extend(counters.into_iter().map(|sample| Event::Counters(Box::new(sample))));
+                events.extend(end.map(|end| Event::StageEnded { stage, end }));
+            }
+            events.extend(end.map(|(unix_ns, end)| Event::RunEnded { unix_ns, end }));
+            events
+        },
+    )
 }
 
 proptest! {

@@ -14,7 +14,8 @@ use std::time::Duration;
 /// Says to [`child_that_appends`] where, and with that that it is a child.
 const CHILD: &str = "RUN_FILE_CHILD";
 
-/// The child of the tests below: appends, and says each interval that is safe, until it is killed or has no room.
+/// The child of the tests below: appends, and says each interval that is safe, until it is killed
+/// or has no room.
 #[test]
 fn child_that_appends() {
     let Some(path) = std::env::var_os(CHILD) else { return };
@@ -24,9 +25,12 @@ fn child_that_appends() {
     let safe = Path::new(&path).with_extension("safe");
     for interval in 0..5_000 {
         let counters = Event::Counters(Box::new(common::counters(1, interval)));
-        let both = writer.append(&counters).and_then(|()| writer.append(&Event::Sample(sample(&record, interval))));
+        let both = writer
+            .append(&counters)
+            .and_then(|()| writer.append(&Event::Sample(sample(&record, interval))));
         if let Err(error) = both {
-            std::fs::write(safe.with_extension("error"), error.to_string()).expect("room for a line");
+            std::fs::write(safe.with_extension("error"), error.to_string())
+                .expect("room for a line");
             // The limit is for each file, and the run file is smaller than its journal.
             writer.finish().expect("room for the file itself");
             return;
@@ -50,7 +54,11 @@ fn child(path: &Path) -> Child {
 
 /// The intervals of the one stage that the child runs.
 fn intervals(record: &Record) -> Vec<u32> {
-    record.stages.first().map(|stage| stage.samples.iter().map(|sample| sample.interval).collect()).unwrap_or_default()
+    record
+        .stages
+        .first()
+        .map(|stage| stage.samples.iter().map(|sample| sample.interval).collect())
+        .unwrap_or_default()
 }
 
 /// The last interval that the child knows to be safe.
@@ -73,8 +81,13 @@ fn a_killed_writer_loses_nothing_that_was_appended() {
         let safe = last_safe(&path);
         let record = store::read(&path).expect("a run file");
         let found = intervals(&record);
-        // A kill can come while the number is written: then it is empty, and the bound is the one we waited for.
-        assert!(found.len() as u32 > safe.unwrap_or(round * 7), "{safe:?} was safe, {} are left", found.len());
+        // A kill can come while the number is written: then it is empty, and the bound is the one
+        // we waited for.
+        assert!(
+            found.len() as u32 > safe.unwrap_or(round * 7),
+            "{safe:?} was safe, {} are left",
+            found.len()
+        );
         assert_eq!(found, (0..found.len() as u32).collect::<Vec<_>>());
         assert_eq!(record.stages[0].samples[0], sample(&eventful(), 0));
         let counters = &record.stages[0].counters;
@@ -119,7 +132,8 @@ fn without_room_the_error_says_so_and_what_was_recorded_stays() {
         .status()
         .expect("a shell");
     assert!(ended.success());
-    let error = std::fs::read_to_string(path.with_extension("error")).expect("the child met the limit");
+    let error =
+        std::fs::read_to_string(path.with_extension("error")).expect("the child met the limit");
     assert!(error.contains("run.plimsoll") && error.contains("free some space"), "{error}");
     let record = store::read(&path).expect("a run file");
     let safe = last_safe(&path).expect("a number");
@@ -148,7 +162,8 @@ fn reading_what_was_left_over_leaves_one_file_and_then_changes_nothing() {
     assert_eq!(left, 1, "no journal and no index are left");
 }
 
-/// A journal that was cut or overwritten loses its end or all of it, as in a power cut; what is left stays true.
+/// A journal that was cut or overwritten loses its end or all of it, as in a power cut; what is
+/// left stays true.
 #[test]
 fn a_cut_journal_loses_only_its_end() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -156,7 +171,9 @@ fn a_cut_journal_loses_only_its_end() {
     let record = eventful();
     let mut writer = create(&path, &record);
     writer.append(&Event::StageStarted { stage: 1, unix_ns: 1 }).expect("room");
-    (0..20).for_each(|interval| writer.append(&Event::Sample(sample(&record, interval))).expect("room"));
+    (0..20).for_each(|interval| {
+        writer.append(&Event::Sample(sample(&record, interval))).expect("room")
+    });
     writer.append(&Event::RunEnded { unix_ns: 2, end: RunEnd::Complete }).expect("room");
     let main = std::fs::read(&path).expect("a file");
     let journal = std::fs::read(folder.path().join("run.plimsoll-wal")).expect("a journal");

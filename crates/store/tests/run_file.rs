@@ -20,7 +20,8 @@ fn what_goes_in_comes_out() {
     write(&path, &record);
     assert_eq!(names(folder.path()), ["run.plimsoll"], "one file to mail");
     let before = std::fs::read(&path).expect("a file");
-    // Else other programs could not open it on read-only media: <https://www.sqlite.org/fileformat2.html#the_database_header>.
+    // Else other programs could not open it on read-only media:
+    // <https://www.sqlite.org/fileformat2.html#the_database_header>.
     assert_eq!(before[18..20], [1, 1], "its header asks for no journal");
     assert_eq!(store::read(&path).expect("a run file"), record);
     assert_eq!(std::fs::read(&path).expect("a file"), before, "reading changes nothing");
@@ -33,8 +34,12 @@ fn a_run_that_goes_on_can_be_read() {
     let path = folder.path().join("run.plimsoll");
     let record = eventful();
     let mut writer = create(&path, &record);
-    let mut expected =
-        Record::new(record.plan.clone(), record.testbed.clone(), record.version.clone(), record.started_unix_ns);
+    let mut expected = Record::new(
+        record.plan.clone(),
+        record.testbed.clone(),
+        record.version.clone(),
+        record.started_unix_ns,
+    );
     for event in events(&record) {
         writer.append(&event).expect("room");
         expected.apply(event);
@@ -48,12 +53,17 @@ fn nothing_is_overwritten_and_a_bad_place_leaves_nothing() {
     let path = folder.path().join("run.plimsoll");
     std::fs::write(&path, "precious").expect("a file");
     let record = eventful();
-    let again = |path: &Path| Writer::create(path, &record.plan, &record.testbed, "x", 0).expect_err("refused");
+    let again = |path: &Path| {
+        Writer::create(path, &record.plan, &record.testbed, "x", 0).expect_err("refused")
+    };
     assert_eq!(again(&path), StoreError::Exists(path.clone()));
     assert_eq!(std::fs::read(&path).expect("a file"), b"precious");
     for place in ["no/run.plimsoll", "run.plimsoll/run.plimsoll"] {
         let error = again(&folder.path().join(place));
-        assert!(matches!(error, StoreError::Create(..)) && error.to_string().contains("--out"), "{error}");
+        assert!(
+            matches!(error, StoreError::Create(..)) && error.to_string().contains("--out"),
+            "{error}"
+        );
     }
     assert_eq!(names(folder.path()), ["run.plimsoll"]);
 }
@@ -80,9 +90,15 @@ fn what_is_no_run_file_is_told_apart() {
     ];
     for (name, why) in refusals {
         let error = store::read(&at(name)).expect_err(name);
-        assert!(matches!(&error, StoreError::NotARunFile(path, _) if *path == at(name)), "{error:?}");
+        assert!(
+            matches!(&error, StoreError::NotARunFile(path, _) if *path == at(name)),
+            "{error:?}"
+        );
         let told = error.to_string();
-        assert!(told.contains(name) && told.contains(why) && told.contains("name one that"), "{told}");
+        assert!(
+            told.contains(name) && told.contains(why) && told.contains("name one that"),
+            "{told}"
+        );
     }
     assert!(matches!(store::read(&at("nothing")), Err(StoreError::Open(..))));
     let good = at("good.plimsoll");
@@ -90,7 +106,10 @@ fn what_is_no_run_file_is_told_apart() {
     let bytes = std::fs::read(&good).expect("a file");
     std::fs::write(at("cut.plimsoll"), &bytes[..bytes.len() / 2]).expect("room");
     let cut = store::read(&at("cut.plimsoll")).expect_err("half a file");
-    assert!(matches!(&cut, StoreError::Damaged(..)) && cut.to_string().contains("should have"), "{cut}");
+    assert!(
+        matches!(&cut, StoreError::Damaged(..)) && cut.to_string().contains("should have"),
+        "{cut}"
+    );
 }
 
 /// SQLite takes some names for instructions. To us they are files.
@@ -100,11 +119,20 @@ fn a_name_means_nothing_but_a_file() {
     let precious = folder.path().join("precious.db");
     std::fs::write(&precious, "precious").expect("a file");
     let record = eventful();
-    for name in [":memory:", "file:precious.db", "file:precious.db?mode=memory", "a b%41#?.plimsoll"] {
-        // Relative names are what SQLite reads so; the test's own folder is left alone by a child with another one.
+    for name in
+        [":memory:", "file:precious.db", "file:precious.db?mode=memory", "a b%41#?.plimsoll"]
+    {
+        // Relative names are what SQLite reads so; the test's own folder is left alone by a child
+        // with another one.
         let mut child = std::process::Command::new(std::env::current_exe().expect("this program"));
-        child.args(["--exact", "child_that_writes_one_run"]).env("RUN_FILE_NAME", name).current_dir(folder.path());
-        assert!(child.stdout(std::process::Stdio::null()).status().expect("a child").success(), "{name}");
+        child
+            .args(["--exact", "child_that_writes_one_run"])
+            .env("RUN_FILE_NAME", name)
+            .current_dir(folder.path());
+        assert!(
+            child.stdout(std::process::Stdio::null()).status().expect("a child").success(),
+            "{name}"
+        );
         assert_eq!(store::read(&folder.path().join(name)), Ok(record.clone()), "{name}");
     }
     assert_eq!(std::fs::read(&precious).expect("a file"), b"precious");
@@ -120,7 +148,8 @@ fn child_that_writes_one_run() {
     assert_eq!(store::read(path), Ok(record));
 }
 
-/// A file that still asks for a journal, and that journal is gone: it is read as it stands, and nothing is made beside it.
+/// A file that still asks for a journal, and that journal is gone: it is read as it stands, and
+/// nothing is made beside it.
 #[test]
 fn a_file_without_its_journal_is_read_as_it_stands() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -145,7 +174,8 @@ fn a_later_format_is_refused() {
     assert_eq!(store::read(&path), Err(StoreError::OtherFormat(path, store::FORMAT + 1)));
 }
 
-/// What a forger might put in: every statement, run on a good file, has to end in an error and never in a panic.
+/// What a forger might put in: every statement, run on a good file, has to end in an error and
+/// never in a panic.
 #[test]
 fn forged_numbers_are_refused() {
     let forgeries = [
@@ -172,7 +202,8 @@ fn forged_numbers_are_refused() {
         "UPDATE run SET plan = '{}'",
         "UPDATE run SET state = NULL",
         "UPDATE run SET plan = replace(plan, '\"point\":0', '\"point\":9')",
-        "UPDATE run SET plan = replace(plan, '\"length\":8388608', '\"length\":9223372036854775807')",
+        "UPDATE run SET plan = replace(plan, '\"length\":8388608', \
+         '\"length\":9223372036854775807')",
         "UPDATE hosts SET facts = 'null'",
         "DELETE FROM hosts",
         "DELETE FROM run",
@@ -196,7 +227,8 @@ fn forged_numbers_are_refused() {
         "DROP TABLE counters",
         "DROP TABLE samples",
         // Without end: reading it must not begin.
-        "DROP TABLE notes; CREATE VIEW notes AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)
+        "DROP TABLE notes; CREATE VIEW notes AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT \
+         x + 1 FROM n)
             SELECT x AS note, NULL AS stage, 0 AS host, 'adjusted' AS kind, '' AS detail FROM n",
         "ALTER TABLE notes ADD COLUMN more AS (hex(zeroblob(1000000)))",
     ];
@@ -218,22 +250,32 @@ fn forged_numbers_are_refused() {
         );
         // Counters and single latencies are no part of a digest.
         if !["UPDATE counter", "UPDATE raw_"].iter().any(|start| forgery.starts_with(start)) {
-            assert!(matches!(store::read_digests(&path), Err(StoreError::Damaged(..))), "{forgery}");
+            assert!(
+                matches!(store::read_digests(&path), Err(StoreError::Damaged(..))),
+                "{forgery}"
+            );
         }
-        if ["UPDATE counters", "UPDATE counter_series"].iter().any(|start| forgery.starts_with(start)) {
+        if ["UPDATE counters", "UPDATE counter_series"]
+            .iter()
+            .any(|start| forgery.starts_with(start))
+        {
             assert!(matches!(store::read_judged(&path), Err(StoreError::Damaged(..))), "{forgery}");
         }
     }
 }
 
-/// The starts of the samples of a day on a hundred hosts come to more than 64 bits hold; nobody adds them up.
+/// The starts of the samples of a day on a hundred hosts come to more than 64 bits hold; nobody
+/// adds them up.
 #[test]
 fn a_long_run_on_many_hosts_is_no_damaged_one() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("run.plimsoll");
     write(&path, &eventful());
-    let sql = "DELETE FROM checksums; UPDATE intervals SET start_ns = 2305843009213693952; UPDATE counter_samples SET start_ns = 2305843009213693952";
-    rusqlite::Connection::open(&path).and_then(|connection| connection.execute_batch(sql)).expect("a changed file");
+    let sql = "DELETE FROM checksums; UPDATE intervals SET start_ns = 2305843009213693952; UPDATE \
+               counter_samples SET start_ns = 2305843009213693952";
+    rusqlite::Connection::open(&path)
+        .and_then(|connection| connection.execute_batch(sql))
+        .expect("a changed file");
     assert!(store::read(&path).is_ok());
     assert!(store::read_digests(&path).is_ok());
     assert!(store::read_judged(&path).is_ok());
@@ -243,14 +285,16 @@ fn a_long_run_on_many_hosts_is_no_damaged_one() {
 #[test]
 fn the_queries_of_the_document_work() {
     let page = include_str!("../../../docs/run-file.md");
-    let queries: Vec<&str> = page.split("```sql\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    let queries: Vec<&str> =
+        page.split("```sql\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert!(queries.len() >= 3);
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("run.plimsoll");
     write(&path, &eventful());
     let connection = rusqlite::Connection::open(&path).expect("a file");
     for query in queries {
-        let mut statement = connection.prepare(query).unwrap_or_else(|error| panic!("{query}: {error}"));
+        let mut statement =
+            connection.prepare(query).unwrap_or_else(|error| panic!("{query}: {error}"));
         let mut rows = statement.query([]).expect("rows");
         let mut count = 0;
         while rows.next().unwrap_or_else(|error| panic!("{query}: {error}")).is_some() {
@@ -271,12 +315,17 @@ fn the_queries_of_the_document_keep_the_points_of_a_sweep_apart() {
     let connection = rusqlite::Connection::open(&path).expect("a file");
     let after = |head: &str, fence: &str| {
         let rest = page.split_once(head).unwrap_or_else(|| panic!("{head} is missing")).1;
-        rest.split_once(fence).and_then(|(_, code)| code.split_once("```")).expect("a block").0.to_owned()
+        rest.split_once(fence)
+            .and_then(|(_, code)| code.split_once("```"))
+            .expect("a block")
+            .0
+            .to_owned()
     };
     // Four points (two depths, each twice) of a mix on two hosts: 10, 20, 30, 40 reads and 5 writes
     // of each host a second.
     let rates = |query: &str| {
-        let mut statement = connection.prepare(query).unwrap_or_else(|error| panic!("{query}: {error}"));
+        let mut statement =
+            connection.prepare(query).unwrap_or_else(|error| panic!("{query}: {error}"));
         let rows = statement.query_map([], |row| row.get::<_, f64>("iops")).expect("rows");
         let mut rates: Vec<f64> = rows.map(|row| row.expect("a row")).collect();
         rates.sort_by(f64::total_cmp);
@@ -284,18 +333,32 @@ fn the_queries_of_the_document_keep_the_points_of_a_sweep_apart() {
     };
     let each = [10.0, 10.0, 10.0, 10.0, 20.0, 40.0, 60.0, 80.0];
     assert_eq!(rates(&after("IOPS over time, to plot:", "```sql\n")), each);
-    assert_eq!(rates(&after("The same of all I/O of each workload.", "```sql\n")), [30.0, 50.0, 70.0, 90.0]);
-    assert_eq!(rates(&after("The slowest second of every workload:", "```sql\n")).len(), each.len());
+    assert_eq!(
+        rates(&after("The same of all I/O of each workload.", "```sql\n")),
+        [30.0, 50.0, 70.0, 90.0]
+    );
+    assert_eq!(
+        rates(&after("The slowest second of every workload:", "```sql\n")).len(),
+        each.len()
+    );
     let python = after("In Python", "```python\n");
     let query = python.split("\"\"\"").nth(1).expect("a query");
     assert_eq!(rates(query), each);
     // What a line is named by tells all rows of one instant apart.
-    let columns = python.split_once("columns=[").and_then(|(_, rest)| rest.split_once(']')).expect("columns").0;
+    let columns = python
+        .split_once("columns=[")
+        .and_then(|(_, rest)| rest.split_once(']'))
+        .expect("columns")
+        .0;
     let place = format!("{columns}, \"start_s\"");
     let twice = format!("SELECT count(*) FROM ({query}) GROUP BY {place} HAVING count(*) > 1");
-    let mut statement = connection.prepare(&twice).unwrap_or_else(|error| panic!("{twice}: {error}"));
+    let mut statement =
+        connection.prepare(&twice).unwrap_or_else(|error| panic!("{twice}: {error}"));
     assert!(!statement.exists([]).expect("rows"), "two rows have one place: {columns}");
-    assert!(python.contains(".pivot(") && !python.contains("aggfunc"), "nothing adds up behind the query");
+    assert!(
+        python.contains(".pivot(") && !python.contains("aggfunc"),
+        "nothing adds up behind the query"
+    );
 }
 
 /// What somebody adds to a run file for themselves does not lock them out of it.
@@ -306,7 +369,8 @@ fn notes_of_ones_own_do_no_harm() {
     let record = eventful();
     write(&path, &record);
     let connection = rusqlite::Connection::open(&path).expect("a file");
-    let own = "CREATE TABLE mine (x); CREATE INDEX faster ON samples (op); CREATE VIEW v AS SELECT * FROM run; VACUUM";
+    let own = "CREATE TABLE mine (x); CREATE INDEX faster ON samples (op); CREATE VIEW v AS \
+               SELECT * FROM run; VACUUM";
     connection.execute_batch(own).expect("room");
     drop(connection);
     assert_eq!(store::read(&path), Ok(record));
@@ -320,10 +384,14 @@ fn a_file_without_counters_inventory_and_occurrences_is_read() {
     let mut record = eventful();
     write(&path, &record);
     let connection = rusqlite::Connection::open(&path).expect("a file");
-    let older = "PRAGMA user_version = 3; DROP TABLE checksums; DROP TABLE occurrences; UPDATE run SET plan = json_remove(plan, '$.events');
-        DROP VIEW layers; DROP TABLE counters; DROP TABLE counter_series; DROP TABLE counter_samples;
-        UPDATE hosts SET facts = json_remove(facts, '$.inventory', '$.targets[0].chain', '$.targets[0].device.media',
-            '$.targets[0].device.transport', '$.targets[0].device.firmware', '$.targets[0].device.queue_depth',
+    let older = "PRAGMA user_version = 3; DROP TABLE checksums; DROP TABLE occurrences; UPDATE \
+                 run SET plan = json_remove(plan, '$.events');
+        DROP VIEW layers; DROP TABLE counters; DROP TABLE counter_series; DROP TABLE \
+                 counter_samples;
+        UPDATE hosts SET facts = json_remove(facts, '$.inventory', '$.targets[0].chain', \
+                 '$.targets[0].device.media',
+            '$.targets[0].device.transport', '$.targets[0].device.firmware', \
+                 '$.targets[0].device.queue_depth',
             '$.targets[0].device.queues', '$.targets[0].device.write_cache')";
     connection.execute_batch(older).expect("room");
     drop(connection);
@@ -341,11 +409,13 @@ fn the_document_names_every_table_and_column() {
     let connection = rusqlite::Connection::open(&path).expect("a file");
     let mut statement = connection
         .prepare(
-            "SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type IN ('table', 'view')",
+            "SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type \
+             IN ('table', 'view')",
         )
         .expect("a query");
-    let columns =
-        statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))).expect("rows");
+    let columns = statement
+        .query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))
+        .expect("rows");
     for column in columns {
         let (table, column) = column.expect("a row");
         assert!(page.contains(&format!("`{table}`")), "table {table} is missing");
@@ -372,8 +442,12 @@ fn a_plan_that_grows_is_in_the_file_as_it_stands() {
     };
     record.plan.begin_search(search).expect("one point");
     let mut writer = create(&path, &record);
-    let mut expected =
-        Record::new(record.plan.clone(), record.testbed.clone(), record.version.clone(), record.started_unix_ns);
+    let mut expected = Record::new(
+        record.plan.clone(),
+        record.testbed.clone(),
+        record.version.clone(),
+        record.started_unix_ns,
+    );
     for milli in [1_500_000, 1_500_000, 7] {
         let addition = expected.plan.at_rate(milli).expect("a search");
         let event = model::Event::PointAdded(Box::new(addition));
@@ -384,7 +458,12 @@ fn a_plan_that_grows_is_in_the_file_as_it_stands() {
     let points = &expected.plan.points;
     assert_eq!((points.len(), points[1].repetition, points[2].repetition), (4, 1, 2));
     assert_eq!(points[3].sweep, [Setting::new("rate", "0.007")]);
-    let seeds: Vec<u64> =
-        expected.plan.hosts[0].stages[stages - 1..].iter().map(|stage| stage.workers[0].seed).collect();
-    assert!(seeds.windows(2).all(|pair| pair[0] != pair[1]), "no two points send the same requests: {seeds:?}");
+    let seeds: Vec<u64> = expected.plan.hosts[0].stages[stages - 1..]
+        .iter()
+        .map(|stage| stage.workers[0].seed)
+        .collect();
+    assert!(
+        seeds.windows(2).all(|pair| pair[0] != pair[1]),
+        "no two points send the same requests: {seeds:?}"
+    );
 }

@@ -1,11 +1,13 @@
-//! Which specs make sense. The bounds also keep memory small, sums from overflowing and texts exact.
+//! Which specs make sense. The bounds also keep memory small, sums from overflowing and texts
+//! exact.
 
 use crate::spec::{Cache, DeviceSpec, ErrorRate, Service, Stall};
 use model::{Nanos, Op};
 
 /// The smallest unit of a block device.
 const SECTOR: u64 = 512;
-/// Sizes and rates up to 2^50 are exact in the floating point that units are read with, and no device is larger.
+/// Sizes and rates up to 2^50 are exact in the floating point that units are read with, and no
+/// device is larger.
 pub(crate) const MOST_BYTES: u64 = 1 << 50;
 /// No request takes an hour; and an hour is where the histograms of a run end.
 pub(crate) const LONGEST_SERVICE_NS: u64 = 3_600_000_000_000;
@@ -32,9 +34,15 @@ impl DeviceSpec {
     /// A sentence that says what is wrong, where, and what to write instead.
     pub fn check(&self) -> Result<(), String> {
         let capacity = self.capacity.0;
-        ensure((SECTOR..=MOST_BYTES).contains(&capacity) && capacity.is_multiple_of(SECTOR), || {
-            format!("capacity {} is not a device; write whole sectors of 512 bytes, up to 1 PiB", self.capacity)
-        })?;
+        ensure(
+            (SECTOR..=MOST_BYTES).contains(&capacity) && capacity.is_multiple_of(SECTOR),
+            || {
+                format!(
+                    "capacity {} is not a device; write whole sectors of 512 bytes, up to 1 PiB",
+                    self.capacity
+                )
+            },
+        )?;
         ensure((1..=MOST_SERVERS).contains(&self.parallelism), || {
             format!("servers={} makes no device; write 1 to {MOST_SERVERS}", self.parallelism)
         })?;
@@ -43,7 +51,10 @@ impl DeviceSpec {
         check_service("fsync", &self.fsync_service)?;
         check_rate("bandwidth", self.bandwidth_bytes_per_s)?;
         ensure(self.iops_limit.is_none_or(|iops| (1..=MOST_IOPS).contains(&iops)), || {
-            format!("iops={} is no limit; write 1 to {MOST_IOPS}, or leave it out", self.iops_limit.unwrap_or(0))
+            format!(
+                "iops={} is no limit; write 1 to {MOST_IOPS}, or leave it out",
+                self.iops_limit.unwrap_or(0)
+            )
         })?;
         self.cache.as_ref().map_or(Ok(()), check_cache)?;
         check_stalls(&self.stalls)?;
@@ -72,7 +83,10 @@ fn check_service(what: &str, service: &Service) -> Result<(), String> {
         }
         Service::Empirical(points) => {
             ensure((1..=MOST_POINTS).contains(&points.len()), || {
-                format!("{what}: an empirical service has 1 to {MOST_POINTS} times, not {}", points.len())
+                format!(
+                    "{what}: an empirical service has 1 to {MOST_POINTS} times, not {}",
+                    points.len()
+                )
             })?;
             ensure(points.iter().all(|&(_, weight)| weight > 0), || {
                 format!("{what}: an empirical time has the weight 0; leave it out")
@@ -94,10 +108,13 @@ fn check_cache(cache: &Cache) -> Result<(), String> {
         format!("cache-line={line} is not a line; write a power of two from 4KiB to 1MiB")
     })?;
     let lines = cache.size.0 / line.0;
-    ensure(lines > 0, || format!("cache={} is less than one line of {line}; write a larger size", cache.size))?;
+    ensure(lines > 0, || {
+        format!("cache={} is less than one line of {line}; write a larger size", cache.size)
+    })?;
     ensure(lines <= MOST_LINES, || {
         format!(
-            "cache={} has {lines} lines of {line}, more than {MOST_LINES}; write a larger cache-line, up to 1MiB",
+            "cache={} has {lines} lines of {line}, more than {MOST_LINES}; write a larger \
+             cache-line, up to 1MiB",
             cache.size
         )
     })?;
@@ -107,22 +124,32 @@ fn check_cache(cache: &Cache) -> Result<(), String> {
 }
 
 fn check_stalls(stalls: &[Stall]) -> Result<(), String> {
-    ensure(stalls.len() <= MOST_STALLS, || format!("{} stalls are too many; write up to {MOST_STALLS}", stalls.len()))?;
+    ensure(stalls.len() <= MOST_STALLS, || {
+        format!("{} stalls are too many; write up to {MOST_STALLS}", stalls.len())
+    })?;
     ensure(stalls.iter().all(|stall| stall.length_ns > 0), || {
         "a stall of 0 s stalls nothing; leave it out".to_owned()
     })?;
-    ensure(stalls.iter().all(|s| s.at_ns <= LONGEST_RUN_NS && s.length_ns <= LONGEST_RUN_NS), || {
-        "a stall begins and lasts more than a week; write stall=AT+LENGTH with shorter times, such as 5s+2s".to_owned()
-    })
+    ensure(
+        stalls.iter().all(|s| s.at_ns <= LONGEST_RUN_NS && s.length_ns <= LONGEST_RUN_NS),
+        || {
+            "a stall begins and lasts more than a week; write stall=AT+LENGTH with shorter times, \
+             such as 5s+2s"
+                .to_owned()
+        },
+    )
 }
 
 fn check_errors(errors: &[ErrorRate]) -> Result<(), String> {
-    ensure(errors.len() <= MOST_ERRORS, || format!("{} errors are too many; write up to {MOST_ERRORS}", errors.len()))?;
+    ensure(errors.len() <= MOST_ERRORS, || {
+        format!("{} errors are too many; write up to {MOST_ERRORS}", errors.len())
+    })?;
     ensure(errors.iter().all(|error| (1..=MAX_ERRNO).contains(&error.errno)), || {
         format!("an errno is a number from 1 to {MAX_ERRNO}; write a name such as EIO")
     })?;
     Op::ALL.into_iter().try_for_each(|op| {
-        let ppm: u64 = errors.iter().filter(|error| error.op == op).map(|error| u64::from(error.ppm)).sum();
+        let ppm: u64 =
+            errors.iter().filter(|error| error.op == op).map(|error| u64::from(error.ppm)).sum();
         ensure(ppm <= 1_000_000, || {
             format!("the errors of {op} add up to {ppm} ppm; all together are at most 1000000ppm")
         })

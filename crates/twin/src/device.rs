@@ -38,10 +38,11 @@ pub struct Answer {
 
 /// A simulated device at an instant of virtual time.
 ///
-/// The order of things within a request: it waits for its turn, a server, the IOPS limit and, as a write, for room in a
-/// write-back cache; then it has the server while its bytes go through the shared path and while it is served. What
-/// fails takes its time as well, but moves nothing into the cache. A line is in the cache from the submission of the
-/// request that brings it in. A write that is repeated in a write-back cache counts anew: nothing is combined.
+/// The order of things within a request: it waits for its turn, a server, the IOPS limit and, as a
+/// write, for room in a write-back cache; then it has the server while its bytes go through the
+/// shared path and while it is served. What fails takes its time as well, but moves nothing into
+/// the cache. A line is in the cache from the submission of the request that brings it in. A write
+/// that is repeated in a write-back cache counts anew: nothing is combined.
 #[derive(Clone, Debug)]
 pub struct Device {
     capacity_bytes: u64,
@@ -62,13 +63,16 @@ pub struct Device {
 }
 
 impl Device {
-    /// A device that is idle at 0 with a cold cache. Its answers follow from `spec`, `seed` and the requests.
+    /// A device that is idle at 0 with a cold cache. Its answers follow from `spec`, `seed` and the
+    /// requests.
     ///
-    /// A spec that [`DeviceSpec::check`] refuses makes a device all the same, with at least one server and one line.
+    /// A spec that [`DeviceSpec::check`] refuses makes a device all the same, with at least one
+    /// server and one line.
     pub fn new(spec: &DeviceSpec, seed: u64) -> Device {
         Device {
             capacity_bytes: spec.capacity.0,
-            samplers: [&spec.read_service, &spec.write_service, &spec.fsync_service].map(Sampler::new),
+            samplers: [&spec.read_service, &spec.write_service, &spec.fsync_service]
+                .map(Sampler::new),
             servers: (0..spec.parallelism.clamp(1, MOST_SERVERS)).map(|_| Reverse(0)).collect(),
             gate: spec.iops_limit.map(Pacer::new),
             path: spec.bandwidth_bytes_per_s.map(Pacer::new),
@@ -83,8 +87,9 @@ impl Device {
         }
     }
 
-    /// Takes a request at `now_ns` of virtual time and says when it will complete, and with what. Requests are served in
-    /// the order of these calls; a `now_ns` before that of an earlier call counts as the latter.
+    /// Takes a request at `now_ns` of virtual time and says when it will complete, and with what.
+    /// Requests are served in the order of these calls; a `now_ns` before that of an earlier call
+    /// counts as the latter.
     pub fn submit(&mut self, now_ns: u64, request: Request) -> Answer {
         self.now_ns = self.now_ns.max(now_ns);
         let now_ns = self.stalls.working_ns(self.now_ns);
@@ -141,12 +146,16 @@ impl Device {
         };
         let hit = length > 0 && tier.touch(request.offset, length);
         match (request.op, &mut tier.destage) {
-            (Op::Read, _) if hit => at_ns.saturating_add(tier.read_service.draw_ns(&mut self.services)),
+            (Op::Read, _) if hit => {
+                at_ns.saturating_add(tier.read_service.draw_ns(&mut self.services))
+            }
             (Op::Write, Some(destage)) if length > 0 => {
                 destage.take(at_ns, length);
                 at_ns.saturating_add(tier.write_service.draw_ns(&mut self.services))
             }
-            (Op::Fsync, Some(destage)) => at_ns.saturating_add(own.draw_ns(&mut self.services)).max(destage.free_ns()),
+            (Op::Fsync, Some(destage)) => {
+                at_ns.saturating_add(own.draw_ns(&mut self.services)).max(destage.free_ns())
+            }
             _ => at_ns.saturating_add(own.draw_ns(&mut self.services)),
         }
     }
@@ -160,7 +169,8 @@ struct Tier {
     size_bytes: u64,
     read_service: Sampler,
     write_service: Sampler,
-    /// The way of written bytes to the device, when the cache is write-back. It is free once everything is there.
+    /// The way of written bytes to the device, when the cache is write-back. It is free once
+    /// everything is there.
     destage: Option<Pacer>,
 }
 
@@ -188,11 +198,14 @@ impl Tier {
         hit
     }
 
-    /// From when on a write of `length` bytes finds room, in working time. What waits for the device drains evenly, so
-    /// room is there (size − length) ÷ rate before the last of it has gone.
+    /// From when on a write of `length` bytes finds room, in working time. What waits for the
+    /// device drains evenly, so room is there (size − length) ÷ rate before the last of it has
+    /// gone.
     fn room_ns(&self, length: u64) -> u64 {
         self.destage.as_ref().map_or(0, |destage| {
-            destage.free_ns().saturating_sub(destage.span_ns(self.size_bytes.saturating_sub(length)))
+            destage
+                .free_ns()
+                .saturating_sub(destage.span_ns(self.size_bytes.saturating_sub(length)))
         })
     }
 }
@@ -245,8 +258,9 @@ mod tests {
     #[test]
     fn requests_queue_for_the_first_free_server() {
         let mut device = device("constant,service=100us,servers=2");
-        let completed: Vec<u64> =
-            [0, 10_000, 20_000, 150_000].map(|now_ns| device.submit(now_ns, read(0, 4096)).completed_ns).into();
+        let completed: Vec<u64> = [0, 10_000, 20_000, 150_000]
+            .map(|now_ns| device.submit(now_ns, read(0, 4096)).completed_ns)
+            .into();
         assert_eq!(completed, [100_000, 110_000, 200_000, 250_000]);
     }
 
@@ -276,22 +290,36 @@ mod tests {
 
     #[test]
     fn a_line_that_was_used_costs_the_cache_s_service() {
-        let mut device = device("constant,service=1ms,servers=64,cache=64KiB@20us,cache-line=16KiB");
+        let mut device =
+            device("constant,service=1ms,servers=64,cache=64KiB@20us,cache-line=16KiB");
         let mut cost_ns = |request| device.submit(0, request).completed_ns;
         assert_eq!(cost_ns(read(0, 4096)), 1_000_000);
         assert_eq!(cost_ns(read(12_288, 4096)), 20_000);
         assert_eq!(cost_ns(read(12_288, 8192)), 1_000_000, "half of it is in the next line");
-        assert_eq!(cost_ns(write(65_536, 4096)), 1_000_000, "without a rate of destaging the cache is write-through");
+        assert_eq!(
+            cost_ns(write(65_536, 4096)),
+            1_000_000,
+            "without a rate of destaging the cache is write-through"
+        );
         assert_eq!(cost_ns(read(65_536, 4096)), 20_000, "what was written is in the cache");
     }
 
     #[test]
     fn a_write_back_cache_is_fast_until_it_is_full_and_an_fsync_waits_for_it() {
-        let mut device = device("constant,service=1ms,servers=64,cache=64KiB@20us,destage=65536B/s");
+        let mut device =
+            device("constant,service=1ms,servers=64,cache=64KiB@20us,destage=65536B/s");
         for block in 0..16 {
-            assert_eq!(device.submit(0, write(block * 4096, 4096)).completed_ns, 20_000, "block {block}");
+            assert_eq!(
+                device.submit(0, write(block * 4096, 4096)).completed_ns,
+                20_000,
+                "block {block}"
+            );
         }
-        assert_eq!(device.submit(0, write(0, 4096)).completed_ns, 62_500_000 + 20_000, "a sixteenth of a second");
+        assert_eq!(
+            device.submit(0, write(0, 4096)).completed_ns,
+            62_500_000 + 20_000,
+            "a sixteenth of a second"
+        );
         assert_eq!(device.submit(0, FSYNC).completed_ns, 1_062_500_000);
     }
 
@@ -300,12 +328,17 @@ mod tests {
         let mut device = device("constant,service=1ms,servers=64,cache=8KiB@20us,destage=8192B/s");
         device.submit(0, write(0, 8192));
         assert_eq!(device.submit(0, write(0, 4096)).completed_ns, 500_020_000);
-        assert_eq!(device.submit(1, read(65_536, 4096)).completed_ns, 501_000_000, "first come, first served");
+        assert_eq!(
+            device.submit(1, read(65_536, 4096)).completed_ns,
+            501_000_000,
+            "first come, first served"
+        );
     }
 
     #[test]
     fn whatever_comes_nothing_panics_and_time_does_not_run_backwards() {
-        let mut device = device("ssd,cache=1MiB@1us,stall=1s+2s,iops=7,bandwidth=3B/s,error=write:EIO:1%");
+        let mut device =
+            device("ssd,cache=1MiB@1us,stall=1s+2s,iops=7,bandwidth=3B/s,error=write:EIO:1%");
         for now_ns in [5, 3, 1_500_000_000, 0, u64::MAX, 1, u64::MAX] {
             for request in [read(u64::MAX, u32::MAX), write(0, u32::MAX), FSYNC, read(3, 0)] {
                 let answer = device.submit(now_ns, request);

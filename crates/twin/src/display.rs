@@ -6,8 +6,8 @@ use model::errno::name_of;
 use std::fmt;
 
 impl fmt::Display for DeviceSpec {
-    /// The whole device on top of the preset `constant`, without `sim:`; nothing in it depends on another preset. It
-    /// reads back as it was if [`check`](DeviceSpec::check) accepts it.
+    /// The whole device on top of the preset `constant`, without `sim:`; nothing in it depends on
+    /// another preset. It reads back as it was if [`check`](DeviceSpec::check) accepts it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "constant,read={},write={}", self.read_service, self.write_service)?;
         write!(f, ",fsync={},servers={}", self.fsync_service, self.parallelism)?;
@@ -20,7 +20,12 @@ impl fmt::Display for DeviceSpec {
         }
         if let Some(cache) = &self.cache {
             write!(f, ",cache={}@{}", show_bytes(cache.size.0), cache.read_service)?;
-            write!(f, ",cache-write={},cache-line={}", cache.write_service, show_bytes(cache.line.0))?;
+            write!(
+                f,
+                ",cache-write={},cache-line={}",
+                cache.write_service,
+                show_bytes(cache.line.0)
+            )?;
             if let Some(rate) = cache.destage_bytes_per_s {
                 write!(f, ",destage={}/s", show_bytes(rate))?;
             }
@@ -36,12 +41,15 @@ impl fmt::Display for DeviceSpec {
 }
 
 impl fmt::Display for Service {
-    /// In the grammar of a spec: `100us`, `exponential:50us`, `lognormal:80us:0.5`, `empirical:10us*90:1ms*10`.
+    /// In the grammar of a spec: `100us`, `exponential:50us`, `lognormal:80us:0.5`,
+    /// `empirical:10us*90:1ms*10`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Service::Constant(ns) => f.write_str(&show_ns(*ns)),
             Service::Exponential { mean_ns } => write!(f, "exponential:{}", show_ns(*mean_ns)),
-            Service::Lognormal { median_ns, sigma } => write!(f, "lognormal:{}:{sigma}", show_ns(*median_ns)),
+            Service::Lognormal { median_ns, sigma } => {
+                write!(f, "lognormal:{}:{sigma}", show_ns(*median_ns))
+            }
             Service::Empirical(points) => {
                 f.write_str("empirical")?;
                 points.iter().try_for_each(|(ns, weight)| write!(f, ":{}*{weight}", show_ns(*ns)))

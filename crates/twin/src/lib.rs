@@ -1,9 +1,11 @@
 //! Simulated devices: targets whose right answer is known before they are measured.
 //!
-//! A [`Device`] answers each request with the instant at which it will complete. It lives in virtual time: it reads no
-//! clock, starts no thread and opens no file, so the same seed gives the same answers on the same machine, and an hour
-//! of load passes in seconds. What a device does follows from its [`DeviceSpec`], which stands behind `sim:` in a
-//! target. A [`Cluster`] is a whole described testbed, whose right answers are known as shapes and ceilings. The formulas that such a device must obey are in `docs/METHOD.md`, "Simulated targets".
+//! A [`Device`] answers each request with the instant at which it will complete. It lives in
+//! virtual time: it reads no clock, starts no thread and opens no file, so the same seed gives the
+//! same answers on the same machine, and an hour of load passes in seconds. What a device does
+//! follows from its [`DeviceSpec`], which stands behind `sim:` in a target. A [`Cluster`] is a
+//! whole described testbed, whose right answers are known as shapes and ceilings. The formulas that
+//! such a device must obey are in `docs/METHOD.md`, "Simulated targets".
 
 mod check;
 pub mod cluster;

@@ -6,8 +6,9 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// No slot.
 const NONE: u32 = u32::MAX;
 
-/// Line numbers come from the load of a test, not from an adversary: one multiplication spreads them (Knuth, *The Art of
-/// Computer Programming*, volume 3, 6.4). Which lines are in the cache does not depend on it.
+/// Line numbers come from the load of a test, not from an adversary: one multiplication spreads
+/// them (Knuth, *The Art of Computer Programming*, volume 3, 6.4). Which lines are in the cache
+/// does not depend on it.
 #[derive(Default)]
 struct LineHasher(u64);
 

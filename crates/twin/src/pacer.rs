@@ -2,8 +2,8 @@
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Serves units (requests, bytes) one after another at a fixed rate. What a division leaves over is carried, so that n
-/// units without a pause take n ÷ rate seconds to the ns, however large n is.
+/// Serves units (requests, bytes) one after another at a fixed rate. What a division leaves over is
+/// carried, so that n units without a pause take n ÷ rate seconds to the ns, however large n is.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
     units_per_s: u64,
@@ -24,7 +24,8 @@ impl Pacer {
         self.free_ns
     }
 
-    /// Takes `units` (below 2^34) at `at_ns`, or as soon as the path is free, and says when they are through.
+    /// Takes `units` (below 2^34) at `at_ns`, or as soon as the path is free, and says when they
+    /// are through.
     #[inline]
     pub(crate) fn take(&mut self, at_ns: u64, units: u64) -> u64 {
         if at_ns > self.free_ns {

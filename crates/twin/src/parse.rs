@@ -8,20 +8,24 @@ use model::{Bytes, Op, Percent};
 
 /// Longer than any device that [`DeviceSpec::check`] accepts needs in practice.
 const MOST_TEXT: usize = 65_536;
-const KEYS: &str = "service, mean, read, write, fsync, servers, capacity, bandwidth, iops, cache, cache-write, \
-                    cache-line, destage, stall and error";
+const KEYS: &str = "service, mean, read, write, fsync, servers, capacity, bandwidth, iops, cache, \
+                    cache-write, cache-line, destage, stall and error";
 const SERVICE_REMEDY: &str =
     "write 100us, constant:100us, exponential:50us, lognormal:80us:0.5 or empirical:10us*90:1ms*10";
 
 impl DeviceSpec {
-    /// Reads a device from text: a preset, then parameters as `key=value`, separated by commas and applied in their
-    /// order, for example `exponential,mean=50us,servers=8,cache=1GiB@20us,stall=5s+2s,error=read:EIO:100ppm`.
+    /// Reads a device from text: a preset, then parameters as `key=value`, separated by commas and
+    /// applied in their order, for example
+    /// `exponential,mean=50us,servers=8,cache=1GiB@20us,stall=5s+2s,error=read:EIO:100ppm`.
     ///
     /// # Errors
     /// A sentence that says what is wrong, where, and what to write instead.
     pub fn parse(text: &str) -> Result<DeviceSpec, String> {
         if text.len() > MOST_TEXT {
-            return Err(format!("a device of {} characters is too long; write up to {MOST_TEXT}", text.len()));
+            return Err(format!(
+                "a device of {} characters is too long; write up to {MOST_TEXT}",
+                text.len()
+            ));
         }
         let (name, parameters) = text.split_once(',').unwrap_or((text, ""));
         let mut spec = preset(name.trim())?;
@@ -34,7 +38,11 @@ impl DeviceSpec {
 fn preset(name: &str) -> Result<DeviceSpec, String> {
     let Some(preset) = PRESETS.iter().find(|preset| preset.name == name) else {
         let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
-        return Err(format!("`{}` is not a simulated device; begin with one of {}", clip(name), names.join(", ")));
+        return Err(format!(
+            "`{}` is not a simulated device; begin with one of {}",
+            clip(name),
+            names.join(", ")
+        ));
     };
     let mut spec = blank();
     apply(&mut spec, PRESETS[0].parameters)?;
@@ -62,10 +70,11 @@ fn blank() -> DeviceSpec {
 
 fn apply(spec: &mut DeviceSpec, parameters: &str) -> Result<(), String> {
     let mut seen: Vec<&str> = Vec::new();
-    for parameter in parameters.split(',').map(str::trim).filter(|parameter| !parameter.is_empty()) {
-        let (key, value) = parameter
-            .split_once('=')
-            .ok_or_else(|| format!("`{}` is not a parameter; write key=value, with one of {KEYS}", clip(parameter)))?;
+    for parameter in parameters.split(',').map(str::trim).filter(|parameter| !parameter.is_empty())
+    {
+        let (key, value) = parameter.split_once('=').ok_or_else(|| {
+            format!("`{}` is not a parameter; write key=value, with one of {KEYS}", clip(parameter))
+        })?;
         let (key, value) = (key.trim(), value.trim());
         set(spec, key, value).map_err(|message| format!("{}: {message}", clip(parameter)))?;
         if !matches!(key, "stall" | "error") {
@@ -106,29 +115,40 @@ fn set_services(spec: &mut DeviceSpec, service: &Service) {
     spec.fsync_service = service.clone();
 }
 
-fn unless_none<T>(value: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<Option<T>, String> {
+fn unless_none<T>(
+    value: &str,
+    parse: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<Option<T>, String> {
     if value == "none" { Ok(None) } else { parse(value).map(Some) }
 }
 
 fn cache_of(spec: &mut DeviceSpec) -> Result<&mut Cache, String> {
-    spec.cache.as_mut().ok_or_else(|| "there is no cache yet; write cache=SIZE@SERVICE before it".to_owned())
+    spec.cache
+        .as_mut()
+        .ok_or_else(|| "there is no cache yet; write cache=SIZE@SERVICE before it".to_owned())
 }
 
 fn parse_service(value: &str) -> Result<Service, String> {
     let Some((kind, rest)) = value.split_once(':') else {
-        return parse_ns(value).map(Service::Constant).map_err(|message| format!("{message}, or {SERVICE_REMEDY}"));
+        return parse_ns(value)
+            .map(Service::Constant)
+            .map_err(|message| format!("{message}, or {SERVICE_REMEDY}"));
     };
     match kind {
         "constant" => Ok(Service::Constant(parse_ns(rest)?)),
         "exponential" => Ok(Service::Exponential { mean_ns: parse_ns(rest)? }),
         "lognormal" => {
-            let (median, sigma) =
-                rest.split_once(':').ok_or_else(|| format!("a lognormal service lacks its sigma; {SERVICE_REMEDY}"))?;
-            let sigma =
-                sigma.parse().map_err(|_| format!("`{}` is not a sigma; write 0 to 4, such as 0.5", clip(sigma)))?;
+            let (median, sigma) = rest
+                .split_once(':')
+                .ok_or_else(|| format!("a lognormal service lacks its sigma; {SERVICE_REMEDY}"))?;
+            let sigma = sigma.parse().map_err(|_| {
+                format!("`{}` is not a sigma; write 0 to 4, such as 0.5", clip(sigma))
+            })?;
             Ok(Service::Lognormal { median_ns: parse_ns(median)?, sigma })
         }
-        "empirical" => rest.split(':').map(parse_point).collect::<Result<_, _>>().map(Service::Empirical),
+        "empirical" => {
+            rest.split(':').map(parse_point).collect::<Result<_, _>>().map(Service::Empirical)
+        }
         _ => Err(format!("`{}` is not a distribution; {SERVICE_REMEDY}", clip(kind))),
     }
 }
@@ -140,9 +160,9 @@ fn parse_point(text: &str) -> Result<(u64, u32), String> {
 }
 
 fn parse_cache(value: &str) -> Result<Cache, String> {
-    let (size, service) = value
-        .split_once('@')
-        .ok_or_else(|| "a cache has a size and a service time; write for example cache=1GiB@20us".to_owned())?;
+    let (size, service) = value.split_once('@').ok_or_else(|| {
+        "a cache has a size and a service time; write for example cache=1GiB@20us".to_owned()
+    })?;
     let service = parse_service(service)?;
     Ok(Cache {
         size: parse_bytes(size)?,
@@ -154,24 +174,30 @@ fn parse_cache(value: &str) -> Result<Cache, String> {
 }
 
 fn parse_stall(value: &str) -> Result<Stall, String> {
-    let (at, length) = value
-        .split_once('+')
-        .ok_or_else(|| "a stall has a beginning and a length; write for example stall=5s+2s".to_owned())?;
+    let (at, length) = value.split_once('+').ok_or_else(|| {
+        "a stall has a beginning and a length; write for example stall=5s+2s".to_owned()
+    })?;
     Ok(Stall { at_ns: parse_ns(at)?, length_ns: parse_ns(length)? })
 }
 
 fn parse_error(value: &str) -> Result<ErrorRate, String> {
     const REMEDY: &str = "write for example error=read:EIO:100ppm, or 1% for the rate";
     let mut parts = value.split(':');
-    let (Some(op), Some(errno), Some(rate), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
+    let (Some(op), Some(errno), Some(rate), None) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
         return Err(format!("an error has an operation, an errno and a rate; {REMEDY}"));
     };
-    let op = Op::from_name(op).ok_or_else(|| format!("`{}` is not read, write, fsync or trim; {REMEDY}", clip(op)))?;
-    let errno = number_of(errno).ok_or_else(|| format!("`{}` is not an errno; {REMEDY}", clip(errno)))?;
+    let op = Op::from_name(op)
+        .ok_or_else(|| format!("`{}` is not read, write, fsync or trim; {REMEDY}", clip(op)))?;
+    let errno =
+        number_of(errno).ok_or_else(|| format!("`{}` is not an errno; {REMEDY}", clip(errno)))?;
     let ppm = match rate.strip_suffix("ppm") {
         Some(ppm) => parse_count(ppm.trim())?,
         None if rate.ends_with('%') => {
-            rate.parse::<Percent>().map_err(|_| format!("`{}` is not 0% to 100%; {REMEDY}", clip(rate)))?.ppm
+            rate.parse::<Percent>()
+                .map_err(|_| format!("`{}` is not 0% to 100%; {REMEDY}", clip(rate)))?
+                .ppm
         }
         None => return Err(format!("the rate `{}` has no unit; {REMEDY}", clip(rate))),
     };

@@ -7,19 +7,24 @@ pub struct Preset {
     pub name: &'static str,
     /// What it is, in a line.
     pub meaning: &'static str,
-    /// Its parameters, in the grammar of [`DeviceSpec::parse`](crate::DeviceSpec::parse), on top of `constant`.
+    /// Its parameters, in the grammar of [`DeviceSpec::parse`](crate::DeviceSpec::parse), on top
+    /// of `constant`.
     pub parameters: &'static str,
 }
 
-/// Every preset. The first is what the others start from. Those of real kinds of device have their typical magnitudes,
-/// not the data of a product.
+/// Every preset. The first is what the others start from. Those of real kinds of device have their
+/// typical magnitudes, not the data of a product.
 pub const PRESETS: [Preset; 6] = [
     Preset {
         name: "constant",
         meaning: "every request takes 100 µs, one at a time",
         parameters: "service=100us,servers=1,capacity=10GiB",
     },
-    Preset { name: "md1", meaning: "the M/D/1 queue, under Poisson arrivals", parameters: "service=100us,servers=1" },
+    Preset {
+        name: "md1",
+        meaning: "the M/D/1 queue, under Poisson arrivals",
+        parameters: "service=100us,servers=1",
+    },
     Preset {
         name: "exponential",
         meaning: "the M/M/c queue, under Poisson arrivals",
@@ -33,13 +38,14 @@ pub const PRESETS: [Preset; 6] = [
     Preset {
         name: "ssd",
         meaning: "a flash drive: 32 channels, fast writes, 3 GiB/s",
-        parameters: "read=lognormal:80us:0.3,write=lognormal:20us:0.4,fsync=constant:1ms,servers=32,\
-                     bandwidth=3GiB/s,capacity=1TiB",
+        parameters: "read=lognormal:80us:0.3,write=lognormal:20us:0.4,fsync=constant:1ms,\
+                     servers=32,bandwidth=3GiB/s,capacity=1TiB",
     },
     Preset {
         name: "hdd",
         meaning: "a disk under random load: one arm, some 120 requests a second",
-        parameters: "service=lognormal:8ms:0.35,fsync=constant:12ms,servers=1,bandwidth=200MiB/s,capacity=4TiB",
+        parameters: "service=lognormal:8ms:0.35,fsync=constant:12ms,servers=1,bandwidth=200MiB/s,\
+                     capacity=4TiB",
     },
 ];
 

@@ -1,11 +1,16 @@
-//! Times, sizes and rates in the text of a spec: read with the model's units, written so that they read back exactly.
+//! Times, sizes and rates in the text of a spec: read with the model's units, written so that they
+//! read back exactly.
 
 use model::{Bytes, Nanos};
 
-/// A time in ns. It needs a unit: elsewhere a bare number means seconds, which nobody means by a service time of 100.
+/// A time in ns. It needs a unit: elsewhere a bare number means seconds, which nobody means by a
+/// service time of 100.
 pub(crate) fn parse_ns(text: &str) -> Result<u64, String> {
     if text.ends_with(|c: char| c.is_ascii_digit()) {
-        return Err(format!("`{}` has no unit of time; write for example 100us, 5ms or 2s", clip(text)));
+        return Err(format!(
+            "`{}` has no unit of time; write for example 100us, 5ms or 2s",
+            clip(text)
+        ));
     }
     text.parse::<Nanos>().map(|ns| ns.0).map_err(|error| told(text, &error))
 }
@@ -22,18 +27,25 @@ pub(crate) fn parse_rate(text: &str) -> Result<u64, String> {
 
 /// A whole number; `_` may group its digits.
 pub(crate) fn parse_count<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    let wrong = || format!("`{}` is not a whole number in range; write for example 8 or 50_000", clip(text));
+    let wrong = || {
+        format!("`{}` is not a whole number in range; write for example 8 or 50_000", clip(text))
+    };
     text.replace('_', "").parse().map_err(|_| wrong())
 }
 
 /// The unit's own message repeats the text, which may be long.
 fn told(text: &str, error: &model::units::UnitError) -> String {
-    if text.len() > 40 { format!("`{}` is not a quantity; {}", clip(text), error.remedy) } else { error.to_string() }
+    if text.len() > 40 {
+        format!("`{}` is not a quantity; {}", clip(text), error.remedy)
+    } else {
+        error.to_string()
+    }
 }
 
 /// The beginning of a text that may be long, for messages.
 pub(crate) fn clip(text: &str) -> String {
-    let mut short: String = text.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
+    let mut short: String =
+        text.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
     if text.chars().nth(40).is_some() {
         short.push('…');
     }
@@ -56,7 +68,11 @@ pub(crate) fn show_bytes(bytes: u64) -> String {
     let power = (bytes.trailing_zeros() / 10).min(4);
     match bytes {
         0 => "0B".to_owned(),
-        _ => format!("{}{}", bytes >> (10 * power), ["B", "KiB", "MiB", "GiB", "TiB"][power as usize]),
+        _ => format!(
+            "{}{}",
+            bytes >> (10 * power),
+            ["B", "KiB", "MiB", "GiB", "TiB"][power as usize]
+        ),
     }
 }
 

@@ -40,10 +40,11 @@ impl Sampler {
         }
     }
 
-    /// The next service time in ns; at least 1, so that no request completes at the instant at which it begins.
+    /// The next service time in ns; at least 1, so that no request completes at the instant at
+    /// which it begins.
     ///
-    /// Exponential by inversion, lognormal by the transformation of Box and Muller (*A Note on the Generation of Random
-    /// Normal Deviates*, 1958), empirical by the cumulated weights.
+    /// Exponential by inversion, lognormal by the transformation of Box and Muller (*A Note on the
+    /// Generation of Random Normal Deviates*, 1958), empirical by the cumulated weights.
     #[inline]
     pub(crate) fn draw_ns(&self, rng: &mut Rng) -> u64 {
         let ns = match self {

@@ -25,35 +25,42 @@ pub enum Service {
 }
 
 impl Service {
-    /// The mean in ns. Lognormal: median · exp(σ²/2) (Johnson, Kotz and Balakrishnan, *Continuous Univariate
-    /// Distributions*, volume 1, chapter 14). An empirical distribution without weight has the mean 0.
+    /// The mean in ns. Lognormal: median · exp(σ²/2) (Johnson, Kotz and Balakrishnan, *Continuous
+    /// Univariate Distributions*, volume 1, chapter 14). An empirical distribution without weight
+    /// has the mean 0.
     pub fn mean_ns(&self) -> f64 {
         match self {
             Service::Constant(ns) => *ns as f64,
             Service::Exponential { mean_ns } => *mean_ns as f64,
-            Service::Lognormal { median_ns, sigma } => *median_ns as f64 * (sigma * sigma / 2.0).exp(),
+            Service::Lognormal { median_ns, sigma } => {
+                *median_ns as f64 * (sigma * sigma / 2.0).exp()
+            }
             Service::Empirical(points) => {
                 let total: f64 = points.iter().map(|&(_, weight)| f64::from(weight)).sum();
-                let sum: f64 = points.iter().map(|&(ns, weight)| ns as f64 * f64::from(weight)).sum();
+                let sum: f64 =
+                    points.iter().map(|&(ns, weight)| ns as f64 * f64::from(weight)).sum();
                 if total > 0.0 { sum / total } else { 0.0 }
             }
         }
     }
 }
 
-/// A fast tier before the device: whole lines, the least recently used of which makes room for the next.
+/// A fast tier before the device: whole lines, the least recently used of which makes room for the
+/// next.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cache {
     /// How much it holds; a fraction of a line is not used.
     pub size: Bytes,
     /// The unit of caching, 4 KiB to 1 MiB, a power of two.
     pub line: Bytes,
-    /// What a read costs of which every line is in the cache. Any other read costs the device's service.
+    /// What a read costs of which every line is in the cache. Any other read costs the device's
+    /// service.
     pub read_service: Service,
     /// What a write costs that the cache takes; used with write-back only.
     pub write_service: Service,
-    /// With a rate, the cache is write-back: it takes writes until it is full of bytes that the device has not got
-    /// yet, and moves these at this rate. Without one it is write-through: a write costs the device's service.
+    /// With a rate, the cache is write-back: it takes writes until it is full of bytes that the
+    /// device has not got yet, and moves these at this rate. Without one it is write-through: a
+    /// write costs the device's service.
     pub destage_bytes_per_s: Option<u64>,
 }
 
@@ -80,7 +87,8 @@ pub struct ErrorRate {
 /// A simulated device. Requests are served first come, first served.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeviceSpec {
-    /// The size of the device. As on a Linux block device, reads behind it move nothing and writes fail with ENOSPC.
+    /// The size of the device. As on a Linux block device, reads behind it move nothing and writes
+    /// fail with ENOSPC.
     pub capacity: Bytes,
     /// How many requests are served at the same time; at least 1.
     pub parallelism: u32,
@@ -88,10 +96,11 @@ pub struct DeviceSpec {
     pub read_service: Service,
     /// How long a write keeps a server.
     pub write_service: Service,
-    /// How long an fsync keeps a server; behind a write-back cache at least until everything written is on the device.
+    /// How long an fsync keeps a server; behind a write-back cache at least until everything
+    /// written is on the device.
     pub fsync_service: Service,
-    /// One path for the bytes of all servers: a request keeps its server for length ÷ bandwidth more, and longer while
-    /// the path is taken.
+    /// One path for the bytes of all servers: a request keeps its server for length ÷ bandwidth
+    /// more, and longer while the path is taken.
     pub bandwidth_bytes_per_s: Option<u64>,
     /// Requests of any kind begin at least 1 ÷ this many seconds apart.
     pub iops_limit: Option<u64>,

@@ -2,8 +2,8 @@
 
 use crate::spec::Stall;
 
-/// Translates between virtual time and the device's working time, in which no stall exists. So every part of the device
-/// stops together, and work in progress goes on where it stopped.
+/// Translates between virtual time and the device's working time, in which no stall exists. So
+/// every part of the device stops together, and work in progress goes on where it stopped.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StallMap {
     /// Rising, apart from each other.
@@ -44,7 +44,8 @@ impl StallMap {
         StallMap { spans }
     }
 
-    /// The working time at an instant of virtual time, in ns. Throughout a stall it is that of its beginning.
+    /// The working time at an instant of virtual time, in ns. Throughout a stall it is that of its
+    /// beginning.
     #[inline]
     pub(crate) fn working_ns(&self, virtual_ns: u64) -> u64 {
         let past = self.spans.partition_point(|span| span.at_ns <= virtual_ns);
@@ -57,8 +58,8 @@ impl StallMap {
         }
     }
 
-    /// The first instant of virtual time, in ns, at which this much working time has passed. What would be done just as
-    /// a stall begins is done before it.
+    /// The first instant of virtual time, in ns, at which this much working time has passed. What
+    /// would be done just as a stall begins is done before it.
     #[inline]
     pub(crate) fn virtual_ns(&self, working_ns: u64) -> u64 {
         let past = self.spans.partition_point(|span| span.working_ns < working_ns);
@@ -74,14 +75,16 @@ mod tests {
     use super::*;
 
     fn map(stalls: &[(u64, u64)]) -> StallMap {
-        let stalls: Vec<Stall> = stalls.iter().map(|&(at_ns, length_ns)| Stall { at_ns, length_ns }).collect();
+        let stalls: Vec<Stall> =
+            stalls.iter().map(|&(at_ns, length_ns)| Stall { at_ns, length_ns }).collect();
         StallMap::new(&stalls)
     }
 
     #[test]
     fn time_stands_still_in_a_stall_and_goes_on_behind_it() {
         let map = map(&[(100, 50), (300, 10)]);
-        for (virtual_ns, working_ns) in [(0, 0), (100, 100), (149, 100), (151, 101), (300, 250), (310, 250), (311, 251)]
+        for (virtual_ns, working_ns) in
+            [(0, 0), (100, 100), (149, 100), (151, 101), (300, 250), (310, 250), (311, 251)]
         {
             assert_eq!(map.working_ns(virtual_ns), working_ns, "at {virtual_ns}");
         }

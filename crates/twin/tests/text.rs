@@ -6,9 +6,10 @@ use twin::{Cache, Device, DeviceSpec, ErrorRate, PRESETS, Request, Service, Stal
 
 #[test]
 fn every_parameter_is_read() {
-    let text = "exponential,mean=50us,servers=8,capacity=10GiB,stall=5s+2s,error=read:EIO:100ppm,cache=1GiB@20us,\
-                iops=50_000,bandwidth=500MiB/s,write=lognormal:20us:0.4,fsync=empirical:1ms*9:10ms,\
-                cache-write=exponential:5us,cache-line=64KiB,destage=100MB/s,stall=9s+1ms,error=write:enospc:1%";
+    let text = "exponential,mean=50us,servers=8,capacity=10GiB,stall=5s+2s,error=read:EIO:100ppm,\
+                cache=1GiB@20us,iops=50_000,bandwidth=500MiB/s,write=lognormal:20us:0.4,\
+                fsync=empirical:1ms*9:10ms,cache-write=exponential:5us,cache-line=64KiB,\
+                destage=100MB/s,stall=9s+1ms,error=write:enospc:1%";
     let expected = DeviceSpec {
         capacity: Bytes::gib(10),
         parallelism: 8,
@@ -119,39 +120,52 @@ fn any_service() -> impl Strategy<Value = Service> {
 
 fn any_cache() -> impl Strategy<Value = Cache> {
     let rate = prop::option::of(1..=1u64 << 50);
-    (1..1u64 << 34, 12..=20u32, any_service(), any_service(), rate).prop_map(|(size, bits, read, write, rate)| Cache {
-        size: Bytes(size.max(1 << bits)),
-        line: Bytes(1 << bits),
-        read_service: read,
-        write_service: write,
-        destage_bytes_per_s: rate,
-    })
+    (1..1u64 << 34, 12..=20u32, any_service(), any_service(), rate).prop_map(
+        |(size, bits, read, write, rate)| Cache {
+            size: Bytes(size.max(1 << bits)),
+            line: Bytes(1 << bits),
+            read_service: read,
+            write_service: write,
+            destage_bytes_per_s: rate,
+        },
+    )
 }
 
 fn any_spec() -> impl Strategy<Value = DeviceSpec> {
     let week_ns = 7 * 86_400_000_000_000u64;
-    let stall = (0..=week_ns, 1..=week_ns).prop_map(|(at_ns, length_ns)| Stall { at_ns, length_ns });
+    let stall =
+        (0..=week_ns, 1..=week_ns).prop_map(|(at_ns, length_ns)| Stall { at_ns, length_ns });
     let error = (0..Op::COUNT, 1..4096i32, 0..=250_000u32);
     let error = error.prop_map(|(op, errno, ppm)| ErrorRate { op: Op::ALL[op], errno, ppm });
     (
         (1..=1u64 << 41, 1..=65_536u32, any_service(), any_service(), any_service()),
-        (prop::option::of(1..=1u64 << 50), prop::option::of(1..=1_000_000_000u64), prop::option::of(any_cache())),
+        (
+            prop::option::of(1..=1u64 << 50),
+            prop::option::of(1..=1_000_000_000u64),
+            prop::option::of(any_cache()),
+        ),
         (prop::collection::vec(stall, 0..4), prop::collection::vec(error, 0..5)),
     )
-        .prop_map(|((sectors, parallelism, read, write, fsync), (bandwidth, iops, cache), (stalls, errors))| {
-            DeviceSpec {
-                capacity: Bytes(sectors * 512),
-                parallelism,
-                read_service: read,
-                write_service: write,
-                fsync_service: fsync,
-                bandwidth_bytes_per_s: bandwidth,
-                iops_limit: iops,
-                cache,
-                stalls,
-                errors,
-            }
-        })
+        .prop_map(
+            |(
+                (sectors, parallelism, read, write, fsync),
+                (bandwidth, iops, cache),
+                (stalls, errors),
+            )| {
+                DeviceSpec {
+                    capacity: Bytes(sectors * 512),
+                    parallelism,
+                    read_service: read,
+                    write_service: write,
+                    fsync_service: fsync,
+                    bandwidth_bytes_per_s: bandwidth,
+                    iops_limit: iops,
+                    cache,
+                    stalls,
+                    errors,
+                }
+            },
+        )
 }
 
 /// Texts that come close to the grammar, where faults hide that noise does not find.
@@ -174,11 +188,14 @@ fn nearly_a_spec() -> impl Strategy<Value = String> {
         "error",
         "",
     ];
-    let value = "[0-9a-zEIO.:*@+%/µ_ -]{0,24}|(exponential|lognormal|empirical):[0-9]{1,25}(us|s|d):[0-9.e]{0,6}\
-                 |[0-9]{1,20}(GiB|KiB|s|)[@+](exponential:)?[0-9]{1,20}(s|us|d)";
-    let parameter = (0..KEYS.len(), value).prop_map(|(key, value)| format!("{}={value}", KEYS[key]));
-    (0..PRESETS.len(), prop::collection::vec(parameter, 0..5))
-        .prop_map(|(preset, parameters)| format!("{},{}", PRESETS[preset].name, parameters.join(",")))
+    let value = "[0-9a-zEIO.:*@+%/µ_ \
+                 -]{0,24}|(exponential|lognormal|empirical):[0-9]{1,25}(us|s|d):[0-9.e]{0,\
+                 6}|[0-9]{1,20}(GiB|KiB|s|)[@+](exponential:)?[0-9]{1,20}(s|us|d)";
+    let parameter =
+        (0..KEYS.len(), value).prop_map(|(key, value)| format!("{}={value}", KEYS[key]));
+    (0..PRESETS.len(), prop::collection::vec(parameter, 0..5)).prop_map(|(preset, parameters)| {
+        format!("{},{}", PRESETS[preset].name, parameters.join(","))
+    })
 }
 
 proptest! {

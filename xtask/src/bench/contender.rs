@@ -1,5 +1,5 @@
-//! Who takes part, and how each is started and read. The same method measures all of them: the CPU time of the whole process and its
-//! children, as the shell's `time` counts it.
+//! Who takes part, and how each is started and read. The same method measures all of them: the CPU
+//! time of the whole process and its children, as the shell's `time` counts it.
 
 use super::target::Target;
 use crate::shell::{self, Outcome};
@@ -22,7 +22,8 @@ pub enum Contender {
     BareNop,
     /// Ours with its null backend: no system call at all.
     PlimsollNull,
-    /// Ours with the kernel's request that does nothing: the same loop and its ring, without a target.
+    /// Ours with the kernel's request that does nothing: the same loop and its ring, without a
+    /// target.
     PlimsollNop,
     /// fio with io_uring, at its defaults (which record every latency, too).
     Fio,
@@ -139,11 +140,16 @@ impl Contender {
     /// The program that has to be on the PATH; `None` for our own.
     pub fn program(self) -> Option<&'static str> {
         match self {
-            Contender::Plimsoll | Contender::PlimsollSync | Contender::PlimsollNull | Contender::PlimsollNop => None,
+            Contender::Plimsoll
+            | Contender::PlimsollSync
+            | Contender::PlimsollNull
+            | Contender::PlimsollNop => None,
             Contender::BareRing | Contender::BarePread | Contender::BareNop => None,
-            Contender::Fio | Contender::FioTuned | Contender::FioLibaio | Contender::FioPsync | Contender::FioNull => {
-                Some("fio")
-            }
+            Contender::Fio
+            | Contender::FioTuned
+            | Contender::FioLibaio
+            | Contender::FioPsync
+            | Contender::FioNull => Some("fio"),
             Contender::TIoUring => Some("io_uring"),
             Contender::Elbencho => Some("elbencho"),
         }
@@ -153,7 +159,13 @@ impl Contender {
     ///
     /// # Errors
     /// It is not installed, fails, or writes something unexpected.
-    pub fn run(self, target: &Target, load: Load, cpu: u32, programs: &Programs) -> Outcome<Measured> {
+    pub fn run(
+        self,
+        target: &Target,
+        load: Load,
+        cpu: u32,
+        programs: &Programs,
+    ) -> Outcome<Measured> {
         let (out, user_s, system_s) = timed(&self.words(target, load, programs), cpu)?;
         let (ios, iops) = self
             .read(&out, f64::from(load.millis) / 1e3)
@@ -161,12 +173,19 @@ impl Contender {
         Ok(Measured { ios, iops, user_s, system_s })
     }
 
-    /// What a run of hardly any load costs, to be taken off a longer one: fio's start-up alone takes a sixth of a second of CPU time.
-    /// Nothing for programs that count their time in whole seconds; theirs is a few ms.
+    /// What a run of hardly any load costs, to be taken off a longer one: fio's start-up alone
+    /// takes a sixth of a second of CPU time. Nothing for programs that count their time in whole
+    /// seconds; theirs is a few ms.
     ///
     /// # Errors
     /// As in [`run`](Self::run).
-    pub fn start_up(self, target: &Target, load: Load, cpu: u32, programs: &Programs) -> Outcome<Measured> {
+    pub fn start_up(
+        self,
+        target: &Target,
+        load: Load,
+        cpu: u32,
+        programs: &Programs,
+    ) -> Outcome<Measured> {
         let shortest = Load { millis: 100, ..load };
         match self.program() {
             None | Some("fio") if !self.is_bare() => self.run(target, shortest, cpu, programs),
@@ -191,7 +210,9 @@ impl Contender {
             Contender::BarePread => bare("--pread"),
             Contender::BareNop => bare("--nop"),
             Contender::Fio => fio(target, load, "io_uring", ""),
-            Contender::FioTuned => fio(target, load, "io_uring", &format!("--fixedbufs --registerfiles {BATCH}")),
+            Contender::FioTuned => {
+                fio(target, load, "io_uring", &format!("--fixedbufs --registerfiles {BATCH}"))
+            }
             Contender::FioLibaio => fio(target, load, "libaio", BATCH),
             Contender::FioPsync => fio(target, Load { depth: 1, ..load }, "psync", ""),
             Contender::FioNull => fio(target, load, "null", ""),
@@ -203,7 +224,10 @@ impl Contender {
     /// Requests, and requests per second, from what it wrote.
     fn read(self, out: &str, seconds: f64) -> Option<(f64, f64)> {
         match self {
-            Contender::Plimsoll | Contender::PlimsollSync | Contender::PlimsollNull | Contender::PlimsollNop => {
+            Contender::Plimsoll
+            | Contender::PlimsollSync
+            | Contender::PlimsollNull
+            | Contender::PlimsollNop => {
                 let result = &json(out)?["results"][0];
                 Some((result["ios"].as_f64()?, result["iops"].as_f64()?))
             }
@@ -229,7 +253,8 @@ impl Contender {
 }
 
 /// Batches as large as the depth; fio takes all that is there.
-const BATCH: &str = "--iodepth_batch_submit=32 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32";
+const BATCH: &str =
+    "--iodepth_batch_submit=32 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32";
 
 fn split(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
@@ -239,7 +264,8 @@ fn ours(target: &Target, load: Load, programs: &Programs, backend: &str) -> Vec<
     let mut words = vec![programs.plimsoll.display().to_string()];
     let pattern = if load.random { "randread" } else { "read" };
     words.extend(split(&format!(
-        "run --rw {pattern} --bs {}k --iodepth {} --numjobs 1 --json --quiet --existing --size {} --runtime {}ms --set backend={backend}",
+        "run --rw {pattern} --bs {}k --iodepth {} --numjobs 1 --json --quiet --existing --size {} \
+         --runtime {}ms --set backend={backend}",
         load.block_kib, load.depth, target.bytes, load.millis
     )));
     words.extend(["--target".to_owned(), target.path.display().to_string()]);
@@ -252,7 +278,11 @@ fn ours(target: &Target, load: Load, programs: &Programs, backend: &str) -> Vec<
 
 fn bare(target: &Target, load: Load, programs: &Programs, way: &str) -> Vec<String> {
     let mut words = vec![programs.bare.display().to_string(), target.path.display().to_string()];
-    words.extend(split(&format!("--bytes {} --seconds {} {way}", target.bytes, load.whole_seconds())));
+    words.extend(split(&format!(
+        "--bytes {} --seconds {} {way}",
+        target.bytes,
+        load.whole_seconds()
+    )));
     if target.direct {
         words.push("--direct".to_owned());
     }
@@ -262,8 +292,8 @@ fn bare(target: &Target, load: Load, programs: &Programs, way: &str) -> Vec<Stri
 fn fio(target: &Target, load: Load, engine: &str, more: &str) -> Vec<String> {
     let pattern = if load.random { "randread" } else { "read" };
     let mut words = split(&format!(
-        "fio --name=bench --ioengine={engine} --rw={pattern} --bs={}k --iodepth={} --numjobs=1 --time_based --readonly \
-         --output-format=json --size={} --runtime={}ms --direct={} {more}",
+        "fio --name=bench --ioengine={engine} --rw={pattern} --bs={}k --iodepth={} --numjobs=1 \
+         --time_based --readonly --output-format=json --size={} --runtime={}ms --direct={} {more}",
         load.block_kib,
         load.depth,
         target.bytes,
@@ -272,7 +302,8 @@ fn fio(target: &Target, load: Load, engine: &str, more: &str) -> Vec<String> {
     ));
     words.push(format!("--filename={}", target.path.display()));
     if !target.direct {
-        // At its default, fio throws a small file out of the cache each time it begins again from the front.
+        // At its default, fio throws a small file out of the cache each time it begins again from
+        // the front.
         words.push("--invalidate=0".to_owned());
     }
     words
@@ -294,12 +325,14 @@ fn t_io_uring(target: &Target, load: Load) -> Vec<String> {
 }
 
 fn elbencho(target: &Target, load: Load) -> Vec<String> {
-    // More than the time allows for. Begun again from the front after each pass, which `--infloop` does, it would have a small file's blocks
-    // in pieces: on the cached file that leaves it a quarter of what it can do.
+    // More than the time allows for. Begun again from the front after each pass, which `--infloop`
+    // does, it would have a small file's blocks in pieces: on the cached file that leaves it a
+    // quarter of what it can do.
     let order = if load.random { "--rand --randalgo fast --randamount 512g" } else { "--infloop" };
     let path = if target.direct { "--direct" } else { "" };
     let mut words = split(&format!(
-        "elbencho --read {order} {path} --nodiocheck --block {}k --size {} --threads 1 --iodepth {} --timelimit {} --nolive",
+        "elbencho --read {order} {path} --nodiocheck --block {}k --size {} --threads 1 --iodepth \
+         {} --timelimit {} --nolive",
         load.block_kib,
         target.bytes,
         load.depth,
@@ -338,7 +371,10 @@ fn timed(words: &[String], cpu: u32) -> Outcome<(String, f64, f64)> {
         .args(["-c", "TIMEFORMAT='%U %S'; time taskset -c \"$0\" \"$@\" 2>/dev/null"])
         .arg(cpu.to_string())
         .args(words);
-    let output = shell.stdin(Stdio::null()).output().map_err(|error| format!("bash cannot be started: {error}"))?;
+    let output = shell
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("bash cannot be started: {error}"))?;
     if !output.status.success() {
         return Err(format!("`{}` ended with {}", words.join(" "), output.status));
     }
@@ -365,13 +401,17 @@ mod tests {
 
     #[test]
     fn each_program_is_read_in_its_own_words() {
-        assert_eq!(Contender::BareRing.read("{\"ios\": 300, \"seconds\": 2.0}\n", 9.0), Some((300.0, 150.0)));
+        assert_eq!(
+            Contender::BareRing.read("{\"ios\": 300, \"seconds\": 2.0}\n", 9.0),
+            Some((300.0, 150.0))
+        );
         let fio = "fio: a warning\n{\"jobs\": [{\"read\": {\"total_ios\": 12, \"iops\": 6.0}}]}";
         assert_eq!(Contender::FioTuned.read(fio, 9.0), Some((12.0, 6.0)));
         assert_eq!(t_io_uring_iops("Exiting on timeout\nMaximum IOPS=0\n"), None);
         let bare = "IOPS=1200K, BW=4GiB/s\nExiting on timeout\nMaximum IOPS=1580K\n";
         assert_eq!(Contender::TIoUring.read(bare, 4.0), Some((6_320_000.0, 1_580_000.0)));
-        let elbencho = "READ   Elapsed time     :     3.0s    3.0s\n       IOPS             :   500000   499000\n";
+        let elbencho = "READ   Elapsed time     :     3.0s    3.0s\n       IOPS             :   \
+                        500000   499000\n";
         assert_eq!(Contender::Elbencho.read(elbencho, 2.0), Some((998_000.0, 499_000.0)));
         assert_eq!(Contender::Fio.read("nothing at all", 1.0), None);
     }
@@ -382,7 +422,11 @@ mod tests {
         assert_eq!((measured.ios_per_cpu_s(), measured.user_ns_per_io()), (5e5, 500.0));
         let start_up = Measured { ios: 2e5, iops: 4e5, user_s: 0.25, system_s: 0.25 };
         assert_eq!(measured.without(start_up).ios_per_cpu_s(), 8e5 / 1.5);
-        assert_eq!(start_up.without(measured).ios_per_cpu_s(), 0.0, "noise never makes a cost negative");
+        assert_eq!(
+            start_up.without(measured).ios_per_cpu_s(),
+            0.0,
+            "noise never makes a cost negative"
+        );
         let nothing = Measured { ios: 0.0, user_s: 0.0, system_s: 0.0, ..measured };
         assert_eq!((nothing.ios_per_cpu_s(), nothing.user_ns_per_io()), (0.0, 0.0));
     }

@@ -12,7 +12,8 @@ pub const NAME: &str = "day";
 /// What it is about.
 pub const TITLE: &str = "a run of one-second samples, from its file to its figures and to its page";
 
-/// Processors that the kernel of each host counts, beside a disk: 30 values a second, more than are looked at of a day.
+/// Processors that the kernel of each host counts, beside a disk: 30 values a second, more than are
+/// looked at of a day.
 const CPUS: u32 = 8;
 
 /// How long the run is, in hours, and on how many hosts.
@@ -22,10 +23,12 @@ const SMALL: Size = (1, 16);
 /// The one that is claimed for. Its file has 13 GB, and takes some minutes to write.
 const FULL: Size = (24, 128);
 
-/// A command, its time in seconds and its memory in MiB as the project claims them of the full size.
+/// A command, its time in seconds and its memory in MiB as the project claims them of the full
+/// size.
 const CLAIMS: [(&str, f64, f64); 2] = [("show", 5.0, 1024.0), ("report", 2.0, 500.0)];
 
-/// The table, and what it misses. Only `full` is held to the claims: what a shorter run takes, times its length, is not what a day takes.
+/// The table, and what it misses. Only `full` is held to the claims: what a shorter run takes,
+/// times its length, is not what a day takes.
 ///
 /// # Errors
 /// The file cannot be made, for want of room as a rule, or not be read.
@@ -34,11 +37,19 @@ pub fn run(plimsoll: &Path, full: bool) -> Outcome<(String, Vec<String>)> {
     let example = shell::build_example("plimsoll-store", "day")?;
     let folder = Folder(scratch()?);
     let (run, page) = (folder.0.join("day.plimsoll"), folder.0.join("day.html"));
-    shell::capture(Command::new(example).arg(&run).args([hours, hosts, 1, CPUS].map(|number| number.to_string())))?;
-    let bytes = std::fs::metadata(&run).map_err(|error| format!("{} is not there: {error}", run.display()))?.len();
+    shell::capture(
+        Command::new(example)
+            .arg(&run)
+            .args([hours, hosts, 1, CPUS].map(|number| number.to_string())),
+    )?;
+    let bytes = std::fs::metadata(&run)
+        .map_err(|error| format!("{} is not there: {error}", run.display()))?
+        .len();
     let samples = u64::from(hours) * 3_600 * u64::from(hosts);
     let mut table = format!(
-        "{hours} h on {hosts} hosts: {samples} samples, with the counters of {CPUS} processors and a disk, in {:.0} MiB, {} bytes each.\n\n| command | s | MiB | claimed of 24 h on 128 hosts |\n|---|---|---|---|\n",
+        "{hours} h on {hosts} hosts: {samples} samples, with the counters of {CPUS} processors \
+         and a disk, in {:.0} MiB, {} bytes each.\n\n| command | s | MiB | claimed of 24 h on 128 \
+         hosts |\n|---|---|---|---|\n",
         bytes as f64 / 1_048_576.0,
         bytes / samples
     );
@@ -52,7 +63,8 @@ pub fn run(plimsoll: &Path, full: bool) -> Outcome<(String, Vec<String>)> {
             }
             command
         };
-        // Once to measure its memory, which also brings the file into the page cache as far as it fits.
+        // Once to measure its memory, which also brings the file into the page cache as far as it
+        // fits.
         let mib = high_water_mib(&mut command())?;
         let seconds = seconds(&mut command())?;
         let verdict = verdict(full, (seconds, mib), (most_s, most_mib));
@@ -77,7 +89,9 @@ fn verdict(full: bool, found: (f64, f64), most: (f64, f64)) -> String {
 fn seconds(command: &mut Command) -> Outcome<f64> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let begun = Instant::now();
-    let status = command.status().map_err(|error| format!("`{}` cannot be started: {error}", shell::line(command)))?;
+    let status = command
+        .status()
+        .map_err(|error| format!("`{}` cannot be started: {error}", shell::line(command)))?;
     if status.success() {
         Ok(begun.elapsed().as_secs_f64())
     } else {

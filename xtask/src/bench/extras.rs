@@ -1,5 +1,5 @@
-//! What a comparison on one processor does not show: how workers add up, how soon the first request goes out, here and on several hosts, and
-//! what workers weigh.
+//! What a comparison on one processor does not show: how workers add up, how soon the first request
+//! goes out, here and on several hosts, and what workers weigh.
 
 use super::contender::Programs;
 use super::figures::median;
@@ -52,14 +52,17 @@ impl Bound {
 pub const EXTRAS: &[Extra] = &[
     Extra {
         name: "scale",
-        title: "IOPS of four workers ÷ IOPS of one, page-cached files of 256 KiB of their own, not pinned",
+        title: "IOPS of four workers ÷ IOPS of one, page-cached files of 256 KiB of their own, \
+                not pinned",
         measure: scale,
         bound: Bound::AtLeast(3.7),
     },
-    // 3.7 of 4: what workers take from each other, which shows even where other programs take processors from all of them.
+    // 3.7 of 4: what workers take from each other, which shows even where other programs take
+    // processors from all of them.
     Extra {
         name: "scale-cpu",
-        title: "I/Os per CPU-second of four workers ÷ of one, page-cached files of 256 KiB of their own, not pinned",
+        title: "I/Os per CPU-second of four workers ÷ of one, page-cached files of 256 KiB of \
+                their own, not pinned",
         measure: scale_cpu,
         bound: Bound::AtLeast(0.925),
     },
@@ -77,13 +80,15 @@ pub const EXTRAS: &[Extra] = &[
     },
     Extra {
         name: "fleet",
-        title: "four hosts over ssh (network namespaces), the program in place: from the start of `plimsoll run --hosts` to the first read that a zram device sees, ms",
+        title: "four hosts over ssh (network namespaces), the program in place: from the start of \
+                `plimsoll run --hosts` to the first read that a zram device sees, ms",
         measure: fleet::first_read_ms,
         bound: Bound::Under(1000.0),
     },
     Extra {
         name: "fleet",
-        title: "the same four hosts: how far from the agreed instant the last worker of any of them began at most, clock error included, ms",
+        title: "the same four hosts: how far from the agreed instant the last worker of any of \
+                them began at most, clock error included, ms",
         measure: fleet::skew_ms,
         bound: Bound::Under(1.0),
     },
@@ -95,13 +100,15 @@ pub const EXTRAS: &[Extra] = &[
     },
     Extra {
         name: "sweep-memory",
-        title: "the most memory that a run held which made and removed 2^21 empty files (VmHWM), MiB",
+        title: "the most memory that a run held which made and removed 2^21 empty files (VmHWM), \
+                MiB",
         measure: sweep::many_files_mib,
         bound: Bound::Under(256.0),
     },
     Extra {
         name: "watching",
-        title: "one reading a second of all counters of a host with 64 CPUs and 100 disks, from files as long as its kernel's, % of a core",
+        title: "one reading a second of all counters of a host with 64 CPUs and 100 disks, from \
+                files as long as its kernel's, % of a core",
         measure: watching::probe_percent,
         bound: Bound::Under(0.5),
     },
@@ -118,8 +125,14 @@ impl Extra {
     ///
     /// # Errors
     /// It cannot be measured here.
-    pub fn run(&self, programs: &Programs, rounds: usize, seconds: u32) -> Outcome<(String, Option<String>)> {
-        let figures: Vec<f64> = (0..rounds).map(|_| (self.measure)(programs, seconds)).collect::<Outcome<_>>()?;
+    pub fn run(
+        &self,
+        programs: &Programs,
+        rounds: usize,
+        seconds: u32,
+    ) -> Outcome<(String, Option<String>)> {
+        let figures: Vec<f64> =
+            (0..rounds).map(|_| (self.measure)(programs, seconds)).collect::<Outcome<_>>()?;
         Ok(self.row(&figures))
     }
 
@@ -129,9 +142,12 @@ impl Extra {
         let high = figures.iter().copied().fold(0.0, f64::max);
         let verdict = if self.bound.holds(middle) { "held" } else { "missed" };
         let bound = self.bound.words();
-        let row = format!("| {} | **{middle:.2}** ({low:.2} to {high:.2}) | {bound}: {verdict} |\n", self.title);
-        let missed =
-            (!self.bound.holds(middle)).then(|| format!("{}: {middle:.2} where {bound} is claimed", self.name));
+        let row = format!(
+            "| {} | **{middle:.2}** ({low:.2} to {high:.2}) | {bound}: {verdict} |\n",
+            self.title
+        );
+        let missed = (!self.bound.holds(middle))
+            .then(|| format!("{}: {middle:.2} where {bound} is claimed", self.name));
         (row, missed)
     }
 }
@@ -139,7 +155,9 @@ impl Extra {
 /// A run of the quick form in a directory of its own.
 fn quick(programs: &Programs, scratch: &Path, words: &str) -> Command {
     let mut command = Command::new(&programs.plimsoll);
-    command.args(["run", "--rw", "randread", "--bs", "4k", "--json", "--quiet"]).args(words.split_whitespace());
+    command
+        .args(["run", "--rw", "randread", "--bs", "4k", "--json", "--quiet"])
+        .args(words.split_whitespace());
     command.arg("--out").arg(scratch.join("run.plimsoll"));
     command
 }
@@ -147,11 +165,17 @@ fn quick(programs: &Programs, scratch: &Path, words: &str) -> Command {
 /// IOPS, and I/Os for each second of the workers' CPU time.
 fn speed(programs: &Programs, workers: u32, seconds: u32) -> Outcome<(f64, f64)> {
     let folder = Folder(scratch()?);
-    let words = format!("--buffered --iodepth 32 --size 256k --numjobs {workers} --runtime {seconds}");
-    let text = shell::capture(quick(programs, &folder.0, &words).arg("--target").arg(folder.0.join("data")))?;
-    let json: serde_json::Value = serde_json::from_str(&text).map_err(|error| format!("no JSON: {error}"))?;
+    let words =
+        format!("--buffered --iodepth 32 --size 256k --numjobs {workers} --runtime {seconds}");
+    let text = shell::capture(
+        quick(programs, &folder.0, &words).arg("--target").arg(folder.0.join("data")),
+    )?;
+    let json: serde_json::Value =
+        serde_json::from_str(&text).map_err(|error| format!("no JSON: {error}"))?;
     let result = &json["results"][0];
-    let figure = |value: &serde_json::Value| value.as_f64().ok_or_else(|| format!("a figure is missing: {text}"));
+    let figure = |value: &serde_json::Value| {
+        value.as_f64().ok_or_else(|| format!("a figure is missing: {text}"))
+    };
     let cpu_s = figure(&result["cpu"]["user_s"])? + figure(&result["cpu"]["system_s"])?;
     Ok((figure(&result["iops"])?, figure(&result["ios"])? / cpu_s))
 }
@@ -167,20 +191,34 @@ fn scale_cpu(programs: &Programs, seconds: u32) -> Outcome<f64> {
 fn startup_ms(programs: &Programs, _seconds: u32) -> Outcome<f64> {
     let target = Target::zram()?;
     let before = target.reads_seen().ok_or("the device counts no reads")?;
-    let mut command = quick(programs, &target.scratch, "--existing --iodepth 32 --numjobs 1 --size 1g --runtime 1");
-    command.arg("--target").arg(&target.path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut command = quick(
+        programs,
+        &target.scratch,
+        "--existing --iodepth 32 --numjobs 1 --size 1g --runtime 1",
+    );
+    command
+        .arg("--target")
+        .arg(&target.path)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     let start = Instant::now();
-    let mut child = command.spawn().map_err(|error| format!("plimsoll cannot be started: {error}"))?;
+    let mut child =
+        command.spawn().map_err(|error| format!("plimsoll cannot be started: {error}"))?;
     let mut first = None;
     while first.is_none() && start.elapsed() < Duration::from_secs(5) {
         first = target.reads_seen().filter(|reads| *reads > before).map(|_| start.elapsed());
-        // Looking without a pause would hold a processor and the locks of sysfs, which the program reads while it starts.
+        // Looking without a pause would hold a processor and the locks of sysfs, which the program
+        // reads while it starts.
         std::thread::sleep(Duration::from_micros(100));
     }
     let status = child.wait().map_err(|error| format!("plimsoll is lost: {error}"))?;
     match first {
         Some(time) if status.success() => Ok(time.as_secs_f64() * 1e3),
-        _ => Err(format!("plimsoll ended with {status}, its first read was seen: {}", first.is_some())),
+        _ => Err(format!(
+            "plimsoll ended with {status}, its first read was seen: {}",
+            first.is_some()
+        )),
     }
 }
 

@@ -50,13 +50,16 @@ impl Comparison {
     /// A table in Markdown, which reads well in a terminal too.
     pub fn table(&self, claims: &[Claim]) -> String {
         let mut text = String::from(
-            "| contender | IOPS | I/Os per CPU-second | user ns per I/O | ours ÷ its, I/Os per CPU-second | ours ÷ its, IOPS | claimed |\n|---|---|---|---|---|---|---|\n",
+            "| contender | IOPS | I/Os per CPU-second | user ns per I/O | ours ÷ its, I/Os per \
+             CPU-second | ours ÷ its, IOPS | claimed |\n|---|---|---|---|---|---|---|\n",
         );
         for (contender, results) in self.contenders.iter().zip(&self.measured) {
             let claimed: Vec<String> = claims
                 .iter()
                 .filter(|claim| claim.of == *contender)
-                .map(|claim| format!("{} {}: {}", claim.least, claim.figure.words(), self.verdict(claim)))
+                .map(|claim| {
+                    format!("{} {}: {}", claim.least, claim.figure.words(), self.verdict(claim))
+                })
                 .collect();
             text.push_str(&format!(
                 "| {} | {} | {} | {:.0} | {} | {} | {} |\n",
@@ -130,7 +133,8 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// The ratio of the medians of `ours` and `theirs`, and behind it the least and the largest of the rounds.
+/// The ratio of the medians of `ours` and `theirs`, and behind it the least and the largest of the
+/// rounds.
 pub fn ratio(ours: &[f64], theirs: &[f64]) -> String {
     let rounds: Vec<f64> = ours.iter().zip(theirs).map(|(our, their)| our / their).collect();
     let (low, high) = extremes(&rounds);
@@ -159,7 +163,9 @@ mod tests {
     use super::*;
 
     fn measured(ios: [f64; 3]) -> Vec<Measured> {
-        ios.iter().map(|ios| Measured { ios: *ios, iops: *ios, user_s: 0.25, system_s: 0.75 }).collect()
+        ios.iter()
+            .map(|ios| Measured { ios: *ios, iops: *ios, user_s: 0.25, system_s: 0.75 })
+            .collect()
     }
 
     #[test]
@@ -172,8 +178,15 @@ mod tests {
         let held = [claim(Contender::Fio, 1.5), claim(Contender::Elbencho, 9.0)];
         let table = comparison.table(&held);
         assert!(table.contains("**2.00** (1.25 to 4.00)"), "{table}");
-        assert!(table.contains("1.5 I/Os per CPU-second: held") && !table.contains("missed"), "{table}");
-        assert_eq!(comparison.missed(&held), Vec::<String>::new(), "who did not take part is no miss");
+        assert!(
+            table.contains("1.5 I/Os per CPU-second: held") && !table.contains("missed"),
+            "{table}"
+        );
+        assert_eq!(
+            comparison.missed(&held),
+            Vec::<String>::new(),
+            "who did not take part is no miss"
+        );
         assert_eq!(comparison.our_user_ns(), 0.25e9 / 400.0);
         let missed = comparison.missed(&[claim(Contender::Fio, 2.5)]);
         assert_eq!(missed, ["2.00 × fio in I/Os per CPU-second where 2.5 × is claimed"]);

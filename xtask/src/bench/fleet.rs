@@ -1,5 +1,5 @@
-//! Four hosts over ssh: how soon their load begins, and how far apart. Network namespaces of this machine, each with an ssh server, an
-//! address and a host name of its own.
+//! Four hosts over ssh: how soon their load begins, and how far apart. Network namespaces of this
+//! machine, each with an ssh server, an address and a host name of its own.
 
 #[path = "../../../tests/common/ssh.rs"]
 mod ssh;
@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 /// How long a server may take to listen.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// From the start of `plimsoll run --hosts`, with the program in its cache on the hosts, to the first read that a zram device sees that all
-/// of them load, in ms.
+/// From the start of `plimsoll run --hosts`, with the program in its cache on the hosts, to the
+/// first read that a zram device sees that all of them load, in ms.
 ///
 /// # Errors
 /// Namespaces, servers or the device cannot be had here, or the run fails.
@@ -25,12 +25,14 @@ pub fn first_read_ms(programs: &Programs, _seconds: u32) -> Outcome<f64> {
     // A run before brings the program to the hosts.
     load(&cluster, programs, 1)?;
     let target = Target::zram()?;
-    std::fs::remove_file(cluster.run_file()).map_err(|error| format!("the first run left no file: {error}"))?;
+    std::fs::remove_file(cluster.run_file())
+        .map_err(|error| format!("the first run left no file: {error}"))?;
     let before = target.reads_seen().ok_or("the device counts no reads")?;
     let mut command = run(&cluster, programs, "--existing --size 1g --runtime 1");
     command.arg("--target").arg(&target.path).stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();
-    let mut child = command.spawn().map_err(|error| format!("plimsoll cannot be started: {error}"))?;
+    let mut child =
+        command.spawn().map_err(|error| format!("plimsoll cannot be started: {error}"))?;
     let mut first = None;
     while first.is_none() && start.elapsed() < PATIENCE {
         first = target.reads_seen().filter(|reads| *reads > before).map(|_| start.elapsed());
@@ -40,12 +42,15 @@ pub fn first_read_ms(programs: &Programs, _seconds: u32) -> Outcome<f64> {
     let status = child.wait().map_err(|error| format!("plimsoll is lost: {error}"))?;
     match first {
         Some(time) if status.success() => Ok(time.as_secs_f64() * 1e3),
-        _ => Err(format!("plimsoll ended with {status}, its first read was seen: {}", first.is_some())),
+        _ => Err(format!(
+            "plimsoll ended with {status}, its first read was seen: {}",
+            first.is_some()
+        )),
     }
 }
 
-/// How much later than agreed the last worker of all hosts began, plus by how much its host's clock may have been judged wrong: the bound of
-/// the start skew that the run file holds, in ms.
+/// How much later than agreed the last worker of all hosts began, plus by how much its host's clock
+/// may have been judged wrong: the bound of the start skew that the run file holds, in ms.
 ///
 /// # Errors
 /// As [`first_read_ms`], or `sqlite3` is not here.
@@ -59,7 +64,8 @@ pub fn skew_ms(programs: &Programs, seconds: u32) -> Outcome<f64> {
 
 /// The answer of `sqlite3`: ns, and of how many hosts.
 fn skew_of(answer: &str) -> Outcome<f64> {
-    let (ns, hosts) = answer.trim().split_once('|').ok_or_else(|| format!("sqlite3 said `{answer}`"))?;
+    let (ns, hosts) =
+        answer.trim().split_once('|').ok_or_else(|| format!("sqlite3 said `{answer}`"))?;
     if hosts != HOSTS.to_string() {
         return Err(format!("{hosts} hosts began, not {HOSTS}"));
     }
@@ -72,14 +78,32 @@ fn load(cluster: &Cluster, programs: &Programs, seconds: u32) -> Outcome<()> {
     let words = format!("--size 4m --runtime {seconds}");
     // Where there is none yet, there is nothing to remove.
     let _ = std::fs::remove_file(cluster.run_file());
-    shell::capture(run(cluster, programs, &words).arg("--target").arg(cluster.folder.0.join("data"))).map(|_| ())
+    shell::capture(
+        run(cluster, programs, &words).arg("--target").arg(cluster.folder.0.join("data")),
+    )
+    .map(|_| ())
 }
 
 fn run(cluster: &Cluster, programs: &Programs, words: &str) -> Command {
     let mut command = Command::new(&programs.plimsoll);
-    command.args(["run", "--rw", "randread", "--bs", "4k", "--iodepth", "4", "--numjobs", "1", "--quiet"]);
+    command.args([
+        "run",
+        "--rw",
+        "randread",
+        "--bs",
+        "4k",
+        "--iodepth",
+        "4",
+        "--numjobs",
+        "1",
+        "--quiet",
+    ]);
     command.args(["--hosts", "n[1-4]", "--json"]).args(words.split_whitespace());
-    command.arg("--out").arg(cluster.run_file()).env("PATH", ssh::search_path(&cluster.folder.0)).stdin(Stdio::null());
+    command
+        .arg("--out")
+        .arg(cluster.run_file())
+        .env("PATH", ssh::search_path(&cluster.folder.0))
+        .stdin(Stdio::null());
     command
 }
 
@@ -98,10 +122,14 @@ impl Cluster {
         for program in ["ip", "ssh", "ssh-keygen", "unshare", "sqlite3"] {
             shell::which(program).ok_or_else(|| format!("`{program}` is not on the PATH"))?;
         }
-        let network = Network::claim().ok_or("no network is free; `ip link` shows those of killed programs")?;
+        let network = Network::claim()
+            .ok_or("no network is free; `ip link` shows those of killed programs")?;
         let mut cluster = Cluster { folder: Folder(scratch()?), network, servers: Vec::new() };
         cluster.write_settings()?;
-        network.commands().iter().try_for_each(|words| tool("ip", &words.split(' ').collect::<Vec<_>>()))?;
+        network
+            .commands()
+            .iter()
+            .try_for_each(|words| tool("ip", &words.split(' ').collect::<Vec<_>>()))?;
         (1..=HOSTS).try_for_each(|host| cluster.serve(host))?;
         Ok(cluster)
     }
@@ -116,7 +144,8 @@ impl Cluster {
         for arguments in ssh::keys(folder) {
             tool("ssh-keygen", &arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
         }
-        let made = std::fs::create_dir(folder.join("bin")).and_then(|()| std::fs::create_dir_all("/run/sshd"));
+        let made = std::fs::create_dir(folder.join("bin"))
+            .and_then(|()| std::fs::create_dir_all("/run/sshd"));
         made.map_err(|error| format!("a folder cannot be made: {error}"))?;
         for (name, text) in ssh::files(folder, self.network) {
             std::fs::write(folder.join(name), text).map_err(|error| format!("{name}: {error}"))?;
@@ -126,11 +155,14 @@ impl Cluster {
 
     fn serve(&mut self, host: u32) -> Outcome<()> {
         let server = self.network.server(&self.folder.0, host).spawn();
-        self.servers.push(server.map_err(|error| format!("an ssh server cannot be started: {error}"))?);
+        self.servers
+            .push(server.map_err(|error| format!("an ssh server cannot be started: {error}"))?);
         let (address, start) = (format!("{}:22", self.network.address(host)), Instant::now());
         while TcpStream::connect(&address).is_err() {
             if start.elapsed() > PATIENCE {
-                return Err(format!("the ssh server of host {host} does not listen; is openssh-server installed?"));
+                return Err(format!(
+                    "the ssh server of host {host} does not listen; is openssh-server installed?"
+                ));
             }
             std::thread::sleep(Duration::from_millis(10));
         }

@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: Plimsoll beside its peers, interleaved in one run, as ratios of medians.
 //!
-//! Machines are noisy and differ, so that no figure here stands for itself: what counts is how two contenders compare that took turns on one
-//! target in the same minutes.
+//! Machines are noisy and differ, so that no figure here stands for itself: what counts is how two
+//! contenders compare that took turns on one target in the same minutes.
 
 mod contender;
 mod day;
@@ -41,8 +41,9 @@ struct Bench {
     user_ns: Option<f64>,
 }
 
-/// One worker on one core that it keeps busy: there, IOPS and I/Os per CPU-second say the same, and on a disk that lets it wait only the
-/// second tells the programs apart. So that is what claims are about, unless they name the throughput.
+/// One worker on one core that it keeps busy: there, IOPS and I/Os per CPU-second say the same, and
+/// on a disk that lets it wait only the second tells the programs apart. So that is what claims are
+/// about, unless they name the throughput.
 const fn claim(of: Contender, least: f64) -> Claim {
     Claim { of, figure: Figure::PerCpuSecond, least }
 }
@@ -50,7 +51,8 @@ const fn claim(of: Contender, least: f64) -> Claim {
 /// The least share of the bare loop's speed that is left when everything is recorded.
 const OF_BARE: f64 = 0.95;
 
-/// The least share of fio's throughput on a disk that lets both wait, at the same depth and at no more CPU time.
+/// The least share of fio's throughput on a disk that lets both wait, at the same depth and at no
+/// more CPU time.
 const OF_FIO: f64 = 0.98;
 
 /// The disk at a depth: a device's own queue is what a load generator may not let run low.
@@ -102,7 +104,8 @@ const BENCHES: &[Bench] = &[
     },
     Bench {
         name: "zram",
-        title: "one worker, 4 KiB random read, depth 32, direct, on a zram device that was never written",
+        title: "one worker, 4 KiB random read, depth 32, direct, on a zram device that was never \
+                written",
         target: Target::zram,
         load: SMALL,
         contenders: ALL,
@@ -125,7 +128,8 @@ const BENCHES: &[Bench] = &[
     },
     Bench {
         name: "disk",
-        title: "one worker, 4 KiB random read, depth 32, direct, on a file of 256 MiB under the target directory",
+        title: "one worker, 4 KiB random read, depth 32, direct, on a file of 256 MiB under the \
+                target directory",
         target: Target::disk_file,
         load: SMALL,
         contenders: ALL,
@@ -142,25 +146,36 @@ const BENCHES: &[Bench] = &[
     at_depth("disk-64", "one worker, 4 KiB random read, depth 64, direct, on the same file", 64),
     Bench {
         name: "noop",
-        title: "one worker, the kernel's no-op request, depth 32: our loop beside the bare one; then ours and fio's without a system call",
+        title: "one worker, the kernel's no-op request, depth 32: our loop beside the bare one; \
+                then ours and fio's without a system call",
         target: Target::cached_file,
         load: SMALL,
-        contenders: &[Contender::PlimsollNop, Contender::BareNop, Contender::PlimsollNull, Contender::FioNull],
+        contenders: &[
+            Contender::PlimsollNop,
+            Contender::BareNop,
+            Contender::PlimsollNull,
+            Contender::FioNull,
+        ],
         claims: &[claim(Contender::BareNop, OF_BARE)],
         user_ns: None,
     },
     Bench {
         name: "sequential",
-        title: "one worker, 1 MiB sequential read, depth 4, direct, on a file of 256 MiB under the target directory",
+        title: "one worker, 1 MiB sequential read, depth 4, direct, on a file of 256 MiB under \
+                the target directory",
         target: Target::disk_file,
         load: LARGE,
         contenders: &[Contender::Plimsoll, Contender::Fio],
-        claims: &[claim(Contender::Fio, 1.0), Claim { of: Contender::Fio, figure: Figure::Iops, least: 1.0 }],
+        claims: &[
+            claim(Contender::Fio, 1.0),
+            Claim { of: Contender::Fio, figure: Figure::Iops, least: 1.0 },
+        ],
         user_ns: None,
     },
 ];
 
-/// Runs the benches that can run here, prints their tables, and with `--write` keeps them in `docs/benchmarks.md`.
+/// Runs the benches that can run here, prints their tables, and with `--write` keeps them in
+/// `docs/benchmarks.md`.
 ///
 /// # Errors
 /// A contender that is here fails.
@@ -206,13 +221,17 @@ struct Book {
 
 fn measure(bench: &Bench, options: &Options, programs: &Programs, book: &mut Book) -> Outcome<()> {
     println!("\n== {}: {}", bench.name, bench.title);
-    let here =
-        shell::which("taskset").map(|_| ()).ok_or("taskset is not installed (`cargo xtask test` as root installs it)");
+    let here = shell::which("taskset")
+        .map(|_| ())
+        .ok_or("taskset is not installed (`cargo xtask test` as root installs it)");
     let target = match here.map_err(str::to_owned).and_then(|()| (bench.target)()) {
         Ok(target) => target,
         Err(why) => {
             println!("SKIPPED: {} because {why}", bench.name);
-            book.report.push_str(&format!("\n### {}: {}\n\nnot run, because {why}\n", bench.name, bench.title));
+            book.report.push_str(&format!(
+                "\n### {}: {}\n\nnot run, because {why}\n",
+                bench.name, bench.title
+            ));
             return Ok(());
         }
     };
@@ -220,7 +239,9 @@ fn measure(bench: &Bench, options: &Options, programs: &Programs, book: &mut Boo
     let table = comparison.table(bench.claims);
     print!("{table}");
     book.missed.extend(too_dear(bench, &comparison));
-    book.missed.extend(comparison.missed(bench.claims).into_iter().map(|what| format!("{}: {what}", bench.name)));
+    book.missed.extend(
+        comparison.missed(bench.claims).into_iter().map(|what| format!("{}: {what}", bench.name)),
+    );
     book.report.push_str(&format!("\n### {}: {}\n\n{table}", bench.name, bench.title));
     Ok(())
 }
@@ -229,12 +250,21 @@ fn measure(bench: &Bench, options: &Options, programs: &Programs, book: &mut Boo
 fn too_dear(bench: &Bench, comparison: &Comparison) -> Option<String> {
     let cost_ns = comparison.our_user_ns();
     let bound_ns = bench.user_ns.filter(|bound_ns| cost_ns > *bound_ns)?;
-    Some(format!("{}: {cost_ns:.0} user ns per I/O where at most {bound_ns} are claimed", bench.name))
+    Some(format!(
+        "{}: {cost_ns:.0} user ns per I/O where at most {bound_ns} are claimed",
+        bench.name
+    ))
 }
 
 /// All contenders that are here take turns, round after round.
-fn compare(bench: &Bench, target: &Target, options: &Options, programs: &Programs) -> Outcome<Comparison> {
-    let contenders: Vec<Contender> = bench.contenders.iter().copied().filter(|contender| is_here(*contender)).collect();
+fn compare(
+    bench: &Bench,
+    target: &Target,
+    options: &Options,
+    programs: &Programs,
+) -> Outcome<Comparison> {
+    let contenders: Vec<Contender> =
+        bench.contenders.iter().copied().filter(|contender| is_here(*contender)).collect();
     let mut measured: Vec<Vec<Measured>> = vec![Vec::new(); contenders.len()];
     let load = Load { millis: options.seconds.saturating_mul(1000), ..bench.load };
     let start_ups = contenders
@@ -242,7 +272,8 @@ fn compare(bench: &Bench, target: &Target, options: &Options, programs: &Program
         .map(|contender| contender.start_up(target, load, options.cpu, programs))
         .collect::<Outcome<Vec<Measured>>>()?;
     for round in 0..options.rounds {
-        for ((contender, start_up), results) in contenders.iter().zip(&start_ups).zip(&mut measured) {
+        for ((contender, start_up), results) in contenders.iter().zip(&start_ups).zip(&mut measured)
+        {
             let result = contender.run(target, load, options.cpu, programs)?.without(*start_up);
             println!(
                 "round {} {:22} {:>10.0} IOPS {:>10.0} I/Os per CPU-second",
@@ -277,11 +308,20 @@ struct OfFiles {
 
 const OF_FILES: [OfFiles; 2] = [
     OfFiles { name: metadata::NAME, title: metadata::TITLE, run: metadata::run },
-    OfFiles { name: sequential_files::NAME, title: sequential_files::TITLE, run: sequential_files::run },
+    OfFiles {
+        name: sequential_files::NAME,
+        title: sequential_files::TITLE,
+        run: sequential_files::run,
+    },
 ];
 
 /// One of them, where file systems can be mounted for it.
-fn measure_files(files: &OfFiles, options: &Options, programs: &Programs, book: &mut Book) -> Outcome<()> {
+fn measure_files(
+    files: &OfFiles,
+    options: &Options,
+    programs: &Programs,
+    book: &mut Book,
+) -> Outcome<()> {
     let (name, title) = (files.name, files.title);
     println!("\n== {name}: {title}");
     let needed = if shell::is_root() {
@@ -344,6 +384,8 @@ fn measure_extras(options: &Options, programs: &Programs, book: &mut Book) {
         }
     }
     if !rows.is_empty() {
-        book.report.push_str(&format!("\n### Of ours alone\n\n| what | measured | claimed |\n|---|---|---|\n{rows}"));
+        book.report.push_str(&format!(
+            "\n### Of ours alone\n\n| what | measured | claimed |\n|---|---|---|\n{rows}"
+        ));
     }
 }

@@ -13,7 +13,8 @@ pub struct Options {
     pub cpu: u32,
     /// One bench instead of all.
     pub only: Option<String>,
-    /// Keep the figures in the page: all of them, or with `only` those of one table, in the place of what stands there of it.
+    /// Keep the figures in the page: all of them, or with `only` those of one table, in the place
+    /// of what stands there of it.
     pub write: bool,
 }
 
@@ -27,7 +28,9 @@ impl Options {
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("{word} wants a value"));
-            let number = |text: &String| text.parse::<u32>().map_err(|_| format!("`{text}` is not a number"));
+            let number = |text: &String| {
+                text.parse::<u32>().map_err(|_| format!("`{text}` is not a number"))
+            };
             match word.as_str() {
                 "--rounds" => options.rounds = number(value()?)?.max(1) as usize,
                 "--seconds" => options.seconds = number(value()?)?.max(1),
@@ -36,7 +39,8 @@ impl Options {
                 "--write" => options.write = true,
                 other => {
                     return Err(format!(
-                        "`{other}` is no option; there are --rounds, --seconds, --cpu, --only, --write"
+                        "`{other}` is no option; there are --rounds, --seconds, --cpu, --only, \
+                         --write"
                     ));
                 }
             }
@@ -60,16 +64,29 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Outcome<Options> {
-        Options::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>(), &["cached", "zram"])
+        Options::parse(
+            &line.split_whitespace().map(str::to_owned).collect::<Vec<_>>(),
+            &["cached", "zram"],
+        )
     }
 
     #[test]
     fn options_are_read_and_mistakes_named() {
         let options = parse("--rounds 3 --seconds 2 --cpu 0 --only zram").expect("good");
-        assert_eq!(options, Options { rounds: 3, seconds: 2, cpu: 0, only: Some("zram".to_owned()), write: false });
+        assert_eq!(
+            options,
+            Options { rounds: 3, seconds: 2, cpu: 0, only: Some("zram".to_owned()), write: false }
+        );
         assert!(parse("--write").expect("good").write);
-        assert!(parse("--only zram --write").is_ok_and(|options| options.write && !options.wants("cached")));
-        assert!(options.wants("zram") && !options.wants("cached") && parse("").expect("good").wants("cached"));
+        assert!(
+            parse("--only zram --write")
+                .is_ok_and(|options| options.write && !options.wants("cached"))
+        );
+        assert!(
+            options.wants("zram")
+                && !options.wants("cached")
+                && parse("").expect("good").wants("cached")
+        );
         assert!(parse("--rounds").unwrap_err().contains("wants a value"));
         assert!(parse("--rounds many").unwrap_err().contains("many"));
         assert!(parse("--only nothing").unwrap_err().contains("cached, zram"));

@@ -7,12 +7,15 @@ use std::path::PathBuf;
 const PAGE: &str = "docs/benchmarks.md";
 const END: &str = "<!-- end -->";
 
-/// Puts the benches' tables between their two marks of the page; of a bench that ran by itself, its table in the place of the one there.
+/// Puts the benches' tables between their two marks of the page; of a bench that ran by itself, its
+/// table in the place of the one there.
 ///
 /// # Errors
-/// The page is not there, cannot be written, or has lost its marks; or it has no table of that bench alone.
+/// The page is not there, cannot be written, or has lost its marks; or it has no table of that
+/// bench alone.
 pub fn write(tables: &str, options: &Options) -> Outcome<()> {
-    let command = format!("cargo xtask bench --rounds {} --seconds {}", options.rounds, options.seconds);
+    let command =
+        format!("cargo xtask bench --rounds {} --seconds {}", options.rounds, options.seconds);
     let Some(name) = &options.only else {
         return put("bench", &format!("\n`{command}` on {}\n{tables}", machine()?));
     };
@@ -43,11 +46,15 @@ fn keep(page: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// The page with another section of the bench `name`, whose heading is the first line of `section`; `told` comes below the heading.
+/// The page with another section of the bench `name`, whose heading is the first line of `section`;
+/// `told` comes below the heading.
 fn with_section(page: &str, name: &str, section: &str, told: &str) -> Outcome<String> {
     let heading = format!("\n### {name}: ");
     let start = page.find(&heading).ok_or_else(|| {
-        format!("{PAGE} has no table of `{name}` by itself; renew all of them with --write and without --only")
+        format!(
+            "{PAGE} has no table of `{name}` by itself; renew all of them with --write and \
+             without --only"
+        )
     })?;
     let inner = &page[start + heading.len()..];
     let ends = ["\n### ", "\n<!-- end -->"].iter().filter_map(|mark| inner.find(mark));
@@ -57,12 +64,14 @@ fn with_section(page: &str, name: &str, section: &str, told: &str) -> Outcome<St
     Ok(format!("{}\n{title}\n\n{told}\n\n{}\n{after}", &page[..start], table.trim()))
 }
 
-/// The scheduling class of this process where it is one of real time, in words; `stat` is its `/proc/self/stat` (`proc(5)`, field 41).
+/// The scheduling class of this process where it is one of real time, in words; `stat` is its
+/// `/proc/self/stat` (`proc(5)`, field 41).
 fn class_of(stat: &str) -> &'static str {
     let policy = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(38));
     match policy {
         Some("1" | "2") => {
-            ", all contenders in a real-time class (`chrt`), so that other programs take no processor from them"
+            ", all contenders in a real-time class (`chrt`), so that other programs take no \
+             processor from them"
         }
         _ => "",
     }
@@ -76,8 +85,11 @@ fn begin(chore: &str) -> String {
 /// The page with another text of a chore.
 fn with(page: &str, chore: &str, text: &str) -> Outcome<String> {
     let begin = begin(chore);
-    let (before, rest) = page.split_once(&begin).ok_or_else(|| format!("{PAGE} has lost the mark `{begin}`"))?;
-    let (_, after) = rest.split_once(END).ok_or_else(|| format!("{PAGE} has lost the mark `{END}` of {chore}"))?;
+    let (before, rest) =
+        page.split_once(&begin).ok_or_else(|| format!("{PAGE} has lost the mark `{begin}`"))?;
+    let (_, after) = rest
+        .split_once(END)
+        .ok_or_else(|| format!("{PAGE} has lost the mark `{END}` of {chore}"))?;
     Ok(format!("{before}{begin}\n{text}\n{END}{after}"))
 }
 
@@ -93,14 +105,16 @@ pub fn machine() -> Outcome<String> {
         .map(|rest| rest.trim_start_matches([' ', '\t', ':']));
     let count = cpu.lines().filter(|line| line.starts_with("processor")).count();
     let kernel = shell::capture(std::process::Command::new("uname").arg("-r"))?;
-    let fio = shell::capture(std::process::Command::new("fio").arg("--version")).unwrap_or_default();
+    let fio =
+        shell::capture(std::process::Command::new("fio").arg("--version")).unwrap_or_default();
     let day = shell::capture(std::process::Command::new("date").args(["-u", "+%Y-%m-%d"]))?;
     // The number before the first dash is the kernel's; what follows names who built it.
     let kernel = kernel.trim().split('-').next().unwrap_or_default().to_owned();
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let busy = load.split(' ').nth(1).unwrap_or("unknown");
     Ok(format!(
-        "{count} × {}, Linux {kernel}, {}, {}; load average over the last five minutes {busy}, of which 1 is the benchmark's own{}",
+        "{count} × {}, Linux {kernel}, {}, {}; load average over the last five minutes {busy}, of \
+         which 1 is the benchmark's own{}",
         model.unwrap_or("unknown CPU"),
         fio.trim(),
         day.trim(),
@@ -118,10 +132,15 @@ mod tests {
         for chore in ["bench", "soak --scale"] {
             let changed = with(&page, chore, "other").expect("its marks");
             assert_eq!(changed.matches(END).count(), page.matches(END).count());
-            let (before, after) = changed.split_once(&format!("{}\nother\n", begin(chore))).expect("the text");
+            let (before, after) =
+                changed.split_once(&format!("{}\nother\n", begin(chore))).expect("the text");
             assert!(page.starts_with(before) && page.ends_with(after), "{chore}");
         }
-        assert!(with(&page, "nothing", "other").expect_err("no marks").contains("xtask nothing --write"));
+        assert!(
+            with(&page, "nothing", "other")
+                .expect_err("no marks")
+                .contains("xtask nothing --write")
+        );
     }
 
     #[test]
@@ -129,9 +148,15 @@ mod tests {
         let page = "a\n### one: x\n\n| 1 |\n\n### two: y\n\n| 2 |\n\n<!-- end -->\nz\n";
         let with = |name, section| with_section(page, name, section, "told");
         let first = with("one", "\n### one: new\n\n| 3 |\n").expect("is there");
-        assert_eq!(first, "a\n### one: new\n\ntold\n\n| 3 |\n\n### two: y\n\n| 2 |\n\n<!-- end -->\nz\n");
+        assert_eq!(
+            first,
+            "a\n### one: new\n\ntold\n\n| 3 |\n\n### two: y\n\n| 2 |\n\n<!-- end -->\nz\n"
+        );
         let last = with("two", "\n### two: new\n\n| 3 |\n").expect("is there");
-        assert_eq!(last, "a\n### one: x\n\n| 1 |\n\n### two: new\n\ntold\n\n| 3 |\n\n<!-- end -->\nz\n");
+        assert_eq!(
+            last,
+            "a\n### one: x\n\n| 1 |\n\n### two: new\n\ntold\n\n| 3 |\n\n<!-- end -->\nz\n"
+        );
         assert!(with("three", "").expect_err("none").contains("without --only"));
         assert_eq!(
             with_section(&last, "two", "\n### two: new\n\n| 3 |\n", "told"),
@@ -143,11 +168,13 @@ mod tests {
     #[test]
     fn real_time_is_told_from_the_usual_class() {
         let stat = |policy| format!("7 (a) b) R{} {policy} 0 0", " 0".repeat(37));
-        assert!(class_of(&stat("2")).contains("real-time") && class_of(&stat("1")).contains("real-time"));
-        assert_eq!((class_of(&stat("0")), class_of("")), ("", ""));
         assert!(
-            std::fs::read_to_string("/proc/self/stat")
-                .is_ok_and(|stat| stat.rsplit_once(')').is_some_and(|(_, rest)| rest.split_whitespace().count() > 38))
+            class_of(&stat("2")).contains("real-time")
+                && class_of(&stat("1")).contains("real-time")
         );
+        assert_eq!((class_of(&stat("0")), class_of("")), ("", ""));
+        assert!(std::fs::read_to_string("/proc/self/stat").is_ok_and(|stat| {
+            stat.rsplit_once(')').is_some_and(|(_, rest)| rest.split_whitespace().count() > 38)
+        }));
     }
 }

@@ -10,13 +10,17 @@ use std::time::Duration;
 /// It cannot be started, or fails.
 pub fn high_water_mib(command: &mut Command) -> Outcome<f64> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = command.spawn().map_err(|error| format!("plimsoll cannot be started: {error}"))?;
+    let mut child =
+        command.spawn().map_err(|error| format!("plimsoll cannot be started: {error}"))?;
     let mut most_kib = 0;
     let status = loop {
-        if let Some(status) = child.try_wait().map_err(|error| format!("plimsoll is lost: {error}"))? {
+        if let Some(status) =
+            child.try_wait().map_err(|error| format!("plimsoll is lost: {error}"))?
+        {
             break status;
         }
-        let text = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let text =
+            std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
         most_kib = most_kib.max(high_water_kib(&text).unwrap_or(0));
         std::thread::sleep(Duration::from_millis(20));
     };

@@ -48,7 +48,8 @@ impl Scenery {
         made(&self.memory.join("tmpfs"))
     }
 
-    /// The root of an ext4 of 3 GiB, whose image lies in the tmpfs: what is compared is programs, not disks.
+    /// The root of an ext4 of 3 GiB, whose image lies in the tmpfs: what is compared is programs,
+    /// not disks.
     ///
     /// # Errors
     /// This machine has no `mkfs.ext4` or no loop devices.
@@ -59,7 +60,8 @@ impl Scenery {
         file.map_err(|error| format!("{} cannot be made: {error}", image.display()))?;
         // The lazy way would go on writing the tables of inodes while others are measured.
         let words = ["-q", "-F", "-N", "200000", "-E", "lazy_itable_init=0,lazy_journal_init=0"];
-        let mkfs = shell::which("mkfs.ext4").ok_or("mkfs.ext4 is not installed (package e2fsprogs)")?;
+        let mkfs =
+            shell::which("mkfs.ext4").ok_or("mkfs.ext4 is not installed (package e2fsprogs)")?;
         shell::capture(Command::new(mkfs).args(words).arg(&image))?;
         shell::capture(Command::new("mount").args(["-o", "loop"]).args([&image, &folder]))?;
         Ok(folder)
@@ -67,7 +69,8 @@ impl Scenery {
 }
 
 fn made(folder: &Path) -> Outcome<PathBuf> {
-    fs::create_dir_all(folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
+    fs::create_dir_all(folder)
+        .map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
     Ok(folder.to_owned())
 }
 

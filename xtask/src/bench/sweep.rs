@@ -11,12 +11,13 @@ use std::process::Command;
 const POINTS: u32 = 20;
 const MANY_FILES: u64 = 1 << 21;
 
-/// The time between the end of a point's last interval and the start of the next point, by the run file: stop, save, set up. Negative
-/// where points would overlap.
+/// The time between the end of a point's last interval and the start of the next point, by the run
+/// file: stop, save, set up. Negative where points would overlap.
 const GAPS: &str = "WITH points AS (SELECT stage, started_unix_ns AS began, started_unix_ns + \
-     (SELECT max(start_ns + length_ns) FROM intervals WHERE intervals.stage = stages.stage) AS ended FROM stages WHERE kind = 'measure'), \
-     gaps AS (SELECT lead(began) OVER (ORDER BY stage) - ended AS gap_ns FROM points) \
-     SELECT count(gap_ns), avg(gap_ns) / 1e6 FROM gaps";
+                    (SELECT max(start_ns + length_ns) FROM intervals WHERE intervals.stage = \
+                    stages.stage) AS ended FROM stages WHERE kind = 'measure'), gaps AS (SELECT \
+                    lead(began) OVER (ORDER BY stage) - ended AS gap_ns FROM points) SELECT \
+                    count(gap_ns), avg(gap_ns) / 1e6 FROM gaps";
 
 /// The mean time between two points of a sweep that share their layout, in ms.
 ///
@@ -27,14 +28,17 @@ pub fn between_points_ms(programs: &Programs, _seconds: u32) -> Outcome<f64> {
     let scenery = Scenery::new()?;
     let depths: Vec<String> = (1..=POINTS).map(|depth| depth.to_string()).collect();
     let suite = format!(
-        "name = \"sweep\"\n[layout]\nsize = \"64KiB\"\nfiles = 1\n[stages]\nmeasure = \"100ms\"\ninterval = \"50ms\"\n\
-         [[workload]]\nname = \"w\"\n[sweep]\ndepth = [{}]\n[engine]\nbackend = \"sync\"\n",
+        "name = \"sweep\"\n[layout]\nsize = \"64KiB\"\nfiles = 1\n[stages]\nmeasure = \
+         \"100ms\"\ninterval = \"50ms\"\n[[workload]]\nname = \"w\"\n[sweep]\ndepth = \
+         [{}]\n[engine]\nbackend = \"sync\"\n",
         depths.join(", ")
     );
     let (mut command, record) = job(programs, &scenery, &suite)?;
     shell::capture(&mut command)?;
     let answer = shell::capture(Command::new(sqlite3).arg(record).arg(GAPS))?;
-    gap_ms(&answer).ok_or_else(|| format!("the run file says of the time between {POINTS} points: `{}`", answer.trim()))
+    gap_ms(&answer).ok_or_else(|| {
+        format!("the run file says of the time between {POINTS} points: `{}`", answer.trim())
+    })
 }
 
 /// The most memory that a run held which creates and removes 2^21 empty files, in MiB.
@@ -44,8 +48,9 @@ pub fn between_points_ms(programs: &Programs, _seconds: u32) -> Outcome<f64> {
 pub fn many_files_mib(programs: &Programs, _seconds: u32) -> Outcome<f64> {
     let scenery = Scenery::new()?;
     let suite = format!(
-        "name = \"many\"\n[layout]\nkind = \"tree\"\n[tree]\nfiles = {MANY_FILES}\nsize = 0\nper_directory = 1024\ndepth = 1\n\
-         [[workload]]\nname = \"w\"\nkind = \"metadata\"\nworkers = 4\noperations = [\"create\", \"remove\"]\n"
+        "name = \"many\"\n[layout]\nkind = \"tree\"\n[tree]\nfiles = {MANY_FILES}\nsize = \
+         0\nper_directory = 1024\ndepth = 1\n[[workload]]\nname = \"w\"\nkind = \
+         \"metadata\"\nworkers = 4\noperations = [\"create\", \"remove\"]\n"
     );
     let (mut command, _) = job(programs, &scenery, &suite)?;
     high_water_mib(&mut command)
@@ -53,8 +58,10 @@ pub fn many_files_mib(programs: &Programs, _seconds: u32) -> Outcome<f64> {
 
 /// A run of `suite` with everything that it makes in memory, and where its run file will be.
 fn job(programs: &Programs, scenery: &Scenery, suite: &str) -> Outcome<(Command, PathBuf)> {
-    let (file, record) = (scenery.scratch().join("sweep.toml"), scenery.scratch().join("run.plimsoll"));
-    std::fs::write(&file, suite).map_err(|error| format!("{} cannot be written: {error}", file.display()))?;
+    let (file, record) =
+        (scenery.scratch().join("sweep.toml"), scenery.scratch().join("run.plimsoll"));
+    std::fs::write(&file, suite)
+        .map_err(|error| format!("{} cannot be written: {error}", file.display()))?;
     let mut command = Command::new(&programs.plimsoll);
     command.arg("run").arg(file).arg("--target").arg(scenery.tmpfs()?.join("load"));
     command.args(["--quiet", "--json", "--out"]).arg(&record);

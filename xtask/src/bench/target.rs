@@ -13,7 +13,8 @@ pub struct Target {
     pub bytes: u64,
     /// Whether to go around the page cache.
     pub direct: bool,
-    /// It knows no requests that do not wait, so that the engine hands them to threads of the kernel at once.
+    /// It knows no requests that do not wait, so that the engine hands them to threads of the
+    /// kernel at once.
     pub refuses_nowait: bool,
     /// A folder for what contenders write.
     pub scratch: PathBuf,
@@ -44,7 +45,8 @@ impl Drop for Folder {
 /// It cannot be made.
 pub fn scratch() -> Outcome<PathBuf> {
     let folder = shell::target_dir()?.join(format!("bench-{}", std::process::id()));
-    fs::create_dir_all(&folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
+    fs::create_dir_all(&folder)
+        .map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
     Ok(folder)
 }
 
@@ -61,7 +63,8 @@ fn need_root(what: &str) -> Outcome<()> {
 impl Target {
     fn file(scratch: PathBuf, folder: &Path, bytes: u64, direct: bool) -> Outcome<Target> {
         let path = folder.join("target.bin");
-        let target = Target { path, bytes, direct, refuses_nowait: false, scratch, made: Made::Nothing };
+        let target =
+            Target { path, bytes, direct, refuses_nowait: false, scratch, made: Made::Nothing };
         fill(&target.path, bytes)?;
         Ok(target)
     }
@@ -83,16 +86,23 @@ impl Target {
         need_root("a tmpfs")?;
         let scratch = scratch()?;
         let folder = scratch.join("tmpfs");
-        fs::create_dir_all(&folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
-        shell::capture(Command::new("mount").args(["-t", "tmpfs", "-o", "size=128m", "plimsoll-bench"]).arg(&folder))?;
+        fs::create_dir_all(&folder)
+            .map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
+        shell::capture(
+            Command::new("mount")
+                .args(["-t", "tmpfs", "-o", "size=128m", "plimsoll-bench"])
+                .arg(&folder),
+        )?;
         let made = Made::Mount(folder.clone());
         let path = folder.join("target.bin");
-        let target = Target { path, bytes: 64 << 20, direct: true, refuses_nowait: true, scratch, made };
+        let target =
+            Target { path, bytes: 64 << 20, direct: true, refuses_nowait: true, scratch, made };
         fill(&target.path, target.bytes)?;
         Ok(target)
     }
 
-    /// A zram device of 1 GiB of its own. Pages that were never written read as zeros: next to no device at all.
+    /// A zram device of 1 GiB of its own. Pages that were never written read as zeros: next to no
+    /// device at all.
     pub fn zram() -> Outcome<Target> {
         need_root("a zram device")?;
         let scratch = scratch()?;
@@ -112,7 +122,8 @@ impl Target {
         Ok(target)
     }
 
-    /// How many reads the device has seen, by the kernel's count; `None` where the target is a file.
+    /// How many reads the device has seen, by the kernel's count; `None` where the target is a
+    /// file.
     pub fn reads_seen(&self) -> Option<u64> {
         let Made::Zram(number) = &self.made else { return None };
         let stat = fs::read_to_string(format!("/sys/block/zram{number}/stat")).ok()?;
@@ -122,7 +133,8 @@ impl Target {
 
 impl Drop for Target {
     fn drop(&mut self) {
-        // What cannot be taken away is a file in the target directory, or a device or a tmpfs without pages.
+        // What cannot be taken away is a file in the target directory, or a device or a tmpfs
+        // without pages.
         match &self.made {
             Made::Nothing => {}
             Made::Zram(number) => remove_zram(number),

@@ -1,5 +1,5 @@
-//! What it costs a run to be watched: the same run with and without somebody who looks, in turns, on one processor that it keeps busy, so
-//! that all that looking costs is taken from the load.
+//! What it costs a run to be watched: the same run with and without somebody who looks, in turns,
+//! on one processor that it keeps busy, so that all that looking costs is taken from the load.
 
 use super::contender::{Measured, Programs};
 use super::figures::{median, thousands};
@@ -18,7 +18,8 @@ use std::time::Duration;
 /// Its name for `--only`.
 pub const NAME: &str = "watching";
 /// What it is about, in words.
-pub const TITLE: &str = "what watching takes from one worker, 4 KiB random read, depth 32, on a page-cached file of 256 KiB, all on one processor";
+pub const TITLE: &str = "what watching takes from one worker, 4 KiB random read, depth 32, on a \
+                         page-cached file of 256 KiB, all on one processor";
 /// The share of the load that is left to a run which is watched, at least.
 const LEAST: f64 = 0.99;
 
@@ -74,9 +75,11 @@ pub fn run(programs: &Programs, options: &Options) -> Outcome<(String, Vec<Strin
             // Who comes second finds the machine as the first left it.
             let order = if round % 2 == 0 { [Way::Alone, way] } else { [way, Way::Alone] };
             for who in order {
-                let result = one(who, &target, options.seconds.saturating_mul(1000), options, programs)?;
+                let result =
+                    one(who, &target, options.seconds.saturating_mul(1000), options, programs)?;
                 match who {
-                    // Start-up and end are in it: what it costs to begin and to end a view is a part of looking.
+                    // Start-up and end are in it: what it costs to begin and to end a view is a
+                    // part of looking.
                     Way::Alone => pair.alone.push(result),
                     _ => pair.watched.push(result),
                 }
@@ -85,7 +88,8 @@ pub fn run(programs: &Programs, options: &Options) -> Outcome<(String, Vec<Strin
         print!("{}", pair.row());
         pairs.push(pair);
     }
-    let head = "| how | alone, I/Os per CPU-second | watched | watched ÷ alone, I/Os per CPU-second | watched ÷ alone, IOPS | claimed |\n|---|---|---|---|---|---|\n";
+    let head = "| how | alone, I/Os per CPU-second | watched | watched ÷ alone, I/Os per \
+                CPU-second | watched ÷ alone, IOPS | claimed |\n|---|---|---|---|---|---|\n";
     let rows: String = pairs.iter().map(Pair::row).collect();
     Ok((format!("{head}{rows}"), pairs.iter().filter_map(Pair::missed).collect()))
 }
@@ -105,16 +109,22 @@ impl Pair {
 
     /// The ratio of medians, and behind it the least and the largest of the rounds.
     fn spread(&self, figure: fn(&Measured) -> f64) -> String {
-        let rounds: Vec<f64> =
-            self.watched.iter().zip(&self.alone).map(|(one, other)| figure(one) / figure(other)).collect();
-        let (low, high) =
-            rounds.iter().fold((f64::INFINITY, 0.0f64), |(low, high), one| (low.min(*one), high.max(*one)));
+        let rounds: Vec<f64> = self
+            .watched
+            .iter()
+            .zip(&self.alone)
+            .map(|(one, other)| figure(one) / figure(other))
+            .collect();
+        let (low, high) = rounds
+            .iter()
+            .fold((f64::INFINITY, 0.0f64), |(low, high), one| (low.min(*one), high.max(*one)));
         format!("**{:.3}** ({low:.3} to {high:.3})", self.ratio(figure))
     }
 
     fn row(&self) -> String {
-        let middle =
-            |results: &[Measured]| thousands(median(&results.iter().map(Measured::ios_per_cpu_s).collect::<Vec<_>>()));
+        let middle = |results: &[Measured]| {
+            thousands(median(&results.iter().map(Measured::ios_per_cpu_s).collect::<Vec<_>>()))
+        };
         let verdict = if self.missed().is_none() { "held" } else { "missed" };
         format!(
             "| {} | {} | {} | {} | {} | {LEAST} I/Os per CPU-second: {verdict} |\n",
@@ -129,18 +139,30 @@ impl Pair {
     fn missed(&self) -> Option<String> {
         let ratio = self.ratio(Measured::ios_per_cpu_s);
         let is_held = ratio >= LEAST;
-        (!is_held).then(|| format!("{NAME}: {ratio:.3} × alone with {} where {LEAST} × is claimed", self.way.name()))
+        (!is_held).then(|| {
+            format!(
+                "{NAME}: {ratio:.3} × alone with {} where {LEAST} × is claimed",
+                self.way.name()
+            )
+        })
     }
 }
 
 /// One run of so many ms, looked at in this way.
-fn one(way: Way, target: &Target, millis: u32, options: &Options, programs: &Programs) -> Outcome<Measured> {
+fn one(
+    way: Way,
+    target: &Target,
+    millis: u32,
+    options: &Options,
+    programs: &Programs,
+) -> Outcome<Measured> {
     let folder = Folder(target.scratch.join("watching"));
     fs::create_dir_all(&folder.0).map_err(|error| format!("{}: {error}", folder.0.display()))?;
     let [out, said, times] = ["out.json", "said", "times"].map(|name| folder.0.join(name));
     let line = format!(
-        "taskset -c {} {} run --rw randread --bs 4k --iodepth 32 --numjobs 1 --json --existing --buffered --set backend=io_uring \
-         --size {} --runtime {millis}ms --target {} --out {} {} > {}",
+        "taskset -c {} {} run --rw randread --bs 4k --iodepth 32 --numjobs 1 --json --existing \
+         --buffered --set backend=io_uring --size {} --runtime {millis}ms --target {} --out {} {} \
+         > {}",
         options.cpu,
         quoted(&programs.plimsoll),
         target.bytes,
@@ -153,7 +175,11 @@ fn one(way: Way, target: &Target, millis: u32, options: &Options, programs: &Pro
         // `script` holds the terminal; what it costs itself counts, too, and is little.
         Way::Screen => {
             let inside = format!("stty cols 120 rows 40; {line}");
-            format!("script -qec {} /dev/null > {} < /dev/null", quoted(Path::new(&inside)), quoted(&said))
+            format!(
+                "script -qec {} /dev/null > {} < /dev/null",
+                quoted(Path::new(&inside)),
+                quoted(&said)
+            )
         }
         _ => format!("{line} 2> {}", quoted(&said)),
     };
@@ -171,7 +197,10 @@ fn one(way: Way, target: &Target, millis: u32, options: &Options, programs: &Pro
     let seen = reader.map_or(1, Reader::seen);
     let text = |path: &Path| fs::read_to_string(path).unwrap_or_default();
     if !status.success() || (seen == 0 && millis >= 1_000) {
-        return Err(format!("`{line}` ended with {status}, {seen} bytes of its page were read: {}", text(&said)));
+        return Err(format!(
+            "`{line}` ended with {status}, {seen} bytes of its page were read: {}",
+            text(&said)
+        ));
     }
     measured(&text(&out), &text(&times))
         .ok_or_else(|| format!("`{line}` wrote `{}` and took `{}`", text(&out), text(&times)))
@@ -227,7 +256,8 @@ fn look(address: &str, is_over: &AtomicBool) -> usize {
     let open = |path: &str| -> Option<TcpStream> {
         let mut stream = TcpStream::connect(address).ok()?;
         stream.set_read_timeout(Some(Duration::from_secs(1))).ok()?;
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").ok()?;
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")
+            .ok()?;
         Some(stream)
     };
     let Some(mut events) = open("/events") else { return 0 };
@@ -241,13 +271,15 @@ fn look(address: &str, is_over: &AtomicBool) -> usize {
         }
         if scraped.elapsed() >= Duration::from_secs(1) {
             scraped = std::time::Instant::now();
-            seen += open("/metrics").map_or(0, |mut metrics| metrics.read_to_end(&mut Vec::new()).unwrap_or(0));
+            seen += open("/metrics")
+                .map_or(0, |mut metrics| metrics.read_to_end(&mut Vec::new()).unwrap_or(0));
         }
     }
     seen
 }
 
-/// CPU time of one reading of all counters of a host with 64 CPUs and 100 disks, in % of a core at one reading a second.
+/// CPU time of one reading of all counters of a host with 64 CPUs and 100 disks, in % of a core at
+/// one reading a second.
 ///
 /// # Errors
 /// The example does not compile or run.
@@ -273,7 +305,9 @@ fn probe() -> Outcome<(f64, f64)> {
 /// µs of a reading and KiB held, of the large host: the first line.
 fn cost(text: &str) -> Option<(f64, f64)> {
     let line = text.lines().next()?;
-    let behind = |mark: &str| line.split_once(mark).and_then(|(before, _)| before.split(' ').next_back()?.parse().ok());
+    let behind = |mark: &str| {
+        line.split_once(mark).and_then(|(before, _)| before.split(' ').next_back()?.parse().ok())
+    };
     Some((behind(" µs")?, behind(" KiB")?))
 }
 
@@ -283,14 +317,26 @@ mod tests {
 
     #[test]
     fn a_pair_is_judged_by_the_ratio_of_its_medians() {
-        let results = |ios: [f64; 3]| ios.map(|ios| Measured { ios, iops: ios, user_s: 0.5, system_s: 0.5 }).to_vec();
-        let mut pair =
-            Pair { way: Way::Served, alone: results([1000.0, 990.0, 1010.0]), watched: results([995.0, 999.0, 900.0]) };
-        assert!(pair.row().contains("**0.995** (0.891 to 1.009)") && pair.row().contains(": held"), "{}", pair.row());
+        let results = |ios: [f64; 3]| {
+            ios.map(|ios| Measured { ios, iops: ios, user_s: 0.5, system_s: 0.5 }).to_vec()
+        };
+        let mut pair = Pair {
+            way: Way::Served,
+            alone: results([1000.0, 990.0, 1010.0]),
+            watched: results([995.0, 999.0, 900.0]),
+        };
+        assert!(
+            pair.row().contains("**0.995** (0.891 to 1.009)") && pair.row().contains(": held"),
+            "{}",
+            pair.row()
+        );
         assert_eq!(pair.missed(), None);
         pair.watched = results([980.0, 985.0, 1000.0]);
         let missed = pair.missed().expect("a miss");
-        assert!(missed.starts_with("watching: 0.985") && pair.row().contains(": missed"), "{missed}");
+        assert!(
+            missed.starts_with("watching: 0.985") && pair.row().contains(": missed"),
+            "{missed}"
+        );
     }
 
     #[test]
@@ -299,7 +345,8 @@ mod tests {
         let read = measured(out, "a warning\n0.25 0.75\n").expect("good");
         assert_eq!((read.ios, read.iops, read.ios_per_cpu_s()), (200.0, 100.0, 200.0));
         assert!(measured("", "0.1 0.1").is_none() && measured(out, "").is_none());
-        let said = "64 CPUs, 100 disks (files): 770 µs of CPU for a reading, 300 things, 2579 values, 300 KiB\nthis host: 1 µs";
+        let said = "64 CPUs, 100 disks (files): 770 µs of CPU for a reading, 300 things, 2579 \
+                    values, 300 KiB\nthis host: 1 µs";
         assert_eq!(cost(said), Some((770.0, 300.0)));
         assert_eq!(cost("nothing"), None);
         assert_eq!(quoted(Path::new("/a b/it's")), "'/a b/it'\\''s'");

@@ -15,9 +15,11 @@ const MOST_BYTES: u64 = 400 << 10;
 /// How long the run has been on when the picture is taken: charts need something to show.
 const AFTER: Duration = Duration::from_secs(25);
 /// What is run: long enough to be looked at.
-const SUITE: &str = "name = \"live-page\"\ndescription = \"Random reads and writes of 8 KiB, 70 to 30, from two hosts\"\n[layout]\nsize = \"64MiB\"\n\
-                     [stages]\nmeasure = \"60s\"\n[[workload]]\nname = \"8k-random-70-30\"\nblock_size = \"8KiB\"\nread = \"70%\"\nworkers = 2\ndepth = 8\n\
-                     [[event]]\nname = \"failover\"\nat = \"12s\"\n";
+const SUITE: &str = "name = \"live-page\"\ndescription = \"Random reads and writes of 8 KiB, 70 \
+                     to 30, from two hosts\"\n[layout]\nsize = \"64MiB\"\n[stages]\nmeasure = \
+                     \"60s\"\n[[workload]]\nname = \"8k-random-70-30\"\nblock_size = \
+                     \"8KiB\"\nread = \"70%\"\nworkers = 2\ndepth = 8\n[[event]]\nname = \
+                     \"failover\"\nat = \"12s\"\n";
 
 /// Ended with the picture.
 struct Running(Child);
@@ -35,8 +37,10 @@ impl Drop for Running {
 /// There is no Chromium, the run does not begin, or the picture is none.
 pub fn shoot(program: &Path, folder: &Path) -> Outcome<()> {
     let browsers = ["chromium", "chromium-browser", "google-chrome"];
-    let browser = browsers.iter().find_map(|name| shell::which(name)).ok_or("no Chromium is installed")?;
-    std::fs::write(folder.join("live-page.toml"), SUITE).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let browser =
+        browsers.iter().find_map(|name| shell::which(name)).ok_or("no Chromium is installed")?;
+    std::fs::write(folder.join("live-page.toml"), SUITE)
+        .map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut child = Command::new(program)
         .args(["run", "live-page.toml", "--quiet", "--hosts", "local:2", "--serve=127.0.0.1:0"])
         .args(["--out", "live.plimsoll", "-t", "live-data"])
@@ -48,13 +52,15 @@ pub fn shoot(program: &Path, folder: &Path) -> Outcome<()> {
         .map_err(|error| format!("{}: {error}", program.display()))?;
     let said = child.stderr.take();
     let _running = Running(child);
-    let address =
-        said.and_then(address).ok_or("the run does not say where its page is; try it with `plimsoll run --serve`")?;
+    let address = said
+        .and_then(address)
+        .ok_or("the run does not say where its page is; try it with `plimsoll run --serve`")?;
     std::thread::sleep(AFTER);
     let picture = shell::root().join(PICTURE);
     let shot = folder.join("live.png");
     browse(&browser, &address, folder, &shot)?;
-    let bytes = std::fs::metadata(&shot).map_err(|error| format!("{}: {error}", shot.display()))?.len();
+    let bytes =
+        std::fs::metadata(&shot).map_err(|error| format!("{}: {error}", shot.display()))?.len();
     if bytes > MOST_BYTES {
         return Err(format!(
             "{} has {bytes} bytes, where {MOST_BYTES} are allowed; make its window smaller",
@@ -81,7 +87,13 @@ fn address(said: impl std::io::Read + Send + 'static) -> Option<String> {
 fn browse(browser: &PathBuf, address: &str, folder: &Path, shot: &Path) -> Outcome<()> {
     let mut command = Command::new(browser);
     command
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"])
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-first-run",
+            "--disable-background-networking",
+        ])
         .args(["--hide-scrollbars", "--force-device-scale-factor=1", "--timeout=4000", SIZE])
         .arg(format!("--user-data-dir={}", folder.join("profile").display()))
         .arg(format!("--screenshot={}", shot.display()))

@@ -42,7 +42,9 @@ fn pieces(line: &str, look: &mut Look) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     let (mut column, mut rest) = (0, line);
     while let Some(first) = rest.chars().next() {
-        if let Some((orders, behind)) = rest.strip_prefix("\u{1b}[").and_then(|orders| orders.split_once('m')) {
+        if let Some((orders, behind)) =
+            rest.strip_prefix("\u{1b}[").and_then(|orders| orders.split_once('m'))
+        {
             // The first colours have two names; the long one is 38;5;N.
             orders.replace("38;5;", "3").split(';').for_each(|order| look.take(order));
             rest = behind;
@@ -62,7 +64,10 @@ fn pieces(line: &str, look: &mut Look) -> Vec<Piece> {
 pub fn picture(text: &str, columns: usize, lines: usize) -> String {
     let (width, height) = (columns * BOX.0 + 2 * MARGIN, lines * BOX.1 + 2 * MARGIN);
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" font-family=\"ui-monospace, DejaVu Sans Mono, Menlo, monospace\" font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" rx=\"6\" fill=\"{PAPER}\"/>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+         width=\"{width}\" height=\"{height}\" font-family=\"ui-monospace, DejaVu Sans Mono, \
+         Menlo, monospace\" font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" rx=\"6\" \
+         fill=\"{PAPER}\"/>\n"
     );
     let mut look = Look::default();
     for (number, line) in text.lines().take(lines).enumerate() {
@@ -80,7 +85,10 @@ fn piece(column: usize, line: usize, text: &str, look: Look) -> String {
     let colour = look.colour.unwrap_or(INK);
     let mut svg = String::new();
     if look.reversed {
-        svg = format!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{}\" fill=\"{colour}\"/>\n", BOX.1);
+        svg = format!(
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{}\" fill=\"{colour}\"/>\n",
+            BOX.1
+        );
     }
     if text.trim().is_empty() {
         return svg;
@@ -91,7 +99,8 @@ fn piece(column: usize, line: usize, text: &str, look: Look) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let y = y + BOX.1 - 4;
     svg.push_str(&format!(
-        "<text x=\"{x}\" y=\"{y}\" textLength=\"{width}\" fill=\"{ink}\"{weight}{opacity} xml:space=\"preserve\">{text}</text>\n"
+        "<text x=\"{x}\" y=\"{y}\" textLength=\"{width}\" fill=\"{ink}\"{weight}{opacity} \
+         xml:space=\"preserve\">{text}</text>\n"
     ));
     svg
 }
@@ -107,7 +116,11 @@ mod tests {
         let red = Look { bold: true, colour: Some("#ff7b72"), ..Look::default() };
         assert_eq!(
             found,
-            [(0, "a".to_owned(), Look::default()), (1, "bé".to_owned(), red), (3, " c".to_owned(), Look::default())]
+            [
+                (0, "a".to_owned(), Look::default()),
+                (1, "bé".to_owned(), red),
+                (3, " c".to_owned(), Look::default())
+            ]
         );
         pieces("\u{1b}[7m", &mut look);
         assert!(look.reversed, "into the next line");

@@ -1,4 +1,5 @@
-//! What fleets of several sizes cost their coordinator: instructions, which nothing else on the machine has a part in, and CPU time.
+//! What fleets of several sizes cost their coordinator: instructions, which nothing else on the
+//! machine has a part in, and CPU time.
 
 use crate::bench::page;
 use crate::shell::{self, Outcome};
@@ -9,9 +10,11 @@ use std::process::Command;
 const FLEETS: [u32; 4] = [10, 100, 1_000, 10_000];
 /// The virtual time of each, in s.
 const SECONDS: u32 = 3_600;
-/// Instructions are counted in two runs, in s: what the longer one has more is what the seconds cost, without beginning and end.
+/// Instructions are counted in two runs, in s: what the longer one has more is what the seconds
+/// cost, without beginning and end.
 const COUNTED: (u32, u32) = (10, 30);
-/// The function that holds every decision of the simulated run's coordinator, as callgrind names it.
+/// The function that holds every decision of the simulated run's coordinator, as callgrind names
+/// it.
 const DECISION: &str = "*simulation*world*decide*";
 
 /// What a fleet cost.
@@ -32,7 +35,8 @@ struct Cost {
 /// Measures all fleets and prints the table; with `write`, keeps it in `docs/benchmarks.md`.
 ///
 /// # Errors
-/// The simulation does not compile, breaks an invariant, or says something else than its costs; the page cannot be written.
+/// The simulation does not compile, breaks an invariant, or says something else than its costs; the
+/// page cannot be written.
 pub fn run(write: bool) -> Outcome<()> {
     let program = build()?;
     let callgrind = shell::which("valgrind");
@@ -42,20 +46,27 @@ pub fn run(write: bool) -> Outcome<()> {
     let mut costs = Vec::new();
     for hosts in FLEETS {
         println!("{hosts} hosts");
-        let text =
-            shell::capture(simulated(Command::new(&program), "cost_of_a_fleet", hosts, SECONDS).arg("--nocapture"))?;
-        let mut cost = read(&text).ok_or_else(|| format!("{} told no cost: {text}", program.display()))?;
+        let text = shell::capture(
+            simulated(Command::new(&program), "cost_of_a_fleet", hosts, SECONDS).arg("--nocapture"),
+        )?;
+        let mut cost =
+            read(&text).ok_or_else(|| format!("{} told no cost: {text}", program.display()))?;
         if let Some(valgrind) = &callgrind {
-            let [few, many] = [COUNTED.0, COUNTED.1].map(|seconds| counted(valgrind, &program, hosts, seconds));
+            let [few, many] =
+                [COUNTED.0, COUNTED.1].map(|seconds| counted(valgrind, &program, hosts, seconds));
             let more = many?.saturating_sub(few?);
-            cost.instructions = Some(more as f64 / f64::from(hosts) / f64::from(COUNTED.1 - COUNTED.0));
+            cost.instructions =
+                Some(more as f64 / f64::from(hosts) / f64::from(COUNTED.1 - COUNTED.0));
         }
         costs.push(cost);
     }
     let table = table(&costs);
     println!("\n{table}");
     if write {
-        page::put("soak --scale", &format!("\n`cargo xtask soak --scale --write` on {}\n\n{table}", page::machine()?))
+        page::put(
+            "soak --scale",
+            &format!("\n`cargo xtask soak --scale --write` on {}\n\n{table}", page::machine()?),
+        )
     } else {
         Ok(())
     }
@@ -64,14 +75,25 @@ pub fn run(write: bool) -> Outcome<()> {
 /// Builds the simulation, optimised, and says where it is.
 fn build() -> Outcome<PathBuf> {
     let mut cargo = shell::cargo();
-    cargo.args(["test", "--release", "--locked", "--package", "plimsoll-fleet", "--lib", "--no-run"]);
+    cargo.args([
+        "test",
+        "--release",
+        "--locked",
+        "--package",
+        "plimsoll-fleet",
+        "--lib",
+        "--no-run",
+    ]);
     let text = shell::capture(cargo.arg("--message-format=json"))?;
-    program(&text).ok_or_else(|| "cargo names no program of the tests of plimsoll-fleet; update cargo".to_owned())
+    program(&text).ok_or_else(|| {
+        "cargo names no program of the tests of plimsoll-fleet; update cargo".to_owned()
+    })
 }
 
 /// The program of the tests in cargo's messages.
 fn program(messages: &str) -> Option<PathBuf> {
-    let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let messages =
+        messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let tests = messages.filter(|message| message["profile"]["test"] == true);
     tests.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).next_back()
 }
@@ -79,14 +101,18 @@ fn program(messages: &str) -> Option<PathBuf> {
 /// The command that runs one of the simulation's tests with a fleet of this size.
 fn simulated(mut command: Command, test: &str, hosts: u32, seconds: u32) -> Command {
     command.args(["--exact", &format!("simulation::scale::{test}")]);
-    command.env("PLIMSOLL_SOAK_HOSTS", hosts.to_string()).env("PLIMSOLL_SOAK_SECONDS", seconds.to_string());
+    command
+        .env("PLIMSOLL_SOAK_HOSTS", hosts.to_string())
+        .env("PLIMSOLL_SOAK_SECONDS", seconds.to_string());
     command
 }
 
 /// The instructions of all decisions in a run of so many seconds.
 fn counted(valgrind: &Path, program: &Path, hosts: u32, seconds: u32) -> Outcome<u64> {
     let mut command = Command::new(valgrind);
-    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(format!("--toggle-collect={DECISION}"));
+    command
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(format!("--toggle-collect={DECISION}"));
     command.arg(program);
     let mut command = simulated(command, "decisions_of_a_fleet", hosts, seconds);
     // Its summary stands among the errors.
@@ -118,8 +144,10 @@ fn read(text: &str) -> Option<Cost> {
 
 /// The costs, and how many times as much a host costs as in the smallest fleet.
 fn table(costs: &[Cost]) -> String {
-    let mut text = "| hosts | samples | instructions per host and second | × the first | ns of CPU time per host and second | × the first | of one \
-                    processor | whole simulation, s of CPU time | most memory, MiB |\n|---|---|---|---|---|---|---|---|---|\n"
+    let mut text = "| hosts | samples | instructions per host and second | × the first | ns of \
+                    CPU time per host and second | × the first | of one processor | whole \
+                    simulation, s of CPU time | most memory, MiB \
+                    |\n|---|---|---|---|---|---|---|---|---|\n"
         .to_owned();
     let times = |of: Option<f64>, first: Option<f64>| match (of, first) {
         (Some(of), Some(first)) if first > 0.0 => format!("{:.2}", of / first),
@@ -159,12 +187,18 @@ fn thousands(number: u64) -> String {
 mod tests {
     use super::*;
 
-    const LINE: &str = "test a ... cost: hosts 10 samples 36010 host_second_ns 120.5 simulation_s 0.1 most_mib 5\nok";
+    const LINE: &str = "test a ... cost: hosts 10 samples 36010 host_second_ns 120.5 simulation_s \
+                        0.1 most_mib 5\nok";
 
     #[test]
     fn what_the_simulation_says_is_read_and_held_to_the_smallest_fleet() {
         let small = Cost { instructions: Some(400.0), ..read(LINE).expect("a cost") };
-        let large = Cost { hosts: 10_000, host_second_ns: 241.0, instructions: Some(300.0), ..small.clone() };
+        let large = Cost {
+            hosts: 10_000,
+            host_second_ns: 241.0,
+            instructions: Some(300.0),
+            ..small.clone()
+        };
         let table = table(&[small, large]);
         let rows: Vec<&str> = table.lines().skip(2).collect();
         assert_eq!(rows[0], "| 10 | 36,010 | 400 | 1.00 | 120 | 1.00 | 0.000 % | 0.1 | 5 |");
@@ -175,13 +209,17 @@ mod tests {
     #[test]
     fn without_callgrind_nothing_is_said_of_instructions() {
         let table = table(&[read(LINE).expect("a cost")]);
-        assert!(table.ends_with("| 10 | 36,010 | – | – | 120 | 1.00 | 0.000 % | 0.1 | 5 |\n"), "{table}");
+        assert!(
+            table.ends_with("| 10 | 36,010 | – | – | 120 | 1.00 | 0.000 % | 0.1 | 5 |\n"),
+            "{table}"
+        );
     }
 
     #[test]
     fn the_program_and_the_count_are_found_in_what_others_print() {
-        let messages = "{\"profile\":{\"test\":false},\"executable\":\"/no\"}\nno JSON\n\
-                        {\"profile\":{\"test\":true},\"executable\":\"/t/fleet-1\"}\n{\"reason\":\"build-finished\"}";
+        let messages = "{\"profile\":{\"test\":false},\"executable\":\"/no\"}\nno \
+                        JSON\n{\"profile\":{\"test\":true},\"executable\":\"/t/fleet-1\"}\n{\"\
+                        reason\":\"build-finished\"}";
         assert_eq!(program(messages), Some(PathBuf::from("/t/fleet-1")));
         assert_eq!(program("{}"), None);
         assert_eq!(collected("==7== \n==7== Collected : 123456\n==7== \n"), Some(123_456));

@@ -3,7 +3,8 @@
 use super::Finding;
 use super::tree::Tree;
 
-/// A crate's folder and the crates it may name in its dependencies. Whatever is not here has no place yet.
+/// A crate's folder and the crates it may name in its dependencies. Whatever is not here has no
+/// place yet.
 const ARROWS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("twin", &["model"]),
@@ -18,7 +19,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("tests", &["model", "twin", "probe", "store", "analysis", "engine", "fleet", "report", "cli"]),
 ];
 
-const REMEDY: &str = "move the code to the room that may see both, or hand it over as a noun of `model`";
+const REMEDY: &str =
+    "move the code to the room that may see both, or hand it over as a noun of `model`";
 
 /// Every arrow that the design does not have.
 pub fn check(tree: &Tree) -> Vec<Finding> {
@@ -39,7 +41,11 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
         };
         if allowed(name).is_none() {
             let what = format!("the crate `{name}` has no place among the arrows");
-            findings.push(Finding::new(&manifest.path, what, "draw its arrows in xtask/src/tidy/arrows.rs"));
+            findings.push(Finding::new(
+                &manifest.path,
+                what,
+                "draw its arrows in xtask/src/tidy/arrows.rs",
+            ));
             continue;
         }
         for (kind, user) in used(&table) {
@@ -59,7 +65,8 @@ fn allowed(name: &str) -> Option<&'static [&'static str]> {
 
 /// Whether `from` may have `to` among its dependencies of `kind`.
 ///
-/// Tests may look further than the code they test, but never back: a crate whose tests need what is built on it is two crates.
+/// Tests may look further than the code they test, but never back: a crate whose tests need what is
+/// built on it is two crates.
 fn may_use(from: &str, to: &str, kind: &str) -> bool {
     let direct = |from, to| allowed(from).is_some_and(|list| list.contains(&to));
     match kind {
@@ -68,7 +75,8 @@ fn may_use(from: &str, to: &str, kind: &str) -> bool {
     }
 }
 
-/// Whether following arrows from `from` leads to `to`. The arrows have no circle, which a test holds.
+/// Whether following arrows from `from` leads to `to`. The arrows have no circle, which a test
+/// holds.
 fn reaches(from: &str, to: &str) -> bool {
     allowed(from).unwrap_or_default().iter().any(|next| *next == to || reaches(next, to))
 }
@@ -77,7 +85,8 @@ fn reaches(from: &str, to: &str) -> bool {
 fn used(manifest: &toml::Table) -> Vec<(&'static str, String)> {
     let mut used = Vec::new();
     let targets = manifest.get("target").and_then(toml::Value::as_table);
-    let per_target = targets.into_iter().flat_map(|table| table.values()).filter_map(toml::Value::as_table);
+    let per_target =
+        targets.into_iter().flat_map(|table| table.values()).filter_map(toml::Value::as_table);
     for table in std::iter::once(manifest).chain(per_target) {
         for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
             let dependencies = table.get(kind).and_then(toml::Value::as_table);
@@ -105,7 +114,10 @@ fn own_name<'a>(key: &'a str, value: &'a toml::Value) -> Option<&'a str> {
 
 /// The 1-based line that names `dependency`, 1 where none does.
 fn line_of(manifest: &str, dependency: &str) -> usize {
-    manifest.lines().position(|line| super::code::has_word(line, dependency)).map_or(1, |index| index + 1)
+    manifest
+        .lines()
+        .position(|line| super::code::has_word(line, dependency))
+        .map_or(1, |index| index + 1)
 }
 
 #[cfg(test)]
@@ -118,7 +130,8 @@ mod tests {
 
     #[test]
     fn the_arrows_of_the_design_pass() {
-        let report = "[dependencies]\nanalysis.workspace = true\nmodel.workspace = true\nserde_json.workspace = true\n";
+        let report = "[dependencies]\nanalysis.workspace = true\nmodel.workspace = \
+                      true\nserde_json.workspace = true\n";
         assert!(findings("crates/report/Cargo.toml", report).is_empty());
         let twin = "[target.'cfg(unix)'.dependencies]\ntwin = { workspace = true }\n";
         assert!(findings("crates/engine/Cargo.toml", twin).is_empty());
@@ -131,27 +144,57 @@ mod tests {
             "[package]\nname = \"a\"\n[dependencies]\nengine.workspace = true\n",
         );
         assert_eq!(found.len(), 1);
-        assert!(found[0].starts_with("crates/analysis/Cargo.toml:4 `analysis` may not use `engine`"), "{}", found[0]);
+        assert!(
+            found[0].starts_with("crates/analysis/Cargo.toml:4 `analysis` may not use `engine`"),
+            "{}",
+            found[0]
+        );
     }
 
     #[test]
     fn another_name_hides_nothing() {
-        for dependency in ["e = { path = \"../engine\" }", "e = { package = \"plimsoll-engine\", workspace = true }"] {
-            let found = findings("crates/report/Cargo.toml", &format!("[dependencies]\n{dependency}\n"));
+        for dependency in [
+            "e = { path = \"../engine\" }",
+            "e = { package = \"plimsoll-engine\", workspace = true }",
+        ] {
+            let found =
+                findings("crates/report/Cargo.toml", &format!("[dependencies]\n{dependency}\n"));
             assert_eq!(found.len(), 1, "{dependency}");
         }
-        assert_eq!(findings("crates/store/Cargo.toml", "[target.'cfg(unix)'.dependencies]\nfleet = \"1\"\n").len(), 1);
         assert_eq!(
-            findings("crates/store/Cargo.toml", "[build-dependencies]\nplimsoll = { path = \"../cli\" }\n").len(),
+            findings(
+                "crates/store/Cargo.toml",
+                "[target.'cfg(unix)'.dependencies]\nfleet = \"1\"\n"
+            )
+            .len(),
+            1
+        );
+        assert_eq!(
+            findings(
+                "crates/store/Cargo.toml",
+                "[build-dependencies]\nplimsoll = { path = \"../cli\" }\n"
+            )
+            .len(),
             1
         );
     }
 
     #[test]
     fn tests_may_look_sideways_but_not_back() {
-        assert!(findings("crates/report/Cargo.toml", "[dev-dependencies]\nengine.workspace = true\n").is_empty());
-        assert_eq!(findings("crates/model/Cargo.toml", "[dev-dependencies]\nstore.workspace = true\n").len(), 1);
-        assert_eq!(findings("crates/engine/Cargo.toml", "[dev-dependencies]\nfleet.workspace = true\n").len(), 1);
+        assert!(
+            findings("crates/report/Cargo.toml", "[dev-dependencies]\nengine.workspace = true\n")
+                .is_empty()
+        );
+        assert_eq!(
+            findings("crates/model/Cargo.toml", "[dev-dependencies]\nstore.workspace = true\n")
+                .len(),
+            1
+        );
+        assert_eq!(
+            findings("crates/engine/Cargo.toml", "[dev-dependencies]\nfleet.workspace = true\n")
+                .len(),
+            1
+        );
     }
 
     #[test]

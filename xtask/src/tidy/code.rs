@@ -1,8 +1,10 @@
 //! Rust text without what is not code.
 
-/// `text` with every comment and every literal of text blanked out; lines and columns stay where they are.
+/// `text` with every comment and every literal of text blanked out; lines and columns stay where
+/// they are.
 ///
-/// It is not a full lexer: it knows what it takes to tell code from comments, strings and characters.
+/// It is not a full lexer: it knows what it takes to tell code from comments, strings and
+/// characters.
 pub fn only_code(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -107,7 +109,11 @@ fn char_length(rest: &str) -> usize {
 
 /// The 1-based lines on which `word` stands by itself, not as part of a longer name.
 pub fn lines_with_word(text: &str, word: &str) -> Vec<usize> {
-    text.lines().enumerate().filter(|(_, line)| has_word(line, word)).map(|(index, _)| index + 1).collect()
+    text.lines()
+        .enumerate()
+        .filter(|(_, line)| has_word(line, word))
+        .map(|(index, _)| index + 1)
+        .collect()
 }
 
 /// Whether `word` stands in `line` with no letter, digit or underscore next to it.

@@ -1,4 +1,5 @@
-//! Rules about packages that are not ours: each has a reason, a licence that we allow, and one version.
+//! Rules about packages that are not ours: each has a reason, a licence that we allow, and one
+//! version.
 
 use super::spdx;
 use super::tree::Tree;
@@ -11,9 +12,11 @@ const RULES: &str = "deny.toml";
 /// Fewer words than this are a label and no reason.
 const LEAST_WORDS: usize = 5;
 
-/// Every dependency of the workspace has its sentence in `docs/decisions/dependencies.md`, and every sentence its dependency.
+/// Every dependency of the workspace has its sentence in `docs/decisions/dependencies.md`, and
+/// every sentence its dependency.
 pub fn reasons(tree: &Tree) -> Vec<Finding> {
-    let Some(manifest) = tree.text("Cargo.toml").and_then(|text| text.parse::<toml::Table>().ok()) else {
+    let Some(manifest) = tree.text("Cargo.toml").and_then(|text| text.parse::<toml::Table>().ok())
+    else {
         return vec![Finding::new("Cargo.toml", "is missing or no TOML", "mend it")];
     };
     let workspace = manifest.get("workspace").and_then(|workspace| workspace.get("dependencies"));
@@ -30,11 +33,20 @@ pub fn reasons(tree: &Tree) -> Vec<Finding> {
         match given.iter().find(|(_, given, _)| given == name) {
             None => {
                 let what = format!("has no sentence for `{name}`");
-                findings.push(Finding::new(REASONS, what, "say there what it is for and why this one"));
+                findings.push(Finding::new(
+                    REASONS,
+                    what,
+                    "say there what it is for and why this one",
+                ));
             }
             Some((line, _, sentence)) if sentence.split_whitespace().count() < LEAST_WORDS => {
                 let what = format!("the words for `{name}` are no sentence");
-                findings.push(Finding::at(REASONS, *line, what, "say what it is for and why this one"));
+                findings.push(Finding::at(
+                    REASONS,
+                    *line,
+                    what,
+                    "say what it is for and why this one",
+                ));
             }
             Some(_) => {}
         }
@@ -42,7 +54,12 @@ pub fn reasons(tree: &Tree) -> Vec<Finding> {
     for (line, name, _) in &given {
         if !declared.contains(&name.as_str()) {
             let what = format!("`{name}` is no dependency of the workspace");
-            findings.push(Finding::at(REASONS, *line, what, "take its line out, or name it in Cargo.toml"));
+            findings.push(Finding::at(
+                REASONS,
+                *line,
+                what,
+                "take its line out, or name it in Cargo.toml",
+            ));
         }
     }
     findings
@@ -52,7 +69,9 @@ pub fn reasons(tree: &Tree) -> Vec<Finding> {
 fn sentences(page: &str) -> Vec<(usize, String, String)> {
     let mut found = Vec::new();
     for (index, line) in page.lines().enumerate() {
-        if let Some((name, words)) = line.strip_prefix("| `").and_then(|rest| rest.split_once("` |")) {
+        if let Some((name, words)) =
+            line.strip_prefix("| `").and_then(|rest| rest.split_once("` |"))
+        {
             found.push((index + 1, name.to_owned(), words.replace('|', " ").trim().to_owned()));
         }
     }
@@ -71,7 +90,8 @@ impl Rules {
         let table: toml::Table = tree.text(RULES)?.parse().ok()?;
         let licences = table.get("licenses")?.get("allow")?.as_array()?;
         let licences = licences.iter().filter_map(toml::Value::as_str).map(str::to_owned).collect();
-        let skips = table.get("bans").and_then(|bans| bans.get("skip")).and_then(toml::Value::as_array);
+        let skips =
+            table.get("bans").and_then(|bans| bans.get("skip")).and_then(toml::Value::as_array);
         let skip = |entry: &toml::Value| {
             let text = |field| entry.get(field).and_then(toml::Value::as_str).map(str::to_owned);
             Some((text("name")?, text("version")?))
@@ -82,18 +102,27 @@ impl Rules {
     fn skips(&self, name: &str, version: &str) -> bool {
         self.skips.iter().any(|(skipped, prefix)| {
             skipped == name
-                && version.strip_prefix(prefix.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+                && version
+                    .strip_prefix(prefix.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         })
     }
 }
 
-/// The packages of `metadata` (JSON of `cargo metadata`) against the licences and the duplicates of `deny.toml`.
+/// The packages of `metadata` (JSON of `cargo metadata`) against the licences and the duplicates of
+/// `deny.toml`.
 pub fn judge(tree: &Tree, metadata: &str) -> Verdict {
     let Some(rules) = Rules::read(tree) else {
-        return vec![Finding::new(RULES, "is missing, no TOML, or allows no licence", "mend it")].into();
+        return vec![Finding::new(RULES, "is missing, no TOML, or allows no licence", "mend it")]
+            .into();
     };
     let Ok(metadata) = serde_json::from_str::<Value>(metadata) else {
-        return vec![Finding::new("cargo metadata", "wrote something that is no JSON", "update cargo")].into();
+        return vec![Finding::new(
+            "cargo metadata",
+            "wrote something that is no JSON",
+            "update cargo",
+        )]
+        .into();
     };
     let mut verdict = Verdict::default();
     let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -110,7 +139,8 @@ pub fn judge(tree: &Tree, metadata: &str) -> Verdict {
             Ok(false) => format!("`{licence}` is not allowed"),
             Err(error) => format!("its licence `{licence}` cannot be read: {error}"),
         };
-        let remedy = "take another package, or allow the licence in deny.toml and say why in docs/decisions";
+        let remedy =
+            "take another package, or allow the licence in deny.toml and say why in docs/decisions";
         verdict.findings.push(Finding::new(format_args!("{name} {version}"), problem, remedy));
     }
     for (name, versions) in versions {
@@ -125,8 +155,13 @@ fn judge_versions(name: &str, versions: &[&str], rules: &Rules, verdict: &mut Ve
     }
     let all = versions.join(", ");
     if versions.iter().filter(|version| !rules.skips(name, version)).count() > 1 {
-        let remedy = "bring the versions together (`cargo tree -i NAME@VERSION` shows who asks), or skip one in deny.toml with its reason";
-        verdict.findings.push(Finding::new(name, format!("comes in several versions: {all}"), remedy));
+        let remedy = "bring the versions together (`cargo tree -i NAME@VERSION` shows who asks), \
+                      or skip one in deny.toml with its reason";
+        verdict.findings.push(Finding::new(
+            name,
+            format!("comes in several versions: {all}"),
+            remedy,
+        ));
     } else {
         verdict.hints.push(format!("{name} comes as {all}; deny.toml says why"));
     }
@@ -140,8 +175,8 @@ fn word<'a>(package: &'a Value, field: &str) -> &'a str {
 mod tests {
     use super::*;
 
-    const DENY: &str =
-        "[licenses]\nallow = [\"MIT\"]\n[bans]\nskip = [{ name = \"syn\", version = \"2\", reason = \"x\" }]\n";
+    const DENY: &str = "[licenses]\nallow = [\"MIT\"]\n[bans]\nskip = [{ name = \"syn\", version \
+                        = \"2\", reason = \"x\" }]\n";
 
     fn metadata(packages: &[(&str, &str, &str)]) -> String {
         let packages: Vec<Value> = packages
@@ -159,7 +194,12 @@ mod tests {
 
     #[test]
     fn an_unknown_licence_is_refused() {
-        let found = verdict(&[("good", "1.0.0", "MIT"), ("bad", "1.2.0", "GPL-3.0"), ("none", "1.0.0", "")]).findings;
+        let found = verdict(&[
+            ("good", "1.0.0", "MIT"),
+            ("bad", "1.2.0", "GPL-3.0"),
+            ("none", "1.0.0", ""),
+        ])
+        .findings;
         let places: Vec<&str> = found.iter().map(|finding| finding.place.as_str()).collect();
         assert_eq!(places, ["bad 1.2.0", "none 1.0.0"]);
     }
@@ -182,8 +222,10 @@ mod tests {
 
     #[test]
     fn dependencies_and_reasons_match() {
-        let manifest = "[workspace.dependencies]\nmodel = { path = \"crates/model\" }\ntoml = \"1\"\nlibc = \"0.2\"\nserde = \"1\"\n";
-        let page = "| package | for |\n|---|---|\n| `toml` | reads suites, with the place of every value |\n| `libc` | calls |\n| `gone` | was once of some use here |\n";
+        let manifest = "[workspace.dependencies]\nmodel = { path = \"crates/model\" }\ntoml = \
+                        \"1\"\nlibc = \"0.2\"\nserde = \"1\"\n";
+        let page = "| package | for |\n|---|---|\n| `toml` | reads suites, with the place of \
+                    every value |\n| `libc` | calls |\n| `gone` | was once of some use here |\n";
         let found = reasons(&Tree::of(&[("Cargo.toml", manifest), (REASONS, page)]));
         let found: Vec<String> = found.iter().map(ToString::to_string).collect();
         assert_eq!(found.len(), 3, "{found:?}");

@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: the rules of the house that no compiler checks.
 //!
-//! Every check is a pure function over a [`Tree`], with its tests beside it. To add one: write the function, and give it a
-//! line in [`CHECKS`].
+//! Every check is a pure function over a [`Tree`], with its tests beside it. To add one: write the
+//! function, and give it a line in [`CHECKS`].
 
 mod arrows;
 mod code;
@@ -96,30 +96,42 @@ pub fn run() -> Outcome<()> {
     }
     match cargo_deny() {
         Ok(()) if failed == 0 => Ok(()),
-        Ok(()) => Err(format!("{failed} of {} checks failed; every FAIL line names its remedy", CHECKS.len())),
+        Ok(()) => Err(format!(
+            "{failed} of {} checks failed; every FAIL line names its remedy",
+            CHECKS.len()
+        )),
         Err(problem) => Err(problem),
     }
 }
 
-/// The packages that the lock file names for this platform, as cargo knows them, against the rules of `deny.toml`.
+/// The packages that the lock file names for this platform, as cargo knows them, against the rules
+/// of `deny.toml`.
 fn dependencies_of_the_lock(tree: &Tree) -> Verdict {
     let metadata = shell::host_triple().and_then(|triple| {
         // For all platforms, cargo would download packages that no build here ever needs.
-        let arguments = ["metadata", "--format-version", "1", "--locked", "--filter-platform", &triple];
+        let arguments =
+            ["metadata", "--format-version", "1", "--locked", "--filter-platform", &triple];
         shell::capture(shell::cargo().args(arguments))
     });
     match metadata {
         Ok(text) => dependencies::judge(tree, &text),
-        Err(problem) => vec![Finding::new("Cargo.lock", problem, "bring the lock file up to date")].into(),
+        Err(problem) => {
+            vec![Finding::new("Cargo.lock", problem, "bring the lock file up to date")].into()
+        }
     }
 }
 
-/// cargo-deny knows the licence texts and not only the names; it takes minutes to build, so it is used where it is.
+/// cargo-deny knows the licence texts and not only the names; it takes minutes to build, so it is
+/// used where it is.
 fn cargo_deny() -> Outcome<()> {
     if shell::which("cargo-deny").is_none() {
-        println!("SKIPPED: cargo-deny because it is not installed; `licences` above checks the same deny.toml by name");
+        println!(
+            "SKIPPED: cargo-deny because it is not installed; `licences` above checks the same \
+             deny.toml by name"
+        );
         return Ok(());
     }
     let deny = ["deny", "--offline", "--all-features", "check", "licenses", "bans", "sources"];
-    shell::show(shell::cargo().args(deny)).map_err(|_| "cargo deny refuses a package; see above".to_owned())
+    shell::show(shell::cargo().args(deny))
+        .map_err(|_| "cargo deny refuses a package; see above".to_owned())
 }

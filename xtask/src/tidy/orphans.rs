@@ -1,13 +1,17 @@
-//! Source that no one compiles: a file left behind says things that are not true any more, and a test in it never runs.
+//! Source that no one compiles: a file left behind says things that are not true any more, and a
+//! test in it never runs.
 
 use super::Finding;
 use super::tree::{Text, Tree};
 
-const REMEDY: &str = "declare it where it belongs (`mod`, or `[[test]]` in a Cargo.toml), or remove it";
+const REMEDY: &str =
+    "declare it where it belongs (`mod`, or `[[test]]` in a Cargo.toml), or remove it";
 
 /// Rust files that are neither a crate's root nor anyone's module.
 pub fn check(tree: &Tree) -> Vec<Finding> {
-    let sources = tree.ending(".rs").filter(|file| !is_root(tree, &file.path) && !is_module(tree, &file.path));
+    let sources = tree
+        .ending(".rs")
+        .filter(|file| !is_root(tree, &file.path) && !is_module(tree, &file.path));
     sources.map(|file| Finding::new(&file.path, "is compiled by nobody", REMEDY)).collect()
 }
 
@@ -31,7 +35,10 @@ fn is_root(tree: &Tree, path: &str) -> bool {
 /// Whether a manifest gives `path` to a target.
 fn names(manifest: &Text, path: &str) -> bool {
     let above = split(&manifest.path).0;
-    let paths = manifest.text.lines().filter_map(|line| line.trim().strip_prefix("path = \"")?.strip_suffix('"'));
+    let paths = manifest
+        .text
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("path = \"")?.strip_suffix('"'));
     paths.into_iter().any(|named| resolve(above, named) == path)
 }
 
@@ -42,7 +49,12 @@ fn is_module(tree: &Tree, path: &str) -> bool {
         "mod.rs" => split(folder),
         _ => (folder, name.trim_end_matches(".rs")),
     };
-    let parents = [join(above, "mod.rs"), join(above, "lib.rs"), join(above, "main.rs"), format!("{above}.rs")];
+    let parents = [
+        join(above, "mod.rs"),
+        join(above, "lib.rs"),
+        join(above, "main.rs"),
+        format!("{above}.rs"),
+    ];
     let by_name = format!("mod {module};");
     parents.iter().filter_map(|parent| tree.text(parent)).any(|text| text.contains(&by_name))
         || beside(tree, above).any(|text| text.text.contains(&by_name))
@@ -51,13 +63,17 @@ fn is_module(tree: &Tree, path: &str) -> bool {
 
 /// The roots of tests and examples in a folder: their modules lie beside them.
 fn beside<'a>(tree: &'a Tree, folder: &'a str) -> impl Iterator<Item = &'a Text> {
-    tree.ending(".rs").filter(move |file| split(&file.path).0 == folder && is_root(tree, &file.path))
+    tree.ending(".rs")
+        .filter(move |file| split(&file.path).0 == folder && is_root(tree, &file.path))
 }
 
 /// Whether `file` has a module of which it gives the path.
 fn includes(file: &Text, path: &str) -> bool {
     let above = split(&file.path).0;
-    let paths = file.text.lines().filter_map(|line| line.trim().strip_prefix("#[path = \"")?.strip_suffix("\"]"));
+    let paths = file
+        .text
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("#[path = \"")?.strip_suffix("\"]"));
     paths.into_iter().any(|named| resolve(above, named) == path)
 }
 
@@ -107,7 +123,12 @@ mod tests {
 
     #[test]
     fn modules_and_tests_that_nobody_declares_are_told() {
-        for orphan in ["crates/a/src/old.rs", "crates/a/src/room/old.rs", "crates/a/src/old/mod.rs", "tests/old.rs"] {
+        for orphan in [
+            "crates/a/src/old.rs",
+            "crates/a/src/room/old.rs",
+            "crates/a/src/old/mod.rs",
+            "tests/old.rs",
+        ] {
             let tree = Tree::of(&[HOUSE, &[(orphan, "")]].concat());
             let findings = check(&tree);
             assert_eq!(findings.len(), 1, "{orphan}: {findings:?}");

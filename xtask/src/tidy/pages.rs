@@ -7,7 +7,9 @@ use super::tree::{Text, Tree};
 pub fn generated(tree: &Tree, pages: &[(&str, String)]) -> Vec<Finding> {
     let stale = pages.iter().filter(|(path, text)| tree.text(path) != Some(text));
     stale
-        .map(|(path, _)| Finding::new(path, "differs from the types that it describes", "run `cargo xtask docs`"))
+        .map(|(path, _)| {
+            Finding::new(path, "differs from the types that it describes", "run `cargo xtask docs`")
+        })
         .collect()
 }
 
@@ -20,7 +22,12 @@ pub fn links(tree: &Tree) -> Vec<Finding> {
             let there = resolve(&page.path, &path);
             if !there.as_ref().is_some_and(|there| tree.has(there)) {
                 let what = format!("links to `{target}`, which is not there");
-                findings.push(Finding::at(&page.path, line, what, "mend the link, or add the file to git"));
+                findings.push(Finding::at(
+                    &page.path,
+                    line,
+                    what,
+                    "mend the link, or add the file to git",
+                ));
             }
         }
     }
@@ -101,9 +108,20 @@ const MACHINE_PATHS: &[&str] =
 pub fn machine_paths(tree: &Tree) -> Vec<Finding> {
     let remedy = "write a path from the root of the workspace, or a name such as DIR";
     let in_file = |file: &Text| {
-        let lines = file.text.lines().enumerate().filter_map(|(index, line)| Some((index, machine_path(line)?)));
+        let lines = file
+            .text
+            .lines()
+            .enumerate()
+            .filter_map(|(index, line)| Some((index, machine_path(line)?)));
         lines
-            .map(|(index, path)| Finding::at(&file.path, index + 1, format!("has the absolute path `{path}…`"), remedy))
+            .map(|(index, path)| {
+                Finding::at(
+                    &file.path,
+                    index + 1,
+                    format!("has the absolute path `{path}…`"),
+                    remedy,
+                )
+            })
             .collect::<Vec<_>>()
     };
     tree.texts.iter().flat_map(in_file).collect()
@@ -112,10 +130,10 @@ pub fn machine_paths(tree: &Tree) -> Vec<Finding> {
 fn machine_path(line: &str) -> Option<&'static str> {
     // Behind a name or a bracket it is part of a longer path, such as `$DIR/…` or an address.
     let continues = |c: char| c.is_alphanumeric() || "._-~})>*".contains(c);
-    MACHINE_PATHS
-        .iter()
-        .copied()
-        .find(|path| line.match_indices(path).any(|(at, _)| !line[..at].chars().next_back().is_some_and(continues)))
+    MACHINE_PATHS.iter().copied().find(|path| {
+        line.match_indices(path)
+            .any(|(at, _)| !line[..at].chars().next_back().is_some_and(continues))
+    })
 }
 
 #[cfg(test)]
@@ -144,8 +162,10 @@ mod tests {
             ("README.md", ""),
             ("Cargo.toml", ""),
         ]);
-        let found: Vec<String> =
-            links(&tree).iter().map(|finding| format!("{} {}", finding.place, finding.what)).collect();
+        let found: Vec<String> = links(&tree)
+            .iter()
+            .map(|finding| format!("{} {}", finding.place, finding.what))
+            .collect();
         assert_eq!(found.len(), 3, "{found:?}");
         assert!(found[0].starts_with("docs/page.md:6 links to `gone.md`"));
         assert!(found[1].contains("out.md") && found[2].starts_with("docs/page.md:8"));
@@ -156,7 +176,8 @@ mod tests {
         let home = format!("{}{}me", "/ho", "me/");
         let text = format!("in {home}\nhttps://example.org{home}\n$DIR{home}\n");
         let tree = Tree::of(&[("a.md", &text)]);
-        let found: Vec<String> = machine_paths(&tree).into_iter().map(|finding| finding.place).collect();
+        let found: Vec<String> =
+            machine_paths(&tree).into_iter().map(|finding| finding.place).collect();
         assert_eq!(found, ["a.md:1"]);
     }
 }

@@ -9,7 +9,8 @@ const MAX_LINES: usize = 800;
 /// From here on it is time to look for the second duty.
 const HINT_LINES: usize = 500;
 
-/// Only `report`, `cli`, chores and tests print; anybody else's words would end up between the lines of a report.
+/// Only `report`, `cli`, chores and tests print; anybody else's words would end up between the
+/// lines of a report.
 pub fn prints(tree: &Tree) -> Vec<Finding> {
     let remedy = "return the words, or send them as an event, and let `report` print them";
     let mut findings = Vec::new();
@@ -28,7 +29,8 @@ pub fn prints(tree: &Tree) -> Vec<Finding> {
 
 fn may_print(path: &str) -> bool {
     let Some(inside) = path.strip_prefix("crates/") else { return true };
-    let test_or_build = path.contains("/tests/") || path.contains("/benches/") || path.contains("/examples/");
+    let test_or_build =
+        path.contains("/tests/") || path.contains("/benches/") || path.contains("/examples/");
     let test_or_build = test_or_build || path.ends_with("/tests.rs") || path.ends_with("/build.rs");
     inside.starts_with("report/") || inside.starts_with("cli/") || test_or_build
 }
@@ -39,13 +41,16 @@ pub fn unsafe_code(tree: &Tree) -> Vec<Finding> {
     let outside = tree.ending(".rs").filter(|file| !file.path.starts_with("crates/engine/"));
     let in_file = |file: &Text| {
         let lines = lines_with_word(&only_code(&file.text), concat!("un", "safe"));
-        lines.into_iter().map(|line| Finding::at(&file.path, line, "unsafe code", remedy)).collect::<Vec<_>>()
+        lines
+            .into_iter()
+            .map(|line| Finding::at(&file.path, line, "unsafe code", remedy))
+            .collect::<Vec<_>>()
     };
     outside.flat_map(in_file).collect()
 }
 
-/// `model`, `analysis` and `twin` open no file, start no thread and read no clock: whatever they decide can be tested by
-/// calling it.
+/// `model`, `analysis` and `twin` open no file, start no thread and read no clock: whatever they
+/// decide can be tested by calling it.
 pub fn purity(tree: &Tree) -> Vec<Finding> {
     let remedy = "take the value as an argument and let `fleet` or `cli` fetch it";
     let mut findings = Vec::new();
@@ -59,19 +64,30 @@ pub fn purity(tree: &Tree) -> Vec<Finding> {
         let code = only_code(&file.text);
         for name in ["Instant", "SystemTime"] {
             for line in lines_with_word(&code, name) {
-                findings.push(Finding::at(&file.path, line, format!("`{name}` is a clock"), remedy));
+                findings.push(Finding::at(
+                    &file.path,
+                    line,
+                    format!("`{name}` is a clock"),
+                    remedy,
+                ));
             }
         }
         for (line, module) in std_modules(&code) {
             if ["fs", "net", "thread", "process", "env"].contains(&module.as_str()) {
-                findings.push(Finding::at(&file.path, line, format!("`std::{module}` is an effect"), remedy));
+                findings.push(Finding::at(
+                    &file.path,
+                    line,
+                    format!("`std::{module}` is an effect"),
+                    remedy,
+                ));
             }
         }
     }
     findings
 }
 
-/// The modules of `std` that `code` names, as `std::fs` or inside `std::{…}`, each with its 1-based line.
+/// The modules of `std` that `code` names, as `std::fs` or inside `std::{…}`, each with its 1-based
+/// line.
 fn std_modules(code: &str) -> Vec<(usize, String)> {
     let mut modules = Vec::new();
     for (at, _) in code.match_indices("std") {
@@ -83,7 +99,8 @@ fn std_modules(code: &str) -> Vec<(usize, String)> {
         let path = path.trim_start();
         match path.strip_prefix('{') {
             None => modules.push((line, first_name(path))),
-            Some(group) => modules.extend(group_members(group).into_iter().map(|member| (line, first_name(member)))),
+            Some(group) => modules
+                .extend(group_members(group).into_iter().map(|member| (line, first_name(member)))),
         }
     }
     modules
@@ -121,7 +138,11 @@ pub fn lengths(tree: &Tree) -> Verdict {
         let lines = file.text.lines().count();
         if lines > MAX_LINES {
             let what = format!("{lines} lines are more than {MAX_LINES}");
-            verdict.findings.push(Finding::new(&file.path, what, "give its second duty a file of its own"));
+            verdict.findings.push(Finding::new(
+                &file.path,
+                what,
+                "give its second duty a file of its own",
+            ));
         } else if lines > HINT_LINES {
             verdict.hints.push(format!("{} has {lines} lines", file.path));
         }
@@ -133,19 +154,32 @@ pub fn lengths(tree: &Tree) -> Verdict {
 pub fn leftovers(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     let read = [".rs", ".sh", ".toml", ".html", ".js", ".css", ".ci/run"];
-    for file in tree.texts.iter().filter(|file| read.iter().any(|ending| file.path.ends_with(ending))) {
+    for file in
+        tree.texts.iter().filter(|file| read.iter().any(|ending| file.path.ends_with(ending)))
+    {
         for note in [concat!("TO", "DO"), concat!("FIX", "ME")] {
             for line in lines_with_word(&file.text, note) {
                 let what = format!("`{note}`");
-                findings.push(Finding::at(&file.path, line, what, "do it, or open an issue and take the note out"));
+                findings.push(Finding::at(
+                    &file.path,
+                    line,
+                    what,
+                    "do it, or open an issue and take the note out",
+                ));
             }
         }
         if file.path.ends_with(".rs") {
             for (index, line) in only_code(&file.text).lines().enumerate() {
                 let attribute: String = line.chars().filter(|c| !c.is_whitespace()).collect();
                 if attribute.contains("#[ignore") {
-                    let remedy = "mend the test, or let it ask PLIMSOLL_TEST_PARTS for what it needs";
-                    findings.push(Finding::at(&file.path, index + 1, "a test that is switched off", remedy));
+                    let remedy =
+                        "mend the test, or let it ask PLIMSOLL_TEST_PARTS for what it needs";
+                    findings.push(Finding::at(
+                        &file.path,
+                        index + 1,
+                        "a test that is switched off",
+                        remedy,
+                    ));
                 }
             }
         }
@@ -163,29 +197,46 @@ mod tests {
 
     #[test]
     fn only_the_rooms_that_may_do_print() {
-        let text = "// println!(\"no\")\nfn f() { println!(\"yes\"); }\nfn g() { sprint!(); dbg!(1); }\n";
-        let files =
-            ["crates/engine/src/a.rs", "crates/report/src/a.rs", "crates/cli/src/a.rs", "xtask/src/a.rs", "tests/a.rs"];
+        let text =
+            "// println!(\"no\")\nfn f() { println!(\"yes\"); }\nfn g() { sprint!(); dbg!(1); }\n";
+        let files = [
+            "crates/engine/src/a.rs",
+            "crates/report/src/a.rs",
+            "crates/cli/src/a.rs",
+            "xtask/src/a.rs",
+            "tests/a.rs",
+        ];
         let tree = Tree::of(&files.map(|path| (path, text)));
-        assert_eq!(places(&prints(&tree)), ["crates/engine/src/a.rs:2", "crates/engine/src/a.rs:3"]);
-        assert!(may_print("crates/engine/tests/a.rs") && may_print("crates/model/src/spec/tests.rs"));
+        assert_eq!(
+            places(&prints(&tree)),
+            ["crates/engine/src/a.rs:2", "crates/engine/src/a.rs:3"]
+        );
+        assert!(
+            may_print("crates/engine/tests/a.rs") && may_print("crates/model/src/spec/tests.rs")
+        );
     }
 
     #[test]
     fn unsafe_code_stays_in_the_engine() {
         let text = "#![forbid(unsafe_code)]\n// unsafe\nfn f() { unsafe { g() } }\n";
-        let tree =
-            Tree::of(&["crates/engine/src/a.rs", "crates/probe/src/a.rs", "tests/a.rs"].map(|path| (path, text)));
+        let tree = Tree::of(
+            &["crates/engine/src/a.rs", "crates/probe/src/a.rs", "tests/a.rs"]
+                .map(|path| (path, text)),
+        );
         assert_eq!(places(&unsafe_code(&tree)), ["crates/probe/src/a.rs:3", "tests/a.rs:3"]);
     }
 
     #[test]
     fn pure_rooms_have_no_effects() {
-        let text = "use std::{fmt, fs::{self, File}};\nuse std::fmt;\n\nfn f() { std::thread::yield_now() }\n\
-                    use std::time::Instant;\n//! std::fs\nuse mystd::net;\nuse std :: net;\n";
-        let tree = Tree::of(&["crates/model/src/a.rs", "crates/probe/src/a.rs"].map(|path| (path, text)));
-        let mut found: Vec<usize> =
-            purity(&tree).iter().filter_map(|finding| finding.place.rsplit(':').next()?.parse().ok()).collect();
+        let text = "use std::{fmt, fs::{self, File}};\nuse std::fmt;\n\nfn f() { \
+                    std::thread::yield_now() }\nuse std::time::Instant;\n//! std::fs\nuse \
+                    mystd::net;\nuse std :: net;\n";
+        let tree =
+            Tree::of(&["crates/model/src/a.rs", "crates/probe/src/a.rs"].map(|path| (path, text)));
+        let mut found: Vec<usize> = purity(&tree)
+            .iter()
+            .filter_map(|finding| finding.place.rsplit(':').next()?.parse().ok())
+            .collect();
         found.sort_unstable();
         assert_eq!(found, [1, 4, 5, 8]);
         assert!(purity(&tree).iter().all(|finding| finding.place.starts_with("crates/model/")));
@@ -194,16 +245,24 @@ mod tests {
     #[test]
     fn long_files_are_hinted_at_and_longer_ones_refused() {
         let (short, long, longer) = ("\n".repeat(500), "\n".repeat(501), "\n".repeat(801));
-        let verdict = lengths(&Tree::of(&[("a.rs", &short), ("b.rs", &long), ("c.rs", &longer), ("d.md", &longer)]));
+        let verdict = lengths(&Tree::of(&[
+            ("a.rs", &short),
+            ("b.rs", &long),
+            ("c.rs", &longer),
+            ("d.md", &longer),
+        ]));
         assert_eq!(verdict.hints, ["b.rs has 501 lines"]);
         assert_eq!(places(&verdict.findings), ["c.rs"]);
     }
 
     #[test]
     fn notes_and_sleeping_tests_are_found() {
-        // Put together here, so that no search takes the example for a note or a sleeping test of ours.
+        // Put together here, so that no search takes the example for a note or a sleeping test of
+        // ours.
         let (todo, asleep) = (["TO", "DO"].concat(), ["ig", "nore"].concat());
-        let note = format!("// {todo}: later\n#[ {asleep} = \"slow\" ]\n// #[{asleep}]\nfn {asleep}() {{}}\n");
+        let note = format!(
+            "// {todo}: later\n#[ {asleep} = \"slow\" ]\n// #[{asleep}]\nfn {asleep}() {{}}\n"
+        );
         let tree = Tree::of(&[("a.rs", &note), ("a.md", &note), ("b.sh", &note)]);
         assert_eq!(places(&leftovers(&tree)), ["a.rs:1", "a.rs:2", "b.sh:1"]);
     }

@@ -5,9 +5,9 @@ const MAX_LENGTH: usize = 500;
 
 /// Whether the SPDX expression `text` can be met with licences of `allowed` alone.
 ///
-/// Grammar: SPDX specification, annex "SPDX license expressions"; `/` between licences counts as `OR`, as older manifests
-/// on crates.io mean it. A licence `WITH` an exception counts by its whole text, or as the licence alone, since an
-/// exception only ever permits more.
+/// Grammar: SPDX specification, annex "SPDX license expressions"; `/` between licences counts as
+/// `OR`, as older manifests on crates.io mean it. A licence `WITH` an exception counts by its whole
+/// text, or as the licence alone, since an exception only ever permits more.
 ///
 /// # Errors
 /// The text is not an expression.
@@ -63,9 +63,15 @@ impl<'a> Words<'a> {
         match self.next() {
             Some("(") => {
                 let good = self.any_of()?;
-                if self.take(")") { Ok(good) } else { Err("a parenthesis is not closed".to_owned()) }
+                if self.take(")") {
+                    Ok(good)
+                } else {
+                    Err("a parenthesis is not closed".to_owned())
+                }
             }
-            Some(word @ (")" | "AND" | "OR" | "WITH")) => Err(format!("`{word}` where a licence belongs")),
+            Some(word @ (")" | "AND" | "OR" | "WITH")) => {
+                Err(format!("`{word}` where a licence belongs"))
+            }
             Some(licence) => {
                 let mut good = self.allows(licence);
                 if self.take("WITH") {
@@ -118,7 +124,9 @@ mod tests {
 
     #[test]
     fn what_is_no_expression_is_no_licence() {
-        for broken in ["", "MIT OR", "AND MIT", "(MIT", "MIT)", "MIT MIT", "MIT WITH", "()", &"(".repeat(400)] {
+        for broken in
+            ["", "MIT OR", "AND MIT", "(MIT", "MIT)", "MIT MIT", "MIT WITH", "()", &"(".repeat(400)]
+        {
             assert!(judge(broken).is_err(), "{broken}");
         }
         assert!(judge(&"MIT OR ".repeat(1000)).is_err());

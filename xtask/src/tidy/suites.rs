@@ -46,6 +46,9 @@ mod tests {
             ("reference/testbeds/bad.toml", testbed),
         ]);
         let places: Vec<String> = check(&tree).into_iter().map(|finding| finding.place).collect();
-        assert_eq!(places, ["suites/bad.toml:4:1", "suites/bad.toml:5:8", "reference/testbeds/bad.toml:5:10"]);
+        assert_eq!(
+            places,
+            ["suites/bad.toml:4:1", "suites/bad.toml:5:8", "reference/testbeds/bad.toml:5:10"]
+        );
     }
 }

@@ -33,7 +33,13 @@ impl Tree {
     /// Git does not list them.
     pub fn load(root: &Path) -> Outcome<Tree> {
         let mut git = Command::new("git");
-        git.current_dir(root).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+        git.current_dir(root).args([
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ]);
         // In a container, the checkout often belongs to another user than the one who looks at it.
         git.args(["--", "."]).env("GIT_CONFIG_COUNT", "1");
         git.env("GIT_CONFIG_KEY_0", "safe.directory").env("GIT_CONFIG_VALUE_0", "*");
@@ -46,7 +52,8 @@ impl Tree {
             let Ok(meta) = file.symlink_metadata() else { continue };
             tree.paths.insert(path.to_owned());
             if meta.is_file() && meta.len() <= MAX_TEXT {
-                let bytes = std::fs::read(&file).map_err(|error| format!("{path} cannot be read: {error}"))?;
+                let bytes = std::fs::read(&file)
+                    .map_err(|error| format!("{path} cannot be read: {error}"))?;
                 if let Ok(text) = String::from_utf8(bytes) {
                     tree.texts.push(Text { path: path.to_owned(), text });
                 }
@@ -70,7 +77,11 @@ impl Tree {
         let folder = format!("{}/", path.trim_end_matches('/'));
         path.is_empty()
             || self.paths.contains(path)
-            || self.paths.range(folder.clone()..).next().is_some_and(|next| next.starts_with(&folder))
+            || self
+                .paths
+                .range(folder.clone()..)
+                .next()
+                .is_some_and(|next| next.starts_with(&folder))
     }
 
     /// A tree of these files, for tests.

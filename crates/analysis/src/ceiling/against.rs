@@ -28,14 +28,16 @@ impl Reached {
         self.ceiling.share(self.iops)
     }
 
-    /// The remark that a result above the ceiling did not come from where the testbed says. Within a fiftieth, datasheets round.
+    /// The remark that a result above the ceiling did not come from where the testbed says. Within
+    /// a fiftieth, datasheets round.
     pub fn is_above(&self) -> bool {
         self.share().is_some_and(|share| share > 1.02)
     }
 }
 
-/// Each workload of `rows`, which are those of `record`, beside the ceiling of `cluster`, in the order of the rows. Workloads that ran at
-/// the same time are judged each as if it were alone: their shares add up. Where targets simulate `cluster`, their parameters are put in.
+/// Each workload of `rows`, which are those of `record`, beside the ceiling of `cluster`, in the
+/// order of the rows. Workloads that ran at the same time are judged each as if it were alone:
+/// their shares add up. Where targets simulate `cluster`, their parameters are put in.
 pub fn against(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Vec<Reached> {
     let mut reached: Vec<Reached> = Vec::new();
     // What looks names up or removes them moves nothing that drives and ports of a testbed bound.
@@ -49,18 +51,22 @@ pub fn against(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Vec<Re
                 sweep: row.sweep.clone(),
                 repetition: row.repetition,
                 iops: row.iops(),
-                ceiling: ceiling(&as_used(cluster, record, row), &Workload::of_work(work, touched(record, row))),
+                ceiling: ceiling(
+                    &as_used(cluster, record, row),
+                    &Workload::of_work(work, touched(record, row)),
+                ),
             }),
         }
     }
     reached
 }
 
-/// The bytes that the workers of a row's work have to themselves, on all hosts together. What else runs at the same time may push them
-/// out of a cache: the ceiling stays the favourable case.
+/// The bytes that the workers of a row's work have to themselves, on all hosts together. What else
+/// runs at the same time may push them out of a cache: the ceiling stays the favourable case.
 pub(crate) fn touched(record: &Record, row: &ResultRow) -> Bytes {
     let stages = record.plan.hosts.iter().filter_map(|host| host.stages.get(row.stage as usize));
-    let workers = stages.flat_map(|stage| &stage.workers).filter(|worker| row.has_work(worker.work));
+    let workers =
+        stages.flat_map(|stage| &stage.workers).filter(|worker| row.has_work(worker.work));
     let lengths = workers.flat_map(|worker| &worker.extents).map(|extent| extent.length);
     Bytes(lengths.fold(0, u64::saturating_add))
 }
@@ -68,10 +74,14 @@ pub(crate) fn touched(record: &Record, row: &ResultRow) -> Bytes {
 /// Puts the doubt beside every row that is above the ceiling.
 pub fn doubt(reached: &[Reached], rows: &mut [ResultRow]) {
     for above in reached.iter().filter(|reached| reached.is_above()) {
-        let (Some(share), Some(binding)) = (above.share(), above.ceiling.binding()) else { continue };
-        let here = rows.iter_mut().filter(|row| row.point == above.point && row.has_work(above.index));
-        here.filter(|row| row.covers != Covers::Beside)
-            .for_each(|row| row.warnings.push(Warning::AboveCeiling { share, layer: binding.layer }));
+        let (Some(share), Some(binding)) = (above.share(), above.ceiling.binding()) else {
+            continue;
+        };
+        let here =
+            rows.iter_mut().filter(|row| row.point == above.point && row.has_work(above.index));
+        here.filter(|row| row.covers != Covers::Beside).for_each(|row| {
+            row.warnings.push(Warning::AboveCeiling { share, layer: binding.layer })
+        });
     }
 }
 
@@ -89,7 +99,8 @@ mod tests {
     /// What was reached, and the rows with their doubts.
     fn judged(read_iops: u64) -> (Vec<Reached>, Vec<ResultRow>) {
         let text = format!(
-            "name = \"t\"\n[[nodes]]\n[[nodes.drives]]\nread_iops = {read_iops}\nread = \"10GB/s\"\nwrite = \"10GB/s\"\nwrite_iops = 100\n"
+            "name = \"t\"\n[[nodes]]\n[[nodes.drives]]\nread_iops = {read_iops}\nread = \
+             \"10GB/s\"\nwrite = \"10GB/s\"\nwrite_iops = 100\n"
         );
         let cluster = Cluster::parse("t", &text, &[]).expect("a good testbed");
         let mut recorded = Recorded::new("[[workload]]\nname = \"mix\"\nread = \"50%\"\n");
@@ -113,25 +124,39 @@ mod tests {
 
     #[test]
     fn looking_names_up_has_no_ceiling_of_bytes() {
-        let suite = "[layout]\nkind = \"tree\"\n[tree]\nfiles = 64\nsize = \"4KiB\"\n[[workload]]\nname = \"names\"\nkind = \"metadata\"\noperations = [\"create\", \"stat\", \"remove\"]\n";
+        let suite = "[layout]\nkind = \"tree\"\n[tree]\nfiles = 64\nsize = \
+                     \"4KiB\"\n[[workload]]\nname = \"names\"\nkind = \"metadata\"\noperations = \
+                     [\"create\", \"stat\", \"remove\"]\n";
         let mut recorded = Recorded::new(suite);
         let stages = recorded.record().plan.stages;
-        for (number, stage) in (0..).zip(&stages).filter(|(_, stage)| stage.kind == StageKind::Measure) {
+        for (number, stage) in
+            (0..).zip(&stages).filter(|(_, stage)| stage.kind == StageKind::Measure)
+        {
             let op = stage.works[0].metadata.expect("of names").op;
             recorded.interval(number, 0, &[(op, &[1_000; 50])]);
         }
         let record = recorded.record();
-        let cluster = Cluster::parse("t", "name = \"t\"\n[[nodes]]\n[[nodes.drives]]\nread_iops = 10\n", &[]);
+        let cluster =
+            Cluster::parse("t", "name = \"t\"\n[[nodes]]\n[[nodes.drives]]\nread_iops = 10\n", &[]);
         let rows = crate::results(&record);
         let reached = against(&cluster.expect("a good testbed"), &record, &rows);
-        let points: Vec<u32> = rows.iter().filter(|row| row.ops == Ops::One(Op::Create)).map(|row| row.point).collect();
+        let points: Vec<u32> = rows
+            .iter()
+            .filter(|row| row.ops == Ops::One(Op::Create))
+            .map(|row| row.point)
+            .collect();
         assert_eq!((rows.len(), points.len()), (3, 1));
-        assert_eq!(reached.iter().map(|one| one.point).collect::<Vec<u32>>(), points, "creates write bytes");
+        assert_eq!(
+            reached.iter().map(|one| one.point).collect::<Vec<u32>>(),
+            points,
+            "creates write bytes"
+        );
     }
 
     #[test]
     fn the_footprint_is_what_the_work_has_to_itself() {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"half\"\nread = \"50%\"\nrange = \"0%-50%\"\n");
+        let mut recorded =
+            Recorded::new("[[workload]]\nname = \"half\"\nread = \"50%\"\nrange = \"0%-50%\"\n");
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[100; 50])]);
         let record = recorded.record();
@@ -142,7 +167,9 @@ mod tests {
     #[test]
     fn what_is_above_the_ceiling_did_not_come_from_there() {
         let doubted = |rows: &[ResultRow]| {
-            rows.iter().filter(|row| row.warnings.iter().any(|doubt| doubt.code() == "above-ceiling")).count()
+            rows.iter()
+                .filter(|row| row.warnings.iter().any(|doubt| doubt.code() == "above-ceiling"))
+                .count()
         };
         let (above, rows) = judged(50);
         assert!(above[0].is_above());

@@ -4,7 +4,8 @@ use super::Workload;
 use model::Cluster;
 use model::cluster::fixed;
 
-/// What the cores allow: cores ÷ core time of a request, as it was measured. A cost that is not known leaves the layer out.
+/// What the cores allow: cores ÷ core time of a request, as it was measured. A cost that is not
+/// known leaves the layer out.
 pub(super) fn cpu(cluster: &Cluster, workload: &Workload) -> Option<f64> {
     let cores: Option<f64> = cluster
         .nodes

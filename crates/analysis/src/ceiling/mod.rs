@@ -1,10 +1,11 @@
 //! What a described cluster can carry at most, layer by layer, and which layer binds.
 //!
-//! Operational analysis: a layer that can do `C` units of work per second, of which each request of the workload takes `D`, lets at
-//! most `C ÷ D` requests per second through, whatever else happens (the utilisation law: utilisation = throughput × demand ≤ 1). The
-//! cluster's ceiling is the least of these. Source: Denning and Buzen, "The Operational Analysis of Queueing Network Models", ACM
-//! Computing Surveys 10(3), 1978; Lazowska, Zahorjan, Graham and Sevcik, "Quantitative System Performance", 1984, chapter 5. Formulas of
-//! each layer stand in `docs/METHOD.md`.
+//! Operational analysis: a layer that can do `C` units of work per second, of which each request of
+//! the workload takes `D`, lets at most `C ÷ D` requests per second through, whatever else happens
+//! (the utilisation law: utilisation = throughput × demand ≤ 1). The cluster's ceiling is the least
+//! of these. Source: Denning and Buzen, "The Operational Analysis of Queueing Network Models", ACM
+//! Computing Surveys 10(3), 1978; Lazowska, Zahorjan, Graham and Sevcik, "Quantitative System
+//! Performance", 1984, chapter 5. Formulas of each layer stand in `docs/METHOD.md`.
 
 mod against;
 mod layers;
@@ -94,7 +95,8 @@ pub enum Assumption {
     OneCopy,
     /// The cache keeps as many bytes of data as its drives hold, protection taken off.
     CacheSize(f64),
-    /// The footprint fits, although the drives behind the cache hold only so many bytes of data, protection taken off.
+    /// The footprint fits, although the drives behind the cache hold only so many bytes of data,
+    /// protection taken off.
     Fits(f64),
 }
 
@@ -109,7 +111,8 @@ pub struct Ceiling {
     pub assumptions: Vec<Assumption>,
     /// What protection makes of each byte written.
     pub amplification: Amplification,
-    /// The share of reads that the cache tier answers, and of writes that it takes up, 0 to 1; `None` without such a tier.
+    /// The share of reads that the cache tier answers, and of writes that it takes up, 0 to 1;
+    /// `None` without such a tier.
     pub hits: Option<(f64, f64)>,
 }
 
@@ -129,7 +132,8 @@ impl Ceiling {
         self.limits.iter().copied().find(|limit| limit.layer == layer)
     }
 
-    /// The share of the ceiling that `iops` is, 0 and up; above 1, some of it did not come from where the testbed says.
+    /// The share of the ceiling that `iops` is, 0 and up; above 1, some of it did not come from
+    /// where the testbed says.
     pub fn share(&self, iops: f64) -> Option<f64> {
         self.binding().map(|limit| iops / limit.iops)
     }
@@ -157,7 +161,9 @@ pub fn ceiling(cluster: &Cluster, workload: &Workload) -> Ceiling {
     ]
     .into_iter()
     .zip(Layer::ALL)
-    .filter_map(|(iops, layer)| iops.filter(|iops| iops.is_finite() && *iops > 0.0).map(|iops| Limit { layer, iops }))
+    .filter_map(|(iops, layer)| {
+        iops.filter(|iops| iops.is_finite() && *iops > 0.0).map(|iops| Limit { layer, iops })
+    })
     .collect();
     limits.sort_by(|a, b| a.iops.total_cmp(&b.iops));
     Ceiling { workload: workload.clone(), limits, assumptions, amplification, hits }

@@ -1,4 +1,5 @@
-//! Ports, switches, the path between sites and the link between sockets. All of them carry both directions at the same time.
+//! Ports, switches, the path between sites and the link between sockets. All of them carry both
+//! directions at the same time.
 
 use super::protection::sent_on;
 use super::{Amplification, Assumption, Workload};
@@ -20,8 +21,9 @@ fn share(percent: Percent) -> f64 {
 
 /// What goes through the nodes' ports.
 ///
-/// With clients of their own, every read leaves a node once and every write enters one, which sends the other copies on. With the load on
-/// the nodes, the local shares stay off the network, and what one node sends another receives.
+/// With clients of their own, every read leaves a node once and every write enters one, which sends
+/// the other copies on. With the load on the nodes, the local shares stay off the network, and what
+/// one node sends another receives.
 pub(super) fn traffic(
     cluster: &Cluster,
     workload: &Workload,
@@ -38,7 +40,8 @@ pub(super) fn traffic(
     let used = fixed(cluster.access.copies_used.value);
     let copies = copies_on_nodes(cluster);
     let local_reads = fixed(cluster.access.local_reads.value).map(share).unwrap_or_else(|| {
-        let local = if used == Some(CopiesUsed::Any) { 1.0 / nodes } else { (copies / nodes).min(1.0) };
+        let local =
+            if used == Some(CopiesUsed::Any) { 1.0 / nodes } else { (copies / nodes).min(1.0) };
         if used.is_none() && reads > 0.0 && local < 1.0 {
             assumptions.push(Assumption::LocalReads(local));
         }
@@ -50,7 +53,8 @@ pub(super) fn traffic(
         }
         if used == Some(CopiesUsed::Any) { (copies / nodes).min(1.0) } else { 1.0 }
     });
-    let across = reads * (1.0 - local_reads) + writes * sent_on(cluster, amplification, local_writes);
+    let across =
+        reads * (1.0 - local_reads) + writes * sent_on(cluster, amplification, local_writes);
     Traffic { sent: across, received: across }
 }
 
@@ -71,7 +75,8 @@ fn group_ports(group: &NodeGroup) -> Option<f64> {
     Some(group.count() as f64 * f64::from(fixed(spec.ports.value)?.0) * speed)
 }
 
-/// What all nodes' ports carry in one direction, in bytes per second; `None` where a group does not say.
+/// What all nodes' ports carry in one direction, in bytes per second; `None` where a group does not
+/// say.
 pub(super) fn ports_bytes_per_s(cluster: &Cluster) -> Option<f64> {
     cluster.nodes.iter().map(group_ports).sum()
 }
@@ -84,7 +89,8 @@ pub(super) fn ports(cluster: &Cluster, _: &Workload, traffic: &Traffic) -> Optio
 /// What the clients' ports allow.
 pub(super) fn client_ports(cluster: &Cluster, workload: &Workload) -> Option<f64> {
     let clients = &cluster.clients;
-    let speed = fixed(clients.port_speed.value)?.bytes_per_s() * share(clients.port_efficiency.value);
+    let speed =
+        fixed(clients.port_speed.value)?.bytes_per_s() * share(clients.port_efficiency.value);
     let ports = f64::from(fixed(clients.ports.value).map_or(1, |ports| ports.0));
     let reads = workload.read_share() * workload.read_bytes;
     let writes = workload.write_share() * workload.write_bytes;
@@ -94,23 +100,25 @@ pub(super) fn client_ports(cluster: &Cluster, workload: &Workload) -> Option<f64
 /// What the switches allow. What nodes send, and what clients send, goes through them once.
 pub(super) fn fabric(cluster: &Cluster, workload: &Workload, traffic: &Traffic) -> Option<f64> {
     let bandwidth = fixed(cluster.fabric.bandwidth.value)?.bytes_per_s();
-    let from_clients = if cluster.has_clients() { workload.write_share() * workload.write_bytes } else { 0.0 };
+    let from_clients =
+        if cluster.has_clients() { workload.write_share() * workload.write_bytes } else { 0.0 };
     Some(bandwidth / (traffic.sent + from_clients))
 }
 
-/// What the path between two sites allows, if both directions are used evenly: half of the traffic goes each way. Each write crosses
-/// at least once to reach the copies of the other site.
+/// What the path between two sites allows, if both directions are used evenly: half of the traffic
+/// goes each way. Each write crosses at least once to reach the copies of the other site.
 pub(super) fn site_link(cluster: &Cluster, workload: &Workload) -> Option<f64> {
     let link = fixed(cluster.fabric.site_link.value)?.bytes_per_s();
     let copies = if cluster.protection.placement.value == Placement::Site { 1.0 } else { 0.0 };
-    let reads = workload.read_share() * workload.read_bytes * share(cluster.access.remote_site_reads.value);
+    let reads =
+        workload.read_share() * workload.read_bytes * share(cluster.access.remote_site_reads.value);
     let writes = workload.write_share() * workload.write_bytes;
     let crossing = reads + writes * (copies + share(cluster.access.remote_site_writes.value));
     Some(2.0 * link / crossing)
 }
 
-/// What the links between sockets allow: the share of ports that hang off another socket than the drives carries the same share of the
-/// traffic, and all of that crosses.
+/// What the links between sockets allow: the share of ports that hang off another socket than the
+/// drives carries the same share of the traffic, and all of that crosses.
 pub(super) fn socket_link(cluster: &Cluster, _: &Workload, traffic: &Traffic) -> Option<f64> {
     let bytes = traffic.sent.max(traffic.received);
     let mut limit = f64::INFINITY;

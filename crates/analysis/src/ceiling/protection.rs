@@ -25,9 +25,10 @@ pub(super) fn is_unsaid(cluster: &Cluster) -> bool {
 
 /// What protection makes of each write of `workload`.
 ///
-/// Copies: each is a write. Parity over `d` data and `p` parity blocks: a full stripe writes (d + p) ÷ d; a small write reads the old
-/// block and the old parities and writes the new ones, 1 + p of each (Patterson, Gibson and Katz, "A Case for Redundant Arrays of
-/// Inexpensive Disks", SIGMOD 1988), and sends the block and p differences.
+/// Copies: each is a write. Parity over `d` data and `p` parity blocks: a full stripe writes (d +
+/// p) ÷ d; a small write reads the old block and the old parities and writes the new ones, 1 + p of
+/// each (Patterson, Gibson and Katz, "A Case for Redundant Arrays of Inexpensive Disks", SIGMOD
+/// 1988), and sends the block and p differences.
 pub fn amplification(cluster: &Cluster, workload: &Workload) -> Amplification {
     let protection = &cluster.protection;
     match (fixed(protection.data.value), fixed(protection.parity.value)) {

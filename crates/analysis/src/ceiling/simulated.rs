@@ -7,8 +7,9 @@ use model::testbed::SIMULATED_CLUSTER;
 use model::{Cluster, Percent, Plan, Record};
 use std::borrow::Cow;
 
-/// The reference testbed that all targets of these plans simulate, whatever their parameters, if it is one: what such a run had beneath it is
-/// known without a word. What the parameters change is put in for each row by [`against`](super::against).
+/// The reference testbed that all targets of these plans simulate, whatever their parameters, if it
+/// is one: what such a run had beneath it is known without a word. What the parameters change is
+/// put in for each row by [`against`](super::against).
 pub fn simulated<'a>(plans: impl Iterator<Item = &'a Plan>) -> Option<Cluster> {
     let mut targets = plans.flat_map(|plan| &plan.hosts).flat_map(|host| &host.targets);
     let (first, _) = split(&targets.next()?.path)?;
@@ -19,18 +20,28 @@ pub fn simulated<'a>(plans: impl Iterator<Item = &'a Plan>) -> Option<Cluster> {
     Cluster::parse(first, text, &[]).ok()
 }
 
-/// `cluster` as the targets beneath a row used it: without clients where hosts were on its nodes (`path=local`), with the share of data that
-/// is mastered in the other site (`remote=…`). As it stands where the row's targets are no simulation of it, or differ. All other parameters
+/// `cluster` as the targets beneath a row used it: without clients where hosts were on its nodes
+/// (`path=local`), with the share of data that is mastered in the other site (`remote=…`). As it
+/// stands where the row's targets are no simulation of it, or differ. All other parameters
 /// take away from what it carries at most, so that its ceiling stays one.
-pub(crate) fn as_used<'a>(cluster: &'a Cluster, record: &Record, row: &ResultRow) -> Cow<'a, Cluster> {
+pub(crate) fn as_used<'a>(
+    cluster: &'a Cluster,
+    record: &Record,
+    row: &ResultRow,
+) -> Cow<'a, Cluster> {
     let mut paths = record.plan.hosts.iter().flat_map(|host| {
         let part = host.parts.iter().find(|part| part.stages.contains(&row.stage));
         let is_used = move |number: u32| part.is_none_or(|part| part.targets.contains(&number));
-        (0..).zip(&host.targets).filter(move |(number, _)| is_used(*number)).map(|(_, target)| target.path.as_str())
+        (0..)
+            .zip(&host.targets)
+            .filter(move |(number, _)| is_used(*number))
+            .map(|(_, target)| target.path.as_str())
     });
     let Some(first) = paths.next() else { return Cow::Borrowed(cluster) };
     match split(first) {
-        Some((name, parameters)) if name == cluster.top.name.value && paths.all(|path| path == first) => {
+        Some((name, parameters))
+            if name == cluster.top.name.value && paths.all(|path| path == first) =>
+        {
             with(cluster, parameters)
         }
         _ => Cow::Borrowed(cluster),
@@ -54,7 +65,8 @@ fn with<'a>(cluster: &'a Cluster, parameters: &str) -> Cow<'a, Cluster> {
             ("remote", share) => {
                 if let Ok(share) = share.parse::<Percent>() {
                     let access = &mut used.to_mut().access;
-                    (access.remote_site_reads.value, access.remote_site_writes.value) = (share, share);
+                    (access.remote_site_reads.value, access.remote_site_writes.value) =
+                        (share, share);
                 }
             }
             _ => {}
@@ -72,7 +84,10 @@ mod tests {
 
     /// A run on these targets, one for each host.
     fn record(targets: &[&str]) -> Record {
-        let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"reads\"\nread = \"100%\"\n", targets.len());
+        let mut recorded = Recorded::with_hosts(
+            "[[workload]]\nname = \"reads\"\nread = \"100%\"\n",
+            targets.len(),
+        );
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[1_000; 50])]);
         recorded.end();
@@ -91,8 +106,9 @@ mod tests {
 
     #[test]
     fn parameters_make_no_other_testbed_but_two_names_do() {
-        let found =
-            |targets: &[&str]| simulated(std::iter::once(&record(targets).plan)).map(|found| found.top.name.value);
+        let found = |targets: &[&str]| {
+            simulated(std::iter::once(&record(targets).plan)).map(|found| found.top.name.value)
+        };
         let d = "sim:cluster=hyperflex-stretched";
         let (local, remote) = (format!("{d},nodes=1-8+1+5"), format!("{d},remote=100%"));
         assert_eq!(found(&[d, &local, &remote]).as_deref(), Some("hyperflex-stretched"));
@@ -103,15 +119,29 @@ mod tests {
 
     #[test]
     fn the_way_of_a_row_to_its_data_is_in_its_ceiling() {
-        let b = simulated(std::iter::once(&record(&["sim:cluster=s2d-disaggregated,path=smb"]).plan)).expect("known");
+        let b =
+            simulated(std::iter::once(&record(&["sim:cluster=s2d-disaggregated,path=smb"]).plan))
+                .expect("known");
         let plain = ceiling(&b, "/mnt/data");
         assert_eq!(ceiling(&b, "sim:cluster=s2d-disaggregated,path=smb"), plain);
-        assert!(ceiling(&b, "sim:cluster=s2d-disaggregated,path=local") > plain, "no port of a client is in the way");
-        assert_eq!(ceiling(&b, "sim:cluster=other,path=local"), plain, "another testbed says nothing of this one");
-        let d = simulated(std::iter::once(&record(&["sim:cluster=hyperflex-stretched"]).plan)).expect("known");
+        assert!(
+            ceiling(&b, "sim:cluster=s2d-disaggregated,path=local") > plain,
+            "no port of a client is in the way"
+        );
+        assert_eq!(
+            ceiling(&b, "sim:cluster=other,path=local"),
+            plain,
+            "another testbed says nothing of this one"
+        );
+        let d = simulated(std::iter::once(&record(&["sim:cluster=hyperflex-stretched"]).plan))
+            .expect("known");
         let record = record(&["sim:cluster=hyperflex-stretched,remote=100%"]);
         let used = as_used(&d, &record, &crate::results(&record)[0]);
         assert_eq!(used.access.remote_site_reads.value, "100%".parse().expect("a share"));
-        assert_eq!(with(&d, "remote=much, path"), Cow::Borrowed(&d), "what cannot be read changes nothing");
+        assert_eq!(
+            with(&d, "remote=much, path"),
+            Cow::Borrowed(&d),
+            "what cannot be read changes nothing"
+        );
     }
 }

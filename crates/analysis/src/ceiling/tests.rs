@@ -11,9 +11,13 @@ const D: &str = include_str!("../../../../reference/testbeds/hyperflex-stretched
 const E: &str = include_str!("../../../../reference/testbeds/pixstor-nvme.toml");
 
 fn cluster(text: &str, what_if: &str) -> Cluster {
-    let changes: Vec<Change> =
-        if what_if.is_empty() { Vec::new() } else { what_if.parse::<WhatIf>().expect("a what-if").changes };
-    Cluster::parse("testbed", text, &changes).unwrap_or_else(|errors| panic!("{:?}", errors.problems))
+    let changes: Vec<Change> = if what_if.is_empty() {
+        Vec::new()
+    } else {
+        what_if.parse::<WhatIf>().expect("a what-if").changes
+    };
+    Cluster::parse("testbed", text, &changes)
+        .unwrap_or_else(|errors| panic!("{:?}", errors.problems))
 }
 
 fn work(kib: u64, read: u32, is_random: bool, footprint_tb: f64) -> Workload {
@@ -38,9 +42,14 @@ fn near(figure: f64, wanted: f64, within: f64) -> bool {
 fn a_footprint_that_the_drives_cannot_hold_is_said() {
     let fits = |text: &str, footprint_tb: f64| {
         let found = judge(text, "", &work(4, 100, true, footprint_tb)).assumptions;
-        found.into_iter().find_map(|one| if let Assumption::Fits(bytes) = one { Some(bytes) } else { None })
+        found
+            .into_iter()
+            .find_map(|one| if let Assumption::Fits(bytes) = one { Some(bytes) } else { None })
     };
-    assert_eq!([(A, 10.0), (C, 1.6), (C, 8.0), (C, 16.0), (E, 0.0)].map(|(text, tb)| fits(text, tb)), [None; 5]);
+    assert_eq!(
+        [(A, 10.0), (C, 1.6), (C, 8.0), (C, 16.0), (E, 0.0)].map(|(text, tb)| fits(text, tb)),
+        [None; 5]
+    );
     let raw: f64 = cluster(E, "")
         .drives(model::cluster::Role::Capacity)
         .map(|(count, figures)| count as f64 * figures.capacity_bytes.expect("known"))
@@ -59,18 +68,33 @@ fn report_a_the_cpu_binds_at_4k_and_the_drives_at_128k() {
     let large = judge(A, "", &work(128, 100, false, footprint));
     assert_eq!(large.binding().map(|limit| limit.layer), Some(Layer::Cache), "{:?}", large.limits);
     assert!(near(bytes_per_s(&large, Layer::Cache), 12.0 * 3.2e9, 1e-9));
-    // What a read costs is assumed, in a range that the testbed states: what binds has to be the same over all of it.
+    // What a read costs is assumed, in a range that the testbed states: what binds has to be the
+    // same over all of it.
     for per_read in ["40us", "60us", "97us"] {
         let what_if = format!("cpu.per_read={per_read}");
         let small = judge(A, &what_if, &work(4, 100, true, footprint));
-        assert_eq!(small.binding().map(|limit| limit.layer), Some(Layer::Cpu), "{per_read}: {:?}", small.limits);
+        assert_eq!(
+            small.binding().map(|limit| limit.layer),
+            Some(Layer::Cpu),
+            "{per_read}: {:?}",
+            small.limits
+        );
         let large = judge(A, &what_if, &work(128, 100, false, footprint));
         let cpu = large.limit(Layer::Cpu).expect("a cost");
-        assert!(large.binding().expect("known").iops < 0.2 * cpu.iops, "{per_read}: {:?}", large.limits);
+        assert!(
+            large.binding().expect("known").iops < 0.2 * cpu.iops,
+            "{per_read}: {:?}",
+            large.limits
+        );
     }
     // Past the cache, the capacity drives bind.
     let spilled = judge(A, "", &work(128, 100, false, 1_000.0));
-    assert_eq!(spilled.binding().map(|limit| limit.layer), Some(Layer::Drives), "{:?}", spilled.limits);
+    assert_eq!(
+        spilled.binding().map(|limit| limit.layer),
+        Some(Layer::Drives),
+        "{:?}",
+        spilled.limits
+    );
 }
 
 #[test]
@@ -87,7 +111,12 @@ fn report_a_a_server_moved_39_of_its_100_gbit_and_writes_are_three() {
 #[test]
 fn report_b_the_compute_node_s_port_binds_reads() {
     let read = judge(B, "", &work(64, 100, false, 0.06));
-    assert_eq!(read.binding().map(|limit| limit.layer), Some(Layer::ClientPorts), "{:?}", read.limits);
+    assert_eq!(
+        read.binding().map(|limit| limit.layer),
+        Some(Layer::ClientPorts),
+        "{:?}",
+        read.limits
+    );
     assert!(near(bytes_per_s(&read, Layer::ClientPorts), 1.25e9, 1e-9));
     // Its 100,000 requests per second fit through the port up to 12.5 kB each.
     let small = judge(B, "", &work(8, 100, true, 0.06));
@@ -99,12 +128,23 @@ fn report_c_the_cache_serves_the_first_footprints_and_disks_bind_at_the_last() {
     let read = |footprint| judge(C, "", &work(4, 100, true, footprint));
     let (in_cache, partly, spilled) = (read(1.6), read(8.0), read(16.0));
     for served in [&in_cache, &partly] {
-        assert_eq!(served.limit(Layer::Drives), None, "no read reaches a disk: {:?}", served.limits);
+        assert_eq!(
+            served.limit(Layer::Drives),
+            None,
+            "no read reaches a disk: {:?}",
+            served.limits
+        );
     }
-    assert_eq!(spilled.binding().map(|limit| limit.layer), Some(Layer::Drives), "{:?}", spilled.limits);
+    assert_eq!(
+        spilled.binding().map(|limit| limit.layer),
+        Some(Layer::Drives),
+        "{:?}",
+        spilled.limits
+    );
     // 80 disks of 200 per second get the reads that 8.96 of 16 TB do not answer.
     assert!(near(spilled.binding().expect("known").iops, 80.0 * 200.0 / 0.44, 1e-9));
-    // At 8 TB the part of the cache that takes up writes is smaller than the footprint, at 1.6 TB it is not.
+    // At 8 TB the part of the cache that takes up writes is smaller than the footprint, at 1.6 TB
+    // it is not.
     let write = |footprint| judge(C, "", &work(4, 0, true, footprint)).hits.expect("a cache").1;
     assert_eq!(write(1.6), 1.0);
     assert!(near(write(8.0), 0.24, 1e-9) && near(write(16.0), 0.12, 1e-9));
@@ -125,7 +165,11 @@ fn report_c_no_published_figure_is_above_its_ceiling() {
         for (footprint, iops) in [1.6, 8.0, 16.0].into_iter().zip(figures) {
             let ceiling = judge(C, "", &work(kib, read, is_random, footprint));
             let share = ceiling.share(iops).expect("known");
-            assert!(share < 1.0, "{kib}K {read} % at {footprint} TB: {share:.2} of {:?}", ceiling.limits);
+            assert!(
+                share < 1.0,
+                "{kib}K {read} % at {footprint} TB: {share:.2} of {:?}",
+                ceiling.limits
+            );
         }
     }
 }
@@ -142,9 +186,13 @@ fn report_c_more_nodes_bring_more_cache() {
         four.limit(Layer::Drives).expect("known").iops * 1.5 * 0.44 / 0.16,
         1e-9
     ));
-    // A copy for each of two nodes: of two blocks written, on average one half is local on four nodes, a third on six.
+    // A copy for each of two nodes: of two blocks written, on average one half is local on four
+    // nodes, a third on six.
     let sent = |what_if| bytes_per_s(&judge(C, what_if, &work(4, 0, true, 1.0)), Layer::Ports);
-    assert!(near(sent(""), 4.0 * 1.25e9 / 1.5, 1e-9) && near(sent("nodes+2"), 6.0 * 1.25e9 / (2.0 - 1.0 / 3.0), 1e-9));
+    assert!(
+        near(sent(""), 4.0 * 1.25e9 / 1.5, 1e-9)
+            && near(sent("nodes+2"), 6.0 * 1.25e9 / (2.0 - 1.0 / 3.0), 1e-9)
+    );
 }
 
 #[test]
@@ -153,7 +201,8 @@ fn report_d_a_remote_master_makes_every_read_cross_and_writes_go_to_four_drives(
     let local = judge(D, "", &mix);
     let remote = judge(D, "access.remote_site_reads=100,access.remote_site_writes=100", &mix);
     let across = |ceiling: &Ceiling| ceiling.limit(Layer::SiteLink).expect("a path").iops;
-    // Local: a third of the requests, the writes, cross once. Remote: reads cross, and writes twice.
+    // Local: a third of the requests, the writes, cross once. Remote: reads cross, and writes
+    // twice.
     assert!(near(across(&local) / across(&remote), (0.67 + 2.0 * 0.33) / 0.33, 1e-6));
     assert_eq!(local.amplification.drive_writes, 4.0);
     assert!(local.share(20_000.0).is_some_and(|share| share < 1.0));
@@ -167,16 +216,22 @@ fn report_e_drives_102_ports_96_the_socket_link_and_half_for_one_pair() {
     assert!(near(bytes_per_s(&whole, Layer::Ports), 96e9, 1e-9));
     assert_eq!(whole.binding().map(|limit| limit.layer), Some(Layer::Ports));
     assert_eq!(whole.next().map(|limit| limit.layer), Some(Layer::Drives));
-    // Half of what the ports carry crosses the socket link: 4 links of 41.6 GB/s carry twice that in all.
+    // Half of what the ports carry crosses the socket link: 4 links of 41.6 GB/s carry twice that
+    // in all.
     assert!(near(bytes_per_s(&whole, Layer::SocketLink), 2.0 * 4.0 * 41.6e9, 1e-9));
     // 84.5 GB/s were read: 88 % of what the ports allow.
     assert!(near(whole.share(84.5e9 / read.bytes()).expect("known"), 0.88, 0.01));
     let pair = judge(E, "nodes-2", &read);
-    assert!(near(pair.binding().expect("known").iops * 2.0, whole.binding().expect("known").iops, 1e-9));
+    assert!(near(
+        pair.binding().expect("known").iops * 2.0,
+        whole.binding().expect("known").iops,
+        1e-9
+    ));
     // A mirror takes two writes on drives, and two of what the ports receive: 48 GB/s each way.
     let write = judge(E, "", &work(8192, 0, false, 0.0));
     assert!(
-        near(bytes_per_s(&write, Layer::Ports), 48e9, 1e-9) && near(bytes_per_s(&write, Layer::Drives), 48e9, 1e-9)
+        near(bytes_per_s(&write, Layer::Ports), 48e9, 1e-9)
+            && near(bytes_per_s(&write, Layer::Drives), 48e9, 1e-9)
     );
     assert!(write.share(40.9e9 / read.bytes()).is_some_and(|share| share < 1.0));
     // The smaller drives could not have done it: the figure would be above their ceiling.
@@ -194,9 +249,11 @@ fn lifting_the_binding_layer_leaves_the_next() {
 
 #[test]
 fn parity_costs_a_small_write_old_and_new_and_a_stripe_its_share() {
-    let nodes = "name = \"p\"\n[[nodes]]\ncount = 6\n[[nodes.drives]]\nread_iops = 1000\nwrite_iops = 1000\nread = \"1GB/s\"\nwrite = \"1GB/s\"\n";
+    let nodes = "name = \"p\"\n[[nodes]]\ncount = 6\n[[nodes.drives]]\nread_iops = \
+                 1000\nwrite_iops = 1000\nread = \"1GB/s\"\nwrite = \"1GB/s\"\n";
     let text = format!("{nodes}[protection]\ndata = 4\nparity = 2\n");
-    // RAID 6: six drive requests for each small write (Patterson et al. count four with one parity).
+    // RAID 6: six drive requests for each small write (Patterson et al. count four with one
+    // parity).
     let small = judge(&text, "", &work(4, 0, true, 0.0));
     assert_eq!(small.limit(Layer::Drives).map(|limit| limit.iops), Some(1_000.0));
     let full = judge(&text, "", &work(1024, 0, false, 0.0));
@@ -208,12 +265,19 @@ fn what_is_not_known_is_left_out_and_what_is_taken_for_granted_is_said() {
     let bare = judge("name = \"x\"\n[[nodes]]\n", "", &work(4, 0, true, 0.0));
     assert_eq!((bare.binding(), bare.share(1.0)), (None, None));
     assert_eq!(bare.assumptions, [Assumption::OneCopy]);
-    let text = "name = \"x\"\n[protection]\ncopies = 2\n[[nodes]]\ncount = 4\nports = 1\nport_speed = \"10Gbit/s\"\n\
-                [[nodes.drives]]\nrole = \"cache\"\nmodel = \"nvme-gen3\"\n";
+    let text = "name = \"x\"\n[protection]\ncopies = 2\n[[nodes]]\ncount = 4\nports = \
+                1\nport_speed = \"10Gbit/s\"\n[[nodes.drives]]\nrole = \"cache\"\nmodel = \
+                \"nvme-gen3\"\n";
     let read = judge(text, "", &work(4, 100, true, 1.0));
-    assert_eq!(read.assumptions, [Assumption::CacheSize(4.0 * 1.92e12 / 2.0), Assumption::LocalReads(0.5)]);
+    assert_eq!(
+        read.assumptions,
+        [Assumption::CacheSize(4.0 * 1.92e12 / 2.0), Assumption::LocalReads(0.5)]
+    );
     let mix = judge(text, "", &work(4, 50, true, 0.0));
-    assert!(mix.assumptions.contains(&Assumption::InCache) && mix.assumptions.contains(&Assumption::LocalWrites));
+    assert!(
+        mix.assumptions.contains(&Assumption::InCache)
+            && mix.assumptions.contains(&Assumption::LocalWrites)
+    );
     // One drive whose random rate is unknown leaves its layer out rather than counting as nothing.
     let unknown = format!("{text}[[nodes.drives]]\nrole = \"cache\"\nread = \"1GB/s\"\n");
     assert_eq!(judge(&unknown, "", &work(4, 100, true, 0.0)).limit(Layer::Cache), None);
@@ -235,7 +299,8 @@ proptest! {
         if testbed == 3 {
             return Ok(());
         }
-        // With a footprint, more copies leave less room in the cache: where its drives bind, they then have less to answer.
+        // With a footprint, more copies leave less room in the cache: where its drives bind, they
+        // then have less to answer.
         let fits = Workload { footprint: None, ..workload };
         let base = judge(text, "", &fits).binding().expect("known").iops;
         let safer = judge(text, "copies+1", &fits).binding().expect("known").iops;

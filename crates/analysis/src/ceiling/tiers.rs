@@ -8,10 +8,12 @@ use model::{Cluster, Percent};
 /// Datasheets state random requests of 4 KiB.
 const RANDOM_BYTES: f64 = 4096.0;
 
-/// The share of reads that the cache tier answers and of writes that it takes up without destaging another block first.
+/// The share of reads that the cache tier answers and of writes that it takes up without destaging
+/// another block first.
 ///
-/// Every block is equally likely, so in the long run a cache of `s` bytes answers s ÷ footprint, whatever it evicts (King, "Analysis of
-/// demand paging algorithms", IFIP 1971). A write of a block that waits in the cache already takes its place.
+/// Every block is equally likely, so in the long run a cache of `s` bytes answers s ÷ footprint,
+/// whatever it evicts (King, "Analysis of demand paging algorithms", IFIP 1971). A write of a block
+/// that waits in the cache already takes its place.
 pub(super) fn hits(
     cluster: &Cluster,
     workload: &Workload,
@@ -22,12 +24,17 @@ pub(super) fn hits(
     if kind == CacheKind::None {
         return None;
     }
-    let raw: Option<f64> =
-        cluster.drives(Role::Cache).map(|(count, figures)| Some(count as f64 * figures.capacity_bytes?)).sum();
-    let read_copies = fixed(cluster.cache.read_copies.value).map_or(amplification.space, |copies| f64::from(copies.0));
-    let of_raw = |share: Auto<Percent>| fixed(share).map_or(1.0, |share| f64::from(share.ppm) / 1e6);
+    let raw: Option<f64> = cluster
+        .drives(Role::Cache)
+        .map(|(count, figures)| Some(count as f64 * figures.capacity_bytes?))
+        .sum();
+    let read_copies = fixed(cluster.cache.read_copies.value)
+        .map_or(amplification.space, |copies| f64::from(copies.0));
+    let of_raw =
+        |share: Auto<Percent>| fixed(share).map_or(1.0, |share| f64::from(share.ppm) / 1e6);
     let read_usable = raw.map(|raw| raw * of_raw(cluster.cache.read_share.value) / read_copies);
-    let write_usable = raw.map(|raw| raw * of_raw(cluster.cache.write_share.value) / amplification.space);
+    let write_usable =
+        raw.map(|raw| raw * of_raw(cluster.cache.write_share.value) / amplification.space);
     let (reads, writes) = match kind {
         CacheKind::None => (false, false),
         CacheKind::Read => (true, false),
@@ -38,7 +45,9 @@ pub(super) fn hits(
     let is_guess = (needs.0 && fixed(cluster.cache.read_share.value).is_none())
         || (needs.1 && fixed(cluster.cache.write_share.value).is_none());
     let share = |usable: Option<f64>| match (usable, workload.footprint) {
-        (Some(usable), Some(footprint)) if footprint.0 > 0 => (usable / footprint.0 as f64).min(1.0),
+        (Some(usable), Some(footprint)) if footprint.0 > 0 => {
+            (usable / footprint.0 as f64).min(1.0)
+        }
         _ => 1.0,
     };
     match (workload.footprint, if needs.0 { read_usable } else { write_usable }) {
@@ -50,10 +59,17 @@ pub(super) fn hits(
     Some((of(reads, read_usable), of(writes, write_usable)))
 }
 
-/// How many bytes of data the drives behind the cache hold, protection taken off, where the footprint is more than that.
-pub(super) fn overfull(cluster: &Cluster, workload: &Workload, amplification: &Amplification) -> Option<f64> {
-    let raw: Option<f64> =
-        cluster.drives(Role::Capacity).map(|(count, figures)| Some(count as f64 * figures.capacity_bytes?)).sum();
+/// How many bytes of data the drives behind the cache hold, protection taken off, where the
+/// footprint is more than that.
+pub(super) fn overfull(
+    cluster: &Cluster,
+    workload: &Workload,
+    amplification: &Amplification,
+) -> Option<f64> {
+    let raw: Option<f64> = cluster
+        .drives(Role::Capacity)
+        .map(|(count, figures)| Some(count as f64 * figures.capacity_bytes?))
+        .sum();
     let held = raw.filter(|raw| *raw > 0.0)? / amplification.space.max(1.0);
     workload.footprint.is_some_and(|footprint| footprint.0 as f64 > held).then_some(held)
 }
@@ -101,7 +117,8 @@ pub(super) fn cache_drives(
     let (read_hits, _) = hits?;
     let reads = workload.read_share() * read_hits;
     let is_write_cache = matches!(cluster.cache_kind(), CacheKind::Write | CacheKind::ReadWrite);
-    // Every write goes through a write cache, whether or not it makes another block leave; parity is the tier's behind it.
+    // Every write goes through a write cache, whether or not it makes another block leave; parity
+    // is the tier's behind it.
     let writes = if is_write_cache { workload.write_share() * amplification.space } else { 0.0 };
     let demand = Demand {
         random_reads: reads * workload.random,
@@ -112,8 +129,9 @@ pub(super) fn cache_drives(
     tier(cluster, Role::Cache, &demand, workload)
 }
 
-/// Requests of the client per second when all drives of the tier are busy all the time, each with its share of the work. `None` where a
-/// figure that matters is not known of some drive, or where nothing is asked of the tier.
+/// Requests of the client per second when all drives of the tier are busy all the time, each with
+/// its share of the work. `None` where a figure that matters is not known of some drive, or where
+/// nothing is asked of the tier.
 fn tier(cluster: &Cluster, role: Role, demand: &Demand, workload: &Workload) -> Option<f64> {
     let mut total = 0.0;
     for (count, figures) in cluster.drives(role) {
@@ -126,20 +144,27 @@ fn tier(cluster: &Cluster, role: Role, demand: &Demand, workload: &Workload) -> 
     (total > 0.0).then_some(total)
 }
 
-/// How long one drive works on what one request of the client asks of the tier, in seconds; `None` where a figure is missing.
+/// How long one drive works on what one request of the client asks of the tier, in seconds; `None`
+/// where a figure is missing.
 fn seconds(figures: &Figures, demand: &Demand, workload: &Workload) -> Option<f64> {
-    let part = |amount: f64, time: Option<f64>| if amount > 0.0 { time.map(|time| amount * time) } else { Some(0.0) };
+    let part = |amount: f64, time: Option<f64>| {
+        if amount > 0.0 { time.map(|time| amount * time) } else { Some(0.0) }
+    };
     let (read, write) = (workload.read_bytes, workload.write_bytes);
     Some(
         part(demand.random_reads, random(figures.read_iops, figures.read_bytes_per_s, read))?
             + part(demand.sequential_reads, sequential(figures.read_bytes_per_s, read))?
-            + part(demand.random_writes, random(figures.write_iops, figures.write_bytes_per_s, write))?
+            + part(
+                demand.random_writes,
+                random(figures.write_iops, figures.write_bytes_per_s, write),
+            )?
             + part(demand.sequential_writes, sequential(figures.write_bytes_per_s, write))?,
     )
 }
 
-/// A random request costs its 1 ÷ IOPS or its bytes ÷ bandwidth, whichever is more (a roofline: Williams, Waterman and Patterson,
-/// "Roofline", CACM 52(4), 2009). Of the two figures one may be missing for as long as the other surely binds.
+/// A random request costs its 1 ÷ IOPS or its bytes ÷ bandwidth, whichever is more (a roofline:
+/// Williams, Waterman and Patterson, "Roofline", CACM 52(4), 2009). Of the two figures one may be
+/// missing for as long as the other surely binds.
 fn random(iops: Option<f64>, bandwidth: Option<f64>, bytes: f64) -> Option<f64> {
     match (iops.map(|iops| 1.0 / iops), bandwidth.map(|bandwidth| bytes / bandwidth)) {
         (Some(one), Some(other)) => Some(one.max(other)),

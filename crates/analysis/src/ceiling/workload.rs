@@ -24,16 +24,30 @@ pub struct Workload {
 
 impl Workload {
     /// One size for both directions, all random or all sequential.
-    pub fn new(name: &str, block: Bytes, read: Percent, is_random: bool, footprint: Option<Bytes>) -> Workload {
+    pub fn new(
+        name: &str,
+        block: Bytes,
+        read: Percent,
+        is_random: bool,
+        footprint: Option<Bytes>,
+    ) -> Workload {
         let bytes = block.0.max(1) as f64;
         let random = if is_random { 1.0 } else { 0.0 };
-        Workload { name: name.to_owned(), read_bytes: bytes, write_bytes: bytes, read, random, footprint }
+        Workload {
+            name: name.to_owned(),
+            read_bytes: bytes,
+            write_bytes: bytes,
+            read,
+            random,
+            footprint,
+        }
     }
 
     /// The workloads that people ask for first.
     pub fn usual(footprint: Option<Bytes>) -> Vec<Workload> {
-        let row =
-            |name, kib, read, is_random| Workload::new(name, Bytes::kib(kib), Percent::of(read), is_random, footprint);
+        let row = |name, kib, read, is_random| {
+            Workload::new(name, Bytes::kib(kib), Percent::of(read), is_random, footprint)
+        };
         vec![
             row("4k random read", 4, 100, true),
             row("4k random write", 4, 0, true),
@@ -64,7 +78,8 @@ impl Workload {
         }
     }
 
-    /// A workload of a run. An operation on files is a request of a file's mean size, a write where it makes files: what is mixed makes none.
+    /// A workload of a run. An operation on files is a request of a file's mean size, a write where
+    /// it makes files: what is mixed makes none.
     pub fn of_work(work: &Work, footprint: Bytes) -> Workload {
         if let Some(files) = &work.metadata {
             let bytes = (files.mean_size.unwrap_or(files.size).0 as f64).max(1.0);
@@ -111,7 +126,8 @@ impl Workload {
 /// The mean size of a mix in bytes.
 fn mean(mix: &SizeMix) -> f64 {
     let weights: f64 = mix.parts.iter().map(|(_, weight)| f64::from(*weight)).sum();
-    let bytes: f64 = mix.parts.iter().map(|(size, weight)| size.0 as f64 * f64::from(*weight)).sum();
+    let bytes: f64 =
+        mix.parts.iter().map(|(size, weight)| size.0 as f64 * f64::from(*weight)).sum();
     if weights > 0.0 { (bytes / weights).max(1.0) } else { 1.0 }
 }
 
@@ -122,7 +138,8 @@ mod tests {
 
     #[test]
     fn a_suite_s_workload_has_the_mean_of_its_sizes_and_both_directions() {
-        let text = "name = \"s\"\n[[workload]]\nname = \"w\"\nblock_size = \"4KiB:75, 64KiB:25\"\nwrite_block_size = \"8KiB\"\nread = \"75%\"\n";
+        let text = "name = \"s\"\n[[workload]]\nname = \"w\"\nblock_size = \"4KiB:75, \
+                    64KiB:25\"\nwrite_block_size = \"8KiB\"\nread = \"75%\"\n";
         let spec = Spec::parse("s", text, &[]).expect("a good suite");
         let workload = Workload::of_spec(&spec.points[0].workloads[0], None);
         assert_eq!((workload.read_bytes, workload.write_bytes), (19.0 * 1024.0, 8192.0));
@@ -132,11 +149,19 @@ mod tests {
 
     #[test]
     fn an_operation_on_files_is_a_request_of_a_whole_file_in_its_direction() {
-        let suite = "[layout]\nkind = \"tree\"\n[tree]\nfiles = 64\nsize = \"16KiB\"\n[[workload]]\nname = \"names\"\nkind = \"metadata\"\noperations = [\"create\", \"read\"]\n";
+        let suite = "[layout]\nkind = \"tree\"\n[tree]\nfiles = 64\nsize = \
+                     \"16KiB\"\n[[workload]]\nname = \"names\"\nkind = \"metadata\"\noperations = \
+                     [\"create\", \"read\"]\n";
         let plan = crate::testing::Recorded::new(suite).record().plan;
-        let works = plan.stages.iter().filter(|stage| stage.kind == model::StageKind::Measure).flat_map(|s| &s.works);
-        let workloads: Vec<Workload> = works.map(|work| Workload::of_work(work, Bytes(0))).collect();
-        let told: Vec<(f64, f64)> = workloads.iter().map(|one| (one.read_share(), one.bytes())).collect();
+        let works = plan
+            .stages
+            .iter()
+            .filter(|stage| stage.kind == model::StageKind::Measure)
+            .flat_map(|s| &s.works);
+        let workloads: Vec<Workload> =
+            works.map(|work| Workload::of_work(work, Bytes(0))).collect();
+        let told: Vec<(f64, f64)> =
+            workloads.iter().map(|one| (one.read_share(), one.bytes())).collect();
         assert_eq!(told, [(0.0, 16_384.0), (1.0, 16_384.0)]);
     }
 }

@@ -26,7 +26,13 @@ pub struct Unlike {
 struct Differences(Vec<Unlike>);
 
 impl Differences {
-    fn add<T: PartialEq>(&mut self, what: &'static str, refused: bool, sides: [&T; 2], text: impl Fn(&T) -> String) {
+    fn add<T: PartialEq>(
+        &mut self,
+        what: &'static str,
+        refused: bool,
+        sides: [&T; 2],
+        text: impl Fn(&T) -> String,
+    ) {
         if sides[0] != sides[1] {
             self.0.push(Unlike { what, base: text(sides[0]), other: text(sides[1]), refused });
         }
@@ -36,7 +42,8 @@ impl Differences {
 /// How load was kept up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// Closed loops with equally many requests outstanding: rate and latency are one finding (1 ÷ 0.75 = 1.33).
+    /// Closed loops with equally many requests outstanding: rate and latency are one finding (1 ÷
+    /// 0.75 = 1.33).
     EqualDepth,
     /// The same fixed rate: the latency is the finding.
     EqualRate,
@@ -51,7 +58,8 @@ pub fn load(base: &ResultRow, other: &ResultRow) -> Load {
     // Of several works, each has its own depth: of one, only the product with its workers counts.
     let is_as_deep = match (base.work(), other.work()) {
         (Some(one), Some(two)) => {
-            u64::from(one.depth) * u64::from(base.workers) == u64::from(two.depth) * u64::from(other.workers)
+            u64::from(one.depth) * u64::from(base.workers)
+                == u64::from(two.depth) * u64::from(other.workers)
         }
         _ => depths(base) == depths(other) && base.workers == other.workers,
     };
@@ -68,9 +76,11 @@ pub fn runs(base: &Record, other: &Record) -> Vec<Unlike> {
     let mut found = Differences::default();
     let plain = |text: &String| text.clone();
     let both = |text: fn(&Record) -> String| [text(base), text(other)];
-    let mut texts = |what, refused, pair: [String; 2]| found.add(what, refused, [&pair[0], &pair[1]], plain);
+    let mut texts =
+        |what, refused, pair: [String; 2]| found.add(what, refused, [&pair[0], &pair[1]], plain);
     let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
-    let simulated = both(|record| if is_simulated(record) { "simulated" } else { "real" }.to_owned());
+    let simulated =
+        both(|record| if is_simulated(record) { "simulated" } else { "real" }.to_owned());
     texts("target", true, simulated);
     let null = |record: &Record| yes(record.plan.backend != Backend::Null);
     texts("anything sent to the target", true, [null(base), null(other)]);
@@ -80,8 +90,9 @@ pub fn runs(base: &Record, other: &Record) -> Vec<Unlike> {
     texts("hosts", false, both(|record| record.plan.hosts.len().to_string()));
     texts("direct I/O", false, [yes(base.plan.direct), yes(other.plan.direct)]);
     texts("backend", false, both(|record| record.plan.backend.to_string()));
-    let contents =
-        both(|record| record.plan.hosts.first().map_or_else(String::new, |host| contents(&host.engine.contents)));
+    let contents = both(|record| {
+        record.plan.hosts.first().map_or_else(String::new, |host| contents(&host.engine.contents))
+    });
     texts("contents", false, contents);
     texts("length of an interval", false, both(|record| record.plan.interval.to_string()));
     texts("version of Plimsoll", false, both(|record| record.version.clone()));
@@ -93,17 +104,22 @@ pub fn runs(base: &Record, other: &Record) -> Vec<Unlike> {
 pub fn scenarios(record: &Record, base: u32, other: u32) -> Vec<Unlike> {
     let mut found = Differences::default();
     let plan = &record.plan;
-    let mut texts = |what, pair: [String; 2]| found.add(what, false, [&pair[0], &pair[1]], String::clone);
+    let mut texts =
+        |what, pair: [String; 2]| found.add(what, false, [&pair[0], &pair[1]], String::clone);
     let paths = |stage: u32| {
-        let mine = |host: &HostPlan| host.targets.get(host.targets_of(stage)).unwrap_or_default().to_vec();
-        let mut paths: Vec<String> = plan.hosts.iter().flat_map(mine).map(|target| target.path).collect();
+        let mine =
+            |host: &HostPlan| host.targets.get(host.targets_of(stage)).unwrap_or_default().to_vec();
+        let mut paths: Vec<String> =
+            plan.hosts.iter().flat_map(mine).map(|target| target.path).collect();
         paths.sort_unstable();
         paths.dedup();
         paths.join(", ")
     };
     texts("targets", [paths(base), paths(other)]);
     texts("layout", [base, other].map(|stage| plan.footprint_of(stage).to_string()));
-    let (Some(one), Some(two)) = (plan.engine_of(base), plan.engine_of(other)) else { return found.0 };
+    let (Some(one), Some(two)) = (plan.engine_of(base), plan.engine_of(other)) else {
+        return found.0;
+    };
     let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
     texts("direct I/O", [yes(one.direct), yes(two.direct)]);
     texts("backend", [one.backend.to_string(), two.backend.to_string()]);
@@ -148,7 +164,12 @@ fn of_work(found: &mut Differences, one: &Work, two: &Work) {
         found.add("block size", true, [&one.block_size, &two.block_size], ToString::to_string);
     }
     if writes {
-        found.add("block size of writes", true, [&one.write_block_size, &two.write_block_size], ToString::to_string);
+        found.add(
+            "block size of writes",
+            true,
+            [&one.write_block_size, &two.write_block_size],
+            ToString::to_string,
+        );
     }
     found.add("share of reads", true, [&one.read, &two.read], Percent::to_string);
     found.add("access", true, [&one.pattern.access, &two.pattern.access], Access::to_string);
@@ -164,7 +185,9 @@ fn of_work(found: &mut Differences, one: &Work, two: &Work) {
         0 => "none".to_owned(),
         every => format!("every {every} writes"),
     });
-    found.add("durable writes", true, [&one.dsync, &two.dsync], |dsync| if *dsync { "yes" } else { "no" }.to_owned());
+    found.add("durable writes", true, [&one.dsync, &two.dsync], |dsync| {
+        if *dsync { "yes" } else { "no" }.to_owned()
+    });
     if one.pace.is_open() == two.pace.is_open() {
         found.add("pace", false, [&one.pace, &two.pace], pace);
     } else {
@@ -186,7 +209,9 @@ fn pace(pace: &Pace) -> String {
         Pace::Open { rate: rate @ (Rate::Iops { .. } | Rate::Bytes { .. }), poisson } => {
             format!("{rate}{}", if *poisson { ", Poisson" } else { "" })
         }
-        Pace::Closed { think, burst } if think.0 > 0 => format!("closed loop, {think} of rest after every {burst}"),
+        Pace::Closed { think, burst } if think.0 > 0 => {
+            format!("closed loop, {think} of rest after every {burst}")
+        }
         Pace::Closed { .. } => "closed loop".to_owned(),
     }
 }

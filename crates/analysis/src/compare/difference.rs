@@ -1,8 +1,9 @@
 //! The difference of one figure between two sides, with its interval and the probability of chance.
 //!
-//! All on logarithms, as a difference in percent is a ratio. One run on each side: the errors within the runs, by batch means. Several: the
-//! mean of the repetitions, with Welch's test (1947; degrees of freedom by Satterthwaite 1946, fewer for the test: see [`unpaired`]), or where they ran in
-//! turns, Student's test of the differences of pairs (1908).
+//! All on logarithms, as a difference in percent is a ratio. One run on each side: the errors
+//! within the runs, by batch means. Several: the mean of the repetitions, with Welch's test (1947;
+//! degrees of freedom by Satterthwaite 1946, fewer for the test: see [`unpaired`]), or where they
+//! ran in turns, Student's test of the differences of pairs (1908).
 
 use crate::estimate::{CONFIDENCE, Estimate, Interval};
 use crate::student;
@@ -16,17 +17,22 @@ pub struct Ratio {
     pub interval: Option<Interval>,
     /// The probability of so large a difference between equals; `None` as before.
     pub chance: Option<f64>,
-    /// The difference of logarithms as it was tested, with the test's own error and freedom; `None` as before.
+    /// The difference of logarithms as it was tested, with the test's own error and freedom;
+    /// `None` as before.
     pub test: Option<Estimate>,
 }
 
-/// The interval that agrees with a test whose probability became `chance` by a correction: it holds no difference exactly where `chance` is
-/// 5 % or more. It is never narrower than the test's own.
+/// The interval that agrees with a test whose probability became `chance` by a correction: it holds
+/// no difference exactly where `chance` is 5 % or more. It is never narrower than the test's own.
 pub fn agreeing(test: Estimate, chance: f64) -> Interval {
     let raw = probability(test);
     let outside = if chance > 0.0 { OUTSIDE * (raw / chance).min(1.0) } else { OUTSIDE };
     // Without an error of its own, the test's interval is its value.
-    let half = if test.error > 0.0 { student::bound(outside.max(1e-12), test.freedom) * test.error } else { 0.0 };
+    let half = if test.error > 0.0 {
+        student::bound(outside.max(1e-12), test.freedom) * test.error
+    } else {
+        0.0
+    };
     Interval { low: percent(test.value - half), high: percent(test.value + half) }
 }
 
@@ -47,16 +53,19 @@ fn percent(logarithm: f64) -> f64 {
 
 /// From one side to the other, each the mean of logarithms with its error.
 ///
-/// The interval is by the errors as they are and Satterthwaite's degrees of freedom (1946): it holds the truth in about 95 %. The chance is that of a
-/// more cautious test, because errors and degrees of freedom are estimates themselves: equals are to be called different in no more than 5 %, and
-/// not in 5 % on average over all cases. So an interval may leave 0 out by a little where no difference is told.
+/// The interval is by the errors as they are and Satterthwaite's degrees of freedom (1946): it
+/// holds the truth in about 95 %. The chance is that of a more cautious test, because errors and
+/// degrees of freedom are estimates themselves: equals are to be called different in no more than 5
+/// %, and not in 5 % on average over all cases. So an interval may leave 0 out by a little where no
+/// difference is told.
 pub fn unpaired(base: Estimate, other: Estimate) -> Ratio {
-    let difference = |base: Estimate, other: Estimate, freedom: fn(Estimate, Estimate) -> f64| Estimate {
-        value: other.value - base.value,
-        error: base.error.hypot(other.error),
-        freedom: freedom(base, other),
-        independent: base.independent.min(other.independent),
-    };
+    let difference =
+        |base: Estimate, other: Estimate, freedom: fn(Estimate, Estimate) -> f64| Estimate {
+            value: other.value - base.value,
+            error: base.error.hypot(other.error),
+            freedom: freedom(base, other),
+            independent: base.independent.min(other.independent),
+        };
     let tested = of(difference(cautious(base), cautious(other), cautious_freedom));
     Ratio { chance: tested.chance, test: tested.test, ..of(difference(base, other, satterthwaite)) }
 }
@@ -67,26 +76,34 @@ fn satterthwaite(base: Estimate, other: Estimate) -> f64 {
     let error = base.error.hypot(other.error);
     // As shares of the error, which do not underflow.
     let part = |side: f64, freedom: f64| (side / error).powi(4) / freedom;
-    if error > 0.0 { (part(base.error, one) + part(other.error, two)).recip() } else { one.min(two) }
+    if error > 0.0 {
+        (part(base.error, one) + part(other.error, two)).recip()
+    } else {
+        one.min(two)
+    }
 }
 
-/// Satterthwaite's, less the greater ÷ the lesser of the two sides' degrees of freedom, and at least the lesser.
+/// Satterthwaite's, less the greater ÷ the lesser of the two sides' degrees of freedom, and at
+/// least the lesser.
 ///
-/// Where the side of fewer repetitions strays most, his are too many: of equals with three repetitions on each side, up to 5.9 % are called different,
-/// of two against ten up to 11.8 %. With the lesser of both, it is never more than 5 % (Mickey and Brown, *Annals of Mathematical Statistics* 37,
-/// 1966), but differences are found less often. With what is taken off here, an integral over all ratios of the spreads stays within 5 % (tests
-/// compute it).
+/// Where the side of fewer repetitions strays most, his are too many: of equals with three
+/// repetitions on each side, up to 5.9 % are called different, of two against ten up to 11.8 %.
+/// With the lesser of both, it is never more than 5 % (Mickey and Brown, *Annals of Mathematical
+/// Statistics* 37, 1966), but differences are found less often. With what is taken off here, an
+/// integral over all ratios of the spreads stays within 5 % (tests compute it).
 fn cautious_freedom(base: Estimate, other: Estimate) -> f64 {
     let (one, two) = (base.freedom.max(1.0), other.freedom.max(1.0));
     let (lesser, greater) = (one.min(two), one.max(two));
     lesser.max(satterthwaite(base, other) - greater / lesser)
 }
 
-/// The error of one measurement, as a test of differences takes it: wider by 3 %, and by (12 ÷ *n*)² where its series is worth *n* independent
-/// intervals of time: a quarter for 24 of them, 1 % for 120. That of repetitions as it is.
+/// The error of one measurement, as a test of differences takes it: wider by 3 %, and by (12 ÷
+/// *n*)² where its series is worth *n* independent intervals of time: a quarter for 24 of them, 1 %
+/// for 120. That of repetitions as it is.
 ///
-/// What intervals of time remember is an estimate, and a short series often looks as if it remembered nothing. Without this, of those short pairs
-/// of equals that have an error at all, a fifth is called different (simulated: 60 intervals, φ = 0.8).
+/// What intervals of time remember is an estimate, and a short series often looks as if it
+/// remembered nothing. Without this, of those short pairs of equals that have an error at all, a
+/// fifth is called different (simulated: 60 intervals, φ = 0.8).
 fn cautious(estimate: Estimate) -> Estimate {
     const WIDER: f64 = 1.03;
     const SHORT: f64 = 12.0;
@@ -104,7 +121,8 @@ pub fn paired(pairs: &[(f64, f64)]) -> Option<Ratio> {
     repeated(&differences).map(of)
 }
 
-/// The same difference, no surer than a figure can be read: `least` is the least error of its logarithm.
+/// The same difference, no surer than a figure can be read: `least` is the least error of its
+/// logarithm.
 pub fn no_surer_than(ratio: Ratio, least: f64) -> Ratio {
     match ratio.test {
         Some(test) if test.error < least => of(Estimate { error: least, ..test }),
@@ -120,7 +138,12 @@ pub fn repeated(values: &[f64]) -> Option<Estimate> {
     }
     let mean = values.iter().sum::<f64>() / n;
     let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    Some(Estimate { value: mean, error: (variance / n).sqrt(), freedom: n - 1.0, independent: f64::INFINITY })
+    Some(Estimate {
+        value: mean,
+        error: (variance / n).sqrt(),
+        freedom: n - 1.0,
+        independent: f64::INFINITY,
+    })
 }
 
 /// A ratio of which no error is known.
@@ -137,8 +160,9 @@ fn of(difference: Estimate) -> Ratio {
     }
 }
 
-/// Probabilities of chance, corrected for how many are looked at: each as if it were the only one, while in all of them together equals are
-/// called different in no more than the stated share of cases (Holm, *A simple sequentially rejective multiple test procedure*, 1979).
+/// Probabilities of chance, corrected for how many are looked at: each as if it were the only one,
+/// while in all of them together equals are called different in no more than the stated share of
+/// cases (Holm, *A simple sequentially rejective multiple test procedure*, 1979).
 pub fn holm(chances: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..chances.len()).collect();
     order.sort_by(|a, b| chances[*a].total_cmp(&chances[*b]));

@@ -62,7 +62,12 @@ pub struct BadCondition {
 impl fmt::Display for BadCondition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words: Vec<&str> = Metric::ALL.iter().map(|metric| metric.word()).collect();
-        write!(f, "{}; write it as 'iops < -5%' or 'read p99 > 10%', with one of {}", self.problem, words.join(", "))
+        write!(
+            f,
+            "{}; write it as 'iops < -5%' or 'read p99 > 10%', with one of {}",
+            self.problem,
+            words.join(", ")
+        )
     }
 }
 
@@ -92,24 +97,36 @@ impl FromStr for Condition {
         let (left, right) = text.split_at(at);
         let below = right.starts_with('<');
         let right = &right[1..];
-        let (inclusive, right) = right.strip_prefix('=').map_or((false, right), |rest| (true, rest));
+        let (inclusive, right) =
+            right.strip_prefix('=').map_or((false, right), |rest| (true, rest));
         let number = right.trim();
-        let number = number.strip_suffix('%').ok_or_else(|| bad("the limit has no % behind it".to_owned()))?.trim();
+        let number = number
+            .strip_suffix('%')
+            .ok_or_else(|| bad("the limit has no % behind it".to_owned()))?
+            .trim();
         // As people type it, and as typesetters do.
         let plain = number.replace('\u{2212}', "-");
-        let percent = plain.parse::<f64>().ok().filter(|value| value.is_finite() && value.abs() <= 1e6);
-        let percent = percent.ok_or_else(|| bad("the limit is no number of percent up to a million".to_owned()))?;
+        let percent =
+            plain.parse::<f64>().ok().filter(|value| value.is_finite() && value.abs() <= 1e6);
+        let percent = percent
+            .ok_or_else(|| bad("the limit is no number of percent up to a million".to_owned()))?;
         let words: Vec<&str> = left.split_whitespace().collect();
         let (of, word) = match words.as_slice() {
             [metric] => (None, *metric),
             [op, metric] => {
                 let known = Asked::from_name(op);
                 (
-                    Some(known.ok_or_else(|| bad("the operation is none of all, read, write, fsync".to_owned()))?),
+                    Some(known.ok_or_else(|| {
+                        bad("the operation is none of all, read, write, fsync".to_owned())
+                    })?),
                     *metric,
                 )
             }
-            _ => return Err(bad("before the < or > stand a figure, or an operation and a figure".to_owned())),
+            _ => {
+                return Err(bad(
+                    "before the < or > stand a figure, or an operation and a figure".to_owned()
+                ));
+            }
         };
         let metric = Metric::ALL.into_iter().find(|metric| metric.word() == word);
         let metric = metric.ok_or_else(|| bad("it names no figure that is compared".to_owned()))?;
@@ -120,7 +137,8 @@ impl FromStr for Condition {
 /// What a condition found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome<'a> {
-    /// How many differences it looked at of which something is known. 0 means that nothing was checked, which is no success.
+    /// How many differences it looked at of which something is known. 0 means that nothing was
+    /// checked, which is no success.
     pub checked: usize,
     /// How many more there are of which nobody knows whether they are chance.
     pub unknown: usize,
@@ -129,8 +147,8 @@ pub struct Outcome<'a> {
 }
 
 impl Condition {
-    /// Looks at every difference of a comparison. One that cannot be told from chance meets no condition, and neither does one of which nobody knows
-    /// whether it can.
+    /// Looks at every difference of a comparison. One that cannot be told from chance meets no
+    /// condition, and neither does one of which nobody knows whether it can.
     pub fn check<'a>(&self, comparison: &'a Comparison) -> Outcome<'a> {
         let mut outcome = Outcome { checked: 0, unknown: 0, met: Vec::new() };
         for other in &comparison.others {
@@ -151,7 +169,8 @@ impl Condition {
     }
 
     fn is_met(&self, found: &Difference) -> bool {
-        let beyond = if self.below { found.percent < self.percent } else { found.percent > self.percent };
+        let beyond =
+            if self.below { found.percent < self.percent } else { found.percent > self.percent };
         let at = self.inclusive && found.percent == self.percent;
         (beyond || at) && found.verdict != Verdict::NoDifference
     }

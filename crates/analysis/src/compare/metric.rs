@@ -49,7 +49,9 @@ impl Metric {
             Metric::Iops => "iops",
             Metric::Bandwidth => "bandwidth",
             Metric::Mean => "mean",
-            Metric::Quantile(index) => QUANTILES.get(index).map_or("quantile", |quantile| quantile.name),
+            Metric::Quantile(index) => {
+                QUANTILES.get(index).map_or("quantile", |quantile| quantile.name)
+            }
             Metric::CpuPerIo => "cpu",
             Metric::OfLatency => "latency-deviation",
             Metric::OverTime => "deviation",
@@ -62,15 +64,17 @@ impl Metric {
         matches!(self, Metric::Iops | Metric::Bandwidth)
     }
 
-    /// The figure of a row; `None` where it has none, or it is not positive: then there is no ratio to it.
+    /// The figure of a row; `None` where it has none, or it is not positive: then there is no ratio
+    /// to it.
     pub fn value(self, row: &ResultRow) -> Option<f64> {
         let value = match self {
             Metric::Iops => Some(row.iops()),
             Metric::Bandwidth => Some(row.bytes_per_s()),
             Metric::Mean => row.latency.mean_ns(),
-            Metric::Quantile(index) => {
-                QUANTILES.get(index).and_then(|quantile| row.latency.quantile_ns(quantile.share)).map(|ns| ns as f64)
-            }
+            Metric::Quantile(index) => QUANTILES
+                .get(index)
+                .and_then(|quantile| row.latency.quantile_ns(quantile.share))
+                .map(|ns| ns as f64),
             Metric::CpuPerIo => row.sure.cpu_per_io_ns,
             Metric::OfLatency => latency_deviation(&row.latency),
             Metric::OverTime => row.sure.over_time,
@@ -79,8 +83,9 @@ impl Metric {
         value.filter(|value| value.is_finite() && *value > 0.0)
     }
 
-    /// The least error of the figure's logarithm, however quiet a run was: the bucket of a histogram for what is read from one, and for all
-    /// else what was in flight at both ends and the clock's own steps come to.
+    /// The least error of the figure's logarithm, however quiet a run was: the bucket of a
+    /// histogram for what is read from one, and for all else what was in flight at both ends and
+    /// the clock's own steps come to.
     pub fn resolution(self) -> f64 {
         match self {
             Metric::Quantile(_) | Metric::OfLatency => 0.004,
@@ -103,10 +108,16 @@ impl Metric {
             Metric::Mean => row.sure.mean_ns.map(logarithm),
             Metric::Quantile(index) => {
                 let interval = (*row.sure.quantiles_ns.get(index)?)?;
-                // The interval was widened for its degrees of freedom already: half of it is 1.96 errors (Woodruff 1952).
+                // The interval was widened for its degrees of freedom already: half of it is 1.96
+                // errors (Woodruff 1952).
                 let error = (interval.high.ln() - interval.low.max(1.0).ln()) / (2.0 * 1.959_964);
                 let independent = *row.sure.quantiles_independent.get(index)?;
-                Some(Estimate { value: value.ln(), error: error.max(0.0), freedom: 1e6, independent })
+                Some(Estimate {
+                    value: value.ln(),
+                    error: error.max(0.0),
+                    freedom: 1e6,
+                    independent,
+                })
             }
             Metric::CpuPerIo => row.sure.cpu_per_io.map(logarithm),
             Metric::OverTime => row.sure.ln_over_time,
@@ -115,17 +126,20 @@ impl Metric {
     }
 }
 
-/// The standard deviation of the recorded latencies ÷ their mean, each taken as the middle of its bucket, which is at most 0.4 % from it.
-/// `None` with fewer than two requests.
+/// The standard deviation of the recorded latencies ÷ their mean, each taken as the middle of its
+/// bucket, which is at most 0.4 % from it. `None` with fewer than two requests.
 fn latency_deviation(latency: &Histogram) -> Option<f64> {
     let (count, total) = (latency.count(), latency.count() as f64);
     let middle = |low: u64, high: u64| f64::midpoint(low as f64, high as f64);
-    let mean = latency.buckets().map(|(low, high, n)| n as f64 * middle(low, high)).sum::<f64>() / total;
+    let mean =
+        latency.buckets().map(|(low, high, n)| n as f64 * middle(low, high)).sum::<f64>() / total;
     if count < 2 || mean <= 0.0 {
         return None;
     }
-    // About the mean of the middles, not the exact one: latencies that all lie in one bucket do not differ as far as we know.
-    let squares: f64 = latency.buckets().map(|(low, high, n)| n as f64 * (middle(low, high) - mean).powi(2)).sum();
+    // About the mean of the middles, not the exact one: latencies that all lie in one bucket do not
+    // differ as far as we know.
+    let squares: f64 =
+        latency.buckets().map(|(low, high, n)| n as f64 * (middle(low, high) - mean).powi(2)).sum();
     Some((squares / (total - 1.0)).sqrt() / mean)
 }
 
@@ -140,7 +154,8 @@ mod tests {
             values.iter().for_each(|value| latency.record(*value));
             latency_deviation(&latency)
         };
-        // Below 256 ns a bucket is one value wide: mean 5, squares of 9 + 1 + 1 + 1 + 0 + 0 + 4 + 16 = 32, over 7.
+        // Below 256 ns a bucket is one value wide: mean 5, squares of 9 + 1 + 1 + 1 + 0 + 0 + 4 +
+        // 16 = 32, over 7.
         let exact = of(&[2, 4, 4, 4, 5, 5, 7, 9]).expect("some");
         assert!((exact - (32f64 / 7.0).sqrt() / 5.0).abs() < 1e-9, "{exact}");
         assert_eq!((of(&[]), of(&[5]), of(&[5, 5])), (None, None, Some(0.0)));

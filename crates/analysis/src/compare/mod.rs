@@ -75,7 +75,8 @@ pub struct ComparedPoint {
     pub load: Load,
     /// At equal depth: whether rate and mean latency say the same thing twice.
     pub one_finding: bool,
-    /// Whether a measurement of either side did not keep its fixed rate: its latencies then say how long it was.
+    /// Whether a measurement of either side did not keep its fixed rate: its latencies then say
+    /// how long it was.
     pub rate_missed: bool,
     /// The figures that both have, in the order of [`Metric::ALL`].
     pub differences: Vec<Difference>,
@@ -92,10 +93,11 @@ pub struct Difference {
     pub other: f64,
     /// The difference in percent of the base.
     pub percent: f64,
-    /// Its 95 % interval, in percent, widened for all that is compared: it holds 0 exactly where no difference is found. `None` where the error is
-    /// not known.
+    /// Its 95 % interval, in percent, widened for all that is compared: it holds 0 exactly where
+    /// no difference is found. `None` where the error is not known.
     pub interval: Option<Interval>,
-    /// The probability that equals differ so much, corrected for all that is compared (Holm). `None` as before.
+    /// The probability that equals differ so much, corrected for all that is compared (Holm).
+    /// `None` as before.
     pub chance: Option<f64>,
     /// The difference of logarithms as it was tested; `None` as before.
     pub(crate) test: Option<Estimate>,
@@ -128,13 +130,15 @@ impl Verdict {
     }
 }
 
-/// Compares runs with the first of them, or the scenarios of a single run with its first. Empty where there is nothing to compare.
+/// Compares runs with the first of them, or the scenarios of a single run with its first. Empty
+/// where there is nothing to compare.
 pub fn compare(records: &[&Record]) -> Comparison {
     let rows: Vec<Vec<ResultRow>> = records.iter().map(|record| crate::results(record)).collect();
     compare_results(records, &rows)
 }
 
-/// Compares as [`compare`] does, for who has the [results](crate::results) of each run already: those of a day take a while.
+/// Compares as [`compare`] does, for who has the [results](crate::results) of each run already:
+/// those of a day take a while.
 pub fn compare_results(records: &[&Record], results: &[Vec<ResultRow>]) -> Comparison {
     let mut comparison = match (records, results) {
         ([one], [rows]) => scenarios(one, rows),
@@ -147,7 +151,8 @@ pub fn compare_results(records: &[&Record], results: &[Vec<ResultRow>]) -> Compa
 fn runs(records: &[&Record], mut rows: Vec<Vec<ResultRow>>) -> Comparison {
     // Runs of one scenario each are what is compared, and not what makes points the same.
     let names: Vec<Vec<&str>> = records.iter().map(|record| record.plan.scenarios()).collect();
-    if names.iter().all(|names| names.len() <= 1) && names.iter().any(|names| *names != ["default"]) {
+    if names.iter().all(|names| names.len() <= 1) && names.iter().any(|names| *names != ["default"])
+    {
         rows.iter_mut().flatten().for_each(without_scenario);
     }
     let against = |run: usize| {
@@ -181,7 +186,9 @@ fn scenarios(record: &Record, rows: &[ResultRow]) -> Comparison {
             None => sides.push((label, vec![row])),
         }
     }
-    let Some(((base, rows), others)) = sides.split_first() else { return Comparison { others: Vec::new() } };
+    let Some(((base, rows), others)) = sides.split_first() else {
+        return Comparison { others: Vec::new() };
+    };
     let against = |(index, (label, other)): (usize, &(String, Vec<ResultRow>))| {
         let unlike = match (rows.first(), other.first()) {
             (Some(base), Some(other)) => alike::scenarios(record, base.stage, other.stage),
@@ -195,7 +202,12 @@ fn scenarios(record: &Record, rows: &[ResultRow]) -> Comparison {
 }
 
 fn key(row: &ResultRow) -> Key {
-    Key { scenario: row.scenario.clone(), workload: row.workload.clone(), sweep: row.sweep.clone(), ops: row.ops }
+    Key {
+        scenario: row.scenario.clone(),
+        workload: row.workload.clone(),
+        sweep: row.sweep.clone(),
+        ops: row.ops,
+    }
 }
 
 /// Rows by what makes them the same, repetitions together, in the order of the run.
@@ -215,15 +227,24 @@ pub(crate) fn grouped(rows: &[ResultRow]) -> Vec<(Key, Vec<&ResultRow>)> {
 
 impl Against {
     fn new(run: usize, scenarios: Option<(String, String)>, unlike: Vec<Unlike>) -> Against {
-        Against { run, scenarios, unlike, points: Vec::new(), only_base: Vec::new(), only_other: Vec::new() }
+        Against {
+            run,
+            scenarios,
+            unlike,
+            points: Vec::new(),
+            only_base: Vec::new(),
+            only_other: Vec::new(),
+        }
     }
 
     fn fill(&mut self, base: &[ResultRow], other: &[ResultRow]) {
         let (base, other) = (grouped(base), grouped(other));
-        let places: BTreeMap<&Key, &Vec<&ResultRow>> = other.iter().map(|(key, rows)| (key, rows)).collect();
+        let places: BTreeMap<&Key, &Vec<&ResultRow>> =
+            other.iter().map(|(key, rows)| (key, rows)).collect();
         for (key, rows) in &base {
             match places.get(key) {
-                // Only in one run do scenarios take turns, repetition by repetition; and there only if the suite says so.
+                // Only in one run do scenarios take turns, repetition by repetition; and there only
+                // if the suite says so.
                 Some(others) => {
                     let in_turns = self.scenarios.is_some() && took_turns(rows, others);
                     self.points.push(point(key, rows, others, in_turns));
@@ -233,11 +254,13 @@ impl Against {
         }
         let known: BTreeSet<&Key> = base.iter().map(|(key, _)| key).collect();
         let is_new = |key: &Key| !known.contains(key);
-        self.only_other = other.iter().filter(|(key, _)| is_new(key)).map(|(key, _)| key.clone()).collect();
+        self.only_other =
+            other.iter().filter(|(key, _)| is_new(key)).map(|(key, _)| key.clone()).collect();
     }
 }
 
-/// Whether the repetitions of two sides ran as pairs: both sides of each before those of the next. Then what drifts with time is in both alike.
+/// Whether the repetitions of two sides ran as pairs: both sides of each before those of the next.
+/// Then what drifts with time is in both alike.
 fn took_turns(base: &[&ResultRow], other: &[&ResultRow]) -> bool {
     let later = |pair: (&&ResultRow, &&ResultRow)| pair.0.stage.max(pair.1.stage);
     let pairs: Vec<(&&ResultRow, &&ResultRow)> = base.iter().zip(other).collect();
@@ -252,13 +275,17 @@ fn point(key: &Key, base: &[&ResultRow], other: &[&ResultRow], turns: bool) -> C
     let refused = unlike.iter().any(|unlike| unlike.refused);
     let differences: Vec<Difference> = match refused {
         true => Vec::new(),
-        false => Metric::ALL.into_iter().filter_map(|metric| difference(metric, base, other, paired)).collect(),
+        false => Metric::ALL
+            .into_iter()
+            .filter_map(|metric| difference(metric, base, other, paired))
+            .collect(),
     };
-    let change = |metric| differences.iter().find(|found| found.metric == metric).map(|found| found.percent);
+    let change =
+        |metric| differences.iter().find(|found| found.metric == metric).map(|found| found.percent);
     let one_finding = load == Load::EqualDepth
-        && change(Metric::Iops)
-            .zip(change(Metric::Mean))
-            .is_some_and(|(rate, latency)| ((1.0 + rate / 100.0) * (1.0 + latency / 100.0) - 1.0).abs() <= ONE_FINDING);
+        && change(Metric::Iops).zip(change(Metric::Mean)).is_some_and(|(rate, latency)| {
+            ((1.0 + rate / 100.0) * (1.0 + latency / 100.0) - 1.0).abs() <= ONE_FINDING
+        });
     ComparedPoint {
         key: key.clone(),
         covers: first.covers,
@@ -277,9 +304,15 @@ fn has_missed_its_rate(row: &ResultRow) -> bool {
     row.warnings.iter().any(|warning| matches!(warning, Warning::RateMissed { .. }))
 }
 
-fn difference(metric: Metric, base: &[&ResultRow], other: &[&ResultRow], paired: bool) -> Option<Difference> {
-    let logarithms =
-        |rows: &[&ResultRow]| rows.iter().map(|row| metric.value(row).map(f64::ln)).collect::<Option<Vec<f64>>>();
+fn difference(
+    metric: Metric,
+    base: &[&ResultRow],
+    other: &[&ResultRow],
+    paired: bool,
+) -> Option<Difference> {
+    let logarithms = |rows: &[&ResultRow]| {
+        rows.iter().map(|row| metric.value(row).map(f64::ln)).collect::<Option<Vec<f64>>>()
+    };
     let (one, two) = (logarithms(base)?, logarithms(other)?);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let side = |rows: &[&ResultRow], values: &[f64]| -> Option<Estimate> {
@@ -288,8 +321,13 @@ fn difference(metric: Metric, base: &[&ResultRow], other: &[&ResultRow], paired:
             _ => difference::repeated(values),
         }
     };
-    let in_pairs = || difference::paired(&one.iter().copied().zip(two.iter().copied()).collect::<Vec<_>>());
-    let apart = || side(base, &one).zip(side(other, &two)).map(|(base, other)| difference::unpaired(base, other));
+    let in_pairs =
+        || difference::paired(&one.iter().copied().zip(two.iter().copied()).collect::<Vec<_>>());
+    let apart = || {
+        side(base, &one)
+            .zip(side(other, &two))
+            .map(|(base, other)| difference::unpaired(base, other))
+    };
     let ratio = if paired { in_pairs() } else { apart() };
     let ratio = ratio.unwrap_or_else(|| difference::bare(mean(&one), mean(&two)));
     let ratio = difference::no_surer_than(ratio, metric.resolution());
@@ -308,15 +346,20 @@ fn difference(metric: Metric, base: &[&ResultRow], other: &[&ResultRow], paired:
 /// Corrects the probabilities for all that is compared, and says what can be told.
 pub(crate) fn judge(comparison: &mut Comparison) {
     let points = || comparison.others.iter().flat_map(|other| &other.points);
-    // Bandwidth follows from the rate, and at equal depth the mean latency: what is one finding is tested once.
+    // Bandwidth follows from the rate, and at equal depth the mean latency: what is one finding is
+    // tested once.
     let tested = |point: &ComparedPoint, found: &Difference| match found.metric {
         Metric::Bandwidth => false,
         Metric::Mean => !point.one_finding,
         _ => true,
     };
-    let all: Vec<(bool, Option<f64>)> =
-        points().flat_map(|point| point.differences.iter().map(|found| (tested(point, found), found.chance))).collect();
-    let family: Vec<f64> = all.iter().filter(|(tested, _)| *tested).filter_map(|(_, chance)| *chance).collect();
+    let all: Vec<(bool, Option<f64>)> = points()
+        .flat_map(|point| {
+            point.differences.iter().map(|found| (tested(point, found), found.chance))
+        })
+        .collect();
+    let family: Vec<f64> =
+        all.iter().filter(|(tested, _)| *tested).filter_map(|(_, chance)| *chance).collect();
     let mut adjusted = difference::holm(&family).into_iter();
     let mut tests = all.iter().map(|(tested, _)| *tested);
     for point in comparison.others.iter_mut().flat_map(|other| &mut other.points) {
@@ -325,9 +368,14 @@ pub(crate) fn judge(comparison: &mut Comparison) {
                 found.chance = adjusted.next();
             }
         }
-        let rate = point.differences.iter().find(|found| found.metric == Metric::Iops).and_then(|found| found.chance);
+        let rate = point
+            .differences
+            .iter()
+            .find(|found| found.metric == Metric::Iops)
+            .and_then(|found| found.chance);
         for found in &mut point.differences {
-            let follows = found.metric == Metric::Bandwidth || (found.metric == Metric::Mean && point.one_finding);
+            let follows = found.metric == Metric::Bandwidth
+                || (found.metric == Metric::Mean && point.one_finding);
             if follows && found.chance.is_some() {
                 found.chance = rate.or(found.chance);
             }
@@ -344,7 +392,9 @@ fn verdict(found: &Difference) -> Verdict {
         None => Verdict::NotKnown,
         Some(chance) if chance >= 1.0 - CONFIDENCE => Verdict::NoDifference,
         // What it follows may not make it surer than it is.
-        Some(_) if found.interval.is_some_and(|interval| interval.holds(0.0)) => Verdict::NoDifference,
+        Some(_) if found.interval.is_some_and(|interval| interval.holds(0.0)) => {
+            Verdict::NoDifference
+        }
         Some(_) if found.percent > 0.0 => Verdict::Higher,
         Some(_) => Verdict::Lower,
     }

@@ -12,8 +12,9 @@ fn run(suite: &str, seed: u64, seconds: u32, rate: f64) -> Record {
     let mut normal = Normal::new(seed);
     for second in 0..seconds {
         let now = rate * (1.0 + 0.03 * normal.draw());
-        let latencies: Vec<u64> =
-            (0..now as usize).map(|_| (1e9 / now * (1.0 + 0.1 * normal.draw()).max(0.1)) as u64).collect();
+        let latencies: Vec<u64> = (0..now as usize)
+            .map(|_| (1e9 / now * (1.0 + 0.1 * normal.draw()).max(0.1)) as u64)
+            .collect();
         recorded.interval(stage, second, &[(Op::Read, &latencies)]);
     }
     recorded.end();
@@ -33,10 +34,17 @@ fn a_quarter_less_is_a_third_more_latency_and_one_finding() {
     assert!(point.load == Load::EqualDepth && point.one_finding && point.unlike.is_empty());
     let (rate, mean) = (found(&comparison, Metric::Iops), found(&comparison, Metric::Mean));
     assert_eq!((rate.verdict, mean.verdict), (Verdict::Lower, Verdict::Higher));
-    assert!((rate.percent + 25.0).abs() < 1.5 && (mean.percent - 33.3).abs() < 2.0, "{rate:?} {mean:?}");
+    assert!(
+        (rate.percent + 25.0).abs() < 1.5 && (mean.percent - 33.3).abs() < 2.0,
+        "{rate:?} {mean:?}"
+    );
     assert!(rate.interval.expect("known").holds(-25.0) && rate.chance == mean.chance);
-    let gate = |text: &str| text.parse::<Condition>().expect("a condition").check(&comparison).met.len();
-    assert_eq!((gate("iops < -5%"), gate("iops < -50%"), gate("mean > 30%"), gate("write iops < 0%")), (1, 0, 1, 0));
+    let gate =
+        |text: &str| text.parse::<Condition>().expect("a condition").check(&comparison).met.len();
+    assert_eq!(
+        (gate("iops < -5%"), gate("iops < -50%"), gate("mean > 30%"), gate("write iops < 0%")),
+        (1, 0, 1, 0)
+    );
 }
 
 #[test]
@@ -45,9 +53,11 @@ fn runs_of_the_same_are_rarely_called_different_and_no_gate_closes_on_chance() {
     for seed in 0..150 {
         let (base, other) = (run(SUITE, seed, 40, 300.0), run(SUITE, 10_000 + seed, 40, 300.0));
         let comparison = compare(&[&base, &other]);
-        let is_told = |found: &Difference| matches!(found.verdict, Verdict::Higher | Verdict::Lower);
+        let is_told =
+            |found: &Difference| matches!(found.verdict, Verdict::Higher | Verdict::Lower);
         different += u32::from(comparison.others[0].points[0].differences.iter().any(is_told));
-        closed += "iops < 0%".parse::<Condition>().expect("a condition").check(&comparison).met.len();
+        closed +=
+            "iops < 0%".parse::<Condition>().expect("a condition").check(&comparison).met.len();
     }
     // 5 % of 150 is 7.5, and 14 more than two standard deviations beyond.
     assert!(different <= 14 && closed <= 6, "{different} {closed}");
@@ -55,7 +65,9 @@ fn runs_of_the_same_are_rarely_called_different_and_no_gate_closes_on_chance() {
 
 /// A run of a mix with so many reads and writes a second.
 fn mix(seed: u64, reads: f64, writes: f64) -> Record {
-    let mut recorded = Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"m\"\nread = \"70%\"\n");
+    let mut recorded = Recorded::new(
+        "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"m\"\nread = \"70%\"\n",
+    );
     let stage = recorded.stage(StageKind::Measure);
     let mut normal = Normal::new(seed);
     for second in 0..60 {
@@ -72,16 +84,23 @@ fn a_mix_is_compared_as_a_whole_beside_its_parts_and_a_gate_can_ask_for_it() {
     // Reads lose a tenth, and writes make up for it: the whole is the same.
     let comparison = compare(&[&mix(1, 700.0, 300.0), &mix(2, 630.0, 370.0)]);
     let points = &comparison.others[0].points;
-    let told: Vec<(&str, Covers)> = points.iter().map(|point| (point.key.ops.name(), point.covers)).collect();
+    let told: Vec<(&str, Covers)> =
+        points.iter().map(|point| (point.key.ops.name(), point.covers)).collect();
     assert_eq!(told, [("read", Covers::Part), ("write", Covers::Part), ("all", Covers::Point)]);
     let gate = |text: &str| {
         let outcome = text.parse::<Condition>().expect("a condition").check(&comparison);
         (outcome.checked, outcome.met.len())
     };
-    assert_eq!((gate("read iops < -5%"), gate("all iops < -5%"), gate("iops < -5%")), ((1, 1), (1, 0), (3, 1)));
+    assert_eq!(
+        (gate("read iops < -5%"), gate("all iops < -5%"), gate("iops < -5%")),
+        ((1, 1), (1, 0), (3, 1))
+    );
     let worse = compare(&[&mix(1, 700.0, 300.0), &mix(2, 630.0, 270.0)]);
-    let all =
-        worse.others[0].points[2].differences.iter().find(|found| found.metric == Metric::Iops).expect("compared");
+    let all = worse.others[0].points[2]
+        .differences
+        .iter()
+        .find(|found| found.metric == Metric::Iops)
+        .expect("compared");
     assert!(all.verdict == Verdict::Lower && (all.percent + 10.0).abs() < 1.5, "{all:?}");
 }
 
@@ -121,7 +140,10 @@ fn repetitions_decide_where_there_are_some() {
     let same = compare(&[&side([1_000.0, 1_100.0, 900.0]), &side([950.0, 1_050.0, 980.0])]);
     let rate = found(&same, Metric::Iops);
     let point = &same.others[0].points[0];
-    assert_eq!((rate.verdict, point.repetitions, point.paired), (Verdict::NoDifference, (3, 3), false));
+    assert_eq!(
+        (rate.verdict, point.repetitions, point.paired),
+        (Verdict::NoDifference, (3, 3), false)
+    );
     let less = compare(&[&side([1_000.0, 1_010.0, 990.0]), &side([700.0, 705.0, 710.0])]);
     assert_eq!(found(&less, Metric::Iops).verdict, Verdict::Lower);
 }
@@ -129,7 +151,8 @@ fn repetitions_decide_where_there_are_some() {
 #[test]
 fn scenarios_of_one_run_are_compared_in_pairs() {
     let day = [1_000.0, 1_400.0, 700.0, 1_200.0];
-    let points: Vec<(&str, f64)> = day.iter().flat_map(|level| [("local", *level), ("remote", 0.5 * level)]).collect();
+    let points: Vec<(&str, f64)> =
+        day.iter().flat_map(|level| [("local", *level), ("remote", 0.5 * level)]).collect();
     let comparison = compare(&[&repeated(&points)]);
     let against = &comparison.others[0];
     assert_eq!(against.scenarios, Some(("local".to_owned(), "remote".to_owned())));
@@ -155,7 +178,10 @@ fn runs_of_one_scenario_each_have_their_points_in_common() {
     };
     let comparison = compare(&[&side("local", 1_000.0), &side("remote", 500.0)]);
     let against = &comparison.others[0];
-    assert_eq!((against.points.len(), against.only_base.len(), against.only_other.len()), (1, 0, 0));
+    assert_eq!(
+        (against.points.len(), against.only_base.len(), against.only_other.len()),
+        (1, 0, 0)
+    );
     assert!(against.points[0].key.sweep.is_empty() && against.scenarios.is_none());
 }
 
@@ -166,18 +192,23 @@ fn other_work_under_the_same_name_is_refused_with_the_reason() {
     let larger = against(&format!("{SUITE}block_size = \"8KiB\"\n"));
     let point = &larger.points[0];
     assert!(
-        point.differences.is_empty() && point.unlike.iter().any(|unlike| unlike.refused && unlike.what == "block size")
+        point.differences.is_empty()
+            && point.unlike.iter().any(|unlike| unlike.refused && unlike.what == "block size")
     );
     let deeper = against(&format!("{SUITE}depth = 64\n"));
     let point = &deeper.points[0];
     assert_eq!((point.load, point.one_finding), (Load::Unequal, false));
     assert!(
-        !point.differences.is_empty() && point.unlike.iter().all(|unlike| !unlike.refused && unlike.what == "depth")
+        !point.differences.is_empty()
+            && point.unlike.iter().all(|unlike| !unlike.refused && unlike.what == "depth")
     );
     let fixed = against(&format!("{SUITE}rate = 1000\n"));
     assert!(fixed.points[0].differences.is_empty(), "a closed loop against a fixed rate");
     let elsewhere = against(&SUITE.replace("\"w\"", "\"other\""));
-    assert_eq!((elsewhere.points.len(), elsewhere.only_base.len(), elsewhere.only_other.len()), (0, 1, 1));
+    assert_eq!(
+        (elsewhere.points.len(), elsewhere.only_base.len(), elsewhere.only_other.len()),
+        (0, 1, 1)
+    );
 }
 
 #[test]
@@ -215,7 +246,8 @@ fn latencies_of_zero_and_nothing_at_all_are_not_compared() {
         recorded.record()
     };
     let zeros = compare(&[&still(100), &still(100)]);
-    let metrics: Vec<Metric> = zeros.others[0].points[0].differences.iter().map(|found| found.metric).collect();
+    let metrics: Vec<Metric> =
+        zeros.others[0].points[0].differences.iter().map(|found| found.metric).collect();
     assert_eq!(metrics, [Metric::Iops, Metric::Bandwidth, Metric::CpuPerIo]);
     assert_eq!(found(&zeros, Metric::Iops).verdict, Verdict::NoDifference);
     assert_eq!(compare(&[&still(100), &still(0)]).others[0].points[0].differences, []);

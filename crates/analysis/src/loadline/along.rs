@@ -1,4 +1,5 @@
-//! The largest value of an axis at which an objective holds, from the points of a run that searched for it: bisection on a logarithmic grid.
+//! The largest value of an axis at which an objective holds, from the points of a run that searched
+//! for it: bisection on a logarithmic grid.
 //!
 //! `docs/METHOD.md`, "Along other axes".
 
@@ -24,7 +25,8 @@ pub struct AlongLine {
     pub along: Along,
     /// The points in the order in which they were measured.
     pub points: Vec<AlongPoint>,
-    /// The largest value at which the objective held, and the next that was measured above it, at which it did not.
+    /// The largest value at which the objective held, and the next that was measured above it, at
+    /// which it did not.
     pub answer: Answer,
     /// Whether the search came to its end.
     pub finished: bool,
@@ -93,19 +95,23 @@ pub fn along_line(record: &Record, rows: &[ResultRow]) -> Option<AlongLine> {
     })
 }
 
-/// The value of the next point of the search of which `record` is all so far; `None` where it is over.
+/// The value of the next point of the search of which `record` is all so far; `None` where it is
+/// over.
 pub fn next_value(record: &Record) -> Option<u64> {
     let points = points(record, record.plan.search.as_ref()?, &crate::results(record));
     // A point that cannot be judged would be asked for again and again.
     if points.len() < record.plan.points.len() {
         return None;
     }
-    let tried: Option<Vec<(u64, f64)>> =
-        points.iter().map(|point| Some((record.plan.along(point.point)?, point.tried.excess))).collect();
+    let tried: Option<Vec<(u64, f64)>> = points
+        .iter()
+        .map(|point| Some((record.plan.along(point.point)?, point.tried.excess)))
+        .collect();
     next(record.plan.least_along()?, record.plan.along(0)?, &tried?)
 }
 
-/// What to measure after these values with their excesses, from `least` to `most`; the greatest was measured first. `None`: the search is over.
+/// What to measure after these values with their excesses, from `least` to `most`; the greatest was
+/// measured first. `None`: the search is over.
 pub fn next(least: u64, most: u64, tried: &[(u64, f64)]) -> Option<u64> {
     if tried.len() >= MOST_POINTS || most == 0 || least > most {
         return None;
@@ -119,7 +125,8 @@ pub fn next(least: u64, most: u64, tried: &[(u64, f64)]) -> Option<u64> {
             Some(value) => (!found.confirmed).then_some(value),
             None => {
                 let floor = floor(least, most);
-                (greatest.value > floor && values.first().is_some_and(|first| first.value > floor)).then_some(floor)
+                (greatest.value > floor && values.first().is_some_and(|first| first.value > floor))
+                    .then_some(floor)
             }
         };
     };
@@ -131,12 +138,20 @@ pub fn next(least: u64, most: u64, tried: &[(u64, f64)]) -> Option<u64> {
     }
 }
 
-/// What these values with their excesses say: the largest that holds below the smallest that does not.
+/// What these values with their excesses say: the largest that holds below the smallest that does
+/// not.
 pub fn answer(tried: &[(u64, f64)]) -> Answer {
     let values = by_value(tried);
     let fails_at = values.iter().find(|at| at.excess > 1.0).map(|at| at.value);
-    let held = values.iter().rev().find(|at| at.excess <= 1.0 && fails_at.is_none_or(|fails| at.value < fails));
-    Answer { value: held.map(|at| at.value), confirmed: held.is_some_and(|at| at.count > 1), fails_at }
+    let held = values
+        .iter()
+        .rev()
+        .find(|at| at.excess <= 1.0 && fails_at.is_none_or(|fails| at.value < fails));
+    Answer {
+        value: held.map(|at| at.value),
+        confirmed: held.is_some_and(|at| at.count > 1),
+        fails_at,
+    }
 }
 
 /// The smallest value of the grid.
@@ -154,7 +169,8 @@ fn between(low: u64, high: u64, most: u64) -> Option<u64> {
     let middle = ((step(low) + step(high)) / 2.0).round();
     let value = (most as f64 / (middle / STEPS).exp2()).round() as u64;
     // Small counts are further apart than the grid.
-    let value = if value > low && value < high { value } else { low.saturating_add((high - low) / 2) };
+    let value =
+        if value > low && value < high { value } else { low.saturating_add((high - low) / 2) };
     (value > low && value < high).then_some(value)
 }
 
@@ -183,7 +199,10 @@ mod tests {
     fn search(least: u64, most: u64, mut excess: impl FnMut(u64) -> f64) -> (Answer, usize) {
         let mut tried = Vec::new();
         while let Some(value) = next(least, most, &tried) {
-            assert!(tried.len() < MOST_POINTS && (least..=most).contains(&value), "{tried:?}: {value}");
+            assert!(
+                tried.len() < MOST_POINTS && (least..=most).contains(&value),
+                "{tried:?}: {value}"
+            );
             tried.push((value, excess(value)));
         }
         (answer(&tried), tried.len())
@@ -193,12 +212,21 @@ mod tests {
     fn a_sharp_edge_anywhere_is_found_within_a_step_of_the_grid_and_measured_twice() {
         for most in [256_u64, 1 << 20, 1 << 30, 100_000_000_000] {
             for part in 1..200 {
-                let edge = (most as f64 * (f64::from(part) / 200.0).powi(3)).max(most as f64 / 4_000.0).max(1.0);
-                let (found, points) = search(1, most, |value| if value as f64 <= edge { 0.5 } else { 2.0 });
+                let edge = (most as f64 * (f64::from(part) / 200.0).powi(3))
+                    .max(most as f64 / 4_000.0)
+                    .max(1.0);
+                let (found, points) =
+                    search(1, most, |value| if value as f64 <= edge { 0.5 } else { 2.0 });
                 let value = found.value.expect("it holds somewhere") as f64;
                 let (step, whole) = (f64::exp2(1.5 / STEPS), 1.0);
-                assert!(value <= edge && edge < value * step + whole, "{edge} of {most}: {found:?}");
-                assert!(found.confirmed && points <= MOST_POINTS, "{edge} of {most}: {found:?} in {points}");
+                assert!(
+                    value <= edge && edge < value * step + whole,
+                    "{edge} of {most}: {found:?}"
+                );
+                assert!(
+                    found.confirmed && points <= MOST_POINTS,
+                    "{edge} of {most}: {found:?} in {points}"
+                );
             }
         }
     }
@@ -207,7 +235,10 @@ mod tests {
     fn what_holds_everywhere_or_nowhere_is_told_in_two_points() {
         let all = Answer { value: Some(64), confirmed: true, fails_at: None };
         assert_eq!(search(1, 64, |_| 0.9), (all, 2));
-        assert_eq!(search(1, 64, |_| 1.1), (Answer { value: None, confirmed: false, fails_at: Some(1) }, 2));
+        assert_eq!(
+            search(1, 64, |_| 1.1),
+            (Answer { value: None, confirmed: false, fails_at: Some(1) }, 2)
+        );
         assert_eq!(search(64, 64, |_| 1.1).1, 1);
         assert_eq!((next(1, 0, &[]), next(9, 8, &[])), (None, None));
     }
@@ -226,6 +257,9 @@ mod tests {
         });
         // One step of the grid below the value that was taken first.
         assert_eq!((found.value, found.confirmed), (Some(262_144), true), "{found:?}");
-        assert!(found.fails_at.is_some_and(|fails| (270_000..=300_000).contains(&fails)), "{found:?}");
+        assert!(
+            found.fails_at.is_some_and(|fails| (270_000..=300_000).contains(&fails)),
+            "{found:?}"
+        );
     }
 }

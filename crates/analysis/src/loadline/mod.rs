@@ -1,4 +1,5 @@
-//! The load line: the highest rate at which an objective holds, from the points of a run that searched for it.
+//! The load line: the highest rate at which an objective holds, from the points of a run that
+//! searched for it.
 //!
 //! The rules and their sources stand in `docs/METHOD.md`, "The load line".
 
@@ -23,18 +24,20 @@ use search::{Answer, Next, Tried};
 pub struct LoadLine {
     /// What had to hold.
     pub objective: Objective,
-    /// The points in the order in which they were measured; those that were cut short are not among them.
+    /// The points in the order in which they were measured; those that were cut short are not
+    /// among them.
     pub points: Vec<LoadPoint>,
     /// The load line itself.
     pub answer: Answer,
     /// Whether the search came to its end.
     pub finished: bool,
-    /// The rate of the point with the greatest power: requests per second ÷ mean response time (Kleinrock 1979). `None` for fewer than
-    /// three rates that the target kept up with.
+    /// The rate of the point with the greatest power: requests per second ÷ mean response time
+    /// (Kleinrock 1979). `None` for fewer than three rates that the target kept up with.
     pub knee: Option<f64>,
     /// The highest rate that the target kept up with, in requests per second.
     pub kept_up: Option<f64>,
-    /// The lowest rate above it that it did not keep up with: from here on, queues grow without end.
+    /// The lowest rate above it that it did not keep up with: from here on, queues grow without
+    /// end.
     pub fell_behind: Option<f64>,
     /// The most requests per second that came back at any point.
     pub most: f64,
@@ -47,7 +50,8 @@ pub struct LoadPoint {
     pub point: u32,
     /// What the search saw.
     pub tried: Tried,
-    /// The figure that is worst against its limit, as the objective writes it; `None` where the target fell behind its rate.
+    /// The figure that is worst against its limit, as the objective writes it; `None` where the
+    /// target fell behind its rate.
     pub worst: Option<String>,
     /// That figure ÷ its limit (or the limit ÷ the figure, where more is better).
     pub of_limit: f64,
@@ -70,21 +74,25 @@ pub fn load_line(record: &Record, rows: &[ResultRow]) -> Option<LoadLine> {
     points.iter_mut().for_each(|point| point.others = others::of_point(record, point.point));
     let tried: Vec<Tried> = points.iter().map(|point| point.tried).collect();
     let open = || points.iter().filter_map(|point| point.tried.rate.map(|rate| (rate, point)));
-    let kept_up = open().filter(|(_, point)| point.keeps_up).map(|(rate, _)| rate).max_by(f64::total_cmp);
+    let kept_up =
+        open().filter(|(_, point)| point.keeps_up).map(|(rate, _)| rate).max_by(f64::total_cmp);
     let fell = open().filter(|(_, point)| !point.keeps_up).map(|(rate, _)| rate);
     Some(LoadLine {
         answer: search::answer(&tried),
         finished: search::next(&tried) == Next::Done,
         knee: knee(&points),
         kept_up,
-        fell_behind: fell.filter(|rate| kept_up.is_none_or(|kept| *rate > kept)).min_by(f64::total_cmp),
+        fell_behind: fell
+            .filter(|rate| kept_up.is_none_or(|kept| *rate > kept))
+            .min_by(f64::total_cmp),
         most: points.iter().map(|point| point.tried.carried).fold(0.0, f64::max),
         objective: search.objective.clone(),
         points,
     })
 }
 
-/// The rate of the next point in thousandths of a request per second, for a search of which `record` is all so far; `None` where it is over.
+/// The rate of the next point in thousandths of a request per second, for a search of which
+/// `record` is all so far; `None` where it is over.
 pub fn next_rate_milli(record: &Record) -> Option<u64> {
     let points = points(record, record.plan.search.as_ref()?, &crate::results(record));
     // A point that cannot be judged would be asked for again and again.
@@ -103,8 +111,9 @@ fn points(record: &Record, search: &Search, rows: &[ResultRow]) -> Vec<LoadPoint
     numbers
         .filter_map(|number| {
             // What was measured without a lost host says nothing of the rate that was asked of all.
-            let is_judged =
-                |row: &&ResultRow| row.point == number && row.complete && row.is_addend() && !is_of_some(row);
+            let is_judged = |row: &&ResultRow| {
+                row.point == number && row.complete && row.is_addend() && !is_of_some(row)
+            };
             let rows: Vec<&ResultRow> = rows.iter().filter(is_judged).collect();
             point(number, search, &rows)
         })
@@ -133,16 +142,20 @@ fn point(number: u32, search: &Search, rows: &[&ResultRow]) -> Option<LoadPoint>
     });
     let keeps_up = missed.is_none();
     let behind = missed.map_or(0.0, |done| 1.0 / done.clamp(1e-9, 1.0 - 1e-9));
-    let judged = || search.objective.conditions.iter().map(|condition| (condition, judge(condition, rows)));
-    let by_excess = |a: &(&Condition, Judged), b: &(&Condition, Judged)| a.1.excess.total_cmp(&b.1.excess);
-    // What a target was not asked for, it did not refuse: at a rate that it keeps up with, a rate that the objective wants is no figure of the
-    // target, and says nothing about how near the load line is.
+    let judged =
+        || search.objective.conditions.iter().map(|condition| (condition, judge(condition, rows)));
+    let by_excess =
+        |a: &(&Condition, Judged), b: &(&Condition, Judged)| a.1.excess.total_cmp(&b.1.excess);
+    // What a target was not asked for, it did not refuse: at a rate that it keeps up with, a rate
+    // that the objective wants is no figure of the target, and says nothing about how near the load
+    // line is.
     let is_asked = search.along == Along::Rate && rate.is_some() && keeps_up;
     let wants = |condition: &Condition| is_asked && condition.limit.is_at_least();
     let is_too_low = judged().any(|(condition, judged)| wants(condition) && judged.excess > 1.0);
     let of_target = judged().filter(|(condition, _)| !wants(condition)).max_by(by_excess);
     let excess = of_target.as_ref().map_or(0.0, |(_, judged)| judged.excess);
-    let (condition, worst) = if is_too_low { None } else { of_target }.or_else(|| judged().max_by(by_excess))?;
+    let (condition, worst) =
+        if is_too_low { None } else { of_target }.or_else(|| judged().max_by(by_excess))?;
     let falls_behind = !keeps_up && behind > excess;
     let mut latency = Histogram::new();
     rows.iter().for_each(|row| latency.merge(&row.latency));
@@ -151,8 +164,14 @@ fn point(number: u32, search: &Search, rows: &[&ResultRow]) -> Option<LoadPoint>
     let excess = excess.max(behind);
     let error = worst.error.filter(|_| !falls_behind && !wants(condition));
     let is_even_closed = rate.is_none() && !search.poisson;
-    let tried =
-        Tried { rate, carried, excess, error, outstanding: if is_even_closed { outstanding } else { 0.0 }, is_too_low };
+    let tried = Tried {
+        rate,
+        carried,
+        excess,
+        error,
+        outstanding: if is_even_closed { outstanding } else { 0.0 },
+        is_too_low,
+    };
     Some(LoadPoint {
         point: number,
         tried,
@@ -173,7 +192,9 @@ struct Judged {
 }
 
 fn judge(condition: &Condition, all: &[&ResultRow]) -> Judged {
-    let is_asked = |row: &&&ResultRow| row.is_addend() && condition.op.is_none_or(|op| row.ops == Ops::One(op));
+    let is_asked = |row: &&&ResultRow| {
+        row.is_addend() && condition.op.is_none_or(|op| row.ops == Ops::One(op))
+    };
     let rows: Vec<&ResultRow> = all.iter().filter(is_asked).copied().collect();
     let mut latency = Histogram::new();
     rows.iter().for_each(|row| latency.merge(&row.latency));
@@ -191,7 +212,8 @@ fn judge(condition: &Condition, all: &[&ResultRow]) -> Judged {
             }
         }
     };
-    let at_least = |figure: f64, limit: f64| if figure > 0.0 { limit / figure } else { f64::INFINITY };
+    let at_least =
+        |figure: f64, limit: f64| if figure > 0.0 { limit / figure } else { f64::INFINITY };
     let (excess, metric) = match condition.limit {
         Limit::Mean(limit) => (at_most(latency.mean_ns(), limit.0 as f64), Some(Metric::Mean)),
         Limit::Max(limit) => (at_most(latency.max_ns().map(|ns| ns as f64), limit.0 as f64), None),
@@ -206,7 +228,9 @@ fn judge(condition: &Condition, all: &[&ResultRow]) -> Judged {
             let all = errors + sum(|row| row.ios as f64);
             (at_most((all > 0.0).then(|| errors / all), f64::from(limit.ppm) / 1e6), None)
         }
-        Limit::Iops { milli } => (at_least(sum(ResultRow::iops), milli as f64 / 1e3), Some(Metric::Iops)),
+        Limit::Iops { milli } => {
+            (at_least(sum(ResultRow::iops), milli as f64 / 1e3), Some(Metric::Iops))
+        }
         Limit::Bandwidth { per_second } => {
             (at_least(sum(ResultRow::bytes_per_s), per_second as f64), Some(Metric::Bandwidth))
         }
@@ -224,12 +248,16 @@ fn judge(condition: &Condition, all: &[&ResultRow]) -> Judged {
 /// Kleinrock's knee among the points that the target kept up with.
 fn knee(points: &[LoadPoint]) -> Option<f64> {
     let kept = points.iter().filter(|point| point.keeps_up && point.errors == 0);
-    let power = |point: &LoadPoint| Some((point.tried.rate?, point.tried.carried / point.latency.mean_ns()?));
-    let mut powers: Vec<(f64, f64)> = kept.filter_map(power).filter(|(_, power)| power.is_finite()).collect();
+    let power = |point: &LoadPoint| {
+        Some((point.tried.rate?, point.tried.carried / point.latency.mean_ns()?))
+    };
+    let mut powers: Vec<(f64, f64)> =
+        kept.filter_map(power).filter(|(_, power)| power.is_finite()).collect();
     powers.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut rates: Vec<f64> = powers.iter().map(|(rate, _)| *rate).collect();
     rates.dedup();
-    (rates.len() > 2).then(|| powers.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(rate, _)| *rate))?
+    (rates.len() > 2)
+        .then(|| powers.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(rate, _)| *rate))?
 }
 
 #[cfg(test)]

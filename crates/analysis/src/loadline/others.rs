@@ -10,13 +10,16 @@ use std::collections::BTreeMap;
 pub struct Others {
     /// The host's name.
     pub host: String,
-    /// The share of all its CPUs, 0 to 1: other programs, and what the kernel did in nobody's name.
+    /// The share of all its CPUs, 0 to 1: other programs, and what the kernel did in nobody's
+    /// name.
     pub share: f64,
 }
 
-/// The load host of whose CPUs others took most while `point` was measured; `None` where no counters tell it.
+/// The load host of whose CPUs others took most while `point` was measured; `None` where no
+/// counters tell it.
 pub fn of_point(record: &Record, point: u32) -> Option<Others> {
-    let stage = record.stage(record.plan.measure_stage(point)?).filter(|_| !is_simulated(record))?;
+    let stage =
+        record.stage(record.plan.measure_stage(point)?).filter(|_| !is_simulated(record))?;
     let digest = stage.digest(record);
     let load_ns = digest.frame.load_ns()?;
     let mut workers_ns: BTreeMap<u32, u64> = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! The search itself: measured points in, the next rate or the end out. It has no state of its own, so that a run file can be asked again.
+//! The search itself: measured points in, the next rate or the end out. It has no state of its own,
+//! so that a run file can be asked again.
 //!
 //! `docs/METHOD.md`, "The load line", says why each step is as it is.
 
@@ -18,9 +19,11 @@ const LEAP: f64 = 1.6;
 const FLAT: f64 = 1.02;
 /// Bounds as near as this are an answer, even where there is no figure to draw a line through.
 const TIGHT: f64 = 1.015;
-/// The candidate lies so far below the boundary: on it, the objective holds in every second run only.
+/// The candidate lies so far below the boundary: on it, the objective holds in every second run
+/// only.
 const MARGIN: f64 = 0.006;
-/// 1 ÷ excess is not told beyond this: so far from its limit, a figure says nothing about where it reaches it.
+/// 1 ÷ excess is not told beyond this: so far from its limit, a figure says nothing about where it
+/// reaches it.
 const MOST_ROOM: f64 = 4.0;
 /// Rates within this are the same question.
 const SAME: f64 = 0.005;
@@ -31,9 +34,11 @@ const MOST_RATE: f64 = 1e12;
 /// Points for the curve, as shares of the answer.
 const CURVE: [f64; 2] = [0.3, 0.85];
 
-/// A closed loop in which the objective held with so much to spare (its excess) speaks for fixed rates, too.
+/// A closed loop in which the objective held with so much to spare (its excess) speaks for fixed
+/// rates, too.
 const SURE: f64 = 0.9;
-/// It does so for evenly due requests up to this share of what it carried: nearer to it, its queue was kept short by its depth.
+/// It does so for evenly due requests up to this share of what it carried: nearer to it, its queue
+/// was kept short by its depth.
 const VOUCHED: f64 = 0.8;
 /// With fewer requests outstanding, a closed loop says nothing of the queues at a fixed rate.
 const DEEP: f64 = 16.0;
@@ -47,15 +52,18 @@ pub struct Tried {
     pub rate: Option<f64>,
     /// Requests per second that came back.
     pub carried: f64,
-    /// The worst figure of the objective ÷ its limit (or the limit ÷ the figure, where more is better): the objective holds up to 1. Above 1
-    /// where the target fell behind its rate. Infinite where a limit of 0 is broken.
+    /// The worst figure of the objective ÷ its limit (or the limit ÷ the figure, where more is
+    /// better): the objective holds up to 1. Above 1 where the target fell behind its rate.
+    /// Infinite where a limit of 0 is broken.
     pub excess: f64,
     /// The standard error of `excess`, as a share of it; `None` where it is not known.
     pub error: Option<f64>,
-    /// In a closed loop with evenly due requests at all other points: how many requests were outstanding on average. 0 where it is not known,
-    /// or arrivals are those of strangers, whose queues no closed loop shows.
+    /// In a closed loop with evenly due requests at all other points: how many requests were
+    /// outstanding on average. 0 where it is not known, or arrivals are those of strangers, whose
+    /// queues no closed loop shows.
     pub outstanding: f64,
-    /// Whether the rate is too low for the objective, which wants a rate or a bandwidth that the target was not asked for. It is in no excess.
+    /// Whether the rate is too low for the objective, which wants a rate or a bandwidth that the
+    /// target was not asked for. It is in no excess.
     pub is_too_low: bool,
 }
 
@@ -81,7 +89,8 @@ pub enum Next {
 /// What a search found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer {
-    /// The highest rate at which the objective was seen to hold, in requests per second; `None` where it held at none.
+    /// The highest rate at which the objective was seen to hold, in requests per second; `None`
+    /// where it held at none.
     pub rate: Option<f64>,
     /// Whether that rate was measured twice at least, and the objective holds over all of it.
     pub confirmed: bool,
@@ -117,13 +126,15 @@ impl Rate {
         self.excess <= 1.0
     }
 
-    /// 1 ÷ excess: at a queue, this falls on a nearly straight line over the rate (M/M/1: 1 ÷ response time = service rate − arrival rate).
+    /// 1 ÷ excess: at a queue, this falls on a nearly straight line over the rate (M/M/1: 1 ÷
+    /// response time = service rate − arrival rate).
     fn room(&self) -> f64 {
         (1.0 / self.excess.max(0.0)).min(MOST_ROOM)
     }
 }
 
-/// What to do after these points, in the order in which they were measured. Rates lie from 0 to 10^12.
+/// What to do after these points, in the order in which they were measured. Rates lie from 0 to
+/// 10^12.
 pub fn next(tried: &[Tried]) -> Next {
     match decide(tried) {
         Next::Open(rate) if !(rate > 0.0 && rate <= MOST_RATE) => Next::Done,
@@ -141,18 +152,26 @@ fn decide(tried: &[Tried]) -> Next {
     if rates.is_empty() {
         return Next::Open(FIRST * capacity);
     }
-    if let Some(contradicted) = contradiction(tried, &rates).filter(|_| tried.len() + 1 < MOST_POINTS) {
-        let of = |rate: f64| rates.iter().find(|known| known.rate == rate).filter(|known| known.count < RETESTS);
+    if let Some(contradicted) =
+        contradiction(tried, &rates).filter(|_| tried.len() + 1 < MOST_POINTS)
+    {
+        let of = |rate: f64| {
+            rates.iter().find(|known| known.rate == rate).filter(|known| known.count < RETESTS)
+        };
         // What failed is doubted first: others disturb a target, and nobody helps it.
-        let doubted = of(contradicted.fails_at).or_else(|| of(contradicted.holds_at).filter(|held| held.count < 2));
+        let doubted = of(contradicted.fails_at)
+            .or_else(|| of(contradicted.holds_at).filter(|held| held.count < 2));
         return doubted.map_or(Next::Done, |rate| Next::Open(rate.rate));
     }
     // The last point belongs to the repetition, if there is none yet.
     let known = answer(tried);
-    if let (Some(rate), false, true) = (known.rate, known.confirmed, tried.len() + 1 == MOST_POINTS) {
+    if let (Some(rate), false, true) = (known.rate, known.confirmed, tried.len() + 1 == MOST_POINTS)
+    {
         return Next::Open(rate);
     }
-    let Some(low) = rates.iter().rev().find(|rate| rate.holds()) else { return downwards(&rates, FIRST * capacity) };
+    let Some(low) = rates.iter().rev().find(|rate| rate.holds()) else {
+        return downwards(&rates, FIRST * capacity);
+    };
     let high = rates.iter().find(|rate| rate.rate > low.rate);
     match high {
         None => upwards(&rates, low, capacity),
@@ -161,7 +180,8 @@ fn decide(tried: &[Tried]) -> Next {
     }
 }
 
-/// Whether the bounds are so near that what is left is the noise: the figure at both is near its limit, or the rates are as one.
+/// Whether the bounds are so near that what is left is the noise: the figure at both is near its
+/// limit, or the rates are as one.
 fn is_near(low: &Rate, high: &Rate) -> bool {
     let apart = high.rate / low.rate;
     apart <= TIGHT || (apart <= NEAR && !is_steep(low, high))
@@ -186,16 +206,19 @@ fn upwards(rates: &[Rate], low: &Rate, capacity: f64) -> Next {
     if capacity / low.rate <= near {
         return Next::Open(capacity * 1.01);
     }
-    // A figure that does not rise says nothing about where it will: a line through it would creep towards the end.
+    // A figure that does not rise says nothing about where it will: a line through it would creep
+    // towards the end.
     let before = rates.iter().rev().find(|rate| rate.rate < low.rate);
     if before.is_some_and(|before| before.room() < low.room() * FLAT) {
         return Next::Open(0.99 * capacity);
     }
-    let end = Rate { rate: capacity, count: 0, excess: f64::INFINITY, error: 1.0, is_too_low: false };
+    let end =
+        Rate { rate: capacity, count: 0, excess: f64::INFINITY, error: 1.0, is_too_low: false };
     Next::Open(line(low, &end))
 }
 
-/// A rate between two, by the straight line through them; where that keeps to one side, in the middle of their logarithms.
+/// A rate between two, by the straight line through them; where that keeps to one side, in the
+/// middle of their logarithms.
 fn between(low: &Rate, high: &Rate, tried: &[Tried]) -> f64 {
     let open: Vec<&Tried> = tried.iter().filter(|point| point.rate.is_some()).collect();
     let one_sided = match open.as_slice() {
@@ -218,7 +241,8 @@ fn line(low: &Rate, high: &Rate) -> f64 {
 
 /// The bounds are near: find the boundary among the noise, and make sure.
 fn settle(rates: &[Rate], low: &Rate, high: &Rate, tried: &[Tried]) -> Next {
-    let wanted = if is_steep(low, high) { low.rate } else { boundary(rates, low, high) * (1.0 - MARGIN) };
+    let wanted =
+        if is_steep(low, high) { low.rate } else { boundary(rates, low, high) * (1.0 - MARGIN) };
     let near = rates
         .iter()
         .filter(|rate| (rate.rate / wanted - 1.0).abs() <= SAME)
@@ -241,13 +265,17 @@ fn curve(rates: &[Rate], answer: f64, tried: usize) -> Option<f64> {
     CURVE.iter().map(|share| share * answer).find(lacks).filter(|_| tried + 4 <= MOST_POINTS)
 }
 
-/// Where the straight line of weighted least squares through the points near the bounds reaches the objective.
+/// Where the straight line of weighted least squares through the points near the bounds reaches the
+/// objective.
 fn boundary(rates: &[Rate], low: &Rate, high: &Rate) -> f64 {
     let middle = (low.rate * high.rate).sqrt();
-    let is_near = |rate: &&Rate| (rate.rate / middle).ln().abs() < 0.12 && (1.0 / LEAP..=LEAP).contains(&rate.excess);
+    let is_near = |rate: &&Rate| {
+        (rate.rate / middle).ln().abs() < 0.12 && (1.0 / LEAP..=LEAP).contains(&rate.excess)
+    };
     let near: Vec<&Rate> = rates.iter().filter(is_near).collect();
     let weight = |rate: &&&Rate| 1.0 / (rate.room() * rate.error).max(1e-4).powi(2);
-    let sum = |of: &dyn Fn(&Rate) -> f64| near.iter().map(|rate| weight(&rate) * of(rate)).sum::<f64>();
+    let sum =
+        |of: &dyn Fn(&Rate) -> f64| near.iter().map(|rate| weight(&rate) * of(rate)).sum::<f64>();
     let total = sum(&|_| 1.0);
     let (x, y) = (sum(&|rate| rate.rate.ln()) / total, sum(&|rate| rate.room()) / total);
     let spread = sum(&|rate| (rate.rate.ln() - x).powi(2));
@@ -255,26 +283,32 @@ fn boundary(rates: &[Rate], low: &Rate, high: &Rate) -> f64 {
     // How steep it is between the bounds and the points further off, whose noise matters less.
     let far = rates.iter().find(|rate| rate.rate < middle / 1.12 && rate.holds());
     let chord = far.map_or(-2.0, |far| (y - far.room()) / (x - far.rate.ln()));
-    // The curve bends down: it is no less steep here than on the way, and no queue makes it a hundred times so.
+    // The curve bends down: it is no less steep here than on the way, and no queue makes it a
+    // hundred times so.
     let steepest = chord.min(-0.3);
     let slope = if fitted.is_finite() { fitted.clamp(40.0 * steepest, steepest) } else { steepest };
     let at = (x + (1.0 - y) / slope).exp();
     if at.is_finite() { at.clamp(low.rate / NEAR, high.rate * NEAR) } else { low.rate }
 }
 
-/// The open-loop points by rate, in rising order; repetitions together: their mean, and from [`RETESTS`] on the middle one, which one that was
-/// disturbed does not move.
+/// The open-loop points by rate, in rising order; repetitions together: their mean, and from
+/// [`RETESTS`] on the middle one, which one that was disturbed does not move.
 fn by_rate(tried: &[Tried]) -> Vec<Rate> {
-    let mut points: Vec<(f64, &Tried)> = tried.iter().filter_map(|point| Some((point.rate?, point))).collect();
+    let mut points: Vec<(f64, &Tried)> =
+        tried.iter().filter_map(|point| Some((point.rate?, point))).collect();
     points.retain(|(rate, _)| *rate > 0.0);
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let together = points.chunk_by(|a, b| (a.0 / b.0 - 1.0).abs() < 1e-6);
-    together.filter_map(|same| Some(at_one_rate(same.first()?.0, same.iter().map(|(_, point)| *point)))).collect()
+    together
+        .filter_map(|same| Some(at_one_rate(same.first()?.0, same.iter().map(|(_, point)| *point))))
+        .collect()
 }
 
 fn at_one_rate<'a>(rate: f64, points: impl Iterator<Item = &'a Tried> + Clone) -> Rate {
-    let mut excesses: Vec<f64> =
-        points.clone().map(|point| if point.excess.is_nan() { f64::INFINITY } else { point.excess }).collect();
+    let mut excesses: Vec<f64> = points
+        .clone()
+        .map(|point| if point.excess.is_nan() { f64::INFINITY } else { point.excess })
+        .collect();
     excesses.sort_by(f64::total_cmp);
     let count = excesses.len();
     let n = count as f64;
@@ -283,14 +317,17 @@ fn at_one_rate<'a>(rate: f64, points: impl Iterator<Item = &'a Tried> + Clone) -
     } else {
         f64::midpoint(excesses[(count - 1) / 2], excesses[count / 2])
     };
-    let known = |point: &Tried| point.error.filter(|error| error.is_finite() && *error > 0.0).unwrap_or(UNKNOWN_ERROR);
+    let known = |point: &Tried| {
+        point.error.filter(|error| error.is_finite() && *error > 0.0).unwrap_or(UNKNOWN_ERROR)
+    };
     let error = points.clone().map(|point| known(point).powi(2)).sum::<f64>().sqrt() / n;
     let too_low = points.filter(|point| point.is_too_low).count();
     Rate { rate, count, excess, error, is_too_low: 2 * too_low > count }
 }
 
-/// The lowest rate at which the objective does not hold although it holds at a higher one: that one, or the closed loop. Rates as near to each
-/// other as bounds are at the end contradict nothing: that is the noise.
+/// The lowest rate at which the objective does not hold although it holds at a higher one: that
+/// one, or the closed loop. Rates as near to each other as bounds are at the end contradict
+/// nothing: that is the noise.
 fn contradiction(tried: &[Tried], rates: &[Rate]) -> Option<Contradiction> {
     let closed = tried.iter().max_by(|a, b| a.vouches_for().total_cmp(&b.vouches_for()));
     let highest = rates.iter().rev().find(|rate| rate.holds());
@@ -298,29 +335,41 @@ fn contradiction(tried: &[Tried], rates: &[Rate]) -> Option<Contradiction> {
     let by_rate = highest.filter(|held| fails.rate * NEAR < held.rate);
     let by_closed = closed.filter(|closed| fails.rate < closed.vouches_for());
     match (by_rate, by_closed) {
-        (Some(held), _) => Some(Contradiction { fails_at: fails.rate, holds_at: held.rate, in_closed_loop: false }),
-        (None, Some(closed)) => {
-            Some(Contradiction { fails_at: fails.rate, holds_at: closed.carried, in_closed_loop: true })
+        (Some(held), _) => {
+            Some(Contradiction { fails_at: fails.rate, holds_at: held.rate, in_closed_loop: false })
         }
+        (None, Some(closed)) => Some(Contradiction {
+            fails_at: fails.rate,
+            holds_at: closed.carried,
+            in_closed_loop: true,
+        }),
         (None, None) => None,
     }
 }
 
-/// What these points say. Of two rates within 2 %, one that was confirmed is taken before a higher one that was not. Points that contradict each
-/// other say nothing.
+/// What these points say. Of two rates within 2 %, one that was confirmed is taken before a higher
+/// one that was not. Points that contradict each other say nothing.
 pub fn answer(tried: &[Tried]) -> Answer {
     let rates = by_rate(tried);
     if let Some(found) = contradiction(tried, &rates) {
-        return Answer { rate: None, confirmed: false, fails_at: Some(found.fails_at), contradiction: Some(found) };
+        return Answer {
+            rate: None,
+            confirmed: false,
+            fails_at: Some(found.fails_at),
+            contradiction: Some(found),
+        };
     }
     let highest = rates.iter().rev().find(|rate| rate.holds());
     let confirmed = rates.iter().rev().find(|rate| rate.holds() && rate.count > 1);
     let taken = match (confirmed, highest) {
-        (Some(confirmed), Some(highest)) if confirmed.rate >= 0.98 * highest.rate => Some(confirmed),
+        (Some(confirmed), Some(highest)) if confirmed.rate >= 0.98 * highest.rate => {
+            Some(confirmed)
+        }
         (_, highest) => highest,
     };
     let above = taken.map_or(0.0, |taken| taken.rate);
-    let fails_at = rates.iter().find(|rate| rate.rate > above && !rate.holds()).map(|rate| rate.rate);
+    let fails_at =
+        rates.iter().find(|rate| rate.rate > above && !rate.holds()).map(|rate| rate.rate);
     // Where the highest rate is too low for the objective, all below it are.
     let taken = taken.filter(|taken| !taken.is_too_low);
     Answer {

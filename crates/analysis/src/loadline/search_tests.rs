@@ -17,12 +17,19 @@ fn search(mut target: impl FnMut(Option<f64>) -> Tried) -> Vec<Tried> {
     }
 }
 
-/// A target that carries up to `capacity` and responds as `response` says, in units of the limit, with this relative noise.
-fn target(seed: u64, noise: f64, capacity: f64, response: impl Fn(f64) -> f64) -> impl FnMut(Option<f64>) -> Tried {
+/// A target that carries up to `capacity` and responds as `response` says, in units of the limit,
+/// with this relative noise.
+fn target(
+    seed: u64,
+    noise: f64,
+    capacity: f64,
+    response: impl Fn(f64) -> f64,
+) -> impl FnMut(Option<f64>) -> Tried {
     let mut normal = Normal::new(seed);
     move |rate| {
         let carried = rate.unwrap_or(capacity).min(capacity) * (1.0 + 0.002 * normal.draw());
-        let behind = rate.map_or(0.0, |rate| if rate > 1.01 * capacity { rate / capacity } else { 0.0 });
+        let behind =
+            rate.map_or(0.0, |rate| if rate > 1.01 * capacity { rate / capacity } else { 0.0 });
         let load = rate.unwrap_or(f64::INFINITY) / capacity;
         let figure = if load < 1.0 { response(load) * (noise * normal.draw()).exp() } else { 1e3 };
         Tried { rate, carried, excess: figure.max(behind), error: Some(noise), ..Tried::default() }
@@ -69,8 +76,11 @@ fn misses(seeds: u64, noise: f64, response: impl Fn(f64) -> f64 + Copy) -> usize
 
 #[test]
 fn the_load_line_of_known_queues_is_found_within_two_percent() {
-    // Limits that are reached at loads from a half to nearly all of the capacity; the noise is that of the figure.
-    for (limit, noise) in [(1.5, 0.003), (2.0, 0.005), (3.0, 0.02), (5.0, 0.03), (10.0, 0.05), (30.0, 0.05)] {
+    // Limits that are reached at loads from a half to nearly all of the capacity; the noise is that
+    // of the figure.
+    for (limit, noise) in
+        [(1.5, 0.003), (2.0, 0.005), (3.0, 0.02), (5.0, 0.03), (10.0, 0.05), (30.0, 0.05)]
+    {
         let wrong = misses(500, noise, |load| md1(load) / limit);
         assert!(wrong <= 10, "M/D/1 at {limit} services: {wrong} of 500");
         for servers in [1, 4, 16] {
@@ -80,7 +90,8 @@ fn the_load_line_of_known_queues_is_found_within_two_percent() {
     }
 }
 
-/// A queue of `servers` that is simulated request by request (Kiefer and Wolfowitz 1955: each goes to the server that is free first).
+/// A queue of `servers` that is simulated request by request (Kiefer and Wolfowitz 1955: each goes
+/// to the server that is free first).
 struct Simulated {
     servers: usize,
     exponential: bool,
@@ -100,7 +111,8 @@ impl Simulated {
             let service = if self.exponential { draw(&mut self.rng) } else { 1.0 };
             let Some(first) = free.iter_mut().min_by(|a, b| a.total_cmp(b)) else { break };
             *first = first.max(now) + service;
-            batches[(number * 10 / self.requests) as usize] += (*first - now) * 10.0 / f64::from(self.requests);
+            batches[(number * 10 / self.requests) as usize] +=
+                (*first - now) * 10.0 / f64::from(self.requests);
         }
         let mean = batches.iter().sum::<f64>() / 10.0;
         let variance = batches.iter().map(|batch| (batch - mean).powi(2)).sum::<f64>() / 90.0;
@@ -108,7 +120,9 @@ impl Simulated {
     }
 
     fn tried(&mut self, rate: Option<f64>, limit: f64) -> Tried {
-        let Some(rate) = rate else { return Tried { rate, carried: 1.0, excess: 1e3, ..Tried::default() } };
+        let Some(rate) = rate else {
+            return Tried { rate, carried: 1.0, excess: 1e3, ..Tried::default() };
+        };
         let (mean, error) = self.mean(rate);
         let behind = if rate > 1.01 { rate } else { 0.0 };
         Tried {
@@ -131,7 +145,8 @@ fn the_load_line_of_simulated_queues_is_found_within_two_percent() {
         let mut wrong = 0;
         for seed in 0..200 {
             let rng = Rng::new(seed);
-            let mut queue = Simulated { servers: servers as usize, exponential, requests: 100_000, rng };
+            let mut queue =
+                Simulated { servers: servers as usize, exponential, requests: 100_000, rng };
             let found = answer(&search(|rate| queue.tried(rate, limit))).rate.unwrap_or(0.0);
             wrong += u32::from((found / right - 1.0).abs() > 0.02);
         }
@@ -151,14 +166,22 @@ fn a_limit_of_nothing_is_found_by_halving() {
         });
         let found = answer(&tried);
         let rate = found.rate.expect("it holds somewhere");
-        assert!((0.98..=1.0).contains(&(rate / edge)), "{edge}: {found:?} of {} points", tried.len());
-        assert!(found.fails_at.is_some_and(|fails| fails > edge && fails < 1.03 * edge), "{edge}: {found:?}");
+        assert!(
+            (0.98..=1.0).contains(&(rate / edge)),
+            "{edge}: {found:?} of {} points",
+            tried.len()
+        );
+        assert!(
+            found.fails_at.is_some_and(|fails| fails > edge && fails < 1.03 * edge),
+            "{edge}: {found:?}"
+        );
     }
 }
 
 #[test]
 fn a_figure_that_leaps_at_the_capacity_is_followed_up_to_it() {
-    // All requests take as long as they take, until more are due than are carried: nothing announces the end.
+    // All requests take as long as they take, until more are due than are carried: nothing
+    // announces the end.
     for excess in [0.3, 0.5, 0.75, 0.95] {
         for carried in [0.97, 0.995, 1.0] {
             let tried = search(|rate| Tried {
@@ -183,7 +206,12 @@ fn what_the_target_carries_is_the_end_where_nothing_else_is() {
     // A closed loop that was held up by its depth: the target carries three times as much.
     let tried = search(|rate| {
         let behind = rate.map_or(0.0, |rate| if rate > 3.03 { rate / 3.0 } else { 0.0 });
-        Tried { rate, carried: rate.map_or(1.0, |rate| rate.min(3.0)), excess: behind, ..Tried::default() }
+        Tried {
+            rate,
+            carried: rate.map_or(1.0, |rate| rate.min(3.0)),
+            excess: behind,
+            ..Tried::default()
+        }
     });
     let found = answer(&tried);
     assert!(found.rate.is_some_and(|rate| (2.94..=3.06).contains(&rate)), "{found:?}");
@@ -192,7 +220,13 @@ fn what_the_target_carries_is_the_end_where_nothing_else_is() {
 
 #[test]
 fn an_objective_that_never_holds_has_no_answer_and_few_points() {
-    let tried = search(|rate| Tried { rate, carried: 1.0, excess: 7.0, error: Some(0.1), ..Tried::default() });
+    let tried = search(|rate| Tried {
+        rate,
+        carried: 1.0,
+        excess: 7.0,
+        error: Some(0.1),
+        ..Tried::default()
+    });
     assert_eq!(tried.len(), 2 + DOWN.len());
     assert_eq!(answer(&tried).rate, None);
     assert!(answer(&tried).fails_at.is_some_and(|rate| rate < 0.01));
@@ -225,9 +259,18 @@ fn one_point_out_of_line_does_not_decide() {
 fn figures_that_are_none_end_the_search_in_time() {
     for bad in [f64::NAN, f64::INFINITY, 0.0, -1.0, f64::MAX] {
         for carried in [f64::NAN, f64::INFINITY, 0.0, -1.0, 1.0, f64::MAX] {
-            let tried = search(|rate| Tried { rate, carried, excess: bad, error: Some(bad), ..Tried::default() });
+            let tried = search(|rate| Tried {
+                rate,
+                carried,
+                excess: bad,
+                error: Some(bad),
+                ..Tried::default()
+            });
             let rates = tried.iter().filter_map(|point| point.rate);
-            assert!(rates.into_iter().all(|rate| rate > 0.0 && rate.is_finite()), "{bad} {carried}: {tried:?}");
+            assert!(
+                rates.into_iter().all(|rate| rate > 0.0 && rate.is_finite()),
+                "{bad} {carried}: {tried:?}"
+            );
         }
     }
 }
@@ -246,7 +289,8 @@ fn deep(mut open: impl FnMut(f64) -> f64) -> impl FnMut(Option<f64>) -> Tried {
 
 #[test]
 fn bursts_of_others_on_the_load_hosts_do_not_lower_the_answer() {
-    // For a run of points, whichever they are, others take the processors: the figure is twenty times its limit.
+    // For a run of points, whichever they are, others take the processors: the figure is twenty
+    // times its limit.
     let right = truth(|load| md1(load) / 3.0);
     for begin in 2..8 {
         for length in 1..3 {
@@ -259,7 +303,10 @@ fn bursts_of_others_on_the_load_hosts_do_not_lower_the_answer() {
             let found = answer(&tried);
             let refused = found.contradiction.is_some() && found.rate.is_none();
             let rate = found.rate.unwrap_or(0.0);
-            assert!(refused || (0.7 * right..1.02 * right).contains(&rate), "{begin} {length}: {found:?} {tried:?}");
+            assert!(
+                refused || (0.7 * right..1.02 * right).contains(&rate),
+                "{begin} {length}: {found:?} {tried:?}"
+            );
             assert!(length > 1 || !refused, "one burst is not enough: {begin} {tried:?}");
         }
     }
@@ -272,10 +319,14 @@ fn points_that_contradict_each_other_for_good_are_no_answer() {
     let found = answer(&tried);
     let contradiction = found.contradiction.expect("it is said");
     assert_eq!((found.rate, found.confirmed, contradiction.in_closed_loop), (None, false, true));
-    assert!(tried.iter().filter(|point| point.rate == Some(contradiction.fails_at)).count() >= RETESTS, "{tried:?}");
+    assert!(
+        tried.iter().filter(|point| point.rate == Some(contradiction.fails_at)).count() >= RETESTS,
+        "{tried:?}"
+    );
     // A target that holds at the higher rate only, each time that it is asked.
     let mut known: Vec<Tried> = Vec::new();
-    let point = |rate: f64, excess| Tried { rate: Some(rate), carried: rate, excess, ..Tried::default() };
+    let point =
+        |rate: f64, excess| Tried { rate: Some(rate), carried: rate, excess, ..Tried::default() };
     known.push(Tried { carried: 1.0, excess: 9.0, ..Tried::default() });
     known.extend([point(0.6, 0.5), point(0.3, 5.0)]);
     while let Next::Open(rate) = next(&known) {
@@ -295,7 +346,10 @@ fn a_shallow_closed_loop_and_strangers_contradict_nothing() {
         let closed = Tried { carried: 1.0, excess: 0.8, outstanding, ..Tried::default() };
         [closed, Tried { rate: Some(0.6), carried: 0.6, excess: 3.0, ..Tried::default() }]
     };
-    assert!(answer(&failing(4.0)).contradiction.is_none() && answer(&failing(0.0)).contradiction.is_none());
+    assert!(
+        answer(&failing(4.0)).contradiction.is_none()
+            && answer(&failing(0.0)).contradiction.is_none()
+    );
     assert_eq!(next(&failing(64.0)), Next::Open(0.6), "measured again");
     assert_eq!(next(&failing(4.0)), Next::Open(0.3), "lower");
 }
@@ -304,10 +358,17 @@ fn a_shallow_closed_loop_and_strangers_contradict_nothing() {
 fn a_rate_that_the_objective_wants_and_that_was_not_asked_for_ends_nothing() {
     let with = |least: f64| {
         let mut quiet = target(3, 0.01, 1.0, |load| md1(load) / 3.0);
-        search(move |rate| Tried { is_too_low: rate.is_some_and(|rate| rate < least), ..quiet(rate) })
+        search(move |rate| Tried {
+            is_too_low: rate.is_some_and(|rate| rate < least),
+            ..quiet(rate)
+        })
     };
     let (found, plain) = (answer(&with(0.3)), answer(&with(0.0)));
-    assert_eq!((found, with(0.3).len()), (plain, with(0.0).len()), "it holds at the load line anyway");
+    assert_eq!(
+        (found, with(0.3).len()),
+        (plain, with(0.0).len()),
+        "it holds at the load line anyway"
+    );
     let never = answer(&with(0.95));
     assert_eq!((never.rate, never.contradiction), (None, None));
     assert!(never.fails_at.is_some());

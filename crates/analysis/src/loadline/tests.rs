@@ -18,7 +18,8 @@ fn searching(objective: &str) -> Recorded {
     recorded
 }
 
-/// Measures the points that the search asks for: at `rate` requests a second, all of them take what `latency_ns` says.
+/// Measures the points that the search asks for: at `rate` requests a second, all of them take what
+/// `latency_ns` says.
 fn go(recorded: &mut Recorded, capacity: u64, latency_ns: impl Fn(u64) -> u64) {
     let mut stage = recorded.stage(StageKind::Measure);
     let mut carried = capacity;
@@ -49,8 +50,13 @@ fn a_recorded_search_leads_to_its_load_line_and_the_curve() {
     assert!(line.answer.fails_at.is_some_and(|fails| fails > rate));
     assert_eq!(line.points[0].tried.rate, None);
     assert_eq!(line.points[0].worst.as_deref(), Some("read p99"));
-    // Power is greatest at half the load for M/M/1 (Kleinrock 1979); the nearest point that was measured is the first.
-    assert!(line.knee.is_some_and(|knee| (0.25..=0.7).contains(&(knee / 10_000.0))), "{:?}", line.knee);
+    // Power is greatest at half the load for M/M/1 (Kleinrock 1979); the nearest point that was
+    // measured is the first.
+    assert!(
+        line.knee.is_some_and(|knee| (0.25..=0.7).contains(&(knee / 10_000.0))),
+        "{:?}",
+        line.knee
+    );
     assert!(line.points.len() <= search::MOST_POINTS);
 }
 
@@ -79,11 +85,13 @@ fn a_point_is_judged_by_each_condition_for_its_operation() {
     let rows: Vec<&ResultRow> = rows.iter().collect();
     let excess = |text: &str| {
         let objective: Objective = text.parse().expect("good");
-        let search = Search { objective, poisson: false, measure: Nanos::seconds(1), along: Along::Rate };
+        let search =
+            Search { objective, poisson: false, measure: Nanos::seconds(1), along: Along::Rate };
         point(0, &search, &rows).expect("a point").tried.excess
     };
-    let near =
-        |text: &str, expected: f64| assert!((excess(text) / expected - 1.0).abs() < 0.005, "{text}: {}", excess(text));
+    let near = |text: &str, expected: f64| {
+        assert!((excess(text) / expected - 1.0).abs() < 0.005, "{text}: {}", excess(text))
+    };
     near("read mean < 2ms", 0.5);
     near("write mean < 2ms", 2.0);
     near("mean < 1300us", 1.0);
@@ -107,7 +115,11 @@ fn a_search_that_was_cut_short_says_so_and_other_runs_have_none() {
     let stage = recorded.stage(StageKind::Measure);
     recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
     let cut = load_line(&recorded.record(), &crate::results(&recorded.record())).expect("a search");
-    assert_eq!((cut.points.len(), cut.finished, cut.answer.rate), (0, false, None), "the stage did not end");
+    assert_eq!(
+        (cut.points.len(), cut.finished, cut.answer.rate),
+        (0, false, None),
+        "the stage did not end"
+    );
     assert_eq!(next_rate_milli(&recorded.record()), None);
     let plain = Recorded::new("[[workload]]\nname = \"w\"\n").record();
     assert_eq!(load_line(&plain, &[]), None);
@@ -117,14 +129,18 @@ fn a_search_that_was_cut_short_says_so_and_other_runs_have_none() {
 fn a_rate_that_the_objective_wants_changes_nothing_where_the_target_carries_it() {
     let line = |objective: &str| {
         let mut recorded = searching(objective);
-        go(&mut recorded, 10_000, |rate| (100_000.0 / (1.0 - rate as f64 / 10_050.0).max(1e-3)) as u64);
+        go(&mut recorded, 10_000, |rate| {
+            (100_000.0 / (1.0 - rate as f64 / 10_050.0).max(1e-3)) as u64
+        });
         let record = recorded.record();
         load_line(&record, &crate::results(&record)).expect("a search")
     };
     let (plain, wanted) = (line("p99 < 1ms"), line("iops >= 5900, p99 < 1ms"));
-    let rates = |line: &LoadLine| line.points.iter().map(|point| point.tried.rate).collect::<Vec<_>>();
+    let rates =
+        |line: &LoadLine| line.points.iter().map(|point| point.tried.rate).collect::<Vec<_>>();
     assert_eq!((wanted.answer, rates(&wanted)), (plain.answer, rates(&plain)));
-    // A rate below what is wanted is none at which the objective holds, and the search goes up from it.
+    // A rate below what is wanted is none at which the objective holds, and the search goes up from
+    // it.
     let low = wanted.points.iter().find(|point| point.tried.is_too_low).expect("the curve has one");
     assert!(!low.holds && low.keeps_up && low.worst.as_deref() == Some("iops"), "{low:?}");
     let never = line("iops >= 9500, p99 < 1ms");

@@ -8,9 +8,14 @@ use std::collections::BTreeMap;
 /// How many bits a byte has.
 const BITS: f64 = 8.0;
 
-/// The figure over all hosts of a point that counted it, and how many these are; `None` where none did. `scenario` says how hosts come
-/// together: `least of hosts`, `most of hosts`, `per server` (their mean), else all of them: the sum of traffic, the mean of a share.
-pub(super) fn over_hosts(counters: &Attribution, quantity: Quantity, scenario: &str) -> Option<(f64, u64)> {
+/// The figure over all hosts of a point that counted it, and how many these are; `None` where none
+/// did. `scenario` says how hosts come together: `least of hosts`, `most of hosts`, `per server`
+/// (their mean), else all of them: the sum of traffic, the mean of a share.
+pub(super) fn over_hosts(
+    counters: &Attribution,
+    quantity: Quantity,
+    scenario: &str,
+) -> Option<(f64, u64)> {
     let mut hosts: BTreeMap<u32, f64> = BTreeMap::new();
     for watched in &counters.watched {
         if let Some(value) = of_one(watched, quantity) {
@@ -48,11 +53,22 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     fn watched(host: u32, part: Part, used: Use) -> Watched {
-        Watched { host, part, name: String::new(), used, is_under_target: None, may_be_parallel: false }
+        Watched {
+            host,
+            part,
+            name: String::new(),
+            used,
+            is_under_target: None,
+            may_be_parallel: false,
+        }
     }
 
     fn port(host: u32, received_bytes: u64, sent_bytes: u64) -> Watched {
-        watched(host, Part::Port, Use { carried_ns: 2 * SECOND, received_bytes, sent_bytes, ..Use::default() })
+        watched(
+            host,
+            Part::Port,
+            Use { carried_ns: 2 * SECOND, received_bytes, sent_bytes, ..Use::default() },
+        )
     }
 
     fn cpu(host: u32, used_ns: u64) -> Watched {
@@ -76,14 +92,23 @@ mod tests {
 
     #[test]
     fn ports_of_a_host_add_up_by_their_busier_direction_and_hosts_as_the_figure_has_it() {
-        let all = counters(vec![port(0, 500, 100), port(0, 0, 1_500), port(1, 1_000, 900), cpu(1, SECOND)]);
+        let all = counters(vec![
+            port(0, 500, 100),
+            port(0, 0, 1_500),
+            port(1, 1_000, 900),
+            cpu(1, SECOND),
+        ]);
         let traffic = |scenario| over_hosts(&all, Quantity::PortBits, scenario);
         assert_eq!(traffic("all hosts"), Some((12_000.0, 2)), "3,000 bytes in two seconds");
         assert_eq!(traffic("per server"), Some((6_000.0, 2)));
         assert_eq!(traffic("least of hosts"), Some((4_000.0, 2)));
         assert_eq!(over_hosts(&counters(vec![cpu(0, 1)]), Quantity::PortBits, "all hosts"), None);
         let unknown = counters(vec![watched(0, Part::Port, Use::default())]);
-        assert_eq!(over_hosts(&unknown, Quantity::PortBits, "all hosts"), None, "nothing is not zero");
+        assert_eq!(
+            over_hosts(&unknown, Quantity::PortBits, "all hosts"),
+            None,
+            "nothing is not zero"
+        );
     }
 
     #[test]

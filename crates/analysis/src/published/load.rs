@@ -10,7 +10,8 @@ use model::spec::{Access, Auto, Count};
 use model::{Bytes, HostPlan, Percent, Record, Setting};
 use std::collections::BTreeSet;
 
-/// Sizes are rounded to whole blocks, and shrunk ones to few of them: footprints within this share are one.
+/// Sizes are rounded to whole blocks, and shrunk ones to few of them: footprints within this share
+/// are one.
 const ONE_FOOTPRINT: f64 = 0.05;
 
 /// In what a point of the run differs from the load of a published figure.
@@ -63,11 +64,14 @@ pub enum Counted {
 }
 
 impl Apart {
-    /// How far apart two numbers are, as the logarithm of their ratio; 0 where there are no numbers.
+    /// How far apart two numbers are, as the logarithm of their ratio; 0 where there are no
+    /// numbers.
     fn distance(&self) -> f64 {
         let ratio = |a: u64, b: u64| (a.max(1) as f64 / b.max(1) as f64).ln().abs();
         match self {
-            Apart::Footprint { published, run } | Apart::FileSize { published, run } => ratio(published.0, run.0),
+            Apart::Footprint { published, run } | Apart::FileSize { published, run } => {
+                ratio(published.0, run.0)
+            }
             Apart::Count { published, run, .. } => ratio(*published, *run),
             Apart::Access(_) | Apart::FixedRate | Apart::EventsRequests => 0.0,
         }
@@ -76,7 +80,8 @@ impl Apart {
 
 /// The points of a run that stand for a figure.
 pub(super) struct Matched<'a> {
-    /// Rows of one workload at one value of all axes but the counterpart's: reads and writes, repetitions, and along that axis.
+    /// Rows of one workload at one value of all axes but the counterpart's: reads and writes,
+    /// repetitions, and along that axis.
     pub(super) rows: Vec<&'a ResultRow>,
     /// In what they differ from the figure's load.
     pub(super) apart: Vec<Apart>,
@@ -102,10 +107,18 @@ pub(super) struct Load<'a> {
 
 impl<'a> Load<'a> {
     /// The points that are nearest to the figure's load, at the setting `at`.
-    pub(super) fn matched<'r>(&self, rows: &'r [ResultRow], at: Option<&Setting>) -> Result<Matched<'r>, Unmatched> {
+    pub(super) fn matched<'r>(
+        &self,
+        rows: &'r [ResultRow],
+        at: Option<&Setting>,
+    ) -> Result<Matched<'r>, Unmatched> {
         let mut groups: Vec<Vec<&'r ResultRow>> = Vec::new();
-        for row in rows.iter().filter(|row| row.complete && row.ios > 0 && self.is_of_kind(row, at)) {
-            match groups.iter_mut().find(|group| group.first().is_some_and(|first| self.is_one_group(first, row))) {
+        for row in rows.iter().filter(|row| row.complete && row.ios > 0 && self.is_of_kind(row, at))
+        {
+            match groups
+                .iter_mut()
+                .find(|group| group.first().is_some_and(|first| self.is_one_group(first, row)))
+            {
                 Some(group) => group.push(row),
                 None => groups.push(vec![row]),
             }
@@ -126,11 +139,15 @@ impl<'a> Load<'a> {
         }
         let judged = groups.into_iter().map(|rows| Matched { apart: self.apart(&rows), rows });
         let rank = |one: &Matched<'_>| {
-            let is_named = one.rows.first().is_some_and(|row| row.workload == self.counterpart.run_workload.value);
+            let is_named = one
+                .rows
+                .first()
+                .is_some_and(|row| row.workload == self.counterpart.run_workload.value);
             (one.apart.len(), !is_named, one.apart.iter().map(Apart::distance).sum::<f64>())
         };
         // The first one of several that are equally near.
-        let nearest = judged.min_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(std::cmp::Ordering::Equal));
+        let nearest = judged
+            .min_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(std::cmp::Ordering::Equal));
         nearest.ok_or(Unmatched::OtherLoad)
     }
 
@@ -141,7 +158,9 @@ impl<'a> Load<'a> {
             let label = Setting::new(SCENARIO_AXIS, row.scenario.as_str());
             row.sweep.contains(at) || *at == label
         };
-        (self.is_asked)(row) && at.is_none_or(is_at) && (row.is_metadata() || self.is_of_blocks(row))
+        (self.is_asked)(row)
+            && at.is_none_or(is_at)
+            && (row.is_metadata() || self.is_of_blocks(row))
     }
 
     /// Whether blocks of the size, the mix and the order of the figure's were loaded.
@@ -150,7 +169,8 @@ impl<'a> Load<'a> {
         let has_size = |size: Bytes| work.mixes().all(|mix| *mix == SizeMix::single(size));
         fixed(wanted.block_size.value).is_none_or(has_size)
             && fixed(wanted.read.value).is_none_or(|read: Percent| work.read == read)
-            && fixed(wanted.random.value).is_none_or(|random: Percent| work.pattern.random == random)
+            && fixed(wanted.random.value)
+                .is_none_or(|random: Percent| work.pattern.random == random)
             && !work.trims()
     }
 
@@ -163,10 +183,12 @@ impl<'a> Load<'a> {
             && others(one) == others(other)
     }
 
-    /// Whether all threads had one file, or each its own, as those of the figure. One thread alone tells nothing.
+    /// Whether all threads had one file, or each its own, as those of the figure. One thread alone
+    /// tells nothing.
     fn shares_files_alike(&self, rows: &[&ResultRow]) -> bool {
         let Some(one_file) = fixed(self.counterpart.one_file.value) else { return true };
-        let Some(busiest) = rows.iter().max_by_key(|row| row.workers).filter(|row| row.workers > 1) else {
+        let Some(busiest) = rows.iter().max_by_key(|row| row.workers).filter(|row| row.workers > 1)
+        else {
             return true;
         };
         one_file == (files_touched(self.record, busiest) == 1)
@@ -176,14 +198,16 @@ impl<'a> Load<'a> {
     fn footprint(&self, rows: &[&ResultRow]) -> Bytes {
         let most = rows.iter().map(|row| touched(self.record, row).0).max().unwrap_or(0);
         let scale = self.record.plan.scale.size;
-        let whole = u128::from(most) * u128::from(scale.denominator) / u128::from(scale.numerator.max(1));
+        let whole =
+            u128::from(most) * u128::from(scale.denominator) / u128::from(scale.numerator.max(1));
         Bytes(u64::try_from(whole).unwrap_or(u64::MAX))
     }
 
     fn has_footprint(&self, rows: &[&ResultRow]) -> bool {
         let mine = self.footprint(rows).0 as f64;
-        fixed(self.counterpart.footprint.value)
-            .is_none_or(|Bytes(wanted)| (mine - wanted as f64).abs() <= ONE_FOOTPRINT * wanted as f64)
+        fixed(self.counterpart.footprint.value).is_none_or(|Bytes(wanted)| {
+            (mine - wanted as f64).abs() <= ONE_FOOTPRINT * wanted as f64
+        })
     }
 
     /// In what a group differs.
@@ -192,11 +216,15 @@ impl<'a> Load<'a> {
         let Some(busiest) = rows.iter().max_by_key(|row| row.workers) else { return apart };
         let Some(work) = busiest.work() else { return apart };
         let is_metadata = work.metadata.is_some();
-        if let Some(published) = fixed(wanted.footprint.value).filter(|_| !is_metadata && !self.has_footprint(rows)) {
+        if let Some(published) =
+            fixed(wanted.footprint.value).filter(|_| !is_metadata && !self.has_footprint(rows))
+        {
             apart.push(Apart::Footprint { published, run: self.footprint(rows) });
         }
         let file_size = work.metadata.map(|metadata| metadata.mean_size.unwrap_or(metadata.size));
-        if let Some((published, run)) = fixed(wanted.block_size.value).zip(file_size).filter(|(a, b)| a != b) {
+        if let Some((published, run)) =
+            fixed(wanted.block_size.value).zip(file_size).filter(|(a, b)| a != b)
+        {
             apart.push(Apart::FileSize { published, run });
         }
         let (workers, depth) = (u64::from(busiest.workers), u64::from(work.depth));
@@ -214,7 +242,9 @@ impl<'a> Load<'a> {
             }
         }
         let access = work.pattern.access;
-        if !is_metadata && !matches!(access, Access::Sequential | Access::Random | Access::Permutation) {
+        if !is_metadata
+            && !matches!(access, Access::Sequential | Access::Random | Access::Permutation)
+        {
             apart.push(Apart::Access(access));
         }
         if work.pace.is_open() {
@@ -234,9 +264,12 @@ fn fixed<T>(value: Auto<T>) -> Option<T> {
 
 /// How many files the workers of a row loaded; one that all hosts share counts once.
 fn files_touched(record: &Record, row: &ResultRow) -> usize {
-    let targets = |host: &'_ HostPlan| host.targets.get(host.targets_of(row.stage)).unwrap_or_default().to_vec();
+    let targets = |host: &'_ HostPlan| {
+        host.targets.get(host.targets_of(row.stage)).unwrap_or_default().to_vec()
+    };
     let is_joined = |target: &Target| {
-        target.kind == PlannedTarget::Joined || target.files.iter().any(TargetFile::is_shared_in_simulation)
+        target.kind == PlannedTarget::Joined
+            || target.files.iter().any(TargetFile::is_shared_in_simulation)
     };
     let is_shared = record.plan.hosts.iter().any(|host| targets(host).iter().any(is_joined));
     let mut files = BTreeSet::new();

@@ -1,5 +1,6 @@
-//! A run beside the figures that others published: as measured, per node, per drive, and as a share of each one's own ceiling, because the
-//! hardware differs. Every figure of the reference stands there; one that the run has nothing for stands with the reason.
+//! A run beside the figures that others published: as measured, per node, per drive, and as a share
+//! of each one's own ceiling, because the hardware differs. Every figure of the reference stands
+//! there; one that the run has nothing for stands with the reason.
 
 mod counted;
 mod load;
@@ -44,18 +45,22 @@ pub enum Quantity {
 pub struct Side {
     /// The figure, in the quantity's unit; 0 and up, but for differences.
     pub value: f64,
-    /// How many nodes carried it; `None` where nobody says, and for what does not add up over nodes.
+    /// How many nodes carried it; `None` where nobody says, and for what does not add up over
+    /// nodes.
     pub nodes: Option<u64>,
-    /// How many drives carried it, cache drives included; `None` as above, and for what drives do not carry.
+    /// How many drives carried it, cache drives included; `None` as above, and for what drives do
+    /// not carry.
     pub drives: Option<u64>,
-    /// Its share of the testbed's ceiling, for traffic that of all ports' speed, 0 and up; `None` as above.
+    /// Its share of the testbed's ceiling, for traffic that of all ports' speed, 0 and up; `None`
+    /// as above.
     pub share: Option<f64>,
 }
 
 /// Why a run has nothing in a figure's place.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Missing {
-    /// No run has a counterpart, for the reason that the reference gives; empty where it gives none.
+    /// No run has a counterpart, for the reason that the reference gives; empty where it gives
+    /// none.
     NotOfARun(String),
     /// The run has completed no point of the workload and values that the figure is of.
     NotMeasured,
@@ -112,7 +117,8 @@ pub struct Comparison {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OtherSuite;
 
-/// Holds `rows`, which are those of `record`, against `published`, whose own testbed is `theirs`; `ours` is that of the run.
+/// Holds `rows`, which are those of `record`, against `published`, whose own testbed is `theirs`;
+/// `ours` is that of the run.
 ///
 /// # Errors
 /// The run is of another suite.
@@ -125,18 +131,33 @@ pub fn against(
 ) -> Result<Comparison, OtherSuite> {
     let name = published.report.name.value.as_str();
     // A suite that somebody made from that of the report fits, too: `pixstor-nvme-small`.
-    let is_part = record.plan.suite.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+    let is_part = record
+        .plan
+        .suite
+        .strip_prefix(name)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
     if !is_part {
         return Err(OtherSuite);
     }
     let (curves, counters) = (findings(rows), attribution::attribution(record, rows));
     let effects = effects::effects(record);
     let beside = |figure| {
-        let Some((counterpart, meaning)) = published.counterpart(figure).zip(meaning(figure)) else {
+        let Some((counterpart, meaning)) = published.counterpart(figure).zip(meaning(figure))
+        else {
             return printed_alone(figure);
         };
         let (curves, counters, effects) = (&curves, &counters, &effects);
-        let place = Place { published, figure, counterpart, meaning, record, rows, curves, counters, effects };
+        let place = Place {
+            published,
+            figure,
+            counterpart,
+            meaning,
+            record,
+            rows,
+            curves,
+            counters,
+            effects,
+        };
         place.beside(theirs, ours)
     };
     Ok(Comparison { figures: published.figures.iter().map(beside).collect() })
@@ -204,9 +225,15 @@ fn meaning(figure: &FigureSpec) -> Option<Meaning> {
         ("read rate", unit) => (Quantity::Iops, rate(unit)?, Some(Op::Read), Part::Whole),
         ("write rate", unit) => (Quantity::Iops, rate(unit)?, Some(Op::Write), Part::Whole),
         ("rate of one virtual machine", unit) => (Quantity::Iops, rate(unit)?, None, Part::Machine),
-        ("read rate of one virtual machine", unit) => (Quantity::Iops, rate(unit)?, Some(Op::Read), Part::Machine),
-        ("write rate of one virtual machine", unit) => (Quantity::Iops, rate(unit)?, Some(Op::Write), Part::Machine),
-        ("rate of the two slowest virtual machines", unit) => (Quantity::Iops, rate(unit)?, None, Part::TwoSlowest),
+        ("read rate of one virtual machine", unit) => {
+            (Quantity::Iops, rate(unit)?, Some(Op::Read), Part::Machine)
+        }
+        ("write rate of one virtual machine", unit) => {
+            (Quantity::Iops, rate(unit)?, Some(Op::Write), Part::Machine)
+        }
+        ("rate of the two slowest virtual machines", unit) => {
+            (Quantity::Iops, rate(unit)?, None, Part::TwoSlowest)
+        }
         ("rate per TB", "IOPS/TB") => (Quantity::IopsPerTerabyte, 1.0, None, Part::Terabyte),
         ("throughput", "MiB/s") => (Quantity::BytesPerSecond, 1_048_576.0, None, Part::Whole),
         ("throughput", "GB/s") => (Quantity::BytesPerSecond, 1e9, None, Part::Whole),

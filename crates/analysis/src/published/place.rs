@@ -38,7 +38,8 @@ impl Place<'_> {
             Auto::Fixed(bytes) => bytes,
             Auto::Auto => mine_touched(),
         };
-        let run = matched.as_ref().map_err(Clone::clone).and_then(|matched| self.measured(&matched.rows));
+        let run =
+            matched.as_ref().map_err(Clone::clone).and_then(|matched| self.measured(&matched.rows));
         let run = run.map(|(value, hosts)| {
             // A simulated run may have used its testbed in a way of its own.
             let used = ours.zip(first).map(|(cluster, row)| as_used(cluster, self.record, row));
@@ -62,7 +63,8 @@ impl Place<'_> {
         }
     }
 
-    /// The rows of the run's points that are nearest to the figure's load, of the figure's operation, at this setting.
+    /// The rows of the run's points that are nearest to the figure's load, of the figure's
+    /// operation, at this setting.
     fn at(&self, setting: Option<&Setting>) -> Result<Matched<'_>, Missing> {
         let operation = self.counterpart.run_operation.value.as_str();
         let is = |row: &ResultRow, op: Op| row.ops == Ops::One(op);
@@ -115,9 +117,12 @@ impl Place<'_> {
         self.record.plan.hosts.len().max(1) as f64
     }
 
-    /// What an event left of the rate while it showed: the mean of the dip, or the lowest intervals of the two hosts that fell lowest.
+    /// What an event left of the rate while it showed: the mean of the dip, or the lowest intervals
+    /// of the two hosts that fell lowest.
     fn in_dip(&self, mine: &[&ResultRow]) -> Result<f64, Missing> {
-        let is_mine = |effect: &&Effect| mine.iter().any(|row| row.point == effect.point && row.has_work(effect.work));
+        let is_mine = |effect: &&Effect| {
+            mine.iter().any(|row| row.point == effect.point && row.has_work(effect.work))
+        };
         let effects = || self.effects.iter().filter(is_mine);
         let values: Vec<f64> = match self.meaning.part {
             Part::TwoSlowest => effects().filter_map(two_lowest).collect(),
@@ -153,26 +158,34 @@ impl Place<'_> {
         value.map(|value| (value, hosts)).ok_or(Missing::NotCounted)
     }
 
-    /// The peak or the plateau along the counterpart's axis, where they are, or one value of it. A peak needs no curve: of few points it is the
-    /// highest one.
+    /// The peak or the plateau along the counterpart's axis, where they are, or one value of it. A
+    /// peak needs no curve: of few points it is the highest one.
     fn of_curve(&self, mine: &[&ResultRow]) -> Result<f64, Missing> {
         let first = mine.first().ok_or(Missing::NotMeasured)?;
         let axis = self.counterpart.run_axis.value.as_str();
         let found = self.curves.iter().find(|found| found.axis == axis && found.has(first));
-        let peak = || found.map_or_else(|| highest(mine), |found| found.values.get(found.curve.peak).copied());
+        let peak = || {
+            found.map_or_else(|| highest(mine), |found| found.values.get(found.curve.peak).copied())
+        };
         let along = |point: usize| found.and_then(|found| found.along.get(point).copied());
         if let Auto::Fixed(at) = self.figure.at.value {
             let here = Setting::new(axis, at.0.to_string());
-            let rows: Vec<&ResultRow> = mine.iter().copied().filter(|row| row.sweep.contains(&here)).collect();
+            let rows: Vec<&ResultRow> =
+                mine.iter().copied().filter(|row| row.sweep.contains(&here)).collect();
             let rate = of_points(&rows, Quantity::Iops).ok_or(Missing::NotMeasured)?;
             return match self.meaning.quantity {
-                Quantity::FromPeak => peak().map(|peak| rate / peak - 1.0).ok_or(Missing::NotMeasured),
+                Quantity::FromPeak => {
+                    peak().map(|peak| rate / peak - 1.0).ok_or(Missing::NotMeasured)
+                }
                 _ => self.of_rate(rate, first),
             };
         }
         let curve = || found.map(|found| &found.curve).ok_or(Missing::FewPoints);
-        let level =
-            || curve().and_then(|curve| curve.sustained.map(|level| (level, curve)).ok_or(Missing::StillRising));
+        let level = || {
+            curve().and_then(|curve| {
+                curve.sustained.map(|level| (level, curve)).ok_or(Missing::StillRising)
+            })
+        };
         match (self.figure.scenario.value.as_str(), self.meaning.quantity) {
             ("peak", Quantity::Threads) => along(curve()?.peak).ok_or(Missing::NotMeasured),
             ("knee", Quantity::Threads) => along(level()?.1.knee).ok_or(Missing::NotMeasured),
@@ -191,7 +204,8 @@ impl Place<'_> {
         }
     }
 
-    /// Whether the figure is that of the whole cluster: what one machine or one direction did is no share of what the cluster can do.
+    /// Whether the figure is that of the whole cluster: what one machine or one direction did is no
+    /// share of what the cluster can do.
     fn adds_up(&self) -> bool {
         match self.figure.quantity.value.as_str() {
             "rate" | "throughput" => self.figure.during.value == During::Stage,
@@ -200,12 +214,19 @@ impl Place<'_> {
         }
     }
 
-    fn side(&self, value: f64, cluster: Option<&Cluster>, row: Option<&ResultRow>, footprint: Bytes) -> Side {
-        let is_of_blocks =
-            self.counterpart.run_operation.value.is_empty() && self.meaning.quantity != Quantity::PortBits;
+    fn side(
+        &self,
+        value: f64,
+        cluster: Option<&Cluster>,
+        row: Option<&ResultRow>,
+        footprint: Bytes,
+    ) -> Side {
+        let is_of_blocks = self.counterpart.run_operation.value.is_empty()
+            && self.meaning.quantity != Quantity::PortBits;
         let cluster = cluster.filter(|_| self.adds_up());
         let drives = |cluster: &Cluster| {
-            let all = [Role::Capacity, Role::Cache].into_iter().flat_map(|role| cluster.drives(role));
+            let all =
+                [Role::Capacity, Role::Cache].into_iter().flat_map(|role| cluster.drives(role));
             all.map(|(count, _)| count).fold(0, u64::saturating_add)
         };
         let share = cluster.and_then(|cluster| match self.meaning.quantity {
@@ -215,7 +236,11 @@ impl Place<'_> {
             _ => row.and_then(ResultRow::work).and_then(|work| {
                 let workload = Workload::of_work(work, footprint);
                 let of_bytes = self.meaning.quantity == Quantity::BytesPerSecond;
-                ceiling(cluster, &workload).share(if of_bytes { value / workload.bytes() } else { value })
+                ceiling(cluster, &workload).share(if of_bytes {
+                    value / workload.bytes()
+                } else {
+                    value
+                })
             }),
         });
         Side {
@@ -227,7 +252,8 @@ impl Place<'_> {
     }
 }
 
-/// The mean of the lowest rates of the two hosts that an event took lowest; `None` where it took fewer.
+/// The mean of the lowest rates of the two hosts that an event took lowest; `None` where it took
+/// fewer.
 fn two_lowest(effect: &Effect) -> Option<f64> {
     let fell = effect.hosts.iter().filter(|(_, after)| after.began_after_s.is_some());
     let mut lowest: Vec<f64> = fell.map(|(_, after)| after.lowest).collect();
@@ -238,10 +264,12 @@ fn two_lowest(effect: &Effect) -> Option<f64> {
     }
 }
 
-/// The speed of all ports of the cluster's nodes in bits per second; `None` where the testbed does not have it of each group.
+/// The speed of all ports of the cluster's nodes in bits per second; `None` where the testbed does
+/// not have it of each group.
 fn ports_bits(cluster: &Cluster) -> Option<f64> {
     let of_group = |group: &model::cluster::NodeGroup| {
-        let (ports, speed) = fixed(group.spec.ports.value).zip(fixed(group.spec.port_speed.value))?;
+        let (ports, speed) =
+            fixed(group.spec.ports.value).zip(fixed(group.spec.port_speed.value))?;
         Some(group.count() as f64 * f64::from(ports.0) * speed.bytes_per_s() * 8.0)
     };
     let all: Option<f64> = cluster.nodes.iter().map(of_group).sum();
@@ -272,7 +300,8 @@ fn together(rows: &[&ResultRow], quantity: Quantity) -> f64 {
     match quantity {
         Quantity::BytesPerSecond => rows.iter().map(|row| row.bytes_per_s()).sum(),
         Quantity::MeanLatency => {
-            let sum: f64 = rows.iter().filter_map(|row| Some(row.latency.mean_ns()? * row.ios as f64)).sum();
+            let sum: f64 =
+                rows.iter().filter_map(|row| Some(row.latency.mean_ns()? * row.ios as f64)).sum();
             sum / (rows.iter().map(|row| row.ios).fold(0, u64::saturating_add).max(1) as f64)
         }
         _ => rows.iter().map(|row| row.iops()).sum(),

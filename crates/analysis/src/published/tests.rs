@@ -29,24 +29,32 @@ quantity = \"mean latency\"
 value = 2
 unit = \"ms\"
 ";
-const COUNTERPART: &str = "[[counterpart]]\nworkload = \"Theirs\"\nblock_size = \"4KiB\"\nfootprint = \"1GiB\"\n";
+const COUNTERPART: &str =
+    "[[counterpart]]\nworkload = \"Theirs\"\nblock_size = \"4KiB\"\nfootprint = \"1GiB\"\n";
 
 fn cluster(nodes: u32, iops: u32) -> Cluster {
     let text = format!(
-        "name = \"c\"\n[[nodes]]\ncount = {nodes}\n[[nodes.drives]]\ncount = 4\nread_iops = {iops}\nwrite_iops = {iops}\nread = \"10GB/s\"\nwrite = \"10GB/s\"\n"
+        "name = \"c\"\n[[nodes]]\ncount = {nodes}\n[[nodes.drives]]\ncount = 4\nread_iops = \
+         {iops}\nwrite_iops = {iops}\nread = \"10GB/s\"\nwrite = \"10GB/s\"\n"
     );
     Cluster::parse("c", &text, &[]).expect("a good testbed")
 }
 
 fn record(workload: &str) -> Record {
-    let mut recorded = Recorded::new(&format!("[[workload]]\nname = \"{workload}\"\nread = \"50%\"\n"));
+    let mut recorded =
+        Recorded::new(&format!("[[workload]]\nname = \"{workload}\"\nread = \"50%\"\n"));
     let stage = recorded.stage(StageKind::Measure);
     recorded.interval(stage, 0, &[(Op::Read, &[1_000; 50]), (Op::Write, &[3_000; 50])]);
     recorded.end();
     recorded.record()
 }
 
-fn held(figures: &str, workload: &str, suite: &str, ours: Option<&Cluster>) -> Result<Comparison, OtherSuite> {
+fn held(
+    figures: &str,
+    workload: &str,
+    suite: &str,
+    ours: Option<&Cluster>,
+) -> Result<Comparison, OtherSuite> {
     let published = Published::parse("t", figures).expect("good figures");
     let mut record = record(workload);
     record.plan.suite = suite.to_owned();
@@ -57,7 +65,8 @@ fn held(figures: &str, workload: &str, suite: &str, ours: Option<&Cluster>) -> R
 #[test]
 fn both_sides_stand_beside_each_other_with_their_own_nodes_drives_and_ceilings() {
     let ours = cluster(2, 50);
-    let held = held(&format!("{FIGURES}{COUNTERPART}"), "mix", "t-part", Some(&ours)).expect("fits");
+    let held =
+        held(&format!("{FIGURES}{COUNTERPART}"), "mix", "t-part", Some(&ours)).expect("fits");
     assert_eq!(held.figures.len(), 3);
     let rate = &held.figures[0];
     let run = rate.run.clone().expect("measured");
@@ -70,7 +79,10 @@ fn both_sides_stand_beside_each_other_with_their_own_nodes_drives_and_ceilings()
     let latency = &held.figures[2];
     let mean = latency.run.clone().expect("measured").value;
     assert!((mean - 2_000.0).abs() < 100.0, "weighted by requests: {mean}");
-    assert_eq!((latency.published.value, latency.published.nodes, latency.published.share), (2e6, None, None));
+    assert_eq!(
+        (latency.published.value, latency.published.nodes, latency.published.share),
+        (2e6, None, None)
+    );
 }
 
 #[test]
@@ -84,7 +96,11 @@ fn only_another_suite_is_refused_and_all_else_stands_with_its_reason() {
     let none = Some(Missing::NotOfARun(String::new()));
     assert_eq!(missing(FIGURES, "mix"), [none.clone(), none.clone(), none]);
     assert_eq!(missing(&with, "mix"), [None, Some(Missing::NotCounted), None]);
-    assert_eq!(missing(&with, "other"), [None, Some(Missing::NotCounted), None], "a name is no load");
+    assert_eq!(
+        missing(&with, "other"),
+        [None, Some(Missing::NotCounted), None],
+        "a name is no load"
+    );
     let larger = with.replace("4KiB", "8KiB");
     assert_eq!(
         missing(&larger, "mix"),
@@ -113,18 +129,26 @@ fn what_kernels_counted_stands_beside_published_traffic_and_load() {
     recorded.end();
     recorded.record_mut().plan.suite = "t".to_owned();
     for (number, host) in (0..10u32).flat_map(|number| [(number, 0u32), (number, 1)]) {
-        let entry =
-            |layer, name: &str, values: &[(Metric, u64)]| Entry { layer, name: name.into(), values: values.to_vec() };
+        let entry = |layer, name: &str, values: &[(Metric, u64)]| Entry {
+            layer,
+            name: name.into(),
+            values: values.to_vec(),
+        };
         let busy = u64::from(host + 1) * SECOND / 4;
         let entries = vec![
             entry(Layer::Cpu, "0", &[(Metric::UserNs, busy), (Metric::IdleNs, SECOND - busy)]),
-            entry(Layer::Nic, "eth0", &[(Metric::SentBytes, 100_000), (Metric::ReceivedBytes, 25_000)]),
+            entry(
+                Layer::Nic,
+                "eth0",
+                &[(Metric::SentBytes, 100_000), (Metric::ReceivedBytes, 25_000)],
+            ),
         ];
         recorded.counters(stage, host, number, entries);
     }
     let figure = |scenario: &str, quantity: &str, unit: &str| {
         format!(
-            "[[figure]]\nworkload = \"Theirs\"\nscenario = \"{scenario}\"\nquantity = \"{quantity}\"\nvalue = 4\nunit = \"{unit}\"\n"
+            "[[figure]]\nworkload = \"Theirs\"\nscenario = \"{scenario}\"\nquantity = \
+             \"{quantity}\"\nvalue = 4\nunit = \"{unit}\"\n"
         )
     };
     let text = [
@@ -135,11 +159,20 @@ fn what_kernels_counted_stands_beside_published_traffic_and_load() {
         COUNTERPART.to_owned(),
     ];
     let published = Published::parse("t", &text.concat()).expect("good figures");
-    let theirs = Cluster::parse("c", "name = \"c\"\n[[nodes]]\ncount = 2\nports = 2\nport_speed = \"10Gbit/s\"\n", &[]);
+    let theirs = Cluster::parse(
+        "c",
+        "name = \"c\"\n[[nodes]]\ncount = 2\nports = 2\nport_speed = \"10Gbit/s\"\n",
+        &[],
+    );
     let record = recorded.record();
-    let held = against(&published, theirs.ok().as_ref(), &record, &crate::results(&record), None).expect("fits");
+    let held = against(&published, theirs.ok().as_ref(), &record, &crate::results(&record), None)
+        .expect("fits");
     let run = |number: usize| held.figures[number].run.clone().expect("counted");
-    assert!((run(0).value - 1.6e6).abs() < 1.0, "two hosts that send 100 kB a second: {:?}", run(0));
+    assert!(
+        (run(0).value - 1.6e6).abs() < 1.0,
+        "two hosts that send 100 kB a second: {:?}",
+        run(0)
+    );
     assert_eq!((run(0).nodes, run(0).drives, run(0).share), (Some(2), None, None));
     assert!((run(1).value - 8e5).abs() < 1.0 && run(1).nodes.is_none(), "{:?}", run(1));
     assert!((run(2).value - 0.5).abs() < 1e-9, "the busier host: {:?}", run(2));
@@ -153,15 +186,20 @@ fn what_kernels_counted_stands_beside_published_traffic_and_load() {
 fn metadata(rates: &[(u32, usize)]) -> Comparison {
     let axis: Vec<String> = rates.iter().map(|(threads, _)| threads.to_string()).collect();
     let suite = format!(
-        "[layout]\nkind = \"tree\"\n[tree]\nfiles = 64\n[[workload]]\nname = \"names\"\nkind = \"metadata\"\noperations = [\"create\", \"stat\", \"remove\"]\n[sweep]\nworkers = [{}]\n",
+        "[layout]\nkind = \"tree\"\n[tree]\nfiles = 64\n[[workload]]\nname = \"names\"\nkind = \
+         \"metadata\"\noperations = [\"create\", \"stat\", \"remove\"]\n[sweep]\nworkers = [{}]\n",
         axis.join(", ")
     );
     let mut recorded = Recorded::new(&suite);
     let record = recorded.record();
     let mut rates_left: BTreeMap<Op, Vec<usize>> = BTreeMap::new();
-    for (stage, planned) in (0..).zip(&record.plan.stages).filter(|(_, planned)| planned.kind == StageKind::Measure) {
+    for (stage, planned) in
+        (0..).zip(&record.plan.stages).filter(|(_, planned)| planned.kind == StageKind::Measure)
+    {
         let op = planned.works[0].metadata.expect("of names").op;
-        let left = rates_left.entry(op).or_insert_with(|| rates.iter().rev().map(|(_, rate)| *rate).collect());
+        let left = rates_left
+            .entry(op)
+            .or_insert_with(|| rates.iter().rev().map(|(_, rate)| *rate).collect());
         let values = vec![1_000; left.pop().expect("as many points as rates")];
         recorded.interval(stage, 0, &[(op, &values)]);
     }
@@ -170,12 +208,14 @@ fn metadata(rates: &[(u32, usize)]) -> Comparison {
     record.plan.suite = "t".to_owned();
     let figure = |workload: &str, scenario: &str| {
         format!(
-            "[[figure]]\nworkload = \"{workload}\"\nscenario = \"{scenario}\"\nquantity = \"rate\"\nvalue = 113\nunit = \"K ops/s\"\n"
+            "[[figure]]\nworkload = \"{workload}\"\nscenario = \"{scenario}\"\nquantity = \
+             \"rate\"\nvalue = 113\nunit = \"K ops/s\"\n"
         )
     };
     let counterpart = |workload: &str, operation: &str| {
         format!(
-            "[[counterpart]]\nworkload = \"{workload}\"\nrun_workload = \"names\"\nrun_operation = \"{operation}\"\nrun_axis = \"workers\"\n"
+            "[[counterpart]]\nworkload = \"{workload}\"\nrun_workload = \"names\"\nrun_operation \
+             = \"{operation}\"\nrun_axis = \"workers\"\n"
         )
     };
     let text = [
@@ -187,38 +227,58 @@ fn metadata(rates: &[(u32, usize)]) -> Comparison {
         counterpart("Seen", "stat"),
     ];
     let published = Published::parse("t", &text.concat()).expect("good figures");
-    against(&published, Some(&cluster(4, 100)), &record, &crate::results(&record), None).expect("fits")
+    against(&published, Some(&cluster(4, 100)), &record, &crate::results(&record), None)
+        .expect("fits")
 }
 
 #[test]
 fn three_numbers_of_threads_have_a_peak_but_no_plateau() {
-    let run = |held: &Comparison, number: usize| held.figures[number].run.clone().map(|side| side.value);
+    let run =
+        |held: &Comparison, number: usize| held.figures[number].run.clone().map(|side| side.value);
     let few = metadata(&[(1, 20), (2, 50), (4, 40)]);
-    assert_eq!([run(&few, 0), run(&few, 1), run(&few, 2)], [Ok(50.0), Err(Missing::FewPoints), Ok(50.0)]);
+    assert_eq!(
+        [run(&few, 0), run(&few, 1), run(&few, 2)],
+        [Ok(50.0), Err(Missing::FewPoints), Ok(50.0)]
+    );
     let enough = metadata(&[(1, 20), (2, 50), (4, 50), (8, 50), (16, 50)]);
     assert_eq!([run(&enough, 0), run(&enough, 1)], [Ok(50.0), Ok(50.0)]);
     let published = enough.figures[0].published;
-    assert_eq!((published.value, published.nodes, published.drives, published.share), (113e3, Some(4), None, None));
+    assert_eq!(
+        (published.value, published.nodes, published.drives, published.share),
+        (113e3, Some(4), None, None)
+    );
 }
 
 #[test]
 fn the_middle_of_repetitions_counts() {
-    assert_eq!((median(Vec::new()), median(vec![9.0, 1.0, 2.0]), median(vec![1.0, 2.0])), (None, Some(2.0), Some(1.5)));
+    assert_eq!(
+        (median(Vec::new()), median(vec![9.0, 1.0, 2.0]), median(vec![1.0, 2.0])),
+        (None, Some(2.0), Some(1.5))
+    );
 }
 
-/// What stands beside a figure of 1 GiB, 4 KiB and half reads in a run of so many hosts whose file each has `size`.
+/// What stands beside a figure of 1 GiB, 4 KiB and half reads in a run of so many hosts whose file
+/// each has `size`.
 fn beside(hosts: usize, size: &str, conditions: &str) -> Beside {
-    let suite =
-        format!("[layout]\nfiles = 1\nsize = \"{size}\"\n[[workload]]\nname = \"mix\"\nread = \"50%\"\nworkers = 1\n");
+    let suite = format!(
+        "[layout]\nfiles = 1\nsize = \"{size}\"\n[[workload]]\nname = \"mix\"\nread = \
+         \"50%\"\nworkers = 1\n"
+    );
     let mut recorded = Recorded::with_hosts(&suite, hosts);
     let stage = recorded.stage(StageKind::Measure);
     for host in 0..hosts as u32 {
-        recorded.host_interval(stage, host, 0, &[(Op::Read, &[1_000; 50]), (Op::Write, &[3_000; 50])]);
+        recorded.host_interval(
+            stage,
+            host,
+            0,
+            &[(Op::Read, &[1_000; 50]), (Op::Write, &[3_000; 50])],
+        );
     }
     recorded.end();
     let mut record = recorded.record();
     record.plan.suite = "t".to_owned();
-    let published = Published::parse("t", &format!("{FIGURES}{COUNTERPART}{conditions}")).expect("good figures");
+    let published = Published::parse("t", &format!("{FIGURES}{COUNTERPART}{conditions}"))
+        .expect("good figures");
     let held = against(&published, None, &record, &crate::results(&record), None).expect("fits");
     held.figures.into_iter().next().expect("a figure")
 }
@@ -242,8 +302,8 @@ fn another_load_is_never_silent() {
 
 #[test]
 fn figures_that_a_footprint_tells_apart_have_no_point_of_another_one() {
-    let large =
-        "[[counterpart]]\nworkload = \"Theirs\"\nscenario = \"large\"\nblock_size = \"4KiB\"\nfootprint = \"4GiB\"\n";
+    let large = "[[counterpart]]\nworkload = \"Theirs\"\nscenario = \"large\"\nblock_size = \
+                 \"4KiB\"\nfootprint = \"4GiB\"\n";
     assert!(beside(2, "512MiB", large).run.is_ok());
     let other = beside(2, "256MiB", large);
     assert_eq!(other.run, Err(Missing::OtherFootprint { run: vec![Bytes::mib(512)] }));
@@ -251,7 +311,8 @@ fn figures_that_a_footprint_tells_apart_have_no_point_of_another_one() {
 
 #[test]
 fn of_points_that_could_stand_there_the_nearest_does() {
-    let suite = "[layout]\nsize = \"1GiB\"\nfiles = 1\n[[workload]]\nname = \"a\"\nread = \"50%\"\n[sweep]\ndepth = [1, 8, 64]\n";
+    let suite = "[layout]\nsize = \"1GiB\"\nfiles = 1\n[[workload]]\nname = \"a\"\nread = \
+                 \"50%\"\n[sweep]\ndepth = [1, 8, 64]\n";
     let mut recorded = Recorded::new(suite);
     let first = recorded.stage(StageKind::Measure);
     for (number, ios) in [(0, 10), (1, 20), (2, 30)] {
@@ -261,8 +322,10 @@ fn of_points_that_could_stand_there_the_nearest_does() {
     let mut record = recorded.record();
     record.plan.suite = "t".to_owned();
     let value = |depth: u32| {
-        let published = Published::parse("t", &format!("{FIGURES}{COUNTERPART}depth = {depth}\n")).expect("good");
-        let held = against(&published, None, &record, &crate::results(&record), None).expect("fits");
+        let published = Published::parse("t", &format!("{FIGURES}{COUNTERPART}depth = {depth}\n"))
+            .expect("good");
+        let held =
+            against(&published, None, &record, &crate::results(&record), None).expect("fits");
         (held.figures[0].run.clone().expect("measured").value, held.figures[0].apart.len())
     };
     assert_eq!([value(1), value(8), value(64)], [(10.0, 0), (20.0, 0), (30.0, 0)]);
@@ -281,7 +344,8 @@ fn a_figure_with_an_events_own_requests_is_another_thing() {
 
 #[test]
 fn a_climb_without_an_end_has_no_plateau() {
-    let run = |held: &Comparison, number: usize| held.figures[number].run.clone().map(|side| side.value);
+    let run =
+        |held: &Comparison, number: usize| held.figures[number].run.clone().map(|side| side.value);
     let rising = metadata(&[(1, 20), (2, 40), (4, 80), (8, 160)]);
     assert_eq!([run(&rising, 0), run(&rising, 1)], [Ok(160.0), Err(Missing::StillRising)]);
 }

@@ -1,10 +1,12 @@
 //! Where a figure changed its level from run to run.
 //!
-//! Runs are few, so that the limit of [`crate::changes`] for long series is of no use here: it needs about forty. The stretch is sought
-//! whose mean differs most, for its length, from the rest's; it may begin with the first run or end with the last, and what a change that
-//! was undone leaves is found as well (circular binary segmentation: Olshen and others, Biostatistics 5, 2004). Its chance is that of a
-//! permutation test: if nothing changed, every order of the runs is as likely (Antoch and Hušková, *Permutation tests in change point
-//! analysis*, 2001). What lies between the cuts is searched again. Exact for independent runs, whatever their distribution.
+//! Runs are few, so that the limit of [`crate::changes`] for long series is of no use here: it
+//! needs about forty. The stretch is sought whose mean differs most, for its length, from the
+//! rest's; it may begin with the first run or end with the last, and what a change that was undone
+//! leaves is found as well (circular binary segmentation: Olshen and others, Biostatistics 5,
+//! 2004). Its chance is that of a permutation test: if nothing changed, every order of the runs is
+//! as likely (Antoch and Hušková, *Permutation tests in change point analysis*, 2001). What lies
+//! between the cuts is searched again. Exact for independent runs, whatever their distribution.
 
 use crate::changes::LEAST_CHANGE;
 use model::rng::Rng;
@@ -18,10 +20,12 @@ const ORDERS: (f64, f64) = (999.0, 49_999.0);
 /// Series that change more often are not level at all, and a list of changes is no help.
 const MOST_STEPS: usize = 16;
 
-/// The places of the first values of new levels, in their order. `values` are logarithms in the order of time; `false_alarms` is the
-/// share (0 to 1) of series without a change in which one may be found. A step of less than 5 % is of no interest and left out.
+/// The places of the first values of new levels, in their order. `values` are logarithms in the
+/// order of time; `false_alarms` is the share (0 to 1) of series without a change in which one may
+/// be found. A step of less than 5 % is of no interest and left out.
 pub fn steps(values: &[f64], false_alarms: f64) -> Vec<usize> {
-    if !values.iter().all(|value| value.is_finite()) || false_alarms.is_nan() || false_alarms <= 0.0 {
+    if !values.iter().all(|value| value.is_finite()) || false_alarms.is_nan() || false_alarms <= 0.0
+    {
         return Vec::new();
     }
     // The same runs give the same answer at any time.
@@ -35,18 +39,26 @@ pub fn steps(values: &[f64], false_alarms: f64) -> Vec<usize> {
         if let Some((first, second)) = cut(&values[from..to], false_alarms, &mut rng) {
             let (first, second) = (from + first, from + second);
             cuts.extend([first, second].into_iter().filter(|at| *at > from));
-            open.extend([(from, first), (first, second), (second, to)].into_iter().filter(|(from, to)| to > from));
+            open.extend(
+                [(from, first), (first, second), (second, to)]
+                    .into_iter()
+                    .filter(|(from, to)| to > from),
+            );
         }
     }
     cuts.sort_unstable();
     merged(values, cuts)
 }
 
-/// Without the cuts whose step is too small, the smallest first: what is left stands between longer levels.
+/// Without the cuts whose step is too small, the smallest first: what is left stands between longer
+/// levels.
 fn merged(values: &[f64], mut cuts: Vec<usize>) -> Vec<usize> {
     loop {
-        let ends: Vec<usize> = [0].into_iter().chain(cuts.iter().copied()).chain([values.len()]).collect();
-        let step = |ends: &[usize]| (mean(&values[ends[1]..ends[2]]) - mean(&values[ends[0]..ends[1]])).abs();
+        let ends: Vec<usize> =
+            [0].into_iter().chain(cuts.iter().copied()).chain([values.len()]).collect();
+        let step = |ends: &[usize]| {
+            (mean(&values[ends[1]..ends[2]]) - mean(&values[ends[0]..ends[1]])).abs()
+        };
         let smallest = ends.windows(3).map(step).enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
         match smallest {
             Some((place, step)) if step.exp_m1() < LEAST_CHANGE => drop(cuts.remove(place)),
@@ -59,7 +71,8 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The stretch that differs most from the rest for its length, as its ends, and by how much; the sum of `values` is 0. `sums` is room.
+/// The stretch that differs most from the rest for its length, as its ends, and by how much; the
+/// sum of `values` is 0. `sums` is room.
 fn strongest(values: &[f64], sums: &mut Vec<f64>) -> (usize, usize, f64) {
     let n = values.len();
     sums.clear();
@@ -74,7 +87,8 @@ fn strongest(values: &[f64], sums: &mut Vec<f64>) -> (usize, usize, f64) {
         // Up to the last run, the stretch is the other side of one that begins with the first.
         for to in (from + LEAST_RUNS..=last).filter(|to| n - (to - from) >= LEAST_RUNS) {
             let length = to - from;
-            let strength = f64::abs(sums[to] - sums[from]) / ((length * (n - length)) as f64).sqrt();
+            let strength =
+                f64::abs(sums[to] - sums[from]) / ((length * (n - length)) as f64).sqrt();
             if strength > best.2 {
                 best = (from, to, strength);
             }
@@ -107,7 +121,8 @@ fn cut(values: &[f64], false_alarms: f64, rng: &mut Rng) -> Option<(usize, usize
             shuffled.swap(last, rng.below(last as u64 + 1) as usize);
         }
         // The same values in another order add up to the same but for rounding.
-        as_strong += f64::from(u8::from(strongest(&shuffled, &mut sums).2 >= strength * (1.0 - 1e-9)));
+        as_strong +=
+            f64::from(u8::from(strongest(&shuffled, &mut sums).2 >= strength * (1.0 - 1e-9)));
     }
     (as_strong <= most).then_some((from, to))
 }
@@ -136,7 +151,11 @@ mod tests {
 
     #[test]
     fn ten_percent_less_are_found_among_runs_that_stray_by_two() {
-        for levels in [[(10, 1_000.0), (4, 900.0)], [(15, 1_000.0), (15, 900.0)], [(6, 1_000.0), (8, 1_100.0)]] {
+        for levels in [
+            [(10, 1_000.0), (4, 900.0)],
+            [(15, 1_000.0), (15, 900.0)],
+            [(6, 1_000.0), (8, 1_100.0)],
+        ] {
             let found = (0..500).filter(|seed| {
                 let seen = steps(&runs(&mut Normal::new(*seed), &levels, 0.02), 0.01);
                 seen.iter().any(|at| at.abs_diff(levels[0].0) <= 1)

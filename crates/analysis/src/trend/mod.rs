@@ -1,11 +1,13 @@
-//! The same workload over many runs: levels, where they changed, and whether the latest run holds its level.
+//! The same workload over many runs: levels, where they changed, and whether the latest run holds
+//! its level.
 
 mod apart;
 mod level;
 
 use crate::compare::difference::{self, Ratio};
 use crate::compare::{
-    Against, ComparedPoint, Comparison, Difference, Key, Metric, Unlike, Verdict, alike, grouped, judge,
+    Against, ComparedPoint, Comparison, Difference, Key, Metric, Unlike, Verdict, alike, grouped,
+    judge,
 };
 use crate::estimate::{CONFIDENCE, Estimate, Interval};
 use crate::row::ResultRow;
@@ -13,8 +15,10 @@ use crate::state::{RunState, run_state};
 use model::Record;
 use std::collections::BTreeSet;
 
-/// The figures that a trend follows, in the order in which they are shown: rate, bandwidth, p99, CPU time of the generators per request.
-pub const METRICS: [Metric; 4] = [Metric::Iops, Metric::Bandwidth, Metric::Quantile(P99), Metric::CpuPerIo];
+/// The figures that a trend follows, in the order in which they are shown: rate, bandwidth, p99,
+/// CPU time of the generators per request.
+pub const METRICS: [Metric; 4] =
+    [Metric::Iops, Metric::Bandwidth, Metric::Quantile(P99), Metric::CpuPerIo];
 
 /// The place of the p99 among [`crate::QUANTILES`].
 const P99: usize = 2;
@@ -22,13 +26,15 @@ const P99: usize = 2;
 /// Runs in the order of time, as far as they belong together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trend {
-    /// Numbers of the runs among those that were given, by the time at which they began. The last one is what others are held against.
+    /// Numbers of the runs among those that were given, by the time at which they began. The last
+    /// one is what others are held against.
     pub runs: Vec<usize>,
     /// Runs that do not belong to it.
     pub apart: Vec<Apart>,
     /// One for each point of the latest run, in its order.
     pub points: Vec<TrendPoint>,
-    /// The latest run against the level that each figure had before it: the runs since the last change.
+    /// The latest run against the level that each figure had before it: the runs since the last
+    /// change.
     pub latest: Comparison,
 }
 
@@ -57,7 +63,8 @@ pub enum Why {
 pub struct TrendPoint {
     /// Which one.
     pub key: Key,
-    /// Runs (their place in [`Trend::runs`]) in which a point of this name did other work, and in what.
+    /// Runs (their place in [`Trend::runs`]) in which a point of this name did other work, and in
+    /// what.
     pub apart: Vec<(usize, Vec<Unlike>)>,
     /// One for each of [`METRICS`].
     pub series: Vec<Followed>,
@@ -79,7 +86,8 @@ pub struct Followed {
 pub struct Value {
     /// In the metric's unit; the geometric mean of repetitions.
     pub value: f64,
-    /// Its 95 % interval within the run (of its repetitions, where it has several); `None` where the error is not known.
+    /// Its 95 % interval within the run (of its repetitions, where it has several); `None` where
+    /// the error is not known.
     pub interval: Option<Interval>,
 }
 
@@ -112,8 +120,15 @@ pub fn trend(records: &[&Record]) -> Trend {
         let mut others = Vec::new();
         let mut sides: Vec<&[&ResultRow]> = Vec::new();
         for (place, group) in groups.iter().enumerate() {
-            let mine = group.iter().find(|(known, _)| known == key).map_or(&[] as &[&ResultRow], |(_, rows)| rows);
-            let unlike = mine.first().zip(last.first()).map(|(row, base)| apart::rows(base, row)).unwrap_or_default();
+            let mine = group
+                .iter()
+                .find(|(known, _)| known == key)
+                .map_or(&[] as &[&ResultRow], |(_, rows)| rows);
+            let unlike = mine
+                .first()
+                .zip(last.first())
+                .map(|(row, base)| apart::rows(base, row))
+                .unwrap_or_default();
             sides.push(if unlike.is_empty() { mine } else { &[] });
             if !unlike.is_empty() {
                 others.push((place, unlike));
@@ -171,7 +186,8 @@ fn sorted_out(records: &[&Record]) -> (Vec<usize>, Vec<Apart>) {
 
 fn followed(metric: Metric, sides: &[&[&ResultRow]]) -> Followed {
     let value = |rows: &&[&ResultRow]| {
-        let logarithms = rows.iter().map(|row| metric.value(row).map(f64::ln)).collect::<Option<Vec<f64>>>()?;
+        let logarithms =
+            rows.iter().map(|row| metric.value(row).map(f64::ln)).collect::<Option<Vec<f64>>>()?;
         let estimate = match rows {
             [] => return None,
             [row] => metric.ln_estimate(row),
@@ -190,35 +206,55 @@ fn mean(values: &[f64]) -> f64 {
 impl Followed {
     /// The runs that have it, and the logarithms of their values.
     fn known(&self) -> (Vec<usize>, Vec<f64>) {
-        self.values.iter().enumerate().filter_map(|(place, value)| Some((place, value.as_ref()?.value.ln()))).unzip()
+        self.values
+            .iter()
+            .enumerate()
+            .filter_map(|(place, value)| Some((place, value.as_ref()?.value.ln())))
+            .unzip()
     }
 }
 
-/// Looks for changes in every series. The share of false alarms holds for all of them together (Bonferroni); bandwidth follows from the rate.
+/// Looks for changes in every series. The share of false alarms holds for all of them together
+/// (Bonferroni); bandwidth follows from the rate.
 fn find_changes(points: &mut [TrendPoint]) {
-    let is_tested =
-        |followed: &Followed| followed.metric != Metric::Bandwidth && followed.values.iter().any(Option::is_some);
-    let tested = points.iter().flat_map(|point| &point.series).filter(|followed| is_tested(followed)).count();
+    let is_tested = |followed: &Followed| {
+        followed.metric != Metric::Bandwidth && followed.values.iter().any(Option::is_some)
+    };
+    let tested = points
+        .iter()
+        .flat_map(|point| &point.series)
+        .filter(|followed| is_tested(followed))
+        .count();
     let false_alarms = (1.0 - CONFIDENCE) / tested.max(1) as f64;
-    for followed in points.iter_mut().flat_map(|point| &mut point.series).filter(|followed| is_tested(followed)) {
+    for followed in
+        points.iter_mut().flat_map(|point| &mut point.series).filter(|followed| is_tested(followed))
+    {
         let (places, values) = followed.known();
         let steps = level::steps(&values, false_alarms);
         followed.changes = levels(&places, &values, &steps);
     }
     for point in points {
-        let starts: Vec<usize> =
-            point.series.first().map(|rate| rate.changes.iter().map(|change| change.at).collect()).unwrap_or_default();
-        for bandwidth in point.series.iter_mut().filter(|followed| followed.metric == Metric::Bandwidth) {
+        let starts: Vec<usize> = point
+            .series
+            .first()
+            .map(|rate| rate.changes.iter().map(|change| change.at).collect())
+            .unwrap_or_default();
+        for bandwidth in
+            point.series.iter_mut().filter(|followed| followed.metric == Metric::Bandwidth)
+        {
             let (places, values) = bandwidth.known();
-            let steps: Vec<usize> =
-                starts.iter().filter_map(|at| places.iter().position(|place| place == at)).collect();
+            let steps: Vec<usize> = starts
+                .iter()
+                .filter_map(|at| places.iter().position(|place| place == at))
+                .collect();
             bandwidth.changes = levels(&places, &values, &steps);
         }
     }
 }
 
 fn levels(places: &[usize], values: &[f64], steps: &[usize]) -> Vec<LevelChange> {
-    let ends: Vec<usize> = [0].into_iter().chain(steps.iter().copied()).chain([values.len()]).collect();
+    let ends: Vec<usize> =
+        [0].into_iter().chain(steps.iter().copied()).chain([values.len()]).collect();
     let change = |ends: &[usize]| LevelChange {
         at: places[ends[1]],
         before: mean(&values[ends[0]..ends[1]]).exp(),
@@ -247,7 +283,8 @@ fn held(point: &TrendPoint, rows: &[&ResultRow]) -> Option<ComparedPoint> {
     })
 }
 
-/// The difference of the latest run to the level of the runs before it since the last change, and how many those are.
+/// The difference of the latest run to the level of the runs before it since the last change, and
+/// how many those are.
 fn against_level(followed: &Followed) -> Option<(Difference, usize)> {
     let (places, values) = followed.known();
     let (last, before) = values.split_last()?;
@@ -256,7 +293,8 @@ fn against_level(followed: &Followed) -> Option<(Difference, usize)> {
     let from = places.iter().position(|place| *place >= start)?;
     let level = before.get(from..).filter(|level| !level.is_empty())?;
     let ratio = prediction(level, *last);
-    let Ratio { percent, interval, chance, test } = difference::no_surer_than(ratio, followed.metric.resolution());
+    let Ratio { percent, interval, chance, test } =
+        difference::no_surer_than(ratio, followed.metric.resolution());
     let difference = Difference {
         metric: followed.metric,
         base: mean(level).exp(),
@@ -270,13 +308,19 @@ fn against_level(followed: &Followed) -> Option<(Difference, usize)> {
     Some((difference, level.len()))
 }
 
-/// One further run against runs of one level, all logarithms: what a run more strays by is the error of the level's mean and its own,
-/// s·√(1 + 1/n) with n − 1 degrees of freedom (the prediction interval: Hahn and Meeker, *Statistical Intervals*, 1991, 4.7).
+/// One further run against runs of one level, all logarithms: what a run more strays by is the
+/// error of the level's mean and its own, s·√(1 + 1/n) with n − 1 degrees of freedom (the
+/// prediction interval: Hahn and Meeker, *Statistical Intervals*, 1991, 4.7).
 fn prediction(level: &[f64], run: f64) -> Ratio {
-    let Some(repeated) = difference::repeated(level) else { return difference::bare(mean(level), run) };
+    let Some(repeated) = difference::repeated(level) else {
+        return difference::bare(mean(level), run);
+    };
     let n = level.len() as f64;
     let base = Estimate { error: repeated.error * (n + 1.0).sqrt(), ..repeated };
-    difference::unpaired(base, Estimate { value: run, error: 0.0, freedom: f64::INFINITY, ..repeated })
+    difference::unpaired(
+        base,
+        Estimate { value: run, error: 0.0, freedom: f64::INFINITY, ..repeated },
+    )
 }
 
 #[cfg(test)]

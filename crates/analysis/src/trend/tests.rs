@@ -5,7 +5,9 @@ use model::{Op, StageKind};
 
 /// A run of `number`, in order of time, with so many requests per second.
 fn run(number: u64, suite: &str, per_second: u64) -> Record {
-    let mut recorded = Recorded::new(&format!("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n{suite}"));
+    let mut recorded = Recorded::new(&format!(
+        "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n{suite}"
+    ));
     let stage = recorded.stage(StageKind::Measure);
     for second in 0..30u64 {
         let ios = (per_second + (second + number) * 7 % 11) as usize;
@@ -24,7 +26,9 @@ fn of(records: &[Record]) -> Trend {
 
 /// Runs that stray a little, the last `low` of them slower by a fifth.
 fn series(n: u64, low: u64) -> Vec<Record> {
-    (0..n).map(|number| run(number, "", number * 5 % 7 + if number + low >= n { 400 } else { 500 })).collect()
+    (0..n)
+        .map(|number| run(number, "", number * 5 % 7 + if number + low >= n { 400 } else { 500 }))
+        .collect()
 }
 
 #[test]
@@ -40,7 +44,9 @@ fn a_change_begins_with_its_run_whatever_the_order_of_the_files() {
         assert!((change.percent() + 20.0).abs() < 1.0, "{change:?}");
     }
     assert!(found.points[0].series[2].changes.is_empty(), "the latency is the same");
-    assert!(found.points[0].series[0].values.iter().flatten().all(|value| value.interval.is_some()));
+    assert!(
+        found.points[0].series[0].values.iter().flatten().all(|value| value.interval.is_some())
+    );
 }
 
 #[test]
@@ -91,12 +97,23 @@ fn other_work_under_the_same_name_is_no_part_of_the_series() {
     records[1] = run(1, "block_size = \"64KiB\"\n", 500);
     let point = &of(&records).points[0];
     assert_eq!((point.apart[0].0, point.apart[0].1[0].what), (1, "block size"));
-    assert_eq!(point.series[0].values.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, true, true]);
+    assert_eq!(
+        point.series[0].values.iter().map(Option::is_some).collect::<Vec<_>>(),
+        [true, false, true, true]
+    );
 }
 
 #[test]
 fn nothing_and_one_run_have_no_trend() {
-    assert_eq!(of(&[]), Trend { runs: vec![], apart: vec![], points: vec![], latest: Comparison { others: vec![] } });
+    assert_eq!(
+        of(&[]),
+        Trend {
+            runs: vec![],
+            apart: vec![],
+            points: vec![],
+            latest: Comparison { others: vec![] }
+        }
+    );
     let one = of(&series(1, 0));
     assert!(one.points.len() == 1 && one.latest.others.is_empty());
 }

@@ -38,11 +38,13 @@ pub struct CeilingArgs {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<Override>,
 
-    /// What would be otherwise, side by side with what is: nodes+2, ports+1, copies=2, any KEY=VALUE, with commas between.
+    /// What would be otherwise, side by side with what is: nodes+2, ports+1, copies=2, any
+    /// KEY=VALUE, with commas between.
     #[arg(long = "what-if", value_name = "CHANGES")]
     pub what_ifs: Vec<WhatIf>,
 
-    /// All bytes that the load touches: how much of it the cache tier can answer [default: it answers all].
+    /// All bytes that the load touches: how much of it the cache tier can answer [default: it
+    /// answers all].
     #[arg(long, value_name = "SIZE")]
     pub footprint: Option<Bytes>,
 
@@ -87,8 +89,9 @@ pub struct CompareArgs {
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
 
-    /// Exit with code 6 if any difference to the base is beyond this limit and can be told from chance, such as "iops < -5%" or "read p99 > 10%".
-    /// Figures: iops, bandwidth, mean, p50, p90, p99, p99.9, p99.99, cpu, latency-deviation, deviation, host-deviation.
+    /// Exit with code 6 if any difference to the base is beyond this limit and can be told from
+    /// chance, such as "iops < -5%" or "read p99 > 10%". Figures: iops, bandwidth, mean, p50, p90,
+    /// p99, p99.9, p99.99, cpu, latency-deviation, deviation, host-deviation.
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Condition>,
 
@@ -101,12 +104,14 @@ pub struct CompareArgs {
 #[derive(Debug, Args)]
 #[command(after_help = examples::TREND)]
 pub struct TrendArgs {
-    /// The run files, or folders with run files (*.plimsoll), in any order: they are put into the order of time.
+    /// The run files, or folders with run files (*.plimsoll), in any order: they are put into the
+    /// order of time.
     #[arg(required = true, value_name = "RUN|FOLDER")]
     pub runs: Vec<PathBuf>,
 
-    /// Exit with code 6 if the latest run is beyond this limit of its level, the runs since the last change, and that can be told from chance,
-    /// such as "iops < -5%" or "read p99 > 10%". Figures: iops, bandwidth, p99, cpu.
+    /// Exit with code 6 if the latest run is beyond this limit of its level, the runs since the
+    /// last change, and that can be told from chance, such as "iops < -5%" or "read p99 > 10%".
+    /// Figures: iops, bandwidth, p99, cpu.
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Condition>,
 
@@ -123,16 +128,18 @@ pub struct ShowArgs {
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
 
-    /// Put the run beside published figures, by the name of a field report such as vsan-four-corners or a file of figures.
+    /// Put the run beside published figures, by the name of a field report such as
+    /// vsan-four-corners or a file of figures.
     #[arg(long, value_name = "NAME|FILE.toml", conflicts_with = "json")]
     pub against: Option<String>,
 
-    /// The testbed of the run: how much of its ceilings was reached, which layer binds and which would be next. With --against, also for
-    /// figures per node and per drive.
+    /// The testbed of the run: how much of its ceilings was reached, which layer binds and which
+    /// would be next. With --against, also for figures per node and per drive.
     #[arg(long, value_name = "FILE.toml|NAME")]
     pub testbed: Option<String>,
 
-    /// Take every result apart: what each host had of it, or the hosts of each label. JSON has that always.
+    /// Take every result apart: what each host had of it, or the hosts of each label. JSON has
+    /// that always.
     #[arg(long, value_name = "PART", conflicts_with = "json")]
     pub by: Option<Part>,
 
@@ -140,7 +147,8 @@ pub struct ShowArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// The text of the suite that the run was begun with, before --set and the like, and nothing else: to run it again, or to change it.
+    /// The text of the suite that the run was begun with, before --set and the like, and nothing
+    /// else: to run it again, or to change it.
     #[arg(long, conflicts_with_all = ["against", "testbed", "by", "json"])]
     pub suite: bool,
 }
@@ -175,7 +183,8 @@ pub struct VerifyArgs {
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
 
-    /// Where the data are now, once for each target of the run in its order [default: where the run had them].
+    /// Where the data are now, once for each target of the run in its order [default: where the
+    /// run had them].
     #[arg(short, long = "target", value_name = "PATH")]
     pub targets: Vec<String>,
 
@@ -183,11 +192,13 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "NAME")]
     pub host: Option<String>,
 
-    /// The scenario whose data to check, where scenarios had layouts of their own [default: all whose layout still stands].
+    /// The scenario whose data to check, where scenarios had layouts of their own [default: all
+    /// whose layout still stands].
     #[arg(long, value_name = "NAME")]
     pub scenario: Option<String>,
 
-    /// Which writes must be there: `completed` after a crash of the program, `durable` (by O_DSYNC or fdatasync) after a power cut.
+    /// Which writes must be there: `completed` after a crash of the program, `durable` (by O_DSYNC
+    /// or fdatasync) after a power cut.
     #[arg(long, value_name = "BASIS", default_value = "completed", value_parser = basis)]
     pub acknowledged: Basis,
 

@@ -1,5 +1,6 @@
-//! What stands below the help of each command: examples, and the exit codes. Written for 80 columns, because a command that a terminal broke in two
-//! cannot be copied; a test holds them to that, and to what the parser takes.
+//! What stands below the help of each command: examples, and the exit codes. Written for 80
+//! columns, because a command that a terminal broke in two cannot be copied; a test holds them to
+//! that, and to what the parser takes.
 
 /// The table of exit codes, as the help and the man page print it.
 pub const EXIT_CODES: &str = "\
@@ -195,14 +196,27 @@ mod tests {
     const PAGES: [(&str, &str); 7] = [
         ("README.md", include_str!("../../../../README.md")),
         ("docs/tutorial.md", include_str!("../../../../docs/tutorial.md")),
-        ("docs/reports/azure-stack-hci.md", include_str!("../../../../docs/reports/azure-stack-hci.md")),
-        ("docs/reports/hyperflex-stretched.md", include_str!("../../../../docs/reports/hyperflex-stretched.md")),
+        (
+            "docs/reports/azure-stack-hci.md",
+            include_str!("../../../../docs/reports/azure-stack-hci.md"),
+        ),
+        (
+            "docs/reports/hyperflex-stretched.md",
+            include_str!("../../../../docs/reports/hyperflex-stretched.md"),
+        ),
         ("docs/reports/pixstor-nvme.md", include_str!("../../../../docs/reports/pixstor-nvme.md")),
-        ("docs/reports/s2d-disaggregated.md", include_str!("../../../../docs/reports/s2d-disaggregated.md")),
-        ("docs/reports/vsan-four-corners.md", include_str!("../../../../docs/reports/vsan-four-corners.md")),
+        (
+            "docs/reports/s2d-disaggregated.md",
+            include_str!("../../../../docs/reports/s2d-disaggregated.md"),
+        ),
+        (
+            "docs/reports/vsan-four-corners.md",
+            include_str!("../../../../docs/reports/vsan-four-corners.md"),
+        ),
     ];
 
-    /// The words of a line as a shell would hand them over: quotes hold together, and a redirection, pipe or comment ends it.
+    /// The words of a line as a shell would hand them over: quotes hold together, and a
+    /// redirection, pipe or comment ends it.
     fn words(line: &str) -> Vec<String> {
         let mut words = vec![];
         let (mut word, mut quote) = (String::new(), None);
@@ -210,7 +224,9 @@ mod tests {
             match letter {
                 '"' | '\'' if quote == Some(letter) => quote = None,
                 '"' | '\'' if quote.is_none() => quote = Some(letter),
-                ' ' if quote.is_none() => words.extend((!word.is_empty()).then(|| std::mem::take(&mut word))),
+                ' ' if quote.is_none() => {
+                    words.extend((!word.is_empty()).then(|| std::mem::take(&mut word)))
+                }
                 '>' | '|' | '#' if quote.is_none() && word.is_empty() => return words,
                 _ => word.push(letter),
             }
@@ -228,9 +244,17 @@ mod tests {
         let mut seen = 0;
         for command in Arguments::command().get_subcommands() {
             let text = below(command).replace("\\\n", "");
-            let examples: Vec<&str> = text.lines().filter(|line| line.starts_with("  plimsoll ")).collect();
-            assert!(!examples.is_empty() || command.get_name() == "agent", "{} has no example", command.get_name());
-            assert!(examples.iter().any(|line| words(line)[1] == command.get_name()) || examples.is_empty());
+            let examples: Vec<&str> =
+                text.lines().filter(|line| line.starts_with("  plimsoll ")).collect();
+            assert!(
+                !examples.is_empty() || command.get_name() == "agent",
+                "{} has no example",
+                command.get_name()
+            );
+            assert!(
+                examples.iter().any(|line| words(line)[1] == command.get_name())
+                    || examples.is_empty()
+            );
             for line in examples {
                 let parsed = Arguments::try_parse_from(words(line));
                 assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
@@ -244,7 +268,8 @@ mod tests {
     fn every_command_on_a_page_for_newcomers_is_one_that_the_parser_takes() {
         for (page, text) in PAGES {
             let text = text.replace("\\\n", "");
-            let commands: Vec<&str> = text.lines().filter(|line| line.starts_with("plimsoll ")).collect();
+            let commands: Vec<&str> =
+                text.lines().filter(|line| line.starts_with("plimsoll ")).collect();
             assert!(!commands.is_empty(), "{page} has no command");
             for line in commands {
                 let parsed = Arguments::try_parse_from(words(line));

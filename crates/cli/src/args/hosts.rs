@@ -8,15 +8,18 @@ use std::path::PathBuf;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Hosts (without these, this machine alone)")]
 pub struct HostArgs {
-    /// The hosts: node[01-16],10.0.0.5 or @FILE over ssh; local:N for N agents here; slurm inside a Slurm job.
+    /// The hosts: node[01-16],10.0.0.5 or @FILE over ssh; local:N for N agents here; slurm inside
+    /// a Slurm job.
     #[arg(long, value_name = "LIST", conflicts_with_all = ["slurm", "kubernetes"])]
     pub hosts: Option<String>,
 
-    /// Get a Slurm job with these options of salloc, such as "-N16 -p nvme", and load from its nodes.
+    /// Get a Slurm job with these options of salloc, such as "-N16 -p nvme", and load from its
+    /// nodes.
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true, conflicts_with = "kubernetes")]
     pub slurm: Option<String>,
 
-    /// Load from the running pods with these labels, such as app=plimsoll (deploy/kubernetes.yaml).
+    /// Load from the running pods with these labels, such as app=plimsoll
+    /// (deploy/kubernetes.yaml).
     #[arg(long, value_name = "SELECTOR")]
     pub kubernetes: Option<String>,
 
@@ -28,12 +31,14 @@ pub struct HostArgs {
     #[arg(long, value_name = "COMMAND", requires = "hosts")]
     pub launcher: Option<String>,
 
-    /// Load no host and no target, but a simulated cluster in virtual time: a testbed of `plimsoll ceiling`, or a testbed file, with parameters such as
-    /// ,remote=100% (docs/METHOD.md); alone, the testbed that is called like the suite.
+    /// Load no host and no target, but a simulated cluster in virtual time: a testbed of `plimsoll
+    /// ceiling`, or a testbed file, with parameters such as ,remote=100% (docs/METHOD.md); alone,
+    /// the testbed that is called like the suite.
     #[arg(long, value_name = "TESTBED", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["hosts", "slurm", "kubernetes"])]
     pub simulate: Option<String>,
 
-    /// How many simulated hosts load it [default: as many as the testbed has clients, or else nodes].
+    /// How many simulated hosts load it [default: as many as the testbed has clients, or else
+    /// nodes].
     #[arg(long, value_name = "N", requires = "simulate", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub sim_hosts: Option<u32>,
 
@@ -41,8 +46,9 @@ pub struct HostArgs {
     #[arg(long, value_name = "PATH")]
     pub agent: Option<PathBuf>,
 
-    /// How many agents are started from here, and by each of these in turn; past that, hosts start one another in the same way [default: all from here
-    /// up to 64 hosts, or where the hosts cannot reach one another].
+    /// How many agents are started from here, and by each of these in turn; past that, hosts start
+    /// one another in the same way [default: all from here up to 64 hosts, or where the hosts
+    /// cannot reach one another].
     #[arg(long, value_name = "N", conflicts_with = "simulate", value_parser = clap::value_parser!(u32).range(2..))]
     pub fanout: Option<u32>,
 }
@@ -69,7 +75,8 @@ impl HostArgs {
             ("--agent", &agent),
             ("--fanout", &fanout),
         ];
-        let given = all.into_iter().filter_map(|(name, value)| value.as_ref().map(|value| (name, value)));
+        let given =
+            all.into_iter().filter_map(|(name, value)| value.as_ref().map(|value| (name, value)));
         given.map(|(name, value)| format!("{name}={value}")).collect()
     }
 
@@ -85,7 +92,9 @@ impl HostArgs {
         let read = OnlyHosts::try_parse_from(line).map(|only| only.hosts);
         read.map_err(|_| {
             Failure::RunFile(
-                "error: the run file does not say how its hosts are reached; name them with --hosts".to_owned(),
+                "error: the run file does not say how its hosts are reached; name them with \
+                 --hosts"
+                    .to_owned(),
             )
         })
     }
@@ -97,7 +106,11 @@ mod tests {
 
     #[test]
     fn options_of_hosts_say_the_same_again() {
-        let args = HostArgs { slurm: Some("-N4 -p x".into()), agent: Some("/x y".into()), ..HostArgs::default() };
+        let args = HostArgs {
+            slurm: Some("-N4 -p x".into()),
+            agent: Some("/x y".into()),
+            ..HostArgs::default()
+        };
         let again = HostArgs::of(&args.options()).expect("good");
         assert_eq!((again.slurm, again.agent), (args.slurm, args.agent));
         assert!(HostArgs::default().options().is_empty());

@@ -17,7 +17,8 @@ impl FromStr for TargetArg {
 
     fn from_str(text: &str) -> Result<TargetArg, String> {
         let all = || TargetArg { hosts: None, path: text.to_owned() };
-        // A path may have colons of its own: behind its first slash or dot, or in the words of a simulated device.
+        // A path may have colons of its own: behind its first slash or dot, or in the words of a
+        // simulated device.
         if text.starts_with(['/', '.']) || text.starts_with("sim:") {
             return Ok(all());
         }
@@ -37,7 +38,8 @@ impl FromStr for GivenUpArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<GivenUpArg, String> {
-        // A path begins with a slash or a dot; a colon further on (/dev/disk/by-path/pci-0000:00) is its own.
+        // A path begins with a slash or a dot; a colon further on (/dev/disk/by-path/pci-0000:00)
+        // is its own.
         match text.split_once(":/") {
             Some((hosts, path)) if !text.starts_with(['/', '.']) => {
                 let device = format!("/{path}");
@@ -70,11 +72,19 @@ mod tests {
     #[test]
     fn a_device_is_given_up_with_its_hosts() {
         let read = |text: &str| text.parse::<GivenUpArg>().expect("good").0;
-        let on =
-            |host: Option<&str>, device: &str| GivenUp { host: host.map(str::to_owned), device: device.to_owned() };
+        let on = |host: Option<&str>, device: &str| GivenUp {
+            host: host.map(str::to_owned),
+            device: device.to_owned(),
+        };
         assert_eq!(read("/dev/sdb"), [on(None, "/dev/sdb")]);
-        assert_eq!(read("n[1-2]:/dev/sdb"), [on(Some("n1"), "/dev/sdb"), on(Some("n2"), "/dev/sdb")]);
-        assert_eq!(read("/dev/disk/by-path/pci-0000:/x"), [on(None, "/dev/disk/by-path/pci-0000:/x")]);
+        assert_eq!(
+            read("n[1-2]:/dev/sdb"),
+            [on(Some("n1"), "/dev/sdb"), on(Some("n2"), "/dev/sdb")]
+        );
+        assert_eq!(
+            read("/dev/disk/by-path/pci-0000:/x"),
+            [on(None, "/dev/disk/by-path/pci-0000:/x")]
+        );
         assert!("n[1:/dev/sdb".parse::<GivenUpArg>().is_err());
     }
 }

@@ -18,10 +18,14 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Arguments, cla
     let mut command = Arguments::command();
     let line: Vec<OsString> = line.into_iter().collect();
     let matches = command.try_get_matches_from_mut(&line).map_err(|error| {
-        let known = line.get(1).and_then(|name| name.to_str()).and_then(|name| command.find_subcommand(name));
+        let known = line
+            .get(1)
+            .and_then(|name| name.to_str())
+            .and_then(|name| command.find_subcommand(name));
         led(error, known)
     })?;
-    let mut arguments = Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    let mut arguments =
+        Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     let words = matches.subcommand().and_then(|(name, given)| {
         let known = command.find_subcommand(name)?;
         typed(name, known.get_arguments(), given)
@@ -35,8 +39,9 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Arguments, cla
     Ok(arguments)
 }
 
-/// A mistake of the command line with a way out that is one: of a flag of another tool, or of a field of suites, what says the same here; of a slip,
-/// the flag that is really near. No guess where neither is known.
+/// A mistake of the command line with a way out that is one: of a flag of another tool, or of a
+/// field of suites, what says the same here; of a slip, the flag that is really near. No guess
+/// where neither is known.
 fn led(mut error: clap::Error, command: Option<&clap::Command>) -> clap::Error {
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
@@ -47,8 +52,10 @@ fn led(mut error: clap::Error, command: Option<&clap::Command>) -> clap::Error {
         }
         _ => return error,
     };
-    let flags = command.into_iter().flat_map(|known| known.get_arguments().filter_map(Arg::get_long));
-    let remedy = flag(&unknown).or_else(|| nearest(&unknown, flags).map(|near| format!("did you mean `--{near}`?")));
+    let flags =
+        command.into_iter().flat_map(|known| known.get_arguments().filter_map(Arg::get_long));
+    let remedy = flag(&unknown)
+        .or_else(|| nearest(&unknown, flags).map(|near| format!("did you mean `--{near}`?")));
     // The parser's own guess is by likeness of letters alone, over all commands.
     error.remove(ContextKind::SuggestedArg);
     error.remove(ContextKind::SuggestedSubcommand);
@@ -60,8 +67,13 @@ fn led(mut error: clap::Error, command: Option<&clap::Command>) -> clap::Error {
     error
 }
 
-/// The words of this command that a run file keeps, names of options written out; `None` where one is no text.
-fn typed<'a>(name: &str, known: impl Iterator<Item = &'a Arg>, given: &ArgMatches) -> Option<Vec<String>> {
+/// The words of this command that a run file keeps, names of options written out; `None` where one
+/// is no text.
+fn typed<'a>(
+    name: &str,
+    known: impl Iterator<Item = &'a Arg>,
+    given: &ArgMatches,
+) -> Option<Vec<String>> {
     let (mut options, mut names) = (Vec::new(), Vec::new());
     for arg in known {
         let id = arg.get_id().as_str();
@@ -77,7 +89,9 @@ fn typed<'a>(name: &str, known: impl Iterator<Item = &'a Arg>, given: &ArgMatche
         for (place, value) in places.zip(given.get_raw(id).into_iter().flatten()) {
             let value = value.to_str()?;
             match long {
-                Some(long) if arg.get_action().takes_values() => options.push((place, format!("--{long}={value}"))),
+                Some(long) if arg.get_action().takes_values() => {
+                    options.push((place, format!("--{long}={value}")))
+                }
                 Some(long) => options.push((place, format!("--{long}"))),
                 None => names.push(value.to_owned()),
             }
@@ -116,7 +130,8 @@ mod tests {
     #[test]
     fn what_says_what_is_loaded_is_kept_in_its_order() {
         kept(
-            "run|my suite.toml|-t|node1:/mnt/a b|--set|measure=30s|--scenario|x|--set=measure=9s|--buffered|--scale|1/10",
+            "run|my suite.toml|-t|node1:/mnt/a \
+             b|--set|measure=30s|--scenario|x|--set=measure=9s|--buffered|--scale|1/10",
             &[
                 "run",
                 "--target=node1:/mnt/a b",
@@ -130,10 +145,19 @@ mod tests {
         );
         kept("run|--simulate|--sim-hosts|4", &["run", "--simulate=", "--sim-hosts=4"]);
         kept("run|--slurm|-N4 -p x|--|-odd.toml", &["run", "--slurm=-N4 -p x", "--", "-odd.toml"]);
-        kept("run|--rw|randread|--bs|4k|/mnt/x|/mnt/y", &["run", "--rw=randread", "--bs=4k", "/mnt/x", "/mnt/y"]);
+        kept(
+            "run|--rw|randread|--bs|4k|/mnt/x|/mnt/y",
+            &["run", "--rw=randread", "--bs=4k", "/mnt/x", "/mnt/y"],
+        );
         kept(
             "loadline|--objective|p99 < 1ms|--hosts=a[1-3]|quick|--destroy-data=a1:/dev/sdb",
-            &["loadline", "--objective=p99 < 1ms", "--hosts=a[1-3]", "--destroy-data=a1:/dev/sdb", "quick"],
+            &[
+                "loadline",
+                "--objective=p99 < 1ms",
+                "--hosts=a[1-3]",
+                "--destroy-data=a1:/dev/sdb",
+                "quick",
+            ],
         );
         kept("run", &["run"]);
     }
@@ -162,15 +186,25 @@ mod tests {
 
     #[test]
     fn where_it_is_recorded_and_shown_and_by_which_token_is_not_kept() {
-        let line =
-            "run|quick|--serve|--token|sesame-opens-every-door|--out|x.plimsoll|-q|--json|--events|e|--keep-data";
+        let line = "run|quick|--serve|--token|sesame-opens-every-door|--out|x.\
+                    plimsoll|-q|--json|--events|e|--keep-data";
         assert_eq!(words_of(line), ["run", "quick"]);
     }
 
     #[test]
     fn every_argument_of_a_run_is_kept_or_left_out_on_purpose() {
-        let left_out =
-            ["out", "keep-data", "json", "watch", "quiet", "serve", "token", "keep-serving", "events", "help"];
+        let left_out = [
+            "out",
+            "keep-data",
+            "json",
+            "watch",
+            "quiet",
+            "serve",
+            "token",
+            "keep-serving",
+            "events",
+            "help",
+        ];
         let mut command = Arguments::command();
         command.build();
         let mut seen = Vec::new();

@@ -12,11 +12,14 @@ pub struct WorkArgs {
     #[arg(value_name = "SUITE|FILE.toml|PATH")]
     pub what: Vec<String>,
 
-    /// A directory to make files in, or with --existing a file or device to read [default: ./plimsoll-data]. With several hosts, it can be that of some of them: node[01-04]:/mnt/a, or a label in place of the names.
+    /// A directory to make files in, or with --existing a file or device to read [default:
+    /// ./plimsoll-data]. With several hosts, it can be that of some of them: node[01-04]:/mnt/a,
+    /// or a label in place of the names.
     #[arg(short, long = "target", value_name = "[HOSTS:]PATH")]
     pub targets: Vec<TargetArg>,
 
-    /// Give any field of the suite another value, such as measure=30s, layout.size=10GiB or workload.NAME.depth=8.
+    /// Give any field of the suite another value, such as measure=30s, layout.size=10GiB or
+    /// workload.NAME.depth=8.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<Override>,
 
@@ -24,8 +27,9 @@ pub struct WorkArgs {
     #[arg(long = "scenario", value_name = "NAME")]
     pub scenarios: Vec<String>,
 
-    /// Shrink sizes and times together, such as 1/100, or each by its own: size=1/10,time=1/100. The report says so. Without it, nothing shrinks but the
-    /// times of --simulate, if these are long.
+    /// Shrink sizes and times together, such as 1/100, or each by its own: size=1/10,time=1/100.
+    /// The report says so. Without it, nothing shrinks but the times of --simulate, if these are
+    /// long.
     #[arg(long, value_name = "FRACTION")]
     pub scale: Option<ScaleArg>,
 
@@ -33,11 +37,13 @@ pub struct WorkArgs {
     #[arg(long)]
     pub buffered: bool,
 
-    /// Load a file or a device as it is: read only, nothing is written, workloads that write are left out.
+    /// Load a file or a device as it is: read only, nothing is written, workloads that write are
+    /// left out.
     #[arg(long, conflicts_with = "destroy_data")]
     pub existing: bool,
 
-    /// Overwrite this block device: all that is on it is lost. The only way to write to a device. With several hosts, name it on each: node[01-04]:/dev/sdb.
+    /// Overwrite this block device: all that is on it is lost. The only way to write to a device.
+    /// With several hosts, name it on each: node[01-04]:/dev/sdb.
     #[arg(long, value_name = "[HOST:]DEVICE")]
     pub destroy_data: Vec<GivenUpArg>,
 
@@ -49,7 +55,8 @@ pub struct WorkArgs {
     #[command(flatten)]
     pub quick: QuickArgs,
 
-    /// All of these as they were typed, for the run file ([`model::plan::Origin`]); none where nobody typed them.
+    /// All of these as they were typed, for the run file ([`model::plan::Origin`]); none where
+    /// nobody typed them.
     #[arg(skip)]
     pub words: Vec<String>,
 }
@@ -74,7 +81,8 @@ pub struct QuickArgs {
     #[arg(long, value_name = "N", requires = "rw")]
     pub numjobs: Option<u32>,
 
-    /// The size of each worker's file, or of the part of a device that is loaded [default: by the machine].
+    /// The size of each worker's file, or of the part of a device that is loaded [default: by the
+    /// machine].
     #[arg(long, value_name = "SIZE", requires = "rw")]
     pub size: Option<Bytes>,
 

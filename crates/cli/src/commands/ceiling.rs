@@ -34,23 +34,31 @@ fn show(args: &CeilingArgs, wanted: &str) -> Result<(), Failure> {
     let cluster = testbed::read(wanted, &sets)?;
     if args.footprint == Some(Bytes(0)) {
         return Err(Failure::Usage(
-            "error: --footprint 0: a load touches something; give all bytes that it touches, such as 16TB, or leave it out"
+            "error: --footprint 0: a load touches something; give all bytes that it touches, such \
+             as 16TB, or leave it out"
                 .to_owned(),
         ));
     }
     let workloads = workloads(args)?;
-    let judge = |cluster: &Cluster| -> Vec<Ceiling> { workloads.iter().map(|work| compute(cluster, work)).collect() };
+    let judge = |cluster: &Cluster| -> Vec<Ceiling> {
+        workloads.iter().map(|work| compute(cluster, work)).collect()
+    };
     let mut what_ifs = Vec::new();
     for what_if in &args.what_ifs {
         let changes: Vec<Change> = sets.iter().chain(&what_if.changes).cloned().collect();
         what_ifs.push((what_if.name.clone(), judge(&testbed::read(wanted, &changes)?)));
     }
-    let ceilings = Ceilings { cluster: &cluster, base: judge(&cluster), what_ifs, measured: args.measured };
+    let ceilings =
+        Ceilings { cluster: &cluster, base: judge(&cluster), what_ifs, measured: args.measured };
     if let Some(out) = &args.shown.out {
         outputs::write(out, Kind::Page, args.shown.force, ceiling::html(&ceilings).as_bytes())?;
         eprintln!("page      {}", out.display());
     }
-    if args.shown.json { print_json(&ceiling::json(&ceilings)) } else { print(&ceiling::table(&ceilings)) }
+    if args.shown.json {
+        print_json(&ceiling::json(&ceilings))
+    } else {
+        print(&ceiling::table(&ceilings))
+    }
 }
 
 /// One workload in fio's words, those of a suite, or the usual ones.
@@ -64,7 +72,8 @@ fn workloads(args: &CeilingArgs) -> Result<Vec<Workload>, Failure> {
     Ok(of_suite(&spec, args.footprint))
 }
 
-/// The workloads of every scenario of a suite, one for each point; what differs only in its scenario's name stands once.
+/// The workloads of every scenario of a suite, one for each point; what differs only in its
+/// scenario's name stands once.
 fn of_suite(spec: &Spec, footprint: Option<Bytes>) -> Vec<Workload> {
     let scenarios = spec.scenarios.iter().map(|scenario| (scenario.name.as_str(), &scenario.spec));
     let alone = spec.scenarios.is_empty().then_some(("", spec));
@@ -120,7 +129,8 @@ fn list() -> Result<String, Failure> {
         lines.push_str(&format!("{name:20} {}\n", cluster.top.description.value));
     }
     lines.push_str(
-        "\n`plimsoll ceiling NAME` says what it can carry; `plimsoll ceiling --print NAME > my.toml` prints one to start your own from.\n",
+        "\n`plimsoll ceiling NAME` says what it can carry; `plimsoll ceiling --print NAME > \
+         my.toml` prints one to start your own from.\n",
     );
     Ok(lines)
 }
@@ -133,8 +143,11 @@ mod tests {
     fn every_scenario_of_a_suite_has_its_workloads() {
         let (name, text) = suite::find(&["pixstor-nvme".to_owned()]).expect("built in");
         let spec = Spec::parse(&name, &text, &[]).expect("a good suite");
-        let names: Vec<String> = of_suite(&spec, None).into_iter().map(|workload| workload.name).collect();
-        for workload in ["n-n-sequential-write", "n-1-sequential-read", "random-read", "random-write"] {
+        let names: Vec<String> =
+            of_suite(&spec, None).into_iter().map(|workload| workload.name).collect();
+        for workload in
+            ["n-n-sequential-write", "n-1-sequential-read", "random-read", "random-write"]
+        {
             assert!(names.iter().any(|name| name.starts_with(workload)), "{workload}: {names:?}");
         }
         let (name, text) = suite::find(&["s2d-disaggregated".to_owned()]).expect("built in");

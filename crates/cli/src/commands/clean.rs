@@ -41,7 +41,9 @@ pub fn clean(args: &CleanArgs) -> Result<ExitCode, Failure> {
 
 fn failure(error: FleetError) -> Failure {
     match error {
-        FleetError::Interrupted => Failure::Interrupted("stopped; what was removed until then is gone".to_owned()),
+        FleetError::Interrupted => {
+            Failure::Interrupted("stopped; what was removed until then is gone".to_owned())
+        }
         error => Failure::Run(format!("error: {error}")),
     }
 }
@@ -57,7 +59,8 @@ fn told(hosts: &[(String, Vec<Cleaned>)]) -> Told {
     // Hosts may see the same folders; the first one that is asked removes them.
     let is_gone = |target: &str| {
         let all = hosts.iter().flat_map(|(_, cleaned)| cleaned);
-        all.filter(|other| other.target == target).any(|other| matches!(other.outcome, Outcome::Removed { .. }))
+        all.filter(|other| other.target == target)
+            .any(|other| matches!(other.outcome, Outcome::Removed { .. }))
     };
     let has_bytes = |target: &str| {
         let all = hosts.iter().flat_map(|(_, cleaned)| cleaned);
@@ -65,12 +68,19 @@ fn told(hosts: &[(String, Vec<Cleaned>)]) -> Told {
             .any(|other| matches!(other.outcome, Outcome::Removed { bytes: 1.., .. }))
     };
     let mut told = Told { done: String::new(), errors: Vec::new() };
-    for (host, cleaned) in hosts.iter().flat_map(|(host, cleaned)| cleaned.iter().map(move |one| (host, one))) {
+    for (host, cleaned) in
+        hosts.iter().flat_map(|(host, cleaned)| cleaned.iter().map(move |one| (host, one)))
+    {
         match &cleaned.outcome {
             Outcome::Removed { bytes: 0, left: None } if has_bytes(&cleaned.target) => {}
             Outcome::Removed { bytes, left } => {
-                let line =
-                    format!("{}{}: removed {} of ours{}\n", at(host), cleaned.root, Bytes(*bytes), staying(left));
+                let line = format!(
+                    "{}{}: removed {} of ours{}\n",
+                    at(host),
+                    cleaned.root,
+                    Bytes(*bytes),
+                    staying(left)
+                );
                 told.done.push_str(&line);
             }
             Outcome::Nothing(_) if is_gone(&cleaned.target) => {}
@@ -85,7 +95,9 @@ fn told(hosts: &[(String, Vec<Cleaned>)]) -> Told {
 /// What is said of a tree that stays.
 fn staying(left: &Option<String>) -> String {
     left.as_ref().map_or_else(String::new, |tree| {
-        format!("; {tree} stays, because something in it is not ours: move that away, and clean again")
+        format!(
+            "; {tree} stays, because something in it is not ours: move that away, and clean again"
+        )
     })
 }
 
@@ -95,17 +107,26 @@ mod tests {
 
     #[test]
     fn what_one_host_removed_is_not_missed_by_the_next_and_what_failed_is_told() {
-        let one = |target: &str, outcome| vec![Cleaned { target: target.into(), root: format!("{target}-r"), outcome }];
+        let one = |target: &str, outcome| {
+            vec![Cleaned { target: target.into(), root: format!("{target}-r"), outcome }]
+        };
         let nothing = || Outcome::Nothing("nothing is ours; name another".into());
         let hosts = [
-            ("n1".to_owned(), one("/a", Outcome::Removed { bytes: 4096, left: Some("/a-r/tree-00003".into()) })),
+            (
+                "n1".to_owned(),
+                one("/a", Outcome::Removed { bytes: 4096, left: Some("/a-r/tree-00003".into()) }),
+            ),
             ("n2".to_owned(), one("/a", nothing())),
             ("n2".to_owned(), one("/b", nothing())),
             ("n3".to_owned(), one("/a", Outcome::Failed("in use; wait".into()))),
         ];
         let told = told(&hosts);
-        let staying = "/a-r/tree-00003 stays, because something in it is not ours: move that away, and clean again";
+        let staying = "/a-r/tree-00003 stays, because something in it is not ours: move that \
+                       away, and clean again";
         assert_eq!(told.done, format!("host n1: /a-r: removed 4 KiB of ours; {staying}\n"));
-        assert_eq!(told.errors, ["error: host n2: nothing is ours; name another", "error: host n3: in use; wait"]);
+        assert_eq!(
+            told.errors,
+            ["error: host n2: nothing is ours; name another", "error: host n3: in use; wait"]
+        );
     }
 }

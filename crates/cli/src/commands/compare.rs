@@ -13,13 +13,15 @@ use std::process::ExitCode;
 
 /// Compares runs with the first of them.
 pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
-    let records = args.runs.iter().map(|run| read_digests(run)).collect::<Result<Vec<Record>, Failure>>()?;
+    let records =
+        args.runs.iter().map(|run| read_digests(run)).collect::<Result<Vec<Record>, Failure>>()?;
     let records: Vec<&Record> = records.iter().collect();
     same_run_twice(args, &records)?;
     let comparison = differences(&records);
     if comparison.others.is_empty() {
         return Err(Failure::Usage(
-            "error: there is nothing to compare: one run with one scenario; name a second run file".to_owned(),
+            "error: there is nothing to compare: one run with one scenario; name a second run file"
+                .to_owned(),
         ));
     }
     if args.shown.json {
@@ -33,7 +35,8 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     // With conditions, these say what they had to look at.
     if args.fail_if.is_empty() && !report::compare::has_differences(&comparison) {
         return Err(Failure::Usage(
-            "error: the runs have no point that can be compared; see the reasons above, or name runs of one suite"
+            "error: the runs have no point that can be compared; see the reasons above, or name \
+             runs of one suite"
                 .to_owned(),
         ));
     }
@@ -62,13 +65,14 @@ pub(super) fn gate(conditions: &[Condition], comparison: &Comparison) -> Result<
         let outcome = condition.check(comparison);
         if outcome.checked == 0 && outcome.unknown > 0 {
             return Err(Failure::Usage(format!(
-                "error: --fail-if '{condition}' decides nothing: nobody knows of any such difference whether it is chance; measure longer, or repeat \
-                 (sweep.repetitions)"
+                "error: --fail-if '{condition}' decides nothing: nobody knows of any such \
+                 difference whether it is chance; measure longer, or repeat (sweep.repetitions)"
             )));
         }
         if outcome.checked == 0 {
             return Err(Failure::Usage(format!(
-                "error: --fail-if '{condition}' has nothing to look at: no point that can be compared has this figure; see the reasons above, or name another figure"
+                "error: --fail-if '{condition}' has nothing to look at: no point that can be \
+                 compared has this figure; see the reasons above, or name another figure"
             )));
         }
         outcome.met.iter().for_each(|met| eprintln!("{}", report::compare::met(condition, met)));

@@ -16,12 +16,14 @@ pub fn check(plan: &HostPlan, facts: &HostFacts, named: &[TargetArg]) -> Result<
     // Under simulated time nothing is allocated for them.
     if !plan.engine.virtual_time && needed.0 > facts.memory.0 / 2 {
         return Err(format!(
-            "host {}: its workers need {needed} of buffers, more than half of its {} of memory; do not trust this run file, or begin the run anew",
+            "host {}: its workers need {needed} of buffers, more than half of its {} of memory; \
+             do not trust this run file, or begin the run anew",
             plan.hostname, facts.memory
         ));
     }
     for target in &plan.targets {
-        let there = facts.targets.iter().find(|facts| facts.path == target.path).map(|facts| &facts.kind);
+        let there =
+            facts.targets.iter().find(|facts| facts.path == target.path).map(|facts| &facts.kind);
         match &target.kind {
             PlannedTarget::Directory { .. } => directory(plan, target, there, named)?,
             PlannedTarget::Device => device(plan, target, there)?,
@@ -33,18 +35,29 @@ pub fn check(plan: &HostPlan, facts: &HostFacts, named: &[TargetArg]) -> Result<
     Ok(())
 }
 
-fn directory(plan: &HostPlan, target: &Target, there: Option<&TargetKind>, named: &[TargetArg]) -> Result<(), String> {
+fn directory(
+    plan: &HostPlan,
+    target: &Target,
+    there: Option<&TargetKind>,
+    named: &[TargetArg],
+) -> Result<(), String> {
     let is_marked = match there {
-        Some(TargetKind::Directory { state: DirectoryState::Claimed { run, .. }, .. }) => *run == plan.run_id,
+        Some(TargetKind::Directory { state: DirectoryState::Claimed { run, .. }, .. }) => {
+            *run == plan.run_id
+        }
         _ => false,
     };
-    let is_this_host = |hosts: &String| hostlist::expand(hosts).is_ok_and(|names| names.contains(&plan.hostname));
-    let is_named = |named: &TargetArg| named.path == target.path && named.hosts.as_ref().is_none_or(is_this_host);
+    let is_this_host =
+        |hosts: &String| hostlist::expand(hosts).is_ok_and(|names| names.contains(&plan.hostname));
+    let is_named = |named: &TargetArg| {
+        named.path == target.path && named.hosts.as_ref().is_none_or(is_this_host)
+    };
     if is_marked || named.iter().any(is_named) {
         return Ok(());
     }
     Err(format!(
-        "host {}: nothing of this run is left at {:?}, and a run file may come from anybody; look at that path, and name it with --target to have the run write there",
+        "host {}: nothing of this run is left at {:?}, and a run file may come from anybody; look \
+         at that path, and name it with --target to have the run write there",
         plan.hostname, target.path
     ))
 }
@@ -53,7 +66,9 @@ fn directory(plan: &HostPlan, target: &Target, there: Option<&TargetKind>, named
 fn device(plan: &HostPlan, target: &Target, there: Option<&TargetKind>) -> Result<(), String> {
     let needed = target.files.iter().map(|file| file.size).max().unwrap_or_default();
     let why = match there {
-        Some(TargetKind::Device { in_use: Some(why), .. }) => format!("the device is in use: {why}"),
+        Some(TargetKind::Device { in_use: Some(why), .. }) => {
+            format!("the device is in use: {why}")
+        }
         Some(TargetKind::Device { size, in_use: None }) if *size < needed => {
             format!("the device has {size}, and the run loads {needed} of it")
         }
@@ -61,7 +76,10 @@ fn device(plan: &HostPlan, target: &Target, there: Option<&TargetKind>) -> Resul
         Some(TargetKind::Unreadable(why)) => format!("it cannot be looked at: {why}"),
         _ => "it is no block device".to_owned(),
     };
-    Err(format!("host {}: target {:?}: {why}; begin the run anew on an unused device", plan.hostname, target.path))
+    Err(format!(
+        "host {}: target {:?}: {why}; begin the run anew on an unused device",
+        plan.hostname, target.path
+    ))
 }
 
 #[cfg(test)]
@@ -76,7 +94,8 @@ mod tests {
         let files = vec![TargetFile { path: "/x".into(), size: Bytes::mib(1) }];
         let target = Target { path: "/x".into(), kind, files };
         let engine = EngineSettings::simple(Backend::Sync);
-        let plan = HostPlan { targets: vec![target], ..HostPlan::empty("r", Nanos::seconds(1), engine) };
+        let plan =
+            HostPlan { targets: vec![target], ..HostPlan::empty("r", Nanos::seconds(1), engine) };
         let facts = TargetFacts {
             path: "/x".into(),
             kind: there,
@@ -104,7 +123,8 @@ mod tests {
             agent_version: String::new(),
             targets: vec![facts],
         };
-        let named: Vec<TargetArg> = named.iter().map(|text| text.parse().expect("a target")).collect();
+        let named: Vec<TargetArg> =
+            named.iter().map(|text| text.parse().expect("a target")).collect();
         check(&plan, &host, &named)
     }
 
@@ -119,7 +139,10 @@ mod tests {
         assert_eq!(checked(kind(), claimed("r"), &[]), Ok(()));
         for there in [claimed("another"), claimed(""), TargetKind::Missing] {
             let why = checked(kind(), there.clone(), &["/y", "g:/x"]).expect_err("nobody named it");
-            assert!(why.contains("host h") && why.contains("\"/x\"") && why.contains("--target"), "{why}");
+            assert!(
+                why.contains("host h") && why.contains("\"/x\"") && why.contains("--target"),
+                "{why}"
+            );
             assert_eq!(checked(kind(), there.clone(), &["/x"]), Ok(()));
             assert_eq!(checked(kind(), there, &["h:/x"]), Ok(()));
         }

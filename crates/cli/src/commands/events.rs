@@ -25,7 +25,8 @@ impl EventLines {
         } else {
             let file = File::create(path).map_err(|error| {
                 Failure::Usage(format!(
-                    "error: --events {place}: {error}; name another place, or - for standard output"
+                    "error: --events {place}: {error}; name another place, or - for standard \
+                     output"
                 ))
             })?;
             Box::new(file)
@@ -50,7 +51,8 @@ impl EventLines {
             self.out = None;
             if error.kind() != ErrorKind::BrokenPipe {
                 eprintln!(
-                    "warning: --events {}: {error}; no further event is written there, the run goes on",
+                    "warning: --events {}: {error}; no further event is written there, the run \
+                     goes on",
                     self.place
                 );
             }

@@ -20,12 +20,13 @@ pub struct ExportArgs {
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
 
-    /// What to write [default: by the ending of FILE, else csv]. Parquet needs a build with the feature parquet.
+    /// What to write [default: by the ending of FILE, else csv]. Parquet needs a build with the
+    /// feature parquet.
     #[arg(long)]
     pub format: Option<Format>,
 
-    /// Where to write: a folder for CSV and Parquet, which have a file for each table, a file for JSON or one table; "-" is standard output
-    /// [default: beside the run].
+    /// Where to write: a folder for CSV and Parquet, which have a file for each table, a file for
+    /// JSON or one table; "-" is standard output [default: beside the run].
     #[arg(short, long, value_name = "DIR|FILE")]
     pub out: Option<PathBuf>,
 
@@ -108,7 +109,9 @@ pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let format = Format::of(args.format, args.out.as_deref());
     if format == Format::Parquet && !export::HAS_PARQUET {
         return Err(Failure::Usage(
-            "error: this build writes no Parquet; build one with `cargo build --release --features parquet`, or take --format csv".to_owned(),
+            "error: this build writes no Parquet; build one with `cargo build --release \
+             --features parquet`, or take --format csv"
+                .to_owned(),
         ));
     }
     let parts = parts(args, format)?;
@@ -131,7 +134,8 @@ pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
 
 /// All files before the first is written: half an export helps nobody.
 fn refuse_what_is_there(parts: &[Part], force: bool) -> Result<(), Failure> {
-    let is_there = |part: &&Part| part.file.metadata().is_ok_and(|meta| meta.is_file() && meta.len() > 0);
+    let is_there =
+        |part: &&Part| part.file.metadata().is_ok_and(|meta| meta.is_file() && meta.len() > 0);
     match parts.iter().find(is_there) {
         Some(part) if !force => Err(Failure::Usage(format!(
             "error: {} exists; name another place with --out, or add --force to overwrite it",
@@ -160,9 +164,13 @@ fn parts(args: &ExportArgs, format: Format) -> Result<Vec<Part>, Failure> {
         let beside = || args.run.with_extension(format!("{name}{}", format.ending()));
         vec![Part { file: args.out.clone().unwrap_or_else(beside), tables }]
     };
-    if is_stdout(args.out.as_deref()) && (format == Format::Parquet || folder(args, format).is_some()) {
+    if is_stdout(args.out.as_deref())
+        && (format == Format::Parquet || folder(args, format).is_some())
+    {
         return Err(Failure::Usage(
-            "error: standard output takes one table as CSV, or JSON; add --table results, or --format json".to_owned(),
+            "error: standard output takes one table as CSV, or JSON; add --table results, or \
+             --format json"
+                .to_owned(),
         ));
     }
     let parts = match (args.table, folder(args, format)) {
@@ -170,7 +178,10 @@ fn parts(args: &ExportArgs, format: Format) -> Result<Vec<Part>, Failure> {
         (None, None) => one(Table::ALL.to_vec(), ""),
         (None, Some(folder)) => {
             let file = |table: Table| folder.join(format!("{}.{}", table.name(), format.ending()));
-            Table::ALL.into_iter().map(|table| Part { file: file(table), tables: vec![table] }).collect()
+            Table::ALL
+                .into_iter()
+                .map(|table| Part { file: file(table), tables: vec![table] })
+                .collect()
         }
     };
     Ok(parts)
@@ -180,7 +191,13 @@ fn is_stdout(out: Option<&Path>) -> bool {
     out == Some(Path::new("-"))
 }
 
-fn write(part: &Part, format: Format, args: &ExportArgs, record: &Record, tables: &Tables<'_>) -> Result<(), Failure> {
+fn write(
+    part: &Part,
+    format: Format,
+    args: &ExportArgs,
+    record: &Record,
+    tables: &Tables<'_>,
+) -> Result<(), Failure> {
     let to_stdout = is_stdout(args.out.as_deref());
     let out: Box<dyn Write + Send> = if to_stdout {
         Box::new(io::stdout())
@@ -188,7 +205,10 @@ fn write(part: &Part, format: Format, args: &ExportArgs, record: &Record, tables
         Box::new(outputs::create(&part.file, Kind::Unmarked, args.force)?)
     };
     let mut sink = sink(format, BufWriter::new(out));
-    let written = part.tables.iter().try_for_each(|table| fill(sink.as_mut(), *table, &args.run, record, tables));
+    let written = part
+        .tables
+        .iter()
+        .try_for_each(|table| fill(sink.as_mut(), *table, &args.run, record, tables));
     let written = written.and_then(|()| sink.finish().map_err(Halted::Taker));
     match written {
         Ok(()) if to_stdout => Ok(()),
@@ -197,11 +217,16 @@ fn write(part: &Part, format: Format, args: &ExportArgs, record: &Record, tables
             Ok(())
         }
         // A reader that has gone away (`| head`) is no error.
-        Err(Halted::Taker(error)) if to_stdout && error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(Halted::Taker(error)) if error.kind() != io::ErrorKind::InvalidData => Err(Failure::Run(format!(
-            "error: {} cannot be written: {error}; what stands there is a part; free some space or name another place with --out",
-            part.file.display()
-        ))),
+        Err(Halted::Taker(error)) if to_stdout && error.kind() == io::ErrorKind::BrokenPipe => {
+            Ok(())
+        }
+        Err(Halted::Taker(error)) if error.kind() != io::ErrorKind::InvalidData => {
+            Err(Failure::Run(format!(
+                "error: {} cannot be written: {error}; what stands there is a part; free some \
+                 space or name another place with --out",
+                part.file.display()
+            )))
+        }
         Err(Halted::Taker(error)) => {
             let damaged = StoreError::Damaged(args.run.clone(), error.to_string());
             Err(Failure::RunFile(format!("error: {damaged}")))
@@ -250,7 +275,13 @@ mod tests {
     use super::*;
 
     fn args(format: Option<Format>, out: Option<&str>, table: Option<TableArg>) -> ExportArgs {
-        ExportArgs { run: "a/r.plimsoll".into(), format, out: out.map(PathBuf::from), table, force: false }
+        ExportArgs {
+            run: "a/r.plimsoll".into(),
+            format,
+            out: out.map(PathBuf::from),
+            table,
+            force: false,
+        }
     }
 
     fn files(args: &ExportArgs) -> Vec<String> {
@@ -260,7 +291,10 @@ mod tests {
 
     #[test]
     fn files_stand_beside_the_run_or_where_they_were_asked_for() {
-        assert_eq!(files(&args(None, None, None))[..2], ["a/r-csv/results.csv", "a/r-csv/quantiles.csv"]);
+        assert_eq!(
+            files(&args(None, None, None))[..2],
+            ["a/r-csv/results.csv", "a/r-csv/quantiles.csv"]
+        );
         assert_eq!(files(&args(Some(Format::Parquet), Some("t"), None))[4], "t/events.parquet");
         assert_eq!(files(&args(Some(Format::Json), None, None)), ["a/r.json"]);
         assert_eq!(files(&args(None, Some("x.json"), None)), ["x.json"]);
@@ -270,7 +304,8 @@ mod tests {
 
     #[test]
     fn standard_output_takes_what_is_one_text() {
-        let refused = |args: &ExportArgs| parts(args, Format::of(args.format, args.out.as_deref())).is_err();
+        let refused =
+            |args: &ExportArgs| parts(args, Format::of(args.format, args.out.as_deref())).is_err();
         assert!(refused(&args(None, Some("-"), None)));
         assert!(refused(&args(Some(Format::Parquet), Some("-"), Some(TableArg::Results))));
         assert!(!refused(&args(Some(Format::Json), Some("-"), None)));

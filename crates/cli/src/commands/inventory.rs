@@ -18,8 +18,10 @@ const LOST_AFTER: Nanos = Nanos::seconds(30);
 pub fn inventory(args: &InventoryArgs) -> Result<ExitCode, Failure> {
     let patience = super::patience(args.patience)?;
     let started = hosts::look(&args.hosts, &args.targets, LOST_AFTER)?;
-    let told =
-        started.fleet.inspect(&started.targets, patience).map_err(|error| Failure::Run(format!("error: {error}")))?;
+    let told = started
+        .fleet
+        .inspect(&started.targets, patience)
+        .map_err(|error| Failure::Run(format!("error: {error}")))?;
     let hosts = hosts::told(told, hosts::may_be_one(&args.hosts))?;
     if args.draft {
         draft(args.out.as_deref(), &hosts)?;
@@ -34,13 +36,19 @@ pub fn inventory(args: &InventoryArgs) -> Result<ExitCode, Failure> {
 /// Writes a draft of a testbed, named like its file.
 fn draft(out: Option<&Path>, hosts: &[HostFacts]) -> Result<(), Failure> {
     let stem = out.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
-    let draft = report::draft::testbed(stem.as_deref().unwrap_or("my-testbed"), hosts, super::run::unix_ns());
+    let draft = report::draft::testbed(
+        stem.as_deref().unwrap_or("my-testbed"),
+        hosts,
+        super::run::unix_ns(),
+    );
     let Some(out) = out else { return print(&draft.text) };
     // Made by this call or not at all: between a look and a write somebody else could make it.
     let file = std::fs::OpenOptions::new().write(true).create_new(true).open(out);
     file.and_then(|mut file| file.write_all(draft.text.as_bytes())).map_err(|error| {
         let what = match error.kind() {
-            std::io::ErrorKind::AlreadyExists => "it is there already, and no file is overwritten".to_owned(),
+            std::io::ErrorKind::AlreadyExists => {
+                "it is there already, and no file is overwritten".to_owned()
+            }
             _ => error.to_string(),
         };
         Failure::Usage(format!("error: {}: {what}; name another file with --out", out.display()))

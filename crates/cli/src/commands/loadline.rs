@@ -2,8 +2,8 @@
 
 use super::plan;
 use super::run::{
-    exit, finished, is_worth_a_record, mode, out_file, refuse_imagined, refuse_taken, show_live, unix_ns, unrecordable,
-    view,
+    exit, finished, is_worth_a_record, mode, out_file, refuse_imagined, refuse_taken, show_live,
+    unix_ns, unrecordable, view,
 };
 use super::views::Views;
 use crate::args::LoadlineArgs;
@@ -29,21 +29,33 @@ use std::process::ExitCode;
 pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     let mut asked = suite::asked(&args.run.work)?;
     choose(args, &mut asked)?;
-    let started =
-        hosts::start(&args.run.work.hosts, &|names| asked.targets_of(names), asked.spec.fleet.lost_after.value)?;
+    let started = hosts::start(
+        &args.run.work.hosts,
+        &|names| asked.targets_of(names),
+        asked.spec.fleet.lost_after.value,
+    )?;
     let (mut plan, hosts) = plan::decide(&args.run.work, &asked, &started)?;
     refuse_imagined(&plan)?;
     refuse_taken(&args.run)?;
-    let poisson =
-        asked.spec.points.iter().flat_map(|point| &point.workloads).any(|w| w.arrivals.value == Arrivals::Poisson);
+    let poisson = asked
+        .spec
+        .points
+        .iter()
+        .flat_map(|point| &point.workloads)
+        .any(|w| w.arrivals.value == Arrivals::Poisson);
     // As the planner shrank it; a stage without a time is refused below.
     let stage = plan.measure_stage(0).and_then(|stage| plan.stages.get(stage as usize));
     let measure = stage
         .map(Stage::stop)
         .and_then(|stop| stop.steady().map(|steady| steady.least).or(stop.time()))
         .unwrap_or(asked.spec.stages.measure.value);
-    plan.begin_search(Search { objective: args.objective.clone(), poisson, measure, along: args.along })
-        .map_err(|what| Failure::Usage(format!("error: {what}")))?;
+    plan.begin_search(Search {
+        objective: args.objective.clone(),
+        poisson,
+        measure,
+        along: args.along,
+    })
+    .map_err(|what| Failure::Usage(format!("error: {what}")))?;
     let out = out_file(&args.run, &plan);
     if !args.run.how.quiet {
         eprintln!("{}", report::plan::render_within(&plan, &hosts, screen::room_of(Stream::Error)));
@@ -63,9 +75,16 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     let began_unix_ns = unix_ns();
     let views = Views::start(
         &args.run.share,
-        &Whole { plan: &plan, hosts: &hosts, version, began_ns: began_unix_ns, marker: &started.fleet.marker() },
+        &Whole {
+            plan: &plan,
+            hosts: &hosts,
+            version,
+            began_ns: began_unix_ns,
+            marker: &started.fleet.marker(),
+        },
     )?;
-    let writer = store::Writer::create(&out, &plan, &hosts, version, began_unix_ns).map_err(unrecordable)?;
+    let writer =
+        store::Writer::create(&out, &plan, &hosts, version, began_unix_ns).map_err(unrecordable)?;
     let view = view(&started, &plan, &hosts, how)?;
     let live = Live::new(if view.is_some() { Mode::Quiet } else { mode(how) }, &plan);
     let record = Record::new(plan.clone(), hosts, version.to_owned(), began_unix_ns);
@@ -83,7 +102,8 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     let rows = analysis::results(&record);
     let found = match along_line(&record, &rows) {
         Some(line) => line.finished && line.answer.value.is_some(),
-        None => load_line(&record, &rows).is_some_and(|line| line.finished && line.answer.rate.is_some()),
+        None => load_line(&record, &rows)
+            .is_some_and(|line| line.finished && line.answer.rate.is_some()),
     };
     Ok(if found { ExitCode::SUCCESS } else { ExitCode::from(CONDITION_MET) })
 }
@@ -92,9 +112,14 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
 fn choose(args: &LoadlineArgs, asked: &mut Asked) -> Result<(), Failure> {
     let Some(name) = &args.workload else { return Ok(()) };
     let points = &mut asked.spec.points;
-    let is_it = |point: &model::spec::PointSpec| point.workloads.iter().any(|workload| workload.name.value == *name);
+    let is_it = |point: &model::spec::PointSpec| {
+        point.workloads.iter().any(|workload| workload.name.value == *name)
+    };
     if !points.iter().any(is_it) {
-        let names = points.iter().flat_map(|point| &point.workloads).map(|workload| workload.name.value.as_str());
+        let names = points
+            .iter()
+            .flat_map(|point| &point.workloads)
+            .map(|workload| workload.name.value.as_str());
         let names: Vec<&str> = names.collect();
         let remedy = match nearest(name, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),

@@ -39,13 +39,17 @@ pub fn mark(args: &MarkArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-const NOT_YET: &str = "the run took the mark, and has not recorded it yet; `plimsoll show RUN` will have it";
+const NOT_YET: &str =
+    "the run took the mark, and has not recorded it yet; `plimsoll show RUN` will have it";
 
 fn words(mark: Option<&Mark>) -> String {
     let Some(mark) = mark else { return NOT_YET.to_owned() };
-    let name = if mark.stage_name.is_empty() { String::new() } else { format!(" ({})", mark.stage_name) };
+    let name =
+        if mark.stage_name.is_empty() { String::new() } else { format!(" ({})", mark.stage_name) };
     let place = match mark.stage {
-        Some(stage) => format!("{:.3} s into stage {}{name}", mark.at_ns as f64 / 1e9, stage.saturating_add(1)),
+        Some(stage) => {
+            format!("{:.3} s into stage {}{name}", mark.at_ns as f64 / 1e9, stage.saturating_add(1))
+        }
         None => "between stages".to_owned(),
     };
     format!("marked \"{}\" at {}, {place}", mark.label, report::words::utc(mark.unix_ns))
@@ -83,7 +87,10 @@ mod tests {
         assert_eq!(object(Some(&mark))["at_ns"], 12_345_678_901_u64);
         let between = Mark { stage: None, stage_name: String::new(), ..mark };
         assert!(words(Some(&between)).ends_with("between stages"), "{}", words(Some(&between)));
-        assert!(object(Some(&between))["stage_name"].is_null() && object(Some(&between))["stage"].is_null());
+        assert!(
+            object(Some(&between))["stage_name"].is_null()
+                && object(Some(&between))["stage"].is_null()
+        );
         assert_eq!((words(None).as_str(), &object(None)["recorded"]), (NOT_YET, &json!(false)));
     }
 }

@@ -47,8 +47,8 @@ use crate::failure::Failure;
 use model::{Nanos, printable};
 use std::io::Write;
 
-/// Prints to standard output what people read: nothing in it steers their terminal, whoever wrote it. A reader that has gone away (`| head`) is no
-/// error.
+/// Prints to standard output what people read: nothing in it steers their terminal, whoever wrote
+/// it. A reader that has gone away (`| head`) is no error.
 fn print(text: &str) -> Result<(), Failure> {
     print_exactly(&printable::lines(text))
 }
@@ -64,19 +64,24 @@ fn print_exactly(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// How long a target may leave a call unanswered, as the user gave it; the same range as a suite's `engine.patience`.
+/// How long a target may leave a call unanswered, as the user gave it; the same range as a suite's
+/// `engine.patience`.
 fn patience(given: Nanos) -> Result<Nanos, Failure> {
     let (least, most) = (Nanos::millis(100), Nanos::seconds(3600));
     if (least..=most).contains(&given) {
         return Ok(given);
     }
-    Err(Failure::Usage(format!("error: --patience {given} is out of range; write {least} to {most}")))
+    Err(Failure::Usage(format!(
+        "error: --patience {given} is out of range; write {least} to {most}"
+    )))
 }
 
 /// Prints a value as JSON.
 fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_value(value)
         .and_then(|value| serde_json::to_string_pretty(&::report::json::plain(value)))
-        .map_err(|error| Failure::Run(format!("error: the result cannot be written as JSON: {error}")))?;
+        .map_err(|error| {
+            Failure::Run(format!("error: the result cannot be written as JSON: {error}"))
+        })?;
     print_exactly(&printable::json(&format!("{text}\n")))
 }

@@ -48,7 +48,8 @@ fn names() -> Vec<String> {
     std::iter::once("plimsoll.1".to_owned()).chain(of_commands).collect()
 }
 
-/// The page with its examples and exit codes line by line: `man` would fill them like a paragraph, and join commands with what stands below them.
+/// The page with its examples and exit codes line by line: `man` would fill them like a paragraph,
+/// and join commands with what stands below them.
 fn as_written(page: &str) -> String {
     const HEAD: &str = "\n.SH EXTRA\n";
     let Some((before, after)) = page.split_once(HEAD) else { return page.to_owned() };
@@ -67,7 +68,10 @@ mod tests {
     #[test]
     fn examples_keep_their_lines_and_what_follows_them_is_filled_again() {
         let page = ".SH NAME\nx\n.SH EXTRA\nExamples:\n  x y\n.SH VERSION\nv1\n";
-        assert_eq!(as_written(page), ".SH NAME\nx\n.SH EXAMPLES\n.nf\nExamples:\n  x y\n.fi\n.SH VERSION\nv1\n");
+        assert_eq!(
+            as_written(page),
+            ".SH NAME\nx\n.SH EXAMPLES\n.nf\nExamples:\n  x y\n.fi\n.SH VERSION\nv1\n"
+        );
         let last = ".SH NAME\nx\n.SH EXTRA\nExit codes:\n  0\n";
         assert_eq!(as_written(last), ".SH NAME\nx\n.SH EXIT STATUS\n.nf\nExit codes:\n  0\n.fi\n");
         assert_eq!(as_written(".SH NAME\nx\n"), ".SH NAME\nx\n");

@@ -17,7 +17,11 @@ use std::process::ExitCode;
 /// Shows what a run would do.
 pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
     let asked = suite::asked(&args.work)?;
-    let hosts = hosts::start(&args.work.hosts, &|names| asked.targets_of(names), asked.spec.fleet.lost_after.value)?;
+    let hosts = hosts::start(
+        &args.work.hosts,
+        &|names| asked.targets_of(names),
+        asked.spec.fleet.lost_after.value,
+    )?;
     let (plan, hosts) = decide(&args.work, &asked, &hosts)?;
     if args.json {
         print_json(&plan)?;
@@ -28,12 +32,19 @@ pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Asks the hosts and decides everything; touches nothing.
-pub fn decide(work: &WorkArgs, asked: &Asked, started: &Hosts) -> Result<(Plan, Vec<HostFacts>), Failure> {
+pub fn decide(
+    work: &WorkArgs,
+    asked: &Asked,
+    started: &Hosts,
+) -> Result<(Plan, Vec<HostFacts>), Failure> {
     let patience = asked.spec.engine.patience.value;
-    let told =
-        started.fleet.inspect(&started.targets, patience).map_err(|error| Failure::Run(format!("error: {error}")))?;
+    let told = started
+        .fleet
+        .inspect(&started.targets, patience)
+        .map_err(|error| Failure::Run(format!("error: {error}")))?;
     let mut hosts = hosts::told(told, hosts::may_be_one(&work.hosts))?;
-    let given_up: Vec<GivenUp> = work.destroy_data.iter().flat_map(|given| given.0.clone()).collect();
+    let given_up: Vec<GivenUp> =
+        work.destroy_data.iter().flat_map(|given| given.0.clone()).collect();
     let simulation = Simulation::of(&work.hosts, &started.targets)?;
     if let Some(simulation) = &simulation {
         simulation.describe(&mut hosts);
@@ -46,7 +57,9 @@ pub fn decide(work: &WorkArgs, asked: &Asked, started: &Hosts) -> Result<(Plan, 
         destroy_data: &given_up,
         hosts: &hosts,
     };
-    let planned = |request: &Request<'_>| planner::plan(request).map_err(|refusals| Failure::refused(&refusals));
+    let planned = |request: &Request<'_>| {
+        planner::plan(request).map_err(|refusals| Failure::refused(&refusals))
+    };
     let mut plan = planned(&request)?;
     if let Some(simulation) = &simulation {
         let full = plan;
@@ -62,7 +75,8 @@ pub fn decide(work: &WorkArgs, asked: &Asked, started: &Hosts) -> Result<(Plan, 
 /// A name that no other run has: the suite, the time, and a few random digits.
 fn run_id(suite: &str) -> String {
     let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
-    // The standard library seeds this from the system's random numbers; a run's name needs no better ones.
+    // The standard library seeds this from the system's random numbers; a run's name needs no
+    // better ones.
     let chance = RandomState::new().build_hasher().finish() & 0xff_ffff;
     format!("{}-{now}-{chance:06x}", file_name(suite))
 }

@@ -20,7 +20,8 @@ pub struct ReportArgs {
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
 
-    /// Where to write it [default: beside the first run, as .html or .md]. The charts of FILE.md stand in FILE-charts beside it.
+    /// Where to write it [default: beside the first run, as .html or .md]. The charts of FILE.md
+    /// stand in FILE-charts beside it.
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 
@@ -28,7 +29,8 @@ pub struct ReportArgs {
     #[arg(long)]
     pub format: Option<Format>,
 
-    /// Charts of Markdown as PNG, too, for wikis that show no SVG; needs a build with the feature png.
+    /// Charts of Markdown as PNG, too, for wikis that show no SVG; needs a build with the feature
+    /// png.
     #[arg(long)]
     pub png: bool,
 
@@ -36,11 +38,13 @@ pub struct ReportArgs {
     #[arg(long)]
     pub force: bool,
 
-    /// Put each result beside the ceiling of this testbed (see `plimsoll ceiling`): its share, and what binds. [default: what the run simulates, if that is a reference testbed]
+    /// Put each result beside the ceiling of this testbed (see `plimsoll ceiling`): its share, and
+    /// what binds. [default: what the run simulates, if that is a reference testbed]
     #[arg(long, value_name = "FILE.toml|NAME")]
     pub testbed: Option<String>,
 
-    /// Put the run beside published figures, by the name of a field report such as vsan-four-corners or a file of figures.
+    /// Put the run beside published figures, by the name of a field report such as
+    /// vsan-four-corners or a file of figures.
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub against: Option<String>,
 }
@@ -77,27 +81,36 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let format = Format::of(args.format, args.out.as_deref());
     if args.png && format == Format::Html {
         return Err(Failure::Usage(
-            "error: --png is for the charts of Markdown; a page has its charts inside: add --format markdown"
+            "error: --png is for the charts of Markdown; a page has its charts inside: add \
+             --format markdown"
                 .to_owned(),
         ));
     }
     if args.png && !markdown::HAS_PNG {
         return Err(Failure::Usage(
-            "error: this build draws no PNG; build one with `cargo build --release --features png`, or leave --png out: charts are SVG files then".to_owned(),
+            "error: this build draws no PNG; build one with `cargo build --release --features \
+             png`, or leave --png out: charts are SVG files then"
+                .to_owned(),
         ));
     }
-    let records = args.runs.iter().map(|run| read_judged(run)).collect::<Result<Vec<Record>, Failure>>()?;
+    let records =
+        args.runs.iter().map(|run| read_judged(run)).collect::<Result<Vec<Record>, Failure>>()?;
     let testbed = args.testbed.as_deref().map(|wanted| testbed::read(wanted, &[])).transpose()?;
-    let testbed = testbed.or_else(|| analysis::ceiling::simulated(records.iter().map(|record| &record.plan)));
+    let testbed =
+        testbed.or_else(|| analysis::ceiling::simulated(records.iter().map(|record| &record.plan)));
     let out = match (&args.out, args.runs.first()) {
         (Some(out), _) => out.clone(),
         (None, Some(first)) => first.with_extension(format.ending()),
-        (None, None) => return Err(Failure::Usage("error: no run is named; name a run file".to_owned())),
+        (None, None) => {
+            return Err(Failure::Usage("error: no run is named; name a run file".to_owned()));
+        }
     };
     let published = args.against.as_deref().map(published::read).transpose()?;
     if let Some((figures, theirs)) = &published {
-        let held: Vec<_> =
-            records.iter().map(|record| hold(record, figures, theirs.as_ref(), testbed.as_ref())).collect();
+        let held: Vec<_> = records
+            .iter()
+            .map(|record| hold(record, figures, theirs.as_ref(), testbed.as_ref()))
+            .collect();
         // With several runs, the page says of each whether it fits.
         if held.iter().all(Result::is_err) {
             held.into_iter().collect::<Result<Vec<_>, Failure>>()?;
@@ -116,15 +129,31 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Writes the page of these runs, beside what they are held against, and says where it is.
-pub fn write_page(records: &[&Record], against: Against<'_>, out: &Path, force: bool) -> Result<(), Failure> {
-    outputs::write(out, Kind::Page, force, report::html::render_against(records, against).as_bytes())?;
+pub fn write_page(
+    records: &[&Record],
+    against: Against<'_>,
+    out: &Path,
+    force: bool,
+) -> Result<(), Failure> {
+    outputs::write(
+        out,
+        Kind::Page,
+        force,
+        report::html::render_against(records, against).as_bytes(),
+    )?;
     eprintln!("report    {}", out.display());
     Ok(())
 }
 
-fn write_markdown(records: &[&Record], against: Against<'_>, out: &Path, args: &ReportArgs) -> Result<(), Failure> {
+fn write_markdown(
+    records: &[&Record],
+    against: Against<'_>,
+    out: &Path,
+    args: &ReportArgs,
+) -> Result<(), Failure> {
     let folder = chart_folder(out);
-    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name =
+        folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let links = Links { folder: name, ending: if args.png { "png" } else { "svg" } };
     let report = markdown::render(records, against, &links);
     // The text first: if it is not ours to write, no chart is.
@@ -140,20 +169,30 @@ fn write_markdown(records: &[&Record], against: Against<'_>, out: &Path, args: &
     for chart in &report.charts {
         write_chart(chart, &folder, args)?;
     }
-    eprintln!("report    {}\ncharts    {} in {}", out.display(), report.charts.len(), folder.display());
+    eprintln!(
+        "report    {}\ncharts    {} in {}",
+        out.display(),
+        report.charts.len(),
+        folder.display()
+    );
     Ok(())
 }
 
 fn write_chart(chart: &Chart, folder: &Path, args: &ReportArgs) -> Result<(), Failure> {
     let drawing = folder.join(format!("{}.svg", chart.name));
     // A picture cannot say who made it; one beside a drawing of ours with the same name is ours.
-    let is_ours =
-        std::fs::read(&drawing).is_ok_and(|head| outputs::may_replace(Kind::Chart, &head) && !head.is_empty());
+    let is_ours = std::fs::read(&drawing)
+        .is_ok_and(|head| outputs::may_replace(Kind::Chart, &head) && !head.is_empty());
     outputs::write(&drawing, Kind::Chart, args.force, chart.svg.as_bytes())?;
     if args.png {
-        let pixels =
-            markdown::png(&chart.svg).map_err(|why| Failure::Run(format!("error: {}: {why}", drawing.display())))?;
-        outputs::write(&drawing.with_extension("png"), Kind::Unmarked, args.force || is_ours, &pixels)?;
+        let pixels = markdown::png(&chart.svg)
+            .map_err(|why| Failure::Run(format!("error: {}: {why}", drawing.display())))?;
+        outputs::write(
+            &drawing.with_extension("png"),
+            Kind::Unmarked,
+            args.force || is_ours,
+            &pixels,
+        )?;
     }
     Ok(())
 }
@@ -176,7 +215,10 @@ mod tests {
             (of(None, "a.md"), of(None, "a.html"), of(None, "a")),
             (Format::Markdown, Format::Html, Format::Html)
         );
-        assert_eq!((of(Some(Format::Markdown), "a.txt"), Format::of(None, None)), (Format::Markdown, Format::Html));
+        assert_eq!(
+            (of(Some(Format::Markdown), "a.txt"), Format::of(None, None)),
+            (Format::Markdown, Format::Html)
+        );
     }
 
     #[test]

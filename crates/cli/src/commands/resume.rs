@@ -20,7 +20,8 @@ use std::process::ExitCode;
 /// How long a target may take to answer where the plan does not say.
 const PATIENCE: model::Nanos = model::Nanos::seconds(30);
 
-/// Runs what is left of a run, on the same hosts and layout, into a file of its own that has everything.
+/// Runs what is left of a run, on the same hosts and layout, into a file of its own that has
+/// everything.
 pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     let mut record = saved::read(&args.run)?;
     without_commands(&mut record);
@@ -34,15 +35,25 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     check_devices(&record, args)?;
     let given = args.hosts.options();
     let from = if given.is_empty() { recorded(&record, &args.run)? } else { HostArgs::of(&given)? };
-    let started = hosts::start(&from, &|names| Ok(targets(&record, names)), record.plan.fleet.lost_after)?;
-    let patience = record.plan.hosts.iter().map(|host| host.engine.patience).max().unwrap_or(PATIENCE);
-    let told =
-        started.fleet.inspect(&started.targets, patience).map_err(|error| Failure::Run(format!("error: {error}")))?;
+    let started =
+        hosts::start(&from, &|names| Ok(targets(&record, names)), record.plan.fleet.lost_after)?;
+    let patience =
+        record.plan.hosts.iter().map(|host| host.engine.patience).max().unwrap_or(PATIENCE);
+    let told = started
+        .fleet
+        .inspect(&started.targets, patience)
+        .map_err(|error| Failure::Run(format!("error: {error}")))?;
     let facts = same_hosts(&record, told, &from)?;
     for (host, facts) in record.plan.hosts.iter().zip(&facts) {
-        confirmation::check(host, facts, &args.targets).map_err(|why| Failure::Target(format!("error: {why}")))?;
+        confirmation::check(host, facts, &args.targets)
+            .map_err(|why| Failure::Target(format!("error: {why}")))?;
     }
-    let is_there = record.plan.hosts.iter().zip(&facts).all(|(plan, facts)| resume::layout_is_there(plan, facts));
+    let is_there = record
+        .plan
+        .hosts
+        .iter()
+        .zip(&facts)
+        .all(|(plan, facts)| resume::layout_is_there(plan, facts));
     let stages = if is_there { left } else { resume::with_prepare(&record, left) };
     let out = args.out.clone().unwrap_or_else(|| beside(&args.run));
     let version = env!("CARGO_PKG_VERSION");
@@ -55,8 +66,9 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
         marker: &marker,
     };
     let mut views = Views::start(&args.share, &whole)?;
-    let mut writer = store::Writer::create(&out, &record.plan, &record.testbed, version, record.started_unix_ns)
-        .map_err(unrecordable)?;
+    let mut writer =
+        store::Writer::create(&out, &record.plan, &record.testbed, version, record.started_unix_ns)
+            .map_err(unrecordable)?;
     for event in resume::kept(&record, &stages) {
         writer.append(&event).map_err(unrecordable)?;
         views.event(&record.plan, &event);
@@ -70,13 +82,15 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     perform(started, &record.plan, &record.testbed, &stages, writer, &out, (how, views))
 }
 
-/// Leaves all commands out: a run file may come from anybody, so no command of it is run. The events stay, as marks; what was to be done before points
-/// stays too, without its command, so that their results say that it was not done.
+/// Leaves all commands out: a run file may come from anybody, so no command of it is run. The
+/// events stay, as marks; what was to be done before points stays too, without its command, so that
+/// their results say that it was not done.
 fn without_commands(record: &mut Record) {
     for event in &mut record.plan.events {
         if event.command.take().is_some() {
             eprintln!(
-                "warning: event {}: a run that is resumed runs no command of its file; give it by hand, the instant is marked",
+                "warning: event {}: a run that is resumed runs no command of its file; give it by \
+                 hand, the instant is marked",
                 event.name
             );
         }
@@ -85,13 +99,15 @@ fn without_commands(record: &mut Record) {
     // Each of them, and not only the first: none may be left.
     if preruns.filter_map(|prerun| prerun.command.take()).count() > 0 {
         eprintln!(
-            "warning: stages.prerun: a run that is resumed runs no command of its file; the results of the points that are left say that caches were not emptied as asked"
+            "warning: stages.prerun: a run that is resumed runs no command of its file; the \
+             results of the points that are left say that caches were not emptied as asked"
         );
     }
 }
 
-/// The way to the hosts that the run file says, where it leads nowhere but to this machine. The file may come from anybody: it runs no command and
-/// chooses no other machine, which its reader's keys would open.
+/// The way to the hosts that the run file says, where it leads nowhere but to this machine. The
+/// file may come from anybody: it runs no command and chooses no other machine, which its reader's
+/// keys would open.
 fn recorded(record: &Record, run: &Path) -> Result<HostArgs, Failure> {
     let options = &record.plan.hosts_from;
     if options.iter().all(|option| option.starts_with("--hosts=local:")) {
@@ -99,13 +115,15 @@ fn recorded(record: &Record, run: &Path) -> Result<HostArgs, Failure> {
     }
     let again: Vec<String> = said_again(record).iter().map(|word| quoted(word)).collect();
     Err(Failure::Usage(format!(
-        "error: the run was on other machines, and a run file may not choose those; look at them, and say them: plimsoll resume {} {}",
+        "error: the run was on other machines, and a run file may not choose those; look at them, \
+         and say them: plimsoll resume {} {}",
         quoted(&run.to_string_lossy()),
         again.join(" ")
     )))
 }
 
-/// The options that lead to the same hosts: of a Slurm job that is over, to a new one with its nodes.
+/// The options that lead to the same hosts: of a Slurm job that is over, to a new one with its
+/// nodes.
 fn said_again(record: &Record) -> Vec<String> {
     let nodes: Vec<&str> = record.plan.hosts.iter().map(|host| host.hostname.as_str()).collect();
     let again = |option: &String| match option.strip_prefix("--slurm=") {
@@ -130,7 +148,8 @@ fn without_nodes(options: &str) -> String {
     kept.join(" ")
 }
 
-/// The targets that the plan has for each of these hosts, each once; of one alone those of the plan's only one, whatever it was called.
+/// The targets that the plan has for each of these hosts, each once; of one alone those of the
+/// plan's only one, whatever it was called.
 fn targets(record: &Record, names: &[String]) -> Vec<Vec<String>> {
     let is_alone = names.len() == 1 && record.plan.hosts.len() == 1;
     let of = |name: &String| {
@@ -151,7 +170,8 @@ fn check_places(record: &Record) -> Result<(), Failure> {
     match record.plan.hosts.iter().find_map(model::HostPlan::misplaced) {
         None => Ok(()),
         Some(misplaced) => Err(Failure::Target(format!(
-            "error: {misplaced}; do not trust this run file: nothing was touched, begin the run anew"
+            "error: {misplaced}; do not trust this run file: nothing was touched, begin the run \
+             anew"
         ))),
     }
 }
@@ -162,12 +182,14 @@ fn check_devices(record: &Record, args: &ResumeArgs) -> Result<(), Failure> {
     for host in &record.plan.hosts {
         for device in host.targets.iter().filter(|target| target.kind == PlannedTarget::Device) {
             let names = |given: &model::planner::GivenUp| {
-                given.device == device.path && given.host.as_ref().map_or(!several, |name| *name == host.hostname)
+                given.device == device.path
+                    && given.host.as_ref().map_or(!several, |name| *name == host.hostname)
             };
             if !args.destroy_data.iter().flat_map(|given| &given.0).any(names) {
                 let host = if several { format!("{}:", host.hostname) } else { String::new() };
                 return Err(Failure::Target(format!(
-                    "error: the run overwrites {0}, whose name may be another device\'s by now; look, and say --destroy-data {host}{0} again",
+                    "error: the run overwrites {0}, whose name may be another device\'s by now; \
+                     look, and say --destroy-data {host}{0} again",
                     device.path
                 )));
             }
@@ -177,7 +199,11 @@ fn check_devices(record: &Record, args: &ResumeArgs) -> Result<(), Failure> {
 }
 
 /// The hosts\' facts, if they are those of the plan.
-fn same_hosts(record: &Record, told: Vec<Told>, from: &HostArgs) -> Result<Vec<HostFacts>, Failure> {
+fn same_hosts(
+    record: &Record,
+    told: Vec<Told>,
+    from: &HostArgs,
+) -> Result<Vec<HostFacts>, Failure> {
     let facts = hosts::told(told, hosts::may_be_one(from))?;
     let planned: Vec<&str> = record.plan.hosts.iter().map(|host| host.hostname.as_str()).collect();
     let there: Vec<&str> = facts.iter().map(|facts| facts.hostname.as_str()).collect();
@@ -201,12 +227,16 @@ fn same_hosts(record: &Record, told: Vec<Told>, from: &HostArgs) -> Result<Vec<H
 fn note(record: &Record, run: &Path, stages: &[u32], is_there: bool) -> Note {
     let points = record.plan.points.len();
     let is_left = |point: &u32| {
-        let of_point = |stage: &u32| record.plan.stages.get(*stage as usize).is_some_and(|s| s.point == Some(*point));
+        let of_point = |stage: &u32| {
+            record.plan.stages.get(*stage as usize).is_some_and(|s| s.point == Some(*point))
+        };
         stages.iter().any(of_point)
     };
     let left = (0..points as u32).filter(is_left).count();
-    let layout = if is_there { "on the layout that was there" } else { "on a layout that is written anew" };
-    let detail = format!("goes on with {}: {left} of {points} points are left, {layout}", run.display());
+    let layout =
+        if is_there { "on the layout that was there" } else { "on a layout that is written anew" };
+    let detail =
+        format!("goes on with {}: {left} of {points} points are left, {layout}", run.display());
     Note { stage: None, host: 0, kind: NoteKind::Resumed, detail }
 }
 

@@ -25,7 +25,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Loads the targets and reports.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let asked = suite::asked(&args.work)?;
-    let started = hosts::start(&args.work.hosts, &|names| asked.targets_of(names), asked.spec.fleet.lost_after.value)?;
+    let started = hosts::start(
+        &args.work.hosts,
+        &|names| asked.targets_of(names),
+        asked.spec.fleet.lost_after.value,
+    )?;
     let (mut plan, hosts) = plan::decide(&args.work, &asked, &started)?;
     refuse_imagined(&plan)?;
     refuse_taken(args)?;
@@ -41,7 +45,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         &args.share,
         &Whole { plan: &plan, hosts: &hosts, version, began_ns, marker: &started.fleet.marker() },
     )?;
-    let writer = store::Writer::create(&out, &plan, &hosts, version, began_ns).map_err(unrecordable)?;
+    let writer =
+        store::Writer::create(&out, &plan, &hosts, version, began_ns).map_err(unrecordable)?;
     perform(started, &plan, &hosts, &stages, writer, &out, (args.how, views))
 }
 
@@ -81,7 +86,8 @@ pub(super) fn finished(
     Ok(record)
 }
 
-/// Refuses a run file that is there already before a plan is shown; [`store::Writer::create`] is what makes sure of it later.
+/// Refuses a run file that is there already before a plan is shown; [`store::Writer::create`] is
+/// what makes sure of it later.
 pub(super) fn refuse_taken(args: &RunArgs) -> Result<(), Failure> {
     match &args.out {
         Some(out) if out.symlink_metadata().is_ok() => {
@@ -101,8 +107,9 @@ pub(super) fn refuse_imagined(plan: &Plan) -> Result<(), Failure> {
     if plan.notes.iter().all(|note| note.kind != NoteKind::ClientsImagined) {
         return Ok(());
     }
-    let text = "error: [clients] (clients.count, clients.memory) is for hosts that are not at hand, which cannot be loaded; \
-                leave it out, or look at the plan with `plimsoll plan`";
+    let text = "error: [clients] (clients.count, clients.memory) is for hosts that are not at \
+                hand, which cannot be loaded; leave it out, or look at the plan with `plimsoll \
+                plan`";
     Err(Failure::Usage(text.to_owned()))
 }
 
@@ -119,20 +126,27 @@ fn record(
     let mut view = view(&started, plan, hosts, how)?;
     let mut live = Live::new(if view.is_some() { Mode::Quiet } else { mode(how) }, plan);
     let mut began = false;
-    let ending = started.fleet.run(plan, stages, how.keep_data, &analysis::steady::is_steady, &mut |events| {
-        began |= events.iter().any(is_worth_a_record);
-        events.iter().for_each(|event| show_live(&mut view, &mut live, event));
-        writer.append_all(events).map_err(|error| error.to_string())?;
-        events.iter().for_each(|event| views.event(plan, event));
-        Ok(())
-    });
+    let ending = started.fleet.run(
+        plan,
+        stages,
+        how.keep_data,
+        &analysis::steady::is_steady,
+        &mut |events| {
+            began |= events.iter().any(is_worth_a_record);
+            events.iter().for_each(|event| show_live(&mut view, &mut live, event));
+            writer.append_all(events).map_err(|error| error.to_string())?;
+            events.iter().for_each(|event| views.event(plan, event));
+            Ok(())
+        },
+    );
     // What comes now is for the terminal as it was.
     drop(view);
     writer.finish().map_err(unrecordable)?;
     Ok((ending, began))
 }
 
-/// Whether the run file is kept for it: a stage began. A target that hangs before the load begins is worth a record, too.
+/// Whether the run file is kept for it: a stage began. A target that hangs before the load begins
+/// is worth a record, too.
 pub(super) fn is_worth_a_record(event: &Event) -> bool {
     match event {
         Event::StageStarted { .. } => true,
@@ -157,20 +171,36 @@ pub fn unrecordable(error: store::StoreError) -> Failure {
     Failure::Run(format!("error: {error}"))
 }
 
-/// The view that was asked for. Where standard error is no terminal there is none, as there is no bar, and that is said.
-pub(super) fn view(started: &Hosts, plan: &Plan, hosts: &[HostFacts], how: How) -> Result<Option<View>, Failure> {
+/// The view that was asked for. Where standard error is no terminal there is none, as there is no
+/// bar, and that is said.
+pub(super) fn view(
+    started: &Hosts,
+    plan: &Plan,
+    hosts: &[HostFacts],
+    how: How,
+) -> Result<Option<View>, Failure> {
     if !how.watch {
         return Ok(None);
     }
     if !std::io::stderr().is_terminal() {
-        eprintln!("note: --watch draws on standard error, which is no terminal here: the run is told in lines instead");
+        eprintln!(
+            "note: --watch draws on standard error, which is no terminal here: the run is told in \
+             lines instead"
+        );
         return Ok(None);
     }
     let state = State::new(Subject::Run, hosts, Some(plan));
-    let labels = Labels { title: format!("plimsoll run {}", plan.suite), status: format!("every {}", plan.interval) };
-    View::open(Stream::Error, state, labels, started.fleet.interrupter()).map(Some).map_err(|error| {
-        Failure::Run(format!("error: the terminal cannot be used as a screen: {error}; run it without --watch"))
-    })
+    let labels = Labels {
+        title: format!("plimsoll run {}", plan.suite),
+        status: format!("every {}", plan.interval),
+    };
+    View::open(Stream::Error, state, labels, started.fleet.interrupter()).map(Some).map_err(
+        |error| {
+            Failure::Run(format!(
+                "error: the terminal cannot be used as a screen: {error}; run it without --watch"
+            ))
+        },
+    )
 }
 
 pub(super) fn mode(how: How) -> Mode {
@@ -195,9 +225,11 @@ fn nothing_began(out: &Path, end: &RunEnd) -> Failure {
 /// Table or JSON, and the HTML page beside the run file.
 fn show(how: How, stdout_is_taken: bool, record: &Record, out: &Path) -> Result<(), Failure> {
     let page = out.with_extension("html");
-    let written = outputs::write(&page, Kind::Page, false, report::html::render(&[record]).as_bytes());
+    let written =
+        outputs::write(&page, Kind::Page, false, report::html::render(&[record]).as_bytes());
     let is_shown = !how.json && !stdout_is_taken;
-    let table = report::table::results_within(record, None, if is_shown { screen::room() } else { None });
+    let table =
+        report::table::results_within(record, None, if is_shown { screen::room() } else { None });
     if how.json {
         eprintln!("{table}");
         print_json(&report::json::results(record, None))?;
@@ -213,7 +245,10 @@ fn show(how: How, stdout_is_taken: bool, record: &Record, out: &Path) -> Result<
             let why = error.to_string();
             let why = why.split(';').next().unwrap_or_default().trim_start_matches("error: ");
             let run = out.display();
-            eprintln!("warning: {why}; the run is kept in {run}: try `plimsoll report {run} --out ELSEWHERE.html`");
+            eprintln!(
+                "warning: {why}; the run is kept in {run}: try `plimsoll report {run} --out \
+                 ELSEWHERE.html`"
+            );
         }
     }
     Ok(())
@@ -231,8 +266,13 @@ pub(super) fn exit(record: &Record, end: RunEnd) -> Result<ExitCode, Failure> {
         RunEnd::Panicked(why) => Err(bug(&why)),
         RunEnd::Interrupted => {
             let text = "interrupted: the figures above are a part of the run";
-            // A search chooses its next point by those before it, and cannot be taken up in the middle.
-            let way_on = if record.plan.search.is_none() { "; `plimsoll resume` goes on with it" } else { "" };
+            // A search chooses its next point by those before it, and cannot be taken up in the
+            // middle.
+            let way_on = if record.plan.search.is_none() {
+                "; `plimsoll resume` goes on with it"
+            } else {
+                ""
+            };
             Err(Failure::Interrupted(format!("{text}{way_on}")))
         }
         RunEnd::Complete => {

@@ -18,7 +18,8 @@ pub(super) fn hold(
     theirs: Option<&Cluster>,
     ours: Option<&Cluster>,
 ) -> Result<Comparison, Failure> {
-    let held = analysis::published::against(figures, theirs, record, &analysis::results(record), ours);
+    let held =
+        analysis::published::against(figures, theirs, record, &analysis::results(record), ours);
     held.map_err(|OtherSuite| {
         Failure::Usage(format!("error: {}", report::published::unfit(figures, &record.plan.suite)))
     })
@@ -37,11 +38,15 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
     if args.json {
         print_json(&report::json::results(&record, ours.as_ref()))?;
     } else {
-        let mut text = format!("{}\n", report::table::results_within(&record, ours.as_ref(), screen::room()));
+        let mut text =
+            format!("{}\n", report::table::results_within(&record, ours.as_ref(), screen::room()));
         if let Some(wanted) = &args.against {
             let (figures, theirs) = published::read(wanted)?;
             let held = hold(&record, &figures, theirs.as_ref(), ours.as_ref())?;
-            text.push_str(&format!("{}\n", report::published::table(&figures, &held, record.plan.scale)));
+            text.push_str(&format!(
+                "{}\n",
+                report::published::table(&figures, &held, record.plan.scale)
+            ));
         }
         if let Some(part) = args.by {
             text.push_str(&format!("{}\n", report::split::results(&record, part.by())));
@@ -63,15 +68,19 @@ fn suite<'a>(origin: &'a Origin, version: &str, run: &Path) -> Result<&'a str, F
         return Ok(text);
     };
     let run = run.display();
-    Err(Failure::RunFile(format!("error: {run} {why}; `plimsoll report {run}` shows the plan, which has every value")))
+    Err(Failure::RunFile(format!(
+        "error: {run} {why}; `plimsoll report {run}` shows the plan, which has every value"
+    )))
 }
 
-/// The run in a file, with what its samples come to and without the samples: all that figures and pages rest on.
+/// The run in a file, with what its samples come to and without the samples: all that figures and
+/// pages rest on.
 pub fn read_digests(path: &Path) -> Result<Record, Failure> {
     store::read_digests(path).map_err(|error| Failure::RunFile(format!("error: {error}")))
 }
 
-/// The run in a file as [`read_digests`] has it, with what the kernels' counters come to: what was at its limit.
+/// The run in a file as [`read_digests`] has it, with what the kernels' counters come to: what was
+/// at its limit.
 pub fn read_judged(path: &Path) -> Result<Record, Failure> {
     store::read_judged(path).map_err(|error| Failure::RunFile(format!("error: {error}")))
 }
@@ -89,12 +98,15 @@ mod tests {
     fn a_suite_is_printed_as_it_was_and_nothing_else_is() {
         let of = |text: &str| {
             let origin = Origin { suite: text.to_owned(), ..Origin::default() };
-            suite(&origin, "0.9", Path::new("r.plimsoll")).map(str::to_owned).map_err(|failure| failure.to_string())
+            suite(&origin, "0.9", Path::new("r.plimsoll"))
+                .map(str::to_owned)
+                .map_err(|failure| failure.to_string())
         };
         let good = "# ours\r\n[[workload]]\n\tname = \"w\"\n";
         assert_eq!(of(good), Ok(good.to_owned()));
         assert!(
-            of("").is_err_and(|told| told.contains("Plimsoll 0.9 kept none") && told.contains("report r.plimsoll"))
+            of("").is_err_and(|told| told.contains("Plimsoll 0.9 kept none")
+                && told.contains("report r.plimsoll"))
         );
         assert!(of("name = \u{1b}]0;x").is_err_and(|told| told.contains("control characters")));
     }

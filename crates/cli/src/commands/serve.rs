@@ -11,10 +11,20 @@ use std::sync::Arc;
 
 /// Serves the reports of run files until somebody stops it.
 pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
-    let name = |run: &std::path::Path| run.file_name().unwrap_or(run.as_os_str()).to_string_lossy().into_owned();
-    let runs =
-        args.runs.iter().map(|run| Ok((name(run), read(run)?))).collect::<Result<Vec<(String, Record)>, Failure>>()?;
-    let server = Server::start(args.address, web::token(args.token.as_ref())?, Site::Past(Arc::new(runs)), None)?;
+    let name = |run: &std::path::Path| {
+        run.file_name().unwrap_or(run.as_os_str()).to_string_lossy().into_owned()
+    };
+    let runs = args
+        .runs
+        .iter()
+        .map(|run| Ok((name(run), read(run)?)))
+        .collect::<Result<Vec<(String, Record)>, Failure>>()?;
+    let server = Server::start(
+        args.address,
+        web::token(args.token.as_ref())?,
+        Site::Past(Arc::new(runs)),
+        None,
+    )?;
     eprintln!("{}\nCtrl-C ends it", server.line("runs     "));
     signals::wait();
     server.finish();

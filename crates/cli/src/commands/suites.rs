@@ -40,7 +40,8 @@ fn list() -> Result<String, Failure> {
         lines.push_str(&format!("{name:width$}  {}\n", spec.suite.description.value));
     }
     lines.push_str(
-        "\n`plimsoll suites NAME > my.toml` prints one to start your own from; `plimsoll run my.toml` runs it.\n",
+        "\n`plimsoll suites NAME > my.toml` prints one to start your own from; `plimsoll run \
+         my.toml` runs it.\n",
     );
     Ok(lines)
 }

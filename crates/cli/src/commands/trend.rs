@@ -25,10 +25,14 @@ pub fn trend(args: &TrendArgs) -> Result<ExitCode, Failure> {
     }
     let records = records(&mut files)?;
     let names: Vec<String> = files.iter().map(|file| name(&file.path)).collect();
-    let runs: Vec<Named<'_>> = names.iter().zip(&records).map(|(name, record)| Named { name, record }).collect();
+    let runs: Vec<Named<'_>> =
+        names.iter().zip(&records).map(|(name, record)| Named { name, record }).collect();
     let found = analysis::trend::trend(&records.iter().collect::<Vec<_>>());
     if let Some(why) = report::trend::nothing(&found) {
-        let apart: String = report::trend::set_apart(&found, &runs).iter().map(|text| format!("\n  {text}")).collect();
+        let apart: String = report::trend::set_apart(&found, &runs)
+            .iter()
+            .map(|text| format!("\n  {text}"))
+            .collect();
         return Err(Failure::Usage(format!("error: {why}{apart}")));
     }
     if args.shown.json {
@@ -37,7 +41,12 @@ pub fn trend(args: &TrendArgs) -> Result<ExitCode, Failure> {
         print(&report::trend::table(&found, &runs, screen::room()))?;
     }
     if let Some(out) = &args.shown.out {
-        outputs::write(out, Kind::Page, args.shown.force, report::trend::page(&found, &runs).as_bytes())?;
+        outputs::write(
+            out,
+            Kind::Page,
+            args.shown.force,
+            report::trend::page(&found, &runs).as_bytes(),
+        )?;
         eprintln!("trend     {}", out.display());
     }
     gate(&args.fail_if, &found.latest)
@@ -51,7 +60,8 @@ struct RunFile {
     is_named: bool,
 }
 
-/// The runs. What a folder holds and is none is left out, and said; what was named itself has to be one.
+/// The runs. What a folder holds and is none is left out, and said; what was named itself has to be
+/// one.
 fn records(files: &mut Vec<RunFile>) -> Result<Vec<Record>, Failure> {
     let (mut records, mut kept) = (Vec::new(), Vec::new());
     for file in files.drain(..) {
@@ -77,7 +87,10 @@ fn files(named: &[PathBuf]) -> Result<Vec<RunFile>, Failure> {
             continue;
         }
         let failed = |error: std::io::Error| {
-            Failure::RunFile(format!("error: the folder {} cannot be read: {error}; name run files", path.display()))
+            Failure::RunFile(format!(
+                "error: the folder {} cannot be read: {error}; name run files",
+                path.display()
+            ))
         };
         let mut inside = Vec::new();
         for entry in std::fs::read_dir(path).map_err(failed)? {
@@ -88,7 +101,8 @@ fn files(named: &[PathBuf]) -> Result<Vec<RunFile>, Failure> {
         }
         if inside.is_empty() {
             return Err(Failure::Usage(format!(
-                "error: there is no run file (*.plimsoll) in the folder {}; name another one, or run files",
+                "error: there is no run file (*.plimsoll) in the folder {}; name another one, or \
+                 run files",
                 path.display()
             )));
         }

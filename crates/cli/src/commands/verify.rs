@@ -17,7 +17,8 @@ const MOST_LISTED: usize = 1 << 20;
 /// Checks the data of a run; only reads.
 pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
     let patience = super::patience(args.patience)?;
-    let record = store::read(&args.run).map_err(|error| Failure::RunFile(format!("error: {error}")))?;
+    let record =
+        store::read(&args.run).map_err(|error| Failure::RunFile(format!("error: {error}")))?;
     let options = AuditOptions {
         basis: args.acknowledged,
         targets: &args.targets,
@@ -64,7 +65,12 @@ impl Progress {
     fn new(quiet: bool) -> Progress {
         let is_terminal = std::io::stderr().is_terminal();
         let every = if is_terminal { Duration::from_millis(200) } else { Duration::from_secs(10) };
-        Progress { every: (!quiet).then_some(every), is_terminal, last: Instant::now(), has_line: false }
+        Progress {
+            every: (!quiet).then_some(every),
+            is_terminal,
+            last: Instant::now(),
+            has_line: false,
+        }
     }
 
     fn step(&mut self, step: AuditStep) {
@@ -73,7 +79,9 @@ impl Progress {
         }
         self.last = Instant::now();
         let text = match step {
-            AuditStep::Replayed(requests) => format!("working out what must be there: {requests} requests"),
+            AuditStep::Replayed(requests) => {
+                format!("working out what must be there: {requests} requests")
+            }
             AuditStep::Read(done, total) => format!("read {} of {}", Bytes(done), Bytes(total)),
         };
         match self.is_terminal {

@@ -32,15 +32,22 @@ pub fn watch(args: &WatchArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-/// What to do instead of serving a run that is played again: its name may be an address that stands where none is looked for.
+/// What to do instead of serving a run that is played again: its name may be an address that stands
+/// where none is looked for.
 fn both(run: &Path) -> String {
     let text = run.display();
     match listen_address(&run.to_string_lossy()) {
-        Ok(address) => format!("error: the address of --serve stands behind `=`; write --serve={address}"),
+        Ok(address) => {
+            format!("error: the address of --serve stands behind `=`; write --serve={address}")
+        }
         Err(_) if !run.exists() => format!(
-            "error: --serve and {text} together: a run file is not served while it is played, and an address of --serve stands behind `=`, such as --serve=127.0.0.1:9750"
+            "error: --serve and {text} together: a run file is not served while it is played, and \
+             an address of --serve stands behind `=`, such as --serve=127.0.0.1:9750"
         ),
-        Err(_) => format!("error: --serve shows hosts as they are, not {text}; show that with `plimsoll serve {text}`"),
+        Err(_) => format!(
+            "error: --serve shows hosts as they are, not {text}; show that with `plimsoll serve \
+             {text}`"
+        ),
     }
 }
 
@@ -56,7 +63,8 @@ fn no_screen(error: &std::io::Error) -> Failure {
 
 fn live(args: &WatchArgs) -> Result<ExitCode, Failure> {
     if !(LEAST..=MOST).contains(&args.interval) {
-        let what = format!("error: --interval {} is out of range; write {LEAST} to {MOST}", args.interval);
+        let what =
+            format!("error: --interval {} is out of range; write {LEAST} to {MOST}", args.interval);
         return Err(Failure::Usage(what));
     }
     let started = hosts::look(&args.hosts, &[], LOST_AFTER)?;
@@ -73,9 +81,13 @@ fn live(args: &WatchArgs) -> Result<ExitCode, Failure> {
     };
     let (was_left, lines_end) = if has_screen(args) {
         let state = State::new(Subject::Hosts, &facts, None);
-        let labels = Labels { title: "plimsoll watch".to_owned(), status: format!("every {}", args.interval) };
+        let labels = Labels {
+            title: "plimsoll watch".to_owned(),
+            status: format!("every {}", args.interval),
+        };
         let interrupter = started.fleet.interrupter();
-        let mut view = View::open(Stream::Out, state, labels, interrupter).map_err(|error| no_screen(&error))?;
+        let mut view = View::open(Stream::Out, state, labels, interrupter)
+            .map_err(|error| no_screen(&error))?;
         started.fleet.watch(args.interval, LOST_AFTER, &mut |watched| {
             note(&watched);
             view.show(News::Watched(watched))
@@ -95,9 +107,10 @@ fn live(args: &WatchArgs) -> Result<ExitCode, Failure> {
     }
     match () {
         () if was_left || lines_end => Ok(ExitCode::SUCCESS),
-        () if lost.len() == facts.len() => {
-            Err(Failure::Run(format!("error: every host is lost:\n{}\nlook at them and start again", lost.join("\n"))))
-        }
+        () if lost.len() == facts.len() => Err(Failure::Run(format!(
+            "error: every host is lost:\n{}\nlook at them and start again",
+            lost.join("\n")
+        ))),
         () => Err(Failure::Interrupted("stopped".to_owned())),
     }
 }
@@ -137,7 +150,11 @@ impl Log {
             Watched::Counters(sample) => self.counters(facts, now, sample),
             Watched::Found(found) => {
                 let name = found.host.map_or("", |host| name(facts, host));
-                self.write(found.unix_ns, &lines::found_line(name, found), &lines::found_object(name, found))
+                self.write(
+                    found.unix_ns,
+                    &lines::found_line(name, found),
+                    &lines::found_object(name, found),
+                )
             }
             Watched::Lost { host, why } => {
                 if let Some(left) = self.left.get_mut(*host as usize) {
@@ -147,7 +164,8 @@ impl Log {
                 self.write(now, &lines::lost_line(name, why), &lines::lost_object(name, now, why))
             }
         };
-        let all_told = self.left.iter().any(Option::is_some) && self.left.iter().flatten().all(|left| *left == 0);
+        let all_told = self.left.iter().any(Option::is_some)
+            && self.left.iter().flatten().all(|left| *left == 0);
         self.is_done = !goes_on || all_told;
         !self.is_done
     }
@@ -192,7 +210,9 @@ fn replay(args: &WatchArgs, run: &Path) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let state = State::new(Subject::Replay, &facts, Some(&record.plan));
-    let title = run.file_name().map_or_else(|| "a run".to_owned(), |name| name.to_string_lossy().into_owned());
+    let title = run
+        .file_name()
+        .map_or_else(|| "a run".to_owned(), |name| name.to_string_lossy().into_owned());
     let is_stopped = signals::flag();
     view::play(state, &title, Replay::new(record, args.speed), is_stopped.clone())
         .map_err(|error| no_screen(&error))?;

@@ -28,11 +28,11 @@ impl Token {
 
     fn is(&self, other: &str) -> bool {
         let (ours, theirs) = (self.0.as_bytes(), other.as_bytes());
-        // It always looks at every byte, so that its time tells nothing of where the first difference is; the length is no secret.
-        let differ = ours
-            .iter()
-            .enumerate()
-            .fold(0, |differ, (place, byte)| differ | (byte ^ theirs.get(place).copied().unwrap_or(0)));
+        // It always looks at every byte, so that its time tells nothing of where the first
+        // difference is; the length is no secret.
+        let differ = ours.iter().enumerate().fold(0, |differ, (place, byte)| {
+            differ | (byte ^ theirs.get(place).copied().unwrap_or(0))
+        });
         differ == 0 && ours.len() == theirs.len()
     }
 }
@@ -41,10 +41,12 @@ impl std::str::FromStr for Token {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Token, String> {
-        let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+        let is_plain =
+            text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
         if !is_plain || !(LEAST_TOKEN..=MOST_TOKEN).contains(&text.len()) {
             return Err(format!(
-                "a token is {LEAST_TOKEN} to {MOST_TOKEN} letters, digits, '-', '_' and '.'; make one with `openssl rand -hex 16`"
+                "a token is {LEAST_TOKEN} to {MOST_TOKEN} letters, digits, '-', '_' and '.'; make \
+                 one with `openssl rand -hex 16`"
             ));
         }
         Ok(Token(text.to_owned()))
@@ -65,9 +67,13 @@ pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
         None if text.parse::<u16>().is_ok() => ("127.0.0.1", text),
         None => (text, "9750"),
     };
-    let meant = format!("{host}:{port}").parse::<SocketAddr>().or_else(|_| format!("[{text}]:9750").parse());
-    let example =
-        meant.map_or_else(|_| "such as 127.0.0.1:9750 or [::1]:9750".to_owned(), |meant| format!("such as {meant}"));
+    let meant = format!("{host}:{port}")
+        .parse::<SocketAddr>()
+        .or_else(|_| format!("[{text}]:9750").parse());
+    let example = meant.map_or_else(
+        |_| "such as 127.0.0.1:9750 or [::1]:9750".to_owned(),
+        |meant| format!("such as {meant}"),
+    );
     Err(format!("an IP address and a port from 0 to 65535 are needed, {example}"))
 }
 
@@ -78,7 +84,8 @@ pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
 pub fn may_serve(address: SocketAddr, token: Option<&Token>) -> Result<(), String> {
     match token {
         None if !address.ip().is_loopback() => Err(format!(
-            "--serve {address}: other machines could see the run there; protect it with --token, or serve on 127.0.0.1 and reach it through ssh -L"
+            "--serve {address}: other machines could see the run there; protect it with --token, \
+             or serve on 127.0.0.1 and reach it through ssh -L"
         )),
         _ => Ok(()),
     }
@@ -102,10 +109,13 @@ pub fn judge(token: Option<&Token>, uri: &Uri, headers: &HeaderMap) -> Verdict {
     let Some(token) = token else {
         return if is_by_own_name(headers) { Verdict::Welcome } else { Verdict::Misled };
     };
-    let text = |name| headers.get(name).and_then(|value: &hyper::header::HeaderValue| value.to_str().ok());
+    let text =
+        |name| headers.get(name).and_then(|value: &hyper::header::HeaderValue| value.to_str().ok());
     let bearer = text(AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer ")).map(str::trim);
     let cookies = text(COOKIE).unwrap_or_default().split(';');
-    let cookie = cookies.filter_map(|pair| pair.trim().split_once('=')).find(|(name, _)| *name == COOKIE_NAME);
+    let cookie = cookies
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find(|(name, _)| *name == COOKIE_NAME);
     if bearer.is_some_and(|told| token.is(told)) || cookie.is_some_and(|(_, told)| token.is(told)) {
         return Verdict::Welcome;
     }
@@ -114,8 +124,9 @@ pub fn judge(token: Option<&Token>, uri: &Uri, headers: &HeaderMap) -> Verdict {
     if told.is_some_and(|(_, told)| token.is(told)) { Verdict::Hand } else { Verdict::Refused }
 }
 
-/// The same place of this server without the token in its address. Never another server's: browsers read a backslash as a slash, and two of them
-/// at the front as the name of a server (WHATWG, URL Standard, "path state" and "special authority ignore slashes state").
+/// The same place of this server without the token in its address. Never another server's: browsers
+/// read a backslash as a slash, and two of them at the front as the name of a server (WHATWG, URL
+/// Standard, "path state" and "special authority ignore slashes state").
 pub fn without_token(path: &str, query: &str) -> String {
     let rest: Vec<&str> = query.split('&').filter(|pair| !pair.starts_with("token=")).collect();
     let rest = rest.join("&");
@@ -124,9 +135,11 @@ pub fn without_token(path: &str, query: &str) -> String {
     if rest.is_empty() { path } else { format!("{path}?{rest}") }
 }
 
-/// Whether what a browser sends comes from our own page, and not from one elsewhere that has it send it. What is no browser says nothing of it.
+/// Whether what a browser sends comes from our own page, and not from one elsewhere that has it
+/// send it. What is no browser says nothing of it.
 ///
-/// `Sec-Fetch-Site` (W3C, Fetch Metadata) says so; where a browser leaves it out, `Origin` does, or the cookie, which is not sent along from elsewhere.
+/// `Sec-Fetch-Site` (W3C, Fetch Metadata) says so; where a browser leaves it out, `Origin` does, or
+/// the cookie, which is not sent along from elsewhere.
 pub fn is_own_page(is_guarded: bool, headers: &HeaderMap) -> bool {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     if let Some(site) = text("sec-fetch-site") {
@@ -139,8 +152,8 @@ pub fn is_own_page(is_guarded: bool, headers: &HeaderMap) -> bool {
     }
 }
 
-/// Without a token, only requests by an address or `localhost` are ours: any other name may be made to point here by its owner, whose
-/// pages a browser would then let read ours.
+/// Without a token, only requests by an address or `localhost` are ours: any other name may be made
+/// to point here by its owner, whose pages a browser would then let read ours.
 fn is_by_own_name(headers: &HeaderMap) -> bool {
     let Some(host) = headers.get(HOST).and_then(|value| value.to_str().ok()) else { return true };
     let name = match host.strip_prefix('[') {
@@ -158,7 +171,11 @@ mod tests {
         "0123456789abcdef".parse().expect("a token")
     }
 
-    fn judged(token: Option<&Token>, uri: &str, header: Option<(hyper::header::HeaderName, &str)>) -> Verdict {
+    fn judged(
+        token: Option<&Token>,
+        uri: &str,
+        header: Option<(hyper::header::HeaderName, &str)>,
+    ) -> Verdict {
         let mut headers = HeaderMap::new();
         if let Some((name, value)) = header {
             headers.insert(name, value.parse().expect("a header"));
@@ -171,7 +188,10 @@ mod tests {
         let token = token();
         let judged = |uri, header| judged(Some(&token), uri, header);
         assert_eq!(judged("/", Some((AUTHORIZATION, "Bearer 0123456789abcdef"))), Verdict::Welcome);
-        assert_eq!(judged("/", Some((COOKIE, "a=b; plimsoll_token=0123456789abcdef"))), Verdict::Welcome);
+        assert_eq!(
+            judged("/", Some((COOKIE, "a=b; plimsoll_token=0123456789abcdef"))),
+            Verdict::Welcome
+        );
         assert_eq!(judged("/?host=1&token=0123456789abcdef", None), Verdict::Hand);
         for wrong in ["", "0123456789abcde", "0123456789abcdef0", "0123456789abcdeF", "\u{7f}"] {
             assert!(!token.is(wrong), "{wrong}");
@@ -214,7 +234,9 @@ mod tests {
         assert!(from(&[host, ("sec-fetch-site", "same-origin"), ("origin", "null")], false));
         assert!(from(&[host, ("origin", "http://127.0.0.1:9464")], false));
         assert!(from(&[host, ("origin", "null")], true));
-        for bad in [("sec-fetch-site", "cross-site"), ("sec-fetch-site", "same-site"), ("origin", "null")] {
+        for bad in
+            [("sec-fetch-site", "cross-site"), ("sec-fetch-site", "same-site"), ("origin", "null")]
+        {
             assert!(!from(&[host, bad], false), "{bad:?}");
         }
         for bad in ["http://evil.example", "http://127.0.0.1:80", "127.0.0.1:9464", "\u{e9}"] {
@@ -246,7 +268,9 @@ mod tests {
         let here: SocketAddr = "[::1]:9464".parse().expect("an address");
         assert!(may_serve(anywhere, None).expect_err("refused").contains("--token"));
         assert_eq!((may_serve(anywhere, Some(&token())), may_serve(here, None)), (Ok(()), Ok(())));
-        assert!("short".parse::<Token>().is_err() && "0123456789abcdef; x".parse::<Token>().is_err());
+        assert!(
+            "short".parse::<Token>().is_err() && "0123456789abcdef; x".parse::<Token>().is_err()
+        );
         assert!(!format!("{:?}", token()).contains("0123"));
     }
 }

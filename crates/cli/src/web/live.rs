@@ -22,8 +22,12 @@ impl LivePage {
     /// As [`Server::start`].
     pub fn start(options: &ShareArgs, whole: &Whole<'_>) -> Result<Option<LivePage>, Failure> {
         let Some(address) = options.serve else { return Ok(None) };
-        let board =
-            Arc::new(Mutex::new(Board::new(whole.plan.clone(), whole.hosts.to_vec(), whole.version, whole.began_ns)));
+        let board = Arc::new(Mutex::new(Board::new(
+            whole.plan.clone(),
+            whole.hosts.to_vec(),
+            whole.version,
+            whole.began_ns,
+        )));
         let server = Server::start(
             address,
             token(options.token.as_ref())?,

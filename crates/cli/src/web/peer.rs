@@ -1,15 +1,20 @@
-//! Whose a connection on loopback is: there, every user of this machine can reach a page that has no token.
+//! Whose a connection on loopback is: there, every user of this machine can reach a page that has
+//! no token.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// The tables of the kernel are longer on hosts with many connections; what stands behind so many bytes is not looked at.
+/// The tables of the kernel are longer on hosts with many connections; what stands behind so many
+/// bytes is not looked at.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Whether `peer`, who is connected to `own`, is this process's user, or root. False where the kernel does not say whose the connection is: from
-/// another machine, or from another network namespace.
+/// Whether `peer`, who is connected to `own`, is this process's user, or root. False where the
+/// kernel does not say whose the connection is: from another machine, or from another network
+/// namespace.
 pub fn is_own_user(peer: SocketAddr, own: SocketAddr) -> bool {
     let uid = rustix::process::getuid().as_raw();
-    let owner = ["/proc/net/tcp", "/proc/net/tcp6"].iter().find_map(|table| owner_in(&read(table), peer, own));
+    let owner = ["/proc/net/tcp", "/proc/net/tcp6"]
+        .iter()
+        .find_map(|table| owner_in(&read(table), peer, own));
     owner.is_some_and(|owner| owner == uid || owner == 0)
 }
 
@@ -17,11 +22,13 @@ fn read(path: &str) -> String {
     use std::io::Read;
     let mut text = String::new();
     // A table that cannot be read has nobody in it.
-    let _ = std::fs::File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text));
+    let _ =
+        std::fs::File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text));
     text
 }
 
-/// The user of the socket whose end is `peer` and whose other end is `own`, in a table such as /proc/net/tcp (proc(5)).
+/// The user of the socket whose end is `peer` and whose other end is `own`, in a table such as
+/// /proc/net/tcp (proc(5)).
 fn owner_in(table: &str, peer: SocketAddr, own: SocketAddr) -> Option<u32> {
     table.lines().skip(1).find_map(|line| {
         let mut words = line.split_whitespace().skip(1);
@@ -77,10 +84,10 @@ mod tests {
 
     #[test]
     fn the_owner_stands_behind_both_ends() {
-        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n\
-                       0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1 1 0 100 0 0 10 0\n\
-                       1: 0100007F:C350 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  1007        0 2 1 0 20 4 30 10 -1\n\
-                       x: junk\n";
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  \
+             timeout inode\n0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 \
+             00000000     0        0 1 1 0 100 0 0 10 0\n1: 0100007F:C350 0100007F:1F90 01 \
+             00000000:00000000 00:00000000 00000000  1007        0 2 1 0 20 4 30 10 -1\nx: junk\n";
         let at = |port| SocketAddr::from(([127, 0, 0, 1], port));
         assert_eq!(owner_in(table, at(50_000), at(8_080)), Some(1007));
         assert_eq!(owner_in(table, at(50_000), at(8_081)), None);

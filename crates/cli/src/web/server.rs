@@ -1,4 +1,5 @@
-//! The server: bounded in connections, in what it reads and in how long it waits, and apart from the run in a thread of its own.
+//! The server: bounded in connections, in what it reads and in how long it waits, and apart from
+//! the run in a thread of its own.
 
 use super::access::{self, COOKIE_NAME, Token, Verdict};
 use super::peer;
@@ -38,8 +39,9 @@ const HEAD_TIME: Duration = Duration::from_secs(10);
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// Everything may come from the server itself, and nothing from inside a page or from elsewhere.
-const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \
-                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src \
+                      'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; \
+                      frame-ancestors 'none'";
 
 type Body = BoxBody<Bytes, Infallible>;
 
@@ -77,18 +79,23 @@ impl Server {
         site: Site,
         marker: Option<Marker>,
     ) -> Result<Server, Failure> {
-        access::may_serve(address, token.as_ref()).map_err(|why| Failure::Usage(format!("error: {why}")))?;
+        access::may_serve(address, token.as_ref())
+            .map_err(|why| Failure::Usage(format!("error: {why}")))?;
         let refused = |error: std::io::Error| {
             let remedy = match error.kind() {
                 std::io::ErrorKind::AddrInUse => {
-                    "another program (another run?) has this port; name another one, or port 0 for any free one"
+                    "another program (another run?) has this port; name another one, or port 0 for \
+                     any free one"
                 }
-                std::io::ErrorKind::PermissionDenied => "ports below 1024 are root's; name a higher one",
+                std::io::ErrorKind::PermissionDenied => {
+                    "ports below 1024 are root's; name a higher one"
+                }
                 _ => "name an address of this machine",
             };
             Failure::Usage(format!("error: --serve {address}: {error}; {remedy}"))
         };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(refused)?;
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(refused)?;
         let listener = runtime.block_on(TcpListener::bind(address)).map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
         let (over, told) = watch::channel(false);
@@ -157,16 +164,24 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     tokio::time::sleep(Duration::from_millis(50)).await;
 }
 
-async fn respond(shared: &Arc<Shared>, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
-    let mut response = match access::judge(shared.token.as_ref(), request.uri(), request.headers()) {
+async fn respond(
+    shared: &Arc<Shared>,
+    request: Request<Incoming>,
+    peer: SocketAddr,
+) -> Response<Body> {
+    let mut response = match access::judge(shared.token.as_ref(), request.uri(), request.headers())
+    {
         Verdict::Misled => refusal(
             StatusCode::MISDIRECTED_REQUEST,
             "This server answers to its address and to localhost only; use one of them.\n",
         ),
         Verdict::Refused => {
-            let words = "This run is protected: open /?token=TOKEN, or send the header Authorization: Bearer TOKEN.\n";
+            let words = "This run is protected: open /?token=TOKEN, or send the header \
+                         Authorization: Bearer TOKEN.\n";
             let mut response = refusal(StatusCode::UNAUTHORIZED, words);
-            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            response
+                .headers_mut()
+                .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             response
         }
         Verdict::Hand => hand(shared, &request),
@@ -175,7 +190,8 @@ async fn respond(shared: &Arc<Shared>, request: Request<Incoming>, peer: SocketA
         }
         // Who watches over servers asks with HEAD; the answer's body is left out below us.
         Verdict::Welcome if ![Method::GET, Method::HEAD].contains(request.method()) => {
-            let words = "Pages can be looked at, and a run that goes on be marked; nothing else: use GET.\n";
+            let words = "Pages can be looked at, and a run that goes on be marked; nothing else: \
+                         use GET.\n";
             let mut response = refusal(StatusCode::METHOD_NOT_ALLOWED, words);
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
             response
@@ -206,22 +222,32 @@ async fn mark(shared: &Shared, request: Request<Incoming>, peer: SocketAddr) -> 
             "A page of another server sent this; set marks from the run's own page.\n",
         );
     }
-    // With a token, whoever has it may; without, the page is for the user of this process, and other users of this machine can reach it, too.
+    // With a token, whoever has it may; without, the page is for the user of this process, and
+    // other users of this machine can reach it, too.
     if shared.token.is_none() && !peer::is_own_user(peer, shared.address) {
         return refusal(
             StatusCode::FORBIDDEN,
-            "Another user runs this; use `plimsoll mark` as that user, or serve the page with --token.\n",
+            "Another user runs this; use `plimsoll mark` as that user, or serve the page with \
+             --token.\n",
         );
     }
     let body = http_body_util::Limited::new(request.into_body(), MOST_FORM_BYTES).collect();
     let Ok(Ok(body)) = tokio::time::timeout(HEAD_TIME, body).await else {
-        return refusal(StatusCode::PAYLOAD_TOO_LARGE, "A mark is a form of at most 4 KiB with a field label.\n");
+        return refusal(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "A mark is a form of at most 4 KiB with a field label.\n",
+        );
     };
     let form = String::from_utf8_lossy(&body.to_bytes()).into_owned();
     let label = site::values(&form, "label").next().unwrap_or_default();
     match marks::check(&label) {
-        Err(_) => refusal(StatusCode::BAD_REQUEST, "A mark needs a text of 1 to 200 bytes: say what happened.\n"),
-        Ok(()) if !marker.mark(&label, came.elapsed()) => refusal(StatusCode::CONFLICT, "The run is over.\n"),
+        Err(_) => refusal(
+            StatusCode::BAD_REQUEST,
+            "A mark needs a text of 1 to 200 bytes: say what happened.\n",
+        ),
+        Ok(()) if !marker.mark(&label, came.elapsed()) => {
+            refusal(StatusCode::CONFLICT, "The run is over.\n")
+        }
         Ok(()) => {
             let mut response = refusal(StatusCode::SEE_OTHER, "");
             response.headers_mut().insert(header::LOCATION, HeaderValue::from_static("/"));
@@ -232,7 +258,8 @@ async fn mark(shared: &Shared, request: Request<Incoming>, peer: SocketAddr) -> 
 
 /// Gives the cookie and sends the browser to the same place without the token in its address.
 fn hand(shared: &Shared, request: &Request<Incoming>) -> Response<Body> {
-    let place = access::without_token(request.uri().path(), request.uri().query().unwrap_or_default());
+    let place =
+        access::without_token(request.uri().path(), request.uri().query().unwrap_or_default());
     let token = shared.token.as_ref().map(Token::as_str).unwrap_or_default();
     let cookie = format!("{COOKIE_NAME}={token}; HttpOnly; SameSite=Strict; Path=/");
     let mut response = refusal(StatusCode::SEE_OTHER, "");
@@ -247,7 +274,8 @@ fn hand(shared: &Shared, request: &Request<Incoming>) -> Response<Body> {
 async fn welcome(shared: &Arc<Shared>, request: &Request<Incoming>) -> Response<Body> {
     let (path, query) = (request.uri().path(), request.uri().query().unwrap_or_default());
     // Several such headers are one, their values in turn (RFC 9110, 5.3).
-    let accept = request.headers().get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let accept =
+        request.headers().get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let accept = accept.collect::<Vec<_>>().join(",");
     match site::answer(&shared.site, path, query, &accept, &shared.boot, shared.token.is_some()) {
         Answer::Text(status, kind, text) => reply(status, kind, Full::from(text).boxed()),
@@ -259,7 +287,13 @@ async fn welcome(shared: &Arc<Shared>, request: &Request<Incoming>) -> Response<
                 return refusal(StatusCode::SERVICE_UNAVAILABLE, words);
             };
             let (out, lines) = mpsc::channel(4);
-            let told = stream::tell(Arc::clone(board), view, shared.boot.clone(), out, shared.over.clone());
+            let told = stream::tell(
+                Arc::clone(board),
+                view,
+                shared.boot.clone(),
+                out,
+                shared.over.clone(),
+            );
             tokio::spawn(async move {
                 told.await;
                 drop(permit);
@@ -269,10 +303,12 @@ async fn welcome(shared: &Arc<Shared>, request: &Request<Incoming>) -> Response<
     }
 }
 
-/// Writes metrics on a thread of their own: those of a thousand hosts take a second, in which pages are to be answered. One after the other,
-/// because each may be a hundred MiB.
+/// Writes metrics on a thread of their own: those of a thousand hosts take a second, in which pages
+/// are to be answered. One after the other, because each may be a hundred MiB.
 async fn scraped(shared: &Shared, form: Form, scrape: Box<Scrape>) -> Response<Body> {
-    let Ok(_permit) = shared.scrapes.acquire().await else { return refusal(StatusCode::SERVICE_UNAVAILABLE, "") };
+    let Ok(_permit) = shared.scrapes.acquire().await else {
+        return refusal(StatusCode::SERVICE_UNAVAILABLE, "");
+    };
     match tokio::task::spawn_blocking(move || scrape.render(form)).await {
         Ok(bytes) => reply(StatusCode::OK, form.content_type(), Full::from(bytes).boxed()),
         Err(_) => refusal(

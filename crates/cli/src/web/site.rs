@@ -42,7 +42,14 @@ pub fn lock<T: ?Sized>(board: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Answers a request for `path` with `query`, of somebody who can read what `accept` names.
-pub fn answer(site: &Site, path: &str, query: &str, accept: &str, boot: &str, is_guarded: bool) -> Answer {
+pub fn answer(
+    site: &Site,
+    path: &str,
+    query: &str,
+    accept: &str,
+    boot: &str,
+    is_guarded: bool,
+) -> Answer {
     let text = |kind, text| Answer::Text(StatusCode::OK, kind, text);
     match (path, site) {
         ("/style.css", _) => text("text/css; charset=utf-8", web::STYLE.to_owned()),
@@ -56,13 +63,16 @@ pub fn answer(site: &Site, path: &str, query: &str, accept: &str, boot: &str, is
             Answer::Metrics(Form::accepted(accept), Box::new(lock(board).metrics(detail)))
         }
         ("/", Site::Past(runs)) => {
-            let listed: Vec<(String, &Record)> = runs.iter().map(|(name, record)| (name.clone(), record)).collect();
+            let listed: Vec<(String, &Record)> =
+                runs.iter().map(|(name, record)| (name.clone(), record)).collect();
             text(HTML, shelf::index(&listed))
         }
         ("/side", Site::Past(runs)) => {
-            let asked: Vec<usize> = values(query, "run").filter_map(|value| value.parse().ok()).collect();
+            let asked: Vec<usize> =
+                values(query, "run").filter_map(|value| value.parse().ok()).collect();
             let chosen = |number: &usize| asked.is_empty() || asked.contains(number);
-            let chosen = runs.iter().enumerate().filter(|(number, _)| chosen(number)).take(MOST_SIDE);
+            let chosen =
+                runs.iter().enumerate().filter(|(number, _)| chosen(number)).take(MOST_SIDE);
             let chosen: Vec<(usize, &str, &Record)> =
                 chosen.map(|(number, (name, record))| (number, name.as_str(), record)).collect();
             if chosen.is_empty() { nothing() } else { text(HTML, shelf::report(&chosen)) }
@@ -70,7 +80,9 @@ pub fn answer(site: &Site, path: &str, query: &str, accept: &str, boot: &str, is
         (path, Site::Past(runs)) => {
             let number = path.strip_prefix("/run/").and_then(|number| number.parse::<usize>().ok());
             match number.and_then(|number| Some((number, runs.get(number)?))) {
-                Some((number, (name, record))) => text(HTML, shelf::report(&[(number, name, record)])),
+                Some((number, (name, record))) => {
+                    text(HTML, shelf::report(&[(number, name, record)]))
+                }
                 None => nothing(),
             }
         }
@@ -79,7 +91,11 @@ pub fn answer(site: &Site, path: &str, query: &str, accept: &str, boot: &str, is
 }
 
 fn nothing() -> Answer {
-    Answer::Text(StatusCode::NOT_FOUND, PLAIN, "There is nothing here; the page is at /\n".to_owned())
+    Answer::Text(
+        StatusCode::NOT_FOUND,
+        PLAIN,
+        "There is nothing here; the page is at /\n".to_owned(),
+    )
 }
 
 /// The values of a key in a query, decoded.
@@ -94,7 +110,8 @@ fn decoded(text: &str) -> String {
     let mut rest = text.as_bytes();
     while let Some((&first, behind)) = rest.split_first() {
         let digits = behind.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let byte = digits.filter(|_| first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        let byte =
+            digits.filter(|_| first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
         bytes.push(byte.unwrap_or(if first == b'+' { b' ' } else { first }));
         rest = if byte.is_some() { &behind[2..] } else { behind };
     }
@@ -117,7 +134,10 @@ mod tests {
 
     #[test]
     fn a_query_says_what_to_look_at_and_nonsense_says_nothing() {
-        assert_eq!(view("host=3&from=50&find=n%2D1+a"), View { host: Some(3), from: 50, find: "n-1 a".to_owned() });
+        assert_eq!(
+            view("host=3&from=50&find=n%2D1+a"),
+            View { host: Some(3), from: 50, find: "n-1 a".to_owned() }
+        );
         let long = format!("find={}", "x".repeat(View::MOST_FIND + 1));
         for nonsense in ["", "host=-1&from=x", "host", "&&==", "host=99999999999999999999", &long] {
             assert_eq!(view(nonsense), View::default(), "{nonsense}");
@@ -129,11 +149,23 @@ mod tests {
     #[test]
     fn what_is_not_there_is_not_found() {
         let site = Site::Past(Arc::new(Vec::new()));
-        for path in ["/run/0", "/run/", "/run/18446744073709551616", "/side", "/metrics", "/../etc/passwd", "//"] {
-            let Answer::Text(status, ..) = answer(&site, path, "", "", "b", false) else { panic!("{path}") };
+        for path in [
+            "/run/0",
+            "/run/",
+            "/run/18446744073709551616",
+            "/side",
+            "/metrics",
+            "/../etc/passwd",
+            "//",
+        ] {
+            let Answer::Text(status, ..) = answer(&site, path, "", "", "b", false) else {
+                panic!("{path}")
+            };
             assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
         }
-        let Answer::Text(status, ..) = answer(&site, "/", "", "", "b", false) else { panic!("no text") };
+        let Answer::Text(status, ..) = answer(&site, "/", "", "", "b", false) else {
+            panic!("no text")
+        };
         assert_eq!(status, StatusCode::OK);
     }
 }

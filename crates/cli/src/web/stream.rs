@@ -1,4 +1,5 @@
-//! What a browser hears while it looks at a run: server-sent events (<https://html.spec.whatwg.org/multipage/server-sent-events.html>).
+//! What a browser hears while it looks at a run: server-sent events
+//! (<https://html.spec.whatwg.org/multipage/server-sent-events.html>).
 
 use super::site::{SharedBoard, lock};
 use hyper::body::Bytes;
@@ -18,7 +19,8 @@ fn event(name: &str, data: &serde_json::Value) -> Bytes {
     Bytes::from(format!("event: {name}\ndata: {data}\n\n"))
 }
 
-/// Tells one reader of everything that is new, until it leaves or the server ends. A reader that is slow hears less often.
+/// Tells one reader of everything that is new, until it leaves or the server ends. A reader that is
+/// slow hears less often.
 pub async fn tell(
     board: SharedBoard,
     view: View,
@@ -37,7 +39,8 @@ pub async fn tell(
     loop {
         let next = Instant::now() + PACE;
         let is_over = *over.borrow_and_update();
-        // Only looked at under the lock, and drawn at once: the run waits no longer than it takes to draw one page.
+        // Only looked at under the lock, and drawn at once: the run waits no longer than it takes
+        // to draw one page.
         let new = {
             let board = lock(&board);
             let revision = Some(board.revision());
@@ -50,7 +53,11 @@ pub async fn tell(
             if sent.get(id) == Some(&html) {
                 continue;
             }
-            if out.send(event("fragment", &serde_json::json!({ "id": id, "html": html }))).await.is_err() {
+            if out
+                .send(event("fragment", &serde_json::json!({ "id": id, "html": html })))
+                .await
+                .is_err()
+            {
                 return;
             }
             sent.insert(id, html);

@@ -42,7 +42,11 @@ fn second(host: u32, number: u32) -> CounterSample {
         (Metric::WriteNs, 100 * load * 900_000),
     ];
     let cpu = [(Metric::UserNs, 50_000_000 * load), (Metric::IdleNs, 600_000_000)];
-    let entry = |layer, name: String, values: &[(Metric, u64)]| Entry { layer, name, values: values.to_vec() };
+    let entry = |layer, name: String, values: &[(Metric, u64)]| Entry {
+        layer,
+        name,
+        values: values.to_vec(),
+    };
     let disks = (0..4).map(|disk| entry(Layer::Block, format!("nvme{disk}n1"), &io));
     let cores = (0..8).map(|core| entry(Layer::Cpu, core.to_string(), &cpu));
     CounterSample {
@@ -89,12 +93,16 @@ impl Drop for Feed {
 }
 
 #[test]
-fn metrics_of_a_thousand_hosts_have_their_devices_for_who_asks_and_are_written_when_the_page_is_free() {
+fn metrics_of_a_thousand_hosts_have_their_devices_for_who_asks_and_are_written_when_the_page_is_free()
+ {
     let watching = Arc::new(Mutex::new(Watching::new(facts(), "1", 0, Nanos::seconds(1))));
     (0..HOSTS).for_each(|host| lock(&watching).counters(&second(host, 0)));
     let site = Site::Live(watching.clone());
-    for (query, disks) in [("", 0), ("detail=0", 0), ("detail=nonsense", 0), ("detail=1", 4 * HOSTS as usize)] {
-        let Answer::Metrics(form, scrape) = site::answer(&site, "/metrics", query, "", "b", false) else {
+    for (query, disks) in
+        [("", 0), ("detail=0", 0), ("detail=nonsense", 0), ("detail=1", 4 * HOSTS as usize)]
+    {
+        let Answer::Metrics(form, scrape) = site::answer(&site, "/metrics", query, "", "b", false)
+        else {
             panic!("{query}: no metrics")
         };
         // The page goes on before it is written, and what was taken does not change with it.
@@ -113,7 +121,8 @@ fn a_thousand_hosts_neither_bloat_nor_stall_the_page() {
     let parts = std::env::var("PLIMSOLL_TEST_PARTS").unwrap_or_default();
     if !parts.split(',').any(|part| part == "chromium") {
         println!(
-            "SKIPPED: a thousand hosts in a browser, because chromium is not here (run `cargo xtask test` as root)"
+            "SKIPPED: a thousand hosts in a browser, because chromium is not here (run `cargo \
+             xtask test` as root)"
         );
         return;
     }
@@ -129,29 +138,41 @@ fn a_thousand_hosts_neither_bloat_nor_stall_the_page() {
     browser.go(address);
     browser.wait("document.getElementById('status').textContent === 'Live.'");
     browser.wait("document.querySelectorAll('#charts svg.chart').length === 5");
-    let nodes =
-        |browser: &mut Browser| browser.value("document.querySelectorAll('*').length").as_u64().expect("a number");
-    assert_eq!(browser.value("document.querySelectorAll('#hosts tbody tr').length"), json!(50), "a window of them");
+    let nodes = |browser: &mut Browser| {
+        browser.value("document.querySelectorAll('*').length").as_u64().expect("a number")
+    };
+    assert_eq!(
+        browser.value("document.querySelectorAll('#hosts tbody tr').length"),
+        json!(50),
+        "a window of them"
+    );
     let before = nodes(&mut browser);
     assert!(before < MOST_NODES, "{before}");
 
     // It changes while it is looked at, and a key is answered in between.
     browser.value(
-        "window.seen = 0; new MutationObserver(() => window.seen += 1).observe(document.getElementById('hosts'), { childList: true })",
+        "window.seen = 0; new MutationObserver(() => window.seen += \
+         1).observe(document.getElementById('hosts'), { childList: true })",
     );
     browser.wait("window.seen >= 3");
     browser.press("Tab", 9);
     assert_eq!(browser.value("document.activeElement.getAttribute('href')"), json!("#charts"));
     let seen = browser.value("window.seen").as_u64().expect("a number");
     browser.wait(&format!("window.seen >= {}", seen + 3));
-    assert_eq!(browser.value("document.activeElement.getAttribute('href')"), json!("#charts"), "and keeps its place");
+    assert_eq!(
+        browser.value("document.activeElement.getAttribute('href')"),
+        json!("#charts"),
+        "and keeps its place"
+    );
     let after = nodes(&mut browser);
     assert!(after < MOST_NODES, "it does not grow: {before}, then {after}");
 
     // Each of the thousand can be reached.
     browser.value("document.querySelector('[data-keep=further]').click()");
-    browser
-        .wait("location.search === '?from=50' && document.querySelector('#hosts tbody th').innerText === 'node0050'");
+    browser.wait(
+        "location.search === '?from=50' && document.querySelector('#hosts tbody th').innerText \
+         === 'node0050'",
+    );
     browser.go(&format!("{address}?find=node0999&host=999"));
     browser.wait("document.querySelectorAll('#hosts tbody tr').length === 1");
     browser.wait("document.getElementById('charts').innerText.includes('node0999 alone')");

@@ -29,7 +29,12 @@ impl WatchedPage {
         let now_ns = u64::try_from(super::unix_ns()).unwrap_or(u64::MAX);
         let watching = Watching::new(facts.to_vec(), env!("CARGO_PKG_VERSION"), now_ns, interval);
         let watching = Arc::new(Mutex::new(watching));
-        let server = Server::start(address, token(options.token.as_ref())?, Site::Live(watching.clone()), None)?;
+        let server = Server::start(
+            address,
+            token(options.token.as_ref())?,
+            Site::Live(watching.clone()),
+            None,
+        )?;
         eprintln!("{}", server.line("live page"));
         Ok(Some(WatchedPage { watching, server }))
     }

@@ -11,11 +11,14 @@ pub(super) struct Known {
     pub(super) last: u32,
     /// Generations of writes that failed, in order.
     failed: Vec<u32>,
-    /// First and last generation of those of which nothing is known but that some failed, in order.
+    /// First and last generation of those of which nothing is known but that some failed, in
+    /// order.
     unsure: Vec<(u32, u32)>,
-    /// The last generation that was sent in each interval, and how far writes overtook each other in it.
+    /// The last generation that was sent in each interval, and how far writes overtook each other
+    /// in it.
     overtaken: Vec<(u32, u32)>,
-    /// The last generation that was acknowledged by the end of each interval, and that end, in ns after the stage's start.
+    /// The last generation that was acknowledged by the end of each interval, and that end, in ns
+    /// after the stage's start.
     ends: Vec<(u32, u64)>,
 }
 
@@ -23,8 +26,8 @@ pub(super) struct Known {
 pub(super) const IMPOSSIBLE: &str = "its write marks are none that a worker can have left";
 
 impl Known {
-    /// What the marks of a worker say, each with the end of its interval in ns after the stage's start, in their order. `durable` where
-    /// only writes count that were made durable.
+    /// What the marks of a worker say, each with the end of its interval in ns after the stage's
+    /// start, in their order. `durable` where only writes count that were made durable.
     ///
     /// # Errors
     /// When they contradict each other.
@@ -35,7 +38,11 @@ impl Known {
         let mut known: Option<Known> = None;
         let (mut sent, mut completed) = (0, 0);
         for (mark, end_ns) in marks {
-            let known = known.get_or_insert_with(|| Known { base: mark.base, last: mark.base, ..Known::default() });
+            let known = known.get_or_insert_with(|| Known {
+                base: mark.base,
+                last: mark.base,
+                ..Known::default()
+            });
             (sent, completed) = (mark.base.max(sent), mark.base.max(completed));
             let is_possible = mark.base == known.base
                 && (sent..=u32::MAX).contains(&mark.sent)
@@ -60,7 +67,8 @@ impl Known {
 
     /// Whether the write of `generation` is acknowledged.
     pub(super) fn is_acknowledged(&self, generation: u32) -> bool {
-        let is_unsure = || self.unsure.iter().any(|(first, last)| (*first..=*last).contains(&generation));
+        let is_unsure =
+            || self.unsure.iter().any(|(first, last)| (*first..=*last).contains(&generation));
         self.is_within(generation)
             && self.failed.binary_search(&generation).is_err()
             && (self.unsure.is_empty() || !is_unsure())
@@ -71,7 +79,8 @@ impl Known {
         generation > self.base && generation <= self.last
     }
 
-    /// The oldest generation of this stage that may have landed after the write of `generation`, which is acknowledged.
+    /// The oldest generation of this stage that may have landed after the write of `generation`,
+    /// which is acknowledged.
     pub(super) fn horizon(&self, generation: u32) -> u32 {
         let interval = self.overtaken.partition_point(|(sent, _)| *sent < generation);
         let behind = self.overtaken.get(interval).map_or(0, |(_, behind)| *behind);
@@ -84,7 +93,8 @@ impl Known {
         u64::from(self.last - self.base).saturating_sub(failed as u64)
     }
 
-    /// The end of the first interval that knew `generation` acknowledged, in ns after the stage's start.
+    /// The end of the first interval that knew `generation` acknowledged, in ns after the stage's
+    /// start.
     pub(super) fn known_since_ns(&self, generation: u32) -> Option<u64> {
         let index = self.ends.partition_point(|(last, _)| *last < generation);
         self.ends.get(index).map(|(_, end_ns)| *end_ns)
@@ -105,10 +115,16 @@ mod tests {
 
     #[test]
     fn what_came_back_by_the_last_mark_is_acknowledged() {
-        let marks = [mark(20, 15, 10), WriteMark { overtaken: 3, failed: vec![17], ..mark(40, 30, 18) }];
+        let marks =
+            [mark(20, 15, 10), WriteMark { overtaken: 3, failed: vec![17], ..mark(40, 30, 18) }];
         let completed = known(&marks, false).expect("possible");
-        let which = |known: &Known| (0..50).filter(|generation| known.is_acknowledged(*generation)).collect::<Vec<_>>();
-        assert_eq!(which(&completed), [&[11, 12, 13, 14, 15, 16][..], &(18..=30).collect::<Vec<_>>()].concat());
+        let which = |known: &Known| {
+            (0..50).filter(|generation| known.is_acknowledged(*generation)).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            which(&completed),
+            [&[11, 12, 13, 14, 15, 16][..], &(18..=30).collect::<Vec<_>>()].concat()
+        );
         assert_eq!(completed.count(), 19);
         assert_eq!(which(&known(&marks, true).expect("possible")), [11, 12, 13, 14, 15, 16, 18]);
         assert_eq!(
@@ -127,7 +143,11 @@ mod tests {
 
     #[test]
     fn of_an_interval_with_too_many_failures_nothing_is_relied_upon() {
-        let marks = [mark(20, 15, 10), WriteMark { more_failed: true, ..mark(40, 30, 10) }, mark(60, 50, 10)];
+        let marks = [
+            mark(20, 15, 10),
+            WriteMark { more_failed: true, ..mark(40, 30, 10) },
+            mark(60, 50, 10),
+        ];
         let known = known(&marks, false).expect("possible");
         assert!((11..=15).chain(41..=50).all(|generation| known.is_acknowledged(generation)));
         assert!((16..=40).all(|generation| !known.is_acknowledged(generation)));
@@ -140,7 +160,9 @@ mod tests {
         }
         assert!(known(&[mark(20, 15, 10), mark(19, 15, 10)], false).is_err());
         assert!(known(&[mark(20, 15, 10), mark(20, 14, 10)], false).is_err());
-        assert!(known(&[mark(20, 15, 10), WriteMark { base: 11, ..mark(30, 15, 12) }], false).is_err());
+        assert!(
+            known(&[mark(20, 15, 10), WriteMark { base: 11, ..mark(30, 15, 12) }], false).is_err()
+        );
         assert_eq!(known(&[], false), Ok(Known::default()));
     }
 }

@@ -1,7 +1,9 @@
-//! Looks at the data that a run left, on this or on another host, and says which acknowledged writes are missing.
+//! Looks at the data that a run left, on this or on another host, and says which acknowledged
+//! writes are missing.
 //!
-//! What must stand where follows from the run file alone: the plan says what each worker wrote in which order, its write marks say how far
-//! it got. After a crash there is nothing else left to ask.
+//! What must stand where follows from the run file alone: the plan says what each worker wrote in
+//! which order, its write marks say how far it got. After a crash there is nothing else left to
+//! ask.
 
 mod acknowledged;
 mod parts;
@@ -25,8 +27,8 @@ use scan::{CHUNK, Hit, Scan, Tally};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Blocks that are looked at at a time: with 8 bytes each, they take 512 MiB. Larger layouts are gone through piece by piece, each with a
-/// replay of its own.
+/// Blocks that are looked at at a time: with 8 bytes each, they take 512 MiB. Larger layouts are
+/// gone through piece by piece, each with a replay of its own.
 const MOST_BLOCKS: u64 = 64 << 20;
 
 /// What to look at.
@@ -34,11 +36,13 @@ const MOST_BLOCKS: u64 = 64 << 20;
 pub struct AuditOptions<'a> {
     /// Which writes must be found.
     pub basis: Basis,
-    /// Where the targets of the plan are here, one for each, in the order of the plan; empty where they are where they were.
+    /// Where the targets of the plan are here, one for each, in the order of the plan; empty where
+    /// they are where they were.
     pub targets: &'a [String],
     /// The host whose data to look at; may be left out where the run had one.
     pub host: Option<&'a str>,
-    /// The scenario whose layout to look at, where scenarios had layouts of their own; without it, all that still stand.
+    /// The scenario whose layout to look at, where scenarios had layouts of their own; without it,
+    /// all that still stand.
     pub scenario: Option<&'a str>,
     /// How many damaged blocks to tell one by one.
     pub kept: usize,
@@ -81,12 +85,13 @@ impl From<EngineError> for AuditError {
     }
 }
 
-/// Looks at the data of `record`'s run, and tells `tick` how far it has got. Only reads. A target that leaves a call unanswered for longer than
-/// `patience` is given up, and with it the look.
+/// Looks at the data of `record`'s run, and tells `tick` how far it has got. Only reads. A target
+/// that leaves a call unanswered for longer than `patience` is given up, and with it the look.
 ///
 /// # Errors
-/// When the run wrote nothing that can be checked, its data are not there, in use or do not answer, or the record contradicts itself. Layouts of
-/// scenarios that were removed are told in the notes; it is an error if none stands.
+/// When the run wrote nothing that can be checked, its data are not there, in use or do not answer,
+/// or the record contradicts itself. Layouts of scenarios that were removed are told in the notes;
+/// it is an error if none stands.
 pub fn audit(
     record: Record,
     options: &AuditOptions<'_>,
@@ -94,8 +99,11 @@ pub fn audit(
     mut tick: impl FnMut(AuditStep) + Send + 'static,
 ) -> Result<Audit, AuditError> {
     // A thread that is given up keeps what it was given.
-    let (targets, host, scenario) =
-        (options.targets.to_vec(), options.host.map(str::to_owned), options.scenario.map(str::to_owned));
+    let (targets, host, scenario) = (
+        options.targets.to_vec(),
+        options.host.map(str::to_owned),
+        options.scenario.map(str::to_owned),
+    );
     let (basis, kept) = (options.basis, options.kept);
     patiently(patience, &Haste::default(), Doing::Checking, move |progress| {
         let (host, scenario) = (host.as_deref(), scenario.as_deref());
@@ -117,7 +125,8 @@ fn look(
     }
     if let Some(wanted) = options.scenario {
         let text = format!(
-            "all of the run is on one layout, so that `{wanted}` cannot be looked at alone; leave --scenario out"
+            "all of the run is on one layout, so that `{wanted}` cannot be looked at alone; leave \
+             --scenario out"
         );
         return Err(AuditError::Usage(text));
     }
@@ -148,7 +157,8 @@ fn uncheckable(plan: &HostPlan) -> Option<&'static str> {
         return Some("the run worked on whole files, whose bytes are not checked");
     }
     (!plan.engine.contents.verify).then_some(
-        "the run's blocks carry no headers, so that nothing can be checked; run it with --set contents.verify=true and --keep-data",
+        "the run's blocks carry no headers, so that nothing can be checked; run it with --set \
+         contents.verify=true and --keep-data",
     )
 }
 
@@ -164,7 +174,9 @@ fn host<'a>(record: &'a Record, wanted: Option<&str>) -> Result<&'a HostPlan, Au
     let plan = match (wanted, hosts.as_slice()) {
         (None, [only]) => only,
         (None, []) => return Err(damaged("its plan has no host")),
-        (None, _) => return usage(format!("the run had several hosts ({}); name one with --host", names())),
+        (None, _) => {
+            return usage(format!("the run had several hosts ({}); name one with --host", names()));
+        }
         (Some(name), _) => match hosts.iter().find(|host| host.hostname == name) {
             Some(plan) => plan,
             None => return usage(format!("the run had no host `{name}`; it had {}", names())),
@@ -173,13 +185,23 @@ fn host<'a>(record: &'a Record, wanted: Option<&str>) -> Result<&'a HostPlan, Au
     Ok(plan)
 }
 
-/// A worker of a stage: the stage's plan and number, the worker's number, and what it is known to have written.
+/// A worker of a stage: the stage's plan and number, the worker's number, and what it is known to
+/// have written.
 type Entry<'a> = (&'a HostStage, u32, u32, Known);
 
 /// What each worker of each stage that wrote is known to have written, in the order of stages.
-fn known<'a>(record: &Record, plan: &'a HostPlan, basis: Basis) -> Result<Vec<Entry<'a>>, AuditError> {
+fn known<'a>(
+    record: &Record,
+    plan: &'a HostPlan,
+    basis: Basis,
+) -> Result<Vec<Entry<'a>>, AuditError> {
     let mut marks: BTreeMap<(u32, u32), Vec<(&WriteMark, u64)>> = BTreeMap::new();
-    for sample in record.stages.iter().flat_map(|stage| &stage.samples).filter(|sample| sample.host == plan.host) {
+    for sample in record
+        .stages
+        .iter()
+        .flat_map(|stage| &stage.samples)
+        .filter(|sample| sample.host == plan.host)
+    {
         let end_ns = sample.start_ns.saturating_add(sample.length_ns);
         for worker in &sample.workers {
             if let Some(mark) = &worker.mark {
@@ -191,7 +213,10 @@ fn known<'a>(record: &Record, plan: &'a HostPlan, basis: Basis) -> Result<Vec<En
     for ((number, place), marks) in marks {
         let missing = || damaged("a write mark belongs to a worker that is not there");
         let stage = plan.stages.iter().find(|stage| stage.stage == number);
-        if stage.is_none() && record.plan.has_parts() && (number as usize) < record.plan.stages.len() {
+        if stage.is_none()
+            && record.plan.has_parts()
+            && (number as usize) < record.plan.stages.len()
+        {
             // Of another layout.
             continue;
         }
@@ -215,7 +240,13 @@ fn known<'a>(record: &Record, plan: &'a HostPlan, basis: Basis) -> Result<Vec<En
 
 fn writer<'a>((stage, number, place, known): &'a Entry<'a>) -> Writer<'a> {
     let worker = &stage.workers[*place as usize];
-    Writer { stage: *number, number: *place, work: &stage.works[worker.work as usize], worker, known }
+    Writer {
+        stage: *number,
+        number: *place,
+        work: &stage.works[worker.work as usize],
+        worker,
+        known,
+    }
 }
 
 /// Goes through all files, as many blocks at a time as `most_blocks`.
@@ -236,7 +267,10 @@ fn audit_places(
     let (mut replayed, mut read) = (0u64, 0u64);
     for pieces in batches(&files, grain, most_blocks) {
         // The memory of one batch at a time.
-        let regions = pieces.into_iter().map(|(file, first, count)| Region::new(file, first, count as usize)).collect();
+        let regions = pieces
+            .into_iter()
+            .map(|(file, first, count)| Region::new(file, first, count as usize))
+            .collect();
         let mut map = Map { regions, files: &files, grain };
         map.replay(&writers, &mut |requests| {
             replayed += requests;
@@ -249,7 +283,15 @@ fn audit_places(
             let identity = Identity { filled: false, ..Identity::of(plan) };
             let size = files[index].size.0;
             let given_back = &given_back;
-            let scan = Scan { region, progress, identity, given_back, grain: grain as usize, size, kept: options.kept };
+            let scan = Scan {
+                region,
+                progress,
+                identity,
+                given_back,
+                grain: grain as usize,
+                size,
+                kept: options.kept,
+            };
             progress.at(&places[index].path);
             let tally = scan.run(&places[index].file, &mut |bytes| {
                 read += bytes;
@@ -283,7 +325,8 @@ fn audit_places(
 /// A part of a file: the file's number, the number of the first block, and how many blocks.
 type Piece = (u32, u64, u64);
 
-/// All files in pieces: those of a batch have `most_blocks` together, and none is cut but between two reads.
+/// All files in pieces: those of a batch have `most_blocks` together, and none is cut but between
+/// two reads.
 fn batches(files: &[&TargetFile], grain: u64, most_blocks: u64) -> Vec<Vec<Piece>> {
     let step = (CHUNK as u64 / grain).max(1);
     let most = most_blocks.max(step) / step * step;
@@ -307,14 +350,16 @@ fn batches(files: &[&TargetFile], grain: u64, most_blocks: u64) -> Vec<Vec<Piece
     pieces
 }
 
-/// Where workers of stages that began gave blocks back. Trims after the last record are not known one by one, so it is all of their extents.
+/// Where workers of stages that began gave blocks back. Trims after the last record are not known
+/// one by one, so it is all of their extents.
 fn given_back(record: &Record, plan: &HostPlan) -> Vec<Extent> {
     let began = plan.stages.iter().filter(|stage| record.stage(stage.stage).is_some());
     let trims = |stage: &HostStage, worker: &Worker| {
         let work = stage.works.get(worker.work as usize);
         work.is_some_and(|work| work.trim > Percent::ZERO)
     };
-    let workers = began.flat_map(|stage| stage.workers.iter().filter(move |worker| trims(stage, worker)));
+    let workers =
+        began.flat_map(|stage| stage.workers.iter().filter(move |worker| trims(stage, worker)));
     workers.flat_map(|worker| worker.extents.iter().copied()).collect()
 }
 
@@ -322,14 +367,19 @@ fn given_back(record: &Record, plan: &HostPlan) -> Vec<Extent> {
 fn finding(record: &Record, writers: &[Writer<'_>], file: u32, path: &str, hit: Hit) -> Finding {
     let wrote = |writer: &&Writer<'_>| {
         let is_there = writer.worker.extents.iter().any(|extent| {
-            extent.file == file && hit.offset >= extent.offset && hit.offset - extent.offset < extent.length
+            extent.file == file
+                && hit.offset >= extent.offset
+                && hit.offset - extent.offset < extent.length
         });
         is_there && writer.known.is_within(hit.generation)
     };
     let acknowledged = writers.iter().find(wrote).and_then(|writer| {
         let kind = record.plan.stages.get(writer.stage as usize)?.kind;
         let since_s = writer.known.known_since_ns(hit.generation)? as f64 / 1e9;
-        Some(format!("by worker {} in stage {} ({kind}), within its first {since_s:.1} s", writer.number, writer.stage))
+        Some(format!(
+            "by worker {} in stage {} ({kind}), within its first {since_s:.1} s",
+            writer.number, writer.stage
+        ))
     });
     Finding {
         kind: hit.kind,
@@ -347,28 +397,30 @@ fn notes(record: &Record, plan: &HostPlan, writers: &[Writer<'_>], basis: Basis)
     let mut notes = Vec::new();
     let mut add = |text: &str| notes.push(text.to_owned());
     if writers.is_empty() {
-        add("no write of this run is known to have been acknowledged: only checksums and places were checked");
+        add("no write of this run is known to have been acknowledged: only checksums and places \
+             were checked");
     }
     if record.end.is_none() {
-        add("the run was killed: writes after the last recorded interval may be there or not, and count for nothing");
+        add("the run was killed: writes after the last recorded interval may be there or not, \
+             and count for nothing");
     }
     let is_sure = |writer: &Writer<'_>| {
         let is_amount = writer.work.stop == Stop::Amount;
-        writer.work.dsync || (is_amount && record.stage(writer.stage).is_some_and(|stage| stage.end.is_some()))
+        writer.work.dsync
+            || (is_amount && record.stage(writer.stage).is_some_and(|stage| stage.end.is_some()))
     };
     if basis == Basis::Completed && !writers.iter().all(is_sure) {
-        add(
-            "acknowledged means completed: a power cut may take completed writes that were not yet durable; --acknowledged durable counts only those that had to outlive one",
-        );
+        add("acknowledged means completed: a power cut may take completed writes that were not \
+             yet durable; --acknowledged durable counts only those that had to outlive one");
     }
     if !given_back(record, plan).is_empty() {
         add("workloads of this run trimmed blocks: zeros are right wherever they did, or may have");
     }
     let from_logarithms = [Access::Zipf, Access::Pareto];
     if writers.iter().any(|writer| from_logarithms.contains(&writer.work.pattern.access)) {
-        add(
-            "zipf and pareto follow from logarithms of the system's mathematical library: check on a host with the same one, or places that another would have drawn can be called lost",
-        );
+        add("zipf and pareto follow from logarithms of the system's mathematical library: check \
+             on a host with the same one, or places that another would have drawn can be called \
+             lost");
     }
     if plan.engine.contents.filled
         && !writers.iter().any(|writer| writer.work.stop == Stop::Amount)

@@ -1,4 +1,5 @@
-//! Runs whose scenarios had layouts of their own: each that still stands is looked at by itself, and of the others it is said why they cannot be.
+//! Runs whose scenarios had layouts of their own: each that still stands is looked at by itself,
+//! and of the others it is said why they cannot be.
 
 use super::{AuditError, AuditOptions, Told, audit_layout, damaged, uncheckable};
 use model::Record;
@@ -32,14 +33,19 @@ pub(super) fn audit(
         }
         names.push(name);
     }
-    if let Some(wanted) = options.scenario.filter(|wanted| !names.iter().any(|name| name == wanted)) {
-        let text = format!("the run had no layout of a scenario `{wanted}`; it had {}", names.join(", "));
+    if let Some(wanted) = options.scenario.filter(|wanted| !names.iter().any(|name| name == wanted))
+    {
+        let text =
+            format!("the run had no layout of a scenario `{wanted}`; it had {}", names.join(", "));
         return Err(AuditError::Usage(text));
     }
     if standing.is_empty() {
-        let remedy =
-            "give one scenario contents.verify = true, run it alone with --scenario NAME --keep-data, and check that";
-        return Err(AuditError::Usage(format!("no layout of the run can be checked ({}); {remedy}", notes.join("; "))));
+        let remedy = "give one scenario contents.verify = true, run it alone with --scenario NAME \
+                      --keep-data, and check that";
+        return Err(AuditError::Usage(format!(
+            "no layout of the run can be checked ({}); {remedy}",
+            notes.join("; ")
+        )));
     }
     let grain = standing[0].1.engine.contents.grain;
     if standing.iter().any(|(_, plan)| plan.engine.contents.grain != grain) {
@@ -67,7 +73,8 @@ fn together(
         let were = standing.iter().flat_map(|(_, plan)| &plan.targets);
         let were: Vec<&str> = were.map(|target| target.path.as_str()).collect();
         let text = format!(
-            "the layouts that stand have {wanted} targets ({}) and {} are named; name one --target for each, in this order, or none",
+            "the layouts that stand have {wanted} targets ({}) and {} are named; name one \
+             --target for each, in this order, or none",
             were.join(", "),
             here.len()
         );
@@ -78,7 +85,8 @@ fn together(
         let (own, rest) = here.split_at(plan.targets.len().min(here.len()));
         here = rest;
         let told = whole.as_ref().map_or(0, |audit| audit.findings.len());
-        let options = AuditOptions { targets: own, kept: options.kept.saturating_sub(told), ..*options };
+        let options =
+            AuditOptions { targets: own, kept: options.kept.saturating_sub(told), ..*options };
         let audit = audit_layout(record, plan, &options, (progress, tick))?;
         match &mut whole {
             None => whole = Some(audit),
@@ -99,16 +107,26 @@ fn add(whole: &mut Audit, other: Audit) {
     }
 }
 
-/// Whether the layout of a part still stood when the record ended: it does from its first stage until its last is over and others are still to come.
-fn layout(record: &Record, plan: &HostPlan, number: usize, part: &Part) -> Result<Layout, AuditError> {
+/// Whether the layout of a part still stood when the record ended: it does from its first stage
+/// until its last is over and others are still to come.
+fn layout(
+    record: &Record,
+    plan: &HostPlan,
+    number: usize,
+    part: &Part,
+) -> Result<Layout, AuditError> {
     let gone = |why: &str| Ok(Layout::Gone(why.to_owned()));
     let began = record.stages.iter().map(|stage| stage.stage).max();
-    let Some(began) = began.filter(|began| part.stages.first().is_some_and(|first| first <= began)) else {
+    let Some(began) = began.filter(|began| part.stages.first().is_some_and(|first| first <= began))
+    else {
         return gone("it was not yet laid out when the run ended");
     };
-    let others_follow = plan.parts.iter().any(|other| other.stages.last().is_some_and(|last| *last > began));
+    let others_follow =
+        plan.parts.iter().any(|other| other.stages.last().is_some_and(|last| *last > began));
     let has_ended = record.stage(began).is_some_and(|stage| stage.end.is_some());
-    if part.is_over_at(began) || (others_follow && has_ended && part.is_over_at(began.saturating_add(1))) {
+    if part.is_over_at(began)
+        || (others_follow && has_ended && part.is_over_at(began.saturating_add(1)))
+    {
         return gone("its layout was removed when the next one was due");
     }
     let alone = plan.alone(number).ok_or_else(|| damaged("a layout of its plan is not there"))?;
@@ -124,7 +142,9 @@ fn name(record: &Record, part: &Part) -> String {
     for stage in &part.stages {
         let point = record.plan.stages.get(*stage as usize).and_then(|stage| stage.point);
         let point = point.and_then(|point| record.plan.points.get(point as usize));
-        names.extend(point.map(|point| point.scenario.as_str()).filter(|name| !names.contains(name)));
+        names.extend(
+            point.map(|point| point.scenario.as_str()).filter(|name| !names.contains(name)),
+        );
     }
     names.join("+")
 }

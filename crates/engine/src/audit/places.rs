@@ -21,11 +21,16 @@ pub(super) struct Place {
 }
 
 /// Opens all files of `plan`, in their order; its targets stand at `here`, if that is not empty.
-pub(super) fn open(plan: &HostPlan, here: &[String], progress: &Progress) -> Result<Vec<Place>, AuditError> {
+pub(super) fn open(
+    plan: &HostPlan,
+    here: &[String],
+    progress: &Progress,
+) -> Result<Vec<Place>, AuditError> {
     if !here.is_empty() && here.len() != plan.targets.len() {
         let was: Vec<&str> = plan.targets.iter().map(|target| target.path.as_str()).collect();
         let text = format!(
-            "the run has {} targets ({}) and {} are named; name one --target for each, in this order, or none",
+            "the run has {} targets ({}) and {} are named; name one --target for each, in this \
+             order, or none",
             was.len(),
             was.join(", "),
             here.len()
@@ -77,16 +82,19 @@ fn root_of(named: &str) -> PathBuf {
     if !there.join(MARKER).is_file() && inner.join(MARKER).is_file() { inner } else { there }
 }
 
-/// The file's own name: a path from a run file does not lead out of the directory that is looked at.
+/// The file's own name: a path from a run file does not lead out of the directory that is looked
+/// at.
 fn name_of(file: &TargetFile) -> Result<&Path, AuditError> {
     let name = Path::new(&file.path).file_name().map(Path::new);
     name.ok_or_else(|| super::damaged("a file of its plan has no name"))
 }
 
-/// The marker, if there is one; copied data may be without. Taken together with other readers, so that no run goes on meanwhile.
+/// The marker, if there is one; copied data may be without. Taken together with other readers, so
+/// that no run goes on meanwhile.
 fn marker(plan: &HostPlan, root: &Path) -> Result<Option<fs::File>, AuditError> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let Ok(marker) = rustix::fs::open(root.join(MARKER), flags, Mode::empty()).map(fs::File::from) else {
+    let Ok(marker) = rustix::fs::open(root.join(MARKER), flags, Mode::empty()).map(fs::File::from)
+    else {
         return Ok(None);
     };
     let name = root.to_string_lossy();
@@ -96,7 +104,8 @@ fn marker(plan: &HostPlan, root: &Path) -> Result<Option<fs::File>, AuditError> 
     match run_of(&marker) {
         Some(run) if run != plan.run_id && !run.is_empty() => {
             let what = format!("holds the data of another run, {run}");
-            let remedy = "verify the run file of that one, or name the place of this one's data with --target";
+            let remedy = "verify the run file of that one, or name the place of this one's data \
+                          with --target";
             Err(EngineError::target(&name, what, remedy).into())
         }
         _ => Ok(Some(marker)),
@@ -110,14 +119,18 @@ fn in_use(path: &str) -> AuditError {
 /// Opens around the page cache if the run did, so that it is the target that answers.
 fn open_file(plan: &HostPlan, path: &str) -> Result<OwnedFd, AuditError> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    let direct = plan.engine.direct.then(|| rustix::fs::open(path, flags | OFlags::DIRECT, Mode::empty()));
+    let direct =
+        plan.engine.direct.then(|| rustix::fs::open(path, flags | OFlags::DIRECT, Mode::empty()));
     let opened = match direct {
         Some(Err(Errno::INVAL)) | None => rustix::fs::open(path, flags, Mode::empty()),
         Some(opened) => opened,
     };
     opened.map_err(|error| {
         let remedy = match error {
-            Errno::NOENT => "a run removes its files at its end unless it has --keep-data; if they are elsewhere, name the place with --target",
+            Errno::NOENT => {
+                "a run removes its files at its end unless it has --keep-data; if they are \
+                 elsewhere, name the place with --target"
+            }
             Errno::ACCESS | Errno::PERM => "check your permissions on it",
             _ => "name the place of the data with --target",
         };

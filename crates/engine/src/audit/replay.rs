@@ -1,4 +1,5 @@
-//! Runs the generators of a run again, to know for each block the oldest generation that must be found.
+//! Runs the generators of a run again, to know for each block the oldest generation that must be
+//! found.
 
 use super::acknowledged::Known;
 use crate::generator::{Generator, Request};
@@ -12,9 +13,11 @@ pub(super) struct Region {
     pub(super) file: u32,
     /// The number of its first grain in the file.
     pub(super) first: u64,
-    /// For each grain the oldest generation that must stand there; 0 where no write was acknowledged.
+    /// For each grain the oldest generation that must stand there; 0 where no write was
+    /// acknowledged.
     pub(super) floors: Vec<u32>,
-    /// For each grain the oldest generation that may have landed after the last acknowledged write; 0 where there is none.
+    /// For each grain the oldest generation that may have landed after the last acknowledged
+    /// write; 0 where there is none.
     horizons: Vec<u32>,
 }
 
@@ -48,16 +51,18 @@ pub(super) struct Map<'a> {
 }
 
 impl Map<'_> {
-    /// Raises the floors by what `writers`, in the order of stages, are known to have written. `tick` hears now and then how many requests were
-    /// gone through since it was last called.
+    /// Raises the floors by what `writers`, in the order of stages, are known to have written.
+    /// `tick` hears now and then how many requests were gone through since it was last called.
     ///
-    /// Two passes: the first finds the last acknowledged write of each grain, and with it the oldest generation that may have landed after it;
-    /// the second finds the first write to the grain from there on. Any of these may stand there, and none that is older.
+    /// Two passes: the first finds the last acknowledged write of each grain, and with it the
+    /// oldest generation that may have landed after it; the second finds the first write to the
+    /// grain from there on. Any of these may stand there, and none that is older.
     pub(super) fn replay(&mut self, writers: &[Writer<'_>], tick: &mut dyn FnMut(u64)) {
         for writer in writers {
             self.each(writer, tick, &mut |region, grain, generation| {
                 if writer.known.is_acknowledged(generation) {
-                    region.horizons[grain] = region.horizons[grain].max(writer.known.horizon(generation));
+                    region.horizons[grain] =
+                        region.horizons[grain].max(writer.known.horizon(generation));
                 }
             });
         }
@@ -71,9 +76,16 @@ impl Map<'_> {
         }
     }
 
-    /// Hands every grain of the regions that `writer` wrote to `take`, with the generation, up to the last acknowledged write.
-    fn each(&mut self, writer: &Writer<'_>, tick: &mut dyn FnMut(u64), take: &mut dyn FnMut(&mut Region, usize, u32)) {
-        let is_near = |region: &Region| writer.worker.extents.iter().any(|extent| extent.file == region.file);
+    /// Hands every grain of the regions that `writer` wrote to `take`, with the generation, up to
+    /// the last acknowledged write.
+    fn each(
+        &mut self,
+        writer: &Writer<'_>,
+        tick: &mut dyn FnMut(u64),
+        take: &mut dyn FnMut(&mut Region, usize, u32),
+    ) {
+        let is_near =
+            |region: &Region| writer.worker.extents.iter().any(|extent| extent.file == region.file);
         if !self.regions.iter().any(is_near) {
             return;
         }

@@ -62,7 +62,8 @@ enum Brought<'b> {
 }
 
 impl Scan<'_> {
-    /// Reads the region of `file` and judges it. `tick` hears now and then how many bytes were read since it was last called.
+    /// Reads the region of `file` and judges it. `tick` hears now and then how many bytes were read
+    /// since it was last called.
     pub(super) fn run(&self, file: &OwnedFd, tick: &mut dyn FnMut(u64)) -> Tally {
         let start = self.region.first * self.grain as u64;
         let end = (start + self.region.floors.len() as u64 * self.grain as u64).min(self.size);
@@ -97,8 +98,16 @@ impl Scan<'_> {
         all.into_inner().unwrap_or_default()
     }
 
-    /// Reads and judges `length` bytes with the help of `buffer`, block by block where they cannot be read as a whole.
-    fn chunk(&self, file: &OwnedFd, offset: u64, length: usize, buffer: &mut [u8], tally: &mut Tally) {
+    /// Reads and judges `length` bytes with the help of `buffer`, block by block where they cannot
+    /// be read as a whole.
+    fn chunk(
+        &self,
+        file: &OwnedFd,
+        offset: u64,
+        length: usize,
+        buffer: &mut [u8],
+        tally: &mut Tally,
+    ) {
         // Direct I/O takes whole pages only; what stands behind the end does not come back.
         let brought = read(file, offset, &mut buffer[..length.next_multiple_of(PAGE)]);
         self.progress.step();
@@ -113,8 +122,12 @@ impl Scan<'_> {
             let brought = read(file, offset, block);
             self.progress.step();
             match brought {
-                Brought::Bytes(bytes) if bytes.len() == length => self.judge_chunk(offset, block, tally),
-                Brought::Bytes(_) => self.missing(offset, "nothing: the file ends before it".to_owned(), tally),
+                Brought::Bytes(bytes) if bytes.len() == length => {
+                    self.judge_chunk(offset, block, tally)
+                }
+                Brought::Bytes(_) => {
+                    self.missing(offset, "nothing: the file ends before it".to_owned(), tally)
+                }
                 Brought::Failed(error) => self.missing(offset, format!("an error: {error}"), tally),
             }
         }
@@ -125,7 +138,10 @@ impl Scan<'_> {
         let generation = self.floor(offset);
         let expected = Damage::expected_in_words(generation);
         tally.file.blocks += 1;
-        tally.damaged(Hit { offset, kind: DamageKind::Unreadable, generation, expected, found }, self.kept);
+        tally.damaged(
+            Hit { offset, kind: DamageKind::Unreadable, generation, expected, found },
+            self.kept,
+        );
     }
 
     fn floor(&self, offset: u64) -> u32 {
@@ -135,7 +151,8 @@ impl Scan<'_> {
 
     /// Judges whole blocks that stand at `offset`.
     fn judge_chunk(&self, offset: u64, bytes: &[u8], tally: &mut Tally) {
-        // What was found out about the neighbours of the last lost block, which the next one mostly shares.
+        // What was found out about the neighbours of the last lost block, which the next one mostly
+        // shares.
         let mut neighbours = (0..0, false);
         for (index, block) in bytes.chunks(self.grain).enumerate() {
             let place = offset + (index * self.grain) as u64;
@@ -158,9 +175,22 @@ impl Scan<'_> {
                         }
                     };
                     let (file, ours) = (self.region.file, self.identity.run);
-                    let of_engine = Damage { kind: kind_of(kind), file, offset: at, expected: floor, found, ours };
+                    let of_engine = Damage {
+                        kind: kind_of(kind),
+                        file,
+                        offset: at,
+                        expected: floor,
+                        found,
+                        ours,
+                    };
                     let expected = Damage::expected_in_words(floor);
-                    let hit = Hit { offset: at, kind, generation: floor, expected, found: of_engine.to_string() };
+                    let hit = Hit {
+                        offset: at,
+                        kind,
+                        generation: floor,
+                        expected,
+                        found: of_engine.to_string(),
+                    };
                     tally.damaged(hit, self.kept);
                 }
             }
@@ -186,7 +216,9 @@ impl Scan<'_> {
     /// Whether the sector at `offset` may have been trimmed.
     fn is_given_back(&self, offset: u64) -> bool {
         self.given_back.iter().any(|extent| {
-            extent.file == self.region.file && offset >= extent.offset && offset - extent.offset < extent.length
+            extent.file == self.region.file
+                && offset >= extent.offset
+                && offset - extent.offset < extent.length
         })
     }
 
@@ -196,11 +228,13 @@ impl Scan<'_> {
         sectors.any(|(index, sector)| {
             let place = offset + (index * SECTOR) as u64;
             let found = read_header(sector);
-            matches!(found, Found::Whole(_)) && self.identity.judge(found, self.region.file, place, floor).is_none()
+            matches!(found, Found::Whole(_))
+                && self.identity.judge(found, self.region.file, place, floor).is_none()
         })
     }
 
-    /// The blocks around block `index` of a chunk that the same write went to, and whether any of them holds it.
+    /// The blocks around block `index` of a chunk that the same write went to, and whether any of
+    /// them holds it.
     fn neighbours(&self, offset: u64, bytes: &[u8], index: usize) -> (Range<usize>, bool) {
         let place = |index: usize| offset + (index * self.grain) as u64;
         let generation = self.floor(place(index));
@@ -211,7 +245,9 @@ impl Scan<'_> {
         let holds = |index: usize| {
             let sector = bytes[index * self.grain..].first_chunk::<SECTOR>().map(read_header);
             let is_it = |header: &Header| {
-                header.run == self.identity.run && header.generation == generation && header.offset == place(index)
+                header.run == self.identity.run
+                    && header.generation == generation
+                    && header.offset == place(index)
             };
             matches!(sector, Some(Found::Whole(header)) if is_it(&header))
         };
@@ -269,7 +305,8 @@ fn read<'b>(file: &OwnedFd, offset: u64, buffer: &'b mut [u8]) -> Brought<'b> {
             Ok(0) => break,
             Ok(count) => {
                 filled += count;
-                // Only at its end does a file give a part of a sector, and direct I/O cannot go on from there.
+                // Only at its end does a file give a part of a sector, and direct I/O cannot go on
+                // from there.
                 if count % SECTOR != 0 {
                     break;
                 }

@@ -1,5 +1,5 @@
-//! Whether a plan from a run file can be run again at all. A run file may come from anybody: what passes here makes no generator panic or
-//! loop for ever.
+//! Whether a plan from a run file can be run again at all. A run file may come from anybody: what
+//! passes here makes no generator panic or loop for ever.
 
 use model::load::SizeMix;
 use model::plan::{HostPlan, Stop, TargetFile, Work, Worker};
@@ -22,7 +22,10 @@ pub(super) fn check(plan: &HostPlan) -> Result<(), &'static str> {
     }
     for stage in &plan.stages {
         for worker in &stage.workers {
-            let work = stage.works.get(worker.work as usize).ok_or("a worker of its plan has nothing to do")?;
+            let work = stage
+                .works
+                .get(worker.work as usize)
+                .ok_or("a worker of its plan has nothing to do")?;
             if work.writes() {
                 check_work(work)?;
                 check_worker(work, worker, &files)?;
@@ -44,7 +47,8 @@ fn check_work(work: &Work) -> Result<(), &'static str> {
 }
 
 fn is_mix(mix: &SizeMix) -> bool {
-    let is_part = |(size, weight): &(model::Bytes, u32)| (1..=LARGEST_BLOCK).contains(&size.0) && *weight > 0;
+    let is_part =
+        |(size, weight): &(model::Bytes, u32)| (1..=LARGEST_BLOCK).contains(&size.0) && *weight > 0;
     (1..=MOST_PARTS).contains(&mix.parts.len()) && mix.parts.iter().all(is_part)
 }
 
@@ -69,14 +73,30 @@ mod tests {
     use model::units::{Bytes, Nanos, Percent};
 
     fn worker(offset: u64, length: u64) -> Worker {
-        Worker { work: 0, seed: 1, turn: (0, 1), extents: vec![Extent { file: 0, offset, length }], files: None }
+        Worker {
+            work: 0,
+            seed: 1,
+            turn: (0, 1),
+            extents: vec![Extent { file: 0, offset, length }],
+            files: None,
+        }
     }
 
     #[test]
     fn what_would_make_a_generator_panic_is_refused() {
         let file = TargetFile { path: "a".into(), size: Bytes(1 << 20) };
-        let work = |size| Work::simple(Bytes(size), Percent::ZERO, Access::Random, 1, Stop::After(Nanos::seconds(1)));
-        let both = |work: &Work, worker: &Worker| check_work(work).and_then(|()| check_worker(work, worker, &[&file]));
+        let work = |size| {
+            Work::simple(
+                Bytes(size),
+                Percent::ZERO,
+                Access::Random,
+                1,
+                Stop::After(Nanos::seconds(1)),
+            )
+        };
+        let both = |work: &Work, worker: &Worker| {
+            check_work(work).and_then(|()| check_worker(work, worker, &[&file]))
+        };
         assert_eq!(both(&work(4096), &worker(0, 1 << 20)), Ok(()));
         assert!(both(&work(0), &worker(0, 1 << 20)).is_err());
         assert!(both(&work(4096), &worker(0, 4095)).is_err(), "no room for a block");

@@ -1,4 +1,5 @@
-//! A model of a target that loses, delays and tears writes, against which the record's word is held.
+//! A model of a target that loses, delays and tears writes, against which the record's word is
+//! held.
 
 use super::*;
 use crate::contents::{HostContents, SECTOR, WorkerContents};
@@ -9,7 +10,9 @@ use model::audit::DamageKind;
 use model::event::HostStart;
 use model::load::SizeMix;
 use model::plan::FleetPolicy;
-use model::plan::{Contents, EngineSettings, Extent, Plan, PlannedTarget, Stage, Target, Work, Worker};
+use model::plan::{
+    Contents, EngineSettings, Extent, Plan, PlannedTarget, Stage, Target, Work, Worker,
+};
 use model::rng::Rng;
 use model::sample::WorkerSample;
 use model::spec::{Backend, OnLostHost};
@@ -20,18 +23,35 @@ use std::path::Path;
 const FILE: u64 = 512 << 10;
 const DEPTH: usize = 8;
 
-/// One file or two, prepared, and then loaded by `work` with two workers until somebody pulls the plug.
+/// One file or two, prepared, and then loaded by `work` with two workers until somebody pulls the
+/// plug.
 fn host_plan(root: &Path, works: &[Work], files: u32, grain: u64) -> HostPlan {
     let root = root.to_str().expect("UTF-8").to_owned();
-    let file = |number: u32| TargetFile { path: format!("{root}/data-{number:05}.bin"), size: Bytes(FILE) };
+    let file = |number: u32| TargetFile {
+        path: format!("{root}/data-{number:05}.bin"),
+        size: Bytes(FILE),
+    };
     let stage = |(number, work): (usize, &Work)| {
         let half = FILE / 2;
         let worker = |place: u64| {
-            let extents = (0..files).map(|file| Extent { file, offset: place * half, length: half }).collect();
-            Worker { work: 0, seed: 1000 * number as u64 + place, turn: (0, 1), extents, files: None }
+            let extents = (0..files)
+                .map(|file| Extent { file, offset: place * half, length: half })
+                .collect();
+            Worker {
+                work: 0,
+                seed: 1000 * number as u64 + place,
+                turn: (0, 1),
+                extents,
+                files: None,
+            }
         };
         let kind = if number == 0 { StageKind::Prepare } else { StageKind::Measure };
-        HostStage { stage: number as u32, kind, works: vec![work.clone()], workers: (0..2).map(worker).collect() }
+        HostStage {
+            stage: number as u32,
+            kind,
+            works: vec![work.clone()],
+            workers: (0..2).map(worker).collect(),
+        }
     };
     let engine = EngineSettings {
         direct: false,
@@ -52,7 +72,8 @@ fn host_plan(root: &Path, works: &[Work], files: u32, grain: u64) -> HostPlan {
 }
 
 fn plan(host: &HostPlan) -> Plan {
-    let stage = |stage: &HostStage| Stage { kind: stage.kind, point: None, works: stage.works.clone() };
+    let stage =
+        |stage: &HostStage| Stage { kind: stage.kind, point: None, works: stage.works.clone() };
     Plan {
         run_id: host.run_id.clone(),
         suite: "s".into(),
@@ -66,7 +87,11 @@ fn plan(host: &HostPlan) -> Plan {
         hosts_from: vec![],
         origin: model::plan::Origin::default(),
         places: vec![],
-        fleet: FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10) },
+        fleet: FleetPolicy {
+            on_lost_host: OnLostHost::Abort,
+            quorum: 1,
+            lost_after: Nanos::seconds(10),
+        },
         points: Vec::new(),
         stages: host.stages.iter().map(stage).collect(),
         hosts: vec![host.clone()],
@@ -122,7 +147,13 @@ impl Sim<'_> {
         let Some(request) = self.generator.next_request() else { return false };
         let busy = |slot: &u32| self.sent.iter().any(|sent| sent.io.slot == *slot);
         let slot = (0..DEPTH as u32).find(|slot| !busy(slot)).expect("a free slot");
-        let io = Io { slot, op: request.op, file: request.file, offset: request.offset, length: request.length };
+        let io = Io {
+            slot,
+            op: request.op,
+            file: request.file,
+            offset: request.offset,
+            length: request.length,
+        };
         let mut bytes = vec![0; io.length as usize];
         match io.op {
             Op::Write => self.contents.write_begins(&io, &mut bytes),
@@ -143,7 +174,8 @@ impl Sim<'_> {
         match io.op {
             Op::Write if self.fails && self.rng.below(50) == 0 => {
                 // Some of it may be there all the same.
-                let part = self.rng.below(u64::from(io.length) / SECTOR as u64 + 1) as usize * SECTOR;
+                let part =
+                    self.rng.below(u64::from(io.length) / SECTOR as u64 + 1) as usize * SECTOR;
                 disk.cache[io.file as usize][place][..part].copy_from_slice(&bytes[..part]);
                 result = -5;
             }
@@ -168,15 +200,18 @@ impl Sim<'_> {
     fn crash(mut self, disk: &mut Disk) {
         for sent in std::mem::take(&mut self.sent) {
             if sent.io.op == Op::Write {
-                let part = self.rng.below(u64::from(sent.io.length) / SECTOR as u64 + 1) as usize * SECTOR;
+                let part =
+                    self.rng.below(u64::from(sent.io.length) / SECTOR as u64 + 1) as usize * SECTOR;
                 let start = sent.io.offset as usize;
-                disk.cache[sent.io.file as usize][start..start + part].copy_from_slice(&sent.bytes[..part]);
+                disk.cache[sent.io.file as usize][start..start + part]
+                    .copy_from_slice(&sent.bytes[..part]);
             }
         }
     }
 }
 
-/// Runs all stages under the model; the last is cut off at some instant after its last recorded interval.
+/// Runs all stages under the model; the last is cut off at some instant after its last recorded
+/// interval.
 fn crashed(host: &HostPlan, seed: u64, fails: bool) -> (Record, Disk) {
     let mut rng = Rng::new(seed);
     let contents = HostContents::new(host);
@@ -186,18 +221,34 @@ fn crashed(host: &HostPlan, seed: u64, fails: bool) -> (Record, Disk) {
     for (number, stage) in host.stages.iter().enumerate() {
         let is_amount = stage.stop() == Stop::Amount;
         let mut samples: Vec<IntervalSample> = Vec::new();
-        let all: Vec<WorkerContents> =
-            stage.workers.iter().map(|worker| contents.worker(&stage.works[0], DEPTH, worker.seed)).collect();
+        let all: Vec<WorkerContents> = stage
+            .workers
+            .iter()
+            .map(|worker| contents.worker(&stage.works[0], DEPTH, worker.seed))
+            .collect();
         for (place, (worker, contents)) in stage.workers.iter().zip(all).enumerate() {
             let work = &stage.works[0];
             let generator = Generator::new(work, worker);
             let fails = fails && !is_amount;
-            let mut sim = Sim { contents, generator, sent: Vec::new(), rng: &mut rng, dsync: work.dsync, fails };
+            let mut sim = Sim {
+                contents,
+                generator,
+                sent: Vec::new(),
+                rng: &mut rng,
+                dsync: work.dsync,
+                fails,
+            };
             for interval in 0.. {
                 let goes_on = sim.go(&mut disk, 400);
                 let mark = sim.contents.mark();
                 assert!(mark.is_some(), "a checked worker leaves marks");
-                let of = WorkerSample { worker: place as u32, cpu_user_ns: 0, cpu_system_ns: 0, ops: Vec::new(), mark };
+                let of = WorkerSample {
+                    worker: place as u32,
+                    cpu_user_ns: 0,
+                    cpu_system_ns: 0,
+                    ops: Vec::new(),
+                    mark,
+                };
                 samples.push(IntervalSample {
                     stage: number as u32,
                     host: 0,
@@ -266,9 +317,18 @@ fn shapes() -> Vec<(Work, u64)> {
     dsync.dsync = true;
     let mut trimmed = load(4096, 20, Access::Random);
     trimmed.trim = Percent::of(10);
-    let plain = [Access::Random, Access::Permutation, Access::Zipf, Access::Pareto, Access::HotSpot];
-    let mut all: Vec<(Work, u64)> = plain.into_iter().map(|access| (load(4096, 0, access), 4096)).collect();
-    all.extend([(mix, 4096), (streams, 8192), (half, 4096), (synced, 4096), (dsync, 4096), (trimmed, 4096)]);
+    let plain =
+        [Access::Random, Access::Permutation, Access::Zipf, Access::Pareto, Access::HotSpot];
+    let mut all: Vec<(Work, u64)> =
+        plain.into_iter().map(|access| (load(4096, 0, access), 4096)).collect();
+    all.extend([
+        (mix, 4096),
+        (streams, 8192),
+        (half, 4096),
+        (synced, 4096),
+        (dsync, 4096),
+        (trimmed, 4096),
+    ]);
     all.push((load(65_536, 20, Access::Random), 65_536));
     all
 }
@@ -284,9 +344,17 @@ fn after_a_crash_at_any_instant_nothing_is_missed_where_nothing_is_missing() {
             save(&host, &disk.cache);
             let audit = looked(&record, Basis::Completed);
             assert!(audit.is_clean(), "shape {shape}, seed {seed}: {:?}", audit.findings);
-            assert!(audit.acknowledged_writes > 1000 / (grain / 4096), "{}", audit.acknowledged_writes);
+            assert!(
+                audit.acknowledged_writes > 1000 / (grain / 4096),
+                "{}",
+                audit.acknowledged_writes
+            );
             let blocks: u64 = audit.files.iter().map(|file| file.good).sum();
-            assert_eq!(blocks, host.files().count() as u64 * FILE / grain, "everything was prepared");
+            assert_eq!(
+                blocks,
+                host.files().count() as u64 * FILE / grain,
+                "everything was prepared"
+            );
             save(&host, &disk.platter);
             let audit = looked(&record, Basis::Durable);
             assert!(audit.is_clean(), "durable, shape {shape}, seed {seed}: {:?}", audit.findings);
@@ -301,22 +369,31 @@ fn what_was_not_durable_is_missed_after_a_power_cut_only_if_completed_is_asked_f
     synced.fsync_every = 50;
     let host = host_plan(folder.path(), &[prepare(), synced], 1, 4096);
     let mut first = None;
-    // Where a sync followed the last record before the plug was pulled, nothing is missing either way.
+    // Where a sync followed the last record before the plug was pulled, nothing is missing either
+    // way.
     for seed in 0..20 {
         let (record, disk) = crashed(&host, seed, false);
         save(&host, &disk.platter);
-        let (durable, completed) = (looked(&record, Basis::Durable), looked(&record, Basis::Completed));
+        let (durable, completed) =
+            (looked(&record, Basis::Durable), looked(&record, Basis::Completed));
         assert!(durable.is_clean(), "seed {seed}: {:?}", durable.findings);
-        assert!(durable.acknowledged_writes > 400 && durable.acknowledged_writes < completed.acknowledged_writes);
+        assert!(
+            durable.acknowledged_writes > 400
+                && durable.acknowledged_writes < completed.acknowledged_writes
+        );
         let [_, rest @ ..] = completed.damaged();
         assert_eq!(rest, [0; 4], "what is missing is missing as a whole");
         first = first.or(completed.findings.into_iter().next());
     }
     let first = first.expect("some acknowledged write was never made durable");
-    assert!(first.acknowledged.as_deref().is_some_and(|told| told.contains("in stage 1 (measure)")), "{first:?}");
+    assert!(
+        first.acknowledged.as_deref().is_some_and(|told| told.contains("in stage 1 (measure)")),
+        "{first:?}"
+    );
 }
 
-/// With one request at a time, the record knows exactly what stands where: any block that is put back to an earlier state is found.
+/// With one request at a time, the record knows exactly what stands where: any block that is put
+/// back to an earlier state is found.
 #[test]
 fn every_acknowledged_write_that_is_taken_back_is_found_where_none_overtook_it() {
     let folder = tempfile::tempdir().expect("a directory");
@@ -332,13 +409,23 @@ fn every_acknowledged_write_that_is_taken_back_is_found_where_none_overtook_it()
     assert!(looked(&only_prepared, Basis::Completed).is_clean());
     let audit = looked(&record, Basis::Completed);
     let [lost, rest @ ..] = audit.damaged();
-    assert!(lost >= 120 && rest == [0; 4], "nearly every block was written again: {:?}", audit.damaged());
+    assert!(
+        lost >= 120 && rest == [0; 4],
+        "nearly every block was written again: {:?}",
+        audit.damaged()
+    );
     assert_eq!(audit.findings.len(), 16, "the first are told, all are counted");
     assert!(audit.findings.is_sorted_by_key(|finding| finding.offset));
     // A mark that contradicts itself is no reason to panic.
     let mark = record.stages[1].samples[0].workers[0].mark.as_mut().expect("a mark");
     mark.completed = u32::MAX;
-    let options = AuditOptions { basis: Basis::Completed, targets: &[], host: None, scenario: None, kept: 16 };
+    let options = AuditOptions {
+        basis: Basis::Completed,
+        targets: &[],
+        host: None,
+        scenario: None,
+        kept: 16,
+    };
     assert!(matches!(audit_error(&record, &options), AuditError::RunFile(_)));
 }
 
@@ -360,7 +447,8 @@ fn each_kind_of_damage_is_told_with_its_place() {
     // Blocks that were written again, and are not under way at the end: the marks say so.
     save(&host, &old.cache);
     let written = looked(&record, Basis::Completed);
-    let places: Vec<usize> = written.findings.iter().map(|finding| finding.offset as usize / 8192).collect();
+    let places: Vec<usize> =
+        written.findings.iter().map(|finding| finding.offset as usize / 8192).collect();
     let [one, two, three, four, five] = places[..5] else { panic!("{places:?}") };
 
     let mut file = disk.cache[0].clone();
@@ -373,7 +461,8 @@ fn each_kind_of_damage_is_told_with_its_place() {
     file.truncate(FILE as usize - 8192);
     save(&host, &[file]);
     let audit = looked(&record, Basis::Completed);
-    let told: Vec<(DamageKind, u64)> = audit.findings.iter().map(|finding| (finding.kind, finding.offset)).collect();
+    let told: Vec<(DamageKind, u64)> =
+        audit.findings.iter().map(|finding| (finding.kind, finding.offset)).collect();
     let at = |number: usize, within: u64| number as u64 * 8192 + within;
     let mut expected = vec![
         (DamageKind::Corrupt, at(one, 512)),
@@ -386,10 +475,17 @@ fn each_kind_of_damage_is_told_with_its_place() {
     expected.sort_by_key(|(_, offset)| *offset);
     assert_eq!(told, expected, "{:#?}", audit.findings);
     assert_eq!(audit.damaged(), [2, 1, 1, 1, 1]);
-    let few = AuditOptions { basis: Basis::Completed, targets: &[], host: None, scenario: None, kept: 5 };
+    let few =
+        AuditOptions { basis: Basis::Completed, targets: &[], host: None, scenario: None, kept: 5 };
     let few = audit_ok(&record, &few);
-    let kinds: std::collections::BTreeSet<&str> = few.findings.iter().map(|finding| finding.kind.word()).collect();
-    assert_eq!((few.findings.len(), kinds.len()), (5, 5), "one of each kind before two of one: {:?}", few.findings);
+    let kinds: std::collections::BTreeSet<&str> =
+        few.findings.iter().map(|finding| finding.kind.word()).collect();
+    assert_eq!(
+        (few.findings.len(), kinds.len()),
+        (5, 5),
+        "one of each kind before two of one: {:?}",
+        few.findings
+    );
     let zeros = audit.findings.iter().find(|finding| finding.offset == at(four, 0)).expect("told");
     assert_eq!(zeros.found, "zeros");
     assert_eq!(audit.files[0].good, FILE / 8192 - 6);
@@ -402,7 +498,13 @@ fn a_layout_that_does_not_fit_at_once_is_gone_through_piece_by_piece() {
     let (record, mut disk) = crashed(&host, 5, false);
     disk.cache[1][8192] ^= 1;
     save(&host, &disk.cache);
-    let options = AuditOptions { basis: Basis::Completed, targets: &[], host: None, scenario: None, kept: 16 };
+    let options = AuditOptions {
+        basis: Basis::Completed,
+        targets: &[],
+        host: None,
+        scenario: None,
+        kept: 16,
+    };
     let whole = look(&record, &options, &Progress::default(), &mut |_| {}).expect("looked at");
     let places = places::open(&host, &[], &Progress::default()).expect("there");
     let (mut replayed, mut read) = (0, (0, 0));
@@ -420,8 +522,10 @@ fn a_layout_that_does_not_fit_at_once_is_gone_through_piece_by_piece() {
     assert!(replayed > 0);
     assert_eq!(read, (2 * FILE, 2 * FILE));
 
-    let files =
-        [TargetFile { path: "a".into(), size: Bytes(5 << 20) }, TargetFile { path: "b".into(), size: Bytes(1) }];
+    let files = [
+        TargetFile { path: "a".into(), size: Bytes(5 << 20) },
+        TargetFile { path: "b".into(), size: Bytes(1) },
+    ];
     let files: Vec<&TargetFile> = files.iter().collect();
     let expected = [vec![(0, 0, 512)], vec![(0, 512, 512)], vec![(0, 1024, 256), (1, 0, 1)]];
     assert_eq!(batches(&files, 4096, 512), expected);
@@ -445,14 +549,26 @@ fn data_that_moved_are_found_where_they_are_said_to_be_and_other_runs_are_not_ta
         std::fs::rename(there.join(file), here.join(file)).expect("moves");
     }
     let moved = [here.to_str().expect("UTF-8").to_owned()];
-    let options = AuditOptions { basis: Basis::Completed, targets: &moved, host: Some("h"), scenario: None, kept: 16 };
+    let options = AuditOptions {
+        basis: Basis::Completed,
+        targets: &moved,
+        host: Some("h"),
+        scenario: None,
+        kept: 16,
+    };
     let audit = look(&record, &options, &Progress::default(), &mut |_| {}).expect("looked at");
     assert!(audit.is_clean() && audit.files[1].path.starts_with(&moved[0]));
     let gone = audit_error(&record, &AuditOptions { targets: &[], ..options });
     assert!(gone.to_string().contains("--target"), "{gone}");
-    assert!(matches!(audit_error(&record, &AuditOptions { host: Some("x"), ..options }), AuditError::Usage(_)));
+    assert!(matches!(
+        audit_error(&record, &AuditOptions { host: Some("x"), ..options }),
+        AuditError::Usage(_)
+    ));
     let two = [moved[0].clone(), moved[0].clone()];
-    assert!(matches!(audit_error(&record, &AuditOptions { targets: &two, ..options }), AuditError::Usage(_)));
+    assert!(matches!(
+        audit_error(&record, &AuditOptions { targets: &two, ..options }),
+        AuditError::Usage(_)
+    ));
 
     let marker = r#"{"made_by":"plimsoll","run_id":"another","pid":1,"made_directory":true}"#;
     std::fs::write(here.join(model::testbed::MARKER), marker).expect("writes");
@@ -460,8 +576,8 @@ fn data_that_moved_are_found_where_they_are_said_to_be_and_other_runs_are_not_ta
     assert!(other.to_string().contains("another run, another"), "{other}");
 }
 
-/// The runs of two scenarios as one, each on a layout of its own: `numbers` are those that the stages of each have in it, and nothing from stage
-/// `until` on has begun.
+/// The runs of two scenarios as one, each on a layout of its own: `numbers` are those that the
+/// stages of each have in it, and nothing from stage `until` on has begun.
 fn joined(runs: [(&HostPlan, &Record); 2], numbers: [[u32; 2]; 2], until: u32) -> Record {
     let mut whole = HostPlan { targets: Vec::new(), stages: Vec::new(), ..runs[0].0.clone() };
     let mut recorded = Vec::new();
@@ -473,7 +589,9 @@ fn joined(runs: [(&HostPlan, &Record); 2], numbers: [[u32; 2]; 2], until: u32) -
             extents.for_each(|extent| extent.file += place as u32);
             whole.stages.push(stage);
         }
-        for (stage, number) in record.stages.iter().zip(numbers).filter(|(_, number)| *number < until) {
+        for (stage, number) in
+            record.stages.iter().zip(numbers).filter(|(_, number)| *number < until)
+        {
             let mut stage = stage.clone();
             stage.stage = number;
             stage.samples.iter_mut().for_each(|sample| sample.stage = number);
@@ -481,7 +599,12 @@ fn joined(runs: [(&HostPlan, &Record); 2], numbers: [[u32; 2]; 2], until: u32) -
         }
         let targets = place as u32..place as u32 + 1;
         let engine = plan.engine.clone();
-        whole.parts.push(model::plan::Part { stages: numbers.to_vec(), targets, trees: 0..0, engine });
+        whole.parts.push(model::plan::Part {
+            stages: numbers.to_vec(),
+            targets,
+            trees: 0..0,
+            engine,
+        });
     }
     whole.stages.sort_by_key(|stage| stage.stage);
     recorded.sort_by_key(|stage| stage.stage);
@@ -504,21 +627,30 @@ fn of_several_layouts_those_that_stood_when_the_record_ended_are_looked_at() {
         save(host, &disk.cache);
     }
     let both = [(&hosts[0], &runs[0].0), (&hosts[1], &runs[1].0)];
-    let paths = |audit: &Audit| audit.files.iter().map(|file| file.path.clone()).collect::<Vec<_>>();
+    let paths =
+        |audit: &Audit| audit.files.iter().map(|file| file.path.clone()).collect::<Vec<_>>();
     let alone = [looked(&runs[0].0, Basis::Completed), looked(&runs[1].0, Basis::Completed)];
-    let gone =
-        |audit: &Audit| audit.notes.iter().filter(|note| note.contains("not checked")).cloned().collect::<Vec<_>>();
+    let gone = |audit: &Audit| {
+        audit.notes.iter().filter(|note| note.contains("not checked")).cloned().collect::<Vec<_>>()
+    };
 
     // One after the other: the first was removed, or the second not yet begun.
     let (first, second) = ([0, 1], [2, 3]);
     let last = looked(&joined(both, [first, second], 4), Basis::Completed);
-    assert_eq!((paths(&last), last.acknowledged_writes), (paths(&alone[1]), alone[1].acknowledged_writes));
+    assert_eq!(
+        (paths(&last), last.acknowledged_writes),
+        (paths(&alone[1]), alone[1].acknowledged_writes)
+    );
     assert!(last.is_clean() && gone(&last)[0].contains("removed"), "{last:?}");
     let cut = looked(&joined(both, [first, second], 2), Basis::Completed);
-    assert_eq!((paths(&cut), cut.acknowledged_writes), (paths(&alone[0]), alone[0].acknowledged_writes));
+    assert_eq!(
+        (paths(&cut), cut.acknowledged_writes),
+        (paths(&alone[0]), alone[0].acknowledged_writes)
+    );
     assert!(cut.is_clean() && gone(&cut)[0].contains("not yet laid out"), "{cut:?}");
 
-    // Side by side, and killed in the last stage of the first: both stand, and damage to the second is found.
+    // Side by side, and killed in the last stage of the first: both stand, and damage to the second
+    // is found.
     let side = joined(both, [[0, 2], [1, 3]], 3);
     let whole = looked(&side, Basis::Completed);
     assert_eq!(paths(&whole), [paths(&alone[0]), paths(&alone[1])].concat());
@@ -526,7 +658,13 @@ fn of_several_layouts_those_that_stood_when_the_record_ended_are_looked_at() {
     std::fs::write(&alone[1].files[0].path, vec![7; FILE as usize]).expect("writes");
     assert!(!looked(&side, Basis::Completed).is_clean());
     let moved = [folder.path().to_str().expect("UTF-8").to_owned()];
-    let options = AuditOptions { basis: Basis::Completed, targets: &moved, host: None, scenario: None, kept: 16 };
+    let options = AuditOptions {
+        basis: Basis::Completed,
+        targets: &moved,
+        host: None,
+        scenario: None,
+        kept: 16,
+    };
     let few = audit_error(&side, &options).to_string();
     assert!(few.contains("the layouts that stand have 2 targets"), "{few}");
 }

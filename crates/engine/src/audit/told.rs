@@ -1,10 +1,12 @@
-//! Which damaged blocks are told one by one: the first ones, but of every kind. A file that ends early would otherwise fill the list with its missing
-//! blocks, and the one misdirected write among them would only be counted.
+//! Which damaged blocks are told one by one: the first ones, but of every kind. A file that ends
+//! early would otherwise fill the list with its missing blocks, and the one misdirected write among
+//! them would only be counted.
 
 use model::audit::DamageKind;
 
-/// How many blocks of each kind are told, where `found` has the kind of each and `kept` are told together: the kinds take turns, the one that comes
-/// first before the others, until the list is full.
+/// How many blocks of each kind are told, where `found` has the kind of each and `kept` are told
+/// together: the kinds take turns, the one that comes first before the others, until the list is
+/// full.
 fn quota(found: &[DamageKind], kept: usize) -> [usize; DamageKind::ALL.len()] {
     let (mut counts, mut told) = ([0; DamageKind::ALL.len()], [0; DamageKind::ALL.len()]);
     let mut turns: Vec<usize> = Vec::with_capacity(DamageKind::ALL.len());
@@ -41,7 +43,11 @@ pub(super) fn keep_in_turns<T>(all: &mut Vec<T>, kind: impl Fn(&T) -> DamageKind
     keep(all, kind, quota(&found, kept));
 }
 
-fn keep<T>(all: &mut Vec<T>, kind: impl Fn(&T) -> DamageKind, mut left: [usize; DamageKind::ALL.len()]) {
+fn keep<T>(
+    all: &mut Vec<T>,
+    kind: impl Fn(&T) -> DamageKind,
+    mut left: [usize; DamageKind::ALL.len()],
+) {
     all.retain(|one| {
         let left = &mut left[index(kind(one))];
         let is_told = *left > 0;
@@ -58,7 +64,8 @@ mod tests {
     #[test]
     fn every_kind_is_told_however_many_there_are_of_another() {
         let of = |kind: DamageKind, count: usize| (0..count).map(move |number| (kind, number));
-        let mut all: Vec<_> = of(Unreadable, 100).chain(of(Corrupt, 1)).chain(of(Lost, 3)).collect();
+        let mut all: Vec<_> =
+            of(Unreadable, 100).chain(of(Corrupt, 1)).chain(of(Lost, 3)).collect();
         keep_of_each(&mut all, |one| one.0, 4);
         assert_eq!(all.len(), 4 + 1 + 3);
         keep_in_turns(&mut all, |one| one.0, 4);

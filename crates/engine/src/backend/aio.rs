@@ -1,6 +1,8 @@
-//! Linux's older asynchronous I/O ("libaio"), straight from the kernel: for kernels and containers without io_uring.
+//! Linux's older asynchronous I/O ("libaio"), straight from the kernel: for kernels and containers
+//! without io_uring.
 //!
-//! Asynchronous only with direct I/O; through the page cache the kernel does one request after the other inside of `io_submit`.
+//! Asynchronous only with direct I/O; through the page cache the kernel does one request after the
+//! other inside of `io_submit`.
 
 use super::{Backend, Setup};
 use crate::buffers::Buffers;
@@ -27,12 +29,14 @@ struct Event {
     second_result: i64,
 }
 
-/// Whether the kernel lets this process have a context and use it, and if not, why. A filter of system calls (seccomp) may let the first through and
-/// not the second.
+/// Whether the kernel lets this process have a context and use it, and if not, why. A filter of
+/// system calls (seccomp) may let the first through and not the second.
 pub(crate) fn is_allowed() -> io::Result<()> {
     let context = Context::new(1)?;
     // SAFETY: of no requests the kernel looks at none, whatever the pointer.
-    let sent = unsafe { libc::syscall(libc::SYS_io_submit, context.0, 0 as libc::c_long, std::ptr::null_mut::<u8>()) };
+    let sent = unsafe {
+        libc::syscall(libc::SYS_io_submit, context.0, 0 as libc::c_long, std::ptr::null_mut::<u8>())
+    };
     if sent < 0 {
         return Err(io::Error::last_os_error());
     }
@@ -40,8 +44,16 @@ pub(crate) fn is_allowed() -> io::Result<()> {
     let mut event = Event::default();
     let (least, most): (libc::c_long, libc::c_long) = (0, 1);
     // SAFETY: there is room for one event; the kernel keeps neither pointer.
-    let came =
-        unsafe { libc::syscall(libc::SYS_io_getevents, context.0, least, most, &raw mut event, &raw mut patience) };
+    let came = unsafe {
+        libc::syscall(
+            libc::SYS_io_getevents,
+            context.0,
+            least,
+            most,
+            &raw mut event,
+            &raw mut patience,
+        )
+    };
     if came < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
@@ -52,21 +64,25 @@ impl Context {
     fn new(depth: u32) -> io::Result<Context> {
         let mut context: libc::c_ulong = 0;
         // SAFETY: the kernel writes one word into `context`, which is 0 as it demands.
-        let failed = unsafe { libc::syscall(libc::SYS_io_setup, libc::c_ulong::from(depth), &raw mut context) } != 0;
+        let failed = unsafe {
+            libc::syscall(libc::SYS_io_setup, libc::c_ulong::from(depth), &raw mut context)
+        } != 0;
         if failed { Err(io::Error::last_os_error()) } else { Ok(Context(context)) }
     }
 }
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: the context is ours. The call waits for what is outstanding, so that nothing writes into the buffers afterwards.
+        // SAFETY: the context is ours. The call waits for what is outstanding, so that nothing
+        // writes into the buffers afterwards.
         unsafe { libc::syscall(libc::SYS_io_destroy, self.0) };
     }
 }
 
 /// A worker's context with a control block for each slot.
 pub(crate) struct Aio {
-    // Before the buffers: fields are dropped in this order, and the context's end waits for the kernel.
+    // Before the buffers: fields are dropped in this order, and the context's end waits for the
+    // kernel.
     context: Context,
     files: Box<[RawFd]>,
     buffers: Buffers,
@@ -118,8 +134,10 @@ impl Aio {
     fn send(&mut self) -> io::Result<()> {
         let mut sent = 0;
         while sent < self.ready.len() {
-            let (count, first) = ((self.ready.len() - sent) as libc::c_long, self.ready[sent..].as_mut_ptr());
-            // SAFETY: the pointers are those of `blocks`, whose buffers and files live as long as the context.
+            let (count, first) =
+                ((self.ready.len() - sent) as libc::c_long, self.ready[sent..].as_mut_ptr());
+            // SAFETY: the pointers are those of `blocks`, whose buffers and files live as long as
+            // the context.
             let taken = unsafe { libc::syscall(libc::SYS_io_submit, self.context.0, count, first) };
             if taken > 0 {
                 sent += taken as usize;
@@ -171,7 +189,8 @@ fn refusal(taken: libc::c_long, errno: i32) -> Refusal {
 impl Backend for Aio {
     #[inline]
     fn prepare(&mut self, io: &Io) {
-        let index = if io.op == Op::Write { self.write_base + io.slot as usize } else { io.slot as usize };
+        let index =
+            if io.op == Op::Write { self.write_base + io.slot as usize } else { io.slot as usize };
         self.buffers.begin(index, io);
         let block = &mut self.blocks[io.slot as usize];
         block.aio_data = u64::from(io.slot);
@@ -193,7 +212,9 @@ impl Backend for Aio {
                 FDSYNC
             }
             // The plan refuses libaio for a workload that trims, and no fallback takes it.
-            Op::Trim => return self.refused.push(Completion { slot: io.slot, result: -libc::EOPNOTSUPP }),
+            Op::Trim => {
+                return self.refused.push(Completion { slot: io.slot, result: -libc::EOPNOTSUPP });
+            }
             op => unreachable!("{op} goes to no backend"),
         };
         self.ready.push(&raw mut *block);
@@ -210,7 +231,8 @@ impl Backend for Aio {
             tv_sec: (patience_ns / 1_000_000_000) as libc::time_t,
             tv_nsec: (patience_ns % 1_000_000_000) as libc::c_long,
         };
-        // SAFETY: `events` has room for as many as there are slots; the kernel keeps neither pointer.
+        // SAFETY: `events` has room for as many as there are slots; the kernel keeps neither
+        // pointer.
         let came = unsafe {
             libc::syscall(
                 libc::SYS_io_getevents,
@@ -233,7 +255,10 @@ impl Backend for Aio {
     #[inline]
     fn reap(&mut self, mut take: impl FnMut(Completion)) {
         for refused in self.refused.drain(..) {
-            take(Completion { slot: refused.slot, result: self.buffers.end(refused.slot, refused.result) });
+            take(Completion {
+                slot: refused.slot,
+                result: self.buffers.end(refused.slot, refused.result),
+            });
         }
         let arrived = std::mem::take(&mut self.arrived);
         self.outstanding -= arrived;
@@ -272,7 +297,10 @@ mod tests {
             let error = without(&[call], is_allowed).expect_err("forbidden");
             assert_eq!(error.raw_os_error(), Some(libc::EPERM));
         }
-        assert!(without(&[libc::SYS_io_cancel], is_allowed).is_ok(), "what is not forbidden is allowed");
+        assert!(
+            without(&[libc::SYS_io_cancel], is_allowed).is_ok(),
+            "what is not forbidden is allowed"
+        );
     }
 
     #[test]

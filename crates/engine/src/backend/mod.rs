@@ -25,8 +25,8 @@ use model::spec::Poll;
 use std::io;
 use std::os::fd::RawFd;
 
-/// How a trim is asked for: the space goes, the file's size stays. On a block device, the kernel then gives the blocks back where the device
-/// promises zeros for them.
+/// How a trim is asked for: the space goes, the file's size stays. On a block device, the kernel
+/// then gives the blocks back where the device promises zeros for them.
 const TRIM_MODE: libc::c_int = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
 
 /// What a worker brings to its backend.
@@ -55,7 +55,8 @@ impl Setup {
     }
 }
 
-/// A way to the target. A worker calls `prepare` for everything that is due, `submit` once, and takes back what is there.
+/// A way to the target. A worker calls `prepare` for everything that is due, `submit` once, and
+/// takes back what is there.
 pub(crate) trait Backend {
     /// Makes a request ready; the target need not see it before [`submit`](Self::submit).
     fn prepare(&mut self, io: &Io);
@@ -68,7 +69,8 @@ pub(crate) trait Backend {
         }
     }
 
-    /// Sends what is ready and waits until something has completed, but no longer than `patience_ns`; with a patience of 0 not at all.
+    /// Sends what is ready and waits until something has completed, but no longer than
+    /// `patience_ns`; with a patience of 0 not at all.
     ///
     /// # Errors
     /// Only for failures of ours; an error of the target is a completion.
@@ -77,7 +79,8 @@ pub(crate) trait Backend {
     /// Hands over everything that has completed.
     fn reap(&mut self, take: impl FnMut(Completion));
 
-    /// Whether other threads of the kernel take each request over at once: none then waits for the others that are sent with it.
+    /// Whether other threads of the kernel take each request over at once: none then waits for the
+    /// others that are sent with it.
     fn is_carried(&self) -> bool {
         false
     }
@@ -87,7 +90,8 @@ pub(crate) trait Backend {
         None
     }
 
-    /// How far its writes have got since the last time that it was asked; `None` where nothing is checked.
+    /// How far its writes have got since the last time that it was asked; `None` where nothing is
+    /// checked.
     fn mark(&mut self) -> Option<WriteMark> {
         None
     }

@@ -1,4 +1,5 @@
-//! The kernel's request that does nothing, over a ring: all of the way to the target but the target.
+//! The kernel's request that does nothing, over a ring: all of the way to the target but the
+//! target.
 
 use super::Backend;
 use super::uring::{build, wait};
@@ -35,7 +36,9 @@ impl Backend for Nop {
         let mut queue = self.ring.submission();
         while let Some(io) = next() {
             // What the request asked for comes back with it, so that it counts as moved in full.
-            let entry = opcode::Nop::new().build().user_data(u64::from(io.length) << 32 | u64::from(io.slot));
+            let entry = opcode::Nop::new()
+                .build()
+                .user_data(u64::from(io.length) << 32 | u64::from(io.slot));
             // SAFETY: the request refers to no memory and no file.
             let pushed = unsafe { queue.push(&entry) };
             debug_assert!(pushed.is_ok(), "the submission queue is as long as the depth");
@@ -51,7 +54,10 @@ impl Backend for Nop {
     fn reap(&mut self, mut take: impl FnMut(Completion)) {
         for entry in self.ring.completion() {
             let (slot, length) = (entry.user_data() as u32, (entry.user_data() >> 32) as i32);
-            take(Completion { slot, result: if entry.result() == 0 { length } else { entry.result() } });
+            take(Completion {
+                slot,
+                result: if entry.result() == 0 { length } else { entry.result() },
+            });
         }
     }
 }

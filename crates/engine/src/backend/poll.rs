@@ -1,4 +1,5 @@
-//! Whether a worker's ring can be polled: the kernel would refuse each request, or wait for an interrupt in vain, where it cannot.
+//! Whether a worker's ring can be polled: the kernel would refuse each request, or wait for an
+//! interrupt in vain, where it cannot.
 
 use super::Setup;
 use model::spec::Poll;
@@ -9,7 +10,8 @@ use std::os::fd::{BorrowedFd, RawFd};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Facts {
     is_direct: bool,
-    /// Whether the device under it has queues that do not interrupt; `false` also where nobody can say which device that is.
+    /// Whether the device under it has queues that do not interrupt; `false` also where nobody can
+    /// say which device that is.
     has_poll_queues: bool,
 }
 
@@ -18,7 +20,11 @@ pub(super) fn possible(setup: &Setup) -> (Poll, Option<String>) {
     judge(setup.poll, setup.only_moves, setup.files.iter().map(|file| facts(*file)))
 }
 
-fn judge(wanted: Poll, only_moves: bool, mut files: impl Iterator<Item = Facts>) -> (Poll, Option<String>) {
+fn judge(
+    wanted: Poll,
+    only_moves: bool,
+    mut files: impl Iterator<Item = Facts>,
+) -> (Poll, Option<String>) {
     if wanted != Poll::Completions {
         return (wanted, None);
     }
@@ -27,7 +33,9 @@ fn judge(wanted: Poll, only_moves: bool, mut files: impl Iterator<Item = Facts>)
     } else {
         files.find_map(|file| match file {
             Facts { is_direct: false, .. } => Some("not with requests through the page cache"),
-            Facts { has_poll_queues: false, .. } => Some("a device under the target has no poll queues"),
+            Facts { has_poll_queues: false, .. } => {
+                Some("a device under the target has no poll queues")
+            }
             Facts { .. } => None,
         })
     };
@@ -44,7 +52,10 @@ fn facts(file: RawFd) -> Facts {
         let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
         polls(if is_device { stat.st_rdev } else { stat.st_dev })
     });
-    Facts { is_direct: fcntl_getfl(file).is_ok_and(|flags| flags.contains(OFlags::DIRECT)), has_poll_queues }
+    Facts {
+        is_direct: fcntl_getfl(file).is_ok_and(|flags| flags.contains(OFlags::DIRECT)),
+        has_poll_queues,
+    }
 }
 
 /// What the kernel says of a block device, or of that which it is a partition of.
@@ -62,17 +73,24 @@ mod tests {
 
     #[test]
     fn completions_are_polled_only_where_every_file_can_be() {
-        assert_eq!(judge(Poll::Completions, true, [GOOD, GOOD].into_iter()), (Poll::Completions, None));
+        assert_eq!(
+            judge(Poll::Completions, true, [GOOD, GOOD].into_iter()),
+            (Poll::Completions, None)
+        );
         for (bad, word) in [
             (Facts { is_direct: false, ..GOOD }, "page cache"),
             (Facts { has_poll_queues: false, ..GOOD }, "no poll queues"),
         ] {
             let (poll, why) = judge(Poll::Completions, true, [GOOD, bad].into_iter());
             assert_eq!(poll, Poll::None);
-            assert!(why.is_some_and(|why| why.starts_with("poll completions: ") && why.contains(word)));
+            assert!(
+                why.is_some_and(|why| why.starts_with("poll completions: ") && why.contains(word))
+            );
         }
         let (poll, why) = judge(Poll::Completions, false, [GOOD].into_iter());
-        assert!(poll == Poll::None && why.is_some_and(|why| why.contains("besides reads and writes")));
+        assert!(
+            poll == Poll::None && why.is_some_and(|why| why.contains("besides reads and writes"))
+        );
     }
 
     #[test]

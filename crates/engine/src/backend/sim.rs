@@ -1,4 +1,5 @@
-//! Simulated devices in the time of the wall: shows what the engine adds to an answer that is known.
+//! Simulated devices in the time of the wall: shows what the engine adds to an answer that is
+//! known.
 
 use super::Backend;
 use crate::clock::{Clock, Monotonic};
@@ -25,7 +26,12 @@ pub(crate) struct Sim<'a> {
 impl<'a> Sim<'a> {
     pub(crate) fn new(world: &'a Mutex<World>, clock: Monotonic, depth: u32) -> Sim<'a> {
         let depth = depth as usize;
-        Sim { world, clock, ready: Vec::with_capacity(depth), under_way: BinaryHeap::with_capacity(depth) }
+        Sim {
+            world,
+            clock,
+            ready: Vec::with_capacity(depth),
+            under_way: BinaryHeap::with_capacity(depth),
+        }
     }
 }
 

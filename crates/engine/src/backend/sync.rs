@@ -41,21 +41,32 @@ impl Sync {
         let offset = io.offset as libc::off_t;
         let moved = match io.op {
             Op::Read => {
-                // SAFETY: buffer 0 holds at least `length` bytes, and nobody else uses it during the call.
+                // SAFETY: buffer 0 holds at least `length` bytes, and nobody else uses it during
+                // the call.
                 unsafe { libc::pread(file, self.buffers.pointer(0).cast(), length, offset) }
             }
             Op::Write => {
-                let vector = libc::iovec { iov_base: self.buffers.pointer(self.write_base).cast(), iov_len: length };
-                // SAFETY: the buffer holds at least `length` bytes, and nobody else uses it during the call.
+                let vector = libc::iovec {
+                    iov_base: self.buffers.pointer(self.write_base).cast(),
+                    iov_len: length,
+                };
+                // SAFETY: the buffer holds at least `length` bytes, and nobody else uses it during
+                // the call.
                 unsafe { libc::pwritev2(file, &raw const vector, 1, offset, self.write_flags) }
             }
             // SAFETY: the file is open as long as this backend lives.
             Op::Fsync => unsafe { libc::fdatasync(file) as isize },
             // SAFETY: the same.
-            Op::Trim => unsafe { libc::fallocate(file, TRIM_MODE, offset, io.length.into()) as isize },
+            Op::Trim => unsafe {
+                libc::fallocate(file, TRIM_MODE, offset, io.length.into()) as isize
+            },
             op => unreachable!("{op} goes to no backend"),
         };
-        if moved < 0 { -io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) } else { moved as i32 }
+        if moved < 0 {
+            -io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
+        } else {
+            moved as i32
+        }
     }
 }
 
@@ -75,7 +86,8 @@ impl Backend for Sync {
             while result == -libc::EINTR {
                 result = self.call(&io);
             }
-            self.done = Some(Completion { slot: io.slot, result: self.buffers.end(io.slot, result) });
+            self.done =
+                Some(Completion { slot: io.slot, result: self.buffers.end(io.slot, result) });
         }
         Ok(())
     }

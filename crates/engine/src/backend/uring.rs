@@ -13,8 +13,8 @@ use std::os::fd::{BorrowedFd, RawFd};
 /// The largest piece of memory that the kernel registers at once.
 const LARGEST_REGISTERED: usize = 1 << 30;
 
-/// Whether the kernel lets this process have a ring and hand it requests, and if not, why. A filter of system calls (seccomp) may let the first
-/// through and not the second.
+/// Whether the kernel lets this process have a ring and hand it requests, and if not, why. A filter
+/// of system calls (seccomp) may let the first through and not the second.
 pub(crate) fn is_allowed() -> io::Result<()> {
     let mut ring = build(1)?;
     let nop = opcode::Nop::new().build();
@@ -23,10 +23,12 @@ pub(crate) fn is_allowed() -> io::Result<()> {
     ring.submit_and_wait(1).map(drop)
 }
 
-/// How long a thread of the kernel looks for requests in vain before it sleeps, in ms: longer than a worker is away at the end of an interval.
+/// How long a thread of the kernel looks for requests in vain before it sleeps, in ms: longer than
+/// a worker is away at the end of an interval.
 const POLL_IDLE_MS: u32 = 100;
 
-/// A ring that is polled as `setup` wants, as far as the kernel lets us; what it does not is added to `refused`.
+/// A ring that is polled as `setup` wants, as far as the kernel lets us; what it does not is added
+/// to `refused`.
 fn build_polled(setup: &Setup, refused: &mut Vec<String>) -> io::Result<IoUring> {
     let (poll, why) = poll::possible(setup);
     refused.extend(why);
@@ -34,8 +36,8 @@ fn build_polled(setup: &Setup, refused: &mut Vec<String>) -> io::Result<IoUring>
     let ring = match poll {
         Poll::None => return build(setup.depth),
         Poll::Completions => IoUring::builder().setup_iopoll().build(entries),
-        // The kernel takes requests at its own time: their places may still be taken when they have completed. One batch more than that
-        // it cannot have under its hands.
+        // The kernel takes requests at its own time: their places may still be taken when they have
+        // completed. One batch more than that it cannot have under its hands.
         Poll::Submissions => IoUring::builder().setup_sqpoll(POLL_IDLE_MS).build(2 * entries),
     };
     ring.or_else(|error| {
@@ -47,7 +49,8 @@ fn build_polled(setup: &Setup, refused: &mut Vec<String>) -> io::Result<IoUring>
 /// A ring with the fastest set of flags that the kernel knows.
 pub(super) fn build(depth: u32) -> io::Result<IoUring> {
     let entries = depth.next_power_of_two();
-    // Kernel 6.1 and up: completions are only looked after when the one thread that owns the ring asks for them.
+    // Kernel 6.1 and up: completions are only looked after when the one thread that owns the ring
+    // asks for them.
     IoUring::builder()
         .setup_single_issuer()
         .setup_defer_taskrun()
@@ -58,15 +61,16 @@ pub(super) fn build(depth: u32) -> io::Result<IoUring> {
         .or_else(|_| IoUring::new(entries))
 }
 
-/// Submits what is ready and waits for a completion, no longer than `patience_ns` where the kernel has a `timed_wait`; with a patience of 0
-/// not at all.
+/// Submits what is ready and waits for a completion, no longer than `patience_ns` where the kernel
+/// has a `timed_wait`; with a patience of 0 not at all.
 #[inline]
 pub(super) fn wait(ring: &mut IoUring, timed_wait: bool, patience_ns: u64) -> io::Result<()> {
     let result = if patience_ns == 0 {
         look(ring)
     } else if timed_wait {
-        let patience =
-            types::Timespec::new().sec(patience_ns / 1_000_000_000).nsec((patience_ns % 1_000_000_000) as u32);
+        let patience = types::Timespec::new()
+            .sec(patience_ns / 1_000_000_000)
+            .nsec((patience_ns % 1_000_000_000) as u32);
         ring.submitter().submit_with_args(1, &types::SubmitArgs::new().timespec(&patience))
     } else {
         ring.submitter().submit_and_wait(1)
@@ -74,7 +78,8 @@ pub(super) fn wait(ring: &mut IoUring, timed_wait: bool, patience_ns: u64) -> io
     match result {
         Ok(_) => Ok(()),
         Err(error) => match error.raw_os_error() {
-            // Time is up, a signal came, or the completion queue has to be emptied first: look and ask again.
+            // Time is up, a signal came, or the completion queue has to be emptied first: look and
+            // ask again.
             Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
             _ => Err(error),
         },
@@ -88,9 +93,11 @@ fn look(ring: &mut IoUring) -> io::Result<usize> {
         return ring.submit();
     }
     let ready = ring.submission().len() as u32;
-    // The library asks for completions only where it waits for one; a ring that defers them would show none.
+    // The library asks for completions only where it waits for one; a ring that defers them would
+    // show none.
     let flags = EnterFlags::GETEVENTS.bits();
-    // SAFETY: so many entries are in the queue, and whoever put them there keeps their buffers and files.
+    // SAFETY: so many entries are in the queue, and whoever put them there keeps their buffers and
+    // files.
     unsafe { ring.submitter().enter::<libc::sigset_t>(ready, 0, flags, None) }
 }
 
@@ -146,7 +153,15 @@ impl Ring {
         };
         let timed_wait = ring.params().is_feature_ext_arg();
         let flags = files.iter().map(|file| flags(*file)).collect();
-        let form = Form { files, flags, write_base, registered_files, registered_buffers, write_flags, ioprio };
+        let form = Form {
+            files,
+            flags,
+            write_base,
+            registered_files,
+            registered_buffers,
+            write_flags,
+            ioprio,
+        };
         Ok((Ring { ring, form, buffers, timed_wait }, refused))
     }
 }
@@ -165,7 +180,8 @@ impl Form {
             ($file:expr) => {
                 match (io.op, self.registered_buffers) {
                     (Op::Read, true) => {
-                        let read = opcode::ReadFixed::new($file, pointer, io.length, 0).offset(io.offset);
+                        let read =
+                            opcode::ReadFixed::new($file, pointer, io.length, 0).offset(io.offset);
                         read.ioprio(self.ioprio).build()
                     }
                     (Op::Read, false) => {
@@ -173,17 +189,21 @@ impl Form {
                         read.ioprio(self.ioprio).build()
                     }
                     (Op::Write, true) => {
-                        let write = opcode::WriteFixed::new($file, pointer, io.length, 0).offset(io.offset);
+                        let write =
+                            opcode::WriteFixed::new($file, pointer, io.length, 0).offset(io.offset);
                         write.ioprio(self.ioprio).rw_flags(self.write_flags).build()
                     }
                     (Op::Write, false) => {
                         let write = opcode::Write::new($file, pointer, io.length).offset(io.offset);
                         write.ioprio(self.ioprio).rw_flags(self.write_flags).build()
                     }
-                    (Op::Fsync, _) => opcode::Fsync::new($file).flags(types::FsyncFlags::DATASYNC).build(),
-                    (Op::Trim, _) => {
-                        opcode::Fallocate::new($file, io.length.into()).offset(io.offset).mode(TRIM_MODE).build()
+                    (Op::Fsync, _) => {
+                        opcode::Fsync::new($file).flags(types::FsyncFlags::DATASYNC).build()
                     }
+                    (Op::Trim, _) => opcode::Fallocate::new($file, io.length.into())
+                        .offset(io.offset)
+                        .mode(TRIM_MODE)
+                        .build(),
                     (op, _) => unreachable!("{op} goes to no backend"),
                 }
             };
@@ -197,8 +217,9 @@ impl Form {
     }
 }
 
-/// Where a file knows no requests that do not wait (zram, tmpfs), the ring tries each of them in vain before it gives it to a thread of the
-/// kernel. There, asking for the thread at once saves a quarter of the whole cost.
+/// Where a file knows no requests that do not wait (zram, tmpfs), the ring tries each of them in
+/// vain before it gives it to a thread of the kernel. There, asking for the thread at once saves a
+/// quarter of the whole cost.
 fn flags(file: RawFd) -> squeue::Flags {
     // SAFETY: the caller keeps the files of a ring open.
     let file = unsafe { BorrowedFd::borrow_raw(file) };
@@ -234,8 +255,8 @@ impl Backend for Ring {
             let index = self.form.index(&io);
             self.buffers.begin(index, &io);
             let entry = self.form.entry(&io, self.buffers.pointer(index));
-            // SAFETY: the buffer lives as long as the ring, holds `length` bytes, and is not used again before this request's
-            // completion frees its slot; the files outlive the ring.
+            // SAFETY: the buffer lives as long as the ring, holds `length` bytes, and is not used
+            // again before this request's completion frees its slot; the files outlive the ring.
             let pushed = unsafe { queue.push(&entry) };
             // The ring has a place for every slot, and `submit` empties it.
             debug_assert!(pushed.is_ok(), "the submission queue is as long as the depth");

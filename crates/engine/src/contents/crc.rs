@@ -1,9 +1,11 @@
-//! CRC-32C (Castagnoli, RFC 3720 B.4), the checksum that storage itself uses. With the processor's instruction where there is one.
+//! CRC-32C (Castagnoli, RFC 3720 B.4), the checksum that storage itself uses. With the processor's
+//! instruction where there is one.
 
 /// The polynomial 0x1EDC6F41 with its bits reversed.
 const POLYNOMIAL: u32 = 0x82f6_3b78;
 
-/// `TABLES[k][b]` is what byte `b` does to the checksum when `k` more bytes follow it ("slicing by 8").
+/// `TABLES[k][b]` is what byte `b` does to the checksum when `k` more bytes follow it ("slicing by
+/// 8").
 static TABLES: [[u32; 256]; 8] = tables();
 
 const fn tables() -> [[u32; 256]; 8] {
@@ -69,8 +71,15 @@ mod tests {
     /// RFC 3720, B.4: 32 bytes of zeros, of ones, and counting up.
     #[test]
     fn it_agrees_with_the_published_examples() {
-        let counting = [0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908, 0x1716_1514_1312_1110, 0x1f1e_1d1c_1b1a_1918];
-        for (words, expected) in [([0; 4], 0x8a91_36aa), ([u64::MAX; 4], 0x62a8_ab43), (counting, 0x46dd_794e)] {
+        let counting = [
+            0x0706_0504_0302_0100,
+            0x0f0e_0d0c_0b0a_0908,
+            0x1716_1514_1312_1110,
+            0x1f1e_1d1c_1b1a_1918,
+        ];
+        for (words, expected) in
+            [([0; 4], 0x8a91_36aa), ([u64::MAX; 4], 0x62a8_ab43), (counting, 0x46dd_794e)]
+        {
             assert_eq!(by_table(words.into_iter()), expected);
             assert_eq!(crc32c(words.into_iter()), expected, "by the processor's instruction");
         }

@@ -66,7 +66,11 @@ impl fmt::Display for Damage {
         match &self.found {
             Found::Whole(header) if self.kind == Kind::Misdirected => {
                 let Header { host, file, offset, generation, .. } = header;
-                write!(f, "generation {generation}{} of host {host}, file {file}, offset {offset}", whose(header))
+                write!(
+                    f,
+                    "generation {generation}{} of host {host}, file {file}, offset {offset}",
+                    whose(header)
+                )
             }
             Found::Whole(header) => write!(f, "generation {}{}", header.generation, whose(header)),
             Found::Damaged(header) => {

@@ -1,8 +1,9 @@
 //! What is written: bytes that compress and repeat as much as the plan says, no more.
 //!
-//! The unit of both is 4 KiB at multiples of 4 KiB in its file, which is what deduplicating storage compares and what every compressor
-//! sees whole. A unit is a slice of a pool of random bytes, each 8 of them combined (exclusive or) with a number of the unit's own:
-//! as unlike every other unit as fresh random bytes are, for a compressor with a window of any length, at the cost of a copy.
+//! The unit of both is 4 KiB at multiples of 4 KiB in its file, which is what deduplicating storage
+//! compares and what every compressor sees whole. A unit is a slice of a pool of random bytes, each
+//! 8 of them combined (exclusive or) with a number of the unit's own: as unlike every other unit as
+//! fresh random bytes are, for a compressor with a window of any length, at the cost of a copy.
 
 use super::position::Positions;
 use model::plan::Contents;
@@ -15,13 +16,14 @@ pub(crate) const UNIT: usize = 4096;
 /// 128 KiB stay in a core's second-level cache beside the buffers.
 const POOL_WORDS: usize = 16 << 10;
 const UNIT_WORDS: usize = UNIT / 8;
-/// Units that copies are copies of, for each scope. Few, so that small layouts reach the share as well: the originals themselves
-/// are not copies.
+/// Units that copies are copies of, for each scope. Few, so that small layouts reach the share as
+/// well: the originals themselves are not copies.
 pub(crate) const ORIGINALS: usize = 64;
 /// Deduplicating storage compares blocks of this size or larger.
 const SECTOR: usize = 512;
 
-/// Random bytes, the same for all workers of all hosts of a run, so that any two of them can write the same unit.
+/// Random bytes, the same for all workers of all hosts of a run, so that any two of them can write
+/// the same unit.
 #[derive(Clone, Debug)]
 pub(crate) struct Pool(Arc<[u64]>);
 
@@ -68,7 +70,9 @@ impl Filler {
             choices: Rng::new(derive(worker_seed, &[3])),
             duplicate_ppm: contents.duplicate.ppm,
             copies_due: 0,
-            originals: (0..ORIGINALS as u64).map(|number| derive(scope_seed(number), &[number])).collect(),
+            originals: (0..ORIGINALS as u64)
+                .map(|number| derive(scope_seed(number), &[number]))
+                .collect(),
             random_ppm,
             // Nothing is asked of the bytes but that no storage can make them fewer.
             is_stamped: random_ppm == 1_000_000 && contents.duplicate.ppm == 0,
@@ -87,7 +91,8 @@ impl Filler {
         self.is_stamped
     }
 
-    /// From now on, each piece is a copy or none by itself: what is written is files of its own, and nobody else writes to their units.
+    /// From now on, each piece is a copy or none by itself: what is written is files of its own,
+    /// and nobody else writes to their units.
     pub(crate) fn write_files(&mut self) {
         self.positions = None;
     }
@@ -97,7 +102,8 @@ impl Filler {
         self.is_stamped = false;
     }
 
-    /// Fills `bytes`, which are to be written at `offset` of `file`. What they hold from the last time is random already.
+    /// Fills `bytes`, which are to be written at `offset` of `file`. What they hold from the last
+    /// time is random already.
     #[inline]
     pub(crate) fn fill(&mut self, bytes: &mut [u8], file: u32, offset: u64) {
         if self.is_stamped {
@@ -129,7 +135,9 @@ impl Filler {
             let (piece, after) = rest.split_at_mut((UNIT - place).min(rest.len()));
             offset += piece.len() as u64;
             match positions.original(file, offset - 1) {
-                Some(original) if piece.len() == UNIT => self.fill_random(piece, self.random_bytes(UNIT), original),
+                Some(original) if piece.len() == UNIT => {
+                    self.fill_random(piece, self.random_bytes(UNIT), original)
+                }
                 Some(original) => {
                     let mut unit = [0; UNIT];
                     self.fill_random(&mut unit, self.random_bytes(UNIT), original);
@@ -144,8 +152,9 @@ impl Filler {
         }
     }
 
-    /// Zeros, then `random` bytes, rounded up to 8, by the unit's `number`. `unit` is at most a unit long. In this order, because compressors
-    /// look less and less closely the longer they find nothing.
+    /// Zeros, then `random` bytes, rounded up to 8, by the unit's `number`. `unit` is at most a
+    /// unit long. In this order, because compressors look less and less closely the longer they
+    /// find nothing.
     #[inline]
     pub(crate) fn fill_random(&self, unit: &mut [u8], random: usize, number: u64) {
         let zeros = unit.len() - random.next_multiple_of(8).min(unit.len());
@@ -162,11 +171,13 @@ impl Filler {
         zeros.fill(0);
     }
 
-    /// Whether the next unit is to be a copy: by chance, but drawn to the share that was asked for, so that small layouts have it, too.
+    /// Whether the next unit is to be a copy: by chance, but drawn to the share that was asked for,
+    /// so that small layouts have it, too.
     fn is_copy(&mut self) -> bool {
         let share = i64::from(self.duplicate_ppm);
         self.copies_due += share;
-        // An eighth of the debt each time leaves the order without pattern, and the debt at a few units.
+        // An eighth of the debt each time leaves the order without pattern, and the debt at a few
+        // units.
         let is_copy = self.choices.chance((share + self.copies_due / 8).clamp(0, 1_000_000) as u32);
         self.copies_due -= if is_copy { 1_000_000 } else { 0 };
         is_copy
@@ -177,8 +188,9 @@ impl Filler {
         (length as u64 * self.random_ppm / 1_000_000) as usize
     }
 
-    /// Makes `bytes`, which are random from the start, unlike all others for what finds duplicates. Eight bytes in each sector dirty an eighth
-    /// of the cache lines: each that is written again has to come back from the processor that carried it to the target, line by line.
+    /// Makes `bytes`, which are random from the start, unlike all others for what finds duplicates.
+    /// Eight bytes in each sector dirty an eighth of the cache lines: each that is written again
+    /// has to come back from the processor that carried it to the target, line by line.
     #[inline]
     fn stamp(&mut self, bytes: &mut [u8]) {
         let mut value = self.number();

@@ -8,8 +8,9 @@ pub(crate) const LAST_GENERATION: u32 = u32::MAX - 1;
 /// What stands for a grain that was trimmed: it holds zeros, or whatever it held.
 const GIVEN_BACK: u32 = u32::MAX;
 
-/// Four bytes for each grain, made before any clock starts and kept over all stages: workers change from stage to stage, but within
-/// one no two of them share a byte, so that nobody waits for anybody.
+/// Four bytes for each grain, made before any clock starts and kept over all stages: workers change
+/// from stage to stage, but within one no two of them share a byte, so that nobody waits for
+/// anybody.
 #[derive(Debug)]
 pub(crate) struct Generations {
     /// For each file; 0 where this run wrote nothing yet, [`GIVEN_BACK`] where it trimmed since.
@@ -21,10 +22,14 @@ pub(crate) struct Generations {
 
 impl Generations {
     /// None of `files` was written by this run.
-    pub(crate) fn new<'a>(contents: &Contents, files: impl Iterator<Item = &'a TargetFile>) -> Generations {
+    pub(crate) fn new<'a>(
+        contents: &Contents,
+        files: impl Iterator<Item = &'a TargetFile>,
+    ) -> Generations {
         let grain_shift = contents.grain.0.max(1).ilog2();
-        let floors =
-            |file: &TargetFile| (0..file.size.0.div_ceil(1 << grain_shift)).map(|_| AtomicU32::new(0)).collect();
+        let floors = |file: &TargetFile| {
+            (0..file.size.0.div_ceil(1 << grain_shift)).map(|_| AtomicU32::new(0)).collect()
+        };
         Generations { floors: files.map(floors).collect(), grain_shift, highest: AtomicU32::new(0) }
     }
 
@@ -51,7 +56,8 @@ impl Generations {
             .map_or(0, |floor| floor.load(Relaxed))
     }
 
-    /// Zeros, or what stood there, stand in the `length` bytes at `offset` of `file`: of every grain that they touch, nothing more is known.
+    /// Zeros, or what stood there, stand in the `length` bytes at `offset` of `file`: of every
+    /// grain that they touch, nothing more is known.
     pub(crate) fn give_back(&self, file: u32, offset: u64, length: u32) {
         let end = offset.saturating_add(u64::from(length));
         let first = (offset >> self.grain_shift) as usize;
@@ -63,8 +69,9 @@ impl Generations {
         }
     }
 
-    /// Nothing older than `generation` stands in the `length` bytes at `offset` of `file` any more. A grain that is only partly in them
-    /// keeps its floor: too low a floor misses a lost write, too high a one would invent it. A `generation` of 0 says nothing.
+    /// Nothing older than `generation` stands in the `length` bytes at `offset` of `file` any more.
+    /// A grain that is only partly in them keeps its floor: too low a floor misses a lost write,
+    /// too high a one would invent it. A `generation` of 0 says nothing.
     #[inline]
     pub(crate) fn raise(&self, file: u32, offset: u64, length: u32, generation: u32) {
         if generation == 0 {
@@ -76,7 +83,10 @@ impl Generations {
         if let Some(floors) = self.floors.get(file as usize) {
             for floor in floors.get(first..last.min(floors.len())).unwrap_or_default() {
                 let before = floor.load(Relaxed);
-                floor.store(if before == GIVEN_BACK { generation } else { before.max(generation) }, Relaxed);
+                floor.store(
+                    if before == GIVEN_BACK { generation } else { before.max(generation) },
+                    Relaxed,
+                );
             }
         }
     }
@@ -110,12 +120,22 @@ mod tests {
         generations.raise(0, 36_864, 1 << 30, 9);
         generations.raise(7, u64::MAX, u32::MAX, 9);
         generations.give_back(0, 4_608, 512);
-        assert_eq!(floors([0, 4096, 8191, 8192]), [0, 0, 0, 5], "a grain that is touched is given back");
+        assert_eq!(
+            floors([0, 4096, 8191, 8192]),
+            [0, 0, 0, 5],
+            "a grain that is touched is given back"
+        );
         assert!(generations.is_given_back(0, 4096) && !generations.is_given_back(0, 8192));
         generations.raise(0, 4096, 4096, 0);
-        assert!(generations.is_given_back(0, 4096), "a write that may have come before says nothing");
+        assert!(
+            generations.is_given_back(0, 4096),
+            "a write that may have come before says nothing"
+        );
         generations.raise(0, 4096, 4096, 2);
         assert_eq!((generations.floor(0, 4096), generations.is_given_back(0, 4096)), (2, false));
-        assert_eq!((generations.floor(0, 39_999), generations.floor(0, 1 << 50), generations.floor(7, 0)), (9, 0, 0));
+        assert_eq!(
+            (generations.floor(0, 39_999), generations.floor(0, 1 << 50), generations.floor(7, 0)),
+            (9, 0, 0)
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The header of each 512 bytes that are to be checked: 40 bytes, little-endian, whatever the size of the write.
+//! The header of each 512 bytes that are to be checked: 40 bytes, little-endian, whatever the size
+//! of the write.
 //!
 //! | bytes | |
 //! |---|---|
@@ -9,7 +10,8 @@
 //! | 24 | sectors of the write (as many as 65,535), host, file |
 //! | 32 | offset in the file |
 //!
-//! From byte 8 on the header is masked with random bytes that follow from the nonce: plain headers are alike, and a compressor would find it.
+//! From byte 8 on the header is masked with random bytes that follow from the nonce: plain headers
+//! are alike, and a compressor would find it.
 
 use super::crc::crc32c;
 use model::rng::split_mix;
@@ -57,8 +59,10 @@ impl Header {
     /// Puts the header into `sector`, with the checksum over all of it.
     #[inline]
     pub(crate) fn write(&self, sector: &mut Sector, nonce: u32) {
-        let place = u64::from(self.sectors) | u64::from(self.host) << 16 | u64::from(self.file) << 32;
-        let words = [u64::from(MAGIC) | u64::from(self.generation) << 32, self.run, place, self.offset];
+        let place =
+            u64::from(self.sectors) | u64::from(self.host) << 16 | u64::from(self.file) << 32;
+        let words =
+            [u64::from(MAGIC) | u64::from(self.generation) << 32, self.run, place, self.offset];
         let mut mask = u64::from(nonce);
         sector[..8].copy_from_slice(&u64::from(nonce).to_le_bytes());
         for (bytes, word) in sector[8..HEADER].chunks_exact_mut(8).zip(words) {
@@ -74,7 +78,8 @@ impl Header {
 pub(crate) fn read(sector: &Sector) -> Found {
     let first = word(sector, 0);
     let mut mask = first & u64::from(u32::MAX);
-    let [head, run, place, offset] = [1, 2, 3, 4].map(|index| word(sector, index) ^ split_mix(&mut mask));
+    let [head, run, place, offset] =
+        [1, 2, 3, 4].map(|index| word(sector, index) ^ split_mix(&mut mask));
     if head as u32 != MAGIC {
         return if sector.iter().all(|byte| *byte == 0) { Found::Zeros } else { Found::Foreign };
     }
@@ -106,7 +111,8 @@ fn word(sector: &Sector, index: usize) -> u64 {
 mod tests {
     use super::*;
 
-    const HEADER_OF_TEST: Header = Header { run: 7, host: 3, file: 2, offset: 1 << 40, generation: 99, sectors: 8 };
+    const HEADER_OF_TEST: Header =
+        Header { run: 7, host: 3, file: 2, offset: 1 << 40, generation: 99, sectors: 8 };
 
     #[test]
     fn what_was_written_is_read_and_every_flipped_bit_is_seen() {
@@ -119,7 +125,11 @@ mod tests {
             sector[bit / 8] ^= 1 << (bit % 8);
         }
         sector[511] ^= 1;
-        assert_eq!(read(&sector), Found::Damaged(HEADER_OF_TEST), "the header still says whose it was");
+        assert_eq!(
+            read(&sector),
+            Found::Damaged(HEADER_OF_TEST),
+            "the header still says whose it was"
+        );
     }
 
     #[test]

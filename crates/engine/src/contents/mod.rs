@@ -43,7 +43,9 @@ impl HostContents {
             contents,
             pool: Pool::new(contents.seed),
             identity: Identity::of(plan),
-            generations: contents.verify.then(|| Arc::new(Generations::new(&contents, plan.files()))),
+            generations: contents
+                .verify
+                .then(|| Arc::new(Generations::new(&contents, plan.files()))),
         }
     }
 
@@ -71,8 +73,9 @@ pub(crate) struct WorkerContents {
 }
 
 impl WorkerContents {
-    /// How many buffers of `stride` bytes are to take turns with those of the writes outstanding, of writes of at least `smallest` bytes.
-    /// Where they do not fit into `room` bytes there are none, and every write is filled anew.
+    /// How many buffers of `stride` bytes are to take turns with those of the writes outstanding,
+    /// of writes of at least `smallest` bytes. Where they do not fit into `room` bytes there are
+    /// none, and every write is filled anew.
     pub(crate) fn spares(&mut self, smallest: usize, stride: usize, room: usize) -> usize {
         if self.verifier.is_some() || !self.filler.is_stamped() {
             return 0;
@@ -119,7 +122,8 @@ impl WorkerContents {
         }
     }
 
-    /// How far writes have got since the last time that it was asked; `None` where nothing is checked.
+    /// How far writes have got since the last time that it was asked; `None` where nothing is
+    /// checked.
     pub(crate) fn mark(&mut self) -> Option<WriteMark> {
         self.verifier.as_mut().map(|verifier| verifier.mark())
     }
@@ -130,8 +134,8 @@ impl WorkerContents {
         self.verifier.is_some()
     }
 
-    /// The request of `slot` came back with `result`; if it was a read, with `bytes`. The result that counts: of damage, its number
-    /// as a negative errno.
+    /// The request of `slot` came back with `result`; if it was a read, with `bytes`. The result
+    /// that counts: of damage, its number as a negative errno.
     #[inline]
     pub(crate) fn ends(&mut self, slot: u32, result: i32, bytes: &[u8]) -> i32 {
         let Some(verifier) = &mut self.verifier else { return result };
@@ -149,7 +153,8 @@ impl WorkerContents {
     }
 }
 
-/// Fills `bytes` with a header in every sector and, in each unit, as many zeros as it takes to compress by what was asked for.
+/// Fills `bytes` with a header in every sector and, in each unit, as many zeros as it takes to
+/// compress by what was asked for.
 fn fill_checked(filler: &mut Filler, mut header: Header, bytes: &mut [u8]) {
     let mut rest = bytes;
     while !rest.is_empty() {
@@ -167,7 +172,8 @@ fn fill_checked(filler: &mut Filler, mut header: Header, bytes: &mut [u8]) {
     }
 }
 
-/// How many bytes at the end of a unit of `length` to fill at random, so that these and the headers before them compress to `random`.
+/// How many bytes at the end of a unit of `length` to fill at random, so that these and the headers
+/// before them compress to `random`.
 fn without_headers(random: usize, length: usize) -> usize {
     let each = HEADER + ZEROS_COST;
     let left = |headers: usize| random.saturating_sub(headers * each);
@@ -193,9 +199,13 @@ impl Findings {
     /// The same as notes on a stage.
     pub(crate) fn notes(self, stage: u32, host: u32) -> Vec<Note> {
         let note = |kind, detail| Note { stage: Some(stage), host, kind, detail };
-        let mut notes: Vec<Note> = self.damages.into_iter().map(|detail| note(NoteKind::Mismatch, detail)).collect();
+        let mut notes: Vec<Note> =
+            self.damages.into_iter().map(|detail| note(NoteKind::Mismatch, detail)).collect();
         if self.raced > 0 {
-            let detail = format!("verify: {} reads met a write to the same place, and were not checked", self.raced);
+            let detail = format!(
+                "verify: {} reads met a write to the same place, and were not checked",
+                self.raced
+            );
             notes.push(note(NoteKind::NotChecked, detail));
         }
         notes
@@ -213,6 +223,9 @@ pub(crate) mod testing {
     /// Contents of a worker that writes random bytes and checks nothing.
     pub(crate) fn random() -> WorkerContents {
         let contents = Contents::RANDOM;
-        WorkerContents { filler: Filler::new(&contents, Pool::new(contents.seed), 1), verifier: None }
+        WorkerContents {
+            filler: Filler::new(&contents, Pool::new(contents.seed), 1),
+            verifier: None,
+        }
     }
 }

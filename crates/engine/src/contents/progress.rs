@@ -1,8 +1,10 @@
-//! How far a worker's writes have got, for the record: what outlives a crash of this program or its machine.
+//! How far a worker's writes have got, for the record: what outlives a crash of this program or its
+//! machine.
 
 use model::WriteMark;
 
-/// Failed writes that are told one by one in an interval. Room for them is made before the load begins.
+/// Failed writes that are told one by one in an interval. Room for them is made before the load
+/// begins.
 const FAILED_KEPT: usize = 64;
 
 /// What of a worker's writes is written down when an interval ends.
@@ -33,7 +35,8 @@ impl Progress {
         }
     }
 
-    /// A write to `file` is about to be sent; the oldest write under way to some of the same bytes is `behind` generations back.
+    /// A write to `file` is about to be sent; the oldest write under way to some of the same bytes
+    /// is `behind` generations back.
     #[inline]
     pub(crate) fn sends(&mut self, file: u32, behind: u32) {
         self.overtaken = self.overtaken.max(behind);
@@ -59,7 +62,8 @@ impl Progress {
         }
     }
 
-    /// The mark of the interval that ends, in which writes up to `sent` were sent and all up to `completed` have come back.
+    /// The mark of the interval that ends, in which writes up to `sent` were sent and all up to
+    /// `completed` have come back.
     pub(crate) fn mark(&mut self, sent: u32, completed: u32) -> WriteMark {
         let failed = self.failed.clone();
         self.failed.clear();
@@ -87,7 +91,10 @@ mod tests {
         progress.failed(11);
         progress.synced(12);
         let first = progress.mark(14, 13);
-        assert_eq!((first.base, first.sent, first.completed, first.durable, first.overtaken), (10, 14, 13, 12, 2));
+        assert_eq!(
+            (first.base, first.sent, first.completed, first.durable, first.overtaken),
+            (10, 14, 13, 12, 2)
+        );
         assert_eq!((first.failed, first.more_failed), (vec![11], false));
         let second = progress.mark(14, 14);
         assert_eq!((second.durable, second.overtaken, second.failed.len()), (12, 0, 0));

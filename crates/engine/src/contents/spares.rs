@@ -1,42 +1,49 @@
-//! How plain contents stay apart: a worker goes through more buffers than it has requests outstanding.
+//! How plain contents stay apart: a worker goes through more buffers than it has requests
+//! outstanding.
 //!
-//! A write that is only stamped has most of its bytes from the last write of the same buffer. Storage that compresses several writes
-//! together would find them. So a buffer comes back no sooner than [`WINDOW`] bytes later, which is as much as storage compresses at once.
-//! Filling every byte anew would keep more apart, at a tenth of the cost of a small write: that is done where writes do not come to lie in the
-//! order in which they begin.
+//! A write that is only stamped has most of its bytes from the last write of the same buffer.
+//! Storage that compresses several writes together would find them. So a buffer comes back no
+//! sooner than [`WINDOW`] bytes later, which is as much as storage compresses at once.
+//! Filling every byte anew would keep more apart, at a tenth of the cost of a small write: that is
+//! done where writes do not come to lie in the order in which they begin.
 
 use model::plan::Work;
 use model::spec::Access;
 use model::units::Percent;
 use rustix::process::{Resource, geteuid, getrlimit};
 
-/// Within so many bytes of a worker's writes, in the order in which they begin, none repeat. The largest record of ZFS (`recordsize`, by
-/// default at most 1 MiB); other storage compresses less at once.
+/// Within so many bytes of a worker's writes, in the order in which they begin, none repeat. The
+/// largest record of ZFS (`recordsize`, by default at most 1 MiB); other storage compresses less at
+/// once.
 pub(crate) const WINDOW: usize = 1 << 20;
 
-/// What the spares of one worker may take. Twice the window: the smaller sizes of a mix take as much memory as its largest.
+/// What the spares of one worker may take. Twice the window: the smaller sizes of a mix take as
+/// much memory as its largest.
 const ROOM_OF_WORKER: usize = 2 * WINDOW;
 
 /// What the spares of all workers of a host may take.
 const ROOM_OF_HOST: usize = 128 << 20;
 
-/// Whether writes of `work` come to lie beside writes of quite other times, so that one buffer's would meet in one record of the storage,
-/// however many buffers take turns. Those that fill a record of their own cannot.
+/// Whether writes of `work` come to lie beside writes of quite other times, so that one buffer's
+/// would meet in one record of the storage, however many buffers take turns. Those that fill a
+/// record of their own cannot.
 pub(crate) fn are_in_vain(work: &Work) -> bool {
     let pattern = &work.pattern;
-    let is_scattered = pattern.access != Access::Sequential || pattern.random > Percent::ZERO || pattern.streams > 1;
+    let is_scattered = pattern.access != Access::Sequential
+        || pattern.random > Percent::ZERO
+        || pattern.streams > 1;
     is_scattered && (work.write_block_size.smallest().0 as usize) < WINDOW
 }
 
-/// How many buffers of `stride` bytes a worker needs beside one for each write outstanding, of writes of at least `smallest` bytes.
-/// `None` where these do not fit into `room` bytes.
+/// How many buffers of `stride` bytes a worker needs beside one for each write outstanding, of
+/// writes of at least `smallest` bytes. `None` where these do not fit into `room` bytes.
 pub(crate) fn spares(smallest: usize, stride: usize, room: usize) -> Option<usize> {
     let count = WINDOW.div_ceil(smallest.max(1)) - 1;
     (count.saturating_mul(stride) <= room).then_some(count)
 }
 
-/// The bytes that the spares of each of `workers` may take, if each has `own` bytes of buffers besides, and all of them together may lock
-/// `lockable` bytes.
+/// The bytes that the spares of each of `workers` may take, if each has `own` bytes of buffers
+/// besides, and all of them together may lock `lockable` bytes.
 pub(crate) fn room(workers: usize, own: usize, lockable: usize) -> usize {
     let workers = workers.max(1);
     ROOM_OF_WORKER.min(ROOM_OF_HOST / workers).min((lockable / workers).saturating_sub(own))
@@ -63,7 +70,10 @@ mod tests {
             Work::simple(Bytes(block as u64), Percent::ZERO, access, 1, stop)
         };
         assert!(!are_in_vain(&work(4096, Access::Sequential)));
-        assert!(are_in_vain(&work(4096, Access::Random)) && are_in_vain(&work(4096, Access::Permutation)));
+        assert!(
+            are_in_vain(&work(4096, Access::Random))
+                && are_in_vain(&work(4096, Access::Permutation))
+        );
         assert!(!are_in_vain(&work(WINDOW, Access::Random)));
         let mut in_part = work(4096, Access::Sequential);
         in_part.pattern.random = Percent::of(50);
@@ -75,7 +85,9 @@ mod tests {
 
     #[test]
     fn a_buffer_comes_back_after_a_window() {
-        for (smallest, expected) in [(4096, 255), (1000, 1048), (512 << 10, 1), (1 << 20, 0), (8 << 20, 0)] {
+        for (smallest, expected) in
+            [(4096, 255), (1000, 1048), (512 << 10, 1), (1 << 20, 0), (8 << 20, 0)]
+        {
             let count = spares(smallest, smallest.next_multiple_of(512), ROOM_OF_WORKER);
             assert_eq!(count, Some(expected), "{smallest}");
             // It is used by one write, then as many go to the spares.

@@ -17,10 +17,11 @@ pub(crate) const KEPT: usize = 16;
 #[derive(Clone, Copy, Debug)]
 struct Flight {
     io: Io,
-    /// A write's own generation; of an `fdatasync`, the one up to which all writes had come back when it was sent.
+    /// A write's own generation; of an `fdatasync`, the one up to which all writes had come back
+    /// when it was sent.
     generation: u32,
-    /// Of a write: the oldest generation that may stand there once it has come back. Writes that were under way at the same time and
-    /// place may have come after it; 0 if a trim may have.
+    /// Of a write: the oldest generation that may stand there once it has come back. Writes that
+    /// were under way at the same time and place may have come after it; 0 if a trim may have.
     low: u32,
     /// A read that met a write or a trim at the same place: it may bring either, or some of both.
     raced: bool,
@@ -46,21 +47,24 @@ impl Identity {
         Identity { run, host: plan.host as u16, hosts, filled }
     }
 
-    /// What is wrong with the sector of `file` at `offset`, in which `found` stands and whose generation must be at least `floor`; 0 where this
-    /// run wrote nothing.
+    /// What is wrong with the sector of `file` at `offset`, in which `found` stands and whose
+    /// generation must be at least `floor`; 0 where this run wrote nothing.
     #[inline]
     pub(crate) fn judge(&self, found: Found, file: u32, offset: u64, floor: u32) -> Option<Kind> {
         match found {
             Found::Whole(header) => {
                 let is_ours = header.run == self.run;
                 let is_mine = header.host == self.host;
-                // Another host's block is in its place in a file that both write; which of its generations it must be, only that host knows.
+                // Another host's block is in its place in a file that both write; which of its
+                // generations it must be, only that host knows.
                 let is_in_place = header.file == file && header.offset == offset;
                 let is_here = is_in_place && (is_mine || header.host < self.hosts);
                 match () {
                     () if !is_here => Some(Kind::Misdirected),
                     // What an earlier run wrote is right until this one has written.
-                    () if floor > 0 && (!is_ours || (is_mine && header.generation < floor)) => Some(Kind::Stale),
+                    () if floor > 0 && (!is_ours || (is_mine && header.generation < floor)) => {
+                        Some(Kind::Stale)
+                    }
                     () => None,
                 }
             }
@@ -92,8 +96,14 @@ pub(crate) enum Verdict {
 }
 
 impl Verifier {
-    /// A check for a worker with `depth` requests, which both reads and writes or trims if it `is_mix`.
-    pub(crate) fn new(identity: Identity, generations: Arc<Generations>, depth: usize, is_mix: bool) -> Verifier {
+    /// A check for a worker with `depth` requests, which both reads and writes or trims if it
+    /// `is_mix`.
+    pub(crate) fn new(
+        identity: Identity,
+        generations: Arc<Generations>,
+        depth: usize,
+        is_mix: bool,
+    ) -> Verifier {
         Verifier {
             identity,
             generation: generations.highest(),
@@ -116,17 +126,21 @@ impl Verifier {
     /// A write is about to be sent; comes back with the header of its first sector.
     #[inline]
     pub(crate) fn write_begins(&mut self, io: &Io) -> Header {
-        // Past four thousand million writes the counter stands still: lost writes are no longer seen, and none is invented.
+        // Past four thousand million writes the counter stands still: lost writes are no longer
+        // seen, and none is invented.
         self.generation = self.generation.saturating_add(1).min(LAST_GENERATION);
         let (mut low, mut oldest) = (self.generation, self.generation);
         for flight in self.flights.iter_mut().flatten().filter(|flight| meets(&flight.io, io)) {
             match flight.io.op {
-                Op::Write => (low, oldest) = (low.min(flight.generation), oldest.min(flight.generation)),
+                Op::Write => {
+                    (low, oldest) = (low.min(flight.generation), oldest.min(flight.generation))
+                }
                 Op::Trim => low = 0,
                 _ => flight.raced = true,
             }
         }
-        self.flights[io.slot as usize] = Some(Flight { io: *io, generation: self.generation, low, raced: false });
+        self.flights[io.slot as usize] =
+            Some(Flight { io: *io, generation: self.generation, low, raced: false });
         self.progress.sends(io.file, self.generation - oldest);
         Header {
             run: self.identity.run,
@@ -138,7 +152,8 @@ impl Verifier {
         }
     }
 
-    /// A trim is about to be sent. It may come before or after any write to its place that is under way.
+    /// A trim is about to be sent. It may come before or after any write to its place that is under
+    /// way.
     #[inline]
     pub(crate) fn trim_begins(&mut self, io: &Io) {
         for flight in self.flights.iter_mut().flatten().filter(|flight| meets(&flight.io, io)) {
@@ -147,13 +162,15 @@ impl Verifier {
                 _ => flight.raced = true,
             }
         }
-        self.flights[io.slot as usize] = Some(Flight { io: *io, generation: 0, low: 0, raced: false });
+        self.flights[io.slot as usize] =
+            Some(Flight { io: *io, generation: 0, low: 0, raced: false });
     }
 
     /// An `fdatasync` is about to be sent.
     pub(crate) fn sync_begins(&mut self, io: &Io) {
         let generation = self.completed();
-        self.flights[io.slot as usize] = Some(Flight { io: *io, generation, low: generation, raced: false });
+        self.flights[io.slot as usize] =
+            Some(Flight { io: *io, generation, low: generation, raced: false });
     }
 
     /// The generation up to which every write has come back.
@@ -167,14 +184,16 @@ impl Verifier {
         self.progress.mark(self.generation, self.completed())
     }
 
-    /// A request came back; of a read, `bytes` is what it brought. `moved` is negative for an error.
+    /// A request came back; of a read, `bytes` is what it brought. `moved` is negative for an
+    /// error.
     #[inline]
     pub(crate) fn ends(&mut self, slot: u32, moved: i32, bytes: &[u8]) -> Verdict {
         let Some(flight) = self.flights[slot as usize].take() else { return Verdict::Good };
         let Io { op, file, offset, length, .. } = flight.io;
         let is_whole = moved == length as i32;
         match op {
-            // A write that failed may be there, or a part of it, or not: anything from the floor on is right.
+            // A write that failed may be there, or a part of it, or not: anything from the floor on
+            // is right.
             Op::Write if is_whole => self.generations.raise(file, offset, length, flight.low),
             Op::Write => self.progress.failed(flight.generation),
             // Also of one that failed: a part may be gone.
@@ -227,7 +246,9 @@ impl Verifier {
             let found = header::read(sector);
             (place(index), found, self.judge(found, file, place(index)))
         });
-        let Some((offset, found, Some(kind))) = judged.into_iter().find(|(.., kind)| kind.is_some()) else {
+        let Some((offset, found, Some(kind))) =
+            judged.into_iter().find(|(.., kind)| kind.is_some())
+        else {
             return Verdict::Good;
         };
         let expected = self.generations.floor(file, offset);
@@ -239,7 +260,10 @@ impl Verifier {
         let is_torn = kind == Kind::Stale && sectors.iter().enumerate().any(arrived);
         let kind = if is_torn { Kind::Torn } else { kind };
         // A place that is read again and again must not crowd out the others.
-        let is_new = self.damages.iter().all(|known| (known.kind, known.file, known.offset) != (kind, file, offset));
+        let is_new = self
+            .damages
+            .iter()
+            .all(|known| (known.kind, known.file, known.offset) != (kind, file, offset));
         if is_new && self.damages.len() < KEPT {
             let ours = self.identity.run;
             self.damages.push(Damage { kind, file, offset, expected, found, ours });

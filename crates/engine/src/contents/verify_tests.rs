@@ -19,7 +19,12 @@ impl Bench {
         let files = [TargetFile { path: "a".into(), size: Bytes(1 << 20) }];
         let generations = Arc::new(Generations::new(&contents, files.iter()));
         Bench {
-            verifier: Verifier::new(Identity { run: 77, host: 1, hosts: 1, filled }, generations, 8, true),
+            verifier: Verifier::new(
+                Identity { run: 77, host: 1, hosts: 1, filled },
+                generations,
+                8,
+                true,
+            ),
             filler: Filler::new(&contents, Pool::new(1), 1),
             file: vec![0; 1 << 20],
         }
@@ -29,7 +34,9 @@ impl Bench {
         let io = Io { slot, op, file: 0, offset, length: BLOCK };
         let mut bytes = vec![0; BLOCK as usize];
         match op {
-            Op::Write => fill_checked(&mut self.filler, self.verifier.write_begins(&io), &mut bytes),
+            Op::Write => {
+                fill_checked(&mut self.filler, self.verifier.write_begins(&io), &mut bytes)
+            }
             Op::Trim => self.verifier.trim_begins(&io),
             _ => self.verifier.read_begins(&io),
         }
@@ -80,7 +87,8 @@ fn each_kind_of_damage_is_named_with_its_place() {
     assert_eq!(bench.read(8192), Verdict::Damaged(Kind::Corrupt));
     assert_eq!(
         bench.last(),
-        "corrupt: a at offset 12800: expected generation 2 or newer, found generation 2 with a wrong checksum"
+        "corrupt: a at offset 12800: expected generation 2 or newer, found generation 2 with a \
+         wrong checksum"
     );
 
     let (a, b) = (bench.at(16_384).to_vec(), bench.at(40_960).to_vec());
@@ -88,7 +96,8 @@ fn each_kind_of_damage_is_named_with_its_place() {
     assert_eq!(bench.read(40_960), Verdict::Damaged(Kind::Misdirected));
     assert_eq!(
         bench.last(),
-        "misdirected: a at offset 40960: expected generation 6 or newer, found generation 3 of host 1, file 0, offset 16384"
+        "misdirected: a at offset 40960: expected generation 6 or newer, found generation 3 of \
+         host 1, file 0, offset 16384"
     );
     bench.at(40_960).copy_from_slice(&b);
 
@@ -96,10 +105,16 @@ fn each_kind_of_damage_is_named_with_its_place() {
     let new = bench.at(40_960).to_vec();
     bench.at(40_960).copy_from_slice(&b);
     assert_eq!(bench.read(40_960), Verdict::Damaged(Kind::Stale));
-    assert_eq!(bench.last(), "lost write: a at offset 40960: expected generation 129 or newer, found generation 6");
+    assert_eq!(
+        bench.last(),
+        "lost write: a at offset 40960: expected generation 129 or newer, found generation 6"
+    );
     bench.at(40_960)[..1024].copy_from_slice(&new[..1024]);
     assert_eq!(bench.read(40_960), Verdict::Damaged(Kind::Torn));
-    assert_eq!(bench.last(), "torn write: a at offset 41984: expected generation 129 or newer, found generation 6");
+    assert_eq!(
+        bench.last(),
+        "torn write: a at offset 41984: expected generation 129 or newer, found generation 6"
+    );
     bench.at(40_960).fill(0);
     assert_eq!(bench.read(40_960), Verdict::Damaged(Kind::Stale));
     assert!(bench.last().ends_with("newer, found zeros"));
@@ -116,9 +131,11 @@ fn in_a_shared_file_the_blocks_of_other_hosts_are_in_their_place_and_nobody_else
     let theirs = other.at(0).to_vec();
     let mut bench = written();
     bench.at(8192 * 3).copy_from_slice(&theirs);
-    for (hosts, verdict) in
-        [(1, Verdict::Damaged(Kind::Misdirected)), (2, Verdict::Damaged(Kind::Misdirected)), (3, Verdict::Good)]
-    {
+    for (hosts, verdict) in [
+        (1, Verdict::Damaged(Kind::Misdirected)),
+        (2, Verdict::Damaged(Kind::Misdirected)),
+        (3, Verdict::Good),
+    ] {
         bench.verifier.identity.hosts = hosts;
         bench.at(0).copy_from_slice(&theirs);
         assert_eq!(bench.read(0), verdict, "host 2 of {hosts}");
@@ -132,7 +149,11 @@ fn in_a_shared_file_the_blocks_of_other_hosts_are_in_their_place_and_nobody_else
     let old = written().at(0).to_vec();
     bench.write(0);
     bench.at(0).copy_from_slice(&old);
-    assert_eq!(bench.read(0), Verdict::Damaged(Kind::Stale), "a host still misses writes of its own");
+    assert_eq!(
+        bench.read(0),
+        Verdict::Damaged(Kind::Stale),
+        "a host still misses writes of its own"
+    );
 }
 
 #[test]
@@ -193,7 +214,11 @@ fn a_write_that_failed_may_be_there_or_not() {
     bench.at(0)[..512].copy_from_slice(&bytes[..512]);
     assert_eq!(bench.read(0), Verdict::Good, "a part of it");
     bench.at(0).copy_from_slice(&before);
-    assert_eq!(bench.verifier.ends(0, BLOCK as i32, &[]), Verdict::Good, "nothing is under way in this slot");
+    assert_eq!(
+        bench.verifier.ends(0, BLOCK as i32, &[]),
+        Verdict::Good,
+        "nothing is under way in this slot"
+    );
 }
 
 #[test]
@@ -226,11 +251,16 @@ fn a_trimmed_place_holds_zeros_or_what_it_held_until_it_is_written_again() {
 fn a_trim_and_a_write_under_way_together_may_land_in_any_order() {
     for write_first in [true, false] {
         let mut bench = written();
-        let (first, second) = if write_first { (Op::Write, Op::Trim) } else { (Op::Trim, Op::Write) };
+        let (first, second) =
+            if write_first { (Op::Write, Op::Trim) } else { (Op::Trim, Op::Write) };
         let (one, _) = bench.begin(first, 0, 0);
         let (other, _) = bench.begin(second, 1, 0);
         let reading = bench.begin(Op::Read, 2, 0).0;
-        assert_eq!(bench.verifier.ends(reading.slot, BLOCK as i32, &[]), Verdict::Good, "it met both");
+        assert_eq!(
+            bench.verifier.ends(reading.slot, BLOCK as i32, &[]),
+            Verdict::Good,
+            "it met both"
+        );
         for io in [other, one] {
             bench.verifier.ends(io.slot, if io.op == Op::Trim { 0 } else { BLOCK as i32 }, &[]);
         }

@@ -60,8 +60,8 @@ pub struct Generator {
     plain: Option<Plain>,
 }
 
-/// Requests of one kind and size all over one extent: the sequence is the same without looking at what such a workload does not have, which
-/// would take longer than drawing the next place.
+/// Requests of one kind and size all over one extent: the sequence is the same without looking at
+/// what such a workload does not have, which would take longer than drawing the next place.
 #[derive(Clone, Copy, Debug)]
 struct Plain {
     op: Op,
@@ -89,12 +89,18 @@ impl Generator {
         let writes = classes(work.changes(), &work.write_block_size, 1);
         assert!(left != Some(0), "the planner gives every worker at least one block");
         // A short class list of an amount: one size, no place of its own.
-        let (reads, writes) = if amount { (amount_class(block), amount_class(block)) } else { (reads, writes) };
+        let (reads, writes) =
+            if amount { (amount_class(block), amount_class(block)) } else { (reads, writes) };
         let mut generator = Generator {
             rng: Rng::new(worker.seed),
             reads,
             writes,
-            streams: Streams::new(&worker.extents, work.pattern.streams, work.pattern.stride.0, block),
+            streams: Streams::new(
+                &worker.extents,
+                work.pattern.streams,
+                work.pattern.stride.0,
+                block,
+            ),
             trim_ppm: work.trim.ppm,
             read_ppm: work.read.ppm,
             random_ppm: if amount { 0 } else { work.pattern.random.ppm },
@@ -119,7 +125,14 @@ impl Generator {
         match (&**classes, self.left, self.until_fsync) {
             ([Class { length, places, spread: Spread::Uniform, .. }], None, None) => {
                 let (file, start, align) = places.only()?;
-                Some(Plain { op, file, start, align, count: places.count(), length: *length as u32 })
+                Some(Plain {
+                    op,
+                    file,
+                    start,
+                    align,
+                    count: places.count(),
+                    length: *length as u32,
+                })
             }
             _ => None,
         }
@@ -165,13 +178,18 @@ impl Generator {
         if let Some(left) = &mut self.left {
             *left = left.checked_sub(1)?;
         }
-        let op = if self.trim_ppm > 0 && self.rng.chance(self.trim_ppm) { Op::Trim } else { self.direction() };
+        let op = if self.trim_ppm > 0 && self.rng.chance(self.trim_ppm) {
+            Op::Trim
+        } else {
+            self.direction()
+        };
         let is_random = match self.random_ppm {
             1_000_000 => true,
             0 => false,
             ppm => self.rng.chance(ppm),
         };
-        let class = pick(if op == Op::Read { &mut self.reads } else { &mut self.writes }, &mut self.rng);
+        let class =
+            pick(if op == Op::Read { &mut self.reads } else { &mut self.writes }, &mut self.rng);
         let (file, offset, length) = if is_random {
             let place = class.spread.draw(class.places.count(), &mut self.rng);
             let (file, offset) = class.places.at(place);
@@ -220,7 +238,12 @@ fn classes(mix: &SizeMix, pattern: &Pattern, worker: &Worker, path: u64) -> Box<
 /// The one size of a stage that touches every byte once.
 fn amount_class(block: u64) -> Box<[Class]> {
     let extent = [Extent { file: 0, offset: 0, length: block }];
-    Box::new([Class { length: block, below: 1, places: Places::new(&extent, block, block), spread: Spread::Uniform }])
+    Box::new([Class {
+        length: block,
+        below: 1,
+        places: Places::new(&extent, block, block),
+        spread: Spread::Uniform,
+    }])
 }
 
 #[cfg(test)]

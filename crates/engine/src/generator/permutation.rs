@@ -2,8 +2,9 @@
 
 use model::rng::split_mix;
 
-/// A bijection of the numbers below `count`: a Feistel network over the next power of four, walked until it hits a number below `count`
-/// (Black and Rogaway, *Ciphers with Arbitrary Finite Domains*, 2002). Its domain is at most four times as large, so that the walk is short.
+/// A bijection of the numbers below `count`: a Feistel network over the next power of four, walked
+/// until it hits a number below `count` (Black and Rogaway, *Ciphers with Arbitrary Finite
+/// Domains*, 2002). Its domain is at most four times as large, so that the walk is short.
 #[derive(Clone, Debug)]
 pub(crate) struct Permutation {
     count: u64,
@@ -56,7 +57,9 @@ mod tests {
     #[test]
     fn neighbours_are_not_neighbours_any_more() {
         let order = Permutation::new(100_000, 5);
-        let close = (1..100_000).filter(|index| order.at(*index).abs_diff(order.at(index - 1)) < 1_000).count();
+        let close = (1..100_000)
+            .filter(|index| order.at(*index).abs_diff(order.at(index - 1)) < 1_000)
+            .count();
         // By chance, 2 % of the pairs are this close.
         assert!((1_500..2_500).contains(&close), "{close}");
     }

@@ -2,7 +2,8 @@
 
 use model::plan::Extent;
 
-/// Every place in a worker's extents at which requests of one length fit: multiples of the alignment from each extent's start on.
+/// Every place in a worker's extents at which requests of one length fit: multiples of the
+/// alignment from each extent's start on.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     ranges: Box<[Range]>,
@@ -71,16 +72,21 @@ mod tests {
             Extent { file: 3, offset: 0, length: 1_000 },
             Extent { file: 5, offset: 4096, length: 8_192 },
         ];
-        for (length, align, count) in
-            [(4096, 4096, 10 + 2), (4096, 512, 73 + 9), (8192, 4096, 9 + 1), (512, 512, 80 + 1 + 16)]
-        {
+        for (length, align, count) in [
+            (4096, 4096, 10 + 2),
+            (4096, 512, 73 + 9),
+            (8192, 4096, 9 + 1),
+            (512, 512, 80 + 1 + 16),
+        ] {
             let places = Places::new(&extents, length, align);
             assert_eq!(places.count(), count, "{length} at {align}");
             let mut seen = std::collections::BTreeSet::new();
             for number in 0..count {
                 let (file, offset) = places.at(number);
                 let extent = extents.iter().find(|extent| extent.file == file).expect("an extent");
-                assert!(offset >= extent.offset && offset + length <= extent.offset + extent.length);
+                assert!(
+                    offset >= extent.offset && offset + length <= extent.offset + extent.length
+                );
                 assert_eq!((offset - extent.offset) % align, 0);
                 assert!(seen.insert((file, offset)), "every place once");
             }

@@ -35,14 +35,21 @@ impl Spread {
     pub(super) fn new(pattern: &Pattern, count: u64, seed: u64) -> Spread {
         match pattern.access {
             Access::Sequential | Access::Random => Spread::Uniform,
-            Access::Permutation => Spread::Permutation { order: Permutation::new(count, seed), next: 0, pass: 0, seed },
-            Access::Zipf => {
-                Spread::Zipf { ranks: Zipf::new(count, pattern.skew.value()), strewn: Permutation::new(count, seed) }
+            Access::Permutation => {
+                Spread::Permutation { order: Permutation::new(count, seed), next: 0, pass: 0, seed }
             }
+            Access::Zipf => Spread::Zipf {
+                ranks: Zipf::new(count, pattern.skew.value()),
+                strewn: Permutation::new(count, seed),
+            },
             Access::Pareto => {
-                // With h = 0.2: P(u^power < 0.2) = 0.2^(1/power) = 0.8, and the same within each part (Pareto principle).
+                // With h = 0.2: P(u^power < 0.2) = 0.2^(1/power) = 0.8, and the same within each
+                // part (Pareto principle).
                 let h = pattern.skew.value().clamp(0.001, 0.499);
-                Spread::Pareto { power: h.ln() / (1.0 - h).ln(), strewn: Permutation::new(count, seed) }
+                Spread::Pareto {
+                    power: h.ln() / (1.0 - h).ln(),
+                    strewn: Permutation::new(count, seed),
+                }
             }
             Access::HotSpot => zones(pattern, count),
         }
@@ -83,7 +90,11 @@ fn zones(pattern: &Pattern, count: u64) -> Spread {
     let mut zones = Vec::new();
     let (mut requests_ppm, mut space_ppm, mut first) = (0, 0, 0);
     let rest = (1_000_000, 1_000_000);
-    let spots = pattern.hot_spots.spots.iter().map(|(requests, space)| (u64::from(requests.ppm), u64::from(space.ppm)));
+    let spots = pattern
+        .hot_spots
+        .spots
+        .iter()
+        .map(|(requests, space)| (u64::from(requests.ppm), u64::from(space.ppm)));
     for (requests, space) in spots.chain([rest]) {
         requests_ppm = (requests_ppm + requests).min(1_000_000);
         space_ppm = (space_ppm + space).min(1_000_000);
@@ -128,7 +139,10 @@ mod tests {
                 assert_eq!(sorted, (0..count).collect::<Vec<_>>());
                 passes.push(pass);
             }
-            assert!(count < 64 || (passes[0] != passes[1] && passes[0] != (0..count).collect::<Vec<_>>()));
+            assert!(
+                count < 64
+                    || (passes[0] != passes[1] && passes[0] != (0..count).collect::<Vec<_>>())
+            );
         }
     }
 
@@ -139,7 +153,10 @@ mod tests {
         let hottest: u32 = counts[..2_000].iter().sum();
         assert!((0.795..0.805).contains(&(f64::from(hottest) / 1e6)), "{hottest}");
         let inner: u32 = counts[..400].iter().sum();
-        assert!((0.63..0.65).contains(&(f64::from(inner) / 1e6)), "{inner}: and the same inside of these");
+        assert!(
+            (0.63..0.65).contains(&(f64::from(inner) / 1e6)),
+            "{inner}: and the same inside of these"
+        );
     }
 
     #[test]
@@ -153,7 +170,9 @@ mod tests {
 
     #[test]
     fn the_smallest_spaces_work() {
-        for access in [Access::Random, Access::Permutation, Access::Zipf, Access::Pareto, Access::HotSpot] {
+        for access in
+            [Access::Random, Access::Permutation, Access::Zipf, Access::Pareto, Access::HotSpot]
+        {
             for count in [1, 2, 3] {
                 let all = counts(&pattern(access, 500, "50%:10%, 10%:10%"), count, 10_000);
                 assert_eq!(all.iter().sum::<u32>(), 10_000, "{access} over {count}");

@@ -23,13 +23,20 @@ impl Streams {
     /// `count` streams that begin at equal distances, at multiples of `align`.
     pub(super) fn new(extents: &[Extent], count: u32, stride: u64, align: u64) -> Streams {
         let total: u128 = extents.iter().map(|extent| u128::from(extent.length)).sum();
-        let begin =
-            |stream: u32| cursor(extents, (total * u128::from(stream) / u128::from(count.max(1))) as u64, align);
-        Streams { extents: extents.into(), cursors: (0..count.max(1)).map(begin).collect(), turn: 0, stride }
+        let begin = |stream: u32| {
+            cursor(extents, (total * u128::from(stream) / u128::from(count.max(1))) as u64, align)
+        };
+        Streams {
+            extents: extents.into(),
+            cursors: (0..count.max(1)).map(begin).collect(),
+            turn: 0,
+            stride,
+        }
     }
 
-    /// The next request of `length` bytes: file, offset, and how many bytes of it there are before the extent's end. With
-    /// `tails`, the last request of an extent may be shorter; without, it goes to the next extent whole.
+    /// The next request of `length` bytes: file, offset, and how many bytes of it there are before
+    /// the extent's end. With `tails`, the last request of an extent may be shorter; without, it
+    /// goes to the next extent whole.
     #[inline]
     pub(super) fn next(&mut self, length: u64, tails: bool) -> (u32, u64, u64) {
         let streams = self.cursors.len();
@@ -38,7 +45,8 @@ impl Streams {
         let least = if tails { 1 } else { length };
         let mut extent = &self.extents[cursor.extent];
         if cursor.within + least > extent.length {
-            cursor.extent = if cursor.extent + 1 == self.extents.len() { 0 } else { cursor.extent + 1 };
+            cursor.extent =
+                if cursor.extent + 1 == self.extents.len() { 0 } else { cursor.extent + 1 };
             cursor.within = 0;
             extent = &self.extents[cursor.extent];
         }
@@ -65,22 +73,29 @@ mod tests {
     use super::*;
 
     fn extents() -> [Extent; 2] {
-        [Extent { file: 0, offset: 4096, length: 16_384 }, Extent { file: 2, offset: 0, length: 16_384 }]
+        [
+            Extent { file: 0, offset: 4096, length: 16_384 },
+            Extent { file: 2, offset: 0, length: 16_384 },
+        ]
     }
 
     #[test]
     fn streams_begin_apart_and_take_turns() {
         let mut streams = Streams::new(&extents(), 2, 0, 4096);
-        let places: Vec<(u32, u64)> =
-            (0..6).map(|_| streams.next(4096, false)).map(|(file, offset, _)| (file, offset)).collect();
+        let places: Vec<(u32, u64)> = (0..6)
+            .map(|_| streams.next(4096, false))
+            .map(|(file, offset, _)| (file, offset))
+            .collect();
         assert_eq!(places, [(0, 4096), (2, 0), (0, 8192), (2, 4096), (0, 12_288), (2, 8192)]);
     }
 
     #[test]
     fn a_stride_leaves_gaps_and_wraps_at_the_end() {
         let mut streams = Streams::new(&extents(), 1, 12_288, 4096);
-        let places: Vec<(u32, u64)> =
-            (0..5).map(|_| streams.next(4096, false)).map(|(file, offset, _)| (file, offset)).collect();
+        let places: Vec<(u32, u64)> = (0..5)
+            .map(|_| streams.next(4096, false))
+            .map(|(file, offset, _)| (file, offset))
+            .collect();
         assert_eq!(places, [(0, 4096), (0, 16_384), (2, 0), (2, 12_288), (0, 4096)]);
     }
 }

@@ -27,8 +27,13 @@ fn sequential_is_sequential_over_all_ranges_and_starts_again() {
     for round in 0..3 {
         for block in 0..99 {
             let request = generator.next_request().expect("time decides");
-            let (file, offset) = if block < 40 { (0, 8192 + block * 4096) } else { (2, (block - 40) * 4096) };
-            assert_eq!((request.file, request.offset, request.length), (file, offset, 4096), "round {round}");
+            let (file, offset) =
+                if block < 40 { (0, 8192 + block * 4096) } else { (2, (block - 40) * 4096) };
+            assert_eq!(
+                (request.file, request.offset, request.length),
+                (file, offset, 4096),
+                "round {round}"
+            );
         }
     }
 }
@@ -50,7 +55,8 @@ fn random_covers_every_block_without_bias() {
     for _ in 0..99_000 {
         let request = generator.next_request().expect("time decides");
         assert_eq!((request.offset % 4096, request.length), (0, 4096));
-        let block = if request.file == 0 { request.offset / 4096 - 2 } else { request.offset / 4096 + 40 };
+        let block =
+            if request.file == 0 { request.offset / 4096 - 2 } else { request.offset / 4096 + 40 };
         counts[block as usize] += 1;
     }
     let chi: f64 = counts.iter().map(|&n| (f64::from(n) - 1000.0).powi(2) / 1000.0).sum();
@@ -62,7 +68,8 @@ fn random_covers_every_block_without_bias() {
 fn a_mix_of_70_to_30_is_one_within_its_binomial_bounds() {
     let mut generator = generator(Access::Random, Percent::of(70), timed(), 9);
     let n = 100_000;
-    let reads = (0..n).filter(|_| generator.next_request().expect("time decides").op == Op::Read).count();
+    let reads =
+        (0..n).filter(|_| generator.next_request().expect("time decides").op == Op::Read).count();
     // Four standard deviations of a binomial with p = 0.7.
     let bound = 4.0 * (f64::from(n) * 0.7 * 0.3).sqrt();
     assert!((reads as f64 - f64::from(n) * 0.7).abs() < bound, "{reads} reads of {n}");
@@ -88,7 +95,8 @@ fn a_mix_of_sizes_has_its_weights_and_every_request_fits() {
     let mut counts = std::collections::BTreeMap::new();
     for _ in 0..100_000 {
         let request = generator.next_request().expect("time decides");
-        let (start, end) = if request.file == 0 { (8192, 8192 + 40 * 4096) } else { (0, 59 * 4096 + 100) };
+        let (start, end) =
+            if request.file == 0 { (8192, 8192 + 40 * 4096) } else { (0, 59 * 4096 + 100) };
         assert!(
             request.offset >= start
                 && request.offset + u64::from(request.length) <= end
@@ -123,7 +131,8 @@ fn half_random_and_half_sequential_is_one_stream_with_jumps() {
             expected = sequential.next(4096, false);
         }
     }
-    // A random request hits the stream's next block by chance once in 99 times; that only shifts a few.
+    // A random request hits the stream's next block by chance once in 99 times; that only shifts a
+    // few.
     assert!((4_700..5_300).contains(&hits), "{hits} of 10,000 go on where the last one ended");
 }
 

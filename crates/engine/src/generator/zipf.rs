@@ -2,8 +2,9 @@
 
 use model::rng::Rng;
 
-/// Ranks from 1 to `count`, rank *k* with a probability that falls as *k*⁻ˢ: rejection-inversion (Hörmann and Derflinger,
-/// *Rejection-inversion to generate variates from monotone discrete distributions*, 1996). A draw costs a few powers, whatever the count.
+/// Ranks from 1 to `count`, rank *k* with a probability that falls as *k*⁻ˢ: rejection-inversion
+/// (Hörmann and Derflinger, *Rejection-inversion to generate variates from monotone discrete
+/// distributions*, 1996). A draw costs a few powers, whatever the count.
 #[derive(Clone, Debug)]
 pub(super) struct Zipf {
     count: f64,
@@ -18,7 +19,8 @@ pub(super) struct Zipf {
 impl Zipf {
     /// The law of `exponent` (above 0) over `count` (at least 1) ranks.
     pub(super) fn new(count: u64, exponent: f64) -> Zipf {
-        let mut zipf = Zipf { count: count.max(1) as f64, exponent, low: 0.0, high: 0.0, near: 0.0 };
+        let mut zipf =
+            Zipf { count: count.max(1) as f64, exponent, low: 0.0, high: 0.0, near: 0.0 };
         zipf.low = zipf.integral(1.5) - 1.0;
         zipf.high = zipf.integral(zipf.count + 0.5);
         zipf.near = 2.0 - zipf.inverse(zipf.integral(2.5) - zipf.hat(2.0));

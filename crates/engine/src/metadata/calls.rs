@@ -1,7 +1,8 @@
 //! One operation on one file: the system calls of it, and nothing else.
 //!
-//! Plain calls, relative to the directory of the tree: nothing in them waits for anything but the file system, so that a ring would add
-//! its own cost and a thread of the kernel (it does creates and removes on worker threads) without any gain.
+//! Plain calls, relative to the directory of the tree: nothing in them waits for anything but the
+//! file system, so that a ring would add its own cost and a thread of the kernel (it does creates
+//! and removes on worker threads) without any gain.
 
 use super::path::{Kind, PathBuffer};
 use crate::clock::Clock;
@@ -46,7 +47,8 @@ fn none_moved(error: Errno) -> Failed {
 }
 
 impl<'a, C: Clock> Files<'a, C> {
-    /// Hands for `work` on the files of `tree`, whose directory is open at `root`. All memory that it needs is there when it comes back.
+    /// Hands for `work` on the files of `tree`, whose directory is open at `root`. All memory that
+    /// it needs is there when it comes back.
     pub(crate) fn new(
         root: BorrowedFd<'a>,
         tree: &'a Tree,
@@ -55,17 +57,22 @@ impl<'a, C: Clock> Files<'a, C> {
         contents: WorkerContents,
         seed: u64,
     ) -> Files<'a, C> {
-        let moves_bytes = work.ops().any(|op| matches!(op, Op::Create | Op::ReadFile | Op::WriteFile));
-        // Random from the start, as the filler of plain contents expects; with that every page of it is in memory, too.
+        let moves_bytes =
+            work.ops().any(|op| matches!(op, Op::Create | Op::ReadFile | Op::WriteFile));
+        // Random from the start, as the filler of plain contents expects; with that every page of
+        // it is in memory, too.
         let mut rng = Rng::new(seed);
         let length = if moves_bytes { work.size.0 as usize } else { 0 };
         let buffer = (0..length).map(|_| rng.next_u64() as u8).collect();
-        let names = vec![MaybeUninit::uninit(); if work.does(Op::Readdir) { DIRECTORY_BUFFER } else { 0 }].into();
+        let names =
+            vec![MaybeUninit::uninit(); if work.does(Op::Readdir) { DIRECTORY_BUFFER } else { 0 }]
+                .into();
         let (path, other) = (PathBuffer::new(), PathBuffer::new());
         Files { root, tree, work, clock, path, other, buffer, contents, names, uncounted_ns: 0 }
     }
 
-    /// Does `op`, one of the work's, to file `number` (of `readdir`: to the directory of that number). Comes back with the outcome, and with how long of it is not to be counted, in ns.
+    /// Does `op`, one of the work's, to file `number` (of `readdir`: to the directory of that
+    /// number). Comes back with the outcome, and with how long of it is not to be counted, in ns.
     #[inline]
     pub(crate) fn perform(&mut self, op: Op, number: u64) -> (Outcome, u64) {
         self.uncounted_ns = 0;
@@ -73,7 +80,10 @@ impl<'a, C: Clock> Files<'a, C> {
             Op::Create => self.write(number, OFlags::CREATE | OFlags::EXCL),
             Op::WriteFile => self.write(number, OFlags::empty()),
             Op::ReadFile => self.read(number),
-            Op::Open => self.open(number, OFlags::RDONLY).and_then(|file| self.close(file)).map_err(none_moved),
+            Op::Open => self
+                .open(number, OFlags::RDONLY)
+                .and_then(|file| self.close(file))
+                .map_err(none_moved),
             Op::Readdir => self.list(number),
             op => self.by_name(op, number).map_err(none_moved),
         };
@@ -84,7 +94,9 @@ impl<'a, C: Clock> Files<'a, C> {
                 Outcome::Failure { errno: 0, bytes: bytes_of(bytes) }
             }
             Ok(bytes) => Outcome::Success { bytes: bytes_of(bytes) },
-            Err((error, bytes)) => Outcome::Failure { errno: error.raw_os_error(), bytes: bytes_of(bytes) },
+            Err((error, bytes)) => {
+                Outcome::Failure { errno: error.raw_os_error(), bytes: bytes_of(bytes) }
+            }
         };
         (outcome, self.uncounted_ns)
     }
@@ -92,11 +104,19 @@ impl<'a, C: Clock> Files<'a, C> {
     /// What needs no open file.
     #[inline]
     fn by_name(&mut self, op: Op, number: u64) -> rustix::io::Result<u64> {
-        let path =
-            self.path.of(self.tree, if matches!(op, Op::Mkdir | Op::Rmdir) { Kind::Made } else { Kind::File }, number);
+        let path = self.path.of(
+            self.tree,
+            if matches!(op, Op::Mkdir | Op::Rmdir) { Kind::Made } else { Kind::File },
+            number,
+        );
         match op {
             Op::Stat => {
-                rustix::fs::statx(self.root, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS)?;
+                rustix::fs::statx(
+                    self.root,
+                    path,
+                    AtFlags::SYMLINK_NOFOLLOW,
+                    StatxFlags::BASIC_STATS,
+                )?;
             }
             Op::SetAttr => {
                 let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
@@ -184,7 +204,8 @@ impl<'a, C: Clock> Files<'a, C> {
     fn list(&mut self, number: u64) -> Result<u64, Failed> {
         let path = self.path.directory(self.tree, number, self.tree.depth);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let directory = rustix::fs::openat(self.root, path, flags, Mode::empty()).map_err(none_moved)?;
+        let directory =
+            rustix::fs::openat(self.root, path, flags, Mode::empty()).map_err(none_moved)?;
         let mut entries = RawDir::new(&directory, &mut self.names);
         while let Some(entry) = entries.next() {
             entry.map_err(none_moved)?;
@@ -192,7 +213,8 @@ impl<'a, C: Clock> Files<'a, C> {
         self.close(directory).map_err(none_moved)
     }
 
-    /// Closes a file with what the file system says to it, which the standard library keeps to itself.
+    /// Closes a file with what the file system says to it, which the standard library keeps to
+    /// itself.
     #[inline]
     fn close(&mut self, file: OwnedFd) -> rustix::io::Result<u64> {
         let close = || {
@@ -218,8 +240,9 @@ impl<'a, C: Clock> Files<'a, C> {
         result
     }
 
-    /// Undoes the operation to file `number` where it left a second name or another one, so that the next operation finds the tree as this
-    /// one did. What fails is left: it goes with the tree.
+    /// Undoes the operation to file `number` where it left a second name or another one, so that
+    /// the next operation finds the tree as this one did. What fails is left: it goes with the
+    /// tree.
     pub(crate) fn undo(&mut self, number: u64) {
         let second = match self.work.op {
             Op::Rename => Kind::Renamed,
@@ -229,7 +252,12 @@ impl<'a, C: Clock> Files<'a, C> {
         };
         let other = self.other.of(self.tree, second, number);
         let _ = if second == Kind::Renamed {
-            rustix::fs::renameat(self.root, other, self.root, self.path.of(self.tree, Kind::File, number))
+            rustix::fs::renameat(
+                self.root,
+                other,
+                self.root,
+                self.path.of(self.tree, Kind::File, number),
+            )
         } else {
             rustix::fs::unlinkat(self.root, other, AtFlags::empty())
         };
@@ -264,7 +292,8 @@ mod tests {
 
     impl Clock for Steps<'_> {
         fn now_ns(&self) -> u64 {
-            let links = std::fs::read_dir("/proc/self/fd").expect("a list of what is open").flatten();
+            let links =
+                std::fs::read_dir("/proc/self/fd").expect("a list of what is open").flatten();
             let is_open = links
                 .filter_map(|link| std::fs::read_link(link.path()).ok())
                 .any(|path| path.to_str().is_some_and(|path| path == self.watched));
@@ -304,7 +333,11 @@ mod tests {
         ];
         for (fsync, close, uncounted_ns, seen) in cases {
             let open = Cell::new(Vec::new());
-            let clock = Steps { now_ns: Cell::new(0), watched: watched.to_str().expect("UTF-8"), open: &open };
+            let clock = Steps {
+                now_ns: Cell::new(0),
+                watched: watched.to_str().expect("UTF-8"),
+                open: &open,
+            };
             let work = MetadataWork {
                 op: Op::Create,
                 mix: None,
@@ -314,13 +347,18 @@ mod tests {
                 fsync,
                 close,
             };
-            let mut files = Files::new(root.as_fd(), &tree, work, clock, crate::contents::testing::random(), 1);
+            let mut files =
+                Files::new(root.as_fd(), &tree, work, clock, crate::contents::testing::random(), 1);
             assert_eq!(
                 files.perform(Op::Create, 7),
                 (Outcome::Success { bytes: 4 }, uncounted_ns),
                 "fsync {fsync}, close {close}"
             );
-            assert_eq!(open.take(), seen, "whether the file was open at each look, fsync {fsync}, close {close}");
+            assert_eq!(
+                open.take(),
+                seen,
+                "whether the file was open at each look, fsync {fsync}, close {close}"
+            );
             std::fs::remove_file(&watched).expect("removes");
         }
     }

@@ -1,4 +1,5 @@
-//! Makes the directories of a tree before anything is measured, and removes trees with all that is in them.
+//! Makes the directories of a tree before anything is measured, and removes trees with all that is
+//! in them.
 
 use super::path::{Kind, PathBuffer};
 use crate::error::EngineError;
@@ -15,30 +16,50 @@ const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 /// The directories of a tree, those that a load makes in the lowest of them included.
 const MOST_LEVELS: u32 = MOST_DEPTH + 2;
 
-/// Makes all directories of `tree`, which is not there yet, in the claimed directory `root`, and opens the one that holds the rest.
+/// Makes all directories of `tree`, which is not there yet, in the claimed directory `root`, and
+/// opens the one that holds the rest.
 ///
 /// # Errors
-/// When the file system refuses. What was made until then has names of ours in a directory with our marker.
-pub(crate) fn grow(tree: &Tree, root: &Directory, progress: &Progress) -> Result<OwnedFd, EngineError> {
+/// When the file system refuses. What was made until then has names of ours in a directory with our
+/// marker.
+pub(crate) fn grow(
+    tree: &Tree,
+    root: &Directory,
+    progress: &Progress,
+) -> Result<OwnedFd, EngineError> {
     progress.at(&tree.path);
     make_all(tree, root.as_fd(), progress).map_err(|error| {
         let remedy = match error {
-            Errno::MFILE | Errno::NFILE => "raise the limit of open files (ulimit -n), or use fewer workers",
+            Errno::MFILE | Errno::NFILE => {
+                "raise the limit of open files (ulimit -n), or use fewer workers"
+            }
             Errno::NOSPC | Errno::DQUOT => "free some space (or inodes), or give fewer tree.files",
             Errno::NAMETOOLONG => "name a target with a shorter path, or give a smaller tree.depth",
-            Errno::EXIST => "an earlier run left it, and something in it is not ours: move that away",
+            Errno::EXIST => {
+                "an earlier run left it, and something in it is not ours: move that away"
+            }
             Errno::MLINK => "give a larger tree.per_directory, or a tree.depth of 2 or more",
             other => crate::target::remedy(&other.into()),
         };
-        EngineError::target(&tree.path, format!("the directories of the tree cannot be made: {error}"), remedy)
+        EngineError::target(
+            &tree.path,
+            format!("the directories of the tree cannot be made: {error}"),
+            remedy,
+        )
     })
 }
 
-/// Opens the directory that holds the rest of a `tree` of `target` that another host of the run `run_id` has made.
+/// Opens the directory that holds the rest of a `tree` of `target` that another host of the run
+/// `run_id` has made.
 ///
 /// # Errors
 /// When it is not there, may not be touched, or the file system refuses.
-pub(crate) fn visit(tree: &Tree, target: &str, run_id: &str, bounds: &Bounds) -> Result<OwnedFd, EngineError> {
+pub(crate) fn visit(
+    tree: &Tree,
+    target: &str,
+    run_id: &str,
+    bounds: &Bounds,
+) -> Result<OwnedFd, EngineError> {
     let refuse = |what: &str| {
         EngineError::target(
             &tree.path,
@@ -48,12 +69,17 @@ pub(crate) fn visit(tree: &Tree, target: &str, run_id: &str, bounds: &Bounds) ->
     };
     let (root, name) = tree.place().ok_or_else(|| refuse("has no name of ours"))?;
     let directory = joined(root, target, run_id, bounds)?;
-    let directory = directory.ok_or_else(|| refuse("is not there, or its directory carries another run's marker"))?;
+    let directory = directory
+        .ok_or_else(|| refuse("is not there, or its directory carries another run's marker"))?;
     open_below(directory.as_fd(), name, DIRECTORY, Mode::empty())
         .map_err(|error| refuse(&format!("cannot be opened: {error}")))
 }
 
-fn make_all(tree: &Tree, parent: BorrowedFd<'_>, progress: &Progress) -> rustix::io::Result<OwnedFd> {
+fn make_all(
+    tree: &Tree,
+    parent: BorrowedFd<'_>,
+    progress: &Progress,
+) -> rustix::io::Result<OwnedFd> {
     let mode = Mode::from_raw_mode(0o700);
     let (_, name) = tree.place().ok_or(Errno::INVAL)?;
     rustix::fs::mkdirat(parent, name, mode)?;
@@ -61,7 +87,8 @@ fn make_all(tree: &Tree, parent: BorrowedFd<'_>, progress: &Progress) -> rustix:
     let mut path = PathBuffer::new();
     for leaf in 0..tree.leaves() {
         // A directory is made on the way to the first of the lowest ones below it.
-        for level in (1..=tree.depth).filter(|level| leaf.is_multiple_of(tree.leaves_below(*level))) {
+        for level in (1..=tree.depth).filter(|level| leaf.is_multiple_of(tree.leaves_below(*level)))
+        {
             rustix::fs::mkdirat(&root, path.directory(tree, leaf, level), mode)?;
             progress.step();
         }
@@ -75,12 +102,17 @@ pub(crate) fn is_ours(name: &str) -> bool {
     number.is_some_and(|number| tree_name(number) == name)
 }
 
-/// Removes the tree `name` in `parent`, all in it that has a name of ours, and what is left of its directories. What somebody else put there
-/// stays, and with it the directories that lead to it. Comes back with the bytes that were freed.
+/// Removes the tree `name` in `parent`, all in it that has a name of ours, and what is left of its
+/// directories. What somebody else put there stays, and with it the directories that lead to it.
+/// Comes back with the bytes that were freed.
 ///
 /// # Errors
 /// When the file system refuses.
-pub(crate) fn remove_tree(parent: BorrowedFd<'_>, name: &str, progress: &Progress) -> rustix::io::Result<u64> {
+pub(crate) fn remove_tree(
+    parent: BorrowedFd<'_>,
+    name: &str,
+    progress: &Progress,
+) -> rustix::io::Result<u64> {
     let freed = match open_below(parent, name, DIRECTORY, Mode::empty()) {
         Ok(directory) => empty(directory.as_fd(), MOST_LEVELS, progress)?,
         // No directory, or one that is mounted there: it is not ours, whatever it is called.
@@ -91,7 +123,8 @@ pub(crate) fn remove_tree(parent: BorrowedFd<'_>, name: &str, progress: &Progres
     Ok(freed)
 }
 
-/// Somebody may have been quicker, or have put a file of theirs beside ours, or mounted something there.
+/// Somebody may have been quicker, or have put a file of theirs beside ours, or mounted something
+/// there.
 fn tolerate(result: rustix::io::Result<()>) -> rustix::io::Result<()> {
     match result {
         Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::BUSY) => Ok(()),
@@ -113,7 +146,9 @@ fn empty(directory: BorrowedFd<'_>, levels: u32, progress: &Progress) -> rustix:
             let name = entry.file_name();
             let Some(kind) = Kind::of(name.to_bytes()) else { continue };
             progress.step();
-            let Ok(stat) = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+            let Ok(stat) = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) else {
+                continue;
+            };
             match (FileType::from_raw_mode(stat.st_mode), kind.is_directory()) {
                 (FileType::Directory, true) => {
                     match open_below(directory, name, DIRECTORY, Mode::empty()) {

@@ -1,4 +1,5 @@
-//! Operations on whole files: trees of them, and the workers that create, look up, read and remove them.
+//! Operations on whole files: trees of them, and the workers that create, look up, read and remove
+//! them.
 
 mod calls;
 mod descriptors;

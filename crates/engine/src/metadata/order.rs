@@ -42,12 +42,20 @@ impl Mixer {
         Mixer { mix, total: mix.total(), rng: Rng::new(seed) }
     }
 
-    /// The place in the mix and the operation that comes as number `index`, and what it goes to. Drawn files may come twice in a row; in
-    /// the order of their numbers, all come before one comes again. `share` has a file at least.
+    /// The place in the mix and the operation that comes as number `index`, and what it goes to.
+    /// Drawn files may come twice in a row; in the order of their numbers, all come before one
+    /// comes again. `share` has a file at least.
     #[inline]
-    fn next(&mut self, tree: &Tree, share: FileShare, random: bool, index: u64) -> ((usize, Op), u64) {
+    fn next(
+        &mut self,
+        tree: &Tree,
+        share: FileShare,
+        random: bool,
+        index: u64,
+    ) -> ((usize, Op), u64) {
         let (slot, op) = self.mix.at(self.rng.below(self.total));
-        let number = share.number(if random { self.rng.below(share.count) } else { index % share.count });
+        let number =
+            share.number(if random { self.rng.below(share.count) } else { index % share.count });
         match op {
             // The directory of that file.
             Op::Readdir if tree.depth == 0 => ((slot, op), 0),
@@ -75,8 +83,8 @@ impl Agenda {
         Agenda { work, share, order, mixer, index: 0 }
     }
 
-    /// The next operation, its place among those that the worker counts, and the number of its file (of `readdir`: of its directory); `None` when all is
-    /// done, which never happens to a mix.
+    /// The next operation, its place among those that the worker counts, and the number of its file
+    /// (of `readdir`: of its directory); `None` when all is done, which never happens to a mix.
     #[inline]
     pub(super) fn next(&mut self, tree: &Tree) -> Option<((usize, Op), u64)> {
         let next = match &mut self.mixer {

@@ -5,9 +5,10 @@ use std::ffi::CStr;
 
 /// Digits of the largest number.
 const MOST_DIGITS: usize = 20;
-/// Digits of a number in a name, with zeros before it: the name of a file takes 19 bytes, as mdtest's `file.mdtest.0.12345` does. What an
-/// operation costs the kernel depends on the length of a name (ext4 goes through the entries of a block, and has more of short ones), so
-/// names of one length make a comparison of names of one length, and a run's last file as dear as its first.
+/// Digits of a number in a name, with zeros before it: the name of a file takes 19 bytes, as
+/// mdtest's `file.mdtest.0.12345` does. What an operation costs the kernel depends on the length of
+/// a name (ext4 goes through the entries of a block, and has more of short ones), so names of one
+/// length make a comparison of names of one length, and a run's last file as dear as its first.
 const DIGITS: usize = 18;
 /// A letter, a number, and a slash or the end.
 const MOST_NAME: usize = MOST_DIGITS + 2;
@@ -32,16 +33,19 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    const ALL: [Kind; 6] = [Kind::Directory, Kind::File, Kind::Link, Kind::Made, Kind::Renamed, Kind::Symlink];
+    const ALL: [Kind; 6] =
+        [Kind::Directory, Kind::File, Kind::Link, Kind::Made, Kind::Renamed, Kind::Symlink];
 
     /// What a name of ours stands for; `None` for any other name.
     pub(crate) fn of(name: &[u8]) -> Option<Kind> {
         let (letter, digits) = name.split_first()?;
         let kind = Kind::ALL.into_iter().find(|kind| *kind as u8 == *letter)?;
-        // One number, one name: `f007` and `f+7` are somebody else's. Earlier versions wrote no zeros before a number, and what is left of
-        // their runs is still to be recognised.
+        // One number, one name: `f007` and `f+7` are somebody else's. Earlier versions wrote no
+        // zeros before a number, and what is left of their runs is still to be recognised.
         let whole = digits.len() == DIGITS || digits == b"0" || !digits.starts_with(b"0");
-        let text = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?;
+        let text = std::str::from_utf8(digits)
+            .ok()
+            .filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?;
         (whole && text.parse::<u64>().is_ok()).then_some(kind)
     }
 
@@ -51,8 +55,8 @@ impl Kind {
     }
 }
 
-/// The path of one thing after the other, below the directory of a tree. The directories of the last one are kept, because the next is
-/// mostly in the same ones.
+/// The path of one thing after the other, below the directory of a tree. The directories of the
+/// last one are kept, because the next is mostly in the same ones.
 pub(crate) struct PathBuffer {
     bytes: [u8; MOST_PATH],
     /// The lowest directory that the path leads to, and the length of that part, with its slash.
@@ -76,7 +80,8 @@ impl PathBuffer {
         self.ended(end)
     }
 
-    /// The path of the directory of `level` (1 to the tree's depth) that is above the lowest directory `leaf`, or is it; `.` at level 0.
+    /// The path of the directory of `level` (1 to the tree's depth) that is above the lowest
+    /// directory `leaf`, or is it; `.` at level 0.
     pub(crate) fn directory(&mut self, tree: &Tree, leaf: u64, level: u32) -> &CStr {
         self.go_to(tree, leaf, level);
         self.leaf = None;
@@ -161,17 +166,31 @@ mod tests {
     #[test]
     fn a_number_is_a_path() {
         assert_eq!(of(&tree(0, 1, 1), Kind::File, 0), "f000000000000000000");
-        assert_eq!(of(&tree(1, 1, 100), Kind::File, 1234), "d000000000000000012/f000000000000001234");
+        assert_eq!(
+            of(&tree(1, 1, 100), Kind::File, 1234),
+            "d000000000000000012/f000000000000001234"
+        );
         let deep = way(&[('d', 7), ('d', 2), ('d', 3), ('l', 12_345)]);
-        assert_eq!(of(&tree(3, 4, 100), Kind::Link, 12_345), deep, "leaf 123 is 7 × 16 + 2 × 4 + 3");
+        assert_eq!(
+            of(&tree(3, 4, 100), Kind::Link, 12_345),
+            deep,
+            "leaf 123 is 7 × 16 + 2 × 4 + 3"
+        );
         let deepest = of(&tree(MOST_DEPTH, u64::MAX, 1), Kind::File, u64::MAX);
-        assert!(deepest.len() < MOST_PATH && deepest.ends_with("/f18446744073709551615"), "{deepest}");
+        assert!(
+            deepest.len() < MOST_PATH && deepest.ends_with("/f18446744073709551615"),
+            "{deepest}"
+        );
     }
 
     #[test]
     fn all_files_of_a_tree_have_names_as_long_as_those_of_mdtest() {
         for number in [0, 9, 10, 99_999, 100_000, MOST_FILES - 1, 10_u64.pow(18) - 1] {
-            assert_eq!(of(&tree(0, 1, 1), Kind::File, number).len(), "file.mdtest.0.12345".len(), "{number}");
+            assert_eq!(
+                of(&tree(0, 1, 1), Kind::File, number).len(),
+                "file.mdtest.0.12345".len(),
+                "{number}"
+            );
         }
     }
 
@@ -180,10 +199,16 @@ mod tests {
         let tree = tree(2, 3, 2);
         let mut buffer = PathBuffer::new();
         for number in [5, 4, 99, 100, 101, 7, 10_u64.pow(18) - 1, 10_u64.pow(18), 3] {
-            assert_eq!(buffer.of(&tree, Kind::File, number).to_str(), Ok(of(&tree, Kind::File, number).as_str()));
+            assert_eq!(
+                buffer.of(&tree, Kind::File, number).to_str(),
+                Ok(of(&tree, Kind::File, number).as_str())
+            );
         }
         assert_eq!(buffer.directory(&tree, 50, 1).to_str(), Ok(name('d', 16).as_str()));
-        assert_eq!(buffer.directory(&tree, 50, 2).to_str(), Ok(way(&[('d', 16), ('d', 2)]).as_str()));
+        assert_eq!(
+            buffer.directory(&tree, 50, 2).to_str(),
+            Ok(way(&[('d', 16), ('d', 2)]).as_str())
+        );
         assert_eq!(buffer.directory(&tree, 50, 0).to_str(), Ok("."));
         let file = way(&[('d', 16), ('d', 2), ('f', 100)]);
         assert_eq!(buffer.of(&tree, Kind::File, 100).to_str(), Ok(file.as_str()));
@@ -196,11 +221,32 @@ mod tests {
                 let written = of(&tree(0, 1, 1), kind, number);
                 assert_eq!(Kind::of(written.as_bytes()), Some(kind), "{written}");
                 let earlier = format!("{}{number}", char::from(kind as u8));
-                assert_eq!(Kind::of(earlier.as_bytes()), Some(kind), "{earlier}, as earlier versions wrote it");
+                assert_eq!(
+                    Kind::of(earlier.as_bytes()),
+                    Some(kind),
+                    "{earlier}, as earlier versions wrote it"
+                );
             }
         }
-        let foreign = ["", "f", "f00", "f007", "f+7", "f-1", "file7", "x1", "f1.bak", "d 1", "f99999999999999999999"];
-        let zeros = ["f00000000000000007", "f0000000000000000007", "f+00000000000000007", "f00000000000000007x"];
+        let foreign = [
+            "",
+            "f",
+            "f00",
+            "f007",
+            "f+7",
+            "f-1",
+            "file7",
+            "x1",
+            "f1.bak",
+            "d 1",
+            "f99999999999999999999",
+        ];
+        let zeros = [
+            "f00000000000000007",
+            "f0000000000000000007",
+            "f+00000000000000007",
+            "f00000000000000007x",
+        ];
         for name in foreign.into_iter().chain(zeros) {
             assert_eq!(Kind::of(name.as_bytes()), None, "{name}");
         }

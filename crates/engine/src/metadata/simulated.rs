@@ -1,4 +1,5 @@
-//! One worker of a metadata stage in virtual time: what it asks of a simulated tree, and what came of it.
+//! One worker of a metadata stage in virtual time: what it asks of a simulated tree, and what came
+//! of it.
 
 use super::order::Agenda;
 use crate::io::{Completion, Io};
@@ -13,21 +14,30 @@ pub(crate) struct NamedState {
     tree: Tree,
     /// The place of its tree among the files and trees of its host.
     place: u32,
-    /// Since when the operation is under way, its place among those that are counted, and the bytes that it moves.
+    /// Since when the operation is under way, its place among those that are counted, and the
+    /// bytes that it moves.
     under_way: Option<(u64, usize, u32)>,
     stopped: bool,
 }
 
 impl NamedState {
-    /// A worker of `work`; `None` where it is none of metadata. The host's trees have their places behind its files.
+    /// A worker of `work`; `None` where it is none of metadata. The host's trees have their places
+    /// behind its files.
     pub(crate) fn new(plan: &HostPlan, work: &Work, worker: &Worker) -> Option<NamedState> {
         let (metadata, share) = (work.metadata?, worker.files?);
         let tree = plan.trees.get(share.tree as usize)?.clone();
         let place = plan.files().count() as u32 + share.tree;
-        Some(NamedState { agenda: Agenda::new(metadata, worker, share), tree, place, under_way: None, stopped: false })
+        Some(NamedState {
+            agenda: Agenda::new(metadata, worker, share),
+            tree,
+            place,
+            under_way: None,
+            stopped: false,
+        })
     }
 
-    /// The next operation, if nothing is under way: the number of its file is its offset, and what it moves its length.
+    /// The next operation, if nothing is under way: the number of its file is its offset, and what
+    /// it moves its length.
     #[inline]
     pub(crate) fn next_io(&mut self, now_ns: u64) -> Option<Io> {
         if self.stopped || self.under_way.is_some() {
@@ -35,7 +45,9 @@ impl NamedState {
         }
         let ((slot, op), number) = self.agenda.next(&self.tree)?;
         let bytes = match op {
-            Op::Create | Op::ReadFile | Op::WriteFile => self.tree.size_of(number).0.min(u64::from(u32::MAX)) as u32,
+            Op::Create | Op::ReadFile | Op::WriteFile => {
+                self.tree.size_of(number).0.min(u64::from(u32::MAX)) as u32
+            }
             _ => 0,
         };
         self.under_way = Some((now_ns, slot, bytes));

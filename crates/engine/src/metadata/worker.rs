@@ -1,4 +1,5 @@
-//! One worker of a metadata stage: its operation on each of its files, once; or a mix of operations on any of them, for a time.
+//! One worker of a metadata stage: its operation on each of its files, once; or a mix of operations
+//! on any of them, for a time.
 
 use super::calls::Files;
 use super::descriptors::keep_own;
@@ -15,20 +16,24 @@ use std::os::fd::AsFd;
 /// Runs a worker: set up, meet the others, go through the files, report.
 pub(crate) fn run(shared: &Shared, worker: &Worker, line: &Line) -> WorkerEnd {
     let work = &shared.stage.works[worker.work as usize];
-    let (Some(metadata), Some(share)) = (work.metadata, worker.files) else { return WorkerEnd::Complete };
+    let (Some(metadata), Some(share)) = (work.metadata, worker.files) else {
+        return WorkerEnd::Complete;
+    };
     // A plan whose share names no tree has no work for this worker.
     let Some(tree) = shared.plan.trees.get(share.tree as usize) else { return WorkerEnd::Complete };
     let visited;
     let root = if tree.joined {
         keep_own(None);
-        let target = shared.plan.targets.get(tree.target as usize).map_or("", |target| &target.path);
+        let target =
+            shared.plan.targets.get(tree.target as usize).map_or("", |target| &target.path);
         match visit(tree, target, &shared.plan.run_id, &shared.bounds) {
             Ok(root) => visited = root,
             Err(error) => return WorkerEnd::Broken(error),
         }
         visited.as_fd()
     } else {
-        let own = shared.plan.trees.iter().take(share.tree as usize).filter(|tree| !tree.joined).count();
+        let own =
+            shared.plan.trees.iter().take(share.tree as usize).filter(|tree| !tree.joined).count();
         let Some(root) = shared.trees.get(own) else { return WorkerEnd::Complete };
         keep_own(Some(root.as_fd()));
         root.as_fd()

@@ -38,8 +38,14 @@ pub(crate) struct Claim {
 impl Claim {
     /// Claims the directory `root` of `target` for a host's plan, and makes it if it is not there
     /// and `bounds` allow it. A claim that is refused leaves nothing.
-    pub(crate) fn take(root: &str, target: &str, plan: &HostPlan, bounds: &Bounds) -> Result<Claim, EngineError> {
-        let (directory, is_new) = make_or_open(root, target, bounds).map_err(|error| not_made(root, error))?;
+    pub(crate) fn take(
+        root: &str,
+        target: &str,
+        plan: &HostPlan,
+        bounds: &Bounds,
+    ) -> Result<Claim, EngineError> {
+        let (directory, is_new) =
+            make_or_open(root, target, bounds).map_err(|error| not_made(root, error))?;
         let held = match Held::take(&directory, plan) {
             Ok(held) => held,
             Err(error) => {
@@ -50,14 +56,19 @@ impl Claim {
                 return Err(error);
             }
         };
-        let made_directory = is_new || held.earlier.as_ref().is_some_and(|marker| marker.made_directory);
+        let made_directory =
+            is_new || held.earlier.as_ref().is_some_and(|marker| marker.made_directory);
         let made_now = (is_new, held.is_new);
         let written = held.write(plan, made_directory);
         let claim = Claim { directory, marker: held.file, made_directory, made_now };
         if let Err(error) = written {
             claim.take_back();
             let what = format!("the marker {MARKER} cannot be written: {error}");
-            return Err(EngineError::target(root, what, "free some space, or name another directory"));
+            return Err(EngineError::target(
+                root,
+                what,
+                "free some space, or name another directory",
+            ));
         }
         Ok(claim)
     }
@@ -82,7 +93,8 @@ impl Claim {
         let _ = give_up(&self.directory, self.marker, directory_is_new, &Progress::default());
     }
 
-    /// The same after trees were begun in it: beside a marker that this claim made, all are its own.
+    /// The same after trees were begun in it: beside a marker that this claim made, all are its
+    /// own.
     pub(crate) fn take_back_trees(self, progress: &Progress) {
         let (_, marker_is_new) = self.made_now;
         if marker_is_new {
@@ -95,7 +107,8 @@ impl Claim {
     /// Removes our files from number `kept` on, of which earlier runs may have had more, and the
     /// trees that they left.
     pub(crate) fn trim(&self, kept: u32, progress: &Progress) -> io::Result<u64> {
-        Ok(remove_data_files(&self.directory, kept, progress)? + remove_trees(&self.directory, progress)?)
+        Ok(remove_data_files(&self.directory, kept, progress)?
+            + remove_trees(&self.directory, progress)?)
     }
 
     /// Removes what is ours: the data files, the trees, the marker, and the directory if we made it
@@ -106,19 +119,30 @@ impl Claim {
     /// is ours is removed where it is; the second value says where the path leads.
     pub(crate) fn remove(self, progress: &Progress) -> io::Result<(Removed, Leads)> {
         progress.at(&self.directory.path().to_string_lossy());
-        let bytes = remove_data_files(&self.directory, 0, progress)? + remove_trees(&self.directory, progress)?;
+        let bytes = remove_data_files(&self.directory, 0, progress)?
+            + remove_trees(&self.directory, progress)?;
         let left = tree_left(&self.directory)?;
         let leads = self.directory.leads()?;
         if left.is_none() {
             wait_for_hidden(&self.directory, progress)?;
-            give_up(&self.directory, self.marker, self.made_directory && leads == Leads::Here, progress)?;
+            give_up(
+                &self.directory,
+                self.marker,
+                self.made_directory && leads == Leads::Here,
+                progress,
+            )?;
         }
         Ok((Removed { bytes, left }, leads))
     }
 }
 
 /// Removes the marker, then the directory if it is ours as well.
-fn give_up(directory: &Directory, marker: File, with_directory: bool, progress: &Progress) -> io::Result<()> {
+fn give_up(
+    directory: &Directory,
+    marker: File,
+    with_directory: bool,
+    progress: &Progress,
+) -> io::Result<()> {
     // As long as it is open, no other run can take it. One that somebody put in its place is not
     // ours.
     if directory.holds(MARKER, &marker)? {
@@ -159,10 +183,13 @@ fn is_hidden(name: &str) -> bool {
 fn wait_for_hidden(directory: &Directory, progress: &Progress) -> io::Result<()> {
     let give_up = Instant::now() + HIDDEN;
     loop {
-        let mut hidden = directory.names()?.filter(|name| name.as_ref().map_or(true, |name| is_hidden(name)));
+        let mut hidden =
+            directory.names()?.filter(|name| name.as_ref().map_or(true, |name| is_hidden(name)));
         let Some(name) = hidden.next().transpose()? else { return Ok(()) };
         if Instant::now() >= give_up || progress.is_in_haste() {
-            let what = format!("{name} stays, which the file system keeps as long as a removed file is open");
+            let what = format!(
+                "{name} stays, which the file system keeps as long as a removed file is open"
+            );
             return Err(io::Error::new(io::ErrorKind::ResourceBusy, what));
         }
         std::thread::sleep(LOOK);
@@ -177,7 +204,8 @@ fn not_made(root: &str, error: NotMade) -> EngineError {
             EngineError::target(root, what, "name a directory that you may write to")
         }
         NotMade::NotOpened(Errno::LOOP | Errno::NOTDIR) => {
-            let what = "is no directory, or a link, which is not followed where a folder of ours is to be";
+            let what =
+                "is no directory, or a link, which is not followed where a folder of ours is to be";
             EngineError::target(root, what, "move it away, or name another target")
         }
         NotMade::NotOpened(error) => {
@@ -186,7 +214,11 @@ fn not_made(root: &str, error: NotMade) -> EngineError {
         }
         NotMade::Outside(outside) => {
             let what = format!("may not be touched: {outside}");
-            EngineError::target(root, what, "name a path that this host allows, and put no links there")
+            EngineError::target(
+                root,
+                what,
+                "name a path that this host allows, and put no links there",
+            )
         }
     }
 }
@@ -196,7 +228,8 @@ fn not_made(root: &str, error: NotMade) -> EngineError {
 pub struct Removed {
     /// How much they held that was freed, in bytes.
     pub bytes: u64,
-    /// The path of a tree of ours that stays, with our marker, because something in it is not ours.
+    /// The path of a tree of ours that stays, with our marker, because something in it is not
+    /// ours.
     pub left: Option<String>,
 }
 
@@ -211,7 +244,8 @@ pub(crate) fn moved(root: &str, leads: Leads) -> Option<EngineError> {
 
 /// Why nothing of the directory `root` is left, as far as its path tells.
 pub(crate) fn gone(root: &str) -> EngineError {
-    let what = "the directory is gone, which the run had claimed: somebody removed or renamed it meanwhile";
+    let what = "the directory is gone, which the run had claimed: somebody removed or renamed it \
+                meanwhile";
     EngineError::target(
         root,
         what,
@@ -220,9 +254,10 @@ pub(crate) fn gone(root: &str) -> EngineError {
 }
 
 fn exchanged(root: &str) -> EngineError {
-    let what = "leads to another place than the run had claimed: somebody moved that directory, or mounted over it";
-    let remedy = "our files are removed from the claimed directory, and nothing was touched in the other place; \
-                  look for the empty directory, and remove it";
+    let what = "leads to another place than the run had claimed: somebody moved that directory, \
+                or mounted over it";
+    let remedy = "our files are removed from the claimed directory, and nothing was touched in \
+                  the other place; look for the empty directory, and remove it";
     EngineError::target(root, what, remedy)
 }
 
@@ -255,7 +290,12 @@ pub fn clean(directory: &str, progress: &Progress) -> Result<Removed, EngineErro
 ///
 /// # Errors
 /// As [`clean`], and when it may not be touched.
-pub fn clean_in(root: &str, target: &str, bounds: &Bounds, progress: &Progress) -> Result<Removed, EngineError> {
+pub fn clean_in(
+    root: &str,
+    target: &str,
+    bounds: &Bounds,
+    progress: &Progress,
+) -> Result<Removed, EngineError> {
     progress.at(root);
     let opened = Directory::open(root, target).map_err(|error| match error {
         Errno::NOENT => {
@@ -264,13 +304,20 @@ pub fn clean_in(root: &str, target: &str, bounds: &Bounds, progress: &Progress) 
         }
         error => not_made(root, NotMade::NotOpened(error)),
     })?;
-    bounds.check(root, target, opened.as_fd()).map_err(|outside| not_made(root, NotMade::Outside(outside)))?;
+    bounds
+        .check(root, target, opened.as_fd())
+        .map_err(|outside| not_made(root, NotMade::Outside(outside)))?;
     let held = Held::take_left(&opened)?;
     let made_directory = held.earlier.is_some_and(|marker| marker.made_directory);
-    let claim = Claim { directory: opened, marker: held.file, made_directory, made_now: (false, false) };
+    let claim =
+        Claim { directory: opened, marker: held.file, made_directory, made_now: (false, false) };
     match claim.remove(progress) {
         Ok((removed, leads)) => moved(root, leads).map_or(Ok(removed), Err),
-        Err(error) => Err(EngineError::target(root, format!("our files cannot be removed: {error}"), remedy(&error))),
+        Err(error) => Err(EngineError::target(
+            root,
+            format!("our files cannot be removed: {error}"),
+            remedy(&error),
+        )),
     }
 }
 
@@ -295,7 +342,9 @@ pub(crate) fn joined(
         Err(Errno::NOENT) => return Ok(None),
         Err(error) => return Err(not_made(root, NotMade::NotOpened(error))),
     };
-    bounds.check(root, target, directory.as_fd()).map_err(|outside| not_made(root, NotMade::Outside(outside)))?;
+    bounds
+        .check(root, target, directory.as_fd())
+        .map_err(|outside| not_made(root, NotMade::Outside(outside)))?;
     // A network file system may show what is written only later: until then, it is empty.
     Ok(run_in(&directory).filter(|run| run.is_empty() || run == run_id).map(|_| directory))
 }
@@ -343,7 +392,8 @@ fn tree_left(directory: &Directory) -> io::Result<Option<String>> {
     for name in directory.names()? {
         let name = name?;
         // A link of that name is not ours, and was left for that reason.
-        let is_directory = |found: rustix::fs::Stat| FileType::from_raw_mode(found.st_mode) == FileType::Directory;
+        let is_directory =
+            |found: rustix::fs::Stat| FileType::from_raw_mode(found.st_mode) == FileType::Directory;
         if is_ours(&name) && directory.stat(&name).is_ok_and(is_directory) {
             return Ok(Some(directory.path().join(name).to_string_lossy().into_owned()));
         }
@@ -365,14 +415,26 @@ mod tests {
     fn a_remedy_fits_its_error() {
         let of = |errno| remedy(&io::Error::from_raw_os_error(errno));
         assert!(of(libc::EMFILE).contains("ulimit") && of(libc::ENFILE).contains("ulimit"));
-        assert!(of(libc::EACCES).contains("permissions") && of(libc::EROFS).contains("cannot be written"));
+        assert!(
+            of(libc::EACCES).contains("permissions")
+                && of(libc::EROFS).contains("cannot be written")
+        );
         assert!(of(libc::EBUSY).contains("which program"));
     }
 
     #[test]
     fn what_a_file_system_hides_is_told_by_its_name() {
-        assert!(is_hidden(".fuse_hidden0000000300000001") && is_hidden(".nfs000000000012a8b300000001"));
-        for name in [".nfs", ".nfsnotes", ".fuse_hidden", "fuse_hidden00000001", ".fuse_hidden0000000x", ".plimsoll"] {
+        assert!(
+            is_hidden(".fuse_hidden0000000300000001") && is_hidden(".nfs000000000012a8b300000001")
+        );
+        for name in [
+            ".nfs",
+            ".nfsnotes",
+            ".fuse_hidden",
+            "fuse_hidden00000001",
+            ".fuse_hidden0000000x",
+            ".plimsoll",
+        ] {
             assert!(!is_hidden(name), "{name}");
         }
     }
@@ -381,9 +443,14 @@ mod tests {
     fn only_our_own_names_are_ours() {
         assert_eq!(number_of("data-00012.bin"), Some(12));
         assert_eq!(number_of(&data_file_name(123_456)), Some(123_456));
-        for name in
-            ["data-12.bin", "data-000012.bin", "data-+0012.bin", "data-.bin", "precious.bin", "data-00001.bin.bak"]
-        {
+        for name in [
+            "data-12.bin",
+            "data-000012.bin",
+            "data-+0012.bin",
+            "data-.bin",
+            "precious.bin",
+            "data-00001.bin.bak",
+        ] {
             assert_eq!(number_of(name), None, "{name}");
         }
     }

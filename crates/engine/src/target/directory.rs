@@ -39,12 +39,19 @@ type Asked = dyn Fn(Place<'_>) -> std::result::Result<(), String> + Send + Sync;
 
 impl Bounds {
     /// What `may` says, which answers with words for people where a place may not be touched.
-    pub fn of(may: impl Fn(Place<'_>) -> std::result::Result<(), String> + Send + Sync + 'static) -> Bounds {
+    pub fn of(
+        may: impl Fn(Place<'_>) -> std::result::Result<(), String> + Send + Sync + 'static,
+    ) -> Bounds {
         Bounds(Some(Arc::new(may)))
     }
 
     /// Whether `opened` may be touched, which was opened as `path` for `target`.
-    pub(crate) fn check(&self, path: &str, target: &str, opened: BorrowedFd<'_>) -> std::result::Result<(), Outside> {
+    pub(crate) fn check(
+        &self,
+        path: &str,
+        target: &str,
+        opened: BorrowedFd<'_>,
+    ) -> std::result::Result<(), Outside> {
         self.check_at((path, target), (Path::new(path), opened), None)
     }
 
@@ -103,7 +110,8 @@ impl Identity {
 /// The path of what is open, without links. It is looked up and compared: a path that leads
 /// elsewhere by now is no answer.
 fn real_place(path: &Path, opened: BorrowedFd<'_>) -> Result<PathBuf> {
-    let real = path.canonicalize().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    let real =
+        path.canonicalize().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     let (there, here) = (rustix::fs::lstat(&real)?, rustix::fs::fstat(opened)?);
     if Identity::of(&there) == Identity::of(&here) { Ok(real) } else { Err(Errno::XDEV) }
 }
@@ -123,7 +131,9 @@ impl fmt::Display for Unfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unfit::NotRegular => f.write_str("it is no regular file"),
-            Unfit::SeveralNames(names) => write!(f, "it is a hard link, one of {names} names of one file"),
+            Unfit::SeveralNames(names) => {
+                write!(f, "it is a hard link, one of {names} names of one file")
+            }
             Unfit::Elsewhere => f.write_str("it is mounted there from another place"),
         }
     }
@@ -262,14 +272,21 @@ impl Directory {
     }
 
     /// Opens the regular file `name`, which must be ours: one with this name alone.
-    pub(crate) fn open_file(&self, name: &str, flags: OFlags, mode: Mode) -> std::result::Result<OwnedFd, NotOpened> {
+    pub(crate) fn open_file(
+        &self,
+        name: &str,
+        flags: OFlags,
+        mode: Mode,
+    ) -> std::result::Result<OwnedFd, NotOpened> {
         let before = match self.stat(name) {
             Ok(found) => Some(found),
             Err(Errno::NOENT) => None,
             Err(error) => return Err(error.into()),
         };
         // A pipe or a device does something when it is opened.
-        if before.is_some_and(|found| FileType::from_raw_mode(found.st_mode) != FileType::RegularFile) {
+        if before
+            .is_some_and(|found| FileType::from_raw_mode(found.st_mode) != FileType::RegularFile)
+        {
             return Err(NotOpened::Unfit(Unfit::NotRegular));
         }
         let opened = open_in(self.as_fd(), name, flags, mode).map_err(|error| match error {
@@ -318,7 +335,8 @@ impl Directory {
     /// The names in it, but for `.` and `..`; those that are no UTF-8 with replacements, which no
     /// name of ours has.
     pub(crate) fn names(&self) -> Result<impl Iterator<Item = Result<String>> + use<>> {
-        let names = Dir::read_from(&self.opened)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+        let names = Dir::read_from(&self.opened)?
+            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
         Ok(names.filter(|name: &Result<String>| !matches!(name.as_deref(), Ok("." | ".."))))
     }
 
@@ -365,7 +383,9 @@ pub(crate) fn make_or_open(
     }
     let (parent, name) = parent_and_name(Path::new(root)).ok_or(NotMade::System(Errno::NOENT))?;
     let above = rustix::fs::open(parent, PARENT, Mode::empty()).map_err(NotMade::System)?;
-    bounds.check_at((root, target), (parent, above.as_fd()), Some(name)).map_err(NotMade::Outside)?;
+    bounds
+        .check_at((root, target), (parent, above.as_fd()), Some(name))
+        .map_err(NotMade::Outside)?;
     let made = match rustix::fs::mkdirat(&above, name, Mode::from_raw_mode(0o777)) {
         Ok(()) => true,
         Err(Errno::EXIST) => false,
@@ -412,7 +432,8 @@ mod tests {
             };
             assert!(opens("file"));
             let outside = base.path().join("outside");
-            for name in ["link", "beside", "../outside", "..", "", outside.to_str().expect("UTF-8")] {
+            for name in ["link", "beside", "../outside", "..", "", outside.to_str().expect("UTF-8")]
+            {
                 assert!(!opens(name), "{name}");
             }
         }
@@ -434,7 +455,11 @@ mod tests {
         assert!(here.is_dir() && real_place(&here, directory.as_fd()).is_err());
         std::fs::remove_dir(&here).expect("removed");
         std::os::unix::fs::symlink(&there, &here).expect("a link");
-        assert_eq!(directory.leads(), Ok(Leads::Here), "a link of the user's leads to the same place");
+        assert_eq!(
+            directory.leads(),
+            Ok(Leads::Here),
+            "a link of the user's leads to the same place"
+        );
         assert_eq!(real_place(&here, directory.as_fd()).ok(), there.canonicalize().ok());
     }
 }

@@ -4,10 +4,12 @@ use model::spec::Backend;
 use std::io;
 
 /// What libaio costs without direct I/O.
-pub(super) const ONE_AFTER_THE_OTHER: &str = "does one request after the other through the page cache";
+pub(super) const ONE_AFTER_THE_OTHER: &str =
+    "does one request after the other through the page cache";
 
-/// The backend for `wanted`, of which `auto` begins with the best that keeps many requests outstanding, or what takes its place where the kernel
-/// forbids it: io_uring, then libaio, then sync; and why, in words.
+/// The backend for `wanted`, of which `auto` begins with the best that keeps many requests
+/// outstanding, or what takes its place where the kernel forbids it: io_uring, then libaio, then
+/// sync; and why, in words.
 pub(super) fn fallback(
     wanted: Backend,
     ring: impl FnOnce() -> io::Result<()>,
@@ -28,7 +30,10 @@ pub(super) fn fallback(
     match aio() {
         Ok(()) if wanted == Backend::Libaio => (wanted, None),
         Ok(()) if direct => (Backend::Libaio, Some(format!("{why}libaio takes its place"))),
-        Ok(()) => (Backend::Libaio, Some(format!("{why}libaio takes its place, which {ONE_AFTER_THE_OTHER}"))),
+        Ok(()) => (
+            Backend::Libaio,
+            Some(format!("{why}libaio takes its place, which {ONE_AFTER_THE_OTHER}")),
+        ),
         Err(error) => {
             let cost = "with one request outstanding per worker";
             (Backend::Sync, Some(format!("{why}libaio: {error}; sync takes its place, {cost}")))
@@ -61,7 +66,10 @@ mod tests {
         let (backend, why) = fallback(Backend::IoUring, forbidden, forbidden, true, false);
         let why = why.expect("said");
         assert_eq!(backend, Backend::Sync);
-        assert!(why.contains("libaio: ") && why.contains("one request outstanding per worker"), "{why}");
+        assert!(
+            why.contains("libaio: ") && why.contains("one request outstanding per worker"),
+            "{why}"
+        );
         let (backend, why) = fallback(Backend::Libaio, allowed, forbidden, true, false);
         assert_eq!(backend, Backend::Sync, "a ring that was not asked for is no way out");
         assert!(!why.expect("said").contains("io_uring"));
@@ -69,7 +77,9 @@ mod tests {
 
     #[test]
     fn what_was_taken_can_be_read_from_the_note() {
-        for (wanted, ring, direct) in [(Backend::IoUring, false, true), (Backend::Auto, false, false)] {
+        for (wanted, ring, direct) in
+            [(Backend::IoUring, false, true), (Backend::Auto, false, false)]
+        {
             for aio in [true, false] {
                 let answer = |is_allowed: bool| if is_allowed { allowed() } else { forbidden() };
                 let (taken, why) = fallback(wanted, || answer(ring), || answer(aio), direct, false);
@@ -93,7 +103,10 @@ mod tests {
         for wanted in [Backend::IoUring, Backend::Libaio] {
             assert_eq!(fallback(wanted, allowed, allowed, true, false), (wanted, None));
         }
-        assert_eq!(fallback(Backend::Auto, allowed, allowed, true, false), (Backend::IoUring, None));
+        assert_eq!(
+            fallback(Backend::Auto, allowed, allowed, true, false),
+            (Backend::IoUring, None)
+        );
         let (backend, why) = fallback(Backend::Auto, forbidden, allowed, true, false);
         assert!(backend == Backend::Libaio && why.is_some());
         for wanted in [Backend::Sync, Backend::Null, Backend::Nop] {

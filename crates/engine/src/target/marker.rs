@@ -65,7 +65,11 @@ impl Marker {
 
     /// Who holds it, in words.
     fn holder(&self) -> String {
-        let host = if self.host.is_empty() { String::new() } else { format!(" on host {}", printable(&self.host)) };
+        let host = if self.host.is_empty() {
+            String::new()
+        } else {
+            format!(" on host {}", printable(&self.host))
+        };
         format!(" (process {}{host})", self.pid)
     }
 }
@@ -94,7 +98,10 @@ impl Mute {
             }
             Mute::Unreadable(error) => EngineError::target(
                 root,
-                format!("the marker {MARKER} cannot be read: {error}; so nobody can tell whose the files there are"),
+                format!(
+                    "the marker {MARKER} cannot be read: {error}; so nobody can tell whose the \
+                     files there are"
+                ),
                 "name a file system whose files can be read while they are open for writing \
                  (rclone: --vfs-cache-mode writes)",
             ),
@@ -152,7 +159,8 @@ impl Held {
                 continue;
             }
             // One that is new is not read: some file systems cannot read what is being written.
-            let earlier = if is_new { None } else { Some(read(&file).map_err(|mute| mute.at(&root))?) };
+            let earlier =
+                if is_new { None } else { Some(read(&file).map_err(|mute| mute.at(&root))?) };
             if let Some(other) = earlier.as_ref().filter(|earlier| earlier.is_of_other_host(plan)) {
                 // Locks of some network file systems end at the host.
                 return Err(seen_by_both(&root, other, plan));
@@ -168,7 +176,11 @@ impl Held {
             Ok(file) => file,
             Err(NotOpened::System(Errno::NOENT)) => {
                 let what = format!("no marker {MARKER} is there, so nothing in it is ours");
-                return Err(EngineError::target(&root, what, "name the directory that the run wrote to"));
+                return Err(EngineError::target(
+                    &root,
+                    what,
+                    "name the directory that the run wrote to",
+                ));
             }
             Err(error) => return Err(not_opened(&root, &error)),
         };
@@ -179,7 +191,8 @@ impl Held {
 
     /// Writes whose the directory is from now on.
     pub(super) fn write(&self, plan: &HostPlan, made_directory: bool) -> io::Result<()> {
-        let text = serde_json::to_string(&Marker::of(plan, made_directory)).map_err(io::Error::other)?;
+        let text =
+            serde_json::to_string(&Marker::of(plan, made_directory)).map_err(io::Error::other)?;
         let mut file = &self.file;
         if !self.is_new {
             file.rewind()?;
@@ -205,15 +218,24 @@ fn open_or_make(directory: &Directory, root: &str) -> Result<(File, bool), Engin
                 continue;
             }
             let what = "holds files that Plimsoll did not make";
-            return Err(EngineError::target(root, what, "name another directory, or move those files away"));
+            return Err(EngineError::target(
+                root,
+                what,
+                "name another directory, or move those files away",
+            ));
         }
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         match directory.open_file(MARKER, flags, Mode::from_raw_mode(0o644)) {
             Ok(file) => return Ok((File::from(file), true)),
             Err(NotOpened::System(Errno::EXIST)) => {}
             Err(NotOpened::System(error)) => {
-                let what = format!("the marker {MARKER} cannot be made: {}", io::Error::from(error));
-                return Err(EngineError::target(root, what, "name a directory that you may write to"));
+                let what =
+                    format!("the marker {MARKER} cannot be made: {}", io::Error::from(error));
+                return Err(EngineError::target(
+                    root,
+                    what,
+                    "name a directory that you may write to",
+                ));
             }
             Err(error) => return Err(not_opened(root, &error)),
         }
@@ -237,9 +259,15 @@ fn not_opened(root: &str, error: &NotOpened) -> EngineError {
     match error {
         NotOpened::System(error) => {
             let what = format!("the marker {MARKER} cannot be opened: {}", io::Error::from(*error));
-            EngineError::target(root, what, "check your permissions on it, and whether its file system is well")
+            EngineError::target(
+                root,
+                what,
+                "check your permissions on it, and whether its file system is well",
+            )
         }
-        NotOpened::Unfit(unfit @ (Unfit::NotRegular | Unfit::SeveralNames(_) | Unfit::Elsewhere)) => {
+        NotOpened::Unfit(
+            unfit @ (Unfit::NotRegular | Unfit::SeveralNames(_) | Unfit::Elsewhere),
+        ) => {
             let what = format!("{MARKER} is there, but Plimsoll did not make it: {unfit}");
             EngineError::target(root, what, "name another directory")
         }
@@ -263,32 +291,47 @@ fn settled(marker: &File) -> Option<Marker> {
 fn lock(marker: &File, root: &str, plan: Option<&HostPlan>) -> Result<(), EngineError> {
     lock_for_one(marker.as_fd(), false).map_err(|error| match error {
         Errno::WOULDBLOCK => match (settled(marker), plan) {
-            (Some(other), Some(plan)) if other.is_of_other_host(plan) => seen_by_both(root, &other, plan),
+            (Some(other), Some(plan)) if other.is_of_other_host(plan) => {
+                seen_by_both(root, &other, plan)
+            }
             (other, _) => {
                 let holder = other.map_or_else(String::new, |marker| marker.holder());
                 let what = format!("another run is using it{holder}");
                 EngineError::target(root, what, "wait for it to end, or name another target")
             }
         },
-        error => EngineError::target(root, format!("cannot be locked: {error}"), "name another target"),
+        error => {
+            EngineError::target(root, format!("cannot be locked: {error}"), "name another target")
+        }
     })
 }
 
 /// Two hosts of a run that are to have a directory each have the same one.
 fn seen_by_both(root: &str, other: &Marker, plan: &HostPlan) -> EngineError {
     let (other, mine) = (printable(&other.host), &plan.hostname);
-    let what = format!("hosts {other} and {mine} see one directory here, and each would overwrite the other's files");
+    let what = format!(
+        "hosts {other} and {mine} see one directory here, and each would overwrite the other's \
+         files"
+    );
     EngineError::target(
         root,
         what,
-        "give each host a directory of its own, and look for links and mounts that lead to one place",
+        "give each host a directory of its own, and look for links and mounts that lead to one \
+         place",
     )
 }
 
 /// Takes the lock of a target: alone for those who write, together with other readers for those who
 /// read.
 pub(crate) fn lock_for_one(file: BorrowedFd<'_>, shared: bool) -> rustix::io::Result<()> {
-    flock(file, if shared { FlockOperation::NonBlockingLockShared } else { FlockOperation::NonBlockingLockExclusive })
+    flock(
+        file,
+        if shared {
+            FlockOperation::NonBlockingLockShared
+        } else {
+            FlockOperation::NonBlockingLockExclusive
+        },
+    )
 }
 
 /// Whether an error of removing a file may be due to its being open.

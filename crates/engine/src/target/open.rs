@@ -40,8 +40,8 @@ impl OpenTargets {
         &self.plan
     }
 
-    /// The backend that serves them: the plan's, or the one that took its place. Of a plan that leaves it open, the one that is tried beside
-    /// `sync`.
+    /// The backend that serves them: the plan's, or the one that took its place. Of a plan that
+    /// leaves it open, the one that is tried beside `sync`.
     pub fn backend(&self) -> Backend {
         self.backend
     }
@@ -81,7 +81,8 @@ impl OpenTargets {
         self.contents.clone()
     }
 
-    /// Takes in stages that the plan gets while it runs, for the same files. Only between two stages.
+    /// Takes in stages that the plan gets while it runs, for the same files. Only between two
+    /// stages.
     pub fn extend(&mut self, stages: Vec<HostStage>) {
         Arc::make_mut(&mut self.plan).stages.extend(stages);
     }
@@ -91,21 +92,23 @@ impl OpenTargets {
         self.plan.clone()
     }
 
-    /// Lets go of targets that do not answer: nothing is closed or removed, because both would wait for an answer. The system does it when
-    /// the process ends; the files carry our marker.
+    /// Lets go of targets that do not answer: nothing is closed or removed, because both would wait
+    /// for an answer. The system does it when the process ends; the files carry our marker.
     pub fn abandon(self) {
         std::mem::forget(self);
     }
 
-    /// Takes the bytes off our own files. The kernel ends a ring after its worker is gone, and holds the files until then: what is only unlinked can
-    /// take its space for some time yet, and the next layout may need it. Comes back with the bytes that were freed.
+    /// Takes the bytes off our own files. The kernel ends a ring after its worker is gone, and
+    /// holds the files until then: what is only unlinked can take its space for some time yet, and
+    /// the next layout may need it. Comes back with the bytes that were freed.
     fn give_space_back(&self, progress: &Progress) -> u64 {
         let targets = self.plan.targets.iter();
         let is_ours = targets.flat_map(|target| {
             let is_ours = matches!(target.kind, PlannedTarget::Directory { .. });
             target.files.iter().map(move |_| is_ours)
         });
-        let ours = self.files.iter().zip(is_ours).filter(|(_, is_ours)| *is_ours).map(|(file, _)| file);
+        let ours =
+            self.files.iter().zip(is_ours).filter(|(_, is_ours)| *is_ours).map(|(file, _)| file);
         // Where it does not work, the removal that follows does it in its own time.
         let freed = ours.filter_map(|file| {
             // Somebody who gave a file of ours a second name wants to keep what it holds.
@@ -118,17 +121,19 @@ impl OpenTargets {
         freed.fold(0, u64::saturating_add)
     }
 
-    /// Closes everything and removes the files that the run made; devices and files of others stay as they are. Comes back with
-    /// the bytes that were freed.
+    /// Closes everything and removes the files that the run made; devices and files of others stay
+    /// as they are. Comes back with the bytes that were freed.
     ///
     /// # Errors
-    /// When the system refuses, or does not answer for as long as the plan's patience, or a tree holds something of others; what is left carries our
-    /// marker still.
+    /// When the system refuses, or does not answer for as long as the plan's patience, or a tree
+    /// holds something of others; what is left carries our marker still.
     pub fn remove(self) -> Result<u64, EngineError> {
         if self.world.is_some() {
             return Ok(0);
         }
-        patiently(self.plan.engine.patience, &self.haste.clone(), Doing::Removing, |progress| self.remove_now(progress))
+        patiently(self.plan.engine.patience, &self.haste.clone(), Doing::Removing, |progress| {
+            self.remove_now(progress)
+        })
     }
 
     /// Closes everything and leaves it as it is.
@@ -148,7 +153,8 @@ impl OpenTargets {
 
     /// The targets as the user named them.
     fn names(&self) -> String {
-        let names: Vec<&str> = self.plan.targets.iter().map(|target| target.path.as_str()).collect();
+        let names: Vec<&str> =
+            self.plan.targets.iter().map(|target| target.path.as_str()).collect();
         names.join(", ")
     }
 
@@ -192,26 +198,33 @@ fn not_removed(root: &str, error: &io::Error) -> EngineError {
         return gone(root);
     }
     let what = format!("the files of the run cannot be removed: {error}");
-    EngineError::target(root, what, format!("{}; then remove them with `plimsoll clean`", remedy(error)))
+    EngineError::target(
+        root,
+        what,
+        format!("{}; then remove them with `plimsoll clean`", remedy(error)),
+    )
 }
 
 /// Claims and opens the targets of `plan`.
 ///
 /// # Errors
-/// When a target is in use, is not ours, cannot be laid out as planned, or does not answer a call for as long as the plan's patience. Files that were
-/// made until then are removed again, but not those of a target that does not answer: they are ours and marked.
+/// When a target is in use, is not ours, cannot be laid out as planned, or does not answer a call
+/// for as long as the plan's patience. Files that were made until then are removed again, but not
+/// those of a target that does not answer: they are ours and marked.
 pub fn open(plan: HostPlan) -> Result<OpenTargets, EngineError> {
     open_in(plan, &Bounds::default(), &Haste::default())
 }
 
-/// The same within `bounds`; while somebody is in `haste`, no call is waited for longer than a second, neither now nor when the targets are let go.
+/// The same within `bounds`; while somebody is in `haste`, no call is waited for longer than a
+/// second, neither now nor when the targets are let go.
 ///
 /// # Errors
 /// As [`open`], and when a target is not within the bounds.
 pub fn open_in(plan: HostPlan, bounds: &Bounds, haste: &Haste) -> Result<OpenTargets, EngineError> {
     raise_file_limit();
     if let Some(misplaced) = plan.misplaced() {
-        let remedy = "a run opens its own targets alone: do not trust this run file, or begin the run anew";
+        let remedy =
+            "a run opens its own targets alone: do not trust this run file, or begin the run anew";
         return Err(EngineError::target(&misplaced.path, misplaced.to_string(), remedy));
     }
     let contents = Arc::new(HostContents::new(&plan));
@@ -235,7 +248,9 @@ pub fn open_in(plan: HostPlan, bounds: &Bounds, haste: &Haste) -> Result<OpenTar
         });
     }
     let (patience, within, theirs) = (plan.engine.patience, bounds.clone(), haste.clone());
-    patiently(patience, haste, Doing::Opening, |progress| open_now(plan, contents, (within, theirs), progress))
+    patiently(patience, haste, Doing::Opening, |progress| {
+        open_now(plan, contents, (within, theirs), progress)
+    })
 }
 
 /// Opens what is not simulated.
@@ -255,7 +270,8 @@ fn open_now(
         notes: Vec::new(),
     };
     let backend = opener.choose_backend();
-    let opened = if plan.engine.backend.sends_nothing() { Ok(Vec::new()) } else { opener.open_all() };
+    let opened =
+        if plan.engine.backend.sends_nothing() { Ok(Vec::new()) } else { opener.open_all() };
     let trees = match opened {
         Ok(trees) => trees,
         Err(error) => {
@@ -285,11 +301,16 @@ fn open_now(
     })
 }
 
-/// The same for a simulated host that shares its virtual time, and a cluster, with the others of `together`.
+/// The same for a simulated host that shares its virtual time, and a cluster, with the others of
+/// `together`.
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_together(plan: HostPlan, together: &Together, haste: &Haste) -> Result<OpenTargets, EngineError> {
+pub fn open_together(
+    plan: HostPlan,
+    together: &Together,
+    haste: &Haste,
+) -> Result<OpenTargets, EngineError> {
     // Nothing of it is real.
     let mut targets = open_in(plan, &Bounds::default(), haste)?;
     if targets.world.is_some() && targets.plan.engine.virtual_time {
@@ -298,7 +319,8 @@ pub fn open_together(plan: HostPlan, together: &Together, haste: &Haste) -> Resu
     Ok(targets)
 }
 
-/// Lets this process have as many open files as the administrator allows; the usual soft limit of 1,024 is made for `select`.
+/// Lets this process have as many open files as the administrator allows; the usual soft limit of
+/// 1,024 is made for `select`.
 fn raise_file_limit() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);

@@ -1,4 +1,5 @@
-//! Opens the targets of a plan one after the other, and takes back what it made when one is refused.
+//! Opens the targets of a plan one after the other, and takes back what it made when one is
+//! refused.
 
 use super::claim::{Claim, joined, remedy};
 use super::directory::{Bounds, Directory, NotOpened, Unfit};
@@ -41,7 +42,8 @@ struct Wanted<'a> {
 }
 
 impl Opener<'_> {
-    /// Removes the files that were made for a run that is refused: a disk that was too small for all of them is not left full.
+    /// Removes the files that were made for a run that is refused: a disk that was too small for
+    /// all of them is not left full.
     pub(super) fn take_back(self) {
         drop(self.files);
         for (claim, name) in &self.made {
@@ -65,7 +67,8 @@ impl Opener<'_> {
             match claim {
                 Some((_, claim)) => grow(tree, claim.directory(), self.progress),
                 None => {
-                    let what = "the plan has a tree there, and the target is no directory of this host";
+                    let what =
+                        "the plan has a tree there, and the target is no directory of this host";
                     Err(EngineError::target(&tree.path, what, "begin the run anew"))
                 }
             }
@@ -75,14 +78,18 @@ impl Opener<'_> {
 
     /// What of the plan the chosen backend cannot do, where no note says so yet.
     pub(super) fn say_what_is_lost(&mut self, backend: Backend) {
-        let cached = !self.plan.engine.direct || self.notes.iter().any(|note| note.kind == NoteKind::DirectRefused);
+        let cached = !self.plan.engine.direct
+            || self.notes.iter().any(|note| note.kind == NoteKind::DirectRefused);
         let is_said = self.notes.iter().any(|note| note.detail.ends_with(ONE_AFTER_THE_OTHER));
         if backend == Backend::Libaio && cached && !is_said {
             self.note(NoteKind::EngineDegraded, format!("libaio {ONE_AFTER_THE_OTHER}"));
         }
         let wanted = self.plan.engine.poll;
         if wanted != Poll::None && matches!(backend, Backend::Libaio | Backend::Sync) {
-            self.note(NoteKind::EngineDegraded, format!("poll {wanted}: there is none with {backend}"));
+            self.note(
+                NoteKind::EngineDegraded,
+                format!("poll {wanted}: there is none with {backend}"),
+            );
         }
     }
 
@@ -96,7 +103,8 @@ impl Opener<'_> {
     pub(super) fn choose_backend(&mut self) -> Backend {
         let trims = self.plan.stages.iter().flat_map(|stage| &stage.works).any(Work::trims);
         let (ring, aio) = (backend::ring_is_allowed, backend::aio_is_allowed);
-        let (backend, detail) = fallback(self.plan.engine.backend, ring, aio, self.plan.engine.direct, trims);
+        let (backend, detail) =
+            fallback(self.plan.engine.backend, ring, aio, self.plan.engine.direct, trims);
         if let Some(detail) = detail {
             self.note(NoteKind::BackendFallback, detail);
         }
@@ -125,7 +133,12 @@ impl Opener<'_> {
     }
 
     /// Claims the directory of a target, and opens its files there.
-    fn open_claimed(&mut self, number: usize, root: &str, target: &Target) -> Result<(), EngineError> {
+    fn open_claimed(
+        &mut self,
+        number: usize,
+        root: &str,
+        target: &Target,
+    ) -> Result<(), EngineError> {
         self.progress.at(root);
         let claim = Claim::take(root, &target.path, self.plan, self.bounds)?;
         let filled = self.fill(&claim, root, target);
@@ -148,7 +161,12 @@ impl Opener<'_> {
     }
 
     /// Opens a file or a device that is there, and takes its lock.
-    fn open_plain(&mut self, file: &TargetFile, flags: OFlags, shared: bool) -> Result<(), EngineError> {
+    fn open_plain(
+        &mut self,
+        file: &TargetFile,
+        flags: OFlags,
+        shared: bool,
+    ) -> Result<(), EngineError> {
         self.progress.at(&file.path);
         let is_fit = |mode| match FileType::from_raw_mode(mode) {
             FileType::BlockDevice => true,
@@ -156,15 +174,24 @@ impl Opener<'_> {
             _ => false,
         };
         let unfit = || {
-            let what = if shared { "is neither a file nor a block device" } else { "is no block device" };
-            EngineError::target(&file.path, what, "look what stands at the path, and name another target")
+            let what =
+                if shared { "is neither a file nor a block device" } else { "is no block device" };
+            EngineError::target(
+                &file.path,
+                what,
+                "look what stands at the path, and name another target",
+            )
         };
-        // Before it is opened, because a pipe or a tape does something then; and after, because it may be another by then.
-        let before = rustix::fs::stat(&file.path).map_err(|error| cannot_open(&file.path, error))?;
+        // Before it is opened, because a pipe or a tape does something then; and after, because it
+        // may be another by then.
+        let before =
+            rustix::fs::stat(&file.path).map_err(|error| cannot_open(&file.path, error))?;
         if !is_fit(before.st_mode) {
             return Err(unfit());
         }
-        let opened = self.open_direct(&file.path, flags, |path, flags| rustix::fs::open(path, flags, Mode::empty()))?;
+        let opened = self.open_direct(&file.path, flags, |path, flags| {
+            rustix::fs::open(path, flags, Mode::empty())
+        })?;
         let after = rustix::fs::fstat(&opened).map_err(|error| cannot_open(&file.path, error))?;
         if !is_fit(after.st_mode) {
             return Err(unfit());
@@ -184,9 +211,12 @@ impl Opener<'_> {
         Ok(())
     }
 
-    /// Opens files that another host of the run makes, each once it has its size. Our marker, which that host holds, keeps other runs away.
+    /// Opens files that another host of the run makes, each once it has its size. Our marker, which
+    /// that host holds, keeps other runs away.
     fn open_joined(&mut self, target: &Target) -> Result<(), EngineError> {
-        let (Some(root), Some(first)) = (target.root(), target.files.first()) else { return Ok(()) };
+        let (Some(root), Some(first)) = (target.root(), target.files.first()) else {
+            return Ok(());
+        };
         let directory = self.wait_for(&first.path, "claimed its directory", |opener| {
             joined(root, &target.path, &opener.plan.run_id, opener.bounds)
         })?;
@@ -221,10 +251,14 @@ impl Opener<'_> {
             }
             let is_called_off = self.progress.is_in_haste();
             if is_called_off || Instant::now() >= give_up {
-                let until = if is_called_off { "before the run was stopped" } else { "in time (engine.patience)" };
+                let until = if is_called_off {
+                    "before the run was stopped"
+                } else {
+                    "in time (engine.patience)"
+                };
                 let what = format!("the host that makes it has not {what} {until}");
-                let remedy =
-                    "see whether both hosts have the same file system there, or give more time with engine.patience";
+                let remedy = "see whether both hosts have the same file system there, or give \
+                              more time with engine.patience";
                 return Err(EngineError::target(path, what, remedy));
             }
             std::thread::sleep(LOOK);
@@ -240,11 +274,17 @@ impl Opener<'_> {
         let opened = self.open_there(wanted, OFlags::RDWR | OFlags::CREATE)?;
         self.lay_out(&opened, file).map_err(|error| {
             let remedy = match error {
-                Errno::NOSPC | Errno::DQUOT => "give a smaller layout.size or --scale, or free some space",
+                Errno::NOSPC | Errno::DQUOT => {
+                    "give a smaller layout.size or --scale, or free some space"
+                }
                 Errno::FBIG => "give a smaller layout.size with more layout.files",
                 _ => "name another directory",
             };
-            EngineError::target(&file.path, format!("cannot be given its size of {}: {error}", file.size), remedy)
+            EngineError::target(
+                &file.path,
+                format!("cannot be given its size of {}: {error}", file.size),
+                remedy,
+            )
         })?;
         self.files.push(opened);
         Ok(())
@@ -253,15 +293,18 @@ impl Opener<'_> {
     /// Opens a file with a name of ours in a directory of ours.
     fn open_there(&mut self, wanted: Wanted<'_>, flags: OFlags) -> Result<OwnedFd, EngineError> {
         let Wanted { directory, name, file } = wanted;
-        let mode = if flags.contains(OFlags::CREATE) { Mode::from_raw_mode(0o600) } else { Mode::empty() };
+        let mode =
+            if flags.contains(OFlags::CREATE) { Mode::from_raw_mode(0o600) } else { Mode::empty() };
         self.progress.at(&file.path);
         let unfit = std::cell::Cell::new(None);
-        let opened = self.open_direct(&file.path, flags, |_, flags| match directory.open_file(name, flags, mode) {
-            Ok(opened) => Ok(opened),
-            Err(NotOpened::System(error)) => Err(error),
-            Err(NotOpened::Unfit(why)) => {
-                unfit.set(Some(why));
-                Err(Errno::LOOP)
+        let opened = self.open_direct(&file.path, flags, |_, flags| {
+            match directory.open_file(name, flags, mode) {
+                Ok(opened) => Ok(opened),
+                Err(NotOpened::System(error)) => Err(error),
+                Err(NotOpened::Unfit(why)) => {
+                    unfit.set(Some(why));
+                    Err(Errno::LOOP)
+                }
             }
         });
         match unfit.get() {
@@ -279,17 +322,22 @@ impl Opener<'_> {
         if has == file.size.0 && !will_prepare {
             return Ok(());
         }
-        // Reserves the space in one piece, so that it cannot run out half-way and writes need not look for any.
+        // Reserves the space in one piece, so that it cannot run out half-way and writes need not
+        // look for any.
         match rustix::fs::fallocate(opened, FallocateFlags::empty(), 0, file.size.0) {
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
-                self.note(NoteKind::NoFallocate, format!("{}: the file system reserves no space ahead", file.path));
+                self.note(
+                    NoteKind::NoFallocate,
+                    format!("{}: the file system reserves no space ahead", file.path),
+                );
                 rustix::fs::ftruncate(opened, file.size.0)
             }
             result => result,
         }
     }
 
-    /// Opens with `O_DIRECT` if the plan wants it and the file system lets us, else through the page cache with a note.
+    /// Opens with `O_DIRECT` if the plan wants it and the file system lets us, else through the
+    /// page cache with a note.
     fn open_direct(
         &mut self,
         path: &str,
@@ -300,9 +348,16 @@ impl Opener<'_> {
         if self.plan.engine.direct {
             match open(path, flags | OFlags::DIRECT) {
                 Err(Errno::INVAL) => {
-                    self.note(NoteKind::DirectRefused, format!("{path}: the file system refuses O_DIRECT"));
+                    self.note(
+                        NoteKind::DirectRefused,
+                        format!("{path}: the file system refuses O_DIRECT"),
+                    );
                 }
-                result => return result.map(without_access_time).map_err(|error| cannot_open(path, error)),
+                result => {
+                    return result
+                        .map(without_access_time)
+                        .map_err(|error| cannot_open(path, error));
+                }
             }
         }
         open(path, flags).map(without_access_time).map_err(|error| cannot_open(path, error))
@@ -315,8 +370,9 @@ fn not_ours(path: &str, why: Unfit) -> EngineError {
     EngineError::target(path, what, "move it away, or name another directory")
 }
 
-/// Has reads leave the time of the last access alone, as `t/io_uring` does, and fio on devices: what is there already stays as it was, and a
-/// tenth of the host's time for a cached read is not spent on looking at that time. Only the owner may ask for it; for others nothing changes.
+/// Has reads leave the time of the last access alone, as `t/io_uring` does, and fio on devices:
+/// what is there already stays as it was, and a tenth of the host's time for a cached read is not
+/// spent on looking at that time. Only the owner may ask for it; for others nothing changes.
 fn without_access_time(opened: OwnedFd) -> OwnedFd {
     if let Ok(flags) = rustix::fs::fcntl_getfl(&opened) {
         let _ = rustix::fs::fcntl_setfl(&opened, flags | OFlags::NOATIME);
@@ -326,7 +382,9 @@ fn without_access_time(opened: OwnedFd) -> OwnedFd {
 
 fn cannot_open(path: &str, error: Errno) -> EngineError {
     let remedy = match error {
-        Errno::MFILE | Errno::NFILE => "raise the limit of open files (ulimit -n), or give fewer layout.files",
+        Errno::MFILE | Errno::NFILE => {
+            "raise the limit of open files (ulimit -n), or give fewer layout.files"
+        }
         Errno::BUSY => "unmount it, or name another device",
         Errno::ACCESS | Errno::PERM => "check your permissions on it",
         Errno::ROFS => "name a target that can be written to",

@@ -1,7 +1,9 @@
-//! Calls that a target may never answer: made on a thread of their own, so that somebody is left to say so.
+//! Calls that a target may never answer: made on a thread of their own, so that somebody is left to
+//! say so.
 //!
-//! A call of the kernel that hangs (a dead NFS server, a FUSE file system without its program) cannot be called off. Its thread is given up, and
-//! ends with its call or with the process, whichever is first.
+//! A call of the kernel that hangs (a dead NFS server, a FUSE file system without its program)
+//! cannot be called off. Its thread is given up, and ends with its call or with the process,
+//! whichever is first.
 
 use crate::error::EngineError;
 use model::units::Nanos;
@@ -14,8 +16,8 @@ use std::time::{Duration, Instant};
 /// How often it is looked whether there was a step.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The patience that is left once somebody wants to leave: what answers at all does so by then, so that a target that is merely slow is still
-/// tidied up, and one that is dead holds nobody.
+/// The patience that is left once somebody wants to leave: what answers at all does so by then, so
+/// that a target that is merely slow is still tidied up, and one that is dead holds nobody.
 const PATIENCE_IN_HASTE: Nanos = Nanos::seconds(1);
 
 /// Whether somebody wants to leave. Clones share it.
@@ -69,14 +71,16 @@ impl Doing {
     fn remedy(self) -> &'static str {
         match self {
             Doing::Looking => {
-                "see whether the target answers at all, or give it more time with engine.patience (or --patience)"
+                "see whether the target answers at all, or give it more time with engine.patience \
+                 (or --patience)"
             }
             Doing::Checking => {
-                "nothing was changed: once the target answers, check it again, or give it more time with --patience"
+                "nothing was changed: once the target answers, check it again, or give it more \
+                 time with --patience"
             }
             Doing::Cleaning => {
-                "what is left there keeps our marker: once the target answers, clean it again, \
-                 or give it more time with --patience"
+                "what is left there keeps our marker: once the target answers, clean it again, or \
+                 give it more time with --patience"
             }
             Doing::Opening | Doing::Closing | Doing::Removing => {
                 "see whether the target answers at all, or give it more time with engine.patience; \
@@ -140,10 +144,12 @@ impl Silence {
     }
 }
 
-/// Does `work`, in which no single step may take longer than `patience`, nor longer than a second once somebody is in haste.
+/// Does `work`, in which no single step may take longer than `patience`, nor longer than a second
+/// once somebody is in haste.
 ///
 /// # Errors
-/// Those of the work, and when it is given up. Then the thread still has what it was given, and lets go of it once the target answers.
+/// Those of the work, and when it is given up. Then the thread still has what it was given, and
+/// lets go of it once the target answers.
 pub fn patiently<T: Send + 'static>(
     patience: Nanos,
     haste: &Haste,
@@ -199,7 +205,8 @@ mod tests {
     fn work_that_ends_comes_back_and_work_that_hangs_is_named_with_its_path() {
         let patience = Nanos::millis(200);
         assert_eq!(
-            patiently(patience, &Haste::default(), Doing::Opening, |_| Ok(7)).map_err(|error| error.to_string()),
+            patiently(patience, &Haste::default(), Doing::Opening, |_| Ok(7))
+                .map_err(|error| error.to_string()),
             Ok(7)
         );
         let (release, held) = channel::<()>();
@@ -211,7 +218,10 @@ mod tests {
         });
         drop(release);
         let words = hangs.expect_err("given up").to_string();
-        assert!(words.starts_with("target /mnt/dead: stuck: opening it was not answered for 200 ms"), "{words}");
+        assert!(
+            words.starts_with("target /mnt/dead: stuck: opening it was not answered for 200 ms"),
+            "{words}"
+        );
     }
 
     #[test]
@@ -231,7 +241,11 @@ mod tests {
         });
         drop(release);
         let words = hangs.expect_err("given up").to_string();
-        assert!(words.contains("removing it was not answered for 1 s") && words.contains("plimsoll clean"), "{words}");
+        assert!(
+            words.contains("removing it was not answered for 1 s")
+                && words.contains("plimsoll clean"),
+            "{words}"
+        );
         haste.set(false);
         assert_eq!(haste.of(Nanos::seconds(3600)), Nanos::seconds(3600));
     }
@@ -239,7 +253,11 @@ mod tests {
     #[test]
     fn a_panic_is_passed_on_as_what_it_is() {
         let work = |_: &Progress| -> Result<(), EngineError> { panic!("a mistake of ours") };
-        let error = patiently(Nanos::seconds(60), &Haste::default(), Doing::Opening, work).expect_err("a panic");
-        assert!(matches!(&error, EngineError::Panicked { what, .. } if what == "a mistake of ours"), "{error}");
+        let error = patiently(Nanos::seconds(60), &Haste::default(), Doing::Opening, work)
+            .expect_err("a panic");
+        assert!(
+            matches!(&error, EngineError::Panicked { what, .. } if what == "a mistake of ours"),
+            "{error}"
+        );
     }
 }

@@ -74,18 +74,20 @@ fn read(path: &str) -> Result<Simulated, String> {
         None => {
             let names: Vec<&str> = REFERENCE.iter().map(|(known, _)| *known).collect();
             return Err(format!(
-                "no testbed is called `{name}`; the reference ones are {}, and a testbed file ends in .toml",
+                "no testbed is called `{name}`; the reference ones are {}, and a testbed file \
+                 ends in .toml",
                 names.join(", ")
             ));
         }
     };
-    let testbed = Testbed::parse(name, &text, &[]).map_err(|errors| match errors.problems.first() {
-        Some(problem) => format!(
-            "testbed {name}: {}; {}; see `plimsoll ceiling {name}` for all that is wrong",
-            problem.message, problem.remedy
-        ),
-        None => format!("testbed {name} cannot be read"),
-    })?;
+    let testbed =
+        Testbed::parse(name, &text, &[]).map_err(|errors| match errors.problems.first() {
+            Some(problem) => format!(
+                "testbed {name}: {}; {}; see `plimsoll ceiling {name}` for all that is wrong",
+                problem.message, problem.remedy
+            ),
+            None => format!("testbed {name} cannot be read"),
+        })?;
     Ok(Simulated::Cluster(Box::new(testbed), spec))
 }
 
@@ -96,7 +98,11 @@ fn testbed_file(path: &str) -> Result<String, String> {
         return Err(format!("testbed {path}: is no file; name a testbed file"));
     }
     let mut text = String::new();
-    std::fs::File::open(path).map_err(wrong)?.take(LARGEST_TESTBED).read_to_string(&mut text).map_err(wrong)?;
+    std::fs::File::open(path)
+        .map_err(wrong)?
+        .take(LARGEST_TESTBED)
+        .read_to_string(&mut text)
+        .map_err(wrong)?;
     Ok(text)
 }
 
@@ -125,19 +131,30 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// The devices of plans whose targets are all simulated, one for each of their files, then one for each tree. Whatever names a cluster names the same one.
+    /// The devices of plans whose targets are all simulated, one for each of their files, then one
+    /// for each tree. Whatever names a cluster names the same one.
     ///
     /// # Errors
-    /// When a text is no device and no cluster, when there are two clusters, or when a cluster is to live in the time of the wall.
+    /// When a text is no device and no cluster, when there are two clusters, or when a cluster is
+    /// to live in the time of the wall.
     pub(crate) fn new(plans: &[&HostPlan]) -> Result<World, EngineError> {
-        let mut world = World { places: Vec::new(), cluster: None, text: String::new(), bases: Vec::new(), now_ns: 0 };
+        let mut world = World {
+            places: Vec::new(),
+            cluster: None,
+            text: String::new(),
+            bases: Vec::new(),
+            now_ns: 0,
+        };
         for plan in plans {
             world.bases.push(world.places.len() as u32);
             let seed = seed(plan);
             for (number, file) in plan.files().enumerate() {
-                let error = |why: String| EngineError::target(&file.path, why, "mend the text behind sim:");
+                let error =
+                    |why: String| EngineError::target(&file.path, why, "mend the text behind sim:");
                 let place = if names_cluster(&file.path) {
-                    Place::Volume(world.cluster_of(&file.path, plan)?.add_volume(plan.host, number as u32))
+                    Place::Volume(
+                        world.cluster_of(&file.path, plan)?.add_volume(plan.host, number as u32),
+                    )
                 } else {
                     let text = file.path.strip_prefix(PREFIX).unwrap_or(&file.path);
                     let spec = DeviceSpec::parse(text).map_err(error)?;
@@ -171,7 +188,11 @@ impl World {
                 }
                 Simulated::Device(_) => {
                     let why = "a simulated device has no directories";
-                    return Err(EngineError::target(path, why, "name a cluster, such as sim:cluster=pixstor-nvme"));
+                    return Err(EngineError::target(
+                        path,
+                        why,
+                        "name a cluster, such as sim:cluster=pixstor-nvme",
+                    ));
                 }
             },
         };
@@ -181,7 +202,8 @@ impl World {
     /// Makes the trees of a host, behind its files.
     fn add_trees(&mut self, plan: &HostPlan) -> Result<(), EngineError> {
         for (number, tree) in plan.trees.iter().enumerate() {
-            let path = plan.targets.get(tree.target as usize).map_or("", |target| target.path.as_str());
+            let path =
+                plan.targets.get(tree.target as usize).map_or("", |target| target.path.as_str());
             let cluster = self.cluster_of(path, plan)?;
             let volume = cluster.add_tree(plan.host, number as u32, tree.per_directory);
             self.places.push(Place::Volume(volume));
@@ -207,14 +229,24 @@ impl World {
             if let Some(stage) = first.filter(|stage| stage.kind == StageKind::Measure) {
                 cluster.begin_measurement(self.now_ns, stage.stop().time().map(|time| time.0));
             }
-            let extents = stages.flat_map(|stage| &stage.workers).flat_map(|worker| &worker.extents);
-            cluster.set_footprint(Bytes(extents.map(|extent| extent.length).fold(0, u64::saturating_add)));
+            let extents =
+                stages.flat_map(|stage| &stage.workers).flat_map(|worker| &worker.extents);
+            cluster.set_footprint(Bytes(
+                extents.map(|extent| extent.length).fold(0, u64::saturating_add),
+            ));
         }
     }
 
-    /// Hands a request to a device. A cluster gives no answer before its time: [`advance`](Self::advance) tells it.
+    /// Hands a request to a device. A cluster gives no answer before its time:
+    /// [`advance`](Self::advance) tells it.
     #[inline]
-    pub(crate) fn submit(&mut self, place: u32, now_ns: u64, request: Request, ticket: u64) -> Option<Answer> {
+    pub(crate) fn submit(
+        &mut self,
+        place: u32,
+        now_ns: u64,
+        request: Request,
+        ticket: u64,
+    ) -> Option<Answer> {
         match &mut self.places[place as usize] {
             Place::Device(device) => Some(device.submit(now_ns, request)),
             Place::Volume(volume) => {
@@ -226,7 +258,8 @@ impl World {
         }
     }
 
-    /// Lets time pass in the cluster up to `until_ns`, but no further than to the first request that is over.
+    /// Lets time pass in the cluster up to `until_ns`, but no further than to the first request
+    /// that is over.
     #[inline]
     pub(crate) fn advance(&mut self, until_ns: u64) -> Option<Done> {
         self.cluster.as_mut()?.advance(until_ns)
@@ -235,7 +268,12 @@ impl World {
 
 /// What chance in a plan's devices begins with.
 fn seed(plan: &HostPlan) -> u64 {
-    plan.stages.iter().flat_map(|stage| &stage.workers).map(|worker| worker.seed).next().unwrap_or(0)
+    plan.stages
+        .iter()
+        .flat_map(|stage| &stage.workers)
+        .map(|worker| worker.seed)
+        .next()
+        .unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -253,10 +291,15 @@ mod tests {
         std::fs::write(&file, REFERENCE[0].1).expect("a file");
         for testbed in [REFERENCE[0].0, &file.display().to_string()] {
             // 36 drives of 3.84 TB hold everything three times, on six nodes.
-            let TargetKind::Simulated { size } = kind(&format!("sim:cluster={testbed}")) else { panic!("{testbed}") };
+            let TargetKind::Simulated { size } = kind(&format!("sim:cluster={testbed}")) else {
+                panic!("{testbed}")
+            };
             assert!((size.0 as f64 / (36.0 * 3.84e12 / 3.0 / 6.0) - 1.0).abs() < 1e-5, "{size}");
         }
-        assert_eq!(kind("sim:cluster=vsan-four-corners,volume=1TiB"), TargetKind::Simulated { size: Bytes::gib(1024) });
+        assert_eq!(
+            kind("sim:cluster=vsan-four-corners,volume=1TiB"),
+            TargetKind::Simulated { size: Bytes::gib(1024) }
+        );
     }
 
     #[test]
@@ -271,7 +314,9 @@ mod tests {
             (file.display().to_string(), "did you mean `count`"),
             ("vsan-four-corners,path=x".to_owned(), "smb-direct"),
         ] {
-            let TargetKind::Unreadable(why) = kind(&format!("sim:cluster={text}")) else { panic!("{text}") };
+            let TargetKind::Unreadable(why) = kind(&format!("sim:cluster={text}")) else {
+                panic!("{text}")
+            };
             assert!(why.contains(words), "{text}: {why}");
         }
     }

@@ -2,7 +2,9 @@
 
 use engine::{Control, OpenTargets, run_stage};
 use model::metadata::{FileShare, MetadataWork, Tree};
-use model::plan::{EngineSettings, HostPlan, HostStage, Once, PlannedTarget, Stop, Target, Work, Worker};
+use model::plan::{
+    EngineSettings, HostPlan, HostStage, Once, PlannedTarget, Stop, Target, Work, Worker,
+};
 use model::spec::{Access, Backend, CloseTime, FileFsync};
 use model::units::{Bytes, Nanos, Percent};
 use model::{IntervalSample, Op, StageKind};
@@ -23,7 +25,8 @@ pub struct Layout {
     pub random: bool,
 }
 
-/// A plan with a stage for each of `ops` on `files` files (an even number of them, of `size` bytes), 10 in a directory.
+/// A plan with a stage for each of `ops` on `files` files (an even number of them, of `size`
+/// bytes), 10 in a directory.
 pub fn plan(root: &Path, files: u64, size: u64, layout: Layout, ops: &[Op]) -> HostPlan {
     let root = root.to_str().expect("UTF-8").to_owned();
     let trees = if layout.unique { WORKERS } else { 1 };
@@ -40,11 +43,13 @@ pub fn plan(root: &Path, files: u64, size: u64, layout: Layout, ops: &[Op]) -> H
     };
     let share = |op: Op, worker: u64| {
         let all = if op == Op::Readdir { tree(0).listed() } else { files / trees };
-        let (tree, first, step) = if layout.unique { (worker as u32, 0, 1) } else { (0, worker, WORKERS) };
+        let (tree, first, step) =
+            if layout.unique { (worker as u32, 0, 1) } else { (0, worker, WORKERS) };
         FileShare { tree, first, step, count: (all - first).div_ceil(step) }
     };
     let stage = |(number, op): (usize, &Op)| {
-        let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Sequential, 1, Stop::Once(ONCE));
+        let mut work =
+            Work::simple(Bytes(4096), Percent::ALL, Access::Sequential, 1, Stop::Once(ONCE));
         let (fsync, close) = (FileFsync::Never, CloseTime::Timed);
         work.metadata = Some(MetadataWork {
             op: *op,
@@ -65,7 +70,11 @@ pub fn plan(root: &Path, files: u64, size: u64, layout: Layout, ops: &[Op]) -> H
         let workers = (0..WORKERS).map(worker).collect();
         HostStage { stage: number as u32, kind: StageKind::Measure, works: vec![work], workers }
     };
-    let engine = EngineSettings { evict: true, raw_latencies: true, ..EngineSettings::simple(Backend::IoUring) };
+    let engine = EngineSettings {
+        evict: true,
+        raw_latencies: true,
+        ..EngineSettings::simple(Backend::IoUring)
+    };
     HostPlan {
         targets: vec![Target {
             path: root.clone(),
@@ -83,7 +92,8 @@ pub fn run(targets: &OpenTargets, number: usize) -> Vec<IntervalSample> {
     let mut samples = Vec::new();
     let stage = targets.plan().stages[number].clone();
     let mut sink = |sample| samples.push(sample);
-    let outcome = run_stage(targets, &stage, &Control::new(), &mut || Some(0), &mut sink).expect("no failure of ours");
+    let outcome = run_stage(targets, &stage, &Control::new(), &mut || Some(0), &mut sink)
+        .expect("no failure of ours");
     assert!(!outcome.failed && !outcome.interrupted);
     samples
 }

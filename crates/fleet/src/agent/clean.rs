@@ -9,11 +9,16 @@ use model::testbed::{DATA_DIR, MARKER};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Removes what is ours at `target` and beside it, as far as `guard` allows. A target that leaves a call unanswered for `patience` is given up.
+/// Removes what is ours at `target` and beside it, as far as `guard` allows. A target that leaves a
+/// call unanswered for `patience` is given up.
 pub(super) fn clean(guard: &Guard, target: &str, patience: Nanos, haste: &Haste) -> Vec<Cleaned> {
     if engine::is_simulated(target) {
         let why = "is simulated, and nothing stays of it".to_owned();
-        return vec![Cleaned { target: target.to_owned(), root: target.to_owned(), outcome: Outcome::Nothing(why) }];
+        return vec![Cleaned {
+            target: target.to_owned(),
+            root: target.to_owned(),
+            outcome: Outcome::Nothing(why),
+        }];
     }
     let (guard, theirs) = (guard.clone(), target.to_owned());
     let cleaned = patiently(patience, haste, Doing::Cleaning, move |progress| {
@@ -28,13 +33,17 @@ pub(super) fn clean(guard: &Guard, target: &str, patience: Nanos, haste: &Haste)
 
 /// The same, for as long as it takes.
 fn clean_now(guard: &Guard, target: &str, progress: &Progress) -> Vec<Cleaned> {
-    let of = |root: &str, outcome| Cleaned { target: target.to_owned(), root: root.to_owned(), outcome };
+    let of =
+        |root: &str, outcome| Cleaned { target: target.to_owned(), root: root.to_owned(), outcome };
     if let Err(error) = guard.check(target) {
         return vec![of(target, Outcome::Failed(error.to_string()))];
     }
     let roots = roots_of(target);
-    let is_missing =
-        || Path::new(target).symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+    let is_missing = || {
+        Path::new(target)
+            .symlink_metadata()
+            .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+    };
     if roots.is_empty() && is_missing() {
         // Whoever cleans twice has what they wanted.
         return vec![of(target, Outcome::Removed { bytes: 0, left: None })];
@@ -46,7 +55,10 @@ fn clean_now(guard: &Guard, target: &str, progress: &Progress) -> Vec<Cleaned> {
         return vec![of(target, Outcome::Nothing(why))];
     }
     let one = |root: String| {
-        let outcome = match guard.check_root(&root, target).map(|()| clean_root(guard, &root, target, progress)) {
+        let outcome = match guard
+            .check_root(&root, target)
+            .map(|()| clean_root(guard, &root, target, progress))
+        {
             Ok(Ok(engine::Removed { bytes, left })) => Outcome::Removed { bytes, left },
             Ok(Err(error)) => Outcome::Failed(error.to_string()),
             Err(error) => Outcome::Failed(error.to_string()),
@@ -56,15 +68,23 @@ fn clean_now(guard: &Guard, target: &str, progress: &Progress) -> Vec<Cleaned> {
     roots.into_iter().map(one).collect()
 }
 
-fn clean_root(guard: &Guard, root: &str, target: &str, progress: &Progress) -> Result<engine::Removed, EngineError> {
+fn clean_root(
+    guard: &Guard,
+    root: &str,
+    target: &str,
+    progress: &Progress,
+) -> Result<engine::Removed, EngineError> {
     engine::clean_in(root, target, &guard.bounds(), progress)
 }
 
-/// Where runs with this target keep their files: there, or in our subfolder among somebody's own, or in one folder for each of several hosts, or scenarios.
+/// Where runs with this target keep their files: there, or in our subfolder among somebody's own,
+/// or in one folder for each of several hosts, or scenarios.
 fn roots_of(target: &str) -> Vec<String> {
     let place = Path::new(target);
     let inner = place.join(DATA_DIR);
-    let beside = place.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
+    let beside = place
+        .parent()
+        .map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
     let of_hosts = |folder: &Path, stem: Option<&OsStr>| -> Vec<PathBuf> {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
         let is_ours = |name: &OsStr| stem.is_some_and(|stem| is_host_folder(stem, name));
@@ -74,8 +94,11 @@ fn roots_of(target: &str) -> Vec<String> {
     roots.extend(of_hosts(place, Some(OsStr::new(DATA_DIR))));
     // Named as the target is, from here or from the root.
     let named = |folder: PathBuf| folder.file_name().map(|name| place.with_file_name(name));
-    roots.extend(beside.into_iter().flat_map(|parent| of_hosts(parent, place.file_name())).filter_map(named));
-    // A marker that is there and cannot be looked at is told when it is opened. A folder of ours is no link.
+    roots.extend(
+        beside.into_iter().flat_map(|parent| of_hosts(parent, place.file_name())).filter_map(named),
+    );
+    // A marker that is there and cannot be looked at is told when it is opened. A folder of ours is
+    // no link.
     let is_marked = |root: &PathBuf| root.join(MARKER).symlink_metadata().is_ok();
     roots.retain(|root| is_marked(root) && (root == place || !root.is_symlink()));
     roots.sort();
@@ -112,7 +135,8 @@ mod tests {
         assert!(matches!(outcome(&Guard::none(), "theirs"), Outcome::Nothing(_)));
         let nothing = Outcome::Removed { bytes: 0, left: None };
         assert_eq!(outcome(&Guard::none(), "missing"), nothing, "what is gone is clean");
-        let guard = Guard::of_host(&[folder.path().join("other")], Path::new("/nonexistent")).expect("no list");
+        let guard = Guard::of_host(&[folder.path().join("other")], Path::new("/nonexistent"))
+            .expect("no list");
         assert!(matches!(outcome(&guard, "theirs"), Outcome::Failed(_)));
         assert!(folder.path().join("theirs/file").exists());
     }

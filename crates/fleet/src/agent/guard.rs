@@ -1,4 +1,5 @@
-//! What an agent's operator allows it to touch. An agent is started by whoever may log in; what it may overwrite is a narrower question.
+//! What an agent's operator allows it to touch. An agent is started by whoever may log in; what it
+//! may overwrite is a narrower question.
 
 use engine::{Bounds, Place};
 use model::plan::places::{is_root_of, own_folder, without_slash};
@@ -7,7 +8,8 @@ use std::fmt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// The file in which a host's operator says what agents may touch there, one path a line. Where it is missing, the start command alone counts.
+/// The file in which a host's operator says what agents may touch there, one path a line. Where it
+/// is missing, the start command alone counts.
 pub const ALLOW_FILE: &str = "/etc/plimsoll/allow";
 
 /// Longer than any list that a person keeps.
@@ -29,7 +31,8 @@ struct Allowed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Listed {
     path: PathBuf,
-    /// Found out when it is first asked, because that may hang; and then it stays, so that no link is turned to another place later.
+    /// Found out when it is first asked, because that may hang; and then it stays, so that no link
+    /// is turned to another place later.
     real: Arc<OnceLock<PathBuf>>,
     /// The same of the directory above it, in which hosts and scenarios have folders of their own.
     real_above: Arc<OnceLock<PathBuf>>,
@@ -43,10 +46,15 @@ impl Listed {
 
     /// Whether it holds what leads to `real_path`.
     fn holds(&self, real_path: &Path) -> bool {
-        real_path.starts_with(if self.follows { self.real.get_or_init(|| real(&self.path)) } else { &self.path })
+        real_path.starts_with(if self.follows {
+            self.real.get_or_init(|| real(&self.path))
+        } else {
+            &self.path
+        })
     }
 
-    /// Whether the place is a folder of a host or of a scenario beside this very path, and no link leads from there.
+    /// Whether the place is a folder of a host or of a scenario beside this very path, and no link
+    /// leads from there.
     fn is_beside(&self, place: Place<'_>) -> bool {
         let Some(above) = self.path.parent() else { return false };
         let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
@@ -59,8 +67,9 @@ impl Listed {
 }
 
 impl Allowed {
-    /// Whether one of the paths holds `path`, which leads to `real`. One that holds it by its name is asked first: whether it does must not hang on
-    /// another path that is allowed and does not answer.
+    /// Whether one of the paths holds `path`, which leads to `real`. One that holds it by its name
+    /// is asked first: whether it does must not hang on another path that is allowed and does not
+    /// answer.
     fn holds(&self, path: &Path, real: &Path) -> bool {
         let (by_name, others): (Vec<&Listed>, Vec<&Listed>) =
             self.paths.iter().partition(|listed| path.starts_with(&listed.path));
@@ -68,12 +77,14 @@ impl Allowed {
     }
 
     fn may(&self, place: Place<'_>) -> bool {
-        self.holds(Path::new(place.path), place.real) || self.paths.iter().any(|listed| listed.is_beside(place))
+        self.holds(Path::new(place.path), place.real)
+            || self.paths.iter().any(|listed| listed.is_beside(place))
     }
 
     fn refuse(&self, path: &str) -> GuardError {
         GuardError(format!(
-            "{path} is not among the paths that {} allows on this host; name an allowed path, or have its operator add this one",
+            "{path} is not among the paths that {} allows on this host; name an allowed path, or \
+             have its operator add this one",
             self.by
         ))
     }
@@ -97,7 +108,8 @@ impl Guard {
         Guard::default()
     }
 
-    /// What the start command allows and, where there is one, the host's own file. No allowed path is looked at yet.
+    /// What the start command allows and, where there is one, the host's own file. No allowed path
+    /// is looked at yet.
     ///
     /// # Errors
     /// The host's file is there and cannot be read: nothing is allowed then.
@@ -119,7 +131,10 @@ impl Guard {
                 by: file.display().to_string(),
             }),
             Err(error) => {
-                let what = format!("{} says what may be touched here, and cannot be read: {error}", file.display());
+                let what = format!(
+                    "{} says what may be touched here, and cannot be read: {error}",
+                    file.display()
+                );
                 return Err(GuardError(format!("{what}; let the agent's user read it")));
             }
         }
@@ -144,8 +159,8 @@ impl Guard {
         }
     }
 
-    /// Whether a folder of ours at the target that was named may be touched: below what is allowed, or a host's or scenario's own folder beside it. No link
-    /// leads there.
+    /// Whether a folder of ours at the target that was named may be touched: below what is allowed,
+    /// or a host's or scenario's own folder beside it. No link leads there.
     ///
     /// # Errors
     /// As [`check`](Self::check).
@@ -168,7 +183,8 @@ impl Guard {
         }
     }
 
-    /// The same for the engine, which asks once a place is open: what was a folder when a plan was checked may be a link by then.
+    /// The same for the engine, which asks once a place is open: what was a folder when a plan was
+    /// checked may be a link by then.
     pub fn bounds(&self) -> Bounds {
         if self.lists.is_empty() {
             return Bounds::default();
@@ -183,7 +199,9 @@ impl Guard {
     /// As [`check`](Self::check), and when a path does not follow from its target.
     pub fn check_plan(&self, plan: &HostPlan) -> Result<(), GuardError> {
         if let Some(misplaced) = plan.misplaced() {
-            return Err(GuardError(format!("{misplaced}; do not trust this run file, or begin the run anew")));
+            return Err(GuardError(format!(
+                "{misplaced}; do not trust this run file, or begin the run anew"
+            )));
         }
         for target in plan.targets.iter().filter(|target| target.kind != PlannedTarget::Simulated) {
             match target.root() {
@@ -202,13 +220,14 @@ impl Guard {
     }
 }
 
-/// Whether `path` is a folder of a host, a scenario, or a scenario on a host, beside the target that was allowed, such as `/mnt/x-h0003-s0001` beside
-/// `/mnt/x`.
+/// Whether `path` is a folder of a host, a scenario, or a scenario on a host, beside the target
+/// that was allowed, such as `/mnt/x-h0003-s0001` beside `/mnt/x`.
 fn beside(path: &str, target: &str) -> bool {
     path.strip_prefix(without_slash(target)).is_some_and(|suffix| own_folder(suffix).is_some())
 }
 
-/// The path without links and `..`, as far as it exists; what does not exist yet hangs below what does.
+/// The path without links and `..`, as far as it exists; what does not exist yet hangs below what
+/// does.
 fn real(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     for above in absolute.ancestors() {
@@ -262,12 +281,18 @@ mod tests {
         assert!(guard.check(&text(&place.join("in/new/../../x"))).is_err(), "so does ..");
         assert!(guard.check("/dev/sda").is_err());
         let beside = Guard::of_host(&[PathBuf::from("data")], &list).expect("no list");
-        assert_eq!(beside.check_root("data-h0001", "data"), Ok(()), "a target may be named from here");
+        assert_eq!(
+            beside.check_root("data-h0001", "data"),
+            Ok(()),
+            "a target may be named from here"
+        );
         assert!(guard.check("sim:constant").is_ok());
-        std::fs::write(&list, format!("# ours\n{}\n", place.join("other").display())).expect("a list");
+        std::fs::write(&list, format!("# ours\n{}\n", place.join("other").display()))
+            .expect("a list");
         let guard = Guard::of_host(std::slice::from_ref(&place), &list).expect("a list");
         assert!(guard.check(&text(&place.join("other/x"))).is_ok());
-        let refused = guard.check(&text(&place.join("in/x"))).expect_err("the host's list is narrower");
+        let refused =
+            guard.check(&text(&place.join("in/x"))).expect_err("the host's list is narrower");
         assert!(refused.to_string().contains(&text(&list)));
     }
 
@@ -286,17 +311,28 @@ mod tests {
         std::os::unix::fs::symlink("nowhere", place.join("allow")).expect("a link");
         assert!(Guard::of_host(&paths, &place.join("allow")).is_err());
         std::os::unix::fs::symlink("nowhere", place.join("etc")).expect("a link");
-        assert!(Guard::of_host(&paths, &place.join("etc/allow")).is_err(), "so does the folder of the list");
+        assert!(
+            Guard::of_host(&paths, &place.join("etc/allow")).is_err(),
+            "so does the folder of the list"
+        );
     }
 
     #[test]
     fn a_hosts_own_folder_beside_an_allowed_target_is_allowed() {
         assert!(beside("/mnt/x-h0003", "/mnt/x") && beside("/mnt/x-s0001", "/mnt/x"));
         assert!(beside("/mnt/x-h0003-s0001", "/mnt/x"));
-        for path in ["/mnt/x-s1", "/mnt/x-s0001-h0003", "/mnt/x-h0003-s", "/mnt/x-h0003-sx", "/mnt/x-s0001/../y"] {
+        for path in [
+            "/mnt/x-s1",
+            "/mnt/x-s0001-h0003",
+            "/mnt/x-h0003-s",
+            "/mnt/x-h0003-sx",
+            "/mnt/x-s0001/../y",
+        ] {
             assert!(!beside(path, "/mnt/x"), "{path}");
         }
-        for path in ["/mnt/x-h0003/../../etc/passwd", "/mnt/x-h3", "/mnt/x-hosts", "/mnt/y-h0003", "/mnt/x"] {
+        for path in
+            ["/mnt/x-h0003/../../etc/passwd", "/mnt/x-h3", "/mnt/x-hosts", "/mnt/y-h0003", "/mnt/x"]
+        {
             assert!(!beside(path, "/mnt/x"), "{path}");
         }
     }
@@ -321,18 +357,27 @@ mod tests {
         let target = allowed.join("d");
         let root = format!("{}-h0001", target.display());
         for allow in [&allowed, &target] {
-            let guard = Guard::of_host(std::slice::from_ref(allow), &place.join("allow")).expect("no list");
+            let guard =
+                Guard::of_host(std::slice::from_ref(allow), &place.join("allow")).expect("no list");
             assert_eq!(guard.check_plan(&plan(&target, &root)), Ok(()));
             std::os::unix::fs::symlink(&secret, &root).expect("a link");
             assert!(guard.check_plan(&plan(&target, &root)).is_err(), "{}", allow.display());
-            // As where the link is put there after the plan was checked: the engine finds it when all is open.
+            // As where the link is put there after the plan was checked: the engine finds it when
+            // all is open.
             let may = |real: &Path| {
                 let path = target.to_str().expect("UTF-8");
                 guard.may(Place { path: &root, target: path, real }).is_ok()
             };
             assert!(may(Path::new(&root)) && !may(&secret));
-            assert!(engine::open_in(plan(&target, &root), &guard.bounds(), &engine::Haste::default()).is_err());
-            assert_eq!(std::fs::read_dir(&secret).expect("a folder").count(), 0, "nothing was made there");
+            assert!(
+                engine::open_in(plan(&target, &root), &guard.bounds(), &engine::Haste::default())
+                    .is_err()
+            );
+            assert_eq!(
+                std::fs::read_dir(&secret).expect("a folder").count(),
+                0,
+                "nothing was made there"
+            );
             std::fs::remove_file(&root).expect("gone");
         }
     }
@@ -350,7 +395,8 @@ mod tests {
             let plan = plan(&target, target.to_str().expect("UTF-8"));
             assert_eq!(guard.check_plan(&plan), Ok(()));
             std::os::unix::fs::symlink(place.join("secret"), place.join(link)).expect("a link");
-            let refused = engine::open_in(plan, &guard.bounds(), &engine::Haste::default()).expect_err("elsewhere");
+            let refused = engine::open_in(plan, &guard.bounds(), &engine::Haste::default())
+                .expect_err("elsewhere");
             assert!(refused.to_string().contains("--allow allows"), "{refused}");
             assert_eq!(std::fs::read_dir(place.join("secret")).expect("a folder").count(), 0);
         }

@@ -1,4 +1,5 @@
-//! What a host is, and what its targets are to it. None of them holds up the others, nor the answer.
+//! What a host is, and what its targets are to it. None of them holds up the others, nor the
+//! answer.
 
 use super::Guard;
 use engine::{Doing, EngineError, Haste, patiently};
@@ -10,7 +11,8 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// So many targets are looked at at once: all of them may lie on one mount that does not answer, and each takes the whole patience then.
+/// So many targets are looked at at once: all of them may lie on one mount that does not answer,
+/// and each takes the whole patience then.
 const AT_ONCE: usize = 64;
 
 /// A look at this host.
@@ -26,13 +28,15 @@ pub(super) struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// The facts, with those of the targets in their order. With `host`, the host's number among several, its files go to a folder of its own.
+    /// The facts, with those of the targets in their order. With `host`, the host's number among
+    /// several, its files go to a folder of its own.
     pub(super) fn at(&self, targets: &[String], host: Option<u32>) -> HostFacts {
         let looker = Looker::new();
         let found = at_once(targets, |path| self.target(&looker, path, host));
         let theirs = looker.clone();
         // A driver may hang while sysfs asks it; then its host has no parts that are known.
-        let inventory = patiently(self.patience, self.haste, Doing::Looking, move |_| Ok(theirs.inventory()));
+        let inventory =
+            patiently(self.patience, self.haste, Doing::Looking, move |_| Ok(theirs.inventory()));
         looker.host(self.version, inventory.unwrap_or_default(), found)
     }
 
@@ -48,7 +52,9 @@ impl Look<'_> {
             if let Err(error) = guard.check(&theirs) {
                 facts.kind = TargetKind::Unreadable(error.to_string());
             }
-            if let TargetKind::Directory { root, state: DirectoryState::Claimed { run, .. } } = &mut facts.kind {
+            if let TargetKind::Directory { root, state: DirectoryState::Claimed { run, .. } } =
+                &mut facts.kind
+            {
                 *run = engine::marked_by(root, &theirs).unwrap_or_default();
             }
             Ok(facts)
@@ -70,8 +76,8 @@ fn at_once<T: Send>(targets: &[String], look: impl Fn(&str) -> T + Sync) -> Vec<
     let next = AtomicUsize::new(0);
     let found = Mutex::new(Vec::new());
     let lane = || {
-        while let Some((place, path)) =
-            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|place| Some((place, targets.get(place)?)))
+        while let Some((place, path)) = Some(next.fetch_add(1, Ordering::Relaxed))
+            .and_then(|place| Some((place, targets.get(place)?)))
         {
             let one = look(path);
             found.lock().unwrap_or_else(PoisonError::into_inner).push((place, one));

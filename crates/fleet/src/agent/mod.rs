@@ -33,8 +33,9 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How long the last messages may take to leave.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// Serves the coordinator at the other end of these streams until they close, or until it falls silent. The preamble must have been written.
-/// With `may_relay`, it may be told to start agents elsewhere, which is to run the commands that it is given.
+/// Serves the coordinator at the other end of these streams until they close, or until it falls
+/// silent. The preamble must have been written. With `may_relay`, it may be told to start agents
+/// elsewhere, which is to run the commands that it is given.
 pub fn serve_streams(
     reader: impl Read + Send + 'static,
     writer: impl Write + Send + 'static,
@@ -44,7 +45,8 @@ pub fn serve_streams(
 ) {
     let (link, thread) = over(reader, writer);
     serve(link, guard, version, None, may_relay);
-    // Everything that was sent gets out, if the other end still reads: behind a link that is cut, nobody does.
+    // Everything that was sent gets out, if the other end still reads: behind a link that is cut,
+    // nobody does.
     let mut patience = LAST_WORDS;
     while !thread.is_finished() && !patience.is_zero() {
         thread::sleep(LOOK);
@@ -52,24 +54,44 @@ pub fn serve_streams(
     }
 }
 
-/// Serves one coordinator until its end of the link closes. With `together`, as one of several simulated hosts.
-pub(crate) fn serve(link: Link, guard: Guard, version: &str, together: Option<Together>, may_relay: bool) {
+/// Serves one coordinator until its end of the link closes. With `together`, as one of several
+/// simulated hosts.
+pub(crate) fn serve(
+    link: Link,
+    guard: Guard,
+    version: &str,
+    together: Option<Together>,
+    may_relay: bool,
+) {
     let (out, inlet) = link.split();
     let control = Control::new();
     let contact = SharedContact::default();
     let haste = Haste::default();
     let (forward, orders) = channel();
     {
-        // Orders are read while a stage runs, too, so that it can be stopped; and the end of the link stops it like an order. Nobody waits for
-        // this thread: a stream that never ends would hold it for ever.
+        // Orders are read while a stage runs, too, so that it can be stopped; and the end of the
+        // link stops it like an order. Nobody waits for this thread: a stream that never ends would
+        // hold it for ever.
         let below = Below { may_relay, relay: Arc::default() };
-        let (out, control, contact, haste) = (out.clone(), control.clone(), contact.clone(), haste.clone());
+        let (out, control, contact, haste) =
+            (out.clone(), control.clone(), contact.clone(), haste.clone());
         let listener = Listener { out, control, contact, haste, forward, below };
         thread::spawn(move || listener.listen(inlet));
     }
     let version = version.to_owned();
-    Agent { out, control, contact, haste, guard, version, together, targets: None, stuck: false, watching: None }
-        .obey(&orders);
+    Agent {
+        out,
+        control,
+        contact,
+        haste,
+        guard,
+        version,
+        together,
+        targets: None,
+        stuck: false,
+        watching: None,
+    }
+    .obey(&orders);
 }
 
 /// The contact as the threads of an agent share it.
@@ -102,7 +124,8 @@ impl Below {
     /// Starts them. That takes long, so another thread does it: meanwhile, we answer.
     fn adopt(&self, wanted: Wanted, out: &Outlet) -> Result<(), LinkError> {
         if !self.may_relay {
-            let why = "the host that was to start its agent was not told --relay, and starts none; a --fanout of as many as there are hosts starts all from here";
+            let why = "the host that was to start its agent was not told --relay, and starts \
+                       none; a --fanout of as many as there are hosts starts all from here";
             return out.send(&FromAgent::Adopted(vec![(0, why.to_owned())]));
         }
         let (relay, out) = (self.relay.clone(), out.clone());
@@ -177,7 +200,8 @@ impl Listener {
                 Ok(())
             }
             Reaction::Queue(order) => {
-                // What is ordered behind a stop has all its time: removing what a stopped run made is no less work than after any other.
+                // What is ordered behind a stop has all its time: removing what a stopped run made
+                // is no less work than after any other.
                 self.haste.set(false);
                 self.forward.send(order).map_err(|_| LinkError::Closed)
             }
@@ -217,14 +241,15 @@ impl Agent {
         while let Some(order) = self.next(orders) {
             let duty = state::duty(order);
             let in_place = state::in_place_of_answer(&duty);
-            // Whoever waits for the answer would wait for ever: the thread that reads the link lives on. What a panic leaves half done is let
-            // go of or removed, and the run is over.
-            let answer =
-                panic::catch_unwind(AssertUnwindSafe(|| self.perform(duty, orders))).unwrap_or_else(|payload| {
+            // Whoever waits for the answer would wait for ever: the thread that reads the link
+            // lives on. What a panic leaves half done is let go of or removed, and the run is over.
+            let answer = panic::catch_unwind(AssertUnwindSafe(|| self.perform(duty, orders)))
+                .unwrap_or_else(|payload| {
                     // Workers of a stage may still be at it.
                     self.control.stop();
                     self.control.leave_stage();
-                    in_place.map(|answer| answer(EngineError::panicked("agent", &*payload).to_string()))
+                    in_place
+                        .map(|answer| answer(EngineError::panicked("agent", &*payload).to_string()))
                 });
             if answer.is_some_and(|answer| self.out.send(&answer).is_err()) {
                 return;
@@ -248,7 +273,9 @@ impl Agent {
             }
             Duty::Run { stage } => self.run(stage, orders),
             Duty::Clean { targets, patience_ns } if self.targets.is_none() => {
-                let clean = |target: &String| clean::clean(&self.guard, target, Nanos(patience_ns), &self.haste);
+                let clean = |target: &String| {
+                    clean::clean(&self.guard, target, Nanos(patience_ns), &self.haste)
+                };
                 FromAgent::Cleaned(targets.iter().flat_map(clean).collect())
             }
             Duty::GiveBack(word) => {
@@ -274,7 +301,9 @@ impl Agent {
             match orders.recv_timeout(LOOK) {
                 Ok(order) => return Some(order),
                 Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) if self.contact.lock().is_over(self.control.clock().now_ns()) => {
+                Err(RecvTimeoutError::Timeout)
+                    if self.contact.lock().is_over(self.control.clock().now_ns()) =>
+                {
                     return None;
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -284,16 +313,22 @@ impl Agent {
 
     fn open(&mut self, plan: HostPlan) -> FromAgent {
         if let Err(why) = plan.check() {
-            return FromAgent::Refused(format!("the plan does not fit itself: {why}; begin the run anew"));
+            return FromAgent::Refused(format!(
+                "the plan does not fit itself: {why}; begin the run anew"
+            ));
         }
         let (guard, theirs) = (self.guard.clone(), plan.clone());
-        let names = plan.targets.iter().map(|target| target.path.as_str()).collect::<Vec<_>>().join(", ");
+        let names =
+            plan.targets.iter().map(|target| target.path.as_str()).collect::<Vec<_>>().join(", ");
         // A path is followed to its end, which may be on a mount that does not answer.
-        let checked = engine::patiently(plan.engine.patience, &self.haste, Doing::Looking, move |progress| {
-            progress.at(&names);
-            Ok(guard.check_plan(&theirs))
-        });
-        match checked.map_err(|error| error.to_string()).and_then(|checked| checked.map_err(|error| error.to_string()))
+        let checked =
+            engine::patiently(plan.engine.patience, &self.haste, Doing::Looking, move |progress| {
+                progress.at(&names);
+                Ok(guard.check_plan(&theirs))
+            });
+        match checked
+            .map_err(|error| error.to_string())
+            .and_then(|checked| checked.map_err(|error| error.to_string()))
         {
             Ok(()) => {}
             Err(why) => return FromAgent::Refused(why),
@@ -323,7 +358,8 @@ impl Agent {
         let left = match self.targets.take() {
             Some(targets) if self.stuck => {
                 let left = format!(
-                    "{}: what the run made there stays, because the target does not answer; once it does, remove it with `plimsoll clean`",
+                    "{}: what the run made there stays, because the target does not answer; once \
+                     it does, remove it with `plimsoll clean`",
                     targets.abandon().join(", ")
                 );
                 word.removes().then_some(left)
@@ -335,8 +371,14 @@ impl Agent {
     }
 
     /// What this host is, and what each target is to it, real or simulated.
-    fn facts(&self, targets: &[String], host: Option<u32>, patience: Nanos) -> model::testbed::HostFacts {
-        look::Look { guard: &self.guard, version: &self.version, patience, haste: &self.haste }.at(targets, host)
+    fn facts(
+        &self,
+        targets: &[String],
+        host: Option<u32>,
+        patience: Nanos,
+    ) -> model::testbed::HostFacts {
+        look::Look { guard: &self.guard, version: &self.version, patience, haste: &self.haste }
+            .at(targets, host)
     }
 }
 
@@ -377,7 +419,10 @@ mod tests {
         assert!(!file.exists());
         // One that was told runs it, and says what came of it.
         let FromAgent::Adopted(errors) = answer(true) else { panic!("no answer to that") };
-        assert!(errors.len() == 1 && errors[0].1.contains("from n1, which was to start its agent"), "{errors:?}");
+        assert!(
+            errors.len() == 1 && errors[0].1.contains("from n1, which was to start its agent"),
+            "{errors:?}"
+        );
         assert!(file.exists());
     }
 }

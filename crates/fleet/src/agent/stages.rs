@@ -24,7 +24,8 @@ impl Agent {
         if let Some(Err(why)) = self.targets.as_mut().map(|parts| parts.ready(number)) {
             return unfit(why);
         }
-        let Some((parts, (targets, stage))) = self.targets.as_ref().and_then(|parts| Some((parts, parts.of(number)?)))
+        let Some((parts, (targets, stage))) =
+            self.targets.as_ref().and_then(|parts| Some((parts, parts.of(number)?)))
         else {
             return unfit(format!("stage {number} is not in this host's plan"));
         };
@@ -60,8 +61,14 @@ impl Agent {
         let note = |kind, detail| Note { stage: Some(number), host, kind, detail };
         let mut notes = parts.notes(number);
         if let Ok(outcome) = &result {
-            notes.extend(outcome.degraded.iter().map(|detail| note(NoteKind::EngineDegraded, detail.clone())));
-            notes.extend(outcome.stuck.iter().map(|stuck| note(NoteKind::Stuck, stuck.to_string())));
+            notes.extend(
+                outcome
+                    .degraded
+                    .iter()
+                    .map(|detail| note(NoteKind::EngineDegraded, detail.clone())),
+            );
+            notes
+                .extend(outcome.stuck.iter().map(|stuck| note(NoteKind::Stuck, stuck.to_string())));
             notes.extend(outcome.findings.iter().cloned());
         }
         self.stuck |= result.as_ref().is_ok_and(|outcome| outcome.stuck.is_some());
@@ -71,10 +78,17 @@ impl Agent {
         {
             let (left, pauses) = (outcome.left.clone(), outcome.pauses.clone());
             // A coordinator that is gone stops the stage by the listener.
-            let _ = self.out.send(&FromAgent::LeftOver(Box::new(HostEnd { stage: number, host, left, pauses })));
+            let _ = self.out.send(&FromAgent::LeftOver(Box::new(HostEnd {
+                stage: number,
+                host,
+                left,
+                pauses,
+            })));
         }
         let end = match result {
-            Ok(engine::StageOutcome { stuck: Some(stuck), .. }) => StageEnd::Failed(format!("{}: {stuck}", stage.kind)),
+            Ok(engine::StageOutcome { stuck: Some(stuck), .. }) => {
+                StageEnd::Failed(format!("{}: {stuck}", stage.kind))
+            }
             Ok(outcome) if outcome.failed => StageEnd::Failed(failure(stage, &errors)),
             Ok(outcome) if outcome.interrupted => StageEnd::Interrupted,
             Ok(_) => StageEnd::Complete,

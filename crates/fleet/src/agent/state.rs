@@ -1,5 +1,5 @@
-//! What an agent decides. Pure: it is told the time and what came, and says what follows; the threads around it and the simulation of fleets
-//! do what it says.
+//! What an agent decides. Pure: it is told the time and what came, and says what follows; the
+//! threads around it and the simulation of fleets do what it says.
 
 use crate::coordinator::{LayoutsOver, RunOver};
 use crate::launch::Wanted;
@@ -25,7 +25,8 @@ pub(crate) enum Reaction {
     Nothing,
     /// This is the answer, and it must not wait.
     Answer(FromAgent),
-    /// The load ends now. The order goes on: a stage that waits for its start has to hear of it, too.
+    /// The load ends now. The order goes on: a stage that waits for its start has to hear of it,
+    /// too.
     Stop(ToAgent),
     /// Agents of other hosts are to be started, whose relay this one is then.
     Adopt(Box<Wanted>),
@@ -39,7 +40,8 @@ pub(crate) enum Reaction {
         to_ns: u64,
         end_after_ns: Option<u64>,
     },
-    /// Another host was the first in this stage: its books are cut now, and with `stops` its load ends.
+    /// Another host was the first in this stage: its books are cut now, and with `stops` its load
+    /// ends.
     Cut { stage: u32, stops: bool },
     /// It waits for its turn.
     Queue(ToAgent),
@@ -88,7 +90,9 @@ impl Contact {
                 self.lost_after_ns = lost_after_ns;
                 if lost_after_ns > 0 { Reaction::BeWary } else { Reaction::Nothing }
             }
-            ToAgent::Ping { sent_ns } => Reaction::Answer(FromAgent::Pong { sent_ns, agent_ns: now_ns }),
+            ToAgent::Ping { sent_ns } => {
+                Reaction::Answer(FromAgent::Pong { sent_ns, agent_ns: now_ns })
+            }
             ToAgent::Stop => Reaction::Stop(ToAgent::Stop),
             ToAgent::Adopt(wanted) => Reaction::Adopt(wanted),
             ToAgent::Pass { below, frame } => Reaction::Pass { below, frame },
@@ -104,13 +108,15 @@ impl Contact {
         self.gone = true;
     }
 
-    /// Whether the coordinator is gone, by the end of the link or by its silence. It does not come back.
+    /// Whether the coordinator is gone, by the end of the link or by its silence. It does not come
+    /// back.
     pub(crate) fn is_over(&mut self, now_ns: u64) -> bool {
         self.gone |= self.over_at_ns().is_some_and(|at_ns| now_ns > at_ns);
         self.gone
     }
 
-    /// The last instant at which the coordinator counts as there if nothing more is heard of it; `None` is for ever.
+    /// The last instant at which the coordinator counts as there if nothing more is heard of it;
+    /// `None` is for ever.
     pub(crate) fn over_at_ns(&self) -> Option<u64> {
         (self.lost_after_ns > 0).then(|| self.heard_ns.saturating_add(self.lost_after_ns))
     }
@@ -119,7 +125,9 @@ impl Contact {
 /// What an agent without a stage makes of an order.
 pub(crate) fn duty(order: ToAgent) -> Duty {
     match order {
-        ToAgent::Inspect { targets, host, patience_ns } => Duty::Inspect { targets, host, patience_ns },
+        ToAgent::Inspect { targets, host, patience_ns } => {
+            Duty::Inspect { targets, host, patience_ns }
+        }
         ToAgent::Assign(plan) => Duty::Open(plan),
         ToAgent::Extend(stages) => Duty::Extend(stages),
         ToAgent::Arm { stage } => Duty::Run { stage },
@@ -130,13 +138,15 @@ pub(crate) fn duty(order: ToAgent) -> Duty {
         ToAgent::Clean { targets, patience_ns } => Duty::Clean { targets, patience_ns },
         ToAgent::Judged { .. } => Duty::Nothing,
         ToAgent::Adopt(_) | ToAgent::Pass { .. } | ToAgent::Part { .. } => Duty::Nothing,
-        ToAgent::Welcome { .. } | ToAgent::Ping { .. } | ToAgent::Go { .. } | ToAgent::FirstDone { .. } => {
-            Duty::Nothing
-        }
+        ToAgent::Welcome { .. }
+        | ToAgent::Ping { .. }
+        | ToAgent::Go { .. }
+        | ToAgent::FirstDone { .. } => Duty::Nothing,
     }
 }
 
-/// What says that a duty was not done, of the reason in words: that of a panic. `None` where nobody waits for an answer.
+/// What says that a duty was not done, of the reason in words: that of a panic. `None` where nobody
+/// waits for an answer.
 pub(crate) fn in_place_of_answer(duty: &Duty) -> Option<Box<dyn FnOnce(String) -> FromAgent>> {
     Some(match duty {
         Duty::Inspect { .. } | Duty::Open(_) => Box::new(FromAgent::Refused),
@@ -150,8 +160,11 @@ pub(crate) fn in_place_of_answer(duty: &Duty) -> Option<Box<dyn FnOnce(String) -
         Duty::Clean { targets, .. } => {
             let targets = targets.clone();
             Box::new(move |why| {
-                let of =
-                    |target: String| Cleaned { root: target.clone(), target, outcome: Outcome::Failed(why.clone()) };
+                let of = |target: String| Cleaned {
+                    root: target.clone(),
+                    target,
+                    outcome: Outcome::Failed(why.clone()),
+                };
                 FromAgent::Cleaned(targets.into_iter().map(of).collect())
             })
         }
@@ -176,7 +189,10 @@ mod tests {
     #[test]
     fn a_silence_is_counted_from_the_last_word_and_nobody_comes_back_from_it() {
         let mut contact = Contact::default();
-        assert!(!contact.is_over(u64::MAX), "without a limit, a coordinator may be silent for ever");
+        assert!(
+            !contact.is_over(u64::MAX),
+            "without a limit, a coordinator may be silent for ever"
+        );
         assert_eq!(contact.hear(ToAgent::Welcome { lost_after_ns: 10 }, 100), Reaction::BeWary);
         assert_eq!(contact.over_at_ns(), Some(110));
         assert!(!contact.is_over(110));
@@ -203,15 +219,21 @@ mod tests {
         let judged = ToAgent::Judged { to_ns: 5, end_after_ns: Some(6) };
         assert_eq!(contact.hear(judged, 1), Reaction::Judge { to_ns: 5, end_after_ns: Some(6) });
         let cut = Reaction::Cut { stage: 3, stops: true };
-        assert_eq!(contact.hear(ToAgent::FirstDone { stage: 3, stops: true }, 1), cut, "it must not wait either");
+        assert_eq!(
+            contact.hear(ToAgent::FirstDone { stage: 3, stops: true }, 1),
+            cut,
+            "it must not wait either"
+        );
         let arm = ToAgent::Arm { stage: 3 };
         assert_eq!(contact.hear(arm.clone(), 2), Reaction::Queue(arm));
     }
 
     #[test]
     fn whoever_waits_for_an_answer_gets_one_also_after_a_panic() {
-        let answer =
-            |order| in_place_of_answer(&duty(order)).map(|answer| answer("thread agent panicked: no".to_owned()));
+        let answer = |order| {
+            in_place_of_answer(&duty(order))
+                .map(|answer| answer("thread agent panicked: no".to_owned()))
+        };
         let why = || "thread agent panicked: no".to_owned();
         let end = StageEnd::Panicked(why());
         let ended = FromAgent::StageEnded { stage: 2, end, notes: Vec::new(), late_ns: None };

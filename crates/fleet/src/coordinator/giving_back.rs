@@ -1,7 +1,9 @@
-//! Layouts are given back by all hosts together: no host does it before every other one is through with them.
+//! Layouts are given back by all hosts together: no host does it before every other one is through
+//! with them.
 //!
-//! What one host makes, others may load: a shared file, the files of the next host, the trees of another one. So the end of a host's own stage says
-//! nothing. The coordinator says it, in a word that nobody else can make, and the next layout is opened after all hosts have done it.
+//! What one host makes, others may load: a shared file, the files of the next host, the trees of
+//! another one. So the end of a host's own stage says nothing. The coordinator says it, in a word
+//! that nobody else can make, and the next layout is opened after all hosts have done it.
 
 use super::{Action, Coordinator, Owes, Step};
 use crate::wire::ToAgent;
@@ -13,7 +15,8 @@ use std::collections::BTreeSet;
 /// A host that owes one of these may load its layout.
 const LOADS: [Owes; 3] = [Owes::Armed, Owes::Start, Owes::StageEnd];
 
-/// The word that all hosts are through with some layouts of scenarios. An agent has it from a message alone, and without it gives none back.
+/// The word that all hosts are through with some layouts of scenarios. An agent has it from a
+/// message alone, and without it gives none back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LayoutsOver {
     parts: Vec<u32>,
@@ -26,7 +29,8 @@ impl LayoutsOver {
     }
 }
 
-/// The word that all hosts are through with the run. An agent has it from a message alone, and without it lets go of nothing.
+/// The word that all hosts are through with the run. An agent has it from a message alone, and
+/// without it lets go of nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunOver {
     remove: bool,
@@ -67,9 +71,11 @@ impl Layouts {
         self.open.extend(of.and_then(|part| u32::try_from(part).ok()));
     }
 
-    /// Those that are open and over when `stage` begins; they are open no more. That of the last scenario stays until the run is over.
+    /// Those that are open and over when `stage` begins; they are open no more. That of the last
+    /// scenario stays until the run is over.
     fn take_over_at(&mut self, stage: u32) -> Vec<u32> {
-        let is_over = |part: &u32| self.parts.get(*part as usize).is_some_and(|part| part.is_over_at(stage));
+        let is_over =
+            |part: &u32| self.parts.get(*part as usize).is_some_and(|part| part.is_over_at(stage));
         let over: Vec<u32> = self.open.iter().copied().filter(is_over).collect();
         self.open.retain(|part| !over.contains(part));
         over
@@ -83,7 +89,10 @@ impl Coordinator {
         if parts.is_empty() {
             return false;
         }
-        assert!(!self.owes(&LOADS), "a host still has a stage of a layout that is to be given back");
+        assert!(
+            !self.owes(&LOADS),
+            "a host still has a stage of a layout that is to be given back"
+        );
         self.step = Step::GivingBack { stage };
         let word = LayoutsOver { parts };
         for (number, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| host.alive) {
@@ -94,7 +103,12 @@ impl Coordinator {
     }
 
     /// A host gave back what it was told to, or could not; the reason in words.
-    pub(super) fn gave_back(&mut self, number: usize, failed: Option<String>, actions: &mut Vec<Action>) {
+    pub(super) fn gave_back(
+        &mut self,
+        number: usize,
+        failed: Option<String>,
+        actions: &mut Vec<Action>,
+    ) {
         self.debts.turn(&mut self.hosts[number], Owes::Nothing);
         let Some(why) = failed.map(|why| self.named(number, &why)) else { return };
         if self.end == RunEnd::Complete {
@@ -113,7 +127,9 @@ impl Coordinator {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{armed, continuing, ended, heard, lost, own, plan, ready, released, run};
+    use super::super::tests::{
+        armed, continuing, ended, heard, lost, own, plan, ready, released, run,
+    };
     use super::super::{Input, Reach};
     use super::*;
     use crate::wire::FromAgent;
@@ -147,16 +163,31 @@ mod tests {
         let mut coordinator = own(&with_parts(plan(2, 3), &[&[0, 1], &[2]]));
         run(&mut coordinator, vec![Input::Begin, ready(0), ready(1)]);
         let first = run(&mut coordinator, stage(0));
-        assert_eq!(first[3..], ["ended 0 Complete", "0:arm 1", "1:arm 1"], "the layout has another stage");
+        assert_eq!(
+            first[3..],
+            ["ended 0 Complete", "0:arm 1", "1:arm 1"],
+            "the layout has another stage"
+        );
         run(&mut coordinator, vec![armed(0, 1), armed(1, 1)]);
-        assert_eq!(run(&mut coordinator, vec![ended(0, 1, StageEnd::Complete)]), [""; 0], "host 1 is slow");
+        assert_eq!(
+            run(&mut coordinator, vec![ended(0, 1, StageEnd::Complete)]),
+            [""; 0],
+            "host 1 is slow"
+        );
         let all = run(&mut coordinator, vec![ended(1, 1, StageEnd::Complete)]);
         assert_eq!(all, ["ended 1 Complete", "0:give back [0]", "1:give back [0]"]);
         assert_eq!(run(&mut coordinator, vec![gave_back(1), Input::Tick]), [""; 0]);
         assert_eq!(run(&mut coordinator, vec![gave_back(0)]), ["0:arm 2", "1:arm 2"]);
         let last = run(&mut coordinator, stage(2));
-        assert_eq!(last[4..], ["run ended Complete", "0:release true", "1:release true"], "the last one with the run");
-        assert_eq!(run(&mut coordinator, vec![gave_back(0), released(0), released(1)]), ["finish Complete"]);
+        assert_eq!(
+            last[4..],
+            ["run ended Complete", "0:release true", "1:release true"],
+            "the last one with the run"
+        );
+        assert_eq!(
+            run(&mut coordinator, vec![gave_back(0), released(0), released(1)]),
+            ["finish Complete"]
+        );
     }
 
     #[test]
@@ -165,7 +196,10 @@ mod tests {
         run(&mut coordinator, vec![Input::Begin, ready(0), ready(1)]);
         for number in [0, 1] {
             let next = run(&mut coordinator, stage(number));
-            assert_eq!(next[4..], [format!("0:arm {}", number + 1), format!("1:arm {}", number + 1)]);
+            assert_eq!(
+                next[4..],
+                [format!("0:arm {}", number + 1), format!("1:arm {}", number + 1)]
+            );
         }
         let third = run(&mut coordinator, stage(2));
         assert_eq!(third[4..], ["0:give back [0]", "1:give back [0]"]);
@@ -177,7 +211,10 @@ mod tests {
     fn a_resumed_run_gives_back_only_what_it_opened() {
         let plan = with_parts(plan(2, 3), &[&[0], &[1], &[2]]);
         let mut coordinator = Coordinator::new(&plan, &[1, 2], Reach::OwnProcess, false);
-        assert_eq!(run(&mut coordinator, vec![Input::Begin, ready(0), ready(1)])[2..], ["0:arm 1", "1:arm 1"]);
+        assert_eq!(
+            run(&mut coordinator, vec![Input::Begin, ready(0), ready(1)])[2..],
+            ["0:arm 1", "1:arm 1"]
+        );
         assert_eq!(run(&mut coordinator, stage(1))[4..], ["0:give back [1]", "1:give back [1]"]);
     }
 
@@ -188,7 +225,10 @@ mod tests {
         let failed = heard(0, FromAgent::GaveBack { failed: Some("/d: read-only".into()) });
         assert_eq!(run(&mut coordinator, vec![failed]), ["0:stop", "1:stop"]);
         let end = run(&mut coordinator, vec![gave_back(1)]);
-        assert_eq!(end, ["run ended Failed(\"host h0: /d: read-only\")", "0:release true", "1:release true"]);
+        assert_eq!(
+            end,
+            ["run ended Failed(\"host h0: /d: read-only\")", "0:release true", "1:release true"]
+        );
     }
 
     #[test]
@@ -196,19 +236,28 @@ mod tests {
         let mut coordinator = own(&with_parts(continuing(2, 1), &[&[0], &[1]]));
         run(&mut coordinator, [vec![Input::Begin, ready(0), ready(1)], stage(0)].concat());
         assert_eq!(run(&mut coordinator, vec![gave_back(0)]), [""; 0]);
-        assert_eq!(run(&mut coordinator, vec![lost(1)]), ["1:drop", "note HostLost Some(1)", "0:arm 1"]);
+        assert_eq!(
+            run(&mut coordinator, vec![lost(1)]),
+            ["1:drop", "note HostLost Some(1)", "0:arm 1"]
+        );
         let mut coordinator = own(&with_parts(continuing(2, 1), &[&[0], &[1]]));
         run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
         assert_eq!(run(&mut coordinator, vec![ended(0, 0, StageEnd::Complete)]), [""; 0]);
         let without = run(&mut coordinator, vec![lost(1)]);
-        assert_eq!(without, ["1:drop", "note HostLost Some(0)", "ended 0 Complete", "0:give back [0]"]);
+        assert_eq!(
+            without,
+            ["1:drop", "note HostLost Some(0)", "ended 0 Complete", "0:give back [0]"]
+        );
     }
 
     #[test]
     fn an_interrupt_waits_for_those_that_are_giving_back() {
         let mut coordinator = own(&with_parts(plan(2, 2), &[&[0], &[1]]));
         run(&mut coordinator, [vec![Input::Begin, ready(0), ready(1)], stage(0)].concat());
-        assert_eq!(run(&mut coordinator, vec![gave_back(0), Input::Interrupt]), ["0:stop", "1:stop"]);
+        assert_eq!(
+            run(&mut coordinator, vec![gave_back(0), Input::Interrupt]),
+            ["0:stop", "1:stop"]
+        );
         let end = run(&mut coordinator, vec![gave_back(1)]);
         assert_eq!(end, ["run ended Interrupted", "0:release true", "1:release true"]);
     }

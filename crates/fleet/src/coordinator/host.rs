@@ -6,7 +6,8 @@ use model::HostPlan;
 
 /// How often each host is asked for its clock, which is also our sign of life to it.
 const PING_EVERY_NS: u64 = 1_000_000_000;
-/// Answers that come one after the other at the beginning, so that the first stage begins with a known clock.
+/// Answers that come one after the other at the beginning, so that the first stage begins with a
+/// known clock.
 const FIRST_ANSWERS: u32 = 8;
 
 /// What a host has to say next.
@@ -29,8 +30,8 @@ pub(super) enum Owes {
     Released,
 }
 
-/// How many hosts owe what. Every message asks whether anybody still owes something, so looking at every host for it would make the cost of
-/// a message grow with the fleet.
+/// How many hosts owe what. Every message asks whether anybody still owes something, so looking at
+/// every host for it would make the cost of a message grow with the fleet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Debts {
     /// By [`Owes`].
@@ -90,7 +91,8 @@ impl Host {
         }
     }
 
-    /// Another agent takes the place of the one that was lost: nothing that is known of the old one's clock is true of its own.
+    /// Another agent takes the place of the one that was lost: nothing that is known of the old
+    /// one's clock is true of its own.
     pub(super) fn begin_anew(&mut self, now_ns: u64) {
         (self.clock, self.next_interval, self.start_error_ns) = (HostClock::default(), 0, 0);
         (self.heard_ns, self.ping_at_ns) = (now_ns, now_ns.saturating_add(PING_EVERY_NS));
@@ -111,7 +113,8 @@ impl Host {
         now_ns.saturating_sub(self.heard_ns)
     }
 
-    /// When its clock is to be asked, or its silence, if it lasts, reaches `lost_after_ns`: the earlier of the two.
+    /// When its clock is to be asked, or its silence, if it lasts, reaches `lost_after_ns`: the
+    /// earlier of the two.
     pub(super) fn look_at_ns(&self, lost_after_ns: u64) -> u64 {
         self.ping_at_ns.min(self.heard_ns.saturating_add(lost_after_ns))
     }
@@ -136,7 +139,8 @@ impl Host {
 mod tests {
     use super::*;
 
-    /// Every message goes to what is known of its host, which of thousands of hosts shares a processor's caches.
+    /// Every message goes to what is known of its host, which of thousands of hosts shares a
+    /// processor's caches.
     #[test]
     fn what_is_known_of_a_host_takes_three_lines_of_a_cache_at_most() {
         assert!(size_of::<Host>() <= 3 * 64, "{} bytes", size_of::<Host>());

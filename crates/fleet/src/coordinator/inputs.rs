@@ -98,7 +98,8 @@ pub enum Action {
         /// Which one.
         host: usize,
     },
-    /// Start the agent of a host again that was dropped; the answer is [`Input::Launched`]. Dropping the host calls it off.
+    /// Start the agent of a host again that was dropped; the answer is [`Input::Launched`].
+    /// Dropping the host calls it off.
     Launch {
         /// Which one.
         host: usize,
@@ -123,7 +124,8 @@ pub enum Action {
         /// What the shell is to do.
         command: String,
     },
-    /// Kill a command of [`Action::Command`] with all its children. It may be over by then, and its end is heard of as that of any other.
+    /// Kill a command of [`Action::Command`] with all its children. It may be over by then, and its
+    /// end is heard of as that of any other.
     EndCommand {
         /// Which one.
         number: u32,
@@ -134,7 +136,8 @@ pub enum Action {
     Judge {
         /// The stage that runs.
         stage: u32,
-        /// What all hosts together did in each: requests per second, or at a fixed rate the mean latency in ns.
+        /// What all hosts together did in each: requests per second, or at a fixed rate the mean
+        /// latency in ns.
         rounds: Vec<f64>,
     },
     /// The run is over.

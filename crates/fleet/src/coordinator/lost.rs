@@ -41,21 +41,28 @@ impl Coordinator {
             self.timeline.lost(number as u32, &lost, silent_ns, self.now, actions);
         }
         if matches!(self.step, Step::Releasing | Step::AwaitingEvents { stage: None }) {
-            // All stages are over: how the run ended is on record, and it does not end otherwise because of this.
-            self.left.push(format!("host {name} was lost before it had let go of its targets ({why}); `plimsoll clean` removes what is there"));
+            // All stages are over: how the run ended is on record, and it does not end otherwise
+            // because of this.
+            self.left.push(format!(
+                "host {name} was lost before it had let go of its targets ({why}); `plimsoll \
+                 clean` removes what is there"
+            ));
             return;
         }
         let left = self.hosts.iter().filter(|host| host.alive).count();
-        let may_go_on = self.policy.on_lost_host == OnLostHost::Continue && left >= self.policy.quorum as usize;
+        let may_go_on =
+            self.policy.on_lost_host == OnLostHost::Continue && left >= self.policy.quorum as usize;
         if stage.is_some() && may_go_on && left > 0 {
             self.note_absence(number, actions);
             return;
         }
-        // Before the first stage nothing is on record, and a search cannot be taken up in the middle.
+        // Before the first stage nothing is on record, and a search cannot be taken up in the
+        // middle.
         let can_resume = self.has_begun && !self.searches;
         let remedy = match (self.policy.on_lost_host, can_resume) {
             (OnLostHost::Abort, true) => {
-                "go on with `plimsoll resume`, or let the suite say fleet.on_lost_host = \"continue\""
+                "go on with `plimsoll resume`, or let the suite say fleet.on_lost_host = \
+                 \"continue\""
             }
             (OnLostHost::Continue, true) => "too few hosts are left; go on with `plimsoll resume`",
             (_, false) => "see why, and start the run again",
@@ -69,19 +76,22 @@ impl Coordinator {
         self.halt(RunEnd::Failed(why), actions);
     }
 
-    /// `why` a host was lost, and beside it that this process itself stood still during the stage, if it did for so long that the agents had to
-    /// take it for dead: then no host has to be at fault, and whoever reads `it answers, but …` of all of them would look in the wrong place.
+    /// `why` a host was lost, and beside it that this process itself stood still during the stage,
+    /// if it did for so long that the agents had to take it for dead: then no host has to be at
+    /// fault, and whoever reads `it answers, but …` of all of them would look in the wrong place.
     fn with_own_absence(&self, why: &str) -> String {
         let since_ns = self.now.steady_ns.saturating_sub(self.ticked_ns);
-        let away_ns = if self.step == Step::Waiting { 0 } else { self.longest_away_ns.max(since_ns) };
+        let away_ns =
+            if self.step == Step::Waiting { 0 } else { self.longest_away_ns.max(since_ns) };
         let after = self.policy.lost_after;
         if self.reach != Reach::Remote || away_ns <= after.0 {
             return why.to_owned();
         }
         let seconds = Nanos::seconds(away_ns / 1_000_000_000);
         format!(
-            "{why}; but the coordinator itself stood still for {seconds} (stopped, or without a processor), and after {after} \
-             (fleet.lost_after) agents take it for dead and end their load: the cause is the coordinator, not this host"
+            "{why}; but the coordinator itself stood still for {seconds} (stopped, or without a \
+             processor), and after {after} (fleet.lost_after) agents take it for dead and end \
+             their load: the cause is the coordinator, not this host"
         )
     }
 }

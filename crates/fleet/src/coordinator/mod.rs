@@ -1,4 +1,5 @@
-//! Decides what a fleet does next. Pure: an input goes in, actions come out; it knows no clock, no thread and no link.
+//! Decides what a fleet does next. Pure: an input goes in, actions come out; it knows no clock, no
+//! thread and no link.
 
 mod giving_back;
 mod host;
@@ -32,7 +33,8 @@ use timeline::Timeline;
 enum Step {
     Waiting,
     Opening,
-    /// Commands of events are waited for whose scenario is over, before the next stage or the end of the run.
+    /// Commands of events are waited for whose scenario is over, before the next stage or the end
+    /// of the run.
     AwaitingEvents {
         stage: Option<u32>,
     },
@@ -59,15 +61,18 @@ enum Step {
     Over,
 }
 
-/// A start is so far ahead that the slowest relay's odd message still comes before it (`srun` holds one back for 50 ms now and then).
+/// A start is so far ahead that the slowest relay's odd message still comes before it (`srun` holds
+/// one back for 50 ms now and then).
 const START_AHEAD_NS: u64 = 100_000_000;
 /// On top of it, for each host: sending to thousands takes its time.
 const START_AHEAD_PER_HOST_NS: u64 = 50_000;
 
-/// How much longer than its time and its patience the end of a stage is waited for, in ns: the engine gives a worker up a second after its
-/// patience and a reading of the counters after two, and the word of it may be late.
+/// How much longer than its time and its patience the end of a stage is waited for, in ns: the
+/// engine gives a worker up a second after its patience and a reading of the counters after two,
+/// and the word of it may be late.
 const STAGE_END_MARGIN_NS: u64 = 30_000_000_000;
-/// Between two ticks that come several times a second. After longer, this process stood still itself, and nobody is silent who was not heard.
+/// Between two ticks that come several times a second. After longer, this process stood still
+/// itself, and nobody is silent who was not heard.
 const LONGEST_TICK_NS: u64 = 1_000_000_000;
 
 /// The state of a run over all hosts.
@@ -89,7 +94,8 @@ pub struct Coordinator {
     to_settle: BTreeMap<u32, Settling>,
     /// Of the stage that runs, if it ends when it is steady.
     settling: Option<Settling>,
-    /// When the end of the stage that runs is waited for no longer, in ns; `None` where nothing says how long it may take.
+    /// When the end of the stage that runs is waited for no longer, in ns; `None` where nothing
+    /// says how long it may take.
     stage_end_by_ns: Option<u64>,
     /// The length of one sample.
     interval_ns: u64,
@@ -117,13 +123,15 @@ pub struct Coordinator {
     is_cut: bool,
     /// Whether any stage was started: before that, nothing is on record that could be resumed.
     has_begun: bool,
-    /// Whether the files of the run stay: because they shall, or because the run can go on with them.
+    /// Whether the files of the run stay: because they shall, or because the run can go on with
+    /// them.
     keep_data: bool,
     left: Vec<String>,
 }
 
 impl Coordinator {
-    /// A coordinator for these stages of `plan`, in their order. With `keep_data`, the files of the run stay on the targets.
+    /// A coordinator for these stages of `plan`, in their order. With `keep_data`, the files of the
+    /// run stay on the targets.
     pub fn new(plan: &Plan, stages: &[u32], reach: Reach, keep_data: bool) -> Coordinator {
         Coordinator {
             step: Step::Waiting,
@@ -131,7 +139,12 @@ impl Coordinator {
             ticked_ns: 0,
             longest_away_ns: 0,
             look_at_ns: 0,
-            stages: stages.iter().rev().copied().filter(|stage| (*stage as usize) < plan.stages.len()).collect(),
+            stages: stages
+                .iter()
+                .rev()
+                .copied()
+                .filter(|stage| (*stage as usize) < plan.stages.len())
+                .collect(),
             stops: plan.stages.iter().map(Stage::stop).collect(),
             to_settle: to_settle(plan),
             settling: None,
@@ -166,7 +179,9 @@ impl Coordinator {
 
     /// Whether what a host's kernel finds is told by no other that is there.
     fn finds(&self, number: usize) -> bool {
-        self.kernels.voice(number, |host| self.hosts.get(host).is_some_and(|host| host.alive)).is_any()
+        self.kernels
+            .voice(number, |host| self.hosts.get(host).is_some_and(|host| host.alive))
+            .is_any()
     }
 
     /// Takes in what happened and says what to do.
@@ -178,7 +193,9 @@ impl Coordinator {
             Input::Begin => {}
             Input::Heard { host, message, at_ns } => self.hear(host, message, at_ns, &mut actions),
             Input::Lost { host, why } => self.lose(host, &why, &mut actions),
-            Input::Launched { host, start, outcome } => self.launched(host, start, outcome, &mut actions),
+            Input::Launched { host, start, outcome } => {
+                self.launched(host, start, outcome, &mut actions)
+            }
             Input::Tick => self.tick(now, &mut actions),
             // How the run ended is on record, and nothing follows it.
             Input::CommandEnded { .. } if matches!(self.step, Step::Releasing | Step::Over) => {}
@@ -195,8 +212,11 @@ impl Coordinator {
             Input::CommandEnded { number, status, output } => {
                 self.timeline.command_ended(number, status, &output, now, &mut actions);
             }
-            // How the run ended is on record. But a target that does not answer is waited for no longer.
-            Input::Interrupt if self.step == Step::Releasing => self.tell_all(&ToAgent::Stop, &mut actions),
+            // How the run ended is on record. But a target that does not answer is waited for no
+            // longer.
+            Input::Interrupt if self.step == Step::Releasing => {
+                self.tell_all(&ToAgent::Stop, &mut actions)
+            }
             Input::Added(addition) => self.add(addition, now, &mut actions),
             Input::Judged { stage, is_steady } => self.judged(stage, is_steady, &mut actions),
             Input::Interrupt => self.halt(RunEnd::Interrupted, &mut actions),
@@ -226,14 +246,16 @@ impl Coordinator {
         if matches!(self.step, Step::Waiting | Step::Over) {
             return;
         }
-        let gap_ns = now.steady_ns.saturating_sub(std::mem::replace(&mut self.ticked_ns, now.steady_ns));
+        let gap_ns =
+            now.steady_ns.saturating_sub(std::mem::replace(&mut self.ticked_ns, now.steady_ns));
         self.longest_away_ns = self.longest_away_ns.max(gap_ns);
         let excused_ns = if gap_ns > LONGEST_TICK_NS { gap_ns } else { 0 };
         let stage_is_over = self.stage_end_by_ns.is_some_and(|by_ns| now.steady_ns > by_ns);
         if now.steady_ns < self.look_at_ns && excused_ns == 0 && !stage_is_over {
             return;
         }
-        // What is heard meanwhile, and what is excused, only puts it off. So thousands of hosts are not looked at ten times a second.
+        // What is heard meanwhile, and what is excused, only puts it off. So thousands of hosts are
+        // not looked at ten times a second.
         self.look_at_ns = u64::MAX;
         for number in 0..self.hosts.len() {
             let host = &mut self.hosts[number];
@@ -241,16 +263,22 @@ impl Coordinator {
                 continue;
             }
             host.excuse(excused_ns);
-            if self.reach == Reach::Remote && host.silence_ns(now.steady_ns) > self.policy.lost_after.0 {
+            if self.reach == Reach::Remote
+                && host.silence_ns(now.steady_ns) > self.policy.lost_after.0
+            {
                 let why = format!("it was not heard of for {}", self.policy.lost_after);
                 self.lose(number, &why, actions);
-            } else if stage_is_over && matches!(host.owes, Owes::Armed | Owes::Start | Owes::StageEnd) {
-                let why = "it answers, but did not end its stage in time, with engine.patience and some to spare";
+            } else if stage_is_over
+                && matches!(host.owes, Owes::Armed | Owes::Start | Owes::StageEnd)
+            {
+                let why = "it answers, but did not end its stage in time, with engine.patience \
+                           and some to spare";
                 self.lose(number, why, actions);
             } else if host.ping_is_due(now.steady_ns) {
                 actions.push(Action::Ping { host: number });
             }
-            self.look_at_ns = self.look_at_ns.min(self.hosts[number].look_at_ns(self.policy.lost_after.0));
+            self.look_at_ns =
+                self.look_at_ns.min(self.hosts[number].look_at_ns(self.policy.lost_after.0));
         }
     }
 
@@ -274,11 +302,15 @@ impl Coordinator {
             FromAgent::Logged { stage, ago_ns, line } => {
                 let logged_ns = at_ns.saturating_sub(ago_ns);
                 let finds = self.finds(number);
-                finds.then(|| self.timeline.logged(number as u32, stage, logged_ns, &line, self.now, actions));
+                finds.then(|| {
+                    self.timeline.logged(number as u32, stage, logged_ns, &line, self.now, actions)
+                });
             }
             FromAgent::Pong { sent_ns, agent_ns } => {
                 let was_known = host.clock.is_known();
-                let again = host.answered(sent_ns, agent_ns, at_ns).then_some(Action::Ping { host: number });
+                let again = host
+                    .answered(sent_ns, agent_ns, at_ns)
+                    .then_some(Action::Ping { host: number });
                 if !was_known && host.clock.is_known() {
                     self.unknown_clocks = self.unknown_clocks.saturating_sub(1);
                 }
@@ -298,7 +330,9 @@ impl Coordinator {
                     self.left.push(why);
                 }
             }
-            FromAgent::Armed { stage } if host.owes == Owes::Armed && self.step == (Step::Arming { stage }) => {
+            FromAgent::Armed { stage }
+                if host.owes == Owes::Armed && self.step == (Step::Arming { stage }) =>
+            {
                 self.debts.turn(host, Owes::Start);
             }
             FromAgent::StageEnded { stage, end, notes, late_ns } => {
@@ -316,7 +350,9 @@ impl Coordinator {
             FromAgent::FirstDone { stage } if host.owes == Owes::StageEnd => {
                 self.cut_the_others(number, stage, actions);
             }
-            FromAgent::GaveBack { failed } if host.owes == Owes::GaveBack => self.gave_back(number, failed, actions),
+            FromAgent::GaveBack { failed } if host.owes == Owes::GaveBack => {
+                self.gave_back(number, failed, actions)
+            }
             FromAgent::Released { left } if host.owes == Owes::Released => {
                 self.debts.turn(host, Owes::Nothing);
                 let left: Vec<String> = left.iter().map(|left| self.named(number, left)).collect();
@@ -329,14 +365,26 @@ impl Coordinator {
 
     /// What a host said, with its name where there are several.
     fn named(&self, number: usize, text: &str) -> String {
-        if self.hosts.len() == 1 { text.to_owned() } else { format!("host {}: {text}", self.hosts[number].name) }
+        if self.hosts.len() == 1 {
+            text.to_owned()
+        } else {
+            format!("host {}: {text}", self.hosts[number].name)
+        }
     }
 
     /// Takes each interval once, and only of the stage that runs.
-    fn take_sample(&mut self, number: usize, mut sample: IntervalSample, actions: &mut Vec<Action>) {
+    fn take_sample(
+        &mut self,
+        number: usize,
+        mut sample: IntervalSample,
+        actions: &mut Vec<Action>,
+    ) {
         let Step::Running { stage } = self.step else { return };
         let host = &mut self.hosts[number];
-        if sample.stage != stage || host.owes != Owes::StageEnd || sample.interval < host.next_interval {
+        if sample.stage != stage
+            || host.owes != Owes::StageEnd
+            || sample.interval < host.next_interval
+        {
             return;
         }
         host.next_interval = sample.interval.saturating_add(1);
@@ -352,7 +400,9 @@ impl Coordinator {
 
     /// A host takes no part in the rounds of the stage that runs any more.
     fn leave_rounds(&mut self, number: usize, actions: &mut Vec<Action>) {
-        let (Step::Running { stage }, Some(settling)) = (self.step, &mut self.settling) else { return };
+        let (Step::Running { stage }, Some(settling)) = (self.step, &mut self.settling) else {
+            return;
+        };
         settling.leave(number);
         actions.extend(settling.due().map(|rounds| Action::Judge { stage, rounds }));
     }
@@ -360,7 +410,11 @@ impl Coordinator {
     /// Tells the hosts what came of a look at the last rounds.
     fn judged(&mut self, stage: u32, is_steady: bool, actions: &mut Vec<Action>) {
         let ahead_ns = self.ahead_ns();
-        let Some(settling) = self.settling.as_mut().filter(|_| self.step == (Step::Running { stage })) else { return };
+        let Some(settling) =
+            self.settling.as_mut().filter(|_| self.step == (Step::Running { stage }))
+        else {
+            return;
+        };
         let to_ns = settling.judged_ns();
         let end_after_ns = (is_steady && self.end == RunEnd::Complete).then(|| {
             let real_time = self.is_in_any_real_time.then_some((self.now.steady_ns, ahead_ns));
@@ -369,7 +423,8 @@ impl Coordinator {
         let start_ns = settling.start_ns();
         if let (Some(after_ns), Some(by_ns)) = (end_after_ns, self.stage_end_by_ns) {
             let patience_ns = self.stage_end_patience_ns();
-            self.stage_end_by_ns = Some(by_ns.min(start_ns.saturating_add(after_ns).saturating_add(patience_ns)));
+            self.stage_end_by_ns =
+                Some(by_ns.min(start_ns.saturating_add(after_ns).saturating_add(patience_ns)));
         }
         // In real time nobody waits to hear that it goes on.
         if end_after_ns.is_some() || !self.in_real_time {
@@ -384,8 +439,10 @@ impl Coordinator {
             Some(end) => {
                 let (to, after) = (Nanos(end.to_ns), Nanos(end.after_ns));
                 let rounds = Steady::ROUNDS;
-                let detail =
-                    format!("steady after {to}, by the last {rounds} rounds of {}; measured for {after}", steady.round);
+                let detail = format!(
+                    "steady after {to}, by the last {rounds} rounds of {}; measured for {after}",
+                    steady.round
+                );
                 (NoteKind::Settled, detail)
             }
             None => (NoteKind::Unsettled, format!("not steady after {}", steady.most)),
@@ -406,13 +463,15 @@ impl Coordinator {
         late_ns: Option<u64>,
         actions: &mut Vec<Action>,
     ) {
-        let is_current = self.step == (Step::Running { stage }) || self.step == (Step::Arming { stage });
+        let is_current =
+            self.step == (Step::Running { stage }) || self.step == (Step::Arming { stage });
         let host = &mut self.hosts[number];
         if !is_current || !matches!(host.owes, Owes::Armed | Owes::Start | Owes::StageEnd) {
             return;
         }
         if let (Some(late_ns), Owes::StageEnd) = (late_ns, host.owes) {
-            let start = HostStart { stage, host: number as u32, late_ns, error_ns: host.start_error_ns };
+            let start =
+                HostStart { stage, host: number as u32, late_ns, error_ns: host.start_error_ns };
             actions.push(Action::Emit(Event::HostStarted(start)));
         }
         self.debts.turn(host, Owes::Nothing);
@@ -420,11 +479,15 @@ impl Coordinator {
         match end {
             StageEnd::Complete => {}
             StageEnd::Interrupted if self.end == RunEnd::Complete => {
-                // Nobody told it to stop. It would not be of use any more, and its part of the stage is not whole.
-                let why = "it ended its stage by itself, because it did not hear of its coordinator for too long";
+                // Nobody told it to stop. It would not be of use any more, and its part of the
+                // stage is not whole.
+                let why = "it ended its stage by itself, because it did not hear of its \
+                           coordinator for too long";
                 self.lose(number, why, actions);
             }
-            StageEnd::Interrupted if self.stage_end == StageEnd::Complete => self.stage_end = StageEnd::Interrupted,
+            StageEnd::Interrupted if self.stage_end == StageEnd::Complete => {
+                self.stage_end = StageEnd::Interrupted
+            }
             StageEnd::Interrupted => {}
             StageEnd::Failed(why) => {
                 let why = self.named(number, &why);
@@ -439,8 +502,9 @@ impl Coordinator {
         }
     }
 
-    /// A worker of a host has done its amount: if it is the first of the cluster, the others hear of it at once, and all of them stop at a
-    /// stonewall. Their books are cut when they hear of it, a link's delay later.
+    /// A worker of a host has done its amount: if it is the first of the cluster, the others hear
+    /// of it at once, and all of them stop at a stonewall. Their books are cut when they hear of
+    /// it, a link's delay later.
     fn cut_the_others(&mut self, first: usize, stage: u32, actions: &mut Vec<Action>) {
         let once = self.stops.get(stage as usize).and_then(|stop| stop.once());
         let (Some(once), false) = (once, self.is_cut) else { return };
@@ -449,7 +513,9 @@ impl Coordinator {
         }
         self.is_cut = true;
         let message = ToAgent::FirstDone { stage, stops: once.stonewall };
-        let loaded = |(number, host): &(usize, &Host)| *number != first && host.alive && host.owes == Owes::StageEnd;
+        let loaded = |(number, host): &(usize, &Host)| {
+            *number != first && host.alive && host.owes == Owes::StageEnd
+        };
         let others = self.hosts.iter().enumerate().filter(loaded);
         actions.extend(others.map(|(host, _)| Action::Send { host, message: message.clone() }));
     }
@@ -468,7 +534,8 @@ impl Coordinator {
         self.tell_all(&ToAgent::Stop, actions);
         let by_ns = self.now.steady_ns.saturating_add(self.stage_end_patience_ns());
         if matches!(self.step, Step::Arming { .. } | Step::Running { .. }) && self.in_real_time {
-            self.stage_end_by_ns = Some(self.stage_end_by_ns.map_or(by_ns, |earlier_ns| earlier_ns.min(by_ns)));
+            self.stage_end_by_ns =
+                Some(self.stage_end_by_ns.map_or(by_ns, |earlier_ns| earlier_ns.min(by_ns)));
         }
     }
 
@@ -495,7 +562,9 @@ impl Coordinator {
             Step::Opening if self.owes(&[Owes::Ready]) => {}
             Step::Opening => self.arm(now, actions),
             // A run that ends early waits for nothing.
-            Step::AwaitingEvents { .. } if self.end != RunEnd::Complete => self.release(now, actions),
+            Step::AwaitingEvents { .. } if self.end != RunEnd::Complete => {
+                self.release(now, actions)
+            }
             Step::AwaitingEvents { .. } if self.timeline.is_waiting(now) => {}
             Step::AwaitingEvents { stage: Some(stage) } => self.give_back(stage, actions),
             Step::AwaitingEvents { stage: None } => self.release(now, actions),
@@ -519,7 +588,9 @@ impl Coordinator {
             Step::Running { .. } if self.owes(&[Owes::StageEnd]) => {}
             Step::Running { stage } => {
                 let end = std::mem::replace(&mut self.stage_end, StageEnd::Complete);
-                let settled = self.settled(stage).filter(|_| end == StageEnd::Complete && self.end == RunEnd::Complete);
+                let settled = self
+                    .settled(stage)
+                    .filter(|_| end == StageEnd::Complete && self.end == RunEnd::Complete);
                 actions.extend(settled.map(Action::Emit));
                 self.timeline.end();
                 actions.push(Action::Emit(Event::StageEnded { stage, end }));
@@ -530,7 +601,10 @@ impl Coordinator {
             Step::Releasing if self.owes(&[Owes::Released]) => {}
             Step::Releasing => {
                 self.step = Step::Over;
-                actions.push(Action::Finish { end: self.end.clone(), left: std::mem::take(&mut self.left) });
+                actions.push(Action::Finish {
+                    end: self.end.clone(),
+                    left: std::mem::take(&mut self.left),
+                });
             }
         }
     }
@@ -592,21 +666,29 @@ impl Coordinator {
         if self.step != Step::Asking || self.end != RunEnd::Complete {
             return;
         }
-        match addition.filter(|addition| !addition.stages.is_empty() && addition.hosts.len() == self.hosts.len()) {
+        match addition.filter(|addition| {
+            !addition.stages.is_empty() && addition.hosts.len() == self.hosts.len()
+        }) {
             Some(addition) => {
                 let known = self.stops.len() as u32;
                 self.stops.extend(addition.stages.iter().map(Stage::stop));
                 self.timeline.extend(&addition.stages, |_| Some(&addition.point));
                 self.returning.extend(&addition);
-                let point = addition.stages.first().and_then(|stage| stage.point).unwrap_or_default();
+                let point =
+                    addition.stages.first().and_then(|stage| stage.point).unwrap_or_default();
                 self.preruns.add(point, &addition.point, (known..).zip(&addition.stages));
                 self.stages = (known..self.stops.len() as u32).rev().collect();
                 for (number, stage) in (known..).zip(&addition.stages) {
-                    let shares = addition.hosts.iter().map(|stages| stages.iter().find(|share| share.stage == number));
+                    let shares = addition
+                        .hosts
+                        .iter()
+                        .map(|stages| stages.iter().find(|share| share.stage == number));
                     let settling = Settling::new(stage, self.interval_ns, shares);
                     self.to_settle.extend(settling.map(|settling| (number, settling)));
                 }
-                for (host, stages) in addition.hosts.iter().enumerate().filter(|(host, _)| self.hosts[*host].alive) {
+                for (host, stages) in
+                    addition.hosts.iter().enumerate().filter(|(host, _)| self.hosts[*host].alive)
+                {
                     actions.push(Action::Send { host, message: ToAgent::Extend(stages.clone()) });
                 }
                 actions.push(Action::Emit(Event::PointAdded(addition)));
@@ -618,8 +700,13 @@ impl Coordinator {
 
     /// How long before an instant all hosts have to be told of it, in ns.
     fn ahead_ns(&self) -> u64 {
-        let slowest =
-            self.hosts.iter().filter(|host| host.alive).map(|host| host.clock.round_trip_ns()).max().unwrap_or(0);
+        let slowest = self
+            .hosts
+            .iter()
+            .filter(|host| host.alive)
+            .map(|host| host.clock.round_trip_ns())
+            .max()
+            .unwrap_or(0);
         let sending = START_AHEAD_PER_HOST_NS.saturating_mul(self.hosts.len() as u64);
         START_AHEAD_NS.saturating_add(sending).saturating_add(slowest.saturating_mul(2))
     }
@@ -642,9 +729,13 @@ impl Coordinator {
         }
         self.timeline.begin(stage, at_ns);
         self.timeline.tell_of_running(now, actions);
-        let time = self.stops.get(stage as usize).and_then(|stop| stop.time()).filter(|_| self.in_real_time);
-        self.stage_end_by_ns =
-            time.map(|time| at_ns.saturating_add(time.0).saturating_add(self.stage_end_patience_ns()));
+        let time = self
+            .stops
+            .get(stage as usize)
+            .and_then(|stop| stop.time())
+            .filter(|_| self.in_real_time);
+        self.stage_end_by_ns = time
+            .map(|time| at_ns.saturating_add(time.0).saturating_add(self.stage_end_patience_ns()));
         for (number, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| host.alive) {
             let start_ns = match (self.reach, host.clock.theirs(at_ns)) {
                 (Reach::Remote, Some((theirs_ns, error_ns))) => {

@@ -1,4 +1,5 @@
-//! What is done before a point begins: a command of the coordinator's, for caches that no host of the run can reach.
+//! What is done before a point begins: a command of the coordinator's, for caches that no host of
+//! the run can reach.
 
 use super::{Action, Coordinator, Now, Step};
 use model::occurrence::{MOST_DETAIL_BYTES, last_lines, one_line};
@@ -6,9 +7,11 @@ use model::plan::{Plan, Point, Prerun, Stage, StageKind};
 use model::{Event, Nanos, Note, NoteKind, Occurrence, OccurrenceKind, RunEnd};
 use std::collections::BTreeMap;
 
-/// A command has so long, in ns. The caches of a server are written back in minutes; what takes longer hangs.
+/// A command has so long, in ns. The caches of a server are written back in minutes; what takes
+/// longer hangs.
 const LONGEST_NS: u64 = 600_000_000_000;
-/// After it was killed, its end is waited for so long, in ns: what the kernel holds in a system call does not die.
+/// After it was killed, its end is waited for so long, in ns: what the kernel holds in a system
+/// call does not die.
 const END_WITHIN_NS: u64 = 5_000_000_000;
 /// So much of what it wrote at last stands in a note, in bytes; the occurrence has more.
 const MOST_WORDS_BYTES: usize = 200;
@@ -59,12 +62,20 @@ impl Preruns {
     }
 
     /// Takes in a point, which has some of these numbered stages.
-    pub(super) fn add<'a>(&mut self, number: u32, point: &Point, stages: impl Iterator<Item = (u32, &'a Stage)>) {
+    pub(super) fn add<'a>(
+        &mut self,
+        number: u32,
+        point: &Point,
+        stages: impl Iterator<Item = (u32, &'a Stage)>,
+    ) {
         let Some(prerun) = point.prerun.clone() else { return };
-        let mine: Vec<(u32, &Stage)> = stages.filter(|(_, stage)| stage.point == Some(number)).collect();
+        let mine: Vec<(u32, &Stage)> =
+            stages.filter(|(_, stage)| stage.point == Some(number)).collect();
         let Some((first, _)) = mine.first() else { return };
-        let measured =
-            mine.iter().find(|(_, stage)| stage.kind == StageKind::Measure).map_or(*first, |(stage, _)| *stage);
+        let measured = mine
+            .iter()
+            .find(|(_, stage)| stage.kind == StageKind::Measure)
+            .map_or(*first, |(stage, _)| *stage);
         let point = format!("before point {} ({})", number.saturating_add(1), point.name());
         self.due.insert(*first, Due { point, measured, prerun });
     }
@@ -81,7 +92,11 @@ impl Coordinator {
         let command = match &due.prerun.command {
             Some(command) if self.in_real_time => command.clone(),
             Some(_) => {
-                self.leave_out(&due, "the time of this run is simulated, and no command has a place in it", actions);
+                self.leave_out(
+                    &due,
+                    "the time of this run is simulated, and no command has a place in it",
+                    actions,
+                );
                 return false;
             }
             None => {
@@ -91,14 +106,20 @@ impl Coordinator {
         };
         let number = self.timeline.next_number();
         let by_ns = now.steady_ns.saturating_add(LONGEST_NS);
-        self.preruns.running = Some(Running { number, due, began_ns: now.steady_ns, by_ns, is_killed: false });
+        self.preruns.running =
+            Some(Running { number, due, began_ns: now.steady_ns, by_ns, is_killed: false });
         self.step = Step::Prerun { stage };
-        actions.push(Action::Command { number, name: OccurrenceKind::Prerun.word().to_owned(), command });
+        actions.push(Action::Command {
+            number,
+            name: OccurrenceKind::Prerun.word().to_owned(),
+            command,
+        });
         true
     }
 
     fn leave_out(&mut self, due: &Due, why: &str, actions: &mut Vec<Action>) {
-        let mut occurrence = Occurrence::new(OccurrenceKind::Prerun, &format!("{}: left out", due.point));
+        let mut occurrence =
+            Occurrence::new(OccurrenceKind::Prerun, &format!("{}: left out", due.point));
         occurrence.detail = why.to_owned();
         self.timeline.happened(occurrence, self.now, actions);
         actions.push(not_emptied(due, format!("the command of stages.prerun was left out: {why}")));
@@ -122,7 +143,13 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn prerun_ended(&mut self, status: Option<i32>, output: &str, now: Now, actions: &mut Vec<Action>) {
+    pub(super) fn prerun_ended(
+        &mut self,
+        status: Option<i32>,
+        output: &str,
+        now: Now,
+        actions: &mut Vec<Action>,
+    ) {
         let longest = format!("it was killed because it took longer than {}", Nanos(LONGEST_NS));
         let is_killed = self.preruns.running.as_ref().is_some_and(|running| running.is_killed);
         self.end_prerun(&End { status, output, why: is_killed.then_some(&longest) }, now, actions);
@@ -132,16 +159,22 @@ impl Coordinator {
     pub(super) fn give_up_prerun(&mut self, now: Now, actions: &mut Vec<Action>) {
         let Some(running) = &self.preruns.running else { return };
         actions.push(Action::EndCommand { number: running.number });
-        self.end_prerun(&End { status: None, output: "", why: Some("it was ended with the run") }, now, actions);
+        self.end_prerun(
+            &End { status: None, output: "", why: Some("it was ended with the run") },
+            now,
+            actions,
+        );
     }
 
     fn end_prerun(&mut self, end: &End<'_>, now: Now, actions: &mut Vec<Action>) {
         let Some(running) = self.preruns.running.take() else { return };
         let due = &running.due;
         let command = due.prerun.command.as_deref().unwrap_or_default();
-        let mut occurrence = Occurrence::new(OccurrenceKind::Prerun, &format!("{}: {command}", due.point));
+        let mut occurrence =
+            Occurrence::new(OccurrenceKind::Prerun, &format!("{}: {command}", due.point));
         let words: Vec<&str> = [end.output, end.why.unwrap_or_default()].map(str::trim_end).into();
-        occurrence.detail = last_lines(&words.join("\n"), MOST_DETAIL_BYTES).trim_start().to_owned();
+        occurrence.detail =
+            last_lines(&words.join("\n"), MOST_DETAIL_BYTES).trim_start().to_owned();
         occurrence.status = end.status;
         occurrence.duration_ns = Some(now.steady_ns.saturating_sub(running.began_ns));
         self.timeline.happened(occurrence, now, actions);
@@ -166,24 +199,30 @@ fn failure(end: &End<'_>) -> Option<String> {
 }
 
 fn not_emptied(due: &Due, detail: String) -> Action {
-    let note = Note { stage: Some(due.measured), host: 0, kind: NoteKind::CachesNotEmptied, detail };
+    let note =
+        Note { stage: Some(due.measured), host: 0, kind: NoteKind::CachesNotEmptied, detail };
     Action::Emit(Event::Note(note))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{armed, continuing, ended, lost, own, plan, ready, released, run, script, searching};
+    use super::super::tests::{
+        armed, continuing, ended, lost, own, plan, ready, released, run, script, searching,
+    };
     use super::super::{Input, Reach};
     use super::*;
     use model::StageEnd;
 
-    /// The layout, then two points of a warm-up and a measurement each, before which a command is due.
+    /// The layout, then two points of a warm-up and a measurement each, before which a command is
+    /// due.
     fn with_prerun(mut plan: Plan, command: Option<&str>) -> Plan {
         let one = plan.stages[0].clone();
         let stage = |kind, point| Stage { kind, point, ..one.clone() };
         plan.stages = vec![stage(StageKind::Prepare, None)];
         for point in [Some(0), Some(1)] {
-            plan.stages.extend([StageKind::Precondition, StageKind::Measure].map(|kind| stage(kind, point)));
+            plan.stages.extend(
+                [StageKind::Precondition, StageKind::Measure].map(|kind| stage(kind, point)),
+            );
         }
         let prerun = Some(Prerun { command: command.map(str::to_owned) });
         plan.points = vec![Point { prerun, ..searching().points[0].clone() }; 2];
@@ -222,13 +261,24 @@ mod tests {
         let mut coordinator = all(&with_prerun(plan(1, 1), Some("drop")));
         assert_eq!(run(&mut coordinator, vec![Input::Begin, ready(0)]), ["0:assign", "0:arm 0"]);
         let laid_out = run(&mut coordinator, stage(0));
-        assert_eq!(laid_out[2..], ["ended 0 Complete", "command 0"], "nobody is told of the stage yet");
+        assert_eq!(
+            laid_out[2..],
+            ["ended 0 Complete", "command 0"],
+            "nobody is told of the stage yet"
+        );
         assert_eq!(run(&mut coordinator, vec![Input::Tick, is_over(7, 0)]), [""; 0]);
         let actions = coordinator.step(is_over(0, 0), at(3));
         assert_eq!(script(&actions), ["0:arm 1"], "no doubt");
-        assert_eq!(told(&actions), [("before point 1 (w): drop".to_owned(), Some(0), "one\nlast".to_owned())]);
+        assert_eq!(
+            told(&actions),
+            [("before point 1 (w): drop".to_owned(), Some(0), "one\nlast".to_owned())]
+        );
         assert_eq!(run(&mut coordinator, vec![is_over(0, 0)]), [""; 0], "it ends once");
-        assert_eq!(run(&mut coordinator, stage(1))[2..], ["ended 1 Complete", "0:arm 2"], "of the same point");
+        assert_eq!(
+            run(&mut coordinator, stage(1))[2..],
+            ["ended 1 Complete", "0:arm 2"],
+            "of the same point"
+        );
         assert_eq!(run(&mut coordinator, stage(2))[2..], ["ended 2 Complete", "command 1"]);
     }
 
@@ -252,14 +302,25 @@ mod tests {
             coordinator
         };
         let mut dies = begun();
-        let killed = Input::CommandEnded { number: 0, status: None, output: "x\nended by signal: 9".to_owned() };
+        let killed = Input::CommandEnded {
+            number: 0,
+            status: None,
+            output: "x\nended by signal: 9".to_owned(),
+        };
         let actions = dies.step(killed, at(602));
         assert_eq!(script(&actions), ["note CachesNotEmptied Some(2)", "0:arm 1"]);
         assert!(told(&actions)[0].2.ends_with("longer than 10m 00s"), "{:?}", told(&actions));
         let mut stays = begun();
         assert_eq!(script(&stays.step(Input::Tick, at(606))), [""; 0]);
-        assert_eq!(script(&stays.step(Input::Tick, at(607))), ["note CachesNotEmptied Some(2)", "0:arm 1"]);
-        assert_eq!(script(&stays.step(is_over(0, 0), at(608))), [""; 0], "a late end changes nothing");
+        assert_eq!(
+            script(&stays.step(Input::Tick, at(607))),
+            ["note CachesNotEmptied Some(2)", "0:arm 1"]
+        );
+        assert_eq!(
+            script(&stays.step(is_over(0, 0), at(608))),
+            [""; 0],
+            "a late end changes nothing"
+        );
     }
 
     #[test]
@@ -267,7 +328,10 @@ mod tests {
         let mut coordinator = all(&with_prerun(plan(1, 1), Some("sleep")));
         run(&mut coordinator, [vec![Input::Begin, ready(0)], stage(0)].concat());
         let actions = coordinator.step(Input::Interrupt, at(1));
-        assert_eq!(script(&actions), ["0:stop", "end command 0", "run ended Interrupted", "0:release true"]);
+        assert_eq!(
+            script(&actions),
+            ["0:stop", "end command 0", "run ended Interrupted", "0:release true"]
+        );
         assert_eq!(told(&actions)[0].2, "it was ended with the run");
         assert_eq!(run(&mut coordinator, vec![is_over(0, 0), released(0)]), ["finish Interrupted"]);
     }
@@ -275,7 +339,8 @@ mod tests {
     #[test]
     fn a_host_that_is_lost_meanwhile_ends_the_run_or_is_left_out() {
         let both = |inputs: [Vec<Input>; 2]| inputs.concat();
-        let begin = || both([vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)], ends(0)]);
+        let begin =
+            || both([vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)], ends(0)]);
         fn ends(number: u32) -> Vec<Input> {
             vec![ended(0, number, StageEnd::Complete), ended(1, number, StageEnd::Complete)]
         }
@@ -298,7 +363,11 @@ mod tests {
         for plan in [from_a_file, simulated] {
             let mut coordinator = all(&plan);
             let next = run(&mut coordinator, [vec![Input::Begin, ready(0)], stage(0)].concat());
-            assert_eq!(next[4..], ["ended 0 Complete", "note CachesNotEmptied Some(2)", "0:arm 1"], "{next:?}");
+            assert_eq!(
+                next[4..],
+                ["ended 0 Complete", "note CachesNotEmptied Some(2)", "0:arm 1"],
+                "{next:?}"
+            );
         }
     }
 
@@ -310,8 +379,12 @@ mod tests {
         let first = run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), is_over(0, 0)]);
         assert_eq!(first[2..], ["command 0", "0:arm 0", "1:arm 0"]);
         run(&mut coordinator, vec![armed(0, 0), armed(1, 0)]);
-        run(&mut coordinator, vec![ended(0, 0, StageEnd::Complete), ended(1, 0, StageEnd::Complete)]);
-        let added = run(&mut coordinator, vec![Input::Added(plan.at_rate(5_000_000).map(Box::new))]);
+        run(
+            &mut coordinator,
+            vec![ended(0, 0, StageEnd::Complete), ended(1, 0, StageEnd::Complete)],
+        );
+        let added =
+            run(&mut coordinator, vec![Input::Added(plan.at_rate(5_000_000).map(Box::new))]);
         assert_eq!(added.last().map(String::as_str), Some("command 1"), "{added:?}");
         assert_eq!(run(&mut coordinator, vec![is_over(1, 0)]), ["0:arm 1", "1:arm 1"]);
     }

@@ -1,6 +1,8 @@
-//! Hosts that were lost and may come back: between two points, their agents are started again, and whoever is ready in time takes part from there on.
+//! Hosts that were lost and may come back: between two points, their agents are started again, and
+//! whoever is ready in time takes part from there on.
 //!
-//! Nothing of this happens while a stage runs, and no boundary between points is held up for longer than [`WAIT_NS`].
+//! Nothing of this happens while a stage runs, and no boundary between points is held up for longer
+//! than [`WAIT_NS`].
 
 use super::{Action, Coordinator, Reach, Step};
 use crate::wire::{FromAgent, ToAgent};
@@ -11,7 +13,8 @@ use model::spec::OnLostHost;
 use model::testbed::{DirectoryState, HostFacts, TargetKind};
 use model::{Event, Nanos, Note, NoteKind, RunEnd, StageEnd};
 
-/// The longest time for which those that are there wait at one boundary for all that may come back, in ns.
+/// The longest time for which those that are there wait at one boundary for all that may come back,
+/// in ns.
 pub(crate) const WAIT_NS: u64 = 15_000_000_000;
 /// After so many tries in vain, a host stays out.
 const MOST_TRIES: u32 = 6;
@@ -86,7 +89,8 @@ pub(super) struct Returning {
     entries: Vec<bool>,
     /// The point of each stage.
     points: Vec<Option<u32>>,
-    /// The stage that lays out the data of all; `None` where there is none, or each scenario has its own.
+    /// The stage that lays out the data of all; `None` where there is none, or each scenario has
+    /// its own.
     prepare: Option<u32>,
     /// Why no host may come back, in words, where that is so.
     why_not: Option<&'static str>,
@@ -101,11 +105,15 @@ pub(super) struct Returning {
 /// Why no host may come back to a run of this plan, in words; `None` where they may.
 fn why_not(plan: &Plan) -> Option<&'static str> {
     let checks = |host: &HostPlan| {
-        host.engine.contents.verify || host.parts.iter().any(|part: &Part| part.engine.contents.verify)
+        host.engine.contents.verify
+            || host.parts.iter().any(|part: &Part| part.engine.contents.verify)
     };
     let mut hosts = plan.hosts.iter();
     if hosts.clone().any(checks) {
-        return Some("reads are checked, and of which generation each block is only the agent knew that is gone");
+        return Some(
+            "reads are checked, and of which generation each block is only the agent knew that is \
+             gone",
+        );
     }
     let has_lent = hosts.any(|host| host.trees.iter().any(|tree| tree.joined));
     has_lent.then_some("hosts work in trees of one another, which it would make anew")
@@ -149,15 +157,19 @@ impl Returning {
         if has_device && was != Some(&facts.identity) {
             return Some("it was started anew, so the name of its device may be another's by now");
         }
-        self.is_lent_and_gone(plan, facts)
-            .then_some("other hosts have its files open, which are gone, and would not see new ones")
+        self.is_lent_and_gone(plan, facts).then_some(
+            "other hosts have its files open, which are gone, and would not see new ones",
+        )
     }
 
-    /// Whether other hosts load what this one had made, and it is there no more. Where scenarios have layouts of their own, nobody has one open when a
-    /// host comes back.
+    /// Whether other hosts load what this one had made, and it is there no more. Where scenarios
+    /// have layouts of their own, nobody has one open when a host comes back.
     fn is_lent_and_gone(&self, plan: &HostPlan, facts: &HostFacts) -> bool {
-        let joined =
-            self.plans.iter().flat_map(|plan| &plan.targets).filter(|target| target.kind == PlannedTarget::Joined);
+        let joined = self
+            .plans
+            .iter()
+            .flat_map(|plan| &plan.targets)
+            .filter(|target| target.kind == PlannedTarget::Joined);
         let is_lent = |target: &Target| {
             joined
                 .clone()
@@ -165,22 +177,31 @@ impl Returning {
                 .any(|file| target.files.iter().any(|own| own.path == file.path))
         };
         let is_there = |target: &Target| {
-            let kind = facts.targets.iter().find(|found| found.path == target.path).map(|found| &found.kind);
-            matches!(kind, Some(TargetKind::Directory { state: DirectoryState::Claimed { .. }, .. }))
+            let kind = facts
+                .targets
+                .iter()
+                .find(|found| found.path == target.path)
+                .map(|found| &found.kind);
+            matches!(
+                kind,
+                Some(TargetKind::Directory { state: DirectoryState::Claimed { .. }, .. })
+            )
         };
         let own = |target: &&Target| matches!(target.kind, PlannedTarget::Directory { .. });
-        plan.parts.is_empty() && plan.targets.iter().filter(own).any(|target| is_lent(target) && !is_there(target))
+        plan.parts.is_empty()
+            && plan.targets.iter().filter(own).any(|target| is_lent(target) && !is_there(target))
     }
 }
 
 impl Coordinator {
-    /// Says what tells each host from all others, as it was at first: by it a host is known again that has devices. Where it is not said, such a
-    /// host does not come back.
+    /// Says what tells each host from all others, as it was at first: by it a host is known again
+    /// that has devices. Where it is not said, such a host does not come back.
     pub fn identify(&mut self, identities: Vec<String>) {
         self.returning.identities = identities;
     }
 
-    /// A host was lost, and the run goes on. At the next boundary, its agent is started again for the first time.
+    /// A host was lost, and the run goes on. At the next boundary, its agent is started again for
+    /// the first time.
     pub(super) fn note_absence(&mut self, number: usize, actions: &mut Vec<Action>) {
         let is_preparing = |stage: u32| self.returning.prepare == Some(stage);
         let lacks_layout = matches!(self.step, Step::Running { stage } | Step::Arming { stage } if is_preparing(stage));
@@ -189,7 +210,9 @@ impl Coordinator {
         (absence.tries, absence.next_ns) = (0, 0);
         let why = match self.returning.why_not {
             Some(why) => why.to_owned(),
-            None if absence.returns >= MOST_RETURNS => format!("it came back {MOST_RETURNS} times, and was lost again"),
+            None if absence.returns >= MOST_RETURNS => {
+                format!("it came back {MOST_RETURNS} times, and was lost again")
+            }
             None => return,
         };
         self.give_up(number, &why, actions);
@@ -207,18 +230,27 @@ impl Coordinator {
     /// The layout is written without those that are away.
     pub(super) fn note_preparing(&mut self, stage: u32) {
         if self.returning.prepare == Some(stage) {
-            self.hosts.iter_mut().filter(|host| !host.alive).for_each(|host| host.absence.lacks_layout = true);
+            self.hosts
+                .iter_mut()
+                .filter(|host| !host.alive)
+                .for_each(|host| host.absence.lacks_layout = true);
         }
     }
 
     /// Has the agents of lost hosts started again before this stage; false where none is to be.
     pub(super) fn begin_returning(&mut self, stage: u32, actions: &mut Vec<Action>) -> bool {
-        if self.returning.plans.is_empty() || self.returning.entries.get(stage as usize) != Some(&true) {
+        if self.returning.plans.is_empty()
+            || self.returning.entries.get(stage as usize) != Some(&true)
+        {
             return false;
         }
         let now_ns = self.now.steady_ns;
         let is_due = |absence: &Absence| !absence.stays_out && now_ns >= absence.next_ns;
-        let away = self.hosts.iter_mut().enumerate().filter(|(_, host)| !host.alive && is_due(&host.absence));
+        let away = self
+            .hosts
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, host)| !host.alive && is_due(&host.absence));
         let mut on_their_way = Vec::new();
         for (number, host) in away.take(AT_ONCE) {
             host.absence.starts = host.absence.starts.saturating_add(1);
@@ -248,11 +280,13 @@ impl Coordinator {
                     host.absence.trying = None;
                     actions.push(Action::Drop { host: number });
                 }
-                // Its layout would begin from nothing the next time, and take as long: all others would wait for that again, and in vain.
+                // Its layout would begin from nothing the next time, and take as long: all others
+                // would wait for that again, and in vain.
                 Some(Trying::Preparing) if is_over => {
                     let why = format!(
-                        "its layout was not written again within the {} for which the others wait for it; \
-                         a smaller layout.size, or a place for it that outlives its agent, lets it come back",
+                        "its layout was not written again within the {} for which the others wait \
+                         for it; a smaller layout.size, or a place for it that outlives its \
+                         agent, lets it come back",
                         Nanos(WAIT_NS)
                     );
                     host.absence.trying = None;
@@ -318,14 +352,22 @@ impl Coordinator {
     }
 
     /// Takes in what a host says that is on its way.
-    pub(super) fn hear_returning(&mut self, number: usize, message: FromAgent, at_ns: u64, actions: &mut Vec<Action>) {
+    pub(super) fn hear_returning(
+        &mut self,
+        number: usize,
+        message: FromAgent,
+        at_ns: u64,
+        actions: &mut Vec<Action>,
+    ) {
         let prepare = self.returning.prepare;
         let Some(host) = self.hosts.get_mut(number) else { return };
         let Some(trying) = host.absence.trying else { return };
         host.heard(at_ns);
         let next = match (trying, message) {
             (_, FromAgent::Pong { sent_ns, agent_ns }) => {
-                let again = host.answered(sent_ns, agent_ns, at_ns).then_some(Action::Ping { host: number });
+                let again = host
+                    .answered(sent_ns, agent_ns, at_ns)
+                    .then_some(Action::Ping { host: number });
                 actions.extend(again);
                 trying
             }
@@ -345,22 +387,30 @@ impl Coordinator {
                 self.take_notes(number, notes, actions);
                 match prepare.filter(|_| lacks_layout) {
                     Some(stage) => {
-                        actions.push(Action::Send { host: number, message: ToAgent::Arm { stage } });
+                        actions
+                            .push(Action::Send { host: number, message: ToAgent::Arm { stage } });
                         Trying::SettingUp
                     }
                     None => Trying::Ready,
                 }
             }
-            (Trying::Opening, FromAgent::Refused(why)) => return self.try_failed(number, &why, actions),
+            (Trying::Opening, FromAgent::Refused(why)) => {
+                return self.try_failed(number, &why, actions);
+            }
             (Trying::SettingUp, FromAgent::Armed { stage }) if Some(stage) == prepare => {
-                actions.push(Action::Send { host: number, message: ToAgent::Go { start_ns: None } });
+                actions
+                    .push(Action::Send { host: number, message: ToAgent::Go { start_ns: None } });
                 Trying::Preparing
             }
             (Trying::SettingUp | Trying::Preparing, FromAgent::StageEnded { stage, end, .. })
                 if Some(stage) == prepare =>
             {
                 if end != StageEnd::Complete {
-                    return self.try_failed(number, "its layout could not be written again", actions);
+                    return self.try_failed(
+                        number,
+                        "its layout could not be written again",
+                        actions,
+                    );
                 }
                 host.absence.lacks_layout = false;
                 Trying::Ready
@@ -372,7 +422,8 @@ impl Coordinator {
         self.come_in(number, actions);
     }
 
-    /// An agent is gone of a host that is on its way back. While another is being started, it is the one that is known to be gone.
+    /// An agent is gone of a host that is on its way back. While another is being started, it is
+    /// the one that is known to be gone.
     pub(super) fn lose_returning(&mut self, number: usize, why: &str, actions: &mut Vec<Action>) {
         if self.hosts.get(number).is_some_and(|host| host.absence.is_answering()) {
             self.try_failed(number, why, actions);
@@ -391,20 +442,29 @@ impl Coordinator {
         host.absence.trying = None;
         host.absence.returns = host.absence.returns.saturating_add(1);
         host.alive = true;
-        let from = point.map_or_else(|| "the next stage".to_owned(), |point| format!("point {}", point + 1));
+        let from = point
+            .map_or_else(|| "the next stage".to_owned(), |point| format!("point {}", point + 1));
         let detail = format!("{}: it came back, and takes part from {from} on", host.name);
-        let note =
-            Note { stage: Some(stage), host: number as u32, kind: NoteKind::HostReturned, detail: detail.clone() };
+        let note = Note {
+            stage: Some(stage),
+            host: number as u32,
+            kind: NoteKind::HostReturned,
+            detail: detail.clone(),
+        };
         actions.push(Action::Emit(Event::Note(note)));
         self.timeline.returned(number as u32, &detail, self.now, actions);
     }
 
     /// A host did not come back this time. After the last try it stays out, which is said.
     pub(super) fn try_failed(&mut self, number: usize, why: &str, actions: &mut Vec<Action>) {
-        let Some(host) = self.hosts.get_mut(number).filter(|host| host.absence.trying.is_some()) else { return };
+        let Some(host) = self.hosts.get_mut(number).filter(|host| host.absence.trying.is_some())
+        else {
+            return;
+        };
         let absence = &mut host.absence;
         absence.trying = None;
-        absence.next_ns = self.now.steady_ns.saturating_add(PAUSE_NS.saturating_mul(1 << absence.tries.min(16)));
+        absence.next_ns =
+            self.now.steady_ns.saturating_add(PAUSE_NS.saturating_mul(1 << absence.tries.min(16)));
         absence.tries = absence.tries.saturating_add(1);
         actions.push(Action::Drop { host: number });
         if absence.tries >= MOST_TRIES {

@@ -1,5 +1,5 @@
-//! A stage that ends when it is steady: gathers the rounds of all hosts, and says by when the hosts can be told of an end. Whether the rounds are
-//! steady is somebody else's to say.
+//! A stage that ends when it is steady: gathers the rounds of all hosts, and says by when the hosts
+//! can be told of an end. Whether the rounds are steady is somebody else's to say.
 
 use model::plan::{HostStage, Stage, Steady};
 use model::{Histogram, IntervalSample, Op};
@@ -23,7 +23,8 @@ pub(super) struct Settling {
     over: u64,
     /// When the stage began, on the coordinator's steady clock.
     start_ns: u64,
-    /// Its end, in ns after its start, once it was found steady; and after how much of it that was.
+    /// Its end, in ns after its start, once it was found steady; and after how much of it that
+    /// was.
     end: Option<End>,
 }
 
@@ -53,8 +54,9 @@ impl Settling {
         shares: impl Iterator<Item = Option<&'a HostStage>>,
     ) -> Option<Settling> {
         let steady = stage.stop().steady()?;
-        let told: Vec<Option<u32>> =
-            shares.map(|share| share.filter(|share| !share.workers.is_empty()).map(|_| 0)).collect();
+        let told: Vec<Option<u32>> = shares
+            .map(|share| share.filter(|share| !share.workers.is_empty()).map(|_| 0))
+            .collect();
         Some(Settling {
             steady,
             interval_ns: interval_ns.max(1),
@@ -69,7 +71,8 @@ impl Settling {
         })
     }
 
-    /// The stage begins at `start_ns` of the coordinator's steady clock; `is_there` says of each host whether it takes part.
+    /// The stage begins at `start_ns` of the coordinator's steady clock; `is_there` says of each
+    /// host whether it takes part.
     pub(super) fn begin(&mut self, start_ns: u64, is_there: impl Fn(usize) -> bool) {
         self.start_ns = start_ns;
         (0..self.told.len()).filter(|host| !is_there(*host)).for_each(|host| self.leave(host));
@@ -79,7 +82,8 @@ impl Settling {
         (self.steady.round.0 / self.interval_ns).max(1)
     }
 
-    /// The place among the open rounds of the one that holds this interval; `None` for one that is over.
+    /// The place among the open rounds of the one that holds this interval; `None` for one that is
+    /// over.
     fn place(&self, interval: u64) -> Option<usize> {
         usize::try_from((interval / self.in_round()).checked_sub(self.over)?).ok()
     }
@@ -120,9 +124,11 @@ impl Settling {
         self.open.iter_mut().take(done).for_each(|round| round.done = round.done.saturating_sub(1));
     }
 
-    /// The last window of rounds, if a round has come to its end on all hosts since the last time and the stage has no end yet.
+    /// The last window of rounds, if a round has come to its end on all hosts since the last time
+    /// and the stage has no end yet.
     pub(super) fn due(&mut self) -> Option<Vec<f64>> {
-        let over = self.open.iter().take_while(|round| self.hosts > 0 && round.done >= self.hosts).count();
+        let over =
+            self.open.iter().take_while(|round| self.hosts > 0 && round.done >= self.hosts).count();
         let seconds = self.steady.round.0 as f64 / 1e9;
         for round in self.open.drain(..over) {
             self.over += 1;
@@ -141,12 +147,14 @@ impl Settling {
         self.over.saturating_mul(self.steady.round.0)
     }
 
-    /// The rounds are steady: the stage ends behind the first whole interval that no host has left when it hears of it. `now_ns` is the
-    /// coordinator's steady clock, and every host has heard after `ahead_ns`; `None` where no host's time is that of the wall.
+    /// The rounds are steady: the stage ends behind the first whole interval that no host has left
+    /// when it hears of it. `now_ns` is the coordinator's steady clock, and every host has heard
+    /// after `ahead_ns`; `None` where no host's time is that of the wall.
     pub(super) fn settle(&mut self, now: Option<(u64, u64)>) -> End {
         let to_ns = self.judged_ns();
-        let heard_ns =
-            now.map_or(0, |(now_ns, ahead_ns)| now_ns.saturating_sub(self.start_ns).saturating_add(ahead_ns));
+        let heard_ns = now.map_or(0, |(now_ns, ahead_ns)| {
+            now_ns.saturating_sub(self.start_ns).saturating_add(ahead_ns)
+        });
         let intervals = (heard_ns.max(to_ns) / self.interval_ns).saturating_add(1);
         let after_ns = intervals.saturating_mul(self.interval_ns).min(self.steady.most.0);
         *self.end.insert(End { to_ns, after_ns })
@@ -186,7 +194,8 @@ mod tests {
             workers: if idle.contains(&host) { Vec::new() } else { vec![worker.clone()] },
         };
         let shares: Vec<HostStage> = (0..hosts).map(share).collect();
-        let mut settling = Settling::new(&stage, SECOND, shares.iter().map(Some)).expect("it ends when it is steady");
+        let mut settling = Settling::new(&stage, SECOND, shares.iter().map(Some))
+            .expect("it ends when it is steady");
         settling.begin(0, |_| true);
         settling
     }
@@ -203,7 +212,16 @@ mod tests {
         };
         let start_ns = u64::from(interval) * SECOND;
         let (phase, ops) = (Phase::Load, vec![op]);
-        IntervalSample { stage: 0, host: 0, interval, start_ns, length_ns: SECOND, phase, ops, workers: Vec::new() }
+        IntervalSample {
+            stage: 0,
+            host: 0,
+            interval,
+            start_ns,
+            length_ns: SECOND,
+            phase,
+            ops,
+            workers: Vec::new(),
+        }
     }
 
     #[test]
@@ -218,7 +236,11 @@ mod tests {
             assert_eq!(settling.due(), None);
         }
         settling.take(2, &sample(19, 4));
-        assert_eq!(settling.due(), Some(vec![100.0, 101.0, 102.0, 103.0, 104.0]), "per second, of all hosts");
+        assert_eq!(
+            settling.due(),
+            Some(vec![100.0, 101.0, 102.0, 103.0, 104.0]),
+            "per second, of all hosts"
+        );
         assert_eq!(settling.due(), None, "each once");
         assert_eq!(settling.judged_ns(), 20 * SECOND);
     }
@@ -238,7 +260,8 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_behind_a_whole_interval_that_nobody_has_left_and_at_its_greatest_time_at_the_latest() {
+    fn it_ends_behind_a_whole_interval_that_nobody_has_left_and_at_its_greatest_time_at_the_latest()
+    {
         let over = |interval: u32| {
             let mut settling = settling(1, &[]);
             (0..=interval).for_each(|interval| settling.take(0, &sample(interval, 1)));
@@ -248,7 +271,11 @@ mod tests {
         let end = |to: u64, after: u64| End { to_ns: to * SECOND, after_ns: after * SECOND };
         assert_eq!(over(19).settle(None), end(20, 21));
         assert_eq!(over(19).settle(Some((20 * SECOND + 5, SECOND / 10))), end(20, 21));
-        assert_eq!(over(19).settle(Some((20 * SECOND + 5, SECOND))), end(20, 22), "it takes a second to hear of it");
+        assert_eq!(
+            over(19).settle(Some((20 * SECOND + 5, SECOND))),
+            end(20, 22),
+            "it takes a second to hear of it"
+        );
         assert_eq!(over(99).settle(None), end(100, 100));
         assert_eq!(over(19).settle(Some((u64::MAX, u64::MAX))), end(20, 100));
     }

@@ -1,4 +1,5 @@
-//! What happens at instants of a run: marks, the suite's events and what was found, on the axis of the stage that runs.
+//! What happens at instants of a run: marks, the suite's events and what was found, on the axis of
+//! the stage that runs.
 
 use super::{Action, Marked, Now};
 use model::occurrence::{Heat, MOST_DETAIL_BYTES, last_lines};
@@ -6,7 +7,8 @@ use model::plan::{Plan, Point, Stage};
 use model::planned_event::PlannedEvent;
 use model::{CounterSample, Event, Occurrence, OccurrenceKind};
 
-/// A run takes so many marks and findings, and no more: a kernel log or a script that never ends must not fill its file.
+/// A run takes so many marks and findings, and no more: a kernel log or a script that never ends
+/// must not fill its file.
 const MOST_OCCURRENCES: u32 = 10_000;
 
 /// The stage that runs.
@@ -40,12 +42,14 @@ pub(super) struct Timeline {
     /// When which events are due, by stage: instants in ns after its start and places in `events`.
     due: Vec<Vec<(u64, usize)>>,
     current: Option<Current>,
-    /// Whether hosts take the time of the wall. Simulated time is as far as its samples, and no command has a place in it.
+    /// Whether hosts take the time of the wall. Simulated time is as far as its samples, and no
+    /// command has a place in it.
     in_real_time: bool,
     commands: Vec<Running>,
     /// The scenario of each stage that is of a point.
     scenarios: Vec<Option<String>>,
-    /// When the stages before were over whose commands are waited for, in ns, and the scenario that goes on, if one does.
+    /// When the stages before were over whose commands are waited for, in ns, and the scenario
+    /// that goes on, if one does.
     waiting: Option<(u64, Option<String>)>,
     commands_begun: u32,
     heat: Heat,
@@ -70,12 +74,18 @@ impl Timeline {
         timeline
     }
 
-    /// Takes in further stages of the plan, each of which belongs to the point that `point_of` finds.
-    pub(super) fn extend<'a>(&mut self, stages: &[Stage], point_of: impl Fn(&Stage) -> Option<&'a Point>) {
+    /// Takes in further stages of the plan, each of which belongs to the point that `point_of`
+    /// finds.
+    pub(super) fn extend<'a>(
+        &mut self,
+        stages: &[Stage],
+        point_of: impl Fn(&Stage) -> Option<&'a Point>,
+    ) {
         let due = |stage: &Stage| {
             let events = self.events.iter().enumerate();
-            let mut due: Vec<(u64, usize)> =
-                events.filter_map(|(place, event)| Some((event.due_ns(stage, point_of(stage))?, place))).collect();
+            let mut due: Vec<(u64, usize)> = events
+                .filter_map(|(place, event)| Some((event.due_ns(stage, point_of(stage))?, place)))
+                .collect();
             due.sort_unstable();
             due
         };
@@ -103,7 +113,9 @@ impl Timeline {
     fn place(&self, steady_ns: u64) -> (Option<u32>, u64) {
         match self.current {
             None => (None, 0),
-            Some(current) if self.in_real_time => (Some(current.stage), steady_ns.saturating_sub(current.began_ns)),
+            Some(current) if self.in_real_time => {
+                (Some(current.stage), steady_ns.saturating_sub(current.began_ns))
+            }
             Some(current) => (Some(current.stage), current.sampled_ns),
         }
     }
@@ -129,7 +141,10 @@ impl Timeline {
                 false => current.sampled_ns,
             };
             let due = self.due.get(current.stage as usize).and_then(|due| due.get(current.next));
-            let Some((due_ns, place)) = due.copied().filter(|(due_ns, _)| *due_ns <= reached_ns) else { return };
+            let Some((due_ns, place)) = due.copied().filter(|(due_ns, _)| *due_ns <= reached_ns)
+            else {
+                return;
+            };
             current.next += 1;
             let current_stage = current.stage;
             let stage = Some(current_stage);
@@ -139,11 +154,14 @@ impl Timeline {
             (occurrence.stage, occurrence.at_ns, occurrence.unix_ns) = (stage, at_ns, now.unix_ns);
             match &event.command {
                 Some(_) if !self.in_real_time => {
-                    occurrence.detail = "the command was left out: the time of this run is simulated".to_owned();
+                    occurrence.detail =
+                        "the command was left out: the time of this run is simulated".to_owned();
                 }
                 Some(command) => occurrence.detail = last_lines(command, MOST_DETAIL_BYTES),
                 None if !self.in_real_time => {
-                    occurrence.detail = "what happens then is up to the parameters of the simulated target".to_owned();
+                    occurrence.detail = "what happens then is up to the parameters of the \
+                                         simulated target"
+                        .to_owned();
                 }
                 None => occurrence.detail = "no command was given: a mark alone".to_owned(),
             }
@@ -152,7 +170,13 @@ impl Timeline {
                 let number = self.next_number();
                 let (began_ns, wait_ns) = (now.steady_ns, event.wait.0);
                 let stage = current_stage;
-                self.commands.push(Running { number, name: event.name.clone(), began_ns, stage, wait_ns });
+                self.commands.push(Running {
+                    number,
+                    name: event.name.clone(),
+                    began_ns,
+                    stage,
+                    wait_ns,
+                });
                 actions.push(Action::Command { number, name: event.name, command });
             }
         }
@@ -172,7 +196,13 @@ impl Timeline {
     }
 
     /// Somebody says that something happened.
-    pub(super) fn marked(&mut self, label: &str, at_ns: u64, now: Now, actions: &mut Vec<Action>) -> Marked {
+    pub(super) fn marked(
+        &mut self,
+        label: &str,
+        at_ns: u64,
+        now: Now,
+        actions: &mut Vec<Action>,
+    ) -> Marked {
         let has_room = self.room > 0;
         let mark = Occurrence::new(OccurrenceKind::Mark, label);
         let mark = self.at(mark, at_ns.min(now.steady_ns), now);
@@ -188,7 +218,9 @@ impl Timeline {
         now: Now,
         actions: &mut Vec<Action>,
     ) {
-        let Some(place) = self.commands.iter().position(|command| command.number == number) else { return };
+        let Some(place) = self.commands.iter().position(|command| command.number == number) else {
+            return;
+        };
         let command = self.commands.remove(place);
         self.end_command(&command, status, output, now, actions);
     }
@@ -209,8 +241,8 @@ impl Timeline {
         self.emit(occurrence, actions);
     }
 
-    /// A stage is over, and `next` is to begin, or the run to end: has the commands waited for that belong to a scenario which ends with it. False where
-    /// none is.
+    /// A stage is over, and `next` is to begin, or the run to end: has the commands waited for that
+    /// belong to a scenario which ends with it. False where none is.
     pub(super) fn begin_waiting(&mut self, next: Option<u32>, now: Now) -> bool {
         let scenario = next.and_then(|stage| self.scenarios.get(stage as usize).cloned().flatten());
         self.waiting = Some((now.steady_ns, scenario));
@@ -247,15 +279,27 @@ impl Timeline {
     }
 
     /// A host is given up that was not heard of for `silent_ns`.
-    pub(super) fn lost(&mut self, host: u32, why: &str, silent_ns: u64, now: Now, actions: &mut Vec<Action>) {
+    pub(super) fn lost(
+        &mut self,
+        host: u32,
+        why: &str,
+        silent_ns: u64,
+        now: Now,
+        actions: &mut Vec<Action>,
+    ) {
         let duration_ns = Some(silent_ns);
-        let lost = Occurrence { host: Some(host), duration_ns, ..Occurrence::new(OccurrenceKind::HostLost, why) };
+        let lost = Occurrence {
+            host: Some(host),
+            duration_ns,
+            ..Occurrence::new(OccurrenceKind::HostLost, why)
+        };
         let lost = self.at(lost, now.steady_ns, now);
         self.emit(lost, actions);
     }
 
     pub(super) fn returned(&mut self, host: u32, words: &str, now: Now, actions: &mut Vec<Action>) {
-        let returned = Occurrence { host: Some(host), ..Occurrence::new(OccurrenceKind::HostReturned, words) };
+        let returned =
+            Occurrence { host: Some(host), ..Occurrence::new(OccurrenceKind::HostReturned, words) };
         let returned = self.at(returned, now.steady_ns, now);
         self.emit(returned, actions);
     }
@@ -270,20 +314,35 @@ impl Timeline {
         now: Now,
         actions: &mut Vec<Action>,
     ) {
-        let line = Occurrence { host: Some(host), ..Occurrence::new(OccurrenceKind::KernelLog, line) };
+        let line =
+            Occurrence { host: Some(host), ..Occurrence::new(OccurrenceKind::KernelLog, line) };
         let (_, at_ns) = self.place(logged_ns);
         self.found(stage, at_ns, line, now, actions);
     }
 
     /// Looks whether a host's processors began to slow down.
-    pub(super) fn counted(&mut self, host: u32, sample: &CounterSample, now: Now, actions: &mut Vec<Action>) {
+    pub(super) fn counted(
+        &mut self,
+        host: u32,
+        sample: &CounterSample,
+        now: Now,
+        actions: &mut Vec<Action>,
+    ) {
         if let Some(throttled) = self.heat.began(host, sample) {
             self.found(sample.stage, sample.start_ns, throttled, now, actions);
         }
     }
 
-    /// What a host found belongs to the stage that runs, or is not of this run. It cannot be of the future.
-    fn found(&mut self, stage: u32, at_ns: u64, occurrence: Occurrence, now: Now, actions: &mut Vec<Action>) {
+    /// What a host found belongs to the stage that runs, or is not of this run. It cannot be of the
+    /// future.
+    fn found(
+        &mut self,
+        stage: u32,
+        at_ns: u64,
+        occurrence: Occurrence,
+        now: Now,
+        actions: &mut Vec<Action>,
+    ) {
         let (current, reached_ns) = self.place(now.steady_ns);
         if current == Some(stage) {
             let at_ns = at_ns.min(reached_ns);
@@ -337,26 +396,39 @@ mod tests {
     fn events_are_due_once_in_their_order_at_the_instant_at_which_they_begin() {
         let mut plan = plan(1, 2);
         let half = EventTime::Share(Percent { ppm: 500_000 });
-        plan.events = vec![event("b", half, Some("x")), event("a", EventTime::After(Nanos::millis(200)), None)];
+        plan.events = vec![
+            event("b", half, Some("x")),
+            event("a", EventTime::After(Nanos::millis(200)), None),
+        ];
         let mut timeline = Timeline::new(&plan);
         assert_eq!(advance(&mut timeline, 900), [""; 0], "no stage runs");
         timeline.begin(1, 1_000_000_000);
         assert_eq!(advance(&mut timeline, 1_199), [""; 0]);
-        assert_eq!(advance(&mut timeline, 1_640), ["planned a Some(1) 640", "planned b Some(1) 640", "run 0 x"]);
+        assert_eq!(
+            advance(&mut timeline, 1_640),
+            ["planned a Some(1) 640", "planned b Some(1) 640", "run 0 x"]
+        );
         assert_eq!(advance(&mut timeline, 1_900), [""; 0]);
         let mut actions = Vec::new();
         timeline.command_ended(0, Some(3), "no\n", now(1_700), &mut actions);
         timeline.command_ended(0, Some(3), "twice", now(1_700), &mut actions);
         assert_eq!(told(&actions), ["command-ended b Some(1) 700"]);
-        let [Action::Emit(Event::Happened(ended))] = actions.as_slice() else { panic!("{actions:?}") };
-        assert_eq!((ended.status, ended.duration_ns, ended.detail.as_str()), (Some(3), Some(60_000_000), "no"));
+        let [Action::Emit(Event::Happened(ended))] = actions.as_slice() else {
+            panic!("{actions:?}")
+        };
+        assert_eq!(
+            (ended.status, ended.duration_ns, ended.detail.as_str()),
+            (Some(3), Some(60_000_000), "no")
+        );
     }
 
     /// Three stages, of which the first two are of one scenario.
     fn scenarios() -> Plan {
         let mut plan = plan(1, 3);
-        let point =
-            |scenario: &str| Point { scenario: scenario.into(), ..super::super::tests::searching().points[0].clone() };
+        let point = |scenario: &str| Point {
+            scenario: scenario.into(),
+            ..super::super::tests::searching().points[0].clone()
+        };
         plan.points = vec![point("a"), point("a"), point("b")];
         (0..).zip(&mut plan.stages).for_each(|(number, stage)| stage.point = Some(number));
         plan.events = vec![event("e", EventTime::default(), Some("sleep"))];
@@ -417,8 +489,13 @@ mod tests {
             ]
         );
         let mut actions = Vec::new();
-        let Marked::Recorded(mark) = timeline.marked("m", 0, now(1), &mut actions) else { panic!("{actions:?}") };
-        assert_eq!((told(&actions), mark.at_ns), (vec!["mark m Some(0) 900".to_owned()], 900_000_000));
+        let Marked::Recorded(mark) = timeline.marked("m", 0, now(1), &mut actions) else {
+            panic!("{actions:?}")
+        };
+        assert_eq!(
+            (told(&actions), mark.at_ns),
+            (vec!["mark m Some(0) 900".to_owned()], 900_000_000)
+        );
     }
 
     #[test]
@@ -435,7 +512,12 @@ mod tests {
         timeline.marked("between", 1_320_000_000, now(1_320), &mut actions);
         timeline.give_up(now(1_400), &mut actions);
         timeline.give_up(now(1_400), &mut actions);
-        let wanted = ["mark m Some(0) 300", "mark future Some(0) 310", "mark between None 0", "command-ended e None 0"];
+        let wanted = [
+            "mark m Some(0) 300",
+            "mark future Some(0) 310",
+            "mark between None 0",
+            "command-ended e None 0",
+        ];
         assert_eq!(told(&actions), wanted);
         let Action::Emit(Event::Happened(mark)) = &actions[0] else { panic!("{actions:?}") };
         assert_eq!(mark.unix_ns, 1_001_300_000_000);
@@ -450,25 +532,45 @@ mod tests {
         timeline.logged(1, 1, 5_000_000, "nvme0: I/O error", now(10), &mut actions);
         timeline.logged(1, 1, u64::MAX, "of the future", now(10), &mut actions);
         timeline.lost(1, "h1: gone", 4_000_000, now(10), &mut actions);
-        let Some(Action::Emit(Event::Happened(lost))) = actions.last() else { panic!("{actions:?}") };
+        let Some(Action::Emit(Event::Happened(lost))) = actions.last() else {
+            panic!("{actions:?}")
+        };
         assert_eq!((lost.at_ns, lost.since_ns()), (10_000_000, 6_000_000), "its last word");
         let hot = |count| {
             let values = vec![(model::counters::Metric::CoreThrottles, count)];
-            let entry = model::counters::Entry { layer: model::counters::Layer::Clock, name: "0".into(), values };
-            CounterSample { stage: 1, start_ns: 2_000_000, entries: vec![entry], ..CounterSample::default() }
+            let entry = model::counters::Entry {
+                layer: model::counters::Layer::Clock,
+                name: "0".into(),
+                values,
+            };
+            CounterSample {
+                stage: 1,
+                start_ns: 2_000_000,
+                entries: vec![entry],
+                ..CounterSample::default()
+            }
         };
         for count in [1, 4, 0, 2] {
             timeline.counted(0, &hot(count), now(10), &mut actions);
         }
         timeline.counted(9, &hot(1), now(10), &mut actions);
-        let heat =
-            |count: u32| format!("throttled CPUs slowed down because of heat, {count} times in an interval Some(1) 2");
-        let wanted = ["kernel-log nvme0: I/O error Some(1) 5", "kernel-log of the future Some(1) 10"];
+        let heat = |count: u32| {
+            format!(
+                "throttled CPUs slowed down because of heat, {count} times in an interval Some(1) \
+                 2"
+            )
+        };
+        let wanted =
+            ["kernel-log nvme0: I/O error Some(1) 5", "kernel-log of the future Some(1) 10"];
         let wanted = [wanted[0], wanted[1], "host-lost h1: gone Some(1) 10"].map(str::to_owned);
         assert_eq!(told(&actions), [&wanted[..], &[heat(1), heat(2)]].concat());
         actions.clear();
         (0..20_000).for_each(|_| drop(timeline.marked("m", 0, now(10), &mut actions)));
         assert_eq!(actions.len(), MOST_OCCURRENCES as usize - 5);
-        assert_eq!(timeline.marked("m", 0, now(10), &mut actions), Marked::Full, "and whoever marks is told");
+        assert_eq!(
+            timeline.marked("m", 0, now(10), &mut actions),
+            Marked::Full,
+            "and whoever marks is told"
+        );
     }
 }

@@ -39,7 +39,8 @@ const ANSWER: Duration = Duration::from_secs(30);
 const COPY: Duration = Duration::from_secs(300);
 /// What is written to it at a time, in bytes: what a pipe takes.
 const CHUNK: usize = 64 << 10;
-/// Hosts that are reached at the same time: more would trip the limits of ssh servers and of our own process table.
+/// Hosts that are reached at the same time: more would trip the limits of ssh servers and of our
+/// own process table.
 const AT_ONCE: usize = 64;
 
 /// What helps where hosts cannot reach one another.
@@ -74,7 +75,8 @@ impl fmt::Display for LaunchError {
 
 impl std::error::Error for LaunchError {}
 
-/// Starts an agent on every host, many at a time; those of large fleets by agents that were started before.
+/// Starts an agent on every host, many at a time; those of large fleets by agents that were started
+/// before.
 ///
 /// # Errors
 /// Every host that has none, with the reason; the others' agents have ended then.
@@ -84,7 +86,8 @@ pub fn launch(wanted: &Wanted) -> Result<Agents, Vec<LaunchError>> {
         let what = "is named twice; name each host once".to_owned();
         return Err(vec![LaunchError { host: twice.to_owned(), what }]);
     }
-    let binary = Binary::own().map_err(|error| all(format!("our own program cannot be read: {error}; start again")))?;
+    let binary = Binary::own()
+        .map_err(|error| all(format!("our own program cannot be read: {error}; start again")))?;
     let count = wanted.hosts.len();
     match (wanted.fanout, &wanted.via) {
         (Some(fanout), _) => launch_tree(wanted, &binary, fanout as usize),
@@ -93,29 +96,45 @@ pub fn launch(wanted: &Wanted) -> Result<Agents, Vec<LaunchError>> {
         (None, _) => {
             let fanout = tree::automatic(count);
             let agents = launch_tree(wanted, &binary, fanout);
-            // Hosts that we reach need not reach one another: nobody asked for that, so it is no mistake of theirs.
-            if fanout < count { agents.or_else(|_| launch_tree(wanted, &binary, count)) } else { agents }
+            // Hosts that we reach need not reach one another: nobody asked for that, so it is no
+            // mistake of theirs.
+            if fanout < count {
+                agents.or_else(|_| launch_tree(wanted, &binary, count))
+            } else {
+                agents
+            }
         }
     }
 }
 
 /// Starts the first agent of each branch, and has it start the others.
-fn launch_tree(wanted: &Wanted, binary: &Binary, fanout: usize) -> Result<Agents, Vec<LaunchError>> {
+fn launch_tree(
+    wanted: &Wanted,
+    binary: &Binary,
+    fanout: usize,
+) -> Result<Agents, Vec<LaunchError>> {
     let tree = Tree::new(wanted.hosts.len(), fanout);
     let branches: Vec<_> = tree.branches().collect();
-    let heads: Vec<String> = branches.iter().map(|hosts| wanted.hosts[hosts.start].clone()).collect();
+    let heads: Vec<String> =
+        branches.iter().map(|hosts| wanted.hosts[hosts.start].clone()).collect();
     let launched = on_each(&heads, |branch, host| {
         let hosts = branches[branch].clone();
         let allow = wanted.allow.get(hosts.start).map_or(&[][..], Vec::as_slice);
         let one = launch_one(wanted, binary, host, &arguments(allow, hosts.len() > 1));
         let (link, process) = one.map_err(|what| match &wanted.by {
-            Some(relay) => format!("{what} from {relay}, which was to start its agent; {ALL_FROM_HERE}"),
+            Some(relay) => {
+                format!("{what} from {relay}, which was to start its agent; {ALL_FROM_HERE}")
+            }
             None => what,
         })?;
         let below = hosts.start + 1..hosts.end;
         let share = (!below.is_empty()).then(|| Wanted {
             hosts: wanted.hosts[below.clone()].to_vec(),
-            allow: wanted.allow.get(below.start..below.end.min(wanted.allow.len())).unwrap_or_default().to_vec(),
+            allow: wanted
+                .allow
+                .get(below.start..below.end.min(wanted.allow.len()))
+                .unwrap_or_default()
+                .to_vec(),
             fanout: Some(u32::try_from(fanout).unwrap_or(u32::MAX)),
             by: Some(host.to_owned()),
             ..wanted.clone()
@@ -159,13 +178,16 @@ fn adopt(link: Link, share: Wanted) -> Result<Link, Vec<LaunchError>> {
     let (outlet, mut inlet) = link.split();
     outlet.send(&ToAgent::Adopt(Box::new(share))).map_err(|_| all("does not listen"))?;
     let (found, result) = channel();
-    // Reading blocks, so another thread does it; if it is too late, the process is ended, and the thread with it.
+    // Reading blocks, so another thread does it; if it is too late, the process is ended, and the
+    // thread with it.
     thread::spawn(move || {
         let answer = inlet.receive::<FromAgent>();
         let _ = found.send((inlet, answer));
     });
     match result.recv_timeout(within) {
-        Ok((inlet, Ok(FromAgent::Adopted(errors)))) if errors.is_empty() => Ok(Link::of(outlet, inlet)),
+        Ok((inlet, Ok(FromAgent::Adopted(errors)))) if errors.is_empty() => {
+            Ok(Link::of(outlet, inlet))
+        }
         Ok((_, Ok(FromAgent::Adopted(errors)))) => {
             let error = |(number, what): (u32, String)| {
                 let host = hosts.get(number as usize).cloned().unwrap_or_default();
@@ -217,7 +239,8 @@ fn on_each<T: Send>(
     one: impl Fn(usize, &str) -> Result<T, String> + Sync,
 ) -> Result<Vec<T>, Vec<LaunchError>> {
     let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<Result<T, String>>>> = Mutex::new(hosts.iter().map(|_| None).collect());
+    let results: Mutex<Vec<Option<Result<T, String>>>> =
+        Mutex::new(hosts.iter().map(|_| None).collect());
     thread::scope(|scope| {
         for _ in 0..hosts.len().min(AT_ONCE) {
             scope.spawn(|| {
@@ -262,7 +285,12 @@ fn arguments(allow: &[String], is_relay: bool) -> Vec<String> {
     arguments
 }
 
-fn launch_one(wanted: &Wanted, binary: &Binary, host: &str, arguments: &[String]) -> Result<(Link, Process), String> {
+fn launch_one(
+    wanted: &Wanted,
+    binary: &Binary,
+    host: &str,
+    arguments: &[String],
+) -> Result<(Link, Process), String> {
     for attempt in 0..2 {
         match ask(wanted, binary, host, arguments)? {
             (started, Answer::Agent { protocol, version, hash }) => {
@@ -274,13 +302,16 @@ fn launch_one(wanted: &Wanted, binary: &Binary, host: &str, arguments: &[String]
                 }
                 check(wanted, binary, protocol, &version, &hash)?;
                 let Started { process, input, output } = started;
-                let Some(input) = input else { return Err("its agent does not listen; start again".to_owned()) };
+                let Some(input) = input else {
+                    return Err("its agent does not listen; start again".to_owned());
+                };
                 let (link, _) = over(output, input);
                 return Ok((link, process));
             }
             (_, Answer::Missing { system }) if !script::runs_here(&system) => {
                 return Err(format!(
-                    "runs {system}, and this program is for Linux on {}; put a program for it there and name it with --agent PATH",
+                    "runs {system}, and this program is for Linux on {}; put a program for it \
+                     there and name it with --agent PATH",
                     std::env::consts::ARCH
                 ));
             }
@@ -291,11 +322,17 @@ fn launch_one(wanted: &Wanted, binary: &Binary, host: &str, arguments: &[String]
             }
         }
     }
-    Err("lacks the program although it was copied there; put it there yourself and name it with --agent PATH"
+    Err("lacks the program although it was copied there; put it there yourself and name it with \
+         --agent PATH"
         .to_owned())
 }
 
-fn ask(wanted: &Wanted, binary: &Binary, host: &str, arguments: &[String]) -> Result<(Started, Answer), String> {
+fn ask(
+    wanted: &Wanted,
+    binary: &Binary,
+    host: &str,
+    arguments: &[String],
+) -> Result<(Started, Answer), String> {
     let command = match (&wanted.agent, wanted.via.direct(arguments)) {
         (Some(path), _) => wanted.via.command(host, &script::start_at(path, arguments)),
         (None, Some(direct)) => direct,
@@ -306,7 +343,10 @@ fn ask(wanted: &Wanted, binary: &Binary, host: &str, arguments: &[String]) -> Re
     answer.map_err(|why| {
         let remedy = match &wanted.agent {
             Some(path) => {
-                format!("check that {} is plimsoll there (--agent), and that the host is reached", path.display())
+                format!(
+                    "check that {} is plimsoll there (--agent), and that the host is reached",
+                    path.display()
+                )
             }
             None => wanted.via.remedy(host),
         };
@@ -315,14 +355,24 @@ fn ask(wanted: &Wanted, binary: &Binary, host: &str, arguments: &[String]) -> Re
 }
 
 /// Whether an agent is one of ours.
-fn check(wanted: &Wanted, binary: &Binary, protocol: u32, version: &str, hash: &str) -> Result<(), String> {
+fn check(
+    wanted: &Wanted,
+    binary: &Binary,
+    protocol: u32,
+    version: &str,
+    hash: &str,
+) -> Result<(), String> {
     if !Answer::speaks(protocol) || version != wanted.version {
         let ours = &wanted.version;
-        return Err(format!("its agent is version {version}, and this is {ours}; put the same version there"));
+        return Err(format!(
+            "its agent is version {version}, and this is {ours}; put the same version there"
+        ));
     }
     if wanted.agent.is_none() && hash != binary.hash {
         let what = "its copy of the program is not what was sent there";
-        return Err(format!("{what}; remove it with `plimsoll clean --hosts`, and look who else writes there"));
+        return Err(format!(
+            "{what}; remove it with `plimsoll clean --hosts`, and look who else writes there"
+        ));
     }
     Ok(())
 }
@@ -347,11 +397,13 @@ fn by_chance() -> u128 {
     half() << 64 | half()
 }
 
-/// Has `store` take the program from its standard input. It has so long for all of it: a host that stands still holds nobody.
+/// Has `store` take the program from its standard input. It has so long for all of it: a host that
+/// stands still holds nobody.
 fn send(via: &Via, store: Command, binary: &Binary, within: Duration) -> Result<(), String> {
     let failed = |why: String| {
         format!(
-            "the program cannot be copied there: {why}; check its space and permissions, or name a copy with --agent PATH"
+            "the program cannot be copied there: {why}; check its space and permissions, or name \
+             a copy with --agent PATH"
         )
     };
     let mut started = Started::new(store).map_err(|error| cannot_start(via, &error))?;
@@ -359,8 +411,9 @@ fn send(via: &Via, store: Command, binary: &Binary, within: Duration) -> Result<
     let taken = Arc::new(AtomicU64::new(0));
     if let Some(mut input) = started.input.take() {
         let taken = taken.clone();
-        // Writing blocks, so another thread does it; if it is too late, the process is ended, and the thread with it. If it breaks off, the
-        // host says why. The end of its input tells it that this is all.
+        // Writing blocks, so another thread does it; if it is too late, the process is ended, and
+        // the thread with it. If it breaks off, the host says why. The end of its input tells it
+        // that this is all.
         thread::spawn(move || {
             let mut chunk = vec![0; CHUNK];
             while let Ok(read @ 1..) = file.read(&mut chunk) {

@@ -44,18 +44,28 @@ pub(super) struct Started {
 }
 
 impl Started {
-    /// Starts `command` in a process group of its own: a Ctrl-C at our terminal is for us, and we tell the agents.
+    /// Starts `command` in a process group of its own: a Ctrl-C at our terminal is for us, and we
+    /// tell the agents.
     pub(super) fn new(mut command: Command) -> std::io::Result<Started> {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
         command.env_remove(crate::command::TOKEN);
         let mut child = command.spawn()?;
-        let (Some(input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        let (Some(input), Some(output), Some(errors)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err(std::io::Error::other("it has no pipes"));
         };
         let words = LastWords::default();
         words.listen(errors);
-        Ok(Started { process: Process { child, words }, input: Some(input), output: BufReader::new(output) })
+        Ok(Started {
+            process: Process { child, words },
+            input: Some(input),
+            output: BufReader::new(output),
+        })
     }
 
     /// Reads lines until `wanted` makes something of one; what comes behind it stays unread.
@@ -69,7 +79,8 @@ impl Started {
     ) -> Result<(Started, T), String> {
         let Started { process, input, mut output } = self;
         let (found, result) = channel();
-        // Reading blocks, so another thread does it; if it is too late, the process is ended, and the thread with it.
+        // Reading blocks, so another thread does it; if it is too late, the process is ended, and
+        // the thread with it.
         thread::spawn(move || {
             let line = line_of(&mut output, wanted);
             let _ = found.send((output, line));
@@ -88,9 +99,11 @@ impl Started {
 /// What a program writes to its standard output until its end.
 ///
 /// # Errors
-/// In words: it cannot be started, it fails, in the words that it leaves, or it takes longer than `within` and is ended.
+/// In words: it cannot be started, it fails, in the words that it leaves, or it takes longer than
+/// `within` and is ended.
 pub(super) fn output(command: Command, within: Duration) -> Result<String, Failed> {
-    let Started { mut process, input, output } = Started::new(command).map_err(Failed::NotStarted)?;
+    let Started { mut process, input, output } =
+        Started::new(command).map_err(Failed::NotStarted)?;
     drop(input);
     let (found, result) = channel();
     let began = Instant::now();
@@ -118,7 +131,10 @@ pub(super) enum Failed {
     Said(String),
 }
 
-fn line_of<T>(output: &mut BufReader<ChildStdout>, wanted: impl Fn(&str) -> Option<T>) -> Option<T> {
+fn line_of<T>(
+    output: &mut BufReader<ChildStdout>,
+    wanted: impl Fn(&str) -> Option<T>,
+) -> Option<T> {
     let mut noise = 0;
     loop {
         let mut line = Vec::new();
@@ -139,7 +155,8 @@ impl Process {
         self.words.clone()
     }
 
-    /// Waits for its end after its input was closed; ends it if it takes too long. Whether it ended well.
+    /// Waits for its end after its input was closed; ends it if it takes too long. Whether it ended
+    /// well.
     pub(super) fn finish(&mut self, within: Duration) -> bool {
         let deadline = Instant::now() + within;
         loop {
@@ -147,8 +164,9 @@ impl Process {
                 Ok(Some(status)) => return status.success(),
                 Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(5)),
                 _ => {
-                    // The launcher may have children that hold our pipes. None of this can fail in a way that leaves something to do; until it
-                    // is waited for, its number is nobody else's.
+                    // The launcher may have children that hold our pipes. None of this can fail in
+                    // a way that leaves something to do; until it is waited for, its number is
+                    // nobody else's.
                     let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
                     let _ = self.child.wait();
                     return false;
@@ -183,7 +201,8 @@ impl LastWords {
     /// The last lines, once the process has closed its standard error or a moment has passed.
     pub fn wait(&self) -> String {
         let text = self.text();
-        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let lines: Vec<&str> =
+            text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         lines[lines.len().saturating_sub(3)..].join("; ")
     }
 
@@ -213,7 +232,8 @@ mod tests {
     #[test]
     fn what_a_login_shell_prints_is_skipped_and_what_follows_stays() {
         let started = shell("echo Welcome; echo number x; echo number 7; echo rest");
-        let (mut started, value) = started.expect(Duration::from_secs(20), number).expect("it comes");
+        let (mut started, value) =
+            started.expect(Duration::from_secs(20), number).expect("it comes");
         let mut rest = String::new();
         started.output.read_to_string(&mut rest).expect("UTF-8");
         assert_eq!((value, rest.as_str()), (7, "rest\n"));
@@ -221,8 +241,8 @@ mod tests {
 
     #[test]
     fn the_reason_of_a_failure_is_what_the_process_said() {
-        let error =
-            shell("echo 'Permission denied (publickey).' >&2; exit 255").expect(Duration::from_secs(20), number);
+        let error = shell("echo 'Permission denied (publickey).' >&2; exit 255")
+            .expect(Duration::from_secs(20), number);
         assert_eq!(error.err().expect("it failed"), "Permission denied (publickey).");
         let error = shell("exit 0").expect(Duration::from_secs(20), number);
         assert_eq!(error.err().expect("it failed"), "it ended without a word");
@@ -237,10 +257,15 @@ mod tests {
         };
         let patient = Duration::from_secs(60);
         assert_eq!(of("echo a; echo b", patient).expect("both lines"), "a\nb\n");
-        assert!(matches!(of("echo no >&2; exit 3", patient), Err(Failed::Said(said)) if said == "no\n"));
+        assert!(
+            matches!(of("echo no >&2; exit 3", patient), Err(Failed::Said(said)) if said == "no\n")
+        );
         // Its child holds the pipe, too: it ends with it.
         assert!(matches!(of("sleep 600; true", Duration::from_millis(50)), Err(Failed::Silent)));
-        assert!(matches!(output(Command::new("/no/such/program"), patient), Err(Failed::NotStarted(_))));
+        assert!(matches!(
+            output(Command::new("/no/such/program"), patient),
+            Err(Failed::NotStarted(_))
+        ));
     }
 
     #[test]

@@ -8,9 +8,11 @@ pub(super) const GREETING: &str = "plimsoll-agent";
 const MISSING: &str = "plimsoll-missing";
 /// What a host says that has taken the binary, or removed it.
 const STORED: &str = "plimsoll-stored";
-/// What a host says that starts nothing, and stores nothing, for a reason that somebody there can mend.
+/// What a host says that starts nothing, and stores nothing, for a reason that somebody there can
+/// mend.
 const REFUSED: &str = "plimsoll-refused";
-/// The version of the messages. Agents and coordinators with different ones do not understand each other.
+/// The version of the messages. Agents and coordinators with different ones do not understand each
+/// other.
 const PROTOCOL: u32 = 9;
 
 /// The first line of an agent's standard output.
@@ -42,7 +44,8 @@ pub(super) enum Refusal {
     Unhashed,
     /// What `--agent` names is not there.
     Absent,
-    /// The program was started to see whether it can be, and ended with this exit status of its shell.
+    /// The program was started to see whether it can be, and ended with this exit status of its
+    /// shell.
     Unstartable { status: u32 },
 }
 
@@ -81,28 +84,34 @@ impl Refusal {
         }
     }
 
-    /// In words, with a remedy. `said` is what the host wrote to its standard error; it may be empty.
+    /// In words, with a remedy. `said` is what the host wrote to its standard error; it may be
+    /// empty.
     pub(super) fn words(&self, said: &str) -> String {
         let said = if said.is_empty() { String::new() } else { format!(" ({said})") };
         match self {
-            Refusal::Homeless => "HOME and XDG_CACHE_HOME name no folder there, so the program has no private place; set HOME there, or name \
-                 a copy with --agent PATH"
+            Refusal::Homeless => "HOME and XDG_CACHE_HOME name no folder there, so the program \
+                                  has no private place; set HOME there, or name a copy with \
+                                  --agent PATH"
                 .to_owned(),
             Refusal::Folder { path } => format!(
-                "the cache folder {path} is not this user's alone there, so nothing in it is started; give it to this user with mode 700, or \
-                 set XDG_CACHE_HOME there"
+                "the cache folder {path} is not this user's alone there, so nothing in it is \
+                 started; give it to this user with mode 700, or set XDG_CACHE_HOME there"
             ),
-            Refusal::Unhashed => "sha256sum, shasum and openssl are all missing there, so the program cannot be checked; install one of them, \
-                 or name a copy with --agent PATH"
+            Refusal::Unhashed => "sha256sum, shasum and openssl are all missing there, so the \
+                                  program cannot be checked; install one of them, or name a copy \
+                                  with --agent PATH"
                 .to_owned(),
-            Refusal::Absent => "the file of --agent is not there; check the path on that host".to_owned(),
+            Refusal::Absent => {
+                "the file of --agent is not there; check the path on that host".to_owned()
+            }
             Refusal::Unstartable { status: NOT_EXECUTABLE } => format!(
-                "the program may not be executed there{said}; set XDG_CACHE_HOME there to a folder of a file system without noexec, or name \
-                 a copy with --agent PATH"
+                "the program may not be executed there{said}; set XDG_CACHE_HOME there to a \
+                 folder of a file system without noexec, or name a copy with --agent PATH"
             ),
             Refusal::Unstartable { status } => format!(
-                "the program cannot start there: exit status {status}{said}; a dynamic loader or a library is missing. Build a static program \
-                 with `cargo xtask dist`, and start that one"
+                "the program cannot start there: exit status {status}{said}; a dynamic loader or \
+                 a library is missing. Build a static program with `cargo xtask dist`, and start \
+                 that one"
             ),
         }
     }
@@ -111,33 +120,38 @@ impl Refusal {
 /// What a shell ends with whose program is there and may not be executed.
 const NOT_EXECUTABLE: u32 = 126;
 
-/// What all scripts begin with. `c` is where this user's caches are: there is no other place that nobody else can write to, and a program that
-/// somebody else put there would run with this user's rights.
+/// What all scripts begin with. `c` is where this user's caches are: there is no other place that
+/// nobody else can write to, and a program that somebody else put there would run with this user's
+/// rights.
 ///
-/// `own X` holds where X belongs to this user and nobody else may write to it; `sum X` puts its SHA-256 into `s`.
+/// `own X` holds where X belongs to this user and nobody else may write to it; `sum X` puts its
+/// SHA-256 into `s`.
 fn beginning() -> String {
     format!(
-        "umask 077; refuse() {{ echo \"{REFUSED} $*\"; exit 0; }}; \
-         own() {{ set -- $(ls -ldn \"$1\"); [ \"$3\" = \"$(id -u)\" ] || return 1; \
-         case \"$1\" in ?????w*|????????w*) return 1;; esac; }}; \
-         sum() {{ s=$(sha256sum < \"$1\" 2>/dev/null || shasum -a 256 < \"$1\" 2>/dev/null || \
-         openssl dgst -sha256 -r < \"$1\" 2>/dev/null) || refuse unhashed; s=\"${{s%% *}}\"; }}; \
-         c=\"${{XDG_CACHE_HOME:-}}\"; case \"$c\" in /*) ;; *) \
-         case \"${{HOME:-}}\" in /*) c=\"${{HOME%/}}/.cache\";; *) refuse homeless;; esac;; esac; d=\"$c/plimsoll\"; "
+        "umask 077; refuse() {{ echo \"{REFUSED} $*\"; exit 0; }}; own() {{ set -- $(ls -ldn \
+         \"$1\"); [ \"$3\" = \"$(id -u)\" ] || return 1; case \"$1\" in ?????w*|????????w*) \
+         return 1;; esac; }}; sum() {{ s=$(sha256sum < \"$1\" 2>/dev/null || shasum -a 256 < \
+         \"$1\" 2>/dev/null || openssl dgst -sha256 -r < \"$1\" 2>/dev/null) || refuse unhashed; \
+         s=\"${{s%% *}}\"; }}; c=\"${{XDG_CACHE_HOME:-}}\"; case \"$c\" in /*) ;; *) case \
+         \"${{HOME:-}}\" in /*) c=\"${{HOME%/}}/.cache\";; *) refuse homeless;; esac;; esac; \
+         d=\"$c/plimsoll\"; "
     )
 }
 
-/// Goes into the cache folder and stays there: what was looked at is what is used, even if its path leads elsewhere by now.
+/// Goes into the cache folder and stays there: what was looked at is what is used, even if its path
+/// leads elsewhere by now.
 const ENTER: &str = "cd -P \"$d\" 2>/dev/null && own . || refuse folder \"$d\"; ";
 
-/// Starts the agent from the cache, or says why not, or what the host is. Nothing is executed before the owner and the mode of the folder and of
-/// the file are known, and the file's whole hash.
+/// Starts the agent from the cache, or says why not, or what the host is. Nothing is executed
+/// before the owner and the mode of the folder and of the file are known, and the file's whole
+/// hash.
 pub(super) fn start(hash: &str, arguments: &[String]) -> String {
     let (name, arguments) = (cached_name(hash), quoted(arguments));
     format!(
-        "{}missing() {{ echo \"{MISSING} $(uname -s) $(uname -m)\"; exit 0; }}; [ -e \"$d\" ] || [ -L \"$d\" ] || missing; {ENTER}\
-         n='./{name}'; {{ [ -f \"$n\" ] && [ ! -L \"$n\" ] && [ -x \"$n\" ] && own \"$n\"; }} || missing; \
-         sum \"$n\"; [ \"$s\" = '{hash}' ] || missing; {}exec \"$n\" {arguments}",
+        "{}missing() {{ echo \"{MISSING} $(uname -s) $(uname -m)\"; exit 0; }}; [ -e \"$d\" ] || \
+         [ -L \"$d\" ] || missing; {ENTER}n='./{name}'; {{ [ -f \"$n\" ] && [ ! -L \"$n\" ] && [ \
+         -x \"$n\" ] && own \"$n\"; }} || missing; sum \"$n\"; [ \"$s\" = '{hash}' ] || missing; \
+         {}exec \"$n\" {arguments}",
         beginning(),
         probed("\"$n\"")
     )
@@ -147,7 +161,8 @@ pub(super) fn start(hash: &str, arguments: &[String]) -> String {
 pub(super) fn start_at(path: &Path, arguments: &[String]) -> String {
     let (path, arguments) = (quote(&path.to_string_lossy()), quoted(arguments));
     format!(
-        "refuse() {{ echo \"{REFUSED} $*\"; exit 0; }}; command -v {path} >/dev/null || [ -e {path} ] || refuse absent; {}exec {path} {arguments}",
+        "refuse() {{ echo \"{REFUSED} $*\"; exit 0; }}; command -v {path} >/dev/null || [ -e \
+         {path} ] || refuse absent; {}exec {path} {arguments}",
         probed(&path)
     )
 }
@@ -157,15 +172,17 @@ fn probed(program: &str) -> String {
     format!("{program} --version >/dev/null </dev/null || refuse unstartable $?; ")
 }
 
-/// Takes the binary from standard input into the cache, whole or not at all. `part` is the name that it has until it is whole: no other copy
-/// may have it, from whichever host or container, for several may share the folder.
+/// Takes the binary from standard input into the cache, whole or not at all. `part` is the name
+/// that it has until it is whole: no other copy may have it, from whichever host or container, for
+/// several may share the folder.
 pub(super) fn store(hash: &str, part: &str) -> String {
     let (name, part) = (cached_name(hash), quote(part));
     format!(
-        "set -e; {}mkdir -p \"$d\"; {ENTER}t={part}; trap 'rm -f \"$t\"' EXIT; trap 'exit 1' HUP INT TERM; set -C; cat > \"$t\"; set +C; \
-         chmod 700 \"$t\"; sum \"$t\"; \
-         [ \"$s\" = '{hash}' ] || {{ echo 'what arrived is not what was sent' >&2; exit 1; }}; \
-         [ ! -d '{name}' ] || {{ echo \"$d/{name} is a folder; remove it\" >&2; exit 1; }}; mv -f \"$t\" '{name}'; echo {STORED}",
+        "set -e; {}mkdir -p \"$d\"; {ENTER}t={part}; trap 'rm -f \"$t\"' EXIT; trap 'exit 1' HUP \
+         INT TERM; set -C; cat > \"$t\"; set +C; chmod 700 \"$t\"; sum \"$t\"; [ \"$s\" = \
+         '{hash}' ] || {{ echo 'what arrived is not what was sent' >&2; exit 1; }}; [ ! -d \
+         '{name}' ] || {{ echo \"$d/{name} is a folder; remove it\" >&2; exit 1; }}; mv -f \"$t\" \
+         '{name}'; echo {STORED}",
         beginning()
     )
 }
@@ -173,12 +190,14 @@ pub(super) fn store(hash: &str, part: &str) -> String {
 /// Removes every binary of ours from the cache.
 pub(super) fn forget() -> String {
     format!(
-        "{}[ -e \"$d\" ] || {{ echo {STORED}; exit 0; }}; {ENTER}rm -f ./plimsoll-* ./part-*; cd /; rmdir \"$d\" 2>/dev/null; echo {STORED}",
+        "{}[ -e \"$d\" ] || {{ echo {STORED}; exit 0; }}; {ENTER}rm -f ./plimsoll-* ./part-*; cd \
+         /; rmdir \"$d\" 2>/dev/null; echo {STORED}",
         beginning()
     )
 }
 
-/// A name for a copy that is not whole yet: whose it is to become, and a number that nobody else has.
+/// A name for a copy that is not whole yet: whose it is to become, and a number that nobody else
+/// has.
 pub(super) fn part_name(host: &str, random: u128) -> String {
     let is_plain = |c: &char| c.is_ascii_alphanumeric() || ".-_".contains(*c);
     let host: String = host.chars().filter(is_plain).take(64).collect();
@@ -215,7 +234,10 @@ mod tests {
     #[test]
     fn a_greeting_is_understood_and_noise_is_not() {
         let told = Answer::of(&greeting("1.2.3", "abc")).expect("a greeting");
-        assert_eq!(told, Answer::Agent { protocol: PROTOCOL, version: "1.2.3".into(), hash: "abc".into() });
+        assert_eq!(
+            told,
+            Answer::Agent { protocol: PROTOCOL, version: "1.2.3".into(), hash: "abc".into() }
+        );
         assert_eq!(
             Answer::of("plimsoll-missing Linux x86_64"),
             Some(Answer::Missing { system: "Linux x86_64".into() })
@@ -227,7 +249,10 @@ mod tests {
     #[test]
     fn a_shell_takes_any_word_literally() {
         for word in ["plain", "it's", "$(touch x)", "a b\n\\", "'; rm -rf /; '"] {
-            let out = Command::new("sh").args(["-c", &format!("printf %s {}", quote(word))]).output().expect("a shell");
+            let out = Command::new("sh")
+                .args(["-c", &format!("printf %s {}", quote(word))])
+                .output()
+                .expect("a shell");
             assert_eq!(String::from_utf8(out.stdout).expect("UTF-8"), word);
         }
     }
@@ -246,7 +271,12 @@ mod tests {
         }
 
         /// The same with these variables; those without a value are not set.
-        fn says_with(&self, settings: &[(&str, Option<&str>)], script: &str, input: &[u8]) -> (String, String) {
+        fn says_with(
+            &self,
+            settings: &[(&str, Option<&str>)],
+            script: &str,
+            input: &[u8],
+        ) -> (String, String) {
             use std::io::Write;
             use std::process::Stdio;
             let mut command = Command::new("sh");
@@ -293,7 +323,11 @@ mod tests {
         assert!(host.says(&ask, b"").0.starts_with(MISSES));
         let (answer, said) = host.says(&store(&hash, "part-a-1"), &PROGRAM.as_bytes()[..9]);
         assert_eq!((answer.as_str(), said.as_str()), ("", "what arrived is not what was sent"));
-        assert_eq!(std::fs::read_dir(host.folder()).expect("made").count(), 0, "half a copy leaves nothing");
+        assert_eq!(
+            std::fs::read_dir(host.folder()).expect("made").count(),
+            0,
+            "half a copy leaves nothing"
+        );
         assert_eq!(host.says(&store(&hash, "part-a-2"), PROGRAM.as_bytes()).0, STORED);
         assert_eq!(host.says(&ask, b"").0, "ran agent it's");
         assert_eq!(host.says(&forget(), b"").0, STORED);
@@ -307,7 +341,8 @@ mod tests {
         let (ask, put) = (start(&hash, &[]), store(&hash, "part-a-1"));
         assert_eq!(host.says(&put, PROGRAM.as_bytes()).0, STORED);
         let copy = host.folder().join(cached_name(&hash));
-        // What is not the program, of the same length, and what others can write to: each is replaced.
+        // What is not the program, of the same length, and what others can write to: each is
+        // replaced.
         std::fs::write(&copy, vec![0; PROGRAM.len()]).expect("room");
         assert!(host.says(&ask, b"").0.starts_with(MISSES), "a zeroed copy");
         std::fs::write(&copy, PROGRAM).expect("room");
@@ -340,7 +375,10 @@ mod tests {
                 assert_eq!(answer, "plimsoll-refused homeless", "{home:?}");
             }
         }
-        assert_eq!(Answer::of("plimsoll-refused homeless"), Some(Answer::Refused(Refusal::Homeless)));
+        assert_eq!(
+            Answer::of("plimsoll-refused homeless"),
+            Some(Answer::Refused(Refusal::Homeless))
+        );
         let home = host.0.path().to_str();
         let (answer, _) = host.says_with(
             &[("XDG_CACHE_HOME", Some("relative")), ("HOME", home)],
@@ -355,12 +393,18 @@ mod tests {
     fn copies_that_come_at_the_same_time_do_not_meet() {
         let names: Vec<String> = (0..64).map(|number| part_name("n1", number)).collect();
         assert_eq!(names[0], "part-n1-00000000000000000000000000000000");
-        assert_eq!(part_name("root@n1/../x\u{1b}", 1), "part-rootn1..x-00000000000000000000000000000001");
+        assert_eq!(
+            part_name("root@n1/../x\u{1b}", 1),
+            "part-rootn1..x-00000000000000000000000000000001"
+        );
         let (host, program) = (Host::new(), vec![b'x'; 1 << 20]);
         let hash = hashed(&program);
         std::thread::scope(|scope| {
-            let stored: Vec<_> =
-                names.iter().take(8).map(|name| scope.spawn(|| host.says(&store(&hash, name), &program))).collect();
+            let stored: Vec<_> = names
+                .iter()
+                .take(8)
+                .map(|name| scope.spawn(|| host.says(&store(&hash, name), &program)))
+                .collect();
             for one in stored {
                 assert_eq!(one.join().expect("no panic"), (STORED.to_owned(), String::new()));
             }
@@ -375,7 +419,10 @@ mod tests {
     fn without_loader() -> Vec<u8> {
         let mut program = std::fs::read("/proc/self/exe").expect("readable");
         let loader = b"/ld-linux";
-        let at = program.windows(loader.len()).position(|bytes| bytes == loader).expect("a dynamic program");
+        let at = program
+            .windows(loader.len())
+            .position(|bytes| bytes == loader)
+            .expect("a dynamic program");
         program[at..at + loader.len()].copy_from_slice(b"/no-linux");
         program
     }
@@ -392,7 +439,10 @@ mod tests {
         assert!(words.contains("dynamic loader") && words.contains("cargo xtask dist"), "{words}");
         let copy = host.folder().join(cached_name(&hash));
         assert_eq!(host.says(&start_at(&copy, &[]), b"").0, "plimsoll-refused unstartable 127");
-        assert_eq!(host.says(&start_at(Path::new("/no/such"), &[]), b"").0, "plimsoll-refused absent");
+        assert_eq!(
+            host.says(&start_at(Path::new("/no/such"), &[]), b"").0,
+            "plimsoll-refused absent"
+        );
         mode(&copy, 0o600);
         assert_eq!(host.says(&start_at(&copy, &[]), b"").0, "plimsoll-refused unstartable 126");
         assert!(Refusal::Unstartable { status: 126 }.words("").contains("noexec"));

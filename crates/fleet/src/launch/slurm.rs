@@ -1,4 +1,5 @@
-//! Slurm jobs: the one that this process runs in, or one that is made for a run and given back after it, whatever ends the run.
+//! Slurm jobs: the one that this process runs in, or one that is made for a run and given back
+//! after it, whatever ends the run.
 
 use super::discover::{nodes, time_left_s};
 use rustix::process::{Pid, Signal, kill_process};
@@ -9,7 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a request that is called off may take to be gone: Slurm answers in less, and whoever wants to leave waits no longer.
+/// How long a request that is called off may take to be gone: Slurm answers in less, and whoever
+/// wants to leave waits no longer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How often it is looked whether it is gone.
 const LOOK: Duration = Duration::from_millis(20);
@@ -21,7 +23,8 @@ pub struct SlurmJob {
     pub job: String,
     /// Its nodes.
     pub nodes: Vec<String>,
-    /// How long it still had when its nodes were asked for, in seconds; `None` where it has no limit, or Slurm does not say.
+    /// How long it still had when its nodes were asked for, in seconds; `None` where it has no
+    /// limit, or Slurm does not say.
     pub left_s: Option<u64>,
     /// Where it is known as ours; `None` for one that was there before.
     request: Option<SlurmRequest>,
@@ -42,19 +45,23 @@ impl SlurmJob {
     /// It runs in none, or Slurm does not answer; in words, with a remedy.
     pub fn current() -> Result<SlurmJob, String> {
         let job = std::env::var("SLURM_JOB_ID").map_err(|_| {
-            "this is no Slurm job; start it in one (salloc, sbatch), or have one made with --slurm \"-N4\"".to_owned()
+            "this is no Slurm job; start it in one (salloc, sbatch), or have one made with --slurm \
+             \"-N4\""
+                .to_owned()
         })?;
         nodes(&job).map(|nodes| SlurmJob { left_s: time_left_s(&job), job, nodes, request: None })
     }
 }
 
-/// A wish for a Slurm job that another thread can call off at any time: while it waits for nodes, when it has them, and while it is used. Clones share it.
+/// A wish for a Slurm job that another thread can call off at any time: while it waits for nodes,
+/// when it has them, and while it is used. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct SlurmRequest(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// `salloc`, which is ended by us alone, and only while this is held: so its number is nobody else's.
+    /// `salloc`, which is ended by us alone, and only while this is held: so its number is nobody
+    /// else's.
     salloc: Option<Child>,
     /// What it said so far.
     said: String,
@@ -82,7 +89,12 @@ impl SlurmRequest {
             line.clear();
         }
         let job = self.ended()?;
-        let mut made = SlurmJob { job: job.clone(), nodes: Vec::new(), left_s: None, request: Some(self.clone()) };
+        let mut made = SlurmJob {
+            job: job.clone(),
+            nodes: Vec::new(),
+            left_s: None,
+            request: Some(self.clone()),
+        };
         made.nodes = nodes(&job)?;
         made.left_s = time_left_s(&job);
         Ok(made)
@@ -102,8 +114,9 @@ impl SlurmRequest {
             // Ctrl-C in a terminal is for us: we tell it what becomes of its job.
             .process_group(0)
             .spawn();
-        let mut salloc =
-            salloc.map_err(|error| format!("salloc cannot be started ({error}); is this a host of the cluster?"))?;
+        let mut salloc = salloc.map_err(|error| {
+            format!("salloc cannot be started ({error}); is this a host of the cluster?")
+        })?;
         let said = salloc.stderr.take();
         (state.salloc, state.said) = (Some(salloc), String::new());
         said.ok_or_else(|| "what salloc says cannot be read; start again".to_owned())
@@ -119,11 +132,14 @@ impl SlurmRequest {
         state.job = granted(&state.said);
         state.job.clone().ok_or_else(|| {
             let said = state.said.trim().replace('\n', "; ");
-            format!("Slurm grants no job: {said}; check the options with `salloc --no-shell OPTIONS`")
+            format!(
+                "Slurm grants no job: {said}; check the options with `salloc --no-shell OPTIONS`"
+            )
         })
     }
 
-    /// Gives the job back, or the wish for one, before this process ends without anybody else who would. Takes a few seconds at most.
+    /// Gives the job back, or the wish for one, before this process ends without anybody else who
+    /// would. Takes a few seconds at most.
     pub fn call_off(&self) {
         let mut state = self.lock();
         state.is_called_off = true;
@@ -138,14 +154,18 @@ impl SlurmRequest {
         }
         let mut state = self.lock();
         let told = granted(&state.said);
-        let Some(job) = state.job.take().or_else(|| state.salloc.is_some().then_some(told).flatten()) else { return };
+        let Some(job) =
+            state.job.take().or_else(|| state.salloc.is_some().then_some(told).flatten())
+        else {
+            return;
+        };
         drop(state);
         cancel(&job);
     }
 }
 
-/// Gives a job back. If that fails, the job ends with its time limit; nothing of ours runs in it. A cluster that does not answer just now holds
-/// nobody: the wish goes on without us.
+/// Gives a job back. If that fails, the job ends with its time limit; nothing of ours runs in it. A
+/// cluster that does not answer just now holds nobody: the wish goes on without us.
 fn cancel(job: &str) {
     let mut command = Command::new("scancel");
     command.arg(job).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

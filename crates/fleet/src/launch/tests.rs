@@ -2,13 +2,25 @@ use super::*;
 
 fn wanted(via: Via, hosts: &[&str]) -> Wanted {
     let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
-    Wanted { via, hosts, allow: Vec::new(), agent: None, version: "1.0.0".to_owned(), fanout: None, by: None }
+    Wanted {
+        via,
+        hosts,
+        allow: Vec::new(),
+        agent: None,
+        version: "1.0.0".to_owned(),
+        fanout: None,
+        by: None,
+    }
 }
 
 /// A way to "hosts" that are this machine, with a cache of their own.
 fn here(cache: &std::path::Path) -> Via {
     // `env` takes the script behind its settings; the host's name is only looked at.
-    Via::Template(["env", &format!("XDG_CACHE_HOME={}/{{host}}", cache.display())].map(str::to_owned).to_vec())
+    Via::Template(
+        ["env", &format!("XDG_CACHE_HOME={}/{{host}}", cache.display())]
+            .map(str::to_owned)
+            .to_vec(),
+    )
 }
 
 #[test]
@@ -24,10 +36,17 @@ fn the_program_is_copied_to_a_host_that_lacks_it_and_a_changed_copy_is_replaced(
     let binary = Binary::own().expect("readable");
     let wanted = wanted(via.clone(), &["h1"]);
     copy(&wanted, &binary, "h1").expect("room");
-    let copied = std::fs::read_dir(folder.path().join("h1/plimsoll")).expect("made").flatten().next().expect("a copy");
-    assert_eq!(std::fs::read(copied.path()).expect("readable"), std::fs::read(&binary.path).expect("readable"));
-    // A copy that is another program of the same length, one of zeros, and one that is cut off: none is started, and each is replaced (by this test
-    // program, which is no agent).
+    let copied = std::fs::read_dir(folder.path().join("h1/plimsoll"))
+        .expect("made")
+        .flatten()
+        .next()
+        .expect("a copy");
+    assert_eq!(
+        std::fs::read(copied.path()).expect("readable"),
+        std::fs::read(&binary.path).expect("readable")
+    );
+    // A copy that is another program of the same length, one of zeros, and one that is cut off:
+    // none is started, and each is replaced (by this test program, which is no agent).
     let liar = format!("#!/bin/sh\necho '{}'\ncat\nexit\n", greeting("1.0.0", &binary.hash));
     for (damaged, length) in [(liar.as_str(), binary.length), ("", binary.length), ("junk", 4)] {
         std::fs::write(copied.path(), damaged).expect("written");
@@ -38,7 +57,10 @@ fn the_program_is_copied_to_a_host_that_lacks_it_and_a_changed_copy_is_replaced(
             .expect("room");
         let error = launch(&wanted).expect_err("no agent");
         assert!(error[0].what.contains("cannot start there: exit status"), "{}", error[0]);
-        assert_eq!(std::fs::read(copied.path()).expect("readable"), std::fs::read(&binary.path).expect("readable"));
+        assert_eq!(
+            std::fs::read(copied.path()).expect("readable"),
+            std::fs::read(&binary.path).expect("readable")
+        );
     }
     forget(&via, &["h1".to_owned()]).expect("allowed");
     assert!(!folder.path().join("h1/plimsoll").exists());
@@ -46,21 +68,27 @@ fn the_program_is_copied_to_a_host_that_lacks_it_and_a_changed_copy_is_replaced(
 
 #[test]
 fn every_host_without_an_agent_is_named_with_the_reason() {
-    let via = Via::Template(vec!["sh".into(), "-c".into(), "echo no route to {host} >&2; exit 1".into()]);
+    let via =
+        Via::Template(vec!["sh".into(), "-c".into(), "echo no route to {host} >&2; exit 1".into()]);
     let errors = launch(&wanted(via, &["x", "y"])).expect_err("none");
     let text: Vec<String> = errors.iter().map(ToString::to_string).collect();
     assert!(
-        text.len() == 2 && text[1].contains("host y: no agent could be started: no route to y; check that"),
+        text.len() == 2
+            && text[1].contains("host y: no agent could be started: no route to y; check that"),
         "{text:?}"
     );
 }
 
 #[test]
 fn another_version_and_another_machine_are_refused() {
-    let says = |line: &str| Via::Template(vec!["sh".into(), "-c".into(), format!("echo '{line}'; cat {{host}}")]);
+    let says = |line: &str| {
+        Via::Template(vec!["sh".into(), "-c".into(), format!("echo '{line}'; cat {{host}}")])
+    };
     let mut other = wanted(says(&greeting("0.9.0", "x")), &["/dev/null"]);
     other.agent = Some("/x".into());
-    assert!(launch(&other).expect_err("older")[0].what.contains("version 0.9.0, and this is 1.0.0"));
+    assert!(
+        launch(&other).expect_err("older")[0].what.contains("version 0.9.0, and this is 1.0.0")
+    );
     let other = wanted(says("plimsoll-missing Linux mips"), &["/dev/null"]);
     assert!(launch(&other).expect_err("another machine")[0].what.contains("runs Linux mips"));
 }
@@ -69,8 +97,11 @@ fn another_version_and_another_machine_are_refused() {
 fn a_host_without_room_says_so() {
     // A file where the cache would be: nothing can be made below it.
     let file = tempfile::NamedTempFile::new().expect("a file");
-    let via =
-        Via::Template(vec!["env".into(), format!("XDG_CACHE_HOME={}", file.path().display()), "HOST={host}".into()]);
+    let via = Via::Template(vec![
+        "env".into(),
+        format!("XDG_CACHE_HOME={}", file.path().display()),
+        "HOST={host}".into(),
+    ]);
     let errors = launch(&wanted(via, &["x"])).expect_err("nowhere to put it");
     assert!(errors[0].what.contains("cannot be copied there"), "{}", errors[0]);
 }
@@ -83,7 +114,8 @@ fn a_host_that_stops_reading_the_program_is_not_waited_for() {
     let via = Via::template("sh {host}").expect("a template");
     let mut stands_still = Command::new("sh");
     stands_still.args(["-c", "sleep 600; cat"]).current_dir(folder.path());
-    let error = send(&via, stands_still, &binary, Duration::from_millis(200)).expect_err("nothing is taken");
+    let error = send(&via, stands_still, &binary, Duration::from_millis(200))
+        .expect_err("nothing is taken");
     assert!(error.contains("no answer within") && error.contains(" of "), "{error}");
     let mut ends = Command::new("sh");
     ends.args(["-c", "echo 'no space left' >&2; exit 1"]);

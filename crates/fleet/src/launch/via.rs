@@ -1,4 +1,5 @@
-//! The ways to a host. Each is the site's own: its authentication and its encryption are the only ones.
+//! The ways to a host. Each is the site's own: its authentication and its encryption are the only
+//! ones.
 
 use super::script::quote;
 use serde::{Deserialize, Serialize};
@@ -34,10 +35,13 @@ impl Via {
     pub fn template(text: &str) -> Result<Via, String> {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         match words.first() {
-            None => Err("the launcher is empty; write one such as `docker exec -i {host}`".to_owned()),
-            Some(_) if !words[1..].iter().any(|word| word.contains("{host}")) => {
-                Err(format!("the launcher `{text}` has no {{host}}; write one such as `docker exec -i {{host}}`"))
+            None => {
+                Err("the launcher is empty; write one such as `docker exec -i {host}`".to_owned())
             }
+            Some(_) if !words[1..].iter().any(|word| word.contains("{host}")) => Err(format!(
+                "the launcher `{text}` has no {{host}}; write one such as `docker exec -i \
+                 {{host}}`"
+            )),
             Some(_) => Ok(Via::Template(words)),
         }
     }
@@ -58,9 +62,13 @@ impl Via {
         match self {
             Via::Local => "try again".to_owned(),
             Via::Ssh => format!("check that `ssh {host} true` works without a password"),
-            Via::Slurm { job } => format!("check that `srun --jobid={job} --overlap -N1 -n1 -w {host} true` works"),
+            Via::Slurm { job } => {
+                format!("check that `srun --jobid={job} --overlap -N1 -n1 -w {host} true` works")
+            }
             Via::Kubernetes { .. } => format!("check that `kubectl exec -i {host} -- true` works"),
-            Via::Template(words) => format!("check that `{} true` works", filled(words, host).join(" ")),
+            Via::Template(words) => {
+                format!("check that `{} true` works", filled(words, host).join(" "))
+            }
         }
     }
 
@@ -72,14 +80,28 @@ impl Via {
                 // The login shell may be any; what follows is for one that we know.
                 let remote = format!("exec sh -c {}", quote(script));
                 let mut command = Command::new("ssh");
-                command.args(["-T", "-oBatchMode=yes", "-oConnectTimeout=15", "-oServerAliveInterval=5"]);
+                command.args([
+                    "-T",
+                    "-oBatchMode=yes",
+                    "-oConnectTimeout=15",
+                    "-oServerAliveInterval=5",
+                ]);
                 command.args(["--", host, &remote]);
                 command
             }
             Via::Slurm { job } => {
                 let mut command = Command::new("srun");
-                // Unbuffered, or binary output stalls; overlapping, or it waits for the other hosts' steps to end.
-                command.args([&format!("--jobid={job}"), "--overlap", "--unbuffered", "-N1", "-n1", "-w", host]);
+                // Unbuffered, or binary output stalls; overlapping, or it waits for the other
+                // hosts' steps to end.
+                command.args([
+                    &format!("--jobid={job}"),
+                    "--overlap",
+                    "--unbuffered",
+                    "-N1",
+                    "-n1",
+                    "-w",
+                    host,
+                ]);
                 command.args(["sh", "-c", script]);
                 command
             }
@@ -130,18 +152,29 @@ mod tests {
     #[test]
     fn a_template_is_filled_and_gets_the_script_as_one_word() {
         let via = Via::template("docker exec -i {host}").expect("a template");
-        assert_eq!(words(&via.command("c1", "echo a; b")), ["docker", "exec", "-i", "c1", "sh", "-c", "echo a; b"]);
+        assert_eq!(
+            words(&via.command("c1", "echo a; b")),
+            ["docker", "exec", "-i", "c1", "sh", "-c", "echo a; b"]
+        );
         let via = Via::Kubernetes { options: vec!["--namespace=x".into()] };
         let command = via.command("pod-0", "true");
-        assert_eq!(words(&command), ["kubectl", "--namespace=x", "exec", "-i", "pod-0", "--", "sh", "-c", "true"]);
+        assert_eq!(
+            words(&command),
+            ["kubectl", "--namespace=x", "exec", "-i", "pod-0", "--", "sh", "-c", "true"]
+        );
         assert!(
-            Via::template("docker exec c1").is_err() && Via::template(" ").is_err() && Via::template("{host}").is_err()
+            Via::template("docker exec c1").is_err()
+                && Via::template(" ").is_err()
+                && Via::template("{host}").is_err()
         );
     }
 
     #[test]
     fn ssh_gets_the_script_in_one_word_that_any_shell_can_read() {
         let command = words(&Via::Ssh.command("n1", "echo 'x'"));
-        assert_eq!(command[command.len() - 2..], ["n1".to_owned(), r"exec sh -c 'echo '\''x'\'''".to_owned()]);
+        assert_eq!(
+            command[command.len() - 2..],
+            ["n1".to_owned(), r"exec sh -c 'echo '\''x'\'''".to_owned()]
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! What is asked for when agents are to be started; it crosses the wire, to those that start agents for us.
+//! What is asked for when agents are to be started; it crosses the wire, to those that start agents
+//! for us.
 
 use super::via::Via;
 use serde::{Deserialize, Serialize};
@@ -11,14 +12,16 @@ pub struct Wanted {
     pub via: Via,
     /// Their names.
     pub hosts: Vec<String>,
-    /// The paths that each agent may touch, in the order of the hosts; none where there is no entry.
+    /// The paths that each agent may touch, in the order of the hosts; none where there is no
+    /// entry.
     pub allow: Vec<Vec<String>>,
-    /// Where the program is on the hosts; where it is not said, it is copied to those that lack it.
+    /// Where the program is on the hosts; where it is not said, it is copied to those that lack
+    /// it.
     pub agent: Option<PathBuf>,
     /// Our version, which theirs has to be.
     pub version: String,
-    /// How many agents each starts: us, and those that start others for us. `None` is all of them from here up to 64 hosts, and a tree past
-    /// that, as far as the hosts can start one another.
+    /// How many agents each starts: us, and those that start others for us. `None` is all of them
+    /// from here up to 64 hosts, and a tree past that, as far as the hosts can start one another.
     pub fanout: Option<u32>,
     /// The host that starts them for us; `None` is this one.
     pub by: Option<String>,

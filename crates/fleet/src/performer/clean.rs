@@ -10,17 +10,23 @@ use std::sync::mpsc::RecvTimeoutError;
 const AT_ONCE: usize = 64;
 
 impl Fleet {
-    /// Has every host remove what runs left at `targets`: exactly our own files. Comes back with each host's name (empty for this process)
-    /// and what became of each of its folders.
+    /// Has every host remove what runs left at `targets`: exactly our own files. Comes back with
+    /// each host's name (empty for this process) and what became of each of its folders.
     ///
-    /// Up to 64 hosts at a time, so that dead mounts use up their time together. Several may see the same folders, and stand in one another's
-    /// way: whoever could not remove something is asked once more, one after the other, when all others are through.
+    /// Up to 64 hosts at a time, so that dead mounts use up their time together. Several may see
+    /// the same folders, and stand in one another's way: whoever could not remove something is
+    /// asked once more, one after the other, when all others are through.
     ///
-    /// A folder that leaves a call unanswered for longer than `patience` is given up, and so is a host that falls silent; both are said to have failed.
+    /// A folder that leaves a call unanswered for longer than `patience` is given up, and so is a
+    /// host that falls silent; both are said to have failed.
     ///
     /// # Errors
     /// When somebody stopped it; what was removed until then is gone.
-    pub fn clean(&self, targets: &[String], patience: Nanos) -> Result<Vec<(String, Vec<Cleaned>)>, FleetError> {
+    pub fn clean(
+        &self,
+        targets: &[String],
+        patience: Nanos,
+    ) -> Result<Vec<(String, Vec<Cleaned>)>, FleetError> {
         let order = ToAgent::Clean { targets: targets.to_vec(), patience_ns: patience.0 };
         let mut sweep = Sweep::new(self.names.len(), self.lost_after_ns);
         let mut beaten = std::time::Instant::now();
@@ -29,13 +35,18 @@ impl Fleet {
                 // One that is gone is heard of below, with the reason.
                 let _ = self.send(host, &order);
             }
-            // Agents have to hear of us, or they give us up; and their answers say that they are there.
+            // Agents have to hear of us, or they give us up; and their answers say that they are
+            // there.
             self.beat(&mut beaten);
             match self.inputs.recv_timeout(super::TICK) {
-                Ok(Input::Heard { host, message: FromAgent::Cleaned(cleaned), .. }) => sweep.cleaned(host, cleaned),
+                Ok(Input::Heard { host, message: FromAgent::Cleaned(cleaned), .. }) => {
+                    sweep.cleaned(host, cleaned)
+                }
                 Ok(Input::Heard { host, .. }) => sweep.heard(host, self.clock.now_ns()),
                 Ok(Input::Lost { host, why }) => sweep.lost(host, &why),
-                Ok(Input::Interrupt) | Err(RecvTimeoutError::Disconnected) => return Err(FleetError::Interrupted),
+                Ok(Input::Interrupt) | Err(RecvTimeoutError::Disconnected) => {
+                    return Err(FleetError::Interrupted);
+                }
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
             }
         }
@@ -86,14 +97,20 @@ impl Sweep {
                 && self.lost_after_ns > 0
                 && now_ns.saturating_sub(heard_ns) > self.lost_after_ns
             {
-                self.lost(number, &format!("nothing was heard of it for {}", Nanos(self.lost_after_ns)));
+                self.lost(
+                    number,
+                    &format!("nothing was heard of it for {}", Nanos(self.lost_after_ns)),
+                );
             }
         }
-        let cleaning = self.hosts.iter().filter(|host| matches!(host.turn, Turn::Cleans { .. })).count();
-        let are_first = self
-            .hosts
-            .iter()
-            .any(|host| matches!(host.turn, Turn::Waits { is_second: false } | Turn::Cleans { is_second: false, .. }));
+        let cleaning =
+            self.hosts.iter().filter(|host| matches!(host.turn, Turn::Cleans { .. })).count();
+        let are_first = self.hosts.iter().any(|host| {
+            matches!(
+                host.turn,
+                Turn::Waits { is_second: false } | Turn::Cleans { is_second: false, .. }
+            )
+        });
         let at_once = if are_first { AT_ONCE } else { 1 };
         let is_due = |host: &&mut Host| host.turn == Turn::Waits { is_second: !are_first };
         let mut due = Vec::new();
@@ -121,7 +138,8 @@ impl Sweep {
         match host.turn {
             Turn::Cleans { is_second: false, .. } => {
                 // What did not answer would not the next time either, and takes long not to.
-                let may_go = several && cleaned.iter().any(|one| matches!(one.outcome, Outcome::Failed(_)));
+                let may_go =
+                    several && cleaned.iter().any(|one| matches!(one.outcome, Outcome::Failed(_)));
                 host.turn = if may_go { Turn::Waits { is_second: true } } else { Turn::Over };
                 host.cleaned = cleaned;
             }
@@ -130,8 +148,10 @@ impl Sweep {
                 // What it says now takes the place of all but what is gone since the first time.
                 host.cleaned.retain(|one| matches!(one.outcome, Outcome::Removed { .. }));
                 let is_known = |one: &Cleaned| {
-                    let adds_nothing =
-                        matches!(one.outcome, Outcome::Nothing(_) | Outcome::Removed { left: Some(_), .. });
+                    let adds_nothing = matches!(
+                        one.outcome,
+                        Outcome::Nothing(_) | Outcome::Removed { left: Some(_), .. }
+                    );
                     adds_nothing && host.cleaned.iter().any(|before| before.target == one.target)
                 };
                 let new: Vec<Cleaned> = cleaned.into_iter().filter(|one| !is_known(one)).collect();
@@ -143,11 +163,17 @@ impl Sweep {
 
     /// A host is gone.
     fn lost(&mut self, number: usize, why: &str) {
-        let Some(host) = self.hosts.get_mut(number).filter(|host| host.turn != Turn::Over) else { return };
+        let Some(host) = self.hosts.get_mut(number).filter(|host| host.turn != Turn::Over) else {
+            return;
+        };
         let what = format!("its agent is gone ({why}); clean it again once the host is there");
         host.turn = Turn::Over;
         host.cleaned.retain(|one| matches!(one.outcome, Outcome::Removed { .. }));
-        host.cleaned.push(Cleaned { target: String::new(), root: String::new(), outcome: Outcome::Failed(what) });
+        host.cleaned.push(Cleaned {
+            target: String::new(),
+            root: String::new(),
+            outcome: Outcome::Failed(what),
+        });
     }
 }
 
@@ -175,7 +201,9 @@ mod tests {
         sweep.cleaned(AT_ONCE, one("/a", Outcome::Removed { bytes: 1, left: None }));
         sweep.lost(AT_ONCE + 1, "gone");
         assert!(sweep.is_over());
-        assert!(matches!(&sweep.hosts[AT_ONCE + 1].cleaned[0].outcome, Outcome::Failed(why) if why.contains("gone")));
+        assert!(
+            matches!(&sweep.hosts[AT_ONCE + 1].cleaned[0].outcome, Outcome::Failed(why) if why.contains("gone"))
+        );
     }
 
     #[test]
@@ -184,7 +212,10 @@ mod tests {
         assert_eq!(sweep.due(0), [0, 1, 2]);
         sweep.cleaned(1, one("/a", failed()));
         assert_eq!(sweep.due(1), [0; 0], "the others are not through");
-        sweep.cleaned(2, [one("/b", Outcome::Removed { bytes: 7, left: None }), one("/a", failed())].concat());
+        sweep.cleaned(
+            2,
+            [one("/b", Outcome::Removed { bytes: 7, left: None }), one("/a", failed())].concat(),
+        );
         sweep.cleaned(0, one("/a", Outcome::Removed { bytes: 1, left: None }));
         assert_eq!(sweep.due(2), [1]);
         assert_eq!(sweep.due(3), [0; 0], "one after the other");
@@ -193,7 +224,8 @@ mod tests {
         let nothing = |target| one(target, Outcome::Nothing("no marker".into()));
         sweep.cleaned(2, [nothing("/b"), nothing("/a")].concat());
         assert!(sweep.is_over());
-        let told: Vec<&str> = sweep.hosts[2].cleaned.iter().map(|one| one.target.as_str()).collect();
+        let told: Vec<&str> =
+            sweep.hosts[2].cleaned.iter().map(|one| one.target.as_str()).collect();
         assert_eq!(told, ["/b", "/a"], "what it had removed is told, and not that it is gone");
         assert_eq!(sweep.hosts[2].cleaned[0].outcome, Outcome::Removed { bytes: 7, left: None });
     }
@@ -219,9 +251,15 @@ mod tests {
         sweep.due(0);
         sweep.heard(0, 8);
         assert_eq!(sweep.due(11), [0; 0]);
-        assert_eq!((sweep.hosts[0].turn == Turn::Over, sweep.hosts[1].turn == Turn::Over), (false, true));
+        assert_eq!(
+            (sweep.hosts[0].turn == Turn::Over, sweep.hosts[1].turn == Turn::Over),
+            (false, true)
+        );
         // Too late for anybody.
         sweep.cleaned(1, one("/a", Outcome::Removed { bytes: 1, left: None }));
-        assert!(matches!(sweep.hosts[1].cleaned[..], [Cleaned { outcome: Outcome::Failed(_), .. }]));
+        assert!(matches!(
+            sweep.hosts[1].cleaned[..],
+            [Cleaned { outcome: Outcome::Failed(_), .. }]
+        ));
     }
 }

@@ -14,7 +14,8 @@ pub struct Ending {
 
 /// Who keeps a run's events, and says how it goes on.
 pub trait Director {
-    /// Takes in what happened, in its order: all that came together, at least one event and at most a few hundred.
+    /// Takes in what happened, in its order: all that came together, at least one event and at most
+    /// a few hundred.
     ///
     /// # Errors
     /// They cannot be kept; the reason in words. The run ends.
@@ -23,7 +24,8 @@ pub trait Director {
     /// The point that follows those that were measured; `None` ends the run.
     fn next(&mut self) -> Option<Addition>;
 
-    /// Whether these rounds of a stage, a window in the order of time, are steady: then the stage ends. Each is what all hosts together did in it.
+    /// Whether these rounds of a stage, a window in the order of time, are steady: then the stage
+    /// ends. Each is what all hosts together did in it.
     fn is_steady(&mut self, rounds: &[f64]) -> bool;
 }
 

@@ -33,7 +33,8 @@ pub struct Interrupter {
 }
 
 impl Interrupter {
-    /// Stops the run; what was recorded stays. False where the run is over: a fleet that is gone has nothing left to interrupt.
+    /// Stops the run; what was recorded stays. False where the run is over: a fleet that is gone
+    /// has nothing left to interrupt.
     pub fn interrupt(&self) -> bool {
         self.inputs.send(Input::Interrupt).is_ok()
     }
@@ -80,7 +81,8 @@ impl Marker {
         };
         self.waiting.who().remove(&ticket);
         // The run may have ended with the question unread.
-        let late = || if self.is_over.load(Ordering::Acquire) { Marked::Over } else { Marked::Taken };
+        let late =
+            || if self.is_over.load(Ordering::Acquire) { Marked::Over } else { Marked::Taken };
         marked.or_else(|| answered.try_recv().ok()).unwrap_or_else(late)
     }
 
@@ -88,6 +90,7 @@ impl Marker {
         let ago_ns = u64::try_from(ago.as_nanos()).unwrap_or(u64::MAX);
         let at_ns = self.clock.now_ns().saturating_sub(ago_ns);
         let label = one_line(label, MOST_LABEL_BYTES);
-        !self.is_over.load(Ordering::Acquire) && self.inputs.send(Input::Marked { label, at_ns, ticket }).is_ok()
+        !self.is_over.load(Ordering::Acquire)
+            && self.inputs.send(Input::Marked { label, at_ns, ticket }).is_ok()
     }
 }

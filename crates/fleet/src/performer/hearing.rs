@@ -1,4 +1,5 @@
-//! Makes inputs for the coordinator of what agents say, and of their ends: a thread for each branch of the tree.
+//! Makes inputs for the coordinator of what agents say, and of their ends: a thread for each branch
+//! of the tree.
 
 use super::SteadyClock;
 use crate::comeback::Epochs;
@@ -43,11 +44,15 @@ impl Reader {
             Word::Said(frame) => frame,
         };
         let message = match frame.read()? {
-            FromAgent::Counted(frame) => match self.counted.entry(host).or_default().unpack(&frame)? {
-                Some(sample) => FromAgent::Counters(Box::new(sample)),
-                None => return Ok(None),
-            },
-            FromAgent::Sampled(frame) => FromAgent::Sample(Box::new(packed_interval::unpack(&frame)?)),
+            FromAgent::Counted(frame) => {
+                match self.counted.entry(host).or_default().unpack(&frame)? {
+                    Some(sample) => FromAgent::Counters(Box::new(sample)),
+                    None => return Ok(None),
+                }
+            }
+            FromAgent::Sampled(frame) => {
+                FromAgent::Sample(Box::new(packed_interval::unpack(&frame)?))
+            }
             message => message,
         };
         Ok(Some(Input::Heard { host, message, at_ns }))
@@ -77,7 +82,8 @@ pub(super) fn forward(way: Way, mut inlet: Inlet, last: Option<LastWords>, input
                 }
             }
         };
-        for (host, word) in relay::gone(&way.tree, way.branch, &way.relay, &relay::why(error, last)) {
+        for (host, word) in relay::gone(&way.tree, way.branch, &way.relay, &relay::why(error, last))
+        {
             let host = way.first + host;
             // A word of a host that is gone can be read.
             let Ok(Some(input)) = reader.input(host, word, 0) else { return };

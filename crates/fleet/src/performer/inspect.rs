@@ -21,12 +21,17 @@ pub struct Told {
 }
 
 impl Fleet {
-    /// What each host is, and what its targets are to it: one list for each host, in their order. Touches nothing. A target that leaves a call
-    /// unanswered for longer than `patience` cannot be read, and its facts say so.
+    /// What each host is, and what its targets are to it: one list for each host, in their order.
+    /// Touches nothing. A target that leaves a call unanswered for longer than `patience` cannot be
+    /// read, and its facts say so.
     ///
     /// # Errors
     /// When an agent is gone, or the run is interrupted.
-    pub fn inspect(&self, targets: &[Vec<String>], patience: Nanos) -> Result<Vec<Told>, FleetError> {
+    pub fn inspect(
+        &self,
+        targets: &[Vec<String>],
+        patience: Nanos,
+    ) -> Result<Vec<Told>, FleetError> {
         let several = self.names.len() > 1;
         for host in 0..self.names.len() {
             let targets = targets.get(host).cloned().unwrap_or_default();
@@ -41,25 +46,36 @@ impl Fleet {
         while told.contains(&None) {
             self.beat(&mut beaten);
             match self.inputs.recv_timeout(TICK) {
-                Ok(Input::Heard { host, message: FromAgent::Facts { facts, unix_ns: theirs }, .. }) => {
+                Ok(Input::Heard {
+                    host,
+                    message: FromAgent::Facts { facts, unix_ns: theirs },
+                    ..
+                }) => {
                     told[host] = Some(self.told(host, *facts, theirs));
                 }
                 // Its agent could not even look.
-                Ok(Input::Heard { host, message: FromAgent::Refused(why), .. } | Input::Lost { host, why }) => {
+                Ok(
+                    Input::Heard { host, message: FromAgent::Refused(why), .. }
+                    | Input::Lost { host, why },
+                ) => {
                     return Err(FleetError::Lost { host: self.name(host), why });
                 }
-                Ok(Input::Interrupt) | Err(RecvTimeoutError::Disconnected) => return Err(FleetError::Interrupted),
+                Ok(Input::Interrupt) | Err(RecvTimeoutError::Disconnected) => {
+                    return Err(FleetError::Interrupted);
+                }
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
             }
         }
         let told: Vec<Told> = told.into_iter().flatten().collect();
-        self.identities.get_or_init(|| told.iter().map(|told| told.facts.identity.clone()).collect());
+        self.identities
+            .get_or_init(|| told.iter().map(|told| told.facts.identity.clone()).collect());
         let facts: Vec<HostFacts> = told.iter().map(|told| told.facts.clone()).collect();
         self.kernels.get_or_init(|| Kernels::of(&facts));
         Ok(told)
     }
 
-    /// Gives every agent a sign of life, once a second: while one of them waits for a target, none must take us for gone.
+    /// Gives every agent a sign of life, once a second: while one of them waits for a target, none
+    /// must take us for gone.
     pub(super) fn beat(&self, beaten: &mut Instant) {
         if beaten.elapsed() < BEAT {
             return;

@@ -1,4 +1,5 @@
-//! Events that come faster than one at a time, and are recorded together: opening and closing the record takes longer than an event.
+//! Events that come faster than one at a time, and are recorded together: opening and closing the
+//! record takes longer than an event.
 
 use super::Director;
 use crate::coordinator::Input;
@@ -67,7 +68,8 @@ mod tests {
 
     #[test]
     fn what_waits_is_recorded_once_together_and_in_its_order() {
-        let (mut events, mut book) = (Unrecorded::default(), Book { stages: Vec::new(), is_full: false });
+        let (mut events, mut book) =
+            (Unrecorded::default(), Book { stages: Vec::new(), is_full: false });
         assert!(!events.may_wait(), "with nothing to record, the next thing is waited for");
         assert!(events.record(&mut book).is_none() && book.stages.is_empty());
         for stage in 0..3 {
@@ -80,10 +82,14 @@ mod tests {
 
     #[test]
     fn so_many_wait_for_nothing_more_and_what_cannot_be_recorded_is_told_once() {
-        let (mut events, mut book) = (Unrecorded::default(), Book { stages: Vec::new(), is_full: true });
-        (0..MOST_TOGETHER as u32).for_each(|stage| events.push(Event::StageStarted { stage, unix_ns: 0 }));
+        let (mut events, mut book) =
+            (Unrecorded::default(), Book { stages: Vec::new(), is_full: true });
+        (0..MOST_TOGETHER as u32)
+            .for_each(|stage| events.push(Event::StageStarted { stage, unix_ns: 0 }));
         assert!(!events.may_wait());
-        assert!(matches!(events.record(&mut book), Some(Input::Unrecordable(why)) if why == "full"));
+        assert!(
+            matches!(events.record(&mut book), Some(Input::Unrecordable(why)) if why == "full")
+        );
         assert!(events.record(&mut book).is_none());
         assert_eq!(book.stages.len(), 1);
     }

@@ -11,9 +11,15 @@ use std::time::Instant;
 const PING_EVERY_NS: u64 = 1_000_000_000;
 
 impl Fleet {
-    /// Has every host tell what its kernel counts, at least so often and without any load, until `take` returns false, somebody interrupts, or no
-    /// host is left. A host that is silent for longer than `lost_after` is lost, which ends nothing for the others.
-    pub fn watch(mut self, interval: Nanos, lost_after: Nanos, take: &mut dyn FnMut(Watched) -> bool) {
+    /// Has every host tell what its kernel counts, at least so often and without any load, until
+    /// `take` returns false, somebody interrupts, or no host is left. A host that is silent for
+    /// longer than `lost_after` is lost, which ends nothing for the others.
+    pub fn watch(
+        mut self,
+        interval: Nanos,
+        lost_after: Nanos,
+        take: &mut dyn FnMut(Watched) -> bool,
+    ) {
         let kernels = self.kernels.take().unwrap_or_default();
         let mut watch = Watch::new(self.names.len(), lost_after.0, self.clock.now_ns()).on(kernels);
         for host in 0..self.names.len() {
@@ -45,7 +51,9 @@ impl Fleet {
                 _ => {}
             }
             while let Some((host, why)) = lost.pop() {
-                lost.extend(self.branches.part(host).into_iter().filter(|(below, _)| watch.lose(*below)));
+                lost.extend(
+                    self.branches.part(host).into_iter().filter(|(below, _)| watch.lose(*below)),
+                );
                 goes_on &= take(Watched::Lost { host: host as u32, why });
             }
         }

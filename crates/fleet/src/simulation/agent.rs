@@ -1,4 +1,5 @@
-//! One simulated agent: what its threads would do, in virtual time, with the decisions of a real one.
+//! One simulated agent: what its threads would do, in virtual time, with the decisions of a real
+//! one.
 
 use super::clock::HostTime;
 use super::layouts::Deed;
@@ -32,7 +33,8 @@ pub(super) struct Temper {
     pub(super) hangs: Option<u32>,
     /// Its clock is read so late that it begins by so much late, in ns.
     pub(super) wakes_late_ns: u64,
-    /// It gives a layout back when its own last stage of it is over, as no agent does: an invariant must see it.
+    /// It gives a layout back when its own last stage of it is over, as no agent does: an
+    /// invariant must see it.
     pub(super) gives_back_alone: bool,
 }
 
@@ -178,7 +180,9 @@ impl SimAgent {
     pub(super) fn wake(&mut self, epoch: u32, now_ns: u64) -> Vec<Effect> {
         if epoch == self.epoch {
             match std::mem::replace(&mut self.doing, Doing::Nothing) {
-                Doing::Opening if self.temper.refuses => self.say(FromAgent::Refused("it is full".into())),
+                Doing::Opening if self.temper.refuses => {
+                    self.say(FromAgent::Refused("it is full".into()))
+                }
                 Doing::Opening => self.say(FromAgent::Ready { notes: Vec::new() }),
                 Doing::SettingUp { stage } if self.temper.fails_to_arm == Some(stage) => {
                     self.end_stage(stage, StageEnd::Failed("no memory".into()), None);
@@ -213,8 +217,12 @@ impl SimAgent {
     fn end_stage(&mut self, stage: u32, end: StageEnd, late_ns: Option<u64>) {
         self.effects.push(Effect::Layout(Deed::Ends));
         if self.temper.gives_back_alone && end == StageEnd::Complete {
-            let over: Vec<usize> =
-                self.open.iter().copied().filter(|part| self.parts[*part].is_over_at(stage + 1)).collect();
+            let over: Vec<usize> = self
+                .open
+                .iter()
+                .copied()
+                .filter(|part| self.parts[*part].is_over_at(stage + 1))
+                .collect();
             over.into_iter().for_each(|part| self.give_back(part));
         }
         self.say(FromAgent::StageEnded { stage, end, notes: Vec::new(), late_ns });
@@ -227,7 +235,8 @@ impl SimAgent {
     /// At the first look after the silence has become too long.
     fn look_later(&mut self, now_ns: u64) {
         if let Some(over_ns) = self.contact.over_at_ns() {
-            let at_ns = self.time.first_at(over_ns.saturating_add(1)).max(now_ns) + self.rng.below(LOOK_NS);
+            let at_ns =
+                self.time.first_at(over_ns.saturating_add(1)).max(now_ns) + self.rng.below(LOOK_NS);
             self.effects.push(Effect::Look { at_ns });
         }
     }
@@ -256,7 +265,8 @@ impl SimAgent {
     fn end_after(&mut self, after_ns: Option<u64>, now_ns: u64) {
         let (Doing::Running(running), Some(after_ns)) = (&mut self.doing, after_ns) else { return };
         if !running.is_over {
-            running.stopped_after_ns = Some(running.stopped_after_ns.map_or(after_ns, |stopped| stopped.min(after_ns)));
+            running.stopped_after_ns =
+                Some(running.stopped_after_ns.map_or(after_ns, |stopped| stopped.min(after_ns)));
             self.epoch += 1;
             let at_ns = self.time.first_at(running.start_ns).max(now_ns);
             self.effects.push(Effect::Wake { at_ns, epoch: self.epoch });
@@ -274,7 +284,9 @@ impl SimAgent {
                 return;
             }
             match (std::mem::replace(&mut self.doing, Doing::Nothing), order) {
-                (Doing::Waiting { stage }, order) => self.begin(stage, state::start(order.as_ref()), now_ns),
+                (Doing::Waiting { stage }, order) => {
+                    self.begin(stage, state::start(order.as_ref()), now_ns)
+                }
                 (_, Some(order)) => self.take_up(&state::duty(order), now_ns),
                 (_, None) => {
                     self.effects.push(Effect::Exit);
@@ -295,17 +307,22 @@ impl SimAgent {
                 self.effects.push(Effect::Layout(Deed::Begins { stage: *stage }));
                 Doing::SettingUp { stage: *stage }
             }
-            Duty::GiveBack(word) => {
-                Doing::GivingBack { parts: (0..self.parts.len()).filter(|n| word.covers(*n)).collect() }
-            }
+            Duty::GiveBack(word) => Doing::GivingBack {
+                parts: (0..self.parts.len()).filter(|n| word.covers(*n)).collect(),
+            },
             Duty::Release(_) => Doing::Releasing,
             Duty::Inspect { .. } => {
                 // It has no targets, and what it is makes no difference.
-                let facts = Box::new(probe::Looker::new().host("", Inventory::default(), Vec::new()));
+                let facts =
+                    Box::new(probe::Looker::new().host("", Inventory::default(), Vec::new()));
                 self.say(FromAgent::Facts { facts, unix_ns: 0 });
                 return;
             }
-            Duty::Extend(_) | Duty::Clean { .. } | Duty::Watch { .. } | Duty::EndWatch | Duty::Nothing => return,
+            Duty::Extend(_)
+            | Duty::Clean { .. }
+            | Duty::Watch { .. }
+            | Duty::EndWatch
+            | Duty::Nothing => return,
         };
         self.pause(now_ns);
     }
@@ -323,7 +340,8 @@ impl SimAgent {
         };
         let local_ns = self.time.shows(now_ns);
         let asked_ns = start_ns.unwrap_or(local_ns);
-        let late_ns = local_ns.saturating_sub(asked_ns) + self.rng.below(self.temper.wakes_late_ns + 1);
+        let late_ns =
+            local_ns.saturating_sub(asked_ns) + self.rng.below(self.temper.wakes_late_ns + 1);
         let mut running = Running {
             stage,
             start_ns: asked_ns + late_ns,
@@ -347,7 +365,9 @@ impl SimAgent {
         let stage = running.stage;
         if running.is_over {
             let end = match () {
-                () if self.temper.fails == Some(stage) => StageEnd::Failed("input/output error".into()),
+                () if self.temper.fails == Some(stage) => {
+                    StageEnd::Failed("input/output error".into())
+                }
                 () if self.stopped => StageEnd::Interrupted,
                 () => StageEnd::Complete,
             };
@@ -379,7 +399,8 @@ impl SimAgent {
             running.next += 1;
         }
         // Samples of the engine's drain are due after the load is over.
-        let is_done = elapsed_ns >= ends_ns && (next_ns <= elapsed_ns || running.stopped_after_ns.is_some());
+        let is_done =
+            elapsed_ns >= ends_ns && (next_ns <= elapsed_ns || running.stopped_after_ns.is_some());
         if elapsed_ns >= ends_ns && running.has_begun && !running.has_ended {
             running.has_ended = true;
             self.effects.push(Effect::LoadOff);
@@ -416,5 +437,6 @@ impl Running {
     }
 }
 
-/// How long after its reason the load of an agent may last: the next look, and what a worker does at once.
+/// How long after its reason the load of an agent may last: the next look, and what a worker does
+/// at once.
 pub(super) const LOAD_AFTER_NS: u64 = SECOND;

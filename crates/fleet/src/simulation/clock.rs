@@ -14,13 +14,15 @@ impl HostTime {
     /// What it shows at `true_ns`.
     pub(super) fn shows(self, true_ns: u64) -> u64 {
         let ns = i128::from(true_ns);
-        (i128::from(self.offset_ns) + ns + (ns * i128::from(self.drift_ppb)).div_euclid(BILLION)) as u64
+        (i128::from(self.offset_ns) + ns + (ns * i128::from(self.drift_ppb)).div_euclid(BILLION))
+            as u64
     }
 
     /// The first instant at which it shows at least `local_ns`; 0 where it did from the beginning.
     pub(super) fn first_at(self, local_ns: u64) -> u64 {
         let ahead = i128::from(local_ns) - i128::from(self.offset_ns);
-        let guess = (ahead * BILLION).div_euclid(BILLION + i128::from(self.drift_ppb)).max(0) as u64;
+        let guess =
+            (ahead * BILLION).div_euclid(BILLION + i128::from(self.drift_ppb)).max(0) as u64;
         let mut at_ns = guess.saturating_sub(2);
         while self.shows(at_ns) < local_ns {
             at_ns += 1;

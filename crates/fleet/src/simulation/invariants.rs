@@ -33,7 +33,11 @@ fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
 }
 
 /// The record holds what arrived, and of hosts that were never given up, all that they sent.
-fn samples_count_once(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Result<(), String> {
+fn samples_count_once(
+    scenario: &Scenario,
+    outcome: &Outcome,
+    record: &Record,
+) -> Result<(), String> {
     let (hosts, stages) = (outcome.hosts.len(), scenario.plan.stages.len());
     let mut recorded = vec![vec![Tally::default(); stages]; hosts];
     let mut next = vec![vec![0u32; stages]; hosts];
@@ -41,7 +45,10 @@ fn samples_count_once(scenario: &Scenario, outcome: &Outcome, record: &Record) -
         let (host, stage) = (sample.host as usize, sample.stage as usize);
         recorded[host][stage].add(sample);
         ensure(sample.interval == next[host][stage], || {
-            format!("host {host}, stage {stage}: interval {} after {}", sample.interval, next[host][stage])
+            format!(
+                "host {host}, stage {stage}: interval {} after {}",
+                sample.interval, next[host][stage]
+            )
         })?;
         next[host][stage] += 1;
     }
@@ -50,10 +57,15 @@ fn samples_count_once(scenario: &Scenario, outcome: &Outcome, record: &Record) -
         for (stage, recorded) in recorded[number].iter().enumerate() {
             let (arrived, sampled) = (&host.arrived[stage], &host.sampled[stage]);
             ensure(recorded == arrived || !is_recorded, || {
-                format!("host {number}, stage {stage}: {arrived:?} arrived, but {recorded:?} is recorded")
+                format!(
+                    "host {number}, stage {stage}: {arrived:?} arrived, but {recorded:?} is \
+                     recorded"
+                )
             })?;
             ensure(arrived == sampled || host.is_lost || outcome.end.is_none(), || {
-                format!("host {number}, stage {stage}: {sampled:?} was sent, but {arrived:?} arrived")
+                format!(
+                    "host {number}, stage {stage}: {sampled:?} was sent, but {arrived:?} arrived"
+                )
             })?;
         }
     }
@@ -63,14 +75,21 @@ fn samples_count_once(scenario: &Scenario, outcome: &Outcome, record: &Record) -
 /// In time, once, and in the record as to the caller.
 fn the_run_ends(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Result<(), String> {
     let Some((end, at_ns)) = &outcome.end else {
-        return ensure(scenario.coordinator.dies_at_ns.is_some(), || "the run never ended".to_owned());
+        return ensure(scenario.coordinator.dies_at_ns.is_some(), || {
+            "the run never ended".to_owned()
+        });
     };
     let plan = &scenario.plan;
-    // Each stage is set up, agreed on, run and waited for; whoever takes longer than this is given up.
+    // Each stage is set up, agreed on, run and waited for; whoever takes longer than this is given
+    // up.
     let wait_ns = 4 * plan.fleet.lost_after.0 + plan.hosts[0].engine.patience.0 + 60 * SECOND;
     // A stage lasts as long as its slowest host.
     let slowest_ns = |stage: u32| {
-        scenario.hosts.iter().map(|host| end_ns(&host.load, stage, plan.stages[stage as usize].stop())).max()
+        scenario
+            .hosts
+            .iter()
+            .map(|host| end_ns(&host.load, stage, plan.stages[stage as usize].stop()))
+            .max()
     };
     let amounts_ns: u64 = (0..plan.stages.len() as u32).filter_map(slowest_ns).sum();
     let stages_ns = plan.fixed_time().0.max(amounts_ns);
@@ -81,14 +100,18 @@ fn the_run_ends(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Resu
         return Ok(());
     }
     let told = record.end.as_ref().map(|(_, end)| end);
-    ensure(told == Some(end), || format!("the run ended with {end:?}, but the record says {told:?}"))
+    ensure(told == Some(end), || {
+        format!("the run ended with {end:?}, but the record says {told:?}")
+    })
 }
 
 /// A second after the stream's end or too long a silence, there is none.
 fn no_load_without_a_coordinator(outcome: &Outcome) -> Result<(), String> {
     for (number, host) in outcome.hosts.iter().enumerate() {
         for span in &host.loads {
-            let Some(until_ns) = span.until_ns else { return Err(format!("host {number}: {span:?} never ended")) };
+            let Some(until_ns) = span.until_ns else {
+                return Err(format!("host {number}: {span:?} never ended"));
+            };
             ensure(until_ns <= span.allowed_until_ns.saturating_add(LOAD_AFTER_NS), || {
                 format!("host {number}: load of a host on its own, {span:?}")
             })?;
@@ -101,7 +124,10 @@ fn no_load_without_a_coordinator(outcome: &Outcome) -> Result<(), String> {
 fn starts_are_within_their_error(outcome: &Outcome, record: &Record) -> Result<(), String> {
     for start in record.stages.iter().flat_map(|stage| &stage.starts) {
         let agreed = outcome.agreed_ns.iter().find(|(stage, _)| *stage == start.stage);
-        let theirs = outcome.hosts[start.host as usize].starts.iter().find(|(stage, _)| *stage == start.stage);
+        let theirs = outcome.hosts[start.host as usize]
+            .starts
+            .iter()
+            .find(|(stage, _)| *stage == start.stage);
         let (Some((_, agreed_ns)), Some((_, theirs_ns))) = (agreed, theirs) else { continue };
         let off_ns = agreed_ns.abs_diff(*theirs_ns);
         ensure(off_ns <= start.error_ns + start.error_ns / 5_000 + ROUNDING_NS, || {
@@ -126,16 +152,22 @@ fn the_policy_holds(scenario: &Scenario, outcome: &Outcome, record: &Record) -> 
         OnLostHost::Continue => left >= policy.quorum as usize && left > 0,
     };
     if *end == RunEnd::Complete {
-        return ensure(may_go_on, || format!("{in_stages} hosts were lost, and the run is complete under {policy:?}"));
+        return ensure(may_go_on, || {
+            format!("{in_stages} hosts were lost, and the run is complete under {policy:?}")
+        });
     }
     let fails = |script: &super::scenario::HostScript| {
-        script.temper.refuses || script.temper.fails.is_some() || script.temper.fails_to_arm.is_some()
+        script.temper.refuses
+            || script.temper.fails.is_some()
+            || script.temper.fails_to_arm.is_some()
     };
     let has_other_reason = scenario.coordinator.interrupted_at_ns.is_some()
         || lost.iter().any(|note| note.stage.is_none())
         || scenario.hosts.iter().any(fails);
     ensure(!may_go_on || has_other_reason, || {
-        format!("{in_stages} hosts were lost, which {policy:?} allows, but the run ended with {end:?}")
+        format!(
+            "{in_stages} hosts were lost, which {policy:?} allows, but the run ended with {end:?}"
+        )
     })
 }
 
@@ -155,29 +187,44 @@ fn fewest(hosts: usize, record: &Record) -> usize {
 
 /// Whether a host took part in a stage from its beginning to its end, by what is said of it.
 fn is_whole(record: &Record, host: usize, stage: u32) -> bool {
-    let of_host = |note: &&Note| note.host as usize == host && note.stage.is_some_and(|said| said <= stage);
+    let of_host =
+        |note: &&Note| note.host as usize == host && note.stage.is_some_and(|said| said <= stage);
     let mut said = record.notes.iter().filter(of_host);
     let last = said.rfind(|note| matches!(note.kind, NoteKind::HostLost | NoteKind::HostReturned));
     last.is_none_or(|note| note.kind == NoteKind::HostReturned)
 }
 
-/// A complete run has every stage, each with all samples of all hosts that were there, also of those that had come back; a fleet that nothing befalls completes.
-fn complete_is_complete(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Result<(), String> {
+/// A complete run has every stage, each with all samples of all hosts that were there, also of
+/// those that had come back; a fleet that nothing befalls completes.
+fn complete_is_complete(
+    scenario: &Scenario,
+    outcome: &Outcome,
+    record: &Record,
+) -> Result<(), String> {
     let Some((end, _)) = &outcome.end else { return Ok(()) };
     ensure(*end == RunEnd::Complete || !scenario.is_calm(), || {
         format!("nothing went wrong, but the run ended with {end:?}")
     })?;
     for stage in scenario.stages.iter().copied().filter(|_| *end == RunEnd::Complete) {
         let said = record.stage(stage).and_then(|record| record.end.as_ref());
-        ensure(said == Some(&StageEnd::Complete), || format!("the run is complete, but stage {stage} is {said:?}"))?;
-        for (number, host) in outcome.hosts.iter().enumerate().filter(|(number, _)| is_whole(record, *number, stage)) {
-            let (sent, all) = (host.arrived[stage as usize].samples, count(scenario, number, stage));
-            ensure(sent == all, || format!("host {number}, stage {stage}: {sent} of {all} samples in a complete run"))?;
+        ensure(said == Some(&StageEnd::Complete), || {
+            format!("the run is complete, but stage {stage} is {said:?}")
+        })?;
+        for (number, host) in
+            outcome.hosts.iter().enumerate().filter(|(number, _)| is_whole(record, *number, stage))
+        {
+            let (sent, all) =
+                (host.arrived[stage as usize].samples, count(scenario, number, stage));
+            ensure(sent == all, || {
+                format!("host {number}, stage {stage}: {sent} of {all} samples in a complete run")
+            })?;
         }
     }
     Ok(())
 }
 
 fn count(scenario: &Scenario, host: usize, stage: u32) -> u64 {
-    (0..).take_while(|interval| scenario.hosts[host].load.sample(stage, *interval).is_some()).count() as u64
+    (0..)
+        .take_while(|interval| scenario.hosts[host].load.sample(stage, *interval).is_some())
+        .count() as u64
 }

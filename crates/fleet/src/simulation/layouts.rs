@@ -1,4 +1,5 @@
-//! What hosts do with the layouts of scenarios, in the order in which they do it, and what must hold of that.
+//! What hosts do with the layouts of scenarios, in the order in which they do it, and what must
+//! hold of that.
 
 use model::plan::Part;
 use std::collections::BTreeSet;
@@ -32,16 +33,17 @@ fn part_of(parts: &[Part], stage: u32) -> Option<usize> {
     parts.iter().position(|part| part.stages.contains(&stage))
 }
 
-/// No layout is given back while a host still has a stage of it, none is opened while a host still has one that is over, and nobody lets go while a
-/// host still has a stage.
+/// No layout is given back while a host still has a stage of it, none is opened while a host still
+/// has one that is over, and nobody lets go while a host still has a stage.
 ///
 /// # Errors
 /// Which host did otherwise.
 pub(super) fn check(parts: &[Part], hosts: usize, deeds: &Deeds) -> Result<(), String> {
     let mut has = vec![Has::default(); hosts];
     for (number, (host, deed)) in deeds.iter().enumerate() {
-        let at =
-            |other: usize, what: &str| Err(format!("deed {number}: host {host}: {deed:?}, but host {other} {what}"));
+        let at = |other: usize, what: &str| {
+            Err(format!("deed {number}: host {host}: {deed:?}, but host {other} {what}"))
+        };
         let find = |is: &dyn Fn(&Has) -> bool| has.iter().position(is);
         match *deed {
             Deed::Begins { stage } => {
@@ -54,7 +56,9 @@ pub(super) fn check(parts: &[Part], hosts: usize, deeds: &Deeds) -> Result<(), S
             }
             Deed::Ends => has[*host].stage = None,
             Deed::GivesBack { part } => {
-                if let Some(other) = find(&|has| has.stage.is_some_and(|stage| part_of(parts, stage) == Some(part))) {
+                if let Some(other) =
+                    find(&|has| has.stage.is_some_and(|stage| part_of(parts, stage) == Some(part)))
+                {
                     return at(other, "still has a stage of it");
                 }
                 has[*host].open.remove(&part);

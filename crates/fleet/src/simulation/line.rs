@@ -12,7 +12,8 @@ pub(super) struct Line {
     pub(super) jitter_ns: u64,
     /// Messages in a million that are late by up to 3 s, and all that follow them.
     pub(super) late_ppm: u32,
-    /// From when to when nothing arrives: what was sent meanwhile arrives afterwards. `u64::MAX` is never.
+    /// From when to when nothing arrives: what was sent meanwhile arrives afterwards. `u64::MAX`
+    /// is never.
     pub(super) cut: Option<(u64, u64)>,
     last_ns: u64,
     rng: Rng,

@@ -16,7 +16,8 @@ pub(super) enum Load {
         host: u32,
         interval_ns: u64,
         durations_ns: Vec<u64>,
-        /// One of these is the histogram of an interval: making a new one for each would be most of the work.
+        /// One of these is the histogram of an interval: making a new one for each would be most
+        /// of the work.
         latencies: Arc<[EncodedHistogram]>,
     },
     /// What the engine said of each stage.
@@ -41,37 +42,55 @@ impl Load {
         let run = |stage: &HostStage| {
             let mut samples = Vec::new();
             let mut sink = |sample| samples.push(sample);
-            engine::run_stage(&targets, stage, &control, &mut || Some(0), &mut sink).expect("nothing refuses it");
+            engine::run_stage(&targets, stage, &control, &mut || Some(0), &mut sink)
+                .expect("nothing refuses it");
             samples
         };
         Load::Engine(plan.stages.iter().map(run).collect())
     }
 
-    /// The next sample of a stage and when it is told, in ns after the stage's start; `None` after the last.
+    /// The next sample of a stage and when it is told, in ns after the stage's start; `None` after
+    /// the last.
     pub(super) fn sample(&self, stage: u32, interval: u32) -> Option<(u64, IntervalSample)> {
         match self {
             Load::MadeUp { seed, host, interval_ns, durations_ns, latencies } => {
                 let duration_ns = durations_ns[stage as usize];
                 let start_ns = u64::from(interval) * interval_ns;
                 let (length_ns, phase) = match () {
-                    () if start_ns < duration_ns => (*interval_ns.min(&(duration_ns - start_ns)), Phase::Load),
+                    () if start_ns < duration_ns => {
+                        (*interval_ns.min(&(duration_ns - start_ns)), Phase::Load)
+                    }
                     () if start_ns < duration_ns + interval_ns => (0, Phase::Drain),
                     () => return None,
                 };
                 let start_ns = start_ns.min(duration_ns);
-                let number = derive(*seed, &[u64::from(*host), u64::from(stage), u64::from(interval)]);
+                let number =
+                    derive(*seed, &[u64::from(*host), u64::from(stage), u64::from(interval)]);
                 let ios = number % 100_000;
                 let op = OpSample {
                     work: 0,
                     op: Op::Read,
                     ios,
                     bytes: ios * 4096,
-                    errors: if number.is_multiple_of(50) { vec![(5, number % 7 + 1)] } else { Vec::new() },
+                    errors: if number.is_multiple_of(50) {
+                        vec![(5, number % 7 + 1)]
+                    } else {
+                        Vec::new()
+                    },
                     latency: latencies[number as usize % latencies.len()].clone(),
                     raw_latencies: Vec::new(),
                 };
                 let (host, ops, workers) = (*host, vec![op], Vec::new());
-                let sample = IntervalSample { stage, host, interval, start_ns, length_ns, phase, ops, workers };
+                let sample = IntervalSample {
+                    stage,
+                    host,
+                    interval,
+                    start_ns,
+                    length_ns,
+                    phase,
+                    ops,
+                    workers,
+                };
                 Some((start_ns + length_ns, sample))
             }
             Load::Engine(stages) => {
@@ -93,9 +112,12 @@ pub(super) fn latencies(seed: u64) -> Arc<[EncodedHistogram]> {
     (0..8).map(|_| one()).collect()
 }
 
-/// A sample cut short: what was done until the stage was ended `length_ns` after the interval began.
+/// A sample cut short: what was done until the stage was ended `length_ns` after the interval
+/// began.
 pub(super) fn cut_short(mut sample: IntervalSample, length_ns: u64) -> IntervalSample {
-    let share = |count: u64| (u128::from(count) * u128::from(length_ns) / u128::from(sample.length_ns.max(1))) as u64;
+    let share = |count: u64| {
+        (u128::from(count) * u128::from(length_ns) / u128::from(sample.length_ns.max(1))) as u64
+    };
     for op in &mut sample.ops {
         op.ios = share(op.ios);
         op.bytes = share(op.bytes);
@@ -134,20 +156,21 @@ pub(super) struct Tally {
 impl Tally {
     pub(super) fn add(&mut self, sample: &IntervalSample) {
         self.samples += 1;
-        let mut check =
-            derive(u64::from(sample.interval), &[u64::from(sample.stage), sample.start_ns, sample.length_ns]);
+        let mut check = derive(
+            u64::from(sample.interval),
+            &[u64::from(sample.stage), sample.start_ns, sample.length_ns],
+        );
         for op in &sample.ops {
             let errors = op.error_count();
             self.ios += op.ios;
             self.bytes += op.bytes;
             self.errors += errors;
-            let words = op
-                .latency
-                .0
-                .chunks(8)
-                .map(|bytes| bytes.iter().rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte)));
-            let latency =
-                words.fold(0u64, |sum, word| (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29));
+            let words = op.latency.0.chunks(8).map(|bytes| {
+                bytes.iter().rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte))
+            });
+            let latency = words.fold(0u64, |sum, word| {
+                (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+            });
             check = derive(check, &[op.ios, op.bytes, errors, latency]);
         }
         self.check = self.check.wrapping_add(check);

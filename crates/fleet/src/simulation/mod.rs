@@ -1,8 +1,11 @@
-//! Whole fleets in virtual time: the real coordinator and the decisions of real agents over simulated links, clocks and mishaps.
+//! Whole fleets in virtual time: the real coordinator and the decisions of real agents over
+//! simulated links, clocks and mishaps.
 //!
-//! One seed says everything that happens: how hosts are reached, what their clocks show, what breaks and when. [`world`] lets it happen,
-//! event by event; [`invariants`] says what must hold afterwards, whatever happened. What the threads of an agent do in real time is played by
-//! [`agent`]; what they decide is `agent::state`, as in a real one. `cargo xtask soak` runs seeds by the million.
+//! One seed says everything that happens: how hosts are reached, what their clocks show, what
+//! breaks and when. [`world`] lets it happen, event by event; [`invariants`] says what must hold
+//! afterwards, whatever happened. What the threads of an agent do in real time is played by
+//! [`agent`]; what they decide is `agent::state`, as in a real one. `cargo xtask soak` runs seeds
+//! by the million.
 
 mod agent;
 mod clock;

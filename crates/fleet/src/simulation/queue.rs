@@ -3,17 +3,20 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// What lies within so many ns is sorted together: about a millisecond. A single heap of what a fleet of thousands has before it does not fit into
-/// a processor's nearest caches, and everything that happens goes through it twice.
+/// What lies within so many ns is sorted together: about a millisecond. A single heap of what a
+/// fleet of thousands has before it does not fit into a processor's nearest caches, and everything
+/// that happens goes through it twice.
 const BUCKET_BITS: u32 = 20;
 
 /// Instant, number and place.
 type Entry = Reverse<(u64, u64, u32)>;
 
-/// Things that will happen, and the instant of the last that did. Of several at one instant, the one that was planned first comes first.
+/// Things that will happen, and the instant of the last that did. Of several at one instant, the
+/// one that was planned first comes first.
 #[derive(Debug)]
 pub(super) struct Queue<T> {
-    /// What comes next. The things themselves stay where they are, because messages are large and a heap moves what it holds.
+    /// What comes next. The things themselves stay where they are, because messages are large and
+    /// a heap moves what it holds.
     heap: BinaryHeap<Entry>,
     /// The bucket that the heap is of: everything before its end is in the heap.
     bucket: u64,
@@ -28,7 +31,15 @@ pub(super) struct Queue<T> {
 impl<T> Queue<T> {
     pub(super) fn new() -> Queue<T> {
         let (heap, later) = (BinaryHeap::new(), BTreeMap::new());
-        Queue { heap, bucket: 0, later, things: Vec::new(), free: Vec::new(), planned: 0, now_ns: 0 }
+        Queue {
+            heap,
+            bucket: 0,
+            later,
+            things: Vec::new(),
+            free: Vec::new(),
+            planned: 0,
+            now_ns: 0,
+        }
     }
 
     /// True time, in ns since the simulation began.
@@ -72,7 +83,9 @@ mod tests {
     #[test]
     fn things_happen_in_order_and_at_one_instant_as_they_were_planned() {
         let mut queue = Queue::new();
-        [(5, "c"), (3, "a"), (5, "d"), (3, "b")].into_iter().for_each(|(at_ns, what)| queue.plan(at_ns, what));
+        [(5, "c"), (3, "a"), (5, "d"), (3, "b")]
+            .into_iter()
+            .for_each(|(at_ns, what)| queue.plan(at_ns, what));
         assert_eq!([queue.next(), queue.next()], [Some("a"), Some("b")]);
         queue.plan(1, "late");
         assert_eq!((queue.next(), queue.now_ns()), (Some("late"), 3));

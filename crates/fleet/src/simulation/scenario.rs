@@ -8,8 +8,8 @@ use super::{MILLI, SECOND};
 use model::HostPlan;
 use model::Scale;
 use model::plan::{
-    EngineSettings, Extent, FleetPolicy, HostStage, Part, Plan, PlannedTarget, Stage, StageKind, Stop, Target,
-    TargetFile, Work, Worker,
+    EngineSettings, Extent, FleetPolicy, HostStage, Part, Plan, PlannedTarget, Stage, StageKind,
+    Stop, Target, TargetFile, Work, Worker,
 };
 use model::rng::{Rng, derive};
 use model::spec::{Access, Backend, OnLostHost};
@@ -44,7 +44,8 @@ pub(super) struct HostScript {
 /// What befalls a host or its stream, in ns of true time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mishap {
-    /// It ends. Its system closes the stream so much later, because it goes on, or starts again; `None` is never.
+    /// It ends. Its system closes the stream so much later, because it goes on, or starts again;
+    /// `None` is never.
     Dies { at_ns: u64, closed_after_ns: Option<u64> },
     /// The stream breaks in the middle of what is under way.
     Breaks { at_ns: u64 },
@@ -85,10 +86,17 @@ pub(super) enum Weather {
 }
 
 impl Scenario {
-    /// The fleet of `seed`. With another `attempt`, the same plan meets another fate; only these of its stages run, or all.
-    pub(super) fn of_seed(seed: u64, attempt: u32, stages_left: Option<&[u32]>, weather: Weather) -> Scenario {
+    /// The fleet of `seed`. With another `attempt`, the same plan meets another fate; only these of
+    /// its stages run, or all.
+    pub(super) fn of_seed(
+        seed: u64,
+        attempt: u32,
+        stages_left: Option<&[u32]>,
+        weather: Weather,
+    ) -> Scenario {
         let mut shape = Rng::new(derive(seed, &[1]));
-        let hosts = if shape.below(50) == 0 { 20 + shape.below(50) } else { 1 + shape.below(7) } as u32;
+        let hosts =
+            if shape.below(50) == 0 { 20 + shape.below(50) } else { 1 + shape.below(7) } as u32;
         let stages = 1 + shape.below(4);
         let size = Size {
             hosts,
@@ -102,11 +110,13 @@ impl Scenario {
         };
         let mut scenario = Scenario::calm(seed, &size, policy);
         if stages > 1 && derive(seed, &[8]).is_multiple_of(2) {
-            (scenario.plan.stages[0].kind, scenario.plan.stages[0].point) = (StageKind::Prepare, None);
+            (scenario.plan.stages[0].kind, scenario.plan.stages[0].point) =
+                (StageKind::Prepare, None);
         }
         let mut tree = Rng::new(derive(seed, &[7]));
         if tree.below(2) == 0 {
-            // The slowest links over more levels than three or four would be a silence that is too long.
+            // The slowest links over more levels than three or four would be a silence that is too
+            // long.
             scenario.fanout = if hosts > 8 { 4 } else { 2 } + tree.below(4) as usize;
         }
         scenario.cut_into_layouts(&size);
@@ -115,8 +125,9 @@ impl Scenario {
         }
         let mut fate = Rng::new(derive(seed, &[2, u64::from(attempt)]));
         // About as long as the run takes, so that mishaps strike everywhere.
-        let span_ns = scenario.stages.iter().map(|stage| size.stages_ns[*stage as usize]).sum::<u64>()
-            + (stages + 1) * 700 * MILLI;
+        let span_ns =
+            scenario.stages.iter().map(|stage| size.stages_ns[*stage as usize]).sum::<u64>()
+                + (stages + 1) * 700 * MILLI;
         for host in &mut scenario.hosts {
             host.vary(&mut fate);
             if weather == Weather::Foul {
@@ -126,7 +137,8 @@ impl Scenario {
         scenario.hang_only_where_time_ends_it();
         let at = |rng: &mut Rng| rng.below(span_ns + 1);
         let coordinator = &mut scenario.coordinator;
-        coordinator.wall_step_ns = Some((at(&mut fate), fate.below(7_200 * SECOND) as i64 - 3_600 * SECOND as i64));
+        coordinator.wall_step_ns =
+            Some((at(&mut fate), fate.below(7_200 * SECOND) as i64 - 3_600 * SECOND as i64));
         if weather == Weather::Foul {
             match fate.below(12) {
                 0 => coordinator.interrupted_at_ns = Some(at(&mut fate)),
@@ -142,7 +154,8 @@ impl Scenario {
         scenario
     }
 
-    /// Gives some seeds scenarios with layouts, one after the other or in turns, whose stages do amounts: each host takes its own time for each.
+    /// Gives some seeds scenarios with layouts, one after the other or in turns, whose stages do
+    /// amounts: each host takes its own time for each.
     fn cut_into_layouts(&mut self, size: &Size) {
         let mut rng = Rng::new(derive(self.seed, &[11]));
         let stages = self.plan.stages.len() as u32;
@@ -154,7 +167,8 @@ impl Scenario {
             stage.works.iter_mut().for_each(|work| work.stop = Stop::Amount);
         }
         for host in &mut self.hosts {
-            // Most are about as fast as all others; some take many times as long, each in other stages.
+            // Most are about as fast as all others; some take many times as long, each in other
+            // stages.
             let mut own_ns = |ns: &u64| ns * if rng.below(3) == 0 { 1 + rng.below(12) } else { 1 };
             let durations_ns = size.stages_ns.iter().map(&mut own_ns).collect();
             host.load = host.load.clone().lasting(durations_ns);
@@ -165,7 +179,8 @@ impl Scenario {
     pub(super) fn lay_out(&mut self, layouts: u32, in_turns: bool) {
         let stages = self.plan.stages.len() as u32;
         let layouts = layouts.clamp(1, stages);
-        let layout_of = |stage: u32| if in_turns { stage % layouts } else { stage * layouts / stages };
+        let layout_of =
+            |stage: u32| if in_turns { stage % layouts } else { stage * layouts / stages };
         let part = |number: u32| Part {
             stages: (0..stages).filter(|stage| layout_of(*stage) == number).collect(),
             targets: 0..0,
@@ -176,7 +191,8 @@ impl Scenario {
         self.plan.hosts.iter_mut().for_each(|host| host.parts = parts.clone());
     }
 
-    /// A host that never says that its amount is done is given up by its engine, whose patience is not simulated.
+    /// A host that never says that its amount is done is given up by its engine, whose patience is
+    /// not simulated.
     fn hang_only_where_time_ends_it(&mut self) {
         for host in &mut self.hosts {
             let is_timed = |stage: &u32| self.plan.stages[*stage as usize].stop().time().is_some();
@@ -219,10 +235,13 @@ impl Scenario {
         let script = &self.coordinator;
         let is_calm = |host: &HostScript| {
             let temper = &host.temper;
-            let fails = temper.refuses || [temper.fails, temper.fails_to_arm, temper.hangs] != [None; 3];
+            let fails =
+                temper.refuses || [temper.fails, temper.fails_to_arm, temper.hangs] != [None; 3];
             host.mishap.is_none()
                 && !fails
-                && [&host.down, &host.up].iter().all(|line| line.cut.is_none() && line.late_ppm == 0)
+                && [&host.down, &host.up]
+                    .iter()
+                    .all(|line| line.cut.is_none() && line.late_ppm == 0)
         };
         let strikes = [script.interrupted_at_ns, script.dies_at_ns, script.records] != [None; 3];
         script.stalls.is_none() && !strikes && self.hosts.iter().all(is_calm)
@@ -232,8 +251,10 @@ impl Scenario {
 impl HostScript {
     /// Gives it a clock and links of its own.
     fn vary(&mut self, rng: &mut Rng) {
-        self.time =
-            HostTime { offset_ns: rng.below(48 * 3_600 * SECOND), drift_ppb: rng.below(1_000_001) as i64 - 500_000 };
+        self.time = HostTime {
+            offset_ns: rng.below(48 * 3_600 * SECOND),
+            drift_ppb: rng.below(1_000_001) as i64 - 500_000,
+        };
         self.temper.wakes_late_ns = rng.below(2 * MILLI);
         for line in [&mut self.down, &mut self.up] {
             let most_ns = [MILLI, 150 * MILLI][rng.below(2) as usize];
@@ -248,8 +269,13 @@ impl HostScript {
         let until_ns = at_ns + 1 + rng.below(25 * SECOND);
         let stage = Some(rng.below(stages) as u32);
         match rng.below(48) {
-            0 => self.mishap = Some(Mishap::Dies { at_ns, closed_after_ns: Some(rng.below(SECOND)) }),
-            1 => self.mishap = Some(Mishap::Dies { at_ns, closed_after_ns: Some(rng.below(40 * SECOND)) }),
+            0 => {
+                self.mishap = Some(Mishap::Dies { at_ns, closed_after_ns: Some(rng.below(SECOND)) })
+            }
+            1 => {
+                self.mishap =
+                    Some(Mishap::Dies { at_ns, closed_after_ns: Some(rng.below(40 * SECOND)) })
+            }
             2 => self.mishap = Some(Mishap::Dies { at_ns, closed_after_ns: None }),
             3 => self.mishap = Some(Mishap::Breaks { at_ns }),
             4 => self.mishap = Some(Mishap::Stalls { from_ns: at_ns, until_ns }),
@@ -310,11 +336,16 @@ fn work(stop: Stop) -> Work {
 
 /// Gives every host two workers on a simulated device, and the engine's samples of them.
 pub(super) fn with_engines(scenario: &mut Scenario) {
-    for (number, (host, script)) in scenario.plan.hosts.iter_mut().zip(&mut scenario.hosts).enumerate() {
+    for (number, (host, script)) in
+        scenario.plan.hosts.iter_mut().zip(&mut scenario.hosts).enumerate()
+    {
         let size = Bytes(64 << 20);
         let path = "sim:constant,service=2ms,servers=4,capacity=64MiB".to_owned();
-        host.targets =
-            vec![Target { path: path.clone(), kind: PlannedTarget::Simulated, files: vec![TargetFile { path, size }] }];
+        host.targets = vec![Target {
+            path: path.clone(),
+            kind: PlannedTarget::Simulated,
+            files: vec![TargetFile { path, size }],
+        }];
         let share = |worker: u64, stage: usize| Worker {
             work: 0,
             seed: derive(scenario.seed, &[number as u64, worker, stage as u64]),

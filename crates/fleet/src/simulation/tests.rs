@@ -22,7 +22,10 @@ fn play(scenario: &Scenario) -> (Outcome, Record) {
 fn hold(scenario: &Scenario) -> (Outcome, Record) {
     let (outcome, record) = play(scenario);
     if let Err(what) = invariants::check(scenario, &outcome, &record) {
-        panic!("seed {}: {what}; see it with `cargo xtask soak --first {} --seeds 1`", scenario.seed, scenario.seed);
+        panic!(
+            "seed {}: {what}; see it with `cargo xtask soak --first {} --seeds 1`",
+            scenario.seed, scenario.seed
+        );
     }
     (outcome, record)
 }
@@ -36,8 +39,11 @@ fn soak(seed: u64) -> u64 {
         let scenario = Scenario::of_seed(seed, attempt, left.as_deref(), weather);
         let (outcome, record) = hold(&scenario);
         happened += outcome.happened;
-        let complete = |stage: &u32| record.stage(*stage).is_some_and(|stage| stage.end == Some(StageEnd::Complete));
-        let next: Vec<u32> = scenario.stages.iter().copied().filter(|stage| !complete(stage)).collect();
+        let complete = |stage: &u32| {
+            record.stage(*stage).is_some_and(|stage| stage.end == Some(StageEnd::Complete))
+        };
+        let next: Vec<u32> =
+            scenario.stages.iter().copied().filter(|stage| !complete(stage)).collect();
         if next.is_empty() {
             return happened;
         }
@@ -62,9 +68,13 @@ fn whatever_goes_wrong_the_invariants_hold_and_what_is_left_completes() {
 
 /// Hosts that are slow in every stage of every layout, each by another factor.
 fn slow_hosts(seed: u64, in_turns: bool) -> Scenario {
-    let size =
-        Size { hosts: 4, stages_ns: vec![SECOND, 300 * MILLI, 2 * SECOND, SECOND, 100 * MILLI], interval_ns: SECOND };
-    let policy = FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(5) };
+    let size = Size {
+        hosts: 4,
+        stages_ns: vec![SECOND, 300 * MILLI, 2 * SECOND, SECOND, 100 * MILLI],
+        interval_ns: SECOND,
+    };
+    let policy =
+        FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(5) };
     let mut scenario = Scenario::calm(seed, &size, policy);
     scenario.lay_out(2 + (seed % 3) as u32, in_turns);
     for stage in &mut scenario.plan.stages {
@@ -72,7 +82,8 @@ fn slow_hosts(seed: u64, in_turns: bool) -> Scenario {
     }
     for (host, script) in (0u64..).zip(&mut scenario.hosts) {
         let slow = |(stage, ns): (u64, &u64)| ns * (1 + (seed + host * 7 + stage * 3) % 40);
-        script.load = script.load.clone().lasting((0u64..).zip(&size.stages_ns).map(slow).collect());
+        script.load =
+            script.load.clone().lasting((0u64..).zip(&size.stages_ns).map(slow).collect());
         script.temper.pause_ns = SECOND * (1 + (seed + host) % 4);
     }
     scenario
@@ -84,7 +95,8 @@ fn no_layout_is_given_back_while_a_host_however_slow_has_a_stage_of_it() {
     for seed in 0..200 {
         let (outcome, record) = hold(&slow_hosts(seed, seed % 2 == 0));
         assert_eq!(record.end.clone().map(|(_, end)| end), Some(RunEnd::Complete), "seed {seed}");
-        given_back += outcome.deeds.iter().filter(|(_, deed)| matches!(deed, Deed::GivesBack { .. })).count();
+        given_back +=
+            outcome.deeds.iter().filter(|(_, deed)| matches!(deed, Deed::GivesBack { .. })).count();
     }
     assert!(given_back > 200 * 4, "{given_back}");
 }
@@ -125,7 +137,9 @@ fn over_a_tree_the_result_is_the_same_to_the_bit() {
         for fanout in if flat.plan.hosts.len() > 8 { [4, 9] } else { [2, 3] } {
             let tree = shape(fanout);
             assert_eq!(measured(&tree), measured(&flat), "seed {seed}, fanout {fanout}");
-            let ends = |record: &Record| record.stages.iter().map(|stage| stage.end.clone()).collect::<Vec<_>>();
+            let ends = |record: &Record| {
+                record.stages.iter().map(|stage| stage.end.clone()).collect::<Vec<_>>()
+            };
             assert_eq!(ends(&tree), ends(&flat));
             assert_eq!(tree.end.map(|(_, end)| end), flat.end.clone().map(|(_, end)| end));
         }
@@ -136,7 +150,11 @@ fn over_a_tree_the_result_is_the_same_to_the_bit() {
 #[test]
 fn a_relay_that_dies_takes_exactly_those_below_it_with_it() {
     let size = Size { hosts: 13, stages_ns: vec![20 * SECOND], interval_ns: SECOND };
-    let policy = FleetPolicy { on_lost_host: OnLostHost::Continue, quorum: 1, lost_after: Nanos::seconds(3) };
+    let policy = FleetPolicy {
+        on_lost_host: OnLostHost::Continue,
+        quorum: 1,
+        lost_after: Nanos::seconds(3),
+    };
     let scenario = Scenario { fanout: 3, ..Scenario::calm(3, &size, policy) };
     // The branches are 0 to 3, 4 to 7 and 8 to 12; of the last, 9, 10 and 11 with 12 are below 8.
     for (relay, closed_after_ns, lost) in [
@@ -151,39 +169,57 @@ fn a_relay_that_dies_takes_exactly_those_below_it_with_it() {
         assert_eq!(record.end.clone().map(|(_, end)| end), Some(RunEnd::Complete));
         let given_up: Vec<usize> = (0..13).filter(|host| outcome.hosts[*host].is_lost).collect();
         assert_eq!(given_up, lost);
-        let mut named: Vec<u32> =
-            record.notes.iter().filter(|note| note.kind == NoteKind::HostLost).map(|note| note.host).collect();
+        let mut named: Vec<u32> = record
+            .notes
+            .iter()
+            .filter(|note| note.kind == NoteKind::HostLost)
+            .map(|note| note.host)
+            .collect();
         named.sort_unstable();
         assert_eq!(named, lost.iter().map(|host| *host as u32).collect::<Vec<_>>());
         if closed_after_ns.is_some() {
             let told = |host: usize| {
-                record.notes.iter().find(|note| note.host as usize == host).map(|note| note.detail.clone())
+                record
+                    .notes
+                    .iter()
+                    .find(|note| note.host as usize == host)
+                    .map(|note| note.detail.clone())
             };
             assert_eq!(told(lost[1]), Some(format!("h{}: its relay h{relay} was lost", lost[1])));
             // Nobody loads on without a relay.
-            let ends_ns = |host: &usize| outcome.hosts[*host].loads.last().and_then(|span| span.until_ns);
+            let ends_ns =
+                |host: &usize| outcome.hosts[*host].loads.last().and_then(|span| span.until_ns);
             assert!(lost.iter().all(|host| ends_ns(host).is_some_and(|ns| ns < 6 * SECOND)));
         }
     }
 }
 
-/// What befell hosts that were lost, over many seeds: all of it has to occur, or the invariants hold for nothing.
+/// What befell hosts that were lost, over many seeds: all of it has to occur, or the invariants
+/// hold for nothing.
 #[test]
 fn lost_hosts_come_back_in_the_sun_and_in_the_rain() {
     let (mut returned, mut over_trees, mut again, mut in_vain, mut completed) = (0, 0, 0, 0, 0);
     for seed in 0..1_500 {
         let mut scenario = Scenario::of_seed(seed, 0, None, Weather::Foul);
-        scenario.plan.fleet = FleetPolicy { on_lost_host: OnLostHost::Continue, quorum: 1, ..scenario.plan.fleet };
+        scenario.plan.fleet =
+            FleetPolicy { on_lost_host: OnLostHost::Continue, quorum: 1, ..scenario.plan.fleet };
         let (_, record) = hold(&scenario);
         let said = |kind: NoteKind, host: u32| {
-            record.notes.iter().filter(|note| note.kind == kind && note.host == host && note.stage.is_some()).count()
+            record
+                .notes
+                .iter()
+                .filter(|note| note.kind == kind && note.host == host && note.stage.is_some())
+                .count()
         };
         let hosts = scenario.hosts.len() as u32;
-        let back: Vec<u32> = (0..hosts).filter(|host| said(NoteKind::HostReturned, *host) > 0).collect();
+        let back: Vec<u32> =
+            (0..hosts).filter(|host| said(NoteKind::HostReturned, *host) > 0).collect();
         returned += back.len();
         over_trees += if scenario.fanout < hosts as usize { back.len() } else { 0 };
         again += back.iter().filter(|host| said(NoteKind::HostLost, **host) > 1).count();
-        in_vain += (0..hosts).filter(|host| said(NoteKind::HostLost, *host) > 0 && !back.contains(host)).count();
+        in_vain += (0..hosts)
+            .filter(|host| said(NoteKind::HostLost, *host) > 0 && !back.contains(host))
+            .count();
         let is_complete = record.end.as_ref().is_some_and(|(_, end)| *end == RunEnd::Complete);
         completed += usize::from(is_complete && !back.is_empty());
     }
@@ -194,15 +230,23 @@ fn lost_hosts_come_back_in_the_sun_and_in_the_rain() {
 /// A layout that is written anew by one host is on record once, of the first time.
 #[test]
 fn a_host_that_is_lost_while_the_layout_is_written_writes_it_again_and_is_in_the_next_point() {
-    let policy = FleetPolicy { on_lost_host: OnLostHost::Continue, quorum: 1, lost_after: Nanos::seconds(3) };
+    let policy = FleetPolicy {
+        on_lost_host: OnLostHost::Continue,
+        quorum: 1,
+        lost_after: Nanos::seconds(3),
+    };
     let size = Size { hosts: 3, stages_ns: vec![5 * SECOND; 8], interval_ns: SECOND };
     let mut came_back = 0;
     for seed in 0..50 {
         let mut scenario = Scenario::calm(seed, &size, policy);
         (scenario.plan.stages[0].kind, scenario.plan.stages[0].point) = (StageKind::Prepare, None);
-        scenario.hosts[1].mishap = Some(Mishap::Dies { at_ns: 3 * SECOND, closed_after_ns: Some(0) });
+        scenario.hosts[1].mishap =
+            Some(Mishap::Dies { at_ns: 3 * SECOND, closed_after_ns: Some(0) });
         let (outcome, record) = hold(&scenario);
-        let Some(back) = record.notes.iter().find(|note| note.kind == NoteKind::HostReturned) else { continue };
+        let Some(back) = record.notes.iter().find(|note| note.kind == NoteKind::HostReturned)
+        else {
+            continue;
+        };
         came_back += 1;
         let samples = |stage: u32| {
             let of_stage = record.stage(stage).into_iter().flat_map(|stage| &stage.samples);
@@ -210,11 +254,17 @@ fn a_host_that_is_lost_while_the_layout_is_written_writes_it_again_and_is_in_the
         };
         assert!(samples(0) <= 3, "seed {seed}: only what it had written when it was lost");
         let sent = outcome.hosts[1].sampled[0].samples;
-        assert!(sent as usize > samples(0) + 5, "seed {seed}: it wrote it all again, in {sent} samples");
+        assert!(
+            sent as usize > samples(0) + 5,
+            "seed {seed}: it wrote it all again, in {sent} samples"
+        );
         let from = back.stage.expect("a stage");
         let next_loss = record.notes.iter().filter(|note| note.kind == NoteKind::HostLost).nth(1);
         let until = next_loss.and_then(|note| note.stage).unwrap_or(8);
-        assert!((from..until).all(|stage| samples(stage) == 6), "seed {seed}: from {from} to {until}");
+        assert!(
+            (from..until).all(|stage| samples(stage) == 6),
+            "seed {seed}: from {from} to {until}"
+        );
     }
     assert!(came_back > 10, "{came_back}");
 }
@@ -234,10 +284,15 @@ fn engines_in_virtual_time_lose_no_request_on_the_way() {
 /// Far links, clocks that are off and hosts that wake late: all hear of the common end in time.
 #[test]
 fn a_stage_that_is_found_steady_ends_with_the_same_whole_interval_on_all_hosts() {
-    let policy = FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10) };
+    let policy =
+        FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10) };
     let steady = Steady::new(Nanos::seconds(4), Nanos::seconds(30), Nanos(200 * MILLI));
     for seed in 0..100 {
-        let size = Size { hosts: 1 + (seed % 7) as u32, stages_ns: vec![30 * SECOND], interval_ns: 200 * MILLI };
+        let size = Size {
+            hosts: 1 + (seed % 7) as u32,
+            stages_ns: vec![30 * SECOND],
+            interval_ns: 200 * MILLI,
+        };
         let mut scenario = Scenario::calm(seed, &size, policy);
         scenario
             .plan
@@ -249,13 +304,17 @@ fn a_stage_that_is_found_steady_ends_with_the_same_whole_interval_on_all_hosts()
         let worker = Worker { work: 0, seed: 0, turn: (0, 1), extents: Vec::new(), files: None };
         for host in &mut scenario.plan.hosts {
             let workers = vec![worker.clone()];
-            host.stages = vec![HostStage { stage: 0, kind: stage.kind, works: stage.works.clone(), workers }];
+            host.stages =
+                vec![HostStage { stage: 0, kind: stage.kind, works: stage.works.clone(), workers }];
         }
         let (_, record) = play(&scenario);
         let told = &record.stages[0];
         assert_eq!(told.end, Some(StageEnd::Complete), "seed {seed}");
         let whole = |host: u32| {
-            let load = told.samples.iter().filter(|sample| sample.host == host && sample.phase == Phase::Load);
+            let load = told
+                .samples
+                .iter()
+                .filter(|sample| sample.host == host && sample.phase == Phase::Load);
             load.inspect(|sample| assert_eq!(sample.length_ns, 200 * MILLI, "seed {seed}")).count()
         };
         let counts: Vec<usize> = (0..size.hosts).map(whole).collect();
@@ -271,7 +330,8 @@ fn the_same_seed_is_the_same_run() {
     assert_ne!(play(&scenario).1, play(&Scenario::of_seed(8, 0, None, Weather::Foul)).1);
 }
 
-/// What `cargo xtask soak` runs: `PLIMSOLL_SOAK_SEEDS` seeds from `PLIMSOLL_SOAK_FIRST` on; a few without it.
+/// What `cargo xtask soak` runs: `PLIMSOLL_SOAK_SEEDS` seeds from `PLIMSOLL_SOAK_FIRST` on; a few
+/// without it.
 #[test]
 fn soak_seeds() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());

@@ -159,7 +159,11 @@ pub(super) fn run(scenario: &Scenario, record: &mut dyn FnMut(&Event)) -> Outcom
 }
 
 /// The same, where somebody hears all that the coordinator is told.
-pub(super) fn run_overheard(scenario: &Scenario, record: &mut dyn FnMut(&Event), told: Option<Told<'_>>) -> Outcome {
+pub(super) fn run_overheard(
+    scenario: &Scenario,
+    record: &mut dyn FnMut(&Event),
+    told: Option<Told<'_>>,
+) -> Outcome {
     let mut world = World { told, ..World::new(scenario, record) };
     world.set_up();
     while let Some(what) = world.queue.next()
@@ -169,11 +173,15 @@ pub(super) fn run_overheard(scenario: &Scenario, record: &mut dyn FnMut(&Event),
         world.happen(what);
     }
     let (sides, mut outcome) = (world.sides, world.outcome);
-    outcome.hosts = sides.into_iter().map(|side| HostOutcome { sampled: side.agent.sampled, ..side.outcome }).collect();
+    outcome.hosts = sides
+        .into_iter()
+        .map(|side| HostOutcome { sampled: side.agent.sampled, ..side.outcome })
+        .collect();
     outcome
 }
 
-/// A decision of the coordinator. A function of its own, so that `cargo xtask soak --scale` can count the instructions in it alone.
+/// A decision of the coordinator. A function of its own, so that `cargo xtask soak --scale` can
+/// count the instructions in it alone.
 #[inline(never)]
 fn decide(coordinator: &mut Coordinator, input: Input, now: Now) -> Vec<Action> {
     coordinator.step(input, now)
@@ -213,14 +221,25 @@ impl<'a> World<'a> {
         World {
             scenario,
             queue: Queue::new(),
-            coordinator: Some(Coordinator::new(&scenario.plan, &scenario.stages, Reach::Remote, false)),
+            coordinator: Some(Coordinator::new(
+                &scenario.plan,
+                &scenario.stages,
+                Reach::Remote,
+                false,
+            )),
             sides: scenario.hosts.iter().enumerate().map(side).collect(),
             root: Tree::new(scenario.hosts.len(), scenario.fanout),
             places: places(scenario.hosts.len(), scenario.fanout),
             record,
             told: None,
             recorded: 0,
-            outcome: Outcome { end: None, hosts: Vec::new(), agreed_ns: Vec::new(), deeds: Vec::new(), happened: 0 },
+            outcome: Outcome {
+                end: None,
+                hosts: Vec::new(),
+                agreed_ns: Vec::new(),
+                deeds: Vec::new(),
+                happened: 0,
+            },
             rng: Rng::new(derive(scenario.seed, &[6])),
             later: Rng::new(derive(scenario.seed, &[9])),
         }
@@ -229,10 +248,17 @@ impl<'a> World<'a> {
     fn set_up(&mut self) {
         let script = self.scenario.coordinator;
         for host in 0..self.sides.len() {
-            self.send(host, ToAgent::Welcome { lost_after_ns: self.scenario.plan.fleet.lost_after.0 });
+            self.send(
+                host,
+                ToAgent::Welcome { lost_after_ns: self.scenario.plan.fleet.lost_after.0 },
+            );
             match self.sides[host].mishap {
-                Some(Mishap::Dies { at_ns, .. }) => self.queue.plan(at_ns, What::Dies { host, life: 0 }),
-                Some(Mishap::Breaks { at_ns }) => self.queue.plan(at_ns, What::Breaks { host, life: 0 }),
+                Some(Mishap::Dies { at_ns, .. }) => {
+                    self.queue.plan(at_ns, What::Dies { host, life: 0 })
+                }
+                Some(Mishap::Breaks { at_ns }) => {
+                    self.queue.plan(at_ns, What::Breaks { host, life: 0 })
+                }
                 Some(Mishap::Stalls { .. }) | None => {}
             }
         }
@@ -246,7 +272,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// What happens to somebody who stands still happens when he goes on; everything else happens now.
+    /// What happens to somebody who stands still happens when he goes on; everything else happens
+    /// now.
     fn happen(&mut self, what: What) {
         let now_ns = self.queue.now_ns();
         if self.is_of_an_earlier_life(&what) {
@@ -274,8 +301,11 @@ impl<'a> World<'a> {
                 if let Some((from_ns, until_ns)) = self.scenario.coordinator.stalls
                     && (from_ns..until_ns).contains(&now_ns)
                 {
-                    // What came is stamped by a thread of its own; what the machine itself held up is not. A seed has it one way.
-                    let stamp = |at_ns: Option<u64>| at_ns.or(self.scenario.seed.is_multiple_of(2).then_some(now_ns));
+                    // What came is stamped by a thread of its own; what the machine itself held up
+                    // is not. A seed has it one way.
+                    let stamp = |at_ns: Option<u64>| {
+                        at_ns.or(self.scenario.seed.is_multiple_of(2).then_some(now_ns))
+                    };
                     let what = match what {
                         What::Word { host, life, message, at_ns } => {
                             What::Word { host, life, message, at_ns: stamp(at_ns) }
@@ -325,10 +355,13 @@ impl<'a> World<'a> {
         match effect {
             Effect::Say(message) => {
                 if let Some(at_ns) = side.up.arrival(now_ns) {
-                    self.queue.plan(at_ns, What::Word { host, life: side.life, message, at_ns: None });
+                    self.queue
+                        .plan(at_ns, What::Word { host, life: side.life, message, at_ns: None });
                 }
             }
-            Effect::Wake { at_ns, epoch } => self.queue.plan(at_ns, What::Wake { host, life: side.life, epoch }),
+            Effect::Wake { at_ns, epoch } => {
+                self.queue.plan(at_ns, What::Wake { host, life: side.life, epoch })
+            }
             Effect::Look { at_ns } => self.queue.plan(at_ns, What::Look { host, life: side.life }),
             Effect::LoadOn { stage, agreed_ns } => {
                 // Nobody agreed on an instant with a host that lays its data out anew.
@@ -387,8 +420,11 @@ impl<'a> World<'a> {
         if self.coordinator.take().is_some() {
             let heads: Vec<usize> = self.root.branches().map(|hosts| hosts.start).collect();
             let returned = (0..self.sides.len()).filter(|host| self.sides[*host].life > 0);
-            let ends: Vec<usize> =
-                heads.into_iter().filter(|head| self.sides[*head].life == 0).chain(returned).collect();
+            let ends: Vec<usize> = heads
+                .into_iter()
+                .filter(|head| self.sides[*head].life == 0)
+                .chain(returned)
+                .collect();
             ends.into_iter().for_each(|host| self.close_down(host));
         }
     }
@@ -407,7 +443,9 @@ impl<'a> World<'a> {
         }
         let inputs = match what {
             What::Word { host, .. } if self.sides[host].is_broken => return,
-            What::Word { host, message, at_ns, .. } => self.taken_apart(host, message, at_ns.unwrap_or(now_ns)),
+            What::Word { host, message, at_ns, .. } => {
+                self.taken_apart(host, message, at_ns.unwrap_or(now_ns))
+            }
             What::Lost { host, .. } => self.all_lost(host),
             What::Input(input) => vec![input],
             _ => {
@@ -459,7 +497,8 @@ impl<'a> World<'a> {
 
     fn emit(&mut self, event: &Event, now_ns: u64) {
         if self.scenario.coordinator.records.is_some_and(|records| self.recorded >= records) {
-            self.queue.plan(now_ns, What::Input(Input::Unrecordable("the disk is full".to_owned())));
+            self.queue
+                .plan(now_ns, What::Input(Input::Unrecordable("the disk is full".to_owned())));
             return;
         }
         self.recorded += 1;
@@ -494,10 +533,14 @@ pub(super) fn parts(plan: &Plan) -> Arc<[Part]> {
 impl Side {
     /// Notes until when there was a load, and until when there might have been one.
     fn load_off(&mut self, now_ns: u64, lost_after_ns: u64) {
-        let Some(span) = self.outcome.loads.last_mut().filter(|span| span.until_ns.is_none()) else { return };
+        let Some(span) = self.outcome.loads.last_mut().filter(|span| span.until_ns.is_none())
+        else {
+            return;
+        };
         span.until_ns = Some(now_ns);
         // An agent's clock may be 100 ppm slow.
-        let silent_ns = self.heard_ns.map(|heard_ns| heard_ns + lost_after_ns + lost_after_ns / 5_000);
+        let silent_ns =
+            self.heard_ns.map(|heard_ns| heard_ns + lost_after_ns + lost_after_ns / 5_000);
         let mut allowed_ns = silent_ns.unwrap_or(u64::MAX).min(self.closed_ns.unwrap_or(u64::MAX));
         if let Some(Mishap::Stalls { from_ns, until_ns }) = self.mishap
             && (from_ns..until_ns).contains(&allowed_ns)

@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 
 /// How many workers each host has in a stage.
 pub fn counts(plan: &Plan, stage: usize) -> Vec<usize> {
-    plan.hosts.iter().map(|host| host.stages.get(stage).map_or(0, |stage| stage.workers.len())).collect()
+    plan.hosts
+        .iter()
+        .map(|host| host.stages.get(stage).map_or(0, |stage| stage.workers.len()))
+        .collect()
 }
 
 /// A number of workers as it falls upon the hosts.
@@ -13,7 +16,8 @@ pub fn counts(plan: &Plan, stage: usize) -> Vec<usize> {
 pub struct Shared(Vec<usize>);
 
 impl Shared {
-    /// `value` workers on hosts that have so many: one after the other gets one, as long as it has more. Each that has any keeps one.
+    /// `value` workers on hosts that have so many: one after the other gets one, as long as it has
+    /// more. Each that has any keeps one.
     pub fn of(counts: &[usize], value: u64) -> Shared {
         let all: usize = counts.iter().sum();
         let mut left = usize::try_from(value).unwrap_or(usize::MAX).min(all);
@@ -30,8 +34,8 @@ impl Shared {
         Shared(shares)
     }
 
-    /// Leaves the host at `place` its share of `stage`: the first workers of it, to which the bytes of the others go in turn. At a fixed rate,
-    /// those that are left take turns.
+    /// Leaves the host at `place` its share of `stage`: the first workers of it, to which the bytes
+    /// of the others go in turn. At a fixed rate, those that are left take turns.
     pub fn leave(&self, stage: &mut HostStage, place: usize) {
         let share = self.0.get(place).copied().unwrap_or(0).min(stage.workers.len());
         let gone = stage.workers.split_off(share);
@@ -69,7 +73,12 @@ mod tests {
             extents: vec![extent(if is_shared { 0 } else { number })],
             files: None,
         };
-        HostStage { stage: 0, kind: StageKind::Measure, works: Vec::new(), workers: (0..workers).map(worker).collect() }
+        HostStage {
+            stage: 0,
+            kind: StageKind::Measure,
+            works: Vec::new(),
+            workers: (0..workers).map(worker).collect(),
+        }
     }
 
     #[test]
@@ -88,17 +97,28 @@ mod tests {
             let mut some = stage(5, false);
             Shared::of(&[5], left).leave(&mut some, 0);
             assert_eq!(some.workers.len() as u64, left);
-            let mut offsets: Vec<u64> =
-                some.workers.iter().flat_map(|worker| &worker.extents).map(|extent| extent.offset / 4096).collect();
+            let mut offsets: Vec<u64> = some
+                .workers
+                .iter()
+                .flat_map(|worker| &worker.extents)
+                .map(|extent| extent.offset / 4096)
+                .collect();
             offsets.sort_unstable();
             assert_eq!(offsets, [0, 1, 2, 3, 4]);
             // Each has as much as any other, but for one.
-            let sizes: Vec<usize> = some.workers.iter().map(|worker| worker.extents.len()).collect();
-            assert!(sizes.iter().max() <= sizes.iter().min().map(|least| least + 1).as_ref(), "{sizes:?}");
+            let sizes: Vec<usize> =
+                some.workers.iter().map(|worker| worker.extents.len()).collect();
+            assert!(
+                sizes.iter().max() <= sizes.iter().min().map(|least| least + 1).as_ref(),
+                "{sizes:?}"
+            );
         }
         let mut shared = stage(5, true);
         Shared::of(&[5], 2).leave(&mut shared, 0);
-        assert!(shared.workers.iter().all(|worker| worker.extents.len() == 1), "what all have, each has once");
+        assert!(
+            shared.workers.iter().all(|worker| worker.extents.len() == 1),
+            "what all have, each has once"
+        );
     }
 
     #[test]

@@ -26,14 +26,19 @@ impl FromStr for Bandwidth {
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let wrong = |message: String| UnitError { message, remedy: REMEDY.to_owned() };
         let trimmed = text.trim();
-        let end = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(trimmed.len());
-        let number: f64 =
-            trimmed[..end].replace('_', "").parse().map_err(|_| wrong(format!("`{text}` is not a bandwidth")))?;
+        let end = trimmed
+            .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))
+            .unwrap_or(trimmed.len());
+        let number: f64 = trimmed[..end]
+            .replace('_', "")
+            .parse()
+            .map_err(|_| wrong(format!("`{text}` is not a bandwidth")))?;
         let unit = trimmed[end..].trim();
         let unit = unit.strip_suffix("/s").unwrap_or("");
         let (prefix, scale) = match unit.strip_suffix("bit") {
             Some(prefix) => (prefix, 1.0 / 8.0),
-            // `Gb` is what some write for bits and others for bytes: eight times too much would go unseen.
+            // `Gb` is what some write for bits and others for bytes: eight times too much would go
+            // unseen.
             None => (unit.strip_suffix('B').unwrap_or("?"), 1.0),
         };
         let factor = match prefix.to_ascii_lowercase().as_str() {

@@ -1,7 +1,9 @@
-//! Other values for facts of a testbed: `--set nodes.count=8`, and the what-ifs `nodes+2, copies=2`.
+//! Other values for facts of a testbed: `--set nodes.count=8`, and the what-ifs `nodes+2,
+//! copies=2`.
 
 use super::fields::{
-    AccessSpec, CacheSpec, ClientsSpec, CpuSpec, DriveSpec, FabricSpec, NodesSpec, ProtectionSpec, TopSpec,
+    AccessSpec, CacheSpec, ClientsSpec, CpuSpec, DriveSpec, FabricSpec, NodesSpec, ProtectionSpec,
+    TopSpec,
 };
 use crate::spec::{Node, Override, Problem, Sources, Span, Table, Value, nearest, parse_value};
 use std::fmt;
@@ -55,7 +57,8 @@ impl fmt::Display for ChangeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` changes nothing; write nodes+2, ports+1, copies=2 or any FIELD=VALUE, with commas between",
+            "`{}` changes nothing; write nodes+2, ports+1, copies=2 or any FIELD=VALUE, with \
+             commas between",
             self.0
         )
     }
@@ -103,13 +106,20 @@ impl FromStr for WhatIf {
     type Err = ChangeError;
 
     fn from_str(text: &str) -> Result<Self, ChangeError> {
-        let changes = text.split(',').map(str::parse).collect::<Result<Vec<Change>, ChangeError>>()?;
+        let changes =
+            text.split(',').map(str::parse).collect::<Result<Vec<Change>, ChangeError>>()?;
         Ok(WhatIf { name: text.trim().to_owned(), changes })
     }
 }
 
-/// Puts the change into the tree; what it names must exist, what it says is checked when the tree is read.
-pub(super) fn apply(root: &mut Table, change: &Change, sources: &mut Sources, problems: &mut Vec<Problem>) {
+/// Puts the change into the tree; what it names must exist, what it says is checked when the tree
+/// is read.
+pub(super) fn apply(
+    root: &mut Table,
+    change: &Change,
+    sources: &mut Sources,
+    problems: &mut Vec<Problem>,
+) {
     let base = sources.add(change.option, change.text.as_str());
     let span = base..base + change.key;
     let value = parse_value(&change.text[change.key + 1..], base + change.key + 1);
@@ -123,17 +133,25 @@ pub(super) fn apply(root: &mut Table, change: &Change, sources: &mut Sources, pr
         ["nodes", name, field] if *name != "drives" && NodesSpec::KEYS.contains(field) => {
             order.nodes(root, Some(name), None, field)
         }
-        ["nodes", "drives", field] if DriveSpec::KEYS.contains(field) => order.nodes(root, None, Some(()), field),
+        ["nodes", "drives", field] if DriveSpec::KEYS.contains(field) => {
+            order.nodes(root, None, Some(()), field)
+        }
         ["nodes", name, "drives", field] if DriveSpec::KEYS.contains(field) => {
             order.nodes(root, Some(name), Some(()), field)
         }
-        [section, field] if SECTIONS.iter().any(|(name, keys)| name == section && keys.contains(field)) => {
+        [section, field]
+            if SECTIONS.iter().any(|(name, keys)| name == section && keys.contains(field)) =>
+        {
             order.section(root, section, field)
         }
         _ => false,
     };
     if !done {
-        problems.push(Problem::new(span, format!("`{given}` names no fact of this testbed"), remedy(key)));
+        problems.push(Problem::new(
+            span,
+            format!("`{given}` names no fact of this testbed"),
+            remedy(key),
+        ));
     }
 }
 
@@ -145,7 +163,8 @@ struct Order<'a> {
 }
 
 impl Order<'_> {
-    /// Gives `field` of `table` its new value. Says true even where that was a mistake: then it has been noted.
+    /// Gives `field` of `table` its new value. Says true even where that was a mistake: then it has
+    /// been noted.
     fn put(&mut self, table: &mut Table, field: &str) -> bool {
         let old = table.get(field).map(|node| node.value.clone());
         let mut node = self.value.clone();
@@ -156,8 +175,14 @@ impl Order<'_> {
                 _ => None,
             };
             let (Some(old), Value::Integer(step)) = (old, &self.value.value) else {
-                let message = format!("nothing can be added to `{field}`: it is no whole number, or not given");
-                self.problems.push(Problem::new(self.span.clone(), message, format!("write {field}=VALUE")));
+                let message = format!(
+                    "nothing can be added to `{field}`: it is no whole number, or not given"
+                );
+                self.problems.push(Problem::new(
+                    self.span.clone(),
+                    message,
+                    format!("write {field}=VALUE"),
+                ));
                 return true;
             };
             let signed = if self.how == How::Add { *step } else { step.saturating_neg() };
@@ -178,9 +203,18 @@ impl Order<'_> {
         }
     }
 
-    /// In all groups of nodes or in the one called `name`; with `drives`, in all their drives that carry load.
-    fn nodes(&mut self, root: &mut Table, name: Option<&str>, drives: Option<()>, field: &str) -> bool {
-        let Some(Node { value: Value::Array(groups), .. }) = root.get_mut("nodes") else { return false };
+    /// In all groups of nodes or in the one called `name`; with `drives`, in all their drives that
+    /// carry load.
+    fn nodes(
+        &mut self,
+        root: &mut Table,
+        name: Option<&str>,
+        drives: Option<()>,
+        field: &str,
+    ) -> bool {
+        let Some(Node { value: Value::Array(groups), .. }) = root.get_mut("nodes") else {
+            return false;
+        };
         let mut done = false;
         for group in groups {
             let Value::Table(group) = &mut group.value else { continue };
@@ -192,7 +226,9 @@ impl Order<'_> {
                 done |= self.put(group, field);
                 continue;
             }
-            let Some(Node { value: Value::Array(drives), .. }) = group.get_mut("drives") else { continue };
+            let Some(Node { value: Value::Array(drives), .. }) = group.get_mut("drives") else {
+                continue;
+            };
             for drives in drives {
                 let Value::Table(drives) = &mut drives.value else { continue };
                 if drives.get("role").is_none_or(|role| role.label() != "boot") {
@@ -206,12 +242,15 @@ impl Order<'_> {
 
 fn remedy(key: &str) -> String {
     let mut known: Vec<String> = SHORT.iter().map(|(short, _)| (*short).to_owned()).collect();
-    let sections = SECTIONS.iter().chain(&[("nodes", NodesSpec::KEYS), ("nodes.drives", DriveSpec::KEYS)]);
+    let sections =
+        SECTIONS.iter().chain(&[("nodes", NodesSpec::KEYS), ("nodes.drives", DriveSpec::KEYS)]);
     for (section, keys) in sections {
         known.extend(keys.iter().map(|field| format!("{section}.{field}")));
     }
     match nearest(key, known.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "write nodes.FIELD, nodes.NAME.FIELD, nodes.drives.FIELD or SECTION.FIELD; docs/testbed-reference.md lists them".to_owned(),
+        None => "write nodes.FIELD, nodes.NAME.FIELD, nodes.drives.FIELD or SECTION.FIELD; \
+                 docs/testbed-reference.md lists them"
+            .to_owned(),
     }
 }

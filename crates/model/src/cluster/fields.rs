@@ -1,4 +1,5 @@
-//! Every field of a `testbed.toml`. `"auto"` means that nobody said: what rests on it is left out, or rests on a named assumption.
+//! Every field of a `testbed.toml`. `"auto"` means that nobody said: what rests on it is left out,
+//! or rests on a named assumption.
 
 use super::bandwidth::Bandwidth;
 use crate::spec::{Auto, Count, Field, FieldDoc, Given, Reader, spec_table, words};
@@ -43,7 +44,8 @@ words! {
 words! {
     /// Which copies requests of a node reach.
     pub enum CopiesUsed {
-        /// A copy on the same node wherever there is one: copies ÷ nodes of the reads, and one copy of every write.
+        /// A copy on the same node wherever there is one: copies ÷ nodes of the reads, and one copy
+        /// of every write.
         Near = "near",
         /// Any: 1 ÷ nodes of the reads, copies ÷ nodes of the writes.
         Any = "any",
@@ -93,19 +95,25 @@ spec_table! {
 spec_table! {
     /// Where requests come from and whom they reach.
     pub struct AccessSpec {
-        /// Which copies are used, where the load runs on the nodes. `"auto"`: `"near"`, the favourable case.
+        /// Which copies are used, where the load runs on the nodes. `"auto"`: `"near"`, the
+        /// favourable case.
         copies_used: Auto<CopiesUsed> = Auto::Auto,
-        /// Virtual machines on the nodes that load the cluster; a simulation has as many hosts. `"auto"`: one on each node. With clients of their own, none.
+        /// Virtual machines on the nodes that load the cluster; a simulation has as many hosts.
+        /// `"auto"`: one on each node. With clients of their own, none.
         machines: Auto<Count> = Auto::Auto,
-        /// The share of reads that the node answers that asks. `"auto"`: by `copies_used`. With clients of their own, none.
+        /// The share of reads that the node answers that asks. `"auto"`: by `copies_used`. With
+        /// clients of their own, none.
         local_reads: Auto<Percent> = Auto::Auto,
-        /// The share of writes of which one copy stays on the node that writes. `"auto"`: by `copies_used`.
+        /// The share of writes of which one copy stays on the node that writes. `"auto"`: by
+        /// `copies_used`.
         local_writes: Auto<Percent> = Auto::Auto,
         /// The share of reads that the other site answers.
         remote_site_reads: Percent = Percent::ZERO,
-        /// The share of writes that the other site has to order first, on top of the copies that go there.
+        /// The share of writes that the other site has to order first, on top of the copies that go
+        /// there.
         remote_site_writes: Percent = Percent::ZERO,
-        /// Bytes of a shared file that clients have one token for; a simulation alone asks for it. `"auto"`: 1 MiB.
+        /// Bytes of a shared file that clients have one token for; a simulation alone asks for it.
+        /// `"auto"`: 1 MiB.
         token_block: Auto<Bytes> = Auto::Auto,
     }
 }
@@ -115,11 +123,13 @@ spec_table! {
     pub struct CacheSpec {
         /// What it is for. `"auto"`: reads and writes, where drives have the role `cache`.
         kind: Auto<CacheKind> = Auto::Auto,
-        /// The share of the cache drives' capacity that keeps blocks for reads. `"auto"`: all of it.
+        /// The share of the cache drives' capacity that keeps blocks for reads. `"auto"`: all of
+        /// it.
         read_share: Auto<Percent> = Auto::Auto,
         /// The share that takes up writes before it has to destage. `"auto"`: all of it.
         write_share: Auto<Percent> = Auto::Auto,
-        /// How many copies of a block it keeps for reads. `"auto"`: as many bytes as the block takes with its protection.
+        /// How many copies of a block it keeps for reads. `"auto"`: as many bytes as the block
+        /// takes with its protection.
         read_copies: Auto<Count> = Auto::Auto,
         /// In what order it destages.
         destage: Destage = Destage::Random,
@@ -127,7 +137,8 @@ spec_table! {
 }
 
 spec_table! {
-    /// What a request costs the storage nodes' CPUs, as it was measured; core time of all nodes together.
+    /// What a request costs the storage nodes' CPUs, as it was measured; core time of all nodes
+    /// together.
     pub struct CpuSpec {
         /// For each read.
         per_read: Auto<Nanos> = Auto::Auto,
@@ -135,9 +146,11 @@ spec_table! {
         per_write: Auto<Nanos> = Auto::Auto,
         /// For each MiB that moves, besides.
         per_mib: Nanos = Nanos(0),
-        /// For each look at a directory, an inode or a token of a shared file; a simulation alone asks for it. `"auto"`: 50 µs (docs/METHOD.md has the source).
+        /// For each look at a directory, an inode or a token of a shared file; a simulation alone
+        /// asks for it. `"auto"`: 50 µs (docs/METHOD.md has the source).
         per_lookup: Auto<Nanos> = Auto::Auto,
-        /// For each change of a directory or an inode; a simulation alone asks for it. `"auto"`: 200 µs (docs/METHOD.md has the source).
+        /// For each change of a directory or an inode; a simulation alone asks for it. `"auto"`:
+        /// 200 µs (docs/METHOD.md has the source).
         per_change: Auto<Nanos> = Auto::Auto,
     }
 }
@@ -197,7 +210,8 @@ spec_table! {
 }
 
 spec_table! {
-    /// Drives that are alike, in each node of the group above: `[[nodes.drives]]`. A figure that is given here has precedence over that of the model.
+    /// Drives that are alike, in each node of the group above: `[[nodes.drives]]`. A figure that is
+    /// given here has precedence over that of the model.
     pub struct DriveSpec {
         /// What they are for.
         role: Role = Role::Capacity,
@@ -221,14 +235,15 @@ spec_table! {
 /// `docs/testbed-reference.md`: every field with its type, its default and what it means.
 pub fn reference() -> String {
     let mut page = String::from(
-        "# The fields of a testbed\n\n\
-         Generated from the types by `cargo xtask docs`; do not edit.\n\n\
-         A testbed is a TOML file that says what a cluster is made of; `plimsoll ceiling` computes from it what the cluster can carry, and \
-         `plimsoll report RUN --testbed FILE` how much of that a run reached. Nothing but the name and one group of nodes has to be there: \
-         `\"auto\"` means that nobody said, and the layer that needs it is left out, or the assumption that takes its place is printed. \
-         Sizes: `1.6TB` is a power of 1000, `128GiB` one of 1024. Bandwidths: `25Gbit/s`, `3.2GB/s`.\n\
-         Every field can be given another value with `--set`: `--set nodes.count=8`, `--set protection.copies=2`, \
-         `--set nodes.NAME.ports=4`, `--set nodes.drives.count=10` (all drives that are not `boot`).\n",
+        "# The fields of a testbed\n\nGenerated from the types by `cargo xtask docs`; do not \
+         edit.\n\nA testbed is a TOML file that says what a cluster is made of; `plimsoll \
+         ceiling` computes from it what the cluster can carry, and `plimsoll report RUN --testbed \
+         FILE` how much of that a run reached. Nothing but the name and one group of nodes has to \
+         be there: `\"auto\"` means that nobody said, and the layer that needs it is left out, or \
+         the assumption that takes its place is printed. Sizes: `1.6TB` is a power of 1000, \
+         `128GiB` one of 1024. Bandwidths: `25Gbit/s`, `3.2GB/s`.\nEvery field can be given \
+         another value with `--set`: `--set nodes.count=8`, `--set protection.copies=2`, `--set \
+         nodes.NAME.ports=4`, `--set nodes.drives.count=10` (all drives that are not `boot`).\n",
     );
     let tables = [
         ("Top of the file", TopSpec::DOC, TopSpec::reference()),

@@ -1,7 +1,9 @@
-//! What a cluster is made of, as its owner describes it in a `testbed.toml`: nodes, drives, ports, protection, cache.
+//! What a cluster is made of, as its owner describes it in a `testbed.toml`: nodes, drives, ports,
+//! protection, cache.
 //!
-//! TOML text → tree → `--set` and what-ifs ([`change`]) → typed tables ([`fields`]) → contradictions ([`check`]) → [`Cluster`], with the
-//! errors of a suite: every mistake at once, each with its place and its remedy.
+//! TOML text → tree → `--set` and what-ifs ([`change`]) → typed tables ([`fields`]) →
+//! contradictions ([`check`]) → [`Cluster`], with the errors of a suite: every mistake at once,
+//! each with its place and its remedy.
 
 pub(crate) mod bandwidth;
 mod change;
@@ -13,8 +15,8 @@ mod reference;
 pub use bandwidth::Bandwidth;
 pub use change::{Change, ChangeError, WhatIf};
 pub use fields::{
-    AccessSpec, CacheKind, CacheSpec, ClientsSpec, CopiesUsed, CpuSpec, Destage, DriveSpec, FabricSpec, NodesSpec,
-    Placement, ProtectionSpec, Role, TopSpec, reference,
+    AccessSpec, CacheKind, CacheSpec, ClientsSpec, CopiesUsed, CpuSpec, Destage, DriveSpec,
+    FabricSpec, NodesSpec, Placement, ProtectionSpec, Role, TopSpec, reference,
 };
 
 pub use figures::{Figures, fixed};
@@ -22,7 +24,8 @@ pub use reference::REFERENCE;
 
 use crate::devices::{Device, catalogue};
 use crate::spec::{
-    Auto, MAX_TEXT, Node, Problem, Reader, Sources, SpecErrors, Table, Value, nearest, parse_tree, place, read_table,
+    Auto, MAX_TEXT, Node, Problem, Reader, Sources, SpecErrors, Table, Value, nearest, parse_tree,
+    place, read_table,
 };
 
 /// A described cluster, free of contradictions.
@@ -67,7 +70,8 @@ pub struct Drives {
 const NO_NODES: &str = "the testbed has no nodes";
 
 impl Cluster {
-    /// Reads the testbed in `text`, which was found at `name`, with `changes` put in, in their order.
+    /// Reads the testbed in `text`, which was found at `name`, with `changes` put in, in their
+    /// order.
     ///
     /// # Errors
     /// Every mistake and every contradiction in the text and in the changes, not just the first.
@@ -76,14 +80,20 @@ impl Cluster {
         let mut problems = Vec::new();
         if text.len() > MAX_TEXT {
             sources.add(name, "");
-            problems.push(Problem::new(0..0, "the file is larger than 1 MiB", "name a testbed file"));
+            problems.push(Problem::new(
+                0..0,
+                "the file is larger than 1 MiB",
+                "name a testbed file",
+            ));
             return Err(SpecErrors { sources, problems });
         }
         let base = sources.add(name, text);
         let (mut root, syntax) = parse_tree(text, base);
         let broken = !syntax.is_empty();
         let grammar = "see https://toml.io for the grammar";
-        problems.extend(syntax.into_iter().map(|error| Problem::new(error.span, error.message, grammar)));
+        problems.extend(
+            syntax.into_iter().map(|error| Problem::new(error.span, error.message, grammar)),
+        );
         for wanted in changes {
             change::apply(&mut root, wanted, &mut sources, &mut problems);
         }
@@ -93,7 +103,9 @@ impl Cluster {
         }
         if broken {
             // A broken head leaves its keys to the table above, where they are strangers.
-            let caused = |message: &str| message.ends_with("is missing") || message.ends_with("is not a known field");
+            let caused = |message: &str| {
+                message.ends_with("is missing") || message.ends_with("is not a known field")
+            };
             problems.retain(|problem| !caused(&problem.message) && problem.message != NO_NODES);
         }
         if problems.is_empty() {
@@ -139,12 +151,15 @@ impl Cluster {
         matches!(self.clients.count.value, Auto::Fixed(_))
     }
 
-    /// The groups of drives with `role` that hold something, with how many of them there are in all.
+    /// The groups of drives with `role` that hold something, with how many of them there are in
+    /// all.
     pub fn drives(&self, role: Role) -> impl Iterator<Item = (u64, &Figures)> {
         let of_group = move |group: &'_ NodeGroup| group.count();
         self.nodes.iter().flat_map(move |group| {
             let drives = group.drives.iter().filter(move |drives| drives.spec.role.value == role);
-            drives.map(move |drives| (of_group(group) * u64::from(drives.spec.count.value.0), &drives.figures))
+            drives.map(move |drives| {
+                (of_group(group) * u64::from(drives.spec.count.value.0), &drives.figures)
+            })
         })
     }
 
@@ -192,7 +207,11 @@ fn read_list<T>(
             Value::Table(table) => tables.push(read(table, node, problems)),
             _ => {
                 let message = format!("expected a table, found {}", node.kind());
-                problems.push(Problem::new(node.span.clone(), message, format!("write `{head}` above its fields")));
+                problems.push(Problem::new(
+                    node.span.clone(),
+                    message,
+                    format!("write `{head}` above its fields"),
+                ));
             }
         }
     }
@@ -204,7 +223,10 @@ fn read_nodes(table: &Table, node: &Node, problems: &mut Vec<Problem>) -> NodeGr
     reader.allow(&["drives"]);
     let spec = NodesSpec::read(&mut reader);
     reader.finish();
-    NodeGroup { spec, drives: read_list(table, "drives", "[[nodes.drives]]", problems, read_drives) }
+    NodeGroup {
+        spec,
+        drives: read_list(table, "drives", "[[nodes.drives]]", problems, read_drives),
+    }
 }
 
 fn read_drives(table: &Table, node: &Node, problems: &mut Vec<Problem>) -> Drives {
@@ -222,8 +244,11 @@ fn figures(spec: &DriveSpec, problems: &mut Vec<Problem>) -> Figures {
     if listed.is_none() && !wanted.is_empty() {
         let ids = || catalogue().iter().map(|device| device.id.as_str());
         let remedy = match ids().find(|id| id.contains(wanted)).or_else(|| nearest(wanted, ids())) {
-            Some(near) => format!("did you mean \"{near}\"? `plimsoll ceiling --devices` lists all"),
-            None => "take one of `plimsoll ceiling --devices`, or write read, write, read_iops and write_iops here"
+            Some(near) => {
+                format!("did you mean \"{near}\"? `plimsoll ceiling --devices` lists all")
+            }
+            None => "take one of `plimsoll ceiling --devices`, or write read, write, read_iops \
+                     and write_iops here"
                 .to_owned(),
         };
         problems.push(Problem::new(
@@ -233,10 +258,13 @@ fn figures(spec: &DriveSpec, problems: &mut Vec<Problem>) -> Figures {
         ));
     }
     let listed = listed.map(Device::figures).unwrap_or_default();
-    let bytes = |given: Auto<Bandwidth>, listed| fixed(given).map_or(listed, |value| Some(value.bytes_per_s()));
+    let bytes = |given: Auto<Bandwidth>, listed| {
+        fixed(given).map_or(listed, |value| Some(value.bytes_per_s()))
+    };
     let rate = |given: Auto<u64>, listed| fixed(given).map_or(listed, |value| Some(value as f64));
     Figures {
-        capacity_bytes: fixed(spec.capacity.value).map_or(listed.capacity_bytes, |value| Some(value.0 as f64)),
+        capacity_bytes: fixed(spec.capacity.value)
+            .map_or(listed.capacity_bytes, |value| Some(value.0 as f64)),
         read_bytes_per_s: bytes(spec.read.value, listed.read_bytes_per_s),
         write_bytes_per_s: bytes(spec.write.value, listed.write_bytes_per_s),
         read_iops: rate(spec.read_iops.value, listed.read_iops),

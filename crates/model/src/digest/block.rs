@@ -1,4 +1,5 @@
-//! The sums of samples that were recorded one after the other: what a run file keeps beside them, so that nobody has to add them up again.
+//! The sums of samples that were recorded one after the other: what a run file keeps beside them,
+//! so that nobody has to add them up again.
 
 use super::coded::{SumBytes, encode};
 use super::frame::{Frame, Moment, Span};
@@ -6,15 +7,18 @@ use super::sums::{Sums, Unfit};
 use crate::plan::Plan;
 use crate::sample::IntervalSample;
 
-/// Hosts that are slower to tell than the first one come so many intervals later at most, or a block ends for it.
+/// Hosts that are slower to tell than the first one come so many intervals later at most, or a
+/// block ends for it.
 const BEFORE: u32 = 64;
-/// Intervals of a block from its first to its last: only numbers that nobody counted up to come to more.
+/// Intervals of a block from its first to its last: only numbers that nobody counted up to come to
+/// more.
 const MOST: u32 = 1 << 17;
 /// A run file keeps numbers in 63 bits.
 const LARGEST: u64 = i64::MAX as u64;
 
-/// The sums of some samples of one stage. Which of them will count is not known yet (a host may be lost, the stage may settle), so all of
-/// them count here; a reader leaves out what does not, by whole blocks.
+/// The sums of some samples of one stage. Which of them will count is not known yet (a host may be
+/// lost, the stage may settle), so all of them count here; a reader leaves out what does not, by
+/// whole blocks.
 #[derive(Clone, Debug)]
 pub struct Block {
     frame: Frame,
@@ -29,14 +33,17 @@ impl Block {
 
     /// Whether this sample's interval is near enough to the others; else a new block has to begin.
     pub fn reaches(&self, sample: &IntervalSample) -> bool {
-        let Some(first) = self.frame.moments.first().filter(|_| sample.phase.counts()) else { return true };
+        let Some(first) = self.frame.moments.first().filter(|_| sample.phase.counts()) else {
+            return true;
+        };
         sample.interval.checked_sub(first.interval).is_some_and(|distance| distance < MOST)
     }
 
     /// Takes in a sample, each host's in the order of their intervals.
     ///
     /// # Errors
-    /// It does not fit the others, contradicts itself or is [out of reach](Self::reaches). The block is of no use then.
+    /// It does not fit the others, contradicts itself or is [out of reach](Self::reaches). The
+    /// block is of no use then.
     pub fn take(&mut self, sample: &IntervalSample) -> Result<(), Unfit> {
         if !self.reaches(sample) {
             return Err(Unfit::Stray);
@@ -60,7 +67,9 @@ impl Block {
     /// Has a moment for every interval up to this one; that of a moment is its number alone.
     fn reach(&mut self, interval: u32) {
         let moments = &mut self.frame.moments;
-        let next = moments.last().map_or(interval.saturating_sub(BEFORE), |last| last.interval.saturating_add(1));
+        let next = moments
+            .last()
+            .map_or(interval.saturating_sub(BEFORE), |last| last.interval.saturating_add(1));
         let empty = |interval| Moment { interval, start_ns: 0, length_ns: 0 };
         if moments.last().is_none_or(|last| last.interval < interval) {
             moments.extend((next..=interval).map(empty));
@@ -79,9 +88,13 @@ impl Block {
 fn has_room(sample: &IntervalSample) -> bool {
     let fits = |value: u64| value <= LARGEST;
     let workers = sample.workers.iter().all(|worker| {
-        fits(worker.cpu_user_ns) && fits(worker.cpu_system_ns) && worker.ops.iter().all(|op| fits(op.ios))
+        fits(worker.cpu_user_ns)
+            && fits(worker.cpu_system_ns)
+            && worker.ops.iter().all(|op| fits(op.ios))
     });
-    let op = |op: &crate::sample::OpSample| fits(op.ios) && fits(op.bytes) && op.errors.iter().all(|(_, n)| fits(*n));
+    let op = |op: &crate::sample::OpSample| {
+        fits(op.ios) && fits(op.bytes) && op.errors.iter().all(|(_, n)| fits(*n))
+    };
     workers && fits(sample.start_ns) && fits(sample.length_ns) && sample.ops.iter().all(op)
 }
 
@@ -100,12 +113,30 @@ mod tests {
         values.iter().for_each(|value| latency.record(*value));
         let (ios, latency) = (latency.count(), latency.encode());
         let errors = vec![(5, 2), (-1, 1)];
-        let op = OpSample { work: 0, op: Op::Read, ios, bytes: ios * 512, errors, latency, raw_latencies: Vec::new() };
+        let op = OpSample {
+            work: 0,
+            op: Op::Read,
+            ios,
+            bytes: ios * 512,
+            errors,
+            latency,
+            raw_latencies: Vec::new(),
+        };
         let ops = vec![WorkerOp { op: Op::Read, ios, bytes: 0, errors: 0 }];
-        let worker = WorkerSample { worker: 0, cpu_user_ns: 3, cpu_system_ns: 400, ops, mark: None };
+        let worker =
+            WorkerSample { worker: 0, cpu_user_ns: 3, cpu_system_ns: 400, ops, mark: None };
         let start_ns = u64::from(interval) * 1_000 + 7;
         let (stage, workers, phase) = (0, vec![worker], Phase::Load);
-        IntervalSample { stage, host, interval, start_ns, length_ns: 1_000, phase, ops: vec![op], workers }
+        IntervalSample {
+            stage,
+            host,
+            interval,
+            start_ns,
+            length_ns: 1_000,
+            phase,
+            ops: vec![op],
+            workers,
+        }
     }
 
     /// A block of no plan: which worker does what is unknown.
@@ -116,7 +147,8 @@ mod tests {
     }
 
     fn samples() -> Vec<IntervalSample> {
-        let sample = |number: u32| sample(number % 2, number / 2, &[u64::from(number) * 100, 70_000]);
+        let sample =
+            |number: u32| sample(number % 2, number / 2, &[u64::from(number) * 100, 70_000]);
         (6..16).map(sample).collect()
     }
 
@@ -126,7 +158,8 @@ mod tests {
         let held = Held::take(&bytes.spans, &mut spans)?;
         let mut frame = block(&[]).frame;
         frame.spans = spans;
-        frame.moments = (0..20).map(|interval| Moment { interval, start_ns: 0, length_ns: 0 }).collect();
+        frame.moments =
+            (0..20).map(|interval| Moment { interval, start_ns: 0, length_ns: 0 }).collect();
         sums.take_block(&frame, (&held, true), &bytes.sums, Some(&bytes.times))?;
         Ok((frame.spans, sums))
     }

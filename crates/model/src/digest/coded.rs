@@ -1,7 +1,8 @@
-//! The bytes of a block of sums, and how they are added to the others. `docs/run-file.md` has the layout.
+//! The bytes of a block of sums, and how they are added to the others. `docs/run-file.md` has the
+//! layout.
 //!
-//! All numbers are LEB128. What is read may come from anybody: it is refused where it contradicts itself, and nothing is made larger than the
-//! bytes that say so.
+//! All numbers are LEB128. What is read may come from anybody: it is refused where it contradicts
+//! itself, and nothing is made larger than the bytes that say so.
 
 use super::frame::{Frame, Span};
 use super::sums::{Counts, HostPart, Part, Sums, Total, Unfit, WorkerTotal, add_all, reach};
@@ -29,7 +30,8 @@ pub struct SumBytes {
 pub struct Held {
     /// Its lowest interval of load may be this one.
     base: u32,
-    /// Hosts, with the place of their first span among all of the host's, and how many the block has.
+    /// Hosts, with the place of their first span among all of the host's, and how many the block
+    /// has.
     hosts: Vec<(u32, usize, usize)>,
     /// The lowest and the highest interval of load.
     loads: Option<(u32, u32)>,
@@ -155,7 +157,8 @@ fn put_spans(base: u32, spans: &BTreeMap<u32, Vec<Span>>) -> Vec<u8> {
         out.put(spans.len() as u64);
         let (mut next, mut start_ns, mut length_ns) = (0u64, 0u64, 0u64);
         for span in spans {
-            let phase = PHASES.iter().position(|phase| *phase == span.phase).unwrap_or_default() as u64;
+            let phase =
+                PHASES.iter().position(|phase| *phase == span.phase).unwrap_or_default() as u64;
             out.put(u64::from(span.interval).saturating_sub(next) * 4 + phase);
             out.put_difference(span.start_ns, start_ns);
             out.put_difference(span.length_ns, length_ns);
@@ -178,7 +181,9 @@ fn put_sums(sums: &Sums) -> Vec<u8> {
     }
     out.put(sums.workers.len() as u64);
     for ((host, worker), total) in &sums.workers {
-        for number in [u64::from(*host), u64::from(*worker), total.user_ns, total.system_ns, total.time_ns] {
+        for number in
+            [u64::from(*host), u64::from(*worker), total.user_ns, total.system_ns, total.time_ns]
+        {
             out.put(number);
         }
         out.put(total.ios.len() as u64);
@@ -207,7 +212,9 @@ fn put_part(out: &mut Out, part: &Part) {
         out.put_errors(&sums.errors);
         out.put_column(&sums.ios);
     }
-    let totals = || part.totals.iter().enumerate().filter_map(|(moment, total)| Some((moment, total.as_ref()?)));
+    let totals = || {
+        part.totals.iter().enumerate().filter_map(|(moment, total)| Some((moment, total.as_ref()?)))
+    };
     out.put(totals().count() as u64);
     for (moment, total) in totals() {
         out.put(moment as u64);
@@ -235,7 +242,8 @@ impl Held {
     /// Puts the spans of a block behind those of the blocks before it.
     ///
     /// # Errors
-    /// The bytes are none, or a host's intervals do not rise from block to block. Some spans may be there then.
+    /// The bytes are none, or a host's intervals do not rise from block to block. Some spans may be
+    /// there then.
     pub fn take(bytes: &[u8], hosts: &mut BTreeMap<u32, Vec<Span>>) -> Result<Held, Unfit> {
         let mut rest = In::new(bytes)?;
         let mut held = Held { base: rest.small()?, hosts: Vec::new(), loads: None };
@@ -256,7 +264,8 @@ impl Held {
         for _ in 0..count {
             let word = rest.take()?;
             let phase = *PHASES.get((word & 3) as usize).ok_or(Unfit::Block)?;
-            let interval = u32::try_from(next.saturating_add(word >> 2)).map_err(|_| Unfit::Block)?;
+            let interval =
+                u32::try_from(next.saturating_add(word >> 2)).map_err(|_| Unfit::Block)?;
             (start_ns, length_ns) = (rest.difference(start_ns)?, rest.difference(length_ns)?);
             if spans.last().is_some_and(|last| last.interval >= interval) {
                 return Err(Unfit::Block);
@@ -277,14 +286,16 @@ impl Held {
         self.hosts.iter().map(|(host, ..)| *host)
     }
 
-    /// Whether figures rest on all of its intervals of load, or on none; `None` where on some, so that its sums are of no use.
+    /// Whether figures rest on all of its intervals of load, or on none; `None` where on some, so
+    /// that its sums are of no use.
     pub fn is_counted(&self, frame: &Frame) -> Option<bool> {
         self.loads.map_or(Some(false), |(first, last)| frame.are_counted(first, last))
     }
 
     /// The place and number of a host's spans.
     fn of(&self, host: u32) -> Result<(usize, usize), Unfit> {
-        let at = self.hosts.binary_search_by_key(&host, |(host, ..)| *host).map_err(|_| Unfit::Stray)?;
+        let at =
+            self.hosts.binary_search_by_key(&host, |(host, ..)| *host).map_err(|_| Unfit::Stray)?;
         Ok((self.hosts[at].1, self.hosts[at].2))
     }
 }
@@ -298,8 +309,8 @@ struct Taking<'a> {
 }
 
 impl Sums {
-    /// Takes in the sums of a block whose spans are in the frame: those that count or, where `is_counted` is not, what is known of all
-    /// phases. Of `times`, what the frame asks for.
+    /// Takes in the sums of a block whose spans are in the frame: those that count or, where
+    /// `is_counted` is not, what is known of all phases. Of `times`, what the frame asks for.
     ///
     /// # Errors
     /// The bytes are none, or they have an interval of an operation that is there already.
@@ -342,8 +353,10 @@ impl Taking<'_> {
         }
         for _ in 0..rest.count()? {
             let moment = self.moment(rest.take()?)?;
-            let total = Total { counts: rest.counts()?, latency: EncodedHistogram(rest.bytes()?.to_vec()) };
-            let head = take_apart(&total.latency.0, &mut self.buckets).map_err(|_| Unfit::Histogram)?;
+            let total =
+                Total { counts: rest.counts()?, latency: EncodedHistogram(rest.bytes()?.to_vec()) };
+            let head =
+                take_apart(&total.latency.0, &mut self.buckets).map_err(|_| Unfit::Histogram)?;
             if head.count != total.counts.ios {
                 return Err(Unfit::Histogram);
             }
@@ -354,7 +367,8 @@ impl Taking<'_> {
 
     /// The place of an interval in the frame, from that in the block.
     fn moment(&self, in_block: u64) -> Result<usize, Unfit> {
-        let interval = u32::try_from(in_block.saturating_add(u64::from(self.held.base))).map_err(|_| Unfit::Block)?;
+        let interval = u32::try_from(in_block.saturating_add(u64::from(self.held.base)))
+            .map_err(|_| Unfit::Block)?;
         self.frame.moment(interval).ok_or(Unfit::Stray)
     }
 
@@ -387,7 +401,10 @@ impl Taking<'_> {
         let count = rest.count()?;
         let (at, most) = self.held.of(host)?;
         reach(column, self.frame.spans.get(&host).map_or(0, Vec::len));
-        let slots = column.get_mut(at..at.saturating_add(count)).filter(|_| count <= most).ok_or(Unfit::Stray)?;
+        let slots = column
+            .get_mut(at..at.saturating_add(count))
+            .filter(|_| count <= most)
+            .ok_or(Unfit::Stray)?;
         for slot in slots {
             put(slot, rest.take()?)?;
         }
@@ -440,7 +457,8 @@ impl Taking<'_> {
                 let host = rest.small()?;
                 let mut unasked = Vec::new();
                 let sums = part.hosts.get_mut(&host).ok_or(Unfit::Stray)?;
-                let column = if self.frame.is_timed(key.0) { &mut sums.latency_ns } else { &mut unasked };
+                let column =
+                    if self.frame.is_timed(key.0) { &mut sums.latency_ns } else { &mut unasked };
                 self.column(&mut rest, host, column, |slot, value| {
                     *slot = slot.saturating_add(value);
                     Ok(())

@@ -75,27 +75,32 @@ impl Frame {
         let moments = moments(&spans);
         let lost = lost(plan, notes, stage);
         let next = |host: &u32| {
-            let loads = spans.get(host).into_iter().flatten().rev().find(|span| span.phase.counts());
+            let loads =
+                spans.get(host).into_iter().flatten().rev().find(|span| span.phase.counts());
             loads.map_or(0, |span| span.interval.saturating_add(1))
         };
         let degraded_from = lost.iter().map(next).min();
         let works = works(plan, stage);
         let planned = plan.stages.get(stage as usize).map_or(&[][..], |stage| &stage.works);
-        // Requests that are due at their own times tell by it how it went; where something happened, it is asked what that did to it.
+        // Requests that are due at their own times tell by it how it went; where something
+        // happened, it is asked what that did to it.
         let has_happened = record.occurrences.iter().any(|one| one.stage == Some(stage));
         let timed = planned.iter().map(|work| has_happened || work.pace.is_open()).collect();
-        let settled_from = settled_from(record, of, moments.last().map_or(0, |last| u64::from(last.interval) + 1));
+        let settled_from =
+            settled_from(record, of, moments.last().map_or(0, |last| u64::from(last.interval) + 1));
         Frame { spans, moments, lost, degraded_from, works, settled_from, timed }
     }
 
-    /// One that grows with the samples of a block, as long as nobody knows what will count: everything does, and every time is kept.
+    /// One that grows with the samples of a block, as long as nobody knows what will count:
+    /// everything does, and every time is kept.
     pub(super) fn growing(plan: &Plan, stage: u32) -> Frame {
         let planned = plan.stages.get(stage as usize).map_or(0, |stage| stage.works.len());
         Frame { works: works(plan, stage), timed: vec![true; planned], ..Frame::default() }
     }
 
-    /// Whether figures rest on an interval of load: on those without a lost host, unless there are no others, and of a stage that settled
-    /// on its last window. Of what was lost before that, there is none.
+    /// Whether figures rest on an interval of load: on those without a lost host, unless there are
+    /// no others, and of a stage that settled on its last window. Of what was lost before that,
+    /// there is none.
     pub fn is_counted(&self, interval: u32) -> bool {
         self.counted_range().contains(&interval)
     }
@@ -106,7 +111,8 @@ impl Frame {
         start..end
     }
 
-    /// Whether figures rest on all intervals of load from the first to the last one of these, or on none; `None` where on some.
+    /// Whether figures rest on all intervals of load from the first to the last one of these, or on
+    /// none; `None` where on some.
     pub(super) fn are_counted(&self, first: u32, last: u32) -> Option<bool> {
         let range = self.counted_range();
         match (range.contains(&first), range.contains(&last)) {
@@ -145,12 +151,13 @@ impl Frame {
         self.timed.contains(&true)
     }
 
-    /// The time on which figures rest, from the first to the last interval of load that counts, in ns after the stage's start; `None` where
-    /// there is none.
+    /// The time on which figures rest, from the first to the last interval of load that counts, in
+    /// ns after the stage's start; `None` where there is none.
     pub fn load_ns(&self) -> Option<std::ops::Range<u64>> {
         let counted = || self.moments.iter().filter(|moment| self.is_counted(moment.interval));
         let first = counted().map(|moment| moment.start_ns).min()?;
-        let last = counted().map(|moment| moment.start_ns.saturating_add(moment.length_ns)).max()?;
+        let last =
+            counted().map(|moment| moment.start_ns.saturating_add(moment.length_ns)).max()?;
         Some(first..last)
     }
 
@@ -170,11 +177,14 @@ fn works(plan: &Plan, stage: u32) -> BTreeMap<(u32, u32), u32> {
     workers.collect()
 }
 
-/// The first interval of the last window of a stage of so many intervals that ended because it was steady; 0 for any other.
+/// The first interval of the last window of a stage of so many intervals that ended because it was
+/// steady; 0 for any other.
 ///
-/// The stage ends as soon as all hosts can hear of it, so this window lies a few intervals behind the one that was found steady.
+/// The stage ends as soon as all hosts can hear of it, so this window lies a few intervals behind
+/// the one that was found steady.
 fn settled_from(record: &Record, stage: &StageRecord, intervals: u64) -> u32 {
-    let planned = record.plan.stages.get(stage.stage as usize).and_then(|planned| planned.stop().steady());
+    let planned =
+        record.plan.stages.get(stage.stage as usize).and_then(|planned| planned.stop().steady());
     let is_said = |note: &Note| note.stage == Some(stage.stage) && note.kind == NoteKind::Settled;
     let has_settled = stage.end == Some(StageEnd::Complete) && record.notes.iter().any(is_said);
     let Some(steady) = planned.filter(|_| has_settled) else { return 0 };
@@ -182,7 +192,8 @@ fn settled_from(record: &Record, stage: &StageRecord, intervals: u64) -> u32 {
     u32::try_from(intervals.saturating_sub(window)).unwrap_or(0)
 }
 
-/// The place of `interval` among items in its order: nearly always so far from the first one as their numbers differ.
+/// The place of `interval` among items in its order: nearly always so far from the first one as
+/// their numbers differ.
 fn find<T>(items: &[T], interval: u32, number: impl Fn(&T) -> u32) -> Option<usize> {
     let guess = interval.checked_sub(number(items.first()?))? as usize;
     match items.get(guess) {
@@ -198,15 +209,19 @@ fn moments(spans: &BTreeMap<u32, Vec<Span>>) -> Vec<Moment> {
     let mut numbers: Vec<u32> =
         longest.into_iter().flatten().filter(|s| s.phase.counts()).map(|s| s.interval).collect();
     numbers.dedup();
-    let missing: Vec<u32> =
-        loads().map(|span| span.interval).filter(|number| find(&numbers, *number, |n| *n).is_none()).collect();
+    let missing: Vec<u32> = loads()
+        .map(|span| span.interval)
+        .filter(|number| find(&numbers, *number, |n| *n).is_none())
+        .collect();
     numbers.extend(missing);
     numbers.sort_unstable();
     numbers.dedup();
     let empty = |interval| (Moment { interval, start_ns: 0, length_ns: 0 }, false);
     let mut moments: Vec<(Moment, bool)> = numbers.into_iter().map(empty).collect();
     for span in loads() {
-        let Some(at) = find(&moments, span.interval, |(moment, _)| moment.interval) else { continue };
+        let Some(at) = find(&moments, span.interval, |(moment, _)| moment.interval) else {
+            continue;
+        };
         let (moment, is_begun) = &mut moments[at];
         if !*is_begun {
             (moment.start_ns, *is_begun) = (span.start_ns, true);
@@ -216,13 +231,16 @@ fn moments(spans: &BTreeMap<u32, Vec<Span>>) -> Vec<Moment> {
     moments.into_iter().map(|(moment, _)| moment).collect()
 }
 
-/// The hosts with work in a stage that were lost until its end, and had not come back before it, in the order of the notes.
+/// The hosts with work in a stage that were lost until its end, and had not come back before it, in
+/// the order of the notes.
 fn lost(plan: &Plan, notes: &[Note], stage: u32) -> Vec<u32> {
     let has_work = |host: u32| {
-        let planned = plan.hosts.get(host as usize).and_then(|host| host.stages.get(stage as usize));
+        let planned =
+            plan.hosts.get(host as usize).and_then(|host| host.stages.get(stage as usize));
         planned.is_some_and(|stage| !stage.workers.is_empty())
     };
-    let until_now = |note: &&Note| note.stage.is_some_and(|said| said <= stage) && has_work(note.host);
+    let until_now =
+        |note: &&Note| note.stage.is_some_and(|said| said <= stage) && has_work(note.host);
     let mut lost: Vec<u32> = Vec::new();
     for note in notes.iter().filter(until_now) {
         match note.kind {

@@ -1,5 +1,6 @@
-//! What the samples of a stage come to: all that figures rest on, without the samples. A day on many hosts has millions of samples, which
-//! no memory should have to hold; they are taken in one by one, in any order, and by several threads whose sums are then merged.
+//! What the samples of a stage come to: all that figures rest on, without the samples. A day on
+//! many hosts has millions of samples, which no memory should have to hold; they are taken in one
+//! by one, in any order, and by several threads whose sums are then merged.
 //!
 //! Every sum is one of whole numbers, so that order and grouping make no difference to it.
 

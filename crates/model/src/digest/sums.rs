@@ -6,7 +6,8 @@ use crate::sample::IntervalSample;
 use crate::{Op, Phase};
 use std::collections::{BTreeMap, VecDeque};
 
-/// So many intervals are open at the same time: hosts that are slower to tell than others come this much later at most, or it costs time.
+/// So many intervals are open at the same time: hosts that are slower to tell than others come this
+/// much later at most, or it costs time.
 const OPEN: usize = 16;
 
 /// Why a sample does not fit the others.
@@ -71,7 +72,8 @@ pub struct HostPart {
     pub latency: Tight,
     /// Requests that failed in intervals that count, by errno.
     pub errors: BTreeMap<i32, u64>,
-    /// One more than the requests of each of the host's spans; 0 where there is no row. Empty, or as long as the spans.
+    /// One more than the requests of each of the host's spans; 0 where there is no row. Empty, or
+    /// as long as the spans.
     pub(super) ios: Vec<u64>,
     /// The sum of their service times, in ns; empty where [that is not wanted](Frame::is_timed).
     pub(super) latency_ns: Vec<u64>,
@@ -86,7 +88,9 @@ impl HostPart {
     /// Whether it stands in an interval that counts.
     pub fn is_counted(&self, frame: &Frame, host: u32) -> bool {
         let spans = frame.spans.get(&host).into_iter().flatten().enumerate();
-        spans.filter(|(_, span)| span.phase.counts() && frame.is_counted(span.interval)).any(|(at, _)| self.has(at))
+        spans
+            .filter(|(_, span)| span.phase.counts() && frame.is_counted(span.interval))
+            .any(|(at, _)| self.has(at))
     }
 
     /// The requests in the span at this place.
@@ -94,7 +98,8 @@ impl HostPart {
         self.ios.get(at).map_or(0, |ios| ios.saturating_sub(1))
     }
 
-    /// The sum of the service times in the span at this place, in ns; always 0 where [that is not wanted](Frame::is_timed).
+    /// The sum of the service times in the span at this place, in ns; always 0 where [that is not
+    /// wanted](Frame::is_timed).
     pub fn latency_ns(&self, at: usize) -> u64 {
         self.latency_ns.get(at).copied().unwrap_or(0)
     }
@@ -105,9 +110,11 @@ impl HostPart {
 pub struct Part {
     /// By host.
     pub hosts: BTreeMap<u32, HostPart>,
-    /// By interval of load, as the frame's moments; shorter where nothing stands in the last ones, `None` where nothing stands.
+    /// By interval of load, as the frame's moments; shorter where nothing stands in the last ones,
+    /// `None` where nothing stands.
     pub totals: Vec<Option<Total>>,
-    /// While the load was on and all hosts were there, apart from the tail; in the tail; and what came back later.
+    /// While the load was on and all hosts were there, apart from the tail; in the tail; and what
+    /// came back later.
     pub phases: [Counts; 3],
     /// In all phases.
     pub all: Counts,
@@ -127,7 +134,12 @@ impl Part {
         self.totals.get(moment)?.as_ref()
     }
 
-    fn add_to_moment(&mut self, moment: usize, counts: Counts, add: impl FnOnce(&mut Tight) -> bool) -> bool {
+    fn add_to_moment(
+        &mut self,
+        moment: usize,
+        counts: Counts,
+        add: impl FnOnce(&mut Tight) -> bool,
+    ) -> bool {
         let at = match self.open.iter().rposition(|(open, ..)| *open == moment) {
             Some(at) => at,
             None => {
@@ -217,9 +229,11 @@ pub struct Sums {
     pub parts: BTreeMap<(u32, Op), Part>,
     /// By host and worker.
     pub workers: BTreeMap<(u32, u32), WorkerTotal>,
-    /// CPU time of the workers of each work in each of the frame's moments, in ns; shorter where nothing stands in the last ones.
+    /// CPU time of the workers of each work in each of the frame's moments, in ns; shorter where
+    /// nothing stands in the last ones.
     pub cpu_ns: BTreeMap<u32, Vec<u64>>,
-    /// CPU time of all workers in all phases, known to the plan or not, in user mode and in the kernel, in ns.
+    /// CPU time of all workers in all phases, known to the plan or not, in user mode and in the
+    /// kernel, in ns.
     pub all_cpu_ns: (u64, u64),
     buckets: Vec<(u16, u64)>,
 }
@@ -229,7 +243,12 @@ impl Sums {
     ///
     /// # Errors
     /// Something of it does not fit; it counts as far as it can be told, and so does the rest.
-    pub fn sample(&mut self, frame: &Frame, place: Place, sample: &IntervalSample) -> Result<(), Unfit> {
+    pub fn sample(
+        &mut self,
+        frame: &Frame,
+        place: Place,
+        sample: &IntervalSample,
+    ) -> Result<(), Unfit> {
         let mut taken = Ok(());
         for op in &sample.ops {
             let row = OpRow { work: op.work, op: op.op, ios: op.ios, bytes: op.bytes };
@@ -251,7 +270,13 @@ impl Sums {
     ///
     /// # Errors
     /// It does not fit what was taken in before; it counts as far as it can be told.
-    pub fn op(&mut self, frame: &Frame, place: Place, row: OpRow, latency: &[u8]) -> Result<(), Unfit> {
+    pub fn op(
+        &mut self,
+        frame: &Frame,
+        place: Place,
+        row: OpRow,
+        latency: &[u8],
+    ) -> Result<(), Unfit> {
         let mut buckets = std::mem::take(&mut self.buckets);
         let head = take_apart(latency, &mut buckets);
         let part = self.parts.entry((row.work, row.op)).or_default();
@@ -266,12 +291,20 @@ impl Sums {
         taken
     }
 
-    /// Takes in requests that failed, of an operation of the host's interval that was taken in before.
+    /// Takes in requests that failed, of an operation of the host's interval that was taken in
+    /// before.
     ///
     /// # Errors
     /// It was not; nothing counts then.
-    pub fn errors(&mut self, place: Place, of: (u32, Op), errno: i32, count: u64) -> Result<(), Unfit> {
-        let is_there = |part: &&mut Part| part.hosts.get(&place.host).is_some_and(|host| host.has(place.at));
+    pub fn errors(
+        &mut self,
+        place: Place,
+        of: (u32, Op),
+        errno: i32,
+        count: u64,
+    ) -> Result<(), Unfit> {
+        let is_there =
+            |part: &&mut Part| part.hosts.get(&place.host).is_some_and(|host| host.has(place.at));
         let part = self.parts.get_mut(&of).filter(is_there).ok_or(Unfit::Stray)?;
         let sum = part.errors.entry(errno).or_insert(0);
         *sum = sum.saturating_add(count);
@@ -294,7 +327,9 @@ impl Sums {
         total.user_ns = total.user_ns.saturating_add(cpu_ns.0);
         total.system_ns = total.system_ns.saturating_add(cpu_ns.1);
         total.time_ns = total.time_ns.saturating_add(place.span.length_ns);
-        if let (Some(work), Some(moment)) = (frame.work_of(place.host, worker), frame.moment(place.span.interval)) {
+        if let (Some(work), Some(moment)) =
+            (frame.work_of(place.host, worker), frame.moment(place.span.interval))
+        {
             let column = self.cpu_ns.entry(work).or_default();
             if column.len() <= moment {
                 column.resize(moment + 1, 0);
@@ -306,7 +341,8 @@ impl Sums {
     /// Takes in the requests of one operation of a worker.
     pub fn worker_op(&mut self, place: Place, worker: u32, op: Op, ios: u64) {
         if place.counts {
-            let sum = self.workers.entry((place.host, worker)).or_default().ios.entry(op).or_insert(0);
+            let sum =
+                self.workers.entry((place.host, worker)).or_default().ios.entry(op).or_insert(0);
             *sum = sum.saturating_add(ios);
         }
     }
@@ -343,9 +379,13 @@ impl Sums {
         self.pack();
     }
 
-    /// Holds no more than it must while nothing is taken in: of many stages, only those that are taken in are at their full size.
+    /// Holds no more than it must while nothing is taken in: of many stages, only those that are
+    /// taken in are at their full size.
     pub fn pack(&mut self) {
-        self.parts.values_mut().flat_map(|part| part.hosts.values_mut()).for_each(|host| host.latency.pack());
+        self.parts
+            .values_mut()
+            .flat_map(|part| part.hosts.values_mut())
+            .for_each(|host| host.latency.pack());
     }
 }
 
@@ -363,9 +403,12 @@ impl Part {
             self.phases[place.span.phase as usize].add(row.ios, row.bytes);
         }
         let mut fits = head.count == row.ios;
-        if let Some(moment) = frame.moment(place.span.interval).filter(|_| place.span.phase.counts()) {
+        if let Some(moment) =
+            frame.moment(place.span.interval).filter(|_| place.span.phase.counts())
+        {
             let counts = Counts { ios: row.ios, bytes: row.bytes };
-            fits &= self.add_to_moment(moment, counts, |latency| latency.add(head, buckets).is_ok());
+            fits &=
+                self.add_to_moment(moment, counts, |latency| latency.add(head, buckets).is_ok());
         }
         let host = self.hosts.entry(place.host).or_default();
         if place.counts {

@@ -17,7 +17,8 @@ impl Plan {
         )
     }
 
-    /// Bytes in all extents of a stage on all hosts together: what one that stops at [`Stop::Amount`](super::Stop::Amount) goes through.
+    /// Bytes in all extents of a stage on all hosts together: what one that stops at
+    /// [`Stop::Amount`](super::Stop::Amount) goes through.
     pub fn stage_bytes(&self, stage: u32) -> Bytes {
         let stages = self.hosts.iter().filter_map(|host| host.stages.get(stage as usize));
         let extents = stages.flat_map(|stage| &stage.workers).flat_map(|worker| &worker.extents);
@@ -26,19 +27,23 @@ impl Plan {
 
     /// Bytes that are read to check them after the points, on all hosts together.
     pub fn verify_bytes(&self) -> Bytes {
-        let stages = self.stages.iter().zip(0..).filter(|(stage, _)| stage.kind == StageKind::Verify);
+        let stages =
+            self.stages.iter().zip(0..).filter(|(stage, _)| stage.kind == StageKind::Verify);
         Bytes(stages.map(|(_, number)| self.stage_bytes(number).0).fold(0, u64::saturating_add))
     }
 
-    /// Bytes of the layout on all hosts together; what hosts share counts once. Where scenarios have layouts of their own: of those that stand at the
-    /// same time, at their most.
+    /// Bytes of the layout on all hosts together; what hosts share counts once. Where scenarios
+    /// have layouts of their own: of those that stand at the same time, at their most.
     pub fn footprint(&self) -> Bytes {
         if self.has_parts() {
             return self.largest_footprint();
         }
         let targets = self.hosts.iter().flat_map(|host| &host.targets);
         let own = targets.filter(|target| target.kind != PlannedTarget::Joined);
-        let files = own.flat_map(|target| &target.files).map(|file| file.size.0).fold(0, u64::saturating_add);
+        let files = own
+            .flat_map(|target| &target.files)
+            .map(|file| file.size.0)
+            .fold(0, u64::saturating_add);
         // Each host has trees of its own.
         let trees = self.hosts.iter().map(|host| host.in_trees().0).fold(0, u64::saturating_add);
         Bytes(files.saturating_add(trees))
@@ -49,25 +54,36 @@ impl Plan {
         let stages = self.hosts.iter().filter_map(|host| host.stages.get(stage as usize));
         let bytes = |stage: &HostStage, worker: &Worker| {
             stage.works.get(worker.work as usize).map_or(0, |work| {
-                let most = worker.extents.iter().map(|extent| extent.length).fold(0, u64::saturating_add);
+                let most =
+                    worker.extents.iter().map(|extent| extent.length).fold(0, u64::saturating_add);
                 work.requests(worker).saturating_mul(work.largest_block().0).min(most)
             })
         };
-        let all = stages.flat_map(|stage| stage.workers.iter().map(move |worker| bytes(stage, worker)));
+        let all =
+            stages.flat_map(|stage| stage.workers.iter().map(move |worker| bytes(stage, worker)));
         Bytes(all.fold(0, u64::saturating_add))
     }
 
-    /// The time of all stages that end after a time; of those that end when they are steady, the greatest.
+    /// The time of all stages that end after a time; of those that end when they are steady, the
+    /// greatest.
     pub fn fixed_time(&self) -> Nanos {
         Nanos(
-            self.stages.iter().filter_map(|stage| stage.stop().time()).map(|time| time.0).fold(0, u64::saturating_add),
+            self.stages
+                .iter()
+                .filter_map(|stage| stage.stop().time())
+                .map(|time| time.0)
+                .fold(0, u64::saturating_add),
         )
     }
 
     /// By how much that may be shorter, because stages end when they are steady.
     pub fn steady_room(&self) -> Nanos {
         let rooms = self.stages.iter().filter_map(|stage| stage.stop().steady());
-        Nanos(rooms.map(|steady| steady.most.0.saturating_sub(steady.least.0)).fold(0, u64::saturating_add))
+        Nanos(
+            rooms
+                .map(|steady| steady.most.0.saturating_sub(steady.least.0))
+                .fold(0, u64::saturating_add),
+        )
     }
 
     /// Whether points run more than once.
@@ -83,16 +99,20 @@ impl Plan {
 
     /// The `measure` stage of a point.
     pub fn measure_stage(&self, point: u32) -> Option<u32> {
-        let found = self.stages.iter().position(|stage| stage.kind == StageKind::Measure && stage.point == Some(point));
+        let found = self
+            .stages
+            .iter()
+            .position(|stage| stage.kind == StageKind::Measure && stage.point == Some(point));
         found.map(|index| index as u32)
     }
 }
 
 impl Work {
-    /// What the buffers of one of its workers take: every outstanding request has one of its own, a mix has one for reads and one for writes, and a
-    /// file of a tree is held whole.
+    /// What the buffers of one of its workers take: every outstanding request has one of its own, a
+    /// mix has one for reads and one for writes, and a file of a tree is held whole.
     pub fn buffers(&self) -> Bytes {
-        let buffers = u64::from(self.depth).saturating_mul(if self.reads() && self.writes() { 2 } else { 1 });
+        let buffers =
+            u64::from(self.depth).saturating_mul(if self.reads() && self.writes() { 2 } else { 1 });
         let file = self.metadata.map_or(0, |metadata| metadata.size.0);
         Bytes(self.largest_block().0.saturating_mul(buffers).saturating_add(file))
     }
@@ -107,6 +127,10 @@ pub(crate) fn buffers(works: &[Work], workers: &[Worker]) -> Bytes {
 impl HostPlan {
     /// What the buffers of all workers take in the stage in which they take most.
     pub fn most_buffers(&self) -> Bytes {
-        self.stages.iter().map(|stage| buffers(&stage.works, &stage.workers)).max().unwrap_or_default()
+        self.stages
+            .iter()
+            .map(|stage| buffers(&stage.works, &stage.workers))
+            .max()
+            .unwrap_or_default()
     }
 }

@@ -20,9 +20,11 @@ pub struct EngineSettings {
     pub direct: bool,
     /// Whether files are to be evicted from the page cache before a stage reads through it.
     pub evict: bool,
-    /// Whether all that the host has cached is to be dropped before a stage reads through the page cache.
+    /// Whether all that the host has cached is to be dropped before a stage reads through the page
+    /// cache.
     pub drop_caches: bool,
-    /// How long after the end of a stage it is waited for requests that the target has not answered.
+    /// How long after the end of a stage it is waited for requests that the target has not
+    /// answered.
     pub patience: Nanos,
     /// Whether to keep every single latency.
     pub raw_latencies: bool,
@@ -30,7 +32,8 @@ pub struct EngineSettings {
     pub cpus: Vec<u32>,
     /// Whether each worker has one of `cpus` for itself, as far as they reach.
     pub own_cpu: bool,
-    /// Whether time is that of the simulation, which passes as fast as it can be computed. Only where all targets are simulated.
+    /// Whether time is that of the simulation, which passes as fast as it can be computed. Only
+    /// where all targets are simulated.
     pub virtual_time: bool,
     /// What written blocks hold.
     pub contents: Contents,
@@ -55,13 +58,15 @@ pub struct HostPlan {
     pub trees: Vec<Tree>,
     /// Its stages; as many as the plan has.
     pub stages: Vec<HostStage>,
-    /// What is opened and released by itself, in the order of the first stages; every stage, target and tree is in one of them. None where all of
-    /// it is one: without scenarios, or where they have one layout in common.
+    /// What is opened and released by itself, in the order of the first stages; every stage,
+    /// target and tree is in one of them. None where all of it is one: without scenarios, or where
+    /// they have one layout in common.
     pub parts: Vec<Part>,
 }
 
 impl EngineSettings {
-    /// Settings to begin from: random bytes past the page cache, by workers that stay on no processor, and half a minute of patience.
+    /// Settings to begin from: random bytes past the page cache, by workers that stay on no
+    /// processor, and half a minute of patience.
     pub fn simple(backend: Backend) -> EngineSettings {
         EngineSettings {
             backend,
@@ -80,7 +85,8 @@ impl EngineSettings {
 }
 
 impl HostPlan {
-    /// The plan of host 0, named `h`, that has nothing to load and nothing to do: a plan to begin from.
+    /// The plan of host 0, named `h`, that has nothing to load and nothing to do: a plan to begin
+    /// from.
     pub fn empty(run_id: &str, interval: Nanos, engine: EngineSettings) -> HostPlan {
         HostPlan {
             run_id: run_id.to_owned(),
@@ -132,11 +138,14 @@ pub struct Contents {
     pub duplicate_scope: DuplicateScope,
     /// Whether every 512 bytes carry a header, and reads are checked.
     pub verify: bool,
-    /// Whether every byte carries a header before the first workload begins, so that one without is damage.
+    /// Whether every byte carries a header before the first workload begins, so that one without
+    /// is damage.
     pub filled: bool,
-    /// Bytes for which one generation is kept: every write begins and ends at multiples of it. A power of two from 512 to 1 MiB.
+    /// Bytes for which one generation is kept: every write begins and ends at multiples of it. A
+    /// power of two from 512 to 1 MiB.
     pub grain: Bytes,
-    /// How many hosts write the same files, with numbers from 0: a block of any of them is in its place. 1 where each host has files of its own.
+    /// How many hosts write the same files, with numbers from 0: a block of any of them is in its
+    /// place. 1 where each host has files of its own.
     #[serde(default = "one_host")]
     pub hosts: u16,
 }
@@ -179,8 +188,8 @@ pub enum PlannedTarget {
         /// The directory; made if it is missing.
         root: String,
     },
-    /// Files in a directory that another host of the run claims, makes and removes: host 0 a shared file, any other its own. Others wait until
-    /// they are there, and open them.
+    /// Files in a directory that another host of the run claims, makes and removes: host 0 a shared
+    /// file, any other its own. Others wait until they are there, and open them.
     Joined,
     /// A file or device that is only read.
     ReadOnly,
@@ -202,6 +211,7 @@ pub struct TargetFile {
 impl TargetFile {
     /// Whether it is one file of a simulated cluster that all hosts share.
     pub fn is_shared_in_simulation(&self) -> bool {
-        self.path.starts_with(SIMULATED_CLUSTER) && self.path.split(',').any(|parameter| parameter.trim() == SHARED)
+        self.path.starts_with(SIMULATED_CLUSTER)
+            && self.path.split(',').any(|parameter| parameter.trim() == SHARED)
     }
 }

@@ -1,7 +1,10 @@
-//! How a [`HostPlan`] is written: in the run file with the settings of its engine among its own fields, on the wire with its fields one behind the other.
+//! How a [`HostPlan`] is written: in the run file with the settings of its engine among its own
+//! fields, on the wire with its fields one behind the other.
 //!
-//! The run file names its fields, and had these names before the settings were a type of their own; what was recorded stays readable, and queries stay true.
-//! The wire names none, so that a field within a field costs nothing there, and cannot put up with fields whose number is not known beforehand.
+//! The run file names its fields, and had these names before the settings were a type of their own;
+//! what was recorded stays readable, and queries stay true. The wire names none, so that a field
+//! within a field costs nothing there, and cannot put up with fields whose number is not known
+//! beforehand.
 
 use super::{EngineSettings, HostPlan, HostStage, Part, Target};
 use crate::metadata::Tree;
@@ -139,8 +142,21 @@ mod tests {
         let bytes = postcard::to_stdvec(&plan).expect("bytes");
         let engine = &plan.engine;
         let settings = (
-            (engine.backend, engine.poll, engine.direct, engine.evict, engine.drop_caches, engine.patience),
-            (engine.raw_latencies, &engine.cpus, engine.own_cpu, engine.virtual_time, engine.contents),
+            (
+                engine.backend,
+                engine.poll,
+                engine.direct,
+                engine.evict,
+                engine.drop_caches,
+                engine.patience,
+            ),
+            (
+                engine.raw_latencies,
+                &engine.cpus,
+                engine.own_cpu,
+                engine.virtual_time,
+                engine.contents,
+            ),
         );
         let before = (&plan.run_id, plan.host, &plan.hostname, plan.interval);
         let fields = (before, settings, (&plan.targets, &plan.trees, &plan.stages, &plan.parts));

@@ -1,8 +1,10 @@
-//! What was typed to begin a run, and the suite it was begun with: enough to begin it again to the letter.
+//! What was typed to begin a run, and the suite it was begun with: enough to begin it again to the
+//! letter.
 
 use serde::{Deserialize, Serialize};
 
-/// More bytes of words than this are not kept: a list of hosts by their names comes to some of them, a page that has to show them ends here.
+/// More bytes of words than this are not kept: a list of hosts by their names comes to some of
+/// them, a page that has to show them ends here.
 pub const MOST_WORD_BYTES: usize = 64 * 1024;
 
 /// More words than this are not kept.
@@ -14,8 +16,9 @@ pub const MOST_SUITE_BYTES: usize = 1 << 20;
 /// The commands that begin a run.
 const COMMANDS: [&str; 2] = ["run", "loadline"];
 
-/// The options that are kept: those that say what is loaded, with what and from where. Where a run is recorded and who is shown it (among these
-/// `--token`) is not kept, nor is `--keep-data`: no figure depends on it.
+/// The options that are kept: those that say what is loaded, with what and from where. Where a run
+/// is recorded and who is shown it (among these `--token`) is not kept, nor is `--keep-data`: no
+/// figure depends on it.
 pub const OPTIONS: [&str; 26] = [
     "objective",
     "along",
@@ -45,21 +48,25 @@ pub const OPTIONS: [&str; 26] = [
     "rwmixread",
 ];
 
-/// What was typed to begin a run, and the suite's text. Runs of versions that kept neither have the default.
+/// What was typed to begin a run, and the suite's text. Runs of versions that kept neither have the
+/// default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Origin {
-    /// The command, its options as `--name=value` or `--name` in the order in which they were typed, and behind these what had no name. None
-    /// where they were too many or too long, or are not of text.
+    /// The command, its options as `--name=value` or `--name` in the order in which they were
+    /// typed, and behind these what had no name. None where they were too many or too long, or are
+    /// not of text.
     pub words: Vec<String>,
     /// The text of the suite, before any option changed it; empty where it is not known.
     pub suite: String,
-    /// Whether the suite was read from a file, which is then the last word; it came with Plimsoll or from options otherwise.
+    /// Whether the suite was read from a file, which is then the last word; it came with Plimsoll
+    /// or from options otherwise.
     pub is_file: bool,
 }
 
 impl Origin {
-    /// What of this is kept: words or suite are left out where they exceed what a run file has room for, or where no shell's line holds them.
+    /// What of this is kept: words or suite are left out where they exceed what a run file has room
+    /// for, or where no shell's line holds them.
     pub fn new(words: Vec<String>, suite: String, is_file: bool) -> Origin {
         let suite = if suite.len() > MOST_SUITE_BYTES { String::new() } else { suite };
         let mut origin = Origin { words, suite, is_file };
@@ -69,7 +76,8 @@ impl Origin {
         origin
     }
 
-    /// The words, if they are such as are kept: a command, options of [`OPTIONS`], and names behind them. A run file may come from anybody.
+    /// The words, if they are such as are kept: a command, options of [`OPTIONS`], and names behind
+    /// them. A run file may come from anybody.
     pub fn line(&self) -> Option<Line<'_>> {
         let (command, others) = self.words.split_first()?;
         let bytes = self.words.iter().fold(0_usize, |sum, word| sum.saturating_add(word.len()));
@@ -80,7 +88,10 @@ impl Origin {
         if !is_told {
             return None;
         }
-        let end = others.iter().position(|word| !word.starts_with("--") || word == "--").unwrap_or(others.len());
+        let end = others
+            .iter()
+            .position(|word| !word.starts_with("--") || word == "--")
+            .unwrap_or(others.len());
         let (named, names) = others.split_at(end);
         let options = named.iter().map(|word| option(word)).collect::<Option<Vec<_>>>()?;
         let names = match names.split_first() {
@@ -136,7 +147,11 @@ mod tests {
         assert_eq!((line.command, line.names), ("run", &["-odd.toml".to_owned()][..]));
         assert_eq!(line.options, [("set", Some("a=b=c")), ("buffered", None), ("set", Some("x="))]);
         assert_eq!(line.values("set").collect::<Vec<_>>(), ["a=b=c", "x="]);
-        assert!(of(&["run"]).line().is_some_and(|line| line.options.is_empty() && line.names.is_empty()));
+        assert!(
+            of(&["run"])
+                .line()
+                .is_some_and(|line| line.options.is_empty() && line.names.is_empty())
+        );
     }
 
     #[test]
@@ -164,7 +179,8 @@ mod tests {
         assert_eq!(Origin::new(long(fits), "name".to_owned(), true).words.len(), 2);
         let over = Origin::new(long(fits + 1), "name".to_owned(), true);
         assert!(over.words.is_empty() && over.suite == "name");
-        let many = std::iter::once("run".to_owned()).chain((0..MOST_WORDS).map(|_| "--buffered".to_owned()));
+        let many = std::iter::once("run".to_owned())
+            .chain((0..MOST_WORDS).map(|_| "--buffered".to_owned()));
         assert!(Origin::new(many.collect(), String::new(), false).words.is_empty());
         assert!(Origin::new(Vec::new(), "x".repeat(MOST_SUITE_BYTES + 1), true).suite.is_empty());
     }

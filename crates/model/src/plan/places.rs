@@ -34,7 +34,9 @@ impl std::error::Error for Misplaced {}
 pub fn own_folder(suffix: &str) -> Option<(Option<u32>, Option<u32>)> {
     let number = |text: &str| text.parse().ok();
     let (of_host, of_scenario) = match suffix.strip_prefix("-h") {
-        Some(rest) => rest.split_once("-s").map_or((Some(rest), None), |(host, part)| (Some(host), Some(part))),
+        Some(rest) => rest
+            .split_once("-s")
+            .map_or((Some(rest), None), |(host, part)| (Some(host), Some(part))),
         None => (None, Some(suffix.strip_prefix("-s")?)),
     };
     let found = (of_host.and_then(number), of_scenario.and_then(number));
@@ -52,7 +54,8 @@ pub fn is_root_of(root: &str, target: &str) -> bool {
         let Some(rest) = root.strip_prefix(target) else { return false };
         // A target that ends in a slash has no second one before our folder.
         let inner = rest.strip_prefix('/').or_else(|| target.ends_with('/').then_some(rest));
-        ends_well(rest) || inner.and_then(|inner| inner.strip_prefix(DATA_DIR)).is_some_and(ends_well)
+        ends_well(rest)
+            || inner.and_then(|inner| inner.strip_prefix(DATA_DIR)).is_some_and(ends_well)
     };
     follows(target) || follows(without_slash(target))
 }
@@ -69,7 +72,9 @@ impl Target {
     pub fn root(&self) -> Option<&str> {
         match &self.kind {
             PlannedTarget::Directory { root } => Some(root),
-            PlannedTarget::Joined => self.files.first().and_then(|file| Some(file.path.rsplit_once('/')?.0)),
+            PlannedTarget::Joined => {
+                self.files.first().and_then(|file| Some(file.path.rsplit_once('/')?.0))
+            }
             PlannedTarget::ReadOnly | PlannedTarget::Device | PlannedTarget::Simulated => None,
         }
     }
@@ -81,11 +86,14 @@ impl Target {
             (_, Some(root)) => is_named(path, root, &data_file_name(number)),
             (PlannedTarget::Simulated, None) => path.starts_with(&self.path),
             // A simulated target is not opened by a run that sends nothing.
-            (PlannedTarget::ReadOnly, None) if self.path.starts_with("sim:") => path.starts_with(&self.path),
+            (PlannedTarget::ReadOnly, None) if self.path.starts_with("sim:") => {
+                path.starts_with(&self.path)
+            }
             (_, None) => path == self.path,
         };
         let root = self.root().filter(|root| self.path.is_empty() || !is_root_of(root, &self.path));
-        let file = || (0..).zip(&self.files).find(|(number, file)| !is_in_place(*number, &file.path));
+        let file =
+            || (0..).zip(&self.files).find(|(number, file)| !is_in_place(*number, &file.path));
         root.or_else(|| file().map(|(_, file)| file.path.as_str())).map(misplaced)
     }
 }
@@ -116,7 +124,9 @@ impl HostPlan {
         let target = self.targets.get(tree.target as usize);
         let is_well = |target: &Target| {
             let may = match &target.kind {
-                PlannedTarget::Directory { root } => tree.joined || tree.place().is_some_and(|(own, _)| own == root),
+                PlannedTarget::Directory { root } => {
+                    tree.joined || tree.place().is_some_and(|(own, _)| own == root)
+                }
                 PlannedTarget::Joined => tree.joined,
                 PlannedTarget::Simulated => true,
                 PlannedTarget::ReadOnly | PlannedTarget::Device => false,
@@ -124,7 +134,8 @@ impl HostPlan {
             may && tree.place().is_some_and(|(root, _)| is_root_of(root, &target.path))
         };
         let path = target.map_or("", |target| &target.path);
-        (!target.is_some_and(is_well)).then(|| Misplaced { path: tree.path.clone(), target: path.to_owned() })
+        (!target.is_some_and(is_well))
+            .then(|| Misplaced { path: tree.path.clone(), target: path.to_owned() })
     }
 }
 
@@ -137,13 +148,26 @@ mod tests {
 
     #[test]
     fn a_root_is_the_target_or_a_folder_of_ours_in_it_or_beside_it() {
-        for root in ["", "-h0003", "-s0001", "-h0003-s0001", "/plimsoll-data", "/plimsoll-data-h0003-s0012"] {
+        for root in
+            ["", "-h0003", "-s0001", "-h0003-s0001", "/plimsoll-data", "/plimsoll-data-h0003-s0012"]
+        {
             assert!(is_root_of(&format!("/mnt/x{root}"), "/mnt/x"), "{root}");
         }
-        assert!(is_root_of("/mnt/x/plimsoll-data", "/mnt/x/") && is_root_of("/plimsoll-data-h0000", "/"));
+        assert!(
+            is_root_of("/mnt/x/plimsoll-data", "/mnt/x/")
+                && is_root_of("/plimsoll-data-h0000", "/")
+        );
         assert!(is_root_of("/mnt/x-h0001", "/mnt/x/") && is_root_of("x-s0001", "x"));
-        for root in ["/", "/y", "-h3", "-hosts", "/../etc", "/plimsoll-data/..", "-h0003/../../etc", "/plimsoll-datax"]
-        {
+        for root in [
+            "/",
+            "/y",
+            "-h3",
+            "-hosts",
+            "/../etc",
+            "/plimsoll-data/..",
+            "-h0003/../../etc",
+            "/plimsoll-datax",
+        ] {
             assert!(!is_root_of(&format!("/mnt/x{root}"), "/mnt/x"), "{root}");
         }
         assert!(!is_root_of("/etc", "/") && !is_root_of("/mnt/y", "/mnt/x"));
@@ -151,7 +175,8 @@ mod tests {
 
     fn plan(path: &str, kind: PlannedTarget, files: &[&str]) -> HostPlan {
         let file = |path: &&str| TargetFile { path: (*path).to_owned(), size: Bytes(4096) };
-        let target = Target { path: path.to_owned(), kind, files: files.iter().map(file).collect() };
+        let target =
+            Target { path: path.to_owned(), kind, files: files.iter().map(file).collect() };
         let engine = EngineSettings::simple(Backend::Sync);
         HostPlan { targets: vec![target], ..HostPlan::empty("r", Nanos::seconds(1), engine) }
     }
@@ -163,7 +188,11 @@ mod tests {
     #[test]
     fn every_path_that_does_not_follow_from_its_target_is_found() {
         let good = [
-            plan("/t", in_root("/t-h0001"), &["/t-h0001/data-00000.bin", "/t-h0001/data-00001.bin"]),
+            plan(
+                "/t",
+                in_root("/t-h0001"),
+                &["/t-h0001/data-00000.bin", "/t-h0001/data-00001.bin"],
+            ),
             plan("/t", PlannedTarget::Joined, &["/t-h0002/data-00000.bin"]),
             plan("/t", PlannedTarget::Joined, &[]),
             plan("/dev/x", PlannedTarget::Device, &["/dev/x"]),
@@ -205,9 +234,13 @@ mod tests {
             per_directory: 1,
             joined,
         };
-        let is_well =
-            |tree: Tree| HostPlan { trees: vec![tree], ..plan("/t", in_root("/t"), &[]) }.misplaced().is_none();
-        assert!(is_well(tree("/t/tree-00000", 0, false)) && is_well(tree("/t-h0002/tree-00007", 0, true)));
+        let is_well = |tree: Tree| {
+            HostPlan { trees: vec![tree], ..plan("/t", in_root("/t"), &[]) }.misplaced().is_none()
+        };
+        assert!(
+            is_well(tree("/t/tree-00000", 0, false))
+                && is_well(tree("/t-h0002/tree-00007", 0, true))
+        );
         for (path, target, joined) in [
             ("/t-h0002/tree-00000", 0, false),
             ("/t/tree-0", 0, false),

@@ -34,13 +34,21 @@ impl HostPlan {
     /// # Errors
     /// What does not fit, in words.
     pub fn check(&self) -> Result<(), Unsound> {
-        ensure((LEAST_INTERVAL.0..=MOST_TIME.0).contains(&self.interval.0), "an interval is out of range")?;
+        ensure(
+            (LEAST_INTERVAL.0..=MOST_TIME.0).contains(&self.interval.0),
+            "an interval is out of range",
+        )?;
         settings(&self.engine)?;
         let sizes: Vec<Bytes> = self.files().map(|file| file.size).collect();
-        let all = sizes.iter().try_fold(0u64, |sum, size| sum.checked_add(size.0).filter(|sum| *sum <= MOST));
+        let all = sizes
+            .iter()
+            .try_fold(0u64, |sum, size| sum.checked_add(size.0).filter(|sum| *sum <= MOST));
         ensure(all.is_some(), "its files add up to more than there can be")?;
         for tree in &self.trees {
-            ensure((tree.target as usize) < self.targets.len(), "a tree belongs to a target that is not there")?;
+            ensure(
+                (tree.target as usize) < self.targets.len(),
+                "a tree belongs to a target that is not there",
+            )?;
             self::tree(tree)?;
         }
         self.check_parts()?;
@@ -53,23 +61,35 @@ impl HostPlan {
         let mut owners = vec![0u32; if self.parts.is_empty() { 0 } else { stages }];
         for part in &self.parts {
             settings(&part.engine)?;
-            let is_within =
-                |range: &std::ops::Range<u32>, count: usize| range.start <= range.end && range.end as usize <= count;
-            let has_room = is_within(&part.targets, self.targets.len()) && is_within(&part.trees, self.trees.len());
+            let is_within = |range: &std::ops::Range<u32>, count: usize| {
+                range.start <= range.end && range.end as usize <= count
+            };
+            let has_room = is_within(&part.targets, self.targets.len())
+                && is_within(&part.trees, self.trees.len());
             ensure(has_room, "a part has targets or trees that are not there")?;
-            ensure(!part.stages.is_empty() && part.stages.is_sorted_by(|a, b| a < b), "a part has no order of stages")?;
+            ensure(
+                !part.stages.is_empty() && part.stages.is_sorted_by(|a, b| a < b),
+                "a part has no order of stages",
+            )?;
             for stage in &part.stages {
-                let owner = owners.get_mut(*stage as usize).ok_or("a part has a stage that is not there")?;
+                let owner = owners
+                    .get_mut(*stage as usize)
+                    .ok_or("a part has a stage that is not there")?;
                 *owner += 1;
                 self.check_in_part(*stage, part)?;
             }
         }
-        ensure(owners.iter().all(|owners| *owners == 1), "a stage belongs to no part, or to several")
+        ensure(
+            owners.iter().all(|owners| *owners == 1),
+            "a stage belongs to no part, or to several",
+        )
     }
 
     /// Whether a stage uses the files and the trees of its own part alone.
     fn check_in_part(&self, stage: u32, part: &Part) -> Result<(), Unsound> {
-        let files = |targets: usize| self.targets.iter().take(targets).map(|target| target.files.len()).sum::<usize>();
+        let files = |targets: usize| {
+            self.targets.iter().take(targets).map(|target| target.files.len()).sum::<usize>()
+        };
         let own = files(part.targets.start as usize)..files(part.targets.end as usize);
         let workers = self.stages.get(stage as usize).map_or(&[][..], |stage| &stage.workers);
         for worker in workers {
@@ -77,15 +97,22 @@ impl HostPlan {
             let trees = worker.files.is_none_or(|files| part.trees.contains(&files.tree));
             ensure(extents && trees, "a worker loads what is not of its part")?;
         }
-        let trees = self.trees.get(part.trees.start as usize..part.trees.end as usize).unwrap_or_default();
-        ensure(trees.iter().all(|tree| part.targets.contains(&tree.target)), "a tree is not in a target of its part")
+        let trees =
+            self.trees.get(part.trees.start as usize..part.trees.end as usize).unwrap_or_default();
+        ensure(
+            trees.iter().all(|tree| part.targets.contains(&tree.target)),
+            "a tree is not in a target of its part",
+        )
     }
 }
 
 fn settings(engine: &EngineSettings) -> Result<(), Unsound> {
     let contents = &engine.contents;
     let grain = contents.grain.0;
-    ensure(grain.is_power_of_two() && (512..=MOST_GRAIN).contains(&grain), "a grain is no power of two")?;
+    ensure(
+        grain.is_power_of_two() && (512..=MOST_GRAIN).contains(&grain),
+        "a grain is no power of two",
+    )?;
     ensure(
         contents.compressible <= Percent::ALL && contents.duplicate <= Percent::ALL,
         "a share of contents is more than all of them",
@@ -106,17 +133,28 @@ fn tree(tree: &Tree) -> Result<(), Unsound> {
 }
 
 fn mix(sizes: &SizeMix, least: Bytes, most: Bytes) -> Result<(), Unsound> {
-    let is_fit = |(size, weight): &(Bytes, u32)| (least..=most).contains(size) && (1..=1_000_000).contains(weight);
+    let is_fit = |(size, weight): &(Bytes, u32)| {
+        (least..=most).contains(size) && (1..=1_000_000).contains(weight)
+    };
     ensure((1..=MOST_PARTS).contains(&sizes.parts.len()), "a mix has no sizes, or too many")?;
     ensure(sizes.parts.iter().all(is_fit), "a size or its weight is out of range")
 }
 
 fn stage(stage: &HostStage, files: &[Bytes], trees: &[Tree]) -> Result<(), Unsound> {
-    ensure(stage.works.len() <= MOST_COUNT && stage.workers.len() <= MOST_COUNT, "a stage has too many workers")?;
-    ensure(!stage.works.is_empty() || stage.workers.is_empty(), "a stage has workers and nothing to do")?;
+    ensure(
+        stage.works.len() <= MOST_COUNT && stage.workers.len() <= MOST_COUNT,
+        "a stage has too many workers",
+    )?;
+    ensure(
+        !stage.works.is_empty() || stage.workers.is_empty(),
+        "a stage has workers and nothing to do",
+    )?;
     stage.works.iter().try_for_each(work)?;
     for worker in &stage.workers {
-        let work = stage.works.get(worker.work as usize).ok_or("a worker does a work that is not there")?;
+        let work = stage
+            .works
+            .get(worker.work as usize)
+            .ok_or("a worker does a work that is not there")?;
         match (&work.metadata, worker.files) {
             (Some(_), Some(share)) => file_share(share, trees)?,
             (Some(_), None) => return Err("a worker of files has none"),
@@ -131,7 +169,10 @@ fn work(work: &Work) -> Result<(), Unsound> {
         ensure((1..=MOST_TIME.0).contains(&time.0), "a stage has no end")?;
     }
     if let Stop::Steady(steady) = work.stop {
-        ensure(steady.round.0 >= 1 && steady.least.0 <= steady.most.0, "rounds of a stage are none")?;
+        ensure(
+            steady.round.0 >= 1 && steady.least.0 <= steady.most.0,
+            "rounds of a stage are none",
+        )?;
     }
     if let Some(metadata) = &work.metadata {
         let mixed = metadata.mix.iter().flat_map(crate::metadata::OpMix::parts);
@@ -143,36 +184,54 @@ fn work(work: &Work) -> Result<(), Unsound> {
     work.mixes().try_for_each(|sizes| mix(sizes, Bytes(1), MOST_REQUEST))?;
     ensure((1..=MOST_COUNT as u32).contains(&work.depth), "a depth is out of range")?;
     let shares = [work.trim, work.read, work.pattern.random];
-    ensure(shares.iter().all(|share| *share <= Percent::ALL), "a share of requests is more than all of them")?;
+    ensure(
+        shares.iter().all(|share| *share <= Percent::ALL),
+        "a share of requests is more than all of them",
+    )?;
     let steps = [work.pattern.align, work.pattern.stride];
     ensure(steps.iter().all(|step| step.0 <= MOST), "a step is larger than any file")?;
-    ensure((1..=MOST_COUNT as u32).contains(&work.pattern.streams), "a number of streams is out of range")?;
+    ensure(
+        (1..=MOST_COUNT as u32).contains(&work.pattern.streams),
+        "a number of streams is out of range",
+    )?;
     let is_skewed = matches!(work.pattern.access, Access::Zipf | Access::Pareto);
-    ensure((u32::from(is_skewed)..=100_000).contains(&work.pattern.skew.milli), "a skew is out of range")?;
+    ensure(
+        (u32::from(is_skewed)..=100_000).contains(&work.pattern.skew.milli),
+        "a skew is out of range",
+    )?;
     hot_spots(work)?;
     match work.pace {
         Pace::Closed { think, .. } => ensure(think <= MOST_TIME, "a rest is longer than any run"),
         Pace::Open { rate: Rate::Iops { milli }, .. } => ensure(milli >= 1, "a rate is none"),
-        Pace::Open { rate: Rate::Bytes { per_second }, .. } => ensure(per_second >= 1, "a rate is none"),
+        Pace::Open { rate: Rate::Bytes { per_second }, .. } => {
+            ensure(per_second >= 1, "a rate is none")
+        }
     }
 }
 
 fn hot_spots(work: &Work) -> Result<(), Unsound> {
     let spots = &work.pattern.hot_spots.spots;
     let all = u64::from(Percent::ALL.ppm);
-    let sum =
-        |pick: fn(&(Percent, Percent)) -> Percent| spots.iter().map(|spot| u64::from(pick(spot).ppm)).sum::<u64>();
-    let is_table = spots.len() <= MOST_PARTS && sum(|spot| spot.0) <= all && sum(|spot| spot.1) <= all;
+    let sum = |pick: fn(&(Percent, Percent)) -> Percent| {
+        spots.iter().map(|spot| u64::from(pick(spot).ppm)).sum::<u64>()
+    };
+    let is_table =
+        spots.len() <= MOST_PARTS && sum(|spot| spot.0) <= all && sum(|spot| spot.1) <= all;
     ensure(is_table, "hot spots are more than all of the requests or of the space")?;
     let has_room = sum(|spot| spot.1) < all || sum(|spot| spot.0) == all;
     ensure(has_room, "hot spots leave requests and no space for them")
 }
 
 fn file_share(share: FileShare, trees: &[Tree]) -> Result<(), Unsound> {
-    let tree = trees.get(share.tree as usize).ok_or("a worker has files of a tree that is not there")?;
+    let tree =
+        trees.get(share.tree as usize).ok_or("a worker has files of a tree that is not there")?;
     ensure(share.step >= 1, "a worker goes from a file to itself")?;
-    let last = share.count.checked_sub(1).map(|steps| steps.checked_mul(share.step)?.checked_add(share.first));
-    let is_within = |last: Option<u64>| last.is_some_and(|last| last < tree.files.max(tree.listed()));
+    let last = share
+        .count
+        .checked_sub(1)
+        .map(|steps| steps.checked_mul(share.step)?.checked_add(share.first));
+    let is_within =
+        |last: Option<u64>| last.is_some_and(|last| last < tree.files.max(tree.listed()));
     ensure(last.is_none_or(is_within), "a worker has files that its tree has not")
 }
 
@@ -200,10 +259,21 @@ mod tests {
 
     /// A share with one worker that reads one file.
     fn share() -> HostPlan {
-        let work = Work::simple(Bytes(4096), Percent::ALL, Access::Random, 4, Stop::After(Nanos::seconds(1)));
+        let work = Work::simple(
+            Bytes(4096),
+            Percent::ALL,
+            Access::Random,
+            4,
+            Stop::After(Nanos::seconds(1)),
+        );
         let extents = vec![Extent { file: 0, offset: 4096, length: 8192 }];
         let worker = Worker { work: 0, seed: 1, turn: (0, 1), extents, files: None };
-        let stage = HostStage { stage: 0, kind: StageKind::Measure, works: vec![work], workers: vec![worker] };
+        let stage = HostStage {
+            stage: 0,
+            kind: StageKind::Measure,
+            works: vec![work],
+            workers: vec![worker],
+        };
         let files = vec![TargetFile { path: "/t/data-00000.bin".into(), size: Bytes(12_288) }];
         let kind = PlannedTarget::Directory { root: "/t".into() };
         let engine = EngineSettings::simple(Backend::Sync);
@@ -215,7 +285,12 @@ mod tests {
     }
 
     fn part() -> Part {
-        Part { stages: vec![0], targets: 0..1, trees: 0..0, engine: EngineSettings::simple(Backend::Sync) }
+        Part {
+            stages: vec![0],
+            targets: 0..1,
+            trees: 0..0,
+            engine: EngineSettings::simple(Backend::Sync),
+        }
     }
 
     #[test]
@@ -271,7 +346,11 @@ mod tests {
         let is_well = |share: FileShare| file_share(share, std::slice::from_ref(&tree)).is_ok();
         let share = |first, step, count| FileShare { tree: 0, first, step, count };
         assert!(is_well(share(0, 1, 10)) && is_well(share(1, 2, 5)) && is_well(share(9, 1, 0)));
-        assert!(!is_well(share(1, 1, 10)) && !is_well(share(0, 0, 1)) && !is_well(share(0, u64::MAX, 3)));
+        assert!(
+            !is_well(share(1, 1, 10))
+                && !is_well(share(0, 0, 1))
+                && !is_well(share(0, u64::MAX, 3))
+        );
         assert!(!is_well(FileShare { tree: 1, ..share(0, 1, 1) }));
         assert!(super::tree(&Tree { depth: 99, ..tree.clone() }).is_err());
         assert!(super::tree(&Tree { per_directory: 0, ..tree.clone() }).is_err());

@@ -32,17 +32,21 @@ pub struct Point {
     pub sweep: Vec<Setting>,
     /// Which repetition of these values it is, from 1.
     pub repetition: u32,
-    /// Field and value of what the suite wrote as arithmetic; before the field the workload's name where there are several.
+    /// Field and value of what the suite wrote as arithmetic; before the field the workload's name
+    /// where there are several.
     pub computed: Vec<(String, String)>,
-    /// What is to be done before its first stage; `None` for nothing, and in runs of versions that knew none.
+    /// What is to be done before its first stage; `None` for nothing, and in runs of versions that
+    /// knew none.
     #[serde(default)]
     pub prerun: Option<Prerun>,
 }
 
-/// What the coordinator has a shell do before a point begins: for caches that no host of the run can reach.
+/// What the coordinator has a shell do before a point begins: for caches that no host of the run
+/// can reach.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prerun {
-    /// For `sh -c`. `None` where there was one that must not be run, because it stood in a run file: such a file may come from anybody.
+    /// For `sh -c`. `None` where there was one that must not be run, because it stood in a run
+    /// file: such a file may come from anybody.
     pub command: Option<String>,
 }
 
@@ -104,15 +108,22 @@ impl HostStage {
         shares.map(|share| share.count).fold(0, u64::saturating_add)
     }
 
-    /// Bytes of the files that its metadata work goes through; where sizes differ, what is to be expected.
+    /// Bytes of the files that its metadata work goes through; where sizes differ, what is to be
+    /// expected.
     pub(crate) fn tree_bytes(&self) -> u64 {
         let Some(work) = self.works.iter().find_map(|work| work.metadata) else { return 0 };
-        if work.op == Op::Readdir { 0 } else { self.operations().saturating_mul(work.mean_size.unwrap_or(work.size).0) }
+        if work.op == Op::Readdir {
+            0
+        } else {
+            self.operations().saturating_mul(work.mean_size.unwrap_or(work.size).0)
+        }
     }
 
     /// Bytes that its metadata work writes.
     pub fn written_to_files(&self) -> Bytes {
-        let writes = |work: &Work| work.metadata.is_some_and(|work| matches!(work.op, Op::Create | Op::WriteFile));
+        let writes = |work: &Work| {
+            work.metadata.is_some_and(|work| matches!(work.op, Op::Create | Op::WriteFile))
+        };
         Bytes(if self.works.iter().any(writes) { self.tree_bytes() } else { 0 })
     }
 

@@ -12,8 +12,8 @@ pub enum Stop {
     Steady(Steady),
     /// When every byte of every extent was touched once; then an `fsync` of every file.
     Amount,
-    /// When every worker has done as many requests as blocks fit into its extents, as part of what is measured. Of metadata work: when
-    /// it was at each of its files once.
+    /// When every worker has done as many requests as blocks fit into its extents, as part of what
+    /// is measured. Of metadata work: when it was at each of its files once.
     Once(Once),
 }
 
@@ -56,12 +56,14 @@ pub struct Steady {
 }
 
 impl Steady {
-    /// Rounds of a measurement window (SNIA, *Solid State Storage Performance Test Specification*, 2.0.2, 2.1.24).
+    /// Rounds of a measurement window (SNIA, *Solid State Storage Performance Test Specification*,
+    /// 2.0.2, 2.1.24).
     pub const ROUNDS: u64 = 5;
     /// With fewer intervals than this in a round, a round is noise.
     pub const LEAST_IN_ROUND: u64 = 4;
 
-    /// With a window of at least `least`, in rounds of whole intervals; the greatest time is never below the least.
+    /// With a window of at least `least`, in rounds of whole intervals; the greatest time is never
+    /// below the least.
     pub fn new(least: Nanos, most: Nanos, interval: Nanos) -> Steady {
         let interval = interval.0.max(1);
         let each = least.0.div_ceil(interval).div_ceil(Steady::ROUNDS).max(Steady::LEAST_IN_ROUND);

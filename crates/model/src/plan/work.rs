@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 pub struct Work {
     /// The workload's name.
     pub workload: String,
-    /// The sizes of reads; the last request of an extent may be shorter in a stage that stops at [`Stop::Amount`].
+    /// The sizes of reads; the last request of an extent may be shorter in a stage that stops at
+    /// [`Stop::Amount`].
     pub block_size: SizeMix,
     /// The sizes of writes and trims.
     pub write_block_size: SizeMix,
@@ -35,7 +36,8 @@ pub struct Work {
     pub depth: u32,
     /// When it ends.
     pub stop: Stop,
-    /// What is done to whole files; `None` where blocks are read and written, and then all of the above counts.
+    /// What is done to whole files; `None` where blocks are read and written, and then all of the
+    /// above counts.
     #[serde(default)]
     pub metadata: Option<MetadataWork>,
 }
@@ -86,12 +88,17 @@ impl Work {
         reads.into_iter().chain(self.changes().then_some(&self.write_block_size))
     }
 
-    /// Requests that take `worker` through its extents once: a block for each step, the last one of an extent perhaps shorter.
+    /// Requests that take `worker` through its extents once: a block for each step, the last one of
+    /// an extent perhaps shorter.
     pub fn requests(&self, worker: &Worker) -> u64 {
         let is_sequential = self.pattern.random == Percent::ZERO;
         let stride = if is_sequential { self.pattern.stride.0 } else { 0 };
         let step = self.largest_block().0.max(stride).max(1);
-        worker.extents.iter().map(|extent| extent.length.div_ceil(step)).fold(0, u64::saturating_add)
+        worker
+            .extents
+            .iter()
+            .map(|extent| extent.length.div_ceil(step))
+            .fold(0, u64::saturating_add)
     }
 
     /// The largest request.
@@ -146,11 +153,14 @@ pub struct Worker {
     pub work: u32,
     /// Where its random choices start.
     pub seed: u64,
-    /// At a fixed rate: its number among all workers of all hosts that do this work, which take turns; and how many they are.
+    /// At a fixed rate: its number among all workers of all hosts that do this work, which take
+    /// turns; and how many they are.
     pub turn: (u32, u32),
-    /// Its byte ranges. Of two workers that do the same work each has its own blocks, unless the workload says that every one has all.
+    /// Its byte ranges. Of two workers that do the same work each has its own blocks, unless the
+    /// workload says that every one has all.
     pub extents: Vec<Extent>,
-    /// Its files, where its work is metadata; no two workers of a host that do the same work share one.
+    /// Its files, where its work is metadata; no two workers of a host that do the same work share
+    /// one.
     #[serde(default)]
     pub files: Option<FileShare>,
 }

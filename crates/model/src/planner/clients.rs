@@ -18,8 +18,11 @@ pub(super) fn hosts(request: &Request<'_>, notes: &mut Vec<PlanNote>) -> Vec<Hos
     if let (Auto::Fixed(count), Some(first)) = (clients.count.value, request.hosts.first()) {
         // Each is a machine of its own, with a kernel of its own.
         let identity = String::new();
-        let client =
-            |number| HostFacts { hostname: format!("client-{number}"), identity: identity.clone(), ..first.clone() };
+        let client = |number| HostFacts {
+            hostname: format!("client-{number}"),
+            identity: identity.clone(),
+            ..first.clone()
+        };
         hosts = (1..=count.0).map(client).collect();
     }
     if let Auto::Fixed(memory) = clients.memory.value {
@@ -29,7 +32,8 @@ pub(super) fn hosts(request: &Request<'_>, notes: &mut Vec<PlanNote>) -> Vec<Hos
     hosts.iter_mut().zip(0..).for_each(|(host, number)| host.place = Place { number, of });
     if are_imagined(request.spec) {
         let detail = format!(
-            "{} with {} of memory each, as [clients] says; whether the targets of such a cluster have the space is not checked",
+            "{} with {} of memory each, as [clients] says; whether the targets of such a cluster \
+             have the space is not checked",
             if hosts.len() == 1 { "1 host".to_owned() } else { format!("{} hosts", hosts.len()) },
             hosts.first().map_or_else(Default::default, |host| host.memory)
         );

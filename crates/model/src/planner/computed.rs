@@ -1,4 +1,5 @@
-//! Arithmetic of the suite, computed for the hosts at hand: every point with its values, and without those that are left out.
+//! Arithmetic of the suite, computed for the hosts at hand: every point with its values, and
+//! without those that are left out.
 
 use super::sizes::workers;
 use super::{Refusal, RefusalKind, Request};
@@ -51,20 +52,29 @@ pub(super) fn points(
     if too_many(request, &points) {
         wrong.refusals.push(Refusal::new(
             RefusalKind::Usage,
-            format!("the plan has more than {MOST_PARTS} workers and files, those of each point and host counted"),
+            format!(
+                "the plan has more than {MOST_PARTS} workers and files, those of each point and \
+                 host counted"
+            ),
             "give fewer points, repetitions, hosts, workers or files",
         ));
     }
     points
 }
 
-/// A plan is kept in memory with each worker's share of each file; this much of it takes less than 1 GiB.
+/// A plan is kept in memory with each worker's share of each file; this much of it takes less than
+/// 1 GiB.
 const MOST_PARTS: u64 = 1 << 22;
 
 fn too_many(request: &Request<'_>, points: &[ComputedPoint]) -> bool {
     let targets: u64 = request.hosts.iter().map(|host| host.targets.len() as u64).sum();
     let parts = |point: &ComputedPoint| {
-        let workers: f64 = point.spec.workloads.iter().map(|workload| total_workers(workload, request.hosts)).sum();
+        let workers: f64 = point
+            .spec
+            .workloads
+            .iter()
+            .map(|workload| total_workers(workload, request.hosts))
+            .sum();
         let files = match point.spec.layout.files.value {
             Auto::Fixed(files) => Some(files.0),
             Auto::Auto => most_workers(&point.spec, request.hosts),
@@ -92,19 +102,31 @@ fn compute(
         let depth = f64::from(workload.depth.value.0);
         let known = |name| if name == Name::Depth { Some(depth) } else { known(name) };
         computed.extend(workload.compute(|_| true, &known));
-        let is_good = !computed.is_empty() && computed.iter().all(|computed| computed.outcome.is_ok());
+        let is_good =
+            !computed.is_empty() && computed.iter().all(|computed| computed.outcome.is_ok());
         wrong.keep(computed, &prefix, &point.spec.sweep, &mut point.values);
         if is_good {
             let mut problems = Vec::new();
-            spec::check_workload(workload, request.spec.contents.verify.value != spec::Verify::No, &mut problems);
+            spec::check_workload(
+                workload,
+                request.spec.contents.verify.value != spec::Verify::No,
+                &mut problems,
+            );
             problems.iter().for_each(|problem| wrong.problem(problem));
         }
     }
     let workloads = &point.spec.workloads;
     let known = Known {
         workers: workloads.iter().map(|workload| total_workers(workload, request.hosts)).sum(),
-        depth: workloads.iter().map(|workload| f64::from(workload.depth.value.0)).fold(0.0, f64::max),
-        block_size: workloads.iter().flat_map(WorkloadSpec::sizes).map(|Bytes(size)| size as f64).fold(0.0, f64::max),
+        depth: workloads
+            .iter()
+            .map(|workload| f64::from(workload.depth.value.0))
+            .fold(0.0, f64::max),
+        block_size: workloads
+            .iter()
+            .flat_map(WorkloadSpec::sizes)
+            .map(|Bytes(size)| size as f64)
+            .fold(0.0, f64::max),
         hosts,
     };
     if let Some((rule, span)) = &request.spec.skip {
@@ -121,7 +143,8 @@ fn compute(
         Auto::Fixed(files) => Some(files.0),
         Auto::Auto => most_workers(&point.spec, request.hosts),
     };
-    let with_files = |name| if name == Name::Files { files.map(f64::from) } else { known.value(name) };
+    let with_files =
+        |name| if name == Name::Files { files.map(f64::from) } else { known.value(name) };
     if is_good {
         let computed = point.spec.layout.compute(|_| true, &with_files);
         wrong.keep(computed, "", &point.spec.sweep, &mut point.values);
@@ -147,7 +170,9 @@ fn compute_tree(known: &Known<'_>, point: &mut ComputedPoint, wrong: &mut Wrong<
         let mut problems = Vec::new();
         spec::check_tree(&point.spec.tree, &mut problems);
         let at = at(&point.spec.sweep);
-        let tell = |problem: &Problem| wrong.tell(&problem.span, &format!("{}{at}", problem.message), &problem.remedy);
+        let tell = |problem: &Problem| {
+            wrong.tell(&problem.span, &format!("{}{at}", problem.message), &problem.remedy)
+        };
         problems.iter().for_each(tell);
     }
 }
@@ -202,13 +227,21 @@ impl Hosts {
 fn memory(hosts: &[HostFacts]) -> f64 {
     let kernels = Kernels::of(hosts);
     let is_first = |number: usize| kernels.first_on_kernel(number) == number;
-    hosts.iter().enumerate().filter(|(number, _)| is_first(*number)).map(|(_, host)| host.memory.0 as f64).sum()
+    hosts
+        .iter()
+        .enumerate()
+        .filter(|(number, _)| is_first(*number))
+        .map(|(_, host)| host.memory.0 as f64)
+        .sum()
 }
 
-/// Bytes that a layout could take: of a file system what is free and what is ours already, of anything else all of it.
+/// Bytes that a layout could take: of a file system what is free and what is ours already, of
+/// anything else all of it.
 fn free(target: &TargetFacts) -> u64 {
     match &target.kind {
-        TargetKind::Device { size, .. } | TargetKind::File { size } | TargetKind::Simulated { size } => size.0,
+        TargetKind::Device { size, .. }
+        | TargetKind::File { size }
+        | TargetKind::Simulated { size } => size.0,
         TargetKind::Directory { state: DirectoryState::Claimed { used, .. }, .. } => {
             target.free.0.saturating_add(used.0)
         }
@@ -244,13 +277,20 @@ struct Wrong<'a, 'b> {
 
 impl Wrong<'_, '_> {
     /// Keeps the values that were computed, and tells of those that could not be.
-    fn keep(&mut self, computed: Vec<Computed>, prefix: &str, sweep: &[Setting], values: &mut Vec<(String, String)>) {
+    fn keep(
+        &mut self,
+        computed: Vec<Computed>,
+        prefix: &str,
+        sweep: &[Setting],
+        values: &mut Vec<(String, String)>,
+    ) {
         for field in computed {
             match field.outcome {
                 Ok(value) => values.push((format!("{prefix}{}", field.key), value)),
                 Err(error) => {
                     let at = at(sweep);
-                    let what = format!("{prefix}{} = \"{}\" {}{at}", field.key, field.text, error.message);
+                    let what =
+                        format!("{prefix}{} = \"{}\" {}{at}", field.key, field.text, error.message);
                     self.tell(&field.span, &what, &error.remedy);
                 }
             }

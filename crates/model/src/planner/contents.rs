@@ -4,7 +4,8 @@ use super::{Refusal, RefusalKind, Request, is_null};
 use crate::event::NoteKind;
 use crate::load::SizeMix;
 use crate::plan::{
-    Contents, Extent, HostPlan, HostStage, Pattern, PlanNote, PlannedTarget, Stage, Target, Work, Worker,
+    Contents, Extent, HostPlan, HostStage, Pattern, PlanNote, PlannedTarget, Stage, Target, Work,
+    Worker,
 };
 use crate::rng::derive;
 use crate::spec::{DuplicateScope, LayoutKind, Verify};
@@ -24,8 +25,13 @@ const GENERATION: u64 = 4;
 const SEED_PATH: u64 = u64::from_be_bytes(*b"contents");
 
 /// The contents of all blocks of one host with these `targets`, whose share of the run is `stages`.
-pub(super) fn contents(request: &Request<'_>, targets: &[Target], stages: &[HostStage]) -> Contents {
-    let is_real = !is_null(request) && targets.iter().all(|target| target.kind != PlannedTarget::Simulated);
+pub(super) fn contents(
+    request: &Request<'_>,
+    targets: &[Target],
+    stages: &[HostStage],
+) -> Contents {
+    let is_real =
+        !is_null(request) && targets.iter().all(|target| target.kind != PlannedTarget::Simulated);
     let spec = &request.spec.contents;
     Contents {
         seed: derive(request.spec.suite.seed.value, &[SEED_PATH]),
@@ -35,7 +41,11 @@ pub(super) fn contents(request: &Request<'_>, targets: &[Target], stages: &[Host
         verify: spec.verify.value != Verify::No && is_real && !is_tree(request),
         filled: request.existing || request.spec.stages.prepare.value,
         grain: grain(stages),
-        hosts: if is_shared(request) { u16::try_from(request.hosts.len()).unwrap_or(u16::MAX) } else { 1 },
+        hosts: if is_shared(request) {
+            u16::try_from(request.hosts.len()).unwrap_or(u16::MAX)
+        } else {
+            1
+        },
     }
 }
 
@@ -64,7 +74,8 @@ pub(super) fn has_pass(request: &Request<'_>, works: &[Work]) -> bool {
         && !is_tree(request)
 }
 
-/// The largest power of two that divides the places and sizes of all writes and trims, within bounds.
+/// The largest power of two that divides the places and sizes of all writes and trims, within
+/// bounds.
 fn grain(stages: &[HostStage]) -> Bytes {
     let mut bits = MOST_GRAIN;
     for (work, extents) in stages.iter().flat_map(shares).filter(|(work, _)| work.changes()) {
@@ -87,12 +98,14 @@ pub(super) fn refusals(contents: &Contents, host: &HostFacts, sizes: &[Bytes]) -
     contents.verify.then(|| too_much_memory(contents, host, sizes)).flatten()
 }
 
-/// Why reads cannot be checked although each host could: workers that load the same bytes at the same time. A worker knows when its own reads meet
-/// its own writes, but not when they meet another's. Each reason comes once, whatever stages and hosts it holds for.
+/// Why reads cannot be checked although each host could: workers that load the same bytes at the
+/// same time. A worker knows when its own reads meet its own writes, but not when they meet
+/// another's. Each reason comes once, whatever stages and hosts it holds for.
 pub(super) fn overlaps(request: &Request<'_>, hosts: &[HostPlan]) -> Vec<Refusal> {
     let checked: Vec<&HostPlan> = hosts.iter().filter(|host| host.engine.contents.verify).collect();
     // In a shared file the workers of all hosts meet, in files of its own those of one host.
-    let meeting: Vec<&[&HostPlan]> = if is_shared(request) { vec![&checked] } else { checked.chunks(1).collect() };
+    let meeting: Vec<&[&HostPlan]> =
+        if is_shared(request) { vec![&checked] } else { checked.chunks(1).collect() };
     let mut found: Vec<Refusal> = Vec::new();
     for together in meeting {
         for stage in 0..together.first().map_or(0, |host| host.stages.len()) {
@@ -109,14 +122,17 @@ fn refusal_of(one: &Work, other: &Work) -> Refusal {
     let (what, remedy) = match one.workload == other.workload {
         true => (
             format!(
-                "verify: several workers of workload `{}` use the same bytes at the same time, and write them",
+                "verify: several workers of workload `{}` use the same bytes at the same time, \
+                 and write them",
                 one.workload
             ),
-            "write sharing = \"segment\", so that each has bytes of its own; or workers = 1 on one host, or leave out verify",
+            "write sharing = \"segment\", so that each has bytes of its own; or workers = 1 on \
+             one host, or leave out verify",
         ),
         false => (
             format!(
-                "verify: workloads `{}` and `{}` use the same bytes at the same time, and one of them writes",
+                "verify: workloads `{}` and `{}` use the same bytes at the same time, and one of \
+                 them writes",
                 one.workload, other.workload
             ),
             "give each a `range` of its own, or leave out verify",
@@ -143,8 +159,9 @@ impl<'a> Reach<'a> {
 
 /// Two works whose workers share bytes, of which at least one changes them.
 fn overlap<'a>(shares: Vec<(&'a Work, &'a [Extent])>) -> Option<(&'a Work, &'a Work)> {
-    let reaches =
-        shares.into_iter().flat_map(|(work, extents)| extents.iter().map(move |extent| Reach::of(extent, work)));
+    let reaches = shares
+        .into_iter()
+        .flat_map(|(work, extents)| extents.iter().map(move |extent| Reach::of(extent, work)));
     let mut whole: Vec<Reach<'a>> = Vec::new();
     let mut combs: BTreeMap<(u32, u64), Vec<Reach<'a>>> = BTreeMap::new();
     for reach in reaches {
@@ -162,28 +179,37 @@ fn overlap<'a>(shares: Vec<(&'a Work, &'a [Extent])>) -> Option<(&'a Work, &'a W
     meet(whole)
 }
 
-/// From one request of a worker to the next, where it loads one block of each so many bytes and nothing between them.
+/// From one request of a worker to the next, where it loads one block of each so many bytes and
+/// nothing between them.
 fn turn(work: &Work) -> Option<u64> {
     let Pattern { stride, streams, random, .. } = work.pattern;
-    let is_even = random == Percent::ZERO && streams == 1 && work.smallest_block() == work.largest_block();
+    let is_even =
+        random == Percent::ZERO && streams == 1 && work.smallest_block() == work.largest_block();
     (is_even && stride.0 > work.largest_block().0).then_some(stride.0)
 }
 
 /// Whether no two of these share a byte, each of which has a block of every `turn` bytes.
 fn take_turns(combs: &[Reach<'_>], turn: u64) -> bool {
     let first = combs.iter().map(|comb| comb.start).min().unwrap_or_default();
-    let mut blocks: Vec<(u64, u64)> =
-        combs.iter().map(|comb| ((comb.start - first) % turn, comb.work.largest_block().0)).collect();
+    let mut blocks: Vec<(u64, u64)> = combs
+        .iter()
+        .map(|comb| ((comb.start - first) % turn, comb.work.largest_block().0))
+        .collect();
     blocks.sort_unstable();
     let adjoin = blocks.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0);
     adjoin && blocks.last().is_none_or(|(start, length)| start + length <= turn)
 }
 
-/// What those that take turns load, in one piece for those that write and in one for those that read.
+/// What those that take turns load, in one piece for those that write and in one for those that
+/// read.
 fn together<'a>(combs: &[Reach<'a>]) -> Vec<Reach<'a>> {
     let all = |changes: bool| {
         let of = combs.iter().filter(|comb| comb.work.changes() == changes);
-        of.copied().reduce(|all, one| Reach { start: all.start.min(one.start), end: all.end.max(one.end), ..all })
+        of.copied().reduce(|all, one| Reach {
+            start: all.start.min(one.start),
+            end: all.end.max(one.end),
+            ..all
+        })
     };
     match (all(true), all(false)) {
         // They share nothing with each other, whatever is between them.
@@ -205,7 +231,9 @@ fn meet<'a>(mut all: Vec<Reach<'a>>) -> Option<(&'a Work, &'a Work)> {
     };
     for reach in all {
         let before = if reach.work.changes() { farthest } else { written };
-        if let Some(before) = before.filter(|before| before.file == reach.file && reach.start < before.end) {
+        if let Some(before) =
+            before.filter(|before| before.file == reach.file && reach.start < before.end)
+        {
             return Some((before.work, reach.work));
         }
         farthest = farther(farthest, reach);
@@ -215,14 +243,19 @@ fn meet<'a>(mut all: Vec<Reach<'a>>) -> Option<(&'a Work, &'a Work)> {
 }
 
 /// One generation for each grain of every file has to fit.
-pub(super) fn too_much_memory(contents: &Contents, host: &HostFacts, sizes: &[Bytes]) -> Option<Refusal> {
+pub(super) fn too_much_memory(
+    contents: &Contents,
+    host: &HostFacts,
+    sizes: &[Bytes],
+) -> Option<Refusal> {
     let grains: u64 = sizes.iter().map(|size| size.0.div_ceil(contents.grain.0)).sum();
     let need = Bytes(grains.saturating_mul(GENERATION));
     (need.0 > host.memory.0 / 8).then(|| {
         Refusal::new(
             RefusalKind::Usage,
             format!(
-                "host {}: verify keeps {GENERATION} bytes for each {}, which is {need} and more than an eighth of its {} of memory",
+                "host {}: verify keeps {GENERATION} bytes for each {}, which is {need} and more \
+                 than an eighth of its {} of memory",
                 host.hostname, contents.grain, host.memory
             ),
             "give a smaller layout.size or larger blocks, or leave out verify",
@@ -232,7 +265,8 @@ pub(super) fn too_much_memory(contents: &Contents, host: &HostFacts, sizes: &[By
 
 /// Whether several writes of `works` can make up one unit of duplication.
 fn cuts_units(works: &[Work]) -> bool {
-    let sizes = |work: &Work| work.mixes().flat_map(SizeMix::sizes).fold(0, |all, size| all | size.0);
+    let sizes =
+        |work: &Work| work.mixes().flat_map(SizeMix::sizes).fold(0, |all, size| all | size.0);
     let bits = |work: &Work| sizes(work) | work.pattern.align.0 | work.pattern.stride.0;
     works.iter().any(|work| work.changes() && !bits(work).is_multiple_of(UNIT))
 }
@@ -240,14 +274,19 @@ fn cuts_units(works: &[Work]) -> bool {
 /// What is written otherwise than the suite says.
 fn spread(request: &Request<'_>, stages: &[Stage]) -> Option<PlanNote> {
     let spec = &request.spec.contents;
-    let is_asked = spec.duplicate.value > Percent::ZERO && spec.duplicate_scope.value != DuplicateScope::Hosts;
-    let cuts = !is_null(request) && !is_tree(request) && stages.iter().any(|stage| cuts_units(&stage.works));
-    let detail = "contents.duplicate: some writes do not cover whole blocks of 4 KiB. The share holds, and copies spread over all \
-                  hosts. For contents.duplicate_scope, give block_size multiples of 4 KiB.";
+    let is_asked =
+        spec.duplicate.value > Percent::ZERO && spec.duplicate_scope.value != DuplicateScope::Hosts;
+    let cuts = !is_null(request)
+        && !is_tree(request)
+        && stages.iter().any(|stage| cuts_units(&stage.works));
+    let detail = "contents.duplicate: some writes do not cover whole blocks of 4 KiB. The share \
+                  holds, and copies spread over all hosts. For contents.duplicate_scope, give \
+                  block_size multiples of 4 KiB.";
     (is_asked && cuts).then(|| PlanNote { kind: NoteKind::Adjusted, detail: detail.to_owned() })
 }
 
-/// What a check cannot tell, before anything has run, and what is written otherwise than the suite says.
+/// What a check cannot tell, before anything has run, and what is written otherwise than the suite
+/// says.
 pub(super) fn notes(request: &Request<'_>, stages: &[Stage], notes: &mut Vec<PlanNote>) {
     notes.extend(spread(request, stages));
     if request.spec.contents.verify.value == Verify::No {
@@ -269,9 +308,8 @@ pub(super) fn notes(request: &Request<'_>, stages: &[Stage], notes: &mut Vec<Pla
         add("verify: no workload reads, so that nothing is checked");
     }
     if request.existing {
-        add(
-            "verify: what an earlier run wrote last is not known, so that only damage and wrong places are found, not lost writes",
-        );
+        add("verify: what an earlier run wrote last is not known, so that only damage and wrong \
+             places are found, not lost writes");
     } else if !request.spec.stages.prepare.value {
         add("verify: without prepare, blocks that no workload of this run wrote are not checked");
     }
@@ -298,7 +336,11 @@ mod tests {
     #[test]
     fn the_grain_is_the_coarsest_that_no_write_cuts() {
         assert_eq!(grain(&[stage(1 << 20, 0, 0), stage(4096, 50, 0)]), Bytes(4096));
-        assert_eq!(grain(&[stage(1 << 20, 0, 0), stage(4096, 100, 0)]), Bytes(1 << 20), "reads do not matter");
+        assert_eq!(
+            grain(&[stage(1 << 20, 0, 0), stage(4096, 100, 0)]),
+            Bytes(1 << 20),
+            "reads do not matter"
+        );
         assert_eq!(grain(&[stage(12_288, 0, 0)]), Bytes(4096));
         assert_eq!(grain(&[stage(64 << 10, 0, 8192)]), Bytes(8192));
         assert_eq!(grain(&[stage(1000, 0, 0)]), Bytes(512), "not below a header");
@@ -309,9 +351,13 @@ mod tests {
 
     #[test]
     fn writes_that_are_no_whole_blocks_of_4_kib_cut_units() {
-        for (block, read, cuts) in
-            [(4096, 0, false), (12_288, 0, false), (512, 0, true), (47_008, 50, true), (512, 100, false)]
-        {
+        for (block, read, cuts) in [
+            (4096, 0, false),
+            (12_288, 0, false),
+            (512, 0, true),
+            (47_008, 50, true),
+            (512, 100, false),
+        ] {
             assert_eq!(cuts_units(&stage(block, read, 0).works), cuts, "{block} {read}");
         }
     }
@@ -322,7 +368,8 @@ mod tests {
             let mut both = stage(4096, reads[0], 0);
             let other = stage(4096, reads[1], second);
             both.works.extend(other.works);
-            both.workers.extend(other.workers.into_iter().map(|worker| Worker { work: 1, ..worker }));
+            both.workers
+                .extend(other.workers.into_iter().map(|worker| Worker { work: 1, ..worker }));
             both
         };
         let shared = |stage: &HostStage| overlap(shares(stage).collect()).is_some();
@@ -336,7 +383,8 @@ mod tests {
     /// Workers that each have a block of 4 KiB of every `turn` bytes from these on.
     fn in_turn(turn: u64, starts: &[u64]) -> HostStage {
         let mut turns = stage(4096, 0, 0);
-        turns.works[0].pattern = Pattern { stride: Bytes(turn), ..Pattern::simple(Access::Sequential) };
+        turns.works[0].pattern =
+            Pattern { stride: Bytes(turn), ..Pattern::simple(Access::Sequential) };
         let worker = turns.workers[0].clone();
         let of = |start: &u64| Worker {
             extents: vec![Extent { file: 0, offset: *start, length: 5 * turn + 4096 }],
@@ -350,7 +398,10 @@ mod tests {
     fn workers_that_take_turns_share_nothing_and_those_that_do_not_are_found() {
         let shared = |stage: &HostStage| overlap(shares(stage).collect()).is_some();
         assert!(!shared(&in_turn(16_384, &[0, 4096, 8192, 12_288])));
-        assert!(!shared(&in_turn(16_384, &[6000, 10_096, 14_192, 18_288])), "wherever the first one is");
+        assert!(
+            !shared(&in_turn(16_384, &[6000, 10_096, 14_192, 18_288])),
+            "wherever the first one is"
+        );
         assert!(shared(&in_turn(16_384, &[0, 4096, 8192, 8192])), "two have one turn");
         assert!(shared(&in_turn(16_384, &[0, 2048])), "half a block is shared");
         assert!(shared(&in_turn(16_384, &[0, 14_000])), "over the end of a turn");
@@ -364,7 +415,9 @@ mod tests {
         let mut between = in_turn(16_384, &[0, 4096]);
         let other = stage(4096, 50, 8192);
         between.works.extend(other.works);
-        between.workers.extend(other.workers.into_iter().map(|worker| Worker { work: 1, ..worker }));
+        between
+            .workers
+            .extend(other.workers.into_iter().map(|worker| Worker { work: 1, ..worker }));
         assert!(shared(&between), "who loads all of it meets them");
     }
 }

@@ -8,10 +8,15 @@ use crate::testbed::HostFacts;
 pub(super) fn notes(hosts: &[HostFacts], notes: &mut Vec<PlanNote>) {
     // Memory that the firmware keeps differs by a little from machine to machine.
     let memory = |host: &HostFacts| format!("{} GiB of memory", (host.memory.0 + (1 << 29)) >> 30);
-    let traits: [fn(&HostFacts) -> String; 3] =
-        [|host| host.cpu_model.clone(), |host| format!("{} CPUs", host.logical_cpus), |host| host.kernel.clone()];
-    for of in
-        traits.iter().map(|of| of as &dyn Fn(&HostFacts) -> String).chain([&memory as &dyn Fn(&HostFacts) -> String])
+    let traits: [fn(&HostFacts) -> String; 3] = [
+        |host| host.cpu_model.clone(),
+        |host| format!("{} CPUs", host.logical_cpus),
+        |host| host.kernel.clone(),
+    ];
+    for of in traits
+        .iter()
+        .map(|of| of as &dyn Fn(&HostFacts) -> String)
+        .chain([&memory as &dyn Fn(&HostFacts) -> String])
     {
         notes.extend(odd_ones(hosts, of).map(|detail| PlanNote { kind: NoteKind::Hosts, detail }));
     }
@@ -29,8 +34,10 @@ fn odd_ones(hosts: &[HostFacts], of: &dyn Fn(&HostFacts) -> String) -> Option<St
         .map(|(host, value)| format!("{} has {value}", host.hostname))
         .collect();
     let (shown, rest) = odd.split_at(odd.len().min(5));
-    let more = if rest.is_empty() { String::new() } else { format!(", and {} more differ", rest.len()) };
-    (!odd.is_empty()).then(|| format!("unequal hosts: most have {most}; {}{more}", shown.join(", ")))
+    let more =
+        if rest.is_empty() { String::new() } else { format!(", and {} more differ", rest.len()) };
+    (!odd.is_empty())
+        .then(|| format!("unequal hosts: most have {most}; {}{more}", shown.join(", ")))
 }
 
 #[cfg(test)]

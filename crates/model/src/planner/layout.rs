@@ -1,4 +1,5 @@
-//! What each target becomes: files of ours, a device given up by name, or something that is only read.
+//! What each target becomes: files of ours, a device given up by name, or something that is only
+//! read.
 
 use super::clients::are_imagined;
 use super::room::{space, used};
@@ -14,7 +15,8 @@ use crate::units::Bytes;
 /// What the text of a simulated cluster ends with where all hosts have the same files.
 pub(crate) const SHARED: &str = "file=shared";
 
-/// The name of the `number`-th file of a layout. Only files with such names are ever written or removed.
+/// The name of the `number`-th file of a layout. Only files with such names are ever written or
+/// removed.
 pub fn data_file_name(number: u32) -> String {
     format!("data-{number:05}.bin")
 }
@@ -49,14 +51,27 @@ pub(super) fn targets(
     let simulated = targets.iter().filter(|target| target.kind == PlannedTarget::Simulated).count();
     if simulated > 0 && simulated < targets.len() {
         let what = "real and simulated targets cannot be loaded together: their times differ";
-        refusals.push(Refusal::new(RefusalKind::Usage, what, "name either real targets or `sim:` ones"));
+        refusals.push(Refusal::new(
+            RefusalKind::Usage,
+            what,
+            "name either real targets or `sim:` ones",
+        ));
     }
     if sizes.files > Count::MAX as u32 {
-        let what = format!("{} files in each target directory are more than {}", sizes.files, Count::MAX);
-        refusals.push(Refusal::new(RefusalKind::Usage, what, "give fewer layout.files, or per = \"target\""));
+        let what =
+            format!("{} files in each target directory are more than {}", sizes.files, Count::MAX);
+        refusals.push(Refusal::new(
+            RefusalKind::Usage,
+            what,
+            "give fewer layout.files, or per = \"target\"",
+        ));
     }
     if facts.targets.is_empty() {
-        refusals.push(Refusal::new(RefusalKind::Usage, "no target is named", "name one with --target PATH"));
+        refusals.push(Refusal::new(
+            RefusalKind::Usage,
+            "no target is named",
+            "name one with --target PATH",
+        ));
     }
     if refusals.is_empty() { Ok(targets) } else { Err(refusals) }
 }
@@ -65,7 +80,8 @@ fn refuse(target: &TargetFacts, what: &str, remedy: &str) -> Refusal {
     Refusal::new(RefusalKind::Target, format!("target {}: {what}", target.path), remedy)
 }
 
-/// Makes the targets of a host that is not the first what the first host's are: all load the same files, which the first one makes.
+/// Makes the targets of a host that is not the first what the first host's are: all load the same
+/// files, which the first one makes.
 ///
 /// # Errors
 /// When there is nothing that hosts could have in common.
@@ -79,17 +95,25 @@ pub(super) fn join(first: &[Target], mine: &mut Vec<Target>, host: &str) -> Resu
         )
     };
     if first.len() != mine.len() {
-        return Err(refuse(format!("the first host has {} targets and this one {}", first.len(), mine.len())));
+        return Err(refuse(format!(
+            "the first host has {} targets and this one {}",
+            first.len(),
+            mine.len()
+        )));
     }
     for (theirs, mine) in first.iter().zip(mine) {
         if is_cluster(theirs) && is_cluster(mine) && theirs.path == mine.path {
             mine.files.clone_from(&theirs.files);
             continue;
         }
-        let are_directories =
-            [&theirs.kind, &mine.kind].iter().all(|kind| matches!(kind, PlannedTarget::Directory { .. }));
+        let are_directories = [&theirs.kind, &mine.kind]
+            .iter()
+            .all(|kind| matches!(kind, PlannedTarget::Directory { .. }));
         if !are_directories || theirs.path != mine.path {
-            return Err(refuse(format!("target {} is not a directory of the first host, too", mine.path)));
+            return Err(refuse(format!(
+                "target {} is not a directory of the first host, too",
+                mine.path
+            )));
         }
         mine.kind = PlannedTarget::Joined;
         mine.files.clone_from(&theirs.files);
@@ -102,16 +126,24 @@ fn is_cluster(target: &Target) -> bool {
 }
 
 /// What may be done to a target.
-fn kind_of(request: &Request<'_>, facts: &HostFacts, target: &TargetFacts) -> Result<PlannedTarget, Refusal> {
+fn kind_of(
+    request: &Request<'_>,
+    facts: &HostFacts,
+    target: &TargetFacts,
+) -> Result<PlannedTarget, Refusal> {
     let several = request.hosts.len() > 1;
-    let names = |host: &Option<String>| host.as_ref().map_or(!several, |host| *host == facts.hostname);
+    let names =
+        |host: &Option<String>| host.as_ref().map_or(!several, |host| *host == facts.hostname);
     let of_device = |given: &&GivenUp| given.device == target.path;
     let given_up = request.destroy_data.iter().filter(of_device).any(|given| names(&given.host));
     if several && request.destroy_data.iter().filter(of_device).any(|given| given.host.is_none()) {
         return Err(refuse(
             target,
             "--destroy-data names a device without its host, and there are several hosts",
-            &format!("name it on each host, such as --destroy-data {}:{}", facts.hostname, target.path),
+            &format!(
+                "name it on each host, such as --destroy-data {}:{}",
+                facts.hostname, target.path
+            ),
         ));
     }
     let directory = |root: &str| PlannedTarget::Directory { root: root.to_owned() };
@@ -131,9 +163,11 @@ fn kind_of(request: &Request<'_>, facts: &HostFacts, target: &TargetFacts) -> Re
         TargetKind::Missing | TargetKind::Directory { .. } if request.existing => {
             Err(refuse(target, "--existing wants a file or a device that is there", "name one"))
         }
-        TargetKind::NoParent => {
-            Err(refuse(target, "no such directory, nor one above it", "check the path, or make its parent directory"))
-        }
+        TargetKind::NoParent => Err(refuse(
+            target,
+            "no such directory, nor one above it",
+            "check the path, or make its parent directory",
+        )),
         TargetKind::Missing | TargetKind::Directory { .. } if !target.writable => Err(refuse(
             target,
             "cannot be written to (read-only file system, or no permission)",
@@ -146,7 +180,9 @@ fn kind_of(request: &Request<'_>, facts: &HostFacts, target: &TargetFacts) -> Re
             "name another directory, or move those files away",
         )),
         TargetKind::Directory { root, .. } => Ok(directory(root)),
-        TargetKind::File { .. } | TargetKind::Device { .. } if request.existing => Ok(PlannedTarget::ReadOnly),
+        TargetKind::File { .. } | TargetKind::Device { .. } if request.existing => {
+            Ok(PlannedTarget::ReadOnly)
+        }
         TargetKind::File { .. } => Err(refuse(
             target,
             "is a file that Plimsoll did not make",
@@ -164,16 +200,21 @@ fn kind_of(request: &Request<'_>, facts: &HostFacts, target: &TargetFacts) -> Re
                 target.path
             ),
         )),
-        TargetKind::Device { .. } if !target.writable => {
-            Err(refuse(target, "may not be opened for writing", "run as root, or get permission on the device"))
-        }
+        TargetKind::Device { .. } if !target.writable => Err(refuse(
+            target,
+            "may not be opened for writing",
+            "run as root, or get permission on the device",
+        )),
         TargetKind::Device { .. } => Ok(PlannedTarget::Device),
-        TargetKind::Other(what) => Err(refuse(target, &format!("is {what}"), "name a directory, a file or a device")),
+        TargetKind::Other(what) => {
+            Err(refuse(target, &format!("is {what}"), "name a directory, a file or a device"))
+        }
         TargetKind::Unreadable(why) => Err(refuse(
             target,
             &format!("cannot be looked at: {why}"),
             if target.path.starts_with("sim:") {
-                "correct it; docs/METHOD.md lists what a simulated target can be (\"Simulated targets\")"
+                "correct it; docs/METHOD.md lists what a simulated target can be (\"Simulated \
+                 targets\")"
             } else {
                 "check the path, your permissions on it, and whether it answers"
             },
@@ -193,37 +234,66 @@ fn files_of(
         // Its files come and go with the operations.
         return match kind {
             PlannedTarget::Directory { .. } => Ok(Vec::new()),
-            PlannedTarget::Simulated if target.path.starts_with(SIMULATED_CLUSTER) => Ok(Vec::new()),
-            _ => Err(refuse(target, "is not a directory, and files of a tree go into one", "name a directory")),
+            PlannedTarget::Simulated if target.path.starts_with(SIMULATED_CLUSTER) => {
+                Ok(Vec::new())
+            }
+            _ => Err(refuse(
+                target,
+                "is not a directory, and files of a tree go into one",
+                "name a directory",
+            )),
         };
     }
     match (&target.kind, kind) {
         // It has room for as many files as anybody asks for, and each lies somewhere else.
         (TargetKind::Simulated { size }, _)
-            if target.path.starts_with(SIMULATED_CLUSTER) && sizes.largest().is_some() && !request.existing =>
+            if target.path.starts_with(SIMULATED_CLUSTER)
+                && sizes.largest().is_some()
+                && !request.existing =>
         {
             let size_of = file_sizes(request, target, sizes, unit, notes);
             let is_shared = request.spec.layout.kind.value == LayoutKind::SharedFile;
-            let path = if is_shared { format!("{},{SHARED}", target.path) } else { target.path.clone() };
-            let files = (0..sizes.files).map(|number| TargetFile { path: path.clone(), size: size_of(number) });
+            let path =
+                if is_shared { format!("{},{SHARED}", target.path) } else { target.path.clone() };
+            let files = (0..sizes.files)
+                .map(|number| TargetFile { path: path.clone(), size: size_of(number) });
             let files: Vec<TargetFile> = files.collect();
             let wanted = Bytes(files.iter().map(|file| file.size.0).fold(0, u64::saturating_add));
             if wanted > *size && !are_imagined(request.spec) {
-                let what = format!("has {size} for each host, less than the {wanted} that are to be loaded");
-                return Err(refuse(target, &what, "give a smaller layout.size, or a smaller --scale"));
+                let what = format!(
+                    "has {size} for each host, less than the {wanted} that are to be loaded"
+                );
+                return Err(refuse(
+                    target,
+                    &what,
+                    "give a smaller layout.size, or a smaller --scale",
+                ));
             }
             Ok(files)
         }
-        (TargetKind::Device { size, .. } | TargetKind::File { size } | TargetKind::Simulated { size }, _) => {
+        (
+            TargetKind::Device { size, .. }
+            | TargetKind::File { size }
+            | TargetKind::Simulated { size },
+            _,
+        ) => {
             let whole = size.round_down(unit);
             let wanted = match sizes.largest() {
-                Some(fixed) => fixed.max(if request.scale.size.is_one() { Bytes(0) } else { sizes.least }),
-                None if request.existing => Bytes(request.scale.size.apply(whole.0)).max(sizes.least),
+                Some(fixed) => {
+                    fixed.max(if request.scale.size.is_one() { Bytes(0) } else { sizes.least })
+                }
+                None if request.existing => {
+                    Bytes(request.scale.size.apply(whole.0)).max(sizes.least)
+                }
                 None => sizes.auto_share.max(sizes.least).min(whole),
             };
             if wanted > whole && !are_imagined(request.spec) {
                 let what = format!("has {size}, less than the {wanted} that are to be loaded");
-                return Err(refuse(target, &what, "give a smaller layout.size, or a smaller --scale"));
+                return Err(refuse(
+                    target,
+                    &what,
+                    "give a smaller layout.size, or a smaller --scale",
+                ));
             }
             Ok(vec![TargetFile { path: target.path.clone(), size: wanted.round_down(unit) }])
         }
@@ -235,8 +305,10 @@ fn files_of(
                 }
                 None => Box::new(file_sizes(request, target, sizes, unit, notes)),
             };
-            let file =
-                |number| TargetFile { path: format!("{root}/{}", data_file_name(number)), size: size_of(number) };
+            let file = |number| TargetFile {
+                path: format!("{root}/{}", data_file_name(number)),
+                size: size_of(number),
+            };
             Ok((0..sizes.files).map(file).collect())
         }
         // Nothing is sent to it, so any size will do.
@@ -247,13 +319,16 @@ fn files_of(
     }
 }
 
-/// The sizes of `files` files, down to whole units. Each next one has the size that is furthest behind its weight, so that the first files of any
-/// number have the mix, too.
+/// The sizes of `files` files, down to whole units. Each next one has the size that is furthest
+/// behind its weight, so that the first files of any number have the mix, too.
 fn apportioned(mix: &SizeMix, files: u32, unit: Bytes) -> Vec<Bytes> {
     let total: i128 = mix.parts.iter().map(|(_, weight)| i128::from(*weight)).sum();
     let mut behind: Vec<i128> = vec![0; mix.parts.len()];
     let mut next = || {
-        behind.iter_mut().zip(&mix.parts).for_each(|(behind, (_, weight))| *behind += i128::from(*weight));
+        behind
+            .iter_mut()
+            .zip(&mix.parts)
+            .for_each(|(behind, (_, weight))| *behind += i128::from(*weight));
         // The first one of several that are equally far behind.
         let furthest = (0..behind.len()).rev().max_by_key(|index| behind[*index]).unwrap_or(0);
         behind[furthest] -= total;
@@ -283,9 +358,13 @@ fn file_sizes(
     let mut steps = Vec::new();
     for (files, wanted) in sizes.fixed.iter().rev() {
         let size = sizes.rounded(request, *wanted, unit);
-        // Arithmetic seldom comes to whole units, so that rounding it down is no news; raising it is.
+        // Arithmetic seldom comes to whole units, so that rounding it down is no news; raising it
+        // is.
         if size > *wanted || (size < *wanted && !sizes.are_own) {
-            let detail = format!("file size: {}, for whole blocks in every worker's share", instead(size, *wanted));
+            let detail = format!(
+                "file size: {}, for whole blocks in every worker's share",
+                instead(size, *wanted)
+            );
             notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
         }
         let after = steps.last().map_or(Bytes(0), |(_, size)| *size);
@@ -309,9 +388,13 @@ fn misaligned(request: &Request<'_>, target: &TargetFacts, points: &[&PointSpec]
     let unit = u64::from(alignment(request, target)).max(1);
     let lengths = |workload: &WorkloadSpec| {
         let steps = [&workload.align.value, &workload.stride.value];
-        let steps = steps.into_iter().filter_map(|step| if let Auto::Fixed(step) = step { Some(*step) } else { None });
+        let steps = steps
+            .into_iter()
+            .filter_map(|step| if let Auto::Fixed(step) = step { Some(*step) } else { None });
         let all: Vec<Bytes> = workload.sizes().chain(steps).collect();
-        all.into_iter().find(|length| length.0 % unit != 0).map(|length| (workload.name.value.clone(), length))
+        all.into_iter()
+            .find(|length| length.0 % unit != 0)
+            .map(|length| (workload.name.value.clone(), length))
     };
     let mut refusals: Vec<Refusal> = points
         .iter()
@@ -319,7 +402,8 @@ fn misaligned(request: &Request<'_>, target: &TargetFacts, points: &[&PointSpec]
         .filter_map(lengths)
         .map(|(name, length)| {
             let what = format!(
-                "direct I/O needs blocks that are multiples of {unit} bytes, and workload `{name}` has {} bytes",
+                "direct I/O needs blocks that are multiples of {unit} bytes, and workload \
+                 `{name}` has {} bytes",
                 length.0
             );
             let near = (length.0 / unit).max(1) * unit;

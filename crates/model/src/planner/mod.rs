@@ -59,7 +59,8 @@ pub struct GivenUp {
     pub device: String,
 }
 
-/// The greatest time of a stage that ends when it is steady, where the suite leaves it open, in least times.
+/// The greatest time of a stage that ends when it is steady, where the suite leaves it open, in
+/// least times.
 const AUTO_MOST: u64 = 12;
 /// The shortest time that still gives a figure.
 const LEAST_MEASURE: Nanos = Nanos::millis(100);
@@ -72,11 +73,16 @@ const ENOUGH_INTERVALS: u64 = 60;
 /// # Errors
 /// Every reason why this suite cannot run on these hosts, each with a remedy.
 pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
-    let planned = if request.spec.scenarios.is_empty() { plan_alone(request) } else { scenarios::plan(request) };
+    let planned = if request.spec.scenarios.is_empty() {
+        plan_alone(request)
+    } else {
+        scenarios::plan(request)
+    };
     planned.map_err(told_once)
 }
 
-/// Each reason once, in the order in which they were found: what holds for several points, hosts or scenarios is one reason.
+/// Each reason once, in the order in which they were found: what holds for several points, hosts or
+/// scenarios is one reason.
 fn told_once(refusals: Vec<Refusal>) -> Vec<Refusal> {
     let mut once: Vec<Refusal> = Vec::new();
     for refusal in refusals {
@@ -106,7 +112,9 @@ fn plan_alone(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     for (number, facts) in request.hosts.iter().enumerate() {
         match layout::targets(request, facts, &points, &mut notes) {
             Ok(targets) => hosts.push((number, facts, targets)),
-            Err(reasons) => refusals.extend(reasons.into_iter().map(|reason| named(request, facts, reason))),
+            Err(reasons) => {
+                refusals.extend(reasons.into_iter().map(|reason| named(request, facts, reason)))
+            }
         }
     }
     if !refusals.is_empty() {
@@ -115,7 +123,9 @@ fn plan_alone(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     if let [(_, _, first), others @ ..] = hosts.as_mut_slice()
         && spec.layout.kind.value == LayoutKind::SharedFile
     {
-        let join = |(_, facts, mine): &mut (_, &HostFacts, _)| layout::join(first, mine, &facts.hostname).err();
+        let join = |(_, facts, mine): &mut (_, &HostFacts, _)| {
+            layout::join(first, mine, &facts.hostname).err()
+        };
         refusals.extend(others.iter_mut().filter_map(join));
     }
     if !refusals.is_empty() {
@@ -123,7 +133,9 @@ fn plan_alone(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     }
     let groups = rotation::join(request, &points, &mut hosts, &mut places)?;
     if !are_imagined(spec) {
-        let least = hosts.first().map_or(Bytes(0), |(_, facts, _)| sizes::Sizes::of(request, facts, &points).least);
+        let least = hosts
+            .first()
+            .map_or(Bytes(0), |(_, facts, _)| sizes::Sizes::of(request, facts, &points).least);
         let each = hosts.iter().map(|(_, facts, targets)| (*facts, targets.as_slice()));
         refusals.extend(room::space_together(each, request.scale, least));
     }
@@ -186,7 +198,8 @@ fn named(request: &Request<'_>, facts: &HostFacts, refusal: Refusal) -> Refusal 
     Refusal { message: format!("host {}: {}", facts.hostname, refusal.message), ..refusal }
 }
 
-/// Gives every worker its number among those of all hosts that do the same work: at a fixed rate they take turns.
+/// Gives every worker its number among those of all hosts that do the same work: at a fixed rate
+/// they take turns.
 fn take_turns(hosts: &mut [HostPlan]) {
     let stages = hosts.first().map_or(0, |host| host.stages.len());
     for stage in 0..stages {
@@ -244,7 +257,8 @@ fn usable_points<'a>(
             && workload.trim.value == Percent::ZERO
     };
     let reads_only = |point: &&ComputedPoint| point.spec.workloads.iter().all(only_reads);
-    let (kept, left): (Vec<_>, Vec<_>) = points.iter().partition(|point| !request.existing || reads_only(point));
+    let (kept, left): (Vec<_>, Vec<_>) =
+        points.iter().partition(|point| !request.existing || reads_only(point));
     let left = left.iter().flat_map(|point| &point.spec.workloads);
     let mut names: Vec<&str> = left.map(|workload| workload.name.value.as_str()).collect();
     names.dedup();
@@ -255,7 +269,8 @@ fn usable_points<'a>(
             "name a directory without --existing, or a suite that reads",
         ));
     } else if !names.is_empty() {
-        let detail = format!("--existing writes nothing, so these were left out: {}", names.join(", "));
+        let detail =
+            format!("--existing writes nothing, so these were left out: {}", names.join(", "));
         notes.push(PlanNote { kind: NoteKind::WorkloadsLeftOut, detail });
     }
     kept
@@ -278,21 +293,30 @@ impl Times {
             if shrunk >= least || time < least {
                 return shrunk.max(least.min(time));
             }
-            let detail =
-                format!("{what}: {time} × {} is less than {least}, which is taken instead", request.scale.time());
+            let detail = format!(
+                "{what}: {time} × {} is less than {least}, which is taken instead",
+                request.scale.time()
+            );
             notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
             least
         };
         let measure = scaled("measure", stages.measure.value, LEAST_MEASURE);
         // More of them would say no more, and cost more than the requests in them.
-        let least = Nanos(measure.0 / ENOUGH_INTERVALS / LEAST_INTERVAL.0 * LEAST_INTERVAL.0).max(LEAST_INTERVAL);
-        let interval = scaled("interval", stages.interval.value, least.min(stages.interval.value.max(LEAST_INTERVAL)));
+        let least = Nanos(measure.0 / ENOUGH_INTERVALS / LEAST_INTERVAL.0 * LEAST_INTERVAL.0)
+            .max(LEAST_INTERVAL);
+        let interval = scaled(
+            "interval",
+            stages.interval.value,
+            least.min(stages.interval.value.max(LEAST_INTERVAL)),
+        );
         // A piece of an interval at the end would look as if the target stood still.
         let whole = Nanos(measure.0 / interval.0.max(1) * interval.0);
-        let measure = if request.scale.time().is_one() { measure } else { whole.max(interval.min(measure)) };
+        let measure =
+            if request.scale.time().is_one() { measure } else { whole.max(interval.min(measure)) };
         let precondition = Nanos(request.scale.time().apply(stages.precondition.value.0));
         let interval = interval.min(measure);
-        let steady = (stages.until.value == Until::Steady).then(|| steady(request, (measure, interval), notes));
+        let steady = (stages.until.value == Until::Steady)
+            .then(|| steady(request, (measure, interval), notes));
         Times { precondition, measure, interval, steady }
     }
 
@@ -303,7 +327,11 @@ impl Times {
 }
 
 /// When a stage ends that measures until it is steady, for `measure` at least.
-fn steady(request: &Request<'_>, (measure, interval): (Nanos, Nanos), notes: &mut Vec<PlanNote>) -> Steady {
+fn steady(
+    request: &Request<'_>,
+    (measure, interval): (Nanos, Nanos),
+    notes: &mut Vec<PlanNote>,
+) -> Steady {
     let most = match request.spec.stages.measure_max.value {
         Auto::Fixed(most) => Nanos(request.scale.time().apply(most.0)),
         Auto::Auto => Nanos(measure.0.saturating_mul(AUTO_MOST)),
@@ -311,7 +339,8 @@ fn steady(request: &Request<'_>, (measure, interval): (Nanos, Nanos), notes: &mu
     let steady = Steady::new(measure, most, interval);
     if steady.least > measure {
         let detail = format!(
-            "measure: whether it is steady takes five rounds of whole intervals, so it is at least {} in place of {measure}",
+            "measure: whether it is steady takes five rounds of whole intervals, so it is at \
+             least {} in place of {measure}",
             steady.least
         );
         notes.push(PlanNote { kind: NoteKind::Adjusted, detail });

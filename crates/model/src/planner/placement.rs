@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 pub(super) struct Names<'a> {
     hosts: BTreeMap<&'a str, u32>,
     labels: BTreeMap<&'a str, Vec<u32>>,
-    /// A host that is named twice is told of by whoever reaches it, and is no reason to forget another one.
+    /// A host that is named twice is told of by whoever reaches it, and is no reason to forget
+    /// another one.
     count: u32,
 }
 
@@ -29,9 +30,14 @@ impl<'a> Names<'a> {
         for label in labels {
             if names.hosts.contains_key(label.name.as_str()) {
                 let what = format!("label `{0}` is called like the host {0}", label.name);
-                refusals.push(Refusal::new(RefusalKind::Usage, what, "give the label another name"));
+                refusals.push(Refusal::new(
+                    RefusalKind::Usage,
+                    what,
+                    "give the label another name",
+                ));
             }
-            let found = label.hosts.iter().map(|host| names.find(host, &format!("label `{}`", label.name)));
+            let found =
+                label.hosts.iter().map(|host| names.find(host, &format!("label `{}`", label.name)));
             match found.collect::<Result<Vec<_>, Refusal>>() {
                 Ok(found) => {
                     numbers.insert(label.name.as_str(), found.concat());
@@ -45,7 +51,9 @@ impl<'a> Names<'a> {
 
     /// The numbers of the hosts that `text` means, in its order, each once; `asker` is who says it.
     pub(super) fn numbers(&self, text: &str, asker: &str) -> Result<Vec<u32>, Refusal> {
-        let wrong = |what: String| Refusal::new(RefusalKind::Usage, what, "write a list such as node[01-04]");
+        let wrong = |what: String| {
+            Refusal::new(RefusalKind::Usage, what, "write a list such as node[01-04]")
+        };
         let mut numbers = Vec::new();
         for name in hostlist::expand(text).map_err(wrong)? {
             for number in self.find(&name, asker)? {
@@ -87,7 +95,8 @@ fn few<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
 /// The paths that each of `hosts` loads, in the order of `targets`.
 ///
 /// # Errors
-/// Names that nobody has, a host without a target, and a path that a host has twice; each with a remedy.
+/// Names that nobody has, a host without a target, and a path that a host has twice; each with a
+/// remedy.
 pub fn targets_of(
     labels: &[Label],
     targets: &[HostTargets],
@@ -99,13 +108,18 @@ pub fn targets_of(
     for entry in targets {
         match names.numbers(&entry.hosts, &format!("targets of `{}`", entry.hosts)) {
             Ok(numbers) => {
-                let mine =
-                    numbers.into_iter().filter_map(|number| Some((number as usize, hosts.get(number as usize)?)));
+                let mine = numbers
+                    .into_iter()
+                    .filter_map(|number| Some((number as usize, hosts.get(number as usize)?)));
                 for (number, host) in mine {
                     for path in &entry.paths {
                         if all[number].contains(path) {
                             let what = format!("host {host}: target {path} is named twice");
-                            refusals.push(Refusal::new(RefusalKind::Usage, what, "name each target once for a host"));
+                            refusals.push(Refusal::new(
+                                RefusalKind::Usage,
+                                what,
+                                "name each target once for a host",
+                            ));
                         }
                         all[number].push(path.clone());
                     }
@@ -117,8 +131,14 @@ pub fn targets_of(
     let without = all.iter().zip(hosts).filter(|(paths, _)| paths.is_empty());
     if refusals.is_empty() {
         refusals.extend(without.map(|(_, host)| {
-            let remedy = format!("give it one with --target {host}:PATH or in [targets], or leave it out of --hosts");
-            Refusal::new(RefusalKind::Usage, format!("host {host}: no target is named for it"), remedy)
+            let remedy = format!(
+                "give it one with --target {host}:PATH or in [targets], or leave it out of --hosts"
+            );
+            Refusal::new(
+                RefusalKind::Usage,
+                format!("host {host}: no target is named for it"),
+                remedy,
+            )
         }));
     }
     if refusals.is_empty() { Ok(all) } else { Err(refusals) }
@@ -128,7 +148,10 @@ pub fn targets_of(
 ///
 /// # Errors
 /// Names that nobody has.
-pub(super) fn resolved(spec: &Spec, hosts: &[HostFacts]) -> Result<(Spec, Vec<HostPlace>), Vec<Refusal>> {
+pub(super) fn resolved(
+    spec: &Spec,
+    hosts: &[HostFacts],
+) -> Result<(Spec, Vec<HostPlace>), Vec<Refusal>> {
     let called: Vec<String> = hosts.iter().map(|host| host.hostname.clone()).collect();
     let names = Names::of(&spec.labels, &called)?;
     let mut spec = spec.clone();
@@ -150,7 +173,13 @@ pub(super) fn resolved(spec: &Spec, hosts: &[HostFacts]) -> Result<(Spec, Vec<Ho
         return Err(refusals);
     }
     let place = |(number, host): (u32, &HostFacts)| HostPlace {
-        labels: spec.labels.iter().map(|label| &label.name).filter(|name| names.has(name, number)).cloned().collect(),
+        labels: spec
+            .labels
+            .iter()
+            .map(|label| &label.name)
+            .filter(|name| names.has(name, number))
+            .cloned()
+            .collect(),
         owners: host
             .targets
             .iter()
@@ -177,7 +206,12 @@ fn owners<'a>(
     for entry in targets.iter().filter(|entry| !entry.owner.is_empty()) {
         match names.numbers(&entry.hosts, &format!("targets of `{}`", entry.hosts)) {
             Ok(numbers) => {
-                let of = |number| entry.paths.iter().map(move |path| ((number, path.as_str()), entry.owner.clone()));
+                let of = |number| {
+                    entry
+                        .paths
+                        .iter()
+                        .map(move |path| ((number, path.as_str()), entry.owner.clone()))
+                };
                 owners.extend(numbers.into_iter().flat_map(of));
             }
             Err(refusal) => refusals.push(refusal),
@@ -191,7 +225,11 @@ mod tests {
     use super::*;
 
     fn label(name: &str, hosts: &[&str]) -> Label {
-        Label { name: name.into(), hosts: hosts.iter().map(ToString::to_string).collect(), span: 0..0 }
+        Label {
+            name: name.into(),
+            hosts: hosts.iter().map(ToString::to_string).collect(),
+            span: 0..0,
+        }
     }
 
     fn targets(hosts: &str, paths: &[&str]) -> HostTargets {
@@ -209,9 +247,11 @@ mod tests {
     #[test]
     fn every_host_gets_its_own_targets_in_order() {
         let labels = [label("even", &["vm2", "vm4"])];
-        let given = [targets("all", &["/a"]), targets("even", &["/b", "/c"]), targets("vm[1-2]", &["/d"])];
+        let given =
+            [targets("all", &["/a"]), targets("even", &["/b", "/c"]), targets("vm[1-2]", &["/d"])];
         let all = targets_of(&labels, &given, &hosts()).expect("good");
-        let wanted: [&[&str]; 4] = [&["/a", "/d"], &["/a", "/b", "/c", "/d"], &["/a"], &["/a", "/b", "/c"]];
+        let wanted: [&[&str]; 4] =
+            [&["/a", "/d"], &["/a", "/b", "/c", "/d"], &["/a"], &["/a", "/b", "/c"]];
         assert_eq!(all, wanted);
     }
 
@@ -222,9 +262,17 @@ mod tests {
             refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
         };
         assert!(told(&[], &[targets("vn1", &["/a"])]).contains("did you mean `vm1`?"));
-        assert!(told(&[], &[targets("zebra", &["/a"])]).contains("the hosts are vm1, vm2, vm3, vm4"));
-        assert!(told(&[label("a", &["vm9"])], &[targets("all", &["/a"])]).contains("label `a`: no host"));
-        assert!(told(&[label("vm1", &["vm2"])], &[targets("all", &["/a"])]).contains("called like the host"));
+        assert!(
+            told(&[], &[targets("zebra", &["/a"])]).contains("the hosts are vm1, vm2, vm3, vm4")
+        );
+        assert!(
+            told(&[label("a", &["vm9"])], &[targets("all", &["/a"])])
+                .contains("label `a`: no host")
+        );
+        assert!(
+            told(&[label("vm1", &["vm2"])], &[targets("all", &["/a"])])
+                .contains("called like the host")
+        );
         assert!(told(&[], &[targets("vm[1-3]", &["/a"])]).contains("host vm4: no target is named"));
         assert!(
             told(&[], &[targets("all", &["/a"]), targets("vm2", &["/a"])])

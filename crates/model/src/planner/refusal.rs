@@ -26,7 +26,11 @@ pub enum RefusalKind {
 
 impl Refusal {
     /// A refusal.
-    pub fn new(kind: RefusalKind, message: impl Into<String>, remedy: impl Into<String>) -> Refusal {
+    pub fn new(
+        kind: RefusalKind,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Refusal {
         Refusal { kind, message: message.into(), remedy: remedy.into() }
     }
 }

@@ -1,4 +1,5 @@
-//! Hosts that load what other hosts wrote: which files these are, and whether they can be seen there.
+//! Hosts that load what other hosts wrote: which files these are, and whether they can be seen
+//! there.
 
 use super::{Refusal, RefusalKind, Request, is_null};
 use crate::plan::{HostPlace, PlannedTarget, Target};
@@ -22,8 +23,14 @@ pub(super) struct Group {
 pub(super) struct Groups(Vec<Group>);
 
 impl Groups {
-    /// The targets that a workload with this `rotate` loads, and the number of their first file among those of the host.
-    pub(super) fn of<'a>(&self, rotate: u64, hosts: usize, targets: &'a [Target]) -> (u32, &'a [Target]) {
+    /// The targets that a workload with this `rotate` loads, and the number of their first file
+    /// among those of the host.
+    pub(super) fn of<'a>(
+        &self,
+        rotate: u64,
+        hosts: usize,
+        targets: &'a [Target],
+    ) -> (u32, &'a [Target]) {
         let rotation = reduced(rotate, hosts);
         let found = self.0.iter().find(|group| group.rotation == rotation);
         let (first, count) = found.map_or((0, 0), |group| (group.first, group.count));
@@ -37,7 +44,8 @@ fn reduced(rotate: u64, hosts: usize) -> u32 {
     (rotate % hosts.max(1) as u64) as u32
 }
 
-/// Adds to each host's targets those of the hosts whose files it loads, and their owners to its place.
+/// Adds to each host's targets those of the hosts whose files it loads, and their owners to its
+/// place.
 ///
 /// # Errors
 /// When a host does not see the folder of another one, as far as their file systems tell.
@@ -50,7 +58,8 @@ pub(super) fn join(
     let own: Vec<Vec<Target>> = hosts.iter().map(|(_, _, targets)| targets.clone()).collect();
     let facts: Vec<&HostFacts> = hosts.iter().map(|(_, facts, _)| *facts).collect();
     let workloads = points.iter().flat_map(|point| &point.workloads);
-    let rotations: BTreeSet<u32> = workloads.map(|workload| reduced(workload.rotate.value, own.len())).collect();
+    let rotations: BTreeSet<u32> =
+        workloads.map(|workload| reduced(workload.rotate.value, own.len())).collect();
     let mut refusals = Vec::new();
     let mut all = Vec::new();
     for (number, (_, mine, targets)) in hosts.iter_mut().enumerate() {
@@ -63,7 +72,8 @@ pub(super) fn join(
                     refusals.extend(unseen(mine, facts[maker], target, "rotate"));
                 }
                 let is_file_of_another = matches!(target.kind, PlannedTarget::Directory { .. });
-                let kind = if is_file_of_another { PlannedTarget::Joined } else { target.kind.clone() };
+                let kind =
+                    if is_file_of_another { PlannedTarget::Joined } else { target.kind.clone() };
                 targets.push(Target { kind, ..target.clone() });
                 let owner = |place: &HostPlace| {
                     let at = mine.targets.iter().position(|own| own.path == target.path)?;
@@ -82,13 +92,23 @@ pub(super) fn join(
 }
 
 /// Why `host` cannot load the files that `maker` makes at `target`, as `wish` has it.
-pub(super) fn unseen(host: &HostFacts, maker: &HostFacts, target: &Target, wish: &str) -> Option<Refusal> {
+pub(super) fn unseen(
+    host: &HostFacts,
+    maker: &HostFacts,
+    target: &Target,
+    wish: &str,
+) -> Option<Refusal> {
     let refuse = |what: String| {
-        let what = format!("host {}: it is to load what {} writes ({wish}), and {what}", host.hostname, maker.hostname);
+        let what = format!(
+            "host {}: it is to load what {} writes ({wish}), and {what}",
+            host.hostname, maker.hostname
+        );
         Refusal::new(
             RefusalKind::Target,
             what,
-            format!("name the same folder of a shared file system on every host, or leave out {wish}"),
+            format!(
+                "name the same folder of a shared file system on every host, or leave out {wish}"
+            ),
         )
     };
     if !matches!(target.kind, PlannedTarget::Directory { .. }) {
@@ -96,13 +116,18 @@ pub(super) fn unseen(host: &HostFacts, maker: &HostFacts, target: &Target, wish:
     }
     let of = |host: &HostFacts| {
         let found = host.targets.iter().find(|facts| facts.path == target.path)?;
-        Some(format!("{} of {}", found.file_system.as_deref().unwrap_or("no file system"), found.total))
+        Some(format!(
+            "{} of {}",
+            found.file_system.as_deref().unwrap_or("no file system"),
+            found.total
+        ))
     };
     match (of(host), of(maker)) {
         (None, _) => Some(refuse(format!("target {} is not one of its own", target.path))),
-        (Some(mine), Some(theirs)) if mine != theirs => {
-            Some(refuse(format!("target {} is another file system there: {mine}, not {theirs}", target.path)))
-        }
+        (Some(mine), Some(theirs)) if mine != theirs => Some(refuse(format!(
+            "target {} is another file system there: {mine}, not {theirs}",
+            target.path
+        ))),
         _ => None,
     }
 }

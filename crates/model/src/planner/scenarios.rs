@@ -1,4 +1,5 @@
-//! The plan of a suite with scenarios: each is planned as a suite of its own, and the plans are joined.
+//! The plan of a suite with scenarios: each is planned as a suite of its own, and the plans are
+//! joined.
 
 mod join;
 
@@ -19,8 +20,9 @@ pub const SCENARIO_AXIS: &str = "scenario";
 pub(super) fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     let (mut plans, mut refusals) = (Vec::new(), Vec::new());
     for scenario in &request.spec.scenarios {
-        let planned = hosts_of(request, scenario)
-            .and_then(|hosts| plan_alone(&Request { spec: &scenario.spec, hosts: &hosts, ..*request }));
+        let planned = hosts_of(request, scenario).and_then(|hosts| {
+            plan_alone(&Request { spec: &scenario.spec, hosts: &hosts, ..*request })
+        });
         match planned {
             Ok(plan) => plans.push((scenario.name.as_str(), plan)),
             Err(found) => refusals.extend(found.into_iter().map(|refusal| Refusal {
@@ -34,12 +36,18 @@ pub(super) fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     }
     of_one_kind(&plans)?;
     let plan = join::join(plans, request.spec.order == Order::Interleaved);
-    let plan = plan.ok_or_else(|| vec![Refusal::new(RefusalKind::Usage, "no scenario is left", "name one")])?;
+    let plan = plan
+        .ok_or_else(|| vec![Refusal::new(RefusalKind::Usage, "no scenario is left", "name one")])?;
     let is_imagined = plan.notes.iter().any(|note| note.kind == NoteKind::ClientsImagined);
     refusals.extend(twice_at_once(&plan));
     refusals.extend(disks::shared(&plan.hosts, request.hosts));
     if !is_imagined {
-        refusals.extend(plan.hosts.iter().zip(request.hosts).flat_map(|(host, facts)| space(request, host, facts)));
+        refusals.extend(
+            plan.hosts
+                .iter()
+                .zip(request.hosts)
+                .flat_map(|(host, facts)| space(request, host, facts)),
+        );
     }
     if refusals.is_empty() { Ok(plan) } else { Err(refusals) }
 }
@@ -56,7 +64,8 @@ fn hosts_of(request: &Request<'_>, scenario: &Scenario) -> Result<Vec<HostFacts>
     let own = |(number, facts): (usize, &HostFacts)| {
         let mut facts = facts.clone();
         if let Some(paths) = wanted.as_ref().and_then(|all| all.get(number)) {
-            let of_path = |path: &String| facts.targets.iter().find(|target| target.path == *path).cloned();
+            let of_path =
+                |path: &String| facts.targets.iter().find(|target| target.path == *path).cloned();
             facts.targets = paths.iter().filter_map(of_path).collect::<Vec<TargetFacts>>();
         }
         facts
@@ -67,7 +76,10 @@ fn hosts_of(request: &Request<'_>, scenario: &Scenario) -> Result<Vec<HostFacts>
 /// Whether figures of all scenarios are figures of the same kind.
 fn of_one_kind(plans: &[(&str, Plan)]) -> Result<(), Vec<Refusal>> {
     let is_simulated = |plan: &Plan| {
-        plan.hosts.iter().flat_map(|host| &host.targets).any(|target| target.kind == PlannedTarget::Simulated)
+        plan.hosts
+            .iter()
+            .flat_map(|host| &host.targets)
+            .any(|target| target.kind == PlannedTarget::Simulated)
     };
     let sends_nothing = |plan: &Plan| plan.backend.sends_nothing();
     let odd_one = |is: &dyn Fn(&Plan) -> bool| {
@@ -82,7 +94,8 @@ fn of_one_kind(plans: &[(&str, Plan)]) -> Result<(), Vec<Refusal>> {
         return refuse(name, what, "name either real targets or `sim:` ones in all scenarios");
     }
     if let Some(name) = odd_one(&sends_nothing) {
-        let what = "its backend and that of the first scenario differ in whether anything is sent to the targets";
+        let what = "its backend and that of the first scenario differ in whether anything is sent \
+                    to the targets";
         return refuse(name, what, "give all scenarios a backend that does, or none");
     }
     Ok(())
@@ -95,7 +108,8 @@ fn twice_at_once(plan: &Plan) -> Vec<Refusal> {
         for (number, part) in host.parts.iter().enumerate() {
             for other in host.parts[..number].iter().filter(|other| part.meets(other)) {
                 let devices = |part: &Part| {
-                    let mine = part.targets.clone().filter_map(|target| host.targets.get(target as usize));
+                    let mine =
+                        part.targets.clone().filter_map(|target| host.targets.get(target as usize));
                     mine.filter(|target| target.kind == PlannedTarget::Device)
                         .map(|target| target.path.clone())
                         .collect()
@@ -105,8 +119,13 @@ fn twice_at_once(plan: &Plan) -> Vec<Refusal> {
                 for device in mine.iter().filter(|device| theirs.contains(device)) {
                     refusals.push(Refusal::new(
                         RefusalKind::Target,
-                        format!("host {}: scenarios with different layouts take turns on device {device}, and each would overwrite the other's", host.hostname),
-                        "leave out order = \"interleaved\", give the scenarios one layout, or name a device for each",
+                        format!(
+                            "host {}: scenarios with different layouts take turns on device \
+                             {device}, and each would overwrite the other's",
+                            host.hostname
+                        ),
+                        "leave out order = \"interleaved\", give the scenarios one layout, or \
+                         name a device for each",
                     ));
                 }
             }
@@ -120,14 +139,21 @@ fn twice_at_once(plan: &Plan) -> Vec<Refusal> {
 fn space(request: &Request<'_>, host: &HostPlan, facts: &HostFacts) -> Vec<Refusal> {
     let begins = host.parts.iter().filter_map(|part| part.stages.first());
     let found = begins.map(|begin| {
-        let standing: Vec<&Part> = host.parts.iter().filter(|part| part.stands_at(*begin)).collect();
+        let standing: Vec<&Part> =
+            host.parts.iter().filter(|part| part.stands_at(*begin)).collect();
         if standing.len() < 2 { Vec::new() } else { space_of(request, host, facts, &standing) }
     });
     found.into_iter().find(|refusals| !refusals.is_empty()).unwrap_or_default()
 }
 
-fn space_of(request: &Request<'_>, host: &HostPlan, facts: &HostFacts, standing: &[&Part]) -> Vec<Refusal> {
-    let of = |part: &&Part| host.targets.get(part.targets.start as usize..part.targets.end as usize);
+fn space_of(
+    request: &Request<'_>,
+    host: &HostPlan,
+    facts: &HostFacts,
+    standing: &[&Part],
+) -> Vec<Refusal> {
+    let of =
+        |part: &&Part| host.targets.get(part.targets.start as usize..part.targets.end as usize);
     let targets: Vec<Target> = standing.iter().filter_map(of).flatten().cloned().collect();
     let refusals = room::space(facts, &targets, request.scale, Bytes(0));
     if !refusals.is_empty() {
@@ -142,7 +168,8 @@ fn space_of(request: &Request<'_>, host: &HostPlan, facts: &HostFacts, standing:
 /// The host with what `targets` will take off the free space of their file systems.
 fn less(facts: &HostFacts, targets: &[Target]) -> HostFacts {
     let bytes = |path: &str| {
-        let files = targets.iter().filter(|target| target.path == path).flat_map(|target| &target.files);
+        let files =
+            targets.iter().filter(|target| target.path == path).flat_map(|target| &target.files);
         files.map(|file| file.size.0).fold(0, u64::saturating_add)
     };
     let mut left = facts.clone();

@@ -9,7 +9,9 @@ pub(super) type Loaded = (u64, Bytes);
 
 /// What is loaded of files of these sizes: `part` of each, beginning at a whole block.
 pub(super) fn parts(files: &[Bytes], part: Part, block: Bytes) -> Vec<Loaded> {
-    let at = |size: &Bytes, share: Percent| (u128::from(size.0) * u128::from(share.ppm) / 1_000_000) as u64;
+    let at = |size: &Bytes, share: Percent| {
+        (u128::from(size.0) * u128::from(share.ppm) / 1_000_000) as u64
+    };
     let loaded = |size: &Bytes| {
         let start = at(size, part.from).next_multiple_of(block.0.max(1));
         (start, Bytes(at(size, part.to).saturating_sub(start)))
@@ -27,15 +29,24 @@ pub(super) fn extents(files: &[Loaded]) -> Vec<Extent> {
     all.filter(|extent| extent.length > 0).collect()
 }
 
-/// Cuts `loaded` into `workers` shares of equal size: no byte in two shares, every whole block of every extent in one.
+/// Cuts `loaded` into `workers` shares of equal size: no byte in two shares, every whole block of
+/// every extent in one.
 ///
-/// Blocks are counted from the start of each extent. With `tails`, the last part of an extent that is no whole block belongs to
-/// somebody, too (a stage that writes every byte needs it); without, it is left out.
-pub(super) fn shares(loaded: &[Extent], workers: u32, block: Bytes, tails: bool) -> Vec<Vec<Extent>> {
+/// Blocks are counted from the start of each extent. With `tails`, the last part of an extent that
+/// is no whole block belongs to somebody, too (a stage that writes every byte needs it); without,
+/// it is left out.
+pub(super) fn shares(
+    loaded: &[Extent],
+    workers: u32,
+    block: Bytes,
+    tails: bool,
+) -> Vec<Vec<Extent>> {
     let block = block.0.max(1);
-    let blocks_of = |extent: &Extent| if tails { extent.length.div_ceil(block) } else { extent.length / block };
+    let blocks_of =
+        |extent: &Extent| if tails { extent.length.div_ceil(block) } else { extent.length / block };
     let total: u64 = loaded.iter().map(blocks_of).fold(0, u64::saturating_add);
-    let boundary = |worker: u32| (u128::from(total) * u128::from(worker) / u128::from(workers.max(1))) as u64;
+    let boundary =
+        |worker: u32| (u128::from(total) * u128::from(worker) / u128::from(workers.max(1))) as u64;
     (0..workers)
         .map(|worker| {
             let (start, end) = (boundary(worker), boundary(worker + 1));
@@ -47,7 +58,11 @@ pub(super) fn shares(loaded: &[Extent], workers: u32, block: Bytes, tails: bool)
                 if from < to {
                     let begin = (from - first) * block;
                     let stop = ((to - first) * block).min(extent.length);
-                    mine.push(Extent { file: extent.file, offset: extent.offset + begin, length: stop - begin });
+                    mine.push(Extent {
+                        file: extent.file,
+                        offset: extent.offset + begin,
+                        length: stop - begin,
+                    });
                 }
                 first = last;
             }
@@ -56,8 +71,14 @@ pub(super) fn shares(loaded: &[Extent], workers: u32, block: Bytes, tails: bool)
         .collect()
 }
 
-/// Cuts `loaded` into `segments` of equal size, and each of them into shares: a worker has a part of every segment.
-pub(super) fn segmented(loaded: &[Extent], workers: u32, segments: u32, block: Bytes) -> Vec<Vec<Extent>> {
+/// Cuts `loaded` into `segments` of equal size, and each of them into shares: a worker has a part
+/// of every segment.
+pub(super) fn segmented(
+    loaded: &[Extent],
+    workers: u32,
+    segments: u32,
+    block: Bytes,
+) -> Vec<Vec<Extent>> {
     let mut all: Vec<Vec<Extent>> = vec![Vec::new(); workers as usize];
     for segment in shares(loaded, segments, block, false) {
         for (mine, part) in all.iter_mut().zip(shares(&segment, workers, block, false)) {
@@ -67,8 +88,9 @@ pub(super) fn segmented(loaded: &[Extent], workers: u32, segments: u32, block: B
     all
 }
 
-/// Deals the blocks of each extent to the workers in turn. Each worker's extents run from the first of its blocks to the end of the last:
-/// from one to the next it takes a stride of a block for every worker.
+/// Deals the blocks of each extent to the workers in turn. Each worker's extents run from the first
+/// of its blocks to the end of the last: from one to the next it takes a stride of a block for
+/// every worker.
 pub(super) fn interleaved(loaded: &[Extent], workers: u32, block: Bytes) -> Vec<Vec<Extent>> {
     let (block, workers) = (block.0.max(1), u64::from(workers.max(1)));
     let share = |worker: u64| {
@@ -86,7 +108,10 @@ pub(super) fn interleaved(loaded: &[Extent], workers: u32, block: Bytes) -> Vec<
 
 /// All whole blocks for every worker.
 pub(super) fn whole(loaded: &[Extent], workers: u32, block: Bytes) -> Vec<Vec<Extent>> {
-    let trimmed = |extent: &Extent| Extent { length: extent.length / block.0.max(1) * block.0.max(1), ..*extent };
+    let trimmed = |extent: &Extent| Extent {
+        length: extent.length / block.0.max(1) * block.0.max(1),
+        ..*extent
+    };
     let all: Vec<Extent> = loaded.iter().map(trimmed).filter(|extent| extent.length > 0).collect();
     vec![all; workers as usize]
 }
@@ -128,15 +153,19 @@ mod tests {
     fn blocks_in_turn_and_parts_of_segments_cover_everything_once() {
         let loaded = extents(&[(0, Bytes(10 * 1024 + 5)), (0, Bytes(0)), (2048, Bytes(7 * 1024))]);
         let blocks = |extents: &[Extent], step: u64| -> Vec<(u32, u64)> {
-            let of =
-                |e: &Extent| (0..e.length.div_ceil(step)).map(|n| (e.file, e.offset + n * step)).collect::<Vec<_>>();
+            let of = |e: &Extent| {
+                (0..e.length.div_ceil(step))
+                    .map(|n| (e.file, e.offset + n * step))
+                    .collect::<Vec<_>>()
+            };
             extents.iter().flat_map(of).collect()
         };
         let mut every: Vec<(u32, u64)> = (0..10).map(|n| (0, n * 1024)).collect();
         every.extend((2..9).map(|n| (2, n * 1024)));
         for workers in [1, 2, 3, 4, 12] {
             let in_turn = interleaved(&loaded, workers, Bytes(1024));
-            let mut all: Vec<_> = in_turn.iter().flat_map(|share| blocks(share, u64::from(workers) * 1024)).collect();
+            let mut all: Vec<_> =
+                in_turn.iter().flat_map(|share| blocks(share, u64::from(workers) * 1024)).collect();
             all.sort_unstable();
             assert_eq!(all, every, "{workers} in turn");
             for segments in [1, 2, 5] {
@@ -149,7 +178,10 @@ mod tests {
         let two = segmented(&extents(&[(0, Bytes(8192))]), 2, 2, Bytes(1024));
         let places: Vec<u64> = two[1].iter().map(|extent| extent.offset).collect();
         assert_eq!(places, [2048, 6144], "the second half of each segment");
-        assert_eq!(whole(&loaded, 2, Bytes(1024))[1][0], Extent { file: 0, offset: 0, length: 10_240 });
+        assert_eq!(
+            whole(&loaded, 2, Bytes(1024))[1][0],
+            Extent { file: 0, offset: 0, length: 10_240 }
+        );
     }
 
     #[test]

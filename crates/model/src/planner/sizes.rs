@@ -13,7 +13,8 @@ const AUTO_LIMIT: Bytes = Bytes::gib(4);
 /// What the suite says about sizes, resolved for one host.
 pub(super) struct Sizes {
     pub(super) files: u32,
-    /// Where the suite fixes sizes: what points ask for, each as (files, size of each, scaled), in rising order of files.
+    /// Where the suite fixes sizes: what points ask for, each as (files, size of each, scaled), in
+    /// rising order of files.
     pub(super) fixed: Vec<(u32, Bytes)>,
     /// Whether points load the parts that they ask for, rather than all of it.
     pub(super) are_own: bool,
@@ -30,7 +31,12 @@ impl Sizes {
         Sizes::with(request, facts, points, has_own_layouts(request))
     }
 
-    fn with(request: &Request<'_>, facts: &HostFacts, points: &[&PointSpec], are_own: bool) -> Sizes {
+    fn with(
+        request: &Request<'_>,
+        facts: &HostFacts,
+        points: &[&PointSpec],
+        are_own: bool,
+    ) -> Sizes {
         let most_workers = |points: &[&PointSpec]| {
             let workloads = points.iter().flat_map(|point| &point.workloads);
             workloads.map(|workload| workers(workload, facts)).max().unwrap_or(1).max(1)
@@ -41,7 +47,9 @@ impl Sizes {
         let of_worker = layout.per.value == FilesPer::Worker;
         let files_of = |point: &PointSpec| match point.layout.files.value {
             _ if is_shared => 1,
-            Auto::Fixed(count) if of_worker && are_own => count.0.saturating_mul(most_workers(&[point])),
+            Auto::Fixed(count) if of_worker && are_own => {
+                count.0.saturating_mul(most_workers(&[point]))
+            }
             Auto::Fixed(count) if of_worker => count.0.saturating_mul(all_workers),
             Auto::Fixed(count) => count.0,
             Auto::Auto if are_own => most_workers(&[point]),
@@ -56,7 +64,9 @@ impl Sizes {
         fixed.sort_unstable();
         fixed.dedup();
         let sharing = |point: &PointSpec| {
-            let of_host = |facts| point.workloads.iter().map(|workload| workers(workload, facts)).max().unwrap_or(1);
+            let of_host = |facts| {
+                point.workloads.iter().map(|workload| workers(workload, facts)).max().unwrap_or(1)
+            };
             let workers = match is_shared {
                 true => request.hosts.iter().map(of_host).fold(0, u32::saturating_add),
                 false if are_own => most_workers(&[point]),
@@ -65,7 +75,8 @@ impl Sizes {
             u64::from(workers.div_ceil(files_of(point)))
         };
         let workloads = points.iter().flat_map(|point| &point.workloads);
-        let largest_block = workloads.flat_map(WorkloadSpec::sizes).map(|size| size.0).max().unwrap_or(0);
+        let largest_block =
+            workloads.flat_map(WorkloadSpec::sizes).map(|size| size.0).max().unwrap_or(0);
         let targets = facts.targets.len().max(1) as u64;
         Sizes {
             files: points.iter().map(|point| files_of(point)).max().unwrap_or(1),
@@ -73,7 +84,8 @@ impl Sizes {
             are_own,
             mix: match &layout.sizes.value {
                 Auto::Fixed(mix) => {
-                    let parts = mix.parts.iter().map(|(size, weight)| (shrink(*size), *weight)).collect();
+                    let parts =
+                        mix.parts.iter().map(|(size, weight)| (shrink(*size), *weight)).collect();
                     Some(SizeMix { parts })
                 }
                 Auto::Auto => None,
@@ -93,9 +105,11 @@ impl Sizes {
 
     /// What is to be loaded of each file of the host at `point`; `None` where it is all of it.
     ///
-    /// Points whose sizes differ share one layout: the `n`-th file is as large as the point needs that has so many files and the largest ones,
-    /// and each point loads its first files from their starts. So every byte is written once, whatever the points are, and nothing is
-    /// prepared again between them, which for the sizes of a cluster would take longer than what is measured.
+    /// Points whose sizes differ share one layout: the `n`-th file is as large as the point needs
+    /// that has so many files and the largest ones, and each point loads its first files from their
+    /// starts. So every byte is written once, whatever the points are, and nothing is
+    /// prepared again between them, which for the sizes of a cluster would take longer than what is
+    /// measured.
     pub(super) fn of_point(
         &self,
         request: &Request<'_>,
@@ -122,7 +136,8 @@ impl Sizes {
         Some(sizes)
     }
 
-    /// A size that the suite asks for, in whole units, and raised to the least where it was shrunk below it.
+    /// A size that the suite asks for, in whole units, and raised to the least where it was shrunk
+    /// below it.
     pub(super) fn rounded(&self, request: &Request<'_>, wanted: Bytes, unit: Bytes) -> Bytes {
         let size = wanted.round_down(unit);
         if request.scale.size.is_one() || size >= self.least {

@@ -10,18 +10,19 @@ use crate::event::NoteKind;
 use crate::load::{Pace, Part, SizeMix, Skew};
 use crate::metadata::MetadataWork;
 use crate::plan::{
-    EngineSettings, Extent, HostPlan, HostStage, Once, Pattern, PlanNote, PlannedTarget, Stage, StageKind, Stop,
-    Target, Work, Worker,
+    EngineSettings, Extent, HostPlan, HostStage, Once, Pattern, PlanNote, PlannedTarget, Stage,
+    StageKind, Stop, Target, Work, Worker,
 };
 use crate::rng::derive;
 use crate::spec::{
-    Access, Amount, Arrivals, Auto, Backend, FileOrder, LayoutKind, Operation, Pin, PointSpec, RateOf, Sharing,
-    StagesSpec, Time, WorkloadKind, WorkloadSpec,
+    Access, Amount, Arrivals, Auto, Backend, FileOrder, LayoutKind, Operation, Pin, PointSpec,
+    RateOf, Sharing, StagesSpec, Time, WorkloadKind, WorkloadSpec,
 };
 use crate::testbed::HostFacts;
 use crate::units::{Bytes, Nanos, Percent};
 
-/// `prepare` writes in large blocks, a few at a time: as fast as most targets go, whatever the workloads are.
+/// `prepare` writes in large blocks, a few at a time: as fast as most targets go, whatever the
+/// workloads are.
 const PREPARE_DEPTH: u32 = 8;
 const PREPARE_WORKERS: u32 = 16;
 /// Pieces of one workload on one host: a plan lists each of them, at some 60 bytes of the run file.
@@ -40,28 +41,47 @@ pub(super) fn stages(
     let has_files = request.spec.layout.kind.value != LayoutKind::Tree;
     if request.spec.stages.prepare.value && has_files && !request.existing && !is_null(request) {
         let block = request.spec.stages.prepare_block.value;
-        let work = Work::simple(block, Percent::ZERO, Access::Sequential, depth(PREPARE_DEPTH), Stop::Amount);
+        let work = Work::simple(
+            block,
+            Percent::ZERO,
+            Access::Sequential,
+            depth(PREPARE_DEPTH),
+            Stop::Amount,
+        );
         stages.push(Stage { kind: StageKind::Prepare, point: None, works: vec![work] });
     }
     for (number, point) in points.iter().enumerate() {
         if let Some(work) = metadata_work(point, times) {
-            stages.push(Stage { kind: StageKind::Measure, point: Some(number as u32), works: vec![work] });
+            stages.push(Stage {
+                kind: StageKind::Measure,
+                point: Some(number as u32),
+                works: vec![work],
+            });
             continue;
         }
         if one_at_a_time && point.workloads.iter().any(|workload| workload.depth.value.0 > 1) {
-            let detail = "the sync backend has one request outstanding for each worker, whatever the depth".to_owned();
+            let detail = "the sync backend has one request outstanding for each worker, whatever \
+                          the depth"
+                .to_owned();
             notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
         }
         let mut add = |kind, stop| {
             let one = |workload: &WorkloadSpec| {
                 let mut work = work(workload, depth(workload.depth.value.0), stop);
                 if workload.sharing.value == Sharing::Interleaved {
-                    let turns = request.hosts.iter().map(|host| u64::from(workers(workload, host))).sum::<u64>();
+                    let turns = request
+                        .hosts
+                        .iter()
+                        .map(|host| u64::from(workers(workload, host)))
+                        .sum::<u64>();
                     work.pattern.stride = Bytes(work.largest_block().0.saturating_mul(turns));
                 }
-                if let (Pace::Open { rate, .. }, RateOf::Worker) = (&mut work.pace, workload.rate_of.value) {
+                if let (Pace::Open { rate, .. }, RateOf::Worker) =
+                    (&mut work.pace, workload.rate_of.value)
+                {
                     let of_host = |host| u64::from(workers(workload, host));
-                    *rate = rate.times(request.hosts.iter().map(of_host).fold(0, u64::saturating_add));
+                    *rate =
+                        rate.times(request.hosts.iter().map(of_host).fold(0, u64::saturating_add));
                 }
                 work
             };
@@ -74,20 +94,32 @@ pub(super) fn stages(
         add(StageKind::Measure, measure_stop(&request.spec.stages, times));
         if stages.last().is_some_and(|stage| contents::has_pass(request, &stage.works)) {
             let block = request.spec.stages.prepare_block.value;
-            let work = Work::simple(block, Percent::ALL, Access::Sequential, depth(PREPARE_DEPTH), Stop::Amount);
-            stages.push(Stage { kind: StageKind::Verify, point: Some(number as u32), works: vec![work] });
+            let work = Work::simple(
+                block,
+                Percent::ALL,
+                Access::Sequential,
+                depth(PREPARE_DEPTH),
+                Stop::Amount,
+            );
+            stages.push(Stage {
+                kind: StageKind::Verify,
+                point: Some(number as u32),
+                works: vec![work],
+            });
         }
     }
     stages
 }
 
-/// The one operation of a point of metadata, or its mix; `None` for a point that reads and writes blocks. The suite was checked: such a
-/// point has one workload, with one operation or mix.
+/// The one operation of a point of metadata, or its mix; `None` for a point that reads and writes
+/// blocks. The suite was checked: such a point has one workload, with one operation or mix.
 fn metadata_work(point: &PointSpec, times: &Times) -> Option<Work> {
-    let workload = point.workloads.first().filter(|workload| workload.kind.value == WorkloadKind::Metadata)?;
+    let workload =
+        point.workloads.first().filter(|workload| workload.kind.value == WorkloadKind::Metadata)?;
     let tree = &point.tree;
     let size = tree.largest();
-    // Each worker ends with its last file, and there is nothing of its own to flush or close; what the first had done when it was is known.
+    // Each worker ends with its last file, and there is nothing of its own to flush or close; what
+    // the first had done when it was is known.
     let every = Once { stonewall: false, fsync: false, close: false };
     let (op, mix) = match *workload.operations.value.0.first()? {
         Operation::Each(op) => (op, None),
@@ -129,7 +161,9 @@ fn work(workload: &WorkloadSpec, depth: u32, stop: Stop) -> Work {
         Auto::Auto => block_size.clone(),
     };
     let pace = match workload.rate.value {
-        Auto::Fixed(rate) => Pace::Open { rate, poisson: workload.arrivals.value == Arrivals::Poisson },
+        Auto::Fixed(rate) => {
+            Pace::Open { rate, poisson: workload.arrivals.value == Arrivals::Poisson }
+        }
         Auto::Auto => Pace::Closed { think: workload.think.value, burst: workload.burst.value.0 },
     };
     let mut work = Work {
@@ -161,7 +195,11 @@ fn pattern(workload: &WorkloadSpec, work: &Work) -> Pattern {
     let single = work.largest_block() == work.smallest_block();
     Pattern {
         // A sequential workload with a random share: its random requests are spread evenly.
-        access: if access == Access::Sequential && random > Percent::ZERO { Access::Random } else { access },
+        access: if access == Access::Sequential && random > Percent::ZERO {
+            Access::Random
+        } else {
+            access
+        },
         random,
         skew: match workload.skew.value {
             Auto::Fixed(skew) => skew,
@@ -211,11 +249,25 @@ pub(super) fn host_plan(
         for (index, work) in stage.works.iter().enumerate() {
             let workload = of_workloads.and_then(|point| point.workloads.get(index));
             let tree = of_workloads.map(|point| &point.tree);
-            let worker = Worker { work: index as u32, seed: 0, turn: (0, 1), extents: Vec::new(), files: None };
+            let worker = Worker {
+                work: index as u32,
+                seed: 0,
+                turn: (0, 1),
+                extents: Vec::new(),
+                files: None,
+            };
             if let (Some(metadata), Some(workload), Some(tree)) = (work.metadata, workload, tree) {
-                match forest.shares((tree, workload), &metadata, self::workers(workload, host.facts)) {
+                match forest.shares(
+                    (tree, workload),
+                    &metadata,
+                    self::workers(workload, host.facts),
+                ) {
                     Ok(shares) => {
-                        workers.extend(shares.into_iter().map(|share| Worker { files: Some(share), ..worker.clone() }));
+                        workers.extend(
+                            shares
+                                .into_iter()
+                                .map(|share| Worker { files: Some(share), ..worker.clone() }),
+                        );
                     }
                     Err(refusal) => refusals.push(refusal),
                 }
@@ -223,7 +275,8 @@ pub(super) fn host_plan(
             }
             let rotate = workload.map_or(0, |workload| workload.rotate.value);
             let (first, targets) = host.groups.of(rotate, request.hosts.len(), &host.targets);
-            let of_point = point.and_then(|point| wanted.of_point(request, host.facts, point, targets));
+            let of_point =
+                point.and_then(|point| wanted.of_point(request, host.facts, point, targets));
             let sizes = of_point.unwrap_or_else(|| sizes(targets));
             let asked = point.and_then(|point| match point.layout.size.value {
                 Auto::Fixed(size) => Some(size),
@@ -232,7 +285,9 @@ pub(super) fn host_plan(
             let share = Share { request, work, workload, sizes: &sizes, asked, host: &host };
             match share.extents() {
                 Ok(shares) => workers.extend(shares.into_iter().map(|mut extents| {
-                    extents.iter_mut().for_each(|extent| extent.file = extent.file.saturating_add(first));
+                    extents
+                        .iter_mut()
+                        .for_each(|extent| extent.file = extent.file.saturating_add(first));
                     Worker { extents, ..worker.clone() }
                 })),
                 Err(refusal) => refusals.push(refusal),
@@ -240,12 +295,20 @@ pub(super) fn host_plan(
         }
         refusals.extend(too_much_memory(stage, &workers, host.facts));
         for (place, worker) in workers.iter_mut().enumerate() {
-            // The stages of one point differ in their seeds, or the measured requests would repeat the preconditioning ones.
+            // The stages of one point differ in their seeds, or the measured requests would repeat
+            // the preconditioning ones.
             let path = [number as u64, u64::from(host.number), place as u64];
             worker.seed = derive(request.spec.suite.seed.value, &path);
         }
-        workers.retain(|worker| !worker.extents.is_empty() || worker.files.is_some_and(|share| share.count > 0));
-        host_stages.push(HostStage { stage: number as u32, kind: stage.kind, works: stage.works.clone(), workers });
+        workers.retain(|worker| {
+            !worker.extents.is_empty() || worker.files.is_some_and(|share| share.count > 0)
+        });
+        host_stages.push(HostStage {
+            stage: number as u32,
+            kind: stage.kind,
+            works: stage.works.clone(),
+            workers,
+        });
     }
     let trees = forest.into_trees();
     if !are_imagined(request.spec) {
@@ -291,14 +354,20 @@ fn sizes(targets: &[Target]) -> Vec<Bytes> {
 
 /// The CPUs that workers are to run on; empty for any.
 fn cpus(pin: Pin, facts: &HostFacts) -> Vec<u32> {
-    let nodes: Vec<Option<u32>> =
-        facts.targets.iter().map(|target| target.device.as_ref().and_then(|device| device.numa_node)).collect();
+    let nodes: Vec<Option<u32>> = facts
+        .targets
+        .iter()
+        .map(|target| target.device.as_ref().and_then(|device| device.numa_node))
+        .collect();
     // Only where all devices hang off one node of several is there a choice to make.
     let node = match nodes.as_slice() {
-        [Some(first), rest @ ..] if rest.iter().all(|node| *node == Some(*first)) => Some(*first as usize),
+        [Some(first), rest @ ..] if rest.iter().all(|node| *node == Some(*first)) => {
+            Some(*first as usize)
+        }
         _ => None,
     };
-    let near = node.filter(|_| facts.numa_cpus.len() > 1).and_then(|node| facts.numa_cpus.get(node));
+    let near =
+        node.filter(|_| facts.numa_cpus.len() > 1).and_then(|node| facts.numa_cpus.get(node));
     match (pin, near) {
         (Pin::None, _) | (Pin::Node, None) => Vec::new(),
         (Pin::Node, Some(near)) => near.clone(),
@@ -367,8 +436,11 @@ impl Share<'_> {
         if self.workload.is_some() && all.iter().any(Vec::is_empty) {
             return Err(too_small(self.work, total, self.sizes, self.asked));
         }
-        let mut mine: Vec<Vec<Extent>> = all.into_iter().skip(before as usize).take(count as usize).collect();
-        if let (Stop::Once(_), Amount::Bytes(amount)) = (self.work.stop, self.request.spec.stages.amount.value) {
+        let mut mine: Vec<Vec<Extent>> =
+            all.into_iter().skip(before as usize).take(count as usize).collect();
+        if let (Stop::Once(_), Amount::Bytes(amount)) =
+            (self.work.stop, self.request.spec.stages.amount.value)
+        {
             let requests = (self.request.scale.size.apply(amount.0) / block.0.max(1)).max(1);
             let step = block.0.max(self.work.pattern.stride.0);
             mine.iter_mut().for_each(|share| keep(share, requests, block, step));
@@ -378,8 +450,10 @@ impl Share<'_> {
     }
 
     fn too_many_pieces(&self) -> Refusal {
-        let what =
-            format!("workload `{}`: its workers' parts are in more than {MOST_EXTENTS} pieces", self.work.workload);
+        let what = format!(
+            "workload `{}`: its workers' parts are in more than {MOST_EXTENTS} pieces",
+            self.work.workload
+        );
         Refusal::new(RefusalKind::Usage, what, "give fewer segments, files or workers")
     }
 }
@@ -392,7 +466,8 @@ fn too_much_memory(stage: &Stage, workers: &[Worker], host: &HostFacts) -> Optio
         Refusal::new(
             RefusalKind::Usage,
             format!(
-                "host {}: {} workers with {} outstanding of {} need {need} of buffers, more than half of its {} of memory",
+                "host {}: {} workers with {} outstanding of {} need {need} of buffers, more than \
+                 half of its {} of memory",
                 host.hostname,
                 workers.len(),
                 work.depth,
@@ -406,13 +481,18 @@ fn too_much_memory(stage: &Stage, workers: &[Worker], host: &HostFacts) -> Optio
 
 fn too_small(work: &Work, workers: u32, sizes: &[Bytes], asked: Option<Bytes>) -> Refusal {
     let total = Bytes(sizes.iter().map(|size| size.0).sum());
-    let sharing = if workers == 1 { "1 worker has".to_owned() } else { format!("{workers} workers share") };
+    let sharing =
+        if workers == 1 { "1 worker has".to_owned() } else { format!("{workers} workers share") };
     let block = work.largest_block();
     let told = match (total, asked) {
         (Bytes(0), Some(asked)) => {
-            format!("files of {asked}, which hold no whole sector and so not one block of {block} each")
+            format!(
+                "files of {asked}, which hold no whole sector and so not one block of {block} each"
+            )
         }
-        (Bytes(0), None) => format!("files that hold no whole sector and so not one block of {block} each"),
+        (Bytes(0), None) => {
+            format!("files that hold no whole sector and so not one block of {block} each")
+        }
         _ => format!("{total}, which is less than one block of {block} each"),
     };
     Refusal::new(

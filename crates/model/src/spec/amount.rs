@@ -7,8 +7,13 @@ use crate::units::Bytes;
 pub(super) fn check(stages: &StagesSpec, points: &[PointSpec], problems: &mut Vec<Problem>) {
     if stages.amount.value == Amount::None {
         if stages.stonewall.value {
-            let message = "a stonewall means nothing where time ends a stage: all workers stop together";
-            problems.push(Problem::new(place(&stages.stonewall), message, "add amount = \"all\", or leave it out"));
+            let message =
+                "a stonewall means nothing where time ends a stage: all workers stop together";
+            problems.push(Problem::new(
+                place(&stages.stonewall),
+                message,
+                "add amount = \"all\", or leave it out",
+            ));
         }
         return;
     }
@@ -16,7 +21,11 @@ pub(super) fn check(stages: &StagesSpec, points: &[PointSpec], problems: &mut Ve
         let first = workload.sizes().next();
         if workload.sizes().any(|size| Some(size) != first) {
             let message = "an amount is counted in blocks of one size";
-            problems.push(Problem::new(place(&workload.block_size), message, "write one block_size, or no amount"));
+            problems.push(Problem::new(
+                place(&workload.block_size),
+                message,
+                "write one block_size, or no amount",
+            ));
         }
         if let (Amount::Bytes(amount), Some(block)) = (stages.amount.value, first)
             && amount < block
@@ -28,7 +37,11 @@ pub(super) fn check(stages: &StagesSpec, points: &[PointSpec], problems: &mut Ve
             && stride < block.0
         {
             let message = "with an amount no byte is touched twice, and with this stride some are";
-            problems.push(Problem::new(place(&workload.stride), message, "write a stride of at least the block_size"));
+            problems.push(Problem::new(
+                place(&workload.stride),
+                message,
+                "write a stride of at least the block_size",
+            ));
         }
     }
 }
@@ -38,16 +51,21 @@ mod tests {
     use crate::Spec;
 
     fn complaints(stages: &str, workload: &str) -> Vec<String> {
-        let text = format!("name = \"t\"\n[stages]\n{stages}\n[[workload]]\nname = \"w\"\n{workload}\n");
+        let text =
+            format!("name = \"t\"\n[stages]\n{stages}\n[[workload]]\nname = \"w\"\n{workload}\n");
         let errors = Spec::parse("t", &text, &[]).err();
-        errors.map_or_else(Vec::new, |errors| errors.problems.into_iter().map(|problem| problem.message).collect())
+        errors.map_or_else(Vec::new, |errors| {
+            errors.problems.into_iter().map(|problem| problem.message).collect()
+        })
     }
 
     #[test]
     fn an_amount_is_all_or_a_size_and_nothing_contradicts_it() {
-        for good in
-            ["amount = \"none\"", "amount = \"all\"\nstonewall = true", "amount = \"8MiB\"\ncount_close = false"]
-        {
+        for good in [
+            "amount = \"none\"",
+            "amount = \"all\"\nstonewall = true",
+            "amount = \"8MiB\"\ncount_close = false",
+        ] {
             assert!(complaints(good, "").is_empty(), "{good}");
         }
         let one = |stages: &str, workload: &str, word: &str| {

@@ -1,12 +1,21 @@
-//! What a key that is not known here is called, or where it belongs: for those who come from fio, IOR, vdbench or elbencho, or from another table.
+//! What a key that is not known here is called, or where it belongs: for those who come from fio,
+//! IOR, vdbench or elbencho, or from another table.
 
 use super::fields::WorkloadSpec;
 use super::overrides::SECTIONS;
 
 /// Words of other tools and of plain speech, and what says the same here: field and section.
 const WORDS: [(&[&str], &str, &str); 24] = [
-    (&["bs", "blocksize", "block", "xfersize", "transfer_size", "transfersize"], "`block_size`", "workload"),
-    (&["rw", "readwrite", "op", "operation"], "`access` (and `read`, the share of reads)", "workload"),
+    (
+        &["bs", "blocksize", "block", "xfersize", "transfer_size", "transfersize"],
+        "`block_size`",
+        "workload",
+    ),
+    (
+        &["rw", "readwrite", "op", "operation"],
+        "`access` (and `read`, the share of reads)",
+        "workload",
+    ),
     (&["pattern", "seekpct"], "`access`", "workload"),
     (&["rwmixread", "rdpct", "mix", "reads"], "`read`", "workload"),
     (&["iodepth", "qd", "queue_depth", "queuedepth", "outstanding"], "`depth`", "workload"),
@@ -36,7 +45,10 @@ const FLAGS: [(&[&str], &str); 11] = [
     (&["direct"], "direct I/O is the default; `--buffered` goes through the page cache"),
     (&["time_based"], "a run always lasts its whole time (`--runtime`)"),
     (&["group_reporting"], "the workers of a workload are always added up"),
-    (&["name", "job", "jobfile"], "write a suite file; `plimsoll suites smoke` prints one to start from"),
+    (
+        &["name", "job", "jobfile"],
+        "write a suite file; `plimsoll suites smoke` prints one to start from",
+    ),
     (&["output", "output_file", "resfile"], "the run file is named with `--out`"),
     (&["output_format", "jsonfile", "json_output"], "results as JSON: `--json`"),
     (&["csvfile", "csv", "livecsv"], "tables as CSV: `plimsoll export RUN`"),
@@ -49,7 +61,8 @@ const FLAGS: [(&[&str], &str); 11] = [
     ),
 ];
 
-/// Values of other tools that mean one of ours: their words, a word of ours by which the field is known, and what to write there.
+/// Values of other tools that mean one of ours: their words, a word of ours by which the field is
+/// known, and what to write there.
 const VALUES: [(&[&str], &str, &str); 4] = [
     (
         &[
@@ -70,7 +83,11 @@ const VALUES: [(&[&str], &str, &str); 4] = [
         "after",
         "write true: every block has a checksum of its own, and each read is checked",
     ),
-    (&["randread", "randwrite", "randrw", "rand"], "permutation", "write \"random\", and the share of reads as `read`"),
+    (
+        &["randread", "randwrite", "randrw", "rand"],
+        "permutation",
+        "write \"random\", and the share of reads as `read`",
+    ),
     (
         &["read", "write", "rw", "readwrite", "seq"],
         "permutation",
@@ -89,12 +106,19 @@ const TARGETS: [&str; 6] = ["filename", "directory", "path", "target", "device",
 /// Where to write what somebody called `key`, if it is known by that name elsewhere.
 pub(super) fn remedy(key: &str) -> Option<String> {
     if TARGETS.iter().any(|word| word.eq_ignore_ascii_case(key)) {
-        return Some("targets stand on the command line (`--target PATH`) or, by host, in [targets]".to_owned());
+        return Some(
+            "targets stand on the command line (`--target PATH`) or, by host, in [targets]"
+                .to_owned(),
+        );
     }
     let sections = || SECTIONS.into_iter().chain([("workload", WorkloadSpec::KEYS)]);
-    let at_home: Vec<String> =
-        sections().filter(|(_, keys)| keys.contains(&key)).map(|(section, _)| table(section)).collect();
-    word(key).or_else(|| (!at_home.is_empty()).then(|| format!("it belongs in {}", at_home.join(" or "))))
+    let at_home: Vec<String> = sections()
+        .filter(|(_, keys)| keys.contains(&key))
+        .map(|(section, _)| table(section))
+        .collect();
+    word(key).or_else(|| {
+        (!at_home.is_empty()).then(|| format!("it belongs in {}", at_home.join(" or ")))
+    })
 }
 
 /// What is called `key` by other tools, and here otherwise.
@@ -122,7 +146,8 @@ fn table(section: &str) -> String {
     }
 }
 
-/// What to give in place of a flag that only another tool has, or that is a field of suites and no flag; `None` where nobody has it.
+/// What to give in place of a flag that only another tool has, or that is a field of suites and no
+/// flag; `None` where nobody has it.
 pub fn flag(flag: &str) -> Option<String> {
     let name = flag.trim_start_matches('-').replace('-', "_");
     let is_it = |words: &[&str]| words.iter().any(|word| word.eq_ignore_ascii_case(&name));
@@ -138,15 +163,23 @@ pub fn flag(flag: &str) -> Option<String> {
         section => format!("it is a field of suites: `--set {section}.{field}=VALUE`"),
     };
     let sections = || SECTIONS.into_iter().chain([("workload", WorkloadSpec::KEYS)]);
-    let own = sections().find(|(_, keys)| keys.contains(&name.as_str())).map(|(section, _)| set(section, &name));
-    let other = || find(&name).map(|(field, section)| set(section, field.split('`').nth(1).unwrap_or_default()));
+    let own = sections()
+        .find(|(_, keys)| keys.contains(&name.as_str()))
+        .map(|(section, _)| set(section, &name));
+    let other = || {
+        find(&name)
+            .map(|(field, section)| set(section, field.split('`').nth(1).unwrap_or_default()))
+    };
     own.or_else(other)
 }
 
 /// What to write in place of a value that is another tool's, in a field that takes one of `words`.
 pub(super) fn value(text: &str, words: &[&str]) -> Option<&'static str> {
     let is_it = |theirs: &[&str]| theirs.iter().any(|word| word.eq_ignore_ascii_case(text));
-    VALUES.iter().find(|(theirs, ours, _)| words.contains(ours) && is_it(theirs)).map(|(_, _, said)| *said)
+    VALUES
+        .iter()
+        .find(|(theirs, ours, _)| words.contains(ours) && is_it(theirs))
+        .map(|(_, _, said)| *said)
 }
 
 #[cfg(test)]
@@ -159,7 +192,10 @@ mod tests {
         let said = |key: &str| remedy(key).unwrap_or_default();
         assert_eq!(said("bs"), "here it is `block_size`, in [[workload]]");
         assert_eq!(said("IODepth"), "here it is `depth`, in [[workload]]");
-        assert_eq!(said("rw"), "here it is `access` (and `read`, the share of reads), in [[workload]]");
+        assert_eq!(
+            said("rw"),
+            "here it is `access` (and `read`, the share of reads), in [[workload]]"
+        );
         assert_eq!(said("runtime"), "here it is `measure`, in [stages]");
         assert!(said("filename").contains("--target"));
         assert_eq!(said("measure"), "it belongs in [stages]");
@@ -174,11 +210,16 @@ mod tests {
         let said = |name: &str| flag(name).unwrap_or_default();
         assert_eq!(said("--rate"), "it is a field of suites: `--set rate=VALUE`");
         assert_eq!(said("--rate-iops"), "it is a field of suites: `--set rate=VALUE`");
-        assert_eq!(said("--ramp_time"), "it is a field of suites: `--set stages.precondition=VALUE`");
+        assert_eq!(
+            said("--ramp_time"),
+            "it is a field of suites: `--set stages.precondition=VALUE`"
+        );
         assert_eq!(said("--verify"), "it is a field of suites: `--set contents.verify=VALUE`");
         assert_eq!(said("--ioengine"), "it is a field of suites: `--set engine.backend=VALUE`");
         assert_eq!(said("--randseed"), "it is a field of suites: `--set seed=VALUE`");
-        assert!(said("--direct").contains("`--buffered`") && said("--filename").contains("--target"));
+        assert!(
+            said("--direct").contains("`--buffered`") && said("--filename").contains("--target")
+        );
         assert!(said("--group_reporting").contains("added up"));
         assert_eq!(flag("--frobnicate"), None);
     }
@@ -188,7 +229,8 @@ mod tests {
         let verify = ["false", "true", "after"];
         assert!(value("crc32c", &verify).is_some_and(|said| said.contains("write true")));
         assert!(
-            value("randread", &["sequential", "random", "permutation"]).is_some_and(|said| said.contains("random"))
+            value("randread", &["sequential", "random", "permutation"])
+                .is_some_and(|said| said.contains("random"))
         );
         assert_eq!(value("randread", &verify), None);
     }
@@ -202,7 +244,10 @@ mod tests {
             }
             let field = field.split('`').nth(1).unwrap_or_default();
             let sections = || SECTIONS.into_iter().chain([("workload", WorkloadSpec::KEYS)]);
-            let keys = sections().find(|(name, _)| *name == section).map(|(_, keys)| keys).expect("a section");
+            let keys = sections()
+                .find(|(name, _)| *name == section)
+                .map(|(_, keys)| keys)
+                .expect("a section");
             assert!(keys.contains(&field), "{section}.{field}");
             for word in words {
                 assert!(!keys.contains(word), "`{word}` is a field of {section} itself");

@@ -3,8 +3,8 @@
 use super::reader::Field;
 use super::tree::{Node, Value};
 use super::{
-    Auto, Backend, ContentsSpec, EngineSpec, LayoutKind, LayoutSpec, PointSpec, Problem, StagesSpec, TreeSpec, Verify,
-    WorkloadKind, WorkloadSpec, nearest, place,
+    Auto, Backend, ContentsSpec, EngineSpec, LayoutKind, LayoutSpec, PointSpec, Problem,
+    StagesSpec, TreeSpec, Verify, WorkloadKind, WorkloadSpec, nearest, place,
 };
 use crate::metadata::{MOST_DEPTH, MOST_FILES, MOST_SIZE, OpMix};
 use crate::op::Op;
@@ -67,14 +67,18 @@ fn operation(node: &Node) -> Result<Operation, UnitError> {
     if !text.contains(':') {
         return known(&text).map(Operation::Each);
     }
-    let remedy = "write a mix such as \"stat:70, open:20, readdir:10\" of stat, open, read, readdir and setattr";
+    let remedy = "write a mix such as \"stat:70, open:20, readdir:10\" of stat, open, read, \
+                  readdir and setattr";
     let told = |message: String| UnitError { message, remedy: remedy.to_owned() };
     let part = |part: &str| {
-        let (op, weight) = part.split_once(':').ok_or_else(|| told(format!("`{}` has no weight", part.trim())))?;
+        let (op, weight) =
+            part.split_once(':').ok_or_else(|| told(format!("`{}` has no weight", part.trim())))?;
         let weight = weight.trim().parse();
         Ok((
             known(op.trim())?,
-            weight.map_err(|_| told(format!("`{}` has no weight that is a whole number", part.trim())))?,
+            weight.map_err(|_| {
+                told(format!("`{}` has no weight that is a whole number", part.trim()))
+            })?,
         ))
     };
     let parts = text.split(',').map(part).collect::<Result<Vec<_>, _>>()?;
@@ -98,8 +102,9 @@ fn known(text: &str) -> Result<Op, UnitError> {
 }
 
 impl Field for Operations {
-    const KIND: &'static str = "list of `create`, `stat`, `open`, `read`, `write`, `readdir`, `setattr`, `rename`, \
-                                `link`, `symlink`, `remove`, `mkdir`, `rmdir`, or mixes such as `stat:70, open:20, readdir:10`";
+    const KIND: &'static str = "list of `create`, `stat`, `open`, `read`, `write`, `readdir`, \
+                                `setattr`, `rename`, `link`, `symlink`, `remove`, `mkdir`, \
+                                `rmdir`, or mixes such as `stat:70, open:20, readdir:10`";
 
     fn read(node: &Node) -> Result<Self, UnitError> {
         match &node.value {
@@ -109,7 +114,10 @@ impl Field for Operations {
             }
             Value::Array(nodes) => Err(UnitError {
                 message: format!("a list of {} operations", nodes.len()),
-                remedy: format!("write 1 to {MOST_OPERATIONS} of them, such as [\"create\", \"stat\", \"remove\"]"),
+                remedy: format!(
+                    "write 1 to {MOST_OPERATIONS} of them, such as [\"create\", \"stat\", \
+                     \"remove\"]"
+                ),
             }),
             _ => Err(UnitError {
                 message: format!("expected a list of operations, found {}", node.kind()),
@@ -119,7 +127,8 @@ impl Field for Operations {
     }
 
     fn write(&self) -> String {
-        let words: Vec<String> = self.0.iter().map(|operation| format!("\"{}\"", operation.text())).collect();
+        let words: Vec<String> =
+            self.0.iter().map(|operation| format!("\"{}\"", operation.text())).collect();
         format!("[{}]", words.join(", "))
     }
 }
@@ -157,27 +166,41 @@ pub(super) fn check(
         for workload in &point.workloads {
             check_workload(workload, is_tree, problems);
             if workload.kind.value == WorkloadKind::Metadata && point.workloads.len() > 1 {
-                let message = "operations on files run by themselves, not at the same time as other workloads";
+                let message = "operations on files run by themselves, not at the same time as \
+                               other workloads";
                 problems.push(Problem::new(place(&workload.group), message, "leave out group"));
             }
         }
     }
     if is_tree && engine.backend.value == Backend::Null {
         let message = "the null backend sends nothing, so there would be no files";
-        problems.push(Problem::new(place(&engine.backend), message, "leave out backend, or kind = \"tree\""));
+        problems.push(Problem::new(
+            place(&engine.backend),
+            message,
+            "leave out backend, or kind = \"tree\"",
+        ));
     }
     check_order(points, problems);
 }
 
 /// Complains about checks of files that have none.
-pub(super) fn check_contents(layout: &LayoutSpec, contents: &ContentsSpec, problems: &mut Vec<Problem>) {
+pub(super) fn check_contents(
+    layout: &LayoutSpec,
+    contents: &ContentsSpec,
+    problems: &mut Vec<Problem>,
+) {
     if layout.kind.value == LayoutKind::Tree && contents.verify.value != Verify::No {
         let message = "files of a tree are not checked";
-        problems.push(Problem::new(place(&contents.verify), message, "leave out verify, or kind = \"tree\""));
+        problems.push(Problem::new(
+            place(&contents.verify),
+            message,
+            "leave out verify, or kind = \"tree\"",
+        ));
     }
 }
 
-/// Complains about values that a tree cannot have. Fields that are still to be computed stand at their defaults, which are good.
+/// Complains about values that a tree cannot have. Fields that are still to be computed stand at
+/// their defaults, which are good.
 pub(crate) fn check_tree(tree: &TreeSpec, problems: &mut Vec<Problem>) {
     let mut ask = |good: bool, span, message: String, remedy: String| {
         if !good {
@@ -186,24 +209,47 @@ pub(crate) fn check_tree(tree: &TreeSpec, problems: &mut Vec<Problem>) {
     };
     let (files, size) = (&tree.files, &tree.size);
     let remedy = format!("write a whole number from 1 to {MOST_FILES}");
-    ask((1..=MOST_FILES).contains(&files.value.0), place(files), format!("{} files make no tree", files.value), remedy);
+    ask(
+        (1..=MOST_FILES).contains(&files.value.0),
+        place(files),
+        format!("{} files make no tree", files.value),
+        remedy,
+    );
     ask(
         size.value <= MOST_SIZE,
         place(size),
         format!("a file of {} is out of range", size.value),
-        format!("write at most {MOST_SIZE}, or read and write blocks of larger files with kind = \"files\""),
+        format!(
+            "write at most {MOST_SIZE}, or read and write blocks of larger files with kind = \
+             \"files\""
+        ),
     );
     if let Auto::Fixed(sizes) = &tree.sizes.value {
         let largest = sizes.largest();
         let remedy = format!("write sizes of at most {MOST_SIZE}");
-        ask(largest <= MOST_SIZE, place(&tree.sizes), format!("a file of {largest} is out of range"), remedy);
+        ask(
+            largest <= MOST_SIZE,
+            place(&tree.sizes),
+            format!("a file of {largest} is out of range"),
+            remedy,
+        );
         let message = "files have one size or several".to_owned();
         ask(size.span.is_none(), place(&tree.sizes), message, "leave out size, or sizes".into());
     }
     let each = &tree.per_directory;
-    ask(each.value.0 > 0, place(each), "no file in any directory".into(), "write at least 1".into());
+    ask(
+        each.value.0 > 0,
+        place(each),
+        "no file in any directory".into(),
+        "write at least 1".into(),
+    );
     let fan_out = &tree.fan_out;
-    ask(fan_out.value.0 > 0, place(fan_out), "no directory in any directory".into(), "write at least 1".into());
+    ask(
+        fan_out.value.0 > 0,
+        place(fan_out),
+        "no directory in any directory".into(),
+        "write at least 1".into(),
+    );
     let depth = &tree.depth;
     let remedy = format!("write 0 to {MOST_DEPTH}");
     let levels = format!("{} levels of directories are too many", depth.value);
@@ -220,7 +266,8 @@ fn check_stages(stages: &StagesSpec, problems: &mut Vec<Problem>) {
     ];
     for (name, span) in fields {
         if let Some(span) = span {
-            let message = format!("`{name}` means nothing to a tree: every operation goes to all files once");
+            let message =
+                format!("`{name}` means nothing to a tree: every operation goes to all files once");
             problems.push(Problem::new(
                 span.clone(),
                 message,
@@ -278,13 +325,15 @@ fn check_workload(workload: &WorkloadSpec, is_tree: bool, problems: &mut Vec<Pro
     };
     for (name, span) in foreign {
         if let Some(span) = span {
-            let message = format!("`{name}` means nothing to a workload of kind \"{}\"", workload.kind.value);
+            let message =
+                format!("`{name}` means nothing to a workload of kind \"{}\"", workload.kind.value);
             problems.push(Problem::new(span.clone(), message, remedy));
         }
     }
 }
 
-/// Follows what is there through all operations of all points: a file that is there cannot be created, one that is not cannot be touched.
+/// Follows what is there through all operations of all points: a file that is there cannot be
+/// created, one that is not cannot be touched.
 fn check_order(points: &[PointSpec], problems: &mut Vec<Problem>) {
     let (mut files, mut directories) = (false, false);
     let workloads = points.iter().flat_map(|point| &point.workloads);
@@ -294,13 +343,22 @@ fn check_order(points: &[PointSpec], problems: &mut Vec<Problem>) {
             let (needed, there, what) = match op {
                 Op::Create => (false, &mut files, "the files are there already"),
                 Op::Mkdir => (false, &mut directories, "the directories are there already"),
-                Op::Rmdir => (true, &mut directories, "there are no directories to remove: none were made (mkdir)"),
+                Op::Rmdir => (
+                    true,
+                    &mut directories,
+                    "there are no directories to remove: none were made (mkdir)",
+                ),
                 Op::Readdir => continue,
-                _ => (true, &mut files, "there are no files: none were created, or they were removed"),
+                _ => (
+                    true,
+                    &mut files,
+                    "there are no files: none were created, or they were removed",
+                ),
             };
             if *there != needed && !told {
                 let message = format!("{}: {what}", word(op));
-                let remedy = "begin a list with \"create\" and end it with \"remove\" (\"mkdir\" and \"rmdir\")";
+                let remedy = "begin a list with \"create\" and end it with \"remove\" (\"mkdir\" \
+                              and \"rmdir\")";
                 problems.push(Problem::new(place(&workload.operations), message, remedy));
                 // One slip makes all that follows wrong.
                 told = true;
@@ -321,21 +379,30 @@ mod tests {
     use crate::op::Op;
     use crate::setting::Setting;
 
-    const TREE: &str = "name = \"t\"\n[layout]\nkind = \"tree\"\n[[workload]]\nname = \"w\"\nkind = \"metadata\"\n";
+    const TREE: &str = "name = \"t\"\n[layout]\nkind = \"tree\"\n[[workload]]\nname = \"w\"\nkind \
+                        = \"metadata\"\n";
 
     fn complaints(text: &str) -> Vec<String> {
         let errors = Spec::parse("t", text, &[]).err();
-        errors.map_or_else(Vec::new, |errors| errors.problems.into_iter().map(|problem| problem.message).collect())
+        errors.map_or_else(Vec::new, |errors| {
+            errors.problems.into_iter().map(|problem| problem.message).collect()
+        })
     }
 
     #[test]
     fn each_operation_is_a_point_of_its_own() {
-        let text = format!("{TREE}operations = [\"create\", \"stat\", \"unlink\"]\n[sweep]\nworkers = [1, 2]\n");
+        let text = format!(
+            "{TREE}operations = [\"create\", \"stat\", \"unlink\"]\n[sweep]\nworkers = [1, 2]\n"
+        );
         let spec = Spec::parse("t", &text, &[]).expect("a good suite");
-        let ops: Vec<Operation> = spec.points.iter().map(|point| point.workloads[0].operations.value.0[0]).collect();
+        let ops: Vec<Operation> =
+            spec.points.iter().map(|point| point.workloads[0].operations.value.0[0]).collect();
         let round = [Op::Create, Op::Stat, Op::Remove].map(Operation::Each);
         assert_eq!(ops, [round, round].concat());
-        assert_eq!(spec.points[4].sweep, [Setting::new("workers", "2"), Setting::new("operation", "stat")]);
+        assert_eq!(
+            spec.points[4].sweep,
+            [Setting::new("workers", "2"), Setting::new("operation", "stat")]
+        );
     }
 
     #[test]
@@ -345,39 +412,63 @@ mod tests {
         assert_eq!(spec.points[1].sweep, [Setting::new("operation", "stat:70, open:20, read:10")]);
         let again = format!("{TREE}operations = [\"create\", \"stat:70, open:20, read:10\"]\n");
         let again = Spec::parse("t", &again, &[]).expect("a good suite");
-        assert_eq!(spec.points[1].workloads[0].operations.value, again.points[1].workloads[0].operations.value);
+        assert_eq!(
+            spec.points[1].workloads[0].operations.value,
+            again.points[1].workloads[0].operations.value
+        );
     }
 
     #[test]
     fn what_does_not_go_together_is_refused() {
         let cases = [
             (format!("{TREE}operations = [\"stat\", \"create\"]"), "stat: there are no files"),
-            (format!("{TREE}operations = [\"create\"]\n[sweep]\nworkers = [1, 2]"), "create: the files are there"),
+            (
+                format!("{TREE}operations = [\"create\"]\n[sweep]\nworkers = [1, 2]"),
+                "create: the files are there",
+            ),
             (format!("{TREE}operations = []"), "a list of 0 operations"),
             (format!("{TREE}operations = [\"frobnicate\"]"), "`frobnicate` is not one of create"),
             (format!("{TREE}operations = 7"), "expected a list"),
             (format!("{TREE}operations = \"stat:70, open:30\""), "stat: there are no files"),
-            (format!("{TREE}operations = [\"create\", \"stat:70, remove:30\"]"), "`remove` does not go into a mix"),
+            (
+                format!("{TREE}operations = [\"create\", \"stat:70, remove:30\"]"),
+                "`remove` does not go into a mix",
+            ),
             (format!("{TREE}operations = [\"create\", \"stat:0\"]"), "a weight of 0"),
-            (format!("{TREE}operations = [\"create\", \"stat:-1\"]"), "no weight that is a whole number"),
+            (
+                format!("{TREE}operations = [\"create\", \"stat:-1\"]"),
+                "no weight that is a whole number",
+            ),
             (format!("{TREE}operations = [\"create\", \"stat:1, open\"]"), "`open` has no weight"),
             (format!("{TREE}operations = [\"create\", \"stat:1,\"]"), "`` has no weight"),
-            (format!("{TREE}operations = [\"create\", \"stat:1, nothing:1\"]"), "`nothing` is not one of"),
+            (
+                format!("{TREE}operations = [\"create\", \"stat:1, nothing:1\"]"),
+                "`nothing` is not one of",
+            ),
             (format!("{TREE}depth = 4"), "`depth` means nothing"),
             (TREE.replace("kind = \"tree\"", ""), "need a tree"),
             (TREE.replace("kind = \"metadata\"", ""), "no blocks"),
             (format!("{TREE}[tree]\ndepth = 17"), "17 levels"),
             (format!("{TREE}[tree]\nfiles = 0"), "0 files"),
-            (format!("{TREE}[tree]\nsizes = \"4KiB:1, 1GiB:1\""), "a file of 1 GiB is out of range"),
+            (
+                format!("{TREE}[tree]\nsizes = \"4KiB:1, 1GiB:1\""),
+                "a file of 1 GiB is out of range",
+            ),
             (format!("{TREE}[tree]\nsize = 0\nsizes = \"4KiB:1, 8KiB:1\""), "one size or several"),
-            (format!("{TREE}[tree]\nper_directory = 0\nfan_out = 0\nsize = \"1GiB\""), "out of range"),
+            (
+                format!("{TREE}[tree]\nper_directory = 0\nfan_out = 0\nsize = \"1GiB\""),
+                "out of range",
+            ),
             (format!("{TREE}[engine]\nbackend = \"null\""), "null backend"),
             (format!("{TREE}[contents]\nverify = true"), "not checked"),
             (format!("{TREE}[stages]\namount = \"all\""), "`amount` means nothing to a tree"),
             (format!("{TREE}[stages]\nstonewall = true"), "`stonewall` means nothing to a tree"),
             (format!("{TREE}trim = \"10%\""), "`trim` means nothing"),
             (
-                format!("{TREE}group = \"g\"\n[[workload]]\nname = \"v\"\nkind = \"metadata\"\ngroup = \"g\""),
+                format!(
+                    "{TREE}group = \"g\"\n[[workload]]\nname = \"v\"\nkind = \"metadata\"\ngroup \
+                     = \"g\""
+                ),
                 "by themselves",
             ),
         ];

@@ -1,8 +1,9 @@
 //! A suite as its author wrote it, checked.
 //!
-//! TOML text → [`tree`] → `--set` ([`overrides`]) → typed tables ([`fields`]) → [`Spec`]. All mistakes of a file are found in
-//! one go, each with its place and its remedy. A sweep, like `--set`, puts other values into the tree and reads it again, so that every field
-//! of a workload can be an axis without a line of code of its own.
+//! TOML text → [`tree`] → `--set` ([`overrides`]) → typed tables ([`fields`]) → [`Spec`]. All
+//! mistakes of a file are found in one go, each with its place and its remedy. A sweep, like
+//! `--set`, puts other values into the tree and reads it again, so that every field of a workload
+//! can be an axis without a line of code of its own.
 
 mod amount;
 pub mod arithmetic;
@@ -25,9 +26,10 @@ pub use elsewhere::flag;
 pub use event::{EventSpec, Names};
 pub(crate) use fields::spec_table;
 pub use fields::{
-    Access, Arrivals, Backend, ClientsSpec, CloseTime, ContentsSpec, DuplicateScope, EngineSpec, FieldDoc, FileFsync,
-    FileOrder, FilesPer, FleetSpec, LayoutKind, LayoutSpec, OnLostHost, Order, OtherFiles, Pin, Poll, RateOf, Sharing,
-    Spread, StagesSpec, SuiteSpec, SweepSpec, Time, TreeSpec, Until, Verify, WorkloadKind, WorkloadSpec,
+    Access, Arrivals, Backend, ClientsSpec, CloseTime, ContentsSpec, DuplicateScope, EngineSpec,
+    FieldDoc, FileFsync, FileOrder, FilesPer, FleetSpec, LayoutKind, LayoutSpec, OnLostHost, Order,
+    OtherFiles, Pin, Poll, RateOf, Sharing, Spread, StagesSpec, SuiteSpec, SweepSpec, Time,
+    TreeSpec, Until, Verify, WorkloadKind, WorkloadSpec,
 };
 pub(crate) use metadata::check_tree;
 pub use metadata::{Operation, Operations};
@@ -73,13 +75,13 @@ pub struct Spec {
     pub targets: Vec<HostTargets>,
     /// `[[event]]`, in their order.
     pub events: Vec<EventSpec>,
-    /// The workloads, alone or in groups, with the sweep's values put in: the product of groups and axes, groups outermost, in the order
-    /// and as often as the sweep says.
+    /// The workloads, alone or in groups, with the sweep's values put in: the product of groups
+    /// and axes, groups outermost, in the order and as often as the sweep says.
     pub points: Vec<PointSpec>,
     /// In what order points run, and scenarios.
     pub order: Order,
-    /// The scenarios, each a suite of its own; none where the suite is one by itself. Where there are any, all of the above but the targets is that of
-    /// the first one.
+    /// The scenarios, each a suite of its own; none where the suite is one by itself. Where there
+    /// are any, all of the above but the targets is that of the first one.
     pub scenarios: Vec<Scenario>,
     /// True for the points that are to be left out, and where it was written.
     pub skip: Option<(Arithmetic, Span)>,
@@ -96,13 +98,15 @@ pub struct PointSpec {
     pub sweep: Vec<Setting>,
     /// Which repetition of these values it is, from 1.
     pub repetition: u32,
-    /// The layout that it asks for: that of the suite with the sweep's values, and with arithmetic that may come to other values at each point.
+    /// The layout that it asks for: that of the suite with the sweep's values, and with arithmetic
+    /// that may come to other values at each point.
     pub layout: LayoutSpec,
     /// The tree of its layout, with arithmetic that may come to other values at each point.
     pub tree: TreeSpec,
 }
 
-/// The names that arithmetic in a field of a workload may ask for: of workers and depth, those that are known before the field is.
+/// The names that arithmetic in a field of a workload may ask for: of workers and depth, those that
+/// are known before the field is.
 fn workload_names(key: &str) -> &'static [Name] {
     match key {
         "workers" => Name::first(4),
@@ -142,7 +146,8 @@ pub(crate) const MAX_TEXT: usize = 1 << 20;
 const NO_WORKLOAD: &str = "the suite has no workload";
 
 impl Spec {
-    /// Reads the suite in `text`, which was found at `name` (a path, or the name of a built-in suite), with `overrides` put in.
+    /// Reads the suite in `text`, which was found at `name` (a path, or the name of a built-in
+    /// suite), with `overrides` put in.
     ///
     /// # Errors
     /// Every mistake in the text and in the overrides, not just the first.
@@ -156,17 +161,19 @@ impl Spec {
         }
         let base = sources.add(name, text);
         let (mut root, syntax) = tree::parse(text, base);
-        problems.extend(
-            syntax
-                .into_iter()
-                .map(|error| Problem::new(error.span, error.message, "see https://toml.io for the grammar")),
-        );
+        problems.extend(syntax.into_iter().map(|error| {
+            Problem::new(error.span, error.message, "see https://toml.io for the grammar")
+        }));
         let broken = !problems.is_empty();
-        let sets: Vec<overrides::Set> = overrides.iter().map(|set| overrides::Set::read(set, &mut sources)).collect();
+        let sets: Vec<overrides::Set> =
+            overrides.iter().map(|set| overrides::Set::read(set, &mut sources)).collect();
         let mut spec = Spec::read_all(&mut root, sets, &mut problems);
         if broken {
-            // A half-read table lacks keys that the file may well have: only complaints that the grammar cannot have caused stay.
-            problems.retain(|problem| !problem.message.ends_with("is missing") && problem.message != NO_WORKLOAD);
+            // A half-read table lacks keys that the file may well have: only complaints that the
+            // grammar cannot have caused stay.
+            problems.retain(|problem| {
+                !problem.message.ends_with("is missing") && problem.message != NO_WORKLOAD
+            });
         }
         if problems.is_empty() {
             spec.scenarios.iter_mut().for_each(|scenario| scenario.spec.sources = sources.clone());
@@ -184,8 +191,13 @@ impl Spec {
         Err(SpecErrors { sources, problems })
     }
 
-    /// The suite with its scenarios, each a suite of its own; the fields of the first one where there are any.
-    fn read_all(root: &mut Table, mut sets: Vec<overrides::Set>, problems: &mut Vec<Problem>) -> Spec {
+    /// The suite with its scenarios, each a suite of its own; the fields of the first one where
+    /// there are any.
+    fn read_all(
+        root: &mut Table,
+        mut sets: Vec<overrides::Set>,
+        problems: &mut Vec<Problem>,
+    ) -> Spec {
         sets.retain(|set| !set.put_into_scenario(root));
         let derived = scenario::derive(root, &sets, problems);
         if derived.is_empty() {
@@ -199,16 +211,29 @@ impl Spec {
             return spec;
         }
         let mut scenarios = Vec::new();
-        // What is to be checked may be said for all scenarios at once, although the files of some cannot be.
+        // What is to be checked may be said for all scenarios at once, although the files of some
+        // cannot be.
         let is_one_of_several = true;
-        for scenario::Derived { name, has_own_targets, simulate, too_long_to_simulate, root } in derived {
+        for scenario::Derived { name, has_own_targets, simulate, too_long_to_simulate, root } in
+            derived
+        {
             let spec = Spec::read(&root, is_one_of_several, problems);
-            scenarios.push(Scenario { name, has_own_targets, simulate, too_long_to_simulate, spec });
+            scenarios.push(Scenario {
+                name,
+                has_own_targets,
+                simulate,
+                too_long_to_simulate,
+                spec,
+            });
         }
         let points: usize = scenarios.iter().map(|scenario| scenario.spec.points.len()).sum();
         if points > sweep::MAX_POINTS {
             let message = "the scenarios make more than 10000 points together";
-            problems.push(Problem::new(0..0, message, "leave out scenarios, values, axes or repetitions"));
+            problems.push(Problem::new(
+                0..0,
+                message,
+                "leave out scenarios, values, axes or repetitions",
+            ));
         }
         let mut spec = scenarios[0].spec.clone();
         let names: Vec<&str> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
@@ -221,7 +246,11 @@ impl Spec {
     fn read(root: &Table, is_one_of_several: bool, problems: &mut Vec<Problem>) -> Spec {
         let mut reader = Reader::new(root, 0..0, problems);
         let sections = overrides::SECTIONS.iter().map(|(name, _)| *name);
-        reader.allow(&sections.chain(["workload", "sweep", "labels", "targets", "event"]).collect::<Vec<_>>());
+        reader.allow(
+            &sections
+                .chain(["workload", "sweep", "labels", "targets", "event"])
+                .collect::<Vec<_>>(),
+        );
         let suite = SuiteSpec::read(&mut reader);
         reader.finish();
         let layout = read_table(root, "layout", problems, LayoutSpec::read);
@@ -255,7 +284,8 @@ impl Spec {
         if !is_one_of_several {
             metadata::check_contents(&layout, &contents, problems);
         }
-        // What was wrong with a list of operations was said of the whole list; and the operations of a point stay together in any order.
+        // What was wrong with a list of operations was said of the whole list; and the operations
+        // of a point stay together in any order.
         let points = points.into_iter().flat_map(metadata::one_by_one).collect();
         Spec {
             suite,
@@ -279,13 +309,22 @@ impl Spec {
 }
 
 /// Reads the table `key` of `root`, or an empty one where it is not given.
-pub(crate) fn read_table<T>(root: &Table, key: &str, problems: &mut Vec<Problem>, read: fn(&mut Reader<'_>) -> T) -> T {
+pub(crate) fn read_table<T>(
+    root: &Table,
+    key: &str,
+    problems: &mut Vec<Problem>,
+    read: fn(&mut Reader<'_>) -> T,
+) -> T {
     let empty = Table::default();
     let (table, span) = match root.get(key) {
         Some(Node { value: Value::Table(table), span }) => (table, span.clone()),
         Some(node) => {
             let message = format!("expected a table, found {}", node.kind());
-            problems.push(Problem::new(node.span.clone(), message, format!("write `[{key}]` on a line of its own")));
+            problems.push(Problem::new(
+                node.span.clone(),
+                message,
+                format!("write `[{key}]` on a line of its own"),
+            ));
             (&empty, node.span.clone())
         }
         None => (&empty, 0..0),
@@ -324,7 +363,8 @@ fn read_points(
         problems.push(Problem::new(0..0, NO_WORKLOAD, "add a `[[workload]]` with a name"));
     }
     let combinations = sweep.combinations();
-    let all = combinations.saturating_mul(workloads.len()).saturating_mul(sweep.repetitions() as usize);
+    let all =
+        combinations.saturating_mul(workloads.len()).saturating_mul(sweep.repetitions() as usize);
     if all > sweep::MAX_POINTS {
         problems.push(Problem::new(sweep.place(), sweep::TOO_MANY.0, sweep::TOO_MANY.1));
         return Vec::new();
@@ -332,8 +372,9 @@ fn read_points(
     let mut points = Vec::new();
     for group in groups(workloads, problems) {
         for combination in 0..combinations {
-            let read =
-                |(table, span): &(&Table, Span)| read_workload(table, span.clone(), sweep, combination, problems);
+            let read = |(table, span): &(&Table, Span)| {
+                read_workload(table, span.clone(), sweep, combination, problems)
+            };
             let workloads: Vec<WorkloadSpec> = group.iter().map(read).collect();
             let layout = read_layout(root, layout, sweep, combination, problems);
             let (sweep, tree) = (sweep.labels(combination), tree.clone());
@@ -374,7 +415,11 @@ fn groups<'a>(workloads: &'a [Node], problems: &mut Vec<Problem>) -> Vec<Vec<(&'
     for node in workloads {
         let Value::Table(table) = &node.value else {
             let message = format!("expected a table, found {}", node.kind());
-            problems.push(Problem::new(node.span.clone(), message, "write `[[workload]]` above its fields"));
+            problems.push(Problem::new(
+                node.span.clone(),
+                message,
+                "write `[[workload]]` above its fields",
+            ));
             continue;
         };
         let word = match table.get("group") {
@@ -427,7 +472,11 @@ fn check_until(stages: &StagesSpec, problems: &mut Vec<Problem>) {
     if until.value == Until::Time {
         if let Auto::Fixed(_) = most.value {
             let message = "a measure_max means nothing where measuring ends after `measure`";
-            problems.push(Problem::new(place(most), message, "add until = \"steady\", or leave it out"));
+            problems.push(Problem::new(
+                place(most),
+                message,
+                "add until = \"steady\", or leave it out",
+            ));
         }
         return;
     }
@@ -435,19 +484,32 @@ fn check_until(stages: &StagesSpec, problems: &mut Vec<Problem>) {
         let message = "an amount ends when it is done, steady or not";
         problems.push(Problem::new(place(until), message, "leave out until, or the amount"));
     }
-    let least = Nanos(stages.interval.value.0.saturating_mul(Steady::ROUNDS * Steady::LEAST_IN_ROUND));
+    let least =
+        Nanos(stages.interval.value.0.saturating_mul(Steady::ROUNDS * Steady::LEAST_IN_ROUND));
     if measure.value < least {
         let message = format!(
-            "in {} there are no five rounds of four intervals, by which to tell whether it is steady",
+            "in {} there are no five rounds of four intervals, by which to tell whether it is \
+             steady",
             measure.value
         );
-        problems.push(Problem::new(place(measure), message, format!("write at least {least}, or a shorter interval")));
+        problems.push(Problem::new(
+            place(measure),
+            message,
+            format!("write at least {least}, or a shorter interval"),
+        ));
     }
     if let Auto::Fixed(most_time) = most.value
         && most_time < measure.value
     {
-        let message = format!("a greatest time of {most_time} is less than the least, which is {}", measure.value);
-        problems.push(Problem::new(place(most), message, "write a larger measure_max, or a smaller measure"));
+        let message = format!(
+            "a greatest time of {most_time} is less than the least, which is {}",
+            measure.value
+        );
+        problems.push(Problem::new(
+            place(most),
+            message,
+            "write a larger measure_max, or a smaller measure",
+        ));
     }
 }
 
@@ -463,7 +525,11 @@ fn check_engine(engine: &EngineSpec, problems: &mut Vec<Problem>) {
             "poll = \"{}\" belongs to io_uring, and the backend is {}",
             engine.poll.value, engine.backend.value
         );
-        problems.push(Problem::new(place(&engine.poll), message, "write backend = \"io_uring\", or leave out poll"));
+        problems.push(Problem::new(
+            place(&engine.poll),
+            message,
+            "write backend = \"io_uring\", or leave out poll",
+        ));
     }
 }
 
@@ -479,7 +545,11 @@ fn check_prepare(stages: &StagesSpec, problems: &mut Vec<Problem>) {
     let block = &stages.prepare_block;
     if !(4096..=64 << 20).contains(&block.value.0) || !block.value.0.is_multiple_of(4096) {
         let message = format!("a prepare_block of {} is out of range", block.value);
-        problems.push(Problem::new(place(block), message, "write a multiple of 4KiB, at most 64MiB"));
+        problems.push(Problem::new(
+            place(block),
+            message,
+            "write a multiple of 4KiB, at most 64MiB",
+        ));
     }
 }
 
@@ -488,13 +558,22 @@ fn check_points(points: &[PointSpec], problems: &mut Vec<Problem>) {
     for workload in points.iter().flat_map(|point| &point.workloads) {
         check_shape(workload, problems);
         if workload.name.value.is_empty() && workload.name.span.is_some() {
-            problems.push(Problem::new(place(&workload.name), "the workload's name is empty", "give it a name"));
+            problems.push(Problem::new(
+                place(&workload.name),
+                "the workload's name is empty",
+                "give it a name",
+            ));
         }
-        let twin =
-            |other: &&WorkloadSpec| other.name.value == workload.name.value && other.name.span != workload.name.span;
+        let twin = |other: &&WorkloadSpec| {
+            other.name.value == workload.name.value && other.name.span != workload.name.span
+        };
         if !workload.name.value.is_empty() && seen.iter().any(twin) {
             let message = format!("a second workload is called `{}`", workload.name.value);
-            problems.push(Problem::new(place(&workload.name), message, "give each workload a name of its own"));
+            problems.push(Problem::new(
+                place(&workload.name),
+                message,
+                "give each workload a name of its own",
+            ));
         }
         seen.push(workload);
     }
@@ -507,8 +586,13 @@ fn check_trims(engine: &EngineSpec, points: &[PointSpec], problems: &mut Vec<Pro
     }
     let workloads = points.iter().flat_map(|point| &point.workloads);
     for workload in workloads.filter(|workload| workload.trim.value > Percent::ZERO) {
-        let message = format!("workload `{}` trims, and libaio has no request for that", workload.name.value);
-        problems.push(Problem::new(place(&workload.trim), message, "write backend = \"io_uring\" or \"sync\""));
+        let message =
+            format!("workload `{}` trims, and libaio has no request for that", workload.name.value);
+        problems.push(Problem::new(
+            place(&workload.trim),
+            message,
+            "write backend = \"io_uring\" or \"sync\"",
+        ));
     }
 }
 
@@ -519,7 +603,8 @@ fn check_clients(clients: &ClientsSpec, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Complains about a workload whose last values were only now computed; `verify` is whether reads are checked.
+/// Complains about a workload whose last values were only now computed; `verify` is whether reads
+/// are checked.
 pub(crate) fn check_workload(workload: &WorkloadSpec, verify: bool, problems: &mut Vec<Problem>) {
     check_shape(workload, problems);
     if verify {
@@ -531,15 +616,29 @@ pub(crate) fn check_workload(workload: &WorkloadSpec, verify: bool, problems: &m
 fn check_shape(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
     if let Some(size) = workload.sizes().find(|size| !(512..=1 << 30).contains(&size.0)) {
         let message = format!("a block of {size} is out of range");
-        problems.push(Problem::new(place(&workload.block_size), message, "write a size from 512 to 1GiB"));
+        problems.push(Problem::new(
+            place(&workload.block_size),
+            message,
+            "write a size from 512 to 1GiB",
+        ));
     }
     let first = workload.sizes().next();
-    if workload.access.value == Access::Permutation && workload.sizes().any(|size| Some(size) != first) {
+    if workload.access.value == Access::Permutation
+        && workload.sizes().any(|size| Some(size) != first)
+    {
         let message = "a permutation touches each block once, so all blocks have to have one size";
-        problems.push(Problem::new(place(&workload.access), message, "write one block_size, or access = \"random\""));
+        problems.push(Problem::new(
+            place(&workload.access),
+            message,
+            "write one block_size, or access = \"random\"",
+        ));
     }
     if matches!(workload.align.value, Auto::Fixed(Bytes(0))) {
-        problems.push(Problem::new(place(&workload.align), "offsets cannot be multiples of 0", "write 512 or more"));
+        problems.push(Problem::new(
+            place(&workload.align),
+            "offsets cannot be multiples of 0",
+            "write 512 or more",
+        ));
     }
     let is_skewed = matches!(workload.access.value, Access::Zipf | Access::Pareto);
     if let (Auto::Fixed(skew), true) = (workload.skew.value, is_skewed) {
@@ -548,15 +647,24 @@ fn check_shape(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
             _ => (skew.milli <= 10_000, "write an exponent of at most 10, such as 1.2"),
         };
         if !good {
-            problems.push(Problem::new(place(&workload.skew), format!("a skew of {skew} makes no sense here"), remedy));
+            problems.push(Problem::new(
+                place(&workload.skew),
+                format!("a skew of {skew} makes no sense here"),
+                remedy,
+            ));
         }
     }
     if workload.rate_of.value != RateOf::All && workload.rate.value == Auto::Auto {
         let message = "there is no rate that each worker could have";
-        problems.push(Problem::new(place(&workload.rate_of), message, "write rate, or leave out rate_of"));
+        problems.push(Problem::new(
+            place(&workload.rate_of),
+            message,
+            "write rate, or leave out rate_of",
+        ));
     }
     if matches!(workload.rate.value, Auto::Fixed(_)) && workload.think.value > Nanos(0) {
-        let message = "a fixed rate leaves no time to think: its requests are due at their own times";
+        let message =
+            "a fixed rate leaves no time to think: its requests are due at their own times";
         problems.push(Problem::new(place(&workload.think), message, "leave out think, or rate"));
     }
 }

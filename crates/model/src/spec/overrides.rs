@@ -3,8 +3,8 @@
 use super::elsewhere;
 use super::event::EventSpec;
 use super::fields::{
-    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec, TreeSpec,
-    WorkloadSpec,
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec,
+    TreeSpec, WorkloadSpec,
 };
 use super::reader::{Problem, nearest};
 use super::sweep::LAYOUT_AXES;
@@ -24,7 +24,11 @@ pub struct OverrideError(String);
 
 impl fmt::Display for OverrideError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` sets nothing; write key=value, such as measure=10s or workload.NAME.depth=8", self.0)
+        write!(
+            f,
+            "`{}` sets nothing; write key=value, such as measure=10s or workload.NAME.depth=8",
+            self.0
+        )
     }
 }
 
@@ -91,15 +95,20 @@ impl Set {
 
     /// Puts it into the scenario that it names, if it does name one. False for every other key.
     pub(super) fn put_into_scenario(&self, root: &mut Table) -> bool {
-        let Some((name, field)) = self.key.strip_prefix("scenario.").and_then(|rest| rest.split_once('.')) else {
+        let Some((name, field)) =
+            self.key.strip_prefix("scenario.").and_then(|rest| rest.split_once('.'))
+        else {
             return false;
         };
-        let Some(Node { value: Value::Array(scenarios), .. }) = root.get_mut("scenario") else { return false };
+        let Some(Node { value: Value::Array(scenarios), .. }) = root.get_mut("scenario") else {
+            return false;
+        };
         let tables = scenarios.iter_mut().filter_map(|node| match &mut node.value {
             Value::Table(table) => Some(table),
             _ => None,
         });
-        let mut named = tables.filter(|table| table.get("name").is_some_and(|node| node.label() == name));
+        let mut named =
+            tables.filter(|table| table.get("name").is_some_and(|node| node.label() == name));
         let Some(table) = named.next() else { return false };
         match field {
             "target" => {
@@ -117,11 +126,14 @@ impl Set {
     }
 }
 
-/// Puts an override into the tree; what it names must exist, what it says is checked when the tree is read.
+/// Puts an override into the tree; what it names must exist, what it says is checked when the tree
+/// is read.
 pub(super) fn put(root: &mut Table, set: &Set, problems: &mut Vec<Problem>) {
     let Set { key, key_span, value } = set;
     let path: Vec<&str> = key.split('.').collect();
-    let section_of = |field: &str| SECTIONS.iter().find(|(_, keys)| keys.contains(&field)).map(|(name, _)| *name);
+    let section_of = |field: &str| {
+        SECTIONS.iter().find(|(_, keys)| keys.contains(&field)).map(|(name, _)| *name)
+    };
     let value = value.clone();
     let done = match path.as_slice() {
         [field] if SuiteSpec::KEYS.contains(field) => {
@@ -148,11 +160,16 @@ pub(super) fn put(root: &mut Table, set: &Set, problems: &mut Vec<Problem>) {
         _ => false,
     };
     if !done {
-        problems.push(Problem::new(key_span.clone(), format!("`{key}` names no field of this suite"), remedy(&path)));
+        problems.push(Problem::new(
+            key_span.clone(),
+            format!("`{key}` names no field of this suite"),
+            remedy(&path),
+        ));
     }
 }
 
-/// Complains of an override that says what the sweep says differently for each point: it would change nothing.
+/// Complains of an override that says what the sweep says differently for each point: it would
+/// change nothing.
 pub(super) fn check_axis(root: &Table, set: &Set, problems: &mut Vec<Problem>) {
     let path: Vec<&str> = set.key.split('.').collect();
     let (field, is_swept_there) = match path.as_slice() {
@@ -163,15 +180,28 @@ pub(super) fn check_axis(root: &Table, set: &Set, problems: &mut Vec<Problem>) {
     };
     let Some(Node { value: Value::Table(sweep), .. }) = root.get("sweep") else { return };
     if is_swept_there && sweep.get(field).is_some() && !SweepSpec::KEYS.contains(&field) {
-        let message = format!("`{field}` is an axis of the sweep, which has values of its own for each point");
-        let remedy = format!("write `--set sweep.{field}=[{}]` for this one value", set.value.label());
+        let message = format!(
+            "`{field}` is an axis of the sweep, which has values of its own for each point"
+        );
+        let remedy =
+            format!("write `--set sweep.{field}=[{}]` for this one value", set.value.label());
         problems.push(Problem::new(set.key_span.clone(), message, remedy));
     }
 }
 
-pub(super) fn set_in(root: &mut Table, section: &str, field: &str, key_span: &Span, value: Node) -> bool {
+pub(super) fn set_in(
+    root: &mut Table,
+    section: &str,
+    field: &str,
+    key_span: &Span,
+    value: Node,
+) -> bool {
     if root.get(section).is_none() {
-        root.set(section, key_span.clone(), Node { span: key_span.clone(), value: Value::Table(Table::default()) });
+        root.set(
+            section,
+            key_span.clone(),
+            Node { span: key_span.clone(), value: Value::Table(Table::default()) },
+        );
     }
     match root.get_mut(section) {
         Some(Node { value: Value::Table(table), .. }) => {
@@ -183,7 +213,14 @@ pub(super) fn set_in(root: &mut Table, section: &str, field: &str, key_span: &Sp
 }
 
 /// Sets a field of those of the tables `list` that are called `name`, or of all.
-fn set_named(root: &mut Table, list: &str, name: Option<&str>, field: &str, key_span: &Span, value: &Node) -> bool {
+fn set_named(
+    root: &mut Table,
+    list: &str,
+    name: Option<&str>,
+    field: &str,
+    key_span: &Span,
+    value: &Node,
+) -> bool {
     let Some(Node { value: Value::Array(tables), .. }) = root.get_mut(list) else {
         return false;
     };
@@ -200,7 +237,8 @@ fn set_named(root: &mut Table, list: &str, name: Option<&str>, field: &str, key_
 }
 
 fn remedy(path: &[&str]) -> String {
-    let mut known: Vec<String> = SuiteSpec::KEYS.iter().chain(WorkloadSpec::KEYS).map(ToString::to_string).collect();
+    let mut known: Vec<String> =
+        SuiteSpec::KEYS.iter().chain(WorkloadSpec::KEYS).map(ToString::to_string).collect();
     for (section, keys) in SECTIONS {
         known.extend(keys.iter().map(ToString::to_string));
         known.extend(keys.iter().map(|key| format!("{section}.{key}")));
@@ -226,6 +264,8 @@ fn remedy(path: &[&str]) -> String {
         .or_else(|| nearest(last, known.iter().map(String::as_str)))
     {
         Some(near) if path.len() < 3 => format!("did you mean `{near}`?"),
-        _ => "write FIELD, SECTION.FIELD, workload.NAME.FIELD or event.NAME.FIELD; `plimsoll suites --reference` lists them".to_owned(),
+        _ => "write FIELD, SECTION.FIELD, workload.NAME.FIELD or event.NAME.FIELD; `plimsoll \
+              suites --reference` lists them"
+            .to_owned(),
     }
 }

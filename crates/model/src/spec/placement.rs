@@ -10,7 +10,8 @@ use crate::units::UnitError;
 /// The word for every host of a run.
 pub const ALL_HOSTS: &str = "all";
 
-/// Hosts as a suite names them: a label, a host list, labels and hosts with commas between them, or `all`.
+/// Hosts as a suite names them: a label, a host list, labels and hosts with commas between them, or
+/// `all`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostSet {
     text: String,
@@ -41,7 +42,8 @@ impl HostSet {
         self.numbers = Some(numbers);
     }
 
-    /// The place of a host among these; `None` where it is none of them. Before the hosts are known, these are all.
+    /// The place of a host among these; `None` where it is none of them. Before the hosts are
+    /// known, these are all.
     pub(crate) fn place(&self, of_run: Place) -> Option<Place> {
         let Some(numbers) = &self.numbers else { return Some(of_run) };
         let number = numbers.binary_search(&of_run.number).ok()?;
@@ -55,7 +57,10 @@ impl Field for HostSet {
     fn read(node: &Node) -> Result<Self, UnitError> {
         let Value::Text(text) = &node.value else {
             let message = format!("expected hosts, found {}", node.kind());
-            return Err(UnitError { message, remedy: "write a label or a list such as \"node[01-04]\"".into() });
+            return Err(UnitError {
+                message,
+                remedy: "write a label or a list such as \"node[01-04]\"".into(),
+            });
         };
         hostlist::expand(text).map_err(|told| in_two(&told))?;
         Ok(HostSet { text: text.clone(), numbers: None })
@@ -68,7 +73,8 @@ impl Field for HostSet {
 
 /// What is wrong with a host list, and its remedy, which stands behind a semicolon.
 fn in_two(told: &str) -> UnitError {
-    let (message, remedy) = told.rsplit_once("; ").unwrap_or((told, "write a list such as node[01-04]"));
+    let (message, remedy) =
+        told.rsplit_once("; ").unwrap_or((told, "write a list such as node[01-04]"));
     UnitError { message: message.to_owned(), remedy: remedy.to_owned() }
 }
 
@@ -113,7 +119,9 @@ pub(super) fn read_labels(root: &Table, problems: &mut Vec<Problem>) -> Vec<Labe
             }),
         };
         match hosts {
-            Ok(hosts) => labels.push(Label { name: entry.key.clone(), hosts, span: entry.node.span.clone() }),
+            Ok(hosts) => {
+                labels.push(Label { name: entry.key.clone(), hosts, span: entry.node.span.clone() })
+            }
             Err(error) => {
                 let message = format!("{}: {}", entry.key, error.message);
                 problems.push(Problem::new(entry.node.span.clone(), message, error.remedy));
@@ -124,7 +132,11 @@ pub(super) fn read_labels(root: &Table, problems: &mut Vec<Problem>) -> Vec<Labe
 }
 
 /// The entries of `[targets]`.
-pub(super) fn read_targets(root: &Table, labels: &[Label], problems: &mut Vec<Problem>) -> Vec<HostTargets> {
+pub(super) fn read_targets(
+    root: &Table,
+    labels: &[Label],
+    problems: &mut Vec<Problem>,
+) -> Vec<HostTargets> {
     let mut all = Vec::new();
     let Some(table) = table(root, "targets", problems) else { return all };
     for entry in &table.entries {
@@ -136,7 +148,11 @@ pub(super) fn read_targets(root: &Table, labels: &[Label], problems: &mut Vec<Pr
         match read_entry(&entry.key, &entry.node, labels) {
             Ok(targets) => all.push(targets),
             Err((span, error)) => {
-                problems.push(Problem::new(span, format!("{}: {}", entry.key, error.message), error.remedy));
+                problems.push(Problem::new(
+                    span,
+                    format!("{}: {}", entry.key, error.message),
+                    error.remedy,
+                ));
             }
         }
     }
@@ -144,31 +160,46 @@ pub(super) fn read_targets(root: &Table, labels: &[Label], problems: &mut Vec<Pr
 }
 
 /// A path, a list of paths, or `{ path = …, owner = … }`.
-fn read_entry(hosts: &str, node: &Node, labels: &[Label]) -> Result<HostTargets, (Span, UnitError)> {
+fn read_entry(
+    hosts: &str,
+    node: &Node,
+    labels: &[Label],
+) -> Result<HostTargets, (Span, UnitError)> {
     let hosts = hosts.to_owned();
     let Value::Table(table) = &node.value else {
         return Ok(HostTargets { hosts, paths: read_paths(node)?, owner: String::new() });
     };
-    let wrong = |span: &Span, message: String, remedy: String| (span.clone(), UnitError { message, remedy });
-    if let Some(entry) = table.entries.iter().find(|entry| !["path", "owner"].contains(&entry.key.as_str())) {
+    let wrong = |span: &Span, message: String, remedy: String| {
+        (span.clone(), UnitError { message, remedy })
+    };
+    if let Some(entry) =
+        table.entries.iter().find(|entry| !["path", "owner"].contains(&entry.key.as_str()))
+    {
         let message = format!("`{}` is not a known field", entry.key);
         return Err(wrong(&entry.key_span, message, "known here: owner, path".into()));
     }
     let Some(path) = table.get("path") else {
-        return Err(wrong(&node.span, "`path` is missing".into(), "add `path = …`, a path or a list of paths".into()));
+        return Err(wrong(
+            &node.span,
+            "`path` is missing".into(),
+            "add `path = …`, a path or a list of paths".into(),
+        ));
     };
     let owner = match table.get("owner") {
         None => String::new(),
-        Some(Node { value: Value::Text(owner), span }) => match labels.iter().any(|label| label.name == *owner) {
-            true => owner.clone(),
-            false => {
-                let remedy = match nearest(owner, labels.iter().map(|label| label.name.as_str())) {
-                    Some(near) => format!("did you mean \"{near}\"?"),
-                    None => format!("add `{owner} = …` to [labels]"),
-                };
-                return Err(wrong(span, format!("no label is called `{owner}`"), remedy));
+        Some(Node { value: Value::Text(owner), span }) => {
+            match labels.iter().any(|label| label.name == *owner) {
+                true => owner.clone(),
+                false => {
+                    let remedy =
+                        match nearest(owner, labels.iter().map(|label| label.name.as_str())) {
+                            Some(near) => format!("did you mean \"{near}\"?"),
+                            None => format!("add `{owner} = …` to [labels]"),
+                        };
+                    return Err(wrong(span, format!("no label is called `{owner}`"), remedy));
+                }
             }
-        },
+        }
         Some(node) => {
             let message = format!("expected a label, found {}", node.kind());
             return Err(wrong(&node.span, message, "write a label in quotes".into()));
@@ -179,11 +210,18 @@ fn read_entry(hosts: &str, node: &Node, labels: &[Label]) -> Result<HostTargets,
 
 fn read_paths(node: &Node) -> Result<Vec<String>, (Span, UnitError)> {
     let one = |node: &Node| match &node.value {
-        Value::Text(text) if !text.is_empty() => String::read(node).map_err(|error| (node.span.clone(), error)),
+        Value::Text(text) if !text.is_empty() => {
+            String::read(node).map_err(|error| (node.span.clone(), error))
+        }
         _ => {
-            let message =
-                format!("expected a path, found {}", if node.label().is_empty() { "nothing" } else { node.kind() });
-            Err((node.span.clone(), UnitError { message, remedy: "write a path in quotes, or a list of them".into() }))
+            let message = format!(
+                "expected a path, found {}",
+                if node.label().is_empty() { "nothing" } else { node.kind() }
+            );
+            Err((
+                node.span.clone(),
+                UnitError { message, remedy: "write a path in quotes, or a list of them".into() },
+            ))
         }
     };
     match &node.value {
@@ -197,7 +235,11 @@ fn table<'a>(root: &'a Table, key: &str, problems: &mut Vec<Problem>) -> Option<
         Node { value: Value::Table(table), .. } => Some(table),
         node => {
             let message = format!("expected a table, found {}", node.kind());
-            problems.push(Problem::new(node.span.clone(), message, format!("write `[{key}]` on a line of its own")));
+            problems.push(Problem::new(
+                node.span.clone(),
+                message,
+                format!("write `[{key}]` on a line of its own"),
+            ));
             None
         }
     }
@@ -207,7 +249,8 @@ fn table<'a>(root: &'a Table, key: &str, problems: &mut Vec<Problem>) -> Option<
 pub(super) const REFERENCE: &str = "
 ## `[labels]` and `[targets]`
 
-Where there are several hosts, `[labels]` gives words to some of them; a host can have several, and every result is split by them, too.
+Where there are several hosts, `[labels]` gives words to some of them; a host can have several, \
+                                    and every result is split by them, too.
 
 ```toml
 [labels]
@@ -219,11 +262,16 @@ site2 = \"vm[5-8]\"
 \"site2\" = { path = [\"/mnt/a\", \"/mnt/b\"], owner = \"site1\" }
 ```
 
-Hosts are written as a label, as a host list (`node[01-16],10.0.0.5`), as both with commas between them, or as `all`. They are called what `--hosts` calls them (`local-1`, `local-2`, … with
+Hosts are written as a label, as a host list (`node[01-16],10.0.0.5`), as both with commas between \
+                                    them, or as `all`. They are called what `--hosts` calls them \
+                                    (`local-1`, `local-2`, … with
 `--hosts local:N`). A name that no host and no label has is refused.
 
-`[targets]` says which hosts load what: a path, a list of paths, or `path` with the `owner` that it is near to, a label. `--target` and `--target HOSTS:PATH` take the place of the whole table.
-A host with the owner's label finds the target `local`, every other one `remote`, and results are split by that, too. Every host needs a target.
+`[targets]` says which hosts load what: a path, a list of paths, or `path` with the `owner` that \
+                                    it is near to, a label. `--target` and `--target HOSTS:PATH` \
+                                    take the place of the whole table.
+A host with the owner's label finds the target `local`, every other one `remote`, and results are \
+                                    split by that, too. Every host needs a target.
 ";
 
 #[cfg(test)]
@@ -234,13 +282,15 @@ mod tests {
     fn read(text: &str) -> Result<Spec, Vec<String>> {
         let text = format!("name = \"t\"\n[[workload]]\nname = \"w\"\n{text}");
         let told = |problem: Problem| format!("{}; {}", problem.message, problem.remedy);
-        Spec::parse("t", &text, &[]).map_err(|errors| errors.problems.into_iter().map(told).collect())
+        Spec::parse("t", &text, &[])
+            .map_err(|errors| errors.problems.into_iter().map(told).collect())
     }
 
     #[test]
     fn labels_and_targets_are_read() {
         let spec = read(
-            "hosts = \"a,x1\"\n[labels]\na = \"n[1-2]\"\nb = \"n2\"\n[targets]\n\"n[1-2]\" = \"/m\"\nb = { path = [\"/x\", \"/y\"], owner = \"a\" }\n",
+            "hosts = \"a,x1\"\n[labels]\na = \"n[1-2]\"\nb = \"n2\"\n[targets]\n\"n[1-2]\" = \
+             \"/m\"\nb = { path = [\"/x\", \"/y\"], owner = \"a\" }\n",
         )
         .expect("good");
         assert_eq!(spec.points[0].workloads[0].hosts.value.text(), "a,x1");

@@ -6,13 +6,15 @@ use crate::units::{Bytes, Nanos, UnitError};
 /// More values than any sweep may have points.
 const MAX_VALUES: usize = 10_000;
 
-const REMEDY: &str = "write a range such as \"1..1024 x2\" (each twice the one before) or \"1..10 +3\" (each 3 more)";
+const REMEDY: &str = "write a range such as \"1..1024 x2\" (each twice the one before) or \"1..10 \
+                      +3\" (each 3 more)";
 
 fn wrong(message: impl Into<String>, remedy: impl Into<String>) -> UnitError {
     UnitError { message: message.into(), remedy: remedy.into() }
 }
 
-/// The values of the range `text`, from its first to the last that is not above its end; `None` where it is no range at all.
+/// The values of the range `text`, from its first to the last that is not above its end; `None`
+/// where it is no range at all.
 ///
 /// Both ends have the same unit or none (`"4KiB..64KiB x2"`), or are two sizes or two durations.
 pub(super) fn range(text: &str) -> Option<Result<Vec<Value>, UnitError>> {
@@ -27,9 +29,13 @@ fn values(text: &str, from: &str, rest: &str) -> Result<Vec<Value>, UnitError> {
     let is_sum = step.starts_with('+');
     let step = step.trim_start_matches(['x', '×', '+']).trim();
     let scales = Scale::common(from, to);
-    let (scale, from, to, step) = scales.iter().find_map(|scale| scale.all(from, to, step, is_sum)).ok_or_else(no)?;
+    let (scale, from, to, step) =
+        scales.iter().find_map(|scale| scale.all(from, to, step, is_sum)).ok_or_else(no)?;
     if from > to {
-        return Err(wrong(format!("`{text}` ends before it begins"), "write the smaller end first"));
+        return Err(wrong(
+            format!("`{text}` ends before it begins"),
+            "write the smaller end first",
+        ));
     }
     let grows = if is_sum { step > 0.0 } else { step > 1.0 && from > 0.0 };
     if !grows {
@@ -73,7 +79,13 @@ impl Scale {
     }
 
     /// The ends and the step in this scale; a step that multiplies has no unit.
-    fn all(&self, from: &str, to: &str, step: &str, is_sum: bool) -> Option<(&Scale, f64, f64, f64)> {
+    fn all(
+        &self,
+        from: &str,
+        to: &str,
+        step: &str,
+        is_sum: bool,
+    ) -> Option<(&Scale, f64, f64, f64)> {
         let step = if is_sum {
             self.read(step)
         } else {
@@ -84,7 +96,9 @@ impl Scale {
 
     fn read(&self, text: &str) -> Option<f64> {
         match self {
-            Scale::Unit(unit) => number(text).filter(|(_, own)| own.is_empty() || own == unit).map(|(value, _)| value),
+            Scale::Unit(unit) => number(text)
+                .filter(|(_, own)| own.is_empty() || own == unit)
+                .map(|(value, _)| value),
             Scale::Size => text.parse().ok().map(|Bytes(bytes)| bytes as f64),
             Scale::Duration => text.parse().ok().map(|Nanos(nanos)| nanos as f64),
         }
@@ -93,7 +107,9 @@ impl Scale {
     fn write(&self, value: f64) -> Value {
         let rounded = (value * 1e6).round() / 1e6;
         match self {
-            Scale::Unit(unit) if unit.is_empty() && rounded.fract() == 0.0 && rounded.abs() < 1e15 => {
+            Scale::Unit(unit)
+                if unit.is_empty() && rounded.fract() == 0.0 && rounded.abs() < 1e15 =>
+            {
                 Value::Integer(rounded as i64)
             }
             Scale::Unit(unit) if unit.is_empty() => Value::Float(rounded),
@@ -112,7 +128,8 @@ impl Scale {
 
 /// A finite number of at least 0, and the unit behind it.
 fn number(text: &str) -> Option<(f64, &str)> {
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
+    let end =
+        text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
     let value: f64 = text[..end].replace('_', "").parse().ok()?;
     value.is_finite().then_some((value, text[end..].trim()))
 }
@@ -155,9 +172,18 @@ mod tests {
     #[test]
     fn what_is_no_range_is_told() {
         assert_eq!(range("4KiB"), None);
-        for text in
-            ["1..2", "1..x2", "..", "a..b x2", "1..8 x1", "0..8 x2", "1..8 +0", "8..1 x2", "1..8 x-2", "1KiB..1s x2"]
-        {
+        for text in [
+            "1..2",
+            "1..x2",
+            "..",
+            "a..b x2",
+            "1..8 x1",
+            "0..8 x2",
+            "1..8 +0",
+            "8..1 x2",
+            "1..8 x-2",
+            "1KiB..1s x2",
+        ] {
             assert!(words(text).is_err(), "{text}");
         }
         assert!(words("1..100000 +1").is_err_and(|text| text.contains("more than 10000 values")));

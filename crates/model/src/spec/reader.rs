@@ -51,7 +51,10 @@ pub trait Field: Sized {
     /// # Errors
     /// Says why the field cannot have it.
     fn computed(value: f64) -> Result<Self, UnitError> {
-        Err(UnitError { message: format!("cannot be {value}"), remedy: format!("write a {}", Self::KIND) })
+        Err(UnitError {
+            message: format!("cannot be {value}"),
+            remedy: format!("write a {}", Self::KIND),
+        })
     }
 }
 
@@ -62,7 +65,8 @@ pub struct Given<T> {
     pub value: T,
     /// Where the author wrote it.
     pub span: Option<Span>,
-    /// Arithmetic that is still to be computed, for a machine and a point; until then the value is the default.
+    /// Arithmetic that is still to be computed, for a machine and a point; until then the value is
+    /// the default.
     pub formula: Option<Box<Arithmetic>>,
 }
 
@@ -109,21 +113,33 @@ impl<'a> Reader<'a> {
         };
         let span = Some(node.span.clone());
         let outcome = match (T::read(node), T::ARITHMETIC, &node.value) {
-            (Err(_), Some(unit), Value::Text(text)) if arithmetic::looks_like(text) => self.formula(key, text, unit),
+            (Err(_), Some(unit), Value::Text(text)) if arithmetic::looks_like(text) => {
+                self.formula(key, text, unit)
+            }
             (read, ..) => read.map(|value| (Some(value), None)),
         };
         match outcome {
             Ok((value, formula)) => Given { value: value.unwrap_or(default), span, formula },
             Err(error) => {
-                self.problems.push(Problem::new(node.span.clone(), format!("{key}: {}", error.message), error.remedy));
+                self.problems.push(Problem::new(
+                    node.span.clone(),
+                    format!("{key}: {}", error.message),
+                    error.remedy,
+                ));
                 Given { value: default, span, formula: None }
             }
         }
     }
 
     /// Arithmetic in a field: its value where it asks for nothing, else what there is to compute.
-    fn formula<T: Field>(&self, key: &str, text: &str, unit: Unit) -> Result<(Option<T>, Formula), UnitError> {
-        let plain = |error: ArithmeticError| UnitError { message: error.message, remedy: error.remedy };
+    fn formula<T: Field>(
+        &self,
+        key: &str,
+        text: &str,
+        unit: Unit,
+    ) -> Result<(Option<T>, Formula), UnitError> {
+        let plain =
+            |error: ArithmeticError| UnitError { message: error.message, remedy: error.remedy };
         let formula = arithmetic::parse(text, unit, (self.names)(key)).map_err(plain)?;
         if formula.is_condition() {
             let remedy = format!("write a {}, or arithmetic without a comparison", T::KIND);
@@ -140,7 +156,11 @@ impl<'a> Reader<'a> {
     pub fn required<T: Field + Default>(&mut self, key: &'static str) -> Given<T> {
         if self.table.get(key).is_none() {
             let remedy = format!("add `{key} = …` ({})", T::KIND);
-            self.problems.push(Problem::new(self.span.clone(), format!("`{key}` is missing"), remedy));
+            self.problems.push(Problem::new(
+                self.span.clone(),
+                format!("`{key}` is missing"),
+                remedy,
+            ));
         }
         self.field(key, T::default())
     }
@@ -155,7 +175,10 @@ impl<'a> Reader<'a> {
         for entry in &self.table.entries {
             if !self.known.contains(entry.key.as_str()) {
                 let known: Vec<&str> = self.known.iter().copied().collect();
-                let near = || nearest(&entry.key, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+                let near = || {
+                    nearest(&entry.key, known.iter().copied())
+                        .map(|near| format!("did you mean `{near}`?"))
+                };
                 let remedy = elsewhere::remedy(&entry.key).or_else(near);
                 let remedy = remedy.unwrap_or_else(|| format!("known here: {}", known.join(", ")));
                 let message = format!("`{}` is not a known field", entry.key);
@@ -170,7 +193,8 @@ pub fn nearest<'a>(text: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     candidates
         .map(|candidate| (strsim::damerau_levenshtein(text, candidate), candidate))
         .filter(|(distance, candidate)| {
-            // One slip in five letters, two from six on: a guess that is further off sends its reader the wrong way.
+            // One slip in five letters, two from six on: a guess that is further off sends its
+            // reader the wrong way.
             let is_begun = text.len() >= 4 && candidate.starts_with(text);
             is_begun || *distance <= (candidate.len().max(text.len()) + 2) / 4
         })
@@ -185,13 +209,18 @@ pub(crate) fn word_remedy(text: &str, words: &[&str]) -> String {
     }
     match (nearest(text, words.iter().copied()), words.split_last()) {
         (Some(near), _) => format!("did you mean \"{near}\"?"),
-        (None, Some((last, others))) if !others.is_empty() => format!("write {} or {last}", others.join(", ")),
+        (None, Some((last, others))) if !others.is_empty() => {
+            format!("write {} or {last}", others.join(", "))
+        }
         (None, _) => format!("write {}", words.concat()),
     }
 }
 
 fn unexpected(node: &Node, wanted: &str, example: &str) -> UnitError {
-    UnitError { message: format!("expected {wanted}, found {}", node.kind()), remedy: format!("write {example}") }
+    UnitError {
+        message: format!("expected {wanted}, found {}", node.kind()),
+        remedy: format!("write {example}"),
+    }
 }
 
 /// A quantity that is written as text with a unit or as a bare number.
@@ -243,13 +272,18 @@ const MOST_BYTES: f64 = (1u64 << 60) as f64;
 /// A computed size, rounded down to whole bytes.
 fn size(value: f64) -> Result<Bytes, UnitError> {
     if value < 1.0 {
-        let message = if value < 0.0 { "comes to less than 0 bytes" } else { "comes to a size of 0" };
-        let remedy = "write arithmetic that comes to at least 1 byte, such as max(4KiB, …)".to_owned();
+        let message =
+            if value < 0.0 { "comes to less than 0 bytes" } else { "comes to a size of 0" };
+        let remedy =
+            "write arithmetic that comes to at least 1 byte, such as max(4KiB, …)".to_owned();
         return Err(UnitError { message: message.into(), remedy });
     }
     if value > MOST_BYTES {
         let message = format!("comes to {value:.0} bytes");
-        return Err(UnitError { message, remedy: "write arithmetic that comes to at most 1 EiB".into() });
+        return Err(UnitError {
+            message,
+            remedy: "write arithmetic that comes to at most 1 EiB".into(),
+        });
     }
     Ok(Bytes(value as u64))
 }
@@ -261,7 +295,8 @@ impl Field for String {
         let Value::Text(text) = &node.value else {
             return Err(unexpected(node, "a text", "it in quotes"));
         };
-        // Names end up in tables, file names and SVG; a name of a page would be a slip or an attack.
+        // Names end up in tables, file names and SVG; a name of a page would be a slip or an
+        // attack.
         if text.len() > 1000 || text.chars().any(|c| c.is_control() && c != '\n') {
             return Err(UnitError {
                 message: "too long, or has control characters".into(),
@@ -300,7 +335,11 @@ impl Field for u64 {
                 message: format!("{number} is negative"),
                 remedy: "write a whole number of at least 0".into(),
             }),
-            _ => Err(unexpected(node, "a whole number", "a whole number of at least 0, without quotes")),
+            _ => Err(unexpected(
+                node,
+                "a whole number",
+                "a whole number of at least 0, without quotes",
+            )),
         }
     }
 
@@ -309,7 +348,8 @@ impl Field for u64 {
     }
 }
 
-/// A whole number that arithmetic may come to. Unlike a [`Count`] it is never rounded: who wants that writes `floor(…)`.
+/// A whole number that arithmetic may come to. Unlike a [`Count`] it is never rounded: who wants
+/// that writes `floor(…)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Whole(pub u64);
 
@@ -333,7 +373,8 @@ impl Field for Whole {
     const ARITHMETIC: Option<Unit> = Some(Unit::Size);
 
     fn computed(value: f64) -> Result<Self, UnitError> {
-        let refuse = |message: String, remedy: &str| Err(UnitError { message, remedy: remedy.into() });
+        let refuse =
+            |message: String, remedy: &str| Err(UnitError { message, remedy: remedy.into() });
         if value < 0.0 {
             return refuse(
                 format!("comes to {value}, which is less than 0"),
@@ -345,7 +386,10 @@ impl Field for Whole {
             return refuse(format!("comes to {value:.0}"), remedy);
         }
         if value.fract() != 0.0 {
-            return refuse(format!("comes to {value}, which is not a whole number"), "round it down: \"floor(…)\"");
+            return refuse(
+                format!("comes to {value}, which is not a whole number"),
+                "round it down: \"floor(…)\"",
+            );
         }
         Ok(Whole(value as u64))
     }
@@ -379,7 +423,11 @@ impl Field for Count {
                 message: format!("{number} is out of range"),
                 remedy: format!("write a whole number from 1 to {}", Count::MAX),
             }),
-            _ => Err(unexpected(node, "a whole number", "a whole number of at least 1, without quotes")),
+            _ => Err(unexpected(
+                node,
+                "a whole number",
+                "a whole number of at least 1, without quotes",
+            )),
         }
     }
 
@@ -395,7 +443,10 @@ impl Field for Count {
             return Ok(Count(value as u32));
         }
         Err(UnitError {
-            message: format!("comes to {value}, and a count is at least 1 and at most {}", Count::MAX),
+            message: format!(
+                "comes to {value}, and a count is at least 1 and at most {}",
+                Count::MAX
+            ),
             remedy: format!("bound it: \"max(1, …)\" or \"min({}, …)\"", Count::MAX),
         })
     }
@@ -433,7 +484,8 @@ impl Field for Depth {
         let remedy = || format!("write a depth from 1 to {}", Depth::MAX);
         let out_of_range = |error| UnitError { remedy: remedy(), ..error };
         let is_number = matches!(node.value, Value::Integer(_));
-        let count = Count::read(node).map_err(|error| if is_number { out_of_range(error) } else { error })?;
+        let count = Count::read(node)
+            .map_err(|error| if is_number { out_of_range(error) } else { error })?;
         Depth::check(count)
     }
 
@@ -494,9 +546,10 @@ impl<T: Field> Field for Auto<T> {
     fn read(node: &Node) -> Result<Self, UnitError> {
         match &node.value {
             Value::Text(text) if text == "auto" => Ok(Auto::Auto),
-            _ => T::read(node)
-                .map(Auto::Fixed)
-                .map_err(|error| UnitError { remedy: format!("{}, or \"auto\"", error.remedy), ..error }),
+            _ => T::read(node).map(Auto::Fixed).map_err(|error| UnitError {
+                remedy: format!("{}, or \"auto\"", error.remedy),
+                ..error
+            }),
         }
     }
 
@@ -514,7 +567,8 @@ impl<T: Field> Field for Auto<T> {
     }
 }
 
-/// Declares an enum of words: the words are the values that a suite can have, and nothing else lists them.
+/// Declares an enum of words: the words are the values that a suite can have, and nothing else
+/// lists them.
 macro_rules! words {
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$meta])*

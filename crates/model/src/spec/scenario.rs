@@ -1,7 +1,8 @@
 //! `[[scenario]]`: several suites in one, each the rest of the file with some fields changed.
 //!
-//! A scenario is a rewrite of the tree: its tables go over those of the file, then every `--set`, and what comes of it is read as a suite of its
-//! own. So every field can differ between scenarios without a line of code of its own, and a mistake is told where it was written.
+//! A scenario is a rewrite of the tree: its tables go over those of the file, then every `--set`,
+//! and what comes of it is read as a suite of its own. So every field can differ between scenarios
+//! without a line of code of its own, and a mistake is told where it was written.
 
 use super::fields::WorkloadSpec;
 use super::overrides::{self, SECTIONS, Set};
@@ -28,7 +29,8 @@ pub struct Scenario {
     pub name: String,
     /// Whether it names its own targets; otherwise those of the run are its.
     pub has_own_targets: bool,
-    /// What a simulated cluster is given besides its own parameters, to show what distinguishes this scenario.
+    /// What a simulated cluster is given besides its own parameters, to show what distinguishes
+    /// this scenario.
     pub simulate: Option<String>,
     /// Whether it is left out of a simulation of the whole suite.
     pub too_long_to_simulate: bool,
@@ -45,7 +47,8 @@ pub(super) struct Derived {
     pub(super) root: Table,
 }
 
-/// The suites that the scenarios of `root` come to, in order; none where there are no scenarios. `sets` are put into each.
+/// The suites that the scenarios of `root` come to, in order; none where there are no scenarios.
+/// `sets` are put into each.
 pub(super) fn derive(root: &Table, sets: &[Set], problems: &mut Vec<Problem>) -> Vec<Derived> {
     let Some(tables) = tables(root, problems) else { return Vec::new() };
     let mut all: Vec<Derived> = Vec::new();
@@ -67,7 +70,11 @@ fn tables<'a>(root: &'a Table, problems: &mut Vec<Problem>) -> Option<Vec<(&'a T
     let node = root.get("scenario")?;
     let expected = |node: &Node| {
         let message = format!("expected a list of tables, found {}", node.kind());
-        Problem::new(node.span.clone(), message, "write `[[scenario]]`, with two brackets, above each scenario")
+        Problem::new(
+            node.span.clone(),
+            message,
+            "write `[[scenario]]`, with two brackets, above each scenario",
+        )
     };
     let Value::Array(nodes) = &node.value else {
         problems.push(expected(node));
@@ -89,7 +96,13 @@ fn tables<'a>(root: &'a Table, problems: &mut Vec<Problem>) -> Option<Vec<(&'a T
 }
 
 /// The suite of one scenario.
-fn one(root: &Table, table: &Table, span: &Span, sets: &[Set], problems: &mut Vec<Problem>) -> Derived {
+fn one(
+    root: &Table,
+    table: &Table,
+    span: &Span,
+    sets: &[Set],
+    problems: &mut Vec<Problem>,
+) -> Derived {
     let mut own = table.clone();
     own.entries.retain(|entry| !belongs_into_set(entry));
     problems.extend(table.entries.iter().filter(|entry| belongs_into_set(entry)).map(into_set));
@@ -99,9 +112,12 @@ fn one(root: &Table, table: &Table, span: &Span, sets: &[Set], problems: &mut Ve
     let name = reader.required::<String>("name");
     reader.finish();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if name.span.is_some() && (name.value.is_empty() || name.value.len() > 60 || !name.value.chars().all(is_plain)) {
+    if name.span.is_some()
+        && (name.value.is_empty() || name.value.len() > 60 || !name.value.chars().all(is_plain))
+    {
         let message = format!("`{}` cannot be the name of a scenario", name.value);
-        let remedy = "write up to 60 letters, digits, - and _, so that --scenario and --set can name it";
+        let remedy =
+            "write up to 60 letters, digits, - and _, so that --scenario and --set can name it";
         problems.push(Problem::new(name.span.clone().unwrap_or_default(), message, remedy));
     }
     let mut derived = root.clone();
@@ -123,22 +139,30 @@ fn one(root: &Table, table: &Table, span: &Span, sets: &[Set], problems: &mut Ve
         keep_workloads(&mut derived, node, problems);
     }
     let simulate = table.get("simulate");
-    let too_long_to_simulate = simulate.is_some_and(|node| matches!(node.value, Value::Flag(false)));
-    let simulate = simulate.filter(|_| !too_long_to_simulate).and_then(|node| parameters(node, problems));
+    let too_long_to_simulate =
+        simulate.is_some_and(|node| matches!(node.value, Value::Flag(false)));
+    let simulate =
+        simulate.filter(|_| !too_long_to_simulate).and_then(|node| parameters(node, problems));
     Derived { name: name.value, has_own_targets, simulate, too_long_to_simulate, root: derived }
 }
 
-/// Whether a key of a scenario is one that only its `set` takes: a field of a workload, with or without the workload's name.
+/// Whether a key of a scenario is one that only its `set` takes: a field of a workload, with or
+/// without the workload's name.
 fn belongs_into_set(entry: &Entry) -> bool {
     let path: Vec<&str> = entry.key.split('.').collect();
     match (path.as_slice(), &entry.node.value) {
         (["workload"], Value::Table(_)) | (["workload", _, ..], _) => true,
-        ([field], _) => WorkloadSpec::KEYS.contains(field) && !OWN_KEYS.contains(field) && !TABLES.contains(field),
+        ([field], _) => {
+            WorkloadSpec::KEYS.contains(field)
+                && !OWN_KEYS.contains(field)
+                && !TABLES.contains(field)
+        }
         _ => false,
     }
 }
 
-/// Such a key, with where it is to be written: `workloads`, the nearest by its letters, is something else.
+/// Such a key, with where it is to be written: `workloads`, the nearest by its letters, is
+/// something else.
 fn into_set(entry: &Entry) -> Problem {
     let mut all = Table::default();
     all.entries.push(entry.clone());
@@ -167,7 +191,8 @@ fn parameters(node: &Node, problems: &mut Vec<Problem>) -> Option<String> {
     None
 }
 
-/// Puts the fields of a scenario's table over those of the suite's; what no suite knows is told when the result is read.
+/// Puts the fields of a scenario's table over those of the suite's; what no suite knows is told
+/// when the result is read.
 fn change_table(root: &mut Table, key: &str, node: &Node, problems: &mut Vec<Problem>) {
     let Value::Table(changes) = &node.value else {
         let message = format!("expected a table, found {}", node.kind());
@@ -187,18 +212,24 @@ fn change_table(root: &mut Table, key: &str, node: &Node, problems: &mut Vec<Pro
 fn change_fields(root: &mut Table, node: &Node, problems: &mut Vec<Problem>) {
     let Value::Table(changes) = &node.value else {
         let message = format!("expected a table, found {}", node.kind());
-        let remedy = "write `[scenario.set]` and under it lines such as \"workload.NAME.depth\" = 8";
+        let remedy =
+            "write `[scenario.set]` and under it lines such as \"workload.NAME.depth\" = 8";
         problems.push(Problem::new(node.span.clone(), message, remedy));
         return;
     };
     for entry in &flat(changes) {
         let path: Vec<&str> = entry.key.split('.').collect();
         let field = path.last().copied().unwrap_or_default();
-        let of_run = OF_THE_RUN.iter().find(|(table, key)| *key == field && [field, table].contains(&path[0]));
-        let section =
-            SECTIONS.iter().find(|(name, keys)| *name == path[0] || (path.len() == 1 && keys.contains(&field)));
+        let of_run = OF_THE_RUN
+            .iter()
+            .find(|(table, key)| *key == field && [field, table].contains(&path[0]));
+        let section = SECTIONS
+            .iter()
+            .find(|(name, keys)| *name == path[0] || (path.len() == 1 && keys.contains(&field)));
         match (of_run, section) {
-            (Some((table, key)), _) => problems.push(of_the_run(key, &entry.key_span, &format!("[{table}]"))),
+            (Some((table, key)), _) => {
+                problems.push(of_the_run(key, &entry.key_span, &format!("[{table}]")))
+            }
             (None, Some((name, _))) if !TABLES.contains(name) => {
                 problems.push(of_the_run(&entry.key, &entry.key_span, &format!("[{name}]")));
             }
@@ -213,13 +244,15 @@ fn change_fields(root: &mut Table, node: &Node, problems: &mut Vec<Problem>) {
     }
 }
 
-/// The fields of a table and of the tables in it, each by its whole key: TOML reads an unquoted `layout.size` as a table. No field is a table itself.
+/// The fields of a table and of the tables in it, each by its whole key: TOML reads an unquoted
+/// `layout.size` as a table. No field is a table itself.
 fn flat(table: &Table) -> Vec<Entry> {
     let mut fields = Vec::new();
     for entry in &table.entries {
         match &entry.node.value {
             Value::Table(inner) => {
-                let whole = |field: Entry| Entry { key: format!("{}.{}", entry.key, field.key), ..field };
+                let whole =
+                    |field: Entry| Entry { key: format!("{}.{}", entry.key, field.key), ..field };
                 fields.extend(flat(inner).into_iter().map(whole));
             }
             _ => fields.push(entry.clone()),
@@ -229,19 +262,31 @@ fn flat(table: &Table) -> Vec<Entry> {
 }
 
 fn of_the_run(key: &str, span: &Span, place: &str) -> Problem {
-    Problem::new(span.clone(), format!("`{key}` is the same for all scenarios"), format!("write it into {place}"))
+    Problem::new(
+        span.clone(),
+        format!("`{key}` is the same for all scenarios"),
+        format!("write it into {place}"),
+    )
 }
 
 /// Gives the scenario's suite its own targets, if it has any.
 fn take_targets(root: &mut Table, table: &Table, problems: &mut Vec<Problem>) -> bool {
     let (target, targets) = (table.get("target"), table.get("targets"));
     if let (Some(_), Some(second)) = (target, targets) {
-        problems.push(Problem::new(second.span.clone(), "both `target` and `targets` are given", "leave out one"));
+        problems.push(Problem::new(
+            second.span.clone(),
+            "both `target` and `targets` are given",
+            "leave out one",
+        ));
     }
     let node = match (target, targets) {
         (Some(node), _) if !matches!(node.value, Value::Text(_) | Value::Array(_)) => {
             let message = format!("target: expected a path, found {}", node.kind());
-            problems.push(Problem::new(node.span.clone(), message, "write a path in quotes, or a list of them"));
+            problems.push(Problem::new(
+                node.span.clone(),
+                message,
+                "write a path in quotes, or a list of them",
+            ));
             return false;
         }
         (Some(node), _) => {
@@ -258,7 +303,9 @@ fn take_targets(root: &mut Table, table: &Table, problems: &mut Vec<Problem>) ->
 
 /// The names of the workloads of a suite, in order, with their places.
 fn workload_names(root: &Table) -> Vec<(String, Span)> {
-    let Some(Node { value: Value::Array(workloads), .. }) = root.get("workload") else { return Vec::new() };
+    let Some(Node { value: Value::Array(workloads), .. }) = root.get("workload") else {
+        return Vec::new();
+    };
     let name = |node: &Node| match &node.value {
         Value::Table(table) => table.get("name").map(|name| (name.label(), name.span.clone())),
         _ => None,
@@ -271,14 +318,20 @@ fn keep_workloads(root: &mut Table, node: &Node, problems: &mut Vec<Problem>) {
     let known = workload_names(root);
     let wanted: Option<Vec<(String, Span)>> = match &node.value {
         Value::Array(nodes) => {
-            let text = |node: &Node| matches!(node.value, Value::Text(_)).then(|| (node.label(), node.span.clone()));
+            let text = |node: &Node| {
+                matches!(node.value, Value::Text(_)).then(|| (node.label(), node.span.clone()))
+            };
             nodes.iter().map(text).collect()
         }
         _ => None,
     };
     let Some(wanted) = wanted.filter(|wanted| !wanted.is_empty()) else {
         let remedy = "write a list of their names, or leave it out for all workloads";
-        problems.push(Problem::new(node.span.clone(), "workloads: expected the names of workloads", remedy));
+        problems.push(Problem::new(
+            node.span.clone(),
+            "workloads: expected the names of workloads",
+            remedy,
+        ));
         return;
     };
     let mut all_known = true;
@@ -289,16 +342,22 @@ fn keep_workloads(root: &mut Table, node: &Node, problems: &mut Vec<Problem>) {
                 Some(near) => format!("did you mean \"{near}\"?"),
                 None => format!("add a `[[workload]]` with name = \"{name}\""),
             };
-            problems.push(Problem::new(span.clone(), format!("no workload is called `{name}`"), remedy));
+            problems.push(Problem::new(
+                span.clone(),
+                format!("no workload is called `{name}`"),
+                remedy,
+            ));
         }
     }
     // With a slip in the list, nobody knows which one is not wanted.
-    if let Some(Node { value: Value::Array(workloads), .. }) = root.get_mut("workload").filter(|_| all_known) {
+    if let Some(Node { value: Value::Array(workloads), .. }) =
+        root.get_mut("workload").filter(|_| all_known)
+    {
         // One without a name stays, so that what is wrong with it is told.
         let is_wanted = |node: &Node| match &node.value {
-            Value::Table(table) => {
-                table.get("name").is_none_or(|name| wanted.iter().any(|(wanted, _)| *wanted == name.label()))
-            }
+            Value::Table(table) => table
+                .get("name")
+                .is_none_or(|name| wanted.iter().any(|(wanted, _)| *wanted == name.label())),
             _ => true,
         };
         workloads.retain(is_wanted);
@@ -307,11 +366,16 @@ fn keep_workloads(root: &mut Table, node: &Node, problems: &mut Vec<Problem>) {
 
 /// A workload that no scenario runs would be read by nobody, with all its mistakes.
 fn idle_workloads(root: &Table, all: &[Derived], problems: &mut Vec<Problem>) {
-    let run: Vec<(String, Span)> = all.iter().flat_map(|derived| workload_names(&derived.root)).collect();
+    let run: Vec<(String, Span)> =
+        all.iter().flat_map(|derived| workload_names(&derived.root)).collect();
     for (name, span) in workload_names(root) {
         if !run.iter().any(|(other, _)| *other == name) {
             let message = format!("no scenario runs the workload `{name}`");
-            problems.push(Problem::new(span, message, "name it in the `workloads` of a scenario, or leave it out"));
+            problems.push(Problem::new(
+                span,
+                message,
+                "name it in the `workloads` of a scenario, or leave it out",
+            ));
         }
     }
 }
@@ -322,11 +386,13 @@ impl Spec {
     /// # Errors
     /// A name that no scenario has, in words with a remedy.
     pub fn keep_scenarios(&mut self, names: &[String]) -> Result<(), String> {
-        let known: Vec<&str> = self.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
+        let known: Vec<&str> =
+            self.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
         for name in names {
             if known.is_empty() {
                 return Err(format!(
-                    "the suite has no scenarios, so none is called `{name}`; leave out --scenario, or add a `[[scenario]]`"
+                    "the suite has no scenarios, so none is called `{name}`; leave out \
+                     --scenario, or add a `[[scenario]]`"
                 ));
             }
             if !known.contains(&name.as_str()) {
@@ -348,7 +414,9 @@ impl Spec {
 pub(super) const REFERENCE: &str = "
 ## `[[scenario]]`
 
-One suite can hold several scenarios: each is the rest of the file with some fields changed, and each has its own layout. Their points carry the coordinate `scenario`, and `plimsoll compare RUN` holds
+One suite can hold several scenarios: each is the rest of the file with some fields changed, and \
+     each has its own layout. Their points carry the coordinate `scenario`, and `plimsoll compare \
+     RUN` holds
 them against the first one.
 
 ```toml
@@ -370,19 +438,31 @@ workload.read.depth = 8
 | field | meaning |
 |---|---|
 | `name` | Up to 60 letters, digits, `-` and `_`. Must be given. |
-| `target` | A path or a list of them, for every host. Without it (and `targets`), the scenario has the targets of the run: `--target`, or `[targets]`. |
+| `target` | A path or a list of them, for every host. Without it (and `targets`), the scenario \
+     has the targets of the run: `--target`, or `[targets]`. |
 | `targets` | A table like `[targets]`, by label or host, in place of `target`. |
 | `workloads` | The names of those that it runs; all where it is left out. |
-| `layout`, `tree`, `contents`, `stages`, `engine`, `sweep` | Fields that go over those of the table of that name, one by one. |
+| `layout`, `tree`, `contents`, `stages`, `engine`, `sweep` | Fields that go over those of the \
+     table of that name, one by one. |
 | `set` | Fields by the keys of `--set`. |
-| `simulate` | With `--simulate` only: parameters of the cluster that stand for what distinguishes the scenario, such as `\"remote=100%\"`, or `\"migrate=EVENT+10%\"` with an event of the suite; `amount=16MiB` among them stands for `stages.amount`, `files=1024` for `tree.files`, and `--scale` takes nothing off either. `false` leaves the scenario out, unless it is the only one. |
+| `simulate` | With `--simulate` only: parameters of the cluster that stand for what distinguishes \
+     the scenario, such as `\"remote=100%\"`, or `\"migrate=EVENT+10%\"` with an event of the \
+     suite; `amount=16MiB` among them stands for `stages.amount`, `files=1024` for `tree.files`, \
+     and `--scale` takes nothing off either. `false` leaves the scenario out, unless it is the \
+     only one. |
 
-`stages.interval`, `sweep.order`, `[fleet]`, `[clients]`, `[labels]` and the top of the file are the same for all. A `--set` on the command line goes over every scenario; `--set scenario.NAME.target=…` and
+`stages.interval`, `sweep.order`, `[fleet]`, `[clients]`, `[labels]` and the top of the file are \
+     the same for all. A `--set` on the command line goes over every scenario; `--set \
+     scenario.NAME.target=…` and
 `--set scenario.NAME.KEY=…` change one. `--scenario NAME` takes only some of them.
 
-Scenarios run one after the other, each on a layout that is made before its first stage and removed after its last, so that the largest layout has to fit and not their sum; a scenario
-whose layout is the same as that of the one before it goes on with it. With `order = \"interleaved\"` and `repetitions` in `[sweep]`, all of them run once, then all of them again (A B C A B C): then their layouts stand side by
-side, and are prepared before the first point. `--keep-data` keeps what stands at the end: the last layout, or all that stood side by side.
+Scenarios run one after the other, each on a layout that is made before its first stage and \
+     removed after its last, so that the largest layout has to fit and not their sum; a scenario
+whose layout is the same as that of the one before it goes on with it. With `order = \
+     \"interleaved\"` and `repetitions` in `[sweep]`, all of them run once, then all of them \
+     again (A B C A B C): then their layouts stand side by
+side, and are prepared before the first point. `--keep-data` keeps what stands at the end: the \
+     last layout, or all that stood side by side.
 ";
 
 #[cfg(test)]
@@ -392,10 +472,12 @@ mod tests {
     use crate::units::Bytes;
 
     fn read(text: &str, sets: &[&str]) -> Result<Spec, Vec<String>> {
-        let text = format!("name = \"t\"\n[[workload]]\nname = \"a\"\n[[workload]]\nname = \"b\"\n{text}");
+        let text =
+            format!("name = \"t\"\n[[workload]]\nname = \"a\"\n[[workload]]\nname = \"b\"\n{text}");
         let sets: Vec<_> = sets.iter().map(|set| set.parse().expect("an override")).collect();
         let told = |problem: Problem| format!("{}; {}", problem.message, problem.remedy);
-        Spec::parse("t", &text, &sets).map_err(|errors| errors.problems.into_iter().map(told).collect())
+        Spec::parse("t", &text, &sets)
+            .map_err(|errors| errors.problems.into_iter().map(told).collect())
     }
 
     const TWO: &str = "\
@@ -420,7 +502,10 @@ layout.size = \"2MiB\"
     fn a_scenario_is_the_suite_with_its_own_fields_over_it() {
         let spec = read(TWO, &[]).expect("good");
         let [one, two] = spec.scenarios.as_slice() else { panic!("two of them") };
-        assert_eq!((one.name.as_str(), two.name.as_str(), spec.order), ("one", "two", Order::Interleaved));
+        assert_eq!(
+            (one.name.as_str(), two.name.as_str(), spec.order),
+            ("one", "two", Order::Interleaved)
+        );
         assert_eq!((one.spec.points.len(), two.spec.points.len()), (4, 2));
         assert_eq!(one.spec.layout.kind.value, LayoutKind::Files);
         assert_eq!(two.spec.layout.kind.value, LayoutKind::SharedFile);
@@ -432,9 +517,16 @@ layout.size = \"2MiB\"
 
     #[test]
     fn the_command_line_has_the_last_word() {
-        let spec =
-            read(TWO, &["layout.size=4MiB", "scenario.two.target=/y", "scenario.two.depth=3", "workload.a.depth=5"])
-                .expect("good");
+        let spec = read(
+            TWO,
+            &[
+                "layout.size=4MiB",
+                "scenario.two.target=/y",
+                "scenario.two.depth=3",
+                "workload.a.depth=5",
+            ],
+        )
+        .expect("good");
         let [one, two] = spec.scenarios.as_slice() else { panic!("two of them") };
         assert_eq!(two.spec.layout.size.value, Auto::Fixed(Bytes::mib(4)));
         assert_eq!((two.spec.targets[0].paths[0].as_str(), two.has_own_targets), ("/y", true));
@@ -445,7 +537,11 @@ layout.size = \"2MiB\"
     #[test]
     fn some_can_be_taken_and_others_are_not_known() {
         let mut spec = read(TWO, &[]).expect("good");
-        assert!(spec.keep_scenarios(&["tow".into()]).expect_err("unknown").contains("did you mean `two`?"));
+        assert!(
+            spec.keep_scenarios(&["tow".into()])
+                .expect_err("unknown")
+                .contains("did you mean `two`?")
+        );
         spec.keep_scenarios(&["two".into()]).expect("known");
         assert_eq!(spec.scenarios.len(), 1);
         let mut plain = read("", &[]).expect("good");
@@ -465,7 +561,10 @@ layout.size = \"2MiB\"
             (scenario("depth = 8"), "set = { \"workload.NAME.depth\" = … }"),
             (scenario("workload = [\"a\"]"), "did you mean `workloads`?"),
             (scenario("set = { \"workload.a.dept\" = 8 }"), "did you mean `workload.a.depth`?"),
-            (scenario("set = { \"workload.c.depth\" = 8 }"), "no workload of the suite is called `c`"),
+            (
+                scenario("set = { \"workload.c.depth\" = 8 }"),
+                "no workload of the suite is called `c`",
+            ),
             (scenario("layout = { siz = \"1MiB\" }"), "did you mean `size`?"),
             (scenario("layout = 3"), "expected a table"),
             (scenario("set = { depht = 3 }"), "did you mean `depth`?"),

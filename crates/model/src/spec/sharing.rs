@@ -1,7 +1,8 @@
 //! Whether the layout and the workloads' ways of sharing it go together.
 
 use super::{
-    Access, Auto, ContentsSpec, LayoutKind, LayoutSpec, PointSpec, Problem, Sharing, Verify, WorkloadSpec, place,
+    Access, Auto, ContentsSpec, LayoutKind, LayoutSpec, PointSpec, Problem, Sharing, Verify,
+    WorkloadSpec, place,
 };
 use crate::units::Percent;
 
@@ -10,7 +11,11 @@ pub(super) fn check(layout: &LayoutSpec, points: &[PointSpec], problems: &mut Ve
     let shared = layout.kind.value == LayoutKind::SharedFile;
     if shared && matches!(layout.files.value, Auto::Fixed(count) if count.0 != 1) {
         let message = "a shared file is one file";
-        problems.push(Problem::new(place(&layout.files), message, "leave out files, or write kind = \"files\""));
+        problems.push(Problem::new(
+            place(&layout.files),
+            message,
+            "leave out files, or write kind = \"files\"",
+        ));
     }
     if let Auto::Fixed(sizes) = &layout.sizes.value {
         let mut complain = |message: &str, remedy: &str| {
@@ -28,8 +33,15 @@ pub(super) fn check(layout: &LayoutSpec, points: &[PointSpec], problems: &mut Ve
     }
     for workload in points.iter().flat_map(|point| &point.workloads) {
         if workload.segments.value.0 > 1 && workload.sharing.value != Sharing::Segment {
-            let message = format!("segments are parts of the workers, and sharing is `{}`", workload.sharing.value);
-            problems.push(Problem::new(place(&workload.segments), message, "leave out segments or sharing"));
+            let message = format!(
+                "segments are parts of the workers, and sharing is `{}`",
+                workload.sharing.value
+            );
+            problems.push(Problem::new(
+                place(&workload.segments),
+                message,
+                "leave out segments or sharing",
+            ));
         }
         if workload.sharing.value == Sharing::Interleaved {
             interleaved(workload, shared, problems);
@@ -44,17 +56,31 @@ pub(super) fn check_rotation(
     points: &[PointSpec],
     problems: &mut Vec<Problem>,
 ) {
-    for workload in points.iter().flat_map(|point| &point.workloads).filter(|workload| workload.rotate.value > 0) {
+    for workload in points
+        .iter()
+        .flat_map(|point| &point.workloads)
+        .filter(|workload| workload.rotate.value > 0)
+    {
         let mut complain = |message: &str, remedy: &str| {
-            problems.push(Problem::new(place(&workload.rotate), format!("rotate: {message}"), remedy));
+            problems.push(Problem::new(
+                place(&workload.rotate),
+                format!("rotate: {message}"),
+                remedy,
+            ));
         };
         match layout.kind.value {
             LayoutKind::Files => {}
             LayoutKind::SharedFile => {
-                complain("a shared file is everybody's already", "leave out rotate, or write layout.kind = \"files\"");
+                complain(
+                    "a shared file is everybody's already",
+                    "leave out rotate, or write layout.kind = \"files\"",
+                );
             }
             LayoutKind::Tree => {
-                complain("a tree is its host's alone", "leave out rotate, or write layout.kind = \"files\"");
+                complain(
+                    "a tree is its host's alone",
+                    "leave out rotate, or write layout.kind = \"files\"",
+                );
             }
         }
         if contents.verify.value != Verify::No {
@@ -69,20 +95,33 @@ pub(super) fn check_rotation(
 /// Blocks in turn: one size, one after the other, in one file.
 fn interleaved(workload: &WorkloadSpec, shared: bool, problems: &mut Vec<Problem>) {
     let mut complain = |message: &str, remedy: &str| {
-        problems.push(Problem::new(place(&workload.sharing), format!("interleaved: {message}"), remedy));
+        problems.push(Problem::new(
+            place(&workload.sharing),
+            format!("interleaved: {message}"),
+            remedy,
+        ));
     };
     if !shared {
-        complain("each host has files of its own", "write layout.kind = \"shared-file\", or leave out sharing");
+        complain(
+            "each host has files of its own",
+            "write layout.kind = \"shared-file\", or leave out sharing",
+        );
     }
     let is_random = match workload.random.value {
         Auto::Fixed(share) => share > Percent::ZERO,
         Auto::Auto => workload.access.value != Access::Sequential,
     };
     if is_random {
-        complain("only sequential blocks come in turn", "write access = \"sequential\", or sharing = \"whole\"");
+        complain(
+            "only sequential blocks come in turn",
+            "write access = \"sequential\", or sharing = \"whole\"",
+        );
     }
     if matches!(workload.stride.value, Auto::Fixed(_)) || workload.streams.value.0 > 1 {
-        complain("the workers' turns are the stride and the streams", "leave out stride and streams");
+        complain(
+            "the workers' turns are the stride and the streams",
+            "leave out stride and streams",
+        );
     }
     let first = workload.sizes().next();
     if workload.sizes().any(|size| Some(size) != first) {
@@ -95,9 +134,12 @@ mod tests {
     use crate::Spec;
 
     fn complaints(layout: &str, workload: &str) -> Vec<String> {
-        let text = format!("name = \"t\"\n[layout]\n{layout}\n[[workload]]\nname = \"w\"\n{workload}\n");
+        let text =
+            format!("name = \"t\"\n[layout]\n{layout}\n[[workload]]\nname = \"w\"\n{workload}\n");
         let errors = Spec::parse("t", &text, &[]).err();
-        errors.map_or_else(Vec::new, |errors| errors.problems.into_iter().map(|problem| problem.message).collect())
+        errors.map_or_else(Vec::new, |errors| {
+            errors.problems.into_iter().map(|problem| problem.message).collect()
+        })
     }
 
     const SHARED: &str = "kind = \"shared-file\"";
@@ -105,7 +147,9 @@ mod tests {
 
     #[test]
     fn what_goes_together_is_taken() {
-        for workload in [IN_TURN, "sharing = \"whole\"", "segments = 4\naccess = \"sequential\"", ""] {
+        for workload in
+            [IN_TURN, "sharing = \"whole\"", "segments = 4\naccess = \"sequential\"", ""]
+        {
             assert!(complaints(SHARED, workload).is_empty(), "{workload}");
         }
         assert!(complaints("per = \"worker\"\nfiles = 3", "").is_empty());

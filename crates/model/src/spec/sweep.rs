@@ -1,4 +1,5 @@
-//! `[sweep]`: its axes, the order and the repetitions of what they make, and the rule that leaves points out.
+//! `[sweep]`: its axes, the order and the repetitions of what they make, and the rule that leaves
+//! points out.
 
 use super::arithmetic::{self, Arithmetic, Name, Unit};
 use super::elsewhere;
@@ -75,7 +76,8 @@ impl Sweep {
         self.spec.order.value
     }
 
-    /// For each axis, its value in the `combination`-th element of the product of all axes, the last axis fastest.
+    /// For each axis, its value in the `combination`-th element of the product of all axes, the
+    /// last axis fastest.
     fn values(&self, mut combination: usize) -> Vec<(&Axis, &Node)> {
         let mut values = Vec::new();
         for axis in self.axes.iter().rev() {
@@ -95,7 +97,10 @@ impl Sweep {
 
     /// Axis and value as the report names them.
     pub(super) fn labels(&self, combination: usize) -> Vec<Setting> {
-        self.values(combination).into_iter().map(|(axis, value)| Setting::new(&axis.key, value.label())).collect()
+        self.values(combination)
+            .into_iter()
+            .map(|(axis, value)| Setting::new(&axis.key, value.label()))
+            .collect()
     }
 
     /// `points`, each as often and in the order that the sweep asks for.
@@ -103,11 +108,13 @@ impl Sweep {
         let repetitions = 1..=self.repetitions();
         let again = |point: &PointSpec, repetition| PointSpec { repetition, ..point.clone() };
         match self.spec.order.value {
-            Order::Interleaved => {
-                repetitions.flat_map(|repetition| points.iter().map(move |point| again(point, repetition))).collect()
-            }
+            Order::Interleaved => repetitions
+                .flat_map(|repetition| points.iter().map(move |point| again(point, repetition)))
+                .collect(),
             order => {
-                let each = |point: &PointSpec| repetitions.clone().map(|n| again(point, n)).collect::<Vec<_>>();
+                let each = |point: &PointSpec| {
+                    repetitions.clone().map(|n| again(point, n)).collect::<Vec<_>>()
+                };
                 let mut all: Vec<PointSpec> = points.iter().flat_map(each).collect();
                 if order == Order::Random {
                     shuffle(&mut all, &mut Rng::new(derive(seed, &[ORDER_SEED])));
@@ -118,7 +125,8 @@ impl Sweep {
     }
 }
 
-/// Fisher and Yates's shuffle (Knuth, The Art of Computer Programming, volume 2, 3.4.2, algorithm P): every order is equally likely.
+/// Fisher and Yates's shuffle (Knuth, The Art of Computer Programming, volume 2, 3.4.2, algorithm
+/// P): every order is equally likely.
 fn shuffle<T>(list: &mut [T], rng: &mut Rng) {
     for last in (1..list.len()).rev() {
         list.swap(last, rng.below(last as u64 + 1) as usize);
@@ -143,10 +151,12 @@ fn skip(spec: &SweepSpec, problems: &mut Vec<Problem>) -> Option<(Arithmetic, Sp
 }
 
 fn axes(table: &Table, problems: &mut Vec<Problem>) -> Vec<Axis> {
-    let workload = || WorkloadSpec::KEYS.iter().copied().filter(|key| !["name", "group"].contains(key));
+    let workload =
+        || WorkloadSpec::KEYS.iter().copied().filter(|key| !["name", "group"].contains(key));
     let fields = || workload().chain(LAYOUT_AXES);
     let mut read = Vec::new();
-    for entry in table.entries.iter().filter(|entry| !SweepSpec::KEYS.contains(&entry.key.as_str())) {
+    for entry in table.entries.iter().filter(|entry| !SweepSpec::KEYS.contains(&entry.key.as_str()))
+    {
         if !fields().any(|field| field == entry.key) {
             let near = || nearest(&entry.key, fields().chain(SweepSpec::KEYS.iter().copied()));
             let near = || near().map(|near| format!("did you mean `{near}`?"));
@@ -159,7 +169,9 @@ fn axes(table: &Table, problems: &mut Vec<Problem>) -> Vec<Axis> {
             continue;
         }
         match axis_values(&entry.node) {
-            Ok(values) => read.push(Axis { key: entry.key.clone(), key_span: entry.key_span.clone(), values }),
+            Ok(values) => {
+                read.push(Axis { key: entry.key.clone(), key_span: entry.key_span.clone(), values })
+            }
             Err(wrong) => problems.extend(wrong.unwrap_or_else(|| {
                 vec![Problem::new(
                     entry.node.span.clone(),
@@ -172,7 +184,8 @@ fn axes(table: &Table, problems: &mut Vec<Problem>) -> Vec<Axis> {
     read
 }
 
-/// The values of one axis, ranges written out; else what is wrong with them, or nothing where there are none at all.
+/// The values of one axis, ranges written out; else what is wrong with them, or nothing where there
+/// are none at all.
 fn axis_values(node: &Node) -> Result<Vec<Node>, Option<Vec<Problem>>> {
     let written: &[Node] = match &node.value {
         Value::Array(values) if !values.is_empty() => values,
@@ -188,9 +201,13 @@ fn axis_values(node: &Node) -> Result<Vec<Node>, Option<Vec<Problem>>> {
         match range {
             None => values.push(value.clone()),
             Some(Ok(range)) => {
-                values.extend(range.into_iter().map(|item| Node { span: value.span.clone(), value: item }));
+                values.extend(
+                    range.into_iter().map(|item| Node { span: value.span.clone(), value: item }),
+                );
             }
-            Some(Err(error)) => wrong.push(Problem::new(value.span.clone(), error.message, error.remedy)),
+            Some(Err(error)) => {
+                wrong.push(Problem::new(value.span.clone(), error.message, error.remedy))
+            }
         }
         if values.len() > MAX_POINTS {
             return Err(Some(vec![Problem::new(node.span.clone(), TOO_MANY.0, TOO_MANY.1)]));

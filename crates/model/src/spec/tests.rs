@@ -38,12 +38,16 @@ fn steadiness_wants_rounds_and_a_greatest_time_that_is_one() {
     let complaints = |stages: &str| {
         let text = format!("name = \"t\"\n[stages]\n{stages}\n[[workload]]\nname = \"w\"\n");
         let errors = Spec::parse("t", &text, &[]).err();
-        errors.map_or_else(Vec::new, |errors| errors.problems.into_iter().map(|problem| problem.message).collect())
+        errors.map_or_else(Vec::new, |errors| {
+            errors.problems.into_iter().map(|problem| problem.message).collect()
+        })
     };
     let steady = "until = \"steady\"";
-    for good in
-        ["measure = \"20s\"", "measure = \"20s\"\nmeasure_max = \"20s\"", "interval = \"10ms\"\nmeasure = \"200ms\""]
-    {
+    for good in [
+        "measure = \"20s\"",
+        "measure = \"20s\"\nmeasure_max = \"20s\"",
+        "interval = \"10ms\"\nmeasure = \"200ms\"",
+    ] {
         assert_eq!(complaints(&format!("{steady}\n{good}")), [""; 0], "{good}");
     }
     for (stages, word) in [
@@ -71,18 +75,24 @@ fn defaults_stand_where_nothing_is_given() {
 
 #[test]
 fn set_reaches_every_field_by_its_short_or_long_name() {
-    let sets =
-        ["measure=5s", "layout.size=2GiB", "workload.b.depth=7", "block_size=8k", "seed=9", "sweep.workers=[1,2]"];
+    let sets = [
+        "measure=5s",
+        "layout.size=2GiB",
+        "workload.b.depth=7",
+        "block_size=8k",
+        "seed=9",
+        "sweep.workers=[1,2]",
+    ];
     let spec = parse(SMALL, &sets).expect("good overrides");
     assert_eq!(spec.stages.measure.value, Nanos::seconds(5));
     assert_eq!(spec.layout.size.value, Auto::Fixed(Bytes::gib(2)));
     assert_eq!(spec.suite.seed.value, 9);
-    let depths: Vec<u32> = spec.points.iter().map(|point| point.workloads[0].depth.value.0).collect();
+    let depths: Vec<u32> =
+        spec.points.iter().map(|point| point.workloads[0].depth.value.0).collect();
     assert_eq!(depths, [4, 4, 7, 7]);
     assert!(
-        spec.points
-            .iter()
-            .all(|point| point.workloads[0].block_size.value == crate::load::SizeMix::single(Bytes::kib(8)))
+        spec.points.iter().all(|point| point.workloads[0].block_size.value
+            == crate::load::SizeMix::single(Bytes::kib(8)))
     );
 }
 
@@ -92,7 +102,8 @@ fn a_wrong_set_is_pointed_at_like_a_line_of_the_file() {
         messages(SMALL, &["dept=4", "depth=none"]),
         [
             "--set:1:1 `dept` names no field of this suite | did you mean `depth`?",
-            "--set:1:7 depth: expected a whole number, found a text | write a whole number of at least 1, without quotes",
+            "--set:1:7 depth: expected a whole number, found a text | write a whole number of at \
+             least 1, without quotes",
         ]
     );
 }
@@ -101,7 +112,8 @@ fn a_wrong_set_is_pointed_at_like_a_line_of_the_file() {
 fn a_set_that_the_sweep_would_overrule_is_refused() {
     let text = format!("{SMALL}\n[sweep]\ndepth = [1, 2]\n");
     let told = |set: &str| messages(&text, &[set]);
-    let expected = "`depth` is an axis of the sweep, which has values of its own for each point | write `--set sweep.depth=[8]` for this one value";
+    let expected = "`depth` is an axis of the sweep, which has values of its own for each point | \
+                    write `--set sweep.depth=[8]` for this one value";
     assert_eq!(told("depth=8"), [format!("--set:1:1 {expected}")]);
     assert_eq!(told("workload.b.depth=8"), [format!("--set:1:1 {expected}")]);
     assert!(parse(&text, &["sweep.depth=[8]", "block_size=8k", "layout.size=2GiB"]).is_ok());
@@ -110,26 +122,36 @@ fn a_set_that_the_sweep_would_overrule_is_refused() {
 
 #[test]
 fn sweeps_multiply_and_the_last_axis_is_fastest() {
-    let text = format!("{SMALL}\n[sweep]\ndepth = [1, 2]\nblock_size = [\"4k\", \"8k\", \"16k\"]\n");
+    let text =
+        format!("{SMALL}\n[sweep]\ndepth = [1, 2]\nblock_size = [\"4k\", \"8k\", \"16k\"]\n");
     let spec = parse(&text, &[]).expect("a good sweep");
     assert_eq!(spec.points.len(), 12);
-    let labels: Vec<String> =
-        spec.points[..4].iter().map(|point| format!("{}/{}", point.sweep[0].label(), point.sweep[1].label())).collect();
+    let labels: Vec<String> = spec.points[..4]
+        .iter()
+        .map(|point| format!("{}/{}", point.sweep[0].label(), point.sweep[1].label()))
+        .collect();
     assert_eq!(labels, ["1/4k", "1/8k", "1/16k", "2/4k"]);
 }
 
 #[test]
 fn mistakes_come_all_at_once_with_place_and_remedy() {
-    let text = "name = \"x\"\n[layout]\nsise = \"1GiB\"\n[stages]\nmeasure = \"5 parsecs\"\n[[workload]]\ndepth = 0\naccess = \"randm\"\n[sweep]\nbogus = [1]\n";
+    let text = "name = \"x\"\n[layout]\nsise = \"1GiB\"\n[stages]\nmeasure = \"5 \
+                parsecs\"\n[[workload]]\ndepth = 0\naccess = \"randm\"\n[sweep]\nbogus = [1]\n";
     assert_eq!(
         messages(text, &[]),
         [
             "test.toml:3:1 `sise` is not a known field | did you mean `size`?",
-            "test.toml:5:11 measure: `parsecs` is not a unit of time | write a duration such as 500ms, 60s, 30m or 1h",
+            "test.toml:5:11 measure: `parsecs` is not a unit of time | write a duration such as \
+             500ms, 60s, 30m or 1h",
             "test.toml:6:1 `name` is missing | add `name = …` (text)",
             "test.toml:7:9 depth: 0 is out of range | write a depth from 1 to 4096",
-            "test.toml:8:10 access: `randm` is not one of sequential, random, permutation, zipf, pareto, hot-spot | did you mean \"random\"?",
-            "test.toml:10:1 `bogus` is not an axis | an axis is a field of a workload, or files or size: kind, operations, file_order, other, fsync, close, block_size, write_block_size, trim, read, access, random, skew, hot_spots, align, stride, sharing, segments, streams, range, depth, workers, spread, hosts, rotate, rate, rate_of, arrivals, think, burst, fsync_every, dsync, priority, files, size",
+            "test.toml:8:10 access: `randm` is not one of sequential, random, permutation, zipf, \
+             pareto, hot-spot | did you mean \"random\"?",
+            "test.toml:10:1 `bogus` is not an axis | an axis is a field of a workload, or files \
+             or size: kind, operations, file_order, other, fsync, close, block_size, \
+             write_block_size, trim, read, access, random, skew, hot_spots, align, stride, \
+             sharing, segments, streams, range, depth, workers, spread, hosts, rotate, rate, \
+             rate_of, arrivals, think, burst, fsync_every, dsync, priority, files, size",
         ]
     );
 }
@@ -177,14 +199,19 @@ fn every_field_of_every_section_can_be_set() {
         for key in keys {
             // The value may be wrong for the field; that the field is found is what counts.
             let told = messages(SMALL, &[&format!("{section}.{key}=\"?\"")]);
-            assert!(told.iter().all(|line| !line.contains("names no field")), "{section}.{key}: {told:?}");
+            assert!(
+                told.iter().all(|line| !line.contains("names no field")),
+                "{section}.{key}: {told:?}"
+            );
         }
     }
 }
 
 #[test]
 fn axes_are_lists_ranges_or_both() {
-    let text = format!("{SMALL}\n[sweep]\nblock_size = [\"512\", \"4KiB..16KiB x2\"]\ndepth = \"1..7 +3\"\n");
+    let text = format!(
+        "{SMALL}\n[sweep]\nblock_size = [\"512\", \"4KiB..16KiB x2\"]\ndepth = \"1..7 +3\"\n"
+    );
     let spec = parse(&text, &[]).expect("a good sweep");
     let labels: Vec<String> = spec.points[..12]
         .iter()
@@ -197,7 +224,8 @@ fn axes_are_lists_ranges_or_both() {
     assert_eq!(
         messages(&text, &["sweep.depth=1..9", "sweep.repetition=2"]),
         [
-            "--set:1:13 `1..9` is no range | write a range such as \"1..1024 x2\" (each twice the one before) or \"1..10 +3\" (each 3 more)",
+            "--set:1:13 `1..9` is no range | write a range such as \"1..1024 x2\" (each twice the \
+             one before) or \"1..10 +3\" (each 3 more)",
             "--set:1:1 `repetition` is not an axis | did you mean `repetitions`?",
         ]
     );
@@ -205,9 +233,14 @@ fn axes_are_lists_ranges_or_both() {
 
 #[test]
 fn arithmetic_without_names_is_a_literal() {
-    let spec = parse(SMALL, &["size=2 * 1GiB + 512", "prepare_block=2 * 64KiB", "depth=2 * workers"]).expect("good");
+    let spec =
+        parse(SMALL, &["size=2 * 1GiB + 512", "prepare_block=2 * 64KiB", "depth=2 * workers"])
+            .expect("good");
     assert_eq!(spec.layout.size.value, Auto::Fixed(Bytes((2 << 30) + 512)));
-    assert_eq!((spec.stages.prepare_block.value, &spec.layout.size.formula), (Bytes::kib(128), &None));
+    assert_eq!(
+        (spec.stages.prepare_block.value, &spec.layout.size.formula),
+        (Bytes::kib(128), &None)
+    );
     assert!(spec.points[0].workloads[0].depth.formula.is_some());
 }
 
@@ -222,7 +255,10 @@ fn a_backend_without_trims_is_refused_with_them_and_taken_without() {
 #[test]
 fn only_a_ring_is_polled() {
     let told = messages(SMALL, &["poll=completions", "backend=sync"]);
-    assert!(told[0].contains("poll = \"completions\" belongs to io_uring, and the backend is sync"), "{told:?}");
+    assert!(
+        told[0].contains("poll = \"completions\" belongs to io_uring, and the backend is sync"),
+        "{told:?}"
+    );
     for backend in ["io_uring", "auto"] {
         assert_eq!(messages(SMALL, &["poll=submissions", &format!("backend={backend}")]), [""; 0]);
     }

@@ -9,7 +9,8 @@ pub type Span = Range<usize>;
 
 /// The texts that a suite was read from: its file, then one short text for each `--set`.
 ///
-/// Spans are positions in the concatenation of all texts, so a span says by itself which text it points into.
+/// Spans are positions in the concatenation of all texts, so a span says by itself which text it
+/// points into.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sources {
     texts: Vec<(String, String)>,
@@ -167,7 +168,8 @@ pub struct SyntaxError {
     pub message: String,
 }
 
-/// Reads `text`, whose spans begin at `base`. What can be read in spite of mistakes comes back with them.
+/// Reads `text`, whose spans begin at `base`. What can be read in spite of mistakes comes back with
+/// them.
 pub fn parse(text: &str, base: usize) -> (Table, Vec<SyntaxError>) {
     let (table, errors) = DeTable::parse_recoverable(text);
     let errors = errors
@@ -180,7 +182,8 @@ pub fn parse(text: &str, base: usize) -> (Table, Vec<SyntaxError>) {
     (convert_table(table.get_ref(), base), errors)
 }
 
-/// Reads one value, as it stands behind `key =`; text that is no TOML value counts as a text without its quotes.
+/// Reads one value, as it stands behind `key =`; text that is no TOML value counts as a text
+/// without its quotes.
 pub fn parse_value(text: &str, base: usize) -> Node {
     let trimmed = text.trim();
     let start = base + (text.len() - text.trim_start().len());
@@ -222,7 +225,9 @@ fn convert(value: &Spanned<DeValue<'_>>, base: usize) -> Node {
         DeValue::Float(number) => Value::Float(number.as_str().parse().unwrap_or(f64::NAN)),
         DeValue::Boolean(flag) => Value::Flag(*flag),
         DeValue::Datetime(_) => Value::Datetime,
-        DeValue::Array(items) => Value::Array(items.iter().map(|item| convert(item, base)).collect()),
+        DeValue::Array(items) => {
+            Value::Array(items.iter().map(|item| convert(item, base)).collect())
+        }
         DeValue::Table(table) => Value::Table(convert_table(table, base)),
     };
     Node { span: shift(&value.span(), base), value: converted }

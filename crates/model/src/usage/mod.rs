@@ -1,8 +1,10 @@
-//! What the kernels' counters of a stage come to, layer by layer: how much of each thing was used while the load was on, for how much of
-//! that time it was all but used up, what waited for it, and what went wrong with it.
+//! What the kernels' counters of a stage come to, layer by layer: how much of each thing was used
+//! while the load was on, for how much of that time it was all but used up, what waited for it, and
+//! what went wrong with it.
 //!
-//! These are the three questions of the USE method (utilisation, saturation, errors): Gregg, "Thinking Methodically about Performance",
-//! ACM Queue 10(12), 2012. Formulas stand in `docs/METHOD.md`, "The layer at its limit". All sums are of whole numbers and saturate, so that
+//! These are the three questions of the USE method (utilisation, saturation, errors): Gregg,
+//! "Thinking Methodically about Performance", ACM Queue 10(12), 2012. Formulas stand in
+//! `docs/METHOD.md`, "The layer at its limit". All sums are of whole numbers and saturate, so that
 //! order makes no difference and no file can make them wrap.
 
 mod shares;
@@ -18,8 +20,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// From here on a thing counts as all but used up, in thousandths of a thousandth. Counters of an interval lag by up to a tick at either
-/// end, so that even a full one rarely shows 100 %.
+/// From here on a thing counts as all but used up, in thousandths of a thousandth. Counters of an
+/// interval lag by up to a tick at either end, so that even a full one rarely shows 100 %.
 pub const FULL_PPM: u64 = 900_000;
 
 crate::spec::words! {
@@ -36,7 +38,8 @@ crate::spec::words! {
         Port = "port",
         /// A host's memory; one, without a name.
         Memory = "memory",
-        /// A network file system that is mounted; how much of its servers was used cannot be seen from here.
+        /// A network file system that is mounted; how much of its servers was used cannot be seen
+        /// from here.
         Mount = "mount",
     }
 }
@@ -46,25 +49,30 @@ crate::spec::words! {
 pub struct Use {
     /// The time in which its utilisation was known, in ns.
     pub watched_ns: u64,
-    /// The sum of utilisation × time, in ns: divided by [`watched_ns`](Self::watched_ns) it is the mean utilisation.
+    /// The sum of utilisation × time, in ns: divided by [`watched_ns`](Self::watched_ns) it is the
+    /// mean utilisation.
     pub used_ns: u64,
-    /// The time in which it was all but used up, in ns: [`FULL_PPM`] or more. Memory that is taken is none that is wanted: that is when some
-    /// task waited for it for a tenth of the time.
+    /// The time in which it was all but used up, in ns: [`FULL_PPM`] or more. Memory that is taken
+    /// is none that is wanted: that is when some task waited for it for a tenth of the time.
     pub full_ns: u64,
-    /// The part of the stage from the first to the last time that it was, in ns after the stage's start; `None` where it never was.
+    /// The part of the stage from the first to the last time that it was, in ns after the stage's
+    /// start; `None` where it never was.
     pub full_span: Option<(u64, u64)>,
     /// The time for which there is a figure of what waited, in ns.
     pub waited_ns: u64,
-    /// What waited, as a sum over time: for a disk the times of all requests in it, for CPU and memory the time in which some task waited
-    /// for it (pressure), in ns. Divided by [`waited_ns`](Self::waited_ns) it is the mean queue, or a share of the time.
+    /// What waited, as a sum over time: for a disk the times of all requests in it, for CPU and
+    /// memory the time in which some task waited for it (pressure), in ns. Divided by
+    /// [`waited_ns`](Self::waited_ns) it is the mean queue, or a share of the time.
     pub waiting_ns: u64,
-    /// The time for which there is a figure of what a port carried, in ns; whether or not its speed is known.
+    /// The time for which there is a figure of what a port carried, in ns; whether or not its
+    /// speed is known.
     pub carried_ns: u64,
     /// What a port received in that time, in bytes.
     pub received_bytes: u64,
     /// What it sent.
     pub sent_bytes: u64,
-    /// What went wrong: packets with errors or dropped, requests sent again or not answered in time, slow-downs because of heat.
+    /// What went wrong: packets with errors or dropped, requests sent again or not answered in
+    /// time, slow-downs because of heat.
     pub errors: u64,
 }
 
@@ -87,7 +95,8 @@ impl Said {
     }
 }
 
-/// Bytes that all ports, the loopback and all disks of a host moved. A byte may count at several of them.
+/// Bytes that all ports, the loopback and all disks of a host moved. A byte may count at several of
+/// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
     /// The time for which it was counted, in ns.
@@ -130,10 +139,17 @@ impl Usage {
         usage
     }
 
-    /// Takes in what one host counted in one interval of the stage whose load was on in `load`, in ns after its start. An interval of which
-    /// more than half lies outside does not count; neither does what another host on the same kernel tells already, nor a host that the run
+    /// Takes in what one host counted in one interval of the stage whose load was on in `load`, in
+    /// ns after its start. An interval of which more than half lies outside does not count; neither
+    /// does what another host on the same kernel tells already, nor a host that the run
     /// does not know.
-    pub fn take(&mut self, record: &Record, kernels: &Kernels, load: &Range<u64>, sample: &CounterSample) {
+    pub fn take(
+        &mut self,
+        record: &Record,
+        kernels: &Kernels,
+        load: &Range<u64>,
+        sample: &CounterSample,
+    ) {
         let middle = sample.start_ns.saturating_add(sample.length_ns / 2);
         let Some(facts) = record.testbed.get(sample.host as usize) else { return };
         if sample.length_ns == 0 || sample.entries.is_empty() || !load.contains(&middle) {
@@ -151,7 +167,10 @@ impl Usage {
         self.samples = self.samples.saturating_add(other.samples);
         self.is_thinned |= other.is_thinned;
         for (host, moved) in other.moved {
-            self.moved.entry(host).or_default().add(moved.counted_ns, (moved.in_bytes, moved.out_bytes));
+            self.moved
+                .entry(host)
+                .or_default()
+                .add(moved.counted_ns, (moved.in_bytes, moved.out_bytes));
         }
         for (of, things) in other.uses {
             let mine = self.uses.entry(of).or_default();
@@ -180,7 +199,8 @@ impl Use {
         let length_ns = sample.length_ns;
         if let Some(ppm) = said.used_ppm {
             // At most the length, so it fits.
-            let used_ns = (u128::from(length_ns) * u128::from(ppm.min(1_000_000)) / 1_000_000) as u64;
+            let used_ns =
+                (u128::from(length_ns) * u128::from(ppm.min(1_000_000)) / 1_000_000) as u64;
             self.watched_ns = self.watched_ns.saturating_add(length_ns);
             self.used_ns = self.used_ns.saturating_add(used_ns);
             if said.is_full() {
@@ -220,7 +240,8 @@ impl Use {
         self.full_span = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
     }
 
-    /// What a port carried in its busier direction, in bytes per second, 0 and up; `None` where nobody counted.
+    /// What a port carried in its busier direction, in bytes per second, 0 and up; `None` where
+    /// nobody counted.
     pub fn carried_per_s(&self) -> Option<f64> {
         let bytes = self.received_bytes.max(self.sent_bytes);
         (self.carried_ns > 0).then(|| bytes as f64 / self.carried_ns as f64 * 1e9)
@@ -236,7 +257,8 @@ impl Use {
         if self.watched_ns > 0 { self.full_ns as f64 / self.watched_ns as f64 } else { 0.0 }
     }
 
-    /// The mean of what waited: requests for a disk, for CPU and memory the share of time in which some task did; `None` where nobody tells.
+    /// The mean of what waited: requests for a disk, for CPU and memory the share of time in which
+    /// some task did; `None` where nobody tells.
     pub fn waiting(&self) -> Option<f64> {
         (self.waited_ns > 0).then(|| self.waiting_ns as f64 / self.waited_ns as f64)
     }

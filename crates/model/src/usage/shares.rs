@@ -5,12 +5,13 @@ use crate::counters::{CounterSample, Entry, Layer, Metric};
 use crate::inventory::NicFacts;
 use crate::testbed::HostFacts;
 
-/// Whether a block device is built on others, whose requests would be counted twice. By name: a device that came later stands in no inventory.
+/// Whether a block device is built on others, whose requests would be counted twice. By name: a
+/// device that came later stands in no inventory.
 pub fn is_stacked(device: &str) -> bool {
     const STACKED: [&str; 6] = ["dm-", "md", "loop", "drbd", "bcache", "zd"];
-    STACKED
-        .iter()
-        .any(|head| device.strip_prefix(head).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())))
+    STACKED.iter().any(|head| {
+        device.strip_prefix(head).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    })
 }
 
 /// Whether an entry is an interface of those of its host that count, so that a byte counts once.
@@ -22,7 +23,8 @@ pub fn is_carrier(entry: &Entry, sample: &CounterSample, nics: &[NicFacts]) -> b
         return false;
     }
     // What goes over IP on InfiniBand is a part of what its port counts.
-    if entry.name.starts_with("ib") && sample.entries.iter().any(|other| other.layer == Layer::Rdma) {
+    if entry.name.starts_with("ib") && sample.entries.iter().any(|other| other.layer == Layer::Rdma)
+    {
         return false;
     }
     let known = nics.iter().find(|nic| nic.name == entry.name);
@@ -36,7 +38,9 @@ pub fn is_carrier(entry: &Entry, sample: &CounterSample, nics: &[NicFacts]) -> b
 /// Time with work and all time of a CPU, in ns; `None` where the kernel tells nothing of it.
 pub fn cpu_ns(entry: &Entry) -> Option<(u64, u64)> {
     use Metric::{IdleNs, IowaitNs, IrqNs, NiceNs, SoftirqNs, StealNs, SystemNs, UserNs};
-    let sum = |metrics: &[Metric]| metrics.iter().filter_map(|metric| entry.get(*metric)).fold(0, u64::saturating_add);
+    let sum = |metrics: &[Metric]| {
+        metrics.iter().filter_map(|metric| entry.get(*metric)).fold(0, u64::saturating_add)
+    };
     // Steal is no work of this host, but no rest either: nobody could have used it.
     let busy = sum(&[UserNs, NiceNs, SystemNs, IrqNs, SoftirqNs, StealNs]);
     let all = busy.saturating_add(sum(&[IdleNs, IowaitNs]));
@@ -48,10 +52,13 @@ fn ppm(part: u128, whole: u128) -> Option<u64> {
     (whole > 0).then(|| (part.min(whole).saturating_mul(1_000_000) / whole) as u64)
 }
 
-/// Bytes that came in and went out by every interface, port and disk of a host, the loopback too; `None` where nothing is counted of either.
+/// Bytes that came in and went out by every interface, port and disk of a host, the loopback too;
+/// `None` where nothing is counted of either.
 pub(super) fn moved(sample: &CounterSample) -> Option<(u64, u64)> {
     let pair = |entry: &Entry| match entry.layer {
-        Layer::Nic | Layer::Rdma => Some((entry.get(Metric::ReceivedBytes)?, entry.get(Metric::SentBytes)?)),
+        Layer::Nic | Layer::Rdma => {
+            Some((entry.get(Metric::ReceivedBytes)?, entry.get(Metric::SentBytes)?))
+        }
         Layer::Block => Some((entry.get(Metric::ReadBytes)?, entry.get(Metric::WriteBytes)?)),
         _ => None,
     };
@@ -60,19 +67,27 @@ pub(super) fn moved(sample: &CounterSample) -> Option<(u64, u64)> {
 }
 
 /// Hands out what `sample` says of each thing of the host `facts`.
-pub(super) fn each(facts: &HostFacts, sample: &CounterSample, mut take: impl FnMut(Part, &str, Said)) {
+pub(super) fn each(
+    facts: &HostFacts,
+    sample: &CounterSample,
+    mut take: impl FnMut(Part, &str, Said),
+) {
     let pressure = |resource: &str| sample.get(Layer::Pressure, resource, Metric::SomeNs);
     let (mut busy, mut all, mut throttled) = (0u64, 0u64, 0u64);
     for entry in &sample.entries {
         match entry.layer {
-            Layer::Block if !is_stacked(&entry.name) => take(Part::Disk, &entry.name, disk(entry, sample.length_ns)),
+            Layer::Block if !is_stacked(&entry.name) => {
+                take(Part::Disk, &entry.name, disk(entry, sample.length_ns))
+            }
             Layer::Cpu => {
                 let Some((work_ns, time_ns)) = cpu_ns(entry) else { continue };
                 (busy, all) = (busy.saturating_add(work_ns), all.saturating_add(time_ns));
                 let used_ppm = ppm(work_ns.into(), time_ns.into());
                 take(Part::Core, &entry.name, Said { used_ppm, ..Said::default() });
             }
-            Layer::Clock => throttled = throttled.saturating_add(entry.get(Metric::CoreThrottles).unwrap_or(0)),
+            Layer::Clock => {
+                throttled = throttled.saturating_add(entry.get(Metric::CoreThrottles).unwrap_or(0))
+            }
             Layer::Nic | Layer::Rdma if is_carrier(entry, sample, &facts.inventory.nics) => {
                 take(Part::Port, &entry.name, port(facts, entry, sample.length_ns));
             }
@@ -89,11 +104,16 @@ pub(super) fn each(facts: &HostFacts, sample: &CounterSample, mut take: impl FnM
     }
     if all > 0 {
         let used_ppm = ppm(busy.into(), all.into());
-        take(Part::Cpu, "", Said { used_ppm, waiting_ns: pressure("cpu"), errors: throttled, ..Said::default() });
+        take(
+            Part::Cpu,
+            "",
+            Said { used_ppm, waiting_ns: pressure("cpu"), errors: throttled, ..Said::default() },
+        );
     }
 }
 
-/// Memory that somebody holds for good, such as huge pages, limits nobody: it is full by its pressure.
+/// Memory that somebody holds for good, such as huge pages, limits nobody: it is full by its
+/// pressure.
 fn memory(facts: &HostFacts, entry: &Entry, length_ns: u64, waiting_ns: Option<u64>) -> Said {
     let taken = entry.get(Metric::AvailableBytes).map(|bytes| facts.memory.0.saturating_sub(bytes));
     let used_ppm = taken.and_then(|taken| ppm(taken.into(), facts.memory.0.into()));
@@ -102,7 +122,8 @@ fn memory(facts: &HostFacts, entry: &Entry, length_ns: u64, waiting_ns: Option<u
 }
 
 fn disk(entry: &Entry, length_ns: u64) -> Said {
-    let used_ppm = entry.get(Metric::BusyNs).and_then(|busy_ns| ppm(busy_ns.into(), length_ns.into()));
+    let used_ppm =
+        entry.get(Metric::BusyNs).and_then(|busy_ns| ppm(busy_ns.into(), length_ns.into()));
     Said { used_ppm, waiting_ns: entry.get(Metric::QueueNs), ..Said::default() }
 }
 
@@ -111,11 +132,14 @@ fn port(facts: &HostFacts, entry: &Entry, length_ns: u64) -> Said {
     let count = |metric| entry.get(metric).unwrap_or(0);
     let bytes = entry.get(Metric::ReceivedBytes).max(entry.get(Metric::SentBytes));
     // 10⁶ bits a second are 10⁻³ bits a nanosecond.
-    let most_bits = speed_mbit(facts, entry).map(|mbit| u128::from(mbit) * u128::from(length_ns) / 1_000);
+    let most_bits =
+        speed_mbit(facts, entry).map(|mbit| u128::from(mbit) * u128::from(length_ns) / 1_000);
     let used_ppm = bytes.zip(most_bits).and_then(|(bytes, most)| ppm(u128::from(bytes) * 8, most));
     use Metric::{ReceiveDrops, ReceiveErrors, SendDrops, SendErrors};
-    let errors =
-        [ReceiveErrors, ReceiveDrops, SendErrors, SendDrops].into_iter().map(count).fold(0, u64::saturating_add);
+    let errors = [ReceiveErrors, ReceiveDrops, SendErrors, SendDrops]
+        .into_iter()
+        .map(count)
+        .fold(0, u64::saturating_add);
     let carried = bytes.map(|_| (count(Metric::ReceivedBytes), count(Metric::SentBytes)));
     Said { used_ppm, carried, errors, ..Said::default() }
 }
@@ -126,7 +150,11 @@ fn speed_mbit(facts: &HostFacts, entry: &Entry) -> Option<u32> {
     let speed = match entry.layer {
         Layer::Rdma => {
             let is_it = |name: String| name == entry.name;
-            inventory.rdma.iter().find(|port| is_it(format!("{}/{}", port.device, port.port)))?.rate_mbit
+            inventory
+                .rdma
+                .iter()
+                .find(|port| is_it(format!("{}/{}", port.device, port.port)))?
+                .rate_mbit
         }
         _ => inventory.nics.iter().find(|nic| nic.name == entry.name)?.speed_mbit,
     };

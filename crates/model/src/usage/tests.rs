@@ -12,13 +12,20 @@ fn entry(layer: Layer, name: &str, values: &[(Metric, u64)]) -> Entry {
 /// What one host with 1 KiB of memory and a port of 1,000 Mbit/s says in the seconds of `sampled`.
 fn usage(sampled: &[Vec<Entry>]) -> Usage {
     let facts = HostFacts { memory: Bytes(1_000), ..crate::planner::tests::host(Vec::new()) };
-    let facts =
-        HostFacts { inventory: crate::inventory::Inventory { nics: vec![nic()], ..Default::default() }, ..facts };
+    let facts = HostFacts {
+        inventory: crate::inventory::Inventory { nics: vec![nic()], ..Default::default() },
+        ..facts
+    };
     let mut usage = Usage::default();
     for (number, entries) in (0..).zip(sampled) {
         let start_ns = u64::from(number) * SECOND;
-        let sample =
-            CounterSample { number, start_ns, length_ns: SECOND, entries: entries.clone(), ..Default::default() };
+        let sample = CounterSample {
+            number,
+            start_ns,
+            length_ns: SECOND,
+            entries: entries.clone(),
+            ..Default::default()
+        };
         usage.add(&facts, &sample);
     }
     usage
@@ -40,35 +47,64 @@ fn of(usage: &Usage, part: Part, name: &str) -> Use {
 
 #[test]
 fn a_disk_is_used_while_a_request_is_outstanding_and_full_from_nine_tenths() {
-    let busy =
-        |ns: u64| vec![entry(Layer::Block, "sda", &[(Metric::BusyNs, ns), (Metric::QueueNs, ns.saturating_mul(4))])];
-    let got = of(&usage(&[busy(SECOND / 2), busy(SECOND * 9 / 10), busy(SECOND), busy(0)]), Part::Disk, "sda");
+    let busy = |ns: u64| {
+        vec![entry(
+            Layer::Block,
+            "sda",
+            &[(Metric::BusyNs, ns), (Metric::QueueNs, ns.saturating_mul(4))],
+        )]
+    };
+    let got = of(
+        &usage(&[busy(SECOND / 2), busy(SECOND * 9 / 10), busy(SECOND), busy(0)]),
+        Part::Disk,
+        "sda",
+    );
     assert_eq!(got.share(), Some(0.6));
     assert_eq!(got.waiting(), Some(2.4));
     assert_eq!((got.full_share(), got.full_span), (0.5, Some((SECOND, 3 * SECOND))));
     let more = of(&usage(&[busy(u64::MAX)]), Part::Disk, "sda");
     assert_eq!(more.share(), Some(1.0), "a kernel that counts more than the time there was");
-    assert_eq!(usage(&[vec![entry(Layer::Block, "dm-0", &[(Metric::BusyNs, 1)])]]).uses.len(), 0, "built on others");
+    assert_eq!(
+        usage(&[vec![entry(Layer::Block, "dm-0", &[(Metric::BusyNs, 1)])]]).uses.len(),
+        0,
+        "built on others"
+    );
 }
 
 #[test]
 fn a_full_core_is_seen_where_all_together_are_not() {
-    let cpu = |name: &str, user, idle| entry(Layer::Cpu, name, &[(Metric::UserNs, user), (Metric::IdleNs, idle)]);
+    let cpu = |name: &str, user, idle| {
+        entry(Layer::Cpu, name, &[(Metric::UserNs, user), (Metric::IdleNs, idle)])
+    };
     let waits = entry(Layer::Pressure, "cpu", &[(Metric::SomeNs, SECOND / 4)]);
     let usage = usage(&[vec![cpu("0", SECOND, 0), cpu("1", 0, SECOND), waits]]);
     assert_eq!(of(&usage, Part::Cpu, "").share(), Some(0.5));
     assert_eq!(of(&usage, Part::Cpu, "").waiting(), Some(0.25));
-    assert_eq!([of(&usage, Part::Core, "0"), of(&usage, Part::Core, "1")].map(|core| core.full_share()), [1.0, 0.0]);
+    assert_eq!(
+        [of(&usage, Part::Core, "0"), of(&usage, Part::Core, "1")].map(|core| core.full_share()),
+        [1.0, 0.0]
+    );
 }
 
 #[test]
 fn a_port_is_as_used_as_its_busier_direction_and_not_judged_without_a_speed() {
-    let counted = [(Metric::ReceivedBytes, 12_500_000), (Metric::SentBytes, 62_500_000), (Metric::SendDrops, 3)];
-    let usage = usage(&[vec![entry(Layer::Nic, "eth0", &counted), entry(Layer::Rdma, "mlx5_0/1", &counted)]]);
+    let counted = [
+        (Metric::ReceivedBytes, 12_500_000),
+        (Metric::SentBytes, 62_500_000),
+        (Metric::SendDrops, 3),
+    ];
+    let usage = usage(&[vec![
+        entry(Layer::Nic, "eth0", &counted),
+        entry(Layer::Rdma, "mlx5_0/1", &counted),
+    ]]);
     assert_eq!(of(&usage, Part::Port, "eth0").share(), Some(0.5), "62.5 MB of 125 MB");
     assert_eq!(of(&usage, Part::Port, "eth0").errors, 3);
     assert_eq!(of(&usage, Part::Port, "mlx5_0/1").share(), None);
-    assert_eq!(of(&usage, Part::Port, "mlx5_0/1").carried_per_s(), Some(62_500_000.0), "what it carried is known");
+    assert_eq!(
+        of(&usage, Part::Port, "mlx5_0/1").carried_per_s(),
+        Some(62_500_000.0),
+        "what it carried is known"
+    );
 }
 
 #[test]
@@ -78,14 +114,25 @@ fn memory_is_what_programs_can_no_longer_take_and_a_mount_only_errs() {
     let mount = entry(Layer::Nfs, "/mnt", &[(Metric::Timeouts, 1), (Metric::Retransmissions, 2)]);
     let usage = usage(&[vec![memory.clone(), mount, waits(0)], vec![memory, waits(SECOND / 10)]]);
     assert_eq!(of(&usage, Part::Memory, "").share(), Some(0.95));
-    assert_eq!(of(&usage, Part::Memory, "").full_span, Some((SECOND, 2 * SECOND)), "taken is not wanting");
-    assert_eq!((of(&usage, Part::Mount, "/mnt").share(), of(&usage, Part::Mount, "/mnt").errors), (None, 3));
+    assert_eq!(
+        of(&usage, Part::Memory, "").full_span,
+        Some((SECOND, 2 * SECOND)),
+        "taken is not wanting"
+    );
+    assert_eq!(
+        (of(&usage, Part::Mount, "/mnt").share(), of(&usage, Part::Mount, "/mnt").errors),
+        (None, 3)
+    );
 }
 
 #[test]
 fn parts_of_the_intervals_come_to_what_all_of_them_come_to() {
-    let busy = |name: &str, ns: u64| entry(Layer::Block, name, &[(Metric::BusyNs, ns), (Metric::QueueNs, ns * 3)]);
-    let port = |bytes| entry(Layer::Nic, "eth0", &[(Metric::ReceivedBytes, bytes), (Metric::SendDrops, 2)]);
+    let busy = |name: &str, ns: u64| {
+        entry(Layer::Block, name, &[(Metric::BusyNs, ns), (Metric::QueueNs, ns * 3)])
+    };
+    let port = |bytes| {
+        entry(Layer::Nic, "eth0", &[(Metric::ReceivedBytes, bytes), (Metric::SendDrops, 2)])
+    };
     let seconds: Vec<Vec<Entry>> = (0..8u64)
         .map(|second| match second {
             3 => vec![busy("sdb", SECOND)],
@@ -96,7 +143,10 @@ fn parts_of_the_intervals_come_to_what_all_of_them_come_to() {
     let whole = usage(&seconds);
     let of_some = |taken: fn(usize) -> bool| {
         // The others have nothing to say, and keep the places of those that have.
-        let some = seconds.iter().enumerate().map(|(at, entries)| if taken(at) { entries.clone() } else { Vec::new() });
+        let some = seconds
+            .iter()
+            .enumerate()
+            .map(|(at, entries)| if taken(at) { entries.clone() } else { Vec::new() });
         usage(&some.collect::<Vec<_>>())
     };
     let (even, mut odd) = (of_some(|at| at % 2 == 0), of_some(|at| at % 2 == 1));
@@ -123,7 +173,13 @@ fn nothing_wraps_and_nothing_is_made_of_no_time() {
         is_full: None,
     };
     (0..3).for_each(|_| used.add(&sample, said));
-    assert_eq!((used.share(), used.errors, used.full_span), (Some(1.0), u64::MAX, Some((u64::MAX, u64::MAX))));
-    assert_eq!((Use::default().share(), Use::default().full_share(), Use::default().waiting()), (None, 0.0, None));
+    assert_eq!(
+        (used.share(), used.errors, used.full_span),
+        (Some(1.0), u64::MAX, Some((u64::MAX, u64::MAX)))
+    );
+    assert_eq!(
+        (Use::default().share(), Use::default().full_share(), Use::default().waiting()),
+        (None, 0.0, None)
+    );
     assert_eq!((used.received_bytes, Use::default().carried_per_s()), (u64::MAX, None));
 }

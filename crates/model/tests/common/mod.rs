@@ -1,4 +1,5 @@
-//! Texts from anybody: what stands in some folders, and what becomes of it when somebody damages it.
+//! Texts from anybody: what stands in some folders, and what becomes of it when somebody damages
+//! it.
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -11,10 +12,12 @@ pub type Edits = Vec<(Index, usize, &'static str)>;
 pub fn corpus(folders: [&str; 2]) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folders = folders.map(|folder| root.join(folder));
-    let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("a folder").flatten());
+    let files =
+        folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("a folder").flatten());
     let texts = files.filter(|file| file.path().extension().is_some_and(|end| end == "toml"));
     // Those that are not text are refused before they come here.
-    let mut texts: Vec<String> = texts.filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect();
+    let mut texts: Vec<String> =
+        texts.filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect();
     texts.sort();
     texts
 }

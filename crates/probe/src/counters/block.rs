@@ -47,7 +47,8 @@ impl Block {
     }
 }
 
-/// The numbers of a line in the order of our columns: merged discards are left out, and kernels before 4.18 and 5.5 have fewer.
+/// The numbers of a line in the order of our columns: merged discards are left out, and kernels
+/// before 4.18 and 5.5 have fewer.
 fn columns(now: &[Option<u64>; 17]) -> [Option<u64>; 16] {
     let mut columns = [None; 16];
     columns[..12].copy_from_slice(&now[..12]);
@@ -78,11 +79,16 @@ impl Source for Block {
                 self.is_partition.insert(device.to_vec(), partition);
                 partition
             });
-            // A device that never did anything, such as the system's unused loop devices, is of no interest to anybody: it is
-            // remembered, so that its first interval at work counts, but not shown.
+            // A device that never did anything, such as the system's unused loop devices, is of no
+            // interest to anybody: it is remembered, so that its first interval at work counts, but
+            // not shown.
             let idle = now.iter().all(|value| matches!(value, None | Some(0)));
             if !partition {
-                self.table.put(device, &columns(&now), if idle { &mut unseen } else { &mut *sample });
+                self.table.put(
+                    device,
+                    &columns(&now),
+                    if idle { &mut unseen } else { &mut *sample },
+                );
             }
         });
         self.table.end(sample);

@@ -17,12 +17,28 @@ pub struct Stat {
 
 impl Stat {
     pub fn new(opener: &mut Opener) -> Stat {
-        use Metric::{GuestNiceNs, GuestNs, IdleNs, IowaitNs, IrqNs, NiceNs, SoftirqNs, StealNs, SystemNs, UserNs};
+        use Metric::{
+            GuestNiceNs, GuestNs, IdleNs, IowaitNs, IrqNs, NiceNs, SoftirqNs, StealNs, SystemNs,
+            UserNs,
+        };
         let rate = procfs::ticks_per_second().max(1);
-        let states = [UserNs, NiceNs, SystemNs, IdleNs, IowaitNs, IrqNs, SoftirqNs, StealNs, GuestNs, GuestNiceNs];
-        // A second's worth of going back is a correction of the kernel's, more is a CPU that was off.
+        let states = [
+            UserNs,
+            NiceNs,
+            SystemNs,
+            IdleNs,
+            IowaitNs,
+            IrqNs,
+            SoftirqNs,
+            StealNs,
+            GuestNs,
+            GuestNiceNs,
+        ];
+        // A second's worth of going back is a correction of the kernel's, more is a CPU that was
+        // off.
         let states = states.map(|metric| Column::scaled(metric, NS_PER_S / rate).loose(rate));
-        let host = [Metric::Interrupts, Metric::ContextSwitches, Metric::Runnable, Metric::Blocked].map(Column::plain);
+        let host = [Metric::Interrupts, Metric::ContextSwitches, Metric::Runnable, Metric::Blocked]
+            .map(Column::plain);
         Stat {
             file: opener.file("proc/stat"),
             host: Table::new(Layer::Host, host.to_vec()),
@@ -128,7 +144,8 @@ impl Clocks {
         let folder = "sys/devices/system/cpu";
         let entries = std::fs::read_dir(opener.tree().path(folder)).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-        let mut cpus: Vec<u64> = names.filter_map(|name| number(name.strip_prefix("cpu")?.as_bytes())).collect();
+        let mut cpus: Vec<u64> =
+            names.filter_map(|name| number(name.strip_prefix("cpu")?.as_bytes())).collect();
         cpus.sort_unstable();
         cpus.truncate(MOST_CPUS);
         let parts = [
@@ -136,7 +153,8 @@ impl Clocks {
             "thermal_throttle/core_throttle_count",
             "thermal_throttle/package_throttle_count",
         ];
-        let mut files = |cpu: u64| parts.map(|part| opener.file_of_now(&format!("{folder}/cpu{cpu}/{part}")));
+        let mut files =
+            |cpu: u64| parts.map(|part| opener.file_of_now(&format!("{folder}/cpu{cpu}/{part}")));
         let cpus = cpus.into_iter().map(|cpu| (cpu.to_string(), files(cpu)));
         // A machine without any of them is not asked again.
         let cpus = cpus.filter(|(_, files)| files.iter().any(Option::is_some)).collect();

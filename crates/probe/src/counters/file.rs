@@ -37,7 +37,8 @@ impl Opener {
         &self.tree
     }
 
-    /// A file that need not be there, now or later. Beyond the most that are kept, it is opened for each read.
+    /// A file that need not be there, now or later. Beyond the most that are kept, it is opened for
+    /// each read.
     pub fn file(&mut self, path: &str) -> KernelFile {
         let path = self.tree.path(path);
         let file = File::open(&path).ok().filter(|_| self.kept < self.most_kept);
@@ -61,14 +62,16 @@ pub struct KernelFile {
 }
 
 impl KernelFile {
-    /// Hands every line, without its end, to `take`. `false` where it cannot be read, or not to its end.
+    /// Hands every line, without its end, to `take`. `false` where it cannot be read, or not to its
+    /// end.
     pub fn lines(&mut self, opener: &mut Opener, mut take: impl FnMut(&[u8])) -> bool {
         let file = match self.file.take().map(Ok).unwrap_or_else(|| File::open(&self.path)) {
             Ok(file) => file,
             Err(_) => return false,
         };
         let whole = each_line(&file, &mut opener.buffer, &mut take).is_ok();
-        // One that fails belongs to something that is gone, such as a device: if it comes back, it is another file.
+        // One that fails belongs to something that is gone, such as a device: if it comes back, it
+        // is another file.
         self.file = (self.keep && whole).then_some(file);
         whole
     }
@@ -76,7 +79,9 @@ impl KernelFile {
     /// The number that is all of the file.
     pub fn number(&mut self, opener: &mut Opener) -> Option<u64> {
         let mut found = None;
-        let whole = self.lines(opener, |line| found = found.or_else(|| super::parse::number(line.trim_ascii())));
+        let whole = self.lines(opener, |line| {
+            found = found.or_else(|| super::parse::number(line.trim_ascii()))
+        });
         found.filter(|_| whole)
     }
 }
@@ -130,15 +135,21 @@ mod tests {
         fs::write(&path, text).expect("a file");
         let mut lines = Vec::new();
         let file = File::open(&path).expect("a file");
-        each_line(&file, &mut vec![0; buffer], &mut |line| lines.push(String::from_utf8_lossy(line).into_owned()))
-            .expect("readable");
+        each_line(&file, &mut vec![0; buffer], &mut |line| {
+            lines.push(String::from_utf8_lossy(line).into_owned())
+        })
+        .expect("readable");
         lines
     }
 
     #[test]
     fn lines_are_whole_whatever_the_buffer() {
         for buffer in [6, 7, 8, 13, 64] {
-            assert_eq!(lines_of("one\ntwo\n\nthree\nfour", buffer), ["one", "two", "", "three", "four"], "{buffer}");
+            assert_eq!(
+                lines_of("one\ntwo\n\nthree\nfour", buffer),
+                ["one", "two", "", "three", "four"],
+                "{buffer}"
+            );
         }
         assert_eq!(lines_of("", 4), Vec::<String>::new());
     }

@@ -53,7 +53,8 @@ pub struct Pressure {
 
 impl Pressure {
     pub fn new(opener: &mut Opener) -> Pressure {
-        let files = ["cpu", "memory", "io"].map(|name| (name, opener.file(&format!("proc/pressure/{name}"))));
+        let files = ["cpu", "memory", "io"]
+            .map(|name| (name, opener.file(&format!("proc/pressure/{name}"))));
         // The kernel counts microseconds.
         let columns = [Metric::SomeNs, Metric::FullNs].map(|metric| Column::scaled(metric, 1_000));
         Pressure { files, table: Table::new(Layer::Pressure, columns.to_vec()) }
@@ -81,6 +82,7 @@ impl Source for Pressure {
             }
         }
         self.table.end(sample);
-        (!any).then_some("/proc/pressure (PSI, which psi=1 on the kernel's command line switches on)")
+        (!any)
+            .then_some("/proc/pressure (PSI, which psi=1 on the kernel's command line switches on)")
     }
 }

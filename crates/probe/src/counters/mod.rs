@@ -1,7 +1,8 @@
 //! What the kernel counted, interval by interval.
 //!
-//! Files are kept open, read with `pread` through one buffer and parsed line by line in place. What is not there is absent from the
-//! sample; what should be there on every Linux is also said once, in a note.
+//! Files are kept open, read with `pread` through one buffer and parsed line by line in place. What
+//! is not there is absent from the sample; what should be there on every Linux is also said once,
+//! in a note.
 
 mod block;
 mod cpu;
@@ -21,7 +22,8 @@ const NS_PER_S: u64 = 1_000_000_000;
 
 /// A file, or files of one kind, that are read in each interval.
 trait Source: Send {
-    /// Puts what changed into `sample`, and returns what every Linux has but this one does not, or not now.
+    /// Puts what changed into `sample`, and returns what every Linux has but this one does not, or
+    /// not now.
     fn read(&mut self, opener: &mut Opener, sample: &mut CounterSample) -> Option<&'static str>;
 }
 
@@ -43,7 +45,8 @@ impl std::fmt::Debug for Counters {
 }
 
 impl Counters {
-    /// Opens what there is under `tree` and reads it once: the first interval begins now. Never fails.
+    /// Opens what there is under `tree` and reads it once: the first interval begins now. Never
+    /// fails.
     pub fn open(tree: &Tree) -> Counters {
         let mut opener = Opener::new(tree);
         let sources: Vec<Box<dyn Source>> = vec![
@@ -59,7 +62,8 @@ impl Counters {
             Box::new(cpu::Clocks::new(&mut opener)),
         ];
         let now = Instant::now();
-        let mut counters = Counters { opener, sources, missing: Vec::new(), began: now, last: now, number: 0 };
+        let mut counters =
+            Counters { opener, sources, missing: Vec::new(), began: now, last: now, number: 0 };
         counters.fill(&mut CounterSample::default());
         // Said with the first sample.
         counters.missing.clear();
@@ -68,10 +72,12 @@ impl Counters {
 
     /// What was counted since the last reading. Stage and host are 0: they are the caller's.
     ///
-    /// One reading takes a millisecond or so; the interval is from the start of the last one to the start of this one.
+    /// One reading takes a millisecond or so; the interval is from the start of the last one to the
+    /// start of this one.
     pub fn read(&mut self) -> CounterSample {
         let now = Instant::now();
-        let nanos = |from: Instant, to: Instant| u64::try_from((to - from).as_nanos()).unwrap_or(u64::MAX);
+        let nanos =
+            |from: Instant, to: Instant| u64::try_from((to - from).as_nanos()).unwrap_or(u64::MAX);
         let mut sample = CounterSample {
             number: self.number,
             start_ns: nanos(self.began, self.last),
@@ -89,7 +95,9 @@ impl Counters {
             missing.extend(source.read(&mut self.opener, sample));
         }
         let fresh = missing.iter().filter(|path| !self.missing.contains(path));
-        sample.notes.extend(fresh.map(|path| format!("{path} cannot be read here: what it counts is left out")));
+        sample.notes.extend(
+            fresh.map(|path| format!("{path} cannot be read here: what it counts is left out")),
+        );
         self.missing = missing;
     }
 }

@@ -1,4 +1,5 @@
-//! Networks: interfaces (man 5 proc_pid_net) and RDMA ports (the kernel's `ABI/stable/sysfs-class-infiniband`).
+//! Networks: interfaces (man 5 proc_pid_net) and RDMA ports (the kernel's
+//! `ABI/stable/sysfs-class-infiniband`).
 
 use super::Source;
 use super::file::{KernelFile, Opener};
@@ -9,7 +10,8 @@ use model::counters::{Layer, Metric};
 
 fn columns(scale: u64) -> Vec<Column> {
     use Metric::{
-        ReceiveDrops, ReceiveErrors, ReceivedBytes, ReceivedPackets, SendDrops, SendErrors, SentBytes, SentPackets,
+        ReceiveDrops, ReceiveErrors, ReceivedBytes, ReceivedPackets, SendDrops, SendErrors,
+        SentBytes, SentPackets,
     };
     let bytes = |metric| Column::scaled(metric, scale);
     let rest = [ReceivedPackets, ReceiveErrors, ReceiveDrops].map(Column::plain);
@@ -38,7 +40,8 @@ impl Source for Nics {
         let whole = self.file.lines(opener, |line| {
             // The two lines of the head have no colon.
             let Some((name, counts)) = split_once(line, b':') else { return };
-            // Received: bytes, packets, errors, drops, fifo, frame, compressed, multicast; then sent: bytes, packets, errors, drops.
+            // Received: bytes, packets, errors, drops, fifo, frame, compressed, multicast; then
+            // sent: bytes, packets, errors, drops.
             let all = numbers::<12>(words(counts));
             let mut now = [None; 8];
             now[..4].copy_from_slice(&all[..4]);
@@ -80,9 +83,14 @@ impl Rdma {
         }
         names.truncate(MOST_PORTS);
         let mut files = |device: &str, port: &str| {
-            PORT.map(|name| opener.file_of_now(&format!("{folder}/{device}/ports/{port}/counters/{name}")))
+            PORT.map(|name| {
+                opener.file_of_now(&format!("{folder}/{device}/ports/{port}/counters/{name}"))
+            })
         };
-        let ports = names.iter().map(|(device, port)| (format!("{device}/{port}"), files(device, port))).collect();
+        let ports = names
+            .iter()
+            .map(|(device, port)| (format!("{device}/{port}"), files(device, port)))
+            .collect();
         // Data is counted in lanes of four bytes; what was dropped on receiving is not.
         let mut columns = columns(4);
         columns.remove(RECEIVE_DROPS);

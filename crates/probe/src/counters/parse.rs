@@ -1,4 +1,5 @@
-//! Numbers and words in the kernel's texts, without an allocation. Whatever is not as expected is absent.
+//! Numbers and words in the kernel's texts, without an allocation. Whatever is not as expected is
+//! absent.
 
 /// The words of a line.
 pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {

@@ -1,5 +1,6 @@
-//! Clients of network file systems: NFS (`/proc/self/mountstats`, the kernel's `net/sunrpc/stats.c` and `fs/nfs/super.c`) and SMB
-//! (`/proc/fs/cifs/Stats`, the kernel's `Documentation/admin-guide/cifs/usage.rst`).
+//! Clients of network file systems: NFS (`/proc/self/mountstats`, the kernel's `net/sunrpc/stats.c`
+//! and `fs/nfs/super.c`) and SMB (`/proc/fs/cifs/Stats`, the kernel's
+//! `Documentation/admin-guide/cifs/usage.rst`).
 
 use super::Source;
 use super::file::{KernelFile, Opener};
@@ -10,7 +11,8 @@ use model::counters::{Layer, Metric};
 
 const NS_PER_MS: u64 = 1_000_000;
 
-/// A file that tells of several things, one after the other, each on several lines: the row that is being gathered from them.
+/// A file that tells of several things, one after the other, each on several lines: the row that is
+/// being gathered from them.
 struct Rows<const N: usize> {
     table: Table,
     /// The thing whose lines are being read; empty between them.
@@ -57,9 +59,13 @@ impl Nfs {
     pub fn new(opener: &mut Opener) -> Nfs {
         use Metric::{Calls, ReadBytes, ReadNs, ReadRttNs, Reads, Retransmissions, Timeouts};
         use Metric::{WriteBytes, WriteNs, WriteRttNs, Writes};
-        let plain = |metrics: &[Metric]| metrics.iter().map(|metric| Column::plain(*metric)).collect::<Vec<_>>();
-        let times = [ReadRttNs, ReadNs, WriteRttNs, WriteNs].map(|metric| Column::scaled(metric, NS_PER_MS));
-        let counts = plain(&[Calls, Retransmissions, Timeouts, ReadBytes, WriteBytes, Reads, Writes]);
+        let plain = |metrics: &[Metric]| {
+            metrics.iter().map(|metric| Column::plain(*metric)).collect::<Vec<_>>()
+        };
+        let times = [ReadRttNs, ReadNs, WriteRttNs, WriteNs]
+            .map(|metric| Column::scaled(metric, NS_PER_MS));
+        let counts =
+            plain(&[Calls, Retransmissions, Timeouts, ReadBytes, WriteBytes, Reads, Writes]);
         let table = Table::new(Layer::Nfs, [counts, times.to_vec()].concat());
         Nfs { file: opener.file("proc/self/mountstats"), rows: Rows::new(table) }
     }
@@ -72,25 +78,39 @@ impl Rows<11> {
             self.finish(sample);
             let mut words = words(device).skip_while(|word| *word != b"on").skip(1);
             let mount = words.next().unwrap_or_default();
-            if words.skip_while(|word| *word != b"fstype").nth(1).is_some_and(|kind| kind.starts_with(b"nfs")) {
+            if words
+                .skip_while(|word| *word != b"fstype")
+                .nth(1)
+                .is_some_and(|kind| kind.starts_with(b"nfs"))
+            {
                 self.name.extend_from_slice(mount);
             }
             return;
         }
-        let Some((key, rest)) = split_once(line.trim_ascii(), b':').filter(|_| !self.name.is_empty()) else { return };
+        let Some((key, rest)) =
+            split_once(line.trim_ascii(), b':').filter(|_| !self.name.is_empty())
+        else {
+            return;
+        };
         if key == b"bytes" {
-            // What programs read and wrote, directly and through the cache; then what went to and came from the server.
+            // What programs read and wrote, directly and through the cache; then what went to and
+            // came from the server.
             let bytes = numbers::<6>(words(rest));
             (self.now[3], self.now[4]) = (bytes[4], bytes[5]);
             return;
         }
-        // Only the operations have capital names: calls, transmissions, timeouts, bytes out, bytes in, and ms of queue, of round
-        // trip and of all.
+        // Only the operations have capital names: calls, transmissions, timeouts, bytes out, bytes
+        // in, and ms of queue, of round trip and of all.
         if !key.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_') {
             return;
         }
-        let [Some(calls), Some(sent), Some(timeouts), .., rtt, whole] = numbers::<8>(words(rest)) else { return };
-        let add = |slot: &mut Option<u64>, more: u64| *slot = Some(slot.unwrap_or(0).saturating_add(more));
+        let [Some(calls), Some(sent), Some(timeouts), .., rtt, whole] = numbers::<8>(words(rest))
+        else {
+            return;
+        };
+        let add = |slot: &mut Option<u64>, more: u64| {
+            *slot = Some(slot.unwrap_or(0).saturating_add(more))
+        };
         add(&mut self.now[0], calls);
         add(&mut self.now[1], sent.saturating_sub(calls));
         add(&mut self.now[2], timeouts);
@@ -117,7 +137,8 @@ pub struct Smb {
 
 impl Smb {
     pub fn new(opener: &mut Opener) -> Smb {
-        let metrics = [Metric::Calls, Metric::ReadBytes, Metric::WriteBytes, Metric::Reads, Metric::Writes];
+        let metrics =
+            [Metric::Calls, Metric::ReadBytes, Metric::WriteBytes, Metric::Reads, Metric::Writes];
         let table = Table::new(Layer::Smb, metrics.map(Column::plain).to_vec());
         Smb { file: opener.file("proc/fs/cifs/Stats"), rows: Rows::new(table) }
     }
@@ -141,7 +162,9 @@ impl Rows<5> {
             // `Bytes read: 1  Bytes written: 2`
             b"Bytes read" => {
                 self.now[1] = first();
-                self.now[2] = split_once(rest, b':').and_then(|(_, rest)| words(rest).next()).and_then(number);
+                self.now[2] = split_once(rest, b':')
+                    .and_then(|(_, rest)| words(rest).next())
+                    .and_then(number);
             }
             b"Reads" => self.now[3] = first(),
             b"Writes" => self.now[4] = first(),

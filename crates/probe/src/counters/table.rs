@@ -24,7 +24,8 @@ impl Column {
         Column { metric, scale, slack: 0 }
     }
 
-    /// A number that the kernel says may go back a little: `/proc/stat`'s idle and iowait do (man 5 proc_stat).
+    /// A number that the kernel says may go back a little: `/proc/stat`'s idle and iowait do (man 5
+    /// proc_stat).
     pub const fn loose(self, slack: u64) -> Column {
         Column { slack, ..self }
     }
@@ -44,8 +45,8 @@ const QUARTER: u64 = 1 << 30;
 /// No counter grows by so much in an interval: a kernel counted below 0.
 const ABSURD: u64 = 1 << 62;
 
-/// How a counter changed. One that went back has wrapped if it is of 32 bits (the times in `/proc/diskstats` are, and the counters
-/// of some network drivers), and else began anew.
+/// How a counter changed. One that went back has wrapped if it is of 32 bits (the times in
+/// `/proc/diskstats` are, and the counters of some network drivers), and else began anew.
 fn change(before: u64, now: u64) -> Change {
     let wrapped = (3 * QUARTER..4 * QUARTER).contains(&before) && now < QUARTER;
     match now.checked_sub(before) {
@@ -80,8 +81,9 @@ impl Table {
         Table { layer, columns, rows: Vec::new(), next: 0, reading: 0 }
     }
 
-    /// Takes one thing's numbers, in the order of the columns (those at the end may be missing), and puts what changed into `sample`.
-    /// Something that was not there the last time has gauges alone: since when it counts, nobody knows.
+    /// Takes one thing's numbers, in the order of the columns (those at the end may be missing),
+    /// and puts what changed into `sample`. Something that was not there the last time has gauges
+    /// alone: since when it counts, nobody knows.
     pub fn put(&mut self, name: &[u8], now: &[Option<u64>], sample: &mut CounterSample) {
         let Some(place) = self.place(name) else { return };
         let row = &mut self.rows[place];
@@ -109,14 +111,18 @@ impl Table {
             values.extend(value.map(|value| (column.metric, value.saturating_mul(column.scale))));
         }
         if reset {
-            sample.notes.push(format!("{} {}: a counter began anew; it is left out once", self.layer, row.name));
+            sample.notes.push(format!(
+                "{} {}: a counter began anew; it is left out once",
+                self.layer, row.name
+            ));
         }
         if !values.is_empty() {
             sample.entries.push(Entry { layer: self.layer, name: row.name.clone(), values });
         }
     }
 
-    /// Where the row of `name` is, made if need be; `None` if the kernel wrote it twice in one reading.
+    /// Where the row of `name` is, made if need be; `None` if the kernel wrote it twice in one
+    /// reading.
     fn place(&mut self, name: &[u8]) -> Option<usize> {
         let is = |row: &Row| row.name.as_bytes() == name;
         let expected = self.rows.get(self.next).is_some_and(is).then_some(self.next);
@@ -124,7 +130,8 @@ impl Table {
             Some(found) if self.rows[found].seen == self.reading => return None,
             Some(found) => found,
             None => {
-                let (name, last) = (super::parse::name(name).into_owned(), vec![None; self.columns.len()]);
+                let (name, last) =
+                    (super::parse::name(name).into_owned(), vec![None; self.columns.len()]);
                 // A name that is no text would never be found again under its bytes.
                 if self.rows.iter().any(|row| row.name == name) {
                     return None;
@@ -146,8 +153,12 @@ impl Table {
     /// Ends a reading: what was not seen is forgotten, so that nothing is ever counted over a gap.
     pub fn end(&mut self, sample: &mut CounterSample) {
         let before = self.rows.len();
-        let gone: Vec<String> =
-            self.rows.iter().filter(|row| row.seen != self.reading).map(|row| row.name.clone()).collect();
+        let gone: Vec<String> = self
+            .rows
+            .iter()
+            .filter(|row| row.seen != self.reading)
+            .map(|row| row.name.clone())
+            .collect();
         self.rows.retain(|row| row.seen == self.reading);
         match gone.as_slice() {
             [] => {}
@@ -190,9 +201,18 @@ mod tests {
     fn counters_become_differences_in_our_units_and_gauges_stay() {
         let mut table = table();
         let first = reading(&mut table, &[("sda", [100, 8, 3, 50])]);
-        assert_eq!(first.entries[0].values, [(Metric::InFlight, 3)], "since when it counts is unknown");
+        assert_eq!(
+            first.entries[0].values,
+            [(Metric::InFlight, 3)],
+            "since when it counts is unknown"
+        );
         let second = reading(&mut table, &[("sda", [107, 10, 1, 50])]);
-        let expected = [(Metric::Reads, 7), (Metric::ReadBytes, 1024), (Metric::InFlight, 1), (Metric::IdleNs, 0)];
+        let expected = [
+            (Metric::Reads, 7),
+            (Metric::ReadBytes, 1024),
+            (Metric::InFlight, 1),
+            (Metric::IdleNs, 0),
+        ];
         assert_eq!(second.entries[0].values, expected);
         assert_eq!(second.notes, Vec::<String>::new());
     }
@@ -225,7 +245,11 @@ mod tests {
         let idle = |sample: &CounterSample| sample.get(Layer::Block, "sda", Metric::IdleNs);
         reading(&mut table, &[("sda", [0, 0, 0, 100])]);
         assert_eq!(idle(&reading(&mut table, &[("sda", [0, 0, 0, 95])])), Some(0));
-        assert_eq!(idle(&reading(&mut table, &[("sda", [0, 0, 0, 110])])), Some(10), "since 100, not since 95");
+        assert_eq!(
+            idle(&reading(&mut table, &[("sda", [0, 0, 0, 110])])),
+            Some(10),
+            "since 100, not since 95"
+        );
         assert_eq!(idle(&reading(&mut table, &[("sda", [0, 0, 0, 1])])), None);
     }
 
@@ -234,7 +258,10 @@ mod tests {
         let mut table = table();
         reading(&mut table, &[("sda", [1, 1, 0, 0]), ("sdb", [1, 1, 0, 0])]);
         let without = reading(&mut table, &[("sdb", [2, 2, 0, 0])]);
-        assert_eq!((without.entries.len(), without.notes.as_slice()), (1, ["block sda: gone".to_owned()].as_slice()));
+        assert_eq!(
+            (without.entries.len(), without.notes.as_slice()),
+            (1, ["block sda: gone".to_owned()].as_slice())
+        );
         let back = reading(&mut table, &[("sdb", [3, 3, 0, 0]), ("sda", [9_000, 9, 2, 0])]);
         assert_eq!(
             back.entry(Layer::Block, "sda").map(|entry| entry.values.clone()),

@@ -1,5 +1,5 @@
-//! Points of which the same is to be said but for the numbers, told once: of twenty points of a sweep, twenty times the same sentence hides
-//! the one that differs.
+//! Points of which the same is to be said but for the numbers, told once: of twenty points of a
+//! sweep, twenty times the same sentence hides the one that differs.
 
 use super::{MOST_POINTS, Names, body, sentence, title};
 use crate::alike::Alike;
@@ -29,10 +29,13 @@ pub(super) fn sentences(record: &Record, all: &[Attribution]) -> Vec<String> {
                 group.alike.merge(&alike);
                 group.titles.push(title(one));
             }
-            None => groups.push(Group { titles: vec![title(one)], first: sentence(record, one), alike }),
+            None => {
+                groups.push(Group { titles: vec![title(one)], first: sentence(record, one), alike })
+            }
         }
     }
-    let mut told: Vec<String> = groups.iter().take(MOST_POINTS).map(|group| group.text(all.len())).collect();
+    let mut told: Vec<String> =
+        groups.iter().take(MOST_POINTS).map(|group| group.text(all.len())).collect();
     let left: usize = groups.iter().skip(MOST_POINTS).map(|group| group.titles.len()).sum();
     if left > 0 {
         let more = words::counted(left as u64, "point");
@@ -48,7 +51,8 @@ impl Group {
         if number == 1 {
             return self.first.clone();
         }
-        let named = self.titles.iter().take(MOST_TITLES).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let named =
+            self.titles.iter().take(MOST_TITLES).map(String::as_str).collect::<Vec<_>>().join(", ");
         let who = match number.saturating_sub(MOST_TITLES) {
             _ if number == points => format!("all {points} points"),
             0 => named,

@@ -1,4 +1,5 @@
-//! What was at its limit as a section of the page: a table with a row for each layer, and the sentences folded under it.
+//! What was at its limit as a section of the page: a table with a row for each layer, and the
+//! sentences folded under it.
 
 use super::{MOST_NAMED, MOST_POINTS, When, hostname, name, sentences, title, when};
 use crate::html::markup::{Markup, classed, element, plain};
@@ -24,7 +25,9 @@ pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
         let more = plain("summary", words::counted(behind.len() as u64, "more point"));
         content.push(plain("details", [more, table(record, behind)]));
     }
-    content.push(remarks(shown).into_iter().map(|told| classed("p", "remark", told)).collect::<Markup>());
+    content.push(
+        remarks(shown).into_iter().map(|told| classed("p", "remark", told)).collect::<Markup>(),
+    );
     let items: Markup = sentences(record, rows).into_iter().map(|line| plain("li", line)).collect();
     content.push(plain(
         "details",
@@ -35,14 +38,19 @@ pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
 
 fn table(record: &Record, all: &[Attribution]) -> Markup {
     let many = record.testbed.len() > 1;
-    let mut heads: Markup = ["Point", "Layer"].map(|word| element("th", &[("scope", "col")], word)).into();
+    let mut heads: Markup =
+        ["Point", "Layer"].map(|word| element("th", &[("scope", "col")], word)).into();
     if many {
         heads.push(element("th", &[("scope", "col")], "Host"));
     }
     heads.push(element("th", &[("scope", "col"), ("class", "number")], "Used"));
     heads.push(element("th", &[("scope", "col")], "At its limit"));
     let body: Markup = all.iter().map(|one| rows_of(record, one, many)).collect();
-    let table = element("table", &[("class", "limits")], [plain("thead", plain("tr", heads)), plain("tbody", body)]);
+    let table = element(
+        "table",
+        &[("class", "limits")],
+        [plain("thead", plain("tr", heads)), plain("tbody", body)],
+    );
     classed("div", "scroll", table)
 }
 
@@ -57,7 +65,8 @@ fn rows_of(record: &Record, one: &Attribution, many: bool) -> Markup {
     }
     if rows.is_empty() {
         let nearest = one.highest().into_iter().max_by(|a, b| share(a).total_cmp(&share(b)));
-        let none = if one.is_paced { "never; the rate was given" } else { "never; it came nearest" };
+        let none =
+            if one.is_paced { "never; the rate was given" } else { "never; it came nearest" };
         rows.push((nearest, none.to_owned()));
     }
     let row = |(number, (watched, at_limit)): (usize, (Option<&Watched>, String))| {
@@ -65,9 +74,15 @@ fn rows_of(record: &Record, one: &Attribution, many: bool) -> Markup {
         let mut cells = element("th", &[("scope", "row"), ("class", "wraps")], title);
         cells.push(classed("td", "name", watched.map_or_else(|| "–".to_owned(), name)));
         if many {
-            cells.push(classed("td", "name", watched.map_or("", |watched| hostname(record, watched.host))));
+            cells.push(classed(
+                "td",
+                "name",
+                watched.map_or("", |watched| hostname(record, watched.host)),
+            ));
         }
-        let used = watched.and_then(|watched| watched.used.share()).map_or_else(|| "–".to_owned(), words::share);
+        let used = watched
+            .and_then(|watched| watched.used.share())
+            .map_or_else(|| "–".to_owned(), words::share);
         cells.push(classed("td", "number", used));
         cells.push(classed("td", "wraps", at_limit));
         plain("tr", cells)
@@ -93,7 +108,8 @@ fn remarks(all: &[Attribution]) -> Vec<&'static str> {
     let mut told = vec!["Used: on average over the load, by the kernels' counters."];
     if all.iter().flat_map(Attribution::limits).any(|limit| limit.may_be_parallel) {
         told.push(
-            "A disk that serves several requests at once is busy before it is used up: only more depth can tell.",
+            "A disk that serves several requests at once is busy before it is used up: only more \
+             depth can tell.",
         );
     }
     if all.iter().any(|one| !one.is_paced && one.limits().is_empty()) {
@@ -117,14 +133,16 @@ mod tests {
         let page = shown(READS, |second| if second < 10 { 20 } else { 98 });
         assert!(
             page.contains(
-                "<td class=\"name\">disk nvme0n1</td><td class=\"name\">node1</td><td class=\"number\">59 %</td>"
+                "<td class=\"name\">disk nvme0n1</td><td class=\"name\">node1</td><td \
+                 class=\"number\">59 %</td>"
             ),
             "{page}"
         );
         assert!(page.contains("from 0:10 on (50 % of the load)"), "{page}");
         assert!(shown(READS, |_| 99).contains("all the time"));
         assert!(
-            shown(READS, |second| if (4..10).contains(&second) { 98 } else { 20 }).contains("between 0:04 and 0:10")
+            shown(READS, |second| if (4..10).contains(&second) { 98 } else { 20 })
+                .contains("between 0:04 and 0:10")
         );
     }
 
@@ -132,12 +150,16 @@ mod tests {
     fn where_nothing_was_at_its_limit_what_came_nearest_stands_there() {
         let page = shown(READS, |_| 40);
         assert!(
-            page.contains("never; it came nearest") && page.contains("<td class=\"name\">disk nvme0n1</td>"),
+            page.contains("never; it came nearest")
+                && page.contains("<td class=\"name\">disk nvme0n1</td>"),
             "{page}"
         );
         assert!(page.contains("the limit is depth"), "{page}");
         let paced = shown(&format!("{READS}rate = 100\n"), |_| 40);
-        assert!(paced.contains("never; the rate was given") && !paced.contains("limit is depth"), "{paced}");
+        assert!(
+            paced.contains("never; the rate was given") && !paced.contains("limit is depth"),
+            "{paced}"
+        );
     }
 
     #[test]

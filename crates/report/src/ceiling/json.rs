@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 /// All ceilings as one object.
 pub fn results(ceilings: &Ceilings<'_>) -> Value {
     let list = |all: &[Ceiling]| all.iter().map(ceiling).collect::<Vec<_>>();
-    let what_if = |(name, all): &(String, Vec<Ceiling>)| json!({"what_if": name, "ceilings": list(all)});
+    let what_if =
+        |(name, all): &(String, Vec<Ceiling>)| json!({"what_if": name, "ceilings": list(all)});
     json!({
         "format": crate::json::FORMAT,
         "testbed": ceilings.cluster.top.name.value,

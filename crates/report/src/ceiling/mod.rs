@@ -33,7 +33,9 @@ pub struct Ceilings<'a> {
 impl Ceilings<'_> {
     /// The layers of which at least one workload knows something, in the order of tables.
     fn layers(&self) -> impl Iterator<Item = Layer> + '_ {
-        Layer::ALL.into_iter().filter(|layer| self.base.iter().any(|ceiling| ceiling.limit(*layer).is_some()))
+        Layer::ALL
+            .into_iter()
+            .filter(|layer| self.base.iter().any(|ceiling| ceiling.limit(*layer).is_some()))
     }
 
     /// Requests per second that were measured, with their ceiling.
@@ -46,13 +48,16 @@ impl Ceilings<'_> {
         Some((iops, ceiling))
     }
 
-    /// Every remark in words, in the order of reading: what binds and what comes next, what was measured, what was taken for granted.
+    /// Every remark in words, in the order of reading: what binds and what comes next, what was
+    /// measured, what was taken for granted.
     fn remarks(&self) -> Vec<String> {
         let mut remarks: Vec<String> = self.base.iter().map(verdict).collect();
         remarks.extend(self.measured_iops().map(|(iops, ceiling)| measured(iops, ceiling)));
         for ceiling in &self.base {
             let mut said = vec![protection(ceiling)];
-            said.extend(ceiling.assumptions.iter().map(|assumption| Some(self::assumption(*assumption))));
+            said.extend(
+                ceiling.assumptions.iter().map(|assumption| Some(self::assumption(*assumption))),
+            );
             for remark in said.into_iter().flatten() {
                 if !remarks.contains(&remark) {
                     remarks.push(remark);
@@ -95,7 +100,8 @@ fn verdict(ceiling: &Ceiling) -> String {
     let name = &ceiling.workload.name;
     let Some(binding) = ceiling.binding() else {
         return format!(
-            "{name}: no layer of the testbed has a figure for it; give nodes.drives.model (or read, write, read_iops, write_iops) or nodes.ports."
+            "{name}: no layer of the testbed has a figure for it; give nodes.drives.model (or \
+             read, write, read_iops, write_iops) or nodes.ports."
         );
     };
     // Some layers are one thing, others have names of many.
@@ -117,11 +123,13 @@ fn verdict(ceiling: &Ceiling) -> String {
 
 /// A measured figure as a share of each layer.
 fn measured(iops: f64, ceiling: &Ceiling) -> String {
-    let share = |limit: &Limit| format!("{} of {}", words::share(iops / limit.iops), layer(limit.layer));
+    let share =
+        |limit: &Limit| format!("{} of {}", words::share(iops / limit.iops), layer(limit.layer));
     let shares: Vec<String> = ceiling.limits.iter().map(share).collect();
     let above = match ceiling.share(iops) {
         Some(share) if share > 1.0 => {
-            " It is above the ceiling: some of it did not come from where the testbed says, a cache perhaps, or a fact of the testbed is wrong."
+            " It is above the ceiling: some of it did not come from where the testbed says, a \
+             cache perhaps, or a fact of the testbed is wrong."
         }
         _ => "",
     };
@@ -134,7 +142,11 @@ fn protection(ceiling: &Ceiling) -> Option<String> {
     if ceiling.workload.write_share() == 0.0 || (cost.drive_writes - 1.0).abs() < 1e-9 {
         return None;
     }
-    let reads = if cost.drive_reads > 0.0 { format!(" and {:.2} reads", cost.drive_reads) } else { String::new() };
+    let reads = if cost.drive_reads > 0.0 {
+        format!(" and {:.2} reads", cost.drive_reads)
+    } else {
+        String::new()
+    };
     let kind = if cost.drive_reads > 0.0 { "small write" } else { "write" };
     Some(format!("Protection: each {kind} is {:.2} writes{reads} on drives.", cost.drive_writes))
 }
@@ -142,23 +154,27 @@ fn protection(ceiling: &Ceiling) -> Option<String> {
 /// Something taken for granted, as a sentence.
 fn assumption(assumption: Assumption) -> String {
     match assumption {
-        Assumption::InCache => {
-            "Assumed: everything that is touched lies in the cache tier (give --footprint, and the cache its sizes)."
-                .to_owned()
-        }
+        Assumption::InCache => "Assumed: everything that is touched lies in the cache tier (give \
+                                --footprint, and the cache its sizes)."
+            .to_owned(),
         Assumption::LocalReads(share) => {
-            format!("Assumed: {} of reads find a copy on their own node (access.copies_used).", words::share(share))
+            format!(
+                "Assumed: {} of reads find a copy on their own node (access.copies_used).",
+                words::share(share)
+            )
         }
         Assumption::LocalWrites => {
             "Assumed: one copy of each write stays on its own node (access.copies_used).".to_owned()
         }
         Assumption::OneCopy => "Assumed: one copy, since [protection] says nothing.".to_owned(),
         Assumption::Fits(bytes) => format!(
-            "Assumed: the footprint fits, although the drives hold {:.2} TB of data after protection: check --footprint and the drives.",
+            "Assumed: the footprint fits, although the drives hold {:.2} TB of data after \
+             protection: check --footprint and the drives.",
             bytes / 1e12
         ),
         Assumption::CacheSize(bytes) => format!(
-            "Assumed: the cache tier keeps {:.2} TB of data, all that its drives hold after protection (cache.read_share, cache.write_share).",
+            "Assumed: the cache tier keeps {:.2} TB of data, all that its drives hold after \
+             protection (cache.read_share, cache.write_share).",
             bytes / 1e12
         ),
     }

@@ -21,7 +21,10 @@ pub fn render(ceilings: &Ceilings<'_>) -> String {
         head.push(classed("p", "lead", &top.description.value));
     }
     let mut body = plain("header", head);
-    body.push(plain("section", [plain("h2", "The most that each layer allows"), layers(ceilings), remarks(ceilings)]));
+    body.push(plain(
+        "section",
+        [plain("h2", "The most that each layer allows"), layers(ceilings), remarks(ceilings)],
+    ));
     if !ceilings.what_ifs.is_empty() {
         body.push(plain("section", [plain("h2", "What if"), what_ifs(ceilings)]));
     }
@@ -39,7 +42,11 @@ fn table(head: impl Iterator<Item = String>, rows: Markup) -> Markup {
         element("th", &[("scope", "col"), ("class", class)], word)
     };
     let head: Markup = head.enumerate().map(cell).collect();
-    classed("div", "scroll", element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", rows)]))
+    classed(
+        "div",
+        "scroll",
+        element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", rows)]),
+    )
 }
 
 fn layers(ceilings: &Ceilings<'_>) -> Markup {
@@ -47,10 +54,15 @@ fn layers(ceilings: &Ceilings<'_>) -> Markup {
         let mut cells = element("th", &[("scope", "row")], layer(here));
         for ceiling in &ceilings.base {
             let binds = ceiling.binding().is_some_and(|binding| binding.layer == here);
-            let text =
-                ceiling.limit(here).map_or_else(|| "–".to_owned(), |limit| figure(&ceiling.workload, limit.iops));
+            let text = ceiling
+                .limit(here)
+                .map_or_else(|| "–".to_owned(), |limit| figure(&ceiling.workload, limit.iops));
             // Marked in words, too: weight alone is not to be heard.
-            let text = if binds { plain("strong", format!("{text} ◄ binds")) } else { Markup::from(text) };
+            let text = if binds {
+                plain("strong", format!("{text} ◄ binds"))
+            } else {
+                Markup::from(text)
+            };
             cells.push(classed("td", "number", text));
         }
         plain("tr", cells)
@@ -66,7 +78,9 @@ fn remarks(ceilings: &Ceilings<'_>) -> Markup {
 fn what_ifs(ceilings: &Ceilings<'_>) -> Markup {
     let row = |(index, base): (usize, &analysis::ceiling::Ceiling)| {
         let mut cells = element("th", &[("scope", "row")], &base.workload.name);
-        let now = base.binding().map_or_else(|| "–".to_owned(), |limit| figure(&base.workload, limit.iops));
+        let now = base
+            .binding()
+            .map_or_else(|| "–".to_owned(), |limit| figure(&base.workload, limit.iops));
         cells.push(classed("td", "number", now));
         for (_, others) in &ceilings.what_ifs {
             let text = others.get(index).map_or_else(String::new, |other| changed(base, other));
@@ -100,7 +114,8 @@ fn drives(cluster: &Cluster) -> Markup {
             rows.push(drive(&group.spec.name.value, group.count(), drives));
         }
     }
-    let head = ["Drives", "Role", "In all", "Read", "Write", "Read IOPS", "Write IOPS"].map(str::to_owned);
+    let head =
+        ["Drives", "Role", "In all", "Read", "Write", "Read IOPS", "Write IOPS"].map(str::to_owned);
     table(head.into_iter(), rows)
 }
 
@@ -143,7 +158,8 @@ fn source(cluster: &Cluster) -> Markup {
         classed(
             "p",
             "remark",
-            "A ceiling is what no layer can exceed; latency, software and uneven load keep results below it.",
+            "A ceiling is what no layer can exceed; latency, software and uneven load keep \
+             results below it.",
         ),
     ]
     .into()

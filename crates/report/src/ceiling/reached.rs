@@ -15,13 +15,19 @@ pub fn section(name: &str, reached: &[Reached]) -> Markup {
     let rows: Markup = reached.iter().map(row).collect();
     let caption = plain(
         "caption",
-        "Reads and writes of a workload together. Workloads that ran at the same time are each judged as if alone.",
+        "Reads and writes of a workload together. Workloads that ran at the same time are each \
+         judged as if alone.",
     );
-    let table = element("table", &[], [caption, plain("thead", plain("tr", head)), plain("tbody", rows)]);
-    plain("section", [plain("h2", format!("Share of the ceiling of {name}")), classed("div", "scroll", table)])
+    let table =
+        element("table", &[], [caption, plain("thead", plain("tr", head)), plain("tbody", rows)]);
+    plain(
+        "section",
+        [plain("h2", format!("Share of the ceiling of {name}")), classed("div", "scroll", table)],
+    )
 }
 
-/// What was reached of each ceiling, the layer that binds and the one that would be next, a line for each workload of a terminal.
+/// What was reached of each ceiling, the layer that binds and the one that would be next, a line
+/// for each workload of a terminal.
 pub fn lines(reached: &[Reached]) -> Vec<String> {
     reached.iter().map(line).collect()
 }
@@ -30,14 +36,19 @@ fn line(reached: &Reached) -> String {
     let (workload, name) = (&reached.ceiling.workload, name(reached));
     let (Some(binding), Some(share)) = (reached.ceiling.binding(), reached.share()) else {
         return format!(
-            "{name}: no layer of the testbed has a figure for it; give nodes.drives.model (or read, write, read_iops, write_iops) or nodes.ports."
+            "{name}: no layer of the testbed has a figure for it; give nodes.drives.model (or \
+             read, write, read_iops, write_iops) or nodes.ports."
         );
     };
     let next = reached.ceiling.next().map_or_else(
         || "no other layer is known.".to_owned(),
         |next| format!("next would be {} at {}.", layer(next.layer), figure(workload, next.iops)),
     );
-    let above = if reached.is_above() { " (above it: not all came from where the testbed says)" } else { "" };
+    let above = if reached.is_above() {
+        " (above it: not all came from where the testbed says)"
+    } else {
+        ""
+    };
     format!(
         "{name}: {}, {} of the ceiling {}{above}. What binds: {}; {next}",
         figure(workload, reached.iops),
@@ -59,13 +70,15 @@ fn row(reached: &Reached) -> Markup {
     let workload = &reached.ceiling.workload;
     let name = name(reached);
     let dash = || "–".to_owned();
-    let limit = |limit: Option<analysis::ceiling::Limit>| limit.map_or_else(dash, |limit| figure(workload, limit.iops));
-    let named =
-        |limit: Option<analysis::ceiling::Limit>| limit.map_or_else(dash, |limit| layer(limit.layer).to_owned());
-    let next = reached
-        .ceiling
-        .next()
-        .map_or_else(dash, |next| format!("{} at {}", layer(next.layer), figure(workload, next.iops)));
+    let limit = |limit: Option<analysis::ceiling::Limit>| {
+        limit.map_or_else(dash, |limit| figure(workload, limit.iops))
+    };
+    let named = |limit: Option<analysis::ceiling::Limit>| {
+        limit.map_or_else(dash, |limit| layer(limit.layer).to_owned())
+    };
+    let next = reached.ceiling.next().map_or_else(dash, |next| {
+        format!("{} at {}", layer(next.layer), figure(workload, next.iops))
+    });
     let cells = [
         element("th", &[("scope", "row")], name),
         plain("td", figure(workload, reached.iops)),

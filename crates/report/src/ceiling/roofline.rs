@@ -1,4 +1,5 @@
-//! The roofline of a cluster: what each layer allows over the size of requests, for one mix and order.
+//! The roofline of a cluster: what each layer allows over the size of requests, for one mix and
+//! order.
 
 use crate::chart::{Line, Lines, Point, Scale};
 use crate::html::markup::Markup;
@@ -12,16 +13,26 @@ const SIZES: std::ops::RangeInclusive<u32> = 9..=24;
 /// The chart for requests like those of `like`, of any size.
 pub fn chart(cluster: &Cluster, like: &Workload) -> Markup {
     let sizes: Vec<f64> = SIZES.map(|power| f64::from(1u32 << power)).collect();
-    let ceilings: Vec<Ceiling> = sizes.iter().map(|bytes| ceiling(cluster, &sized(like, *bytes))).collect();
-    let value = |ceiling: &Ceiling, layer| ceiling.limit(layer).map(|limit| limit.iops * ceiling.workload.bytes());
-    let known = Layer::ALL.into_iter().filter(|layer| ceilings.iter().any(|ceiling| ceiling.limit(*layer).is_some()));
+    let ceilings: Vec<Ceiling> =
+        sizes.iter().map(|bytes| ceiling(cluster, &sized(like, *bytes))).collect();
+    let value = |ceiling: &Ceiling, layer| {
+        ceiling.limit(layer).map(|limit| limit.iops * ceiling.workload.bytes())
+    };
+    let known = Layer::ALL
+        .into_iter()
+        .filter(|layer| ceilings.iter().any(|ceiling| ceiling.limit(*layer).is_some()));
     let mut lines: Vec<Line> = known
         .map(|layer| {
             let points = ceilings.iter().zip(&sizes).map(|(ceiling, x)| {
-                let also = ceiling.limit(layer).map(|limit| format!("{} IOPS", words::iops(limit.iops)));
+                let also =
+                    ceiling.limit(layer).map(|limit| format!("{} IOPS", words::iops(limit.iops)));
                 Point { x: *x, y: value(ceiling, layer), also: also.unwrap_or_default() }
             });
-            Line { name: super::layer(layer).to_owned(), style: style(layer), points: points.collect() }
+            Line {
+                name: super::layer(layer).to_owned(),
+                style: style(layer),
+                points: points.collect(),
+            }
         })
         .collect();
     let roof = ceilings.iter().zip(&sizes).map(|(ceiling, x)| {
@@ -51,7 +62,11 @@ fn sized(like: &Workload, bytes: f64) -> Workload {
 
 /// A bandwidth in few enough characters for an axis: `96 GB/s`, `1.5 GB/s`, `20 MB/s`.
 fn bandwidth(bytes_per_s: f64) -> String {
-    let (value, unit) = if bytes_per_s >= 9.995e8 { (bytes_per_s / 1e9, "GB/s") } else { (bytes_per_s / 1e6, "MB/s") };
+    let (value, unit) = if bytes_per_s >= 9.995e8 {
+        (bytes_per_s / 1e9, "GB/s")
+    } else {
+        (bytes_per_s / 1e6, "MB/s")
+    };
     let text = if value >= 9.95 { format!("{value:.0}") } else { format!("{value:.1}") };
     format!("{} {unit}", text.strip_suffix(".0").unwrap_or(&text))
 }
@@ -75,11 +90,19 @@ fn description(ceilings: &[Ceiling]) -> String {
         if let Some(now) = layer
             && layer != last
         {
-            parts.push(format!("{} from {}", super::layer(now), Bytes(ceiling.workload.bytes().round() as u64)));
+            parts.push(format!(
+                "{} from {}",
+                super::layer(now),
+                Bytes(ceiling.workload.bytes().round() as u64)
+            ));
         }
         last = layer;
     }
-    if parts.is_empty() { "nothing is known".to_owned() } else { format!("Bound by {}", parts.join(", then ")) }
+    if parts.is_empty() {
+        "nothing is known".to_owned()
+    } else {
+        format!("Bound by {}", parts.join(", then "))
+    }
 }
 
 fn style(layer: Layer) -> &'static str {
@@ -102,18 +125,26 @@ mod tests {
 
     #[test]
     fn a_roofline_has_a_line_for_each_layer_and_one_for_the_least_of_them() {
-        let text = "name = \"t\"\n[[nodes]]\ncount = 2\nports = 1\nport_speed = \"10Gbit/s\"\n[[nodes.drives]]\nmodel = \"nvme-gen3\"\n[access]\nlocal_reads = 0\n";
+        let text = "name = \"t\"\n[[nodes]]\ncount = 2\nports = 1\nport_speed = \
+                    \"10Gbit/s\"\n[[nodes.drives]]\nmodel = \"nvme-gen3\"\n[access]\nlocal_reads \
+                    = 0\n";
         let cluster = Cluster::parse("t", text, &[]).expect("a good testbed");
         let like = Workload::new("w", Bytes::kib(4), Percent::ALL, true, None);
         let svg = chart(&cluster, &like).into_string();
         // Two lines of layers and the roof, and each again in the legend.
         assert_eq!(svg.matches("<polyline").count(), 3, "{svg}");
-        assert!(svg.contains("Bound by capacity drives from 512 B, then node ports from 4 KiB"), "{svg}");
+        assert!(
+            svg.contains("Bound by capacity drives from 512 B, then node ports from 4 KiB"),
+            "{svg}"
+        );
         assert!(svg.contains(">2 MiB<") && svg.contains("2.5 GB/s"), "{svg}");
     }
 
     #[test]
     fn bandwidths_of_an_axis_are_short() {
-        assert_eq!([96e9, 1.5e9, 2e7, 1e12].map(bandwidth), ["96 GB/s", "1.5 GB/s", "20 MB/s", "1000 GB/s"]);
+        assert_eq!(
+            [96e9, 1.5e9, 2e7, 1e12].map(bandwidth),
+            ["96 GB/s", "1.5 GB/s", "20 MB/s", "1000 GB/s"]
+        );
     }
 }

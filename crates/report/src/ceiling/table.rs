@@ -28,7 +28,11 @@ fn layers(ceilings: &Ceilings<'_>) -> Vec<Column> {
         cells.extend(ceilings.base.iter().map(|ceiling| match ceiling.limit(row) {
             None => "–  ".to_owned(),
             Some(here) => {
-                let mark = if ceiling.binding().is_some_and(|binding| binding.layer == row) { "◄" } else { " " };
+                let mark = if ceiling.binding().is_some_and(|binding| binding.layer == row) {
+                    "◄"
+                } else {
+                    " "
+                };
                 format!("{} {mark}", limit(ceiling, here))
             }
         }));
@@ -42,12 +46,9 @@ fn what_ifs(ceilings: &Ceilings<'_>) -> Vec<Column> {
     table.extend(ceilings.what_ifs.iter().map(|(name, _)| Column::figures(name)));
     for (index, base) in ceilings.base.iter().enumerate() {
         let mut cells = vec![base.workload.name.clone(), bound(base)];
-        cells.extend(
-            ceilings
-                .what_ifs
-                .iter()
-                .map(|(_, others)| others.get(index).map_or_else(String::new, |other| changed(base, other))),
-        );
+        cells.extend(ceilings.what_ifs.iter().map(|(_, others)| {
+            others.get(index).map_or_else(String::new, |other| changed(base, other))
+        }));
         columns::row(&mut table, cells);
     }
     table
@@ -64,7 +65,9 @@ fn bound(ceiling: &Ceiling) -> String {
 /// The same with the difference to what is.
 pub(super) fn changed(base: &Ceiling, other: &Ceiling) -> String {
     match (base.binding(), other.binding()) {
-        (Some(one), Some(two)) => format!("{} {:+.0} %", bound(other), (two.iops / one.iops - 1.0) * 100.0),
+        (Some(one), Some(two)) => {
+            format!("{} {:+.0} %", bound(other), (two.iops / one.iops - 1.0) * 100.0)
+        }
         _ => bound(other),
     }
 }
@@ -76,7 +79,8 @@ pub fn catalogue(devices: &[Device]) -> String {
     table.push(Column::names("footing"));
     for device in devices {
         let figures = device.figures();
-        let bandwidth = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), crate::words::gb_per_s);
+        let bandwidth =
+            |value: Option<f64>| value.map_or_else(|| "–".to_owned(), crate::words::gb_per_s);
         let rate = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), crate::words::iops);
         let cells = [
             device.id.clone(),
@@ -92,7 +96,8 @@ pub fn catalogue(devices: &[Device]) -> String {
     }
     let mut text = columns::render(&table);
     text.push_str(
-        "\nfooting: document = read there; recalled = the maker's, not looked up again; class = typical, no product.\n",
+        "\nfooting: document = read there; recalled = the maker's, not looked up again; class = \
+         typical, no product.\n",
     );
     text
 }

@@ -46,21 +46,39 @@ impl Frame {
     }
 
     /// Grid lines with their words, and the horizontal axis's name.
-    pub fn grid(&self, x_words: fn(f64) -> String, y_words: fn(f64) -> String, x_name: &str) -> Markup {
+    pub fn grid(
+        &self,
+        x_words: fn(f64) -> String,
+        y_words: fn(f64) -> String,
+        x_name: &str,
+    ) -> Markup {
         let mut grid = Markup::new();
         for tick in self.y.ticks() {
             let y = number(self.top(tick));
             let (x1, x2) = (number(LEFT), number(WIDTH - RIGHT));
-            grid.push(element("line", &[("class", "grid"), ("x1", &x1), ("x2", &x2), ("y1", &y), ("y2", &y)], ""));
-            let place = [("class", "tick end"), ("x", &*number(LEFT - 8.0)), ("y", &*number(self.top(tick) + 4.0))];
+            grid.push(element(
+                "line",
+                &[("class", "grid"), ("x1", &x1), ("x2", &x2), ("y1", &y), ("y2", &y)],
+                "",
+            ));
+            let place = [
+                ("class", "tick end"),
+                ("x", &*number(LEFT - 8.0)),
+                ("y", &*number(self.top(tick) + 4.0)),
+            ];
             grid.push(element("text", &place, y_words(tick)));
         }
         let bottom = HEIGHT - BOTTOM;
         for tick in self.x.ticks() {
-            let place = [("class", "tick middle"), ("x", &*number(self.left(tick))), ("y", &*number(bottom + 20.0))];
+            let place = [
+                ("class", "tick middle"),
+                ("x", &*number(self.left(tick))),
+                ("y", &*number(bottom + 20.0)),
+            ];
             grid.push(element("text", &place, x_words(tick)));
         }
-        let place = [("class", "tick end"), ("x", &*number(WIDTH - RIGHT)), ("y", &*number(HEIGHT - 4.0))];
+        let place =
+            [("class", "tick end"), ("x", &*number(WIDTH - RIGHT)), ("y", &*number(HEIGHT - 4.0))];
         grid.push(element("text", &place, x_name));
         grid
     }
@@ -69,7 +87,8 @@ impl Frame {
 /// A picture with its title and description for those who cannot see it.
 pub fn svg(title: &str, description: &str, height: f64, content: Markup) -> Markup {
     let view = format!("0 0 {} {}", number(WIDTH), number(height));
-    let attributes = [("class", "chart"), ("role", "img"), ("viewBox", &*view), ("aria-label", title)];
+    let attributes =
+        [("class", "chart"), ("role", "img"), ("viewBox", &*view), ("aria-label", title)];
     let head = [element("title", &[], title), element("desc", &[], description)];
     element("svg", &attributes, [Markup::from(head), content])
 }

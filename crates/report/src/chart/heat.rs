@@ -8,7 +8,8 @@ use model::Histogram;
 use model::histogram::{bucket_bounds, bucket_of};
 use std::collections::BTreeMap;
 
-/// How fine a map is: a band is 2 to the power of this many buckets of a histogram, which has 128 for each doubling.
+/// How fine a map is: a band is 2 to the power of this many buckets of a histogram, which has 128
+/// for each doubling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bands(pub u32);
 
@@ -72,7 +73,8 @@ pub struct Heat {
 }
 
 impl Heat {
-    /// The map with its caption, a line at each of these places of the axis of time, and what stands for it in words.
+    /// The map with its caption, a line at each of these places of the axis of time, and what
+    /// stands for it in words.
     pub fn render_with(&self, instants: &[(f64, String)]) -> Markup {
         let frame = Frame { x: self.x, y: self.y };
         // One path for each shade: thousands of cells are a few kilobytes so.
@@ -82,7 +84,12 @@ impl Heat {
             let (top, bottom) = (frame.top(cell.y.1), frame.top(cell.y.0));
             let width = number((right - left).max(0.8));
             let path = paths.entry(shade).or_default();
-            path.push_str(&format!("M{} {}h{width}V{}h-{width}z", number(left), number(top), number(bottom)));
+            path.push_str(&format!(
+                "M{} {}h{width}V{}h-{width}z",
+                number(left),
+                number(top),
+                number(bottom)
+            ));
         }
         let draw = |(shade, path): (usize, String)| {
             let opacity = format!("{:.2}", opacity(shade));
@@ -91,8 +98,11 @@ impl Heat {
         let mut content = frame.grid(self.x_words, self.y_words, "time");
         content.push(paths.into_iter().map(draw).collect::<Markup>());
         content.push(draw_instants(&frame, instants));
-        let legend =
-            classed("span", "legend", "the stronger the colour, the larger the share of that moment's requests");
+        let legend = classed(
+            "span",
+            "legend",
+            "the stronger the colour, the larger the share of that moment's requests",
+        );
         let caption = [Markup::from(&self.title), legend];
         let picture = svg(&self.title, &self.description, HEIGHT, content);
         element("figure", &[], [element("figcaption", &[], caption), picture])
@@ -105,9 +115,11 @@ pub(crate) fn opacity(shade: usize) -> f64 {
     LEAST + (1.0 - LEAST) * shade as f64 / (SHADES - 1) as f64
 }
 
-/// The cells with their shades; neighbours in time of the same band and shade are one: what is steady takes one rectangle.
+/// The cells with their shades; neighbours in time of the same band and shade are one: what is
+/// steady takes one rectangle.
 fn joined(cells: &[Cell]) -> Vec<(Cell, usize)> {
-    let mut sorted: Vec<(Cell, usize)> = cells.iter().map(|cell| (*cell, shade(cell.share))).collect();
+    let mut sorted: Vec<(Cell, usize)> =
+        cells.iter().map(|cell| (*cell, shade(cell.share))).collect();
     sorted.sort_by(|(a, _), (b, _)| a.y.0.total_cmp(&b.y.0).then(a.x.0.total_cmp(&b.x.0)));
     let mut joined: Vec<(Cell, usize)> = Vec::new();
     for (cell, shade) in sorted {
@@ -133,7 +145,10 @@ mod tests {
 
     #[test]
     fn a_tail_is_pale_but_there_and_cells_of_a_shade_are_one_path() {
-        assert_eq!((shade(0.0), shade(0.01), shade(0.5), shade(1.0), shade(f64::INFINITY)), (0, 0, 4, 5, 5));
+        assert_eq!(
+            (shade(0.0), shade(0.01), shade(0.5), shade(1.0), shade(f64::INFINITY)),
+            (0, 0, 4, 5, 5)
+        );
         let cell = |start: f64, share| Cell { x: (start, start + 1.0), y: (1e5, 2e5), share };
         let map = Heat {
             title: "t".to_owned(),
@@ -144,9 +159,13 @@ mod tests {
             y_words: |y| format!("{y}"),
             cells: vec![cell(0.0, 1.0), cell(1.0, 1.0), cell(2.0, 0.01)],
         };
-        let svg = map.render_with(&[(1.5, "mark: <here>".to_owned()), (9.0, "beyond".to_owned())]).into_string();
+        let svg = map
+            .render_with(&[(1.5, "mark: <here>".to_owned()), (9.0, "beyond".to_owned())])
+            .into_string();
         assert!(
-            svg.contains("class=\"instant\"") && svg.contains("mark: &lt;here&gt;") && !svg.contains("beyond"),
+            svg.contains("class=\"instant\"")
+                && svg.contains("mark: &lt;here&gt;")
+                && !svg.contains("beyond"),
             "{svg}"
         );
         // On dark paper the strongest colour is the lightest.

@@ -53,7 +53,8 @@ impl Lines {
         self.render_with(&[])
     }
 
-    /// As [`render`](Self::render), with a line at each of these places of the horizontal axis, and what stands for it in words.
+    /// As [`render`](Self::render), with a line at each of these places of the horizontal axis, and
+    /// what stands for it in words.
     pub fn render_with(&self, instants: &[(f64, String)]) -> Markup {
         let frame = Frame { x: self.x, y: self.y };
         let mut content = frame.grid(self.x_words, self.y_words, self.x_name);
@@ -68,16 +69,24 @@ impl Lines {
     fn legend(&self) -> Markup {
         let entry = |line: &Line| {
             let path = [("class", line.style), ("x1", "0"), ("x2", "22"), ("y1", "5"), ("y2", "5")];
-            let size = [("viewBox", "0 0 22 10"), ("width", "22"), ("height", "10"), ("aria-hidden", "true")];
+            let size = [
+                ("viewBox", "0 0 22 10"),
+                ("width", "22"),
+                ("height", "10"),
+                ("aria-hidden", "true"),
+            ];
             let key = element("svg", &size, element("line", &path, ""));
             classed("span", "key", [key, Markup::from(&line.name)])
         };
         classed("span", "legend", self.lines.iter().map(entry).collect::<Markup>())
     }
 
-    /// A strip over each place, which says its values: as a tooltip of the browser, and faster by the page's script.
+    /// A strip over each place, which says its values: as a tooltip of the browser, and faster by
+    /// the page's script.
     fn read_outs(&self, frame: &Frame) -> Markup {
-        let Some(longest) = self.lines.iter().max_by_key(|line| line.points.len()) else { return Markup::new() };
+        let Some(longest) = self.lines.iter().max_by_key(|line| line.points.len()) else {
+            return Markup::new();
+        };
         let places: Vec<f64> = longest.points.iter().map(|point| frame.left(point.x)).collect();
         let (top, bottom) = Frame::vertical();
         let strip = |(index, point): (usize, &Point)| {
@@ -101,8 +110,13 @@ impl Lines {
     fn words_at(&self, x: f64) -> String {
         let value = |line: &Line| {
             let point = line.points.iter().find(|point| (point.x - x).abs() < 1e-9)?;
-            let also = if point.also.is_empty() { String::new() } else { format!(" ({})", point.also) };
-            Some(format!("{} {}{also}", line.name, point.y.map_or_else(|| "–".to_owned(), self.y_words)))
+            let also =
+                if point.also.is_empty() { String::new() } else { format!(" ({})", point.also) };
+            Some(format!(
+                "{} {}{also}",
+                line.name,
+                point.y.map_or_else(|| "–".to_owned(), self.y_words)
+            ))
         };
         let values: Vec<String> = self.lines.iter().filter_map(value).collect();
         format!("{}: {}", (self.x_words)(x), values.join(", "))
@@ -111,15 +125,23 @@ impl Lines {
 
 /// The stretches of a line between its gaps; a stretch of one place is a dot.
 fn draw(frame: &Frame, line: &Line) -> Markup {
-    let stretches = line.points.split(|point| point.y.is_none()).filter(|stretch| !stretch.is_empty());
+    let stretches =
+        line.points.split(|point| point.y.is_none()).filter(|stretch| !stretch.is_empty());
     let stretch = |points: &[Point]| {
-        let places: Vec<(f64, f64)> =
-            points.iter().filter_map(|point| Some((frame.left(point.x), frame.top(point.y?)))).collect();
+        let places: Vec<(f64, f64)> = points
+            .iter()
+            .filter_map(|point| Some((frame.left(point.x), frame.top(point.y?))))
+            .collect();
         if let [(x, y)] = places.as_slice() {
             let class = format!("dot {}", line.style);
-            return element("circle", &[("class", &class), ("cx", &number(*x)), ("cy", &number(*y)), ("r", "2.5")], "");
+            return element(
+                "circle",
+                &[("class", &class), ("cx", &number(*x)), ("cy", &number(*y)), ("r", "2.5")],
+                "",
+            );
         }
-        let places: Vec<String> = places.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect();
+        let places: Vec<String> =
+            places.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect();
         element("polyline", &[("class", line.style), ("points", &places.join(" "))], "")
     };
     stretches.map(stretch).collect()
@@ -127,7 +149,8 @@ fn draw(frame: &Frame, line: &Line) -> Markup {
 
 /// Lines from top to bottom; more than these cannot be told apart.
 const MOST_INSTANTS: usize = 100;
-/// Labels take so much room beside each other, in units of the picture; one that has none is told under the pointer alone.
+/// Labels take so much room beside each other, in units of the picture; one that has none is told
+/// under the pointer alone.
 const LABEL_ROOM: f64 = 60.0;
 /// A label on the picture has so many characters.
 const LABEL_CHARS: usize = 24;
@@ -135,7 +158,8 @@ const LABEL_CHARS: usize = 24;
 /// A line from top to bottom at each instant, with its label at the top where there is room.
 pub(super) fn draw_instants(frame: &Frame, instants: &[(f64, String)]) -> Markup {
     let (top, bottom) = Frame::vertical();
-    let mut sorted: Vec<&(f64, String)> = instants.iter().filter(|(x, _)| frame.spans(*x)).collect();
+    let mut sorted: Vec<&(f64, String)> =
+        instants.iter().filter(|(x, _)| frame.spans(*x)).collect();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut labelled = f64::NEG_INFINITY;
     let draw = |(x, words): &(f64, String)| {
@@ -150,7 +174,11 @@ pub(super) fn draw_instants(frame: &Frame, instants: &[(f64, String)]) -> Markup
             if label.len() < words.len() {
                 label.push('…');
             }
-            drawn.push(element("text", &[("class", "instant-label"), ("x", &*x), ("y", &*y)], label));
+            drawn.push(element(
+                "text",
+                &[("class", "instant-label"), ("x", &*x), ("y", &*y)],
+                label,
+            ));
         }
         drawn
     };
@@ -165,7 +193,11 @@ mod tests {
         let points = ys
             .iter()
             .enumerate()
-            .map(|(x, y)| Point { x: x as f64, y: *y, also: y.map_or_else(String::new, |y| format!("{y} B/s")) })
+            .map(|(x, y)| Point {
+                x: x as f64,
+                y: *y,
+                also: y.map_or_else(String::new, |y| format!("{y} B/s")),
+            })
             .collect();
         let chart = Lines {
             title: "IOPS <over> time".to_owned(),

@@ -1,5 +1,5 @@
-//! Charts as SVG, drawn by our own code: one module for the report and the live page. Colours are the page's
-//! variables, so that light, dark and print need no second drawing.
+//! Charts as SVG, drawn by our own code: one module for the report and the live page. Colours are
+//! the page's variables, so that light, dark and print need no second drawing.
 
 mod bars;
 mod frame;

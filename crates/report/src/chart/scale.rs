@@ -76,7 +76,10 @@ impl Scale {
             Scale::Log { min, max } => log_ticks(min, max),
             Scale::Doublings { min, max } => {
                 let doublings = (max / min).log2().round().clamp(0.0, 1_000.0) as usize;
-                (0..=doublings).step_by(doublings / 6 + 1).map(|n| min * 2f64.powi(n as i32)).collect()
+                (0..=doublings)
+                    .step_by(doublings / 6 + 1)
+                    .map(|n| min * 2f64.powi(n as i32))
+                    .collect()
             }
             Scale::Nines { most } => {
                 let whole = (most + 1e-9).floor() as i32;
@@ -94,11 +97,12 @@ fn multiples(step: f64, max: f64) -> Vec<f64> {
 
 /// Steps that fit into minutes, hours and days, in seconds.
 const CLOCK_STEPS_S: [f64; 18] = [
-    1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1_800.0, 3_600.0, 7_200.0, 10_800.0, 21_600.0,
-    43_200.0, 86_400.0,
+    1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1_800.0, 3_600.0, 7_200.0,
+    10_800.0, 21_600.0, 43_200.0, 86_400.0,
 ];
 
-/// The least step of a clock that cuts `range_s` into at most six parts; below seconds and above days by 1, 2 and 5.
+/// The least step of a clock that cuts `range_s` into at most six parts; below seconds and above
+/// days by 1, 2 and 5.
 fn time_step(range_s: f64) -> f64 {
     if range_s <= 3.0 {
         return nice_step(range_s, 5.0);
@@ -116,7 +120,8 @@ fn nines(share: f64) -> f64 {
 fn nice_step(range: f64, parts: f64) -> f64 {
     let rough = range / parts;
     let power = 10f64.powf(rough.log10().floor());
-    let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| factor * power >= rough * 0.999).unwrap_or(10.0);
+    let factor =
+        [1.0, 2.0, 5.0].into_iter().find(|factor| factor * power >= rough * 0.999).unwrap_or(10.0);
     factor * power
 }
 
@@ -152,14 +157,22 @@ mod tests {
     fn doublings_are_equally_wide_and_their_ticks_are_sizes_that_people_name() {
         let scale = Scale::Doublings { min: 512.0, max: 16_777_216.0 };
         assert_eq!(scale.ticks(), [512.0, 4096.0, 32_768.0, 262_144.0, 2_097_152.0, 16_777_216.0]);
-        assert!((scale.place(4096.0) - 0.2).abs() < 1e-12 && scale.place(1.0) == 0.0 && scale.place(1e9) == 1.0);
+        assert!(
+            (scale.place(4096.0) - 0.2).abs() < 1e-12
+                && scale.place(1.0) == 0.0
+                && scale.place(1e9) == 1.0
+        );
     }
 
     #[test]
     fn linear_axes_end_at_round_values() {
-        for (largest, max, ticks) in
-            [(1.0, 1.0, 6), (182_000.0, 200_000.0, 5), (7.3, 8.0, 5), (0.0, 1.0, 6), (f64::NAN, 1.0, 6)]
-        {
+        for (largest, max, ticks) in [
+            (1.0, 1.0, 6),
+            (182_000.0, 200_000.0, 5),
+            (7.3, 8.0, 5),
+            (0.0, 1.0, 6),
+            (f64::NAN, 1.0, 6),
+        ] {
             let scale = Scale::linear_to(largest);
             let Scale::Linear { max: told } = scale else { panic!("linear") };
             assert!((told - max).abs() < max * 1e-9, "{largest}: {told}");
@@ -182,7 +195,10 @@ mod tests {
         ] {
             let scale = Scale::time_to(last_s);
             let marks = scale.ticks();
-            assert!((marks[1] - step_s).abs() < 1e-9 && marks.len() == ticks, "{last_s}: {marks:?}");
+            assert!(
+                (marks[1] - step_s).abs() < 1e-9 && marks.len() == ticks,
+                "{last_s}: {marks:?}"
+            );
             assert_eq!(scale.place(last_s), 1.0);
         }
         for nothing in [0.0, -1.0, f64::NAN, f64::INFINITY] {

@@ -2,7 +2,9 @@
 
 use crate::words;
 use analysis::Interval;
-use analysis::compare::{Against, ComparedPoint, Comparison, Condition, Difference, Key, Load, Unlike};
+use analysis::compare::{
+    Against, ComparedPoint, Comparison, Condition, Difference, Key, Load, Unlike,
+};
 use model::Record;
 use serde_json::{Map, Value, json as object};
 
@@ -83,7 +85,10 @@ pub(crate) fn outcome(condition: &Condition, comparison: &Comparison) -> Value {
     let outcome = condition.check(comparison);
     let met = outcome.met.iter().map(|(run, key, found)| {
         let mut fields = named(key);
-        fields.extend([("run".to_owned(), (*run).into()), ("percent".to_owned(), found.percent.into())]);
+        fields.extend([
+            ("run".to_owned(), (*run).into()),
+            ("percent".to_owned(), found.percent.into()),
+        ]);
         Value::Object(fields)
     });
     object!({"condition": condition.to_string(), "checked": outcome.checked, "met": met.collect::<Vec<_>>()})
@@ -99,9 +104,12 @@ mod tests {
     #[test]
     fn the_object_is_what_the_documents_say() {
         let run = |per_second: usize| {
-            let mut recorded = Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n");
+            let mut recorded =
+                Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n");
             let stage = recorded.stage(StageKind::Measure);
-            (0..30).for_each(|second| recorded.interval(stage, second, &[(Op::Read, &vec![100_000; per_second])]));
+            (0..30).for_each(|second| {
+                recorded.interval(stage, second, &[(Op::Read, &vec![100_000; per_second])])
+            });
             recorded.end();
             recorded.record()
         };

@@ -19,7 +19,8 @@ pub(crate) fn title(against: &Against, records: &[&Record]) -> String {
     match &against.scenarios {
         Some((base, other)) => format!("{other} against {base}"),
         None => {
-            let suite = |run: usize| records.get(run).map_or("?", |record| record.plan.suite.as_str());
+            let suite =
+                |run: usize| records.get(run).map_or("?", |record| record.plan.suite.as_str());
             format!("Run {} ({}) against run 1 ({})", against.run + 1, suite(against.run), suite(0))
         }
     }
@@ -52,7 +53,9 @@ pub(crate) fn value(metric: Metric, value: f64) -> String {
     match metric {
         Metric::Iops => words::iops(value),
         Metric::Bandwidth => words::bandwidth(value),
-        Metric::Mean | Metric::Quantile(_) | Metric::CpuPerIo => words::latency(Some(value.round() as u64)),
+        Metric::Mean | Metric::Quantile(_) | Metric::CpuPerIo => {
+            words::latency(Some(value.round() as u64))
+        }
         Metric::OfLatency | Metric::OverTime | Metric::OverHosts => words::share(value),
     }
 }
@@ -105,17 +108,23 @@ pub(crate) fn point(key: &Key) -> String {
 
 /// What has to be known of a point before its differences are read.
 pub(crate) fn remarks(point: &ComparedPoint) -> Vec<String> {
-    let mut found: Vec<String> = point.unlike.iter().map(|unlike| said(unlike, "the point")).collect();
+    let mut found: Vec<String> =
+        point.unlike.iter().map(|unlike| said(unlike, "the point")).collect();
     let is_told = |found: &Difference| matches!(found.verdict, Verdict::Higher | Verdict::Lower);
-    let rate_differs = point.differences.iter().any(|found| found.metric == Metric::Iops && is_told(found));
+    let rate_differs =
+        point.differences.iter().any(|found| found.metric == Metric::Iops && is_told(found));
     match (point.load, point.one_finding && rate_differs) {
         (Load::EqualDepth, true) => found.push(
-            "Equal depth: with as many requests outstanding, rate and mean latency are one finding (Little's law), not two. Compare at an equal rate, too."
+            "Equal depth: with as many requests outstanding, rate and mean latency are one \
+             finding (Little's law), not two. Compare at an equal rate, too."
                 .to_owned(),
         ),
-        (Load::EqualDepth, false) => found.push("Equal depth: as many requests outstanding.".to_owned()),
+        (Load::EqualDepth, false) => {
+            found.push("Equal depth: as many requests outstanding.".to_owned())
+        }
         (Load::EqualRate, _) if point.rate_missed => found.push(
-            "Equal rate, but not both kept it: latencies then hold the wait in a queue that grows for as long as the load lasts. Compare at a rate that both keep."
+            "Equal rate, but not both kept it: latencies then hold the wait in a queue that grows \
+             for as long as the load lasts. Compare at a rate that both keep."
                 .to_owned(),
         ),
         (Load::EqualRate, _) => {
@@ -126,11 +135,18 @@ pub(crate) fn remarks(point: &ComparedPoint) -> Vec<String> {
     let single = point.repetitions.0 == 1 || point.repetitions.1 == 1;
     found.push(match point.repetitions {
         _ if point.differences.is_empty() => return found,
-        (1, 1) => "One measurement of each: the intervals hold what chance does within a run, not what it does from run to run. Repeat both to know.".to_owned(),
+        (1, 1) => "One measurement of each: the intervals hold what chance does within a run, not \
+                   what it does from run to run. Repeat both to know."
+            .to_owned(),
         (base, other) if single => {
-            format!("{base} and {other} measurements: what chance does from run to run is known of one side only.")
+            format!(
+                "{base} and {other} measurements: what chance does from run to run is known of \
+                 one side only."
+            )
         }
-        (base, _) if point.paired => format!("{} in turns, compared in pairs.", words::counted(base as u64, "repetition")),
+        (base, _) if point.paired => {
+            format!("{} in turns, compared in pairs.", words::counted(base as u64, "repetition"))
+        }
         (base, other) => format!("{base} and {other} repetitions."),
     });
     found
@@ -147,13 +163,16 @@ pub(crate) fn said(unlike: &Unlike, whole: &str) -> String {
 
 /// What only one of the two sides has, as a sentence.
 pub(crate) fn only(keys: &[Key], side: &str) -> Option<String> {
-    let names: Vec<String> = keys.iter().map(|key| format!("{} {}", point(key), key.ops.name())).collect();
+    let names: Vec<String> =
+        keys.iter().map(|key| format!("{} {}", point(key), key.ops.name())).collect();
     let shown = names.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
-    let more = if names.len() > 8 { format!(" and {} more", names.len() - 8) } else { String::new() };
+    let more =
+        if names.len() > 8 { format!(" and {} more", names.len() - 8) } else { String::new() };
     (!names.is_empty()).then(|| format!("Only {side}: {shown}{more}."))
 }
 
-/// What meets a condition of `--fail-if`, as a line: the condition, the point with its values of the sweep, and the difference.
+/// What meets a condition of `--fail-if`, as a line: the condition, the point with its values of
+/// the sweep, and the difference.
 pub fn met(condition: &Condition, (run, key, found): &(usize, &Key, &Difference)) -> String {
     let (point, op) = (point(key), key.ops.name());
     format!("fail-if   {condition}: {point} {op} of run {}: {}", run + 1, percent(found.percent))
@@ -161,8 +180,14 @@ pub fn met(condition: &Condition, (run, key, found): &(usize, &Key, &Difference)
 
 /// Whether there is a figure to read at all: points that are alike in nothing have none.
 pub fn has_differences(comparison: &Comparison) -> bool {
-    comparison.others.iter().flat_map(|other| &other.points).any(|point| !point.differences.is_empty())
+    comparison
+        .others
+        .iter()
+        .flat_map(|other| &other.points)
+        .any(|point| !point.differences.is_empty())
 }
 
 /// How the columns are to be read.
-pub(crate) const LEGEND: &str = "Differences are in percent of the base, with their 95 % interval. Intervals and verdicts are corrected for all that is compared (Holm): among equals, any difference at all appears in at most 5 % of comparisons. An interval that holds 0 is no significant difference.";
+pub(crate) const LEGEND: &str = "Differences are in percent of the base, with their 95 % interval. Intervals and verdicts are \
+     corrected for all that is compared (Holm): among equals, any difference at all appears in at \
+     most 5 % of comparisons. An interval that holds 0 is no significant difference.";

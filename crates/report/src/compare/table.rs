@@ -1,17 +1,22 @@
 //! A comparison for the terminal.
 
-use super::{LEGEND, has_differences, interval, metric_of, only, percent, point, remarks, said, title, value, verdict};
+use super::{
+    LEGEND, has_differences, interval, metric_of, only, percent, point, remarks, said, title,
+    value, verdict,
+};
 use crate::columns::{self, Column, Want};
 use crate::folded::folded;
 use analysis::compare::{Against, ComparedPoint, Comparison};
 use model::Record;
 
-/// One block for each run, with a table for each point that both have, for a terminal of so many columns; `None` is no terminal.
+/// One block for each run, with a table for each point that both have, for a terminal of so many
+/// columns; `None` is no terminal.
 pub fn table(comparison: &Comparison, records: &[&Record], room: Option<usize>) -> String {
     if comparison.others.is_empty() {
         return "nothing to compare: there is one run with one scenario".to_owned();
     }
-    let mut text: String = comparison.others.iter().map(|other| against(other, records, room)).collect();
+    let mut text: String =
+        comparison.others.iter().map(|other| against(other, records, room)).collect();
     if has_differences(comparison) {
         text.push_str(&format!("{LEGEND}\n"));
     }
@@ -70,8 +75,9 @@ mod tests {
     use model::{Op, StageKind};
 
     fn run(suite: &str, latency_ns: u64, per_second: u64) -> Record {
-        let mut recorded =
-            Recorded::new(&format!("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n{suite}"));
+        let mut recorded = Recorded::new(&format!(
+            "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n{suite}"
+        ));
         let stage = recorded.stage(StageKind::Measure);
         for second in 0..30u64 {
             // A little unevenness, so that there is an error to know.
@@ -98,15 +104,21 @@ mod tests {
         let (base, other) = (run("", 1_000_000, 1_000), run("", 1_333_000, 750));
         let text = table(&compare(&[&base, &other]), &[&base, &other], Some(70));
         assert!(text.lines().all(|line| line.chars().count() <= 70), "{text}");
-        assert!(text.contains("IOPS") && text.contains("−24.9 %") && text.contains("Left out"), "{text}");
+        assert!(
+            text.contains("IOPS") && text.contains("−24.9 %") && text.contains("Left out"),
+            "{text}"
+        );
     }
 
     #[test]
     fn what_cannot_be_compared_says_why() {
-        let (base, other) = (run("", 1_000_000, 1_000), run("block_size = \"8KiB\"\n", 1_000_000, 1_000));
+        let (base, other) =
+            (run("", 1_000_000, 1_000), run("block_size = \"8KiB\"\n", 1_000_000, 1_000));
         let text = shown(&[&base, &other]);
         assert!(
-            text.contains("Not compared, because the point is not the same. block size: 4 KiB against 8 KiB."),
+            text.contains(
+                "Not compared, because the point is not the same. block size: 4 KiB against 8 KiB."
+            ),
             "{text}"
         );
         assert!(!text.contains("Holm") && shown(&[&base, &base]).contains("Holm"), "{text}");

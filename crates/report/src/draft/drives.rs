@@ -17,11 +17,14 @@ pub(super) struct Kind {
     pub count: u64,
 }
 
-/// The drives of a host by kind, sorted so that two hosts can be compared whatever their kernels call each drive.
+/// The drives of a host by kind, sorted so that two hosts can be compared whatever their kernels
+/// call each drive.
 pub(super) fn kinds(host: &HostFacts) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
     // Memory that plays a device is no drive, nor is what other devices are joined to.
-    let is_drive = |disk: &&DeviceFacts| disk.media != Media::Memory && !crate::watch::figures::is_stacked(&disk.name);
+    let is_drive = |disk: &&DeviceFacts| {
+        disk.media != Media::Memory && !crate::watch::figures::is_stacked(&disk.name)
+    };
     for disk in host.inventory.disks.iter().filter(is_drive) {
         let kind = Kind {
             model: disk.model.clone(),
@@ -36,7 +39,9 @@ pub(super) fn kinds(host: &HostFacts) -> Vec<Kind> {
             None => kinds.push(kind),
         }
     }
-    kinds.sort_by(|a, b| (a.is_boot, &a.model, a.size, a.count).cmp(&(b.is_boot, &b.model, b.size, b.count)));
+    kinds.sort_by(|a, b| {
+        (a.is_boot, &a.model, a.size, a.count).cmp(&(b.is_boot, &b.model, b.size, b.count))
+    });
     kinds
 }
 
@@ -44,7 +49,9 @@ pub(super) fn kinds(host: &HostFacts) -> Vec<Kind> {
 fn is_system(mount: &MountFacts, disk: &str) -> bool {
     const SYSTEM: [&str; 4] = ["/", "/boot", "/boot/efi", "/usr"];
     let rest = mount.source.strip_prefix("/dev/").and_then(|source| source.strip_prefix(disk));
-    let is_part = |rest: &str| rest.strip_prefix('p').unwrap_or(rest).bytes().all(|byte| byte.is_ascii_digit());
+    let is_part = |rest: &str| {
+        rest.strip_prefix('p').unwrap_or(rest).bytes().all(|byte| byte.is_ascii_digit())
+    };
     SYSTEM.contains(&mount.mount_point.as_str()) && rest.is_some_and(is_part)
 }
 
@@ -61,8 +68,13 @@ fn class(media: Media) -> &'static str {
 pub(super) fn write(draft: &mut Draft, host: &HostFacts) {
     let kinds = kinds(host);
     if kinds.iter().all(|kind| kind.is_boot) {
-        draft.question("No drive is seen but the system's. Which has each node? Give each kind a table like this:");
-        ["[[nodes.drives]]", "model = \"nvme-gen4\"", "count = 8"].iter().for_each(|line| draft.more(line));
+        draft.question(
+            "No drive is seen but the system's. Which has each node? Give each kind a table like \
+             this:",
+        );
+        ["[[nodes.drives]]", "model = \"nvme-gen4\"", "count = 8"]
+            .iter()
+            .for_each(|line| draft.more(line));
     }
     for kind in &kinds {
         draft.table("[[nodes.drives]]");
@@ -71,7 +83,8 @@ pub(super) fn write(draft: &mut Draft, host: &HostFacts) {
 }
 
 fn one(draft: &mut Draft, kind: &Kind) {
-    let model = if kind.model.is_empty() { "no model is told".to_owned() } else { comment(&kind.model) };
+    let model =
+        if kind.model.is_empty() { "no model is told".to_owned() } else { comment(&kind.model) };
     let media = if kind.media.words().is_empty() { "unknown medium" } else { kind.media.words() };
     draft.remark(&format!("{model}, {media}, {} bytes.", kind.size));
     if kind.is_boot {
@@ -79,15 +92,18 @@ fn one(draft: &mut Draft, kind: &Kind) {
         draft.text("role", "boot");
     } else {
         draft.ask(
-            "Does data rest on it, or is it a tier before others (\"cache\"), a log (\"journal\"), or the system's (\"boot\")?",
+            "Does data rest on it, or is it a tier before others (\"cache\"), a log \
+             (\"journal\"), or the system's (\"boot\")?",
             "role = \"cache\"",
         );
     }
     draft.number("count", kind.count);
     match recognise(&kind.model, kind.size) {
         Some(device) => {
-            draft
-                .question(&format!("The catalogue has it as {}; is that the drive?", comment(&device.spec.name.value)));
+            draft.question(&format!(
+                "The catalogue has it as {}; is that the drive?",
+                comment(&device.spec.name.value)
+            ));
             draft.text("model", &device.id);
         }
         None => {
@@ -101,11 +117,20 @@ fn one(draft: &mut Draft, kind: &Kind) {
 
 fn unknown(draft: &mut Draft, media: Media) {
     if media == Media::Virtual {
-        draft.question("It is a hypervisor's: what is behind it? The limits that its provider names are its figures.");
+        draft.question(
+            "It is a hypervisor's: what is behind it? The limits that its provider names are its \
+             figures.",
+        );
     } else {
-        let question = "Which drive of the catalogue is it (`plimsoll ceiling --devices`), or like which class?";
+        let question = "Which drive of the catalogue is it (`plimsoll ceiling --devices`), or \
+                        like which class?";
         draft.ask(question, &format!("model = \"{}\"", class(media)));
     }
-    draft.ask("Or what does its datasheet say? Sequential, then random at 4 KiB, sustained.", "read = \"3.2GB/s\"");
-    ["write = \"2GB/s\"", "read_iops = 600_000", "write_iops = 200_000"].iter().for_each(|line| draft.more(line));
+    draft.ask(
+        "Or what does its datasheet say? Sequential, then random at 4 KiB, sustained.",
+        "read = \"3.2GB/s\"",
+    );
+    ["write = \"2GB/s\"", "read_iops = 600_000", "write_iops = 200_000"]
+        .iter()
+        .for_each(|line| draft.more(line));
 }

@@ -22,7 +22,8 @@ pub(super) fn of(hosts: &[HostFacts]) -> Vec<Group<'_>> {
     groups
 }
 
-/// Whether a draft would say the same of both. Memory of equal machines differs by what each firmware keeps: by less than 1 GiB.
+/// Whether a draft would say the same of both. Memory of equal machines differs by what each
+/// firmware keeps: by less than 1 GiB.
 fn are_alike(one: &HostFacts, other: &HostFacts) -> bool {
     let parts = |host: &HostFacts| {
         let inventory = &host.inventory;

@@ -1,4 +1,5 @@
-//! The lines of a draft: facts, remarks, questions. Texts of hosts are data, and never end the line or the string that they stand in.
+//! The lines of a draft: facts, remarks, questions. Texts of hosts are data, and never end the line
+//! or the string that they stand in.
 
 use super::TestbedDraft;
 
@@ -71,7 +72,8 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// A size as makers write it, in powers of 1000: `1.6TB`, `480GB`. It is within 0.6 % of the true one, and at most 1 EiB, as a testbed allows.
+/// A size as makers write it, in powers of 1000: `1.6TB`, `480GB`. It is within 0.6 % of the true
+/// one, and at most 1 EiB, as a testbed allows.
 pub(super) fn decimal_size(bytes: u64) -> String {
     let bytes = bytes.min(1_150_000_000_000_000_000);
     let (unit, name) = if bytes >= 1_000_000_000_000 { (1e12, "TB") } else { (1e9, "GB") };
@@ -94,13 +96,20 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_datasheets_and_can_be_read_again() {
-        for (bytes, text) in [(1_600_321_314_816, "1.6TB"), (3_840_755_982_336, "3.84TB"), (480_103_981_056, "480GB")] {
+        for (bytes, text) in [
+            (1_600_321_314_816, "1.6TB"),
+            (3_840_755_982_336, "3.84TB"),
+            (480_103_981_056, "480GB"),
+        ] {
             assert_eq!(decimal_size(bytes), text);
         }
         assert!(decimal_size(u64::MAX).parse::<model::Bytes>().is_ok());
         for bytes in [1, 4_096, 999_999_999, 99_999_999_999, 999_999_999_999, 1 << 60] {
             let read = decimal_size(bytes).parse::<model::Bytes>().expect("a size").0 as f64;
-            assert!(bytes < 10_000_000 || (read / bytes as f64 - 1.0).abs() < 0.006, "{bytes}: {read}");
+            assert!(
+                bytes < 10_000_000 || (read / bytes as f64 - 1.0).abs() < 0.006,
+                "{bytes}: {read}"
+            );
         }
     }
 }

@@ -31,11 +31,14 @@ impl Axis {
             Unit::Integer
         } else if all(|value| value.parse::<f64>().is_ok_and(f64::is_finite)) {
             Unit::Real
-        } else if any(|value| value.ends_with('%')) && all(|value| value.parse::<Percent>().is_ok()) {
+        } else if any(|value| value.ends_with('%')) && all(|value| value.parse::<Percent>().is_ok())
+        {
             Unit::Percent
         } else if any(|value| value.ends_with('B')) && all(|value| value.parse::<Bytes>().is_ok()) {
             Unit::Bytes
-        } else if any(|value| value.ends_with(['s', 'm', 'h'])) && all(|value| value.parse::<Nanos>().is_ok()) {
+        } else if any(|value| value.ends_with(['s', 'm', 'h']))
+            && all(|value| value.parse::<Nanos>().is_ok())
+        {
             Unit::Nanos
         } else {
             Unit::Words
@@ -85,7 +88,9 @@ mod tests {
         assert_eq!(told(&["4KiB", "512"]), ("sweep_a_bytes".to_owned(), Cell::Integer(4_096)));
         assert_eq!(told(&["30%", "0.5%"]), ("sweep_a_percent".to_owned(), Cell::Real(30.0)));
         assert_eq!(told(&["10ms", "1s"]), ("sweep_a_ns".to_owned(), Cell::Integer(10_000_000)));
-        for words in [["4KiB:70, 64KiB:30", "4KiB"], ["auto", "8"], ["NaN", "1"], ["100MiB/s", "10000"]] {
+        for words in
+            [["4KiB:70, 64KiB:30", "4KiB"], ["auto", "8"], ["NaN", "1"], ["100MiB/s", "10000"]]
+        {
             assert_eq!(told(&words), ("sweep_a".to_owned(), Cell::from(words[0])), "{words:?}");
         }
     }

@@ -1,4 +1,5 @@
-//! Tables as CSV by RFC 4180, in UTF-8, with the names of the columns in the first line; lines end in a line feed alone.
+//! Tables as CSV by RFC 4180, in UTF-8, with the names of the columns in the first line; lines end
+//! in a line feed alone.
 
 use super::{Cell, Column, Sink, Table};
 use model::printable;
@@ -51,7 +52,8 @@ fn written(cell: &Cell) -> String {
 /// What a spreadsheet takes for the beginning of a formula (OWASP, "CSV Injection").
 const FORMULA: [char; 5] = ['=', '+', '-', '@', '\t'];
 
-/// A text that is not computed where it is opened, in quotes if it needs them; an empty one always, to be told from nothing.
+/// A text that is not computed where it is opened, in quotes if it needs them; an empty one always,
+/// to be told from nothing.
 fn quoted(text: &str) -> String {
     let text = printable::lines(text);
     let apart = if text.starts_with(FORMULA) { "'" } else { "" };

@@ -1,4 +1,5 @@
-//! Tables as one JSON object: under the name of each, a list of its rows, each an object with the columns as its fields.
+//! Tables as one JSON object: under the name of each, a list of its rows, each an object with the
+//! columns as its fields.
 
 use super::{Cell, Column, Sink, Table};
 use model::printable;
@@ -33,7 +34,9 @@ impl<W: Write> Sink for Json<W> {
         self.out.write_all(if self.is_open { b"\n],\n" } else { b"{\n\"format\": 2,\n" })?;
         self.keys = columns
             .iter()
-            .map(|column| printable::json(&Value::from(column.name.as_str()).to_string()).into_owned())
+            .map(|column| {
+                printable::json(&Value::from(column.name.as_str()).to_string()).into_owned()
+            })
             .collect();
         (self.is_open, self.rows) = (true, 0);
         write!(self.out, "\"{}\": [", table.name())

@@ -1,4 +1,5 @@
-//! Tables as Parquet (<https://parquet.apache.org/docs/file-format/>): every column may be empty, pages are compressed with Snappy.
+//! Tables as Parquet (<https://parquet.apache.org/docs/file-format/>): every column may be empty,
+//! pages are compressed with Snappy.
 
 use super::{Cell, Column, Kind, Sink, Table};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
@@ -37,7 +38,9 @@ impl<W: Write + Send> Parquet<W> {
     }
 
     fn write_held(&mut self) -> io::Result<()> {
-        let State::Open(file) = &mut self.state else { return Err(io::Error::other("no table was begun")) };
+        let State::Open(file) = &mut self.state else {
+            return Err(io::Error::other("no table was begun"));
+        };
         if self.held.first().is_none_or(Vec::is_empty) {
             return Ok(());
         }
@@ -58,7 +61,9 @@ impl<W: Write + Send> Sink for Parquet<W> {
         };
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         let schema = schema(table, columns).map_err(failed)?;
-        self.state = State::Open(SerializedFileWriter::new(out, schema, Arc::new(properties)).map_err(failed)?);
+        self.state = State::Open(
+            SerializedFileWriter::new(out, schema, Arc::new(properties)).map_err(failed)?,
+        );
         self.kinds = columns.iter().map(|column| column.kind).collect();
         self.held = vec![Vec::new(); columns.len()];
         Ok(())
@@ -68,7 +73,11 @@ impl<W: Write + Send> Sink for Parquet<W> {
         for (column, cell) in self.held.iter_mut().zip(cells) {
             column.push(cell.clone());
         }
-        if self.held.first().is_some_and(|column| column.len() >= GROUP_ROWS) { self.write_held() } else { Ok(()) }
+        if self.held.first().is_some_and(|column| column.len() >= GROUP_ROWS) {
+            self.write_held()
+        } else {
+            Ok(())
+        }
     }
 
     fn finish(&mut self) -> io::Result<()> {
@@ -94,7 +103,8 @@ fn schema(table: Table, columns: &[Column]) -> Result<Arc<Type>, ParquetError> {
             Kind::Integer => (Physical::INT64, None),
             Kind::Real => (Physical::DOUBLE, None),
         };
-        let builder = Type::primitive_type_builder(&column.name, physical).with_repetition(Repetition::OPTIONAL);
+        let builder = Type::primitive_type_builder(&column.name, physical)
+            .with_repetition(Repetition::OPTIONAL);
         builder.with_logical_type(logical).build().map(Arc::new)
     };
     let fields = columns.iter().map(field).collect::<Result<Vec<_>, _>>()?;
@@ -106,7 +116,9 @@ fn write_column<W: Write + Send>(
     kind: Kind,
     cells: &[Cell],
 ) -> Result<(), ParquetError> {
-    let mut column = group.next_column()?.ok_or_else(|| ParquetError::General("a column is missing".to_owned()))?;
+    let mut column = group
+        .next_column()?
+        .ok_or_else(|| ParquetError::General("a column is missing".to_owned()))?;
     // A cell of another kind than its column's would be nothing.
     macro_rules! write {
         ($of:ty, $value:expr) => {{

@@ -24,7 +24,8 @@ pub enum Table {
 
 impl Table {
     /// All of them, in the order in which they are written.
-    pub const ALL: [Table; 5] = [Table::Results, Table::Quantiles, Table::Series, Table::Counters, Table::Events];
+    pub const ALL: [Table; 5] =
+        [Table::Results, Table::Quantiles, Table::Series, Table::Counters, Table::Events];
 
     /// Its name, which is that of its file, too.
     pub fn name(self) -> &'static str {
@@ -43,7 +44,8 @@ const STEPS: u32 = 10;
 /// A quantile is told while at least so many requests lie beyond it (see `docs/METHOD.md`).
 const LEAST_BEYOND: f64 = 10.0;
 
-/// The tables of a run. What has to be held is: results and their histograms, as [`Record`]s from digests have them.
+/// The tables of a run. What has to be held is: results and their histograms, as [`Record`]s from
+/// digests have them.
 pub struct Tables<'a> {
     record: &'a Record,
     rows: Vec<ResultRow>,
@@ -63,7 +65,8 @@ impl<'a> Tables<'a> {
             }
         }
         let axis = |name: &&str| {
-            let values: Vec<&str> = swept().filter(|known| known.axis() == *name).map(Setting::label).collect();
+            let values: Vec<&str> =
+                swept().filter(|known| known.axis() == *name).map(Setting::label).collect();
             Axis::new(name, &values)
         };
         let axes = names.iter().map(axis).collect();
@@ -74,7 +77,8 @@ impl<'a> Tables<'a> {
     pub fn columns(&self, table: Table) -> Vec<Column> {
         use Kind::{Integer, Real, Text};
         let point = || {
-            let mut columns = vec![("stage", Integer), ("scenario", Text), ("workload", Text), ("op", Text)];
+            let mut columns =
+                vec![("stage", Integer), ("scenario", Text), ("workload", Text), ("op", Text)];
             columns.push(("covers", Text));
             columns.push(("repetition", Integer));
             let mut columns = named(&columns);
@@ -91,30 +95,55 @@ impl<'a> Tables<'a> {
                     ("requests", Integer),
                     ("bytes", Integer),
                 ]));
-                columns.extend(named(&[("errors", Integer), ("duration_s", Real), ("rate_per_s", Real)]));
+                columns.extend(named(&[
+                    ("errors", Integer),
+                    ("duration_s", Real),
+                    ("rate_per_s", Real),
+                ]));
                 columns.extend(named(&[("rate_low_per_s", Real), ("rate_high_per_s", Real)]));
                 columns.extend(named(&[("throughput_bytes_per_s", Real)]));
                 columns.extend(latency_columns());
-                columns.extend(named(&[("latency_p99_low_ns", Real), ("latency_p99_high_ns", Real)]));
-                columns.extend(named(&[("cpu_user_s", Real), ("cpu_system_s", Real), ("doubts", Text)]));
+                columns
+                    .extend(named(&[("latency_p99_low_ns", Real), ("latency_p99_high_ns", Real)]));
+                columns.extend(named(&[
+                    ("cpu_user_s", Real),
+                    ("cpu_system_s", Real),
+                    ("doubts", Text),
+                ]));
                 columns
             }
             Table::Quantiles => {
                 let mut columns = point();
-                columns.extend(named(&[("share", Real), ("latency_ns", Integer), ("requests_beyond", Integer)]));
+                columns.extend(named(&[
+                    ("share", Real),
+                    ("latency_ns", Integer),
+                    ("requests_beyond", Integer),
+                ]));
                 columns
             }
             Table::Series => {
-                let mut columns =
-                    named(&[("stage", Integer), ("stage_kind", Text), ("phase", Text), ("host", Integer)]);
-                columns.extend(named(&[("hostname", Text), ("interval", Integer), ("start_ns", Integer)]));
+                let mut columns = named(&[
+                    ("stage", Integer),
+                    ("stage_kind", Text),
+                    ("phase", Text),
+                    ("host", Integer),
+                ]);
+                columns.extend(named(&[
+                    ("hostname", Text),
+                    ("interval", Integer),
+                    ("start_ns", Integer),
+                ]));
                 columns.extend(named(&[
                     ("length_ns", Integer),
                     ("workload", Text),
                     ("op", Text),
                     ("requests", Integer),
                 ]));
-                columns.extend(named(&[("bytes", Integer), ("errors", Integer), ("rate_per_s", Real)]));
+                columns.extend(named(&[
+                    ("bytes", Integer),
+                    ("errors", Integer),
+                    ("rate_per_s", Real),
+                ]));
                 columns.extend(named(&[("throughput_bytes_per_s", Real)]));
                 columns.extend(latency_columns());
                 columns
@@ -153,17 +182,26 @@ impl<'a> Tables<'a> {
         match table {
             Table::Results => self.rows.iter().map(|row| self.result(row)).collect(),
             Table::Quantiles => self.rows.iter().flat_map(|row| self.quantiles(row)).collect(),
-            Table::Events => self.record.occurrences.iter().map(|occurrence| self.event(occurrence)).collect(),
+            Table::Events => {
+                self.record.occurrences.iter().map(|occurrence| self.event(occurrence)).collect()
+            }
             Table::Series | Table::Counters => Vec::new(),
         }
     }
 
     fn point(&self, row: &ResultRow) -> Vec<Cell> {
-        let mut cells: Vec<Cell> = vec![row.stage.into(), row.scenario.as_str().into(), row.workload.as_str().into()];
+        let mut cells: Vec<Cell> =
+            vec![row.stage.into(), row.scenario.as_str().into(), row.workload.as_str().into()];
         cells.extend([row.ops.name().into(), row.covers.word().into()]);
         cells.push(row.repetition.unwrap_or(1).into());
-        let value = |axis: &Axis| row.sweep.iter().find(|known| known.axis() == axis.name).map(Setting::label);
-        cells.extend(self.axes.iter().map(|axis| value(axis).map_or(Cell::Nothing, |value| axis.cell(value))));
+        let value = |axis: &Axis| {
+            row.sweep.iter().find(|known| known.axis() == axis.name).map(Setting::label)
+        };
+        cells.extend(
+            self.axes
+                .iter()
+                .map(|axis| value(axis).map_or(Cell::Nothing, |value| axis.cell(value))),
+        );
         cells
     }
 
@@ -172,14 +210,25 @@ impl<'a> Tables<'a> {
         let mut cells: Vec<Cell> = vec![plan.run_id.as_str().into(), plan.suite.as_str().into()];
         cells.extend(self.point(row));
         let state = if row.complete { "complete" } else { "cut short" };
-        cells.extend([state.into(), row.workers.into(), row.ios.into(), row.bytes.into(), row.error_count().into()]);
+        cells.extend([
+            state.into(),
+            row.workers.into(),
+            row.ios.into(),
+            row.bytes.into(),
+            row.error_count().into(),
+        ]);
         let rate = row.sure.iops.map(|iops| iops.interval());
         cells.extend([row.seconds.into(), row.iops().into()]);
-        cells.extend([rate.map(|rate| rate.low).into(), rate.map(|rate| rate.high).into(), row.bytes_per_s().into()]);
+        cells.extend([
+            rate.map(|rate| rate.low).into(),
+            rate.map(|rate| rate.high).into(),
+            row.bytes_per_s().into(),
+        ]);
         cells.extend(latencies(&row.latency));
         let p99 = row.sure.p99_ns();
         cells.extend([p99.map(|p99| p99.low).into(), p99.map(|p99| p99.high).into()]);
-        cells.extend([row.cpu.user_ns as f64 / 1e9, row.cpu.system_ns as f64 / 1e9].map(Cell::from));
+        cells
+            .extend([row.cpu.user_ns as f64 / 1e9, row.cpu.system_ns as f64 / 1e9].map(Cell::from));
         let doubts: Vec<&str> = row.warnings.iter().map(Warning::code).collect();
         cells.push(doubts.join(" ").into());
         cells
@@ -229,7 +278,9 @@ impl<'a> Tables<'a> {
     /// Its histogram is damaged.
     pub fn series(&self, row: &SampleRow) -> Result<Vec<Cell>, BadHistogram> {
         let stage = self.record.plan.stages.get(row.stage as usize);
-        let workload = stage.and_then(|stage| stage.works.get(row.work as usize)).map(|work| work.workload.as_str());
+        let workload = stage
+            .and_then(|stage| stage.works.get(row.work as usize))
+            .map(|work| work.workload.as_str());
         let per_s = |amount: u64| amount as f64 * 1e9 / row.length_ns as f64;
         let mut cells: Vec<Cell> = vec![
             row.stage.into(),
@@ -295,7 +346,8 @@ fn beyond(requests: u64, share: f64) -> u64 {
     (requests as f64 * (1.0 - share) + 1e-6) as u64
 }
 
-/// From 0 towards 1 in equal steps of nines with those that results state between them, as far as requests support them, and 1 itself.
+/// From 0 towards 1 in equal steps of nines with those that results state between them, as far as
+/// requests support them, and 1 itself.
 fn shares(requests: u64) -> Vec<f64> {
     if requests == 0 {
         return Vec::new();
@@ -321,7 +373,11 @@ mod tests {
         assert!(shares(0).is_empty());
         assert_eq!(shares(5), [0.0, 1.0]);
         let many = shares(1_000_000);
-        assert!(many.windows(2).all(|pair| pair[0] < pair[1]) && many.contains(&0.5) && many.contains(&0.9999));
+        assert!(
+            many.windows(2).all(|pair| pair[0] < pair[1])
+                && many.contains(&0.5)
+                && many.contains(&0.9999)
+        );
         assert!(!many.iter().any(|share| *share > 0.999_991 && *share < 1.0), "{many:?}");
         assert_eq!((beyond(1_000, 0.99), beyond(10_000, 0.999), beyond(5, 1.0)), (10, 10, 0));
     }

@@ -8,7 +8,8 @@ use model::rows::SampleRow;
 use model::{Op, Record, StageKind};
 
 fn record() -> Record {
-    let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w, \\\"x\\\"\"\n[sweep]\ndepth = [1, 8]\n", 2);
+    let mut recorded =
+        Recorded::with_hosts("[[workload]]\nname = \"w, \\\"x\\\"\"\n[sweep]\ndepth = [1, 8]\n", 2);
     let stage = recorded.stage(StageKind::Measure);
     for second in 0..5 {
         recorded.host_interval(stage, 0, second, &[(Op::Read, &[100_000; 200])]);
@@ -61,7 +62,10 @@ fn results_are_those_of_the_record() {
     let rows = tables.rows(Table::Results);
     let expected = analysis::results(&record);
     assert_eq!(rows.len(), expected.len());
-    assert_eq!((&rows[0][at("requests")], &rows[0][at("sweep_depth")]), (&Cell::Integer(1_500), &Cell::Integer(1)));
+    assert_eq!(
+        (&rows[0][at("requests")], &rows[0][at("sweep_depth")]),
+        (&Cell::Integer(1_500), &Cell::Integer(1))
+    );
     assert_eq!(rows[0][at("rate_per_s")], Cell::Real(expected[0].iops()));
     assert_eq!(rows[0][at("latency_p99_ns")], Cell::from(expected[0].latency.quantile_ns(0.99)));
 }
@@ -69,16 +73,23 @@ fn results_are_those_of_the_record() {
 #[test]
 fn the_values_of_an_axis_have_its_type() {
     let column = |axis: &str, values: &[&str]| {
-        let text = format!("[[workload]]\nname = \"w\"\n[sweep]\n{axis} = [{}]\n", values.join(", "));
+        let text =
+            format!("[[workload]]\nname = \"w\"\n[sweep]\n{axis} = [{}]\n", values.join(", "));
         let mut recorded = Recorded::new(&text);
         for number in 0..values.len() as u32 {
-            recorded.interval(recorded.stage(StageKind::Measure) + number, 0, &[(Op::Read, &[100_000; 20])]);
+            recorded.interval(
+                recorded.stage(StageKind::Measure) + number,
+                0,
+                &[(Op::Read, &[100_000; 20])],
+            );
         }
         let record = recorded.record();
         let tables = Tables::new(&record);
         let columns = tables.columns(Table::Results);
-        let at = columns.iter().position(|column| column.name.starts_with("sweep_")).expect("a column");
-        let cells: Vec<Cell> = tables.rows(Table::Results).into_iter().map(|row| row[at].clone()).collect();
+        let at =
+            columns.iter().position(|column| column.name.starts_with("sweep_")).expect("a column");
+        let cells: Vec<Cell> =
+            tables.rows(Table::Results).into_iter().map(|row| row[at].clone()).collect();
         (columns[at].name.clone(), cells)
     };
     let integers = |values: &[u64]| values.iter().copied().map(Cell::Integer).collect::<Vec<_>>();
@@ -102,7 +113,12 @@ fn a_row_of_a_series_has_the_interval_s_own_figures() {
     let tables = Tables::new(&record);
     let mut latency = model::Histogram::new();
     (0..10).for_each(|_| latency.record(1_000));
-    let stage = record.plan.stages.iter().position(|stage| stage.kind == StageKind::Measure).expect("a stage") as u32;
+    let stage = record
+        .plan
+        .stages
+        .iter()
+        .position(|stage| stage.kind == StageKind::Measure)
+        .expect("a stage") as u32;
     let row = |latency| SampleRow {
         stage,
         host: 1,
@@ -119,10 +135,18 @@ fn a_row_of_a_series_has_the_interval_s_own_figures() {
     };
     let cells = tables.series(&row(latency.encode())).expect("whole");
     let columns = tables.columns(Table::Series);
-    let at = |name: &str| &cells[columns.iter().position(|column| column.name == name).expect("a column")];
+    let at = |name: &str| {
+        &cells[columns.iter().position(|column| column.name == name).expect("a column")]
+    };
     assert_eq!(cells.len(), columns.len());
-    assert_eq!((at("rate_per_s"), at("latency_max_ns")), (&Cell::Real(20.0), &Cell::Integer(1_000)));
-    assert_eq!((at("workload"), at("stage_kind")), (&Cell::from("w, \"x\""), &Cell::from("measure")));
+    assert_eq!(
+        (at("rate_per_s"), at("latency_max_ns")),
+        (&Cell::Real(20.0), &Cell::Integer(1_000))
+    );
+    assert_eq!(
+        (at("workload"), at("stage_kind")),
+        (&Cell::from("w, \"x\""), &Cell::from("measure"))
+    );
     assert!(tables.series(&row(EncodedHistogram(vec![255; 3]))).is_err());
 }
 
@@ -178,24 +202,32 @@ fn parquet_reads_back_as_it_was_written() {
     for table in [Table::Results, Table::Quantiles, Table::Events, Table::Counters] {
         let file = std::fs::File::create(&folder).expect("room");
         written(&tables, table, super::Parquet::new(file));
-        let read = SerializedFileReader::new(std::fs::File::open(&folder).expect("a file")).expect("Parquet");
+        let read = SerializedFileReader::new(std::fs::File::open(&folder).expect("a file"))
+            .expect("Parquet");
         let (columns, rows) = (tables.columns(table), tables.rows(table));
         let mut count = 0;
         for (row, cells) in read.get_row_iter(None).expect("rows").zip(&rows) {
             count += 1;
-            for (((name, field), column), cell) in row.expect("a row").get_column_iter().zip(&columns).zip(cells) {
+            for (((name, field), column), cell) in
+                row.expect("a row").get_column_iter().zip(&columns).zip(cells)
+            {
                 assert_eq!(name, &column.name);
                 let back = match field {
                     Field::Null => Cell::Nothing,
                     Field::Str(text) => Cell::Text(text.clone()),
-                    Field::Long(value) => Cell::Integer(u64::try_from(*value).expect("not negative")),
+                    Field::Long(value) => {
+                        Cell::Integer(u64::try_from(*value).expect("not negative"))
+                    }
                     Field::Double(value) => Cell::Real(*value),
                     other => panic!("{name} is {other:?}"),
                 };
                 assert_eq!(&back, cell, "{name}");
             }
         }
-        assert_eq!((count, read.metadata().file_metadata().num_rows()), (rows.len(), rows.len() as i64));
+        assert_eq!(
+            (count, read.metadata().file_metadata().num_rows()),
+            (rows.len(), rows.len() as i64)
+        );
     }
     let mut twice = super::Parquet::new(Vec::new());
     twice.begin(Table::Results, &tables.columns(Table::Results)).expect("the first");

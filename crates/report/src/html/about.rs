@@ -7,7 +7,9 @@ use model::{Record, StageKind};
 
 /// All of it.
 pub fn sections(record: &Record) -> Markup {
-    [testbed(record), planned(record), issued(record), notes(record), method(record)].into_iter().collect()
+    [testbed(record), planned(record), issued(record), notes(record), method(record)]
+        .into_iter()
+        .collect()
 }
 
 fn list(entries: Vec<(String, Markup)>) -> Markup {
@@ -23,14 +25,21 @@ fn testbed(record: &Record) -> Markup {
             ("Processor".to_owned(), processor(facts)),
             (
                 "Memory".to_owned(),
-                Markup::from(format!("{}, {} available before the run", facts.memory, facts.memory_available)),
+                Markup::from(format!(
+                    "{}, {} available before the run",
+                    facts.memory, facts.memory_available
+                )),
             ),
             ("System".to_owned(), system(facts)),
         ];
         for target in &host.targets {
             let size: u64 = target.files.iter().map(|file| file.size.0).sum();
-            let medium =
-                facts.targets.iter().find(|facts| facts.path == target.path).map(plan::medium).unwrap_or_default();
+            let medium = facts
+                .targets
+                .iter()
+                .find(|facts| facts.path == target.path)
+                .map(plan::medium)
+                .unwrap_or_default();
             let files = words::counted(target.files.len() as u64, "file");
             let medium = if medium.is_empty() { medium } else { format!("; {medium}") };
             let text = format!("{}: {files}, {} in all{medium}", target.path, model::Bytes(size));
@@ -43,7 +52,11 @@ fn testbed(record: &Record) -> Markup {
 
 fn processor(facts: &model::testbed::HostFacts) -> Markup {
     let cpus = words::counted(u64::from(facts.logical_cpus), "logical CPU");
-    if facts.cpu_model.is_empty() { Markup::from(cpus) } else { Markup::from(format!("{}, {cpus}", facts.cpu_model)) }
+    if facts.cpu_model.is_empty() {
+        Markup::from(cpus)
+    } else {
+        Markup::from(format!("{}, {cpus}", facts.cpu_model))
+    }
 }
 
 fn system(facts: &model::testbed::HostFacts) -> Markup {
@@ -60,9 +73,17 @@ fn planned(record: &Record) -> Markup {
 }
 
 fn issued(record: &Record) -> Markup {
-    let head = [("Stage", ""), ("Op", ""), ("Requests", "number"), ("Bytes", "number"), ("Failed", "number")];
-    let head: Markup =
-        head.iter().map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word)).collect();
+    let head = [
+        ("Stage", ""),
+        ("Op", ""),
+        ("Requests", "number"),
+        ("Bytes", "number"),
+        ("Failed", "number"),
+    ];
+    let head: Markup = head
+        .iter()
+        .map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word))
+        .collect();
     let row = |total: &analysis::Issued| {
         let kind: StageKind = total.stage;
         let cells = [
@@ -77,20 +98,30 @@ fn issued(record: &Record) -> Markup {
     let body: Markup = analysis::issued(record).iter().map(row).collect();
     let caption = plain(
         "caption",
-        "Everything that was sent to the targets, with what came back after a stage's time was over. The kernel's own counters must agree.",
+        "Everything that was sent to the targets, with what came back after a stage's time was \
+         over. The kernel's own counters must agree.",
     );
-    let table =
-        element("table", &[("class", "narrow")], [caption, plain("thead", plain("tr", head)), plain("tbody", body)]);
+    let table = element(
+        "table",
+        &[("class", "narrow")],
+        [caption, plain("thead", plain("tr", head)), plain("tbody", body)],
+    );
     plain("section", [plain("h2", "Sent"), classed("div", "scroll", table)])
 }
 
 fn notes(record: &Record) -> Markup {
     let plan = record.plan.notes.iter().map(|note| (note.kind, &note.detail));
     let run = record.notes.iter().map(|note| (note.kind, &note.detail));
-    let mut items: Vec<Markup> =
-        plan.chain(run).map(|(kind, detail)| plain("li", format!("{}: {detail}", words::note(kind)))).collect();
+    let mut items: Vec<Markup> = plan
+        .chain(run)
+        .map(|(kind, detail)| plain("li", format!("{}: {detail}", words::note(kind))))
+        .collect();
     let uncounted = crate::uncounted::remarks(record);
-    items.extend(uncounted.into_iter().map(|remark| plain("li", format!("counters of the kernel: {remark}"))));
+    items.extend(
+        uncounted
+            .into_iter()
+            .map(|remark| plain("li", format!("counters of the kernel: {remark}"))),
+    );
     if items.is_empty() {
         return Markup::new();
     }
@@ -100,19 +131,24 @@ fn notes(record: &Record) -> Markup {
 fn method(record: &Record) -> Markup {
     let plan = &record.plan;
     let how = format!(
-        "Every latency was recorded, in histograms that are at most 0.4 % from the truth and merge exactly; no quantile was averaged. \
-         Rates and latencies are those of requests that completed while the load was on, in intervals of {}. \
-         {} docs/METHOD.md has every definition.",
+        "Every latency was recorded, in histograms that are at most 0.4 % from the truth and \
+         merge exactly; no quantile was averaged. Rates and latencies are those of requests that \
+         completed while the load was on, in intervals of {}. {} docs/METHOD.md has every \
+         definition.",
         plan.interval,
         match reproduce::is_bypassed(plan) {
             Bypassed::Always => "The page cache was bypassed (direct I/O).",
             Bypassed::Sometimes =>
-                "In some scenarios the page cache was bypassed (direct I/O), in the others requests went through it.",
+                "In some scenarios the page cache was bypassed (direct I/O), in the others \
+                 requests went through it.",
             Bypassed::Never => "Requests went through the page cache.",
         }
     );
     let again = list(vec![
-        ("Suite".to_owned(), Markup::from(format!("{}, seed {}, scale {}", plan.suite, plan.seed, plan.scale))),
+        (
+            "Suite".to_owned(),
+            Markup::from(format!("{}, seed {}, scale {}", plan.suite, plan.seed, plan.scale)),
+        ),
         ("Run".to_owned(), Markup::from(&plan.run_id)),
         ("Made by".to_owned(), Markup::from(format!("Plimsoll {}", record.version))),
         ("Run again".to_owned(), plain("code", reproduce::command(plan))),

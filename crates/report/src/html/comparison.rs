@@ -1,4 +1,5 @@
-//! Several runs side by side: which they are, what each carried, and every doubt beside the figure that it touches.
+//! Several runs side by side: which they are, what each carried, and every doubt beside the figure
+//! that it touches.
 
 use super::hosts;
 use super::markup::{Markup, classed, element, plain};
@@ -12,11 +13,16 @@ use analysis::{Ops, ResultRow};
 use model::{Cluster, Record};
 use std::collections::BTreeMap;
 
-/// What makes a line of one run the same as a line of another: scenario, workload with its sweep, operation.
+/// What makes a line of one run the same as a line of another: scenario, workload with its sweep,
+/// operation.
 type Key = (String, String, Ops);
 
 /// The head of a page of several runs.
-pub fn sections(records: &[&Record], results: &[Vec<ResultRow>], testbed: Option<&Cluster>) -> Markup {
+pub fn sections(
+    records: &[&Record],
+    results: &[Vec<ResultRow>],
+    testbed: Option<&Cluster>,
+) -> Markup {
     let head = plain("header", plain("h1", format!("{} runs side by side", records.len())));
     let runs = plain("section", [plain("h2", "Runs"), classed("div", "scroll", which(records))]);
     [head, runs, figures(records, results, testbed)].into()
@@ -46,20 +52,28 @@ fn figures(records: &[&Record], results: &[Vec<ResultRow>], testbed: Option<&Clu
     head.push(element("th", &[("scope", "col")], "Op"));
     for number in 1..=records.len() {
         for figure in ["IOPS", "MiB/s", "p99"] {
-            head.push(element("th", &[("scope", "col"), ("class", "number")], format!("Run {number} {figure}")));
+            head.push(element(
+                "th",
+                &[("scope", "col"), ("class", "number")],
+                format!("Run {number} {figure}"),
+            ));
         }
     }
     let mut marks = Marks::default();
     let mut body = Markup::new();
     for key in &lines {
-        let mut cells = [element("th", &[("scope", "row")], &key.1), plain("td", key.2.name())].into();
+        let mut cells =
+            [element("th", &[("scope", "row")], &key.1), plain("td", key.2.name())].into();
         for run in &runs {
             push_run(&mut cells, run.get(key), &mut marks);
         }
         body.push(plain("tr", cells));
     }
     let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]);
-    plain("section", [plain("h2", "Side by side"), classed("div", "scroll", table), doubts(&marks, &evidence)])
+    plain(
+        "section",
+        [plain("h2", "Side by side"), classed("div", "scroll", table), doubts(&marks, &evidence)],
+    )
 }
 
 /// The lines of the table, in the order in which the runs first have them, each run's figures by
@@ -94,7 +108,9 @@ fn push_run(cells: &mut Markup, row: Option<&ResultRow>, marks: &mut Marks) {
         cells.push((0..3).map(|_| classed("td", "number", "–")).collect::<Markup>());
         return;
     };
-    let figure = |text: String, notes: &[usize]| classed("td", "number", [Markup::from(text), references(notes)]);
+    let figure = |text: String, notes: &[usize]| {
+        classed("td", "number", [Markup::from(text), references(notes)])
+    };
     cells.push(figure(words::iops(row.iops()), &marks.of(row, Touches::Rate)));
     cells.push(figure(words::mib_per_s(row.bytes_per_s()), &[]));
     cells.push(figure(words::latency(row.latency.quantile_ns(0.99)), &marks.of(row, Touches::P99)));
@@ -107,12 +123,15 @@ mod tests {
     use model::{Op, StageKind};
 
     fn run(workloads: &[&str]) -> Recorded {
-        let suite: String = workloads.iter().map(|name| format!("[[workload]]\nname = \"{name}\"\n")).collect();
+        let suite: String =
+            workloads.iter().map(|name| format!("[[workload]]\nname = \"{name}\"\n")).collect();
         let mut recorded = Recorded::new(&format!("[stages]\nprecondition = \"1s\"\n{suite}"));
         for number in 0..recorded.record().plan.stages.len() as u32 {
             if recorded.record().plan.stages[number as usize].kind == StageKind::Measure {
                 // Long enough for intervals of confidence.
-                (0..40).for_each(|second| recorded.interval(number, second, &[(Op::Read, &[100_000; 1_000])]));
+                (0..40).for_each(|second| {
+                    recorded.interval(number, second, &[(Op::Read, &[100_000; 1_000])])
+                });
             }
         }
         recorded
@@ -152,7 +171,10 @@ mod tests {
         let (lines, runs, _) = lines(&[&one, &other], &results(&[&one, &other]), None);
         let names: Vec<&str> = lines.iter().map(|line| line.1.as_str()).collect();
         assert_eq!(names, ["a", "b", "c"]);
-        assert_eq!((runs[0].contains_key(&lines[2]), runs[1].contains_key(&lines[1])), (false, true));
+        assert_eq!(
+            (runs[0].contains_key(&lines[2]), runs[1].contains_key(&lines[1])),
+            (false, true)
+        );
         assert_eq!(page(&[&one, &other]).matches("–</td>").count(), 6);
     }
 }

@@ -10,7 +10,8 @@ pub fn section(comparison: &Comparison, records: &[&Record]) -> Markup {
     if comparison.others.is_empty() {
         return Markup::new();
     }
-    // Scenarios with nothing in common are parts of one run, and nobody asked to hold them against each other.
+    // Scenarios with nothing in common are parts of one run, and nobody asked to hold them against
+    // each other.
     if records.len() == 1 && comparison.others.iter().all(|other| other.points.is_empty()) {
         return Markup::new();
     }
@@ -25,8 +26,12 @@ pub fn section(comparison: &Comparison, records: &[&Record]) -> Markup {
 fn against(other: &Against, records: &[&Record]) -> Markup {
     let mut content = plain("h3", words::title(other, records));
     let whole = other.unlike.iter().map(|unlike| words::said(unlike, "the run"));
-    let missing = [words::only(&other.only_base, "the base has"), words::only(&other.only_other, "this one has")];
-    let items: Markup = whole.chain(missing.into_iter().flatten()).map(|sentence| plain("li", sentence)).collect();
+    let missing = [
+        words::only(&other.only_base, "the base has"),
+        words::only(&other.only_other, "this one has"),
+    ];
+    let items: Markup =
+        whole.chain(missing.into_iter().flatten()).map(|sentence| plain("li", sentence)).collect();
     if items != Markup::new() {
         content.push(plain("ul", items));
     }
@@ -42,7 +47,8 @@ fn block(point: &ComparedPoint) -> Markup {
     if !point.differences.is_empty() {
         content.push(classed("div", "scroll", table(point)));
     }
-    let remarks: Markup = words::remarks(point).iter().map(|sentence| plain("li", sentence)).collect();
+    let remarks: Markup =
+        words::remarks(point).iter().map(|sentence| plain("li", sentence)).collect();
     if remarks != Markup::new() {
         content.push(plain("ul", remarks));
     }
@@ -59,12 +65,18 @@ fn table(point: &ComparedPoint) -> Markup {
         ("Base", "number"),
         ("Other", "number"),
     ];
-    let head: Markup =
-        head.iter().map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word)).collect();
+    let head: Markup = head
+        .iter()
+        .map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word))
+        .collect();
     let row = |found: &analysis::compare::Difference| {
         let number = |text: String| classed("td", "number", text);
         let cells = [
-            element("th", &[("scope", "row"), ("class", "wraps")], words::metric_of(point, found.metric)),
+            element(
+                "th",
+                &[("scope", "row"), ("class", "wraps")],
+                words::metric_of(point, found.metric),
+            ),
             classed("td", "wraps", words::verdict(found)),
             number(words::percent(found.percent)),
             number(words::interval(found.interval)),

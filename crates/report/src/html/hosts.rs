@@ -1,4 +1,5 @@
-//! What each host carried, beside the others: where there are several hosts and few enough points for a picture.
+//! What each host carried, beside the others: where there are several hosts and few enough points
+//! for a picture.
 
 use super::markup::{Markup, classed, plain};
 use super::row::{name, style_of};
@@ -42,6 +43,7 @@ fn chart(record: &Record, rows: &[ResultRow]) -> Markup {
         }
     }
     let legend = counted().map(|row| (style_of(row), row.ops.name().to_owned())).collect();
-    let title = format!("{}: requests per second of each host", rows.first().map(name).unwrap_or_default());
+    let title =
+        format!("{}: requests per second of each host", rows.first().map(name).unwrap_or_default());
     Bars { title, words: words::iops, legend, bars }.render()
 }

@@ -1,4 +1,5 @@
-//! How often each latency came up over time: what quantiles leave out, such as two levels beside each other.
+//! How often each latency came up over time: what quantiles leave out, such as two levels beside
+//! each other.
 
 use crate::chart::{Bands, Cell, Heat, Scale};
 use crate::moment::{latency_words, time_words};
@@ -8,7 +9,8 @@ use model::Histogram;
 /// Wider than a line's places: a column of a map has a dozen cells, and the page must stay small.
 const MOST_COLUMNS: usize = 60;
 
-/// The map of an operation's latencies; nothing where nothing was completed, or the course has one place only: the distribution has that.
+/// The map of an operation's latencies; nothing where nothing was completed, or the course has one
+/// place only: the distribution has that.
 pub fn map(ops: Ops, points: &[SeriesPoint], is_mix: bool, bands: Bands) -> Option<Heat> {
     if points.len() < 2 {
         return None;
@@ -19,7 +21,11 @@ pub fn map(ops: Ops, points: &[SeriesPoint], is_mix: bool, bands: Bands) -> Opti
     let most = cells.iter().map(|cell| cell.y.1).fold(0.0, f64::max);
     let end_s = points.last().map_or(0.0, |last| last.start_s + last.length_s);
     Some(Heat {
-        title: if is_mix { format!("Latency, how often, {}", ops.name()) } else { "Latency, how often".to_owned() },
+        title: if is_mix {
+            format!("Latency, how often, {}", ops.name())
+        } else {
+            "Latency, how often".to_owned()
+        },
         description: format!(
             "How often each latency from {} to {} came up over time",
             latency_words(least),
@@ -41,7 +47,11 @@ fn column(stretch: &[SeriesPoint], bands: Bands) -> Vec<Cell> {
     stretch.iter().for_each(|point| all.merge(&point.latency));
     let cell = |(band, count): (usize, u64)| {
         let (low, high) = bands.bounds(band);
-        Cell { x, y: ((low as f64).max(1.0), high as f64), share: count as f64 / all.count().max(1) as f64 }
+        Cell {
+            x,
+            y: ((low as f64).max(1.0), high as f64),
+            share: count as f64 / all.count().max(1) as f64,
+        }
     };
     bands.count(&all).into_iter().map(cell).collect()
 }
@@ -59,13 +69,15 @@ mod tests {
 
     #[test]
     fn two_levels_beside_each_other_are_two_rows_with_their_shares() {
-        let points: Vec<SeriesPoint> =
-            (0..10).map(|at| point(f64::from(at), &[100_000, 100_000, 100_000, 9_000_000])).collect();
+        let points: Vec<SeriesPoint> = (0..10)
+            .map(|at| point(f64::from(at), &[100_000, 100_000, 100_000, 9_000_000]))
+            .collect();
         let map = map(Ops::One(Op::Read), &points, false, Bands::FINE).expect("a map");
         assert_eq!(map.cells.len(), 20);
         let slow: Vec<&Cell> = map.cells.iter().filter(|cell| cell.y.1 > 1e6).collect();
         assert!(
-            slow.len() == 10 && slow.iter().all(|cell| (cell.share - 0.25).abs() < 1e-9 && cell.y.0 <= 9e6),
+            slow.len() == 10
+                && slow.iter().all(|cell| (cell.share - 0.25).abs() < 1e-9 && cell.y.0 <= 9e6),
             "{slow:?}"
         );
         assert_eq!(slow[9].x, (9.0, 10.0));
@@ -73,8 +85,9 @@ mod tests {
 
     #[test]
     fn a_long_course_is_few_columns_that_miss_nothing() {
-        let points: Vec<SeriesPoint> =
-            (0..240).map(|at| point(f64::from(at), &[50_000 + u64::from(at == 117) * 80_000_000])).collect();
+        let points: Vec<SeriesPoint> = (0..240)
+            .map(|at| point(f64::from(at), &[50_000 + u64::from(at == 117) * 80_000_000]))
+            .collect();
         let map = map(Ops::One(Op::Write), &points, true, Bands::FINE).expect("a map");
         let slow: Vec<&Cell> = map.cells.iter().filter(|cell| cell.y.1 > 1e7).collect();
         assert!(
@@ -91,6 +104,9 @@ mod tests {
             map(Ops::One(Op::Read), &[], false, Bands::FINE).is_none()
                 && map(Ops::One(Op::Read), &[point(0.0, &[1])], false, Bands::FINE).is_none()
         );
-        assert!(map(Ops::One(Op::Read), &[point(0.0, &[]), point(1.0, &[])], false, Bands::FINE).is_none());
+        assert!(
+            map(Ops::One(Op::Read), &[point(0.0, &[]), point(1.0, &[])], false, Bands::FINE)
+                .is_none()
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Markup that cannot be broken from inside: text is escaped on its way in, and there is no other way in.
+//! Markup that cannot be broken from inside: text is escaped on its way in, and there is no other
+//! way in.
 
 use model::printable;
 
@@ -22,7 +23,8 @@ impl Markup {
         self.0
     }
 
-    /// A text of ours that is markup already: a style sheet or a script, without anything of the run in it.
+    /// A text of ours that is markup already: a style sheet or a script, without anything of the
+    /// run in it.
     pub fn of_ours(text: &'static str) -> Markup {
         Markup(text.to_owned())
     }
@@ -59,7 +61,11 @@ impl<const N: usize> From<[Markup; N]> for Markup {
 }
 
 /// `<name attributes>content</name>`.
-pub fn element(name: &'static str, attributes: &[(&'static str, &str)], content: impl Into<Markup>) -> Markup {
+pub fn element(
+    name: &'static str,
+    attributes: &[(&'static str, &str)],
+    content: impl Into<Markup>,
+) -> Markup {
     let mut text = format!("<{name}");
     for (key, value) in attributes {
         text.push_str(&format!(" {key}=\"{}\"", escape(value)));
@@ -77,7 +83,8 @@ pub fn classed(name: &'static str, class: &str, content: impl Into<Markup>) -> M
     element(name, &[("class", class)], content)
 }
 
-/// Control characters have no business in a page; the rest is written so that it is text and nothing else.
+/// Control characters have no business in a page; the rest is written so that it is text and
+/// nothing else.
 fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {

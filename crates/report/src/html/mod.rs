@@ -1,4 +1,5 @@
-//! The report as one page that needs nothing else: it opens offline, in light and dark, prints, and can be mailed.
+//! The report as one page that needs nothing else: it opens offline, in light and dark, prints, and
+//! can be mailed.
 //!
 //! A pure function of the records. All text of a run goes through [`markup`], which escapes it.
 
@@ -45,7 +46,8 @@ pub struct Against<'a> {
     pub published: Option<(&'a Published, Option<&'a Cluster>)>,
 }
 
-/// The page of one or more runs, with what they reached of the ceiling of the testbed that they ran on.
+/// The page of one or more runs, with what they reached of the ceiling of the testbed that they ran
+/// on.
 pub fn render_on(records: &[&Record], testbed: Option<&Cluster>) -> String {
     render_against(records, Against { testbed, published: None })
 }
@@ -65,15 +67,23 @@ pub(crate) fn content(records: &[&Record], against: Against<'_>) -> (String, Mar
     };
     let mut body = Markup::new();
     // Once for all that is said of them: of a day, they take longer than all else on the page.
-    let results: Vec<Vec<ResultRow>> = records.iter().map(|record| analysis::results(record)).collect();
-    let mut differences = differences::section(&analysis::compare::compare_results(records, &results), records);
+    let results: Vec<Vec<ResultRow>> =
+        records.iter().map(|record| analysis::results(record)).collect();
+    let mut differences =
+        differences::section(&analysis::compare::compare_results(records, &results), records);
     if records.len() > 1 {
         body.push(comparison::sections(records, &results, testbed));
-        // Of one run, its own scenarios are compared: it says first what it is, and what came of them.
+        // Of one run, its own scenarios are compared: it says first what it is, and what came of
+        // them.
         body.push(std::mem::take(&mut differences));
     }
     for (number, (record, rows)) in records.iter().zip(results).enumerate() {
-        body.push(run((record, rows), against, (number, records.len()), std::mem::take(&mut differences)));
+        body.push(run(
+            (record, rows),
+            against,
+            (number, records.len()),
+            std::mem::take(&mut differences),
+        ));
     }
     (title, body)
 }
@@ -83,7 +93,8 @@ pub(crate) fn content(records: &[&Record], against: Against<'_>) -> (String, Mar
 pub(crate) enum Dress {
     /// In the page: it needs nothing else.
     Inside,
-    /// At the server that the page comes from, so that its policy can forbid everything inside pages.
+    /// At the server that the page comes from, so that its policy can forbid everything inside
+    /// pages.
     Served,
 }
 
@@ -102,7 +113,11 @@ pub(crate) fn dressed(title: String, body: Markup, dress: Dress) -> String {
         Dress::Served => (
             [
                 element("link", &[("rel", "stylesheet"), ("href", "/style.css")], ""),
-                element("link", &[("rel", "icon"), ("type", "image/svg+xml"), ("href", "/icon.svg")], ""),
+                element(
+                    "link",
+                    &[("rel", "icon"), ("type", "image/svg+xml"), ("href", "/icon.svg")],
+                    "",
+                ),
             ]
             .into(),
             element("script", &[("src", "/script.js")], ""),
@@ -110,14 +125,25 @@ pub(crate) fn dressed(title: String, body: Markup, dress: Dress) -> String {
     };
     let head = [
         element("meta", &[("charset", "utf-8")], ""),
-        element("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")], ""),
+        element(
+            "meta",
+            &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")],
+            "",
+        ),
         element("meta", &[("name", "color-scheme"), ("content", "light dark")], ""),
         plain("title", title),
         style,
     ];
-    let page = element("html", &[("lang", "en")], [plain("head", head), plain("body", [plain("main", body), script])]);
+    let page = element(
+        "html",
+        &[("lang", "en")],
+        [plain("head", head), plain("body", [plain("main", body), script])],
+    );
     // The empty elements of a head have no end tag in HTML.
-    format!("<!doctype html>\n{}\n", page.into_string().replace("</meta>", "\n").replace("</link>", "\n"))
+    format!(
+        "<!doctype html>\n{}\n",
+        page.into_string().replace("</meta>", "\n").replace("</link>", "\n")
+    )
 }
 
 /// The results of a run with all doubts, and what they reached of the testbed's ceiling.
@@ -131,7 +157,9 @@ pub(crate) fn judge(
     mut rows: Vec<ResultRow>,
     testbed: Option<&Cluster>,
 ) -> (Vec<ResultRow>, Vec<Reached>) {
-    let reached = testbed.map(|cluster| analysis::ceiling::against(cluster, record, &rows)).unwrap_or_default();
+    let reached = testbed
+        .map(|cluster| analysis::ceiling::against(cluster, record, &rows))
+        .unwrap_or_default();
     analysis::ceiling::doubt(&reached, &mut rows);
     let limits = attribution(record, &rows);
     analysis::attribution::doubt(record, &limits, &mut rows);
@@ -145,7 +173,8 @@ fn run(
     (number, of): (usize, usize),
     differences: Markup,
 ) -> Markup {
-    let beneath = if against.testbed.is_none() { simulated(std::iter::once(&record.plan)) } else { None };
+    let beneath =
+        if against.testbed.is_none() { simulated(std::iter::once(&record.plan)) } else { None };
     let against = Against { testbed: against.testbed.or(beneath.as_ref()), ..against };
     let testbed = against.testbed;
     let (rows, reached) = judge(record, rows, testbed);
@@ -191,7 +220,8 @@ fn published(record: &Record, rows: &[ResultRow], against: Against<'_>) -> Marku
 fn header(record: &Record, evidence: &Evidence, number: usize, of: usize) -> Markup {
     let plan = &record.plan;
     let (badge, state) = trust::badge(record, evidence);
-    let name = if of > 1 { format!("Run {}: {}", number + 1, plan.suite) } else { plan.suite.clone() };
+    let name =
+        if of > 1 { format!("Run {}: {}", number + 1, plan.suite) } else { plan.suite.clone() };
     let mut content = plain("h1", name);
     if !plan.description.is_empty() {
         content.push(classed("p", "lead", &plan.description));
@@ -213,7 +243,8 @@ fn header(record: &Record, evidence: &Evidence, number: usize, of: usize) -> Mar
     plain("header", content)
 }
 
-/// `8 min in all`, to a second; of a simulated run it is the time that it took here, which is no time of the system that it shows.
+/// `8 min in all`, to a second; of a simulated run it is the time that it took here, which is no
+/// time of the system that it shows.
 fn took(ns: u64, is_simulated: bool) -> String {
     let time = match ns / 1_000_000_000 {
         0 => "less than 1 s".to_owned(),

@@ -1,13 +1,15 @@
-//! The command that makes a run like a recorded one, safe to paste into a shell whatever the run's names are.
+//! The command that makes a run like a recorded one, safe to paste into a shell whatever the run's
+//! names are.
 
 use super::typed;
 use model::Plan;
 use model::plan::PlannedTarget;
 
-/// The command: as it was typed, or where the record does not have that, as far as the plan tells it.
+/// The command: as it was typed, or where the record does not have that, as far as the plan tells
+/// it.
 ///
-/// `--destroy-data` is never in it: a report must not be the reason that a device is overwritten. A device is named as a target,
-/// which `plimsoll run` refuses until somebody adds that word.
+/// `--destroy-data` is never in it: a report must not be the reason that a device is overwritten. A
+/// device is named as a target, which `plimsoll run` refuses until somebody adds that word.
 pub fn command(plan: &Plan) -> String {
     if let Some(line) = plan.origin.line() {
         return typed::words(plan, &line).join(" ");
@@ -18,7 +20,9 @@ pub fn command(plan: &Plan) -> String {
             words.push(quoted(&format!("--simulate={testbed}")));
             words.push(format!("--sim-hosts={}", plan.hosts.len()));
         }
-        None => words.extend(targets(plan).into_iter().map(|path| quoted(&format!("--target={path}")))),
+        None => {
+            words.extend(targets(plan).into_iter().map(|path| quoted(&format!("--target={path}"))))
+        }
     }
     if !plan.scale.is_full() {
         words.push(format!("--scale={}", plan.scale));
@@ -26,7 +30,8 @@ pub fn command(plan: &Plan) -> String {
     if plan.existing {
         words.push("--existing".to_owned());
     }
-    // It goes into every scenario, also into those that bypass the page cache: where there is one of these, it was not given.
+    // It goes into every scenario, also into those that bypass the page cache: where there is one
+    // of these, it was not given.
     if is_bypassed(plan) == Bypassed::Never {
         words.push("--buffered".to_owned());
     }
@@ -49,7 +54,8 @@ pub enum Bypassed {
     Never,
 }
 
-/// Whether the page cache was bypassed, by how each part of each host loads; [`Plan::direct`] is of the first scenario alone.
+/// Whether the page cache was bypassed, by how each part of each host loads; [`Plan::direct`] is of
+/// the first scenario alone.
 pub fn is_bypassed(plan: &Plan) -> Bypassed {
     let own = plan.hosts.iter().filter(|host| host.parts.is_empty()).map(|host| host.engine.direct);
     let parts = plan.hosts.iter().flat_map(|host| &host.parts).map(|part| part.engine.direct);
@@ -68,21 +74,24 @@ pub fn is_bypassed(plan: &Plan) -> Bypassed {
 pub fn remark(plan: &Plan) -> String {
     let mut text = match plan.origin.line() {
         Some(line) => typed::remark(plan, &line),
-        None => "A suite of your own is named by its file. What --set or --rw changed has to be given again; \
-                 the plan above has the values."
+        None => "A suite of your own is named by its file. What --set or --rw changed has to be \
+                 given again; the plan above has the values."
             .to_owned(),
     };
     if devices(plan) {
         text.push_str(
-            " This run overwrote a device. The command as it stands is refused; add --destroy-data with the device's \
-             path if all that is on it may be lost.",
+            " This run overwrote a device. The command as it stands is refused; add \
+             --destroy-data with the device's path if all that is on it may be lost.",
         );
     }
     text
 }
 
 fn devices(plan: &Plan) -> bool {
-    plan.hosts.iter().flat_map(|host| &host.targets).any(|target| target.kind == PlannedTarget::Device)
+    plan.hosts
+        .iter()
+        .flat_map(|host| &host.targets)
+        .any(|target| target.kind == PlannedTarget::Device)
 }
 
 /// The targets of all hosts, each once.
@@ -96,13 +105,14 @@ pub fn targets(plan: &Plan) -> Vec<&str> {
     paths
 }
 
-/// What `--simulate` was given, where the hosts were simulated, too: they have names of its own. Where scenarios are on the same testbed in
-/// several ways, their parameters are the suite's.
+/// What `--simulate` was given, where the hosts were simulated, too: they have names of its own.
+/// Where scenarios are on the same testbed in several ways, their parameters are the suite's.
 fn simulated(plan: &Plan) -> Option<&str> {
     if plan.hosts.iter().any(|host| !host.hostname.starts_with("sim-")) {
         return None;
     }
-    let testbeds: Option<Vec<&str>> = targets(plan).iter().map(|path| path.strip_prefix("sim:cluster=")).collect();
+    let testbeds: Option<Vec<&str>> =
+        targets(plan).iter().map(|path| path.strip_prefix("sim:cluster=")).collect();
     let testbeds = testbeds?;
     if let [one] = testbeds[..] {
         return Some(one);
@@ -113,7 +123,8 @@ fn simulated(plan: &Plan) -> Option<&str> {
     testbeds.iter().all(|other| other.get(..name(other)) == Some(common)).then_some(common)
 }
 
-/// A word that a POSIX shell takes as it is: bare if nothing in it is special, else in single quotes.
+/// A word that a POSIX shell takes as it is: bare if nothing in it is special, else in single
+/// quotes.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -142,8 +153,16 @@ mod tests {
     fn what_one_scenario_does_is_not_made_that_of_all() {
         let mut plan = plan();
         set_direct(&mut plan, false);
-        let buffered = Part { engine: plan.hosts[0].engine.clone(), targets: 0..1, trees: 0..0, stages: vec![0] };
-        let direct = Part { engine: EngineSettings { direct: true, ..buffered.engine.clone() }, ..buffered.clone() };
+        let buffered = Part {
+            engine: plan.hosts[0].engine.clone(),
+            targets: 0..1,
+            trees: 0..0,
+            stages: vec![0],
+        };
+        let direct = Part {
+            engine: EngineSettings { direct: true, ..buffered.engine.clone() },
+            ..buffered.clone()
+        };
         plan.hosts[0].parts = vec![buffered.clone(), direct];
         assert_eq!(is_bypassed(&plan), Bypassed::Sometimes);
         assert_eq!(command(&plan), "plimsoll run --target=/mnt/data --set=seed=1 test");
@@ -170,7 +189,10 @@ mod tests {
         plan.suite = "-x; $(reboot) 'y".to_owned();
         plan.hosts[0].targets[0].path = "/mnt/my data".to_owned();
         let told = command(&plan);
-        assert_eq!(told, r"plimsoll run '--target=/mnt/my data' --set=seed=1 -- '-x; $(reboot) '\''y'");
+        assert_eq!(
+            told,
+            r"plimsoll run '--target=/mnt/my data' --set=seed=1 -- '-x; $(reboot) '\''y'"
+        );
         assert_eq!(quoted(""), "''");
     }
 
@@ -187,11 +209,18 @@ mod tests {
     fn what_was_simulated_is_simulated_again_on_as_many_hosts() {
         let mut plan = plan();
         plan.hosts[0].targets[0].path = "sim:cluster=x,remote=5%".to_owned();
-        assert_eq!(command(&plan), "plimsoll run --target=sim:cluster=x,remote=5% --set=seed=1 test");
+        assert_eq!(
+            command(&plan),
+            "plimsoll run --target=sim:cluster=x,remote=5% --set=seed=1 test"
+        );
         plan.hosts[0].hostname = "sim-01".to_owned();
-        assert_eq!(command(&plan), "plimsoll run --simulate=x,remote=5% --sim-hosts=1 --set=seed=1 test");
+        assert_eq!(
+            command(&plan),
+            "plimsoll run --simulate=x,remote=5% --sim-hosts=1 --set=seed=1 test"
+        );
         let mut second = plan.hosts[0].clone();
-        (second.hostname, second.targets[0].path) = ("sim-02".to_owned(), "sim:cluster=x,path=smb".to_owned());
+        (second.hostname, second.targets[0].path) =
+            ("sim-02".to_owned(), "sim:cluster=x,path=smb".to_owned());
         plan.hosts.push(second);
         assert_eq!(command(&plan), "plimsoll run --simulate=x --sim-hosts=2 --set=seed=1 test");
         plan.hosts[1].targets[0].path = "sim:cluster=y".to_owned();

@@ -12,7 +12,12 @@ use analysis::{Ops, ResultRow};
 use model::{Op, Record};
 
 /// Table, doubts and overview, with the ceilings of what was reached where they are known.
-pub fn section(record: &Record, rows: &[ResultRow], reached: &[Reached], evidence: &Evidence) -> Markup {
+pub fn section(
+    record: &Record,
+    rows: &[ResultRow],
+    reached: &[Reached],
+    evidence: &Evidence,
+) -> Markup {
     if rows.is_empty() {
         return plain("section", [plain("h2", "Results"), plain("p", "Nothing was measured.")]);
     }
@@ -57,13 +62,16 @@ fn table(record: &Record, rows: &[ResultRow], marks: &mut Marks) -> Markup {
         ("Errors", "number"),
         ("CPU", "number"),
     ]);
-    let head = head.into_iter().map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], word));
+    let head = head
+        .into_iter()
+        .map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], word));
     let head = plain("thead", plain("tr", head.collect::<Markup>()));
     let body: Markup = rows.iter().map(|row| plain("tr", cells(row, swept, marks))).collect();
     let caption = plain(
         "caption",
         format!(
-            "Latencies are service times; at a fixed rate, response times. CPU: the load generator's own, 100 % is one core. {} {} {}",
+            "Latencies are service times; at a fixed rate, response times. CPU: the load \
+             generator's own, 100 % is one core. {} {} {}",
             words::sureness_legend(rows),
             words::wholes_legend(rows),
             means::sentences(record, rows).join(" ")
@@ -73,18 +81,25 @@ fn table(record: &Record, rows: &[ResultRow], marks: &mut Marks) -> Markup {
 }
 
 fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Markup {
-    let number = |text: String, notes: &[usize]| classed("td", "number", [Markup::from(text), references(notes)]);
+    let number = |text: String, notes: &[usize]| {
+        classed("td", "number", [Markup::from(text), references(notes)])
+    };
     let quantile = |share| words::latency(row.latency.quantile_ns(share));
     let mut cells = element("th", &[("scope", "row")], &row.workload);
     if swept {
         cells.push(classed("td", "wraps", words::sweep(&row.sweep, row.repetition)));
     }
-    let op = [classed("span", row.ops.one().map_or("swatch", swatch), ""), Markup::from(row.ops.name())];
+    let op =
+        [classed("span", row.ops.one().map_or("swatch", swatch), ""), Markup::from(row.ops.name())];
     cells.push(plain("td", op));
     cells.push(number(words::count(row.ios), &[]));
     cells.push(number(words::iops(row.iops()), &marks.of(row, Touches::Rate)));
-    cells.push(number(words::sureness(Some(row.iops()), row.sure.iops.map(|iops| iops.interval())), &[]));
-    let both = format!("{} ({})", words::bandwidth(row.bytes_per_s()), words::gb_per_s(row.bytes_per_s()));
+    cells.push(number(
+        words::sureness(Some(row.iops()), row.sure.iops.map(|iops| iops.interval())),
+        &[],
+    ));
+    let both =
+        format!("{} ({})", words::bandwidth(row.bytes_per_s()), words::gb_per_s(row.bytes_per_s()));
     cells.push(element("td", &[("class", "number"), ("title", &both)], words::mib_per_s_of(row)));
     cells.push(number(words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64)), &[]));
     cells.push(number(quantile(0.5), &[]));
@@ -112,7 +127,9 @@ pub fn doubts(marks: &Marks, evidence: &Evidence) -> Markup {
     let sentences = marks.sentences();
     if sentences.is_empty() {
         return match trust::sentences(evidence) {
-            none if none.is_empty() => classed("p", "sound", "No reason to doubt these figures was found."),
+            none if none.is_empty() => {
+                classed("p", "sound", "No reason to doubt these figures was found.")
+            }
             some => classed("p", "remark", some.join(" ")),
         };
     }
@@ -127,7 +144,10 @@ fn sweeps(rows: &[ResultRow]) -> Markup {
     if findings.is_empty() {
         return Markup::new();
     }
-    let items = findings.iter().map(|finding| plain("li", findings::sentence(finding, rows))).collect::<Markup>();
+    let items = findings
+        .iter()
+        .map(|finding| plain("li", findings::sentence(finding, rows)))
+        .collect::<Markup>();
     [plain("h3", "Sweeps"), plain("ul", items)].into()
 }
 
@@ -142,7 +162,10 @@ fn overview(rows: &[ResultRow], reached: &[Reached]) -> Markup {
                 Some((_, bar)) => bar.parts.push(part),
                 None => {
                     let ceiling = ceiling_of(reached, row).and_then(most);
-                    bars.push(((row.point, row.index), Bar { name: name(row), parts: vec![part], ceiling }));
+                    bars.push((
+                        (row.point, row.index),
+                        Bar { name: name(row), parts: vec![part], ceiling },
+                    ));
                 }
             }
         }
@@ -151,9 +174,15 @@ fn overview(rows: &[ResultRow], reached: &[Reached]) -> Markup {
     let here = |op: &Op| rows.iter().any(|row| row.is_addend() && row.ops == Ops::One(*op));
     let legend: Vec<(&'static str, String)> =
         Op::ALL.into_iter().filter(here).map(|op| (style(op), op.name().to_owned())).collect();
-    let chart = |title: &str, words, bars| Bars { title: title.to_owned(), words, legend: legend.clone(), bars };
+    let chart = |title: &str, words, bars| Bars {
+        title: title.to_owned(),
+        words,
+        legend: legend.clone(),
+        bars,
+    };
     let iops = chart("Requests per second", words::iops, bars(ResultRow::iops, most_iops));
-    let bandwidth = chart("Bandwidth", words::bandwidth, bars(ResultRow::bytes_per_s, most_bytes_per_s));
+    let bandwidth =
+        chart("Bandwidth", words::bandwidth, bars(ResultRow::bytes_per_s, most_bytes_per_s));
     classed("div", "charts", [iops.render(), bandwidth.render()])
 }
 
@@ -184,13 +213,17 @@ mod tests {
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
         let record = recorded.record();
-        let table = table(&record, &analysis::results(&record), &mut Marks::default()).into_string();
+        let table =
+            table(&record, &analysis::results(&record), &mut Marks::default()).into_string();
         let heads = table.split_once("</thead>").expect("a head").0.split("<th ").skip(1);
         let heads: Vec<&str> = heads.filter_map(|th| th.split(['<', '>']).nth(1)).collect();
         let labels: Vec<(usize, &str)> = include_str!("style.css")
             .lines()
             .filter_map(|line| {
-                let (place, rest) = line.split_once("table.results td:nth-last-child(")?.1.split_once(")::before")?;
+                let (place, rest) = line
+                    .split_once("table.results td:nth-last-child(")?
+                    .1
+                    .split_once(")::before")?;
                 Some((place.parse().ok()?, rest.split('"').nth(1)?))
             })
             .collect();
@@ -198,8 +231,9 @@ mod tests {
         assert_eq!(labels.len() + 3, heads.len(), "{heads:?}");
         for (place, label) in labels {
             let head = heads[heads.len() - place];
-            let is_same =
-                label == head || head == "±" && label.starts_with("± of ") || head == "IOPS" && label == "Rate";
+            let is_same = label == head
+                || head == "±" && label.starts_with("± of ")
+                || head == "IOPS" && label == "Rate";
             assert!(is_same, "{label} stands for {head}");
         }
     }

@@ -29,8 +29,8 @@ pub fn name(row: &ResultRow) -> String {
     }
 }
 
-/// An operation on files that reached less of the ceiling of its bytes than this is bound by something else, of which a testbed says nothing: its
-/// chart would tell how large files are.
+/// An operation on files that reached less of the ceiling of its bytes than this is bound by
+/// something else, of which a testbed says nothing: its chart would tell how large files are.
 const LEAST_OF_FILES: f64 = 0.1;
 
 /// What is known of the ceiling of a row's workload, reads and writes together, as far as it says
@@ -59,7 +59,9 @@ mod tests {
 
     #[test]
     fn a_ceiling_of_bytes_that_files_come_nowhere_near_is_in_no_chart() {
-        let suite = "[layout]\nkind = \"tree\"\n[tree]\nfiles = 64\nsize = \"4KiB\"\n[[workload]]\nname = \"names\"\nkind = \"metadata\"\noperations = [\"create\"]\n";
+        let suite = "[layout]\nkind = \"tree\"\n[tree]\nfiles = 64\nsize = \
+                     \"4KiB\"\n[[workload]]\nname = \"names\"\nkind = \"metadata\"\noperations = \
+                     [\"create\"]\n";
         let mut recorded = Recorded::new(suite);
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Create, &[1_000; 50])]);
@@ -67,7 +69,8 @@ mod tests {
         let rows = analysis::results(&record);
         let shown = |write: &str| {
             let text = format!(
-                "name = \"t\"\n[[nodes]]\n[[nodes.drives]]\nread_iops = 9\nread = \"1GB/s\"\nwrite = \"{write}\"\nwrite_iops = 9000\n"
+                "name = \"t\"\n[[nodes]]\n[[nodes.drives]]\nread_iops = 9\nread = \
+                 \"1GB/s\"\nwrite = \"{write}\"\nwrite_iops = 9000\n"
             );
             let cluster = Cluster::parse("t", &text, &[]).expect("a good testbed");
             let reached = analysis::ceiling::against(&cluster, &record, &rows);

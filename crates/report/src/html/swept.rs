@@ -1,5 +1,5 @@
-//! What a sweep looks like: an axis of at least four numbers as lines on a log2 axis with its knees and odd points marked and its peaks in
-//! a table; any other single axis as bars in groups.
+//! What a sweep looks like: an axis of at least four numbers as lines on a log2 axis with its knees
+//! and odd points marked and its peaks in a table; any other single axis as bars in groups.
 
 use super::markup::{Markup, classed, element, plain};
 use super::row::{ceiling_of, most_bytes_per_s, most_iops};
@@ -11,14 +11,22 @@ use analysis::{Covers, Finding, Measure, ResultRow};
 use model::{Bytes, Quantity, Setting};
 
 /// Colours and dashes, so that neighbours can be told without colour.
-const STYLES: [&str; 6] = ["line read", "line write", "line third", "line fourth", "line fifth", "line sixth"];
+const STYLES: [&str; 6] =
+    ["line read", "line write", "line third", "line fourth", "line fifth", "line sixth"];
 /// Their ceilings.
-const ROOFS: [&str; 6] =
-    ["line roof read", "line roof write", "line roof third", "line roof fourth", "line roof fifth", "line roof sixth"];
+const ROOFS: [&str; 6] = [
+    "line roof read",
+    "line roof write",
+    "line roof third",
+    "line roof fourth",
+    "line roof fifth",
+    "line roof sixth",
+];
 /// More bars than this are no picture any more.
 const MOST_BARS: usize = 48;
 
-/// The charts; nothing for a run without a sweep, or with one that no picture suits: the table has it.
+/// The charts; nothing for a run without a sweep, or with one that no picture suits: the table has
+/// it.
 pub fn charts(rows: &[ResultRow], reached: &[Reached]) -> Markup {
     let findings: Vec<Finding> = analysis::findings(rows);
     if !findings.is_empty() {
@@ -31,15 +39,18 @@ pub fn charts(rows: &[ResultRow], reached: &[Reached]) -> Markup {
 fn lines(rows: &[ResultRow], findings: &[Finding], reached: &[Reached]) -> Markup {
     let mut charts = Markup::new();
     // Wholes: beside the ceiling of a mix, its parts would look as if they missed it.
-    let mut left: Vec<&Finding> = findings.iter().filter(|found| found.covers >= Covers::Workload).collect();
+    let mut left: Vec<&Finding> =
+        findings.iter().filter(|found| found.covers >= Covers::Workload).collect();
     while let Some(first) = left.first().copied() {
-        // Large requests are told in bandwidth; beside millions of small ones they would lie on the axis.
+        // Large requests are told in bandwidth; beside millions of small ones they would lie on the
+        // axis.
         let is_alike = |found: &Finding| {
             let is_comparable = found.axis == first.axis && found.measure == first.measure;
             let is_one_kind = found.is_metadata == first.is_metadata;
             is_comparable && is_one_kind && is_large(rows, found) == is_large(rows, first)
         };
-        let (mut alike, rest): (Vec<&Finding>, Vec<&Finding>) = left.into_iter().partition(|found| is_alike(found));
+        let (mut alike, rest): (Vec<&Finding>, Vec<&Finding>) =
+            left.into_iter().partition(|found| is_alike(found));
         let later = alike.split_off(alike.len().min(STYLES.len()));
         if let Some(chart) = line_chart(rows, &alike, reached) {
             charts.push(chart);
@@ -54,7 +65,8 @@ fn lines(rows: &[ResultRow], findings: &[Finding], reached: &[Reached]) -> Marku
 fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) -> Option<Markup> {
     let first = findings.first()?;
     let quantities = || findings.iter().flat_map(|found| &found.settings).map(Setting::quantity);
-    let is_plain = quantities().all(|quantity| matches!(quantity, Quantity::Number(_) | Quantity::Iops(_)));
+    let is_plain =
+        quantities().all(|quantity| matches!(quantity, Quantity::Number(_) | Quantity::Iops(_)));
     let is_size = quantities().all(|quantity| matches!(quantity, Quantity::Size(_)));
     if !is_plain && !is_size {
         return None;
@@ -64,8 +76,12 @@ fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) ->
     if least.is_nan() || least <= 0.0 || most <= least {
         return None;
     }
-    let x = Scale::Doublings { min: 2f64.powf(least.log2().floor()), max: 2f64.powf(most.log2().ceil()) };
-    let in_bytes = first.measure == Measure::BytesPerSecond || findings.iter().all(|found| is_large(rows, found));
+    let x = Scale::Doublings {
+        min: 2f64.powf(least.log2().floor()),
+        max: 2f64.powf(most.log2().ceil()),
+    };
+    let in_bytes = first.measure == Measure::BytesPerSecond
+        || findings.iter().all(|found| is_large(rows, found));
     let factor = |found: &Finding| {
         if in_bytes && found.measure == Measure::Iops { request_bytes(rows, found) } else { 1.0 }
     };
@@ -74,7 +90,11 @@ fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) ->
     for (found, style) in findings.iter().zip(STYLES) {
         let factor = factor(found);
         let at = |n: usize, also: String| {
-            Some(Point { x: *found.along.get(n)?, y: found.values.get(n).map(|value| value * factor), also })
+            Some(Point {
+                x: *found.along.get(n)?,
+                y: found.values.get(n).map(|value| value * factor),
+                also,
+            })
         };
         let points = (0..found.values.len()).filter_map(|n| at(n, String::new())).collect();
         all.push(Line { name: name(found), style, points });
@@ -91,7 +111,8 @@ fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) ->
         found.curve.odd.iter().for_each(|point| mark(&mut odd, point.point));
     }
     let is_bandwidth = in_bytes || first.measure == Measure::BytesPerSecond;
-    let roofs = roofs(rows, findings, reached, if is_bandwidth { most_bytes_per_s } else { most_iops });
+    let roofs =
+        roofs(rows, findings, reached, if is_bandwidth { most_bytes_per_s } else { most_iops });
     let highest = |lines: &[Line]| -> Vec<f64> {
         lines.iter().flat_map(|line| &line.points).filter_map(|point| point.y).collect()
     };
@@ -102,7 +123,8 @@ fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) ->
             all.push(Line { name: name.to_owned(), style, points });
         }
     }
-    // Creates and look-ups lie factors of ten apart: on an even axis, the slow ones would lie on its floor.
+    // Creates and look-ups lie factors of ten apart: on an even axis, the slow ones would lie on
+    // its floor.
     let is_metadata = first.is_metadata;
     let lowest = highest(&all).into_iter().fold(top, f64::min);
     let y = if is_metadata { Scale::log_between(lowest, top) } else { Scale::linear_to(top) };
@@ -113,7 +135,10 @@ fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) ->
     };
     let chart = Lines {
         title: format!("{what} over {}", first.axis),
-        description: format!("{what} of each workload at each value of {}; the table has the figures.", first.axis),
+        description: format!(
+            "{what} of each workload at each value of {}; the table has the figures.",
+            first.axis
+        ),
         x,
         x_name: "log2",
         x_words: if is_plain {
@@ -204,7 +229,8 @@ fn peaks(rows: &[ResultRow], findings: &[Finding]) -> Markup {
         let curve = &found.curve;
         let label = |n: usize| found.label(n).unwrap_or("–").to_owned();
         let say = |value: f64| findings::figure(found, value, large_bytes(rows, found));
-        let level = |say: &dyn Fn(f64) -> String| curve.sustained.map_or_else(|| "–".to_owned(), say);
+        let level =
+            |say: &dyn Fn(f64) -> String| curve.sustained.map_or_else(|| "–".to_owned(), say);
         let cells = [
             element("th", &[("scope", "row")], name(found)),
             plain("td", &found.axis),
@@ -216,12 +242,15 @@ fn peaks(rows: &[ResultRow], findings: &[Finding]) -> Markup {
         ];
         plain("tr", cells)
     };
-    let rows: Markup = findings.iter().filter(|found| found.covers != Covers::Beside).map(row).collect();
+    let rows: Markup =
+        findings.iter().filter(|found| found.covers != Covers::Beside).map(row).collect();
     let caption = plain(
         "caption",
-        "Sustained: the median of the values within 5 % of the peak; it begins at the knee. –: the last value is the peak; sweep further.",
+        "Sustained: the median of the values within 5 % of the peak; it begins at the knee. –: \
+         the last value is the peak; sweep further.",
     );
-    let table = element("table", &[], [caption, plain("thead", plain("tr", head)), plain("tbody", rows)]);
+    let table =
+        element("table", &[], [caption, plain("thead", plain("tr", head)), plain("tbody", rows)]);
     classed("div", "scroll", table)
 }
 
@@ -248,7 +277,12 @@ fn groups(rows: &[ResultRow], reached: &[Reached]) -> Markup {
     let figures: [(&str, Words, Figure, Most); 3] = [
         ("Requests per second", words::iops, ResultRow::iops, most_iops),
         ("Bandwidth", words::bandwidth, ResultRow::bytes_per_s, most_bytes_per_s),
-        ("Mean latency", |ns| words::latency(Some(ns as u64)), |row| row.latency.mean_ns().unwrap_or(0.0), |_| None),
+        (
+            "Mean latency",
+            |ns| words::latency(Some(ns as u64)),
+            |row| row.latency.mean_ns().unwrap_or(0.0),
+            |_| None,
+        ),
     ];
     let mut charts = Markup::new();
     for (title, say, figure, most) in figures {
@@ -262,9 +296,14 @@ fn groups(rows: &[ResultRow], reached: &[Reached]) -> Markup {
     classed("div", "charts", charts)
 }
 
-/// What a row's bar stands under: its workload; operations on files have little to add up to, and stand each by itself.
+/// What a row's bar stands under: its workload; operations on files have little to add up to, and
+/// stand each by itself.
 fn group_of(row: &ResultRow) -> String {
-    if row.is_metadata() { format!("{} {}", row.workload, row.ops.name()) } else { row.workload.clone() }
+    if row.is_metadata() {
+        format!("{} {}", row.workload, row.ops.name())
+    } else {
+        row.workload.clone()
+    }
 }
 
 /// A group for each workload, and for workloads that ran at the same time; repetitions as their
@@ -290,8 +329,10 @@ fn grouped(
         let ceiling = here.first().and_then(|row| most(row));
         Step { label: value.label().to_owned(), figure: runs.get(runs.len() / 2).copied(), ceiling }
     };
-    let group =
-        |name: &str| Group { name: name.to_owned(), bars: values.iter().map(|value| bar(name, value)).collect() };
+    let group = |name: &str| Group {
+        name: name.to_owned(),
+        bars: values.iter().map(|value| bar(name, value)).collect(),
+    };
     names.iter().map(|name| group(name)).collect()
 }
 
@@ -309,7 +350,10 @@ mod tests {
     fn swept(axis: &str, counts: &[usize]) -> Vec<ResultRow> {
         let mut recorded = Recorded::new(&format!("[[workload]]\nname = \"w\"\n[sweep]\n{axis}\n"));
         let measured = recorded.record().plan.stages.clone();
-        let stages = (0..).zip(measured).filter(|(_, stage)| stage.kind == StageKind::Measure).map(|(n, _)| n);
+        let stages = (0..)
+            .zip(measured)
+            .filter(|(_, stage)| stage.kind == StageKind::Measure)
+            .map(|(n, _)| n);
         for (stage, count) in stages.collect::<Vec<u32>>().into_iter().zip(counts) {
             recorded.interval(stage, 0, &[(Op::Read, &vec![1_000; *count])]);
         }
@@ -319,11 +363,18 @@ mod tests {
 
     #[test]
     fn few_values_are_bars_and_many_numbers_are_lines_with_their_knee() {
-        let bars = charts_of(&swept("size = [\"1MiB\", \"2MiB\", \"4MiB\"]", &[90, 60, 30])).into_string();
-        assert!(bars.contains("Requests per second by size") && bars.contains("Mean latency by size"), "{bars}");
+        let bars =
+            charts_of(&swept("size = [\"1MiB\", \"2MiB\", \"4MiB\"]", &[90, 60, 30])).into_string();
+        assert!(
+            bars.contains("Requests per second by size") && bars.contains("Mean latency by size"),
+            "{bars}"
+        );
         assert_eq!(bars.matches("class=\"groups\"").count(), 3);
         let lines = charts_of(&swept("depth = \"1..16 x2\"", &[10, 20, 40, 41, 41])).into_string();
-        assert!(lines.contains("Requests per second over depth") && lines.contains("dot line knee"), "{lines}");
+        assert!(
+            lines.contains("Requests per second over depth") && lines.contains("dot line knee"),
+            "{lines}"
+        );
         assert!(lines.contains("Sustained") && !lines.contains("class=\"groups\""));
     }
 

@@ -7,7 +7,8 @@ use model::{Note, NoteKind, Op, StageKind};
 
 fn sample(name: &str) -> Recorded {
     let suite = format!(
-        "[stages]\nmeasure = \"5s\"\n[[workload]]\nname = {name:?}\nread = \"70%\"\n[[workload]]\nname = \"never begun\"\n"
+        "[stages]\nmeasure = \"5s\"\n[[workload]]\nname = {name:?}\nread = \
+         \"70%\"\n[[workload]]\nname = \"never begun\"\n"
     );
     let mut recorded = Recorded::new(&suite);
     recorded.prepare();
@@ -72,7 +73,12 @@ fn the_page_is_whole_and_needs_nothing_else() {
 fn names_cannot_break_out() {
     let hostile = "</title><script>alert(1)</script>";
     let mut recorded = sample(hostile);
-    recorded.note(Note { stage: None, host: 0, kind: NoteKind::NoFallocate, detail: hostile.to_owned() });
+    recorded.note(Note {
+        stage: None,
+        host: 0,
+        kind: NoteKind::NoFallocate,
+        detail: hostile.to_owned(),
+    });
     let record = recorded.record_mut();
     record.plan.suite = hostile.to_owned();
     record.testbed[0].hostname = hostile.to_owned();
@@ -132,7 +138,8 @@ const MOST_BYTES: usize = 2_000_000;
 fn fifty_points_on_sixteen_hosts_make_a_page_that_opens_at_once() {
     let depths: Vec<String> = (1..=50).map(|depth| depth.to_string()).collect();
     let suite = format!(
-        "[stages]\nmeasure = \"10m\"\n[[workload]]\nname = \"mix\"\nread = \"70%\"\n[sweep]\ndepth = [{}]\n",
+        "[stages]\nmeasure = \"10m\"\n[[workload]]\nname = \"mix\"\nread = \
+         \"70%\"\n[sweep]\ndepth = [{}]\n",
         depths.join(", ")
     );
     let mut recorded = Recorded::with_hosts(&suite, 16);
@@ -145,9 +152,15 @@ fn fifty_points_on_sixteen_hosts_make_a_page_that_opens_at_once() {
             // All hosts now and then, one always: a chart has the same places then.
             let hosts = if second % 60 == 0 { 16 } else { 1 };
             for host in 0..hosts {
-                let values: Vec<u64> =
-                    (1..200).map(|n| u64::from(80_000 + host + second * stage) + n * n * 97).collect();
-                recorded.host_interval(stage, host, second, &[(Op::Read, &values), (Op::Write, &values[..60])]);
+                let values: Vec<u64> = (1..200)
+                    .map(|n| u64::from(80_000 + host + second * stage) + n * n * 97)
+                    .collect();
+                recorded.host_interval(
+                    stage,
+                    host,
+                    second,
+                    &[(Op::Read, &values), (Op::Write, &values[..60])],
+                );
             }
         }
     }
@@ -162,7 +175,10 @@ const SIZES: &str = "size = [\"1MiB\", \"2MiB\", \"4MiB\"]";
 
 /// A run of two workloads of 4 KiB over an axis; its one host's target is this.
 fn on_target(path: &str, axis: &str) -> model::Record {
-    let suite = format!("[[workload]]\nname = \"mix\"\nread = \"70%\"\n[[workload]]\nname = \"w\"\n[sweep]\n{axis}\n");
+    let suite = format!(
+        "[[workload]]\nname = \"mix\"\nread = \"70%\"\n[[workload]]\nname = \
+         \"w\"\n[sweep]\n{axis}\n"
+    );
     let mut recorded = Recorded::new(&suite);
     let plan = recorded.record().plan;
     let stages = (0..).zip(&plan.stages).filter(|(_, stage)| stage.kind == StageKind::Measure);
@@ -185,10 +201,14 @@ fn every_chart_of_rates_has_the_ceiling_where_it_is_known_and_every_course_its_m
     let page = render(&[&on_target("sim:cluster=vsan-four-corners", SIZES)]);
     assert_balanced(&page);
     assert!(page.contains("Share of the ceiling of vsan-four-corners"), "{page}");
-    // Two charts in groups with a key, six courses with a line, and none of it in charts of latency.
+    // Two charts in groups with a key, six courses with a line, and none of it in charts of
+    // latency.
     assert_eq!(page.matches("ceiling, and the share of it").count(), 2);
     assert_eq!(
-        (page.matches(">ceiling 1,627,604 (node ports").count(), page.matches(", all together").count()),
+        (
+            page.matches(">ceiling 1,627,604 (node ports").count(),
+            page.matches(", all together").count()
+        ),
         (3, 3),
         "{page}"
     );
@@ -200,31 +220,50 @@ fn every_chart_of_rates_has_the_ceiling_where_it_is_known_and_every_course_its_m
 #[test]
 fn no_ceiling_is_taken_for_granted() {
     // A folder says nothing of what is beneath it.
-    for path in ["sim:cluster=unheard-of,path=smb", "sim:cluster=unheard-of", "sim:latency=1ms", "/data"] {
+    for path in
+        ["sim:cluster=unheard-of,path=smb", "sim:cluster=unheard-of", "sim:latency=1ms", "/data"]
+    {
         let page = render(&[&on_target(path, SIZES)]);
-        assert!(!page.contains("<line class=\"ceiling\"") && !page.contains("Share of the ceiling"), "{path}");
+        assert!(
+            !page.contains("<line class=\"ceiling\"") && !page.contains("Share of the ceiling"),
+            "{path}"
+        );
     }
 }
 
 #[test]
 fn a_way_to_a_known_testbed_leaves_its_ceiling_in_place() {
     let page = render(&[&on_target("sim:cluster=vsan-four-corners,path=smb", SIZES)]);
-    assert!(page.contains("Share of the ceiling of vsan-four-corners") && page.contains("<line class=\"ceiling\""));
+    assert!(
+        page.contains("Share of the ceiling of vsan-four-corners")
+            && page.contains("<line class=\"ceiling\"")
+    );
 }
 
 #[test]
 fn each_curve_of_a_sweep_has_a_ceiling_that_looks_like_it() {
     let page = render(&[&on_target("sim:cluster=vsan-four-corners", "depth = \"1..8 x2\"")]);
     assert!(page.contains("Requests per second over depth"), "{page}");
-    // The ceiling of a mix is that of all its I/O, and so is its curve; what only reads has another.
+    // The ceiling of a mix is that of all its I/O, and so is its curve; what only reads has
+    // another.
     let (_, chart) = page.split_once("Requests per second over depth").expect("a chart");
     let (chart, _) = chart.split_once("</figure>").expect("a chart");
-    assert!(chart.contains(">ceiling of mix all (") && chart.contains("class=\"line roof read\""), "{chart}");
-    assert!(chart.contains(">ceiling of w read (") && chart.contains("class=\"line roof write\""), "{chart}");
-    assert!(!chart.contains("mix read") && !chart.contains("mix write"), "parts are no curves of the whole: {chart}");
+    assert!(
+        chart.contains(">ceiling of mix all (") && chart.contains("class=\"line roof read\""),
+        "{chart}"
+    );
+    assert!(
+        chart.contains(">ceiling of w read (") && chart.contains("class=\"line roof write\""),
+        "{chart}"
+    );
+    assert!(
+        !chart.contains("mix read") && !chart.contains("mix write"),
+        "parts are no curves of the whole: {chart}"
+    );
 }
 
-/// A run of forty seconds on two hosts, of which nothing is to be doubted; its CPUs are this busy, in percent.
+/// A run of forty seconds on two hosts, of which nothing is to be doubted; its CPUs are this busy,
+/// in percent.
 fn sound(busy: u64) -> (Recorded, u32) {
     const SECOND: u64 = 1_000_000_000;
     let suite = "[stages]\nprecondition = \"1s\"\nmeasure = \"40s\"\n[[workload]]\nname = \"w\"\n";
@@ -232,7 +271,10 @@ fn sound(busy: u64) -> (Recorded, u32) {
     let stage = recorded.stage(StageKind::Measure);
     for (second, host) in (0..40).flat_map(|second| [(second, 0), (second, 1)]) {
         recorded.host_interval(stage, host, second, &[(Op::Read, &[100_000; 1_000])]);
-        let values = vec![(Metric::UserNs, SECOND * busy / 100), (Metric::IdleNs, SECOND * (100 - busy) / 100)];
+        let values = vec![
+            (Metric::UserNs, SECOND * busy / 100),
+            (Metric::IdleNs, SECOND * (100 - busy) / 100),
+        ];
         let cpu = Entry { layer: Layer::Cpu, name: "0".into(), values };
         recorded.counters(stage, host, second, vec![cpu]);
     }
@@ -261,9 +303,17 @@ fn nothing_on_a_page_is_green_beside_what_speaks_against_its_figures() {
     let (mut failed, stage) = sound(50);
     failed.fail(stage, 3, Op::Read, 5, 3_784);
     let failed = page_of(failed);
-    assert!(failed.contains("badge bad") && failed.contains("complete, 3,784 requests failed"), "{failed}");
+    assert!(
+        failed.contains("badge bad") && failed.contains("complete, 3,784 requests failed"),
+        "{failed}"
+    );
     let (mut lost, stage) = sound(50);
-    lost.note(Note { stage: Some(stage), host: 1, kind: NoteKind::HostLost, detail: "gone".into() });
+    lost.note(Note {
+        stage: Some(stage),
+        host: 1,
+        kind: NoteKind::HostLost,
+        detail: "gone".into(),
+    });
     let (mut busy, _) = sound(50);
     busy.busy(0.97);
     let mut short = Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n");

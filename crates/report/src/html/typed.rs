@@ -24,13 +24,17 @@ pub fn words(plan: &Plan, line: &Line<'_>) -> Vec<String> {
     words
 }
 
-/// All targets as the plan has them, where one of them was named by `--destroy-data` alone: without that word the run would load something else.
+/// All targets as the plan has them, where one of them was named by `--destroy-data` alone: without
+/// that word the run would load something else.
 fn instead_of_given_up(plan: &Plan, line: &Line<'_>) -> Option<Vec<String>> {
     let paths = if is_quick(line) { line.names } else { &[] };
-    let named: Vec<&str> = line.values("target").chain(paths.iter().map(String::as_str)).map(path).collect();
+    let named: Vec<&str> =
+        line.values("target").chain(paths.iter().map(String::as_str)).map(path).collect();
     let is_missing = line.values("destroy-data").map(path).any(|device| !named.contains(&device));
     is_missing.then(|| {
-        let of = |host: &model::plan::HostPlan| host.targets.iter().map(|target| target.path.clone()).collect();
+        let of = |host: &model::plan::HostPlan| {
+            host.targets.iter().map(|target| target.path.clone()).collect()
+        };
         let all: Vec<Vec<String>> = plan.hosts.iter().map(of).collect();
         let option = |target: &str| quoted(&format!("--target={target}"));
         if all.windows(2).all(|two| two[0] == two[1]) {
@@ -57,19 +61,23 @@ fn path(target: &str) -> &str {
 
 /// What has to be known beside the words.
 pub fn remark(plan: &Plan, line: &Line<'_>) -> String {
-    let mut text = "As it was typed, but for where the run was recorded and shown. Relative paths are from the directory in which it was begun."
+    let mut text = "As it was typed, but for where the run was recorded and shown. Relative paths \
+                    are from the directory in which it was begun."
         .to_owned();
     let has_text = !plan.origin.suite.is_empty();
     match line.names {
         [file] if plan.origin.is_file => {
             text.push_str(&format!(" The suite was the file {file}"));
             text.push_str(match has_text {
-                true => ", whose text the run file has: plimsoll show --suite RUN.plimsoll prints it.",
+                true => {
+                    ", whose text the run file has: plimsoll show --suite RUN.plimsoll prints it."
+                }
                 false => ", which the run file does not have.",
             });
         }
         _ if has_text && !is_quick(line) => text.push_str(
-            " Where another version of Plimsoll has another suite of this name, plimsoll show --suite RUN.plimsoll prints the one that ran.",
+            " Where another version of Plimsoll has another suite of this name, plimsoll show \
+             --suite RUN.plimsoll prints the one that ran.",
         ),
         _ => {}
     }
@@ -80,14 +88,19 @@ pub fn remark(plan: &Plan, line: &Line<'_>) -> String {
     let programs = programs(line);
     if !programs.is_empty() {
         let all = programs.join(", ");
-        text.push_str(&format!(" It has words that choose what is run ({all}): look at them if they are not yours."));
+        text.push_str(&format!(
+            " It has words that choose what is run ({all}): look at them if they are not yours."
+        ));
     }
     text
 }
 
 /// The files that options name.
 fn files<'a>(line: &'a Line<'_>) -> Vec<&'a str> {
-    let hosts = line.values("hosts").flat_map(|list| list.split(',')).filter_map(|host| host.trim().strip_prefix('@'));
+    let hosts = line
+        .values("hosts")
+        .flat_map(|list| list.split(','))
+        .filter_map(|host| host.trim().strip_prefix('@'));
     let testbed = |wanted: &'a str| wanted.split(',').next().filter(|name| name.ends_with(".toml"));
     hosts.chain(line.values("simulate").filter_map(testbed)).collect()
 }
@@ -98,7 +111,8 @@ fn programs(line: &Line<'_>) -> Vec<String> {
     for (name, value) in &line.options {
         let chooses = match *name {
             "launcher" | "kubectl" | "slurm" | "agent" => true,
-            "set" => value.is_some_and(|value| ["command", "prerun"].iter().any(|word| value.contains(word))),
+            "set" => value
+                .is_some_and(|value| ["command", "prerun"].iter().any(|word| value.contains(word))),
             _ => false,
         };
         let option = format!("--{name}");
@@ -128,12 +142,23 @@ mod tests {
 
     #[test]
     fn what_was_typed_is_told_as_a_shell_takes_it() {
-        let plan =
-            typed(&["run", "--set=a=it's", "--buffered", "--hosts=node[1-3]", "--scenario=b c", "my suite.toml"]);
+        let plan = typed(&[
+            "run",
+            "--set=a=it's",
+            "--buffered",
+            "--hosts=node[1-3]",
+            "--scenario=b c",
+            "my suite.toml",
+        ]);
         let wanted = r"plimsoll run '--set=a=it'\''s' --buffered '--hosts=node[1-3]' '--scenario=b c' 'my suite.toml'";
         assert_eq!(command(&plan), wanted);
         let told = remark(&plan);
-        assert!(told.contains("the file my suite.toml, whose text the run file has: plimsoll show --suite"), "{told}");
+        assert!(
+            told.contains(
+                "the file my suite.toml, whose text the run file has: plimsoll show --suite"
+            ),
+            "{told}"
+        );
         assert!(!told.contains("has to be given again"), "{told}");
         assert_eq!(command(&typed(&["run", "--", "-a.toml"])), "plimsoll run -- -a.toml");
     }
@@ -153,25 +178,37 @@ mod tests {
         assert_eq!(command(&plan), "plimsoll run --set=measure=1s --target=/dev/sdb quick");
         assert!(remark(&plan).contains("add --destroy-data"));
         let words = |words: &[&str]| typed(words).origin.words;
-        plan.origin.words = words(&["run", "--target=n[1-2]:/dev/sdb", "--destroy-data=n1:/dev/sdb", "quick"]);
+        plan.origin.words =
+            words(&["run", "--target=n[1-2]:/dev/sdb", "--destroy-data=n1:/dev/sdb", "quick"]);
         assert_eq!(command(&plan), "plimsoll run '--target=n[1-2]:/dev/sdb' quick");
-        plan.origin.words = words(&["run", "--destroy-data=/dev/sdb", "--rw=randwrite", "/dev/sdb"]);
+        plan.origin.words =
+            words(&["run", "--destroy-data=/dev/sdb", "--rw=randwrite", "/dev/sdb"]);
         assert_eq!(command(&plan), "plimsoll run --rw=randwrite /dev/sdb");
         let mut second = plan.hosts[0].clone();
         (second.hostname, second.targets[0].path) = ("b".to_owned(), "/dev/sdc".to_owned());
         plan.hosts[0].hostname = "a".to_owned();
         plan.hosts.push(second);
-        plan.origin.words = words(&["run", "--destroy-data=a:/dev/sdb", "--destroy-data=b:/dev/sdc"]);
+        plan.origin.words =
+            words(&["run", "--destroy-data=a:/dev/sdb", "--destroy-data=b:/dev/sdc"]);
         assert_eq!(command(&plan), "plimsoll run --target=a:/dev/sdb --target=b:/dev/sdc");
     }
 
     #[test]
     fn files_that_are_not_there_and_words_that_choose_programs_are_named() {
-        let options = ["run", "--hosts=a,@nodes", "--launcher=sh {host}", "--set=stages.prerun=x", "--launcher=y"];
+        let options = [
+            "run",
+            "--hosts=a,@nodes",
+            "--launcher=sh {host}",
+            "--set=stages.prerun=x",
+            "--launcher=y",
+        ];
         let told = remark(&typed(&options));
         assert!(told.contains("does not have what stood in nodes."), "{told}");
         assert!(told.contains("(--launcher, --set): look at them"), "{told}");
-        assert!(remark(&typed(&["run", "--simulate=mine.toml,path=smb"])).contains("stood in mine.toml."));
+        assert!(
+            remark(&typed(&["run", "--simulate=mine.toml,path=smb"]))
+                .contains("stood in mine.toml.")
+        );
         let plain = remark(&typed(&["run", "--set=measure=1s", "--simulate=vsan"]));
         assert!(!plain.contains("stood in") && !plain.contains("look at them"), "{plain}");
     }

@@ -1,4 +1,5 @@
-//! The run in one paragraph: what it is, the most that it carried, how it changed along its sweep, what happened in it, and whether to believe it.
+//! The run in one paragraph: what it is, the most that it carried, how it changed along its sweep,
+//! what happened in it, and whether to believe it.
 
 use crate::{findings, words};
 use analysis::ceiling::Reached;
@@ -11,7 +12,12 @@ use model::plan::PlannedTarget;
 const NOTABLE: f64 = 0.2;
 
 /// The paragraph; a run that measured nothing has a sentence.
-pub fn paragraph(record: &Record, rows: &[ResultRow], reached: &[Reached], evidence: &Evidence) -> String {
+pub fn paragraph(
+    record: &Record,
+    rows: &[ResultRow],
+    reached: &[Reached],
+    evidence: &Evidence,
+) -> String {
     if rows.iter().all(|row| row.ios == 0) {
         return "This run carried nothing: there is no figure to judge.".to_owned();
     }
@@ -51,7 +57,9 @@ fn most(rows: &[ResultRow], hosts: usize) -> String {
 fn changed(rows: &[ResultRow]) -> Option<String> {
     let found = analysis::findings(rows);
     let wholes = || found.iter().filter(|found| found.covers >= Covers::Workload);
-    if let Some(first) = wholes().find(|found| found.covers == Covers::Point).or_else(|| wholes().next()) {
+    if let Some(first) =
+        wholes().find(|found| found.covers == Covers::Point).or_else(|| wholes().next())
+    {
         let odd: usize = wholes().map(|found| found.curve.odd.len()).sum();
         let more = if odd == 0 {
             String::new()
@@ -63,7 +71,9 @@ fn changed(rows: &[ResultRow]) -> Option<String> {
     let mut deepest: Option<(f64, &ResultRow, &ResultRow)> = None;
     let wholes = || rows.iter().filter(|row| row.is_whole() && row.complete);
     for base in wholes().filter(|row| row.iops() > 0.0) {
-        let alike = |row: &&ResultRow| row.workload == base.workload && row.ops == base.ops && row.sweep != base.sweep;
+        let alike = |row: &&ResultRow| {
+            row.workload == base.workload && row.ops == base.ops && row.sweep != base.sweep
+        };
         for other in wholes().filter(alike).filter(|row| row.point > base.point) {
             let change = (other.iops() / base.iops()).max(f64::MIN_POSITIVE).ln().abs();
             if deepest.is_none_or(|(most, ..)| change > most) {
@@ -92,13 +102,22 @@ fn changed(rows: &[ResultRow]) -> Option<String> {
 /// How near the testbed's ceiling the run came.
 fn ceiling(reached: &[Reached]) -> Option<String> {
     let share = |one: &Reached| one.share().unwrap_or(0.0);
-    let nearest = reached.iter().filter(|one| one.share().is_some()).max_by(|a, b| share(a).total_cmp(&share(b)))?;
+    let nearest = reached
+        .iter()
+        .filter(|one| one.share().is_some())
+        .max_by(|a, b| share(a).total_cmp(&share(b)))?;
     let layer = crate::ceiling::layer(nearest.ceiling.binding()?.layer);
     let name = &nearest.ceiling.workload.name;
     Some(if nearest.is_above() {
-        format!("{name} is above the testbed's ceiling ({layer}): it did not come from where the testbed says.")
+        format!(
+            "{name} is above the testbed's ceiling ({layer}): it did not come from where the \
+             testbed says."
+        )
     } else {
-        format!("Nearest to the testbed's ceiling is {name}, with {} of it ({layer}).", words::share(share(nearest)))
+        format!(
+            "Nearest to the testbed's ceiling is {name}, with {} of it ({layer}).",
+            words::share(share(nearest))
+        )
     })
 }
 
@@ -146,7 +165,8 @@ mod tests {
     fn told(suite: &str, counts: &[usize], ended: bool) -> String {
         let mut recorded = Recorded::new(suite);
         let stages = recorded.record().plan.stages.clone();
-        let measured = (0..).zip(stages).filter(|(_, stage)| stage.kind == StageKind::Measure).map(|(n, _)| n);
+        let measured =
+            (0..).zip(stages).filter(|(_, stage)| stage.kind == StageKind::Measure).map(|(n, _)| n);
         for (stage, count) in measured.collect::<Vec<u32>>().into_iter().zip(counts) {
             recorded.interval(stage, 0, &[(Op::Read, &vec![1_000; *count])]);
         }
@@ -161,11 +181,23 @@ mod tests {
     fn the_most_what_changed_and_whether_to_believe_it_are_told() {
         let swept = "[[workload]]\nname = \"w\"\n[sweep]\nsize = [\"1MiB\", \"2MiB\"]\n";
         let text = told(swept, &[90, 9], true);
-        assert!(text.starts_with("One host carried at most 90.0 IOPS (w (size=1MiB), read)"), "{text}");
-        assert!(text.contains("from size=1MiB to size=2MiB its rate went from 90.0 to 9.00 IOPS (−90.0 %)"), "{text}");
+        assert!(
+            text.starts_with("One host carried at most 90.0 IOPS (w (size=1MiB), read)"),
+            "{text}"
+        );
+        assert!(
+            text.contains(
+                "from size=1MiB to size=2MiB its rate went from 90.0 to 9.00 IOPS (−90.0 %)"
+            ),
+            "{text}"
+        );
         assert!(text.contains("reasons to doubt"), "a second is too short to quote: {text}");
         assert!(told(swept, &[90, 88], true).contains("No value of the sweep"));
-        let curve = told("[[workload]]\nname = \"w\"\n[sweep]\ndepth = \"1..8 x2\"\n", &[10, 20, 40, 41], true);
+        let curve = told(
+            "[[workload]]\nname = \"w\"\n[sweep]\ndepth = \"1..8 x2\"\n",
+            &[10, 20, 40, 41],
+            true,
+        );
         assert!(curve.contains("w read over depth: peak"), "{curve}");
     }
 
@@ -191,7 +223,10 @@ mod tests {
         let record = recorded.record();
         let text = judged(&record, &analysis::results(&record));
         assert!(
-            text.starts_with("One host carried at most 20,119 IOPS (mix, all) and at most 78.6 MiB/s (mix, all)."),
+            text.starts_with(
+                "One host carried at most 20,119 IOPS (mix, all) and at most 78.6 MiB/s (mix, \
+                 all)."
+            ),
             "{text}"
         );
         assert!(!text.contains("14,088"), "{text}");
@@ -199,10 +234,15 @@ mod tests {
 
     #[test]
     fn the_headline_of_workloads_at_the_same_time_is_that_of_all_of_them() {
-        let group = "[[workload]]\nname = \"a\"\ngroup = \"g\"\n[[workload]]\nname = \"b\"\ngroup = \"g\"\n";
+        let group = "[[workload]]\nname = \"a\"\ngroup = \"g\"\n[[workload]]\nname = \"b\"\ngroup \
+                     = \"g\"\n";
         let mut recorded = Recorded::new(group);
         let stage = recorded.stage(StageKind::Measure);
-        recorded.side_by_side(stage, 0, &[(0, Op::Read, &[1_000; 40]), (1, Op::Read, &[1_000; 50])]);
+        recorded.side_by_side(
+            stage,
+            0,
+            &[(0, Op::Read, &[1_000; 40]), (1, Op::Read, &[1_000; 50])],
+        );
         recorded.end();
         let record = recorded.record();
         let text = judged(&record, &analysis::results(&record));
@@ -211,20 +251,30 @@ mod tests {
 
     #[test]
     fn the_curve_of_a_mix_is_that_of_the_whole() {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"m\"\nread = \"50%\"\n[sweep]\ndepth = \"1..8 x2\"\n");
+        let mut recorded = Recorded::new(
+            "[[workload]]\nname = \"m\"\nread = \"50%\"\n[sweep]\ndepth = \"1..8 x2\"\n",
+        );
         let first = recorded.stage(StageKind::Measure);
         for (number, count) in (0..).zip([10, 20, 40, 41]) {
-            recorded.interval(first + number, 0, &[(Op::Read, &vec![1_000; count]), (Op::Write, &vec![1_000; count])]);
+            recorded.interval(
+                first + number,
+                0,
+                &[(Op::Read, &vec![1_000; count]), (Op::Write, &vec![1_000; count])],
+            );
         }
         recorded.end();
         let record = recorded.record();
         let text = judged(&record, &analysis::results(&record));
-        assert!(text.contains("m all over depth: peak 82.0 IOPS") && !text.contains("m read over"), "{text}");
+        assert!(
+            text.contains("m all over depth: peak 82.0 IOPS") && !text.contains("m read over"),
+            "{text}"
+        );
     }
 
     #[test]
     fn only_doubts_that_stand_below_are_counted() {
-        let mut recorded = Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n");
+        let mut recorded =
+            Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n");
         let stage = recorded.stage(StageKind::Measure);
         let values: Vec<u64> = (0..1_000u64).map(|n| 1_000 + n % 100).collect();
         (0..40).for_each(|second| recorded.interval(stage, second, &[(Op::Read, &values)]));
@@ -239,22 +289,31 @@ mod tests {
         // No table has the p99.99: its doubt has no figure to stand beside.
         let unseen = told(vec![thin("p99.99")]);
         assert!(unseen.ends_with("No reason to doubt its figures was found."), "{unseen}");
-        for seen in [vec![thin("p99.9")], vec![thin("p99.99"), Warning::WorkerBusy { share: 0.97 }]] {
+        for seen in [vec![thin("p99.9")], vec![thin("p99.99"), Warning::WorkerBusy { share: 0.97 }]]
+        {
             let text = told(seen);
-            assert!(text.ends_with("There are reasons to doubt the result; they stand below."), "{text}");
+            assert!(
+                text.ends_with("There are reasons to doubt the result; they stand below."),
+                "{text}"
+            );
             assert!(!text.contains("No reason"), "{text}");
         }
     }
 
     #[test]
     fn a_run_too_short_for_an_interval_is_not_called_sound() {
-        let mut recorded = Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n");
+        let mut recorded =
+            Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n");
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[1_000; 1_000_000])]);
         recorded.end();
         let record = recorded.record();
         let text = judged(&record, &analysis::results(&record));
-        assert!(text.contains("How far the result may be off is not known") && !text.contains("No reason"), "{text}");
+        assert!(
+            text.contains("How far the result may be off is not known")
+                && !text.contains("No reason"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -78,32 +78,48 @@ fn section(record: &Record, rows: &[ResultRow], reached: &[Reached], fineness: F
         drawn.iter().filter(|(ops, _)| is_full || ops.one().is_some()).collect();
     for (ops, points) in &detailed {
         charts.push(latency(*ops, points, rows.len() > 1).render_with(&instants));
-        // A map of several operations would show their levels beside each other: theirs do so by name.
+        // A map of several operations would show their levels beside each other: theirs do so by
+        // name.
         let is_mapped = ops.one().is_some() || rows.len() == 1;
-        if let Some(map) = latency_map::map(*ops, points, rows.len() > 1, fineness.bands).filter(|_| is_mapped) {
+        if let Some(map) =
+            latency_map::map(*ops, points, rows.len() > 1, fineness.bands).filter(|_| is_mapped)
+        {
             charts.push(map.render_with(&instants));
         }
     }
     if let Some(work) = first.index {
         charts.push(host_course::chart(record, (first.stage, work), most, &instants));
     }
-    let told: Vec<&ResultRow> = rows.iter().filter(|row| is_full || row.ops.one().is_some()).collect();
+    let told: Vec<&ResultRow> =
+        rows.iter().filter(|row| is_full || row.ops.one().is_some()).collect();
     charts.push(distribution(&told, fineness.steps).render());
     charts.push(figures(&told));
     let mut content = plain("h2", name(first));
     content.push(match first.work() {
         Some(work) => classed("p", "lead", words::work(work, first.workers)),
-        None => classed("p", "lead", "These workloads ran at the same time: all their requests together."),
+        None => classed(
+            "p",
+            "lead",
+            "These workloads ran at the same time: all their requests together.",
+        ),
     });
     if let Some(others) = others(record, first).filter(|_| first.index.is_some()) {
         content.push(classed("p", "lead", format!("At the same time as {others}.")));
     }
     for row in rows.iter().filter(|row| row.covers != Covers::Beside) {
         if let Some(done) = row.done {
-            content.push(classed("p", "lead", format!("{}: {}.", row.ops.name(), words::done(row, &done))));
+            content.push(classed(
+                "p",
+                "lead",
+                format!("{}: {}.", row.ops.name(), words::done(row, &done)),
+            ));
         }
     }
-    content.push(merged_words(intervals, drawn.first().map_or(0, |(_, points)| points.len()), most));
+    content.push(merged_words(
+        intervals,
+        drawn.first().map_or(0, |(_, points)| points.len()),
+        most,
+    ));
     content.push(classed("div", "charts", charts));
     content.push(data(&detailed, is_metadata, intervals));
     classed("section", "workload", content)
@@ -112,18 +128,21 @@ fn section(record: &Record, rows: &[ResultRow], reached: &[Reached], fineness: F
 /// What ran at the same time.
 fn others(record: &Record, row: &ResultRow) -> Option<String> {
     let point = record.plan.points.get(row.point as usize)?;
-    let others: Vec<&str> = point.workloads.iter().map(String::as_str).filter(|name| *name != row.workload).collect();
+    let others: Vec<&str> =
+        point.workloads.iter().map(String::as_str).filter(|name| *name != row.workload).collect();
     (!others.is_empty()).then(|| others.join(", "))
 }
 
-/// That intervals were merged, where they were: beside the charts, because a short dip is flatter in a longer stretch.
+/// That intervals were merged, where they were: beside the charts, because a short dip is flatter
+/// in a longer stretch.
 fn merged_words(intervals: usize, drawn: usize, most: usize) -> Markup {
     if drawn == 0 || drawn == intervals {
         return Markup::new();
     }
     let text = format!(
-        "Each place on a line over time stands for up to {} neighbouring intervals ({} in all): their requests are added and their \
-         histograms merged, so a rate is that of the whole stretch and a quantile is that of all its requests.",
+        "Each place on a line over time stands for up to {} neighbouring intervals ({} in all): \
+         their requests are added and their histograms merged, so a rate is that of the whole \
+         stretch and a quantile is that of all its requests.",
         intervals.div_ceil(most),
         words::count(intervals as u64)
     );
@@ -167,7 +186,11 @@ fn rate(series: &[(Ops, Vec<SeriesPoint>)], is_metadata: bool, reached: Option<&
     let ceiling = reached.and_then(|one| one.ceiling.binding());
     let top = reach(std::iter::once(most), ceiling.iter().map(|limit| limit.iops));
     lines.extend(ceiling.map(|limit| roof(series, limit, top)));
-    let description = format!("From {} to {} requests per second", words::iops(least.min(most)), words::iops(most));
+    let description = format!(
+        "From {} to {} requests per second",
+        words::iops(least.min(most)),
+        words::iops(most)
+    );
     Lines {
         title: format!("{} over time", if is_metadata { "Operations per second" } else { "IOPS" }),
         description,
@@ -180,10 +203,13 @@ fn rate(series: &[(Ops, Vec<SeriesPoint>)], is_metadata: bool, reached: Option<&
     }
 }
 
-/// The ceiling from the first place to the last; a name alone where it lies far above the picture, which ends at `top`.
+/// The ceiling from the first place to the last; a name alone where it lies far above the picture,
+/// which ends at `top`.
 fn roof(series: &[(Ops, Vec<SeriesPoint>)], limit: Limit, top: f64) -> Line {
-    let ends = series.iter().filter_map(|(_, points)| Some([points.first()?, points.last()?])).next();
-    let at = |point: &SeriesPoint| Point { x: end_s(point), y: Some(limit.iops), also: String::new() };
+    let ends =
+        series.iter().filter_map(|(_, points)| Some([points.first()?, points.last()?])).next();
+    let at =
+        |point: &SeriesPoint| Point { x: end_s(point), y: Some(limit.iops), also: String::new() };
     let points = if limit.iops <= top { ends.map(|ends| ends.map(at).to_vec()) } else { None };
     let both = if series.len() > 1 { ", all together" } else { "" };
     let far = if points.is_none() { ", above the picture" } else { "" };
@@ -200,12 +226,17 @@ fn rate_at(point: &SeriesPoint) -> Point {
 }
 
 /// The lines of the latency chart: name, style, quantile (above 1: the maximum).
-pub const LATENCIES: [(&str, &str, f64); 4] =
-    [("p50", "line q50", 0.5), ("p99", "line q99", 0.99), ("p99.9", "line q999", 0.999), ("max", "line max", 2.0)];
+pub const LATENCIES: [(&str, &str, f64); 4] = [
+    ("p50", "line q50", 0.5),
+    ("p99", "line q99", 0.99),
+    ("p99.9", "line q999", 0.999),
+    ("max", "line max", 2.0),
+];
 
 fn latency(ops: Ops, points: &[SeriesPoint], is_mix: bool) -> Lines {
     let value = |point: &SeriesPoint, share: f64| {
-        let ns = if share > 1.0 { point.latency.max_ns() } else { point.latency.quantile_ns(share) };
+        let ns =
+            if share > 1.0 { point.latency.max_ns() } else { point.latency.quantile_ns(share) };
         ns.map(|ns| (ns as f64).max(1.0))
     };
     let line = |(name, style, share): &(&'static str, &'static str, f64)| Line {
@@ -220,7 +251,11 @@ fn latency(ops: Ops, points: &[SeriesPoint], is_mix: bool) -> Lines {
     let all = || lines.iter().flat_map(|line| &line.points).filter_map(|point| point.y);
     let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
     Lines {
-        title: if is_mix { format!("Latency over time, {}", ops.name()) } else { "Latency over time".to_owned() },
+        title: if is_mix {
+            format!("Latency over time, {}", ops.name())
+        } else {
+            "Latency over time".to_owned()
+        },
         description: format!("From {} to {}", latency_words(least.min(most)), latency_words(most)),
         x: Scale::time_to(points.iter().map(end_s).fold(0.0, f64::max)),
         x_name: "time",
@@ -252,12 +287,21 @@ fn distribution(rows: &[&ResultRow], steps: u32) -> Lines {
 
 fn quantiles(ops: Ops, latency: &Histogram, fine: u32) -> Line {
     let supported = (latency.count() as f64 / LEAST_BEYOND).log10().clamp(0.0, 4.0);
-    let steps = if latency.count() == 0 { 0 } else { (supported * f64::from(fine) + 1e-6) as u32 + 1 };
+    let steps =
+        if latency.count() == 0 { 0 } else { (supported * f64::from(fine) + 1e-6) as u32 + 1 };
     let point = |step: u32| {
         let share = 1.0 - 10f64.powf(-f64::from(step) / f64::from(fine));
-        Point { x: share, y: latency.quantile_ns(share).map(|ns| (ns as f64).max(1.0)), also: String::new() }
+        Point {
+            x: share,
+            y: latency.quantile_ns(share).map(|ns| (ns as f64).max(1.0)),
+            also: String::new(),
+        }
     };
-    Line { name: ops.name().to_owned(), style: line_of_row(ops), points: (0..steps).map(point).collect() }
+    Line {
+        name: ops.name().to_owned(),
+        style: line_of_row(ops),
+        points: (0..steps).map(point).collect(),
+    }
 }
 
 /// The quantiles in figures, as far as requests support them.
@@ -272,13 +316,18 @@ fn figures(rows: &[&ResultRow]) -> Markup {
         cells.push(rows.iter().map(|row| classed("td", "number", value(row))).collect::<Markup>());
         plain("tr", cells)
     };
-    let mut body =
-        line("mean", &|row| Markup::from(words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64))));
+    let mut body = line("mean", &|row| {
+        Markup::from(words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64)))
+    });
     for quantile in QUANTILES {
         body.push(line(quantile.name, &|row| quantile_words(row, quantile.share)));
     }
     body.push(line("max", &|row| Markup::from(words::latency(row.latency.max_ns()))));
-    let table = element("table", &[("class", "figures")], [plain("thead", plain("tr", head)), plain("tbody", body)]);
+    let table = element(
+        "table",
+        &[("class", "figures")],
+        [plain("thead", plain("tr", head)), plain("tbody", body)],
+    );
     plain("figure", [plain("figcaption", "Latency in figures"), table])
 }
 
@@ -322,7 +371,9 @@ fn data(series: &[&(Ops, Vec<SeriesPoint>)], is_metadata: bool, intervals: usize
     }
     let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]);
     let summary = if rows < intervals {
-        format!("The numbers behind these charts ({intervals} intervals, neighbours merged to {rows})")
+        format!(
+            "The numbers behind these charts ({intervals} intervals, neighbours merged to {rows})"
+        )
     } else {
         "The numbers behind these charts".to_owned()
     };
@@ -358,7 +409,8 @@ mod tests {
     fn quantiles_end_where_too_few_requests_lie_beyond() {
         let mut latency = Histogram::new();
         (0..10_000).for_each(|value| latency.record(value));
-        let last = quantiles(Ops::One(Op::Read), &latency, STEPS).points.last().cloned().expect("points");
+        let last =
+            quantiles(Ops::One(Op::Read), &latency, STEPS).points.last().cloned().expect("points");
         assert!((last.x - 0.999).abs() < 1e-9, "{last:?}");
         assert!(quantiles(Ops::One(Op::Read), &Histogram::new(), STEPS).points.is_empty());
     }

@@ -48,22 +48,32 @@ impl Bar {
             Event::StageStarted { .. } => {
                 self.bar = ProgressBar::new(STEPS);
                 let style = ProgressStyle::with_template("{spinner} {prefix} {bar:10} {wide_msg}");
-                self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸─"));
+                self.bar.set_style(
+                    style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸─"),
+                );
                 self.bar.set_prefix(prefix(&progress.head(), self.room));
                 // It moves between two samples, too: a spinner that stands still means that we do.
                 self.bar.enable_steady_tick(Duration::from_millis(100));
             }
             Event::Sample(_) => {
                 self.bar.set_position((progress.share() * STEPS as f64) as u64);
-                self.bar.set_message(printable::line(&format!("{}  {}", progress.now(), progress.eta())).into_owned());
+                self.bar.set_message(
+                    printable::line(&format!("{}  {}", progress.now(), progress.eta()))
+                        .into_owned(),
+                );
             }
             Event::Counters(_) => {}
             Event::StageEnded { .. } => {
                 self.bar.finish_and_clear();
                 self.say(&progress.summary());
             }
-            Event::Note(note) => self.say(&format!("note: {}: {}", words::note(note.kind), note.detail)),
-            Event::HostStarted(_) | Event::HostEnded(_) | Event::PointAdded(_) | Event::Happened(_) => {}
+            Event::Note(note) => {
+                self.say(&format!("note: {}: {}", words::note(note.kind), note.detail))
+            }
+            Event::HostStarted(_)
+            | Event::HostEnded(_)
+            | Event::PointAdded(_)
+            | Event::Happened(_) => {}
             Event::RunEnded { .. } => self.bar.finish_and_clear(),
         }
     }
@@ -90,8 +100,12 @@ mod tests {
         let short = prefix(long, 60);
         assert_eq!((short.chars().count(), short.ends_with('…')), (24, true), "{short}");
         assert!(prefix("a\u{1b}[2J", 80).chars().all(|c| !printable::acts(c)));
-        let text = above(&format!("{long}  12 s  1,234 IOPS, and so on to the end of the line\u{7}"), 40);
-        assert!(text.lines().all(|line| line.chars().count() <= 40 || !line.trim().contains(' ')), "{text}");
+        let text =
+            above(&format!("{long}  12 s  1,234 IOPS, and so on to the end of the line\u{7}"), 40);
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 40 || !line.trim().contains(' ')),
+            "{text}"
+        );
         assert!(text.starts_with("  measure") && !text.contains('\u{7}'), "{text}");
     }
 }

@@ -47,7 +47,12 @@ impl Live {
             Mode::Terminal(room) => View::Bar(Bar::new(room)),
             Mode::Lines => View::Lines { out: Box::new(std::io::stderr()), next_ns: LINE_EVERY_NS },
         };
-        let hosts = plan.hosts.iter().filter(|_| plan.hosts.len() > 1).map(|host| host.hostname.clone()).collect();
+        let hosts = plan
+            .hosts
+            .iter()
+            .filter(|_| plan.hosts.len() > 1)
+            .map(|host| host.hostname.clone())
+            .collect();
         Live { progress: Progress::new(plan), hosts, view }
     }
 
@@ -62,7 +67,9 @@ impl Live {
         self.progress.event(event);
         let happened = match event {
             // A note tells of the loss of a host and of its return, too.
-            Event::Happened(one) if !matches!(one.kind, OccurrenceKind::HostLost | OccurrenceKind::HostReturned) => {
+            Event::Happened(one)
+                if !matches!(one.kind, OccurrenceKind::HostLost | OccurrenceKind::HostReturned) =>
+            {
                 let host = one.host.and_then(|host| self.hosts.get(host as usize));
                 let host = host.map_or_else(String::new, |host| format!("{host}: "));
                 Some(crate::occurrences::line_of(one, &host))
@@ -103,10 +110,17 @@ fn lines(event: &Event, progress: &Progress, next_ns: &mut u64) -> Vec<String> {
         }
         Event::Sample(_) if progress.elapsed_ns() >= *next_ns && !progress.is_done() => {
             *next_ns = progress.elapsed_ns() + LINE_EVERY_NS;
-            vec![format!("{}  {:>3.0} %  {}", progress.head(), progress.share() * 100.0, progress.now())]
+            vec![format!(
+                "{}  {:>3.0} %  {}",
+                progress.head(),
+                progress.share() * 100.0,
+                progress.now()
+            )]
         }
         Event::StageEnded { .. } => vec![progress.summary()],
-        Event::Note(note) => vec![format!("note: {}: {}", crate::words::note(note.kind), note.detail)],
+        Event::Note(note) => {
+            vec![format!("note: {}: {}", crate::words::note(note.kind), note.detail)]
+        }
         _ => Vec::new(),
     }
 }
@@ -153,12 +167,17 @@ mod tests {
     #[test]
     fn a_log_has_a_line_for_each_stage_and_every_ten_seconds() {
         let mut recorded = Recorded::new(
-            "[layout]\nsize = \"8MiB\"\nfiles = 2\n[stages]\nmeasure = \"25s\"\n[[workload]]\nname = \"mix\"\nread = \"70%\"\nworkers = 1\n",
+            "[layout]\nsize = \"8MiB\"\nfiles = 2\n[stages]\nmeasure = \
+             \"25s\"\n[[workload]]\nname = \"mix\"\nread = \"70%\"\nworkers = 1\n",
         );
         recorded.prepare();
         let stage = recorded.stage(StageKind::Measure);
         for second in 0..25 {
-            recorded.interval(stage, second, &[(Op::Read, &[250_000; 7_000]), (Op::Write, &[900_000; 3_000])]);
+            recorded.interval(
+                stage,
+                second,
+                &[(Op::Read, &[250_000; 7_000]), (Op::Write, &[900_000; 3_000])],
+            );
         }
         recorded.end();
         insta::assert_snapshot!(log(&recorded.record()));
@@ -166,7 +185,8 @@ mod tests {
 
     #[test]
     fn fsyncs_are_no_io_of_the_rate() {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\nread = \"0%\"\nfsync_every = 1\n");
+        let mut recorded =
+            Recorded::new("[[workload]]\nname = \"w\"\nread = \"0%\"\nfsync_every = 1\n");
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Write, &[1_000; 500]), (Op::Fsync, &[9_000; 500])]);
         recorded.end();

@@ -51,7 +51,8 @@ impl Goal {
         }
     }
 
-    /// The share of it that is done, 0 to 1, by the time in ns, the bytes and the operations that it took so far.
+    /// The share of it that is done, 0 to 1, by the time in ns, the bytes and the operations that
+    /// it took so far.
     pub fn share(self, elapsed_ns: u64, bytes: u64, operations: u64) -> f64 {
         let (done, goal) = match self {
             Goal::Time(ns) => (elapsed_ns, ns),
@@ -114,9 +115,13 @@ impl Figures {
         } else {
             words::bandwidth(self.bytes as f64 / seconds)
         };
-        let mut text = format!("{:>9} {unit}  {bandwidth:>12}", words::iops(self.ios as f64 / seconds),);
+        let mut text =
+            format!("{:>9} {unit}  {bandwidth:>12}", words::iops(self.ios as f64 / seconds),);
         for (name, share) in quantiles {
-            text.push_str(&format!("  {name} {}", words::latency(self.latency.quantile_ns(*share))));
+            text.push_str(&format!(
+                "  {name} {}",
+                words::latency(self.latency.quantile_ns(*share))
+            ));
         }
         if self.errors > 0 {
             text.push_str(&format!("  {}", words::counted(self.errors, "error")));
@@ -128,7 +133,8 @@ impl Figures {
 impl Progress {
     /// A run of `plan` that has not begun.
     pub fn new(plan: &Plan) -> Progress {
-        let widest = plan.stages.iter().map(|stage| name(plan, stage).chars().count()).max().unwrap_or(0);
+        let widest =
+            plan.stages.iter().map(|stage| name(plan, stage).chars().count()).max().unwrap_or(0);
         let line = |(number, stage): (u32, &Stage)| StageLine {
             name: format!("{:widest$}", name(plan, stage)),
             is_metadata: stage.is_metadata(),
@@ -143,11 +149,18 @@ impl Progress {
             Event::StageStarted { stage, .. } => {
                 self.ended = None;
                 let last = (0, Figures::default());
-                let current = Current { stage: *stage as usize, elapsed_ns: 0, total: Figures::default(), last };
+                let current = Current {
+                    stage: *stage as usize,
+                    elapsed_ns: 0,
+                    total: Figures::default(),
+                    last,
+                };
                 self.current = Some(current).filter(|current| current.stage < self.stages.len());
             }
             Event::Sample(sample) => {
-                if let Some(current) = self.current.as_mut().filter(|current| current.stage == sample.stage as usize) {
+                if let Some(current) =
+                    self.current.as_mut().filter(|current| current.stage == sample.stage as usize)
+                {
                     current.add(sample);
                 }
             }
@@ -208,7 +221,9 @@ impl Progress {
     /// The same with the median.
     pub fn now_with_median(&self) -> String {
         let quantiles = [("p50", 0.5), ("p99", 0.99)];
-        self.current.as_ref().map_or_else(String::new, |current| current.last.1.words_with(self.unit(), &quantiles))
+        self.current
+            .as_ref()
+            .map_or_else(String::new, |current| current.last.1.words_with(self.unit(), &quantiles))
     }
 
     /// How long the stage still takes, in words; empty until there is something to go by.
@@ -233,7 +248,12 @@ impl Progress {
             _ => "",
         };
         let time = Nanos(current.elapsed_ns);
-        format!("{}  {:>6}  {}{how}", self.head(), time.to_string(), current.total.words(self.unit()))
+        format!(
+            "{}  {:>6}  {}{how}",
+            self.head(),
+            time.to_string(),
+            current.total.words(self.unit())
+        )
     }
 
     /// What a rate counts.

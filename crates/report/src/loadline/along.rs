@@ -13,14 +13,28 @@ pub fn sentences(line: &AlongLine) -> Vec<String> {
         let point = line.points.iter().find(|point| point.value == at && point.excess > 1.0);
         point.map_or(String::new(), |point| format!(" ({})", verdict(point)))
     };
-    let fails = line.answer.fails_at.map_or(String::new(), |at| format!(" At {} it did not{}.", value(at), why(at)));
+    let fails = line
+        .answer
+        .fails_at
+        .map_or(String::new(), |at| format!(" At {} it did not{}.", value(at), why(at)));
     let mut told = vec![match line.answer.value {
         None => format!("Along {}: `{}` held at no value.{fails}", line.along, line.objective),
         Some(found) => {
-            let sure =
-                if line.answer.confirmed { "measured more than once" } else { "measured once only: not confirmed" };
-            let bound = if line.answer.fails_at.is_none() { ", which is all that there was to try" } else { "" };
-            let what = format!("{}, the largest at which `{}` held, {sure}{bound}", value(found), line.objective);
+            let sure = if line.answer.confirmed {
+                "measured more than once"
+            } else {
+                "measured once only: not confirmed"
+            };
+            let bound = if line.answer.fails_at.is_none() {
+                ", which is all that there was to try"
+            } else {
+                ""
+            };
+            let what = format!(
+                "{}, the largest at which `{}` held, {sure}{bound}",
+                value(found),
+                line.objective
+            );
             format!("Along {}: {what}.{fails}", line.along)
         }
     }];
@@ -51,10 +65,13 @@ fn verdict(point: &AlongPoint) -> String {
 /// The section of a run that searched: the sentences and each point, in the order of the axis.
 pub fn section(line: &AlongLine) -> Markup {
     let mut content = plain("h2", format!("Along {}", line.along));
-    content.push(sentences(line).into_iter().map(|sentence| plain("p", sentence)).collect::<Markup>());
+    content
+        .push(sentences(line).into_iter().map(|sentence| plain("p", sentence)).collect::<Markup>());
     let number = |name: &str| element("th", &[("scope", "col"), ("class", "number")], name);
-    let mut heads: Markup =
-        [line.along.word(), "IOPS", "Mean", "p50", "p99", "Errors"].into_iter().map(number).collect();
+    let mut heads: Markup = [line.along.word(), "IOPS", "Mean", "p50", "p99", "Errors"]
+        .into_iter()
+        .map(number)
+        .collect();
     heads.push(element("th", &[("scope", "col")], "Objective"));
     let mut points: Vec<&AlongPoint> = line.points.iter().collect();
     points.sort_by_key(|point| point.value);
@@ -67,7 +84,8 @@ pub fn section(line: &AlongLine) -> Markup {
             words::latency(point.latency.quantile_ns(0.99)),
             words::count(point.errors),
         ];
-        let mut cells: Markup = figures.into_iter().map(|cell| classed("td", "number", cell)).collect();
+        let mut cells: Markup =
+            figures.into_iter().map(|cell| classed("td", "number", cell)).collect();
         let word = if point.excess <= 1.0 { "holds" } else { "does not hold" };
         cells.push(plain("td", format!("{word}: {}", verdict(point))));
         plain("tr", cells)

@@ -1,4 +1,5 @@
-//! What a search for the load line found: in words for tables and pages, and as an object for machines.
+//! What a search for the load line found: in words for tables and pages, and as an object for
+//! machines.
 
 pub mod along;
 mod page;
@@ -17,17 +18,27 @@ const LEAST_OTHERS: f64 = 0.2;
 pub fn sentences(line: &LoadLine) -> Vec<String> {
     let mut told = vec![headline(line)];
     told.extend(line.fell_behind.map(|fell| {
-        let kept = line.kept_up.map_or(String::new(), |kept| format!("It kept up with {}; ", per_second(kept)));
-        format!("{kept}from {} on, requests pile up (at most {} came back).", per_second(fell), per_second(line.most))
+        let kept = line
+            .kept_up
+            .map_or(String::new(), |kept| format!("It kept up with {}; ", per_second(kept)));
+        format!(
+            "{kept}from {} on, requests pile up (at most {} came back).",
+            per_second(fell),
+            per_second(line.most)
+        )
     }));
     if line.fell_behind.is_none() {
         let most = per_second(line.most);
-        told.push(format!("No rate was tried with which it did not keep up; at most {most} came back."));
+        told.push(format!(
+            "No rate was tried with which it did not keep up; at most {most} came back."
+        ));
     }
-    told.extend(
-        line.knee
-            .map(|knee| format!("Knee (most requests per second for their mean response time): {}.", per_second(knee))),
-    );
+    told.extend(line.knee.map(|knee| {
+        format!(
+            "Knee (most requests per second for their mean response time): {}.",
+            per_second(knee)
+        )
+    }));
     told.extend(others(line));
     if !line.finished {
         told.push("The search was cut short: the load line may lie higher.".to_owned());
@@ -38,11 +49,13 @@ pub fn sentences(line: &LoadLine) -> Vec<String> {
 /// Why there is no answer: two points that cannot both be those of one target.
 fn refusal(line: &LoadLine, found: Contradiction) -> String {
     let times = line.points.iter().filter(|point| point.tried.rate == Some(found.fails_at)).count();
-    let why = point_at(line, found.fails_at).map_or(String::new(), |point| format!(" ({})", verdict(point)));
+    let why = point_at(line, found.fails_at)
+        .map_or(String::new(), |point| format!(" ({})", verdict(point)));
     let loop_words = if found.in_closed_loop { " in a closed loop" } else { "" };
     let remedy = "Find what disturbs the target or the load hosts, then search again.";
     format!(
-        "Load line: none, because points contradict each other. `{}` failed at {}{why}, measured {}, and held at {}{loop_words}. {remedy}",
+        "Load line: none, because points contradict each other. `{}` failed at {}{why}, measured \
+         {}, and held at {}{loop_words}. {remedy}",
         line.objective,
         per_second(found.fails_at),
         if times == 1 { "once".to_owned() } else { format!("{times} times") },
@@ -54,11 +67,14 @@ fn refusal(line: &LoadLine, found: Contradiction) -> String {
 fn others(line: &LoadLine) -> Option<String> {
     let known = line.points.iter().filter_map(|point| Some((point, point.others.as_ref()?)));
     let (point, most) = known.max_by(|a, b| a.1.share.total_cmp(&b.1.share))?;
-    let at =
-        point.tried.rate.map_or_else(|| "in the closed loop".to_owned(), |rate| format!("at {}", per_second(rate)));
+    let at = point
+        .tried
+        .rate
+        .map_or_else(|| "in the closed loop".to_owned(), |rate| format!("at {}", per_second(rate)));
     (most.share >= LEAST_OTHERS).then(|| {
         format!(
-            "Others than the workers used up to {} of the CPUs of {} ({at}): they can delay requests. Stop them, then search again.",
+            "Others than the workers used up to {} of the CPUs of {} ({at}): they can delay \
+             requests. Stop them, then search again.",
             words::share(most.share),
             most.host
         )
@@ -70,7 +86,8 @@ fn headline(line: &LoadLine) -> String {
         return refusal(line, found);
     }
     if line.answer.rate.is_none()
-        && let Some(point) = line.points.iter().rfind(|point| point.tried.is_too_low && point.keeps_up)
+        && let Some(point) =
+            line.points.iter().rfind(|point| point.tried.is_too_low && point.keeps_up)
     {
         return format!(
             "Load line: none. `{}` held at no rate: its {} is above what the target carries.",
@@ -84,9 +101,13 @@ fn headline(line: &LoadLine) -> String {
                 "Load line: none. `{}` held at no rate, down to {}{}.",
                 line.objective,
                 per_second(lowest),
-                point_at(line, lowest).map_or(String::new(), |point| format!(" ({})", verdict(point)))
+                point_at(line, lowest)
+                    .map_or(String::new(), |point| format!(" ({})", verdict(point)))
             ),
-            None => format!("Load line: none. Nothing was measured at a fixed rate for `{}`.", line.objective),
+            None => format!(
+                "Load line: none. Nothing was measured at a fixed rate for `{}`.",
+                line.objective
+            ),
         };
     };
     let times = line.points.iter().filter(|point| point.tried.rate == Some(rate)).count();
@@ -97,12 +118,17 @@ fn headline(line: &LoadLine) -> String {
     };
     let fails = match line.answer.fails_at {
         Some(fails) => {
-            let why = point_at(line, fails).map_or(String::new(), |point| format!(" ({})", verdict(point)));
+            let why = point_at(line, fails)
+                .map_or(String::new(), |point| format!(" ({})", verdict(point)));
             format!(" At {} it did not{why}.", per_second(fails))
         }
         None => String::new(),
     };
-    format!("Load line: {}, the highest rate at which `{}` held{sure}.{fails}", per_second(rate), line.objective)
+    format!(
+        "Load line: {}, the highest rate at which `{}` held{sure}.{fails}",
+        per_second(rate),
+        line.objective
+    )
 }
 
 fn point_at(line: &LoadLine, rate: f64) -> Option<&LoadPoint> {

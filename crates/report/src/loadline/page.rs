@@ -7,8 +7,12 @@ use crate::words;
 use analysis::loadline::{LoadLine, LoadPoint};
 
 /// The lines of the chart: name, style, quantile (below 0: the mean).
-const CURVES: [(&str, &str, f64); 4] =
-    [("mean", "line sixth", -1.0), ("p50", "line q50", 0.5), ("p99", "line q99", 0.99), ("p99.9", "line q999", 0.999)];
+const CURVES: [(&str, &str, f64); 4] = [
+    ("mean", "line sixth", -1.0),
+    ("p50", "line q50", 0.5),
+    ("p99", "line q99", 0.99),
+    ("p99.9", "line q999", 0.999),
+];
 
 /// The section of a run that searched.
 pub fn section(line: &LoadLine) -> Markup {
@@ -21,20 +25,29 @@ pub fn section(line: &LoadLine) -> Markup {
 }
 
 fn curve(line: &LoadLine) -> Markup {
-    let mut points: Vec<&LoadPoint> = line.points.iter().filter(|point| point.tried.rate.is_some()).collect();
+    let mut points: Vec<&LoadPoint> =
+        line.points.iter().filter(|point| point.tried.rate.is_some()).collect();
     points.sort_by(|a, b| a.tried.rate.unwrap_or(0.0).total_cmp(&b.tried.rate.unwrap_or(0.0)));
     let rates: Vec<f64> = points.iter().filter_map(|point| point.tried.rate).collect();
     let figure = |point: &LoadPoint, share: f64| match share {
         share if share < 0.0 => point.latency.mean_ns(),
         share => point.latency.quantile_ns(share).map(|ns| ns as f64),
     };
-    let figures = || points.iter().flat_map(|point| CURVES.iter().filter_map(|(.., share)| figure(point, *share)));
+    let figures = || {
+        points
+            .iter()
+            .flat_map(|point| CURVES.iter().filter_map(|(.., share)| figure(point, *share)))
+    };
     let one = |(name, style, share): &(&'static str, &'static str, f64)| Line {
         name: (*name).to_owned(),
         style,
         points: points
             .iter()
-            .map(|point| Point { x: point.tried.rate.unwrap_or(0.0), y: figure(point, *share), also: String::new() })
+            .map(|point| Point {
+                x: point.tried.rate.unwrap_or(0.0),
+                y: figure(point, *share),
+                also: String::new(),
+            })
             .collect(),
     };
     let chart = Lines {
@@ -46,7 +59,10 @@ fn curve(line: &LoadLine) -> Markup {
         ),
         x_name: "IOPS that were due",
         x_words: words::iops,
-        y: Scale::log_between(figures().fold(f64::INFINITY, f64::min), figures().fold(0.0, f64::max)),
+        y: Scale::log_between(
+            figures().fold(f64::INFINITY, f64::min),
+            figures().fold(0.0, f64::max),
+        ),
         y_words: |ns| words::latency(Some(ns.round() as u64)),
         lines: CURVES.iter().map(one).collect(),
     };
@@ -70,7 +86,8 @@ fn table(line: &LoadLine) -> Markup {
             words::latency(point.latency.max_ns()),
             words::count(point.errors),
         ];
-        let mut cells: Markup = figures.into_iter().map(|cell| classed("td", "number", cell)).collect();
+        let mut cells: Markup =
+            figures.into_iter().map(|cell| classed("td", "number", cell)).collect();
         let word = if point.holds { "holds" } else { "does not hold" };
         cells.push(plain("td", format!("{word}: {}", verdict(point))));
         plain("tr", cells)
@@ -87,7 +104,8 @@ mod tests {
     use model::{Nanos, Op, StageKind};
 
     fn recorded(objective: &str, latency_ns: fn(u64) -> u64) -> (LoadLine, String, String) {
-        let mut recorded = Recorded::new("[stages]\nmeasure = \"2s\"\n[[workload]]\nname = \"w\"\n");
+        let mut recorded =
+            Recorded::new("[stages]\nmeasure = \"2s\"\n[[workload]]\nname = \"w\"\n");
         let search = Search {
             objective: objective.parse().expect("good"),
             poisson: false,
@@ -101,13 +119,16 @@ mod tests {
             recorded.interval(stage, 0, &[(Op::Read, &values)]);
             recorded.interval(stage, 1, &[(Op::Read, &values)]);
             recorded.end();
-            let Some(milli) = analysis::loadline::next_rate_milli(&recorded.record()) else { break };
+            let Some(milli) = analysis::loadline::next_rate_milli(&recorded.record()) else {
+                break;
+            };
             let addition = recorded.record().plan.at_rate(milli).expect("a search");
             recorded.record_mut().plan.add(&addition);
             (stage, due) = (stage + 1, milli / 1_000);
         }
         let record = recorded.record();
-        let line = analysis::loadline::load_line(&record, &analysis::results(&record)).expect("a search");
+        let line =
+            analysis::loadline::load_line(&record, &analysis::results(&record)).expect("a search");
         let page = crate::html::render(&[&record]);
         (line, crate::table::results(&record, None), page)
     }
@@ -126,7 +147,10 @@ mod tests {
     fn an_objective_that_never_holds_is_told_as_such() {
         let (line, table, page) = recorded("mean < 1us", |_| 900_000);
         assert_eq!(line.answer.rate, None);
-        assert!(table.contains("Load line: none. `mean < 1us` held at no rate, down to "), "{table}");
+        assert!(
+            table.contains("Load line: none. `mean < 1us` held at no rate, down to "),
+            "{table}"
+        );
         assert!(page.contains("held at no rate"));
         let object = crate::loadline::object(&line);
         assert_eq!(object["rate"], serde_json::Value::Null);

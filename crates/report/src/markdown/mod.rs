@@ -1,7 +1,8 @@
 //! The report as Markdown for a wiki, with its charts as SVG files beside it.
 //!
-//! It is the page in another form: the same pieces are made once, by [`html`](crate::html), and told here in Markdown (CommonMark with the
-//! tables of GitHub, <https://github.github.com/gfm/>). So the two can never say different things.
+//! It is the page in another form: the same pieces are made once, by [`html`](crate::html), and
+//! told here in Markdown (CommonMark with the tables of GitHub, <https://github.github.com/gfm/>).
+//! So the two can never say different things.
 
 mod nodes;
 pub(crate) mod palette;
@@ -13,7 +14,8 @@ mod text;
 use crate::html::{Against, content};
 use model::Record;
 
-/// The first line of every report in Markdown: by it, a file is known as one that may be written again.
+/// The first line of every report in Markdown: by it, a file is known as one that may be written
+/// again.
 pub const MARK: &str = "<!-- Plimsoll report -->";
 
 /// The first line of every chart's SVG file, as [`MARK`].
@@ -66,14 +68,16 @@ pub fn render(records: &[&Record], against: Against<'_>, links: &Links) -> Repor
 /// A chart as a PNG file, twice as large as the SVG says, for dense screens.
 ///
 /// # Errors
-/// The build has no such feature, the machine has no fonts, or the chart is no SVG: in words, with what to do.
+/// The build has no such feature, the machine has no fonts, or the chart is no SVG: in words, with
+/// what to do.
 pub fn png(svg: &str) -> Result<Vec<u8>, String> {
     #[cfg(feature = "png")]
     return pixels::draw(svg);
     #[cfg(not(feature = "png"))]
     {
         let _ = svg;
-        Err("this build draws no PNG; build one with `cargo build --release --features png`".to_owned())
+        Err("this build draws no PNG; build one with `cargo build --release --features png`"
+            .to_owned())
     }
 }
 

@@ -1,5 +1,6 @@
-//! Our own markup, taken apart again. It is made by `Markup` alone, which closes what it opens and escapes all text, so this is no parser
-//! for anybody else's pages; whatever it meets, it ends and loses no text.
+//! Our own markup, taken apart again. It is made by `Markup` alone, which closes what it opens and
+//! escapes all text, so this is no parser for anybody else's pages; whatever it meets, it ends and
+//! loses no text.
 
 /// A piece of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +38,8 @@ impl Element {
         elements(&self.children)
     }
 
-    /// Every element below it for which `wanted` holds, outermost first; what stands in a wanted one is not looked at.
+    /// Every element below it for which `wanted` holds, outermost first; what stands in a wanted
+    /// one is not looked at.
     pub fn find<'a>(&'a self, wanted: &dyn Fn(&Element) -> bool, found: &mut Vec<&'a Element>) {
         for element in self.elements() {
             if wanted(element) {
@@ -130,7 +132,11 @@ fn unescaped(text: &str) -> String {
     if !text.contains('&') {
         return text.to_owned();
     }
-    let plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'");
+    let plain = text
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&#39;", "'");
     plain.replace("&amp;", "&")
 }
 
@@ -142,7 +148,11 @@ mod tests {
     #[test]
     fn what_was_put_together_comes_apart_again() {
         let hostile = "a < b > \"c\" & 'd' &lt; </p>";
-        let markup = element("p", &[("title", hostile)], [Markup::from(hostile), classed("b", "x y", plain("i", "z"))]);
+        let markup = element(
+            "p",
+            &[("title", hostile)],
+            [Markup::from(hostile), classed("b", "x y", plain("i", "z"))],
+        );
         let nodes = parse(&markup.into_string());
         let all: Vec<&Element> = elements(&nodes).collect();
         assert_eq!((all.len(), all[0].get("title")), (1, Some(hostile)));

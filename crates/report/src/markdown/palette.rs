@@ -1,4 +1,5 @@
-//! The page's style for charts, for files that have no page around them: variables replaced by the colours of light paper.
+//! The page's style for charts, for files that have no page around them: variables replaced by the
+//! colours of light paper.
 
 use std::sync::LazyLock;
 
@@ -14,7 +15,10 @@ pub fn colour(name: &str) -> Option<&'static str> {
 
 /// The variables of the first block, which is that of light paper.
 pub fn variables(sheet: &str) -> Vec<(&str, &str)> {
-    let block = sheet.split_once('{').and_then(|(_, rest)| rest.split_once('}')).map_or("", |(block, _)| block);
+    let block = sheet
+        .split_once('{')
+        .and_then(|(_, rest)| rest.split_once('}'))
+        .map_or("", |(block, _)| block);
     block
         .split(';')
         .filter_map(|declaration| {
@@ -24,7 +28,8 @@ pub fn variables(sheet: &str) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// Selector and declarations of every rule that stands for itself: what holds for some media alone is left out.
+/// Selector and declarations of every rule that stands for itself: what holds for some media alone
+/// is left out.
 pub fn plain_rules(sheet: &str) -> Vec<(&str, &str)> {
     let mut rules = Vec::new();
     let mut rest = sheet;

@@ -1,4 +1,5 @@
-//! A chart of the page as a file of its own: with its title and legend in the picture, and without what only a pointer finds.
+//! A chart of the page as a file of its own: with its title and legend in the picture, and without
+//! what only a pointer finds.
 
 use super::nodes::{Element, Node};
 use super::{CHART_MARK, palette};
@@ -22,19 +23,25 @@ pub fn standalone(figure: &Element) -> Option<(String, String)> {
     figure.find(&|element| element.name == "svg" && element.has_class("chart"), &mut charts);
     let chart = charts.first()?;
     let title = chart.get("aria-label").unwrap_or_default().to_owned();
-    let height = chart.get("viewBox").and_then(|view| view.split(' ').nth(3)?.parse::<f64>().ok()).unwrap_or(0.0);
+    let height = chart
+        .get("viewBox")
+        .and_then(|view| view.split(' ').nth(3)?.parse::<f64>().ok())
+        .unwrap_or(0.0);
     let (legend, legend_height) = legend(figure);
     let head = TITLE + legend_height;
     let (width, whole) = (WIDTH + 2.0 * MARGIN, height + head + 2.0 * MARGIN);
     let mut content = element("style", &[], palette::RULES.as_str());
-    content.push(drawing(&chart.children, &|element| matches!(element.name.as_str(), "title" | "desc")));
+    content.push(drawing(&chart.children, &|element| {
+        matches!(element.name.as_str(), "title" | "desc")
+    }));
     let paper = [("width", &*number(width)), ("height", &*number(whole)), ("fill", "#ffffff")];
     content.push(element("rect", &paper, ""));
     let place = [("class", "name"), ("x", "0"), ("y", "14"), ("font-weight", "600")];
     let mut inside = element("text", &place, title.as_str());
     inside.push(legend);
     let down = format!("translate(0 {})", number(head));
-    let chart = drawing(&chart.children, &|element| !matches!(element.name.as_str(), "title" | "desc"));
+    let chart =
+        drawing(&chart.children, &|element| !matches!(element.name.as_str(), "title" | "desc"));
     inside.push(element("g", &[("transform", &down)], chart));
     let down = format!("translate({0} {0})", number(MARGIN));
     content.push(element("g", &[("transform", &down)], inside));
@@ -67,7 +74,8 @@ fn legend(figure: &Element) -> (Markup, f64) {
         let place = format!("translate({} {})", number(left), number(top));
         let mut pictures = Vec::new();
         key.find(&|element| element.name == "svg", &mut pictures);
-        let mut entry: Markup = pictures.iter().map(|svg| drawing(&svg.children, &|_| true)).collect();
+        let mut entry: Markup =
+            pictures.iter().map(|svg| drawing(&svg.children, &|_| true)).collect();
         entry.push(element("text", &[("x", &*number(KEY)), ("y", "9")], words.trim()));
         drawn.push(element("g", &[("transform", &place)], entry));
         left += room;
@@ -91,7 +99,8 @@ fn remark(figure: &Element) -> (Markup, f64) {
 }
 
 /// What people write into SVG is known by name here, so that a drawing is made of nothing else.
-const SHAPES: [&str; 10] = ["circle", "desc", "g", "line", "path", "polygon", "polyline", "rect", "text", "title"];
+const SHAPES: [&str; 10] =
+    ["circle", "desc", "g", "line", "path", "polygon", "polyline", "rect", "text", "title"];
 
 /// These pieces once more, of those for which `wanted` holds, without strips for the pointer.
 fn drawing(nodes: &[Node], wanted: &dyn Fn(&Element) -> bool) -> Markup {
@@ -101,8 +110,11 @@ fn drawing(nodes: &[Node], wanted: &dyn Fn(&Element) -> bool) -> Markup {
             Node::Text(text) => drawn.push(text),
             Node::Element(shape) if !shape.has_class("hit") && wanted(shape) => {
                 let Some(name) = SHAPES.iter().find(|name| **name == shape.name) else { continue };
-                let attributes: Vec<(&'static str, &str)> =
-                    shape.attributes.iter().filter_map(|(key, value)| Some((known(key)?, value.as_str()))).collect();
+                let attributes: Vec<(&'static str, &str)> = shape
+                    .attributes
+                    .iter()
+                    .filter_map(|(key, value)| Some((known(key)?, value.as_str())))
+                    .collect();
                 drawn.push(element(name, &attributes, drawing(&shape.children, &|_| true)));
             }
             Node::Element(_) => {}

@@ -21,15 +21,20 @@ static FONTS: LazyLock<Arc<resvg::usvg::fontdb::Database>> = LazyLock::new(|| {
 /// The chart as a PNG file.
 pub fn draw(svg: &str) -> Result<Vec<u8>, String> {
     if FONTS.is_empty() {
-        return Err(
-            "no font was found on this machine; install one, such as the package fonts-dejavu-core, or leave --png out"
-                .to_owned(),
-        );
+        return Err("no font was found on this machine; install one, such as the package \
+                    fonts-dejavu-core, or leave --png out"
+            .to_owned());
     }
-    let options = Options { fontdb: FONTS.clone(), font_family: "DejaVu Sans".to_owned(), ..Options::default() };
-    let tree = Tree::from_str(svg, &options).map_err(|error| format!("the chart cannot be drawn: {error}"))?;
+    let options = Options {
+        fontdb: FONTS.clone(),
+        font_family: "DejaVu Sans".to_owned(),
+        ..Options::default()
+    };
+    let tree = Tree::from_str(svg, &options)
+        .map_err(|error| format!("the chart cannot be drawn: {error}"))?;
     let size = tree.size();
-    let (width, height) = ((size.width() * SCALE).min(MOST_PIXELS), (size.height() * SCALE).min(MOST_PIXELS));
+    let (width, height) =
+        ((size.width() * SCALE).min(MOST_PIXELS), (size.height() * SCALE).min(MOST_PIXELS));
     let mut pixels = Pixmap::new(width as u32, height as u32).ok_or("the chart has no size")?;
     resvg::render(&tree, Transform::from_scale(SCALE, SCALE), &mut pixels.as_mut());
     pixels.encode_png().map_err(|error| format!("the chart cannot be written as PNG: {error}"))

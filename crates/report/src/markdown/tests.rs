@@ -8,14 +8,20 @@ use model::{Note, NoteKind, Op, Record, StageKind};
 
 fn sample(name: &str) -> Recorded {
     let suite = format!(
-        "[stages]\nmeasure = \"20s\"\n[[workload]]\nname = {name:?}\nread = \"70%\"\n[[workload]]\nname = \"never begun\"\n"
+        "[stages]\nmeasure = \"20s\"\n[[workload]]\nname = {name:?}\nread = \
+         \"70%\"\n[[workload]]\nname = \"never begun\"\n"
     );
     let mut recorded = Recorded::with_hosts(&suite, 2);
     recorded.prepare();
     let stage = recorded.stage(StageKind::Measure);
     for second in 0..20 {
         let values: Vec<u64> = (0..200).map(|n| 80_000 + n * n).collect();
-        recorded.host_interval(stage, 0, second, &[(Op::Read, &values), (Op::Write, &[1_000_000; 30])]);
+        recorded.host_interval(
+            stage,
+            0,
+            second,
+            &[(Op::Read, &values), (Op::Write, &[1_000_000; 30])],
+        );
         recorded.host_interval(stage, 1, second, &[(Op::Read, &values[..90])]);
     }
     recorded.end();
@@ -23,7 +29,11 @@ fn sample(name: &str) -> Recorded {
 }
 
 fn render(records: &[&Record]) -> Report {
-    super::render(records, Against::default(), &Links { folder: "r-charts".to_owned(), ending: "svg" })
+    super::render(
+        records,
+        Against::default(),
+        &Links { folder: "r-charts".to_owned(), ending: "svg" },
+    )
 }
 
 #[test]
@@ -60,9 +70,16 @@ fn every_chart_of_the_page_is_a_file_that_needs_nothing_else() {
     assert!(report.charts.len() >= 6);
     let mut names: Vec<&str> = report.charts.iter().map(|chart| chart.name.as_str()).collect();
     for chart in &report.charts {
-        assert_eq!(report.text.matches(&format!("](<r-charts/{}.svg>)", chart.name)).count(), 1, "{}", chart.name);
+        assert_eq!(
+            report.text.matches(&format!("](<r-charts/{}.svg>)", chart.name)).count(),
+            1,
+            "{}",
+            chart.name
+        );
         assert!(
-            chart.svg.starts_with("<!-- Plimsoll chart -->\n<svg xmlns=\"http://www.w3.org/2000/svg\""),
+            chart
+                .svg
+                .starts_with("<!-- Plimsoll chart -->\n<svg xmlns=\"http://www.w3.org/2000/svg\""),
             "{}",
             chart.svg
         );
@@ -73,7 +90,11 @@ fn every_chart_of_the_page_is_a_file_that_needs_nothing_else() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), report.charts.len());
-    let latency = report.charts.iter().find(|chart| chart.name.contains("latency-over-time")).expect("a chart");
+    let latency = report
+        .charts
+        .iter()
+        .find(|chart| chart.name.contains("latency-over-time"))
+        .expect("a chart");
     for word in [">p50<", ">p99.9<", ">max<", ">Latency over time, read<"] {
         assert!(latency.svg.contains(word), "{word}: the legend stands in the picture");
     }
@@ -82,7 +103,11 @@ fn every_chart_of_the_page_is_a_file_that_needs_nothing_else() {
 #[test]
 fn every_class_of_a_chart_that_has_a_style_has_it_in_the_file() {
     assert!(!palette::RULES.contains("var("), "{}", *palette::RULES);
-    for rule in [".line.write{stroke: #c2510a; stroke-dasharray: 7 4;}", ".end{text-anchor: end;}", ".bar.read{"] {
+    for rule in [
+        ".line.write{stroke: #c2510a; stroke-dasharray: 7 4;}",
+        ".end{text-anchor: end;}",
+        ".bar.read{",
+    ] {
         assert!(palette::RULES.contains(rule), "{rule} is not in {}", *palette::RULES);
     }
     assert_eq!((palette::colour("read"), palette::colour("none")), (Some("#0a66b0"), None));
@@ -92,7 +117,12 @@ fn every_class_of_a_chart_that_has_a_style_has_it_in_the_file() {
 fn names_cannot_break_out() {
     let hostile = "</summary><script>x</script> | [a](javascript:b) `c` </details>\n# d";
     let mut recorded = sample(hostile);
-    recorded.note(Note { stage: None, host: 0, kind: NoteKind::NoFallocate, detail: hostile.to_owned() });
+    recorded.note(Note {
+        stage: None,
+        host: 0,
+        kind: NoteKind::NoFallocate,
+        detail: hostile.to_owned(),
+    });
     recorded.record_mut().plan.suite = hostile.to_owned();
     let report = render(&[&recorded.record(), &recorded.record()]);
     // What stands in fences and code is text to every reader of Markdown.
@@ -101,7 +131,9 @@ fn names_cannot_break_out() {
         is_fenced ^= line.starts_with("```");
         if !is_fenced && !line.contains("**Run again**") {
             assert!(
-                !line.contains("<script") && !line.replace("\\](", "").contains("](javascript") && line != "# d",
+                !line.contains("<script")
+                    && !line.replace("\\](", "").contains("](javascript")
+                    && line != "# d",
                 "{line}"
             );
         }

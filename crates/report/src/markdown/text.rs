@@ -38,7 +38,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes pieces one below the other; words and pieces of a line that stand between blocks are a paragraph.
+    /// Writes pieces one below the other; words and pieces of a line that stand between blocks are
+    /// a paragraph.
     pub fn blocks(&mut self, nodes: &[Node]) {
         let mut line: Vec<Node> = Vec::new();
         for node in nodes {
@@ -90,16 +91,24 @@ impl<'a> Writer<'a> {
         let mut text = String::new();
         for element in list.elements() {
             let words = inline(&element.children);
-            text.push_str(&if element.name == "dt" { format!("- **{words}**: ") } else { format!("{words}\n") });
+            text.push_str(&if element.name == "dt" {
+                format!("- **{words}**: ")
+            } else {
+                format!("{words}\n")
+            });
         }
         self.block(&text);
     }
 
     fn figure(&mut self, figure: &Element) {
         let Some((title, svg)) = picture::standalone(figure) else {
-            let caption = figure.elements().filter(|element| element.name == "figcaption").map(Element::words);
+            let caption = figure
+                .elements()
+                .filter(|element| element.name == "figcaption")
+                .map(Element::words);
             self.block(&format!("**{}**", escaped(caption.collect::<String>().trim())));
-            let rest: Vec<Node> = figure.children.iter().filter(|node| !is_caption(node)).cloned().collect();
+            let rest: Vec<Node> =
+                figure.children.iter().filter(|node| !is_caption(node)).cloned().collect();
             return self.blocks(&rest);
         };
         let name = file_name(self.charts.len() + 1, &title);
@@ -108,7 +117,8 @@ impl<'a> Writer<'a> {
         self.charts.push(Chart { name, svg });
         // What a figure has beside its picture, such as the numbers behind it.
         let is_rest = |element: &&Element| element.name != "svg" && element.name != "figcaption";
-        let rest: Vec<Node> = figure.elements().filter(is_rest).cloned().map(Node::Element).collect();
+        let rest: Vec<Node> =
+            figure.elements().filter(is_rest).cloned().map(Node::Element).collect();
         self.blocks(&rest);
     }
 
@@ -116,8 +126,12 @@ impl<'a> Writer<'a> {
         let is_summary = |element: &&Element| element.name == "summary";
         let summary: String = details.elements().filter(is_summary).map(Element::words).collect();
         self.block(&format!("<details>\n<summary>{}</summary>", escaped(&summary)));
-        let rest: Vec<Node> =
-            details.elements().filter(|element| !is_summary(element)).cloned().map(Node::Element).collect();
+        let rest: Vec<Node> = details
+            .elements()
+            .filter(|element| !is_summary(element))
+            .cloned()
+            .map(Node::Element)
+            .collect();
         self.blocks(&rest);
         self.block("</details>");
     }
@@ -126,7 +140,9 @@ impl<'a> Writer<'a> {
         let mut rows = Vec::new();
         table.find(&|element| element.name == "tr", &mut rows);
         let Some((head, body)) = rows.split_first() else { return };
-        let cells = |row: &Element| -> Vec<String> { row.elements().map(|cell| inline(&cell.children)).collect() };
+        let cells = |row: &Element| -> Vec<String> {
+            row.elements().map(|cell| inline(&cell.children)).collect()
+        };
         let columns = rows.iter().map(|row| cells(row).len()).max().unwrap_or(0);
         let line = |mut cells: Vec<String>| {
             cells.resize(columns, String::new());
@@ -134,7 +150,9 @@ impl<'a> Writer<'a> {
         };
         // A head may have no class where its figures have.
         let first: Vec<&Element> = body.first().unwrap_or(head).elements().collect();
-        let rule = |at: usize| if first.get(at).is_some_and(|cell| cell.has_class("number")) { "---:" } else { "---" };
+        let rule = |at: usize| {
+            if first.get(at).is_some_and(|cell| cell.has_class("number")) { "---:" } else { "---" }
+        };
         let mut text = line(cells(head));
         text.push_str(&line((0..columns).map(|at| rule(at).to_owned()).collect()));
         text.extend(body.iter().map(|row| line(cells(row))));
@@ -150,13 +168,18 @@ fn is_caption(node: &Node) -> bool {
 }
 
 fn is_inline(name: &str) -> bool {
-    matches!(name, "span" | "a" | "code" | "strong" | "em" | "b" | "i" | "sup" | "sub" | "small" | "br")
+    matches!(
+        name,
+        "span" | "a" | "code" | "strong" | "em" | "b" | "i" | "sup" | "sub" | "small" | "br"
+    )
 }
 
 /// `07-latency-over-time-read`.
 fn file_name(number: usize, title: &str) -> String {
-    let dashed: String =
-        title.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    let dashed: String = title
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
+        .collect();
     let words: Vec<&str> = dashed.split('-').filter(|word| !word.is_empty()).collect();
     let name: String = words.join("-").chars().take(MOST_NAME_CHARS).collect();
     format!("{number:02}-{}", name.trim_end_matches('-')).trim_end_matches('-').to_owned()
@@ -193,7 +216,9 @@ fn pieces(nodes: &[Node]) -> String {
                 "code" => code(&element.words()),
                 "strong" | "b" => format!("**{}**", pieces(&element.children)),
                 "sup" => format!("<sup>{}</sup>", pieces(&element.children)),
-                "span" if element.has_class("badge") => format!("**{}** ", pieces(&element.children)),
+                "span" if element.has_class("badge") => {
+                    format!("**{}** ", pieces(&element.children))
+                }
                 "p" | "li" | "div" => format!("{} ", pieces(&element.children)),
                 _ => pieces(&element.children),
             },
@@ -203,7 +228,8 @@ fn pieces(nodes: &[Node]) -> String {
     text
 }
 
-/// Words that stay words: nothing in them is a mark of Markdown or HTML, and they stay in their line.
+/// Words that stay words: nothing in them is a mark of Markdown or HTML, and they stay in their
+/// line.
 pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -241,8 +267,14 @@ mod tests {
 
     #[test]
     fn what_people_wrote_is_no_markup() {
-        assert_eq!(escaped("a|b <i> *x* [y](z) `c`\n# d"), "a\\|b &lt;i&gt; \\*x\\* \\[y\\](z) \\`c\\` \\# d");
-        assert_eq!(["- a", "12. a", "3) a", "12 a"].map(led), ["\\- a", "12\\. a", "3\\) a", "12 a"]);
+        assert_eq!(
+            escaped("a|b <i> *x* [y](z) `c`\n# d"),
+            "a\\|b &lt;i&gt; \\*x\\* \\[y\\](z) \\`c\\` \\# d"
+        );
+        assert_eq!(
+            ["- a", "12. a", "3) a", "12 a"].map(led),
+            ["\\- a", "12\\. a", "3\\) a", "12 a"]
+        );
         assert_eq!((code("a`b|c"), code("`")), ("``a`b\\|c``".to_owned(), "`` ` ``".to_owned()));
         assert_eq!(fenced("a\n```\nb"), "````text\na\n```\nb\n````");
     }

@@ -42,11 +42,12 @@ impl By {
     }
 }
 
-/// A page shows at most so many parts of a result; of more, the first half and the last half by their rate.
+/// A page shows at most so many parts of a result; of more, the first half and the last half by
+/// their rate.
 const WINDOW: usize = 20;
 
-/// Those of `shares` that are shown, and how many are not. All in their order if they are few; else the slowest and the fastest, in rising
-/// order of requests per second.
+/// Those of `shares` that are shown, and how many are not. All in their order if they are few; else
+/// the slowest and the fastest, in rising order of requests per second.
 fn windowed(mut shares: Vec<Share>) -> (Vec<Share>, usize) {
     let left_out = shares.len().saturating_sub(WINDOW);
     if left_out > 0 {
@@ -63,7 +64,12 @@ mod tests {
     #[test]
     fn of_many_parts_the_slowest_and_the_fastest_are_shown() {
         // 7 and 25 have no common divisor: every rate from 0 to 24 comes once, in no order.
-        let share = |n: u64| Share { name: n.to_string(), ios: n * 7 % 25, seconds: 1.0, ..Share::default() };
+        let share = |n: u64| Share {
+            name: n.to_string(),
+            ios: n * 7 % 25,
+            seconds: 1.0,
+            ..Share::default()
+        };
         let (shown, left_out) = windowed((0..25).map(share).collect());
         let rates: Vec<u64> = shown.iter().map(|share| share.ios).collect();
         assert_eq!(rates, (0..10).chain(15..25).collect::<Vec<_>>());

@@ -8,10 +8,12 @@ use crate::words;
 use analysis::{ResultRow, Share};
 use model::Record;
 
-/// A run of more results than this has them in `plimsoll show --by` only: the page would be all tables.
+/// A run of more results than this has them in `plimsoll show --by` only: the page would be all
+/// tables.
 const MOST_RESULTS: usize = 18;
 
-/// The results taken apart; nothing where there is one part only. The parts of one result are held at a time: each has a whole histogram.
+/// The results taken apart; nothing where there is one part only. The parts of one result are held
+/// at a time: each has a whole histogram.
 pub fn section(record: &Record, rows: &[ResultRow], by: By) -> Markup {
     let (mut spreads, mut tables, mut has_several) = (Markup::new(), Markup::new(), false);
     // Parts by label or place are a few and are the finding; hosts are many, and mostly alike.
@@ -31,7 +33,8 @@ pub fn section(record: &Record, rows: &[ResultRow], by: By) -> Markup {
             continue;
         }
         if is_folded {
-            let summary = plain("summary", format!("{}, {}, by {}", name(row), row.ops.name(), by.head()));
+            let summary =
+                plain("summary", format!("{}, {}, by {}", name(row), row.ops.name(), by.head()));
             tables.push(plain("details", [summary, one(row, shares, by)]));
         } else {
             tables.push(plain("h3", format!("{}, {}", name(row), row.ops.name())));
@@ -57,18 +60,28 @@ pub fn section(record: &Record, rows: &[ResultRow], by: By) -> Markup {
     plain("section", content)
 }
 
-/// A line for each result: its slowest part, the one in the middle and its fastest, and how far they lie apart.
+/// A line for each result: its slowest part, the one in the middle and its fastest, and how far
+/// they lie apart.
 fn spread(body: Markup, by: By) -> Markup {
-    let head = ["Result", "Op", "Slowest", "", "In the middle", "Fastest", "", "Slowest to fastest"];
+    let head =
+        ["Result", "Op", "Slowest", "", "In the middle", "Fastest", "", "Slowest to fastest"];
     let head = head.into_iter().zip(0..).map(|(word, column)| {
-        element("th", &[("scope", "col"), ("class", if matches!(column, 2 | 4 | 5 | 7) { "number" } else { "" })], word)
+        element(
+            "th",
+            &[
+                ("scope", "col"),
+                ("class", if matches!(column, 2 | 4 | 5 | 7) { "number" } else { "" }),
+            ],
+            word,
+        )
     });
     let head = plain("thead", plain("tr", head.collect::<Markup>()));
     let caption = plain(
         "caption",
         format!(
-            "Requests per second of each {0}; slowest to fastest: what the slowest had of the fastest's. Every {0} stands in the folds of the \
-             page, and in `plimsoll show RUN --by {0}`.",
+            "Requests per second of each {0}; slowest to fastest: what the slowest had of the \
+             fastest's. Every {0} stands in the folds of the page, and in `plimsoll show RUN --by \
+             {0}`.",
             by.head()
         ),
     );
@@ -81,7 +94,11 @@ fn spread_row(row: &ResultRow, shares: &[Share]) -> Option<Markup> {
     let (slowest, fastest) = (rising.first()?, rising.last()?);
     let middle = rising.get(rising.len() / 2)?;
     let number = |text: String| classed("td", "number", text);
-    let apart = if fastest.iops() > 0.0 { words::share(slowest.iops() / fastest.iops()) } else { "–".to_owned() };
+    let apart = if fastest.iops() > 0.0 {
+        words::share(slowest.iops() / fastest.iops())
+    } else {
+        "–".to_owned()
+    };
     let cells = [
         element("th", &[("scope", "row")], name(row)),
         plain("td", row.ops.name()),
@@ -98,8 +115,11 @@ fn spread_row(row: &ResultRow, shares: &[Share]) -> Option<Markup> {
 fn one(row: &ResultRow, shares: Vec<Share>, by: By) -> Markup {
     let all = shares.len();
     let (shown, left_out) = windowed(shares);
-    let bar =
-        |share: &Share| Bar { name: share.name.clone(), parts: vec![(style_of(row), share.iops())], ceiling: None };
+    let bar = |share: &Share| Bar {
+        name: share.name.clone(),
+        parts: vec![(style_of(row), share.iops())],
+        ceiling: None,
+    };
     let bars = Bars {
         title: format!("Requests per second by {}", by.head()),
         words: words::iops,
@@ -109,7 +129,8 @@ fn one(row: &ResultRow, shares: Vec<Share>, by: By) -> Markup {
     let mut content = Markup::new();
     if left_out > 0 {
         let text = format!(
-            "The {} slowest and the {} fastest of {all}, in rising order; {left_out} between them are not shown.",
+            "The {} slowest and the {} fastest of {all}, in rising order; {left_out} between them \
+             are not shown.",
             super::WINDOW / 2,
             super::WINDOW / 2
         );
@@ -123,7 +144,9 @@ fn one(row: &ResultRow, shares: Vec<Share>, by: By) -> Markup {
 fn table(row: &ResultRow, shares: &[Share], by: By) -> Markup {
     let rate = words::rate_unit(row.is_metadata());
     let head =
-        [by.head(), "Workers", "Requests", rate, "Of all", "MiB/s", "p50", "p99", "Max", "Errors"].into_iter().zip(0..);
+        [by.head(), "Workers", "Requests", rate, "Of all", "MiB/s", "p50", "p99", "Max", "Errors"]
+            .into_iter()
+            .zip(0..);
     let head = head.map(|(word, column)| {
         element("th", &[("scope", "col"), ("class", if column == 0 { "" } else { "number" })], word)
     });
@@ -176,6 +199,9 @@ mod tests {
         let (spread, folded) = few.split_once("<details>").expect("a fold");
         assert!(spread.contains("<td>node0</td>") && spread.contains("<td>node2</td>"), "{spread}");
         assert!(spread.contains("<td class=\"number\">83 %</td>"), "10 of 12 requests: {spread}");
-        assert!(folded.contains("<svg") && folded.contains("<th scope=\"row\">node1</th>"), "{folded}");
+        assert!(
+            folded.contains("<svg") && folded.contains("<th scope=\"row\">node1</th>"),
+            "{folded}"
+        );
     }
 }

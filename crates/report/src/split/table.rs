@@ -6,7 +6,8 @@ use crate::words;
 use analysis::{ResultRow, Share};
 use model::Record;
 
-/// A table for each result: its parts, the longest first, so that what a reader looks for stands at the ends.
+/// A table for each result: its parts, the longest first, so that what a reader looks for stands at
+/// the ends.
 pub fn results(record: &Record, by: By) -> String {
     let rows = analysis::results(record);
     let tables: Vec<String> = rows.iter().map(|row| one(row, by.shares(record, row), by)).collect();
@@ -23,8 +24,17 @@ fn one(row: &ResultRow, mut shares: Vec<Share>, by: By) -> String {
     }
     // The sort is stable: hosts with the same rate stay in the order of the plan.
     shares.sort_by(|a, b| b.iops().total_cmp(&a.iops()));
-    let heads =
-        ["workers", "requests", words::rate_unit(row.is_metadata()), "share", "MiB/s", "p50", "p99", "max", "errors"];
+    let heads = [
+        "workers",
+        "requests",
+        words::rate_unit(row.is_metadata()),
+        "share",
+        "MiB/s",
+        "p50",
+        "p99",
+        "max",
+        "errors",
+    ];
     let mut table = vec![Column::names(by.head())];
     table.extend(heads.map(Column::figures));
     shares.iter().for_each(|share| columns::row(&mut table, cells(row, share)));
@@ -57,10 +67,16 @@ mod tests {
 
     #[test]
     fn the_fastest_host_stands_first_and_shares_are_of_the_total() {
-        let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n[sweep]\ndepth = [1, 8]\n", 3);
+        let mut recorded =
+            Recorded::with_hosts("[[workload]]\nname = \"w\"\n[sweep]\ndepth = [1, 8]\n", 3);
         let stage = recorded.stage(StageKind::Measure);
         for (host, count) in [(0, 50), (1, 100), (2, 850)] {
-            recorded.host_interval(stage, host, 0, &[(Op::Read, &vec![100_000 * u64::from(host + 1); count])]);
+            recorded.host_interval(
+                stage,
+                host,
+                0,
+                &[(Op::Read, &vec![100_000 * u64::from(host + 1); count])],
+            );
         }
         recorded.fail(stage, 0, Op::Read, 5, 3);
         insta::assert_snapshot!(results(&recorded.record(), By::Host));

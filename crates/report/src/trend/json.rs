@@ -44,8 +44,7 @@ fn apart(found: &Apart, runs: &[Named<'_>]) -> Value {
 
 fn point(point: &TrendPoint) -> Value {
     let mut fields = named(&point.key);
-    let other =
-        |(run, all): &(usize, Vec<_>)| object!({"run": run, "unlike": all.iter().map(unlike).collect::<Vec<_>>()});
+    let other = |(run, all): &(usize, Vec<_>)| object!({"run": run, "unlike": all.iter().map(unlike).collect::<Vec<_>>()});
     fields.insert("apart".to_owned(), point.apart.iter().map(other).collect());
     fields.insert("figures".to_owned(), point.series.iter().map(figure).collect());
     Value::Object(fields)

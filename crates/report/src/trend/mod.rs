@@ -23,7 +23,11 @@ pub struct Named<'a> {
 }
 
 /// How the figures are to be read.
-pub(crate) const LEGEND: &str = "A change is told from three runs of the new level on, if it is 5 % or more: in at most 5 % of trends without any change one is told. The latest run is held against the runs since the last change; its 95 % interval holds what a further run strays by. What can be told is corrected for all figures together (Holm): an interval that leaves 0 out by a little may still be no difference. CPU is that of the load generators per request.";
+pub(crate) const LEGEND: &str = "A change is told from three runs of the new level on, if it is 5 % or more: in at most 5 % \
+     of trends without any change one is told. The latest run is held against the runs since the \
+     last change; its 95 % interval holds what a further run strays by. What can be told is \
+     corrected for all figures together (Holm): an interval that leaves 0 out by a little may \
+     still be no difference. CPU is that of the load generators per request.";
 
 /// The run at a place of the trend.
 pub(crate) fn run<'a>(trend: &Trend, runs: &[Named<'a>], place: usize) -> Option<Named<'a>> {
@@ -47,8 +51,9 @@ fn apart(apart: &Apart, runs: &[Named<'_>]) -> String {
         Why::NotComplete => "it did not come to its planned end.".to_owned(),
         Why::Again => "it is the same run again.".to_owned(),
         Why::Unlike(unlike) => {
-            let all =
-                unlike.iter().map(|unlike| format!("{}: {} (latest: {})", unlike.what, unlike.other, unlike.base));
+            let all = unlike.iter().map(|unlike| {
+                format!("{}: {} (latest: {})", unlike.what, unlike.other, unlike.base)
+            });
             format!("it differs from the latest in {}.", all.collect::<Vec<_>>().join("; "))
         }
     };
@@ -56,8 +61,14 @@ fn apart(apart: &Apart, runs: &[Named<'_>]) -> String {
 }
 
 /// A change of level with the run where it begins, and what else changed with that run.
-pub(crate) fn change(followed: &Followed, change: &LevelChange, trend: &Trend, runs: &[Named<'_>]) -> String {
-    let (here, before) = (run(trend, runs, change.at), change.at.checked_sub(1).and_then(|at| run(trend, runs, at)));
+pub(crate) fn change(
+    followed: &Followed,
+    change: &LevelChange,
+    trend: &Trend,
+    runs: &[Named<'_>],
+) -> String {
+    let (here, before) =
+        (run(trend, runs, change.at), change.at.checked_sub(1).and_then(|at| run(trend, runs, at)));
     let value = |value| crate::compare::value(followed.metric, value);
     let mut text = format!(
         "{}: {} from {} to {} since {}",
@@ -97,7 +108,11 @@ fn version(record: &Record) -> String {
 }
 
 /// Runs in which the point did other work, as sentences.
-pub(crate) fn other_work(point: &analysis::trend::TrendPoint, trend: &Trend, runs: &[Named<'_>]) -> Vec<String> {
+pub(crate) fn other_work(
+    point: &analysis::trend::TrendPoint,
+    trend: &Trend,
+    runs: &[Named<'_>],
+) -> Vec<String> {
     let sentence = |(place, unlike): &(usize, Vec<analysis::compare::Unlike>)| {
         let name = run(trend, runs, *place).map_or("?", |run| run.name);
         let why: Vec<String> = unlike.iter().map(|unlike| said(unlike, "the point")).collect();
@@ -106,14 +121,22 @@ pub(crate) fn other_work(point: &analysis::trend::TrendPoint, trend: &Trend, run
     point.apart.iter().map(sentence).collect()
 }
 
-/// That so few runs cannot tell of a change, where none was told: level or not, they look the same to the test.
+/// That so few runs cannot tell of a change, where none was told: level or not, they look the same
+/// to the test.
 pub(crate) fn few_runs(trend: &Trend) -> Option<String> {
-    // Of 6 and 6 runs on two levels, 12 of 924 orders keep the levels in one piece, which is rare enough for three figures at 5 %; of 5 and 6, 11 of 462 are not.
+    // Of 6 and 6 runs on two levels, 12 of 924 orders keep the levels in one piece, which is rare
+    // enough for three figures at 5 %; of 5 and 6, 11 of 462 are not.
     const LEAST: usize = 12;
-    let has_changes = trend.points.iter().flat_map(|point| &point.series).any(|followed| !followed.changes.is_empty());
+    let has_changes = trend
+        .points
+        .iter()
+        .flat_map(|point| &point.series)
+        .any(|followed| !followed.changes.is_empty());
     (trend.runs.len() < LEAST && !has_changes).then(|| {
         format!(
-            "{} are too few for a change of level to be told, however large it is: with fewer than about {LEAST}, no order of runs is rare enough. To hold one against another, use plimsoll compare.",
+            "{} are too few for a change of level to be told, however large it is: with fewer \
+             than about {LEAST}, no order of runs is rare enough. To hold one against another, \
+             use plimsoll compare.",
             words::counted(trend.runs.len() as u64, "run")
         )
     })
@@ -123,7 +146,10 @@ pub(crate) fn few_runs(trend: &Trend) -> Option<String> {
 pub fn nothing(trend: &Trend) -> Option<&'static str> {
     match trend.runs.len() {
         0 => Some("there is no complete run among these; name runs that came to their planned end"),
-        1 => Some("only one run is left, and a trend needs two; name more runs of this suite, scale and testbed"),
+        1 => Some(
+            "only one run is left, and a trend needs two; name more runs of this suite, scale and \
+             testbed",
+        ),
         _ => None,
     }
 }
@@ -136,7 +162,8 @@ mod tests {
     use model::{Op, StageKind};
 
     fn night(number: u64, per_second: u64, kernel: &str) -> Record {
-        let mut recorded = Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n");
+        let mut recorded =
+            Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n");
         let stage = recorded.stage(StageKind::Measure);
         for second in 0..30u64 {
             let ios = (per_second + (second + number) * 7 % 11 + number * 5 % 7) as usize;
@@ -153,31 +180,38 @@ mod tests {
     #[test]
     fn a_change_is_named_with_its_run_and_what_came_with_it() {
         let kernel = |number| if number < 9 { "Linux 6.12.0" } else { "Linux 6.18.0" };
-        let mut records: Vec<Record> =
-            (0..14).map(|number| night(number, if number < 9 { 500 } else { 400 }, kernel(number))).collect();
+        let mut records: Vec<Record> = (0..14)
+            .map(|number| night(number, if number < 9 { 500 } else { 400 }, kernel(number)))
+            .collect();
         records.push(records[3].clone());
-        let names: Vec<String> = (0..15).map(|number| format!("<night-{number}>.plimsoll")).collect();
-        let runs: Vec<Named<'_>> = names.iter().zip(&records).map(|(name, record)| Named { name, record }).collect();
+        let names: Vec<String> =
+            (0..15).map(|number| format!("<night-{number}>.plimsoll")).collect();
+        let runs: Vec<Named<'_>> =
+            names.iter().zip(&records).map(|(name, record)| Named { name, record }).collect();
         let found = trend(&records.iter().collect::<Vec<_>>());
         assert_eq!((nothing(&found), few_runs(&found)), (None, None));
         insta::assert_snapshot!(table(&found, &runs, None));
         let narrow = table(&found, &runs, Some(80));
         assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
         assert!(narrow.contains("Left out, because the terminal is narrow: "), "{narrow}");
-        let told = "since <night-9>.plimsoll, 2026-01-11 03:04:05 UTC; new with it: Linux 6.18.0 (was Linux 6.12.0).";
+        let told = "since <night-9>.plimsoll, 2026-01-11 03:04:05 UTC; new with it: Linux 6.18.0 \
+                    (was Linux 6.12.0).";
         let escaped = told.replace('<', "&lt;").replace('>', "&gt;");
         let page = page(&found, &runs);
-        // IOPS, bandwidth and CPU per request, which is the same CPU over fewer; names are text in a page.
+        // IOPS, bandwidth and CPU per request, which is the same CPU over fewer; names are text in
+        // a page.
         assert_eq!((page.matches(&escaped).count(), page.contains("<night")), (3, false), "{page}");
         assert_eq!(json(&found, &runs, &[])["points"][0]["figures"][0]["changes"][0]["run"], 9);
     }
 
     #[test]
     fn a_step_that_so_few_runs_cannot_tell_is_not_called_level() {
-        let records: Vec<Record> =
-            (0..7).map(|number| night(number, if number < 4 { 500 } else { 400 }, "Linux")).collect();
+        let records: Vec<Record> = (0..7)
+            .map(|number| night(number, if number < 4 { 500 } else { 400 }, "Linux"))
+            .collect();
         let names: Vec<String> = (0..7).map(|number| format!("{number}.plimsoll")).collect();
-        let runs: Vec<Named<'_>> = names.iter().zip(&records).map(|(name, record)| Named { name, record }).collect();
+        let runs: Vec<Named<'_>> =
+            names.iter().zip(&records).map(|(name, record)| Named { name, record }).collect();
         let found = trend(&records.iter().collect::<Vec<_>>());
         let words = "7 runs are too few for a change of level to be told, however large it is";
         assert!(table(&found, &runs, None).contains(words) && page(&found, &runs).contains(words));

@@ -20,7 +20,10 @@ pub fn page(trend: &Trend, runs: &[Named<'_>]) -> String {
         head.push(classed("p", "lead", format!("{} to {}", began(first), began(last))));
     }
     let mut body = plain("header", head);
-    body.push(plain("section", [plain("h2", "What changed"), changes(trend, runs), plain("p", LEGEND)]));
+    body.push(plain(
+        "section",
+        [plain("h2", "What changed"), changes(trend, runs), plain("p", LEGEND)],
+    ));
     body.push(trend.points.iter().map(|point| section(point, trend, runs)).collect::<Markup>());
     body.push(plain("section", [plain("h2", "The runs"), listed(trend, runs)]));
     document(format!("{suite} over {count}: Plimsoll trend"), body)
@@ -33,8 +36,12 @@ fn list(sentences: impl Iterator<Item = String>) -> Markup {
 fn changes(trend: &Trend, runs: &[Named<'_>]) -> Markup {
     let of = |here: &TrendPoint| {
         let name = format!("{} {}", point(&here.key), here.key.ops.name());
-        let all = here.series.iter().flat_map(|followed| followed.changes.iter().map(move |found| (followed, found)));
-        all.map(|(followed, found)| format!("{name}, {}", change(followed, found, trend, runs))).collect::<Vec<_>>()
+        let all = here
+            .series
+            .iter()
+            .flat_map(|followed| followed.changes.iter().map(move |found| (followed, found)));
+        all.map(|(followed, found)| format!("{name}, {}", change(followed, found, trend, runs)))
+            .collect::<Vec<_>>()
     };
     let found: Vec<String> = trend.points.iter().flat_map(of).collect();
     if let Some(few) = few_runs(trend) {
@@ -48,14 +55,26 @@ fn changes(trend: &Trend, runs: &[Named<'_>]) -> Markup {
 
 fn section(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>]) -> Markup {
     let mut content = plain("h2", format!("{} {}", point(&here.key), here.key.ops.name()));
-    let latest = trend.latest.others.iter().flat_map(|other| &other.points).find(|point| point.key == here.key);
+    let latest = trend
+        .latest
+        .others
+        .iter()
+        .flat_map(|other| &other.points)
+        .find(|point| point.key == here.key);
     content.push(list(latest.iter().flat_map(|point| &point.differences).map(|found| {
-        let (figure, by, ends) = (metric(found.metric), percent(found.percent), interval(found.interval));
+        let (figure, by, ends) =
+            (metric(found.metric), percent(found.percent), interval(found.interval));
         format!("The latest run against its level: {figure} {by} ({ends}): {}.", verdict(found))
     })));
-    let charts: Markup = here.series.iter().filter_map(|followed| chart(followed, trend, runs)).collect();
+    let charts: Markup =
+        here.series.iter().filter_map(|followed| chart(followed, trend, runs)).collect();
     content.push(classed("div", "charts", charts));
-    content.push(other_work(here, trend, runs).into_iter().map(|sentence| plain("p", sentence)).collect::<Markup>());
+    content.push(
+        other_work(here, trend, runs)
+            .into_iter()
+            .map(|sentence| plain("p", sentence))
+            .collect::<Markup>(),
+    );
     plain("section", content)
 }
 
@@ -81,7 +100,8 @@ fn bandwidth_words(bytes_per_s: f64) -> String {
 
 /// The figure run by run between the ends of its interval; `None` where no run has it.
 fn chart(followed: &Followed, trend: &Trend, runs: &[Named<'_>]) -> Option<Markup> {
-    let highest = |found: &Value| found.interval.map_or(found.value, |ends| ends.high.max(found.value));
+    let highest =
+        |found: &Value| found.interval.map_or(found.value, |ends| ends.high.max(found.value));
     let largest = followed.values.iter().flatten().map(highest).max_by(f64::total_cmp)?;
     let line = |name: &str, style, pick: fn(&Value) -> Option<f64>| {
         let place = |(place, found): (usize, &Option<Value>)| Point {
@@ -89,12 +109,19 @@ fn chart(followed: &Followed, trend: &Trend, runs: &[Named<'_>]) -> Option<Marku
             y: found.as_ref().and_then(pick).map(|value| value.max(0.0)),
             also: String::new(),
         };
-        Line { name: name.to_owned(), style, points: followed.values.iter().enumerate().map(place).collect() }
+        Line {
+            name: name.to_owned(),
+            style,
+            points: followed.values.iter().enumerate().map(place).collect(),
+        }
     };
     let name = metric(followed.metric);
     let chart = Lines {
         title: format!("{name} from run to run"),
-        description: format!("{name} of {} in the order of time.", words::counted(trend.runs.len() as u64, "run")),
+        description: format!(
+            "{name} of {} in the order of time.",
+            words::counted(trend.runs.len() as u64, "run")
+        ),
         x: Scale::linear_to(trend.runs.len() as f64),
         x_name: "run",
         x_words: |place| format!("{place:.0}"),
@@ -124,11 +151,15 @@ fn listed(trend: &Trend, runs: &[Named<'_>]) -> Markup {
         ];
         Some(plain("tr", cells))
     };
-    let head: Markup =
-        ["Run", "File", "Began", "Plimsoll"].into_iter().map(|word| element("th", &[("scope", "col")], word)).collect();
+    let head: Markup = ["Run", "File", "Began", "Plimsoll"]
+        .into_iter()
+        .map(|word| element("th", &[("scope", "col")], word))
+        .collect();
     let rows: Markup = (0..trend.runs.len()).filter_map(row).collect();
     let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", rows)]);
-    [classed("div", "scroll", table), list(set_apart(trend, runs).into_iter())].into_iter().collect()
+    [classed("div", "scroll", table), list(set_apart(trend, runs).into_iter())]
+        .into_iter()
+        .collect()
 }
 
 #[cfg(test)]

@@ -7,10 +7,11 @@ use crate::folded::folded;
 use crate::words;
 use analysis::trend::{Trend, TrendPoint};
 
-/// One block for each point: its figures run by run, changes of level, and the latest run against its level; for a terminal of so many columns,
-/// `None` is no terminal.
+/// One block for each point: its figures run by run, changes of level, and the latest run against
+/// its level; for a terminal of so many columns, `None` is no terminal.
 pub fn table(trend: &Trend, runs: &[Named<'_>], room: Option<usize>) -> String {
-    let mut text = format!("{} in the order of time\n", words::counted(trend.runs.len() as u64, "run"));
+    let mut text =
+        format!("{} in the order of time\n", words::counted(trend.runs.len() as u64, "run"));
     text.extend(set_apart(trend, runs).iter().map(|sentence| format!("  {sentence}\n")));
     text.push('\n');
     text.extend(trend.points.iter().map(|point| block(point, trend, runs, room)));
@@ -32,22 +33,39 @@ fn block(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>], room: Option<usiz
         let mut cells = vec![run.name.to_owned(), words::utc(run.record.started_unix_ns)];
         for followed in &here.series {
             let found = followed.values.get(place).copied().flatten();
-            let mark = if followed.changes.iter().any(|change| change.at == place) { "► " } else { "" };
+            let mark =
+                if followed.changes.iter().any(|change| change.at == place) { "► " } else { "" };
             let shown = |number| value(followed.metric, number);
-            cells.push(found.map_or_else(|| "–".to_owned(), |found| format!("{mark}{}", shown(found.value))));
-            let ends = found.and_then(|found| found.interval);
             cells.push(
-                ends.map_or_else(|| "–".to_owned(), |ends| format!("{} to {}", shown(ends.low), shown(ends.high))),
+                found.map_or_else(
+                    || "–".to_owned(),
+                    |found| format!("{mark}{}", shown(found.value)),
+                ),
             );
+            let ends = found.and_then(|found| found.interval);
+            cells.push(ends.map_or_else(
+                || "–".to_owned(),
+                |ends| format!("{} to {}", shown(ends.low), shown(ends.high)),
+            ));
         }
         columns::row(&mut table, cells);
     }
     text.push_str(&columns::within(table, room));
     for followed in &here.series {
-        text.extend(followed.changes.iter().map(|found| format!("  ► {}\n", change(followed, found, trend, runs))));
+        text.extend(
+            followed
+                .changes
+                .iter()
+                .map(|found| format!("  ► {}\n", change(followed, found, trend, runs))),
+        );
     }
     text.extend(other_work(here, trend, runs).iter().map(|sentence| format!("  {sentence}\n")));
-    let latest = trend.latest.others.iter().flat_map(|other| &other.points).find(|point| point.key == here.key);
+    let latest = trend
+        .latest
+        .others
+        .iter()
+        .flat_map(|other| &other.points)
+        .find(|point| point.key == here.key);
     for found in latest.iter().flat_map(|point| &point.differences) {
         text.push_str(&format!(
             "  latest against its level: {} {} ({}): {}\n",

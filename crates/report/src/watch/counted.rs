@@ -1,4 +1,5 @@
-//! Every counter of a host in words and with its unit: for what the tables have no column, and for one device, port or core alone.
+//! Every counter of a host in words and with its unit: for what the tables have no column, and for
+//! one device, port or core alone.
 
 use super::figures::{cpu_ns, per_second};
 use super::format::Unit;
@@ -22,24 +23,27 @@ pub struct Counted {
 /// What a counter says over an interval of `length_ns`: how it is written, and its figure.
 fn figure(entry: &Entry, metric: Metric, length_ns: u64) -> (Unit, Option<f64>) {
     use Metric::{
-        AvailableBytes, Blocked, BusyNs, CachedBytes, CoreThrottles, DirtyBytes, DiscardNs, Discards, FlushNs, Flushes,
-        FreeBytes, FrequencyHz, InFlight, PackageThrottles, QueueNs, ReadNs, ReadRttNs, Reads, ReceiveDrops,
-        ReceiveErrors, Retransmissions, Runnable, SendDrops, SendErrors, Timeouts, WriteNs, WriteRttNs, WritebackBytes,
-        Writes,
+        AvailableBytes, Blocked, BusyNs, CachedBytes, CoreThrottles, DirtyBytes, DiscardNs,
+        Discards, FlushNs, Flushes, FreeBytes, FrequencyHz, InFlight, PackageThrottles, QueueNs,
+        ReadNs, ReadRttNs, Reads, ReceiveDrops, ReceiveErrors, Retransmissions, Runnable,
+        SendDrops, SendErrors, Timeouts, WriteNs, WriteRttNs, WritebackBytes, Writes,
     };
     let value = entry.get(metric).map(|value| value as f64);
     let of_length = || per_second(entry.get(metric), length_ns).map(|ns| ns / 1e9);
-    // The mean over what completed. The kernel counts many of these in whole ms: a sum of 0 says that it was less than it can tell.
+    // The mean over what completed. The kernel counts many of these in whole ms: a sum of 0 says
+    // that it was less than it can tell.
     let mean = |count: Metric| {
         let count = entry.get(count).filter(|count| *count > 0)? as f64;
         value.filter(|ns| *ns > 0.0).map(|ns| ns / count)
     };
     match metric {
         FrequencyHz => (Unit::Frequency, value),
-        FreeBytes | AvailableBytes | CachedBytes | DirtyBytes | WritebackBytes => (Unit::Size, value),
+        FreeBytes | AvailableBytes | CachedBytes | DirtyBytes | WritebackBytes => {
+            (Unit::Size, value)
+        }
         Runnable | Blocked | InFlight => (Unit::Number, value),
-        CoreThrottles | PackageThrottles | ReceiveErrors | ReceiveDrops | SendErrors | SendDrops | Retransmissions
-        | Timeouts => (Unit::Number, value),
+        CoreThrottles | PackageThrottles | ReceiveErrors | ReceiveDrops | SendErrors
+        | SendDrops | Retransmissions | Timeouts => (Unit::Number, value),
         ReadNs | ReadRttNs => (Unit::Time, mean(Reads)),
         WriteNs | WriteRttNs => (Unit::Time, mean(Writes)),
         DiscardNs => (Unit::Time, mean(Discards)),
@@ -47,18 +51,24 @@ fn figure(entry: &Entry, metric: Metric, length_ns: u64) -> (Unit, Option<f64>) 
         QueueNs => (Unit::Number, of_length()),
         BusyNs => (Unit::Share, of_length().map(|share| share.min(1.0))),
         _ if metric.word().ends_with("_ns") => match (entry.layer, cpu_ns(entry)) {
-            (Layer::Cpu, Some((_, all))) if all > 0 => (Unit::Share, value.map(|ns| ns / all as f64)),
+            (Layer::Cpu, Some((_, all))) if all > 0 => {
+                (Unit::Share, value.map(|ns| ns / all as f64))
+            }
             (Layer::Cpu, _) => (Unit::Share, None),
             _ => (Unit::Share, of_length()),
         },
-        _ if metric.word().ends_with("_bytes") => (Unit::Bandwidth, of_length().map(|per_ns| per_ns * 1e9)),
+        _ if metric.word().ends_with("_bytes") => {
+            (Unit::Bandwidth, of_length().map(|per_ns| per_ns * 1e9))
+        }
         _ => (Unit::Rate, of_length().map(|per_ns| per_ns * 1e9)),
     }
 }
 
 /// A counter in words, with the unit where the figure itself has none.
 fn name(metric: Metric, unit: Unit) -> String {
-    use Metric::{Blocked, BusyNs, FullNs, GuestNiceNs, GuestNs, QueueNs, RunNs, Runnable, SomeNs, WaitNs};
+    use Metric::{
+        Blocked, BusyNs, FullNs, GuestNiceNs, GuestNs, QueueNs, RunNs, Runnable, SomeNs, WaitNs,
+    };
     let words = match metric {
         Runnable => "threads that could run",
         Blocked => "threads that wait for I/O",
@@ -82,7 +92,8 @@ fn name(metric: Metric, unit: Unit) -> String {
         Metric::PackageThrottles => "package slowed down by heat, times",
         other => {
             let plain = other.word();
-            let plain = plain.strip_suffix("_ns").or_else(|| plain.strip_suffix("_bytes")).unwrap_or(plain);
+            let plain =
+                plain.strip_suffix("_ns").or_else(|| plain.strip_suffix("_bytes")).unwrap_or(plain);
             return with_unit(&plain.replace('_', " "), unit);
         }
     };
@@ -101,14 +112,19 @@ fn with_unit(words: &str, unit: Unit) -> String {
 }
 
 /// The counters of an entry, each with `before` ahead of its words.
-fn of_entry<'a>(entry: &'a Entry, before: &'a str, length_ns: u64) -> impl Iterator<Item = Counted> + 'a {
+fn of_entry<'a>(
+    entry: &'a Entry,
+    before: &'a str,
+    length_ns: u64,
+) -> impl Iterator<Item = Counted> + 'a {
     entry.values.iter().map(move |(metric, _)| {
         let (unit, value) = figure(entry, *metric, length_ns);
         Counted { name: format!("{before}{}", name(*metric, unit)), unit, value }
     })
 }
 
-/// All that is counted of one device, port, mount or core. A core's interrupts and clock are counted elsewhere in the kernel, and are here.
+/// All that is counted of one device, port, mount or core. A core's interrupts and clock are
+/// counted elsewhere in the kernel, and are here.
 pub fn of_part(sample: &CounterSample, layer: Layer, part: &str) -> Vec<Counted> {
     let with: &[Layer] = match layer {
         Layer::Cpu => &[Layer::Cpu, Layer::Interrupt, Layer::Clock],
@@ -118,8 +134,8 @@ pub fn of_part(sample: &CounterSample, layer: Layer, part: &str) -> Vec<Counted>
     entries.flat_map(|entry| of_entry(entry, "", sample.length_ns)).collect()
 }
 
-/// What of a sample is about the host as a whole, all cores together: a few hundred bytes, whatever the host has of devices and cores.
-/// Of clocks it keeps the slowest and the fastest.
+/// What of a sample is about the host as a whole, all cores together: a few hundred bytes, whatever
+/// the host has of devices and cores. Of clocks it keeps the slowest and the fastest.
 pub fn summary(sample: &CounterSample) -> CounterSample {
     let mut kept = CounterSample { entries: Vec::new(), notes: Vec::new(), ..*sample };
     let mut cpus = Entry { layer: Layer::Cpu, name: String::new(), values: Vec::new() };
@@ -132,13 +148,16 @@ pub fn summary(sample: &CounterSample) -> CounterSample {
                 threads += 1;
                 kept.entries.push(entry.clone());
             }
-            Layer::Cpu => entry.values.iter().for_each(|(metric, ns)| add(&mut cpus.values, *metric, *ns)),
+            Layer::Cpu => {
+                entry.values.iter().for_each(|(metric, ns)| add(&mut cpus.values, *metric, *ns))
+            }
             Layer::Clock => {
                 if let Some(hz) = entry.get(Metric::FrequencyHz) {
                     slowest = Some(slowest.map_or(hz, |least| least.min(hz)));
                     fastest = Some(fastest.map_or(hz, |most| most.max(hz)));
                 }
-                let counts = [Metric::CoreThrottles, Metric::PackageThrottles].map(|metric| entry.get(metric));
+                let counts = [Metric::CoreThrottles, Metric::PackageThrottles]
+                    .map(|metric| entry.get(metric));
                 for (sum, count) in throttles.iter_mut().zip(counts) {
                     *sum = count.map_or(*sum, |count| Some(sum.unwrap_or(0).saturating_add(count)));
                 }
@@ -158,7 +177,10 @@ pub fn summary(sample: &CounterSample) -> CounterSample {
     };
     clock("slowest core", [(Metric::FrequencyHz, slowest), (Metric::CoreThrottles, None)]);
     clock("fastest core", [(Metric::FrequencyHz, fastest), (Metric::CoreThrottles, None)]);
-    clock("all cores", [(Metric::CoreThrottles, throttles[0]), (Metric::PackageThrottles, throttles[1])]);
+    clock(
+        "all cores",
+        [(Metric::CoreThrottles, throttles[0]), (Metric::PackageThrottles, throttles[1])],
+    );
     kept
 }
 
@@ -185,7 +207,8 @@ pub fn of_host(summary: &CounterSample) -> Vec<Counted> {
     summary.entries.iter().flat_map(told).collect()
 }
 
-/// The CPU time of each worker of a host in an interval, user and kernel together: 100 % is one core.
+/// The CPU time of each worker of a host in an interval, user and kernel together: 100 % is one
+/// core.
 pub fn of_workers(sample: &IntervalSample) -> Vec<Counted> {
     let told = |worker: &model::sample::WorkerSample| {
         let ns = worker.cpu_user_ns.saturating_add(worker.cpu_system_ns);
@@ -207,7 +230,11 @@ mod tests {
 
     #[test]
     fn a_host_is_told_whole_with_units() {
-        let cpu = [(Metric::UserNs, 500_000_000), (Metric::StealNs, 100_000_000), (Metric::IdleNs, 400_000_000)];
+        let cpu = [
+            (Metric::UserNs, 500_000_000),
+            (Metric::StealNs, 100_000_000),
+            (Metric::IdleNs, 400_000_000),
+        ];
         let clock = |hz, throttles| [(Metric::FrequencyHz, hz), (Metric::CoreThrottles, throttles)];
         let host = sample(
             0,
@@ -215,12 +242,20 @@ mod tests {
             vec![
                 entry(Layer::Host, "", &[(Metric::Interrupts, 1_200), (Metric::Runnable, 3)]),
                 entry(Layer::Cpu, "0", &cpu),
-                entry(Layer::Cpu, "1", &[(Metric::SoftirqNs, 250_000_000), (Metric::IdleNs, 750_000_000)]),
+                entry(
+                    Layer::Cpu,
+                    "1",
+                    &[(Metric::SoftirqNs, 250_000_000), (Metric::IdleNs, 750_000_000)],
+                ),
                 entry(Layer::Clock, "0", &clock(2_000_000_000, 2)),
                 entry(Layer::Clock, "1", &clock(3_000_000_000, 5)),
                 entry(Layer::Memory, "", &[(Metric::DirtyBytes, 42 << 20)]),
                 entry(Layer::Pressure, "io", &[(Metric::SomeNs, 30_000_000), (Metric::FullNs, 0)]),
-                entry(Layer::Thread, "77", &[(Metric::RunNs, 990_000_000), (Metric::WaitNs, 10_000_000)]),
+                entry(
+                    Layer::Thread,
+                    "77",
+                    &[(Metric::RunNs, 990_000_000), (Metric::WaitNs, 10_000_000)],
+                ),
                 entry(Layer::Block, "sda", &[(Metric::Reads, 9)]),
             ],
         );
@@ -283,7 +318,8 @@ mod tests {
 
     #[test]
     fn every_counter_has_words_of_its_own_and_nothing_that_a_kernel_says_does_harm() {
-        let all: Vec<(Metric, u64)> = Metric::ALL.iter().map(|metric| (*metric, u64::MAX)).collect();
+        let all: Vec<(Metric, u64)> =
+            Metric::ALL.iter().map(|metric| (*metric, u64::MAX)).collect();
         for layer in Layer::ALL {
             for length_ns in [0, 1, u64::MAX] {
                 let odd = sample(0, length_ns, vec![entry(*layer, "x", &all)]);
@@ -311,9 +347,14 @@ mod tests {
 
     #[test]
     fn a_summary_is_small_whatever_the_host_has() {
-        let many =
-            |layer: Layer| (0..5_000).map(move |number| entry(layer, &number.to_string(), &[(Metric::RunNs, 1)]));
-        let large = sample(0, 1, many(Layer::Thread).chain(many(Layer::Cpu)).chain(many(Layer::Block)).collect());
+        let many = |layer: Layer| {
+            (0..5_000).map(move |number| entry(layer, &number.to_string(), &[(Metric::RunNs, 1)]))
+        };
+        let large = sample(
+            0,
+            1,
+            many(Layer::Thread).chain(many(Layer::Cpu)).chain(many(Layer::Block)).collect(),
+        );
         assert_eq!(summary(&large).entries.len(), MOST_THREADS + 1);
     }
 }

@@ -29,7 +29,8 @@ pub fn draw(frame: &mut Frame<'_>, state: &mut State, title: &str, status: &str)
     let area = frame.area();
     if area.width < LEAST_WIDTH || area.height < LEAST_HEIGHT {
         let text = format!(
-            "plimsoll watch needs {LEAST_WIDTH} columns and {LEAST_HEIGHT} lines; here are {} and {}. Make the window larger, or press q.",
+            "plimsoll watch needs {LEAST_WIDTH} columns and {LEAST_HEIGHT} lines; here are {} and \
+             {}. Make the window larger, or press q.",
             area.width, area.height
         );
         Paragraph::new(text).wrap(Wrap { trim: true }).render(area, frame.buffer_mut());
@@ -73,7 +74,13 @@ fn both_ends(buffer: &mut Buffer, area: Rect, left: &str, right: &str, style: St
     }
     buffer.set_style(area, style);
     let width = Line::raw(right).width().min(usize::from(area.width)) as u16;
-    buffer.set_stringn(area.x, area.y, left, usize::from((area.width - width).saturating_sub(1)), style);
+    buffer.set_stringn(
+        area.x,
+        area.y,
+        left,
+        usize::from((area.width - width).saturating_sub(1)),
+        style,
+    );
     buffer.set_stringn(area.right() - width, area.y, right, usize::from(width), style);
 }
 
@@ -87,7 +94,13 @@ fn title_line(buffer: &mut Buffer, area: Rect, state: &State, title: &str, statu
         left = format!(" {title} · {node}");
     }
     let paused = if state.is_paused() { "PAUSED · " } else { "" };
-    both_ends(buffer, area, &left, &format!("{paused}{status} "), Style::new().add_modifier(Modifier::REVERSED));
+    both_ends(
+        buffer,
+        area,
+        &left,
+        &format!("{paused}{status} "),
+        Style::new().add_modifier(Modifier::REVERSED),
+    );
 }
 
 fn run_lines(buffer: &mut Buffer, area: Rect, state: &State) {
@@ -104,7 +117,13 @@ fn run_lines(buffer: &mut Buffer, area: Rect, state: &State) {
         share * 100.0,
         progress.eta()
     );
-    both_ends(buffer, Rect { height: 1, ..area }, &format!(" {}", head.trim()), &format!("{bar} "), Style::new());
+    both_ends(
+        buffer,
+        Rect { height: 1, ..area },
+        &format!(" {}", head.trim()),
+        &format!("{bar} "),
+        Style::new(),
+    );
     let bold = Style::new().add_modifier(Modifier::BOLD);
     both_ends(
         buffer,
@@ -126,7 +145,9 @@ fn message_lines(buffer: &mut Buffer, area: Rect, state: &State) {
 fn foot_line(buffer: &mut Buffer, area: Rect, state: &State, seen: &str) {
     let (filter, is_typing) = state.filter();
     let keys = match (state.subject(), state.panel()) {
-        (Subject::Replay, Panel::Nodes) => "? help  q quit  Enter node  Space pause  ←→ time  +- speed",
+        (Subject::Replay, Panel::Nodes) => {
+            "? help  q quit  Enter node  Space pause  ←→ time  +- speed"
+        }
         (_, Panel::Nodes) => "? help  q quit  Enter node  <> sort  / filter  Space pause",
         (_, Panel::Devices | Panel::Nics | Panel::Cores) => {
             "? help  Esc back  Enter zoom  Tab next table  <> sort  / filter"
@@ -153,16 +174,22 @@ impl Fit {
         let (least, most) = NAME_WIDTH;
         let wanted = (longest_name.min(usize::from(most)) as u16).max(least);
         let needed = |rank: u8, gap: u16| -> u16 {
-            columns.iter().filter(|column| column.rank <= rank).map(|column| column.width() + gap).sum()
+            columns
+                .iter()
+                .filter(|column| column.rank <= rank)
+                .map(|column| column.width() + gap)
+                .sum()
         };
         let highest = columns.iter().map(|column| column.rank).max().unwrap_or(0);
         // All columns with a short name are worth more than fewer with a long one.
         let rank = (0..=highest).rev().find(|rank| needed(*rank, 1) + least <= width).unwrap_or(0);
-        let gap = (1..=WIDEST_GAP).rev().find(|gap| needed(rank, *gap) + wanted <= width).unwrap_or(1);
+        let gap =
+            (1..=WIDEST_GAP).rev().find(|gap| needed(rank, *gap) + wanted <= width).unwrap_or(1);
         let name_width = width.saturating_sub(needed(rank, gap)).min(wanted.max(least));
         let mut x = name_width;
         let mut fit = Fit { name_width, columns: Vec::new() };
-        for (number, column) in columns.iter().enumerate().filter(|(_, column)| column.rank <= rank) {
+        for (number, column) in columns.iter().enumerate().filter(|(_, column)| column.rank <= rank)
+        {
             fit.columns.push((number, *column, x + gap));
             x += gap + column.width();
         }
@@ -213,8 +240,9 @@ fn heads(buffer: &mut Buffer, area: Rect, state: &State, fit: &Fit) {
     let (order, dim) = (state.order(), Style::new().add_modifier(Modifier::DIM));
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let arrow = if order.descending { '▾' } else { '▴' };
-    let head =
-        |text: &str, number: usize| if order.column == number { format!("{arrow}{text}") } else { text.to_owned() };
+    let head = |text: &str, number: usize| {
+        if order.column == number { format!("{arrow}{text}") } else { text.to_owned() }
+    };
     let title = head(state.panel().title(), 0);
     buffer.set_stringn(area.x, area.y + 1, title, usize::from(fit.name_width), bold);
     let mut groups: Vec<(&str, u16, u16)> = Vec::new();
@@ -231,7 +259,13 @@ fn heads(buffer: &mut Buffer, area: Rect, state: &State, fit: &Fit) {
     }
     for (group, begin, end) in groups.into_iter().filter(|(group, ..)| !group.is_empty()) {
         let width = usize::from(end - begin);
-        buffer.set_stringn(area.x + begin, area.y, format!("{:─<width$}", format!("{group} ")), width, dim);
+        buffer.set_stringn(
+            area.x + begin,
+            area.y,
+            format!("{:─<width$}", format!("{group} ")),
+            width,
+            dim,
+        );
     }
 }
 
@@ -261,15 +295,25 @@ fn line(buffer: &mut Buffer, area: Rect, row: &Row, fit: &Fit, style: Style) {
 
 fn help(buffer: &mut Buffer, area: Rect, subject: Subject) {
     let replay = if subject == Subject::Replay { REPLAY_HELP } else { &[] };
-    let mut lines: Vec<Line<'_>> =
-        HELP.iter().chain(replay).map(|(keys, what)| Line::raw(format!(" {keys:9} {what}"))).collect();
+    let mut lines: Vec<Line<'_>> = HELP
+        .iter()
+        .chain(replay)
+        .map(|(keys, what)| Line::raw(format!(" {keys:9} {what}")))
+        .collect();
     let (width, height) = (56.min(area.width), (lines.len() as u16 + 2).min(area.height));
     let room = usize::from(height.saturating_sub(2));
     if lines.len() > room {
         lines.truncate(room.saturating_sub(1));
         lines.push(Line::raw(" …         more keys on a taller screen"));
     }
-    let area = Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
+    let area = Rect {
+        x: area.x + (area.width - width) / 2,
+        y: area.y + (area.height - height) / 2,
+        width,
+        height,
+    };
     Clear.render(area, buffer);
-    Paragraph::new(lines).block(Block::bordered().title(" Keys · any key closes this ")).render(area, buffer);
+    Paragraph::new(lines)
+        .block(Block::bordered().title(" Keys · any key closes this "))
+        .render(area, buffer);
 }

@@ -1,4 +1,5 @@
-//! What a host's counters say about it in one interval: the figures of a row. The formulas stand in `docs/METHOD.md`, "Watching".
+//! What a host's counters say about it in one interval: the figures of a row. The formulas stand in
+//! `docs/METHOD.md`, "Watching".
 
 use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};
@@ -14,7 +15,8 @@ pub struct Side {
     pub iops: Option<f64>,
     /// Bytes a second.
     pub bytes_per_s: Option<f64>,
-    /// The mean time of a request in the kernel, in ns; `None` where none completed, or their times were shorter than it can tell.
+    /// The mean time of a request in the kernel, in ns; `None` where none completed, or their
+    /// times were shorter than it can tell.
     pub latency_ns: Option<f64>,
 }
 
@@ -88,7 +90,8 @@ impl Counts {
     }
 
     pub(super) fn side(self) -> Side {
-        // The kernel counts whole ms of a few short requests: a sum of 0 is less than it can tell, and not no time.
+        // The kernel counts whole ms of a few short requests: a sum of 0 is less than it can tell,
+        // and not no time.
         let told = self.time_ns.zip(self.ios).filter(|(ns, ios)| *ns > 0 && *ios > 0);
         let latency_ns = told.map(|(ns, ios)| ns as f64 / ios as f64);
         Side {
@@ -113,7 +116,8 @@ fn is_io(entry: &Entry) -> bool {
     }
 }
 
-/// Whether what a device or a port did is in the sums of its host: what passes through several of them counts once.
+/// Whether what a device or a port did is in the sums of its host: what passes through several of
+/// them counts once.
 pub(super) fn is_counted(entry: &Entry, sample: &CounterSample, facts: &HostFacts) -> bool {
     is_io(entry) || is_carrier(entry, sample, &facts.inventory.nics)
 }
@@ -153,7 +157,8 @@ pub fn figures(sample: &CounterSample, facts: &HostFacts) -> Figures {
 /// All hosts together: rates add up, latency is weighted by requests, CPU by the CPUs of each host.
 pub fn total<'a>(hosts: impl Iterator<Item = (&'a Figures, u32)>) -> Figures {
     let mut sum = Figures::default();
-    let (mut read_time, mut write_time, mut busy, mut cpus) = (Weighted::default(), Weighted::default(), 0.0, 0.0);
+    let (mut read_time, mut write_time, mut busy, mut cpus) =
+        (Weighted::default(), Weighted::default(), 0.0, 0.0);
     for (one, logical_cpus) in hosts {
         add_side(&mut sum.read, &one.read, &mut read_time);
         add_side(&mut sum.write, &one.write, &mut write_time);
@@ -227,7 +232,11 @@ mod tests {
         assert_eq!(got.read.iops, Some(20.0), "the disk and the mount");
         assert_eq!(got.read.bytes_per_s, Some(8_192.0));
         assert_eq!(got.read.latency_ns, Some(2e6));
-        assert_eq!((got.write.iops, got.write.latency_ns), (Some(0.0), None), "no request, no time");
+        assert_eq!(
+            (got.write.iops, got.write.latency_ns),
+            (Some(0.0), None),
+            "no request, no time"
+        );
         assert!(!is_stacked("mdadm") && !is_stacked("sdb") && is_stacked("md0"));
     }
 
@@ -236,17 +245,25 @@ mod tests {
         let bytes = [(Metric::ReceivedBytes, 100), (Metric::SentBytes, 10)];
         let nic = |name: &str| entry(Layer::Nic, name, &bytes);
         let one = |names: &[&str], facts: &HostFacts| {
-            let got = figures(&sample(0, 1_000_000_000, names.iter().map(|name| nic(name)).collect()), facts);
+            let got = figures(
+                &sample(0, 1_000_000_000, names.iter().map(|name| nic(name)).collect()),
+                facts,
+            );
             (got.received_bytes_per_s, got.sent_bytes_per_s)
         };
         let mut known = facts("n1");
         assert_eq!(one(&["lo", "eth0"], &known), (Some(100.0), Some(10.0)));
         assert_eq!(one(&["lo"], &known), (None, None));
-        let described =
-            |name: &str, driver: &str| NicFacts { name: name.into(), driver: driver.into(), ..NicFacts::default() };
-        known.inventory.nics = vec![described("eth0", "mlx5_core"), described("eth1", "ice"), described("bond0", "")];
+        let described = |name: &str, driver: &str| NicFacts {
+            name: name.into(),
+            driver: driver.into(),
+            ..NicFacts::default()
+        };
+        known.inventory.nics =
+            vec![described("eth0", "mlx5_core"), described("eth1", "ice"), described("bond0", "")];
         assert_eq!(one(&["eth0", "eth1", "bond0", "lo"], &known), (Some(200.0), Some(20.0)));
-        let mut over_ib = sample(0, 1_000_000_000, vec![nic("ib0"), entry(Layer::Rdma, "mlx5_0/1", &bytes)]);
+        let mut over_ib =
+            sample(0, 1_000_000_000, vec![nic("ib0"), entry(Layer::Rdma, "mlx5_0/1", &bytes)]);
         assert_eq!(figures(&over_ib, &facts("n1")).received_bytes_per_s, Some(100.0));
         over_ib.length_ns = 0;
         assert_eq!(figures(&over_ib, &facts("n1")).received_bytes_per_s, None);
@@ -254,7 +271,12 @@ mod tests {
 
     #[test]
     fn stolen_time_is_no_rest_and_what_nobody_counts_is_unknown() {
-        let cpu = [(Metric::UserNs, 10), (Metric::StealNs, 20), (Metric::IdleNs, 60), (Metric::IowaitNs, 10)];
+        let cpu = [
+            (Metric::UserNs, 10),
+            (Metric::StealNs, 20),
+            (Metric::IdleNs, 60),
+            (Metric::IowaitNs, 10),
+        ];
         let got = figures(&sample(0, 1, vec![entry(Layer::Cpu, "0", &cpu)]), &facts("n1"));
         assert_eq!(got.cpu_share, Some(0.3));
         assert_eq!(figures(&sample(0, 1, vec![]), &facts("n1")), Figures::default());
@@ -267,8 +289,12 @@ mod tests {
             cpu_share: Some(cpu_share),
             ..Figures::default()
         };
-        let hosts =
-            [one(300.0, Some(1_000.0), 1.0), one(100.0, Some(5_000.0), 0.0), one(0.0, None, 0.0), Figures::default()];
+        let hosts = [
+            one(300.0, Some(1_000.0), 1.0),
+            one(100.0, Some(5_000.0), 0.0),
+            one(0.0, None, 0.0),
+            Figures::default(),
+        ];
         let all = total(hosts.iter().zip([1, 2, 1, 64]));
         assert_eq!((all.read.iops, all.read.latency_ns), (Some(400.0), Some(2_000.0)));
         assert_eq!((all.cpu_share, all.write.iops), (Some(0.25), None));

@@ -28,8 +28,8 @@ pub fn line(host: &str, figures: &Figures) -> String {
     )
 }
 
-/// The same for machines (`docs/json.md`), with every device and port, and every core if `with_cores`. `unix_ns` is the wall clock at the
-/// interval's end.
+/// The same for machines (`docs/json.md`), with every device and port, and every core if
+/// `with_cores`. `unix_ns` is the wall clock at the interval's end.
 pub fn object(host: &HostFacts, unix_ns: u64, sample: &CounterSample, with_cores: bool) -> Value {
     let mut object = summary(&host.hostname, unix_ns, sample.length_ns, &figures(sample, host));
     object["devices"] = Value::Array(parts::devices(sample, host));
@@ -42,8 +42,7 @@ pub fn object(host: &HostFacts, unix_ns: u64, sample: &CounterSample, with_cores
 
 /// A host as a whole.
 fn summary(host: &str, unix_ns: u64, length_ns: u64, figures: &Figures) -> Value {
-    let side =
-        |side: &Side| json!({ "iops": side.iops, "bytes_per_s": side.bytes_per_s, "latency_ns": side.latency_ns });
+    let side = |side: &Side| json!({ "iops": side.iops, "bytes_per_s": side.bytes_per_s, "latency_ns": side.latency_ns });
     json!({
         "host": host,
         "unix_ns": unix_ns,
@@ -86,7 +85,11 @@ mod tests {
     #[test]
     fn a_line_says_what_is_known() {
         let known = figures(&busy(0, 10), &facts("n1"));
-        let lines = [line("n1", &known), line("n\u{1b}2", &Figures::default()), lost_line("n3", "its\nend")];
+        let lines = [
+            line("n1", &known),
+            line("n\u{1b}2", &Figures::default()),
+            lost_line("n3", "its\nend"),
+        ];
         insta::assert_snapshot!(lines.join("\n"));
     }
 
@@ -95,21 +98,38 @@ mod tests {
         let known = object(&facts("n1"), 5, &busy(0, 10), false);
         assert_eq!(known["read"]["iops"], 21_000.0);
         assert_eq!(known["write"]["latency_ns"], 1_250_000.0);
-        let lengths = |object: &Value| ["devices", "ports", "cores"].map(|key| object[key].as_array().map(Vec::len));
+        let lengths = |object: &Value| {
+            ["devices", "ports", "cores"].map(|key| object[key].as_array().map(Vec::len))
+        };
         assert_eq!(lengths(&known), [Some(2), Some(1), None]);
-        assert_eq!(lengths(&object(&facts("n1"), 5, &busy(0, 10), true)), [Some(2), Some(1), Some(2)]);
-        let unknown = object(&facts("n\u{1b}2"), 5, &CounterSample { length_ns: 7, ..CounterSample::default() }, false);
+        assert_eq!(
+            lengths(&object(&facts("n1"), 5, &busy(0, 10), true)),
+            [Some(2), Some(1), Some(2)]
+        );
+        let unknown = object(
+            &facts("n\u{1b}2"),
+            5,
+            &CounterSample { length_ns: 7, ..CounterSample::default() },
+            false,
+        );
         assert!(unknown["cpu"].is_null() && unknown["read"]["iops"].is_null());
         assert!(!unknown.to_string().contains('\u{1b}'));
-        assert_eq!(lost_object("n1", 5, "gone").to_string(), r#"{"host":"n1","lost":"gone","unix_ns":5}"#);
+        assert_eq!(
+            lost_object("n1", 5, "gone").to_string(),
+            r#"{"host":"n1","lost":"gone","unix_ns":5}"#
+        );
     }
 
     #[test]
     fn what_was_found_is_told_with_its_kind() {
         let label = "nvme0: I/O 5 timeout";
-        let found = Occurrence { unix_ns: 7, ..Occurrence::new(model::OccurrenceKind::KernelLog, label) };
+        let found =
+            Occurrence { unix_ns: 7, ..Occurrence::new(model::OccurrenceKind::KernelLog, label) };
         assert_eq!(found_line("n1", &found), "n1                kernel log: nvme0: I/O 5 timeout");
         let object = found_object("n1", &found).to_string();
-        assert_eq!(object, r#"{"found":"kernel-log","host":"n1","label":"nvme0: I/O 5 timeout","unix_ns":7}"#);
+        assert_eq!(
+            object,
+            r#"{"found":"kernel-log","host":"n1","label":"nvme0: I/O 5 timeout","unix_ns":7}"#
+        );
     }
 }

@@ -1,7 +1,9 @@
-//! The view of `plimsoll watch` and `plimsoll run --watch`: what every node's kernel counts, and above it the run where there is one.
+//! The view of `plimsoll watch` and `plimsoll run --watch`: what every node's kernel counts, and
+//! above it the run where there is one.
 //!
-//! [`State`] is pure: it takes samples, events and keys, and gives rows. [`draw`] puts it on a screen, [`lines`] where there is none.
-//! A replay feeds the same state with the events of a run file.
+//! [`State`] is pure: it takes samples, events and keys, and gives rows. [`draw`] puts it on a
+//! screen, [`lines`] where there is none. A replay feeds the same state with the events of a run
+//! file.
 
 pub(crate) mod counted;
 pub mod draw;

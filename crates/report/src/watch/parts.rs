@@ -1,4 +1,5 @@
-//! The parts of a host for machines: its devices, ports and cores in one interval, with the figures that the tables of the terminal have.
+//! The parts of a host for machines: its devices, ports and cores in one interval, with the figures
+//! that the tables of the terminal have.
 
 use super::figures::{is_counted, is_stacked};
 use super::table::{Panel, part_cells};
@@ -7,10 +8,13 @@ use model::counters::Entry;
 use model::testbed::HostFacts;
 use serde_json::{Value, json};
 
-/// The devices and network mounts of a host in the interval of `sample`, in the kernel's order (`docs/json.md`).
+/// The devices and network mounts of a host in the interval of `sample`, in the kernel's order
+/// (`docs/json.md`).
 pub fn devices(sample: &CounterSample, facts: &HostFacts) -> Vec<Value> {
     each(sample, Panel::Devices, |entry, cells| {
-        let [iops, bytes, time, write_iops, write_bytes, write_time, busy, queue] = cells else { return Value::Null };
+        let [iops, bytes, time, write_iops, write_bytes, write_time, busy, queue] = cells else {
+            return Value::Null;
+        };
         json!({
             "name": entry.name,
             "layer": entry.layer.word(),
@@ -27,7 +31,9 @@ pub fn devices(sample: &CounterSample, facts: &HostFacts) -> Vec<Value> {
 /// The network interfaces and RDMA ports of a host.
 pub fn ports(sample: &CounterSample, facts: &HostFacts) -> Vec<Value> {
     each(sample, Panel::Nics, |entry, cells| {
-        let [bytes, packets, lost, sent_bytes, sent_packets, sent_lost] = cells else { return Value::Null };
+        let [bytes, packets, lost, sent_bytes, sent_packets, sent_lost] = cells else {
+            return Value::Null;
+        };
         json!({
             "name": entry.name,
             "layer": entry.layer.word(),
@@ -56,7 +62,11 @@ pub fn cores(sample: &CounterSample) -> Vec<Value> {
 }
 
 /// What `told` makes of each part of a panel and its cells.
-fn each(sample: &CounterSample, panel: Panel, told: impl Fn(&Entry, &[Option<f64>]) -> Value) -> Vec<Value> {
+fn each(
+    sample: &CounterSample,
+    panel: Panel,
+    told: impl Fn(&Entry, &[Option<f64>]) -> Value,
+) -> Vec<Value> {
     let shown = sample.entries.iter().filter(|entry| panel.shows(entry.layer));
     shown.map(|entry| told(entry, &part_cells(panel, entry, sample))).collect()
 }
@@ -82,7 +92,11 @@ mod tests {
             ports[0]["received"],
             json!({ "bytes_per_s": 10_485_760.0, "packets_per_s": 8_000.0, "lost": 10.0 })
         );
-        assert_eq!(ports[0]["sent"]["lost"], Value::Null, "what the kernel does not tell is unknown");
+        assert_eq!(
+            ports[0]["sent"]["lost"],
+            Value::Null,
+            "what the kernel does not tell is unknown"
+        );
         let cores = cores(&sample);
         assert_eq!(
             (cores.len(), &cores[0]["frequency_hz"], &cores[1]["frequency_hz"]),
@@ -99,6 +113,9 @@ mod tests {
         let iops = |one: &Value| one["read"]["iops"].as_f64();
         let counted: f64 = told.iter().filter(|one| one["counted"] == true).filter_map(iops).sum();
         assert_eq!(Some(counted), crate::watch::figures::figures(&sample, &facts("n1")).read.iops);
-        assert_eq!(told.iter().map(|one| one["stacked"] == true).collect::<Vec<_>>(), [false, true, true]);
+        assert_eq!(
+            told.iter().map(|one| one["stacked"] == true).collect::<Vec<_>>(),
+            [false, true, true]
+        );
     }
 }

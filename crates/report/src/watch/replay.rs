@@ -36,7 +36,9 @@ impl FromStr for Speed {
     fn from_str(text: &str) -> Result<Speed, String> {
         let speed = text.trim_end_matches(['x', '×']).parse().ok();
         let speed = speed.filter(|speed| (Speed::LEAST..=Speed::MOST).contains(speed)).map(Speed);
-        speed.ok_or_else(|| format!("`{text}` is no speed; write {} to {}, such as 10", Speed::LEAST, Speed::MOST))
+        speed.ok_or_else(|| {
+            format!("`{text}` is no speed; write {} to {}, such as 10", Speed::LEAST, Speed::MOST)
+        })
     }
 }
 
@@ -66,8 +68,9 @@ impl Replay {
         let started_unix_ns = record.started_unix_ns;
         let plan = record.plan.clone();
         let events = timeline(record);
-        let is_start =
-            |(place, (_, event)): (usize, &(u64, Event))| matches!(event, Event::StageStarted { .. }).then_some(place);
+        let is_start = |(place, (_, event)): (usize, &(u64, Event))| {
+            matches!(event, Event::StageStarted { .. }).then_some(place)
+        };
         let starts = events.iter().enumerate().filter_map(is_start).collect();
         Replay { plan, started_unix_ns, events, starts, next: 0, now_ns: 0, speed }
     }
@@ -97,7 +100,8 @@ impl Replay {
         self.next >= self.events.len()
     }
 
-    /// So many ns passed for whoever looks: what happened meanwhile goes into `state`. True if anything did.
+    /// So many ns passed for whoever looks: what happened meanwhile goes into `state`. True if
+    /// anything did.
     pub fn pass(&mut self, real_ns: u64, state: &mut State) -> bool {
         // Saturates: nothing is so long.
         let by_ns = (real_ns as f64 * self.speed.0) as u64;
@@ -115,8 +119,9 @@ impl Replay {
         state.rewind(&self.plan);
         let begin = self.events.partition_point(|(at_ns, _)| *at_ns <= to_ns);
         let stage = self.starts.iter().rev().find(|start| **start < begin).copied().unwrap_or(0);
-        for (_, event) in
-            self.events[..stage].iter().filter(|(_, event)| matches!(event, Event::Note(_) | Event::Happened(_)))
+        for (_, event) in self.events[..stage]
+            .iter()
+            .filter(|(_, event)| matches!(event, Event::Note(_) | Event::Happened(_)))
         {
             state.event(event);
         }
@@ -139,14 +144,16 @@ impl Replay {
     /// Every counter sample in order, with the wall-clock time of its end in ns since 1970.
     pub fn samples(&self) -> impl Iterator<Item = (u64, &CounterSample)> {
         self.events.iter().filter_map(|(at_ns, event)| match event {
-            Event::Counters(sample) => Some((self.started_unix_ns.saturating_add(*at_ns), &**sample)),
+            Event::Counters(sample) => {
+                Some((self.started_unix_ns.saturating_add(*at_ns), &**sample))
+            }
             _ => None,
         })
     }
 }
 
-/// All events of a record with their times. A run file has no times of notes: they come with the end of their stage, the loss of a host after the
-/// last that was heard of it.
+/// All events of a record with their times. A run file has no times of notes: they come with the
+/// end of their stage, the loss of a host after the last that was heard of it.
 fn timeline(record: Record) -> Vec<(u64, Event)> {
     let began_ns = record.started_unix_ns;
     let of_none = |note: &&Note| note.stage.is_none_or(|stage| record.stage(stage).is_none());
@@ -155,13 +162,16 @@ fn timeline(record: Record) -> Vec<(u64, Event)> {
     // A run that was resumed may have gone back to a stage.
     let mut stages = record.stages;
     stages.sort_by_key(|stage| stage.started_unix_ns);
-    let starts: Vec<u64> = stages.iter().map(|stage| stage.started_unix_ns.saturating_sub(began_ns)).collect();
-    let starts_of: Vec<(u32, u64)> = stages.iter().map(|stage| stage.stage).zip(starts.iter().copied()).collect();
+    let starts: Vec<u64> =
+        stages.iter().map(|stage| stage.started_unix_ns.saturating_sub(began_ns)).collect();
+    let starts_of: Vec<(u32, u64)> =
+        stages.iter().map(|stage| stage.stage).zip(starts.iter().copied()).collect();
     let mut last_ns = 0;
     for (place, stage) in stages.into_iter().enumerate() {
         let first = events.len();
         put_stage(&mut events, stage, starts[place], &record.notes);
-        // The last sample ends by a host's clock, the next stage begins by ours: nothing of a stage comes after the next one began.
+        // The last sample ends by a host's clock, the next stage begins by ours: nothing of a stage
+        // comes after the next one began.
         let limit_ns = starts.get(place + 1).copied().unwrap_or(u64::MAX);
         for (at_ns, _) in &mut events[first..] {
             *at_ns = limit_ns.min(*at_ns);
@@ -178,7 +188,10 @@ fn timeline(record: Record) -> Vec<(u64, Event)> {
         events.push((at_ns, Event::Happened(Box::new(occurrence))));
     }
     if let Some((unix_ns, end)) = record.end {
-        events.push((unix_ns.saturating_sub(began_ns).max(last_ns), Event::RunEnded { unix_ns, end }));
+        events.push((
+            unix_ns.saturating_sub(began_ns).max(last_ns),
+            Event::RunEnded { unix_ns, end },
+        ));
     }
     // Stable: what happened at one time stays in order.
     events.sort_by_key(|(at_ns, _)| *at_ns);
@@ -188,7 +201,8 @@ fn timeline(record: Record) -> Vec<(u64, Event)> {
 /// The events of a stage that began at `start_ns`, its notes among `notes`.
 fn put_stage(events: &mut Vec<(u64, Event)>, stage: StageRecord, start_ns: u64, notes: &[Note]) {
     let number = stage.stage;
-    let end = |begin_ns: u64, length_ns: u64| start_ns.saturating_add(begin_ns).saturating_add(length_ns);
+    let end =
+        |begin_ns: u64, length_ns: u64| start_ns.saturating_add(begin_ns).saturating_add(length_ns);
     let mut heard_ns: BTreeMap<u32, u64> = BTreeMap::new();
     events.push((start_ns, Event::StageStarted { stage: number, unix_ns: stage.started_unix_ns }));
     for sample in stage.samples {
@@ -227,7 +241,9 @@ mod tests {
 
     /// Two stages of ten seconds; the load of a node grows with each second.
     fn record() -> Record {
-        let mut recorded = Recorded::new("[stages]\nmeasure = \"10s\"\n[[workload]]\nname = \"mix\"\nread = \"70%\"\n");
+        let mut recorded = Recorded::new(
+            "[stages]\nmeasure = \"10s\"\n[[workload]]\nname = \"mix\"\nread = \"70%\"\n",
+        );
         recorded.prepare();
         let stage = recorded.stage(StageKind::Measure);
         for second in 0..10 {
@@ -238,7 +254,8 @@ mod tests {
         let last = record.stages.last_mut().expect("a stage");
         for second in 0..10 {
             let mut sample = busy(0, second + 1);
-            (sample.stage, sample.number, sample.start_ns) = (stage, second as u32, second * NS_PER_S);
+            (sample.stage, sample.number, sample.start_ns) =
+                (stage, second as u32, second * NS_PER_S);
             last.counters.push(sample);
         }
         record
@@ -309,7 +326,12 @@ mod tests {
         let mut record = record();
         let stage = record.stages[1].stage;
         record.stages[1].samples.truncate(4);
-        record.notes = vec![Note { stage: Some(stage), host: 0, kind: NoteKind::HostLost, detail: "gone".to_owned() }];
+        record.notes = vec![Note {
+            stage: Some(stage),
+            host: 0,
+            kind: NoteKind::HostLost,
+            detail: "gone".to_owned(),
+        }];
         let mut state = state(&record);
         let mut replay = Replay::new(record, Speed::REAL);
         let start_ns = replay.events[*replay.starts.last().expect("a stage")].0;
@@ -330,6 +352,9 @@ mod tests {
             (most, least) = (most.faster(), least.slower());
         }
         assert_eq!((most, least), (Speed(Speed::MOST), Speed(Speed::LEAST)));
-        assert_eq!((Speed(0.125).to_string(), Speed(10.0).to_string()), ("0.13×".to_owned(), "10×".to_owned()));
+        assert_eq!(
+            (Speed(0.125).to_string(), Speed(10.0).to_string()),
+            ("0.13×".to_owned(), "10×".to_owned())
+        );
     }
 }

@@ -16,7 +16,8 @@ use std::collections::{BTreeSet, VecDeque};
 
 /// Messages that are kept; a screen shows the last few.
 const MOST_MESSAGES: usize = 100;
-/// Devices, ports and cores of one host that are remembered once they are gone: more than any host has.
+/// Devices, ports and cores of one host that are remembered once they are gone: more than any host
+/// has.
 const MOST_PARTS: usize = 8192;
 /// A filter is a part of a name.
 const LONGEST_FILTER: usize = 60;
@@ -88,7 +89,8 @@ pub struct State {
     panel: Panel,
     /// The host that is looked into, where the panel is not that of all nodes.
     node: usize,
-    /// The device, port or core that is looked into, as its row is called, and where it was chosen.
+    /// The device, port or core that is looked into, as its row is called, and where it was
+    /// chosen.
     part: (String, Panel),
     cursors: [Cursor; PANELS],
     orders: [Order; PANELS],
@@ -100,7 +102,8 @@ pub struct State {
 }
 
 impl State {
-    /// A view of these hosts, of which nothing is known yet. `plan` is that of the run, where there is one.
+    /// A view of these hosts, of which nothing is known yet. `plan` is that of the run, where there
+    /// is one.
     pub fn new(subject: Subject, hosts: &[HostFacts], plan: Option<&Plan>) -> State {
         let host = |facts: &HostFacts| Host {
             facts: facts.clone(),
@@ -153,7 +156,8 @@ impl State {
     pub fn counters(&mut self, sample: Box<CounterSample>) {
         let Some(host) = self.hosts.get_mut(sample.host as usize) else { return };
         let name = host.facts.hostname.clone();
-        let notes: Vec<String> = sample.notes.iter().map(|note| format!("{name}: {note}")).collect();
+        let notes: Vec<String> =
+            sample.notes.iter().map(|note| format!("{name}: {note}")).collect();
         // A replay stands still by itself: what comes then was asked for by a step in time.
         if self.is_paused && self.subject != Subject::Replay {
             host.waiting = Some(sample);
@@ -180,7 +184,8 @@ impl State {
             Event::Counters(sample) => self.counters(sample.clone()),
             Event::Note(note) => self.note(note),
             // A note tells of the loss of a host and of its return, too.
-            Event::Happened(one) if matches!(one.kind, OccurrenceKind::HostLost | OccurrenceKind::HostReturned) => {}
+            Event::Happened(one)
+                if matches!(one.kind, OccurrenceKind::HostLost | OccurrenceKind::HostReturned) => {}
             Event::Happened(one) => self.found(one),
             Event::StageEnded { .. } => {
                 let summary = self.progress.as_ref().map(Progress::summary).unwrap_or_default();
@@ -188,7 +193,9 @@ impl State {
             }
             Event::Sample(sample) => {
                 let host = self.hosts.get_mut(sample.host as usize);
-                if let Some(host) = host.filter(|_| !self.is_paused || self.subject == Subject::Replay) {
+                if let Some(host) =
+                    host.filter(|_| !self.is_paused || self.subject == Subject::Replay)
+                {
                     host.workers = counted::of_workers(sample);
                 }
             }
@@ -203,7 +210,8 @@ impl State {
     /// Takes in what happened at an instant, on a host or anywhere.
     pub fn found(&mut self, one: &Occurrence) {
         let host = one.host.and_then(|host| self.hosts.get(host as usize));
-        let host = host.filter(|_| self.hosts.len() > 1).map(|host| format!("{}: ", host.facts.hostname));
+        let host =
+            host.filter(|_| self.hosts.len() > 1).map(|host| format!("{}: ", host.facts.hostname));
         let text = crate::occurrences::line_of(one, host.as_deref().unwrap_or_default());
         let at = time_words((one.at_s() * 10.0).round() / 10.0);
         // Between stages there is no axis to tell it on.
@@ -300,9 +308,13 @@ impl State {
     /// The rows of the panel, filtered and sorted, and the place of the cursor among them.
     pub fn rows(&self) -> (Vec<Row>, usize) {
         let rows = match self.panel {
-            Panel::Nodes => self.hosts.iter().enumerate().map(|(number, host)| host.row(number)).collect(),
+            Panel::Nodes => {
+                self.hosts.iter().enumerate().map(|(number, host)| host.row(number)).collect()
+            }
             Panel::Host => self.hosts.get(self.node).map(Host::counters).unwrap_or_default(),
-            Panel::Part => self.hosts.get(self.node).map(|host| host.part(&self.part.0)).unwrap_or_default(),
+            Panel::Part => {
+                self.hosts.get(self.node).map(|host| host.part(&self.part.0)).unwrap_or_default()
+            }
             panel => self.hosts.get(self.node).map(|host| host.parts(panel)).unwrap_or_default(),
         };
         let rows = arrange(rows, &self.filter, self.order());
@@ -310,15 +322,18 @@ impl State {
         (rows, cursor)
     }
 
-    /// All nodes together, or in a panel of one node that node. A kernel that several agents tell of counts once.
+    /// All nodes together, or in a panel of one node that node. A kernel that several agents tell
+    /// of counts once.
     pub fn total(&self) -> Figures {
         if self.panel != Panel::Nodes {
             let node = self.hosts.get(self.node).filter(|host| host.lost.is_none());
-            let told = node.and_then(|host| Some((host.shown.as_ref()?.figures, host.facts.logical_cpus)));
+            let told =
+                node.and_then(|host| Some((host.shown.as_ref()?.figures, host.facts.logical_cpus)));
             return total(told.iter().map(|(figures, cpus)| (figures, *cpus)));
         }
-        let tells =
-            |number: usize| self.hosts.get(number).is_some_and(|host| host.lost.is_none() && host.shown.is_some());
+        let tells = |number: usize| {
+            self.hosts.get(number).is_some_and(|host| host.lost.is_none() && host.shown.is_some())
+        };
         let part = |(number, host): (usize, &Host)| {
             let (voice, shown) = (self.kernels.voice(number, tells), host.shown.as_ref()?);
             let told = match voice.is_any().then(|| voice.of(&shown.sample))? {
@@ -407,7 +422,9 @@ impl State {
                 self.filter.clear();
             }
             Key::Backspace => drop(self.filter.pop()),
-            Key::Char(c) if !c.is_control() && self.filter.len() < LONGEST_FILTER => self.filter.push(c),
+            Key::Char(c) if !c.is_control() && self.filter.len() < LONGEST_FILTER => {
+                self.filter.push(c)
+            }
             _ => {}
         }
     }
@@ -475,7 +492,9 @@ impl Order {
 impl Host {
     fn show(&mut self, sample: Box<CounterSample>) {
         let parts = [Panel::Devices, Panel::Nics, Panel::Cores];
-        for entry in sample.entries.iter().filter(|entry| parts.iter().any(|panel| panel.shows(entry.layer))) {
+        for entry in
+            sample.entries.iter().filter(|entry| parts.iter().any(|panel| panel.shows(entry.layer)))
+        {
             if self.seen.len() >= MOST_PARTS {
                 break;
             }
@@ -490,7 +509,8 @@ impl Host {
             (None, None) => Presence::Awaited,
             (None, Some(_)) => Presence::Here,
         };
-        let figures = self.shown.as_ref().filter(|_| presence == Presence::Here).map(|shown| shown.figures);
+        let figures =
+            self.shown.as_ref().filter(|_| presence == Presence::Here).map(|shown| shown.figures);
         Row {
             id: number.to_string(),
             name: harmless(&self.facts.hostname),
@@ -522,7 +542,8 @@ impl Host {
         let layers = Layer::ALL.iter().filter(|layer| panel.shows(**layer));
         let shown = self.shown.as_ref().filter(|_| self.lost.is_none());
         let row = |layer: Layer, name: &str| {
-            let entry = shown.and_then(|shown| Some((shown.sample.entry(layer, name)?, &shown.sample)));
+            let entry =
+                shown.and_then(|shown| Some((shown.sample.entry(layer, name)?, &shown.sample)));
             Row {
                 id: format!("{}:{name}", layer.word()),
                 name: harmless(name),

@@ -1,4 +1,5 @@
-//! The tables of the view: nodes, and of one node its devices, network ports and cores. Sorting and filtering are here, drawing is not.
+//! The tables of the view: nodes, and of one node its devices, network ports and cores. Sorting and
+//! filtering are here, drawing is not.
 
 use super::figures::{Counts, Figures, READ, Side, WRITE, cpu_ns, per_second};
 use super::format::Unit;
@@ -176,12 +177,14 @@ pub struct Order {
     pub descending: bool,
 }
 
-/// Keeps the rows whose name has `filter` in it, whatever the case, and sorts them. Rows without the number come last either way; equal
-/// rows stay in the order in which they came.
+/// Keeps the rows whose name has `filter` in it, whatever the case, and sorts them. Rows without
+/// the number come last either way; equal rows stay in the order in which they came.
 pub fn arrange(mut rows: Vec<Row>, filter: &str, order: Order) -> Vec<Row> {
     let wanted = filter.to_lowercase();
     rows.retain(|row| row.name.to_lowercase().contains(&wanted));
-    let cell = |row: &Row| order.column.checked_sub(1).and_then(|column| row.cells.get(column).copied().flatten());
+    let cell = |row: &Row| {
+        order.column.checked_sub(1).and_then(|column| row.cells.get(column).copied().flatten())
+    };
     rows.sort_by(|a, b| match (order.column, cell(a), cell(b)) {
         (0, ..) if order.descending => natural(&b.name, &a.name),
         (0, ..) => natural(&a.name, &b.name),
@@ -196,12 +199,17 @@ pub fn arrange(mut rows: Vec<Row>, filter: &str, order: Order) -> Vec<Row> {
 fn natural(a: &str, b: &str) -> std::cmp::Ordering {
     let (mut a, mut b) = (a, b);
     loop {
-        let (Some(x), Some(y)) = (a.chars().next(), b.chars().next()) else { return a.len().cmp(&b.len()) };
+        let (Some(x), Some(y)) = (a.chars().next(), b.chars().next()) else {
+            return a.len().cmp(&b.len());
+        };
         if x.is_ascii_digit() && y.is_ascii_digit() {
-            let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+            let digits =
+                |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
             let ((left, a_rest), (right, b_rest)) = (a.split_at(digits(a)), b.split_at(digits(b)));
-            let (short_left, short_right) = (left.trim_start_matches('0'), right.trim_start_matches('0'));
-            let order = short_left.len().cmp(&short_right.len()).then_with(|| short_left.cmp(short_right));
+            let (short_left, short_right) =
+                (left.trim_start_matches('0'), right.trim_start_matches('0'));
+            let order =
+                short_left.len().cmp(&short_right.len()).then_with(|| short_left.cmp(short_right));
             // 01 and 1 are one number; the longer writing comes later.
             match order.then_with(|| left.len().cmp(&right.len())) {
                 std::cmp::Ordering::Equal => (a, b) = (a_rest, b_rest),
@@ -232,7 +240,8 @@ pub fn part_cells(panel: Panel, entry: &Entry, sample: &CounterSample) -> Vec<Op
         Panel::Nodes | Panel::Host | Panel::Part => Vec::new(),
         Panel::Devices => {
             let side = |metrics| side(&Counts::of(entry, metrics, length_ns).side());
-            let busy = per_second(entry.get(Metric::BusyNs), length_ns).map(|ns| (ns / 1e9).min(1.0));
+            let busy =
+                per_second(entry.get(Metric::BusyNs), length_ns).map(|ns| (ns / 1e9).min(1.0));
             let queue = entry.get(Metric::InFlight).map(|count| count as f64);
             [&side(READ)[..], &side(WRITE)[..], &[busy, queue]].concat()
         }
@@ -240,7 +249,9 @@ pub fn part_cells(panel: Panel, entry: &Entry, sample: &CounterSample) -> Vec<Op
             let rate = |metric| per_second(entry.get(metric), length_ns);
             let lost = |errors, drops| match (entry.get(errors), entry.get(drops)) {
                 (None, None) => None,
-                (errors, drops) => Some(errors.unwrap_or(0).saturating_add(drops.unwrap_or(0)) as f64),
+                (errors, drops) => {
+                    Some(errors.unwrap_or(0).saturating_add(drops.unwrap_or(0)) as f64)
+                }
             };
             vec![
                 rate(Metric::ReceivedBytes),
@@ -258,7 +269,8 @@ pub fn part_cells(panel: Panel, entry: &Entry, sample: &CounterSample) -> Vec<Op
                 (None, None) => None,
                 (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
             };
-            let clock = sample.get(Layer::Clock, &entry.name, Metric::FrequencyHz).map(|hz| hz as f64);
+            let clock =
+                sample.get(Layer::Clock, &entry.name, Metric::FrequencyHz).map(|hz| hz as f64);
             vec![
                 part(Some(busy)),
                 part(both(Metric::UserNs, Metric::NiceNs)),
@@ -277,16 +289,26 @@ mod tests {
     use super::*;
 
     fn row(name: &str, value: Option<f64>) -> Row {
-        Row { id: name.to_owned(), name: name.to_owned(), cells: vec![value], unit: None, presence: Presence::Here }
+        Row {
+            id: name.to_owned(),
+            name: name.to_owned(),
+            cells: vec![value],
+            unit: None,
+            presence: Presence::Here,
+        }
     }
 
     fn names(rows: &[Row], filter: &str, column: usize, descending: bool) -> Vec<String> {
-        arrange(rows.to_vec(), filter, Order { column, descending }).into_iter().map(|row| row.name).collect()
+        arrange(rows.to_vec(), filter, Order { column, descending })
+            .into_iter()
+            .map(|row| row.name)
+            .collect()
     }
 
     #[test]
     fn rows_are_sorted_by_any_column_and_what_is_unknown_comes_last() {
-        let rows = [row("n10", Some(1.0)), row("n9", None), row("N2", Some(3.0)), row("n1", Some(1.0))];
+        let rows =
+            [row("n10", Some(1.0)), row("n9", None), row("N2", Some(3.0)), row("n1", Some(1.0))];
         assert_eq!(names(&rows, "", 0, false), ["N2", "n1", "n9", "n10"]);
         assert_eq!(names(&rows, "", 0, true), ["n10", "n9", "n1", "N2"]);
         assert_eq!(names(&rows, "", 1, true), ["N2", "n10", "n1", "n9"]);
@@ -298,10 +320,18 @@ mod tests {
     #[test]
     fn numbers_in_names_count() {
         use std::cmp::Ordering;
-        for (a, b) in
-            [("cpu9", "cpu10"), ("a", "ab"), ("n1a2", "n1a10"), ("n1", "n01"), ("9", "99999999999999999999999")]
-        {
-            assert_eq!((natural(a, b), natural(b, a)), (Ordering::Less, Ordering::Greater), "{a} {b}");
+        for (a, b) in [
+            ("cpu9", "cpu10"),
+            ("a", "ab"),
+            ("n1a2", "n1a10"),
+            ("n1", "n01"),
+            ("9", "99999999999999999999999"),
+        ] {
+            assert_eq!(
+                (natural(a, b), natural(b, a)),
+                (Ordering::Less, Ordering::Greater),
+                "{a} {b}"
+            );
         }
         assert_eq!(natural("n01", "n01"), Ordering::Equal);
     }

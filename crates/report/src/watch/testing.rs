@@ -20,7 +20,8 @@ pub fn sample(host: u32, length_ns: u64, entries: Vec<Entry>) -> CounterSample {
     CounterSample { host, length_ns, entries, ..CounterSample::default() }
 }
 
-/// A second of a host with two disks, a network port and two cores; the larger `load`, the more of everything.
+/// A second of a host with two disks, a network port and two cores; the larger `load`, the more of
+/// everything.
 pub fn busy(host: u32, load: u64) -> CounterSample {
     let io = |share: u64| {
         [

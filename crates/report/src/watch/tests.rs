@@ -64,9 +64,16 @@ fn four_hundred_nodes_on_a_small_screen_and_four_on_a_large_one() {
     let first = screen(&mut many, 80, 24);
     press(&mut many, &[Key::PageDown, Key::PageDown]);
     let third = screen(&mut many, 80, 24);
-    let range =
-        |shown: &str| shown.lines().last().map(|foot| foot.split("  ").last().unwrap_or_default().trim().to_owned());
-    assert_eq!((range(&first).as_deref(), range(&third).as_deref()), (Some("1–18 of 400"), Some("37–54 of 400")));
+    let range = |shown: &str| {
+        shown
+            .lines()
+            .last()
+            .map(|foot| foot.split("  ").last().unwrap_or_default().trim().to_owned())
+    };
+    assert_eq!(
+        (range(&first).as_deref(), range(&third).as_deref()),
+        (Some("1–18 of 400"), Some("37–54 of 400"))
+    );
     press(&mut many, &[Key::Char('/'), Key::Char('3'), Key::Char('9'), Key::Char('9'), Key::Enter]);
     assert!(screen(&mut many, 80, 24).contains("node399"), "the filter finds one in many");
     insta::assert_snapshot!([third, screen(&mut watching(4), 200, 60)].join("\n=====\n"));
@@ -105,7 +112,10 @@ fn containers_on_one_kernel_share_its_devices_and_have_networks_of_their_own() {
     hosts[0].identity = "b00t net:[1] uts:[1] mnt:[1]".to_owned();
     hosts[1].identity = "b00t net:[2] uts:[2] mnt:[2]".to_owned();
     let mut state = State::new(Subject::Hosts, &hosts, None);
-    assert_eq!(state.messages(9).collect::<Vec<_>>(), ["2 nodes on 1 kernel: each counts once in \"all\""]);
+    assert_eq!(
+        state.messages(9).collect::<Vec<_>>(),
+        ["2 nodes on 1 kernel: each counts once in \"all\""]
+    );
     state.counters(Box::new(busy(1, 1)));
     assert_eq!(state.total().read.iops, Some(2_100.0), "the first has not told yet");
     state.counters(Box::new(busy(0, 1)));
@@ -121,7 +131,8 @@ fn containers_on_one_kernel_share_its_devices_and_have_networks_of_their_own() {
 fn narrow_screens_drop_columns_and_then_say_what_they_lack() {
     let mut state = watching(4);
     insta::assert_snapshot!(
-        [screen(&mut state, 60, 12), screen(&mut state, 40, 8), screen(&mut state, 20, 24)].join("\n=====\n")
+        [screen(&mut state, 60, 12), screen(&mut state, 40, 8), screen(&mut state, 20, 24)]
+            .join("\n=====\n")
     );
 }
 
@@ -130,8 +141,9 @@ fn no_size_and_no_panel_does_harm() {
     let mut state = watching(7);
     state.say("a message that is longer than some of the screens on which it has to find a place");
     for _ in 0..4 {
-        for (width, height) in
-            (0..90).step_by(7).flat_map(|width| (0..40).step_by(3).map(move |height| (width, height)))
+        for (width, height) in (0..90)
+            .step_by(7)
+            .flat_map(|width| (0..40).step_by(3).map(move |height| (width, height)))
         {
             screen(&mut state, width, height);
         }
@@ -158,7 +170,11 @@ fn two_agents_on_one_machine_count_its_kernel_once() {
     (0..3).for_each(|host| state.counters(Box::new(busy(host, 1))));
     assert_eq!(state.total().read.iops, Some(2.0 * 2_100.0));
     state.lost(0, "gone");
-    assert_eq!(state.total().read.iops, Some(2.0 * 2_100.0), "the other one tells of the same kernel");
+    assert_eq!(
+        state.total().read.iops,
+        Some(2.0 * 2_100.0),
+        "the other one tells of the same kernel"
+    );
 }
 
 #[test]
@@ -195,7 +211,10 @@ fn a_node_has_devices_ports_and_cores() {
 fn a_device_a_port_a_core_and_all_else_can_be_looked_into() {
     let mut state = watching(2);
     press(&mut state, &[Key::Enter, Key::Down, Key::Enter]);
-    assert_eq!((state.panel(), state.node_name().as_deref()), (Panel::Part, Some("node001 · block nvme1n1")));
+    assert_eq!(
+        (state.panel(), state.node_name().as_deref()),
+        (Panel::Part, Some("node001 · block nvme1n1"))
+    );
     let disk = screen(&mut state, 80, 18);
     press(&mut state, &[Key::Escape, Key::Tab, Key::Tab, Key::Enter]);
     let core = screen(&mut state, 80, 14);
@@ -219,8 +238,10 @@ fn a_device_a_port_a_core_and_all_else_can_be_looked_into() {
 
 #[test]
 fn the_run_stands_above_its_nodes() {
-    let mut recorded =
-        Recorded::with_hosts("[stages]\nmeasure = \"25s\"\n[[workload]]\nname = \"mix\"\nread = \"70%\"\n", 2);
+    let mut recorded = Recorded::with_hosts(
+        "[stages]\nmeasure = \"25s\"\n[[workload]]\nname = \"mix\"\nread = \"70%\"\n",
+        2,
+    );
     recorded.prepare();
     let stage = recorded.stage(StageKind::Measure);
     for second in 0..10 {
@@ -237,17 +258,32 @@ fn the_run_stands_above_its_nodes() {
     let mut state = State::new(Subject::Run, &record.testbed, Some(&record.plan));
     screen(&mut state, 80, 14);
     state.event(&Event::StageStarted { stage, unix_ns: 0 });
-    let samples = record.stages.iter().filter(|record| record.stage == stage).flat_map(|record| &record.samples);
+    let samples = record
+        .stages
+        .iter()
+        .filter(|record| record.stage == stage)
+        .flat_map(|record| &record.samples);
     samples.for_each(|sample| state.event(&Event::Sample(sample.clone())));
     state.event(&Event::Counters(Box::new(busy(0, 10))));
-    let note = Note { stage: Some(stage), host: 1, kind: NoteKind::HostLost, detail: "silent for 10 s".to_owned() };
+    let note = Note {
+        stage: Some(stage),
+        host: 1,
+        kind: NoteKind::HostLost,
+        detail: "silent for 10 s".to_owned(),
+    };
     state.event(&Event::Note(note));
     insta::assert_snapshot!(screen(&mut state, 80, 14));
     press(&mut state, &[Key::Enter, Key::Tab, Key::Tab, Key::Tab]);
     assert!(names(&state).iter().any(|name| name == "worker 0: CPU"), "{:?}", names(&state));
     press(&mut state, &[Key::Escape]);
-    let detail = format!("{}: it came back, and takes part from point 2 on", record.testbed[1].hostname);
-    state.event(&Event::Note(Note { stage: Some(stage), host: 1, kind: NoteKind::HostReturned, detail }));
+    let detail =
+        format!("{}: it came back, and takes part from point 2 on", record.testbed[1].hostname);
+    state.event(&Event::Note(Note {
+        stage: Some(stage),
+        host: 1,
+        kind: NoteKind::HostReturned,
+        detail,
+    }));
     let shown = screen(&mut state, 80, 14);
     assert!(!shown.contains("silent for 10 s") || shown.contains("it came back"), "{shown}");
     assert!(shown.contains("a host came back"), "{shown}");
@@ -271,15 +307,26 @@ fn the_cursor_stays_on_its_node_when_the_order_changes() {
 #[test]
 fn a_filter_is_typed_kept_and_cleared() {
     let mut state = watching(20);
-    press(&mut state, &[Key::Char('/'), Key::Char('1'), Key::Char('q'), Key::Backspace, Key::Char('9')]);
+    press(
+        &mut state,
+        &[Key::Char('/'), Key::Char('1'), Key::Char('q'), Key::Backspace, Key::Char('9')],
+    );
     assert_eq!(state.filter(), ("19", true));
     press(&mut state, &[Key::Enter]);
     assert_eq!(names(&state), ["node019"]);
-    assert_eq!(state.total().read.iops, watching(20).total().read.iops, "a filter hides and does not subtract");
+    assert_eq!(
+        state.total().read.iops,
+        watching(20).total().read.iops,
+        "a filter hides and does not subtract"
+    );
     press(&mut state, &[Key::Escape]);
     assert_eq!(names(&state).len(), 20);
     press(&mut state, &[Key::Char('/'), Key::Char('x'), Key::Enter, Key::Enter, Key::Down]);
-    assert_eq!((names(&state).len(), state.panel()), (0, Panel::Nodes), "there is none to look into");
+    assert_eq!(
+        (names(&state).len(), state.panel()),
+        (0, Panel::Nodes),
+        "there is none to look into"
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! What a view of a running run knows: fed with its events, bounded however long the run and however many its hosts.
+//! What a view of a running run knows: fed with its events, bounded however long the run and
+//! however many its hosts.
 
 use super::load::{HostLoad, Load, System};
 use super::metrics::{self, Detail, Kernel, Requests, Scrape};
@@ -8,8 +9,8 @@ use crate::watch::counted::{self, Counted};
 use analysis::trust::Evidence;
 use model::testbed::HostFacts;
 use model::{
-    CounterSample, Event, Histogram, IntervalSample, Kernels, NoteKind, Occurrence, OccurrenceKind, Op, Plan, Record,
-    RunEnd, StageEnd,
+    CounterSample, Event, Histogram, IntervalSample, Kernels, NoteKind, Occurrence, OccurrenceKind,
+    Op, Plan, Record, RunEnd, StageEnd,
 };
 use std::collections::{BTreeSet, VecDeque};
 
@@ -17,7 +18,8 @@ use std::collections::{BTreeSet, VecDeque};
 const MOST_HAPPENED: usize = 500;
 /// Instants in charts: more cannot be told apart.
 const MOST_INSTANTS: usize = 100;
-/// Samples of one stage from which results are computed while the run goes on. More is left to the run file, at the end.
+/// Samples of one stage from which results are computed while the run goes on. More is left to the
+/// run file, at the end.
 const MOST_SAMPLES: usize = 50_000;
 
 /// Where a stage stands.
@@ -77,9 +79,11 @@ pub fn judge(record: &Record) -> Judged {
     if rows.is_empty() {
         return Judged(None);
     }
-    let found = crate::trust::evidence(record, &rows, &analysis::attribution::attribution(record, &rows));
+    let found =
+        crate::trust::evidence(record, &rows, &analysis::attribution::attribution(record, &rows));
     // A run that goes on has not reached its end; what is shown of it has.
-    let evidence = Evidence { is_complete: found.is_complete || rows.iter().all(|row| row.complete), ..found };
+    let evidence =
+        Evidence { is_complete: found.is_complete || rows.iter().all(|row| row.complete), ..found };
     Judged(Some((crate::html::results::section(record, &rows, &[], &evidence), evidence)))
 }
 
@@ -155,7 +159,9 @@ impl Board {
             revision: 0,
         };
         let notes = board.plan.notes.clone();
-        notes.into_iter().for_each(|note| board.tell("note", note_words(note.kind, None, &note.detail)));
+        notes
+            .into_iter()
+            .for_each(|note| board.tell("note", note_words(note.kind, None, &note.detail)));
         board
     }
 
@@ -175,12 +181,16 @@ impl Board {
         self.kernel.slots().last().map_or(load, |slot| slot.end_s.max(load))
     }
 
-    /// The load over time without its last stretch while hosts are still to tell of it: a part of the fleet would look like a slump.
+    /// The load over time without its last stretch while hosts are still to tell of it: a part of
+    /// the fleet would look like a slump.
     pub fn whole_slots(&self) -> &[Slot<Load>] {
         let slots = self.load.slots();
         let alive = self.hosts.iter().filter(|host| host.lost.is_none()).count() as u64;
         match slots.split_last() {
-            Some((last, before)) if self.current.is_some() && last.part.samples < u64::from(last.intervals) * alive => {
+            Some((last, before))
+                if self.current.is_some()
+                    && last.part.samples < u64::from(last.intervals) * alive =>
+            {
                 before
             }
             _ => slots,
@@ -203,8 +213,9 @@ impl Board {
         self.requests.errors_of(host)
     }
 
-    /// Takes in what happened. Where that completes something, the part of the run that it completes comes back: its results are not
-    /// computed here, because that takes its time: [`judge`] does, and [`Board::add_results`] takes them.
+    /// Takes in what happened. Where that completes something, the part of the run that it
+    /// completes comes back: its results are not computed here, because that takes its time:
+    /// [`judge`] does, and [`Board::add_results`] takes them.
     pub fn event(&mut self, event: &Event) -> Option<Record> {
         self.revision += 1;
         if let Some(partial) = &mut self.partial {
@@ -273,7 +284,10 @@ impl Board {
             run_id: self.plan.run_id.clone(),
             suite: self.plan.suite.clone(),
             started_unix_ns: self.started_unix_ns,
-            stages: (self.stages.iter().filter(|stage| stage.end.is_some()).count(), self.stages.len()),
+            stages: (
+                self.stages.iter().filter(|stage| stage.end.is_some()).count(),
+                self.stages.len(),
+            ),
             is_over: self.end.is_some(),
             point: self.point(),
             requests: self.requests.clone(),
@@ -297,19 +311,29 @@ impl Board {
     }
 
     fn begin(&mut self, number: u32, unix_ns: u64) {
-        // A simulation's stages take less time than they tell of: then one begins where the one before ended.
+        // A simulation's stages take less time than they tell of: then one begins where the one
+        // before ended.
         let since_s = unix_ns.saturating_sub(self.started_unix_ns) as f64 / 1e9;
         let started_s = since_s.max(self.now_s());
         let Some(stage) = self.stages.get_mut(number as usize) else { return };
         // A resumed run begins some stages anew.
         *stage = StageState { started_unix_ns: Some(unix_ns), started_s, ..StageState::default() };
         self.current = Some(number);
-        let mut partial =
-            Record::new(self.plan.clone(), self.facts.clone(), self.version.clone(), self.started_unix_ns);
+        let mut partial = Record::new(
+            self.plan.clone(),
+            self.facts.clone(),
+            self.version.clone(),
+            self.started_unix_ns,
+        );
         partial.apply(Event::StageStarted { stage: number, unix_ns });
         self.partial = Some(partial);
         self.samples = 0;
-        let words = format!("Stage {} of {} began: {}.", number + 1, self.stages.len(), self.stage_name(number));
+        let words = format!(
+            "Stage {} of {} began: {}.",
+            number + 1,
+            self.stages.len(),
+            self.stage_name(number)
+        );
         self.tell_at(started_s, "event", words);
     }
 
@@ -326,7 +350,10 @@ impl Board {
         };
         self.tell("event", words);
         self.partial.take().filter(|_| {
-            self.plan.stages.get(number as usize).is_some_and(|stage| stage.kind == model::StageKind::Measure)
+            self.plan
+                .stages
+                .get(number as usize)
+                .is_some_and(|stage| stage.kind == model::StageKind::Measure)
         })
     }
 
@@ -335,7 +362,8 @@ impl Board {
         let Some(stage) = self.stages.get_mut(sample.stage as usize) else { return };
         stage.bytes = sample.ops.iter().fold(stage.bytes, |sum, op| sum.saturating_add(op.bytes));
         for op in &sample.ops {
-            stage.operations = stage.operations.saturating_add(op.ios).saturating_add(op.error_count());
+            stage.operations =
+                stage.operations.saturating_add(op.ios).saturating_add(op.error_count());
         }
         if !sample.phase.counts() {
             return;
@@ -376,15 +404,21 @@ impl Board {
         self.counters.add(&counted_once);
         for note in &sample.notes {
             // Counters are opened anew for each stage, and say the same anew.
-            if self.remarks.len() < MOST_HAPPENED && self.remarks.insert((sample.host, note.clone())) {
+            if self.remarks.len() < MOST_HAPPENED
+                && self.remarks.insert((sample.host, note.clone()))
+            {
                 self.tell("note", format!("{}: {note}", self.name(sample.host)));
             }
         }
         let Some(stage) = self.stages.get(sample.stage as usize) else { return };
-        let (start_s, length_s) = (stage.started_s + sample.start_ns as f64 / 1e9, sample.length_ns as f64 / 1e9);
+        let (start_s, length_s) =
+            (stage.started_s + sample.start_ns as f64 / 1e9, sample.length_ns as f64 / 1e9);
         let key = (sample.stage, sample.number);
         if voice.is_any() {
-            super::track::Part::merge(self.kernel.at(key, start_s, length_s), System::of(&counted_once));
+            super::track::Part::merge(
+                self.kernel.at(key, start_s, length_s),
+                System::of(&counted_once),
+            );
         }
         let system = System::of(sample);
         if let Some(host) = self.hosts.get_mut(sample.host as usize) {
@@ -397,7 +431,10 @@ impl Board {
     /// A stage in words: `4k-random-read · measure`.
     pub fn stage_name(&self, number: u32) -> String {
         let stage = self.plan.stages.get(number as usize);
-        stage.map_or_else(|| format!("stage {}", number + 1), |stage| crate::live::stage_name(&self.plan, stage))
+        stage.map_or_else(
+            || format!("stage {}", number + 1),
+            |stage| crate::live::stage_name(&self.plan, stage),
+        )
     }
 
     fn happened(&mut self, occurrence: &Occurrence) {

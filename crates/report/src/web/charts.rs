@@ -14,14 +14,18 @@ use model::Op;
 pub fn total(board: &Board) -> Markup {
     let slots = board.whole_slots();
     let end_s = board.now_s();
-    let ops: Vec<Op> =
-        Op::ALL.into_iter().filter(|op| slots.iter().any(|slot| slot.part.ops.contains_key(op))).collect();
+    let ops: Vec<Op> = Op::ALL
+        .into_iter()
+        .filter(|op| slots.iter().any(|slot| slot.part.ops.contains_key(op)))
+        .collect();
     let mut charts = Markup::new();
     let lines = |value: &dyn Fn(&Slot<Load>, &OpLoad) -> Option<f64>| {
         let line = |op: &Op| Line {
             name: op.name().to_owned(),
             style: line_of(*op),
-            points: points(slots, |_, slot| slot.part.ops.get(op).map_or(Some(0.0), |load| value(slot, load))),
+            points: points(slots, |_, slot| {
+                slot.part.ops.get(op).map_or(Some(0.0), |load| value(slot, load))
+            }),
         };
         let mut lines: Vec<Line> = ops.iter().map(line).collect();
         // Beside parts stands the whole; an fsync is no I/O of it.
@@ -39,7 +43,10 @@ pub fn total(board: &Board) -> Markup {
         }
         lines
     };
-    let (iops, bytes) = (lines(&|slot, load| rate(slot, load.ios)), lines(&|slot, load| mebi_rate(slot, load.bytes)));
+    let (iops, bytes) = (
+        lines(&|slot, load| rate(slot, load.ios)),
+        lines(&|slot, load| mebi_rate(slot, load.bytes)),
+    );
     let is_files = ops.iter().any(|op| op.is_metadata());
     let title = if is_files { "Operations per second" } else { "IOPS" };
     let instants: Vec<(f64, String)> = board.instants.iter().cloned().collect();
@@ -52,7 +59,8 @@ pub fn total(board: &Board) -> Markup {
     classed("div", "charts", charts)
 }
 
-/// Latencies of so many operations are drawn at most: a suite of operations on files has a dozen, one after the other.
+/// Latencies of so many operations are drawn at most: a suite of operations on files has a dozen,
+/// one after the other.
 const MOST_LATENCIES: usize = 4;
 
 /// The operations that were seen last, in the order of `ops`.
@@ -64,19 +72,27 @@ fn latest(ops: &[Op], slots: &[Slot<Load>]) -> Vec<Op> {
     ops.iter().copied().filter(|op| latest.contains(op)).collect()
 }
 
-/// The charts of one host. Its latencies are told by their mean and maximum: these add up over any time, and thousands of hosts can keep them.
+/// The charts of one host. Its latencies are told by their mean and maximum: these add up over any
+/// time, and thousands of hosts can keep them.
 pub fn host(board: &Board, number: u32) -> Markup {
-    let Some(host) = board.hosts.get(number as usize) else { return Markup::from("There is no such host.") };
+    let Some(host) = board.hosts.get(number as usize) else {
+        return Markup::from("There is no such host.");
+    };
     let (slots, end_s) = (host.load.slots(), board.now_s());
     let line = |name: &str, style, points| Line { name: name.to_owned(), style, points };
     let iops = points(slots, |_, slot| rate(slot, slot.part.ios));
     let bytes = points(slots, |_, slot| mebi_rate(slot, slot.part.bytes));
     let instants: Vec<(f64, String)> = board.instants.iter().cloned().collect();
-    let (iops, bytes) = (vec![line("all requests", "line read", iops)], vec![line("all requests", "line read", bytes)]);
+    let (iops, bytes) = (
+        vec![line("all requests", "line read", iops)],
+        vec![line("all requests", "line read", bytes)],
+    );
     let mut charts = over_time("IOPS", words::iops, end_s, iops).render_with(&instants);
     charts.push(over_time("Bandwidth, MiB/s", mebi_words, end_s, bytes).render_with(&instants));
     let has = |slot: &Slot<HostLoad>| slot.part.ios > 0;
-    let mean = points(slots, |_, slot| has(slot).then(|| slot.part.latency_sum_ns as f64 / slot.part.ios as f64));
+    let mean = points(slots, |_, slot| {
+        has(slot).then(|| slot.part.latency_sum_ns as f64 / slot.part.ios as f64)
+    });
     let max = points(slots, |_, slot| has(slot).then_some(slot.part.latency_max_ns as f64));
     let lines = vec![line("mean", "line q50", mean), line("max", "line max", max)];
     charts.push(on_factors("Latency", end_s, lines).render_with(&instants));
@@ -100,13 +116,20 @@ pub(super) fn mebi_words(value: f64) -> String {
 }
 
 /// A place for each stretch, at its end, when its figures were known; and a gap where nothing ran.
-pub(super) fn points<P>(slots: &[Slot<P>], value: impl Fn(usize, &Slot<P>) -> Option<f64>) -> Vec<Point> {
+pub(super) fn points<P>(
+    slots: &[Slot<P>],
+    value: impl Fn(usize, &Slot<P>) -> Option<f64>,
+) -> Vec<Point> {
     let mut points = Vec::with_capacity(slots.len());
     let mut before_s = f64::INFINITY;
     for (number, slot) in slots.iter().enumerate() {
         let pause_s = slot.start_s - before_s;
         if pause_s > (slot.end_s - slot.start_s).max(1.0) {
-            points.push(Point { x: f64::midpoint(before_s, slot.start_s), y: None, also: String::new() });
+            points.push(Point {
+                x: f64::midpoint(before_s, slot.start_s),
+                y: None,
+                also: String::new(),
+            });
         }
         points.push(Point { x: slot.end_s, y: value(number, slot), also: String::new() });
         before_s = slot.end_s;
@@ -119,7 +142,12 @@ fn range(lines: &[Line]) -> (f64, f64) {
     (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max))
 }
 
-pub(super) fn over_time(title: &str, y_words: fn(f64) -> String, end_s: f64, lines: Vec<Line>) -> Lines {
+pub(super) fn over_time(
+    title: &str,
+    y_words: fn(f64) -> String,
+    end_s: f64,
+    lines: Vec<Line>,
+) -> Lines {
     let (least, most) = range(&lines);
     Lines {
         title: title.to_owned(),
@@ -144,11 +172,20 @@ pub(super) fn on_factors(title: &str, end_s: f64, lines: Vec<Line>) -> Lines {
 }
 
 /// The quantiles of an operation over time, and the map of all its latencies.
-fn latencies(op: Op, slots: &[Slot<Load>], end_s: f64, is_mix: bool, instants: &[(f64, String)]) -> Markup {
-    let told: Vec<Told> =
-        slots.iter().map(|slot| slot.part.ops.get(&op).map(|load| load.latency.told()).unwrap_or_default()).collect();
+fn latencies(
+    op: Op,
+    slots: &[Slot<Load>],
+    end_s: f64,
+    is_mix: bool,
+    instants: &[(f64, String)],
+) -> Markup {
+    let told: Vec<Told> = slots
+        .iter()
+        .map(|slot| slot.part.ops.get(&op).map(|load| load.latency.told()).unwrap_or_default())
+        .collect();
     let lines = LATENCIES.iter().enumerate().map(|(index, (name, style, _))| {
-        let value = |told: &Told| told.quantiles_ns.map(|quantiles| (quantiles[index] as f64).max(1.0));
+        let value =
+            |told: &Told| told.quantiles_ns.map(|quantiles| (quantiles[index] as f64).max(1.0));
         let points = points(slots, |number, _| told.get(number).and_then(value));
         Line { name: (*name).to_owned(), style, points }
     });
@@ -165,13 +202,21 @@ fn heat(title: String, slots: &[Slot<Load>], told: &[Told], end_s: f64) -> Heat 
         for (band, count) in &told.bands {
             let (low, high) = Bands::COARSE.bounds(*band);
             let y = ((low as f64).max(1.0), high as f64);
-            cells.push(Cell { x: (slot.start_s, slot.end_s), y, share: *count as f64 / all.max(1) as f64 });
+            cells.push(Cell {
+                x: (slot.start_s, slot.end_s),
+                y,
+                share: *count as f64 / all.max(1) as f64,
+            });
         }
     }
     let least = cells.iter().map(|cell| cell.y.0).fold(f64::INFINITY, f64::min);
     let most = cells.iter().map(|cell| cell.y.1).fold(0.0, f64::max);
     Heat {
-        description: format!("Latencies from {} to {} over time", latency_words(least.min(most)), latency_words(most)),
+        description: format!(
+            "Latencies from {} to {} over time",
+            latency_words(least.min(most)),
+            latency_words(most)
+        ),
         title,
         x: Scale::time_to(end_s),
         x_words: time_words,
@@ -182,7 +227,12 @@ fn heat(title: String, slots: &[Slot<Load>], told: &[Told], end_s: f64) -> Heat 
 }
 
 /// Processors and networks.
-pub(super) fn system<P>(slots: &[Slot<P>], of: fn(&P) -> System, end_s: f64, instants: &[(f64, String)]) -> Markup {
+pub(super) fn system<P>(
+    slots: &[Slot<P>],
+    of: fn(&P) -> System,
+    end_s: f64,
+    instants: &[(f64, String)],
+) -> Markup {
     if slots.is_empty() {
         return Markup::new();
     }

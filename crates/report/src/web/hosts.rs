@@ -11,8 +11,13 @@ pub const WINDOW: usize = 50;
 
 /// The window of the table that a reader looks at.
 pub fn table(board: &Board, view: &View) -> Markup {
-    let lost = (0..).zip(&board.hosts).filter(|(_, host)| host.lost.is_some()).map(|(host, _)| host).collect();
-    let listed = Listed { count: board.hosts.len(), name: &|host| board.name(host), lost, head: &HEAD };
+    let lost = (0..)
+        .zip(&board.hosts)
+        .filter(|(_, host)| host.lost.is_some())
+        .map(|(host, _)| host)
+        .collect();
+    let listed =
+        Listed { count: board.hosts.len(), name: &|host| board.name(host), lost, head: &HEAD };
     windowed(&listed, view, &|host| row(board, view, host))
 }
 
@@ -41,7 +46,11 @@ pub(super) struct Listed<'a> {
 }
 
 /// A table of the hosts in the window that a reader looks at, and the ways to the other windows.
-pub(super) fn windowed(listed: &Listed<'_>, view: &View, row: &dyn Fn(u32) -> Option<Markup>) -> Markup {
+pub(super) fn windowed(
+    listed: &Listed<'_>,
+    view: &View,
+    row: &dyn Fn(u32) -> Option<Markup>,
+) -> Markup {
     let wanted: Vec<u32> = (0..listed.count as u32)
         .filter(|host| view.find.is_empty() || (listed.name)(*host).contains(&view.find))
         .collect();
@@ -54,11 +63,19 @@ pub(super) fn windowed(listed: &Listed<'_>, view: &View, row: &dyn Fn(u32) -> Op
         let lost = words::counted(lost.len() as u64, "host");
         content.push(classed("p", "bad", format!("{lost} lost: {}{more}", names.join(", "))));
     }
-    let head: Markup =
-        listed.head.iter().map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word)).collect();
+    let head: Markup = listed
+        .head
+        .iter()
+        .map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word))
+        .collect();
     let rows: Markup = here.iter().filter_map(|host| row(*host)).collect();
     let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", rows)]);
-    let attributes = [("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", "Table of hosts")];
+    let attributes = [
+        ("class", "scroll"),
+        ("tabindex", "0"),
+        ("role", "region"),
+        ("aria-label", "Table of hosts"),
+    ];
     content.push(element("div", &attributes, table));
     if listed.count > WINDOW || !view.find.is_empty() {
         content.push(windows(view, from, here.len(), wanted.len()));
@@ -95,12 +112,16 @@ fn row(board: &Board, view: &View, number: u32) -> Option<Markup> {
     let load = host.last.filter(|(_, _, length_ns, _)| *length_ns > 0 && host.lost.is_none());
     let system = host.system.filter(|(_, length_ns)| *length_ns > 0 && host.lost.is_none());
     let network = |bytes: fn(&super::load::System) -> u64| {
-        system.map_or_else(dash, |(system, length_ns)| words::bandwidth(per_s(bytes(&system), length_ns)))
+        system.map_or_else(dash, |(system, length_ns)| {
+            words::bandwidth(per_s(bytes(&system), length_ns))
+        })
     };
     let errors = board.errors_of(number);
     let figures = [
         load.map_or_else(dash, |(ios, _, length_ns, _)| words::iops(per_s(ios, length_ns))),
-        load.map_or_else(dash, |(_, bytes, length_ns, _)| words::mib_per_s(per_s(bytes, length_ns))),
+        load.map_or_else(dash, |(_, bytes, length_ns, _)| {
+            words::mib_per_s(per_s(bytes, length_ns))
+        }),
         load.map_or_else(dash, |(_, _, _, p99_ns)| words::latency(p99_ns)),
         words::count(errors),
         system.and_then(|(system, _)| system.busy()).map_or_else(dash, words::share),
@@ -120,7 +141,8 @@ fn row(board: &Board, view: &View, number: u32) -> Option<Markup> {
 pub(super) fn name_cell(view: &View, number: u32, name: String) -> Markup {
     let (href, key) = (link(view, Some(number), view.from), format!("host-{number}"));
     let current = if view.host == Some(number) { "true" } else { "false" };
-    let name = element("a", &[("href", &href), ("data-keep", &key), ("aria-current", current)], name);
+    let name =
+        element("a", &[("href", &href), ("data-keep", &key), ("aria-current", current)], name);
     element("th", &[("scope", "row")], name)
 }
 
@@ -152,7 +174,9 @@ fn link(view: &View, host: Option<u32>, from: usize) -> String {
     }
     if !view.find.is_empty() {
         let safe = |byte: u8| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' => char::from(byte).to_string(),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' => {
+                char::from(byte).to_string()
+            }
             other => format!("%{other:02X}"),
         };
         parts.push(format!("find={}", view.find.bytes().map(safe).collect::<String>()));
@@ -160,17 +184,26 @@ fn link(view: &View, host: Option<u32>, from: usize) -> String {
     if parts.is_empty() { "/".to_owned() } else { format!("/?{}", parts.join("&")) }
 }
 
-/// The form that looks for hosts by name; it stands outside of what changes, so that nobody is interrupted while typing.
+/// The form that looks for hosts by name; it stands outside of what changes, so that nobody is
+/// interrupted while typing.
 pub fn form(hosts: usize, view: &View) -> Markup {
     if hosts <= WINDOW && view.find.is_empty() {
         return Markup::new();
     }
     let most = View::MOST_FIND.to_string();
-    let input = [("name", "find"), ("type", "search"), ("maxlength", &*most), ("value", &*view.find)];
-    let label = plain("label", [Markup::from("Hosts with this in their name "), element("input", &input, "")]);
+    let input =
+        [("name", "find"), ("type", "search"), ("maxlength", &*most), ("value", &*view.find)];
+    let label = plain(
+        "label",
+        [Markup::from("Hosts with this in their name "), element("input", &input, "")],
+    );
     let mut content = label;
     if let Some(host) = view.host {
-        content.push(element("input", &[("type", "hidden"), ("name", "host"), ("value", &host.to_string())], ""));
+        content.push(element(
+            "input",
+            &[("type", "hidden"), ("name", "host"), ("value", &host.to_string())],
+            "",
+        ));
     }
     content.push(element("button", &[("type", "submit")], "Look"));
     element("form", &[("method", "get"), ("action", "/"), ("class", "find")], content)

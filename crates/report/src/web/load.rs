@@ -65,8 +65,12 @@ pub struct Told {
 impl Told {
     fn of(histogram: &Histogram) -> Told {
         let quantile = |share| histogram.quantile_ns(share).unwrap_or(0);
-        let quantiles = [quantile(0.5), quantile(0.99), quantile(0.999), histogram.max_ns().unwrap_or(0)];
-        Told { quantiles_ns: (histogram.count() > 0).then_some(quantiles), bands: Bands::COARSE.count(histogram) }
+        let quantiles =
+            [quantile(0.5), quantile(0.99), quantile(0.999), histogram.max_ns().unwrap_or(0)];
+        Told {
+            quantiles_ns: (histogram.count() > 0).then_some(quantiles),
+            bands: Bands::COARSE.count(histogram),
+        }
     }
 }
 
@@ -118,7 +122,8 @@ impl Latency {
     }
 }
 
-/// What one host did in a stretch: only what adds up in a few bytes, because there may be thousands of hosts.
+/// What one host did in a stretch: only what adds up in a few bytes, because there may be thousands
+/// of hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HostLoad {
     /// Requests that succeeded.
@@ -158,15 +163,20 @@ pub struct System {
 }
 
 impl System {
-    /// What one host's sample says. Interfaces that stand on others (a bond and its ports) both count, as their kernel counts them.
+    /// What one host's sample says. Interfaces that stand on others (a bond and its ports) both
+    /// count, as their kernel counts them.
     pub fn of(sample: &CounterSample) -> System {
         let mut system = System::default();
         for entry in &sample.entries {
             let get = |metric| entry.get(metric).unwrap_or(0);
             match entry.layer {
                 Layer::Cpu => {
-                    let kernel = [Metric::SystemNs, Metric::IrqNs, Metric::SoftirqNs].map(get).iter().sum::<u64>();
-                    let busy = kernel + get(Metric::UserNs) + get(Metric::NiceNs) + get(Metric::StealNs);
+                    let kernel = [Metric::SystemNs, Metric::IrqNs, Metric::SoftirqNs]
+                        .map(get)
+                        .iter()
+                        .sum::<u64>();
+                    let busy =
+                        kernel + get(Metric::UserNs) + get(Metric::NiceNs) + get(Metric::StealNs);
                     system.busy_ns = system.busy_ns.saturating_add(busy);
                     system.kernel_ns = system.kernel_ns.saturating_add(kernel);
                     system.softirq_ns = system.softirq_ns.saturating_add(get(Metric::SoftirqNs));
@@ -259,7 +269,12 @@ mod tests {
             name: name.to_owned(),
             values: values.to_vec(),
         };
-        let cpu = [(Metric::UserNs, 20), (Metric::SoftirqNs, 5), (Metric::IdleNs, 50), (Metric::IowaitNs, 25)];
+        let cpu = [
+            (Metric::UserNs, 20),
+            (Metric::SoftirqNs, 5),
+            (Metric::IdleNs, 50),
+            (Metric::IowaitNs, 25),
+        ];
         let sample = CounterSample {
             entries: vec![
                 entry(Layer::Cpu, "0", &cpu),
@@ -269,7 +284,10 @@ mod tests {
             ..CounterSample::default()
         };
         let system = System::of(&sample);
-        assert_eq!((system.busy(), system.kernel(), system.softirq()), (Some(0.25), Some(0.05), Some(0.05)));
+        assert_eq!(
+            (system.busy(), system.kernel(), system.softirq()),
+            (Some(0.25), Some(0.05), Some(0.05))
+        );
         assert_eq!((system.sent_bytes, system.received_bytes), (7, 0));
         assert_eq!(System::default().busy(), None);
     }

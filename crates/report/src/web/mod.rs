@@ -1,4 +1,5 @@
-//! The pages and the metrics that a server gives out: pure, from what is known of a run. The server itself is the program's.
+//! The pages and the metrics that a server gives out: pure, from what is known of a run. The server
+//! itself is the program's.
 
 pub mod board;
 mod charts;

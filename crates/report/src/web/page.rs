@@ -28,16 +28,19 @@ fn parts(board: &Board, view: &View) -> [(&'static str, Markup); 6] {
     ]
 }
 
-/// The whole page. `boot` tells this server from one that ran before it at the same address; `is_guarded` says that a token protects it.
+/// The whole page. `boot` tells this server from one that ran before it at the same address;
+/// `is_guarded` says that a token protects it.
 pub fn page(board: &Board, view: &View, boot: &str, is_guarded: bool) -> String {
     let skip = element("a", &[("class", "skip"), ("href", "#charts")], "To the charts");
-    let status = [("id", "status"), ("role", "status"), ("aria-live", "polite"), ("data-boot", boot)];
+    let status =
+        [("id", "status"), ("role", "status"), ("aria-live", "polite"), ("data-boot", boot)];
     let mut body: Markup = [skip, element("p", &status, "Connecting …")].into();
     for (id, content) in parts(board, view) {
         body.push(section(id, content, board, view));
     }
     let guard = if is_guarded {
-        "Who has the token of this run sees this page; it goes over the network as it is, without encryption."
+        "Who has the token of this run sees this page; it goes over the network as it is, without \
+         encryption."
     } else {
         "Only this machine can see this page."
     };
@@ -70,7 +73,9 @@ fn section(id: &'static str, content: Markup, board: &Board, view: &View) -> Mar
 fn head(board: &Board) -> Markup {
     let plan = &board.plan;
     let (badge, state) = match (&board.end, board.current()) {
-        (Some(RunEnd::Complete), _) => (board.evidence.as_ref().map_or("badge", trust::class), "complete".to_owned()),
+        (Some(RunEnd::Complete), _) => {
+            (board.evidence.as_ref().map_or("badge", trust::class), "complete".to_owned())
+        }
         (Some(end), _) => ("badge bad", super::board::run_end_words(end)),
         (None, Some(stage)) => ("badge", format!("running: {}", board.stage_name(stage))),
         (None, None) => ("badge", "between two stages".to_owned()),
@@ -79,7 +84,8 @@ fn head(board: &Board) -> Markup {
         1 => board.name(0),
         many => words::counted(many as u64, "host"),
     };
-    let facts = format!("{hosts} · began {} · run {}", words::utc(board.started_unix_ns), plan.run_id);
+    let facts =
+        format!("{hosts} · began {} · run {}", words::utc(board.started_unix_ns), plan.run_id);
     let mut content = plain("h1", &plan.suite);
     if !plan.description.is_empty() {
         content.push(classed("p", "lead", &plan.description));
@@ -95,10 +101,14 @@ const STAGES_SHOWN: usize = 24;
 fn plan(board: &Board) -> Markup {
     let ended = board.stages.iter().filter(|stage| stage.end.is_some()).count();
     let here = board.current().map_or(ended, |stage| stage as usize);
-    let first = here.saturating_sub(STAGES_BEFORE).min(board.stages.len().saturating_sub(STAGES_SHOWN));
+    let first =
+        here.saturating_sub(STAGES_BEFORE).min(board.stages.len().saturating_sub(STAGES_SHOWN));
     let shown = board.stages.iter().enumerate().skip(first).take(STAGES_SHOWN);
     let rows: Markup = shown.map(|(number, state)| stage(board, number, state)).collect();
-    let mut content = plain("p", format!("{ended} of {} done.", words::counted(board.stages.len() as u64, "stage")));
+    let mut content = plain(
+        "p",
+        format!("{ended} of {} done.", words::counted(board.stages.len() as u64, "stage")),
+    );
     let start = (first + 1).to_string();
     content.push(element("ol", &[("class", "stages"), ("start", &start)], rows));
     let behind = board.stages.len().saturating_sub(first + STAGES_SHOWN);
@@ -121,14 +131,21 @@ fn stage(board: &Board, number: usize, state: &StageState) -> Markup {
         (Some(StageEnd::Complete), _) => ("done", "done".to_owned()),
         (Some(StageEnd::Interrupted), _) => ("failed", "interrupted".to_owned()),
         (Some(StageEnd::Failed(why)), _) => ("failed", format!("failed: {why}")),
-        (Some(StageEnd::Panicked(why)), _) => ("failed", format!("a bug in Plimsoll ended it: {why}")),
+        (Some(StageEnd::Panicked(why)), _) => {
+            ("failed", format!("a bug in Plimsoll ended it: {why}"))
+        }
         (None, Some(_)) => ("now", format!("{:.0} %", share(board, number, state) * 100.0)),
         (None, None) => ("to-come", "to come".to_owned()),
     };
-    let mut line: Markup = [classed("span", "stage", name.trim()), classed("span", "state", words)].into();
+    let mut line: Markup =
+        [classed("span", "stage", name.trim()), classed("span", "state", words)].into();
     if class == "now" {
         let value = format!("{:.3}", share(board, number, state));
-        line.push(element("progress", &[("max", "1"), ("value", &value), ("aria-label", name.trim())], ""));
+        line.push(element(
+            "progress",
+            &[("max", "1"), ("value", &value), ("aria-label", name.trim())],
+            "",
+        ));
     }
     let current = if class == "now" { "step" } else { "false" };
     element("li", &[("class", class), ("aria-current", current)], line)
@@ -136,7 +153,9 @@ fn stage(board: &Board, number: usize, state: &StageState) -> Markup {
 
 fn charts_head(board: &Board, view: &View) -> Markup {
     match view.host {
-        None if board.hosts.len() > 1 => classed("p", "lead", hosts::together(board.hosts.len(), &board.kernels)),
+        None if board.hosts.len() > 1 => {
+            classed("p", "lead", hosts::together(board.hosts.len(), &board.kernels))
+        }
         None => Markup::new(),
         Some(number) => {
             let all = element("a", &[("href", "/"), ("data-keep", "all")], "All hosts together");
@@ -153,10 +172,16 @@ fn counters(board: &Board, view: &View) -> Markup {
     super::counters::list(host.counted.as_ref(), &host.workers)
 }
 
-/// Says that something happens now. It stands apart from what changes, so that nothing takes a text away that is being typed.
+/// Says that something happens now. It stands apart from what changes, so that nothing takes a text
+/// away that is being typed.
 fn mark_form() -> Markup {
-    let text =
-        [("name", "label"), ("id", "mark-label"), ("maxlength", "100"), ("required", ""), ("autocomplete", "off")];
+    let text = [
+        ("name", "label"),
+        ("id", "mark-label"),
+        ("maxlength", "100"),
+        ("required", ""),
+        ("autocomplete", "off"),
+    ];
     let form = [("class", "mark"), ("method", "post"), ("action", "/mark")];
     let content = [
         element("label", &[("for", "mark-label")], "Mark this instant:"),
@@ -172,26 +197,39 @@ fn happened(board: &Board) -> Markup {
 }
 
 /// What happened, in the order in which it comes.
-pub(super) fn told<'a>(happened: impl ExactSizeIterator<Item = &'a super::board::Happened>) -> Markup {
+pub(super) fn told<'a>(
+    happened: impl ExactSizeIterator<Item = &'a super::board::Happened>,
+) -> Markup {
     let line = |happened: &super::board::Happened| {
         let time = match time_words(happened.at_s.floor()) {
             start if start == "0" => "start".to_owned(),
             later => later,
         };
-        element("li", &[("class", happened.kind)], [classed("span", "when", time), Markup::from(&happened.words)])
+        element(
+            "li",
+            &[("class", happened.kind)],
+            [classed("span", "when", time), Markup::from(&happened.words)],
+        )
     };
     if happened.len() == 0 {
         return plain("p", "Nothing yet.");
     }
     let list = classed("ol", "happened", happened.map(line).collect::<Markup>());
-    element("div", &[("class", "window"), ("tabindex", "0"), ("role", "region"), ("aria-label", "All events")], list)
+    element(
+        "div",
+        &[("class", "window"), ("tabindex", "0"), ("role", "region"), ("aria-label", "All events")],
+        list,
+    )
 }
 
 fn results(board: &Board) -> Markup {
     match board.results() {
         [] => plain(
             "section",
-            [plain("h2", "Results"), plain("p", "Results come when a stage that is measured is over.")],
+            [
+                plain("h2", "Results"),
+                plain("p", "Results come when a stage that is measured is over."),
+            ],
         ),
         some => some.iter().cloned().collect(),
     }

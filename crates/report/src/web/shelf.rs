@@ -12,10 +12,15 @@ pub fn index(runs: &[(String, &Record)]) -> String {
     let row = |(number, (name, record)): (usize, &(String, &Record))| {
         let value = number.to_string();
         let label = format!("{name}, side by side");
-        let tick = [("type", "checkbox"), ("name", "run"), ("value", &*value), ("aria-label", &*label)];
+        let tick =
+            [("type", "checkbox"), ("name", "run"), ("value", &*value), ("aria-label", &*label)];
         let cells = [
             plain("td", element("input", &tick, "")),
-            element("th", &[("scope", "row")], element("a", &[("href", &format!("/run/{number}"))], name)),
+            element(
+                "th",
+                &[("scope", "row")],
+                element("a", &[("href", &format!("/run/{number}"))], name),
+            ),
             plain("td", &record.plan.suite),
             plain("td", hosts(record)),
             plain("td", words::utc(record.started_unix_ns)),
@@ -24,8 +29,11 @@ pub fn index(runs: &[(String, &Record)]) -> String {
         plain("tr", cells)
     };
     let body: Markup = runs.iter().enumerate().map(row).collect();
-    let table =
-        classed("div", "scroll", element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]));
+    let table = classed(
+        "div",
+        "scroll",
+        element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]),
+    );
     let mut form = table;
     if runs.len() > 1 {
         form.push(element("button", &[("type", "submit")], "Put side by side"));
@@ -64,7 +72,9 @@ mod tests {
         let record = Recorded::new("[[workload]]\nname = \"w\"\n").record();
         let page = index(&[("a<b>.plimsoll".to_owned(), &record), ("c".to_owned(), &record)]);
         assert!(
-            page.contains("a&lt;b&gt;.plimsoll") && page.contains("/run/1") && page.contains("unfinished"),
+            page.contains("a&lt;b&gt;.plimsoll")
+                && page.contains("/run/1")
+                && page.contains("unfinished"),
             "{page}"
         );
         assert!(page.contains("Put side by side"));

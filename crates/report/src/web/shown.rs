@@ -12,7 +12,8 @@ pub trait Shown: std::fmt::Debug + Send {
     fn revision(&self) -> u64;
     /// The parts of the page that change, by the id of their place.
     fn fragments(&self, view: &View) -> Vec<(&'static str, String)>;
-    /// The whole page. `boot` tells this server from one that ran before it at the same address; `is_guarded` says that a token protects it.
+    /// The whole page. `boot` tells this server from one that ran before it at the same address;
+    /// `is_guarded` says that a token protects it.
     fn page(&self, view: &View, boot: &str, is_guarded: bool) -> String;
     /// It as Prometheus reads it, taken at once: to be written when nobody waits for this.
     fn metrics(&self, detail: Detail) -> Scrape;
@@ -42,6 +43,7 @@ impl Shown for Board {
     }
 
     fn farewell(&self) -> &'static str {
-        "The run is over and its server ended; this page keeps what it shows. The run file has everything."
+        "The run is over and its server ended; this page keeps what it shows. The run file has \
+         everything."
     }
 }

@@ -1,9 +1,11 @@
-//! A series over time that never grows beyond its bound: when it is full, neighbours are added together. Whatever is kept in one adds
-//! up exactly (counts, sums, histograms), so a long run loses resolution and nothing else.
+//! A series over time that never grows beyond its bound: when it is full, neighbours are added
+//! together. Whatever is kept in one adds up exactly (counts, sums, histograms), so a long run
+//! loses resolution and nothing else.
 
 use std::collections::VecDeque;
 
-/// So many stretches at most: more cannot be told apart on a page. Even, because a full track is halved.
+/// So many stretches at most: more cannot be told apart on a page. Even, because a full track is
+/// halved.
 pub const MOST: usize = 240;
 /// Intervals that hosts may still add to while others are ahead of them.
 const OPEN: usize = 16;
@@ -62,11 +64,14 @@ impl<P: Part> Track<P> {
         &self.slots
     }
 
-    /// The stretch that an interval belongs to. Several hosts name the same one; it is as long as the longest of them says.
+    /// The stretch that an interval belongs to. Several hosts name the same one; it is as long as
+    /// the longest of them says.
     pub fn at(&mut self, key: Key, start_s: f64, length_s: f64) -> &mut P {
         let slot = match self.recent.iter().position(|recent| recent.key == key) {
             Some(place) => self.known(place, start_s, length_s),
-            None if self.is_late(key) => self.slots.iter().rposition(|slot| slot.start_s <= start_s).unwrap_or(0),
+            None if self.is_late(key) => {
+                self.slots.iter().rposition(|slot| slot.start_s <= start_s).unwrap_or(0)
+            }
             None => self.fresh(key, start_s, length_s),
         };
         &mut self.slots[slot].part
@@ -94,7 +99,13 @@ impl<P: Part> Track<P> {
             if self.slots.len() == MOST {
                 self.halve();
             }
-            self.slots.push(Slot { start_s, end_s: start_s, length_s: 0.0, intervals: 0, part: P::default() });
+            self.slots.push(Slot {
+                start_s,
+                end_s: start_s,
+                length_s: 0.0,
+                intervals: 0,
+                part: P::default(),
+            });
         }
         let slot = self.slots.len() - 1;
         let last = &mut self.slots[slot];
@@ -150,9 +161,15 @@ mod tests {
         for second in 0..604_800u32 {
             track.at((0, second), f64::from(second), 1.0).0 += 1;
         }
-        assert!(track.slots().len() <= MOST && track.slots().len() > MOST / 2, "{}", track.slots().len());
+        assert!(
+            track.slots().len() <= MOST && track.slots().len() > MOST / 2,
+            "{}",
+            track.slots().len()
+        );
         assert_eq!(track.slots().iter().map(|slot| slot.part.0).sum::<u64>(), 604_800);
-        assert!((track.slots().iter().map(|slot| slot.length_s).sum::<f64>() - 604_800.0).abs() < 1e-3);
+        assert!(
+            (track.slots().iter().map(|slot| slot.length_s).sum::<f64>() - 604_800.0).abs() < 1e-3
+        );
         assert!(track.slots().windows(2).all(|pair| pair[0].end_s <= pair[1].start_s));
     }
 
@@ -167,6 +184,9 @@ mod tests {
         track.at((1, 3), 3.0, 1.0).0 += 100;
         assert_eq!(track.slots().len(), 40);
         assert_eq!(track.slots()[3].part.0, 102);
-        assert!(track.slots().iter().all(|slot| (slot.length_s - 1.0).abs() < 1e-9), "the longest host's");
+        assert!(
+            track.slots().iter().all(|slot| (slot.length_s - 1.0).abs() < 1e-9),
+            "the longest host's"
+        );
     }
 }

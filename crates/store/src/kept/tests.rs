@@ -1,4 +1,5 @@
-//! The sums of a file beside the samples that they are of: equal to the bit, whatever happened to the run.
+//! The sums of a file beside the samples that they are of: equal to the bit, whatever happened to
+//! the run.
 
 use crate::summed::read_digests;
 use crate::{Writer, read};
@@ -20,7 +21,8 @@ use std::path::{Path, PathBuf};
 const HOSTS: u32 = 3;
 /// Two works at a time, and then, for stages that settle, one.
 const SUITES: [&str; 2] = [
-    "[[workload]]\nname = \"w\"\ngroup = \"g\"\nread = \"50%\"\n[[workload]]\nname = \"x\"\ngroup = \"g\"\n[stages]\nprecondition = \"4s\"\n",
+    "[[workload]]\nname = \"w\"\ngroup = \"g\"\nread = \"50%\"\n[[workload]]\nname = \"x\"\ngroup \
+     = \"g\"\n[stages]\nprecondition = \"4s\"\n",
     "[stages]\nuntil = \"steady\"\nmeasure = \"20s\"\n[[workload]]\nname = \"w\"\n",
 ];
 
@@ -49,11 +51,29 @@ struct Course {
 
 fn any_course() -> impl Strategy<Value = Course> {
     let hosts = (prop::array::uniform3(0u32..6), prop::option::of((0..HOSTS, 0u32..40)));
-    let stage = (0..SUITES.len(), 1u32..40, any::<bool>(), any::<bool>(), prop_oneof![Just(0u32), 0u32..300_000]);
+    let stage = (
+        0..SUITES.len(),
+        1u32..40,
+        any::<bool>(),
+        any::<bool>(),
+        prop_oneof![Just(0u32), 0u32..300_000],
+    );
     let file = (1usize..120, 1usize..9, prop::option::of(0usize..250), any::<u64>());
     (hosts, stage, file).prop_map(|((behind, lost), stage, (least, together, killed, seed))| {
         let (suite, intervals, is_settled, has_happened, from) = stage;
-        Course { suite, behind, intervals, lost, is_settled, has_happened, from, least, together, killed, seed }
+        Course {
+            suite,
+            behind,
+            intervals,
+            lost,
+            is_settled,
+            has_happened,
+            from,
+            least,
+            together,
+            killed,
+            seed,
+        }
     })
 }
 
@@ -66,28 +86,54 @@ fn latencies(rng: &mut model::rng::Rng) -> Histogram {
     histogram
 }
 
-fn sample(rng: &mut model::rng::Rng, works: u32, place: (u32, u32, u32), phase: Phase) -> IntervalSample {
+fn sample(
+    rng: &mut model::rng::Rng,
+    works: u32,
+    place: (u32, u32, u32),
+    phase: Phase,
+) -> IntervalSample {
     let (stage, host, interval) = place;
     let mut ops = Vec::new();
     for work in 0..works {
-        for op in [Op::Read, Op::Write, Op::Fsync].into_iter().filter(|_| rng.below(3) > 0).collect::<Vec<_>>() {
+        for op in [Op::Read, Op::Write, Op::Fsync]
+            .into_iter()
+            .filter(|_| rng.below(3) > 0)
+            .collect::<Vec<_>>()
+        {
             let latency = latencies(rng);
-            let errors = if rng.below(5) == 0 { vec![(5, 1 + rng.below(9)), (0, 2)] } else { Vec::new() };
+            let errors =
+                if rng.below(5) == 0 { vec![(5, 1 + rng.below(9)), (0, 2)] } else { Vec::new() };
             let (ios, latency) = (latency.count(), latency.encode());
-            ops.push(OpSample { work, op, ios, bytes: ios * 512, errors, latency, raw_latencies: Vec::new() });
+            ops.push(OpSample {
+                work,
+                op,
+                ios,
+                bytes: ios * 512,
+                errors,
+                latency,
+                raw_latencies: Vec::new(),
+            });
         }
     }
     let worker = |(worker, share): (u32, u64)| WorkerSample {
         worker,
         cpu_user_ns: share,
         cpu_system_ns: share * 3,
-        ops: ops.iter().map(|op| WorkerOp { op: op.op, ios: op.ios + share, bytes: 0, errors: 0 }).collect(),
+        ops: ops
+            .iter()
+            .map(|op| WorkerOp { op: op.op, ios: op.ios + share, bytes: 0, errors: 0 })
+            .collect(),
         mark: None,
     };
     // The second one may be none of the plan's.
     let workers = vec![(0, rng.below(1_000)), (1, rng.below(10))];
-    let workers = workers.into_iter().filter(|(number, _)| *number == 0 || interval % 3 > 0).map(worker).collect();
-    let (start_ns, length_ns) = (u64::from(interval) * 1_000_000_000 + rng.below(90), 1_000_000_000 - rng.below(90));
+    let workers = workers
+        .into_iter()
+        .filter(|(number, _)| *number == 0 || interval % 3 > 0)
+        .map(worker)
+        .collect();
+    let (start_ns, length_ns) =
+        (u64::from(interval) * 1_000_000_000 + rng.below(90), 1_000_000_000 - rng.below(90));
     IntervalSample { stage, host, interval, start_ns, length_ns, phase, ops, workers }
 }
 
@@ -101,7 +147,9 @@ fn events(course: &Course, record: &Record) -> Vec<Event> {
         let last = course.intervals + 6;
         for tick in 0..=last + 6 {
             for host in 0..HOSTS {
-                let Some(interval) = tick.checked_sub(course.behind[host as usize]) else { continue };
+                let Some(interval) = tick.checked_sub(course.behind[host as usize]) else {
+                    continue;
+                };
                 let is_lost = course.lost.is_some_and(|(lost, at)| lost == host && interval >= at);
                 // Some intervals never came, and the last one is what came back later.
                 if interval > last || is_lost || (interval < last && rng.below(12) == 0) {
@@ -169,23 +217,29 @@ fn write(course: &Course, folder: &Path) -> (PathBuf, i64) {
     if course.killed.is_none() {
         writer.finish().expect("room");
     }
-    let blocks = Connection::open(&path).and_then(|file| file.query_row("SELECT count(*) FROM sums", [], |r| r.get(0)));
+    let blocks = Connection::open(&path)
+        .and_then(|file| file.query_row("SELECT count(*) FROM sums", [], |r| r.get(0)));
     (path, blocks.expect("a run file"))
 }
 
 /// Says in which stage the sums of a file are not those of its samples.
 fn differing(path: &Path) -> Vec<u32> {
-    let (whole, summed) = (read(path).expect("a run file"), read_digests(path).expect("a run file"));
+    let (whole, summed) =
+        (read(path).expect("a run file"), read_digests(path).expect("a run file"));
     assert_eq!(whole.stages.len(), summed.stages.len());
     let stages = whole.stages.iter().zip(&summed.stages);
-    let differ = stages.filter(|(held, stage)| stage.digest.as_deref() != Some(&*held.digest(&whole)));
+    let differ =
+        stages.filter(|(held, stage)| stage.digest.as_deref() != Some(&*held.digest(&whole)));
     differ.map(|(held, _)| held.stage).collect()
 }
 
-/// Changes a file by hand, and says so, as the document has it: without its checksums, what remains has to make sense by itself.
+/// Changes a file by hand, and says so, as the document has it: without its checksums, what remains
+/// has to make sense by itself.
 fn change(path: &Path, sql: &str) {
     let sql = format!("DELETE FROM checksums; {sql}");
-    Connection::open(path).and_then(|connection| connection.execute_batch(&sql)).expect("a changed file");
+    Connection::open(path)
+        .and_then(|connection| connection.execute_batch(&sql))
+        .expect("a changed file");
 }
 
 /// What a file says, by one way of reading it.
@@ -215,17 +269,36 @@ fn figures(path: &Path) -> Vec<Result<Figures, String>> {
         Ok::<(), ()>(())
     });
     let samples = samples.map(|()| Figures::Samples(rows)).map_err(|error| format!("{error:?}"));
-    let counters = counters.map(|()| Figures::Counters(values)).map_err(|error| format!("{error:?}"));
-    vec![told(read(path)), told(read_digests(path)), told(crate::read_judged(path)), samples, counters]
+    let counters =
+        counters.map(|()| Figures::Counters(values)).map_err(|error| format!("{error:?}"));
+    vec![
+        told(read(path)),
+        told(read_digests(path)),
+        told(crate::read_judged(path)),
+        samples,
+        counters,
+    ]
 }
 
 /// Counters of a host's disk.
 fn counted(stage: u32, host: u32, number: u32) -> Event {
-    let values = vec![(Metric::Reads, u64::from(number) * 77), (Metric::BusyNs, 900_000_000), (Metric::InFlight, 3)];
+    let values = vec![
+        (Metric::Reads, u64::from(number) * 77),
+        (Metric::BusyNs, 900_000_000),
+        (Metric::InFlight, 3),
+    ];
     let entry = Entry { layer: Layer::Block, name: "nvme0n1".to_owned(), values };
     let (start_ns, length_ns) = (u64::from(number) * 1_000_000_000, 1_000_000_000);
     let (entries, notes) = (vec![entry], Vec::new());
-    Event::Counters(Box::new(CounterSample { stage, host, number, start_ns, length_ns, entries, notes }))
+    Event::Counters(Box::new(CounterSample {
+        stage,
+        host,
+        number,
+        start_ns,
+        length_ns,
+        entries,
+        notes,
+    }))
 }
 
 /// Flips single bits of a run file, at random places: each is found, or changes no figure.
@@ -240,9 +313,15 @@ fn no_flipped_bit_changes_a_figure_in_silence() {
         let writer = Writer::create(&path, &record.plan, &record.testbed, "test", 0).expect("room");
         let mut writer = writer.with_blocks_of(least);
         for (number, event) in (0u32..).zip(events(&course, &record)) {
-            let sampled = if let Event::Sample(sample) = &event { Some((sample.stage, sample.host)) } else { None };
+            let sampled = if let Event::Sample(sample) = &event {
+                Some((sample.stage, sample.host))
+            } else {
+                None
+            };
             writer.append(&event).expect("room");
-            sampled.into_iter().for_each(|(stage, host)| writer.append(&counted(stage, host, number)).expect("room"));
+            sampled.into_iter().for_each(|(stage, host)| {
+                writer.append(&counted(stage, host, number)).expect("room")
+            });
         }
         writer.finish().expect("room");
         let (good, bytes) = (figures(&path), std::fs::read(&path).expect("a file"));
@@ -257,7 +336,10 @@ fn no_flipped_bit_changes_a_figure_in_silence() {
             std::fs::write(&copy, &flipped).expect("room");
             let told = figures(&copy);
             for (way, (told, good)) in told.iter().zip(&good).enumerate() {
-                assert!(told.is_err() || told == good, "byte {place}, bit {bit}: other figures, read in way {way}");
+                assert!(
+                    told.is_err() || told == good,
+                    "byte {place}, bit {bit}: other figures, read in way {way}"
+                );
             }
             found += u64::from(told.iter().any(Result::is_err));
         }
@@ -281,7 +363,9 @@ fn a_file_of_the_format_before_is_read_as_ever() {
 
 /// Changes a file by hand without a word about it.
 fn change_as_it_is(path: &Path, sql: &str) {
-    Connection::open(path).and_then(|connection| connection.execute_batch(sql)).expect("a changed file");
+    Connection::open(path)
+        .and_then(|connection| connection.execute_batch(sql))
+        .expect("a changed file");
 }
 
 #[test]
@@ -299,15 +383,22 @@ fn a_change_that_makes_sense_is_found_by_whoever_reads_it() {
         ("UPDATE occurrences SET at_ns = at_ns + 1", "occurrences"),
     ] {
         let folder = tempfile::tempdir().expect("a folder");
-        let (path, _) = write(&Course { least: 65_536, is_settled: true, ..plain() }, folder.path());
+        let (path, _) =
+            write(&Course { least: 65_536, is_settled: true, ..plain() }, folder.path());
         change_as_it_is(&path, sql);
         for told in [read(&path), read_digests(&path)] {
             let told = told.map(|_| ()).expect_err(sql).to_string();
-            assert!(told.contains(&format!("`{table}` does not fit its checksum")), "{sql}: {told}");
+            assert!(
+                told.contains(&format!("`{table}` does not fit its checksum")),
+                "{sql}: {told}"
+            );
         }
     }
     // Of a block of sums, the samples are not read: its own bytes are checked.
-    for sql in ["UPDATE sums SET stages = stages WHERE 0", "UPDATE samples SET bytes = bytes + 1 WHERE rowid = 1"] {
+    for sql in [
+        "UPDATE sums SET stages = stages WHERE 0",
+        "UPDATE samples SET bytes = bytes + 1 WHERE rowid = 1",
+    ] {
         let folder = tempfile::tempdir().expect("a folder");
         let (path, _) = write(&plain(), folder.path());
         change_as_it_is(&path, sql);
@@ -315,7 +406,10 @@ fn a_change_that_makes_sense_is_found_by_whoever_reads_it() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let (path, _) = write(&plain(), folder.path());
-    change_as_it_is(&path, "DELETE FROM sums WHERE block = 2; DELETE FROM stage_sums WHERE block = 2");
+    change_as_it_is(
+        &path,
+        "DELETE FROM sums WHERE block = 2; DELETE FROM stage_sums WHERE block = 2",
+    );
     let told = read_digests(&path).expect_err("a block is gone").to_string();
     assert!(told.contains("missing"), "{told}");
 }
@@ -381,19 +475,28 @@ fn a_host_that_goes_back_takes_all_sums_away() {
     let record = Recorded::with_hosts(SUITES[0], HOSTS as usize).record();
     let writer = Writer::create(&path, &record.plan, &record.testbed, "test", 0).expect("room");
     let mut writer = writer.with_blocks_of(1);
-    let stage = (0..).zip(&record.plan.stages).find(|(_, planned)| planned.works.len() == 2).expect("a group").0;
+    let stage = (0..)
+        .zip(&record.plan.stages)
+        .find(|(_, planned)| planned.works.len() == 2)
+        .expect("a group")
+        .0;
     let mut rng = model::rng::Rng::new(3);
     let blocks = |path: &Path| {
         let file = Connection::open(path).expect("a run file");
-        file.query_row("SELECT count(*) FROM stage_sums", [], |row| row.get::<_, i64>(0)).expect("a run file")
+        file.query_row("SELECT count(*) FROM stage_sums", [], |row| row.get::<_, i64>(0))
+            .expect("a run file")
     };
     writer.append(&Event::StageStarted { stage, unix_ns: 1 }).expect("room");
     for interval in [5, 6, 8] {
-        writer.append(&Event::Sample(sample(&mut rng, 2, (stage, 0, interval), Phase::Load))).expect("room");
+        writer
+            .append(&Event::Sample(sample(&mut rng, 2, (stage, 0, interval), Phase::Load)))
+            .expect("room");
     }
     assert_eq!(blocks(&path), 3);
     for interval in [7, 9, 10] {
-        writer.append(&Event::Sample(sample(&mut rng, 2, (stage, 0, interval), Phase::Load))).expect("room");
+        writer
+            .append(&Event::Sample(sample(&mut rng, 2, (stage, 0, interval), Phase::Load)))
+            .expect("room");
         assert_eq!(blocks(&path), 0);
     }
     assert_eq!(differing(&path), [0u32; 0]);
@@ -406,7 +509,11 @@ fn a_sample_that_could_not_be_written_takes_all_sums_away_with_the_next_one() {
     let record = Recorded::with_hosts(SUITES[0], HOSTS as usize).record();
     let writer = Writer::create(&path, &record.plan, &record.testbed, "test", 0).expect("room");
     let mut writer = writer.with_blocks_of(1);
-    let stage = (0..).zip(&record.plan.stages).find(|(_, planned)| planned.works.len() == 2).expect("a group").0;
+    let stage = (0..)
+        .zip(&record.plan.stages)
+        .find(|(_, planned)| planned.works.len() == 2)
+        .expect("a group")
+        .0;
     let mut rng = model::rng::Rng::new(3);
     writer.append(&Event::StageStarted { stage, unix_ns: 1 }).expect("room");
     let first = Event::Sample(sample(&mut rng, 2, (stage, 0, 1), Phase::Load));
@@ -421,21 +528,30 @@ fn a_sample_that_could_not_be_written_takes_all_sums_away_with_the_next_one() {
 #[test]
 fn sums_that_cannot_be_are_refused() {
     for (sql, says) in [
-        ("UPDATE sums SET samples = samples + 1 WHERE block = (SELECT max(block) FROM sums)", "more samples"),
+        (
+            "UPDATE sums SET samples = samples + 1 WHERE block = (SELECT max(block) FROM sums)",
+            "more samples",
+        ),
         ("UPDATE sums SET samples = 0 WHERE block = 2", "follow one another"),
         ("DELETE FROM stage_sums WHERE block = 2", "missing"),
         ("UPDATE stage_sums SET stage = 77 WHERE block = 2", "never began"),
         ("UPDATE stage_sums SET sums = x'01' WHERE block = 2", "are none"),
         ("UPDATE stage_sums SET spans = x'' WHERE block = 2", "are none"),
         ("UPDATE stage_sums SET times = 'words' WHERE block = 2", "are none"),
-        ("UPDATE stage_sums SET spans = (SELECT spans FROM stage_sums WHERE block = 2) WHERE block = 3", "are none"),
+        (
+            "UPDATE stage_sums SET spans = (SELECT spans FROM stage_sums WHERE block = 2) WHERE \
+             block = 3",
+            "are none",
+        ),
         ("INSERT INTO stage_sums SELECT * FROM stage_sums WHERE block = 1", ""),
     ] {
         let folder = tempfile::tempdir().expect("a folder");
         let (path, _) = write(&plain(), folder.path());
         change(&path, sql);
         match read_digests(&path) {
-            Err(error) => assert!(!says.is_empty() && error.to_string().contains(says), "{sql}: {error}"),
+            Err(error) => {
+                assert!(!says.is_empty() && error.to_string().contains(says), "{sql}: {error}")
+            }
             // Rows of a block that has gone by are nobody's.
             Ok(_) => assert_eq!((says, differing(&path)), ("", Vec::new()), "{sql}"),
         }

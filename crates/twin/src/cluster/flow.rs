@@ -1,4 +1,5 @@
-//! A request under way: what it meets first, then all of its branches at the same time, then what is left.
+//! A request under way: what it meets first, then all of its branches at the same time, then what
+//! is left.
 
 use super::tokens::Ask;
 use super::topology::Place;
@@ -67,7 +68,8 @@ impl Flow {
         self.ends.len() as u16
     }
 
-    /// Passes what only takes time from a place of a lane on: comes back with the next place where there is more to it, and the time.
+    /// Passes what only takes time from a place of a lane on: comes back with the next place where
+    /// there is more to it, and the time.
     pub(super) fn pass(&self, lane: Lane, mut index: u32) -> (u32, u64) {
         let mut sum_ns = 0u64;
         while let Some(Hop { at: At::Nowhere, delay_ns }) = self.hop(lane, index) {
@@ -83,7 +85,8 @@ impl Flow {
             Lane::Head => self.head.get(index as usize).copied(),
             Lane::Tail => self.tail.get(index as usize).copied(),
             Lane::Branch(number) => {
-                let begin = number.checked_sub(1).map_or(0, |before| self.ends[usize::from(before)]);
+                let begin =
+                    number.checked_sub(1).map_or(0, |before| self.ends[usize::from(before)]);
                 let end = self.ends[usize::from(number)];
                 let place = begin + index;
                 (place < end).then(|| self.branches[place as usize])

@@ -1,14 +1,17 @@
-//! A migration in the middle of a measurement: for a time it takes a share of each drive and of what stands before the volumes that move.
+//! A migration in the middle of a measurement: for a time it takes a share of each drive and of
+//! what stands before the volumes that move.
 
 use crate::spec::Stall;
 use model::EventTime;
 
 /// The share of each drive's time that a migration takes, in thousandths.
 pub(super) const DRIVE_SHARE: u64 = 300;
-/// The share of a node's mover that the copy of each machine takes, in thousandths. A node serves its machines in their order: the second has what the
-/// copies of both leave, which is next to nothing.
+/// The share of a node's mover that the copy of each machine takes, in thousandths. A node serves
+/// its machines in their order: the second has what the copies of both leave, which is next to
+/// nothing.
 const COPY_SHARE: u64 = 480;
-/// What each request to a volume that moves costs its node's mover: a read looks where the block is by now, a write goes to both places.
+/// What each request to a volume that moves costs its node's mover: a read looks where the block is
+/// by now, a write goes to both places.
 pub(super) const REQUEST_NS: u64 = 100_000;
 
 /// When all volumes migrate, and for how long.
@@ -21,7 +24,8 @@ pub struct Migration {
 }
 
 impl Migration {
-    /// The span in a measurement that begins at `begin_ns` and lasts `time_ns`; `None` where it is a share of a time that nobody knows.
+    /// The span in a measurement that begins at `begin_ns` and lasts `time_ns`; `None` where it is
+    /// a share of a time that nobody knows.
     pub(super) fn span(self, begin_ns: u64, time_ns: Option<u64>) -> Option<Stall> {
         let ns = |time: EventTime| match time {
             EventTime::After(after) => Some(after.0),
@@ -34,7 +38,8 @@ impl Migration {
     }
 }
 
-/// The share of its mover's time that the machine number `rank` of a node, from 0, is without, in thousandths.
+/// The share of its mover's time that the machine number `rank` of a node, from 0, is without, in
+/// thousandths.
 pub(super) fn taken(rank: u64) -> u64 {
     COPY_SHARE.saturating_mul(rank.saturating_add(1))
 }
@@ -50,7 +55,11 @@ pub(super) struct Window {
 impl Window {
     /// `share` in thousandths, up to 970: something is always left.
     pub(super) fn new(span: Stall, share: u64) -> Window {
-        Window { begin_ns: span.at_ns, end_ns: span.at_ns.saturating_add(span.length_ns), share: share.min(970) }
+        Window {
+            begin_ns: span.at_ns,
+            end_ns: span.at_ns.saturating_add(span.length_ns),
+            share: share.min(970),
+        }
     }
 
     /// The work that has come up until `now_ns` and was not told yet, in ns.
@@ -95,7 +104,8 @@ mod tests {
         assert_eq!(half.span(7, Some(1_000)), Some(Stall { at_ns: 507, length_ns: 100 }));
         assert_eq!(half.span(7, None), None);
         assert_eq!(half.span(u64::MAX, Some(u64::MAX)).map(|span| span.at_ns), Some(u64::MAX));
-        let fixed = Migration { at: EventTime::After(Nanos(30)), length: EventTime::After(Nanos(5)) };
+        let fixed =
+            Migration { at: EventTime::After(Nanos(30)), length: EventTime::After(Nanos(5)) };
         assert_eq!(fixed.span(7, None), Some(Stall { at_ns: 37, length_ns: 5 }));
     }
 }

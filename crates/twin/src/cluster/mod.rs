@@ -1,7 +1,9 @@
-//! A simulated cluster: a described testbed as queues, through which each request finds its way in virtual time.
+//! A simulated cluster: a described testbed as queues, through which each request finds its way in
+//! virtual time.
 //!
-//! [`spec`] says which testbed and how it is used; [`topology`] makes resources of it; [`route`] lays the way of a request; this module lets
-//! requests meet each other, in the exact order of their events. What the model leaves out stands in `docs/METHOD.md`.
+//! [`spec`] says which testbed and how it is used; [`topology`] makes resources of it; [`route`]
+//! lays the way of a request; this module lets requests meet each other, in the exact order of
+//! their events. What the model leaves out stands in `docs/METHOD.md`.
 
 mod flow;
 mod migration;
@@ -68,7 +70,8 @@ pub struct Done {
     pub result: i32,
 }
 
-/// A part of a request goes on. Of several at one instant, the one that was planned first comes first.
+/// A part of a request goes on. Of several at one instant, the one that was planned first comes
+/// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Step {
     at_ns: u64,
@@ -80,7 +83,8 @@ struct Step {
 
 /// Whose a file is that all hosts share.
 const NOBODY: u32 = u32::MAX;
-/// Tokens that one request asks for at most: what is longer than so many blocks has that of its first ones alone.
+/// Tokens that one request asks for at most: what is longer than so many blocks has that of its
+/// first ones alone.
 const MOST_TOKENS: u64 = 1_024;
 
 /// A host's place for data.
@@ -137,7 +141,8 @@ impl Cluster {
     /// An idle cluster. What it does follows from the testbed, `spec`, `seed` and the requests.
     ///
     /// # Errors
-    /// When the testbed does not say enough of its drives, or is too large; in words, with the remedy.
+    /// When the testbed does not say enough of its drives, or is too large; in words, with the
+    /// remedy.
     pub fn new(testbed: &Testbed, spec: &ClusterSpec, seed: u64) -> Result<Cluster, String> {
         let settings = Settings::new(testbed, spec);
         let topology = Topology::new(testbed, spec, settings.by_site)?;
@@ -145,8 +150,11 @@ impl Cluster {
         if let Some(wrong) = spec.nodes.iter().find(|&&node| node > count) {
             return Err(format!("nodes: there is no node {wrong}; the testbed has {count}"));
         }
-        let nodes =
-            if spec.nodes.is_empty() { (0..count).collect() } else { spec.nodes.iter().map(|node| node - 1).collect() };
+        let nodes = if spec.nodes.is_empty() {
+            (0..count).collect()
+        } else {
+            spec.nodes.iter().map(|node| node - 1).collect()
+        };
         Ok(Cluster {
             volume_bytes: volume(testbed, spec).0,
             router: Router::new(settings, seed),
@@ -165,14 +173,15 @@ impl Cluster {
         })
     }
 
-    /// Gives a file of host number `host` its place, and comes back with the number of its volume. Hosts sit on the nodes as the spec says, or in turn,
-    /// or are clients.
+    /// Gives a file of host number `host` its place, and comes back with the number of its volume.
+    /// Hosts sit on the nodes as the spec says, or in turn, or are clients.
     pub fn add_volume(&mut self, host: u32, file: u32) -> u32 {
         self.add(host, file, if self.is_shared { Kind::Shared } else { Kind::Own })
     }
 
-    /// The same for a tree of a host, with so many files in a directory: what is [submitted](Self::submit) there is done to whole files, whose number
-    /// takes the place of the offset (of `readdir`: that of the directory), and whose size that of the length.
+    /// The same for a tree of a host, with so many files in a directory: what is
+    /// [submitted](Self::submit) there is done to whole files, whose number takes the place of the
+    /// offset (of `readdir`: that of the directory), and whose size that of the length.
     pub fn add_tree(&mut self, host: u32, tree: u32, per_directory: u64) -> u32 {
         self.add(host, tree, Kind::Tree { per_directory: per_directory.max(1) })
     }
@@ -195,28 +204,35 @@ impl Cluster {
         machine
     }
 
-    /// A measurement begins, which ends after `time_ns` if time ends it: a migration of the spec falls into it.
+    /// A measurement begins, which ends after `time_ns` if time ends it: a migration of the spec
+    /// falls into it.
     pub fn begin_measurement(&mut self, now_ns: u64, time_ns: Option<u64>) {
         let span = self.migration.and_then(|migration| migration.span(now_ns, time_ns));
         self.router.settings.begin(now_ns, span);
         let Some(span) = span else { return };
         let nodes = &self.topology.nodes;
-        let drives: Vec<Place> =
-            nodes.iter().flat_map(|node| node.cache.iter().chain(&node.capacity)).map(|drive| drive.place).collect();
+        let drives: Vec<Place> = nodes
+            .iter()
+            .flat_map(|node| node.cache.iter().chain(&node.capacity))
+            .map(|drive| drive.place)
+            .collect();
         for place in drives {
             self.topology.resources[place as usize].set_window(Window::new(span, DRIVE_SHARE));
         }
         for machine in &self.machines {
-            self.topology.resources[machine.mover as usize].set_window(Window::new(span, taken(machine.rank)));
+            self.topology.resources[machine.mover as usize]
+                .set_window(Window::new(span, taken(machine.rank)));
         }
     }
 
-    /// Tells how many bytes the load touches from now on: what of them the cache tier answers follows from its size.
+    /// Tells how many bytes the load touches from now on: what of them the cache tier answers
+    /// follows from its size.
     pub fn set_footprint(&mut self, footprint: Bytes) {
         self.router.settings.set_footprint(footprint);
     }
 
-    /// Takes a request at `now_ns` of virtual time, which never runs backwards. [`advance`](Self::advance) tells when it is over, with its `ticket`.
+    /// Takes a request at `now_ns` of virtual time, which never runs backwards.
+    /// [`advance`](Self::advance) tells when it is over, with its `ticket`.
     ///
     /// # Panics
     /// When there is no such volume.
@@ -253,7 +269,8 @@ impl Cluster {
                 let block = self.router.settings.token_bytes.max(1);
                 let last = request.offset.saturating_add(bytes - 1) / block;
                 let blocks = (request.offset / block..=last).take(MOST_TOKENS as usize);
-                let (file, client, is_exclusive) = (volume.file, volume.machine.host, request.op == Op::Write);
+                let (file, client, is_exclusive) =
+                    (volume.file, volume.machine.host, request.op == Op::Write);
                 flow.asks.extend(blocks.map(|block| Ask { file, block, client, is_exclusive }));
             }
             let asked = Asked {
@@ -283,7 +300,8 @@ impl Cluster {
         self.steps.peek().map(|step| step.0.at_ns)
     }
 
-    /// Lets time pass up to and with `until_ns`, but no further than to the first request that is over.
+    /// Lets time pass up to and with `until_ns`, but no further than to the first request that is
+    /// over.
     pub fn advance(&mut self, until_ns: u64) -> Option<Done> {
         while let Some(Reverse(step)) = self.steps.peek().copied() {
             if step.at_ns > until_ns {
@@ -297,7 +315,8 @@ impl Cluster {
         None
     }
 
-    /// The share of the time up to `now_ns` in which the resources of `layer` worked, 0 to 1 on average; `None` where there are none.
+    /// The share of the time up to `now_ns` in which the resources of `layer` worked, 0 to 1 on
+    /// average; `None` where there are none.
     pub fn utilisation(&self, layer: Layer, now_ns: u64) -> Option<f64> {
         let of_layer = || self.topology.resources.iter().filter(|resource| resource.layer == layer);
         let width: u64 = of_layer().map(Resource::width).sum();
@@ -349,7 +368,9 @@ impl Cluster {
                     return self.begin_lane(at_ns, number, Lane::Tail);
                 }
                 // Only the last of them that is over can end the request.
-                (0..width).fold(None, |done, branch| self.begin_lane(at_ns, number, Lane::Branch(branch)).or(done))
+                (0..width).fold(None, |done, branch| {
+                    self.begin_lane(at_ns, number, Lane::Branch(branch)).or(done)
+                })
             }
             Lane::Branch(_) => {
                 flow.left = flow.left.saturating_sub(1);
@@ -366,7 +387,8 @@ impl Cluster {
         }
     }
 
-    /// A request wants a token: comes back with when its host has it; `None` where it waits for others, whose [`release`](Self::release) lets it go on.
+    /// A request wants a token: comes back with when its host has it; `None` where it waits for
+    /// others, whose [`release`](Self::release) lets it go on.
     fn claim(&mut self, at_ns: u64, flow: u32, ask: u32, hop: u32) -> Option<u64> {
         let ask = self.flows[flow as usize].asks[ask as usize];
         match self.tokens.claim(ask, Waiter { flow, hop: hop + 1 }) {
@@ -377,7 +399,8 @@ impl Cluster {
         }
     }
 
-    /// When a token of a file is there: a round trip to the server of its tokens, and one more to whoever has it.
+    /// When a token of a file is there: a round trip to the server of its tokens, and one more to
+    /// whoever has it.
     fn exchanged(&mut self, at_ns: u64, file: u32, trips: u64) -> u64 {
         let settings = &self.router.settings;
         let trips_ns = settings.way_ns(false).saturating_mul(2 * trips);
@@ -385,11 +408,13 @@ impl Cluster {
         let holders = &self.topology.holders[0];
         let server = holders[file as usize % holders.len()];
         let cores = self.topology.nodes[server as usize].cores;
-        let answered_ns = cores.map_or(at_ns, |cores| self.topology.resources[cores as usize].take(at_ns, busy_ns));
+        let answered_ns = cores
+            .map_or(at_ns, |cores| self.topology.resources[cores as usize].take(at_ns, busy_ns));
         answered_ns.saturating_add(trips_ns)
     }
 
-    /// A request is over, and gives up its tokens for the time being: who waited for one has it after its exchange.
+    /// A request is over, and gives up its tokens for the time being: who waited for one has it
+    /// after its exchange.
     fn release(&mut self, at_ns: u64, number: u32) {
         let mut woken = std::mem::take(&mut self.woken);
         for index in 0..self.flows[number as usize].asks.len() {
@@ -405,7 +430,8 @@ impl Cluster {
     }
 }
 
-/// The size of each host's volume: what the spec says, or what all capacity drives hold once, shared among the nodes, in whole MiB.
+/// The size of each host's volume: what the spec says, or what all capacity drives hold once,
+/// shared among the nodes, in whole MiB.
 pub fn volume(testbed: &Testbed, spec: &ClusterSpec) -> Bytes {
     let settings = Settings::new(testbed, spec);
     let raw: f64 = testbed

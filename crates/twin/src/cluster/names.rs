@@ -1,4 +1,5 @@
-//! What is done to whole files: a server that knows the directory, its journal, and the file's bytes. Pure, but for the chances that it draws.
+//! What is done to whole files: a server that knows the directory, its journal, and the file's
+//! bytes. Pure, but for the chances that it draws.
 
 use super::flow::{At, Flow, Hop};
 use super::route::{Asked, Asker, Router, cpu};
@@ -29,7 +30,17 @@ pub(super) struct Named {
 
 /// Whether an operation changes a directory or an inode, and so the journal.
 fn changes(op: Op) -> bool {
-    matches!(op, Op::Create | Op::SetAttr | Op::Rename | Op::Link | Op::Symlink | Op::Remove | Op::Mkdir | Op::Rmdir)
+    matches!(
+        op,
+        Op::Create
+            | Op::SetAttr
+            | Op::Rename
+            | Op::Link
+            | Op::Symlink
+            | Op::Remove
+            | Op::Mkdir
+            | Op::Rmdir
+    )
 }
 
 /// Whether an operation moves all of a file.
@@ -38,21 +49,26 @@ pub(super) fn moves(op: Op) -> bool {
 }
 
 impl Router {
-    /// Lays the way of an operation by name: to the server of its directory and back, and then to the drives if bytes move.
+    /// Lays the way of an operation by name: to the server of its directory and back, and then to
+    /// the drives if bytes move.
     pub(super) fn lay_named(&mut self, topology: &Topology, named: &Named, flow: &mut Flow) {
         flow.head.push(Hop { at: At::Nowhere, delay_ns: self.settings.stack_ns });
-        let key = derive(u64::from(named.host), &[DIRECTORIES, u64::from(named.tree), named.directory]);
+        let key =
+            derive(u64::from(named.host), &[DIRECTORIES, u64::from(named.tree), named.directory]);
         let asker = Asker::of(topology, named.host, named.node);
         let mut copies = std::mem::take(&mut self.copies);
         self.holders(topology, key, &mut copies);
         let server = &topology.nodes[copies[0] as usize];
         let way_ns = match asker {
             Asker::Node(own) if own == copies[0] => 0,
-            Asker::Node(own) => self.settings.way_ns(topology.nodes[own as usize].site != server.site),
+            Asker::Node(own) => {
+                self.settings.way_ns(topology.nodes[own as usize].site != server.site)
+            }
             Asker::Client(_) => self.settings.way_ns(false),
         };
         let is_change = changes(named.op);
-        let busy_ns = if is_change { self.settings.change_cpu_ns } else { self.settings.lookup_cpu_ns };
+        let busy_ns =
+            if is_change { self.settings.change_cpu_ns } else { self.settings.lookup_cpu_ns };
         flow.head.push(Hop { at: At::Nowhere, delay_ns: way_ns });
         cpu(server, busy_ns, flow);
         if is_change {
@@ -80,7 +96,14 @@ impl Router {
     }
 
     /// A change is safe when every copy of the journal has it, one after the other.
-    fn keep_journal(&mut self, topology: &Topology, key: u64, copies: &[u32], now_ns: u64, flow: &mut Flow) {
+    fn keep_journal(
+        &mut self,
+        topology: &Topology,
+        key: u64,
+        copies: &[u32],
+        now_ns: u64,
+        flow: &mut Flow,
+    ) {
         let asked = Asked {
             host: 0,
             owner: 0,

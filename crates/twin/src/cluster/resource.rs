@@ -5,8 +5,9 @@ use super::migration::Window;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How much work that nobody waits for may lie before a drive, in ns of its time. More of it goes before other requests, so that a
-/// cache that is full lets in no more than the drives behind it take.
+/// How much work that nobody waits for may lie before a drive, in ns of its time. More of it goes
+/// before other requests, so that a cache that is full lets in no more than the drives behind it
+/// take.
 const SLACK_NS: u64 = 20_000_000;
 
 /// A place where requests wait for each other, first come, first served.
@@ -41,10 +42,15 @@ impl Resource {
 
     /// A drive of which a migration takes its share in `window`.
     pub(super) fn drive(layer: Layer) -> Resource {
-        Resource { layer, kind: Kind::Drive { free_ns: 0, backlog_ns: 0, window: None }, busy_ns: 0 }
+        Resource {
+            layer,
+            kind: Kind::Drive { free_ns: 0, backlog_ns: 0, window: None },
+            busy_ns: 0,
+        }
     }
 
-    /// The same with as much in the background as there is room for: before it stands a cache that has been full for long.
+    /// The same with as much in the background as there is room for: before it stands a cache that
+    /// has been full for long.
     pub(super) fn full(mut self) -> Resource {
         if let Kind::Drive { backlog_ns, .. } = &mut self.kind {
             *backlog_ns = SLACK_NS;
@@ -81,7 +87,9 @@ impl Resource {
                 *free_ns
             }
             Kind::Servers(free) => {
-                let Some(mut first) = free.peek_mut() else { return now_ns.saturating_add(work_ns) };
+                let Some(mut first) = free.peek_mut() else {
+                    return now_ns.saturating_add(work_ns);
+                };
                 let done_ns = now_ns.max(first.0).saturating_add(work_ns);
                 *first = Reverse(done_ns);
                 done_ns
@@ -89,10 +97,13 @@ impl Resource {
         }
     }
 
-    /// Takes work that waits for a pause, and says from when on there is room for it. Only a drive has a background.
+    /// Takes work that waits for a pause, and says from when on there is room for it. Only a drive
+    /// has a background.
     pub(super) fn defer(&mut self, now_ns: u64, work_ns: u64) -> u64 {
         self.settle(now_ns);
-        let Kind::Drive { free_ns, backlog_ns, .. } = &mut self.kind else { return self.take(now_ns, work_ns) };
+        let Kind::Drive { free_ns, backlog_ns, .. } = &mut self.kind else {
+            return self.take(now_ns, work_ns);
+        };
         self.busy_ns = self.busy_ns.saturating_add(work_ns);
         *backlog_ns = backlog_ns.saturating_add(work_ns);
         match backlog_ns.checked_sub(SLACK_NS) {

@@ -1,4 +1,5 @@
-//! Where a request goes: which nodes and drives hold its block, and what lies between. Pure, but for the chances that it draws.
+//! Where a request goes: which nodes and drives hold its block, and what lies between. Pure, but
+//! for the chances that it draws.
 
 use super::flow::{At, Flow, Hop};
 use super::migration::REQUEST_NS;
@@ -63,7 +64,8 @@ impl Asker {
 
 impl Router {
     pub(super) fn new(settings: Settings, seed: u64) -> Router {
-        // The mean of the lognormal distribution is 1: what varies shall not change how much a drive carries.
+        // The mean of the lognormal distribution is 1: what varies shall not change how much a
+        // drive carries.
         let median_ns = (UNIT as f64 / (SIGMA * SIGMA / 2.0).exp()) as u64;
         let spread = Sampler::new(&Service::Lognormal { median_ns, sigma: SIGMA });
         Router { settings, rng: Rng::new(seed), spread, copies: Vec::new() }
@@ -81,7 +83,8 @@ impl Router {
     pub(super) fn lay(&mut self, topology: &Topology, asked: &Asked, flow: &mut Flow) {
         let extra_ns = self.settings.stack_ns.saturating_add(route_ns(self.settings.route));
         flow.head.push(Hop { at: At::Nowhere, delay_ns: extra_ns });
-        flow.head.extend((0..flow.asks.len() as u32).map(|ask| Hop { at: At::Token(ask), delay_ns: 0 }));
+        flow.head
+            .extend((0..flow.asks.len() as u32).map(|ask| Hop { at: At::Token(ask), delay_ns: 0 }));
         if let Some(mover) = asked.mover.filter(|_| self.settings.moves_at(asked.now_ns)) {
             flow.head.push(queue(mover, REQUEST_NS as f64));
         }
@@ -93,8 +96,8 @@ impl Router {
         let key = self.place(topology, asked);
         let asker = Asker::of(topology, asked.host, asked.node);
         let shares = &self.settings;
-        let is_remote =
-            unit(derive(key, &[1])) < if asked.is_write { shares.remote_writes } else { shares.remote_reads };
+        let is_remote = unit(derive(key, &[1]))
+            < if asked.is_write { shares.remote_writes } else { shares.remote_reads };
         let copies = std::mem::take(&mut self.copies);
         if asked.is_write {
             self.write(topology, asked, key, &copies, asker, is_remote, flow);
@@ -104,10 +107,14 @@ impl Router {
         self.copies = copies;
     }
 
-    /// Finds the nodes of a block, the first of which is its master, and comes back with a number that is the block's own.
+    /// Finds the nodes of a block, the first of which is its master, and comes back with a number
+    /// that is the block's own.
     fn place(&mut self, topology: &Topology, asked: &Asked) -> u64 {
         let epoch = self.settings.moves_until(asked.now_ns);
-        let key = derive(u64::from(asked.owner), &[u64::from(asked.file), asked.offset >> SLAB_BITS, epoch]);
+        let key = derive(
+            u64::from(asked.owner),
+            &[u64::from(asked.file), asked.offset >> SLAB_BITS, epoch],
+        );
         let mut copies = std::mem::take(&mut self.copies);
         self.holders(topology, key, &mut copies);
         self.copies = copies;
@@ -127,7 +134,10 @@ impl Router {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the facts of one request, all of them needed at once")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the facts of one request, all of them needed at once"
+    )]
     fn read(
         &mut self,
         topology: &Topology,
@@ -149,14 +159,18 @@ impl Router {
         cpu(entry, busy_ns, flow);
         let far_ns = match asker {
             Asker::Node(own) if own == source => 0,
-            Asker::Node(own) => self.settings.way_ns(topology.nodes[own as usize].site != node.site),
+            Asker::Node(own) => {
+                self.settings.way_ns(topology.nodes[own as usize].site != node.site)
+            }
             Asker::Client(_) => self.settings.way_ns(is_remote),
         };
         flow.head.push(Hop { at: At::Nowhere, delay_ns: far_ns });
         self.fetch(node, asked, key, flow);
         match asker {
             Asker::Node(own) if own == source => {}
-            Asker::Node(own) => self.send(topology, node, &topology.nodes[own as usize], bytes, &mut flow.head),
+            Asker::Node(own) => {
+                self.send(topology, node, &topology.nodes[own as usize], bytes, &mut flow.head)
+            }
             Asker::Client(port) => {
                 leave(node, bytes, &mut flow.head);
                 cross(topology.fabric, bytes, &mut flow.head);
@@ -169,18 +183,35 @@ impl Router {
     }
 
     /// Which of the copies answers.
-    fn source(&self, topology: &Topology, key: u64, copies: &[u32], asker: Asker, is_remote: bool) -> u32 {
+    fn source(
+        &self,
+        topology: &Topology,
+        key: u64,
+        copies: &[u32],
+        asker: Asker,
+        is_remote: bool,
+    ) -> u32 {
         let master = copies[0];
-        let Asker::Node(own) = asker else { return copies[(derive(key, &[2]) % copies.len() as u64) as usize] };
+        let Asker::Node(own) = asker else {
+            return copies[(derive(key, &[2]) % copies.len() as u64) as usize];
+        };
         let site = topology.nodes[own as usize].site;
-        let in_site =
-            |wanted: bool| copies.iter().copied().find(|&copy| (topology.nodes[copy as usize].site == site) == wanted);
+        let in_site = |wanted: bool| {
+            copies
+                .iter()
+                .copied()
+                .find(|&copy| (topology.nodes[copy as usize].site == site) == wanted)
+        };
         if is_remote {
             return in_site(false).unwrap_or(master);
         }
         if let Some(share) = self.settings.local_reads {
             let holds = !topology.nodes[own as usize].capacity.is_empty();
-            return if holds && unit(derive(key, &[3])) < share { own } else { in_site(true).unwrap_or(master) };
+            return if holds && unit(derive(key, &[3])) < share {
+                own
+            } else {
+                in_site(true).unwrap_or(master)
+            };
         }
         match self.settings.copies_used {
             CopiesUsed::Any => master,
@@ -189,7 +220,8 @@ impl Router {
         }
     }
 
-    /// The time of a read at its drive; a block that the cache has not got takes the place of another there.
+    /// The time of a read at its drive; a block that the cache has not got takes the place of
+    /// another there.
     fn fetch(&mut self, node: &Node, asked: &Asked, key: u64, flow: &mut Flow) {
         let bytes = asked.bytes as f64;
         let is_hit = !node.cache.is_empty() && self.chance(self.settings.read_hits);
@@ -203,7 +235,10 @@ impl Router {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the facts of one request, all of them needed at once")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the facts of one request, all of them needed at once"
+    )]
     fn write(
         &mut self,
         topology: &Topology,
@@ -233,11 +268,20 @@ impl Router {
             Asker::Node(own) => {
                 let node = &topology.nodes[own as usize];
                 cpu(node, busy_ns, flow);
-                let away = copies.iter().copied().find(|&copy| topology.nodes[copy as usize].site != node.site);
+                let away = copies
+                    .iter()
+                    .copied()
+                    .find(|&copy| topology.nodes[copy as usize].site != node.site);
                 match away.filter(|_| is_remote) {
                     // The other site orders it first.
                     Some(master) => {
-                        self.send(topology, node, &topology.nodes[master as usize], bytes, &mut flow.head);
+                        self.send(
+                            topology,
+                            node,
+                            &topology.nodes[master as usize],
+                            bytes,
+                            &mut flow.head,
+                        );
                         back_ns = self.settings.way_ns(true);
                         master
                     }
@@ -259,7 +303,8 @@ impl Router {
         source: u32,
         flow: &mut Flow,
     ) {
-        // Of a small write under parity, as many blocks as there are parities change besides its own; a full stripe has a part on each node.
+        // Of a small write under parity, as many blocks as there are parities change besides its
+        // own; a full stripe has a part on each node.
         let small = 1 + self.settings.parity as usize;
         let (width, bytes) = match self.settings.data {
             0 => (copies.len(), asked.bytes as f64),
@@ -311,14 +356,21 @@ impl Router {
         hops.push(Hop { at: At::Queue(cache.place, ns), delay_ns: latency_ns });
         if !is_absorbed {
             let in_order = asked.is_sequential || self.settings.destages_in_order;
-            let old_ns = if is_small_parity && !in_order { capacity.read.ns(bytes, false) } else { 0.0 };
+            let old_ns =
+                if is_small_parity && !in_order { capacity.read.ns(bytes, false) } else { 0.0 };
             let work_ns = whole(capacity.write.ns(bytes, in_order) + old_ns);
             hops.push(Hop { at: At::Defer(capacity.place, work_ns), delay_ns: 0 });
         }
     }
 
     /// What a drive is busy for, and what a request takes besides.
-    fn drive_ns(&mut self, drive: &Drive, is_write: bool, bytes: f64, is_sequential: bool) -> (u64, u64) {
+    fn drive_ns(
+        &mut self,
+        drive: &Drive,
+        is_write: bool,
+        bytes: f64,
+        is_sequential: bool,
+    ) -> (u64, u64) {
         let cost = if is_write { drive.write } else { drive.read };
         let ns = cost.ns(bytes, is_sequential);
         let work_ns = if drive.is_disk && !is_sequential { self.varied(ns) } else { whole(ns) };
@@ -326,7 +378,14 @@ impl Router {
     }
 
     /// From a node to another.
-    pub(super) fn send(&self, topology: &Topology, from: &Node, to: &Node, bytes: f64, hops: &mut Vec<Hop>) {
+    pub(super) fn send(
+        &self,
+        topology: &Topology,
+        from: &Node,
+        to: &Node,
+        bytes: f64,
+        hops: &mut Vec<Hop>,
+    ) {
         leave(from, bytes, hops);
         cross(topology.fabric, bytes, hops);
         let is_far = from.site != to.site;
@@ -339,7 +398,8 @@ impl Router {
     }
 }
 
-/// What a share adds to each request, there and back. Class estimates: a server's pass over RDMA, and over TCP with its copies and interrupts.
+/// What a share adds to each request, there and back. Class estimates: a server's pass over RDMA,
+/// and over TCP with its copies and interrupts.
 fn route_ns(route: Route) -> u64 {
     match route {
         Route::Testbed | Route::Local => 0,

@@ -1,4 +1,5 @@
-//! What of a testbed is no resource: protection, which copies are used, what the cache tier answers, what a request costs.
+//! What of a testbed is no resource: protection, which copies are used, what the cache tier
+//! answers, what a request costs.
 
 use super::PPM;
 use super::spec::{ClusterSpec, Route};
@@ -6,8 +7,9 @@ use crate::spec::Stall;
 use model::cluster::{CacheKind, CopiesUsed, Destage, Placement, Role, fixed};
 use model::{Bytes, Cluster as Testbed, Percent};
 
-/// Core time of a metadata server for a look-up, and for a change, in ns. From a server of Lustre that did 400,000 `stat` and 100,000 removals per second,
-/// on an assumed 20 cores that are all busy (`docs/METHOD.md` has the source).
+/// Core time of a metadata server for a look-up, and for a change, in ns. From a server of Lustre
+/// that did 400,000 `stat` and 100,000 removals per second, on an assumed 20 cores that are all
+/// busy (`docs/METHOD.md` has the source).
 const LOOKUP_NS: f64 = 50_000.0;
 const CHANGE_NS: f64 = 200_000.0;
 /// Bytes of a file that have one token, where the testbed does not say.
@@ -104,9 +106,12 @@ impl Settings {
             read_cpu_ns: cost_ns(testbed.cpu.per_read.value),
             write_cpu_ns: cost_ns(testbed.cpu.per_write.value),
             byte_cpu_ns: testbed.cpu.per_mib.value.0 as f64 / 1_048_576.0,
-            lookup_cpu_ns: fixed::<model::Nanos>(testbed.cpu.per_lookup.value).map_or(LOOKUP_NS, |cost| cost.0 as f64),
-            change_cpu_ns: fixed::<model::Nanos>(testbed.cpu.per_change.value).map_or(CHANGE_NS, |cost| cost.0 as f64),
-            token_bytes: fixed::<Bytes>(testbed.access.token_block.value).map_or(TOKEN_BYTES, |bytes| bytes.0),
+            lookup_cpu_ns: fixed::<model::Nanos>(testbed.cpu.per_lookup.value)
+                .map_or(LOOKUP_NS, |cost| cost.0 as f64),
+            change_cpu_ns: fixed::<model::Nanos>(testbed.cpu.per_change.value)
+                .map_or(CHANGE_NS, |cost| cost.0 as f64),
+            token_bytes: fixed::<Bytes>(testbed.access.token_block.value)
+                .map_or(TOKEN_BYTES, |bytes| bytes.0),
             stack_ns: spec.stack_ns,
             latency_ns: spec.latency_ns,
             site_latency_ns: spec.site_latency_ns,
@@ -121,7 +126,8 @@ impl Settings {
         self
     }
 
-    /// In the long run a cache of `s` bytes answers `s` ÷ footprint of what comes from everywhere alike, whatever it evicts (King 1971).
+    /// In the long run a cache of `s` bytes answers `s` ÷ footprint of what comes from everywhere
+    /// alike, whatever it evicts (King 1971).
     pub(super) fn set_footprint(&mut self, footprint: Bytes) {
         let of = |is_used: bool, usable: f64| match footprint.0 {
             _ if !is_used => 0.0,

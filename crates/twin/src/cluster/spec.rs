@@ -34,7 +34,8 @@ pub struct ClusterSpec {
     pub testbed: String,
     /// How hosts reach the data.
     pub route: Route,
-    /// The share of data that is mastered in the other site than its host; `None`: as the testbed says.
+    /// The share of data that is mastered in the other site than its host; `None`: as the testbed
+    /// says.
     pub remote: Option<Percent>,
     /// When all volumes migrate, and for how long; `None` for never.
     pub migration: Option<Migration>,
@@ -75,21 +76,32 @@ impl ClusterSpec {
     /// A sentence that says what is wrong, where, and what to write instead.
     pub fn parse(text: &str) -> Result<ClusterSpec, String> {
         if text.len() > MOST_TEXT {
-            return Err(format!("a cluster of {} characters is too long; write up to {MOST_TEXT}", text.len()));
+            return Err(format!(
+                "a cluster of {} characters is too long; write up to {MOST_TEXT}",
+                text.len()
+            ));
         }
         let text = text.strip_prefix(CLUSTER).unwrap_or(text);
         let (testbed, parameters) = text.split_once(',').unwrap_or((text, ""));
         if testbed.trim().is_empty() {
-            return Err("a cluster has no testbed; write cluster=NAME or cluster=FILE.toml".to_owned());
+            return Err(
+                "a cluster has no testbed; write cluster=NAME or cluster=FILE.toml".to_owned()
+            );
         }
         let mut spec = ClusterSpec::new(testbed.trim());
         let mut seen: Vec<&str> = Vec::new();
-        for parameter in parameters.split(',').map(str::trim).filter(|parameter| !parameter.is_empty()) {
+        for parameter in
+            parameters.split(',').map(str::trim).filter(|parameter| !parameter.is_empty())
+        {
             let (key, value) = parameter.split_once('=').ok_or_else(|| {
-                format!("`{}` is not a parameter; write key=value, with one of {KEYS}", clip(parameter))
+                format!(
+                    "`{}` is not a parameter; write key=value, with one of {KEYS}",
+                    clip(parameter)
+                )
             })?;
             let key = key.trim();
-            spec.set(key, value.trim()).map_err(|message| format!("{}: {message}", clip(parameter)))?;
+            spec.set(key, value.trim())
+                .map_err(|message| format!("{}: {message}", clip(parameter)))?;
             if seen.contains(&key) {
                 return Err(format!("`{}` is given twice; write it once", clip(key)));
             }
@@ -105,7 +117,12 @@ impl ClusterSpec {
                     "local" => Route::Local,
                     "smb-direct" => Route::SmbDirect,
                     "smb" => Route::Smb,
-                    _ => return Err(format!("`{}` is no path; write local, smb-direct or smb", clip(value))),
+                    _ => {
+                        return Err(format!(
+                            "`{}` is no path; write local, smb-direct or smb",
+                            clip(value)
+                        ));
+                    }
                 };
             }
             "remote" => {
@@ -117,7 +134,9 @@ impl ClusterSpec {
             "volume" => {
                 let size = parse_bytes(value)?;
                 if !(512..=MOST_BYTES).contains(&size.0) || !size.0.is_multiple_of(512) {
-                    return Err(format!("{size} is no volume; write whole sectors of 512 bytes, up to 1 PiB"));
+                    return Err(format!(
+                        "{size} is no volume; write whole sectors of 512 bytes, up to 1 PiB"
+                    ));
                 }
                 self.volume = Some(size);
             }
@@ -125,7 +144,12 @@ impl ClusterSpec {
                 self.is_shared = match value {
                     "own" => false,
                     "shared" => true,
-                    _ => return Err(format!("`{}` says not whose file it is; write own or shared", clip(value))),
+                    _ => {
+                        return Err(format!(
+                            "`{}` says not whose file it is; write own or shared",
+                            clip(value)
+                        ));
+                    }
                 };
             }
             "stack" => self.stack_ns = latency(value)?,
@@ -138,7 +162,8 @@ impl ClusterSpec {
 }
 
 fn migration(value: &str) -> Result<Migration, String> {
-    let wrong = "a migration has a beginning and a length; write migrate=50%+10% or migrate=30s+60s";
+    let wrong =
+        "a migration has a beginning and a length; write migrate=50%+10% or migrate=30s+60s";
     let (at, length) = value.split_once('+').ok_or(wrong)?;
     let (at, length) = (moment(at.trim())?, moment(length.trim())?);
     let is_nothing = matches!(length, EventTime::After(Nanos(0)) | EventTime::Share(Percent::ZERO));
@@ -155,19 +180,28 @@ fn moment(text: &str) -> Result<EventTime, String> {
         return text.parse().map(EventTime::Share).map_err(wrong);
     }
     match parse_ns(text)? {
-        ns if ns > LONGEST_RUN_NS => Err("a migration lasts from 1ns to a week; write migrate=30s+60s".to_owned()),
+        ns if ns > LONGEST_RUN_NS => {
+            Err("a migration lasts from 1ns to a week; write migrate=30s+60s".to_owned())
+        }
         ns => Ok(EventTime::After(Nanos(ns))),
     }
 }
 
-/// Numbers of nodes, from 1, and ranges of them, with plus signs between: commas separate parameters.
+/// Numbers of nodes, from 1, and ranges of them, with plus signs between: commas separate
+/// parameters.
 fn nodes(value: &str) -> Result<Vec<u32>, String> {
-    let wrong = || format!("`{}` are no nodes; write their numbers from 1, such as nodes=1-8+1+5", clip(value));
-    let number = |text: &str| text.trim().parse::<u32>().ok().filter(|node| (1..=MOST_NODES).contains(node));
+    let wrong = || {
+        format!("`{}` are no nodes; write their numbers from 1, such as nodes=1-8+1+5", clip(value))
+    };
+    let number =
+        |text: &str| text.trim().parse::<u32>().ok().filter(|node| (1..=MOST_NODES).contains(node));
     let mut nodes = Vec::new();
     for part in value.split('+') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last) = number(first).zip(number(last)).filter(|(first, last)| first <= last).ok_or_else(wrong)?;
+        let (first, last) = number(first)
+            .zip(number(last))
+            .filter(|(first, last)| first <= last)
+            .ok_or_else(wrong)?;
         nodes.extend(first..=last);
         if nodes.len() > MOST_NODES as usize {
             return Err(format!("more than {MOST_NODES} hosts have no place; write fewer nodes"));
@@ -178,7 +212,11 @@ fn nodes(value: &str) -> Result<Vec<u32>, String> {
 
 fn latency(value: &str) -> Result<u64, String> {
     let ns = parse_ns(value)?;
-    if ns > LONGEST_SERVICE_NS { Err("nothing takes that long; write 0ns to 1h".to_owned()) } else { Ok(ns) }
+    if ns > LONGEST_SERVICE_NS {
+        Err("nothing takes that long; write 0ns to 1h".to_owned())
+    } else {
+        Ok(ns)
+    }
 }
 
 #[cfg(test)]
@@ -187,11 +225,18 @@ mod tests {
 
     #[test]
     fn a_cluster_is_a_testbed_with_parameters() {
-        let text = "cluster=b.toml,path=smb,nodes=1-3+2,remote=50%,migrate=50%+2s,volume=1GiB,stack=0ns,latency=5us,site-latency=1ms";
+        let text = "cluster=b.toml,path=smb,nodes=1-3+2,remote=50%,migrate=50%+2s,volume=1GiB,\
+                    stack=0ns,latency=5us,site-latency=1ms";
         let spec = ClusterSpec::parse(text).expect(text);
-        assert_eq!((spec.testbed.as_str(), spec.route, spec.remote), ("b.toml", Route::Smb, Some(Percent::of(50))));
+        assert_eq!(
+            (spec.testbed.as_str(), spec.route, spec.remote),
+            ("b.toml", Route::Smb, Some(Percent::of(50)))
+        );
         let (at, length) = (EventTime::Share(Percent::of(50)), EventTime::After(Nanos::seconds(2)));
-        assert_eq!((spec.migration, spec.nodes), (Some(Migration { at, length }), vec![1, 2, 3, 2]));
+        assert_eq!(
+            (spec.migration, spec.nodes),
+            (Some(Migration { at, length }), vec![1, 2, 3, 2])
+        );
         assert_eq!((spec.volume, spec.stack_ns, spec.latency_ns), (Some(Bytes::gib(1)), 0, 5_000));
         assert_eq!(spec.site_latency_ns, 1_000_000);
         assert_eq!(ClusterSpec::parse("cluster=x"), Ok(ClusterSpec::new("x")));

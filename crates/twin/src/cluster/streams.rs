@@ -6,7 +6,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// How many streams of a volume are known at the same time.
 const MOST: usize = 256;
 
-/// Spreads offsets over a table: each request looks three times, and nobody gains by making places collide in a simulation of their own.
+/// Spreads offsets over a table: each request looks three times, and nobody gains by making places
+/// collide in a simulation of their own.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spread(u64);
 
@@ -20,7 +21,8 @@ impl Hasher for Spread {
     }
 
     fn write_u64(&mut self, value: u64) {
-        // Knuth's multiplicative hashing: the upper half is good, and offsets leave the lowest bits empty.
+        // Knuth's multiplicative hashing: the upper half is good, and offsets leave the lowest bits
+        // empty.
         let product = (self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.0 = product ^ (product >> 32);
     }

@@ -26,8 +26,16 @@ struct Load {
     requests: u64,
 }
 
-const LOAD: Load =
-    Load { hosts: 16, streams: 10, depth: 2, block: 4096, read: 100, random: 100, footprint_tb: 1.0, requests: 60_000 };
+const LOAD: Load = Load {
+    hosts: 16,
+    streams: 10,
+    depth: 2,
+    block: 4096,
+    read: 100,
+    random: 100,
+    footprint_tb: 1.0,
+    requests: 60_000,
+};
 
 /// What came of it.
 struct Seen {
@@ -49,12 +57,14 @@ impl Seen {
 }
 
 fn cluster(testbed: &str, parameters: &str, what_if: &str, seed: u64) -> Cluster {
-    let spec = ClusterSpec::parse(&format!("cluster=x,volume=1TiB,{parameters}")).expect(parameters);
+    let spec =
+        ClusterSpec::parse(&format!("cluster=x,volume=1TiB,{parameters}")).expect(parameters);
     let changes = match what_if {
         "" => Vec::new(),
         what_if => what_if.parse::<model::cluster::WhatIf>().expect("a what-if").changes,
     };
-    let testbed = Testbed::parse("x", testbed, &changes).unwrap_or_else(|errors| panic!("{:?}", errors.problems));
+    let testbed = Testbed::parse("x", testbed, &changes)
+        .unwrap_or_else(|errors| panic!("{:?}", errors.problems));
     Cluster::new(&testbed, &spec, seed).expect("a cluster")
 }
 
@@ -66,7 +76,8 @@ fn run(mut cluster: Cluster, load: Load, seed: u64) -> Seen {
     cluster.begin_measurement(0, Some(10_000_000_000));
     let per_host = 1u64 << 40;
     let part = per_host / u64::from(load.streams);
-    let mut places: Vec<u64> = (0..load.hosts * load.streams).map(|_| rng.below(part / load.block / 2)).collect();
+    let mut places: Vec<u64> =
+        (0..load.hosts * load.streams).map(|_| rng.below(part / load.block / 2)).collect();
     let mut began: Vec<u64> = vec![0; (load.hosts * load.streams * load.depth) as usize];
     let mut send = |cluster: &mut Cluster, began: &mut Vec<u64>, now_ns: u64, ticket: u64| {
         let stream = ticket / u64::from(load.depth);
@@ -79,7 +90,12 @@ fn run(mut cluster: Cluster, load: Load, seed: u64) -> Seen {
         let op = if rng.below(100) < load.read { Op::Read } else { Op::Write };
         began[ticket as usize] = now_ns;
         let host = stream / u64::from(load.streams);
-        cluster.submit(now_ns, volumes[host as usize], Request { op, offset, length: load.block as u32 }, ticket);
+        cluster.submit(
+            now_ns,
+            volumes[host as usize],
+            Request { op, offset, length: load.block as u32 },
+            ticket,
+        );
     };
     (0..began.len() as u64).for_each(|ticket| send(&mut cluster, &mut began, 0, ticket));
     let (mut count, mut time_ns, mut bytes, mut last_ns) = (0, 0u64, 0, 0);
@@ -121,7 +137,10 @@ fn littles_law_holds_on_every_testbed_and_nothing_is_lost() {
         for (read, random) in [(100, 100), (0, 100), (70, 50), (0, 0)] {
             let seen = seen(testbed, "", Load { read, random, ..LOAD });
             let outstanding = seen.iops * seen.mean_ns / 1e9;
-            assert!((outstanding / seen.outstanding - 1.0).abs() < 0.02, "{name}: {outstanding} at {read} % reads");
+            assert!(
+                (outstanding / seen.outstanding - 1.0).abs() < 0.02,
+                "{name}: {outstanding} at {read} % reads"
+            );
             assert_eq!(seen.by_host.iter().sum::<u64>(), LOAD.requests);
         }
     }
@@ -129,19 +148,24 @@ fn littles_law_holds_on_every_testbed_and_nothing_is_lost() {
 
 #[test]
 fn the_same_seed_gives_the_same_answers_and_another_gives_others() {
-    let once = |seed| run(cluster(C, "", "", seed), Load { requests: 5_000, read: 70, ..LOAD }, 3).elapsed_ns;
+    let once = |seed| {
+        run(cluster(C, "", "", seed), Load { requests: 5_000, read: 70, ..LOAD }, 3).elapsed_ns
+    };
     assert_eq!(once(1), once(1));
     assert_ne!(once(1), once(2));
 }
 
 #[test]
 fn report_a_the_cpu_binds_at_4k_and_the_drives_at_128k() {
-    // The report's depth: 32 outstanding for each of 48 threads a node, here for fewer threads, all together as deep.
-    let small = Load { hosts: 6, streams: 48, depth: 16, requests: 300_000, footprint_tb: 0.04, ..LOAD };
+    // The report's depth: 32 outstanding for each of 48 threads a node, here for fewer threads, all
+    // together as deep.
+    let small =
+        Load { hosts: 6, streams: 48, depth: 16, requests: 300_000, footprint_tb: 0.04, ..LOAD };
     // Over all of the range in which the testbed assumes the cost of a read.
     for per_read in ["40us", "48us", "97us"] {
         let seen = run(cluster(A, "", &format!("cpu.per_read={per_read}"), 1), small, 7);
-        let [cpu, cache, ports] = [Layer::Cpu, Layer::Cache, Layer::Ports].map(|layer| seen.busy(layer));
+        let [cpu, cache, ports] =
+            [Layer::Cpu, Layer::Cache, Layer::Ports].map(|layer| seen.busy(layer));
         assert!(cpu > 0.85 && cpu > cache && cpu > ports, "{per_read}: {cpu}, {cache}, {ports}");
     }
     let large = Load {
@@ -156,13 +180,25 @@ fn report_a_the_cpu_binds_at_4k_and_the_drives_at_128k() {
     };
     let large = seen(A, "", large);
     assert!(large.busy(Layer::Cache) > 0.75, "{}", large.busy(Layer::Cache));
-    assert!(large.busy(Layer::Cpu) < 0.2, "the report: about 20 %, here {}", large.busy(Layer::Cpu));
+    assert!(
+        large.busy(Layer::Cpu) < 0.2,
+        "the report: about 20 %, here {}",
+        large.busy(Layer::Cpu)
+    );
 }
 
 #[test]
 fn report_b_hyper_converged_beats_smb_direct_and_that_beats_smb() {
     for seed in 1..6 {
-        let load = Load { hosts: 1, streams: 8, depth: 4, block: 8192, read: 70, requests: 20_000, ..LOAD };
+        let load = Load {
+            hosts: 1,
+            streams: 8,
+            depth: 4,
+            block: 8192,
+            read: 70,
+            requests: 20_000,
+            ..LOAD
+        };
         let path = |parameters: &str| run(cluster(B, parameters, "", seed), load, seed).iops;
         let (local, direct, tcp) = (path("path=local"), path("path=smb-direct"), path("path=smb"));
         assert!(local > direct * 1.05 && direct > tcp * 1.05, "{local:.0}, {direct:.0}, {tcp:.0}");
@@ -172,17 +208,28 @@ fn report_b_hyper_converged_beats_smb_direct_and_that_beats_smb() {
 #[test]
 fn report_c_random_reads_fall_past_the_cache_and_sequential_rows_are_flat() {
     for seed in 1..4 {
-        let at = |load: Load, footprint_tb| run(cluster(C, "", "", seed), Load { footprint_tb, ..load }, seed);
+        let at = |load: Load, footprint_tb| {
+            run(cluster(C, "", "", seed), Load { footprint_tb, ..load }, seed)
+        };
         let random = Load { requests: 40_000, ..LOAD };
         let (inside, partly, spilled) = (at(random, 1.6), at(random, 8.0), at(random, 16.0));
         assert!(spilled.iops <= inside.iops / 10.0, "{} to {}", inside.iops, spilled.iops);
         assert!(partly.iops <= inside.iops * 1.05);
-        assert!(spilled.busy(Layer::Drives) > 0.5, "the disks are at work: {}", spilled.busy(Layer::Drives));
+        assert!(
+            spilled.busy(Layer::Drives) > 0.5,
+            "the disks are at work: {}",
+            spilled.busy(Layer::Drives)
+        );
         for read in [100, 0] {
             let row = Load { block: 32 << 10, random: 0, read, ..random };
             let (inside, spilled) = (at(row, 1.6), at(row, 16.0));
             let ratio = spilled.iops / inside.iops;
-            assert!((0.6..1.2).contains(&ratio), "{read} % reads: {} to {}", inside.iops, spilled.iops);
+            assert!(
+                (0.6..1.2).contains(&ratio),
+                "{read} % reads: {} to {}",
+                inside.iops,
+                spilled.iops
+            );
         }
     }
 }
@@ -190,18 +237,36 @@ fn report_c_random_reads_fall_past_the_cache_and_sequential_rows_are_flat() {
 #[test]
 fn report_d_a_remote_master_halves_what_is_done() {
     for seed in 1..4 {
-        let load =
-            Load { hosts: 10, streams: 5, depth: 1, block: 8192, read: 67, random: 50, requests: 20_000, ..LOAD };
+        let load = Load {
+            hosts: 10,
+            streams: 5,
+            depth: 1,
+            block: 8192,
+            read: 67,
+            random: 50,
+            requests: 20_000,
+            ..LOAD
+        };
         let total = |parameters: &str| run(cluster(D, parameters, "", seed), load, seed).iops;
         let ratio = total("remote=100%") / total("");
         assert!((0.35..0.65).contains(&ratio), "{ratio}");
     }
 }
 
-/// The report's map of machines: the ninth is on the node of the first, the tenth on that of the fifth.
+/// The report's map of machines: the ninth is on the node of the first, the tenth on that of the
+/// fifth.
 #[test]
 fn report_d_two_machines_starve_while_all_migrate_and_recover_whenever_that_is() {
-    let load = Load { hosts: 10, streams: 5, depth: 1, block: 8192, read: 67, random: 50, requests: 150_000, ..LOAD };
+    let load = Load {
+        hosts: 10,
+        streams: 5,
+        depth: 1,
+        block: 8192,
+        read: 67,
+        random: 50,
+        requests: 150_000,
+        ..LOAD
+    };
     for (at, begin) in [("10%+10%", 10), ("800ms+1s", 8)] {
         let seen = seen(D, &format!("nodes=1-8+1+5,migrate={at}"), load);
         // Requests per second of a host, between two tenths of a second.
@@ -211,11 +276,19 @@ fn report_d_two_machines_starve_while_all_migrate_and_recover_whenever_that_is()
         };
         assert!(seen.elapsed_ns > (begin + 14) * 100_000_000, "{}", seen.elapsed_ns);
         for host in 0..10 {
-            let [before, meanwhile, after] =
-                [rate(host, 1, begin), rate(host, begin + 1, begin + 10), rate(host, begin + 11, begin + 14)];
+            let [before, meanwhile, after] = [
+                rate(host, 1, begin),
+                rate(host, begin + 1, begin + 10),
+                rate(host, begin + 11, begin + 14),
+            ];
             match host {
-                8 | 9 => assert!((200.0..700.0).contains(&meanwhile), "{host}: some hundred, not {meanwhile}"),
-                _ => assert!(meanwhile > 0.4 * before, "{host} keeps most: {before} to {meanwhile}"),
+                8 | 9 => assert!(
+                    (200.0..700.0).contains(&meanwhile),
+                    "{host}: some hundred, not {meanwhile}"
+                ),
+                _ => {
+                    assert!(meanwhile > 0.4 * before, "{host} keeps most: {before} to {meanwhile}")
+                }
             }
             assert!(after > 0.8 * before, "{host} recovers: {before} to {after}");
         }
@@ -230,12 +303,20 @@ fn each_measurement_has_its_migration_and_one_that_ends_by_itself_has_none_at_a_
         cluster.begin_measurement(begin_ns, Some(10_000_000_000));
         // The copy's work is reckoned with each request.
         for after_ns in [4_000_000_000, 5_500_000_000] {
-            cluster.submit(begin_ns + after_ns, volume, Request { op: Op::Read, offset: 0, length: 4096 }, 0);
+            cluster.submit(
+                begin_ns + after_ns,
+                volume,
+                Request { op: Op::Read, offset: 0, length: 4096 },
+                0,
+            );
             while cluster.advance(u64::MAX).is_some() {}
         }
         let moved_s = cluster.utilisation(Layer::Mover, 1_000_000_000).expect("a mover");
         // 48 % of half a second, and the request itself.
-        assert!((moved_s / (0.24 * measurement) - 1.0).abs() < 0.01, "{moved_s} after {measurement}");
+        assert!(
+            (moved_s / (0.24 * measurement) - 1.0).abs() < 0.01,
+            "{moved_s} after {measurement}"
+        );
     }
     assert_eq!(cluster.router.settings.moves_until(u64::MAX), 2);
     cluster.begin_measurement(30_000_000_000, None);
@@ -259,9 +340,13 @@ fn report_e_reads_and_writes_level_off_and_one_pair_gives_half() {
         run(cluster(E, "", what_if, 1), load, 3).bytes_per_s
     };
     for read in [100, 0] {
-        let (one, few, many, most) = (at(1, read, ""), at(16, read, ""), at(512, read, ""), at(1024, read, ""));
+        let (one, few, many, most) =
+            (at(1, read, ""), at(16, read, ""), at(512, read, ""), at(1024, read, ""));
         assert!(few > 8.0 * one, "below the knee more threads bring more: {one} to {few}");
-        assert!(many < 16.0 * few && most < 1.15 * many, "above it they do not: {few}, {many}, {most}");
+        assert!(
+            many < 16.0 * few && most < 1.15 * many,
+            "above it they do not: {few}, {many}, {most}"
+        );
         let half = at(512, read, "nodes.count=2") / many;
         assert!((0.42..0.58).contains(&half), "one pair: {half}");
     }
@@ -304,7 +389,10 @@ fn a_testbed_that_says_too_little_is_refused() {
         Cluster::new(&testbed, &ClusterSpec::new("x"), 1).expect_err("too little")
     };
     assert!(said("name = \"x\"\n[[nodes]]\n").contains("no node has a capacity drive"));
-    assert!(said("name = \"x\"\n[[nodes]]\n[[nodes.drives]]\nread = \"1GB/s\"\n").contains("too little is known"));
+    assert!(
+        said("name = \"x\"\n[[nodes]]\n[[nodes.drives]]\nread = \"1GB/s\"\n")
+            .contains("too little is known")
+    );
     assert!(said("name = \"x\"\n[[nodes]]\ncount = 5000\n").contains("too many"));
     let testbed = Testbed::parse("x", D, &[]).expect("a testbed");
     let far = ClusterSpec { nodes: vec![1, 9], ..ClusterSpec::new("x") };
@@ -313,12 +401,15 @@ fn a_testbed_that_says_too_little_is_refused() {
 
 #[test]
 fn parity_reads_what_was_there_and_a_stripe_costs_its_share() {
-    let drives = "[[nodes.drives]]\nread_iops = 1000\nwrite_iops = 1000\nread = \"1GB/s\"\nwrite = \"1GB/s\"\n";
-    let text = format!("name = \"p\"\n[[nodes]]\ncount = 6\n{drives}[protection]\ndata = 4\nparity = 2\n");
+    let drives = "[[nodes.drives]]\nread_iops = 1000\nwrite_iops = 1000\nread = \"1GB/s\"\nwrite \
+                  = \"1GB/s\"\n";
+    let text =
+        format!("name = \"p\"\n[[nodes]]\ncount = 6\n{drives}[protection]\ndata = 4\nparity = 2\n");
     let small = seen(&text, "", Load { read: 0, requests: 10_000, ..LOAD });
     // Six drives of 1,000 requests, of which a small write takes three times two.
     assert!((800.0..1_020.0).contains(&small.iops), "{}", small.iops);
-    let full = seen(&text, "", Load { read: 0, random: 0, block: 1 << 20, requests: 20_000, ..LOAD });
+    let full =
+        seen(&text, "", Load { read: 0, random: 0, block: 1 << 20, requests: 20_000, ..LOAD });
     assert!((3.0e9..4.1e9).contains(&full.bytes_per_s), "{}", full.bytes_per_s);
 }
 
@@ -329,20 +420,35 @@ fn nothing_is_ever_faster_than_the_ceiling_of_its_testbed() {
     for (name, testbed) in [("A", A), ("B", B), ("C", C), ("D", D), ("E", E)] {
         let described = Testbed::parse("x", testbed, &[]).expect("a testbed");
         for footprint_tb in [1.6, 16.0] {
-            for (kib, read, random) in
-                [(4, 100, 100), (4, 0, 100), (8, 70, 100), (32, 100, 0), (128, 100, 0), (128, 0, 0), (8, 67, 50)]
-            {
+            for (kib, read, random) in [
+                (4, 100, 100),
+                (4, 0, 100),
+                (8, 70, 100),
+                (32, 100, 0),
+                (128, 100, 0),
+                (128, 0, 0),
+                (8, 67, 50),
+            ] {
                 let footprint = Some(Bytes((footprint_tb * 1e12) as u64));
                 let percent = model::Percent::of(read as u32);
-                let mut workload = analysis::ceiling::Workload::new("w", Bytes::kib(kib), percent, true, footprint);
+                let mut workload = analysis::ceiling::Workload::new(
+                    "w",
+                    Bytes::kib(kib),
+                    percent,
+                    true,
+                    footprint,
+                );
                 workload.random = random as f64 / 100.0;
                 let ceiling = analysis::ceiling::ceiling(&described, &workload);
-                // Enough of the pieces in which data are placed, so that as many are local as should be.
+                // Enough of the pieces in which data are placed, so that as many are local as
+                // should be.
                 let requests = if random == 0 { 20_000.max(4_000_000 / kib) } else { 20_000 };
                 let load = Load { block: kib << 10, read, random, footprint_tb, requests, ..LOAD };
                 let seen = seen(testbed, "stack=0ns", load);
                 let share = ceiling.share(seen.iops).expect("a ceiling");
-                let what = format!("{name}: {kib} KiB, {read} % reads, {random} % random, {footprint_tb} TB");
+                let what = format!(
+                    "{name}: {kib} KiB, {read} % reads, {random} % random, {footprint_tb} TB"
+                );
                 assert!(share < 1.02, "{what}: {share:.3} of {:?}", ceiling.binding());
                 close += u32::from(share > 0.5);
             }

@@ -1,4 +1,5 @@
-//! Who may touch a block of a file that hosts share: byte-range tokens, one for each block of the file system (Schmuck and Haskin, FAST 2002).
+//! Who may touch a block of a file that hosts share: byte-range tokens, one for each block of the
+//! file system (Schmuck and Haskin, FAST 2002).
 
 use super::streams::Spread;
 use std::collections::{HashMap, VecDeque};
@@ -57,7 +58,8 @@ impl Block {
 pub(super) struct Tokens(HashMap<(u32, u64), Block, BuildHasherDefault<Spread>>);
 
 impl Tokens {
-    /// A request of `waiter` wants the token. Whoever comes later than one that waits, waits behind it.
+    /// A request of `waiter` wants the token. Whoever comes later than one that waits, waits behind
+    /// it.
     pub(super) fn claim(&mut self, ask: Ask, waiter: Waiter) -> Claim {
         let block = self.0.entry((ask.file, ask.block)).or_default();
         if !block.waiting.is_empty() {
@@ -86,7 +88,8 @@ impl Tokens {
         Claim::Waits
     }
 
-    /// A request is through with a block. Those that have its token from now on, after it was taken back, are put into `woken`.
+    /// A request is through with a block. Those that have its token from now on, after it was taken
+    /// back, are put into `woken`.
     pub(super) fn release(&mut self, file: u32, number: u64, woken: &mut Vec<Waiter>) {
         let Some(block) = self.0.get_mut(&(file, number)) else { return };
         block.users = block.users.saturating_sub(1);
@@ -97,7 +100,9 @@ impl Tokens {
         block.give(client, is_exclusive);
         woken.push(waiter);
         // Readers behind a reader share with it.
-        while let Some((waiter, client, false)) = block.waiting.front().copied().filter(|_| !is_exclusive) {
+        while let Some((waiter, client, false)) =
+            block.waiting.front().copied().filter(|_| !is_exclusive)
+        {
             block.waiting.pop_front();
             if !block.holders.contains(&client) {
                 block.holders.push(client);
@@ -135,10 +140,16 @@ mod tests {
     #[test]
     fn readers_share_and_a_writer_waits_for_all_of_them_in_turn() {
         let mut tokens = Tokens::default();
-        assert_eq!([1, 2].map(|client| claim(&mut tokens, client, false, client)), [Claim::Granted; 2]);
+        assert_eq!(
+            [1, 2].map(|client| claim(&mut tokens, client, false, client)),
+            [Claim::Granted; 2]
+        );
         assert_eq!(claim(&mut tokens, 3, true, 3), Claim::Waits);
         // Nobody passes one that waits, not even a reader that has it.
-        assert_eq!([1, 4].map(|client| claim(&mut tokens, client, false, 10 + client)), [Claim::Waits; 2]);
+        assert_eq!(
+            [1, 4].map(|client| claim(&mut tokens, client, false, 10 + client)),
+            [Claim::Waits; 2]
+        );
         assert_eq!(release(&mut tokens), Vec::<u32>::new());
         assert_eq!(release(&mut tokens), [3]);
         assert_eq!(release(&mut tokens), [11, 14], "both readers at once");

@@ -41,7 +41,8 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// A continuation costs its bytes, any other request 1 ÷ IOPS or its bytes, whichever is more: as in the ceilings.
+    /// A continuation costs its bytes, any other request 1 ÷ IOPS or its bytes, whichever is more:
+    /// as in the ceilings.
     pub(super) fn ns(&self, bytes: f64, is_sequential: bool) -> f64 {
         let by_bytes = bytes * self.byte_ns;
         if is_sequential { by_bytes } else { by_bytes.max(self.request_ns) }
@@ -76,9 +77,16 @@ pub(super) struct Topology {
 impl Topology {
     /// # Errors
     /// When a figure that the simulation needs is not there, or there is too much to simulate.
-    pub(super) fn new(cluster: &Cluster, spec: &ClusterSpec, by_site: bool) -> Result<Topology, String> {
+    pub(super) fn new(
+        cluster: &Cluster,
+        spec: &ClusterSpec,
+        by_site: bool,
+    ) -> Result<Topology, String> {
         if cluster.node_count() > MOST_NODES {
-            return Err(format!("{} nodes are too many to simulate; up to {MOST_NODES}", cluster.node_count()));
+            return Err(format!(
+                "{} nodes are too many to simulate; up to {MOST_NODES}",
+                cluster.node_count()
+            ));
         }
         let mut topology = Topology {
             resources: Vec::new(),
@@ -96,8 +104,10 @@ impl Topology {
         }
         topology.hold(by_site)?;
         let speed = |value| fixed(value).map(model::cluster::Bandwidth::bytes_per_s);
-        topology.fabric = speed(cluster.fabric.bandwidth.value).map(|rate| topology.one_way(Layer::Fabric, rate));
-        topology.site_link = speed(cluster.fabric.site_link.value).map(|rate| topology.duplex(Layer::SiteLink, rate));
+        topology.fabric =
+            speed(cluster.fabric.bandwidth.value).map(|rate| topology.one_way(Layer::Fabric, rate));
+        topology.site_link = speed(cluster.fabric.site_link.value)
+            .map(|rate| topology.duplex(Layer::SiteLink, rate));
         topology.outside(cluster, spec);
         Ok(topology)
     }
@@ -124,15 +134,25 @@ impl Topology {
         let count = fixed(nodes.ports.value).map(|count| f64::from(count.0));
         let efficiency = f64::from(nodes.port_efficiency.value.ppm) / PPM;
         let ports = match (count, fixed(nodes.port_speed.value)) {
-            (Some(count), Some(speed)) => Some(self.duplex(Layer::Ports, count * speed.bytes_per_s() * efficiency)),
+            (Some(count), Some(speed)) => {
+                Some(self.duplex(Layer::Ports, count * speed.bytes_per_s() * efficiency))
+            }
             _ => None,
         };
         let far = nodes.far_ports.value as f64 / count.unwrap_or(1.0).max(1.0);
         let socket = fixed(nodes.socket_link.value)
             .filter(|_| far > 0.0)
             .map(|link| self.duplex(Layer::SocketLink, link.bytes_per_s() / far));
-        let cores = fixed(nodes.cores.value).map(|cores| self.add(Resource::servers(Layer::Cpu, cores.0)));
-        let mut node = Node { site: nodes.site.value.0, ports, socket, cores, cache: Vec::new(), capacity: Vec::new() };
+        let cores =
+            fixed(nodes.cores.value).map(|cores| self.add(Resource::servers(Layer::Cpu, cores.0)));
+        let mut node = Node {
+            site: nodes.site.value.0,
+            ports,
+            socket,
+            cores,
+            cache: Vec::new(),
+            capacity: Vec::new(),
+        };
         for drives in &group.drives {
             let (layer, list) = match drives.spec.role.value {
                 Role::Cache => (Layer::Cache, &mut node.cache),
@@ -141,7 +161,9 @@ impl Topology {
             };
             for _ in 0..drives.spec.count.value.0 {
                 if self.resources.len() >= MOST_RESOURCES {
-                    return Err(format!("more than {MOST_RESOURCES} drives and ports are too many to simulate"));
+                    return Err(format!(
+                        "more than {MOST_RESOURCES} drives and ports are too many to simulate"
+                    ));
                 }
                 let place = self.resources.len() as Place;
                 list.push(drive(drives, place)?);
@@ -153,16 +175,21 @@ impl Topology {
 
     /// Finds out which nodes hold data.
     fn hold(&mut self, by_site: bool) -> Result<(), String> {
-        let mut sites: Vec<u32> = self.nodes.iter().map(|node| if by_site { node.site } else { 0 }).collect();
+        let mut sites: Vec<u32> =
+            self.nodes.iter().map(|node| if by_site { node.site } else { 0 }).collect();
         sites.sort_unstable();
         sites.dedup();
         for site in sites {
             let nodes = self.nodes.iter().zip(0u32..);
             let here = nodes.filter(|(node, _)| !by_site || node.site == site);
-            let holders: Vec<u32> =
-                here.filter(|(node, _)| !node.capacity.is_empty()).map(|(_, number)| number).collect();
+            let holders: Vec<u32> = here
+                .filter(|(node, _)| !node.capacity.is_empty())
+                .map(|(_, number)| number)
+                .collect();
             if holders.is_empty() {
-                return Err("no node has a capacity drive to keep data on; add [[nodes.drives]]".to_owned());
+                return Err(
+                    "no node has a capacity drive to keep data on; add [[nodes.drives]]".to_owned()
+                );
             }
             self.holders.push(holders);
         }
@@ -179,11 +206,13 @@ impl Topology {
             return;
         }
         let clients = &cluster.clients;
-        let count = fixed(clients.count.value).map_or(1, |count| u64::from(count.0)).min(MOST_NODES);
+        let count =
+            fixed(clients.count.value).map_or(1, |count| u64::from(count.0)).min(MOST_NODES);
         let ports = f64::from(fixed(clients.ports.value).map_or(1, |ports| ports.0));
         let efficiency = f64::from(clients.port_efficiency.value.ppm) / PPM;
         for _ in 0..count {
-            let speed = fixed(clients.port_speed.value).map(|speed| speed.bytes_per_s() * ports * efficiency);
+            let speed = fixed(clients.port_speed.value)
+                .map(|speed| speed.bytes_per_s() * ports * efficiency);
             let port = speed.map(|speed| self.duplex(Layer::ClientPorts, speed));
             self.clients.push(port);
         }
@@ -192,16 +221,23 @@ impl Topology {
 
 fn drive(drives: &Drives, place: Place) -> Result<Drive, String> {
     let figures = &drives.figures;
-    let known = (figures.read_bytes_per_s, figures.write_bytes_per_s, figures.read_iops, figures.write_iops);
+    let known = (
+        figures.read_bytes_per_s,
+        figures.write_bytes_per_s,
+        figures.read_iops,
+        figures.write_iops,
+    );
     let (Some(read), Some(write), Some(read_iops), Some(write_iops)) = known else {
         let role = drives.spec.role.value;
         return Err(format!(
-            "of a {role} drive (`{}`) too little is known to simulate it; give model, or read, write, read_iops and write_iops",
+            "of a {role} drive (`{}`) too little is known to simulate it; give model, or read, \
+             write, read_iops and write_iops",
             drives.spec.model.value
         ));
     };
     let listed = catalogue().iter().find(|device| device.id == drives.spec.model.value);
-    let is_disk = listed.map_or(read_iops < 1_000.0, |device| device.spec.media.value == Media::Hdd);
+    let is_disk =
+        listed.map_or(read_iops < 1_000.0, |device| device.spec.media.value == Media::Hdd);
     // Class estimates of one request alone; a disk's time is all in its rate.
     let (read_latency_ns, write_latency_ns) = match listed.map(|device| device.spec.media.value) {
         _ if is_disk => (0, 0),

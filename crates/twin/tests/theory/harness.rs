@@ -1,4 +1,5 @@
-//! Loads in virtual time: a Poisson or an even stream of arrivals, or a fixed number of requests outstanding.
+//! Loads in virtual time: a Poisson or an even stream of arrivals, or a fixed number of requests
+//! outstanding.
 
 use model::rng::{Rng, derive};
 use model::{Histogram, Op};
@@ -21,7 +22,10 @@ pub(crate) fn off(measured: f64, theory: f64) -> f64 {
 /// Asserts that `measured` is within `share` of `theory`.
 #[track_caller]
 pub(crate) fn assert_near(measured: f64, theory: f64, share: f64, what: &str) {
-    assert!(off(measured, theory) <= share, "{what}: {measured} measured, {theory} in theory, more than {share} apart");
+    assert!(
+        off(measured, theory) <= share,
+        "{what}: {measured} measured, {theory} in theory, more than {share} apart"
+    );
 }
 
 /// Instants of arrival in ns, rising.
@@ -34,7 +38,11 @@ pub(crate) struct Arrivals {
 impl Arrivals {
     /// A Poisson process: exponential gaps.
     pub(crate) fn poisson(per_s: f64, seed: u64) -> Arrivals {
-        Arrivals { mean_gap_ns: 1e9 / per_s, at_ns: 0.0, chance: Some(Rng::new(derive(seed, &[77]))) }
+        Arrivals {
+            mean_gap_ns: 1e9 / per_s,
+            at_ns: 0.0,
+            chance: Some(Rng::new(derive(seed, &[77]))),
+        }
     }
 
     /// One arrival after another, equally spaced.
@@ -45,7 +53,10 @@ impl Arrivals {
     pub(crate) fn next_ns(&mut self) -> u64 {
         self.at_ns += match &mut self.chance {
             // The middle of each of 2^53 steps, so that the logarithm is finite.
-            Some(rng) => -self.mean_gap_ns * (((rng.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64).ln(),
+            Some(rng) => {
+                -self.mean_gap_ns
+                    * (((rng.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64).ln()
+            }
             None => self.mean_gap_ns,
         };
         self.at_ns as u64
@@ -68,17 +79,28 @@ pub(crate) fn mean_response_ns(spec: &DeviceSpec, seed: u64, per_s: f64, count: 
 }
 
 /// The mean of [`mean_response_ns`] over seeds 1 to `seeds`, each on a thread of its own.
-pub(crate) fn mean_response_over_seeds_ns(spec: &DeviceSpec, seeds: u64, per_s: f64, count: u64) -> f64 {
+pub(crate) fn mean_response_over_seeds_ns(
+    spec: &DeviceSpec,
+    seeds: u64,
+    per_s: f64,
+    count: u64,
+) -> f64 {
     let sum_ns: f64 = std::thread::scope(|scope| {
-        let runs: Vec<_> =
-            (1..=seeds).map(|seed| scope.spawn(move || mean_response_ns(spec, seed, per_s, count))).collect();
+        let runs: Vec<_> = (1..=seeds)
+            .map(|seed| scope.spawn(move || mean_response_ns(spec, seed, per_s, count)))
+            .collect();
         runs.into_iter().map(|run| run.join().expect("a run ends")).sum()
     });
     sum_ns / seeds as f64
 }
 
 /// Response times under `count` arrivals.
-pub(crate) fn responses(spec: &DeviceSpec, seed: u64, mut arrivals: Arrivals, count: u64) -> Histogram {
+pub(crate) fn responses(
+    spec: &DeviceSpec,
+    seed: u64,
+    mut arrivals: Arrivals,
+    count: u64,
+) -> Histogram {
     let mut device = Device::new(spec, seed);
     let mut histogram = Histogram::new();
     for _ in 0..count {

@@ -1,4 +1,5 @@
-//! Devices against theory: every figure here has a formula, and none comes from a run of the device itself.
+//! Devices against theory: every figure here has a formula, and none comes from a run of the device
+//! itself.
 
 mod distributions;
 mod harness;

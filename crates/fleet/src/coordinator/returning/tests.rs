@@ -10,7 +10,8 @@ fn at(second: u64) -> Now {
 }
 
 fn at_once(coordinator: &mut Coordinator, inputs: Vec<Input>, now: Now) -> Vec<String> {
-    let actions: Vec<Action> = inputs.into_iter().flat_map(|input| coordinator.step(input, now)).collect();
+    let actions: Vec<Action> =
+        inputs.into_iter().flat_map(|input| coordinator.step(input, now)).collect();
     script(&actions)
 }
 
@@ -86,13 +87,25 @@ fn inspect(host: usize) -> String {
 fn a_host_comes_back_between_points_and_takes_part_in_the_next() {
     let (mut coordinator, next) = lost_in_first_point(&points(2, 3));
     assert_eq!(next, ["ended 1 Complete", "1:launch 1"], "the others wait");
-    assert_eq!(run(&mut coordinator, vec![lost(1), ready(1)]), Vec::<String>::new(), "of the agent that is gone");
+    assert_eq!(
+        run(&mut coordinator, vec![lost(1), ready(1)]),
+        Vec::<String>::new(),
+        "of the agent that is gone"
+    );
     assert_eq!(run(&mut coordinator, vec![launched(1, 1, Ok(()))]), [inspect(1)]);
     assert_eq!(run(&mut coordinator, vec![facts(1, "x", vec![])]), ["1:assign"]);
-    assert_eq!(run(&mut coordinator, vec![ready(1)]), Vec::<String>::new(), "its clock is not known");
+    assert_eq!(
+        run(&mut coordinator, vec![ready(1)]),
+        Vec::<String>::new(),
+        "its clock is not known"
+    );
     let told = coordinator.step(pong(1), Now::default());
     assert_eq!(script(&told).iter().filter(|line| !line.is_empty()).count(), 3);
-    assert!(script(&told).ends_with(&["0:arm 2".to_owned(), "1:arm 2".to_owned()]), "{:?}", script(&told));
+    assert!(
+        script(&told).ends_with(&["0:arm 2".to_owned(), "1:arm 2".to_owned()]),
+        "{:?}",
+        script(&told)
+    );
     let said = told.iter().find_map(|action| match action {
         Action::Emit(Event::Note(note)) => Some(note.clone()),
         _ => None,
@@ -114,13 +127,18 @@ fn a_try_takes_a_bounded_time_and_the_next_one_comes_later_and_later_until_there
     run(&mut coordinator, vec![lost(1)]);
     let (mut second, mut tries, mut out) = (0, Vec::new(), Vec::new());
     for stage in 1..40 {
-        let mut told = at_once(&mut coordinator, vec![ended(0, stage, StageEnd::Complete)], at(second));
+        let mut told =
+            at_once(&mut coordinator, vec![ended(0, stage, StageEnd::Complete)], at(second));
         if told.iter().any(|line| line.starts_with("1:launch")) {
             tries.push(second);
             let most_s = WAIT_NS / 1_000_000_000;
             for later in 1..most_s {
                 assert_eq!(
-                    at_once(&mut coordinator, vec![sign_of_life(second + later), Input::Tick], at(second + later)),
+                    at_once(
+                        &mut coordinator,
+                        vec![sign_of_life(second + later), Input::Tick],
+                        at(second + later)
+                    ),
                     [""; 0]
                 );
             }
@@ -152,7 +170,11 @@ fn only_with_continue_and_only_between_points() {
     warm.stages[1].kind = StageKind::Precondition;
     warm.stages[2].point = Some(0);
     let (_, next) = lost_in_first_point(&warm);
-    assert_eq!(next, ["ended 1 Complete", "0:arm 2"], "a warm-up and its measurement are one point");
+    assert_eq!(
+        next,
+        ["ended 1 Complete", "0:arm 2"],
+        "a warm-up and its measurement are one point"
+    );
 }
 
 #[test]
@@ -178,7 +200,10 @@ fn a_layout_that_is_gone_is_written_again_and_not_recorded_twice() {
     };
     // A layout that takes longer than the others wait would take as long the next time.
     let (mut coordinator, _) = lost_in_first_point(&plan);
-    run(&mut coordinator, vec![launched(1, 1, Ok(())), pong(1), facts(1, "x", there(0)), ready(1), armed(1, 0)]);
+    run(
+        &mut coordinator,
+        vec![launched(1, 1, Ok(())), pong(1), facts(1, "x", there(0)), ready(1), armed(1, 0)],
+    );
     let most_s = WAIT_NS / 1_000_000_000;
     at_once(&mut coordinator, vec![sign_of_life(most_s - 1), Input::Tick], at(most_s - 1));
     let told = coordinator.step(Input::Tick, at(most_s));
@@ -188,15 +213,24 @@ fn a_layout_that_is_gone_is_written_again_and_not_recorded_twice() {
     });
     let said = said.expect("a note");
     assert!(
-        said.starts_with("h1 stays out until the run ends: its layout was not written again within the 15 s"),
+        said.starts_with(
+            "h1 stays out until the run ends: its layout was not written again within the 15 s"
+        ),
         "{said}"
     );
-    assert!(script(&told).contains(&"1:drop".to_owned()) && script(&told).contains(&"0:arm 2".to_owned()), "{told:?}");
+    assert!(
+        script(&told).contains(&"1:drop".to_owned())
+            && script(&told).contains(&"0:arm 2".to_owned()),
+        "{told:?}"
+    );
 
     // New files of the same name are not what others have open.
     let mut lent = plan.clone();
-    lent.hosts[0].targets = vec![Target { kind: PlannedTarget::Joined, ..plan.hosts[1].targets[0].clone() }];
-    for (found, next) in [(there(0), vec!["1:assign"]), (vec![], vec!["1:drop", "note Hosts None", "0:arm 2"])] {
+    lent.hosts[0].targets =
+        vec![Target { kind: PlannedTarget::Joined, ..plan.hosts[1].targets[0].clone() }];
+    for (found, next) in
+        [(there(0), vec!["1:assign"]), (vec![], vec!["1:drop", "note Hosts None", "0:arm 2"])]
+    {
         let (mut coordinator, _) = lost_in_first_point(&lent);
         run(&mut coordinator, vec![launched(1, 1, Ok(())), pong(1)]);
         assert_eq!(run(&mut coordinator, vec![facts(1, "x", found)]), next);
@@ -213,7 +247,10 @@ fn a_layout_that_is_gone_is_written_again_and_not_recorded_twice() {
         }
         assert_eq!(next, ["1:arm 0"]);
         assert_eq!(run(&mut coordinator, vec![armed(1, 0)]), ["1:go"]);
-        assert_eq!(run(&mut coordinator, vec![heard(1, super::super::tests::sample(0, 0))]), [""; 0]);
+        assert_eq!(
+            run(&mut coordinator, vec![heard(1, super::super::tests::sample(0, 0))]),
+            [""; 0]
+        );
         let next = run(&mut coordinator, vec![ended(1, 0, StageEnd::Complete)]);
         assert_eq!(next, ["note HostReturned Some(2)", "0:arm 2", "1:arm 2"]);
     }
@@ -222,8 +259,11 @@ fn a_layout_that_is_gone_is_written_again_and_not_recorded_twice() {
 #[test]
 fn a_device_is_taken_again_only_by_the_same_start_of_the_same_host() {
     let mut plan = points(2, 2);
-    plan.hosts[1].targets = vec![Target { path: "/dev/x".into(), kind: PlannedTarget::Device, files: vec![] }];
-    for (was, is, comes_back) in [("boot 1", "boot 1", true), ("boot 1", "boot 2", false), ("", "", false)] {
+    plan.hosts[1].targets =
+        vec![Target { path: "/dev/x".into(), kind: PlannedTarget::Device, files: vec![] }];
+    for (was, is, comes_back) in
+        [("boot 1", "boot 1", true), ("boot 1", "boot 2", false), ("", "", false)]
+    {
         let (mut coordinator, _) = lost_in_first_point(&plan);
         coordinator.identify(vec!["boot 0".to_owned(), was.to_owned()]);
         run(&mut coordinator, vec![launched(1, 1, Ok(())), pong(1)]);
@@ -253,10 +293,16 @@ fn a_host_that_is_lost_again_and_again_stays_out_in_the_end() {
         run(&mut coordinator, vec![lost(1)]);
         let next = run(&mut coordinator, vec![ended(0, stage, StageEnd::Complete)]);
         assert_eq!(next[1..], [format!("1:launch {stage}")]);
-        run(&mut coordinator, vec![launched(1, stage, Ok(())), facts(1, "", vec![]), pong(1), ready(1)]);
+        run(
+            &mut coordinator,
+            vec![launched(1, stage, Ok(())), facts(1, "", vec![]), pong(1), ready(1)],
+        );
         run(&mut coordinator, vec![armed(0, stage + 1), armed(1, stage + 1)]);
     }
-    assert_eq!(run(&mut coordinator, vec![lost(1)]).last().map(String::as_str), Some("note Hosts None"));
+    assert_eq!(
+        run(&mut coordinator, vec![lost(1)]).last().map(String::as_str),
+        Some("note Hosts None")
+    );
     let stage = MOST_RETURNS + 1;
     let next = run(&mut coordinator, vec![ended(0, stage, StageEnd::Complete)]);
     assert_eq!(next[1..], [format!("0:arm {}", stage + 1)]);
@@ -269,11 +315,15 @@ fn where_reads_are_checked_a_host_stays_out_and_it_is_said_why() {
     let mut coordinator = in_first_point(&plan);
     let told = coordinator.step(lost(1), Now::default());
     let said = told.iter().find_map(|action| match action {
-        Action::Emit(Event::Note(note)) if note.kind == NoteKind::Hosts => Some(note.detail.as_str()),
+        Action::Emit(Event::Note(note)) if note.kind == NoteKind::Hosts => {
+            Some(note.detail.as_str())
+        }
         _ => None,
     });
     assert!(
-        said.is_some_and(|said| said.starts_with("h1 stays out until the run ends: reads are checked")),
+        said.is_some_and(
+            |said| said.starts_with("h1 stays out until the run ends: reads are checked")
+        ),
         "{said:?}"
     );
     let next = run(&mut coordinator, vec![ended(0, 1, StageEnd::Complete)]);

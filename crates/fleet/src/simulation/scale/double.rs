@@ -1,5 +1,6 @@
-//! A second coordinator that is told the same as the first, many inputs at once: so its CPU time can be measured, which takes a system call, without
-//! measuring the call; and nothing of the simulated hosts lies in the processor's caches in its place.
+//! A second coordinator that is told the same as the first, many inputs at once: so its CPU time
+//! can be measured, which takes a system call, without measuring the call; and nothing of the
+//! simulated hosts lies in the processor's caches in its place.
 
 use super::super::scenario::Scenario;
 use super::SECOND;
@@ -7,8 +8,9 @@ use crate::coordinator::{Action, Coordinator, Input, Now, Reach};
 use model::Event;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Inputs that are decided on at once: with so many, the two looks at the clock cost less than a nanosecond each, and the inputs stay in the nearer
-/// caches, as frames do that were read a moment ago.
+/// Inputs that are decided on at once: with so many, the two looks at the clock cost less than a
+/// nanosecond each, and the inputs stay in the nearer caches, as frames do that were read a moment
+/// ago.
 const BATCH: usize = 2_048;
 
 /// The second coordinator, and what its decisions cost.
@@ -38,7 +40,8 @@ impl Double {
         }
     }
 
-    /// Every sample that it took, and what one of them cost in each batch, with all else that its host said in the second, in ns.
+    /// Every sample that it took, and what one of them cost in each batch, with all else that its
+    /// host said in the second, in ns.
     pub(super) fn finish(mut self) -> (u64, Vec<f64>) {
         self.decide();
         (self.samples, self.each_ns)

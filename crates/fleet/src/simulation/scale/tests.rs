@@ -1,4 +1,5 @@
-//! What a fleet of thousands costs its coordinator, and how far its hosts are from beginning at once.
+//! What a fleet of thousands costs its coordinator, and how far its hosts are from beginning at
+//! once.
 
 #[path = "double.rs"]
 mod double;
@@ -17,7 +18,8 @@ fn policy() -> FleetPolicy {
     FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10) }
 }
 
-/// One stage of `seconds` on so many hosts, with clocks of their own and links that take 5 ms and up to 5 ms more each way.
+/// One stage of `seconds` on so many hosts, with clocks of their own and links that take 5 ms and
+/// up to 5 ms more each way.
 fn fleet(hosts: u32, seconds: u64) -> Scenario {
     let size = Size { hosts, stages_ns: vec![seconds * SECOND], interval_ns: SECOND };
     let mut scenario = Scenario::calm(1, &size, policy());
@@ -48,7 +50,10 @@ fn a_thousand_hosts_begin_within_five_milliseconds() {
     off_ns.sort_unstable();
     assert_eq!(off_ns.len(), 1_000);
     assert!(off_ns[989] < 5 * MILLI, "p99 of the start skew is {} ns", off_ns[989]);
-    println!("start skew of 1,000 hosts: p50 {} ns, p99 {} ns, most {} ns", off_ns[499], off_ns[989], off_ns[999]);
+    println!(
+        "start skew of 1,000 hosts: p50 {} ns, p99 {} ns, most {} ns",
+        off_ns[499], off_ns[989], off_ns[999]
+    );
 }
 
 /// The fleet that `cargo xtask soak --scale` asks for; a small one if nobody asks.
@@ -86,7 +91,8 @@ fn cost_of_a_fleet() {
     each_ns.sort_unstable_by(f64::total_cmp);
     let all_s = cpu_ns().saturating_sub(began_ns) as f64 / SECOND as f64;
     println!(
-        "cost: hosts {hosts} samples {samples} host_second_ns {:.1} simulation_s {all_s:.1} most_mib {}",
+        "cost: hosts {hosts} samples {samples} host_second_ns {:.1} simulation_s {all_s:.1} \
+         most_mib {}",
         each_ns[each_ns.len() / 2],
         most_memory_mib()
     );
@@ -103,5 +109,6 @@ fn decisions_of_a_fleet() {
 fn most_memory_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<u64>().ok()).unwrap_or(0) / 1024
+    line.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<u64>().ok()).unwrap_or(0)
+        / 1024
 }

@@ -1,4 +1,5 @@
-//! Amounts in a cluster: when the first worker of all is done, the others hear of it within a link's delay.
+//! Amounts in a cluster: when the first worker of all is done, the others hear of it within a
+//! link's delay.
 
 use super::load::Load;
 use super::scenario::{Scenario, Size, Weather};
@@ -13,10 +14,12 @@ use model::{Event, RunEnd, StageEnd};
 /// The shortest amount of any host takes so long, and that of each next one so much more, in ns.
 const STEP_NS: u64 = 2 * SECOND;
 
-/// Two stages on hosts whose links and clocks differ by `seed`; the host `seed % hosts` has the least to do.
+/// Two stages on hosts whose links and clocks differ by `seed`; the host `seed % hosts` has the
+/// least to do.
 fn unequal(seed: u64, stonewall: bool) -> Scenario {
     let hosts = 2 + seed % 6;
-    let policy = FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10) };
+    let policy =
+        FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10) };
     let size = Size { hosts: hosts as u32, stages_ns: vec![STEP_NS; 2], interval_ns: SECOND };
     let mut scenario = Scenario::calm(seed, &size, policy);
     let varied = Scenario::of_seed(seed, 0, None, Weather::Calm);
@@ -40,7 +43,12 @@ fn unequal(seed: u64, stonewall: bool) -> Scenario {
 fn play(scenario: &Scenario) -> (Outcome, Record) {
     let mut record = Record::new(scenario.plan.clone(), Vec::new(), "0".into(), 0);
     let outcome = world::run(scenario, &mut |event: &Event| record.apply(event.clone()));
-    assert_eq!(outcome.end.as_ref().map(|(end, _)| end), Some(&RunEnd::Complete), "seed {}", scenario.seed);
+    assert_eq!(
+        outcome.end.as_ref().map(|(end, _)| end),
+        Some(&RunEnd::Complete),
+        "seed {}",
+        scenario.seed
+    );
     (outcome, record)
 }
 
@@ -59,14 +67,24 @@ fn a_stonewall_ends_all_hosts_within_a_links_delay_of_the_first_and_the_stage_is
             let ends_ns = ends_ns(&outcome, stage);
             let up = &scenario.hosts[first].up;
             for (host, script) in scenario.hosts.iter().enumerate() {
-                let delay_ns = up.least_ns + up.jitter_ns + script.down.least_ns + script.down.jitter_ns + MILLI;
+                let delay_ns = up.least_ns
+                    + up.jitter_ns
+                    + script.down.least_ns
+                    + script.down.jitter_ns
+                    + MILLI;
                 let late_ns = ends_ns[host].saturating_sub(ends_ns[first]);
-                assert!(late_ns <= delay_ns, "seed {seed}, stage {stage}, host {host}: {late_ns} ns late");
+                assert!(
+                    late_ns <= delay_ns,
+                    "seed {seed}, stage {stage}, host {host}: {late_ns} ns late"
+                );
             }
             assert_eq!(record.stages[stage].end, Some(StageEnd::Complete));
         }
         for (host, outcome) in outcome.hosts.iter().enumerate() {
-            assert_eq!(outcome.arrived, outcome.sampled, "seed {seed}, host {host}: what was done is recorded");
+            assert_eq!(
+                outcome.arrived, outcome.sampled,
+                "seed {seed}, host {host}: what was done is recorded"
+            );
         }
     }
 }
@@ -77,7 +95,8 @@ fn without_a_stonewall_every_host_does_its_whole_amount() {
         let scenario = unequal(seed, false);
         let (outcome, _) = play(&scenario);
         let ends_ns = ends_ns(&outcome, 0);
-        let (first, last) = (ends_ns.iter().min().expect("hosts"), ends_ns.iter().max().expect("hosts"));
+        let (first, last) =
+            (ends_ns.iter().min().expect("hosts"), ends_ns.iter().max().expect("hosts"));
         let steps = scenario.hosts.len() as u64 - 1;
         assert!(last - first > steps * STEP_NS - SECOND, "seed {seed}: {first} {last}");
     }

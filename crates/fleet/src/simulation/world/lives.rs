@@ -1,4 +1,5 @@
-//! Agents that are started again on hosts that were lost: each has a clock, links and a fate of its own.
+//! Agents that are started again on hosts that were lost: each has a clock, links and a fate of its
+//! own.
 
 use super::super::agent::{SimAgent, Temper};
 use super::super::clock::HostTime;
@@ -12,7 +13,8 @@ use model::plan::Stage;
 use model::rng::derive;
 
 impl World<'_> {
-    /// Whether something is under way of an agent that another one has taken the place of: nobody takes it in any more.
+    /// Whether something is under way of an agent that another one has taken the place of: nobody
+    /// takes it in any more.
     pub(super) fn is_of_an_earlier_life(&self, what: &What) -> bool {
         let (host, of) = match what {
             What::Order { host, life, .. }
@@ -23,7 +25,9 @@ impl World<'_> {
             | What::Lost { host, life }
             | What::Dies { host, life }
             | What::Breaks { host, life } => (*host, *life),
-            What::Launched { .. } | What::Input(_) | What::Tick | What::CoordinatorDies => return false,
+            What::Launched { .. } | What::Input(_) | What::Tick | What::CoordinatorDies => {
+                return false;
+            }
         };
         self.sides[host].life != of
     }
@@ -47,14 +51,15 @@ impl World<'_> {
         self.queue.plan(at_ns, What::Launched { host, start });
     }
 
-    /// What came of it. `None` where nobody hears of it: it was called off, or the host cannot be reached.
+    /// What came of it. `None` where nobody hears of it: it was called off, or the host cannot be
+    /// reached.
     pub(super) fn launched(&mut self, host: usize, start: u32) -> Option<Input> {
         let now_ns = self.queue.now_ns();
         let fails = self.later.below(5) == 0;
         let script = &self.scenario.hosts[host];
-        let is_cut = [&script.down, &script.up]
-            .iter()
-            .any(|line| line.cut.is_some_and(|(from_ns, until_ns)| (from_ns..until_ns).contains(&now_ns)));
+        let is_cut = [&script.down, &script.up].iter().any(|line| {
+            line.cut.is_some_and(|(from_ns, until_ns)| (from_ns..until_ns).contains(&now_ns))
+        });
         if self.coordinator.is_none() || self.sides[host].start != Some(start) || is_cut {
             return None;
         }
@@ -72,14 +77,26 @@ impl World<'_> {
     fn begin_life(&mut self, host: usize) {
         let (now_ns, script) = (self.queue.now_ns(), &self.scenario.hosts[host]);
         let rng = &mut self.later;
-        let time =
-            HostTime { offset_ns: rng.below(48 * 3_600 * SECOND), drift_ppb: rng.below(1_000_001) as i64 - 500_000 };
-        let temper = Temper { refuses: rng.below(8) == 0, pause_ns: script.temper.pause_ns, ..Temper::default() };
+        let time = HostTime {
+            offset_ns: rng.below(48 * 3_600 * SECOND),
+            drift_ppb: rng.below(1_000_001) as i64 - 500_000,
+        };
+        let temper = Temper {
+            refuses: rng.below(8) == 0,
+            pause_ns: script.temper.pause_ns,
+            ..Temper::default()
+        };
         let stops = self.scenario.plan.stages.iter().map(Stage::stop).collect();
         let side = &mut self.sides[host];
         side.life += 1;
         let seed = derive(self.scenario.seed, &[10, host as u64, u64::from(side.life)]);
-        let mut agent = SimAgent::new(time, (stops, parts(&self.scenario.plan)), script.load.clone(), temper, seed);
+        let mut agent = SimAgent::new(
+            time,
+            (stops, parts(&self.scenario.plan)),
+            script.load.clone(),
+            temper,
+            seed,
+        );
         agent.sampled = std::mem::take(&mut side.agent.sampled);
         side.agent = agent;
         (side.down, side.up) = (script.down.clone(), script.up.clone());
@@ -89,7 +106,8 @@ impl World<'_> {
         let (life, at_ns) = (side.life, now_ns + rng.below(20 * SECOND));
         match rng.below(6) {
             0 => {
-                side.mishap = Some(Mishap::Dies { at_ns, closed_after_ns: Some(rng.below(SECOND)) });
+                side.mishap =
+                    Some(Mishap::Dies { at_ns, closed_after_ns: Some(rng.below(SECOND)) });
                 self.queue.plan(at_ns, What::Dies { host, life });
             }
             1 => {

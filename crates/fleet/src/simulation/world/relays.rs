@@ -43,7 +43,8 @@ impl World<'_> {
             Some((_, None)) => self.hand_down(host, order),
             Some(_) => {
                 let frame = Frame::of(&order).expect("short");
-                let (branch, frame) = relay::order(&self.root, host, frame).expect("a host of the tree");
+                let (branch, frame) =
+                    relay::order(&self.root, host, frame).expect("a host of the tree");
                 self.hand_down(self.root.branch(branch).start, frame.read().expect("just written"));
             }
             None => unreachable!("every host has its place"),
@@ -90,8 +91,10 @@ impl World<'_> {
                 if self.sides[head].life == 0 {
                     self.close_down(head);
                 }
-                let cut_off: Vec<(u32, Word)> =
-                    hosts.skip(1).map(|host| (host as u32, Word::Gone(relay::without(&format!("h{head}"))))).collect();
+                let cut_off: Vec<(u32, Word)> = hosts
+                    .skip(1)
+                    .map(|host| (host as u32, Word::Gone(relay::without(&format!("h{head}")))))
+                    .collect();
                 self.send_up(relay, cut_off);
             }
         }
@@ -123,7 +126,8 @@ impl World<'_> {
 
     /// The streams of those below a host end, so much later.
     pub(super) fn close_below(&mut self, host: usize, at_ns: u64) {
-        let heads: Vec<usize> = self.places[host].tree.branches().map(|hosts| host + 1 + hosts.start).collect();
+        let heads: Vec<usize> =
+            self.places[host].tree.branches().map(|hosts| host + 1 + hosts.start).collect();
         // Whoever came back is nobody's relay, and below nobody.
         let is_relay = self.sides[host].life == 0;
         for head in heads.into_iter().filter(|_| is_relay) {
@@ -155,27 +159,42 @@ impl World<'_> {
         }
         let (tree, branch) = (&self.places[relay].tree, self.places[host].branch);
         let words = match what {
-            What::Word { .. } if self.sides[host].is_broken || self.sides[host].is_parted => return None,
+            What::Word { .. } if self.sides[host].is_broken || self.sides[host].is_parted => {
+                return None;
+            }
             What::Word { message, .. } => {
-                relay::heard(tree, branch, Frame::of(&message).expect("short")).expect("of hosts below")
+                relay::heard(tree, branch, Frame::of(&message).expect("short"))
+                    .expect("of hosts below")
             }
             _ => relay::gone(tree, branch, &format!("h{host}"), "its connection ended"),
         };
-        self.send_up(Some(relay), words.into_iter().map(|(host, word)| (host as u32, word)).collect());
+        self.send_up(
+            Some(relay),
+            words.into_iter().map(|(host, word)| (host as u32, word)).collect(),
+        );
         None
     }
 
     /// What comes to the coordinator from a branch, taken apart.
     pub(super) fn taken_apart(&self, head: usize, message: FromAgent, at_ns: u64) -> Vec<Input> {
-        let FromAgent::Passed(_) = &message else { return vec![Input::Heard { host: head, message, at_ns }] };
+        let FromAgent::Passed(_) = &message else {
+            return vec![Input::Heard { host: head, message, at_ns }];
+        };
         let frame = Frame::of(&message).expect("short");
-        let words = relay::heard(&self.root, self.places[head].branch, frame).expect("of hosts below");
+        let words =
+            relay::heard(&self.root, self.places[head].branch, frame).expect("of hosts below");
         let input = |(host, word)| match word {
-            Word::Said(frame) => Input::Heard { host, message: frame.read().expect("a message"), at_ns },
+            Word::Said(frame) => {
+                Input::Heard { host, message: frame.read().expect("a message"), at_ns }
+            }
             Word::Gone(why) => Input::Lost { host, why },
         };
         // Of one that came back, its relay knows nothing any more.
-        words.into_iter().filter(|(host, _)| *host == head || self.sides[*host].life == 0).map(input).collect()
+        words
+            .into_iter()
+            .filter(|(host, _)| *host == head || self.sides[*host].life == 0)
+            .map(input)
+            .collect()
     }
 
     /// The same of a branch that is gone.
@@ -183,7 +202,12 @@ impl World<'_> {
         if self.sides[head].life > 0 {
             return vec![Input::Lost { host: head, why: "its connection ended".to_owned() }];
         }
-        let words = relay::gone(&self.root, self.places[head].branch, &format!("h{head}"), "its connection ended");
+        let words = relay::gone(
+            &self.root,
+            self.places[head].branch,
+            &format!("h{head}"),
+            "its connection ended",
+        );
         let words = words.into_iter().filter(|(host, _)| self.sides[*host].life == 0);
         let input = |(host, word)| match word {
             Word::Gone(why) => Some(Input::Lost { host, why }),

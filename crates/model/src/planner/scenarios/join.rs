@@ -1,4 +1,5 @@
-//! Joins the plans of scenarios into one: their stages in the order in which they run, their layouts behind each other.
+//! Joins the plans of scenarios into one: their stages in the order in which they run, their
+//! layouts behind each other.
 
 use super::SCENARIO_AXIS;
 use crate::plan::{HostPlan, HostStage, Part, Plan, PlannedTarget, Point, Stage, StageKind};
@@ -39,7 +40,9 @@ pub(super) fn join(plans: Vec<(&str, Plan)>, in_turns: bool) -> Option<Plan> {
         interval,
         points,
         stages,
-        hosts: (0..first.hosts.len()).map(|host| joined_host(&plans, host, &turns, &shared)).collect::<Option<_>>()?,
+        hosts: (0..first.hosts.len())
+            .map(|host| joined_host(&plans, host, &turns, &shared))
+            .collect::<Option<_>>()?,
         notes: Vec::new(),
         places: first.places.clone(),
         ..first.clone()
@@ -50,20 +53,23 @@ pub(super) fn join(plans: Vec<(&str, Plan)>, in_turns: bool) -> Option<Plan> {
         }
     }
     for (number, place) in joined.places.iter_mut().enumerate() {
-        let owners = shared.iter().filter_map(|shared| plans.get(*shared.scenarios.first()?)?.places.get(number));
+        let owners = shared
+            .iter()
+            .filter_map(|shared| plans.get(*shared.scenarios.first()?)?.places.get(number));
         place.owners = owners.flat_map(|place| place.owners.clone()).collect();
     }
     set_apart(&mut joined.hosts);
     Some(joined)
 }
 
-/// The scenarios that have a layout in common, in order. Where they do not take turns, only those that follow each other have, because a layout stands
-/// from its first stage to its last.
+/// The scenarios that have a layout in common, in order. Where they do not take turns, only those
+/// that follow each other have, because a layout stands from its first stage to its last.
 fn groups(plans: &[Plan], in_turns: bool) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for number in 0..plans.len() {
-        let fits =
-            |group: &Vec<usize>| group.first().is_some_and(|first| is_same_layout(&plans[*first], &plans[number]));
+        let fits = |group: &Vec<usize>| {
+            group.first().is_some_and(|first| is_same_layout(&plans[*first], &plans[number]))
+        };
         let candidates = if in_turns {
             groups.as_mut_slice()
         } else {
@@ -83,30 +89,39 @@ fn is_same_layout(one: &Plan, other: &Plan) -> bool {
     let same = |(one, other): (&HostPlan, &HostPlan)| {
         (&one.targets, &one.trees) == (&other.targets, &other.trees) && one.engine == other.engine
     };
-    let owners = |plan: &Plan| plan.places.iter().map(|place| place.owners.clone()).collect::<Vec<_>>();
+    let owners =
+        |plan: &Plan| plan.places.iter().map(|place| place.owners.clone()).collect::<Vec<_>>();
     one.hosts.iter().zip(&other.hosts).all(same) && owners(one) == owners(other)
 }
 
-/// All stages in the order in which they run. A layout that several scenarios have is prepared once, if any of them wants it.
+/// All stages in the order in which they run. A layout that several scenarios have is prepared
+/// once, if any of them wants it.
 fn turns(plans: &[Plan], groups: &[Vec<usize>], in_turns: bool) -> Vec<Turn> {
-    let of = |scenario: usize| (0..plans[scenario].stages.len()).map(move |stage| Turn { scenario, stage });
+    let of = |scenario: usize| {
+        (0..plans[scenario].stages.len()).map(move |stage| Turn { scenario, stage })
+    };
     let stage_of = |turn: &Turn| &plans[turn.scenario].stages[turn.stage];
     let is_prepare = |turn: &Turn| stage_of(turn).kind == StageKind::Prepare;
     let has_prepare = |scenario: usize| of(scenario).any(|turn| is_prepare(&turn));
     let is_first_to_prepare = |turn: &Turn| {
         let group = groups.iter().find(|group| group.contains(&turn.scenario));
-        group.and_then(|group| group.iter().copied().find(|scenario| has_prepare(*scenario))) == Some(turn.scenario)
+        group.and_then(|group| group.iter().copied().find(|scenario| has_prepare(*scenario)))
+            == Some(turn.scenario)
     };
-    let all = || (0..plans.len()).flat_map(of).filter(|turn| !is_prepare(turn) || is_first_to_prepare(turn));
+    let all = || {
+        (0..plans.len()).flat_map(of).filter(|turn| !is_prepare(turn) || is_first_to_prepare(turn))
+    };
     if !in_turns {
         return all().collect();
     }
     let repetition = |turn: &Turn| {
-        let point = stage_of(turn).point.and_then(|point| plans[turn.scenario].points.get(point as usize));
+        let point =
+            stage_of(turn).point.and_then(|point| plans[turn.scenario].points.get(point as usize));
         point.map_or(0, |point| point.repetition)
     };
     let mut turns: Vec<Turn> = all().collect();
-    // Stable, so that within a repetition scenarios and their stages stay in order; what has none comes first.
+    // Stable, so that within a repetition scenarios and their stages stay in order; what has none
+    // comes first.
     turns.sort_by_key(|turn| (repetition(turn), turn.scenario, turn.stage));
     turns
 }
@@ -114,7 +129,8 @@ fn turns(plans: &[Plan], groups: &[Vec<usize>], in_turns: bool) -> Vec<Turn> {
 /// Points and stages with their new numbers.
 fn points(names: &[&str], plans: &[Plan], turns: &[Turn]) -> (Vec<Point>, Vec<Stage>) {
     let (mut points, mut stages) = (Vec::new(), Vec::new());
-    let mut known: Vec<Vec<Option<u32>>> = plans.iter().map(|plan| vec![None; plan.points.len()]).collect();
+    let mut known: Vec<Vec<Option<u32>>> =
+        plans.iter().map(|plan| vec![None; plan.points.len()]).collect();
     for turn in turns {
         let plan = &plans[turn.scenario];
         let mut stage = plan.stages[turn.stage].clone();
@@ -134,8 +150,13 @@ fn points(names: &[&str], plans: &[Plan], turns: &[Turn]) -> (Vec<Point>, Vec<St
 
 fn joined_host(plans: &[Plan], host: usize, turns: &[Turn], shared: &[Shared]) -> Option<HostPlan> {
     let first = plans.first()?.hosts.get(host)?;
-    let mut joined =
-        HostPlan { targets: Vec::new(), trees: Vec::new(), stages: Vec::new(), parts: Vec::new(), ..first.clone() };
+    let mut joined = HostPlan {
+        targets: Vec::new(),
+        trees: Vec::new(),
+        stages: Vec::new(),
+        parts: Vec::new(),
+        ..first.clone()
+    };
     let (mut files, mut offsets) = (0u32, vec![(0u32, 0u32); plans.len()]);
     for shared in shared {
         let mine = plans.get(*shared.scenarios.first()?)?.hosts.get(host)?;
@@ -146,7 +167,10 @@ fn joined_host(plans: &[Plan], host: usize, turns: &[Turn], shared: &[Shared]) -
         files = files.saturating_add(mine.files().count() as u32);
         joined.engine.patience = joined.engine.patience.max(mine.engine.patience);
         joined.targets.extend(mine.targets.iter().cloned());
-        let moved = |old: &crate::metadata::Tree| crate::metadata::Tree { target: old.target + target, ..old.clone() };
+        let moved = |old: &crate::metadata::Tree| crate::metadata::Tree {
+            target: old.target + target,
+            ..old.clone()
+        };
         joined.trees.extend(mine.trees.iter().map(moved));
         joined.parts.push(Part {
             stages: shared.turns.clone(),
@@ -169,7 +193,10 @@ fn joined_host(plans: &[Plan], host: usize, turns: &[Turn], shared: &[Shared]) -
 fn moved(stage: &HostStage, number: u32, (files, trees): (u32, u32)) -> HostStage {
     let mut stage = HostStage { stage: number, ..stage.clone() };
     for worker in &mut stage.workers {
-        worker.extents.iter_mut().for_each(|extent| extent.file = extent.file.saturating_add(files));
+        worker
+            .extents
+            .iter_mut()
+            .for_each(|extent| extent.file = extent.file.saturating_add(files));
         if let Some(share) = &mut worker.files {
             share.tree = share.tree.saturating_add(trees);
         }

@@ -74,8 +74,16 @@ fn host(name: &str, targets: Vec<TargetFacts>) -> HostFacts {
 }
 
 fn planned(suite: &str, hosts: &[HostFacts]) -> Result<Plan, Vec<String>> {
-    let spec = Spec::parse("t", suite, &[]).unwrap_or_else(|errors| panic!("{:?}", errors.problems));
-    let request = Request { run_id: "r", spec: &spec, scale: Scale::FULL, existing: false, destroy_data: &[], hosts };
+    let spec =
+        Spec::parse("t", suite, &[]).unwrap_or_else(|errors| panic!("{:?}", errors.problems));
+    let request = Request {
+        run_id: "r",
+        spec: &spec,
+        scale: Scale::FULL,
+        existing: false,
+        destroy_data: &[],
+        hosts,
+    };
     plan(&request).map_err(|refusals| refusals.iter().map(ToString::to_string).collect())
 }
 
@@ -85,10 +93,11 @@ fn one_host(suite: &str, free: Bytes) -> Result<Plan, Vec<String>> {
 
 /// Scenario, kind and repetition of each stage.
 fn order(plan: &Plan) -> Vec<String> {
-    let of = |stage: &crate::plan::Stage| match stage.point.map(|point| &plan.points[point as usize]) {
-        None => stage.kind.to_string(),
-        Some(point) => format!("{} {}", point.scenario, point.repetition),
-    };
+    let of =
+        |stage: &crate::plan::Stage| match stage.point.map(|point| &plan.points[point as usize]) {
+            None => stage.kind.to_string(),
+            Some(point) => format!("{} {}", point.scenario, point.repetition),
+        };
     plan.stages.iter().map(of).collect()
 }
 
@@ -111,17 +120,25 @@ fn scenarios_run_one_after_the_other_and_the_largest_has_to_fit() {
     assert!(plan.hosts[0].engine_of(1).direct && !plan.hosts[0].engine_of(3).direct);
     assert!(plan.hosts[0].stages.iter().zip(0..).all(|(stage, number)| stage.stage == number));
     let told = one_host(THREE, Bytes::mib(130)).expect_err("130 MiB have not 128 free");
-    assert!(told.len() == 1 && told[0].contains("scenario own: ") && told[0].contains("may be used"), "{told:?}");
+    assert!(
+        told.len() == 1 && told[0].contains("scenario own: ") && told[0].contains("may be used"),
+        "{told:?}"
+    );
 }
 
 #[test]
 fn each_scenario_has_its_own_to_be_done_before_its_points() {
     let plan = one_host(
-        &THREE.replacen("name = \"shared\"\n", "name = \"shared\"\nset.stages.prerun = \" drop a \"\n", 1),
+        &THREE.replacen(
+            "name = \"shared\"\n",
+            "name = \"shared\"\nset.stages.prerun = \" drop a \"\n",
+            1,
+        ),
         Bytes::mib(140),
     );
     let plan = plan.expect("a plan");
-    let command = |point: &crate::plan::Point| Some((point.scenario.clone(), point.prerun.clone()?.command?));
+    let command =
+        |point: &crate::plan::Point| Some((point.scenario.clone(), point.prerun.clone()?.command?));
     let wanted = [("shared".to_owned(), "drop a".to_owned())];
     assert_eq!(plan.points.iter().filter_map(command).collect::<Vec<_>>(), wanted);
 }
@@ -132,7 +149,14 @@ fn scenarios_in_turns_stand_side_by_side() {
     let plan = one_host(&suite, Bytes::mib(200)).expect("a plan");
     let round = |n: u32| {
         let small = format!("small {n}");
-        [format!("own {n}"), format!("shared {n}"), small.clone(), small.clone(), small.clone(), small]
+        [
+            format!("own {n}"),
+            format!("shared {n}"),
+            small.clone(),
+            small.clone(),
+            small.clone(),
+            small,
+        ]
     };
     let wanted = [vec!["prepare".to_owned(); 2], round(1).to_vec(), round(2).to_vec()].concat();
     assert_eq!(order(&plan), wanted);
@@ -159,8 +183,14 @@ fn each_part_is_what_it_would_be_without_the_others() {
         let mut spec = Spec::parse("t", THREE, &[]).expect("good");
         spec.keep_scenarios(&[name.to_owned()]).expect("known");
         let hosts = [host("h", vec![target("/t", Bytes::gib(9))])];
-        let request =
-            Request { run_id: "r", spec: &spec, scale: Scale::FULL, existing: false, destroy_data: &[], hosts: &hosts };
+        let request = Request {
+            run_id: "r",
+            spec: &spec,
+            scale: Scale::FULL,
+            existing: false,
+            destroy_data: &[],
+            hosts: &hosts,
+        };
         plan(&request).expect("a plan").hosts.remove(0)
     };
     let whole = one_host(THREE, Bytes::gib(9)).expect("a plan");
@@ -178,8 +208,9 @@ fn each_part_is_what_it_would_be_without_the_others() {
 
 #[test]
 fn a_layout_in_common_is_prepared_once() {
-    let suite = "name = \"t\"\n[layout]\nsize = \"8MiB\"\n[[workload]]\nname = \"w\"\n\
-        [[scenario]]\nname = \"a\"\nset = { depth = 1 }\n[[scenario]]\nname = \"b\"\nset = { depth = 8 }\n";
+    let suite = "name = \"t\"\n[layout]\nsize = \"8MiB\"\n[[workload]]\nname = \
+                 \"w\"\n[[scenario]]\nname = \"a\"\nset = { depth = 1 }\n[[scenario]]\nname = \
+                 \"b\"\nset = { depth = 8 }\n";
     let plan = one_host(suite, Bytes::gib(1)).expect("a plan");
     assert_eq!(order(&plan), ["prepare", "a 1", "b 1"]);
     assert!(parts(&plan).is_empty());
@@ -193,16 +224,22 @@ fn a_layout_in_common_is_prepared_once() {
 
 #[test]
 fn scenarios_have_targets_of_their_own() {
-    let suite = "name = \"t\"\n[layout]\nsize = \"8MiB\"\n[[workload]]\nname = \"w\"\n\
-        [[scenario]]\nname = \"a\"\ntarget = \"/a\"\n[[scenario]]\nname = \"b\"\ntarget = \"/b\"\n";
+    let suite = "name = \"t\"\n[layout]\nsize = \"8MiB\"\n[[workload]]\nname = \
+                 \"w\"\n[[scenario]]\nname = \"a\"\ntarget = \"/a\"\n[[scenario]]\nname = \
+                 \"b\"\ntarget = \"/b\"\n";
     let facts = || vec![target("/a", Bytes::gib(1)), target("/b", Bytes::gib(1))];
-    let plan = planned(&format!("{suite}{IN_TURNS}"), &[host("x", facts()), host("y", facts())]).expect("a plan");
+    let plan = planned(&format!("{suite}{IN_TURNS}"), &[host("x", facts()), host("y", facts())])
+        .expect("a plan");
     for host in &plan.hosts {
         assert_eq!(host.targets.iter().filter_map(root).collect::<Vec<_>>(), ["/a", "/b"]);
         assert_eq!(host.targets_of(plan.measure_stage(1).expect("measured")), 1..2);
     }
-    let simulated = TargetFacts { kind: TargetKind::Simulated { size: Bytes::gib(1) }, ..target("/b", Bytes::gib(1)) };
-    let told = planned(suite, &[host("x", vec![target("/a", Bytes::gib(1)), simulated])]).expect_err("refused");
+    let simulated = TargetFacts {
+        kind: TargetKind::Simulated { size: Bytes::gib(1) },
+        ..target("/b", Bytes::gib(1))
+    };
+    let told = planned(suite, &[host("x", vec![target("/a", Bytes::gib(1)), simulated])])
+        .expect_err("refused");
     assert!(told.len() == 1 && told[0].contains("scenario b: real and simulated"), "{told:?}");
 }
 
@@ -216,19 +253,29 @@ fn a_run_that_was_cut_short_prepares_what_is_left_and_nothing_else() {
     }
     let left = resume::left_over(&record);
     assert_eq!(left, [3, 4, 5, 6, 7]);
-    assert_eq!(resume::with_prepare(&record, left), [2, 3, 4, 5, 6, 7], "the first scenario is over");
+    assert_eq!(
+        resume::with_prepare(&record, left),
+        [2, 3, 4, 5, 6, 7],
+        "the first scenario is over"
+    );
 }
 
 #[test]
 fn a_tree_among_scenarios_that_are_checked_is_left_unchecked_and_says_so() {
     let text = format!("{THREE}[contents]\nverify = \"after\"\n");
     let plan = one_host(&text, Bytes(1 << 30)).expect("a plan");
-    let checked: Vec<bool> =
-        (0..plan.stages.len() as u32).map(|stage| plan.engine_of(stage).expect("a host").contents.verify).collect();
-    let of_files = |stage: &crate::plan::Stage| stage.works.iter().any(|work| work.metadata.is_some());
+    let checked: Vec<bool> = (0..plan.stages.len() as u32)
+        .map(|stage| plan.engine_of(stage).expect("a host").contents.verify)
+        .collect();
+    let of_files =
+        |stage: &crate::plan::Stage| stage.works.iter().any(|work| work.metadata.is_some());
     let expected: Vec<bool> = plan.stages.iter().map(|stage| !of_files(stage)).collect();
     assert_eq!(checked, expected);
-    assert_eq!(plan.stages.iter().filter(|stage| stage.kind == StageKind::Verify).count(), 2, "of the blocks alone");
+    assert_eq!(
+        plan.stages.iter().filter(|stage| stage.kind == StageKind::Verify).count(),
+        2,
+        "of the blocks alone"
+    );
     let said = |note: &crate::plan::PlanNote| {
         note.kind == crate::NoteKind::NotChecked && note.detail.contains("files of a tree")
     };

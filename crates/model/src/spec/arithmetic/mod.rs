@@ -3,8 +3,10 @@
 //! ```text
 //! condition = and { "or" and }          and   = not { "and" not }        not    = [ "not" ] test
 //! test      = sum [ ("<"|"<="|">"|">="|"=="|"!=") sum ]
-//! sum       = product { ("+"|"-") product }                              product = factor { ("*"|"/") factor }
-//! factor    = "-" factor | number [unit] | name [ "(clients)" ] | "(" condition ")" | ("min"|"max") "(" sum { "," sum } ")"
+//! sum       = product { ("+"|"-") product }                              product = factor {
+//! ("*"|"/") factor }
+//! factor    = "-" factor | number [unit] | name [ "(clients)" ] | "(" condition ")" |
+//! ("min"|"max") "(" sum { "," sum } ")"
 //!           | "floor" "(" sum ")"
 //! ```
 
@@ -27,7 +29,8 @@ pub enum Name {
     Hosts,
     /// Bytes free on the target that has the least, our own files counted as free.
     Free,
-    /// Workers on all hosts together: of the workload in its own fields, of all workloads of the point elsewhere.
+    /// Workers on all hosts together: of the workload in its own fields, of all workloads of the
+    /// point elsewhere.
     Workers,
     /// Requests that a worker keeps outstanding; the most, where workloads of a point differ.
     Depth,
@@ -39,10 +42,19 @@ pub enum Name {
 
 impl Name {
     /// Every name.
-    pub const ALL: [Name; 8] =
-        [Name::Memory, Name::Cpus, Name::Hosts, Name::Free, Name::Workers, Name::Depth, Name::BlockSize, Name::Files];
+    pub const ALL: [Name; 8] = [
+        Name::Memory,
+        Name::Cpus,
+        Name::Hosts,
+        Name::Free,
+        Name::Workers,
+        Name::Depth,
+        Name::BlockSize,
+        Name::Files,
+    ];
 
-    /// The first `count` of [`ALL`](Self::ALL), which stand in the order in which they become known.
+    /// The first `count` of [`ALL`](Self::ALL), which stand in the order in which they become
+    /// known.
     pub fn first(count: usize) -> &'static [Name] {
         const ALL: &[Name] = &Name::ALL;
         &ALL[..count.min(ALL.len())]
@@ -67,20 +79,27 @@ impl Name {
     /// What it stands for, as the reference prints it.
     pub fn meaning(self) -> &'static str {
         match self {
-            Name::Memory => "the memory of all hosts in use together; also written `memory(clients)`",
+            Name::Memory => {
+                "the memory of all hosts in use together; also written `memory(clients)`"
+            }
             Name::Cpus => "the logical CPUs of the host that has the fewest",
             Name::Hosts => "how many hosts there are",
             Name::Free => {
-                "bytes free on the target that has the least, our own files counted as free; of a device, all its bytes"
+                "bytes free on the target that has the least, our own files counted as free; of a \
+                 device, all its bytes"
             }
             Name::Workers => {
-                "workers on all hosts together: of the workload in its own fields, elsewhere of all workloads of the point"
+                "workers on all hosts together: of the workload in its own fields, elsewhere of \
+                 all workloads of the point"
             }
             Name::Depth => {
-                "requests that a worker keeps outstanding; the most, where workloads that run at the same time differ"
+                "requests that a worker keeps outstanding; the most, where workloads that run at \
+                 the same time differ"
             }
             Name::BlockSize => "the largest request of the point",
-            Name::Files => "files in each target directory; in the other fields of `[tree]`, its `files`",
+            Name::Files => {
+                "files in each target directory; in the other fields of `[tree]`, its `files`"
+            }
         }
     }
 }
@@ -101,7 +120,8 @@ pub struct Computed {
     pub outcome: Result<String, ArithmeticError>,
 }
 
-/// What a unit behind a number means, which the field decides: `1m` is a size in one and a minute in another.
+/// What a unit behind a number means, which the field decides: `1m` is a size in one and a minute
+/// in another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Bytes; also for counts, where sizes may be divided by each other.
@@ -205,7 +225,8 @@ enum Step {
     Apply(Operator),
 }
 
-/// Arithmetic that has been read. It is kept in postfix order, so that evaluating it needs no recursion.
+/// Arithmetic that has been read. It is kept in postfix order, so that evaluating it needs no
+/// recursion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arithmetic {
     text: String,
@@ -259,12 +280,15 @@ impl Arithmetic {
         let value = pop(&mut stack);
         match value.is_finite() {
             true => Ok(value),
-            false => Err(ArithmeticError::new("has no finite value", "write a smaller computation")),
+            false => {
+                Err(ArithmeticError::new("has no finite value", "write a smaller computation"))
+            }
         }
     }
 }
 
-/// Whether a text that is no literal was meant as arithmetic: it has an operator, or is one of our names or nearly so.
+/// Whether a text that is no literal was meant as arithmetic: it has an operator, or is one of our
+/// names or nearly so.
 pub fn looks_like(text: &str) -> bool {
     let text = text.trim();
     // A mix of sizes with weights.
@@ -272,8 +296,11 @@ pub fn looks_like(text: &str) -> bool {
         return false;
     }
     let is_word = text.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
-    let near_name = is_word && super::nearest(text, Name::ALL.iter().map(|name| name.word())).is_some();
-    near_name || text.contains(['*', '/', '(', ')', '+']) || text.trim_start_matches('-').contains('-')
+    let near_name =
+        is_word && super::nearest(text, Name::ALL.iter().map(|name| name.word())).is_some();
+    near_name
+        || text.contains(['*', '/', '(', ')', '+'])
+        || text.trim_start_matches('-').contains('-')
 }
 
 #[cfg(test)]

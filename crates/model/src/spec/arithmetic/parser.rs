@@ -40,7 +40,11 @@ pub fn parse(text: &str, unit: Unit, allowed: &[Name]) -> Result<Arithmetic, Ari
     let mut parser = Parser { tokens, at: 0, nesting: 0, allowed, steps: Vec::new() };
     let kind = parser.condition()?;
     match parser.peek() {
-        None => Ok(Arithmetic { text: text.to_owned(), steps: parser.steps, is_condition: kind == Kind::Truth }),
+        None => Ok(Arithmetic {
+            text: text.to_owned(),
+            steps: parser.steps,
+            is_condition: kind == Kind::Truth,
+        }),
         Some(_) => Err(parser.unexpected("an operator")),
     }
 }
@@ -52,7 +56,8 @@ fn tokens(text: &str, unit: Unit) -> Result<Vec<Token<'_>>, ArithmeticError> {
         let (token, length) = if first.is_ascii_digit() || first == '.' {
             number(rest, unit)?
         } else if first.is_ascii_alphabetic() || first == '_' {
-            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
+            let end =
+                rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
             (Token::Word(&rest[..end]), end)
         } else if let Some(sign) = SIGNS.into_iter().find(|sign| rest.starts_with(sign)) {
             (Token::Sign(sign), sign.len())
@@ -70,7 +75,9 @@ fn tokens(text: &str, unit: Unit) -> Result<Vec<Token<'_>>, ArithmeticError> {
 
 /// A number with the unit that adjoins it, and how many bytes of the text it takes.
 fn number(text: &str, unit: Unit) -> Result<(Token<'_>, usize), ArithmeticError> {
-    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '_')).unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '_'))
+        .unwrap_or(text.len());
     let word = &text[..end];
     let value = match word.parse::<f64>() {
         Ok(value) if value.is_finite() => value,
@@ -109,15 +116,19 @@ impl<'a> Parser<'a> {
             Some(Token::Number(_, text) | Token::Word(text)) => format!("`{text}`"),
             Some(Token::Sign(sign)) => format!("`{sign}`"),
         };
-        ArithmeticError::new(format!("expected {wanted}, found {found}"), "write it as in \"2 * memory / workers\"")
+        ArithmeticError::new(
+            format!("expected {wanted}, found {found}"),
+            "write it as in \"2 * memory / workers\"",
+        )
     }
 
     fn expect(&mut self, kind: Kind, wanted: Kind) -> Result<(), ArithmeticError> {
         match (kind == wanted, wanted) {
             (true, _) => Ok(()),
-            (false, Kind::Number) => {
-                Err(ArithmeticError::new("computes with true and false", "compare numbers: \"workers * depth > 256\""))
-            }
+            (false, Kind::Number) => Err(ArithmeticError::new(
+                "computes with true and false",
+                "compare numbers: \"workers * depth > 256\"",
+            )),
             (false, Kind::Truth) => Err(ArithmeticError::new(
                 "a number stands where a comparison belongs",
                 "compare it: \"workers * depth > 256\"",
@@ -133,11 +144,16 @@ impl<'a> Parser<'a> {
 
     fn sum(&mut self) -> Result<Kind, ArithmeticError> {
         self.chain(&[("+", Operator::Add), ("-", Operator::Subtract)], Kind::Number, |parser| {
-            parser.chain(&[("*", Operator::Multiply), ("/", Operator::Divide)], Kind::Number, Parser::factor)
+            parser.chain(
+                &[("*", Operator::Multiply), ("/", Operator::Divide)],
+                Kind::Number,
+                Parser::factor,
+            )
         })
     }
 
-    /// Parts with operators between them, from left to right; both sides of an operator are of kind `wanted`.
+    /// Parts with operators between them, from left to right; both sides of an operator are of kind
+    /// `wanted`.
     fn chain(
         &mut self,
         operators: &[(&str, Operator)],
@@ -274,9 +290,15 @@ impl<'a> Parser<'a> {
         if self.take(")") { Ok(()) } else { Err(self.unexpected("`)`")) }
     }
 
-    fn nested(&mut self, part: fn(&mut Self) -> Result<Kind, ArithmeticError>) -> Result<Kind, ArithmeticError> {
+    fn nested(
+        &mut self,
+        part: fn(&mut Self) -> Result<Kind, ArithmeticError>,
+    ) -> Result<Kind, ArithmeticError> {
         if self.nesting >= MAX_NESTING {
-            return Err(ArithmeticError::new("too many brackets or signs inside of each other", "write it flatter"));
+            return Err(ArithmeticError::new(
+                "too many brackets or signs inside of each other",
+                "write it flatter",
+            ));
         }
         self.nesting += 1;
         let kind = part(self)?;

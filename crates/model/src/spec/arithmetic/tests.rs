@@ -32,28 +32,48 @@ fn it_computes_as_on_paper() {
     ] {
         assert_eq!(value(text), Ok(wanted), "{text}");
     }
-    let seconds = parse("2m + 500ms + 1", Unit::Duration, &[]).expect("durations").evaluate(&|_| None);
+    let seconds =
+        parse("2m + 500ms + 1", Unit::Duration, &[]).expect("durations").evaluate(&|_| None);
     assert_eq!(seconds, Ok(121.5));
 }
 
 #[test]
 fn mistakes_say_what_and_what_to_do() {
     for (text, wanted) in [
-        ("memory / files", "divides by zero; divide by something that is never 0, such as max(1, …)"),
+        (
+            "memory / files",
+            "divides by zero; divide by something that is never 0, such as max(1, …)",
+        ),
         ("2 * memroy", "`memroy` is not a known name; did you mean `memory`?"),
-        ("2 *", "expected a number or a name, found its end; write it as in \"2 * memory / workers\""),
+        (
+            "2 *",
+            "expected a number or a name, found its end; write it as in \"2 * memory / workers\"",
+        ),
         ("2 (3)", "expected an operator, found `(`; write it as in \"2 * memory / workers\""),
         (
             "2 ^ 3",
-            "`^` is no part of a computation; write numbers, names, + - * / ( ), min(a, b), max(a, b) and floor(a)",
+            "`^` is no part of a computation; write numbers, names, + - * / ( ), min(a, b), \
+             max(a, b) and floor(a)",
         ),
-        ("(depth > 1) + 1", "computes with true and false; compare numbers: \"workers * depth > 256\""),
-        ("not depth", "a number stands where a comparison belongs; compare it: \"workers * depth > 256\""),
+        (
+            "(depth > 1) + 1",
+            "computes with true and false; compare numbers: \"workers * depth > 256\"",
+        ),
+        (
+            "not depth",
+            "a number stands where a comparison belongs; compare it: \"workers * depth > 256\"",
+        ),
         ("cpus", "`cpus` is not known here; leave it out, or write a number in its place"),
-        ("memory(servers)", "expected `clients`, found `servers`; write it as in \"2 * memory / workers\""),
+        (
+            "memory(servers)",
+            "expected `clients`, found `servers`; write it as in \"2 * memory / workers\"",
+        ),
         ("floor 2", "expected `(`, found `2`; write it as in \"2 * memory / workers\""),
         ("floor(1, 2)", "expected `)`, found `,`; write it as in \"2 * memory / workers\""),
-        ("max()", "expected a number or a name, found `)`; write it as in \"2 * memory / workers\""),
+        (
+            "max()",
+            "expected a number or a name, found `)`; write it as in \"2 * memory / workers\"",
+        ),
     ] {
         assert_eq!(value(text), Err(wanted.to_owned()), "{text}");
     }
@@ -64,7 +84,10 @@ fn mistakes_say_what_and_what_to_do() {
 #[test]
 fn nesting_and_length_are_bounded() {
     assert!(value(&format!("{}1{}", "(".repeat(30), ")".repeat(30))).is_ok());
-    assert!(value(&format!("{}1{}", "(".repeat(200), ")".repeat(200))).is_err_and(|text| text.contains("brackets")));
+    assert!(
+        value(&format!("{}1{}", "(".repeat(200), ")".repeat(200)))
+            .is_err_and(|text| text.contains("brackets"))
+    );
     assert!(value(&"-".repeat(400)).is_err());
     assert!(value(&"1+".repeat(300)).is_err_and(|text| text.contains("600 characters")));
     let large = vec!["999999999999999999999999"; 19].join("*");

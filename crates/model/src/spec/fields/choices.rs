@@ -11,9 +11,11 @@ words! {
         Random = "random",
         /// Every block once before any comes again, in an order without pattern.
         Permutation = "permutation",
-        /// Few blocks often and many seldom: the k-th most wanted with a probability that falls as k to the power of `skew`.
+        /// Few blocks often and many seldom: the k-th most wanted with a probability that falls as
+        /// k to the power of `skew`.
         Zipf = "zipf",
-        /// With a `skew` of 0.2, eight tenths of the requests go to two tenths of the blocks, and so on inside of these.
+        /// With a `skew` of 0.2, eight tenths of the requests go to two tenths of the blocks, and
+        /// so on inside of these.
         Pareto = "pareto",
         /// By the table `hot_spots`.
         HotSpot = "hot-spot",
@@ -93,11 +95,14 @@ words! {
         Libaio = "libaio",
         /// `pread`/`pwrite`, one at a time; the depth is 1 whatever the workload says.
         Sync = "sync",
-        /// `io_uring` (or what takes its place) or `sync`: before each stage, both run the workload itself for 2 × 100 ms each, and `sync` is taken if it does at least 5 % more with its one request for each worker. A note says which, with both figures.
+        /// `io_uring` (or what takes its place) or `sync`: before each stage, both run the workload
+        /// itself for 2 × 100 ms each, and `sync` is taken if it does at least 5 % more with its
+        /// one request for each worker. A note says which, with both figures.
         Auto = "auto",
         /// Nothing is sent anywhere: shows what Plimsoll itself costs.
         Null = "null",
-        /// The kernel's request that does nothing, over a ring, and nothing to any target: shows what Plimsoll and the ring cost together.
+        /// The kernel's request that does nothing, over a ring, and nothing to any target: shows
+        /// what Plimsoll and the ring cost together.
         Nop = "nop",
     }
 }
@@ -114,9 +119,11 @@ words! {
     pub enum Poll {
         /// Nobody: the device interrupts, and workers call the kernel.
         None = "none",
-        /// Workers ask the device for completions (`IORING_SETUP_IOPOLL`): wants direct I/O and a device with poll queues.
+        /// Workers ask the device for completions (`IORING_SETUP_IOPOLL`): wants direct I/O and a
+        /// device with poll queues.
         Completions = "completions",
-        /// A thread of the kernel for each worker fetches its requests (`IORING_SETUP_SQPOLL`): takes a core each.
+        /// A thread of the kernel for each worker fetches its requests (`IORING_SETUP_SQPOLL`):
+        /// takes a core each.
         Submissions = "submissions",
     }
 }
@@ -124,7 +131,8 @@ words! {
 words! {
     /// On which CPUs workers run.
     pub enum Pin {
-        /// On those of the NUMA node that all targets' devices hang off, where there is such a one among several.
+        /// On those of the NUMA node that all targets' devices hang off, where there is such a one
+        /// among several.
         Node = "node",
         /// Each worker on a CPU of its own, those of the targets' NUMA node first.
         Core = "core",
@@ -170,7 +178,8 @@ words! {
         Worker = "worker",
         /// All workers of all hosts write copies of the same blocks.
         Hosts = "hosts",
-        /// Half of the originals are a worker's own, the other half those of all workers of all hosts.
+        /// Half of the originals are a worker's own, the other half those of all workers of all
+        /// hosts.
         Both = "both",
     }
 }
@@ -180,7 +189,8 @@ words! {
     pub enum Order {
         /// One after the other, the repetitions of a point behind each other.
         Sequential = "sequential",
-        /// Points and repetitions shuffled by the suite's seed, so that what drifts with time spreads over all of them.
+        /// Points and repetitions shuffled by the suite's seed, so that what drifts with time
+        /// spreads over all of them.
         Random = "random",
         /// All points once, then all of them again.
         Interleaved = "interleaved",

@@ -13,8 +13,8 @@ pub struct FieldDoc {
     pub doc: String,
 }
 
-/// Declares a table of a suite or of a testbed: the struct, how it is read, and its rows in the reference. Its users bring `Reader`,
-/// `Given`, `Field` and `FieldDoc` into scope.
+/// Declares a table of a suite or of a testbed: the struct, how it is read, and its rows in the
+/// reference. Its users bring `Reader`, `Given`, `Field` and `FieldDoc` into scope.
 macro_rules! spec_table {
     ($(#[doc = $table_doc:literal])+ pub struct $name:ident {
         $($(#[doc = $doc:literal])+ $field:ident: $type:ty $(= $default:expr)?,)*
@@ -36,7 +36,8 @@ macro_rules! spec_table {
                 $name { $($field: spec_table!(@read reader, $field, $type $(, $default)?),)* }
             }
 
-            /// Computes those of the fields for which `wanted` holds and that were written as arithmetic, and says what came of each.
+            /// Computes those of the fields for which `wanted` holds and that were written as
+            /// arithmetic, and says what came of each.
             pub fn compute(&mut self, wanted: impl Fn(&str) -> bool, lookup: &$crate::spec::arithmetic::Lookup<'_>) -> Vec<$crate::spec::arithmetic::Computed> {
                 let mut computed = Vec::new();
                 $(if wanted(stringify!($field)) {

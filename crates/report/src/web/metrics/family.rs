@@ -33,7 +33,8 @@ impl Value {
 /// Counts by size, as they are told.
 #[derive(Clone, Copy, Debug)]
 pub struct Durations<'a> {
-    /// Upper ends of the classic buckets in ns, inclusive, and how many were no longer, in rising order.
+    /// Upper ends of the classic buckets in ns, inclusive, and how many were no longer, in rising
+    /// order.
     pub at_most: &'a [(u64, u64)],
     /// How many there were.
     pub count: u64,
@@ -48,7 +49,8 @@ pub struct Durations<'a> {
 pub struct Series<'a> {
     /// In which form they are written.
     pub form: Form,
-    /// The run that every metric is of, as its label `run`: two coordinators may count the same hosts, and nobody is to add them up.
+    /// The run that every metric is of, as its label `run`: two coordinators may count the same
+    /// hosts, and nobody is to add them up.
     pub run: &'a str,
 }
 
@@ -64,7 +66,12 @@ pub struct Family<'a> {
 
 impl<'a> Family<'a> {
     /// A family of which nothing is told yet.
-    pub fn new(series: Series<'a>, kind: Kind, name: &'static str, help: &'static str) -> Family<'a> {
+    pub fn new(
+        series: Series<'a>,
+        kind: Kind,
+        name: &'static str,
+        help: &'static str,
+    ) -> Family<'a> {
         Family { series, name, help, kind, metrics: Vec::new() }
     }
 
@@ -73,7 +80,9 @@ impl<'a> Family<'a> {
         let labels = self.labels(labels);
         match self.series.form {
             Form::Text => self.line("", &labels, &value.text()),
-            Form::Protobuf => self.metrics.extend(protobuf::number(&labels, self.kind, value.number())),
+            Form::Protobuf => {
+                self.metrics.extend(protobuf::number(&labels, self.kind, value.number()))
+            }
         }
     }
 
@@ -92,10 +101,13 @@ impl<'a> Family<'a> {
                 self.line("_count", labels, &count.to_string());
             }
             Form::Protobuf => {
-                let at_most: Vec<(f64, u64)> =
-                    at_most.iter().map(|(edge_ns, count)| (*edge_ns as f64 / 1e9, *count)).collect();
+                let at_most: Vec<(f64, u64)> = at_most
+                    .iter()
+                    .map(|(edge_ns, count)| (*edge_ns as f64 / 1e9, *count))
+                    .collect();
                 let sum_s = Value::Time(sum_ns).number();
-                let histogram = protobuf::Histogram { count: native.count(), sum_s, at_most: &at_most, native };
+                let histogram =
+                    protobuf::Histogram { count: native.count(), sum_s, at_most: &at_most, native };
                 self.metrics.extend(protobuf::histogram(labels, &histogram));
             }
         }
@@ -119,7 +131,10 @@ impl<'a> Family<'a> {
             return Vec::new();
         }
         match self.series.form {
-            Form::Text => [text::head(self.name, self.help, self.kind.word()).as_bytes(), &self.metrics].concat(),
+            Form::Text => {
+                [text::head(self.name, self.help, self.kind.word()).as_bytes(), &self.metrics]
+                    .concat()
+            }
             Form::Protobuf => protobuf::family(self.name, self.help, self.kind, &self.metrics),
         }
     }
@@ -132,7 +147,11 @@ mod tests {
     #[test]
     fn a_family_without_a_metric_is_nothing() {
         for form in [Form::Text, Form::Protobuf] {
-            assert_eq!(Family::new(Series { form, run: "r" }, Kind::Counter, "a_total", "b").finish(), b"", "{form:?}");
+            assert_eq!(
+                Family::new(Series { form, run: "r" }, Kind::Counter, "a_total", "b").finish(),
+                b"",
+                "{form:?}"
+            );
         }
     }
 
@@ -143,7 +162,10 @@ mod tests {
             family.add(&[], Value::Time(1_500_000_000));
             family.finish()
         };
-        assert_eq!(told(Form::Text), b"# HELP a_seconds b\n# TYPE a_seconds gauge\na_seconds{run=\"r\"} 1.5\n");
+        assert_eq!(
+            told(Form::Text),
+            b"# HELP a_seconds b\n# TYPE a_seconds gauge\na_seconds{run=\"r\"} 1.5\n"
+        );
         assert!(told(Form::Protobuf).ends_with(&1.5_f64.to_le_bytes()));
     }
 }

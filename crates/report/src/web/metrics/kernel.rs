@@ -1,4 +1,5 @@
-//! What the hosts' kernels counted while stages ran, or while they were watched, under names like those of node_exporter.
+//! What the hosts' kernels counted while stages ran, or while they were watched, under names like
+//! those of node_exporter.
 
 use super::family::{Family, Series, Value};
 use super::kind::Kind;
@@ -27,7 +28,8 @@ const fn shown(
 }
 
 const CPU: &str = "plimsoll_host_cpu_seconds_total";
-const CPU_HELP: &str = "CPU time of all logical CPUs together, while stages ran or the host was watched.";
+const CPU_HELP: &str =
+    "CPU time of all logical CPUs together, while stages ran or the host was watched.";
 
 const fn cpu(metric: Metric, mode: &'static str) -> Shown {
     shown(CPU, Layer::Cpu, metric, Some(("mode", mode)), CPU_HELP)
@@ -50,8 +52,20 @@ const SHOWN: &[Shown] = &[
         None,
         "Switches between threads.",
     ),
-    shown("plimsoll_host_intr_total", Layer::Host, Metric::Interrupts, None, "Interrupts that were served."),
-    shown("plimsoll_host_procs_running", Layer::Host, Metric::Runnable, None, "Threads that run or could run."),
+    shown(
+        "plimsoll_host_intr_total",
+        Layer::Host,
+        Metric::Interrupts,
+        None,
+        "Interrupts that were served.",
+    ),
+    shown(
+        "plimsoll_host_procs_running",
+        Layer::Host,
+        Metric::Runnable,
+        None,
+        "Threads that run or could run.",
+    ),
     shown(
         "plimsoll_host_procs_blocked",
         Layer::Host,
@@ -80,7 +94,13 @@ const SHOWN: &[Shown] = &[
         None,
         "How often heat slowed down packages, summed over logical CPUs.",
     ),
-    shown("plimsoll_host_memory_free_bytes", Layer::Memory, Metric::FreeBytes, None, "Memory that nobody uses."),
+    shown(
+        "plimsoll_host_memory_free_bytes",
+        Layer::Memory,
+        Metric::FreeBytes,
+        None,
+        "Memory that nobody uses.",
+    ),
     shown(
         "plimsoll_host_memory_available_bytes",
         Layer::Memory,
@@ -88,7 +108,13 @@ const SHOWN: &[Shown] = &[
         None,
         "Memory that programs could still take.",
     ),
-    shown("plimsoll_host_memory_cached_bytes", Layer::Memory, Metric::CachedBytes, None, "The page cache."),
+    shown(
+        "plimsoll_host_memory_cached_bytes",
+        Layer::Memory,
+        Metric::CachedBytes,
+        None,
+        "The page cache.",
+    ),
     shown(
         "plimsoll_host_memory_dirty_bytes",
         Layer::Memory,
@@ -117,8 +143,20 @@ const SHOWN: &[Shown] = &[
         None,
         "Time in which all tasks waited for the resource.",
     ),
-    shown("plimsoll_host_disk_reads_completed_total", Layer::Block, Metric::Reads, None, "Reads that completed."),
-    shown("plimsoll_host_disk_read_bytes_total", Layer::Block, Metric::ReadBytes, None, "Bytes that were read."),
+    shown(
+        "plimsoll_host_disk_reads_completed_total",
+        Layer::Block,
+        Metric::Reads,
+        None,
+        "Reads that completed.",
+    ),
+    shown(
+        "plimsoll_host_disk_read_bytes_total",
+        Layer::Block,
+        Metric::ReadBytes,
+        None,
+        "Bytes that were read.",
+    ),
     shown(
         "plimsoll_host_disk_read_time_seconds_total",
         Layer::Block,
@@ -126,8 +164,20 @@ const SHOWN: &[Shown] = &[
         None,
         "The sum of the times that reads took.",
     ),
-    shown("plimsoll_host_disk_writes_completed_total", Layer::Block, Metric::Writes, None, "Writes that completed."),
-    shown("plimsoll_host_disk_written_bytes_total", Layer::Block, Metric::WriteBytes, None, "Bytes that were written."),
+    shown(
+        "plimsoll_host_disk_writes_completed_total",
+        Layer::Block,
+        Metric::Writes,
+        None,
+        "Writes that completed.",
+    ),
+    shown(
+        "plimsoll_host_disk_written_bytes_total",
+        Layer::Block,
+        Metric::WriteBytes,
+        None,
+        "Bytes that were written.",
+    ),
     shown(
         "plimsoll_host_disk_write_time_seconds_total",
         Layer::Block,
@@ -135,7 +185,13 @@ const SHOWN: &[Shown] = &[
         None,
         "The sum of the times that writes took.",
     ),
-    shown("plimsoll_host_disk_io_now", Layer::Block, Metric::InFlight, None, "Requests that are outstanding."),
+    shown(
+        "plimsoll_host_disk_io_now",
+        Layer::Block,
+        Metric::InFlight,
+        None,
+        "Requests that are outstanding.",
+    ),
     shown(
         "plimsoll_host_disk_io_time_seconds_total",
         Layer::Block,
@@ -157,7 +213,13 @@ const SHOWN: &[Shown] = &[
         None,
         "Discards that completed.",
     ),
-    shown("plimsoll_host_disk_flush_requests_total", Layer::Block, Metric::Flushes, None, "Flushes that completed."),
+    shown(
+        "plimsoll_host_disk_flush_requests_total",
+        Layer::Block,
+        Metric::Flushes,
+        None,
+        "Flushes that completed.",
+    ),
     shown(
         "plimsoll_host_network_receive_bytes_total",
         Layer::Nic,
@@ -186,7 +248,13 @@ const SHOWN: &[Shown] = &[
         None,
         "Packets that came and were dropped.",
     ),
-    shown("plimsoll_host_network_transmit_bytes_total", Layer::Nic, Metric::SentBytes, None, "Bytes that were sent."),
+    shown(
+        "plimsoll_host_network_transmit_bytes_total",
+        Layer::Nic,
+        Metric::SentBytes,
+        None,
+        "Bytes that were sent.",
+    ),
     shown(
         "plimsoll_host_network_transmit_packets_total",
         Layer::Nic,
@@ -250,7 +318,13 @@ const SHOWN: &[Shown] = &[
         None,
         "Packets that RDMA ports dropped instead of sent.",
     ),
-    shown("plimsoll_host_nfs_requests_total", Layer::Nfs, Metric::Calls, None, "Requests to NFS servers."),
+    shown(
+        "plimsoll_host_nfs_requests_total",
+        Layer::Nfs,
+        Metric::Calls,
+        None,
+        "Requests to NFS servers.",
+    ),
     shown(
         "plimsoll_host_nfs_retransmissions_total",
         Layer::Nfs,
@@ -265,7 +339,13 @@ const SHOWN: &[Shown] = &[
         None,
         "Requests that NFS servers did not answer in time.",
     ),
-    shown("plimsoll_host_nfs_read_requests_total", Layer::Nfs, Metric::Reads, None, "Reads that NFS servers answered."),
+    shown(
+        "plimsoll_host_nfs_read_requests_total",
+        Layer::Nfs,
+        Metric::Reads,
+        None,
+        "Reads that NFS servers answered.",
+    ),
     shown(
         "plimsoll_host_nfs_read_bytes_total",
         Layer::Nfs,
@@ -301,8 +381,20 @@ const SHOWN: &[Shown] = &[
         None,
         "The sum of the times that writes took, queues included.",
     ),
-    shown("plimsoll_host_smb_requests_total", Layer::Smb, Metric::Calls, None, "Requests to SMB servers."),
-    shown("plimsoll_host_smb_read_requests_total", Layer::Smb, Metric::Reads, None, "Reads that SMB servers answered."),
+    shown(
+        "plimsoll_host_smb_requests_total",
+        Layer::Smb,
+        Metric::Calls,
+        None,
+        "Requests to SMB servers.",
+    ),
+    shown(
+        "plimsoll_host_smb_read_requests_total",
+        Layer::Smb,
+        Metric::Reads,
+        None,
+        "Reads that SMB servers answered.",
+    ),
     shown(
         "plimsoll_host_smb_read_bytes_total",
         Layer::Smb,
@@ -337,7 +429,8 @@ fn label(layer: Layer) -> Option<&'static str> {
     }
 }
 
-/// Whether a host has so many things of a layer that those of many hosts are told to who asks for them only.
+/// Whether a host has so many things of a layer that those of many hosts are told to who asks for
+/// them only.
 fn is_detail(layer: Layer) -> bool {
     matches!(layer, Layer::Block | Layer::Nic | Layer::Rdma | Layer::Nfs | Layer::Smb)
 }
@@ -349,7 +442,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     names.into_iter()
 }
 
-/// Totals since the run began, and states as they last were. A copy is cheap: it shares them until one of the two changes them.
+/// Totals since the run began, and states as they last were. A copy is cheap: it shares them until
+/// one of the two changes them.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     totals: Totals,
@@ -361,7 +455,8 @@ impl Default for Kernel {
             let shown = SHOWN.iter().filter(|shown| shown.layer == *layer);
             (*layer, shown.map(|shown| shown.metric).collect::<Vec<Metric>>())
         };
-        let columns = Layer::ALL.iter().map(of).filter(|(_, metrics)| !metrics.is_empty()).collect();
+        let columns =
+            Layer::ALL.iter().map(of).filter(|(_, metrics)| !metrics.is_empty()).collect();
         Kernel { totals: Totals::new(columns, |layer| label(layer).is_none()) }
     }
 }
@@ -377,7 +472,8 @@ impl Kernel {
         self.totals.lost(host);
     }
 
-    /// Writes the families behind `out`; those of each device, port, mount and share if it `is_whole`.
+    /// Writes the families behind `out`; those of each device, port, mount and share if it
+    /// `is_whole`.
     pub fn render(&self, series: Series<'_>, out: &mut Vec<u8>, names: &[String], is_whole: bool) {
         let mut family: Option<Family<'_>> = None;
         let mut last = "";
@@ -387,7 +483,8 @@ impl Kernel {
                 last = shown.family;
             }
             let kind = if shown.metric.is_gauge() { Kind::Gauge } else { Kind::Counter };
-            let open = family.get_or_insert_with(|| Family::new(series, kind, shown.family, shown.help));
+            let open =
+                family.get_or_insert_with(|| Family::new(series, kind, shown.family, shown.help));
             for (host, name, value) in self.totals.of(shown.layer, shown.metric) {
                 let host = names.get(host as usize).map_or("", String::as_str);
                 let mut labels = vec![("host", host)];
@@ -411,26 +508,44 @@ mod tests {
     #[test]
     fn names_follow_the_conventions_and_families_stand_together() {
         for shown in SHOWN {
-            assert_eq!(shown.family.ends_with("_total"), !shown.metric.is_gauge(), "{}", shown.family);
+            assert_eq!(
+                shown.family.ends_with("_total"),
+                !shown.metric.is_gauge(),
+                "{}",
+                shown.family
+            );
             let unit = |end: &str| shown.family.contains(end);
             assert_eq!(shown.metric.word().ends_with("_ns"), unit("_seconds"), "{}", shown.family);
             assert_eq!(shown.metric.word().ends_with("_bytes"), unit("_bytes"), "{}", shown.family);
         }
         for layer in Layer::ALL {
-            let metrics: Vec<&str> =
-                SHOWN.iter().filter(|shown| shown.layer == *layer).map(|shown| shown.metric.word()).collect();
+            let metrics: Vec<&str> = SHOWN
+                .iter()
+                .filter(|shown| shown.layer == *layer)
+                .map(|shown| shown.metric.word())
+                .collect();
             let unique: std::collections::BTreeSet<&str> = metrics.iter().copied().collect();
-            assert!(metrics.len() <= MOST_METRICS && unique.len() == metrics.len(), "{layer}: {metrics:?}");
+            assert!(
+                metrics.len() <= MOST_METRICS && unique.len() == metrics.len(),
+                "{layer}: {metrics:?}"
+            );
         }
         let all: Vec<&str> = names().collect();
         let unique: std::collections::BTreeSet<&str> = all.iter().copied().collect();
-        assert_eq!(unique.len(), all.len(), "a family in two places is one too many for who scrapes");
+        assert_eq!(
+            unique.len(),
+            all.len(),
+            "a family in two places is one too many for who scrapes"
+        );
     }
 
     #[test]
     fn sums_grow_over_samples_and_cpus_and_states_are_the_last() {
-        let entry =
-            |layer, name: &str, metric, value| Entry { layer, name: name.to_owned(), values: vec![(metric, value)] };
+        let entry = |layer, name: &str, metric, value| Entry {
+            layer,
+            name: name.to_owned(),
+            values: vec![(metric, value)],
+        };
         let sample = |host, free| CounterSample {
             host,
             entries: vec![
@@ -459,10 +574,15 @@ mod tests {
             "plimsoll_host_network_transmit_bytes_total{run=\"r\",host=\"a\",device=\"eth0\"} 20\n",
             "plimsoll_host_cpu_frequency_slowest_hertz{run=\"r\",host=\"a\"} 800000003\n",
             "plimsoll_host_cpu_core_throttles_total{run=\"r\",host=\"a\"} 4\n",
-            "plimsoll_host_smb_written_bytes_total{run=\"r\",host=\"b\",share=\"\\\\\\\\server\\\\share\"} 4096\n",
+            "plimsoll_host_smb_written_bytes_total{run=\"r\",host=\"b\",share=\"\\\\\\\\server\\\\\
+             share\"} 4096\n",
         ] {
             assert!(out.contains(line), "{line}{out}");
         }
-        assert!(!out.contains("77") && out.matches("# TYPE plimsoll_host_cpu_seconds_total ").count() == 1, "{out}");
+        assert!(
+            !out.contains("77")
+                && out.matches("# TYPE plimsoll_host_cpu_seconds_total ").count() == 1,
+            "{out}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The run as Prometheus reads it, as text or as protobuf: conventional names, base units (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
+//! The run as Prometheus reads it, as text or as protobuf: conventional names, base units
+//! (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
 
 mod family;
 mod form;
@@ -51,19 +52,34 @@ mod tests {
     #[test]
     fn panels_of_the_dashboard_have_numbers_kinds_and_units_that_grafana_knows() {
         let dashboard = dashboard();
-        assert!(dashboard["schemaVersion"].as_u64().is_some_and(|version| (36..=42).contains(&version)));
+        assert!(
+            dashboard["schemaVersion"].as_u64().is_some_and(|version| (36..=42).contains(&version))
+        );
         assert!(dashboard["id"].is_null(), "a number would be that of another Grafana's database");
         let uid = dashboard["uid"].as_str().expect("a uid");
-        assert!((1..=40).contains(&uid.len()) && uid.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)));
+        assert!(
+            (1..=40).contains(&uid.len())
+                && uid.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+        );
         let mut numbers = BTreeSet::new();
         for panel in panels(&dashboard) {
             let title = panel["title"].as_str().filter(|title| !title.is_empty()).expect("a title");
-            assert!(numbers.insert(panel["id"].as_u64().filter(|id| *id > 0).expect("a number")), "{title}");
-            assert!(["stat", "timeseries", "heatmap"].iter().any(|kind| panel["type"] == *kind), "{title}");
+            assert!(
+                numbers.insert(panel["id"].as_u64().filter(|id| *id > 0).expect("a number")),
+                "{title}"
+            );
+            assert!(
+                ["stat", "timeseries", "heatmap"].iter().any(|kind| panel["type"] == *kind),
+                "{title}"
+            );
             let units = ["percentunit", "short", "iops", "ops", "binBps", "bytes", "s"];
-            assert!(units.iter().any(|unit| panel["fieldConfig"]["defaults"]["unit"] == *unit), "{title}");
+            assert!(
+                units.iter().any(|unit| panel["fieldConfig"]["defaults"]["unit"] == *unit),
+                "{title}"
+            );
             let targets = panel["targets"].as_array().expect("queries");
-            let letters: BTreeSet<&str> = targets.iter().filter_map(|target| target["refId"].as_str()).collect();
+            let letters: BTreeSet<&str> =
+                targets.iter().filter_map(|target| target["refId"].as_str()).collect();
             assert!(
                 letters.len() == targets.len() && !targets.is_empty(),
                 "{title}: each query has a letter of its own"
@@ -88,7 +104,8 @@ mod tests {
     fn variables_of_the_dashboard_are_declared_and_its_data_source_is_the_one_that_is_chosen() {
         let dashboard = dashboard();
         let variables = dashboard["templating"]["list"].as_array().expect("variables");
-        let declared: BTreeSet<&str> = variables.iter().filter_map(|variable| variable["name"].as_str()).collect();
+        let declared: BTreeSet<&str> =
+            variables.iter().filter_map(|variable| variable["name"].as_str()).collect();
         assert_eq!(
             (variables[0]["type"].as_str(), variables[0]["query"].as_str()),
             (Some("datasource"), Some("prometheus"))
@@ -96,11 +113,15 @@ mod tests {
         let chosen = serde_json::json!({ "type": "prometheus", "uid": "${datasource}" });
         let asking = panels(&dashboard).iter().chain(&variables[1..]);
         assert!(asking.into_iter().all(|one| one["datasource"] == chosen));
-        let queries = panels(&dashboard).iter().flat_map(|panel| panel["targets"].as_array().expect("queries"));
+        let queries = panels(&dashboard)
+            .iter()
+            .flat_map(|panel| panel["targets"].as_array().expect("queries"));
         for query in queries.map(|target| target["expr"].as_str().expect("a query")) {
             for (place, _) in query.match_indices('$') {
                 let rest = query[place + 1..].trim_start_matches("__").trim_start_matches('{');
-                let name = &rest[..rest.find(|c: char| !c.is_ascii_lowercase() && c != '_').unwrap_or(rest.len())];
+                let name = &rest[..rest
+                    .find(|c: char| !c.is_ascii_lowercase() && c != '_')
+                    .unwrap_or(rest.len())];
                 assert!(name == "rate_interval" || declared.contains(name), "{name}: {query}");
             }
         }
@@ -110,10 +131,16 @@ mod tests {
     fn no_query_of_the_dashboard_adds_two_coordinators_up() {
         let dashboard = dashboard();
         let variables = dashboard["templating"]["list"].as_array().expect("variables");
-        let run = variables.iter().find(|variable| variable["name"] == "run").expect("a run is chosen");
-        assert_eq!((run["multi"].as_bool(), run["includeAll"].as_bool()), (Some(false), Some(false)));
+        let run =
+            variables.iter().find(|variable| variable["name"] == "run").expect("a run is chosen");
+        assert_eq!(
+            (run["multi"].as_bool(), run["includeAll"].as_bool()),
+            (Some(false), Some(false))
+        );
         let is_part = |c: char| c.is_ascii_lowercase() || c == '_';
-        let queries = panels(&dashboard).iter().flat_map(|panel| panel["targets"].as_array().expect("queries"));
+        let queries = panels(&dashboard)
+            .iter()
+            .flat_map(|panel| panel["targets"].as_array().expect("queries"));
         for query in queries.map(|target| target["expr"].as_str().expect("a query")) {
             for (place, _) in query.match_indices("plimsoll_") {
                 let rest = query[place..].trim_start_matches(is_part);
@@ -127,10 +154,12 @@ mod tests {
         let dashboard = DASHBOARD;
         let is_part = |c: char| c.is_ascii_lowercase() || c == '_';
         let named = dashboard.match_indices("plimsoll_").map(|(place, _)| &dashboard[place..]);
-        let named: Vec<&str> = named.map(|rest| &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())]).collect();
+        let named: Vec<&str> =
+            named.map(|rest| &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())]).collect();
         assert!(named.len() > 10, "{named:?}");
         for name in named {
-            let family = ["_bucket", "_sum", "_count"].into_iter().find_map(|end| name.strip_suffix(end));
+            let family =
+                ["_bucket", "_sum", "_count"].into_iter().find_map(|end| name.strip_suffix(end));
             assert!(names().iter().any(|known| *known == name || Some(*known) == family), "{name}");
         }
     }

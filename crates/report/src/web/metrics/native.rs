@@ -4,8 +4,9 @@
 use model::histogram::{BUCKETS, bucket_bounds};
 use std::sync::LazyLock;
 
-/// 2 to the power of this many buckets for each doubling: each is 2^(1/16) − 1 = 4.4 % wide. Less would tell quantiles worse than need be; more is
-/// a burden on who stores them, and ours are 0.8 % wide at most, which must stay small against it.
+/// 2 to the power of this many buckets for each doubling: each is 2^(1/16) − 1 = 4.4 % wide. Less
+/// would tell quantiles worse than need be; more is a burden on who stores them, and ours are 0.8 %
+/// wide at most, which must stay small against it.
 pub const SCHEMA: i32 = 4;
 
 /// What is no longer than this, in s, counts as 0: 2^−30 s, less than 1 ns, so that only 0 ns does.
@@ -14,7 +15,8 @@ pub const ZERO_THRESHOLD_S: f64 = 1.0 / (1_u64 << 30) as f64;
 /// The native bucket of the middle of each of our own; none for 0 ns.
 static PLACES: LazyLock<Vec<Option<i32>>> = LazyLock::new(|| (0..BUCKETS).map(place_of).collect());
 
-/// The number of the native bucket in which the middle of `bucket` lies: bucket i is from 2^((i − 1) ÷ 16) s, exclusive, to 2^(i ÷ 16) s, inclusive.
+/// The number of the native bucket in which the middle of `bucket` lies: bucket i is from 2^((i −
+/// 1) ÷ 16) s, exclusive, to 2^(i ÷ 16) s, inclusive.
 fn place_of(bucket: usize) -> Option<i32> {
     let (low, high) = bucket_bounds(bucket);
     let middle_s = (low + (high - low) / 2) as f64 / 1e9;
@@ -31,7 +33,8 @@ pub struct Native {
 }
 
 impl Native {
-    /// Adds counts by the number of our own bucket, in rising order. Each goes whole into the native bucket of its middle.
+    /// Adds counts by the number of our own bucket, in rising order. Each goes whole into the
+    /// native bucket of its middle.
     pub fn add(&mut self, buckets: &[(u16, u64)]) {
         for (bucket, count) in buckets {
             let Some(place) = PLACES.get(usize::from(*bucket)) else { continue };
@@ -64,13 +67,15 @@ impl Native {
         self.zeros
     }
 
-    /// How many were counted: Prometheus refuses a histogram that says another number than its buckets add up to.
+    /// How many were counted: Prometheus refuses a histogram that says another number than its
+    /// buckets add up to.
     pub fn count(&self) -> u64 {
         self.counts.iter().fold(self.zeros, |sum, count| sum.saturating_add(*count))
     }
 
-    /// Buckets in use as stretches, each its distance from the end of the one before (the first: its bucket's number) and its length, and their counts,
-    /// each but the first as the difference from the one before.
+    /// Buckets in use as stretches, each its distance from the end of the one before (the first:
+    /// its bucket's number) and its length, and their counts, each but the first as the difference
+    /// from the one before.
     pub fn spans(&self) -> (Vec<(i32, u32)>, Vec<i64>) {
         let (mut spans, mut deltas): (Vec<(i32, u32)>, Vec<i64>) = Default::default();
         let (mut next, mut last) = (0, 0);
@@ -80,7 +85,8 @@ impl Native {
                 _ => spans.push((place - next, 1)),
             }
             next = place + 1;
-            // Differences have a sign, so that half of the range must do; no run sends as many requests.
+            // Differences have a sign, so that half of the range must do; no run sends as many
+            // requests.
             let count = i64::try_from(*count).unwrap_or(i64::MAX);
             deltas.push(count - last);
             last = count;
@@ -153,7 +159,10 @@ mod tests {
         assert_eq!(deltas.next(), None);
         let at = |value| place_of(bucket_of(value)).expect("more than 0");
         let both = [(at(5_000_000), 1), (at(5_200_000), 1)];
-        assert_eq!(told, [&[(at(1), 1), (at(9), 2)], both.as_slice(), &[(at(u64::MAX), 1)]].concat());
+        assert_eq!(
+            told,
+            [&[(at(1), 1), (at(9), 2)], both.as_slice(), &[(at(u64::MAX), 1)]].concat()
+        );
     }
 
     #[test]

@@ -1,5 +1,7 @@
-//! Messages of protobuf, as far as metrics need them: the wire format (<https://protobuf.dev/programming-guides/encoding/>) with the
-//! fields of `io.prometheus.client.MetricFamily` (<https://github.com/prometheus/client_model>, `metrics.proto`).
+//! Messages of protobuf, as far as metrics need them: the wire format
+//! (<https://protobuf.dev/programming-guides/encoding/>) with the
+//! fields of `io.prometheus.client.MetricFamily` (<https://github.com/prometheus/client_model>,
+//! `metrics.proto`).
 
 use super::kind::Kind;
 use super::native::{Native, SCHEMA, ZERO_THRESHOLD_S};
@@ -43,7 +45,8 @@ impl Message {
     }
 }
 
-/// A signed number as an unsigned one that is small where it is near 0: 0, −1, 1, −2 are 0, 1, 2, 3.
+/// A signed number as an unsigned one that is small where it is near 0: 0, −1, 1, −2 are 0, 1, 2,
+/// 3.
 fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
@@ -55,7 +58,8 @@ pub struct Histogram<'a> {
     pub count: u64,
     /// Their sum, in s.
     pub sum_s: f64,
-    /// Upper ends in s and how many are no larger, in rising order, without the end that is for all.
+    /// Upper ends in s and how many are no larger, in rising order, without the end that is for
+    /// all.
     pub at_most: &'a [(f64, u64)],
     /// The same by powers.
     pub native: &'a Native,
@@ -127,7 +131,8 @@ mod tests {
 
     #[test]
     fn numbers_are_those_of_the_wire_formats_own_examples() {
-        // 150 as field 1 is 08 96 01, "testing" as field 2 is 12 07 …, −2 is 3 in zigzag: all three from the format's documentation.
+        // 150 as field 1 is 08 96 01, "testing" as field 2 is 12 07 …, −2 is 3 in zigzag: all three
+        // from the format's documentation.
         let mut message = Message::default();
         message.whole(1, 150);
         message.bytes(2, b"testing");
@@ -142,7 +147,10 @@ mod tests {
     #[test]
     fn a_family_of_a_counter_is_these_bytes() {
         let metric = number(&[("op", "read")], Kind::Counter, 1.0);
-        assert_eq!(metric, b"\x22\x17\x0a\x0a\x0a\x02op\x12\x04read\x1a\x09\x09\0\0\0\0\0\0\xf0\x3f");
+        assert_eq!(
+            metric,
+            b"\x22\x17\x0a\x0a\x0a\x02op\x12\x04read\x1a\x09\x09\0\0\0\0\0\0\xf0\x3f"
+        );
         let whole = family("a_total", "b", Kind::Counter, &metric);
         assert_eq!(whole, [b"\x27\x0a\x07a_total\x12\x01b\x18\x00".as_slice(), &metric].concat());
         assert_eq!(number(&[], Kind::Gauge, 0.0), b"\x22\x0b\x12\x09\x09\0\0\0\0\0\0\0\0");
@@ -154,7 +162,8 @@ mod tests {
         // 0 ns, 1 ns twice, 2 ns: buckets −478 and −462 of schema 4.
         native.add(&[(0, 1), (1, 2), (2, 1)]);
         let at_most = [(1.0, 4)];
-        let bytes = histogram(&[], &Histogram { count: 4, sum_s: 0.0, at_most: &at_most, native: &native });
+        let bytes =
+            histogram(&[], &Histogram { count: 4, sum_s: 0.0, at_most: &at_most, native: &native });
         let threshold = b"\x31\0\0\0\0\0\0\x10\x3e";
         let inner = [
             b"\x08\x04\x11\0\0\0\0\0\0\0\0".as_slice(),

@@ -13,8 +13,9 @@ use std::sync::Arc;
 /// How many buckets a classic histogram has, without the last one, which is for all.
 const EDGES: usize = 27;
 
-/// The upper ends of the buckets in ns, inclusive: the last nanosecond before each power of two from 1 µs to 69 s. Each is the upper end of a
-/// bucket of our own histograms, so that the counts are exact.
+/// The upper ends of the buckets in ns, inclusive: the last nanosecond before each power of two
+/// from 1 µs to 69 s. Each is the upper end of a bucket of our own histograms, so that the counts
+/// are exact.
 fn edges_ns() -> [u64; EDGES] {
     std::array::from_fn(|number| (1 << (number + 10)) - 1)
 }
@@ -35,8 +36,8 @@ pub struct Labels {
     pub host: u32,
     /// The workload's name; empty for the whole layout.
     pub workload: String,
-    /// The values of the point's sweep, `depth=32, block_size=4KiB`; empty where nothing is swept, for the whole layout, and of more than
-    /// [`MOST_DETAILED_HOSTS`] hosts.
+    /// The values of the point's sweep, `depth=32, block_size=4KiB`; empty where nothing is swept,
+    /// for the whole layout, and of more than [`MOST_DETAILED_HOSTS`] hosts.
     pub sweep: String,
     /// What the stage is for.
     pub stage: String,
@@ -64,7 +65,8 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// Adds a sample: everything that was sent, drains included, so that it agrees with the kernel's counters.
+    /// Adds a sample: everything that was sent, drains included, so that it agrees with the
+    /// kernel's counters.
     pub fn add(&mut self, plan: &Plan, sample: &IntervalSample) {
         let Some(stage) = plan.stages.get(sample.stage as usize) else { return };
         let cpu_ns = self.cpu_ns.entry(sample.host).or_default();
@@ -77,7 +79,11 @@ impl Requests {
         let mut buckets = Vec::new();
         let sweep = sweep(plan, stage.point);
         for op in &sample.ops {
-            let workload = stage.works.get(op.work as usize).map(|work| work.workload.clone()).unwrap_or_default();
+            let workload = stage
+                .works
+                .get(op.work as usize)
+                .map(|work| work.workload.clone())
+                .unwrap_or_default();
             let (host, sweep, stage) = (sample.host, sweep.clone(), stage.kind.to_string());
             let labels = Labels { host, workload, sweep, stage, op: op.op };
             let total = Arc::make_mut(self.totals.entry(labels).or_default());
@@ -97,7 +103,13 @@ impl Requests {
 
     /// Requests of a host that failed.
     pub fn errors_of(&self, host: u32) -> u64 {
-        let from = Labels { host, workload: String::new(), sweep: String::new(), stage: String::new(), op: Op::Read };
+        let from = Labels {
+            host,
+            workload: String::new(),
+            sweep: String::new(),
+            stage: String::new(),
+            op: Op::Read,
+        };
         let here = self.totals.range(from..).take_while(|(labels, _)| labels.host == host);
         here.flat_map(|(_, total)| total.errors.values()).sum()
     }
@@ -106,12 +118,18 @@ impl Requests {
     pub fn render(&self, series: Series<'_>, out: &mut Vec<u8>, names: &[String]) {
         let [ios, bytes, errors, durations, cpu] = NAMES;
         let mut ios = Family::new(series, Kind::Counter, ios, "Requests that succeeded in full.");
-        let mut bytes = Family::new(series, Kind::Counter, bytes, "Bytes that the targets accepted or delivered.");
+        let mut bytes = Family::new(
+            series,
+            Kind::Counter,
+            bytes,
+            "Bytes that the targets accepted or delivered.",
+        );
         let help = "Requests that failed, by the kernel's error or what a check found.";
         let mut errors = Family::new(series, Kind::Counter, errors, help);
         let help = "Service times (completed - submitted) of requests that succeeded.";
         let mut durations = Family::new(series, Kind::Histogram, durations, help);
-        let mut cpu = Family::new(series, Kind::Counter, cpu, "CPU time of the workers' own threads.");
+        let mut cpu =
+            Family::new(series, Kind::Counter, cpu, "CPU time of the workers' own threads.");
         for (host, times_ns) in &self.cpu_ns {
             let host = names.get(*host as usize).map_or("", String::as_str);
             for (mode, ns) in ["user", "system"].into_iter().zip(times_ns) {
@@ -131,11 +149,17 @@ impl Requests {
             bytes.add(&common, Value::Whole(u128::from(total.bytes)));
             for (errno, count) in &total.errors {
                 let word = words::errno(*errno);
-                errors.add(&[common.as_slice(), &[("error", &word)]].concat(), Value::Whole(u128::from(*count)));
+                errors.add(
+                    &[common.as_slice(), &[("error", &word)]].concat(),
+                    Value::Whole(u128::from(*count)),
+                );
             }
             let at_most: Vec<(u64, u64)> = edges_ns().into_iter().zip(total.at_most).collect();
             let (sum_ns, native) = (total.sum_ns, &total.native);
-            durations.add_durations(&common, &Durations { at_most: &at_most, count: total.ios, sum_ns, native });
+            durations.add_durations(
+                &common,
+                &Durations { at_most: &at_most, count: total.ios, sum_ns, native },
+            );
         }
         for family in [ios, bytes, errors, durations, cpu] {
             out.extend(family.finish());
@@ -143,19 +167,23 @@ impl Requests {
     }
 }
 
-/// The values of a point's sweep, as its label. Of so many hosts that each is told shortly, none: every point would be as many series again.
+/// The values of a point's sweep, as its label. Of so many hosts that each is told shortly, none:
+/// every point would be as many series again.
 fn sweep(plan: &Plan, point: Option<u32>) -> String {
     let point = point.and_then(|point| plan.points.get(point as usize));
     let point = point.filter(|_| plan.hosts.len() <= MOST_DETAILED_HOSTS);
     point.map_or_else(String::new, |point| words::sweep(&point.sweep, None))
 }
 
-/// Adds how many of the counts, by the number of our own bucket in rising order, lie below each edge.
+/// Adds how many of the counts, by the number of our own bucket in rising order, lie below each
+/// edge.
 fn add_cumulative(at_most: &mut [u64; EDGES], buckets: &[(u16, u64)]) {
     let (mut rest, mut seen) = (buckets, 0u64);
     for (sum, edge_ns) in at_most.iter_mut().zip(edges_ns()) {
         let limit = bucket_of(edge_ns);
-        while let Some(((_, count), behind)) = rest.split_first().filter(|((own, _), _)| usize::from(*own) <= limit) {
+        while let Some(((_, count), behind)) =
+            rest.split_first().filter(|((own, _), _)| usize::from(*own) <= limit)
+        {
             seen = seen.saturating_add(*count);
             rest = behind;
         }
@@ -182,29 +210,48 @@ mod tests {
     /// under one alone.
     #[test]
     fn the_sum_over_operations_without_fsyncs_is_the_row_of_all() {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\nread = \"70%\"\nfsync_every = 1\n");
+        let mut recorded =
+            Recorded::new("[[workload]]\nname = \"w\"\nread = \"70%\"\nfsync_every = 1\n");
         let stage = recorded.stage(StageKind::Measure);
-        let ops: [(Op, &[u64]); 3] = [(Op::Read, &[2_000; 70]), (Op::Write, &[9_000; 30]), (Op::Fsync, &[70_000; 30])];
+        let ops: [(Op, &[u64]); 3] =
+            [(Op::Read, &[2_000; 70]), (Op::Write, &[9_000; 30]), (Op::Fsync, &[70_000; 30])];
         recorded.interval(stage, 0, &ops);
         recorded.fail(stage, 0, Op::Write, 5, 3);
         let record = recorded.record();
         let rows = analysis::results(&record);
         let all = rows.iter().find(|row| row.is_of_point()).expect("a whole");
         let mut requests = Requests::default();
-        record.stages.iter().flat_map(|stage| &stage.samples).for_each(|sample| requests.add(&record.plan, sample));
+        record
+            .stages
+            .iter()
+            .flat_map(|stage| &stage.samples)
+            .for_each(|sample| requests.add(&record.plan, sample));
         let mut out = Vec::new();
         let series = Series { form: Form::Text, run: "r" };
         requests.render(series, &mut out, &["n".to_owned()]);
         let out = String::from_utf8(out).expect("text");
-        assert!(!out.contains("op=\"all\""), "a total beside its parts would be counted twice: {out}");
+        assert!(
+            !out.contains("op=\"all\""),
+            "a total beside its parts would be counted twice: {out}"
+        );
         let sum = |family: &str, with: &str| -> u64 {
-            let lines = out.lines().filter(|line| line.starts_with(&format!("{family}{{")) && line.contains(with));
+            let lines = out
+                .lines()
+                .filter(|line| line.starts_with(&format!("{family}{{")) && line.contains(with));
             let lines = lines.filter(|line| !line.contains("op=\"fsync\""));
             lines.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok()).sum()
         };
-        assert_eq!((sum("plimsoll_requests_total", ""), sum("plimsoll_bytes_total", "")), (all.ios, all.bytes));
+        assert_eq!(
+            (sum("plimsoll_requests_total", ""), sum("plimsoll_bytes_total", "")),
+            (all.ios, all.bytes)
+        );
         assert_eq!(sum("plimsoll_request_errors_total", ""), all.error_count());
-        let below = all.latency.buckets().filter(|(_, high, _)| *high <= 4_095).map(|(.., count)| count).sum::<u64>();
+        let below = all
+            .latency
+            .buckets()
+            .filter(|(_, high, _)| *high <= 4_095)
+            .map(|(.., count)| count)
+            .sum::<u64>();
         assert_eq!(sum("plimsoll_request_duration_seconds_bucket", "le=\"0.000004095\""), below);
         assert_eq!((below, all.ios), (70, 100));
     }
@@ -212,20 +259,28 @@ mod tests {
     #[test]
     fn each_point_of_a_sweep_is_a_series_of_its_own() {
         let told = |hosts| {
-            let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n[sweep]\ndepth = [1, 8]\n", hosts);
+            let mut recorded = Recorded::with_hosts(
+                "[[workload]]\nname = \"w\"\n[sweep]\ndepth = [1, 8]\n",
+                hosts,
+            );
             let first = recorded.stage(StageKind::Measure);
             recorded.interval(first, 0, &[(Op::Read, &[1_000; 3])]);
             recorded.interval(first + 1, 0, &[(Op::Read, &[1_000; 5])]);
             let record = recorded.record();
             let mut requests = Requests::default();
-            record.stages.iter().flat_map(|stage| &stage.samples).for_each(|sample| requests.add(&record.plan, sample));
+            record
+                .stages
+                .iter()
+                .flat_map(|stage| &stage.samples)
+                .for_each(|sample| requests.add(&record.plan, sample));
             let mut out = Vec::new();
             requests.render(Series { form: Form::Text, run: "a" }, &mut out, &["n".to_owned()]);
             String::from_utf8(out).expect("text")
         };
         let line = |sweep: &str, count| {
             format!(
-                "plimsoll_requests_total{{run=\"a\",op=\"read\",workload=\"w\",sweep=\"{sweep}\",host=\"n\",stage=\"measure\"}} {count}\n"
+                "plimsoll_requests_total{{run=\"a\",op=\"read\",workload=\"w\",sweep=\"{sweep}\",\
+                 host=\"n\",stage=\"measure\"}} {count}\n"
             )
         };
         let few = told(2);
@@ -244,20 +299,40 @@ mod tests {
         recorded.busy(1.0);
         let record = recorded.record();
         let mut requests = Requests::default();
-        record.stages.iter().flat_map(|stage| &stage.samples).for_each(|sample| requests.add(&record.plan, sample));
+        record
+            .stages
+            .iter()
+            .flat_map(|stage| &stage.samples)
+            .for_each(|sample| requests.add(&record.plan, sample));
         let mut out = Vec::new();
         requests.render(Series { form: Form::Text, run: "a" }, &mut out, &["n\"1".to_owned()]);
         let out = String::from_utf8(out).expect("text");
-        let labels = "run=\"a\",op=\"read\",workload=\"w\",sweep=\"\",host=\"n\\\"1\",stage=\"measure\"";
-        for (edge, count) in
-            [("0.000001023", 1), ("0.000002047", 2), ("0.008388607", 3), ("68.719476735", 3), ("+Inf", 4)]
-        {
-            let line = format!("plimsoll_request_duration_seconds_bucket{{{labels},le=\"{edge}\"}} {count}\n");
+        let labels =
+            "run=\"a\",op=\"read\",workload=\"w\",sweep=\"\",host=\"n\\\"1\",stage=\"measure\"";
+        for (edge, count) in [
+            ("0.000001023", 1),
+            ("0.000002047", 2),
+            ("0.008388607", 3),
+            ("68.719476735", 3),
+            ("+Inf", 4),
+        ] {
+            let line = format!(
+                "plimsoll_request_duration_seconds_bucket{{{labels},le=\"{edge}\"}} {count}\n"
+            );
             assert!(out.contains(&line), "{line}{out}");
         }
-        assert!(out.contains(&format!("plimsoll_request_duration_seconds_sum{{{labels}}} 90.005002047\n")), "{out}");
-        assert!(out.contains(&format!("plimsoll_request_errors_total{{{labels},error=\"EIO\"}} 3\n")), "{out}");
-        let cpu = "plimsoll_worker_cpu_seconds_total{run=\"a\",host=\"n\\\"1\",mode=\"system\"} 1.4\n";
+        assert!(
+            out.contains(&format!(
+                "plimsoll_request_duration_seconds_sum{{{labels}}} 90.005002047\n"
+            )),
+            "{out}"
+        );
+        assert!(
+            out.contains(&format!("plimsoll_request_errors_total{{{labels},error=\"EIO\"}} 3\n")),
+            "{out}"
+        );
+        let cpu =
+            "plimsoll_worker_cpu_seconds_total{run=\"a\",host=\"n\\\"1\",mode=\"system\"} 1.4\n";
         assert!(out.contains(cpu), "{out}");
         assert_eq!((requests.errors_of(0), requests.errors_of(1)), (3, 0));
     }

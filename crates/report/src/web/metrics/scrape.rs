@@ -7,8 +7,9 @@ use super::kind::Kind;
 use super::requests::Requests;
 use crate::words;
 
-/// Of more hosts, what each of their devices, ports, mounts and shares counts is told to who asks for it only: a thousand hosts with a
-/// hundred devices each are 93 MiB for each scrape, of which a Prometheus would drop most.
+/// Of more hosts, what each of their devices, ports, mounts and shares counts is told to who asks
+/// for it only: a thousand hosts with a hundred devices each are 93 MiB for each scrape, of which a
+/// Prometheus would drop most.
 pub const MOST_DETAILED_HOSTS: usize = 64;
 
 /// Whether each device, port, mount and share of each host is told.
@@ -55,14 +56,15 @@ pub struct Run {
     pub stages: (usize, usize),
     /// Whether it is over.
     pub is_over: bool,
-    /// The number of the point whose stages run, from 1, and the values of its sweep; `None` between points.
+    /// The number of the point whose stages run, from 1, and the values of its sweep; `None`
+    /// between points.
     pub point: Option<(u32, String)>,
     /// What was sent to the targets.
     pub requests: Requests,
 }
 
-/// All that a scrape is told, as it was at one moment: totals are shared with who goes on counting until he changes them, so that it is
-/// taken at once, however much it is to write.
+/// All that a scrape is told, as it was at one moment: totals are shared with who goes on counting
+/// until he changes them, so that it is taken at once, however much it is to write.
 #[derive(Clone, Debug)]
 pub struct Scrape {
     /// The version of Plimsoll.
@@ -86,7 +88,13 @@ impl Scrape {
     pub fn render(&self, form: Form) -> Vec<u8> {
         let series = Series { form, run: &self.label };
         let version = [("version", self.version.as_str())];
-        let mut out = gauge(series, "plimsoll_build_info", "The version of Plimsoll.", &version, Value::Whole(1));
+        let mut out = gauge(
+            series,
+            "plimsoll_build_info",
+            "The version of Plimsoll.",
+            &version,
+            Value::Whole(1),
+        );
         if let Some(run) = &self.run {
             run.render(series, &mut out);
         }
@@ -96,10 +104,17 @@ impl Scrape {
         }
         let is_whole = self.detail.is_whole(self.names.len());
         let help = "Whether each device, port, mount and share of the hosts is told.";
-        out.extend(gauge(series, "plimsoll_hosts_detailed", help, &[], Value::Whole(u128::from(is_whole))));
+        out.extend(gauge(
+            series,
+            "plimsoll_hosts_detailed",
+            help,
+            &[],
+            Value::Whole(u128::from(is_whole)),
+        ));
         if !is_whole && form == Form::Text {
             let words = format!(
-                "# Left out: what each device, port, mount and share of {} counts. Of up to {MOST_DETAILED_HOSTS} hosts it is told; of more, scrape /metrics?detail=1.\n",
+                "# Left out: what each device, port, mount and share of {} counts. Of up to \
+                 {MOST_DETAILED_HOSTS} hosts it is told; of more, scrape /metrics?detail=1.\n",
                 words::counted(self.names.len() as u64, "host")
             );
             out.extend(words.into_bytes());
@@ -110,7 +125,9 @@ impl Scrape {
 
     fn by_state(&self, series: Series<'_>) -> Vec<u8> {
         let mut family = Family::new(series, Kind::Gauge, "plimsoll_hosts", "Hosts by state.");
-        for (state, count) in [("up", self.names.len().saturating_sub(self.lost)), ("lost", self.lost)] {
+        for (state, count) in
+            [("up", self.names.len().saturating_sub(self.lost)), ("lost", self.lost)]
+        {
             family.add(&[("state", state)], Value::Whole(count as u128));
         }
         family.finish()
@@ -120,13 +137,31 @@ impl Scrape {
 impl Run {
     fn render(&self, series: Series<'_>, out: &mut Vec<u8>) {
         let labels = [("run_id", self.run_id.as_str()), ("suite", self.suite.as_str())];
-        out.extend(gauge(series, "plimsoll_run_info", "Which run it is.", &labels, Value::Whole(1)));
+        out.extend(gauge(
+            series,
+            "plimsoll_run_info",
+            "Which run it is.",
+            &labels,
+            Value::Whole(1),
+        ));
         let started = Value::Time(u128::from(self.started_unix_ns));
         for (name, help, value) in [
             ("plimsoll_run_start_time_seconds", "When the run began, since 1970.", started),
-            ("plimsoll_run_over", "Whether the run is over.", Value::Whole(u128::from(self.is_over))),
-            ("plimsoll_run_stages", "Stages that the plan has.", Value::Whole(self.stages.1 as u128)),
-            ("plimsoll_run_stages_ended", "Stages that ended.", Value::Whole(self.stages.0 as u128)),
+            (
+                "plimsoll_run_over",
+                "Whether the run is over.",
+                Value::Whole(u128::from(self.is_over)),
+            ),
+            (
+                "plimsoll_run_stages",
+                "Stages that the plan has.",
+                Value::Whole(self.stages.1 as u128),
+            ),
+            (
+                "plimsoll_run_stages_ended",
+                "Stages that ended.",
+                Value::Whole(self.stages.0 as u128),
+            ),
         ] {
             out.extend(gauge(series, name, help, &[], value));
         }
@@ -139,7 +174,13 @@ impl Run {
 }
 
 /// A family of one state.
-fn gauge(series: Series<'_>, name: &'static str, help: &'static str, labels: &[(&str, &str)], value: Value) -> Vec<u8> {
+fn gauge(
+    series: Series<'_>,
+    name: &'static str,
+    help: &'static str,
+    labels: &[(&str, &str)],
+    value: Value,
+) -> Vec<u8> {
     let mut family = Family::new(series, Kind::Gauge, name, help);
     family.add(labels, value);
     family.finish()
@@ -154,7 +195,15 @@ mod tests {
         let mut kernel = Kernel::default();
         kernel.add(&busy(0, 1));
         let names = (0..hosts).map(|number| format!("n{number}")).collect();
-        Scrape { version: "1".to_owned(), label: "r".to_owned(), names, lost: 1, run: None, kernel, detail }
+        Scrape {
+            version: "1".to_owned(),
+            label: "r".to_owned(),
+            names,
+            lost: 1,
+            run: None,
+            kernel,
+            detail,
+        }
     }
 
     #[test]
@@ -169,8 +218,15 @@ mod tests {
             assert_eq!(text.contains("device=\""), is_whole, "{hosts} {detail:?}: {text}");
             assert_eq!(text.contains("\n# Left out: "), !is_whole, "{text}");
             let said = format!("\nplimsoll_hosts_detailed{{run=\"r\"}} {}\n", u8::from(is_whole));
-            assert!(text.contains(&said) && text.contains("plimsoll_host_cpu_seconds_total{"), "{text}");
-            assert_eq!(text.contains("# TYPE plimsoll_host_disk_reads_completed_total "), is_whole, "{text}");
+            assert!(
+                text.contains(&said) && text.contains("plimsoll_host_cpu_seconds_total{"),
+                "{text}"
+            );
+            assert_eq!(
+                text.contains("# TYPE plimsoll_host_disk_reads_completed_total "),
+                is_whole,
+                "{text}"
+            );
         }
         let bytes = |detail| scrape(1, detail).render(Form::Protobuf).len();
         assert!(bytes(Detail::Short) < bytes(Detail::Whole));

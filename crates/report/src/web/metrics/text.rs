@@ -2,7 +2,10 @@
 
 /// What stands before the lines of a family.
 pub fn head(name: &str, help: &str, kind: &str) -> String {
-    format!("# HELP {name} {}\n# TYPE {name} {kind}\n", help.replace('\\', "\\\\").replace('\n', "\\n"))
+    format!(
+        "# HELP {name} {}\n# TYPE {name} {kind}\n",
+        help.replace('\\', "\\\\").replace('\n', "\\n")
+    )
 }
 
 /// A line; `suffix` stands behind the family's name: nothing, `_bucket`, `_sum`, `_count`.
@@ -49,7 +52,10 @@ mod tests {
     #[test]
     fn labels_stay_labels_and_help_stays_help() {
         assert_eq!(head("a", "b\nc", "gauge"), "# HELP a b\\nc\n# TYPE a gauge\n");
-        assert_eq!(line("a", "_sum", &[("x", "1\"} 7\n\\")], "1"), "a_sum{x=\"1\\\"} 7\\n\\\\\"} 1\n");
+        assert_eq!(
+            line("a", "_sum", &[("x", "1\"} 7\n\\")], "1"),
+            "a_sum{x=\"1\\\"} 7\\n\\\\\"} 1\n"
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Hosts that are watched without a run: what is known of them, bounded however long and however many.
+//! Hosts that are watched without a run: what is known of them, bounded however long and however
+//! many.
 
 mod node;
 mod page;
@@ -55,8 +56,14 @@ pub struct Watching {
 }
 
 impl Watching {
-    /// Hosts of which nothing was heard yet, each to tell every `interval`. `started_unix_ns` is the wall clock in ns since 1970.
-    pub fn new(facts: Vec<HostFacts>, version: &str, started_unix_ns: u64, interval: Nanos) -> Watching {
+    /// Hosts of which nothing was heard yet, each to tell every `interval`. `started_unix_ns` is
+    /// the wall clock in ns since 1970.
+    pub fn new(
+        facts: Vec<HostFacts>,
+        version: &str,
+        started_unix_ns: u64,
+        interval: Nanos,
+    ) -> Watching {
         Watching {
             hosts: facts.iter().map(|_| Host::default()).collect(),
             kernels: Kernels::of(&facts),
@@ -77,7 +84,9 @@ impl Watching {
     pub fn counters(&mut self, sample: &CounterSample) {
         let number = sample.host as usize;
         let voice = self.voice(number);
-        let (Some(host), Some(facts)) = (self.hosts.get_mut(number), self.facts.get(number)) else { return };
+        let (Some(host), Some(facts)) = (self.hosts.get_mut(number), self.facts.get(number)) else {
+            return;
+        };
         self.revision += 1;
         let counted_once = voice.of(sample);
         self.counters.add(&counted_once);
@@ -85,8 +94,10 @@ impl Watching {
         host.last = Some((node, sample.length_ns));
         host.counted = Some(summary(sample));
         let (start_s, length_s) = (sample.start_ns as f64 / 1e9, sample.length_ns as f64 / 1e9);
-        // By time and not by its number: a host that was too busy to tell has fewer intervals, and longer ones.
-        let interval = (sample.start_ns.saturating_add(self.interval.0 / 4)) / self.interval.0.max(1);
+        // By time and not by its number: a host that was too busy to tell has fewer intervals, and
+        // longer ones.
+        let interval =
+            (sample.start_ns.saturating_add(self.interval.0 / 4)) / self.interval.0.max(1);
         let key = (0, u32::try_from(interval).unwrap_or(u32::MAX));
         host.over_time.at(key, start_s, length_s).merge(node);
         if voice.is_any() {
@@ -101,7 +112,8 @@ impl Watching {
 
     /// What of a host's counters is in the sum of all.
     fn voice(&self, number: usize) -> Voice {
-        self.kernels.voice(number, |host| self.hosts.get(host).is_some_and(|host| host.lost.is_none()))
+        self.kernels
+            .voice(number, |host| self.hosts.get(host).is_some_and(|host| host.lost.is_none()))
     }
 
     /// A host is gone.
@@ -116,7 +128,10 @@ impl Watching {
 
     /// Takes in what was found on a host: it stands at its instant in the charts and in the list.
     pub fn found(&mut self, found: &Occurrence) {
-        let host = found.host.filter(|_| self.hosts.len() > 1).map(|host| format!("{}: ", self.name(host)));
+        let host = found
+            .host
+            .filter(|_| self.hosts.len() > 1)
+            .map(|host| format!("{}: ", self.name(host)));
         let words = crate::occurrences::line_of(found, host.as_deref().unwrap_or_default());
         self.revision += 1;
         if self.instants.len() == MOST_INSTANTS {
@@ -143,12 +158,17 @@ impl Watching {
         self.total.slots().last().map_or(0.0, |slot| slot.end_s)
     }
 
-    /// All hosts over time, without the last stretch while some are still to tell of it: a part of them would look like a slump.
+    /// All hosts over time, without the last stretch while some are still to tell of it: a part of
+    /// them would look like a slump.
     fn whole_slots(&self) -> &[Slot<Node>] {
         let slots = self.total.slots();
         let alive = (0..self.hosts.len()).filter(|host| self.voice(*host).is_any()).count() as u64;
         match slots.split_last() {
-            Some((last, before)) if last.part.samples < u64::from(last.intervals) * alive && !self.is_over => before,
+            Some((last, before))
+                if last.part.samples < u64::from(last.intervals) * alive && !self.is_over =>
+            {
+                before
+            }
             _ => slots,
         }
     }

@@ -1,4 +1,5 @@
-//! What one host did in a stretch of time: only what adds up in a few bytes, because there may be thousands of hosts.
+//! What one host did in a stretch of time: only what adds up in a few bytes, because there may be
+//! thousands of hosts.
 
 use crate::watch::figures::{Counts, Sums};
 use crate::web::load::System;
@@ -28,7 +29,8 @@ impl Side {
         self.time_ns = self.time_ns.saturating_add(later.time_ns);
     }
 
-    /// The mean time of a request in ns; `None` where there was none, or their times were shorter than the kernel can tell.
+    /// The mean time of a request in ns; `None` where there was none, or their times were shorter
+    /// than the kernel can tell.
     pub fn latency_ns(self) -> Option<f64> {
         (self.ios > 0 && self.time_ns > 0).then(|| self.time_ns as f64 / self.ios as f64)
     }
@@ -51,7 +53,8 @@ impl Node {
     /// One host in the interval of `sample`, of which `sums` is made.
     pub fn of(sample: &CounterSample, sums: &Sums) -> Node {
         let mut system = System::of(sample);
-        // A byte counts once, however many interfaces pass it on: without the plan's load beside it, this is the only figure of the network.
+        // A byte counts once, however many interfaces pass it on: without the plan's load beside
+        // it, this is the only figure of the network.
         system.received_bytes = sums.received.unwrap_or(0);
         system.sent_bytes = sums.sent.unwrap_or(0);
         Node { read: Side::of(sums.read), write: Side::of(sums.write), system, samples: 1 }

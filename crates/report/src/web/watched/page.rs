@@ -27,7 +27,8 @@ pub(super) fn parts(watching: &Watching, view: &View) -> [(&'static str, Markup)
 /// The whole page; see [`Shown::page`].
 pub(super) fn page(watching: &Watching, view: &View, boot: &str, is_guarded: bool) -> String {
     let skip = element("a", &[("class", "skip"), ("href", "#charts")], "To the charts");
-    let status = [("id", "status"), ("role", "status"), ("aria-live", "polite"), ("data-boot", boot)];
+    let status =
+        [("id", "status"), ("role", "status"), ("aria-live", "polite"), ("data-boot", boot)];
     let mut body: Markup = [skip, element("p", &status, "Connecting …")].into();
     for (id, content) in parts(watching, view) {
         body.push(section(id, content, watching, view));
@@ -44,7 +45,11 @@ pub(super) fn page(watching: &Watching, view: &View, boot: &str, is_guarded: boo
     .into();
     body.push(classed("footer", "remark", links));
     body.push(element("script", &[("src", "/live.js")], ""));
-    crate::html::dressed(format!("{}: Plimsoll", watching.title()), body, crate::html::Dress::Served)
+    crate::html::dressed(
+        format!("{}: Plimsoll", watching.title()),
+        body,
+        crate::html::Dress::Served,
+    )
 }
 
 fn section(id: &'static str, content: Markup, watching: &Watching, view: &View) -> Markup {
@@ -52,7 +57,9 @@ fn section(id: &'static str, content: Markup, watching: &Watching, view: &View) 
         "head" => ("Hosts that are watched", Markup::new()),
         "charts" => ("What the kernels count", plain("h2", "What the kernels count")),
         // The form stands outside of what changes, so that nobody is interrupted while typing.
-        "hosts" => ("Hosts", [plain("h2", "Hosts"), hosts::form(watching.hosts.len(), view)].into()),
+        "hosts" => {
+            ("Hosts", [plain("h2", "Hosts"), hosts::form(watching.hosts.len(), view)].into())
+        }
         _ => ("Notes", plain("h2", "Notes")),
     };
     let place = element("div", &[("id", id)], content);
@@ -64,9 +71,15 @@ fn head(watching: &Watching) -> Markup {
         1 => watching.name(0),
         many => words::counted(many as u64, "host"),
     };
-    let (badge, state) = if watching.is_over { ("badge", "over") } else { ("badge good", "watched") };
-    let facts = format!("{hosts} · every {} · since {}", watching.interval, words::utc(watching.started_unix_ns));
-    let lead = "What the hosts' kernels count, whoever loads them: Plimsoll itself loads nothing here.";
+    let (badge, state) =
+        if watching.is_over { ("badge", "over") } else { ("badge good", "watched") };
+    let facts = format!(
+        "{hosts} · every {} · since {}",
+        watching.interval,
+        words::utc(watching.started_unix_ns)
+    );
+    let lead =
+        "What the hosts' kernels count, whoever loads them: Plimsoll itself loads nothing here.";
     [
         plain("h1", TITLE),
         classed("p", "lead", lead),
@@ -84,13 +97,16 @@ fn drawn(watching: &Watching, view: &View) -> Markup {
             if let [only] = watching.hosts.as_slice() {
                 return [charts, counted(only)].into();
             }
-            [classed("p", "lead", hosts::together(watching.hosts.len(), &watching.kernels)), charts].into()
+            [classed("p", "lead", hosts::together(watching.hosts.len(), &watching.kernels)), charts]
+                .into()
         }
         Some(number) => {
             let all = element("a", &[("href", "/"), ("data-keep", "all")], "All hosts together");
             let head = [Markup::from(format!("{} alone. ", watching.name(number))), all];
             let charts = match watching.hosts.get(number as usize) {
-                Some(host) => [over_time(host.over_time.slots(), end_s, &instants), counted(host)].into(),
+                Some(host) => {
+                    [over_time(host.over_time.slots(), end_s, &instants), counted(host)].into()
+                }
                 None => Markup::from("There is no such host."),
             };
             [classed("p", "lead", head), charts].into()
@@ -113,14 +129,18 @@ fn over_time(slots: &[Slot<Node>], end_s: f64, instants: &[(f64, String)]) -> Ma
             style,
             points: charts::points(slots, |_, slot| value(slot, side(&slot.part))),
         };
-        vec![line("read", "line read", |node| node.read), line("write", "line write", |node| node.write)]
+        vec![
+            line("read", "line read", |node| node.read),
+            line("write", "line write", |node| node.write),
+        ]
     };
     let iops = both(&|slot, side| charts::rate(slot, side.ios));
     let bytes = both(&|slot, side| charts::mebi_rate(slot, side.bytes));
     let latency = both(&|_, side| side.latency_ns().filter(|ns| *ns > 0.0));
     let content = [
         charts::over_time("IOPS", words::iops, end_s, iops).render_with(instants),
-        charts::over_time("Bandwidth, MiB/s", charts::mebi_words, end_s, bytes).render_with(instants),
+        charts::over_time("Bandwidth, MiB/s", charts::mebi_words, end_s, bytes)
+            .render_with(instants),
         charts::on_factors("Latency in the kernel, mean", end_s, latency).render_with(instants),
         charts::system(slots, |node| node.system, end_s, instants),
     ];
@@ -142,8 +162,17 @@ const HEAD: [(&str, &str); 11] = [
 ];
 
 fn table(watching: &Watching, view: &View) -> Markup {
-    let lost = (0..).zip(&watching.hosts).filter(|(_, host)| host.lost.is_some()).map(|(host, _)| host).collect();
-    let listed = Listed { count: watching.hosts.len(), name: &|host| watching.name(host), lost, head: &HEAD };
+    let lost = (0..)
+        .zip(&watching.hosts)
+        .filter(|(_, host)| host.lost.is_some())
+        .map(|(host, _)| host)
+        .collect();
+    let listed = Listed {
+        count: watching.hosts.len(),
+        name: &|host| watching.name(host),
+        lost,
+        head: &HEAD,
+    };
     hosts::windowed(&listed, view, &|number| {
         let host = watching.hosts.get(number as usize)?;
         Some(plain("tr", [hosts::name_cell(view, number, watching.name(number)), cells(host)]))
@@ -158,11 +187,18 @@ fn cells(host: &Host) -> Markup {
     };
     let known = host.last.filter(|(_, length_ns)| *length_ns > 0 && host.lost.is_none());
     let told = |words: &dyn Fn(Node, f64) -> String| {
-        known.map_or_else(|| "–".to_owned(), |(node, length_ns)| words(node, length_ns as f64 / 1e9))
+        known
+            .map_or_else(|| "–".to_owned(), |(node, length_ns)| words(node, length_ns as f64 / 1e9))
     };
-    let iops = |side: fn(Node) -> Side| told(&|node, seconds| words::iops(side(node).ios as f64 / seconds));
-    let bytes = |side: fn(Node) -> Side| told(&|node, seconds| words::mib_per_s(side(node).bytes as f64 / seconds));
-    let latency = |side: fn(Node) -> Side| told(&|node, _| words::latency(side(node).latency_ns().map(|ns| ns as u64)));
+    let iops = |side: fn(Node) -> Side| {
+        told(&|node, seconds| words::iops(side(node).ios as f64 / seconds))
+    };
+    let bytes = |side: fn(Node) -> Side| {
+        told(&|node, seconds| words::mib_per_s(side(node).bytes as f64 / seconds))
+    };
+    let latency = |side: fn(Node) -> Side| {
+        told(&|node, _| words::latency(side(node).latency_ns().map(|ns| ns as u64)))
+    };
     let (read, write) = (|node: Node| node.read, |node: Node| node.write);
     let figures = [
         iops(read),

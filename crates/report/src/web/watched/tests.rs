@@ -33,7 +33,10 @@ fn hosts_add_up_and_one_that_is_still_to_tell_makes_no_slump() {
     let slots = watching.whole_slots();
     assert_eq!(slots.len(), 3, "the fourth is not whole");
     // Two disks of 700 and 1,400 reads a second, and a host that does twice as much.
-    assert!(slots.iter().all(|slot| slot.part.read.ios == 2_100 * 3 && slot.part.samples == 2), "{slots:?}");
+    assert!(
+        slots.iter().all(|slot| slot.part.read.ios == 2_100 * 3 && slot.part.samples == 2),
+        "{slots:?}"
+    );
     watching.lost(1, "its link is gone");
     assert_eq!(watching.whole_slots().len(), 4, "nobody waits for one that is lost");
     assert!(part(&watching, &View::default(), "hosts").contains("1 host lost: n1"));
@@ -46,10 +49,15 @@ fn agents_of_one_machine_count_once_in_the_total_whoever_of_them_is_left() {
     let mut watching = Watching::new(facts, "1", 0, Nanos::seconds(1));
     (0..3).for_each(|host| watching.counters(&second(host, 0, 1)));
     assert_eq!(watching.whole_slots()[0].part.read.ios, 2_100 * 2, "two machines");
-    assert!(watching.hosts.iter().all(|host| host.last.is_some_and(|(node, _)| node.read.ios == 2_100)));
+    assert!(
+        watching.hosts.iter().all(|host| host.last.is_some_and(|(node, _)| node.read.ios == 2_100))
+    );
     watching.lost(0, "gone");
     (1..3).for_each(|host| watching.counters(&second(host, 1, 1)));
-    assert_eq!((watching.whole_slots().len(), watching.whole_slots()[1].part.read.ios), (2, 2_100 * 2));
+    assert_eq!(
+        (watching.whole_slots().len(), watching.whole_slots()[1].part.read.ios),
+        (2, 2_100 * 2)
+    );
 }
 
 #[test]
@@ -68,7 +76,11 @@ fn what_is_found_stands_in_the_list_and_at_its_instant_in_the_charts() {
     assert!(list.contains("kernel log: n1: nvme0: I/O error &lt;b&gt;"), "{list}");
     assert!(part(&watching, &View::default(), "charts").contains("class=\"instant\""));
     (0..2_000).for_each(|_| watching.found(&found));
-    assert_eq!((watching.happened.len(), watching.instants.len()), (MOST_HAPPENED, MOST_INSTANTS), "bounded");
+    assert_eq!(
+        (watching.happened.len(), watching.instants.len()),
+        (MOST_HAPPENED, MOST_INSTANTS),
+        "bounded"
+    );
 }
 
 #[test]
@@ -81,9 +93,17 @@ fn what_hosts_tell_stands_in_the_table_and_in_the_metrics() {
     assert!(watching.revision() > before);
     let table = part(&watching, &View::default(), "hosts");
     assert!(table.contains("21,000") && table.contains("to tell"), "{table}");
-    assert!(part(&watching, &View::default(), "happened").contains("n0: /proc/pressure cannot be read here"));
-    let metrics = String::from_utf8(watching.metrics(Detail::Auto).render(Form::Text)).expect("text");
-    for line in [",state=\"up\"} 2\n", ",version=\"1.2.3\"} 1\n", ",host=\"n0\",device=\"nvme0n1\"} 14000\n"] {
+    assert!(
+        part(&watching, &View::default(), "happened")
+            .contains("n0: /proc/pressure cannot be read here")
+    );
+    let metrics =
+        String::from_utf8(watching.metrics(Detail::Auto).render(Form::Text)).expect("text");
+    for line in [
+        ",state=\"up\"} 2\n",
+        ",version=\"1.2.3\"} 1\n",
+        ",host=\"n0\",device=\"nvme0n1\"} 14000\n",
+    ] {
         assert!(metrics.contains(line), "{line}{metrics}");
     }
     assert!(!metrics.contains("plimsoll_run"), "there is no run");
@@ -103,7 +123,10 @@ fn what_comes_from_hosts_is_text_and_no_markup() {
     watching.counters(&stranger);
     let page = watching.page(&View { host: Some(3), ..View::default() }, "b", false);
     assert!(page.contains("There is no such host.") && page.contains("&lt;b&gt;n"), "{page}");
-    assert!(!page.contains("<b>n") && !page.contains("<script>\"") && !page.contains("nobody"), "{page}");
+    assert!(
+        !page.contains("<b>n") && !page.contains("<script>\"") && !page.contains("nobody"),
+        "{page}"
+    );
 }
 
 #[test]
