@@ -64,7 +64,7 @@ fn places(value: &Value, at: &str, all: &mut Vec<String>) {
                 .for_each(|(index, value)| places(value, &format!("{at}/{index}"), all));
         }
         Value::Object(fields) => {
-            fields.iter().for_each(|(name, value)| places(value, &format!("{at}/{name}"), all))
+            fields.iter().for_each(|(name, value)| places(value, &format!("{at}/{name}"), all));
         }
         _ => {}
     }

@@ -96,7 +96,8 @@ fn a_mark_and_a_command_that_fails_are_recorded_and_the_run_goes_on() {
         told.starts_with("marked \"migration  [31mstarted\" at ") && told.contains(&place),
         "{told} {place}"
     );
-    let wanted = json!({ "recorded": true, "label": "second", "stage": marks[1]["stage"], "stage_name": "w",
+    let wanted = json!({ "recorded": true, "label": "second", "stage": marks[1]["stage"],
+        "stage_name": "w",
         "at_ns": marks[1]["at_ns"], "unix_ns": marks[1]["unix_ns"] });
     assert_eq!(second, wanted, "what is told is what the run file has");
     let after = &marks[0]["aftermath"][0];

@@ -43,8 +43,7 @@ fn codes(row: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_target_that_warms_up_is_measured_until_it_is_warm_and_the_figures_are_those_of_the_warm_target()
- {
+fn a_target_that_warms_up_is_measured_until_it_is_warm_and_its_figures_are_those_of_then() {
     let json = run(&["--target", WARMS_UP]);
     let said = note(&json, "settled").expect("it settles");
     // Misses end in the fifth round (the coupon collector's tail of 16,384 blocks), so that rounds

@@ -437,7 +437,9 @@ fn a_run_is_watched_and_its_results_follow() {
     let gated = ["run", "--watch", "s.toml", "--target", "data"];
     let let_go = || std::fs::write(folder.path().join("go"), "").expect("a file");
     let begin = || {
-        ["asked", "go"].iter().for_each(|name| drop(std::fs::remove_file(folder.path().join(name))))
+        ["asked", "go"]
+            .iter()
+            .for_each(|name| drop(std::fs::remove_file(folder.path().join(name))));
     };
     let pane = Pane::start(folder.path(), 100, 30, &gated);
     pane.wait_for("the run", |shown| {

@@ -108,11 +108,11 @@ impl Browser {
         };
         match message["method"].as_str().unwrap_or_default() {
             "Runtime.consoleAPICalled" if is_bad(&parameters["type"]) => {
-                self.complaints.push(parameters.to_string())
+                self.complaints.push(parameters.to_string());
             }
             "Runtime.exceptionThrown" => self.complaints.push(parameters.to_string()),
             "Log.entryAdded" if is_bad(&parameters["entry"]["level"]) => {
-                self.complaints.push(parameters.to_string())
+                self.complaints.push(parameters.to_string());
             }
             _ => {}
         }
@@ -153,7 +153,8 @@ impl Browser {
                 continue;
             }
             let text = if kind == "char" { "\r" } else { "" };
-            let event = json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "text": text });
+            let event = json!({ "type": kind, "key": key, "code": key,
+                "windowsVirtualKeyCode": code, "text": text });
             self.call("Input.dispatchKeyEvent", &event);
         }
     }

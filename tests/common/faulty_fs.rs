@@ -354,7 +354,7 @@ impl Server {
     fn remove(&mut self, parent: u64, name: &OsStr, reply: ReplyEmpty) {
         match self.find(parent, name) {
             Some(ino) if self.nodes.values().any(|node| node.parent == ino) => {
-                reply.error(libc::ENOTEMPTY)
+                reply.error(libc::ENOTEMPTY);
             }
             Some(ino) if self.hides && self.opens.get(&ino).is_some_and(|count| *count > 0) => {
                 if let Some(node) = self.nodes.get_mut(&ino) {

@@ -49,7 +49,9 @@ pub fn keep(case: &Case, path: &Path) -> Result<Outcome, Broken> {
 /// says so.
 fn is_given_up(case: &Case, record: &Record) -> bool {
     is_sick(case)
-        && matches!(&record.end, Some((_, RunEnd::Failed(why))) if why.contains("prepare: requests to the target failed"))
+        && matches!(&record.end,
+            Some((_, RunEnd::Failed(why))) if why
+            .contains("prepare: requests to the target failed"))
 }
 
 // Errors are handed over as they come.

@@ -403,7 +403,8 @@ impl Draw {
                 let size = self.of(&["768KiB", "1536KiB", "2MiB"]);
                 match self.rng.below(3) {
                     0 => {
-                        scenario.may(format!("layout = {{ kind = \"{kind}\", size = \"{size}\" }}"))
+                        scenario
+                            .may(format!("layout = {{ kind = \"{kind}\", size = \"{size}\" }}"));
                     }
                     1 if !is_device => {
                         scenario.may(format!(

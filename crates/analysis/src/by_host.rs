@@ -167,19 +167,22 @@ mod tests {
     proptest! {
         #[test]
         fn the_sum_over_hosts_is_the_total_to_the_bit(
-            parts in prop::collection::vec((0u32..5, prop::collection::vec(1u64..10_000_000_000, 0..40), 0u64..9), 1..30),
+            parts in prop::collection::vec((0u32..5,
+                prop::collection::vec(1u64..10_000_000_000, 0..40), 0u64..9), 1..30),
         ) {
             let mut recorded = Recorded::with_hosts(MIXED, 5);
             let stage = recorded.stage(StageKind::Measure);
             for (interval, (host, values, failed)) in (0..).zip(&parts) {
-                let ops: [(Op, &[u64]); 2] = [(Op::Read, values), (Op::Write, &values[..values.len() / 2])];
+                let ops: [(Op, &[u64]); 2] = [(Op::Read, values),
+                    (Op::Write, &values[..values.len() / 2])];
                 recorded.host_interval(stage, *host, interval, &ops);
                 recorded.fail(stage, interval, Op::Read, 5, *failed);
             }
             let record = recorded.record();
             for row in results(&record) {
                 let all = sum(&by_host(&record, &row));
-                prop_assert_eq!((all.ios, all.bytes, all.workers), (row.ios, row.bytes, row.workers));
+                prop_assert_eq!((all.ios, all.bytes, all.workers),
+                    (row.ios, row.bytes, row.workers));
                 prop_assert_eq!(all.seconds.to_bits(), row.seconds.to_bits());
                 prop_assert_eq!(&all.latency, &row.latency);
                 prop_assert_eq!(&all.errors, &row.errors);

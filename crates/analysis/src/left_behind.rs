@@ -29,7 +29,7 @@ pub fn left_behind(record: &Record) -> Vec<LeftBehind> {
         for target in &host.targets {
             match &target.kind {
                 PlannedTarget::Directory { root } if !folders.contains(root) => {
-                    folders.push(root.clone())
+                    folders.push(root.clone());
                 }
                 _ => {}
             }

@@ -331,7 +331,8 @@ mod tests {
         #[test]
         fn parts_add_up_to_the_whole_in_everything_that_is_counted(
             parts in prop::collection::vec(
-                (0u32..3, prop::collection::vec(1u64..1_000_000, 0..30), prop::collection::vec(1u64..1_000_000, 0..30), 0u64..3),
+                (0u32..3, prop::collection::vec(1u64..1_000_000, 0..30),
+                    prop::collection::vec(1u64..1_000_000, 0..30), 0u64..3),
                 1..15,
             ),
         ) {
@@ -344,28 +345,33 @@ mod tests {
             }
             let record = recorded.record();
             let rows = results(&record);
-            let (whole, addends): (Vec<&ResultRow>, Vec<&ResultRow>) = rows.iter().partition(|row| !row.is_addend());
+            let (whole, addends): (Vec<&ResultRow>,
+                Vec<&ResultRow>) = rows.iter().partition(|row| !row.is_addend());
             let [all] = whole.as_slice() else { panic!("one whole: {whole:?}") };
             let mut latency = Histogram::new();
             addends.iter().for_each(|row| latency.merge(&row.latency));
             prop_assert_eq!(&all.latency, &latency);
             prop_assert_eq!(all.ios, addends.iter().map(|row| row.ios).sum::<u64>());
             prop_assert_eq!(all.bytes, addends.iter().map(|row| row.bytes).sum::<u64>());
-            prop_assert_eq!(all.error_count(), addends.iter().map(|row| row.error_count()).sum::<u64>());
-            let of = |row: &ResultRow| crate::host_rates(&record, row).iter().map(|(_, rate)| rate).sum::<f64>();
+            prop_assert_eq!(all.error_count(),
+                addends.iter().map(|row| row.error_count()).sum::<u64>());
+            let of = |row: &ResultRow| crate::host_rates(&record,
+                row).iter().map(|(_, rate)| rate).sum::<f64>();
             let sum: f64 = addends.iter().map(|row| of(row)).sum();
             prop_assert!((of(all) - sum).abs() < 1e-6, "{} {}", of(all), sum);
         }
 
         #[test]
         fn the_sum_over_intervals_and_hosts_is_the_total(
-            parts in prop::collection::vec((0u32..3, prop::collection::vec(1u64..1_000_000, 0..50)), 1..20),
+            parts in prop::collection::vec((0u32..3, prop::collection::vec(1u64..1_000_000, 0..50)),
+                1..20),
         ) {
             let mut recorded = Recorded::with_hosts(MIXED, 3);
             let stage = recorded.stage(StageKind::Measure);
             let mut together = Histogram::new();
             for (interval, (host, values)) in parts.iter().enumerate() {
-                recorded.host_interval(stage, *host, interval as u32, &[(Op::Read, values.as_slice())]);
+                recorded.host_interval(stage, *host, interval as u32,
+                    &[(Op::Read, values.as_slice())]);
                 values.iter().for_each(|value| together.record(*value));
             }
             let rows = results(&recorded.record());

@@ -103,7 +103,7 @@ mod tests {
         let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
         let stage = recorded.stage(StageKind::Measure);
         (0..1_000).for_each(|second| {
-            recorded.interval(stage, second, &[(Op::Read, &[u64::from(second) + 1, 5])])
+            recorded.interval(stage, second, &[(Op::Read, &[u64::from(second) + 1, 5])]);
         });
         let merged = of_first(&recorded, 240);
         let points = merged.points;

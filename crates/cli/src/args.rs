@@ -25,7 +25,8 @@ use std::path::PathBuf;
 /// Finds the load line of a storage cluster: what it carries, and whether the figure can be
 /// trusted.
 #[derive(Debug, Parser)]
-#[command(name = "plimsoll", version, about, max_term_width = 100, after_help = examples::EXIT_CODES)]
+#[command(name = "plimsoll", version, about, max_term_width = 100,
+    after_help = examples::EXIT_CODES)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -141,7 +142,8 @@ pub struct How {
 pub struct ShareArgs {
     /// Serve a live page, and /metrics for Prometheus [default with --serve alone:
     /// 127.0.0.1:9750]. Port 0 is any free one.
-    #[arg(long, value_name = "IP:PORT", num_args = 0..=1, require_equals = true, default_missing_value = DEFAULT_SERVE, value_parser = listen_address)]
+    #[arg(long, value_name = "IP:PORT", num_args = 0..=1, require_equals = true,
+        default_missing_value = DEFAULT_SERVE, value_parser = listen_address)]
     pub serve: Option<SocketAddr>,
 
     /// Show it only to those who have this token; required where other machines could see it.
@@ -171,7 +173,8 @@ pub struct ServeArgs {
     pub runs: Vec<PathBuf>,
 
     /// Where to serve. Port 0 is any free one.
-    #[arg(long, value_name = "IP:PORT", default_value = DEFAULT_SERVE, value_parser = listen_address)]
+    #[arg(long, value_name = "IP:PORT", default_value = DEFAULT_SERVE,
+        value_parser = listen_address)]
     pub address: SocketAddr,
 
     /// Show them only to those who have this token; required where other machines could see them.
@@ -267,7 +270,8 @@ pub struct WatchArgs {
 pub struct WatchShareArgs {
     /// Serve a live page, and /metrics for Prometheus [default with --serve alone:
     /// 127.0.0.1:9750]. Port 0 is any free one.
-    #[arg(long, value_name = "IP:PORT", num_args = 0..=1, require_equals = true, default_missing_value = DEFAULT_SERVE, value_parser = listen_address)]
+    #[arg(long, value_name = "IP:PORT", num_args = 0..=1, require_equals = true,
+        default_missing_value = DEFAULT_SERVE, value_parser = listen_address)]
     pub serve: Option<SocketAddr>,
 
     /// Show them only to those who have this token; required where other machines could see them.

@@ -147,7 +147,7 @@ pub(crate) fn drive<B: Backend, C: Clock>(
         let is_over = pages.turn(now_ns, control.cuts(), || backend.mark());
         if is_over {
             worker.stop(control.stop_at_ns(), &mut |op, age_ns, count| {
-                pages.never(op, age_ns, count)
+                pages.never(op, age_ns, count);
             });
         }
         let mut run = Run::default();

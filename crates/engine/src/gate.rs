@@ -39,7 +39,7 @@ impl Gate {
         loop {
             match *state {
                 State::Shut => {
-                    state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+                    state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
                 }
                 State::Open(timetable) => return Some(timetable),
                 State::CalledOff => return None,

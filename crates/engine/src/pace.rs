@@ -87,7 +87,7 @@ impl Pacer {
     pub(crate) fn skip(&mut self, length: u32, count: u64) {
         match self {
             Pacer::Open(open) if count > 1 => {
-                open.next_fs += open.mean_fs(length) * u128::from(count)
+                open.next_fs += open.mean_fs(length) * u128::from(count);
             }
             _ => self.took(length),
         }

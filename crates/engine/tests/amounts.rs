@@ -66,7 +66,7 @@ fn run(targets: &OpenTargets, stage: usize) -> (StageOutcome, Vec<IntervalSample
     let mut samples = Vec::new();
     let stage = targets.plan().stages[stage].clone();
     let outcome = run_stage(targets, &stage, &Control::new(), &mut || Some(0), &mut |sample| {
-        samples.push(sample)
+        samples.push(sample);
     })
     .expect("runs");
     (outcome, samples)

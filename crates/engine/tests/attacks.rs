@@ -129,7 +129,7 @@ fn a_plan_that_names_what_is_not_its_targets_touches_nothing() {
         &|plan| plan.trees[0].path = text(&victim.join("tree-00001")),
         &|plan| {
             plan.targets[0].files[1].path =
-                format!("{}/../victim/data-00001.bin", scratch.root.display())
+                format!("{}/../victim/data-00001.bin", scratch.root.display());
         },
     ];
     for (number, attack) in attacks.iter().enumerate() {
@@ -273,7 +273,7 @@ fn links_pipes_and_folders_of_our_names_are_refused_and_stay() {
     };
     let make: [&dyn Fn(&Path); 3] =
         [&|path| symlink(&important, path).expect("a link"), &pipe, &|path| {
-            fs::create_dir(path).expect("a folder")
+            fs::create_dir(path).expect("a folder");
         }];
     for make in make {
         fs::write(&important, PRECIOUS).expect("a file");

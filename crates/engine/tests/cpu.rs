@@ -67,7 +67,7 @@ fn the_time_of_workers_is_that_of_the_process_as_the_kernel_counts_it() {
     let mut samples: Vec<IntervalSample> = Vec::new();
     let before_ns = of_this_process();
     let outcome = run_stage(&targets, &stage, &Control::new(), &mut || Some(0), &mut |sample| {
-        samples.push(sample)
+        samples.push(sample);
     })
     .expect("runs");
     let process_ns = of_this_process() - before_ns;

@@ -63,7 +63,7 @@ fn run(targets: &OpenTargets, stage: usize) -> (engine::StageOutcome, Vec<Interv
     let mut samples = Vec::new();
     let stage = targets.plan().stages[stage].clone();
     let outcome = run_stage(targets, &stage, &Control::new(), &mut || Some(0), &mut |sample| {
-        samples.push(sample)
+        samples.push(sample);
     })
     .expect("no failure of ours");
     (outcome, samples)

@@ -123,10 +123,12 @@ mod tests {
         #[test]
         fn the_truth_lies_within_the_bounds(
             offset in 0u64..1_000_000_000_000, drift_ppm in -500i64..=500,
-            trips in prop::collection::vec((0u64..5_000_000_000, 0u64..5_000_000_000, 0u64..2_000_000_000), 1..30),
+            trips in prop::collection::vec((0u64..5_000_000_000, 0u64..5_000_000_000,
+                0u64..2_000_000_000), 1..30),
         ) {
             let true_theirs = |ours: u64| {
-                (i128::from(ours) + i128::from(offset) + i128::from(ours) * i128::from(drift_ppm) / 1_000_000) as u64
+                (i128::from(ours) + i128::from(offset) + i128::from(ours) * i128::from(
+                    drift_ppm) / 1_000_000) as u64
             };
             let mut clock = HostClock::default();
             let mut now = 0;
@@ -137,15 +139,19 @@ mod tests {
                 clock.answer(sent, true_theirs(at), now);
                 let later = now + rest;
                 let (theirs, error) = clock.theirs(later).expect("an answer");
-                prop_assert!(theirs.abs_diff(true_theirs(later)) <= error + 2, "{} off by more than {}", theirs, error);
+                prop_assert!(theirs.abs_diff(true_theirs(later)) <= error + 2,
+                    "{} off by more than {}", theirs, error);
                 now = later;
             }
         }
 
         #[test]
-        fn any_answer_is_taken_without_a_panic(answers in prop::collection::vec((any::<u64>(), any::<u64>(), any::<u64>()), 0..9), at: u64) {
+        fn any_answer_is_taken_without_a_panic(
+            answers in prop::collection::vec((any::<u64>(), any::<u64>(), any::<u64>()), 0..9),
+            at: u64) {
             let mut clock = HostClock::default();
-            answers.into_iter().for_each(|(sent, theirs, received)| clock.answer(sent, theirs, received));
+            answers.into_iter()
+                .for_each(|(sent, theirs, received)| clock.answer(sent, theirs, received));
             clock.theirs(at);
         }
     }

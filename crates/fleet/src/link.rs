@@ -291,7 +291,8 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_taken_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn any_bytes_are_taken_without_a_panic(bytes in prop::collection::vec(any::<u8>(),
+            0..200)) {
             read(bytes);
         }
     }

@@ -475,12 +475,14 @@ mod tests {
 
         #[test]
         fn a_frame_that_somebody_damaged_is_read_or_refused(
-            samples in prop::collection::vec(sample(), 1..4), which: prop::sample::Index, cut: prop::sample::Index,
+            samples in prop::collection::vec(sample(), 1..4), which: prop::sample::Index,
+                cut: prop::sample::Index,
             flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
         ) {
             let mut packer = Packer::new(0);
             let mut frames: Vec<Vec<u8>> =
-                samples.iter().map(|sample| packer.pack(sample).expect("small").bytes().to_vec()).collect();
+                samples.iter().map(|sample| packer.pack(sample).expect("small").bytes().to_vec())
+                    .collect();
             let place = which.index(frames.len());
             let frame = &mut frames[place];
             for (at, byte) in flips {

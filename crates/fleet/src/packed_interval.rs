@@ -304,13 +304,16 @@ mod tests {
             histogram.encode()
         });
         // And what no histogram of ours looks like: a relay need not know.
-        prop_oneof![4 => real, 1 => prop::collection::vec(any::<u8>(), 0..30).prop_map(EncodedHistogram)]
+        prop_oneof![4 => real,
+            1 => prop::collection::vec(any::<u8>(), 0..30).prop_map(EncodedHistogram)]
     }
 
     prop_compose! {
         fn op()(
-            work in any::<u32>(), op in prop::sample::select(Op::ALL.to_vec()), ios in any::<u64>(), bytes in any::<u64>(),
-            errors in prop::collection::vec((any::<i32>(), any::<u64>()), 0..3), latency in histogram(),
+            work in any::<u32>(), op in prop::sample::select(Op::ALL.to_vec()), ios in any::<u64>(),
+                bytes in any::<u64>(),
+            errors in prop::collection::vec((any::<i32>(), any::<u64>()), 0..3),
+                latency in histogram(),
         ) -> OpSample {
             OpSample { work, op, ios, bytes, errors, latency, raw_latencies: Vec::new() }
         }
@@ -319,11 +322,15 @@ mod tests {
     prop_compose! {
         fn worker()(
             worker in 0u32..4, cpu in (any::<u64>(), 0u64..9),
-            ops in prop::collection::vec((prop::sample::select(Op::ALL.to_vec()), 0u64..5, any::<u64>()), 0..4),
+            ops in prop::collection::vec((prop::sample::select(Op::ALL.to_vec()), 0u64..5,
+                any::<u64>()), 0..4),
             mark in prop::option::of((any::<u32>(), any::<u32>())),
         ) -> WorkerSample {
-            let ops = ops.into_iter().map(|(op, ios, bytes)| WorkerOp { op, ios, bytes, errors: ios / 4 }).collect();
-            let mark = mark.map(|(sent, base)| WriteMark { sent, base, failed: vec![base], ..WriteMark::default() });
+            let ops = ops.into_iter()
+                .map(|(op, ios, bytes)| WorkerOp { op, ios, bytes, errors: ios / 4 }).collect();
+            let mark = mark
+                .map(|(sent, base)| WriteMark { sent, base, failed: vec![base],
+                ..WriteMark::default() });
             WorkerSample { worker, cpu_user_ns: cpu.0, cpu_system_ns: cpu.1, ops, mark }
         }
     }
@@ -331,7 +338,8 @@ mod tests {
     prop_compose! {
         fn sample()(
             numbers in (any::<u32>(), any::<u32>(), any::<u32>(), any::<u64>(), any::<u64>()),
-            phase in prop::sample::select(PHASES.to_vec()), ops in prop::collection::vec(op(), 0..4),
+            phase in prop::sample::select(PHASES.to_vec()),
+                ops in prop::collection::vec(op(), 0..4),
             workers in prop::collection::vec(worker(), 0..6),
         ) -> IntervalSample {
             let (stage, host, interval, start_ns, length_ns) = numbers;
@@ -360,7 +368,8 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_taken_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn any_bytes_are_taken_without_a_panic(bytes in prop::collection::vec(any::<u8>(),
+            0..200)) {
             let _ = unpack(&Frame::from_bytes(bytes).expect("short"));
         }
     }

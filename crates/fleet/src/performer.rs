@@ -126,7 +126,7 @@ impl Fleet {
             let (ours, theirs) = pair();
             let (version, together) = (version.to_owned(), together.clone());
             thread::spawn(move || {
-                agent::serve(theirs, Guard::none(), &version, Some(together), false)
+                agent::serve(theirs, Guard::none(), &version, Some(together), false);
             });
             (ours, None)
         };

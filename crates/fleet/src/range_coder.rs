@@ -298,7 +298,8 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_read_as_something_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+        fn any_bytes_are_read_as_something_or_refused(bytes in prop::collection::vec(any::<u8>(),
+            0..100)) {
             let _ = read(&bytes, 1_000);
         }
 
@@ -311,7 +312,8 @@ mod tests {
             // elsewhere.
             let cut = read(&bytes[..bytes.len() - 8], numbers.len());
             prop_assert_ne!(cut, Ok(numbers.clone()));
-            prop_assert_eq!(read(&[&bytes[..], &[1; 8]].concat(), numbers.len()), Err(LinkError::Garbled));
+            prop_assert_eq!(read(&[&bytes[..], &[1; 8]].concat(), numbers.len()),
+                Err(LinkError::Garbled));
         }
     }
 

@@ -354,7 +354,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_word_is_taken_without_a_panic(
-            hosts in 0usize..20, fanout in 0usize..6, branch in 0usize..8, numbers in prop::collection::vec(any::<u32>(), 0..5),
+            hosts in 0usize..20, fanout in 0usize..6, branch in 0usize..8,
+                numbers in prop::collection::vec(any::<u32>(), 0..5),
         ) {
             let words = numbers.iter().map(|number| (*number, Word::Gone(String::new()))).collect();
             let tree = Tree::new(hosts, fanout);

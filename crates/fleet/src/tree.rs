@@ -114,7 +114,8 @@ mod tests {
         fn every_host_is_found_where_it_is(hosts in 0usize..500, fanout in 0usize..80) {
             let tree = Tree::new(hosts, fanout);
             prop_assert!(tree.branches().len() <= fanout.max(1));
-            prop_assert_eq!(tree.branches().flatten().collect::<Vec<_>>(), (0..hosts).collect::<Vec<_>>());
+            prop_assert_eq!(tree.branches().flatten().collect::<Vec<_>>(),
+                (0..hosts).collect::<Vec<_>>());
             for host in 0..hosts {
                 let (branch, below) = tree.way(host).expect("a host of the tree");
                 prop_assert_eq!(tree.host(branch, below), Some(host));
@@ -122,10 +123,12 @@ mod tests {
         }
 
         #[test]
-        fn any_number_is_taken_without_a_panic(hosts in 0usize..9, fanout: usize, branch: usize, below: Option<u32>, host: usize) {
+        fn any_number_is_taken_without_a_panic(hosts in 0usize..9, fanout: usize, branch: usize,
+            below: Option<u32>, host: usize) {
             let tree = Tree::new(hosts, fanout);
             prop_assert_eq!(tree.way(host).is_some(), host < hosts);
-            prop_assert!(tree.host(branch, below).is_none_or(|host| tree.branch(branch).contains(&host)));
+            prop_assert!(tree.host(branch,
+                below).is_none_or(|host| tree.branch(branch).contains(&host)));
         }
     }
 }

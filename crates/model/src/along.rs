@@ -164,7 +164,7 @@ impl Plan {
                 }
                 // Other requests than those of the points before, or a cache would know them.
                 stage.workers.iter_mut().for_each(|worker| {
-                    worker.seed = derive(worker.seed, &[u64::from(stage_number)])
+                    worker.seed = derive(worker.seed, &[u64::from(stage_number)]);
                 });
                 Some(stage)
             };

@@ -635,7 +635,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_number_of_any_length_is_taken_as_the_long_way_takes_it(
-            bits in 0u32..=64, drawn in any::<u64>(), cut in 0usize..12, mut stray in proptest::collection::vec(any::<u8>(), 0..12),
+            bits in 0u32..=64, drawn in any::<u64>(), cut in 0usize..12,
+                mut stray in proptest::collection::vec(any::<u8>(), 0..12),
         ) {
             let mut written = Vec::new();
             put_varint(&mut written, u128::from(drawn.checked_shr(64 - bits).unwrap_or(0)));
@@ -707,9 +708,11 @@ mod tests {
 
         #[test]
         fn a_tight_histogram_is_the_same_to_the_byte(
-            parts in prop::collection::vec(prop::collection::vec(any::<u64>().prop_map(|v| v >> (v % 64)), 0..40), 0..6),
+            parts in prop::collection::vec(
+                prop::collection::vec(any::<u64>().prop_map(|v| v >> (v % 64)), 0..40), 0..6),
         ) {
-            let (mut one, mut left, mut right) = (Tight::default(), Tight::default(), Tight::default());
+            let (mut one, mut left, mut right) = (Tight::default(), Tight::default(),
+                Tight::default());
             let mut buckets = Vec::new();
             for (place, part) in parts.iter().enumerate() {
                 let head = take_apart(&of(part).encode().0, &mut buckets).expect("own encoding");
@@ -748,7 +751,8 @@ mod tests {
             limits in prop::array::uniform2(0u64..1_000_000),
         ) {
             let encoded = of(&values).encode();
-            let below = |limit: u64| values.iter().filter(|v| bucket_of(**v) <= bucket_of(limit)).count() as u64;
+            let below = |limit: u64| values.iter().filter(|v| bucket_of(**v) <= bucket_of(limit))
+                .count() as u64;
             prop_assert_eq!(encoded.at_most(limits), Ok(limits.map(below)));
             prop_assert_eq!(encoded.sum_ns(), Ok(of(&values).sum_ns()));
         }
@@ -765,7 +769,8 @@ mod tests {
         }
 
         #[test]
-        fn hostile_bytes_are_refused_and_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+        fn hostile_bytes_are_refused_and_never_panic(bytes in prop::collection::vec(any::<u8>(),
+            0..64)) {
             let encoded = EncodedHistogram(bytes);
             let _ = (encoded.at_most([0, 1_000]), encoded.sum_ns());
             if let Ok(histogram) = encoded.decode() {

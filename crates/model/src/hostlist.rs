@@ -171,10 +171,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_taken_without_a_panic(text in "[a-z0-9\\[\\],\\-. ]{0,40}", other in ".{0,40}") {
+        fn any_text_is_taken_without_a_panic(text in "[a-z0-9\\[\\],\\-. ]{0,40}",
+            other in ".{0,40}") {
             for text in [text, other] {
                 if let Ok(hosts) = expand(&text) {
-                    prop_assert!(hosts.len() <= MOST_HOSTS && hosts.iter().all(|host| is_name(host)));
+                    prop_assert!(hosts.len() <= MOST_HOSTS
+                        && hosts.iter().all(|host| is_name(host)));
                 }
             }
         }

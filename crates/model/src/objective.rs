@@ -384,7 +384,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_is_trouble_and_what_is_read_is_read_again(text in "[a-z]{0,5} ?[pmaxers0-9.]{0,6} ?[<>=]{0,2} ?[0-9.]{0,9}[a-zA-Z%/, ]{0,6}") {
+        fn no_text_is_trouble_and_what_is_read_is_read_again(
+            text in "[a-z]{0,5} ?[pmaxers0-9.]{0,6} ?[<>=]{0,2} ?[0-9.]{0,9}[a-zA-Z%/, ]{0,6}") {
             if let Ok(objective) = text.parse::<Objective>() {
                 prop_assert_eq!(objective.to_string().parse::<Objective>(), Ok(objective));
             }

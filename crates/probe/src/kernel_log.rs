@@ -182,8 +182,8 @@ mod tests {
         let told = |bytes: &[u8]| {
             record(bytes).filter(is_fault).map(|record| (record.logged_us, record.text))
         };
-        let error =
-            b"3,4711,123456,-;blk_update_request: I/O error, dev sda, sector 5\n SUBSYSTEM=block\n DEVICE=b8:0\n";
+        let error = b"3,4711,123456,-;blk_update_request: I/O error, dev sda, sector 5\n \
+SUBSYSTEM=block\n DEVICE=b8:0\n";
         let wanted = (123_456, "blk_update_request: I/O error, dev sda, sector 5".to_owned());
         assert_eq!(told(error), Some(wanted));
         for fault in [

@@ -14,7 +14,8 @@ pub fn head(plan: &Plan, hosts: &[HostFacts], version: &str, started_unix_ns: u6
     let stages: Vec<Value> =
         (0..plan.stages.len()).filter_map(|number| of_stage(plan, number)).collect();
     json!({
-        "event": "run", "format": 1, "plimsoll": version, "run_id": plan.run_id, "suite": plan.suite,
+        "event": "run", "format": 1, "plimsoll": version, "run_id": plan.run_id,
+            "suite": plan.suite,
         "started": words::utc(started_unix_ns), "hosts": hosts, "stages": stages,
     })
 }
@@ -24,9 +25,8 @@ fn of_stage(plan: &Plan, number: usize) -> Option<Value> {
     let point = stage.point.and_then(|point| plan.points.get(point as usize));
     let sweep: Map<String, Value> = words::axes(point.map_or(&[], |point| &point.sweep));
     let works: Vec<&str> = stage.works.iter().map(|work| work.workload.as_str()).collect();
-    Some(
-        json!({ "stage": number, "kind": stage.kind.to_string(), "workloads": works, "sweep": sweep }),
-    )
+    Some(json!({ "stage": number, "kind": stage.kind.to_string(), "workloads": works,
+            "sweep": sweep }))
 }
 
 /// The line of an event; `plan` has what it adds already.
@@ -43,14 +43,21 @@ pub fn line(event: &Event, plan: &Plan) -> Value {
         }
         Event::Sample(sample) => of_sample(sample, plan),
         Event::HostStarted(start) => json!({
-            "event": "host_started", "stage": start.stage, "host": start.host, "late_ns": start.late_ns, "error_ns": start.error_ns,
+            "event": "host_started", "stage": start.stage, "host": start.host,
+                "late_ns": start.late_ns, "error_ns": start.error_ns,
         }),
         Event::HostEnded(end) => {
             let count = |histogram: &model::EncodedHistogram| {
                 histogram.decode().map_or(0, |latency| latency.count())
             };
-            let left = |left: &model::event::Left| json!({ "work": left.work, "op": left.op.name(), "late": count(&left.late), "never": count(&left.never) });
-            let pause = |pause: &model::event::Pause| json!({ "at_ns": pause.at_ns, "length_ns": pause.length_ns });
+            let left = |left: &model::event::Left| {
+                json!({ "work": left.work, "op": left.op.name(),
+                "late": count(&left.late), "never": count(&left.never) })
+            };
+            let pause = |pause: &model::event::Pause| {
+                json!({ "at_ns": pause.at_ns,
+                "length_ns": pause.length_ns })
+            };
             json!({
                 "event": "host_ended", "stage": end.stage, "host": end.host,
                 "left": end.left.iter().map(left).collect::<Vec<_>>(),
@@ -68,7 +75,8 @@ pub fn line(event: &Event, plan: &Plan) -> Value {
             json!({ "event": "stage_ended", "stage": stage, "end": end, "reason": reason })
         }
         Event::Note(note) => json!({
-            "event": "note", "stage": note.stage, "host": note.host, "code": note.kind.word(), "message": note.detail,
+            "event": "note", "stage": note.stage, "host": note.host, "code": note.kind.word(),
+                "message": note.detail,
         }),
         Event::Happened(occurrence) => {
             let mut line = crate::occurrences::object(occurrence);
@@ -98,7 +106,8 @@ fn of_sample(sample: &IntervalSample, plan: &Plan) -> Value {
         let errors: Map<String, Value> =
             op.errors.iter().map(|(errno, count)| (words::errno(*errno), json!(count))).collect();
         json!({
-            "workload": workload, "op": op.op.name(), "ios": op.ios, "bytes": op.bytes, "errors": errors,
+            "workload": workload, "op": op.op.name(), "ios": op.ios, "bytes": op.bytes,
+                "errors": errors,
             "latency_ns": latency(op),
         })
     };
@@ -106,9 +115,11 @@ fn of_sample(sample: &IntervalSample, plan: &Plan) -> Value {
         sample.workers.iter().map(time).fold(0, u64::saturating_add)
     };
     json!({
-        "event": "sample", "stage": sample.stage, "host": sample.host, "interval": sample.interval, "phase": sample.phase.name(),
+        "event": "sample", "stage": sample.stage, "host": sample.host, "interval": sample.interval,
+            "phase": sample.phase.name(),
         "start_ns": sample.start_ns, "length_ns": sample.length_ns,
-        "cpu_user_ns": cpu(|worker| worker.cpu_user_ns), "cpu_system_ns": cpu(|worker| worker.cpu_system_ns),
+        "cpu_user_ns": cpu(|worker| worker.cpu_user_ns),
+            "cpu_system_ns": cpu(|worker| worker.cpu_system_ns),
         "ops": sample.ops.iter().map(op).collect::<Vec<Value>>(),
     })
 }
@@ -120,7 +131,8 @@ fn latency(op: &OpSample) -> Value {
     };
     let quantile = |share| histogram.quantile_ns(share);
     json!({
-        "mean": histogram.mean_ns(), "p50": quantile(0.5), "p99": quantile(0.99), "p99_9": quantile(0.999),
+        "mean": histogram.mean_ns(), "p50": quantile(0.5), "p99": quantile(0.99),
+            "p99_9": quantile(0.999),
         "max": histogram.max_ns(),
     })
 }
@@ -135,8 +147,11 @@ fn of_counters(sample: &CounterSample) -> Value {
         json!({ "layer": entry.layer.word(), "name": entry.name, "values": values })
     };
     json!({
-        "event": "counters", "stage": sample.stage, "host": sample.host, "number": sample.number, "start_ns": sample.start_ns,
-        "length_ns": sample.length_ns, "entries": sample.entries.iter().map(entry).collect::<Vec<Value>>(), "notes": sample.notes,
+        "event": "counters", "stage": sample.stage, "host": sample.host, "number": sample.number,
+            "start_ns": sample.start_ns,
+        "length_ns": sample.length_ns,
+            "entries": sample.entries.iter().map(entry).collect::<Vec<Value>>(),
+            "notes": sample.notes,
     })
 }
 

@@ -128,7 +128,8 @@ pub fn object(finding: &Finding) -> Value {
         "points": (0..finding.values.len()).map(point).collect::<Vec<_>>(),
         "peak": point(curve.peak),
         "knee": point(curve.knee),
-        "plateau": {"from": finding.label(curve.knee), "to": finding.label(curve.plateau_end), "median": curve.sustained},
+        "plateau": {"from": finding.label(curve.knee), "to": finding.label(curve.plateau_end),
+            "median": curve.sustained},
         "rising": curve.is_rising,
         "odd": curve.odd.iter().map(odd).collect::<Vec<_>>(),
     })

@@ -26,16 +26,23 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
         "suite": record.plan.suite,
         "started": words::utc(record.started_unix_ns),
         "state": state_word(&state),
-        "reason": match &state { RunState::Failed(why) => Value::from(why.as_str()), _ => Value::Null },
+        "reason": match &state { RunState::Failed(why) => Value::from(why.as_str()),
+            _ => Value::Null },
         "scale": record.plan.scale.to_string(),
-        "notes": record.notes.iter().map(|note| json!({"code": note.kind.word(), "message": note.detail})).collect::<Vec<_>>(),
+        "notes": record.notes.iter()
+            .map(|note| json!({"code": note.kind.word(),
+            "message": note.detail})).collect::<Vec<_>>(),
         "events": crate::occurrences::objects(record),
         "issued": analysis::issued(record).iter().map(issued).collect::<Vec<_>>(),
         "results": rows.iter().map(|row| result(record, row)).collect::<Vec<_>>(),
-        "load_line": analysis::loadline::load_line(record, &rows).map(|line| loadline::object(&line)),
-        "along": analysis::loadline::along::along_line(record, &rows).map(|line| loadline::along::object(&line)),
-        "ceilings": testbed.map(|cluster| crate::ceiling::reached_json(&cluster.top.name.value, &reached)),
-        "limits": crate::attribution::objects(record, &analysis::attribution::attribution(record, &rows)),
+        "load_line": analysis::loadline::load_line(record,
+            &rows).map(|line| loadline::object(&line)),
+        "along": analysis::loadline::along::along_line(record,
+            &rows).map(|line| loadline::along::object(&line)),
+        "ceilings": testbed
+            .map(|cluster| crate::ceiling::reached_json(&cluster.top.name.value, &reached)),
+        "limits": crate::attribution::objects(record,
+            &analysis::attribution::attribution(record, &rows)),
         "left_behind": crate::left_behind::objects(record),
         "findings": analysis::findings(&rows).iter().map(findings::object).collect::<Vec<_>>(),
     })
@@ -62,7 +69,10 @@ fn issued(total: &Issued) -> Value {
 
 fn result(record: &Record, row: &ResultRow) -> Value {
     let sweep: Map<String, Value> = words::axes(&row.sweep);
-    let warning = |doubt| json!({"code": analysis::Warning::code(doubt), "message": crate::warning::sentence(doubt)});
+    let warning = |doubt| {
+        json!({"code": analysis::Warning::code(doubt),
+        "message": crate::warning::sentence(doubt)})
+    };
     json!({
         "scenario": row.scenario,
         "workload": row.workload,
@@ -77,7 +87,8 @@ fn result(record: &Record, row: &ResultRow) -> Value {
         "bytes_per_s": row.bytes_per_s(),
         "latency_ns": quantiles(&row.latency),
         "left_over": {
-            "late": row.left.late.count(), "never": row.left.never.count(), "max_ns": row.left.all().max_ns(),
+            "late": row.left.late.count(), "never": row.left.never.count(),
+                "max_ns": row.left.all().max_ns(),
         },
         "ci": ci(row),
         "first_done": row.done.map(|done| progress(&done.first)),

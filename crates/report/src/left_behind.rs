@@ -45,7 +45,10 @@ pub fn text(record: &Record) -> String {
 
 /// For machines.
 pub fn objects(record: &Record) -> Vec<Value> {
-    let object = |left: &LeftBehind| json!({ "host": left.hostname, "folders": left.folders, "command": command(left, &record.plan) });
+    let object = |left: &LeftBehind| {
+        json!({ "host": left.hostname, "folders": left.folders,
+        "command": command(left, &record.plan) })
+    };
     left_behind(record).iter().map(object).collect()
 }
 

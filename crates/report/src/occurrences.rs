@@ -137,7 +137,8 @@ const HEADS: [&str; 8] =
     ["before", "noise", "lowest", "depth", "dip after", "back after", "missing", "latency"];
 
 /// What the heads mean, under every table.
-const LEGEND: &str = "Before: requests per second before the event. Noise: how much intervals scattered before it \
+const LEGEND: &str = "Before: requests per second before the event. \
+    Noise: how much intervals scattered before it \
      (standard deviation ÷ mean); what is within four of these over three intervals, or five in \
      one, is no dip. Lowest: of one interval, until it is back or the stage ends. Back after: \
      until the rate is within 5 % of that again (or within its own noise, if that is wider). \

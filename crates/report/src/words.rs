@@ -228,7 +228,7 @@ fn files_work(work: &MetadataWork, workers: u32) -> String {
         FileFsync::Never => {}
         FileFsync::Timed => text.push_str(", an fsync of each after it was written"),
         FileFsync::Untimed => {
-            text.push_str(", an fsync of each after it was written, which no latency counts")
+            text.push_str(", an fsync of each after it was written, which no latency counts");
         }
     }
     if work.close == CloseTime::Untimed {

@@ -172,7 +172,7 @@ fn a_cut_journal_loses_only_its_end() {
     let mut writer = create(&path, &record);
     writer.append(&Event::StageStarted { stage: 1, unix_ns: 1 }).expect("room");
     (0..20).for_each(|interval| {
-        writer.append(&Event::Sample(sample(&record, interval))).expect("room")
+        writer.append(&Event::Sample(sample(&record, interval))).expect("room");
     });
     writer.append(&Event::RunEnded { unix_ns: 2, end: RunEnd::Complete }).expect("room");
     let main = std::fs::read(&path).expect("a file");

@@ -85,7 +85,8 @@ mod tests {
     proptest! {
         #[test]
         fn times_and_sizes_in_range_read_back_exactly(
-            ns in 0..=LONGEST_RUN_NS, bytes in 0..=MOST_BYTES, ns_shift in 0u32..50, bytes_shift in 0u32..50,
+            ns in 0..=LONGEST_RUN_NS, bytes in 0..=MOST_BYTES, ns_shift in 0u32..50,
+                bytes_shift in 0u32..50,
         ) {
             let (ns, bytes) = (ns >> ns_shift, bytes >> bytes_shift << bytes_shift);
             prop_assert_eq!(parse_ns(&show_ns(ns)), Ok(ns));

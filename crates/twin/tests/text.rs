@@ -208,7 +208,8 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_a_device_that_reads_back_or_a_message(text in prop_oneof![".{0,60}", nearly_a_spec()]) {
+    fn any_text_is_a_device_that_reads_back_or_a_message(text in prop_oneof![".{0,60}",
+        nearly_a_spec()]) {
         match DeviceSpec::parse(&text) {
             Ok(spec) => prop_assert_eq!(DeviceSpec::parse(&spec.to_string()), Ok(spec)),
             Err(message) => prop_assert!(!message.is_empty() && !message.contains('\n')),
@@ -218,7 +219,8 @@ proptest! {
     #[test]
     fn any_device_answers_any_requests_later_than_they_came(
         spec in any_spec(),
-        requests in prop::collection::vec((0..Op::COUNT, any::<u64>(), 0..=1u32 << 24, 0..=1u64 << 60), 1..20),
+        requests in prop::collection::vec((0..Op::COUNT, any::<u64>(), 0..=1u32 << 24,
+            0..=1u64 << 60), 1..20),
     ) {
         let mut device = Device::new(&spec, 1);
         let mut now_ns = 0u64;

@@ -182,7 +182,8 @@ mod tests {
         let packages: Vec<Value> = packages
             .iter()
             .map(|(name, version, license)| {
-                serde_json::json!({ "name": name, "version": version, "license": license, "source": "registry" })
+                serde_json::json!({ "name": name, "version": version, "license": license,
+                    "source": "registry" })
             })
             .collect();
         serde_json::json!({ "packages": packages }).to_string()

@@ -151,9 +151,11 @@ mod tests {
 
     #[test]
     fn dead_links_are_found_and_others_let_be() {
-        let page = "[a](METHOD.md) [b](../README.md#top) [c](/Cargo.toml \"title\") ![d](<my file.png>)\n\
+        let page = "[a](METHOD.md) [b](../README.md#top) [c](/Cargo.toml \"title\") \
+                    ![d](<my file.png>)\n\
                     [e](https://example.org/x.md) [f](#here) [g](mailto:a@b) `[h](code.md)`\n\
-                    ```\n[i](fenced.md)\n```\n[j](gone.md) [k](../../out.md)\n[l]: decisions/\n[m]: dead.md\n[^1]: a note\n";
+                    ```\n[i](fenced.md)\n```\n[j](gone.md) [k](../../out.md)\n\
+                    [l]: decisions/\n[m]: dead.md\n[^1]: a note\n";
         let tree = Tree::of(&[
             ("docs/page.md", page),
             ("docs/METHOD.md", ""),

@@ -80,7 +80,7 @@ pub fn doubt(reached: &[Reached], rows: &mut [ResultRow]) {
         let here =
             rows.iter_mut().filter(|row| row.point == above.point && row.has_work(above.index));
         here.filter(|row| row.covers != Covers::Beside).for_each(|row| {
-            row.warnings.push(Warning::AboveCeiling { share, layer: binding.layer })
+            row.warnings.push(Warning::AboveCeiling { share, layer: binding.layer });
         });
     }
 }

@@ -286,7 +286,8 @@ fn what_is_not_known_is_left_out_and_what_is_taken_for_granted_is_said() {
 proptest! {
     #[test]
     fn more_of_anything_never_lowers_a_ceiling_and_more_copies_never_raise_it(
-        testbed in 0usize..5, kib in 1u64..1024, read in 0u32..=100, is_random: bool, footprint in 0.01f64..40.0,
+        testbed in 0usize..5, kib in 1u64..1024, read in 0u32..=100, is_random: bool,
+            footprint in 0.01f64..40.0,
     ) {
         let text = [A, B, C, D, E][testbed];
         let workload = work(kib, read, is_random, footprint);
@@ -309,7 +310,8 @@ proptest! {
 
     #[test]
     fn every_limit_is_a_positive_number_and_they_rise(
-        testbed in 0usize..5, kib in 1u64..100_000, read in 0u32..=100, is_random: bool, footprint in 0.0f64..1e5,
+        testbed in 0usize..5, kib in 1u64..100_000, read in 0u32..=100, is_random: bool,
+            footprint in 0.0f64..1e5,
     ) {
         let ceiling = judge([A, B, C, D, E][testbed], "", &work(kib, read, is_random, footprint));
         prop_assert!(ceiling.limits.iter().all(|limit| limit.iops.is_finite() && limit.iops > 0.0));

@@ -245,15 +245,18 @@ mod tests {
         ) {
             let along = threads(11);
             let mut values: Vec<f64> =
-                along.iter().zip(&noise).map(|(x, noise)| x / (1.0 + x / knee) * (1.0 + noise)).collect();
+                along.iter().zip(&noise).map(|(x, noise)| x / (1.0 + x / knee) * (1.0 + noise))
+                    .collect();
             prop_assert_eq!(curve(&along, &values).expect("a curve").odd, []);
             values[spoiled] *= factor;
-            let odd: Vec<usize> = curve(&along, &values).expect("a curve").odd.iter().map(|odd| odd.point).collect();
+            let odd: Vec<usize> = curve(&along,
+                &values).expect("a curve").odd.iter().map(|odd| odd.point).collect();
             prop_assert_eq!(odd, vec![spoiled]);
         }
 
         #[test]
-        fn the_plateau_holds_the_peak_and_only_what_is_near_it(values in prop::collection::vec(1e-3f64..1e9, 4..30)) {
+        fn the_plateau_holds_the_peak_and_only_what_is_near_it(
+            values in prop::collection::vec(1e-3f64..1e9, 4..30)) {
             let curve = curve(&threads(values.len()), &values).expect("a curve");
             prop_assert!((curve.knee..=curve.plateau_end).contains(&curve.peak));
             for point in curve.knee..=curve.plateau_end {

@@ -90,7 +90,7 @@ fn a_point_is_judged_by_each_condition_for_its_operation() {
         point(0, &search, &rows).expect("a point").tried.excess
     };
     let near = |text: &str, expected: f64| {
-        assert!((excess(text) / expected - 1.0).abs() < 0.005, "{text}: {}", excess(text))
+        assert!((excess(text) / expected - 1.0).abs() < 0.005, "{text}: {}", excess(text));
     };
     near("read mean < 2ms", 0.5);
     near("write mean < 2ms", 2.0);

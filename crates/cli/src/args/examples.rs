@@ -225,7 +225,7 @@ mod tests {
                 '"' | '\'' if quote == Some(letter) => quote = None,
                 '"' | '\'' if quote.is_none() => quote = Some(letter),
                 ' ' if quote.is_none() => {
-                    words.extend((!word.is_empty()).then(|| std::mem::take(&mut word)))
+                    words.extend((!word.is_empty()).then(|| std::mem::take(&mut word)));
                 }
                 '>' | '|' | '#' if quote.is_none() && word.is_empty() => return words,
                 _ => word.push(letter),

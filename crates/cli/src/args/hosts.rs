@@ -34,12 +34,14 @@ pub struct HostArgs {
     /// Load no host and no target, but a simulated cluster in virtual time: a testbed of `plimsoll
     /// ceiling`, or a testbed file, with parameters such as ,remote=100% (docs/METHOD.md); alone,
     /// the testbed that is called like the suite.
-    #[arg(long, value_name = "TESTBED", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["hosts", "slurm", "kubernetes"])]
+    #[arg(long, value_name = "TESTBED", num_args = 0..=1, default_missing_value = "",
+        conflicts_with_all = ["hosts", "slurm", "kubernetes"])]
     pub simulate: Option<String>,
 
     /// How many simulated hosts load it [default: as many as the testbed has clients, or else
     /// nodes].
-    #[arg(long, value_name = "N", requires = "simulate", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", requires = "simulate",
+        value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub sim_hosts: Option<u32>,
 
     /// Where plimsoll is on the hosts. Without it, it is copied to hosts that lack it.
@@ -49,7 +51,8 @@ pub struct HostArgs {
     /// How many agents are started from here, and by each of these in turn; past that, hosts start
     /// one another in the same way [default: all from here up to 64 hosts, or where the hosts
     /// cannot reach one another].
-    #[arg(long, value_name = "N", conflicts_with = "simulate", value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(long, value_name = "N", conflicts_with = "simulate",
+        value_parser = clap::value_parser!(u32).range(2..))]
     pub fanout: Option<u32>,
 }
 

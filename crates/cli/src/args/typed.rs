@@ -90,7 +90,7 @@ fn typed<'a>(
             let value = value.to_str()?;
             match long {
                 Some(long) if arg.get_action().takes_values() => {
-                    options.push((place, format!("--{long}={value}")))
+                    options.push((place, format!("--{long}={value}")));
                 }
                 Some(long) => options.push((place, format!("--{long}"))),
                 None => names.push(value.to_owned()),

@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn the_owner_stands_behind_both_ends() {
-        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  \
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when \
+             retrnsmt   uid  \
              timeout inode\n0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 \
              00000000     0        0 1 1 0 100 0 0 10 0\n1: 0100007F:C350 0100007F:1F90 01 \
              00000000:00000000 00:00000000 00000000  1007        0 2 1 0 20 4 30 10 -1\nx: junk\n";

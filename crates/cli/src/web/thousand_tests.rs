@@ -93,8 +93,7 @@ impl Drop for Feed {
 }
 
 #[test]
-fn metrics_of_a_thousand_hosts_have_their_devices_for_who_asks_and_are_written_when_the_page_is_free()
- {
+fn metrics_of_a_thousand_hosts_have_devices_for_who_asks_and_are_written_when_the_page_is_free() {
     let watching = Arc::new(Mutex::new(Watching::new(facts(), "1", 0, Nanos::seconds(1))));
     (0..HOSTS).for_each(|host| lock(&watching).counters(&second(host, 0)));
     let site = Site::Live(watching.clone());

@@ -123,10 +123,10 @@ impl Scan<'_> {
             self.progress.step();
             match brought {
                 Brought::Bytes(bytes) if bytes.len() == length => {
-                    self.judge_chunk(offset, block, tally)
+                    self.judge_chunk(offset, block, tally);
                 }
                 Brought::Bytes(_) => {
-                    self.missing(offset, "nothing: the file ends before it".to_owned(), tally)
+                    self.missing(offset, "nothing: the file ends before it".to_owned(), tally);
                 }
                 Brought::Failed(error) => self.missing(offset, format!("an error: {error}"), tally),
             }

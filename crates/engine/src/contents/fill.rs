@@ -136,7 +136,7 @@ impl Filler {
             offset += piece.len() as u64;
             match positions.original(file, offset - 1) {
                 Some(original) if piece.len() == UNIT => {
-                    self.fill_random(piece, self.random_bytes(UNIT), original)
+                    self.fill_random(piece, self.random_bytes(UNIT), original);
                 }
                 Some(original) => {
                     let mut unit = [0; UNIT];

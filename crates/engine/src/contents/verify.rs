@@ -133,7 +133,7 @@ impl Verifier {
         for flight in self.flights.iter_mut().flatten().filter(|flight| meets(&flight.io, io)) {
             match flight.io.op {
                 Op::Write => {
-                    (low, oldest) = (low.min(flight.generation), oldest.min(flight.generation))
+                    (low, oldest) = (low.min(flight.generation), oldest.min(flight.generation));
                 }
                 Op::Trim => low = 0,
                 _ => flight.raced = true,
@@ -255,7 +255,8 @@ impl Verifier {
         // A write of which another part did arrive was not lost as a whole.
         let arrived = |(index, sector): (usize, &Sector)| {
             matches!(header::read(sector), Found::Whole(header) if header.run == self.identity.run
-                && header.generation == expected && self.generations.floor(file, place(index)) == expected)
+                && header.generation == expected
+                    && self.generations.floor(file, place(index)) == expected)
         };
         let is_torn = kind == Kind::Stale && sectors.iter().enumerate().any(arrived);
         let kind = if is_torn { Kind::Torn } else { kind };

@@ -35,7 +35,7 @@ impl Bench {
         let mut bytes = vec![0; BLOCK as usize];
         match op {
             Op::Write => {
-                fill_checked(&mut self.filler, self.verifier.write_begins(&io), &mut bytes)
+                fill_checked(&mut self.filler, self.verifier.write_begins(&io), &mut bytes);
             }
             Op::Trim => self.verifier.trim_begins(&io),
             _ => self.verifier.read_begins(&io),

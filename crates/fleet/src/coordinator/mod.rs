@@ -194,7 +194,7 @@ impl Coordinator {
             Input::Heard { host, message, at_ns } => self.hear(host, message, at_ns, &mut actions),
             Input::Lost { host, why } => self.lose(host, &why, &mut actions),
             Input::Launched { host, start, outcome } => {
-                self.launched(host, start, outcome, &mut actions)
+                self.launched(host, start, outcome, &mut actions);
             }
             Input::Tick => self.tick(now, &mut actions),
             // How the run ended is on record, and nothing follows it.
@@ -215,7 +215,7 @@ impl Coordinator {
             // How the run ended is on record. But a target that does not answer is waited for no
             // longer.
             Input::Interrupt if self.step == Step::Releasing => {
-                self.tell_all(&ToAgent::Stop, &mut actions)
+                self.tell_all(&ToAgent::Stop, &mut actions);
             }
             Input::Added(addition) => self.add(addition, now, &mut actions),
             Input::Judged { stage, is_steady } => self.judged(stage, is_steady, &mut actions),
@@ -303,7 +303,7 @@ impl Coordinator {
                 let logged_ns = at_ns.saturating_sub(ago_ns);
                 let finds = self.finds(number);
                 finds.then(|| {
-                    self.timeline.logged(number as u32, stage, logged_ns, &line, self.now, actions)
+                    self.timeline.logged(number as u32, stage, logged_ns, &line, self.now, actions);
                 });
             }
             FromAgent::Pong { sent_ns, agent_ns } => {
@@ -351,7 +351,7 @@ impl Coordinator {
                 self.cut_the_others(number, stage, actions);
             }
             FromAgent::GaveBack { failed } if host.owes == Owes::GaveBack => {
-                self.gave_back(number, failed, actions)
+                self.gave_back(number, failed, actions);
             }
             FromAgent::Released { left } if host.owes == Owes::Released => {
                 self.debts.turn(host, Owes::Nothing);
@@ -486,7 +486,7 @@ impl Coordinator {
                 self.lose(number, why, actions);
             }
             StageEnd::Interrupted if self.stage_end == StageEnd::Complete => {
-                self.stage_end = StageEnd::Interrupted
+                self.stage_end = StageEnd::Interrupted;
             }
             StageEnd::Interrupted => {}
             StageEnd::Failed(why) => {
@@ -563,7 +563,7 @@ impl Coordinator {
             Step::Opening => self.arm(now, actions),
             // A run that ends early waits for nothing.
             Step::AwaitingEvents { .. } if self.end != RunEnd::Complete => {
-                self.release(now, actions)
+                self.release(now, actions);
             }
             Step::AwaitingEvents { .. } if self.timeline.is_waiting(now) => {}
             Step::AwaitingEvents { stage: Some(stage) } => self.give_back(stage, actions),

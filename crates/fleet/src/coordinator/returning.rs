@@ -204,7 +204,8 @@ impl Coordinator {
     /// the first time.
     pub(super) fn note_absence(&mut self, number: usize, actions: &mut Vec<Action>) {
         let is_preparing = |stage: u32| self.returning.prepare == Some(stage);
-        let lacks_layout = matches!(self.step, Step::Running { stage } | Step::Arming { stage } if is_preparing(stage));
+        let lacks_layout = matches!(self.step,
+            Step::Running { stage } | Step::Arming { stage } if is_preparing(stage));
         let absence = &mut self.hosts[number].absence;
         absence.lacks_layout |= lacks_layout;
         (absence.tries, absence.next_ns) = (0, 0);

@@ -223,8 +223,7 @@ fn at_second(second: u64) -> Now {
 }
 
 #[test]
-fn a_scenario_does_not_end_before_the_command_of_its_event_and_no_longer_than_that_may_be_waited_for()
- {
+fn a_scenario_does_not_end_before_the_command_of_its_event_nor_waits_longer_than_it_may() {
     let begun = || {
         let mut coordinator = own(&with_event(plan(1, 2)));
         let first = run(&mut coordinator, vec![Input::Begin, ready(0), armed(0, 0), Input::Tick]);
@@ -243,7 +242,8 @@ fn a_scenario_does_not_end_before_the_command_of_its_event_and_no_longer_than_th
     let doubt = |actions: &[Action]| {
         let is = |action: &Action| {
             matches!(action, Action::Emit(Event::Happened(one))
-                if one.kind == model::OccurrenceKind::StillRunning && one.stage == Some(1) && one.label == "move")
+                if one.kind == model::OccurrenceKind::StillRunning && one.stage == Some(1)
+                    && one.label == "move")
         };
         actions.iter().any(is)
     };
@@ -444,7 +444,7 @@ fn a_silent_host_is_lost_and_one_that_answers_is_not() {
     run(&mut coordinator, vec![Input::Begin, ready(0), ready(1)]);
     let at = |steady_ns| Now { steady_ns, unix_ns: 0 };
     (1..=10).for_each(|second| {
-        assert_eq!(tick(&mut coordinator, at(second * 1_000_000_000)), Vec::<String>::new())
+        assert_eq!(tick(&mut coordinator, at(second * 1_000_000_000)), Vec::<String>::new());
     });
     let now = at(10_000_000_001);
     let pong = FromAgent::Pong { sent_ns: 0, agent_ns: 0 };
@@ -534,7 +534,7 @@ fn a_stage_that_one_host_never_ends_is_waited_for_with_patience_and_then_without
     let at = |second: u64| Now { steady_ns: second * 1_000_000_000, unix_ns: 0 };
     // A second of load, 30 s of patience, 30 s of margin.
     (1..=61).for_each(|second| {
-        assert_eq!(tick(&mut coordinator, at(second)), Vec::<String>::new(), "{second}")
+        assert_eq!(tick(&mut coordinator, at(second)), Vec::<String>::new(), "{second}");
     });
     let told = coordinator.step(Input::Tick, at(62));
     assert_eq!(script(&told), ["1:drop", "note HostLost Some(0)", "ended 0 Complete", "0:arm 1"]);
@@ -556,12 +556,12 @@ fn a_stopped_run_waits_for_no_stage_longer_than_its_patience() {
     run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
     let at = |second: u64| Now { steady_ns: second * 1_000_000_000, unix_ns: 0 };
     (1..9_000).for_each(|second| {
-        assert_eq!(tick(&mut coordinator, at(second)), Vec::<String>::new(), "{second}")
+        assert_eq!(tick(&mut coordinator, at(second)), Vec::<String>::new(), "{second}");
     });
     assert_eq!(script(&coordinator.step(Input::Interrupt, at(9_000))), ["0:stop", "1:stop"]);
     run(&mut coordinator, vec![ended(0, 0, StageEnd::Interrupted)]);
     (9_001..=9_060).for_each(|second| {
-        assert_eq!(tick(&mut coordinator, at(second)), Vec::<String>::new(), "{second}")
+        assert_eq!(tick(&mut coordinator, at(second)), Vec::<String>::new(), "{second}");
     });
     assert_eq!(tick(&mut coordinator, at(9_061))[..2], ["1:drop", "note HostLost Some(0)"]);
 }

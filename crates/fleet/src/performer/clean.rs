@@ -40,7 +40,7 @@ impl Fleet {
             self.beat(&mut beaten);
             match self.inputs.recv_timeout(super::TICK) {
                 Ok(Input::Heard { host, message: FromAgent::Cleaned(cleaned), .. }) => {
-                    sweep.cleaned(host, cleaned)
+                    sweep.cleaned(host, cleaned);
                 }
                 Ok(Input::Heard { host, .. }) => sweep.heard(host, self.clock.now_ns()),
                 Ok(Input::Lost { host, why }) => sweep.lost(host, &why),
@@ -201,9 +201,8 @@ mod tests {
         sweep.cleaned(AT_ONCE, one("/a", Outcome::Removed { bytes: 1, left: None }));
         sweep.lost(AT_ONCE + 1, "gone");
         assert!(sweep.is_over());
-        assert!(
-            matches!(&sweep.hosts[AT_ONCE + 1].cleaned[0].outcome, Outcome::Failed(why) if why.contains("gone"))
-        );
+        assert!(matches!(&sweep.hosts[AT_ONCE + 1].cleaned[0].outcome,
+                Outcome::Failed(why) if why.contains("gone")));
     }
 
     #[test]

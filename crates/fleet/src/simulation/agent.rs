@@ -181,7 +181,7 @@ impl SimAgent {
         if epoch == self.epoch {
             match std::mem::replace(&mut self.doing, Doing::Nothing) {
                 Doing::Opening if self.temper.refuses => {
-                    self.say(FromAgent::Refused("it is full".into()))
+                    self.say(FromAgent::Refused("it is full".into()));
                 }
                 Doing::Opening => self.say(FromAgent::Ready { notes: Vec::new() }),
                 Doing::SettingUp { stage } if self.temper.fails_to_arm == Some(stage) => {
@@ -285,7 +285,7 @@ impl SimAgent {
             }
             match (std::mem::replace(&mut self.doing, Doing::Nothing), order) {
                 (Doing::Waiting { stage }, order) => {
-                    self.begin(stage, state::start(order.as_ref()), now_ns)
+                    self.begin(stage, state::start(order.as_ref()), now_ns);
                 }
                 (_, Some(order)) => self.take_up(&state::duty(order), now_ns),
                 (_, None) => {

@@ -38,11 +38,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_first_instant_is_the_first(offset_ns in 0..1u64 << 50, drift_ppb in -500_000i64..=500_000, true_ns in 1..1u64 << 50) {
+        fn the_first_instant_is_the_first(offset_ns in 0..1u64 << 50,
+            drift_ppb in -500_000i64..=500_000, true_ns in 1..1u64 << 50) {
             let clock = HostTime { offset_ns, drift_ppb };
             let local_ns = clock.shows(true_ns);
             let first = clock.first_at(local_ns);
-            prop_assert!(clock.shows(first) >= local_ns && clock.shows(first - 1) < local_ns, "{} {}", first, true_ns);
+            prop_assert!(clock.shows(first) >= local_ns && clock.shows(first - 1) < local_ns,
+                "{} {}", first, true_ns);
         }
     }
 }

@@ -270,11 +270,12 @@ impl HostScript {
         let stage = Some(rng.below(stages) as u32);
         match rng.below(48) {
             0 => {
-                self.mishap = Some(Mishap::Dies { at_ns, closed_after_ns: Some(rng.below(SECOND)) })
+                self.mishap =
+                    Some(Mishap::Dies { at_ns, closed_after_ns: Some(rng.below(SECOND)) });
             }
             1 => {
                 self.mishap =
-                    Some(Mishap::Dies { at_ns, closed_after_ns: Some(rng.below(40 * SECOND)) })
+                    Some(Mishap::Dies { at_ns, closed_after_ns: Some(rng.below(40 * SECOND)) });
             }
             2 => self.mishap = Some(Mishap::Dies { at_ns, closed_after_ns: None }),
             3 => self.mishap = Some(Mishap::Breaks { at_ns }),

@@ -254,10 +254,10 @@ impl<'a> World<'a> {
             );
             match self.sides[host].mishap {
                 Some(Mishap::Dies { at_ns, .. }) => {
-                    self.queue.plan(at_ns, What::Dies { host, life: 0 })
+                    self.queue.plan(at_ns, What::Dies { host, life: 0 });
                 }
                 Some(Mishap::Breaks { at_ns }) => {
-                    self.queue.plan(at_ns, What::Breaks { host, life: 0 })
+                    self.queue.plan(at_ns, What::Breaks { host, life: 0 });
                 }
                 Some(Mishap::Stalls { .. }) | None => {}
             }
@@ -360,7 +360,7 @@ impl<'a> World<'a> {
                 }
             }
             Effect::Wake { at_ns, epoch } => {
-                self.queue.plan(at_ns, What::Wake { host, life: side.life, epoch })
+                self.queue.plan(at_ns, What::Wake { host, life: side.life, epoch });
             }
             Effect::Look { at_ns } => self.queue.plan(at_ns, What::Look { host, life: side.life }),
             Effect::LoadOn { stage, agreed_ns } => {

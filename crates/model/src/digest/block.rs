@@ -188,10 +188,12 @@ mod tests {
     proptest! {
         #[test]
         fn hostile_bytes_are_refused_or_taken_and_never_panic(
-            at in 0usize..400, byte in any::<u8>(), which in 0usize..3, cut in prop::option::of(0usize..400),
+            at in 0usize..400, byte in any::<u8>(), which in 0usize..3,
+                cut in prop::option::of(0usize..400),
         ) {
             let mut bytes = block(&samples()).encode();
-            let part = [&mut bytes.spans, &mut bytes.sums, &mut bytes.times].into_iter().nth(which).expect("three");
+            let part = [&mut bytes.spans, &mut bytes.sums,
+                &mut bytes.times].into_iter().nth(which).expect("three");
             let at = at % part.len();
             part[at] = byte;
             part.truncate(cut.unwrap_or(usize::MAX));

@@ -74,15 +74,21 @@ mod tests {
     /// As a program recorded it whose plans had no type for the settings of an engine.
     const OLD: &str = concat!(
         r#"{"run_id":"t-1","host":1,"hostname":"vm","interval":300000000,"#,
-        r#""backend":"IoUring","poll":"Completions","direct":false,"evict":true,"drop_caches":false,"patience":30000000000,"#,
+        r#""backend":"IoUring","poll":"Completions","direct":false,"evict":true,"#,
+        r#""drop_caches":false,"patience":30000000000,"#,
         r#""raw_latencies":false,"cpus":[2,3],"own_cpu":true,"virtual_time":false,"#,
-        r#""contents":{"seed":14771108105917584635,"compressible":0,"duplicate":0,"duplicate_scope":"Worker","#,
+        r#""contents":{"seed":14771108105917584635,"compressible":0,"duplicate":0,"#,
+        r#""duplicate_scope":"Worker","#,
         r#""verify":false,"filled":true,"grain":65536},"#,
         r#""targets":[{"path":"/d","kind":"ReadOnly","files":[{"path":"/d","size":1048576}]}],"#,
-        r#""trees":[],"stages":[],"parts":[{"stages":[0,1],"targets":{"start":0,"end":1},"trees":{"start":0,"end":0},"#,
-        r#""engine":{"backend":"IoUring","poll":"Completions","direct":true,"evict":true,"drop_caches":false,"#,
-        r#""patience":30000000000,"raw_latencies":false,"cpus":[2,3],"own_cpu":true,"virtual_time":false,"#,
-        r#""contents":{"seed":14771108105917584635,"compressible":0,"duplicate":0,"duplicate_scope":"Worker","#,
+        r#""trees":[],"stages":[],"parts":[{"stages":[0,1],"targets":{"start":0,"end":1},"#,
+        r#""trees":{"start":0,"end":0},"#,
+        r#""engine":{"backend":"IoUring","poll":"Completions","direct":true,"evict":true,"#,
+        r#""drop_caches":false,"#,
+        r#""patience":30000000000,"raw_latencies":false,"cpus":[2,3],"own_cpu":true,"#,
+        r#""virtual_time":false,"#,
+        r#""contents":{"seed":14771108105917584635,"compressible":0,"duplicate":0,"#,
+        r#""duplicate_scope":"Worker","#,
         r#""verify":false,"filled":true,"grain":65536}}}]}"#
     );
 

@@ -171,7 +171,7 @@ fn compute_tree(known: &Known<'_>, point: &mut ComputedPoint, wrong: &mut Wrong<
         spec::check_tree(&point.spec.tree, &mut problems);
         let at = at(&point.spec.sweep);
         let tell = |problem: &Problem| {
-            wrong.tell(&problem.span, &format!("{}{at}", problem.message), &problem.remedy)
+            wrong.tell(&problem.span, &format!("{}{at}", problem.message), &problem.remedy);
         };
         problems.iter().for_each(tell);
     }

@@ -113,7 +113,7 @@ fn plan_alone(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
         match layout::targets(request, facts, &points, &mut notes) {
             Ok(targets) => hosts.push((number, facts, targets)),
             Err(reasons) => {
-                refusals.extend(reasons.into_iter().map(|reason| named(request, facts, reason)))
+                refusals.extend(reasons.into_iter().map(|reason| named(request, facts, reason)));
             }
         }
     }

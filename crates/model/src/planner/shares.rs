@@ -203,7 +203,8 @@ mod tests {
             block in 1u64..9_000,
             tails: bool,
         ) {
-            let loaded: Vec<Loaded> = loaded.into_iter().map(|(start, size)| (start * block, Bytes(size))).collect();
+            let loaded: Vec<Loaded> = loaded.into_iter()
+                .map(|(start, size)| (start * block, Bytes(size))).collect();
             let shares = shares(&extents(&loaded), workers, Bytes(block), tails);
             prop_assert_eq!(shares.len(), workers as usize);
             let mut next: Vec<u64> = loaded.iter().map(|(start, _)| *start).collect();
@@ -216,7 +217,8 @@ mod tests {
             for (end, (start, size)) in next.iter().zip(&loaded) {
                 prop_assert_eq!(*end, start + if tails { size.0 } else { size.0 / block * block });
             }
-            let blocks = |share: &Vec<Extent>| share.iter().map(|e| e.length.div_ceil(block)).sum::<u64>();
+            let blocks = |share: &Vec<Extent>| share.iter()
+                .map(|e| e.length.div_ceil(block)).sum::<u64>();
             let counts: Vec<u64> = shares.iter().map(blocks).collect();
             prop_assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1);
         }

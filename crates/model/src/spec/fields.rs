@@ -276,7 +276,9 @@ spec_table! {
         skew: Auto<Skew> = Auto::Auto,
         /// For `hot-spot`: share of the requests and share of the space, from the start of each
         /// worker's bytes on; the rest goes to the rest.
-        hot_spots: HotSpots = HotSpots { spots: vec![(Percent::of(95), Percent::of(5)), (Percent::of(4), Percent::of(10))] },
+        hot_spots: HotSpots =
+            HotSpots { spots: vec![(Percent::of(95), Percent::of(5)),
+            (Percent::of(4), Percent::of(10))] },
         /// What offsets of random requests are multiples of. `"auto"`: the size, or the smallest
         /// one of a mix.
         align: Auto<Bytes> = Auto::Auto,

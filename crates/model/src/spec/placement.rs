@@ -120,7 +120,11 @@ pub(super) fn read_labels(root: &Table, problems: &mut Vec<Problem>) -> Vec<Labe
         };
         match hosts {
             Ok(hosts) => {
-                labels.push(Label { name: entry.key.clone(), hosts, span: entry.node.span.clone() })
+                labels.push(Label {
+                    name: entry.key.clone(),
+                    hosts,
+                    span: entry.node.span.clone(),
+                });
             }
             Err(error) => {
                 let message = format!("{}: {}", entry.key, error.message);

@@ -570,7 +570,8 @@ impl<T: Field> Field for Auto<T> {
 /// Declares an enum of words: the words are the values that a suite can have, and nothing else
 /// lists them.
 macro_rules! words {
-    ($(#[$meta:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)* }) => {
+    ($(#[$meta:meta])* pub enum $name:ident { $(
+        $(#[$doc:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         pub enum $name { $($(#[$doc])* $variant,)* }
@@ -597,7 +598,8 @@ macro_rules! words {
             fn read(node: &$crate::spec::Node) -> Result<Self, $crate::units::UnitError> {
                 let text = node.label();
                 $name::ALL.iter().copied().find(|variant| variant.word() == text).ok_or_else(|| {
-                    let words: Vec<&str> = $name::ALL.iter().map(|variant| variant.word()).collect();
+                    let words: Vec<&str> = $name::ALL.iter().map(|variant| variant.word())
+                        .collect();
                     $crate::units::UnitError {
                         message: format!("`{text}` is not one of {}", words.join(", ")),
                         remedy: $crate::spec::word_remedy(&text, &words),

@@ -228,7 +228,7 @@ fn change_fields(root: &mut Table, node: &Node, problems: &mut Vec<Problem>) {
             .find(|(name, keys)| *name == path[0] || (path.len() == 1 && keys.contains(&field)));
         match (of_run, section) {
             (Some((table, key)), _) => {
-                problems.push(of_the_run(key, &entry.key_span, &format!("[{table}]")))
+                problems.push(of_the_run(key, &entry.key_span, &format!("[{table}]")));
             }
             (None, Some((name, _))) if !TABLES.contains(name) => {
                 problems.push(of_the_run(&entry.key, &entry.key_span, &format!("[{name}]")));

@@ -170,7 +170,11 @@ fn axes(table: &Table, problems: &mut Vec<Problem>) -> Vec<Axis> {
         }
         match axis_values(&entry.node) {
             Ok(values) => {
-                read.push(Axis { key: entry.key.clone(), key_span: entry.key_span.clone(), values })
+                read.push(Axis {
+                    key: entry.key.clone(),
+                    key_span: entry.key_span.clone(),
+                    values,
+                });
             }
             Err(wrong) => problems.extend(wrong.unwrap_or_else(|| {
                 vec![Problem::new(
@@ -206,7 +210,7 @@ fn axis_values(node: &Node) -> Result<Vec<Node>, Option<Vec<Problem>>> {
                 );
             }
             Some(Err(error)) => {
-                wrong.push(Problem::new(value.span.clone(), error.message, error.remedy))
+                wrong.push(Problem::new(value.span.clone(), error.message, error.remedy));
             }
         }
         if values.len() > MAX_POINTS {

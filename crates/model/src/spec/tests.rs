@@ -186,7 +186,8 @@ proptest::proptest! {
     #[test]
     fn near_suites_never_panic(
         key in "(name|layout|stages|workload|sweep|engine|depth|size)",
-        value in "(\\[\\]|\\[\\[\\]\\]|\\{\\}|1|-1|1e999|\"\"|\"auto\"|true|99999999999999999999|1979-05-27)",
+        value in "(\\[\\]|\
+            \\[\\[\\]\\]|\\{\\}|1|-1|1e999|\"\"|\"auto\"|true|99999999999999999999|1979-05-27)",
     ) {
         let _ = Spec::parse("fuzz", &format!("{key} = {value}\n{SMALL}"), &[]);
         let _ = Spec::parse("fuzz", &format!("{SMALL}\n{key} = {value}\n"), &[]);

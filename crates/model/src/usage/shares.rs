@@ -77,7 +77,7 @@ pub(super) fn each(
     for entry in &sample.entries {
         match entry.layer {
             Layer::Block if !is_stacked(&entry.name) => {
-                take(Part::Disk, &entry.name, disk(entry, sample.length_ns))
+                take(Part::Disk, &entry.name, disk(entry, sample.length_ns));
             }
             Layer::Cpu => {
                 let Some((work_ns, time_ns)) = cpu_ns(entry) else { continue };
@@ -86,7 +86,7 @@ pub(super) fn each(
                 take(Part::Core, &entry.name, Said { used_ppm, ..Said::default() });
             }
             Layer::Clock => {
-                throttled = throttled.saturating_add(entry.get(Metric::CoreThrottles).unwrap_or(0))
+                throttled = throttled.saturating_add(entry.get(Metric::CoreThrottles).unwrap_or(0));
             }
             Layer::Nic | Layer::Rdma if is_carrier(entry, sample, &facts.inventory.nics) => {
                 take(Part::Port, &entry.name, port(facts, entry, sample.length_ns));

@@ -80,7 +80,7 @@ impl KernelFile {
     pub fn number(&mut self, opener: &mut Opener) -> Option<u64> {
         let mut found = None;
         let whole = self.lines(opener, |line| {
-            found = found.or_else(|| super::parse::number(line.trim_ascii()))
+            found = found.or_else(|| super::parse::number(line.trim_ascii()));
         });
         found.filter(|_| whole)
     }
@@ -136,7 +136,7 @@ mod tests {
         let mut lines = Vec::new();
         let file = File::open(&path).expect("a file");
         each_line(&file, &mut vec![0; buffer], &mut |line| {
-            lines.push(String::from_utf8_lossy(line).into_owned())
+            lines.push(String::from_utf8_lossy(line).into_owned());
         })
         .expect("readable");
         lines

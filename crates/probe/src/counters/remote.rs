@@ -109,7 +109,7 @@ impl Rows<11> {
             return;
         };
         let add = |slot: &mut Option<u64>, more: u64| {
-            *slot = Some(slot.unwrap_or(0).saturating_add(more))
+            *slot = Some(slot.unwrap_or(0).saturating_add(more));
         };
         add(&mut self.now[0], calls);
         add(&mut self.now[1], sent.saturating_sub(calls));

@@ -30,7 +30,11 @@ pub(super) fn sentences(record: &Record, all: &[Attribution]) -> Vec<String> {
                 group.titles.push(title(one));
             }
             None => {
-                groups.push(Group { titles: vec![title(one)], first: sentence(record, one), alike })
+                groups.push(Group {
+                    titles: vec![title(one)],
+                    first: sentence(record, one),
+                    alike,
+                });
             }
         }
     }

@@ -15,7 +15,8 @@ pub fn results(ceilings: &Ceilings<'_>) -> Value {
         "testbed": ceilings.cluster.top.name.value,
         "ceilings": list(&ceilings.base),
         "what_ifs": ceilings.what_ifs.iter().map(what_if).collect::<Vec<_>>(),
-        "measured": ceilings.measured_iops().map(|(iops, ceiling)| json!({"iops": iops, "share": ceiling.share(iops)})),
+        "measured": ceilings.measured_iops()
+            .map(|(iops, ceiling)| json!({"iops": iops, "share": ceiling.share(iops)})),
         "remarks": ceilings.remarks(),
     })
 }
@@ -56,7 +57,8 @@ fn ceiling(ceiling: &Ceiling) -> Value {
         "next": ceiling.next().map(|limit| limit.layer.code()),
         "drive_writes_per_write": ceiling.amplification.drive_writes,
         "cache_hits": ceiling.hits.map(|(reads, writes)| json!({"read": reads, "write": writes})),
-        "assumptions": ceiling.assumptions.iter().map(|assumption| word(*assumption)).collect::<Vec<_>>(),
+        "assumptions": ceiling.assumptions.iter()
+            .map(|assumption| word(*assumption)).collect::<Vec<_>>(),
     })
 }
 

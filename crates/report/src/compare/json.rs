@@ -13,12 +13,16 @@ const FORMAT: u32 = 1;
 
 /// A comparison, and what the conditions of `--fail-if` found in it, as one object.
 pub fn json(comparison: &Comparison, records: &[&Record], conditions: &[Condition]) -> Value {
-    let run = |record: &&Record| object!({"run_id": record.plan.run_id, "suite": record.plan.suite, "plimsoll": record.version});
+    let run = |record: &&Record| {
+        object!({"run_id": record.plan.run_id, "suite": record.plan.suite,
+        "plimsoll": record.version})
+    };
     object!({
         "format": FORMAT,
         "runs": records.iter().map(run).collect::<Vec<_>>(),
         "comparisons": comparison.others.iter().map(against).collect::<Vec<_>>(),
-        "fail_if": conditions.iter().map(|condition| outcome(condition, comparison)).collect::<Vec<_>>(),
+        "fail_if": conditions.iter()
+            .map(|condition| outcome(condition, comparison)).collect::<Vec<_>>(),
     })
 }
 
@@ -45,7 +49,8 @@ pub(crate) fn named(key: &Key) -> Map<String, Value> {
 }
 
 pub(crate) fn unlike(unlike: &Unlike) -> Value {
-    object!({"what": unlike.what, "base": unlike.base, "other": unlike.other, "refused": unlike.refused})
+    object!({"what": unlike.what, "base": unlike.base, "other": unlike.other,
+        "refused": unlike.refused})
 }
 
 pub(crate) fn point(point: &ComparedPoint) -> Value {
@@ -91,7 +96,8 @@ pub(crate) fn outcome(condition: &Condition, comparison: &Comparison) -> Value {
         ]);
         Value::Object(fields)
     });
-    object!({"condition": condition.to_string(), "checked": outcome.checked, "met": met.collect::<Vec<_>>()})
+    object!({"condition": condition.to_string(), "checked": outcome.checked,
+        "met": met.collect::<Vec<_>>()})
 }
 
 #[cfg(test)]
@@ -108,7 +114,7 @@ mod tests {
                 Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n");
             let stage = recorded.stage(StageKind::Measure);
             (0..30).for_each(|second| {
-                recorded.interval(stage, second, &[(Op::Read, &vec![100_000; per_second])])
+                recorded.interval(stage, second, &[(Op::Read, &vec![100_000; per_second])]);
             });
             recorded.end();
             recorded.record()

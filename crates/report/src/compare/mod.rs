@@ -120,7 +120,7 @@ pub(crate) fn remarks(point: &ComparedPoint) -> Vec<String> {
                 .to_owned(),
         ),
         (Load::EqualDepth, false) => {
-            found.push("Equal depth: as many requests outstanding.".to_owned())
+            found.push("Equal depth: as many requests outstanding.".to_owned());
         }
         (Load::EqualRate, _) if point.rate_missed => found.push(
             "Equal rate, but not both kept it: latencies then hold the wait in a queue that grows \
@@ -188,6 +188,7 @@ pub fn has_differences(comparison: &Comparison) -> bool {
 }
 
 /// How the columns are to be read.
-pub(crate) const LEGEND: &str = "Differences are in percent of the base, with their 95 % interval. Intervals and verdicts are \
+pub(crate) const LEGEND: &str = "Differences are in percent of the base, with \
+    their 95 % interval. Intervals and verdicts are \
      corrected for all that is compared (Holm): among equals, any difference at all appears in at \
      most 5 % of comparisons. An interval that holds 0 is no significant difference.";

@@ -130,7 +130,7 @@ mod tests {
             if recorded.record().plan.stages[number as usize].kind == StageKind::Measure {
                 // Long enough for intervals of confidence.
                 (0..40).for_each(|second| {
-                    recorded.interval(number, second, &[(Op::Read, &[100_000; 1_000])])
+                    recorded.interval(number, second, &[(Op::Read, &[100_000; 1_000])]);
                 });
             }
         }

@@ -91,7 +91,8 @@ mod tests {
         let map = map(Ops::One(Op::Write), &points, true, Bands::FINE).expect("a map");
         let slow: Vec<&Cell> = map.cells.iter().filter(|cell| cell.y.1 > 1e7).collect();
         assert!(
-            matches!(slow[..], [one] if one.x.0 <= 117.0 && one.x.1 >= 118.0 && (one.share - 0.25).abs() < 1e-9),
+            matches!(slow[..],
+                [one] if one.x.0 <= 117.0 && one.x.1 >= 118.0 && (one.share - 0.25).abs() < 1e-9),
             "{slow:?}"
         );
         assert_eq!(map.cells.len(), 61);

@@ -21,7 +21,7 @@ pub fn command(plan: &Plan) -> String {
             words.push(format!("--sim-hosts={}", plan.hosts.len()));
         }
         None => {
-            words.extend(targets(plan).into_iter().map(|path| quoted(&format!("--target={path}"))))
+            words.extend(targets(plan).into_iter().map(|path| quoted(&format!("--target={path}"))));
         }
     }
     if !plan.scale.is_full() {

@@ -150,7 +150,10 @@ mod tests {
             "--scenario=b c",
             "my suite.toml",
         ]);
-        let wanted = r"plimsoll run '--set=a=it'\''s' --buffered '--hosts=node[1-3]' '--scenario=b c' 'my suite.toml'";
+        let wanted =
+            r"plimsoll run '--set=a=it'\''s' --buffered '--hosts=node[1-3]' '--scenario=b c' "
+                .to_owned()
+                + "'my suite.toml'";
         assert_eq!(command(&plan), wanted);
         let told = remark(&plan);
         assert!(

@@ -68,7 +68,7 @@ impl Bar {
                 self.say(&progress.summary());
             }
             Event::Note(note) => {
-                self.say(&format!("note: {}: {}", words::note(note.kind), note.detail))
+                self.say(&format!("note: {}: {}", words::note(note.kind), note.detail));
             }
             Event::HostStarted(_)
             | Event::HostEnded(_)

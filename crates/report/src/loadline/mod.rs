@@ -168,7 +168,8 @@ pub fn object(line: &LoadLine) -> Value {
             "worst": point.worst,
             "holds": point.holds,
             "keeps_up": point.keeps_up,
-            "others_cpu": point.others.as_ref().map(|others| json!({ "host": others.host, "share": others.share })),
+            "others_cpu": point.others.as_ref()
+                .map(|others| json!({ "host": others.host, "share": others.share })),
         })
     };
     json!({
@@ -177,7 +178,8 @@ pub fn object(line: &LoadLine) -> Value {
         "confirmed": line.answer.confirmed,
         "fails_at": line.answer.fails_at,
         "contradiction": line.answer.contradiction.map(|found| {
-            json!({ "fails_at": found.fails_at, "holds_at": found.holds_at, "in_closed_loop": found.in_closed_loop })
+            json!({ "fails_at": found.fails_at, "holds_at": found.holds_at,
+                "in_closed_loop": found.in_closed_loop })
         }),
         "finished": line.finished,
         "knee": line.knee,

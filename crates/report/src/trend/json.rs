@@ -29,7 +29,8 @@ pub fn json(trend: &Trend, runs: &[Named<'_>], conditions: &[Condition]) -> Valu
         "apart": trend.apart.iter().map(|found| apart(found, runs)).collect::<Vec<_>>(),
         "points": trend.points.iter().map(point).collect::<Vec<_>>(),
         "latest": latest.collect::<Vec<_>>(),
-        "fail_if": conditions.iter().map(|condition| outcome(condition, &trend.latest)).collect::<Vec<_>>(),
+        "fail_if": conditions.iter()
+            .map(|condition| outcome(condition, &trend.latest)).collect::<Vec<_>>(),
     })
 }
 
@@ -44,7 +45,10 @@ fn apart(found: &Apart, runs: &[Named<'_>]) -> Value {
 
 fn point(point: &TrendPoint) -> Value {
     let mut fields = named(&point.key);
-    let other = |(run, all): &(usize, Vec<_>)| object!({"run": run, "unlike": all.iter().map(unlike).collect::<Vec<_>>()});
+    let other = |(run, all): &(usize, Vec<_>)| {
+        let unlike: Vec<Value> = all.iter().map(unlike).collect();
+        object!({"run": run, "unlike": unlike})
+    };
     fields.insert("apart".to_owned(), point.apart.iter().map(other).collect());
     fields.insert("figures".to_owned(), point.series.iter().map(figure).collect());
     Value::Object(fields)
@@ -52,9 +56,15 @@ fn point(point: &TrendPoint) -> Value {
 
 fn figure(followed: &Followed) -> Value {
     let value = |found: &Option<Figure>| {
-        found.map(|found| object!({"value": found.value, "ci": found.interval.map(|ends| [ends.low, ends.high])}))
+        found.map(|found| {
+            object!({"value": found.value,
+            "ci": found.interval.map(|ends| [ends.low, ends.high])})
+        })
     };
-    let change = |change: &LevelChange| object!({"run": change.at, "before": change.before, "after": change.after, "percent": change.percent()});
+    let change = |change: &LevelChange| {
+        object!({"run": change.at, "before": change.before,
+        "after": change.after, "percent": change.percent()})
+    };
     object!({
         "figure": followed.metric.word(),
         "values": followed.values.iter().map(value).collect::<Vec<_>>(),

@@ -23,7 +23,8 @@ pub struct Named<'a> {
 }
 
 /// How the figures are to be read.
-pub(crate) const LEGEND: &str = "A change is told from three runs of the new level on, if it is 5 % or more: in at most 5 % \
+pub(crate) const LEGEND: &str = "A change is told from three runs of the new \
+    level on, if it is 5 % or more: in at most 5 % \
      of trends without any change one is told. The latest run is held against the runs since the \
      last change; its 95 % interval holds what a further run strays by. What can be told is \
      corrected for all figures together (Holm): an interval that leaves 0 out by a little may \

@@ -149,7 +149,7 @@ pub fn summary(sample: &CounterSample) -> CounterSample {
                 kept.entries.push(entry.clone());
             }
             Layer::Cpu => {
-                entry.values.iter().for_each(|(metric, ns)| add(&mut cpus.values, *metric, *ns))
+                entry.values.iter().for_each(|(metric, ns)| add(&mut cpus.values, *metric, *ns));
             }
             Layer::Clock => {
                 if let Some(hz) = entry.get(Metric::FrequencyHz) {

@@ -42,7 +42,10 @@ pub fn object(host: &HostFacts, unix_ns: u64, sample: &CounterSample, with_cores
 
 /// A host as a whole.
 fn summary(host: &str, unix_ns: u64, length_ns: u64, figures: &Figures) -> Value {
-    let side = |side: &Side| json!({ "iops": side.iops, "bytes_per_s": side.bytes_per_s, "latency_ns": side.latency_ns });
+    let side = |side: &Side| {
+        json!({ "iops": side.iops, "bytes_per_s": side.bytes_per_s,
+        "latency_ns": side.latency_ns })
+    };
     json!({
         "host": host,
         "unix_ns": unix_ns,
@@ -74,7 +77,8 @@ pub fn found_line(host: &str, found: &Occurrence) -> String {
 
 /// The same for machines.
 pub fn found_object(host: &str, found: &Occurrence) -> Value {
-    json!({ "host": host, "unix_ns": found.unix_ns, "found": found.kind.word(), "label": found.label })
+    json!({ "host": host, "unix_ns": found.unix_ns, "found": found.kind.word(),
+        "label": found.label })
 }
 
 #[cfg(test)]

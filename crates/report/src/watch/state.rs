@@ -423,7 +423,7 @@ impl State {
             }
             Key::Backspace => drop(self.filter.pop()),
             Key::Char(c) if !c.is_control() && self.filter.len() < LONGEST_FILTER => {
-                self.filter.push(c)
+                self.filter.push(c);
             }
             _ => {}
         }

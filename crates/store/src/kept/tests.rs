@@ -320,7 +320,7 @@ fn no_flipped_bit_changes_a_figure_in_silence() {
             };
             writer.append(&event).expect("room");
             sampled.into_iter().for_each(|(stage, host)| {
-                writer.append(&counted(stage, host, number)).expect("room")
+                writer.append(&counted(stage, host, number)).expect("room");
             });
         }
         writer.finish().expect("room");
@@ -550,7 +550,7 @@ fn sums_that_cannot_be_are_refused() {
         change(&path, sql);
         match read_digests(&path) {
             Err(error) => {
-                assert!(!says.is_empty() && error.to_string().contains(says), "{sql}: {error}")
+                assert!(!says.is_empty() && error.to_string().contains(says), "{sql}: {error}");
             }
             // Rows of a block that has gone by are nobody's.
             Ok(_) => assert_eq!((says, differing(&path)), ("", Vec::new()), "{sql}"),

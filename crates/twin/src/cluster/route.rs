@@ -169,7 +169,7 @@ impl Router {
         match asker {
             Asker::Node(own) if own == source => {}
             Asker::Node(own) => {
-                self.send(topology, node, &topology.nodes[own as usize], bytes, &mut flow.head)
+                self.send(topology, node, &topology.nodes[own as usize], bytes, &mut flow.head);
             }
             Asker::Client(port) => {
                 leave(node, bytes, &mut flow.head);

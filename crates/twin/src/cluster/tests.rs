@@ -287,7 +287,7 @@ fn report_d_two_machines_starve_while_all_migrate_and_recover_whenever_that_is()
                     "{host}: some hundred, not {meanwhile}"
                 ),
                 _ => {
-                    assert!(meanwhile > 0.4 * before, "{host} keeps most: {before} to {meanwhile}")
+                    assert!(meanwhile > 0.4 * before, "{host} keeps most: {before} to {meanwhile}");
                 }
             }
             assert!(after > 0.8 * before, "{host} recovers: {before} to {after}");

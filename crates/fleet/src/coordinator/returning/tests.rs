@@ -113,7 +113,10 @@ fn a_host_comes_back_between_points_and_takes_part_in_the_next() {
     let said = said.expect("a note");
     assert_eq!((said.kind, said.stage, said.host), (NoteKind::HostReturned, Some(2), 1));
     assert_eq!(said.detail, "h1: it came back, and takes part from point 2 on");
-    let happened = |action: &Action| matches!(action, Action::Emit(Event::Happened(one)) if one.kind == model::OccurrenceKind::HostReturned);
+    let happened = |action: &Action| {
+        matches!(action,
+        Action::Emit(Event::Happened(one)) if one.kind == model::OccurrenceKind::HostReturned)
+    };
     assert!(told.iter().any(happened));
     // From here on it is a host as any other, and counts for the quorum.
     run(&mut coordinator, vec![armed(0, 2), armed(1, 2)]);

@@ -208,7 +208,8 @@ fn a_tree_is_computed_for_each_point_and_stays_the_same_through_its_operations()
         plan.points.iter().map(|point| format!("{:?}", point.computed)).collect();
     let of = |files: u64, each: u64, depth: u64| {
         format!(
-            r#"[("tree.files", "{files}"), ("tree.per_directory", "{each}"), ("tree.depth", "{depth}")]"#
+            "[(\"tree.files\", \"{files}\"), (\"tree.per_directory\", \"{each}\"), \
+             (\"tree.depth\", \"{depth}\")]"
         )
     };
     // 2048 directories are 682 for each of three hosts, and two that nobody gets.

@@ -120,6 +120,7 @@ proptest::proptest! {
         let (x, y, z) = (f64::from(a), f64::from(b), f64::from(c));
         proptest::prop_assert_eq!(value(&format!("{a}+{b}*{c}")), Ok(x + y * z));
         proptest::prop_assert_eq!(value(&format!("({a}-{b})/{c}")), Ok((x - y) / z));
-        proptest::prop_assert_eq!(value(&format!("{a}-{b}-{c} < 0")), Ok(f64::from(u8::from(x - y - z < 0.0))));
+        proptest::prop_assert_eq!(value(&format!("{a}-{b}-{c} < 0")),
+            Ok(f64::from(u8::from(x - y - z < 0.0))));
     }
 }

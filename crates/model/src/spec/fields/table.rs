@@ -38,7 +38,11 @@ macro_rules! spec_table {
 
             /// Computes those of the fields for which `wanted` holds and that were written as
             /// arithmetic, and says what came of each.
-            pub fn compute(&mut self, wanted: impl Fn(&str) -> bool, lookup: &$crate::spec::arithmetic::Lookup<'_>) -> Vec<$crate::spec::arithmetic::Computed> {
+            pub fn compute(
+                &mut self,
+                wanted: impl Fn(&str) -> bool,
+                lookup: &$crate::spec::arithmetic::Lookup<'_>,
+            ) -> Vec<$crate::spec::arithmetic::Computed> {
                 let mut computed = Vec::new();
                 $(if wanted(stringify!($field)) {
                     computed.extend(self.$field.compute(stringify!($field), lookup));

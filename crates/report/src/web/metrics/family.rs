@@ -81,7 +81,7 @@ impl<'a> Family<'a> {
         match self.series.form {
             Form::Text => self.line("", &labels, &value.text()),
             Form::Protobuf => {
-                self.metrics.extend(protobuf::number(&labels, self.kind, value.number()))
+                self.metrics.extend(protobuf::number(&labels, self.kind, value.number()));
             }
         }
     }
