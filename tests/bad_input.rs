@@ -1,8 +1,6 @@
 //! Bad input gets a clear error and a documented exit code before anything is touched.
 
-mod common;
-
-use common::{Loop, has, names, plimsoll, scratch, text};
+use crate::common::{Loop, has, names, plimsoll, scratch, text};
 use std::fs;
 use std::path::Path;
 
@@ -83,9 +81,11 @@ fn a_device_is_only_written_to_when_its_user_gives_it_up() {
     assert_eq!(device.counters(), before);
 
     // One that is mounted is not to be had at all.
-    let mounted = common::Mounted::new("mkfs.ext4", 64);
-    let source =
-        common::run("findmnt", &["--noheadings", "--output", "SOURCE", text(mounted.path())]);
+    let mounted = crate::common::Mounted::new("mkfs.ext4", 64);
+    let source = crate::common::run(
+        "findmnt",
+        &["--noheadings", "--output", "SOURCE", text(mounted.path())],
+    );
     let ended = plimsoll(folder.path(), &["run", "smoke", "--destroy-data", &source]).with_code(3);
     assert!(ended.err.contains("mounted at"), "{ended:#?}");
     assert_eq!(names(mounted.path()), ["lost+found"]);

@@ -1,8 +1,6 @@
 //! The page in a real browser: it renders, draws and asks for nothing.
 
-mod common;
-
-use common::{has, plimsoll, scratch, text};
+use crate::common::{has, plimsoll, scratch, text};
 use std::fs;
 use std::process::Command;
 

@@ -1,9 +1,7 @@
 //! What a described cluster can carry: the findings of the field reports from the command line, and
 //! what bad testbeds are told.
 
-mod common;
-
-use common::{names, plimsoll, scratch};
+use crate::common::{names, plimsoll, scratch};
 use std::fs;
 use std::path::Path;
 

@@ -1,9 +1,7 @@
 //! What blocks hold, and damage that a run finds in what another one left: the whole way from the
 //! suite to the report.
 
-mod common;
-
-use common::{plimsoll, scratch};
+use crate::common::{plimsoll, scratch};
 use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::FileExt;

@@ -1,9 +1,7 @@
 //! Plans of real runs with damaged numbers: each is refused when its file is read, or runs without
 //! a panic and comes to an end.
 
-mod common;
-
-use common::{plimsoll, scratch, text};
+use crate::common::{plimsoll, scratch, text};
 use engine::Control;
 use model::plan::HostPlan;
 use model::rng::Rng;

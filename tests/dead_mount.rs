@@ -1,13 +1,8 @@
 //! What Plimsoll does before and after a run where a mount does not answer: every look at it ends,
 //! and so does every wait for it.
 
-mod common;
-#[path = "common/faulty_fs.rs"]
-#[allow(dead_code)]
-mod faulty_fs;
-
-use common::{Ended, end, has, plimsoll, said, scratch, signal, start, text, wait_until};
-use faulty_fs::{Behaviour, FaultyFs};
+use crate::common::faulty_fs::{Behaviour, FaultyFs};
+use crate::common::{Ended, end, has, plimsoll, said, scratch, signal, start, text, wait_until};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};

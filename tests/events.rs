@@ -1,17 +1,13 @@
 //! What happens at instants of a run: marks from another process, a suite's events, the kernel log,
 //! and what came after, in every view.
 
-mod common;
+use crate::common::devtools::Browser;
+use crate::common::http::{address_of, get, send};
 #[allow(dead_code, reason = "every test file takes what it needs")]
-#[path = "common/devtools.rs"]
-mod devtools;
 #[allow(dead_code, reason = "every test file takes what it needs")]
-#[path = "common/http.rs"]
-mod http;
-
-use common::{end, has, plimsoll, scratch, signal, start, text, wait_for_samples, wait_until};
-use devtools::Browser;
-use http::{address_of, get, send};
+use crate::common::{
+    end, has, plimsoll, scratch, signal, start, text, wait_for_samples, wait_until,
+};
 use model::OccurrenceKind;
 use serde_json::{Value, json};
 use std::fs;

@@ -1,9 +1,7 @@
 //! `plimsoll export` and reports in Markdown: what other programs and wikis get is what the run
 //! file says.
 
-mod common;
-
-use common::{plimsoll, scratch};
+use crate::common::{plimsoll, scratch};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,9 +1,7 @@
 //! What goes wrong in the middle: nothing that was recorded is lost, and nothing of ours is left
 //! behind.
 
-mod common;
-
-use common::{
+use crate::common::{
     Ended, Mounted, end, has, names, plimsoll, run, scratch, signal, signal_if_there, start, text,
     wait_for_samples, wait_until,
 };
@@ -286,7 +284,7 @@ fn without_io_uring_another_backend_takes_over_and_says_so() {
     let folder = scratch();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).expect("open to all");
     let program = folder.path().join("plimsoll");
-    fs::copy(common::PLIMSOLL, &program).expect("a copy that everybody may run");
+    fs::copy(crate::common::PLIMSOLL, &program).expect("a copy that everybody may run");
     let mut nobody = Command::new("setpriv");
     nobody
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])

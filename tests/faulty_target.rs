@@ -1,13 +1,9 @@
 //! What Plimsoll does when the target fails, is slow, tells half the truth or never answers.
 
-mod common;
-#[path = "common/faulty_fs.rs"]
-mod faulty_fs;
-
-use common::{
+use crate::common::faulty_fs::{Behaviour, FaultyFs};
+use crate::common::{
     Ended, Loop, end, has, names, plimsoll, said, scratch, signal, start, text, wait_until,
 };
-use faulty_fs::{Behaviour, FaultyFs};
 use serde_json::Value;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -462,7 +458,7 @@ fn as_nobody(limit: &str, args: &[&str]) -> (Ended, tempfile::TempDir) {
     let folder = scratch();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).expect("open to all");
     let program = folder.path().join("plimsoll");
-    fs::copy(common::PLIMSOLL, &program).expect("a copy that everybody may run");
+    fs::copy(crate::common::PLIMSOLL, &program).expect("a copy that everybody may run");
     let mut nobody = Command::new("prlimit");
     nobody
         .args([limit, "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])

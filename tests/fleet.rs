@@ -1,12 +1,8 @@
 //! Several hosts at once: agents as processes of this machine, over real ssh, and in a real Slurm
 //! job.
 
-#[path = "common/cluster.rs"]
-mod cluster;
-mod common;
-
-use cluster::{SlurmCluster, SshCluster};
-use common::{
+use crate::common::cluster::{SlurmCluster, SshCluster};
+use crate::common::{
     Ended, command, end, has, names, plimsoll, run, scratch, signal, text, wait_for_samples,
     wait_until,
 };
@@ -317,7 +313,7 @@ fn agents_that_start_one_another_bring_the_same_to_the_bit() {
 
 #[test]
 fn past_64_hosts_agents_start_one_another_and_all_are_heard_of() {
-    let _alone = common::alone();
+    let _alone = crate::common::alone();
     let folder = scratch();
     let data = folder.path().join("data");
     // On few processors that others use too, 70 agents take their time to be heard.
@@ -418,7 +414,7 @@ fn four_hosts_over_ssh_do_what_one_does() {
     }
 
     // An operator's own list on the hosts, and a binary that is already there.
-    let agent = ["--hosts", "n[1-2]", "--agent", common::PLIMSOLL];
+    let agent = ["--hosts", "n[1-2]", "--agent", crate::common::PLIMSOLL];
     over_ssh(&cluster, folder.path(), &arguments(&agent, "200ms", &[text(&data)])).with_code(0);
 
     // Who is not there is named, and keeps nobody from cleaning the others. One other: hosts that

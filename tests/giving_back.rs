@@ -1,9 +1,7 @@
 //! Layouts of scenarios on several hosts, of which one is slow: nothing is taken from under a load,
 //! and a scenario ends with its events.
 
-mod common;
-
-use common::{end, names, plimsoll, run, scratch, start, text, wait_until};
+use crate::common::{end, names, plimsoll, run, scratch, start, text, wait_until};
 use model::{OccurrenceKind, Record, StageKind};
 use serde_json::Value;
 use std::fs;

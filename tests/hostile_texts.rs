@@ -1,9 +1,7 @@
 //! Texts that come from anybody (names in a run file, what a host writes to its standard error,
 //! what it says that it is) steer no terminal and open no formula, wherever they are shown.
 
-mod common;
-
-use common::{Ended, plimsoll, run, scratch, text};
+use crate::common::{Ended, plimsoll, run, scratch, text};
 use model::printable::acts;
 use model::{Event, Note, NoteKind, Occurrence, OccurrenceKind, Record, resume};
 use std::fs;
@@ -136,7 +134,7 @@ fn a_run_file_chooses_no_other_machine() {
         record.plan.hosts_from = vec![option.to_owned()];
         let name = format!("{number}.plimsoll");
         write(&here.join(&name), &record, &[last]);
-        let mut command = common::command(here, &["resume", &name]);
+        let mut command = crate::common::command(here, &["resume", &name]);
         let ended: Ended = command.env("PATH", &path).output().expect("it starts").into();
         let ended = ended.with_code(2);
         assert!(ended.err.contains(&again), "{option}: {ended:#?}");

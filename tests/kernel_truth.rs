@@ -1,8 +1,6 @@
 //! What we say was issued is what the kernel saw.
 
-mod common;
-
-use common::{Counters, Loop, has, plimsoll, scratch, text};
+use crate::common::{Counters, Loop, has, plimsoll, scratch, text};
 use serde_json::Value;
 
 const MORE: &str = "\
@@ -41,7 +39,7 @@ fn claimed(json: &Value) -> Counters {
 
 fn run(device: &Loop, extra: &[&str]) -> (Counters, Value) {
     let folder = scratch();
-    std::fs::write(folder.path().join("truth.toml"), common::random_suite("truth") + MORE)
+    std::fs::write(folder.path().join("truth.toml"), crate::common::random_suite("truth") + MORE)
         .expect("a suite");
     let mut args = vec!["run", "truth.toml", "--json", "--quiet"];
     args.extend(extra);
@@ -141,13 +139,13 @@ fn an_interrupted_run_counts_what_was_on_its_way() {
         "--json",
         "--quiet",
     ];
-    let child = common::start(folder.path(), &[line.as_slice(), rest.as_slice()].concat());
+    let child = crate::common::start(folder.path(), &[line.as_slice(), rest.as_slice()].concat());
     // Well after the 512 requests of prepare.
-    common::wait_until("the measurement to begin", || {
+    crate::common::wait_until("the measurement to begin", || {
         device.counters().since(before).writes > 3_000
     });
-    common::signal(&child, "INT");
-    let json = common::end(child).with_code(130).json();
+    crate::common::signal(&child, "INT");
+    let json = crate::common::end(child).with_code(130).json();
     assert_eq!(json["state"], "interrupted");
     assert_eq!(device.counters().since(before), claimed(&json));
 }

@@ -1,9 +1,7 @@
 //! The whole program against targets whose answer theory knows: suite, plan, engine, run file,
 //! results.
 
-mod common;
-
-use common::{plimsoll, scratch};
+use crate::common::{plimsoll, scratch};
 use serde_json::Value;
 
 /// The first result of a workload on a simulated device, in virtual time.

@@ -1,8 +1,6 @@
 //! What the counters of every layer say is what really happened there.
 
-mod common;
-
-use common::{Counters, Loop, Mounted, has, plimsoll, run, scratch, text};
+use crate::common::{Counters, Loop, Mounted, has, plimsoll, run, scratch, text};
 use model::counters::{Layer, Metric};
 use std::cell::Cell;
 use std::io::{BufRead, BufReader};
@@ -16,7 +14,7 @@ fn the_run_file_has_every_request_that_the_device_saw() {
     }
     let device = Loop::new(64);
     let folder = scratch();
-    std::fs::write(folder.path().join("layers.toml"), common::random_suite("layers"))
+    std::fs::write(folder.path().join("layers.toml"), crate::common::random_suite("layers"))
         .expect("a suite");
     let before = device.counters();
     let args = [
@@ -110,7 +108,7 @@ fn the_inventory_follows_a_target_down_to_the_file_below_its_loop_device() {
 fn simulated_time_has_no_counters() {
     let folder = scratch();
     let args = ["run", "layers.toml", "--quiet", "--out", "run.plimsoll", "--target", "sim:ssd"];
-    std::fs::write(folder.path().join("layers.toml"), common::random_suite("layers"))
+    std::fs::write(folder.path().join("layers.toml"), crate::common::random_suite("layers"))
         .expect("a suite");
     plimsoll(folder.path(), &args).with_code(0);
     let record = store::read(&folder.path().join("run.plimsoll")).expect("a run file");
@@ -181,7 +179,7 @@ fn a_device_that_is_pulled_out_is_counted_until_then_and_missed_once() {
     file.sync_all().expect("a device");
     drop(file);
     assert_eq!(counters.read().get(Layer::Block, &name, Metric::WriteBytes), Some(65_536));
-    common::wait_until("nobody to look at the device", || zram.pull_out());
+    crate::common::wait_until("nobody to look at the device", || zram.pull_out());
     let without = counters.read();
     assert_eq!(without.entry(Layer::Block, &name), None);
     let gone = |sample: &model::CounterSample| {
@@ -203,15 +201,16 @@ fn who_watches_is_told_of_a_device_that_is_pulled_out_and_the_watch_goes_on() {
     file.sync_all().expect("a device");
     drop(file);
     let folder = scratch();
-    let mut child = common::start(folder.path(), &["watch", "--interval", "100ms", "--json"]);
+    let mut child =
+        crate::common::start(folder.path(), &["watch", "--interval", "100ms", "--json"]);
     let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
     lines.next().expect("a first line").expect("text");
-    common::wait_until("nobody to look at the device", || zram.pull_out());
+    crate::common::wait_until("nobody to look at the device", || zram.pull_out());
     // The interval that is on, and two after it: the watch went on.
     (0..3).for_each(|_| drop(lines.next().expect("a line").expect("text")));
-    common::signal(&child, "TERM");
+    crate::common::signal(&child, "TERM");
     drop(lines);
-    let said = common::end(child).with_code(130).err;
+    let said = crate::common::end(child).with_code(130).err;
     assert_eq!(losses(&said, &name), 1, "{said}");
 }
 
@@ -245,11 +244,11 @@ fn a_device_that_is_pulled_out_of_a_run_is_missed_and_nothing_is_counted_over_th
         "stages.interval=100ms",
     ];
     let run = ["run", "--quiet", "--out", "run.plimsoll", "--events", "lines"];
-    let mut child = common::start(here, &[&run[..], &load, &["data"]].concat());
-    common::wait_for_samples(here, 1);
+    let mut child = crate::common::start(here, &[&run[..], &load, &["data"]].concat());
+    crate::common::wait_for_samples(here, 1);
     // What the events say that was counted of it and told of it.
     let mut told = |what: &str, is_told: &dyn Fn(&str) -> bool| {
-        common::wait_until(what, || {
+        crate::common::wait_until(what, || {
             assert_eq!(child.try_wait().expect("a child"), None, "the run goes on");
             is_told(&std::fs::read_to_string(here.join("lines")).unwrap_or_default())
         });
@@ -275,12 +274,12 @@ fn a_device_that_is_pulled_out_of_a_run_is_missed_and_nothing_is_counted_over_th
         lines.lines().map(bytes_of).sum::<u64>() >= 65_536
     });
     drop(lost);
-    common::wait_until("nobody to look at the device", || zram.pull_out());
+    crate::common::wait_until("nobody to look at the device", || zram.pull_out());
     told("its loss", &|lines| losses(lines, &name) > 0);
     let before = so_far();
     told("the run that goes on", &|lines| readings(lines) >= before + 3);
-    common::signal(&child, "INT");
-    common::end(child).with_code(130);
+    crate::common::signal(&child, "INT");
+    crate::common::end(child).with_code(130);
 
     let record = store::read(&here.join("run.plimsoll")).expect("a run file");
     let samples: Vec<&model::CounterSample> =
@@ -309,7 +308,7 @@ fn a_container_that_hides_parts_of_proc_is_watched_with_what_is_left() {
     // As container runtimes do it: an empty folder over a folder, nothing over a file.
     let hide = "mount -t tmpfs none /proc/pressure && mount -t tmpfs none /proc/fs && mount \
                 --bind /dev/null /proc/interrupts && exec \"$@\"";
-    let program = common::command(folder.path(), &[]).get_program().to_owned();
+    let program = crate::common::command(folder.path(), &[]).get_program().to_owned();
     let output = std::process::Command::new("unshare")
         .args(["--mount", "sh", "-c", hide, "sh"])
         .arg(program)
@@ -378,7 +377,7 @@ fn a_network_interface_is_counted_to_the_byte() {
     let [a, b] = &veth.ends;
     let mut total: Option<model::CounterSample> = None;
     // The far end receives in its own time.
-    common::wait_until("the packets to arrive", || {
+    crate::common::wait_until("the packets to arrive", || {
         let sample = counters.read();
         match &mut total {
             None => total = Some(sample),

@@ -1,9 +1,7 @@
 //! One file for all workers, amounts, and the page cache: a whole run against what the kernel and
 //! the file system say.
 
-mod common;
-
-use common::{Loop, Mounted, has, plimsoll, scratch, text};
+use crate::common::{Loop, Mounted, has, plimsoll, scratch, text};
 use serde_json::Value;
 use std::path::Path;
 

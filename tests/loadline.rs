@@ -1,9 +1,7 @@
 //! The load line of the whole program: targets whose answer theory knows, several hosts, real
 //! files, and objectives that are none.
 
-mod common;
-
-use common::{plimsoll, scratch};
+use crate::common::{plimsoll, scratch};
 use serde_json::Value;
 
 /// Strangers' requests to a queue; a minute of virtual time for each point.

@@ -1,8 +1,6 @@
 //! The main job from the outside: one command, and a report that holds.
 
-mod common;
-
-use common::{command, names, plimsoll, scratch, text};
+use crate::common::{command, names, plimsoll, scratch, text};
 use serde_json::Value;
 use std::fs;
 
@@ -285,7 +283,7 @@ fn completions_manual_suites_and_reference_are_there() {
 #[test]
 fn the_command_of_a_page_runs_the_same_again() {
     let folder = scratch();
-    let suite = common::random_suite("mine");
+    let suite = crate::common::random_suite("mine");
     fs::write(folder.path().join("my suite.toml"), &suite).expect("written");
     let line = [
         "run",
@@ -314,10 +312,10 @@ fn the_command_of_a_page_runs_the_same_again() {
     );
     let again = format!(
         "{} --out again.plimsoll --json --quiet",
-        told.trim_end().replacen("plimsoll", common::PLIMSOLL, 1)
+        told.trim_end().replacen("plimsoll", crate::common::PLIMSOLL, 1)
     );
     let ended =
         std::process::Command::new("sh").args(["-c", &again]).current_dir(folder.path()).output();
-    let json = common::Ended::from(ended.expect("a shell")).with_code(0).json();
+    let json = crate::common::Ended::from(ended.expect("a shell")).with_code(0).json();
     assert_eq!((&json["suite"], &json["state"]), (&"mine".into(), &"complete".into()));
 }

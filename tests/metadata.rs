@@ -1,8 +1,6 @@
 //! Operations on whole files, from a suite to what the file system has.
 
-mod common;
-
-use common::{Mounted, has, names, plimsoll, scratch, start, text, wait_until};
+use crate::common::{Mounted, has, names, plimsoll, scratch, start, text, wait_until};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -18,7 +16,7 @@ fn suite(operations: &str, files: u64) -> String {
 }
 
 /// Runs a suite in `folder` on its subfolder `data`.
-fn run(folder: &Path, suite: &str, extra: &[&str]) -> common::Ended {
+fn run(folder: &Path, suite: &str, extra: &[&str]) -> crate::common::Ended {
     fs::write(folder.join("files.toml"), suite).expect("a suite");
     let mut args =
         vec!["run", "files.toml", "--target", "data", "--json", "--quiet", "--out", "run.plimsoll"];

@@ -1,11 +1,7 @@
 //! What Prometheus makes of a run: a real one, from the distribution.
 
-mod common;
-#[path = "common/http.rs"]
-mod http;
-
-use common::{end, has, plimsoll, run, scratch, signal, start, text};
-use http::{address_of, get};
+use crate::common::http::{address_of, get};
+use crate::common::{end, has, plimsoll, run, scratch, signal, start, text};
 use model::Op;
 use model::histogram::Histogram;
 use serde_json::Value;
@@ -92,7 +88,10 @@ impl Prometheus {
             if value.is_some_and(|value| (value - wanted).abs() <= wanted.abs() * 1e-9) {
                 return;
             }
-            assert!(start.elapsed() < common::PATIENCE, "{query} is {value:?}, and not {wanted}");
+            assert!(
+                start.elapsed() < crate::common::PATIENCE,
+                "{query} is {value:?}, and not {wanted}"
+            );
             std::thread::sleep(Duration::from_millis(200));
         }
     }

@@ -1,8 +1,6 @@
 //! Which hosts load what: labels, targets of their own, and what each had of the result.
 
-mod common;
-
-use common::{Ended, names, plimsoll, scratch, text};
+use crate::common::{Ended, names, plimsoll, scratch, text};
 use serde_json::Value;
 use std::path::Path;
 
@@ -179,7 +177,7 @@ fn pods_are_reached_with_the_arguments_that_kubectl_takes() {
     let search =
         format!("{}:{}", folder.path().join("bin").display(), std::env::var("PATH").expect("set"));
     let plimsoll = |args: &[&str]| -> Ended {
-        let mut command = common::command(folder.path(), args);
+        let mut command = crate::common::command(folder.path(), args);
         command.envs([
             ("PATH", &*search),
             ("KUBECTL_LOG", text(&log)),

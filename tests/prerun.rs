@@ -1,9 +1,7 @@
 //! `stages.prerun`: what the coordinator does before each point, with real commands in a real
 //! shell.
 
-mod common;
-
-use common::{end, plimsoll, scratch, signal, start, wait_until};
+use crate::common::{end, plimsoll, scratch, signal, start, wait_until};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -77,9 +75,11 @@ fn no_command_reads_the_token_of_the_live_page() {
     let folder = scratch();
     let here = folder.path();
     suite(here, "echo ${PLIMSOLL_TOKEN-none} >> tokens");
-    let mut command =
-        common::command(here, &["run", "s.toml", "-t", "data", "--out", "run.plimsoll", "--quiet"]);
-    let ended: common::Ended =
+    let mut command = crate::common::command(
+        here,
+        &["run", "s.toml", "-t", "data", "--out", "run.plimsoll", "--quiet"],
+    );
+    let ended: crate::common::Ended =
         command.env("PLIMSOLL_TOKEN", "a-token-of-sixteen").output().expect("it starts").into();
     ended.with_code(0);
     assert_eq!(fs::read_to_string(here.join("tokens")).expect("calls"), "none\nnone\n");

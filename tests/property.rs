@@ -5,17 +5,12 @@
 // What a soak of many seeds says while it goes on.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
-mod common;
-#[path = "property/invariants.rs"]
 mod invariants;
-#[path = "property/real.rs"]
 mod real;
-#[path = "property/simulated.rs"]
 mod simulated;
-#[path = "property/suites.rs"]
 mod suites;
 
-use common::scratch;
+use crate::common::scratch;
 use invariants::Broken;
 use simulated::Outcome;
 use std::path::Path;

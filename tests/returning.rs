@@ -1,12 +1,8 @@
 //! Hosts that are lost in mid-run and come back: real agents, killed between points and within
 //! them.
 
-#[path = "common/cluster.rs"]
-mod cluster;
-mod common;
-
-use cluster::SshCluster;
-use common::{command, end, has, plimsoll, scratch, text, wait_until};
+use crate::common::cluster::SshCluster;
+use crate::common::{command, end, has, plimsoll, scratch, text, wait_until};
 use model::{NoteKind, OccurrenceKind, Record, RunEnd};
 use std::collections::BTreeSet;
 use std::fs;
@@ -95,7 +91,7 @@ fn agents(path: &Path) -> BTreeSet<String> {
 }
 
 fn kill(pid: &str) {
-    common::run("kill", &["-9", pid]);
+    crate::common::run("kill", &["-9", pid]);
 }
 
 fn of_kind(record: &Record, kind: NoteKind) -> Vec<u32> {

@@ -1,9 +1,7 @@
 //! Scenarios of one suite, on a real file system: what stands there when, what is left behind, and
 //! what the figures say.
 
-mod common;
-
-use common::{Loop, Mounted, has, names, plimsoll, scratch, start, text, wait_until};
+use crate::common::{Loop, Mounted, has, names, plimsoll, scratch, start, text, wait_until};
 use serde_json::Value;
 use std::path::Path;
 

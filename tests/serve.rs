@@ -1,14 +1,8 @@
 //! The live page of a run and the pages of past ones: over the wire, and in a real browser.
 
-mod common;
-#[path = "common/devtools.rs"]
-mod devtools;
-#[path = "common/http.rs"]
-mod http;
-
-use common::{command, has, plimsoll, run, scratch, start, text, wait_until};
-use devtools::Browser;
-use http::{address_of, get, send};
+use crate::common::devtools::Browser;
+use crate::common::http::{address_of, get, send};
+use crate::common::{command, has, plimsoll, run, scratch, start, text, wait_until};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
@@ -316,7 +310,7 @@ fn hosts_without_a_run_have_a_page_that_lives() {
         browser.value("document.querySelector('[data-keep=host-1]').click()");
         browser.wait("document.getElementById('charts').innerText.includes('local-2 alone')");
         browser.wait("document.getElementById('status').textContent === 'Live.'");
-        common::signal(&child, "TERM");
+        crate::common::signal(&child, "TERM");
         browser.wait(
             "document.getElementById('status').textContent.startsWith('Nobody watches any more')",
         );
@@ -326,7 +320,7 @@ fn hosts_without_a_run_have_a_page_that_lives() {
         );
         assert_eq!(browser.complaints, Vec::<String>::new());
     } else {
-        common::signal(&child, "TERM");
+        crate::common::signal(&child, "TERM");
     }
     assert_eq!(child.wait().expect("an end").code(), Some(130));
 }

@@ -1,9 +1,7 @@
 //! The whole program against simulated clusters: several hosts in one process and one virtual time,
 //! the shapes of field reports C and D.
 
-mod common;
-
-use common::{Ended, plimsoll, scratch};
+use crate::common::{Ended, plimsoll, scratch};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,9 +1,9 @@
 //! What stands still while the program measures: the target beyond the end of a stage, and the
 //! program itself.
 
-mod common;
-
-use common::{Mounted, end, has, scratch, signal, start, text, wait_for_samples, wait_until};
+use crate::common::{
+    Mounted, end, has, scratch, signal, start, text, wait_for_samples, wait_until,
+};
 use serde_json::Value;
 use std::path::Path;
 use std::time::{Duration, Instant};

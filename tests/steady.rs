@@ -1,9 +1,7 @@
 //! Measuring until it is steady, of the whole program: targets that settle, that never do, several
 //! hosts, and the time of the wall.
 
-mod common;
-
-use common::{plimsoll, scratch};
+use crate::common::{plimsoll, scratch};
 use serde_json::Value;
 
 /// 20 s at least and 2 min at most, in rounds of four seconds.

@@ -1,9 +1,7 @@
 //! Amounts over several hosts: where the first worker of the cluster is done, all hosts cut their
 //! books, and stop if the suite says so.
 
-mod common;
-
-use common::{plimsoll, scratch};
+use crate::common::{plimsoll, scratch};
 use serde_json::Value;
 
 /// A host with ten blocks, and two with so many that at their rate they would take hours.

@@ -1,9 +1,7 @@
 //! The built-in suites from the outside: each is planned at full scale on the cluster that it is
 //! for, and run small on this machine.
 
-mod common;
-
-use common::{plimsoll, scratch};
+use crate::common::{plimsoll, scratch};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

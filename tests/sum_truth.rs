@@ -1,9 +1,7 @@
 //! The parts of a run add up to its totals, bit for bit, and its quantiles are those of the raw
 //! latencies.
 
-mod common;
-
-use common::{plimsoll, scratch, text};
+use crate::common::{plimsoll, scratch, text};
 use model::histogram::bucket_of;
 use model::{Histogram, Op, Phase, Record};
 use std::collections::BTreeMap;

@@ -1,9 +1,7 @@
 //! Sweeps from the outside: computed values, one layout for all points, repetitions, and a plan for
 //! a cluster that is elsewhere.
 
-mod common;
-
-use common::{plimsoll, scratch};
+use crate::common::{plimsoll, scratch};
 use serde_json::{Value, json};
 use std::fs;
 

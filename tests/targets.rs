@@ -1,9 +1,9 @@
 //! Nothing that Plimsoll did not create is written or removed, whatever run files, links, mounts
 //! and devices are put in its way.
 
-mod common;
-
-use common::{Ended, Loop, end, has, names, plimsoll, run, scratch, start, text, wait_until};
+use crate::common::{
+    Ended, Loop, end, has, names, plimsoll, run, scratch, start, text, wait_until,
+};
 use model::plan::PlannedTarget;
 use model::{Plan, Record};
 use std::fs;
@@ -150,7 +150,7 @@ fn a_recorded_device_is_guarded_as_one_that_is_named() {
     let folder = scratch();
     let here = folder.path();
     let record = kept(here, &[]);
-    let mounted = common::Mounted::new("mkfs.ext4", 16);
+    let mounted = crate::common::Mounted::new("mkfs.ext4", 16);
     let source = run("findmnt", &["--noheadings", "--output", "SOURCE", text(mounted.path())]);
     for kind in [PlannedTarget::Device, PlannedTarget::Joined] {
         let mut plan = record.plan.clone();
@@ -186,7 +186,7 @@ fn what_is_mounted_over_a_target_in_mid_run_stays_whole() {
             .is_ok_and(|record| record.stages.last().is_some_and(|stage| stage.stage > 0))
     });
     run("mount", &["--bind", text(&here.join("other")), text(&data)]);
-    common::signal(&child, "INT");
+    crate::common::signal(&child, "INT");
     let ended = end(child);
     run("umount", &[text(&data)]);
     assert!(ended.err.contains("leads to another place"), "{ended:?}");
@@ -212,7 +212,7 @@ fn a_target_that_is_swapped_for_a_link_in_mid_run_costs_nobody_a_file() {
     });
     fs::rename(&data, here.join("moved")).expect("moved");
     symlink(&victim, &data).expect("a link");
-    common::signal(&child, "INT");
+    crate::common::signal(&child, "INT");
     let ended = end(child);
     assert!(ended.err.contains("leads to another place"), "{ended:?}");
     for name in ["data-00000.bin", "data-00001.bin", "tree-00000/f000000000000000001"] {

@@ -1,8 +1,6 @@
 //! `plimsoll trend` on runs against simulated devices whose change is known.
 
-mod common;
-
-use common::{Ended, plimsoll, scratch};
+use crate::common::{Ended, plimsoll, scratch};
 use serde_json::Value;
 use std::path::Path;
 

@@ -1,13 +1,8 @@
 //! What a crash leaves behind, and what `plimsoll verify` says of it: a killed run over real files,
 //! damage done by hand, a target that loses what it has acknowledged.
 
-mod common;
-#[path = "common/faulty_fs.rs"]
-#[allow(dead_code)]
-mod faulty_fs;
-
-use common::{end, has, plimsoll, scratch, signal, start, text, wait_until};
-use faulty_fs::{Behaviour, FaultyFs};
+use crate::common::faulty_fs::{Behaviour, FaultyFs};
+use crate::common::{end, has, plimsoll, scratch, signal, start, text, wait_until};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;

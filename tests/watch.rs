@@ -1,15 +1,11 @@
 //! `plimsoll watch` and `run --watch`: in a real terminal, and where there is none.
 
-mod common;
-#[path = "common/terminal.rs"]
-mod terminal;
-
-use common::{command, end, has, plimsoll, run, scratch, start, text, wait_until};
+use crate::common::terminal::Pane;
+use crate::common::{command, end, has, plimsoll, run, scratch, start, text, wait_until};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::Stdio;
-use terminal::Pane;
 
 fn objects(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect()
@@ -140,7 +136,7 @@ fn a_fault_in_the_kernel_log_is_told_once_to_who_watches() {
             *left -= 1i32;
         }
     }
-    common::signal(&child, "TERM");
+    crate::common::signal(&child, "TERM");
     drop(lines);
     end(child).with_code(130);
 }
@@ -211,21 +207,21 @@ fn processors_that_slow_down_because_of_heat_are_found_by_a_watch_and_by_a_run()
     let told = found(&mut lines);
     assert_eq!(told["found"], "throttled", "{told}");
     assert_eq!(told["label"], "CPUs slowed down because of heat, 4 times in an interval", "{told}");
-    common::signal(&child, "TERM");
+    crate::common::signal(&child, "TERM");
     drop(lines);
     end(child).with_code(130);
 
     let load = ["--rw", "randread", "--bs", "4k", "--size", "16M", "--runtime", "600"];
     let run = ["run", "--quiet", "--out", "run.plimsoll", "--events", "lines"];
     let mut child = hot.start(here, &[&run[..], &load, &["data"]].concat());
-    common::wait_for_samples(here, 1);
+    crate::common::wait_for_samples(here, 1);
     hot.slow_down(30);
     let events = || std::fs::read_to_string(here.join("lines")).unwrap_or_default();
     wait_until("the finding", || {
         assert_eq!(child.try_wait().expect("a child"), None);
         events().contains("\"kind\":\"throttled\"")
     });
-    common::signal(&child, "INT");
+    crate::common::signal(&child, "INT");
     end(child).with_code(130);
     let shown = plimsoll(here, &["show", "run.plimsoll"]).with_code(0).out;
     assert!(
@@ -243,7 +239,7 @@ fn a_signal_ends_a_watch_and_so_does_a_reader_that_goes() {
     wait_until("an agent", || {
         !run("cat", &[&format!("/proc/{id}/task/{id}/children")]).trim().is_empty()
     });
-    common::signal(&child, "TERM");
+    crate::common::signal(&child, "TERM");
     let said = end(child).with_code(130).err;
     assert!(said.contains("stopped") && !said.contains("measured"), "there is no run: {said}");
     // A host that never answers: the launcher is there, and the agent never is.
@@ -260,11 +256,11 @@ fn a_signal_ends_a_watch_and_so_does_a_reader_that_goes() {
             &[command, &["--hosts", "x", "--launcher", "./launcher {host}"]].concat(),
         );
         wait_until("the launcher", || folder.path().join("began").exists());
-        common::signal(&child, "TERM");
+        crate::common::signal(&child, "TERM");
         let said = end(child).with_code(130).err;
         assert!(said.contains("stopped before anything was loaded"), "{said}");
         std::fs::remove_file(folder.path().join("began")).expect("there");
-        assert_eq!(common::names(folder.path()), ["launcher"], "nothing was touched");
+        assert_eq!(crate::common::names(folder.path()), ["launcher"], "nothing was touched");
     }
     let mut child = command(folder.path(), &["watch", "--interval", "100ms"])
         .stdout(Stdio::piped())

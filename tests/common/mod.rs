@@ -2,6 +2,12 @@
 //! kernel's own devices.
 #![allow(dead_code, clippy::print_stdout)]
 
+pub mod cluster;
+pub mod devtools;
+pub mod faulty_fs;
+pub mod http;
+pub mod terminal;
+
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};

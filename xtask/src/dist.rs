@@ -11,7 +11,7 @@ pub fn run() -> Outcome<()> {
     flags.push_str(" -C target-feature=+crt-static");
     // With an explicit target the flags stay away from build scripts and procedural macros, which
     // cannot be static.
-    let build = ["build", "--release", "--locked", "--package", "plimsoll", "--target", &triple];
+    let build = ["build", "--release", "--locked", "--package", "cli", "--target", &triple];
     shell::show(shell::cargo().args(build).env("RUSTFLAGS", flags.trim()))?;
     let binary = shell::target_dir()?.join(&triple).join("release/plimsoll");
     let image = std::fs::read(&binary)

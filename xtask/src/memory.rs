@@ -42,8 +42,7 @@ fn nightly(args: &[&str]) -> Command {
 }
 
 fn interpreted() -> Command {
-    let mut cargo =
-        nightly(&["miri", "test", "--locked", "--package", "plimsoll-engine", "--lib", "--"]);
+    let mut cargo = nightly(&["miri", "test", "--locked", "--package", "engine", "--lib", "--"]);
     cargo.args(INTERPRETED).args(["--skip", TOO_LARGE]);
     // Pages for large buffers are asked of the real kernel.
     cargo.env("MIRIFLAGS", "-Zmiri-disable-isolation");
@@ -51,15 +50,8 @@ fn interpreted() -> Command {
 }
 
 fn sanitized() -> Outcome<Command> {
-    let mut cargo = nightly(&[
-        "test",
-        "--locked",
-        "--package",
-        "plimsoll-engine",
-        "--target",
-        TARGET,
-        "--no-fail-fast",
-    ]);
+    let mut cargo =
+        nightly(&["test", "--locked", "--package", "engine", "--target", TARGET, "--no-fail-fast"]);
     // Apart, because other flags would have the usual build made anew.
     cargo.env("CARGO_TARGET_DIR", shell::target_dir()?.join("sanitized"));
     cargo.env("RUSTFLAGS", "-Zsanitizer=address");
@@ -75,7 +67,7 @@ mod tests {
         for command in [interpreted(), sanitized().expect("a target directory")] {
             let line = shell::line(&command);
             assert!(
-                line.starts_with("cargo +nightly ") && line.contains("--package plimsoll-engine"),
+                line.starts_with("cargo +nightly ") && line.contains("--package engine"),
                 "{line}"
             );
         }

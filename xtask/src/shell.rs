@@ -118,7 +118,7 @@ pub fn target_dir() -> Outcome<PathBuf> {
 /// # Errors
 /// It does not compile.
 pub fn build_plimsoll() -> Outcome<PathBuf> {
-    show(cargo().args(["build", "--release", "--locked", "--package", "plimsoll"]))?;
+    show(cargo().args(["build", "--release", "--locked", "--package", "cli"]))?;
     let binary = target_dir()?.join("release/plimsoll");
     if binary.is_file() {
         Ok(binary)

@@ -45,7 +45,7 @@ pub fn run(rest: &[String]) -> Outcome<()> {
         return whole_runs(runs, options.first);
     }
     let mut cargo = shell::cargo();
-    cargo.args(["test", "--release", "--locked", "--package", "plimsoll-fleet", "--lib", "--"]);
+    cargo.args(["test", "--release", "--locked", "--package", "fleet", "--lib", "--"]);
     cargo.args(["--nocapture", "--exact"]);
     cargo.arg("simulation::tests::soak_seeds");
     cargo.env("PLIMSOLL_SOAK_SEEDS", options.seeds.to_string());
@@ -56,22 +56,19 @@ pub fn run(rest: &[String]) -> Outcome<()> {
 /// Runs the property test over whole runs, optimised.
 fn whole_runs(runs: Runs, first: u64) -> Outcome<()> {
     let (test, name, count) = match runs.is_real {
-        true => {
-            ("real_runs_keep_every_rule", "PLIMSOLL_REAL_RUNS", runs.count.unwrap_or(REAL_RUNS))
-        }
-        false => ("simulated_runs_keep_every_rule", "PLIMSOLL_RUNS", runs.count.unwrap_or(RUNS)),
+        true => (
+            "property::real_runs_keep_every_rule",
+            "PLIMSOLL_REAL_RUNS",
+            runs.count.unwrap_or(REAL_RUNS),
+        ),
+        false => (
+            "property::simulated_runs_keep_every_rule",
+            "PLIMSOLL_RUNS",
+            runs.count.unwrap_or(RUNS),
+        ),
     };
     let mut cargo = shell::cargo();
-    cargo.args([
-        "test",
-        "--release",
-        "--locked",
-        "--package",
-        "plimsoll",
-        "--test",
-        "property",
-        "--",
-    ]);
+    cargo.args(["test", "--release", "--locked", "--package", "cli", "--test", "property", "--"]);
     cargo.args(["--nocapture", "--exact", test]);
     cargo.env(name, count.to_string()).env("PLIMSOLL_RUNS_FIRST", first.to_string());
     shell::show(&mut cargo).map_err(|_| "a run broke a rule; its seed stands above".to_owned())

@@ -19,7 +19,7 @@ use crate::metadata;
 use crate::priority;
 use crate::recorder::{Interval, slots};
 use crate::seats::Seats;
-use crate::target::{Bounds, World};
+use crate::targets::{Bounds, World};
 use crate::worker::WorkerState;
 use model::plan::{HostPlan, HostStage, Work, Worker};
 use model::spec::{self, Poll};

@@ -34,7 +34,7 @@ mod recorder;
 mod seats;
 mod stage;
 mod stuck;
-mod target;
+mod targets;
 mod together;
 mod trial;
 mod virtual_time;
@@ -49,7 +49,7 @@ pub use outcome::StageOutcome;
 pub use real_time::When;
 pub use stage::run_stage;
 pub use stuck::Stuck;
-pub use target::{
+pub use targets::{
     Bounds, Doing, Haste, OpenTargets, Place, Progress, Removed, clean, clean_in, is_simulated,
     marked_by, open, open_in, open_together, patiently, simulated,
 };

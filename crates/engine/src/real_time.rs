@@ -15,7 +15,7 @@ use crate::outcome::StageOutcome;
 use crate::page_cache;
 use crate::seats::Seats;
 use crate::stuck::{Patience, Stuck, targets_of};
-use crate::target::OpenTargets;
+use crate::targets::OpenTargets;
 use model::IntervalSample;
 use model::event::{MOST_PAUSES, Pause};
 use model::plan::{HostPlan, HostStage, Stop, Work, Worker};

@@ -4,7 +4,7 @@ use crate::control::Control;
 use crate::error::EngineError;
 use crate::outcome::StageOutcome;
 use crate::real_time::{When, run_on};
-use crate::target::OpenTargets;
+use crate::targets::OpenTargets;
 use crate::trial::{self, Trials};
 use crate::virtual_time;
 use model::IntervalSample;

@@ -4,7 +4,7 @@
 use crate::control::Control;
 use crate::error::EngineError;
 use crate::outcome::StageOutcome;
-use crate::target::World;
+use crate::targets::World;
 use crate::virtual_time::{self, Member};
 use model::IntervalSample;
 use model::plan::{HostPlan, HostStage};

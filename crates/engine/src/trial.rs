@@ -5,7 +5,7 @@ use crate::control::Control;
 use crate::error::EngineError;
 use crate::outcome::StageOutcome;
 use crate::real_time::run_on;
-use crate::target::OpenTargets;
+use crate::targets::OpenTargets;
 use model::plan::{HostStage, Stop};
 use model::rng::derive;
 use model::spec::Backend;

@@ -11,7 +11,7 @@ use crate::io::Completion;
 use crate::outcome::StageOutcome;
 use crate::recorder::{Interval, slots};
 use crate::stuck::Patience;
-use crate::target::{Done, World};
+use crate::targets::{Done, World};
 use model::plan::{HostPlan, HostStage, Once, Steady, Stop, Work};
 use model::sample::OpSample;
 use model::{IntervalSample, Op};

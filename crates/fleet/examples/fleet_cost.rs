@@ -1,7 +1,7 @@
 //! What hosts send in a second, and what a thousand of them cost the coordinator: frames are read,
 //! decided on and written to a run file.
 //!
-//! `cargo run --release -p plimsoll-fleet --example fleet_cost`
+//! `cargo run --release -p fleet --example fleet_cost`
 
 #![allow(clippy::print_stdout, reason = "an example talks to a person")]
 

@@ -1,7 +1,7 @@
 //! What a reading of the counters costs, on a host of 64 CPUs and 100 disks (made up) and on this
 //! one.
 //!
-//! `cargo run --release -p plimsoll-probe --example cost`
+//! `cargo run --release -p probe --example cost`
 
 #![allow(clippy::print_stdout)]
 

@@ -1,7 +1,7 @@
 //! What a thousand hosts of 64 CPUs and 100 disks each cost whoever watches them: the live page,
 //! `/metrics` and the terminal view.
 //!
-//! `cargo run --release -p plimsoll-report --example page-cost`
+//! `cargo run --release -p report --example page-cost`
 
 #![allow(clippy::print_stdout, reason = "an example talks to a person")]
 

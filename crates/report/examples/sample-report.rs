@@ -1,5 +1,5 @@
 //! Writes a report page from a run that never was, for looking at pages without waiting:
-//! `cargo run -p plimsoll-report --example sample-report > page.html`.
+//! `cargo run -p report --example sample-report > page.html`.
 #![allow(clippy::print_stdout)]
 
 use analysis::testing::Recorded;

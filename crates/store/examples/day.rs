@@ -1,5 +1,5 @@
 //! Writes the run file of a long run on many hosts, the same for the same numbers:
-//! `cargo run --release -p plimsoll-store --example day -- FILE HOURS HOSTS WORKERS CPUS`.
+//! `cargo run --release -p store --example day -- FILE HOURS HOSTS WORKERS CPUS`.
 //!
 //! Each host has some 2,000 random reads a second, whose latencies are log-normal about 300 µs with
 //! a tail of one in a thousand that is ten times as long. That makes some 300 bytes of histogram a

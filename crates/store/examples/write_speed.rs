@@ -1,4 +1,4 @@
-//! How long a long run's file takes to write and to read: `cargo run --release -p plimsoll-store
+//! How long a long run's file takes to write and to read: `cargo run --release -p store
 //! --example write_speed`.
 #![allow(clippy::print_stdout, reason = "an example talks to a person")]
 

@@ -76,7 +76,7 @@ impl Programs {
     /// They do not compile.
     pub fn build() -> Outcome<Programs> {
         let plimsoll = shell::build_plimsoll()?;
-        Ok(Programs { plimsoll, bare: shell::build_example("plimsoll-engine", "bare-ring")? })
+        Ok(Programs { plimsoll, bare: shell::build_example("engine", "bare-ring")? })
     }
 }
 

@@ -34,7 +34,7 @@ const CLAIMS: [(&str, f64, f64); 2] = [("show", 5.0, 1024.0), ("report", 2.0, 50
 /// The file cannot be made, for want of room as a rule, or not be read.
 pub fn run(plimsoll: &Path, full: bool) -> Outcome<(String, Vec<String>)> {
     let (hours, hosts) = if full { FULL } else { SMALL };
-    let example = shell::build_example("plimsoll-store", "day")?;
+    let example = shell::build_example("store", "day")?;
     let folder = Folder(scratch()?);
     let (run, page) = (folder.0.join("day.plimsoll"), folder.0.join("day.html"));
     shell::capture(

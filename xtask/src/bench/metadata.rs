@@ -245,7 +245,7 @@ fn suite_of(workers: u64) -> String {
 /// # Errors
 /// It cannot be measured here, or a contender fails.
 pub fn run(plimsoll: &Path, rounds: usize) -> Outcome<(String, Vec<String>)> {
-    let bare = shell::build_example("plimsoll-engine", "bare-metadata")?;
+    let bare = shell::build_example("engine", "bare-metadata")?;
     let scenery = Scenery::new()?;
     let mut table = String::from(
         "| operation | where, workers | contender | operations per second | ours ÷ its, per \

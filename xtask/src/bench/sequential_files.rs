@@ -265,7 +265,7 @@ fn ended_children_s(stat: &str) -> Option<f64> {
 /// # Errors
 /// It cannot be measured here, or a contender fails.
 pub fn run(plimsoll: &Path, rounds: usize) -> Outcome<(String, Vec<String>)> {
-    let bare = shell::build_example("plimsoll-engine", "bare-blocks")?;
+    let bare = shell::build_example("engine", "bare-blocks")?;
     let scenery = Scenery::new()?;
     let mut table = String::from(
         "| operation | where, files, block | contender | GB/s | CPU-seconds per GB | ours ÷ its, \

@@ -297,7 +297,7 @@ pub fn probe_mib(_: &Programs, _seconds: u32) -> Outcome<f64> {
 }
 
 fn probe() -> Outcome<(f64, f64)> {
-    let example = shell::build_example("plimsoll-probe", "cost")?;
+    let example = shell::build_example("probe", "cost")?;
     let text = shell::capture(&mut Command::new(example))?;
     cost(&text).ok_or_else(|| format!("the example says `{text}`"))
 }

@@ -75,19 +75,10 @@ pub fn run(write: bool) -> Outcome<()> {
 /// Builds the simulation, optimised, and says where it is.
 fn build() -> Outcome<PathBuf> {
     let mut cargo = shell::cargo();
-    cargo.args([
-        "test",
-        "--release",
-        "--locked",
-        "--package",
-        "plimsoll-fleet",
-        "--lib",
-        "--no-run",
-    ]);
+    cargo.args(["test", "--release", "--locked", "--package", "fleet", "--lib", "--no-run"]);
     let text = shell::capture(cargo.arg("--message-format=json"))?;
-    program(&text).ok_or_else(|| {
-        "cargo names no program of the tests of plimsoll-fleet; update cargo".to_owned()
-    })
+    program(&text)
+        .ok_or_else(|| "cargo names no program of the tests of fleet; update cargo".to_owned())
 }
 
 /// The program of the tests in cargo's messages.

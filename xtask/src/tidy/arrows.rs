@@ -104,11 +104,7 @@ fn used(manifest: &toml::Table) -> Vec<(&'static str, String)> {
 fn own_name<'a>(key: &'a str, value: &'a toml::Value) -> Option<&'a str> {
     let text = |field| value.get(field).and_then(toml::Value::as_str);
     let by_path = text("path").and_then(|path| path.trim_end_matches('/').rsplit('/').next());
-    let by_package = text("package").map(|package| match package {
-        "plimsoll" => "cli",
-        package => package.strip_prefix("plimsoll-").unwrap_or(package),
-    });
-    let name = by_path.or(by_package).unwrap_or(key);
+    let name = by_path.or(text("package")).unwrap_or(key);
     allowed(name).map(|_| name)
 }
 
@@ -153,10 +149,9 @@ mod tests {
 
     #[test]
     fn another_name_hides_nothing() {
-        for dependency in [
-            "e = { path = \"../engine\" }",
-            "e = { package = \"plimsoll-engine\", workspace = true }",
-        ] {
+        for dependency in
+            ["e = { path = \"../engine\" }", "e = { package = \"engine\", workspace = true }"]
+        {
             let found =
                 findings("crates/report/Cargo.toml", &format!("[dependencies]\n{dependency}\n"));
             assert_eq!(found.len(), 1, "{dependency}");

@@ -15,7 +15,7 @@ mod told;
 
 use crate::contents::Identity;
 use crate::error::EngineError;
-use crate::target::{Doing, Haste, Progress, patiently};
+use crate::targets::{Doing, Haste, Progress, patiently};
 use acknowledged::Known;
 use model::audit::{Audit, Basis, Finding};
 use model::plan::{Extent, HostPlan, HostStage, Stop, TargetFile, Worker};

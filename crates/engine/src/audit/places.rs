@@ -2,7 +2,7 @@
 
 use super::AuditError;
 use crate::error::EngineError;
-use crate::target::{Progress, lock_for_one, run_of};
+use crate::targets::{Progress, lock_for_one, run_of};
 use model::plan::{HostPlan, PlannedTarget, Target, TargetFile};
 use model::testbed::{DATA_DIR, MARKER};
 use rustix::fs::{Mode, OFlags};

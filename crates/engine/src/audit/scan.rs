@@ -3,7 +3,7 @@
 use super::replay::Region;
 use super::told::keep_of_each;
 use crate::contents::{Damage, Found, Header, Identity, Kind, SECTOR, read_header};
-use crate::target::Progress;
+use crate::targets::Progress;
 use model::audit::{DamageKind, FileAudit};
 use model::plan::Extent;
 use std::ops::Range;

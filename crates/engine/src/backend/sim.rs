@@ -4,7 +4,7 @@
 use super::Backend;
 use crate::clock::{Clock, Monotonic};
 use crate::io::{Completion, Io};
-use crate::target::World;
+use crate::targets::World;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;

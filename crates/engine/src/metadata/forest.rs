@@ -3,7 +3,7 @@
 
 use super::path::{Kind, PathBuffer};
 use crate::error::EngineError;
-use crate::target::{Bounds, Directory, Progress, joined, open_below};
+use crate::targets::{Bounds, Directory, Progress, joined, open_below};
 use model::metadata::{MOST_DEPTH, Tree};
 use model::planner::tree_name;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
@@ -39,7 +39,7 @@ pub(crate) fn grow(
                 "an earlier run left it, and something in it is not ours: move that away"
             }
             Errno::MLINK => "give a larger tree.per_directory, or a tree.depth of 2 or more",
-            other => crate::target::remedy(&other.into()),
+            other => crate::targets::remedy(&other.into()),
         };
         EngineError::target(
             &tree.path,
