@@ -1,5 +1,5 @@
-//! The CPU time of workers with the kernel's threads behind them. The only test of its process,
-//! whose whole time it looks at.
+//! The CPU time of workers with the kernel's threads behind them. Alone in its process, whose
+//! whole time it looks at.
 
 use engine::{Control, open, run_stage};
 use model::plan::{
@@ -60,6 +60,11 @@ fn plan(root: &str) -> HostPlan {
 
 #[test]
 fn the_time_of_workers_is_that_of_the_process_as_the_kernel_counts_it() {
+    if !crate::in_a_process_of_its_own(
+        "cpu::the_time_of_workers_is_that_of_the_process_as_the_kernel_counts_it",
+    ) {
+        return;
+    }
     let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let plan = plan(base.path().join("target").to_str().expect("UTF-8"));
     let stage = plan.stages[0].clone();

@@ -1,9 +1,7 @@
 //! Operations on whole files, held to what the file system itself says.
 
-mod files;
-
+use crate::files::{Layout, errors, ios, plan, run};
 use engine::{Control, OpenTargets, clean, open, run_stage};
-use files::{Layout, errors, ios, plan, run};
 use model::metadata::OpMix;
 use model::plan::Stop;
 use model::sample::OpSample;

@@ -1,15 +1,17 @@
-//! A process without a free descriptor, in a test program of its own because the limit is that of
-//! all threads.
+//! A process without a free descriptor, alone in it because the limit is that of all threads.
 
-mod files;
-
+use crate::files::{Layout, errors, ios, plan, run};
 use engine::open;
-use files::{Layout, errors, ios, plan, run};
 use model::Op;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 #[test]
 fn files_that_cannot_be_opened_for_want_of_descriptors_are_data() {
+    if !crate::in_a_process_of_its_own(
+        "metadata_limits::files_that_cannot_be_opened_for_want_of_descriptors_are_data",
+    ) {
+        return;
+    }
     let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let root = base.path().join("target");
     let ops = [Op::Create, Op::ReadFile, Op::Stat, Op::Remove];

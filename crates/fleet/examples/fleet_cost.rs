@@ -5,7 +5,7 @@
 
 #![allow(clippy::print_stdout, reason = "an example talks to a person")]
 
-#[path = "../../probe/tests/common/fixture.rs"]
+#[path = "../../probe/src/tests/fixture.rs"]
 #[allow(dead_code, reason = "this example needs less of it than the tests do")]
 mod fixture;
 

@@ -5,7 +5,7 @@
 
 #![allow(clippy::print_stdout)]
 
-#[path = "../tests/common/fixture.rs"]
+#[path = "../src/tests/fixture.rs"]
 mod fixture;
 
 use probe::{Counters, Tree};

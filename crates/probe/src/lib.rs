@@ -13,6 +13,8 @@ mod mounts;
 mod net;
 mod servers;
 mod target;
+#[cfg(test)]
+mod tests;
 mod topology;
 mod tree;
 

@@ -1,8 +1,6 @@
 //! Runs and files that nobody thought of.
 
-mod common;
-
-use common::{create, eventful, events, write};
+use crate::common::{create, eventful, events, write};
 use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};
 use model::event::{Event, Note, NoteKind, RunEnd, StageEnd};

@@ -1,8 +1,6 @@
 //! A run file whose writer is still at it, was killed, or had no room left.
 
-mod common;
-
-use common::{create, eventful};
+use crate::common::{create, eventful};
 use model::Record;
 use model::event::{Event, RunEnd};
 use model::sample::IntervalSample;
@@ -24,7 +22,7 @@ fn child_that_appends() {
     writer.append(&Event::StageStarted { stage: 1, unix_ns: 1 }).expect("room");
     let safe = Path::new(&path).with_extension("safe");
     for interval in 0..5_000 {
-        let counters = Event::Counters(Box::new(common::counters(1, interval)));
+        let counters = Event::Counters(Box::new(crate::common::counters(1, interval)));
         let both = writer
             .append(&counters)
             .and_then(|()| writer.append(&Event::Sample(sample(&record, interval))));
@@ -48,7 +46,7 @@ fn sample(record: &Record, interval: u32) -> IntervalSample {
 /// This program again, as the child above.
 fn child(path: &Path) -> Child {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
-    command.args(["--exact", "child_that_appends"]).env(CHILD, path).stdout(Stdio::null());
+    command.args(["--exact", "killed::child_that_appends"]).env(CHILD, path).stdout(Stdio::null());
     command.spawn().expect("a child")
 }
 
@@ -92,7 +90,7 @@ fn a_killed_writer_loses_nothing_that_was_appended() {
         assert_eq!(record.stages[0].samples[0], sample(&eventful(), 0));
         let counters = &record.stages[0].counters;
         assert!(counters.len() >= found.len(), "they are appended before the sample");
-        assert_eq!(counters[0], common::counters(1, 0));
+        assert_eq!(counters[0], crate::common::counters(1, 0));
         assert_eq!((record.end, &record.stages[0].end), (None, &None));
     }
 }

@@ -1,8 +1,6 @@
 //! A run file from the outside: what goes in comes out, however it ended.
 
-mod common;
-
-use common::{create, eventful, events, swept, write};
+use crate::common::{create, eventful, events, swept, write};
 use model::{Record, Setting};
 use std::path::Path;
 use store::{StoreError, Writer};

@@ -1,6 +1,6 @@
 //! Service times and saturated throughput.
 
-use crate::harness::{READ_4K, assert_near, closed_loop, spec};
+use super::harness::{READ_4K, assert_near, closed_loop, spec};
 use model::Histogram;
 
 const QUANTILES: [f64; 4] = [0.5, 0.99, 0.999, 0.9999];

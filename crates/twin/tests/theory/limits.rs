@@ -1,6 +1,6 @@
 //! Limits, the cache, and errors.
 
-use crate::harness::{READ_4K, assert_near, closed_loop, spec};
+use super::harness::{READ_4K, assert_near, closed_loop, spec};
 use model::Op;
 use model::rng::Rng;
 use twin::{Device, Request};

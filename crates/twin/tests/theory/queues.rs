@@ -1,6 +1,6 @@
 //! Response times of the queues that have a formula, and the law that holds for all of them.
 
-use crate::harness::{
+use super::harness::{
     Arrivals, READ_4K, assert_near, closed_loop, mean_response_over_seeds_ns, responses, spec,
 };
 use std::cmp::Reverse;

@@ -1,6 +1,6 @@
 //! A stall under open-loop load, and what a closed loop makes of it.
 
-use crate::harness::{Arrivals, READ_4K, assert_near, closed_loop, responses, spec};
+use super::harness::{Arrivals, READ_4K, assert_near, closed_loop, responses, spec};
 
 const STALL_S: f64 = 2.0;
 const RUN_S: f64 = 60.0;

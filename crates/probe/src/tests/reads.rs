@@ -1,11 +1,8 @@
 //! What a reading of a large host's counters asks of the kernel, in reads and bytes: processor time
 //! follows from these, and unlike it they are the same on every machine.
 
-#[path = "common/fixture.rs"]
-mod fixture;
-
-use fixture::{LARGE, write};
-use probe::{Counters, Tree};
+use super::fixture::{LARGE, write};
+use crate::{Counters, Tree};
 use std::path::Path;
 
 /// Reads that a reading may take: it is 411 of 204 files.

@@ -1,13 +1,10 @@
 //! Counters over trees of files whose numbers are known, on hosts that are whole, damaged or hardly
 //! there.
 
-#[path = "common/fixture.rs"]
-mod fixture;
-
-use fixture::{LARGE, Size, put, write};
+use super::fixture::{LARGE, Size, put, write};
+use crate::{Counters, Tree};
 use model::CounterSample;
 use model::counters::{Layer, Metric};
-use probe::{Counters, Tree};
 use std::path::Path;
 
 fn folder() -> tempfile::TempDir {

@@ -1,5 +1,4 @@
 //! Runs to write down.
-#![allow(dead_code, reason = "every test file takes what it needs")]
 
 use analysis::testing::Recorded;
 use model::CounterSample;

@@ -1,0 +1,4 @@
+//! Simulated devices, held to what is known of them: their texts, and the theory of queues.
+
+mod text;
+mod theory;
