@@ -281,7 +281,7 @@ impl Counters {
 /// A file system on a loop device, unmounted at the end.
 pub struct Mounted {
     folder: TempDir,
-    _device: Loop,
+    device: Loop,
 }
 
 impl Mounted {
@@ -291,12 +291,18 @@ impl Mounted {
         run(mkfs, &["-q", "-m", "0", text(&device.device)]);
         let folder = scratch();
         run("mount", &[text(&device.device), text(folder.path())]);
-        Mounted { folder, _device: device }
+        Mounted { folder, device }
     }
 
     /// Where it is mounted.
     pub fn path(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// What its device did so far, with what was still to be written to it.
+    pub fn counters(&self) -> Counters {
+        run("sync", &["--file-system", text(self.path())]);
+        self.device.counters()
     }
 
     /// Mounts it again, read-only.

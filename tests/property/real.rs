@@ -1,10 +1,12 @@
 //! Runs a case with the program itself: a fleet of processes of this machine, some of which are
-//! stopped again and again for a while, in a directory in memory.
+//! stopped again and again for a while, in a directory in memory or on a disk whose kernel counts
+//! what it was asked for.
 
-use super::invariants::{Broken, check, hold};
+use super::invariants::{Broken, Held, check, hold};
 use super::simulated::Outcome;
 use super::suites::Case;
-use crate::common::{names, plimsoll, scratch, text};
+use crate::common::{Counters, Mounted, has, names, plimsoll, scratch, text};
+use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tempfile::TempDir;
@@ -40,29 +42,84 @@ pub fn folder() -> TempDir {
     tempfile::Builder::new().prefix(&prefix).tempdir_in("/dev/shm").unwrap_or_else(|_| scratch())
 }
 
-/// Runs a case in a folder of its own within `folder`.
+/// A disk with room for what any case lays out, in MiB.
+const DISK_MIB: u64 = 768;
+/// What a file system reads for itself beside so few files, and what it writes, in sectors of 512
+/// bytes.
+const ITS_OWN_READS: u64 = 1 << 11;
+const ITS_OWN_WRITES: u64 = 32 << 11;
+
+/// Runs a case in a folder of its own within `folder`; a part of those that read and write blocks,
+/// by their seed, on a disk and past the page cache, where the kernel is a witness.
 pub fn run(case: &Case, folder: &Path) -> Result<Outcome, Broken> {
     let here = tempfile::tempdir_in(folder).expect("room");
-    let here = here.path();
+    let is_counted = case.seed % 2 == 0
+        && !case.says("metadata")
+        && has(
+            "what the kernel counted of a random run",
+            &["mkfs.ext4", "losetup", "mount", "loop"],
+        );
+    if !is_counted {
+        return run_in(case, here.path(), &here.path().join("target"), &[]).map(|(ran, _)| ran);
+    }
+    let disk = Mounted::new("mkfs.ext4", DISK_MIB);
+    let target = disk.path().join("target");
+    let before = disk.counters();
+    let (outcome, json) = run_in(case, here.path(), &target, &["--set", "direct=true"])?;
+    let seen = disk.counters().since(before);
+    if let Some(json) = json {
+        hold_kernel(case, &json, seen)?;
+    }
+    Ok(outcome)
+}
+
+/// What was issued is what the kernel saw, but for what the file system does for itself, and for
+/// what is read once more to check it.
+fn hold_kernel(case: &Case, json: &Value, seen: Counters) -> Held {
+    let issued = |op: &str| -> u64 {
+        let totals = json["issued"].as_array().expect("a list").iter();
+        let bytes = totals.filter(|total| total["op"] == op).map(|total| &total["bytes"]);
+        bytes.map(|bytes| bytes.as_u64().expect("a number")).sum::<u64>() / 512
+    };
+    let holds = |seen: u64, issued: u64, its_own: u64| (issued..=issued + its_own).contains(&seen);
+    let (reads, writes) = (issued("read"), issued("write"));
+    hold("the kernel saw each write", holds(seen.write_sectors, writes, ITS_OWN_WRITES), || {
+        format!("{writes} sectors, and it saw {}", seen.write_sectors)
+    })?;
+    let is_read_again = case.says("\"after\"");
+    let holds = seen.read_sectors >= reads
+        && (is_read_again || holds(seen.read_sectors, reads, ITS_OWN_READS));
+    hold("the kernel saw each read", holds, || {
+        format!("{reads} sectors, and it saw {}", seen.read_sectors)
+    })
+}
+
+/// Runs a case in the folder `here`, with its data in `target`; with the JSON of what ran.
+fn run_in(
+    case: &Case,
+    here: &Path,
+    target: &Path,
+    more: &[&str],
+) -> Result<(Outcome, Option<Value>), Broken> {
     std::fs::write(here.join("any.toml"), case.text()).expect("room");
-    std::fs::create_dir(here.join("target")).expect("room");
-    let (data, out) = (here.join("target/data"), here.join("run.plimsoll"));
+    std::fs::create_dir(target).expect("room");
+    let (data, out) = (target.join("data"), here.join("run.plimsoll"));
     let launcher = here.join("launch/launcher");
     let hosts = hosts(case, &launcher);
     let mut line =
         vec!["run", "any.toml", "--json", "--quiet", "--target", text(&data), "--out", text(&out)];
-    line.extend(hosts.iter().map(String::as_str));
+    line.extend(more.iter().copied().chain(hosts.iter().map(String::as_str)));
     let ended = plimsoll(here, &line);
     let told = || format!("{}: {}", ended.code, ended.err);
-    hold("nothing is left", names(&here.join("target")).is_empty(), || {
-        format!("{:?}; {}", names(&here.join("target")), told())
+    hold("nothing is left", names(target).is_empty(), || {
+        format!("{:?}; {}", names(target), told())
     })?;
     if matches!(ended.code, 2 | 3) && !out.exists() {
         return hold("a refusal is in words", ended.err.contains("error: "), told)
-            .map(|()| Outcome::Refused);
+            .map(|()| (Outcome::Refused, None));
     }
     hold("ends complete", ended.code == 0, told)?;
-    check(case, &out).map(|()| Outcome::Ran)
+    check(case, &out).map(|()| (Outcome::Ran, Some(ended.json())))
 }
 
 /// The options that say which hosts load. Without root, none is under another name, and none is
