@@ -6,7 +6,6 @@
 //! about Performance", ACM Queue 10(12), 2012.
 
 use crate::row::ResultRow;
-use crate::trust::saturated_hosts;
 use crate::validity::is_simulated;
 use crate::warning::Warning;
 use model::inventory::{LinkKind, Media};
@@ -70,6 +69,12 @@ pub struct Attribution {
 }
 
 impl Attribution {
+    /// The hosts whose CPUs together were used up while the point was measured.
+    pub(crate) fn saturated_hosts(&self) -> Vec<u32> {
+        let full = self.watched.iter().filter(|one| one.part == Part::Cpu && one.is_limit());
+        full.map(|one| one.host).collect()
+    }
+
     /// What was at its limit: what was it for longest first. A CPU of a host of which all CPUs
     /// together were is not named once more, and neither is a disk that no target stands on where
     /// one that a target stands on was.
@@ -146,7 +151,7 @@ pub fn doubt(record: &Record, limits: &[Attribution], rows: &mut [ResultRow]) {
         return;
     }
     for limit in limits {
-        let saturated = saturated_hosts(limit);
+        let saturated = limit.saturated_hosts();
         let name =
             |host: &u32| record.plan.hosts.get(*host as usize).map(|host| host.hostname.clone());
         let is_worst = |one: &&Watched| one.part == Part::Cpu && saturated.contains(&one.host);

@@ -5,7 +5,6 @@ use crate::attribution::Attribution;
 use crate::issued::issued;
 use crate::row::ResultRow;
 use crate::state::{RunState, run_state};
-use model::usage::Part;
 use model::{NoteKind, Record};
 use std::collections::BTreeSet;
 
@@ -87,7 +86,8 @@ impl Evidence {
             .iter()
             .filter(|note| note.kind == NoteKind::HostLost)
             .map(|note| note.host);
-        let saturated: BTreeSet<u32> = limits.iter().flat_map(saturated_hosts).collect();
+        let saturated: BTreeSet<u32> =
+            limits.iter().flat_map(Attribution::saturated_hosts).collect();
         Evidence {
             is_complete: run_state(record) == RunState::Complete,
             results: rows.len() as u64,
@@ -136,16 +136,6 @@ impl Evidence {
     pub fn is_sound(&self) -> bool {
         self.reasons().is_empty()
     }
-}
-
-/// The hosts whose CPUs together were used up while a point was measured.
-pub(crate) fn saturated_hosts(limits: &Attribution) -> Vec<u32> {
-    limits
-        .watched
-        .iter()
-        .filter(|one| one.part == Part::Cpu && one.is_limit())
-        .map(|one| one.host)
-        .collect()
 }
 
 #[cfg(test)]

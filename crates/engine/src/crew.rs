@@ -5,58 +5,29 @@
 
 use crate::backend::{Aio, Backend, Nop, Null, Ring, Setup, Sim, Sync};
 use crate::buffers::{Buffers, stride};
-use crate::clock::{Clock, Monotonic};
-use crate::contents::{Findings, HostContents, spares};
-use crate::control::Control;
-use crate::driver::{
-    AWAKE_NS, Drained, FromWorker, Line, Outstanding, Pages, SPARE_PAGES, Timetable, WorkerEnd,
-    drive,
-};
+use crate::clock::Clock;
+use crate::contents::spares;
+use crate::driver::{Drained, FromWorker, Line, Outstanding, Pages, SPARE_PAGES, WorkerEnd, drive};
 use crate::ending::{self, OwnFiles};
 use crate::error::EngineError;
-use crate::gate::Gate;
 use crate::metadata;
 use crate::priority;
-use crate::recorder::{Interval, slots};
-use crate::seats::Seats;
-use crate::targets::{Bounds, World};
+use crate::recorder::Interval;
+use crate::shared::{Shared, begin_on_time, page};
 use crate::worker::WorkerState;
-use model::plan::{HostPlan, HostStage, Work, Worker};
+use model::plan::{Work, Worker};
 use model::spec::{self, Poll};
 use rustix::thread::{Pid, gettid};
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, SyncSender};
-use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
 /// A worker's own memory is on the heap; its stack holds a few frames.
 const STACK_BYTES: usize = 256 << 10;
-
-/// Everything that the threads of a stage share.
-pub(crate) struct Shared {
-    pub(crate) files: Arc<[OwnedFd]>,
-    pub(crate) backend: spec::Backend,
-    pub(crate) world: Option<Arc<Mutex<World>>>,
-    pub(crate) plan: Arc<HostPlan>,
-    pub(crate) contents: Arc<HostContents>,
-    pub(crate) stage: HostStage,
-    pub(crate) control: Control,
-    pub(crate) keep_raw: bool,
-    pub(crate) gate: Gate,
-    pub(crate) degraded: Mutex<Vec<String>>,
-    pub(crate) findings: Mutex<Findings>,
-    /// How much later than asked for the last worker began.
-    pub(crate) late_ns: AtomicU64,
-    /// Of metadata work: the directories of the trees that this host makes, in the order of the
-    /// plan.
-    pub(crate) trees: Arc<[OwnedFd]>,
-    /// Of metadata work: which places may be touched.
-    pub(crate) bounds: Bounds,
-    pub(crate) seats: Seats,
-}
 
 /// One thread, seen from the stage.
 pub(crate) struct Member {
@@ -160,12 +131,6 @@ pub(crate) fn dismiss(crew: Vec<Member>) {
             panic::resume_unwind(payload);
         }
     }
-}
-
-/// An empty page for what `worker` does.
-pub(crate) fn page(shared: &Shared, worker: &Worker) -> Box<Interval> {
-    let work = &shared.stage.works[worker.work as usize];
-    Box::new(Interval::new(slots(work), shared.keep_raw))
 }
 
 /// A worker's thread: whatever happens in it, the stage hears how it ended.
@@ -386,30 +351,4 @@ fn run_on<B: Backend>(
             WorkerEnd::Broken(EngineError::worker("wait for its requests", error))
         }
     }
-}
-
-/// Waits for the instant at which all workers of all hosts begin, and notes how late this one is.
-pub(crate) fn begin_on_time(shared: &Shared, timetable: &Timetable, clock: &Monotonic) {
-    wake_on_time();
-    // The last stretch is spent awake: a sleeper wakes too late.
-    while let Some(left_ns) = timetable.start_ns.checked_sub(clock.now_ns() + AWAKE_NS) {
-        clock.rest(left_ns.max(1));
-    }
-    shared.seats.leave();
-    let now_ns = loop {
-        let now_ns = clock.now_ns();
-        if now_ns >= timetable.start_ns {
-            break now_ns;
-        }
-        std::hint::spin_loop();
-    };
-    let late_ns = timetable.late_ns + (now_ns - timetable.start_ns);
-    shared.late_ns.fetch_max(late_ns, Ordering::Relaxed);
-}
-
-/// Asks for timers as exact as the kernel has them, instead of the 50 µs that it allows itself by
-/// default.
-fn wake_on_time() {
-    // SAFETY: sets a property of this thread only; where it is refused, sleeps are a little longer.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
 }

@@ -32,6 +32,7 @@ mod priority;
 mod real_time;
 mod recorder;
 mod seats;
+mod shared;
 mod stage;
 mod stuck;
 mod targets;

@@ -1,7 +1,7 @@
 //! The layers from a target down to its media.
 
 use crate::tree::{Tree, text};
-use crate::{device, mounts};
+use crate::{device, device_number, mounts};
 use model::inventory::{Link, LinkKind};
 use procfs::process::MountInfo;
 use std::path::Path;
@@ -74,7 +74,7 @@ fn number_of(tree: &Tree, name: &str) -> Option<String> {
 
 fn walk(tree: &Tree, device: &str, depth: u32, chain: &mut Vec<Link>) {
     let Some(folder) =
-        device::folder(tree, device).filter(|_| depth < DEEPEST && chain.len() < MOST)
+        device_number::folder(tree, device).filter(|_| depth < DEEPEST && chain.len() < MOST)
     else {
         return;
     };

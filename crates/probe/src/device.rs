@@ -1,20 +1,16 @@
 //! Block devices, from sysfs alone: a look must not show in a device's own counters.
 
+use crate::device_number::{device_number, folder};
 use crate::tree::{Tree, number, text};
 use crate::{identity, loops, mounts};
 use model::Bytes;
 use model::testbed::DeviceFacts;
 use model::wwid;
 use procfs::process::MountInfo;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// sysfs counts in sectors of 512 bytes, whatever the device's own blocks are.
 const SECTOR: u64 = 512;
-
-/// The folder of `major:minor`, links resolved.
-pub fn folder(tree: &Tree, device: &str) -> Option<PathBuf> {
-    tree.path(&format!("sys/dev/block/{device}")).canonicalize().ok()
-}
 
 /// The facts of the block device `major:minor`; `None` where sysfs has none.
 pub fn facts(tree: &Tree, device: &str) -> Option<DeviceFacts> {
@@ -112,18 +108,6 @@ fn is_swap(tree: &Tree, device: &str) -> bool {
     let table = tree.text("proc/swaps").unwrap_or_default();
     let areas = table.lines().skip(1).filter_map(|line| line.split_whitespace().next());
     areas.filter_map(|path| device_number(Path::new(path))).any(|number| number == device)
-}
-
-/// `major:minor` of the block device at `path`.
-pub fn device_number(path: &Path) -> Option<String> {
-    use std::os::unix::fs::{FileTypeExt, MetadataExt};
-    let meta = std::fs::metadata(path).ok()?;
-    meta.file_type().is_block_device().then(|| numbers(meta.rdev()))
-}
-
-/// `major:minor` of a device number.
-pub fn numbers(device: u64) -> String {
-    format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod cgroup;
 mod chain;
 mod counters;
 mod device;
+mod device_number;
 mod host;
 mod identity;
 mod kernel_log;

@@ -1,7 +1,7 @@
 //! Loop devices, which hide from their holders what they are built on: the kernel lists no holder
 //! for the device or the image below one.
 
-use crate::device::{device_number, folder};
+use crate::device_number::{device_number, folder};
 use crate::tree::{Tree, number, text};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

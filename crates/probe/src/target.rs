@@ -1,7 +1,7 @@
 //! What stands at a path.
 
 use crate::tree::Tree;
-use crate::{chain, device, mounts};
+use crate::{chain, device, device_number, mounts};
 use model::Bytes;
 use model::testbed::{
     DATA_DIR, DeviceFacts, DirectIo, DirectoryState, MARKER, TargetFacts, TargetKind, host_suffix,
@@ -23,7 +23,7 @@ pub fn facts(tree: &Tree, mounts: &[MountInfo], path: &str, host: Option<u32>) -
         _ => PathBuf::from(path),
     };
     if let TargetKind::Device { size, .. } = kind {
-        let number = device::device_number(&place);
+        let number = device_number::device_number(&place);
         let facts = number.as_deref().and_then(|number| device::facts(tree, number));
         return TargetFacts {
             path: path.to_owned(),
@@ -68,7 +68,7 @@ fn kind(tree: &Tree, mounts: &[MountInfo], path: &str, host: Option<u32>) -> Tar
     } else if kind.is_file() {
         TargetKind::File { size: Bytes(meta.len()) }
     } else if kind.is_block_device() {
-        let number = device::numbers(meta.rdev());
+        let number = device_number::numbers(meta.rdev());
         let size = device::facts(tree, &number).map_or(Bytes(0), |facts| facts.size);
         TargetKind::Device { size, in_use: device::in_use(tree, mounts, &number) }
     } else if kind.is_char_device() {
@@ -190,7 +190,7 @@ fn space(place: &Path) -> (Bytes, Bytes, Option<u64>) {
 fn under(tree: &Tree, mount: &MountInfo) -> Option<DeviceFacts> {
     device::facts(tree, &mount.majmin).or_else(|| {
         let source = mount.mount_source.as_ref().filter(|source| source.starts_with('/'))?;
-        device::facts(tree, &device::device_number(Path::new(source))?)
+        device::facts(tree, &device_number::device_number(Path::new(source))?)
     })
 }
 

@@ -2,7 +2,7 @@
 //! as JSON, and as a section of the page.
 
 use crate::html::markup::{Markup, plain};
-use crate::html::reproduce::quoted;
+use crate::html::quoted;
 use analysis::{LeftBehind, left_behind};
 use model::{Plan, Record};
 use serde_json::{Value, json};

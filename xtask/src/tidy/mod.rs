@@ -4,6 +4,7 @@
 //! function, and give it a line in [`CHECKS`].
 
 mod arrows;
+mod circles;
 mod code;
 mod dependencies;
 mod orphans;
@@ -62,6 +63,8 @@ type Check = fn(&Tree) -> Verdict;
 /// Every check and its name.
 const CHECKS: &[(&str, Check)] = &[
     ("arrows", |tree| arrows::check(tree).into()),
+    ("circles", |tree| circles::check(tree).into()),
+    ("width", |tree| source::width(tree).into()),
     ("prints", |tree| source::prints(tree).into()),
     ("unsafe", |tree| source::unsafe_code(tree).into()),
     ("purity", |tree| source::purity(tree).into()),

@@ -9,6 +9,24 @@ const MAX_LINES: usize = 800;
 /// From here on it is time to look for the second duty.
 const HINT_LINES: usize = 500;
 
+/// Columns of a line, comments and sentences included.
+const MAX_COLUMNS: usize = 100;
+
+/// No line is wider than a reader's window.
+pub fn width(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in tree.ending(".rs") {
+        for (index, line) in file.text.lines().enumerate() {
+            let columns = line.chars().count();
+            if columns > MAX_COLUMNS {
+                let what = format!("{columns} columns are more than {MAX_COLUMNS}");
+                findings.push(Finding::at(&file.path, index + 1, what, "break the line"));
+            }
+        }
+    }
+    findings
+}
+
 /// Only `report`, `cli`, chores and tests print; anybody else's words would end up between the
 /// lines of a report.
 pub fn prints(tree: &Tree) -> Vec<Finding> {

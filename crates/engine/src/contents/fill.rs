@@ -5,20 +5,15 @@
 //! 8 of them combined (exclusive or) with a number of the unit's own: as unlike every other unit as
 //! fresh random bytes are, for a compressor with a window of any length, at the cost of a copy.
 
-use super::position::Positions;
+use super::position::{ORIGINALS, Positions, UNIT};
 use model::plan::Contents;
 use model::rng::{Rng, derive, split_mix};
 use model::spec::DuplicateScope;
 use std::sync::Arc;
 
-/// The unit of compression and of duplication.
-pub(crate) const UNIT: usize = 4096;
 /// 128 KiB stay in a core's second-level cache beside the buffers.
 const POOL_WORDS: usize = 16 << 10;
 const UNIT_WORDS: usize = UNIT / 8;
-/// Units that copies are copies of, for each scope. Few, so that small layouts reach the share as
-/// well: the originals themselves are not copies.
-pub(crate) const ORIGINALS: usize = 64;
 /// Deduplicating storage compares blocks of this size or larger.
 const SECTOR: usize = 512;
 

@@ -12,13 +12,14 @@ mod verify;
 
 use crate::io::Io;
 pub(crate) use damage::{Damage, Kind};
-use fill::{Filler, Pool, UNIT};
+use fill::{Filler, Pool};
 use generations::Generations;
 use header::HEADER;
 pub(crate) use header::{Found, Header, SECTOR, read as read_header};
 use model::plan::{Contents, HostPlan, Work};
 use model::rng::split_mix;
 use model::{Note, NoteKind, WriteMark};
+use position::UNIT;
 use std::sync::Arc;
 pub(crate) use verify::Identity;
 use verify::{Verdict, Verifier};

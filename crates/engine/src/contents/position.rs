@@ -5,9 +5,14 @@
 //! of which original. All workers of all stages and hosts decide alike, and a unit that is written
 //! again in part stays what it was.
 
-use super::fill::{ORIGINALS, UNIT};
 use model::plan::Contents;
 use model::rng::{derive, split_mix};
+
+/// The unit of compression and of duplication.
+pub(crate) const UNIT: usize = 4096;
+/// Units that copies are copies of, for each scope. Few, so that small layouts reach the share as
+/// well: the originals themselves are not copies.
+pub(crate) const ORIGINALS: usize = 64;
 
 /// Units among which the share is kept exactly, so that small layouts have it, too.
 const GROUP: u64 = 64;

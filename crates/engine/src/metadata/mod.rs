@@ -9,6 +9,7 @@ mod path;
 mod simulated;
 mod worker;
 
-pub(crate) use forest::{grow, is_ours, remove_tree};
+pub(crate) use forest::grow;
+pub(crate) use path::Kind;
 pub(crate) use simulated::NamedState;
 pub(crate) use worker::run;

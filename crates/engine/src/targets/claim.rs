@@ -8,8 +8,8 @@
 use super::directory::{Bounds, Directory, Leads, NotMade, make_or_open};
 use super::marker::{Held, is_busy, run_in};
 use super::patient::Progress;
+use super::tree_removal::{is_ours, remove_tree};
 use crate::error::EngineError;
-use crate::metadata::{is_ours, remove_tree};
 use model::plan::HostPlan;
 use model::planner::data_file_name;
 use model::testbed::MARKER;

@@ -8,6 +8,7 @@ mod open;
 mod opener;
 mod patient;
 mod simulated;
+mod tree_removal;
 
 pub use claim::{Removed, clean, clean_in, marked_by};
 pub(crate) use claim::{joined, remedy};

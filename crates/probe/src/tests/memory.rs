@@ -15,9 +15,9 @@ fn resident_kib() -> u64 {
 }
 
 #[test]
-fn counters_of_a_large_host_fit_into_two_mebibytes_however_often_they_are_read() {
+fn counters_of_a_large_host_fit_into_two_mebibytes_each_time_they_are_read() {
     if !super::in_a_process_of_its_own(
-        "tests::memory::counters_of_a_large_host_fit_into_two_mebibytes_however_often_they_are_read",
+        "tests::memory::counters_of_a_large_host_fit_into_two_mebibytes_each_time_they_are_read",
     ) {
         return;
     }

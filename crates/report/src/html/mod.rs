@@ -18,8 +18,8 @@ mod typed;
 mod verdict;
 pub(crate) mod workload;
 
-pub use reproduce::quoted;
 pub(crate) use row::{name, style_of};
+pub use typed::quoted;
 
 use crate::split::{self, By};
 use crate::{trust, words};

@@ -1,7 +1,7 @@
 //! The command that makes a run like a recorded one, safe to paste into a shell whatever the run's
 //! names are.
 
-use super::typed;
+use super::typed::{self, quoted, targets};
 use model::Plan;
 use model::plan::PlannedTarget;
 
@@ -94,17 +94,6 @@ fn devices(plan: &Plan) -> bool {
         .any(|target| target.kind == PlannedTarget::Device)
 }
 
-/// The targets of all hosts, each once.
-pub fn targets(plan: &Plan) -> Vec<&str> {
-    let mut paths: Vec<&str> = Vec::new();
-    for target in plan.hosts.iter().flat_map(|host| &host.targets) {
-        if !paths.contains(&target.path.as_str()) {
-            paths.push(&target.path);
-        }
-    }
-    paths
-}
-
 /// What `--simulate` was given, where the hosts were simulated, too: they have names of its own.
 /// Where scenarios are on the same testbed in several ways, their parameters are the suite's.
 fn simulated(plan: &Plan) -> Option<&str> {
@@ -121,16 +110,6 @@ fn simulated(plan: &Plan) -> Option<&str> {
     let first = *testbeds.first()?;
     let common = first.get(..name(first))?;
     testbeds.iter().all(|other| other.get(..name(other)) == Some(common)).then_some(common)
-}
-
-/// A word that a POSIX shell takes as it is: bare if nothing in it is special, else in single
-/// quotes.
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:@%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! The command that a run was begun with, as the run file keeps it.
 
-use super::reproduce::{quoted, targets};
 use model::Plan;
 use model::plan::origin::Line;
 
@@ -121,6 +120,27 @@ fn programs(line: &Line<'_>) -> Vec<String> {
         }
     }
     found
+}
+
+/// The targets of all hosts, each once.
+pub fn targets(plan: &Plan) -> Vec<&str> {
+    let mut paths: Vec<&str> = Vec::new();
+    for target in plan.hosts.iter().flat_map(|host| &host.targets) {
+        if !paths.contains(&target.path.as_str()) {
+            paths.push(&target.path);
+        }
+    }
+    paths
+}
+
+/// A word that a POSIX shell takes as it is: bare if nothing in it is special, else in single
+/// quotes.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! What was sent to the targets since the run began: counts, bytes, service times, errors.
 
+use super::MOST_DETAILED_HOSTS;
 use super::family::{Durations, Family, Series, Value};
 use super::kind::Kind;
 use super::native::Native;
-use super::scrape::MOST_DETAILED_HOSTS;
 use crate::words;
 use model::histogram::{bucket_of, take_apart};
 use model::{IntervalSample, Op, Plan};

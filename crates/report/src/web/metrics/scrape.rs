@@ -1,16 +1,12 @@
 //! One answer to a scrape: what is told, taken in a moment, and written at leisure.
 
+use super::MOST_DETAILED_HOSTS;
 use super::family::{Family, Series, Value};
 use super::form::Form;
 use super::kernel::Kernel;
 use super::kind::Kind;
 use super::requests::Requests;
 use crate::words;
-
-/// Of more hosts, what each of their devices, ports, mounts and shares counts is told to who asks
-/// for it only: a thousand hosts with a hundred devices each are 93 MiB for each scrape, of which a
-/// Prometheus would drop most.
-pub const MOST_DETAILED_HOSTS: usize = 64;
 
 /// Whether each device, port, mount and share of each host is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

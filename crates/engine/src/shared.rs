@@ -1,0 +1,70 @@
+//! What the threads of a stage share, and the instant at which they all begin.
+
+use crate::clock::{Clock, Monotonic};
+use crate::contents::{Findings, HostContents};
+use crate::control::Control;
+use crate::driver::{AWAKE_NS, Timetable};
+use crate::gate::Gate;
+use crate::recorder::{Interval, slots};
+use crate::seats::Seats;
+use crate::targets::{Bounds, World};
+use model::plan::{HostPlan, HostStage, Worker};
+use model::spec;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Everything that the threads of a stage share.
+pub(crate) struct Shared {
+    pub(crate) files: Arc<[OwnedFd]>,
+    pub(crate) backend: spec::Backend,
+    pub(crate) world: Option<Arc<Mutex<World>>>,
+    pub(crate) plan: Arc<HostPlan>,
+    pub(crate) contents: Arc<HostContents>,
+    pub(crate) stage: HostStage,
+    pub(crate) control: Control,
+    pub(crate) keep_raw: bool,
+    pub(crate) gate: Gate,
+    pub(crate) degraded: Mutex<Vec<String>>,
+    pub(crate) findings: Mutex<Findings>,
+    /// How much later than asked for the last worker began.
+    pub(crate) late_ns: AtomicU64,
+    /// Of metadata work: the directories of the trees that this host makes, in the order of the
+    /// plan.
+    pub(crate) trees: Arc<[OwnedFd]>,
+    /// Of metadata work: which places may be touched.
+    pub(crate) bounds: Bounds,
+    pub(crate) seats: Seats,
+}
+
+/// An empty page for what `worker` does.
+pub(crate) fn page(shared: &Shared, worker: &Worker) -> Box<Interval> {
+    let work = &shared.stage.works[worker.work as usize];
+    Box::new(Interval::new(slots(work), shared.keep_raw))
+}
+
+/// Waits for the instant at which all workers of all hosts begin, and notes how late this one is.
+pub(crate) fn begin_on_time(shared: &Shared, timetable: &Timetable, clock: &Monotonic) {
+    wake_on_time();
+    // The last stretch is spent awake: a sleeper wakes too late.
+    while let Some(left_ns) = timetable.start_ns.checked_sub(clock.now_ns() + AWAKE_NS) {
+        clock.rest(left_ns.max(1));
+    }
+    shared.seats.leave();
+    let now_ns = loop {
+        let now_ns = clock.now_ns();
+        if now_ns >= timetable.start_ns {
+            break now_ns;
+        }
+        std::hint::spin_loop();
+    };
+    let late_ns = timetable.late_ns + (now_ns - timetable.start_ns);
+    shared.late_ns.fetch_max(late_ns, Ordering::Relaxed);
+}
+
+/// Asks for timers as exact as the kernel has them, instead of the 50 µs that it allows itself by
+/// default.
+fn wake_on_time() {
+    // SAFETY: sets a property of this thread only; where it is refused, sleeps are a little longer.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+}
