@@ -50,8 +50,9 @@ mod tests {
     use super::*;
     use crate::args::{Arguments, Command};
     use clap::Parser;
+    use model::choices::Access;
     use model::load::SizeMix;
-    use model::spec::{Access, Depth, Spec};
+    use model::spec::{Depth, Spec};
     use model::{Bytes, Nanos};
 
     #[test]

@@ -3,9 +3,10 @@
 
 use crate::cluster::bandwidth::Bandwidth;
 use crate::cluster::figures::{Figures, fixed};
+use crate::spec::words;
 use crate::spec::{
     Auto, Field, FieldDoc, Given, Node, Problem, Reader, Sources, SpecErrors, Value, parse_tree,
-    spec_table, words,
+    spec_table,
 };
 use crate::units::Bytes;
 use std::sync::OnceLock;

@@ -5,6 +5,7 @@
 
 pub mod along;
 pub mod audit;
+pub mod choices;
 pub mod cluster;
 pub mod counters;
 pub mod devices;
@@ -41,6 +42,7 @@ pub mod spec;
 pub mod testbed;
 pub mod units;
 pub mod usage;
+mod words;
 pub mod wwid;
 
 pub use cluster::Cluster;

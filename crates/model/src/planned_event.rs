@@ -115,8 +115,8 @@ impl PlannedEvent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choices::Access;
     use crate::plan::Stop;
-    use crate::spec::Access;
     use crate::units::Bytes;
 
     fn stage(kind: StageKind, stop: Stop) -> Stage {

@@ -1,9 +1,10 @@
 //! Figures that others published, as they printed them: `reference/results/`.
 
 use crate::setting::Setting;
+use crate::spec::words;
 use crate::spec::{
     Auto, Count, Field, FieldDoc, Given, Node, Problem, Reader, Sources, SpecErrors, Table, Value,
-    Whole, parse_tree, spec_table, words,
+    Whole, parse_tree, spec_table,
 };
 use crate::units::{Bytes, Percent, UnitError};
 use std::ops::Range;

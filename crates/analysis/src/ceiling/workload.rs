@@ -1,8 +1,9 @@
 //! What is asked of the cluster, as far as ceilings depend on it.
 
+use model::choices::Access;
 use model::load::SizeMix;
 use model::plan::Work;
-use model::spec::{Access, Auto, WorkloadSpec};
+use model::spec::{Auto, WorkloadSpec};
 use model::{Bytes, Op, Percent};
 
 /// A workload as its layers see it.

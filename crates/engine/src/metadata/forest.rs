@@ -5,7 +5,7 @@ use super::path::{Kind, PathBuffer};
 use crate::error::EngineError;
 use crate::targets::{Bounds, Directory, Progress, joined, open_below};
 use model::metadata::{MOST_DEPTH, Tree};
-use model::planner::tree_name;
+use model::plan::names::tree_name;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
 use rustix::io::Errno;
 use std::mem::MaybeUninit;

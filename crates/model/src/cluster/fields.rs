@@ -2,7 +2,8 @@
 //! or rests on a named assumption.
 
 use super::bandwidth::Bandwidth;
-use crate::spec::{Auto, Count, Field, FieldDoc, Given, Reader, spec_table, words};
+use crate::spec::words;
+use crate::spec::{Auto, Count, Field, FieldDoc, Given, Reader, spec_table};
 use crate::units::{Bytes, Nanos, Percent};
 
 words! {

@@ -3,11 +3,10 @@
 use super::{Stop, Work, Worker};
 use crate::op::Op;
 use crate::setting::Setting;
-use crate::spec;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
-spec::words! {
+crate::words! {
     /// What a stage is for.
     pub enum StageKind {
         /// Writes every byte of the layout.

@@ -1,6 +1,7 @@
 //! What written blocks hold, and what a check of them costs.
 
 use super::{Refusal, RefusalKind, Request, is_null};
+use crate::choices::DuplicateScope;
 use crate::event::NoteKind;
 use crate::load::SizeMix;
 use crate::plan::{
@@ -8,7 +9,7 @@ use crate::plan::{
     Worker,
 };
 use crate::rng::derive;
-use crate::spec::{DuplicateScope, LayoutKind, Verify};
+use crate::spec::{LayoutKind, Verify};
 use crate::testbed::{HostFacts, TargetKind};
 use crate::units::{Bytes, Percent};
 use std::collections::BTreeMap;
@@ -318,8 +319,8 @@ pub(super) fn notes(request: &Request<'_>, stages: &[Stage], notes: &mut Vec<Pla
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choices::Access;
     use crate::plan::{StageKind, Stop};
-    use crate::spec::Access;
     use crate::units::Nanos;
 
     fn stage(block: u64, read: u32, offset: u64) -> HostStage {

@@ -7,19 +7,11 @@ use super::sizes::{Sizes, alignment, unit_of};
 use super::{GivenUp, Refusal, RefusalKind, Request, is_null};
 use crate::event::NoteKind;
 use crate::load::SizeMix;
+use crate::plan::names::{SHARED, data_file_name};
 use crate::plan::{PlanNote, PlannedTarget, Target, TargetFile};
 use crate::spec::{Auto, Count, LayoutKind, PointSpec, WorkloadSpec};
 use crate::testbed::{DirectoryState, HostFacts, SIMULATED_CLUSTER, TargetFacts, TargetKind};
 use crate::units::Bytes;
-
-/// What the text of a simulated cluster ends with where all hosts have the same files.
-pub(crate) const SHARED: &str = "file=shared";
-
-/// The name of the `number`-th file of a layout. Only files with such names are ever written or
-/// removed.
-pub fn data_file_name(number: u32) -> String {
-    format!("data-{number:05}.bin")
-}
 
 /// The targets of one host.
 pub(super) fn targets(

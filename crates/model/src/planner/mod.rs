@@ -18,12 +18,8 @@ mod stages;
 mod trees;
 
 pub use clients::are_imagined;
-pub(crate) use layout::SHARED;
-pub use layout::data_file_name;
 pub use placement::targets_of;
 pub use refusal::{Refusal, RefusalKind};
-pub use scenarios::SCENARIO_AXIS;
-pub use trees::tree_name;
 
 use crate::event::NoteKind;
 use crate::plan::{FleetPolicy, HostPlan, Origin, Plan, PlanNote, Point, Prerun, Steady, Stop};

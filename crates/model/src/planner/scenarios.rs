@@ -10,9 +10,6 @@ use crate::spec::{Order, Scenario};
 use crate::testbed::{HostFacts, TargetFacts};
 use crate::units::Bytes;
 
-/// The coordinate of points that says which scenario they belong to.
-pub const SCENARIO_AXIS: &str = "scenario";
-
 /// Decides everything for all scenarios.
 ///
 /// # Errors

@@ -1,6 +1,7 @@
 //! What layouts and amounts become in a plan.
 
 use super::*;
+use crate::plan::names::data_file_name;
 use crate::plan::{Extent, HostStage, Once, PlannedTarget, Stage, StageKind, Stop};
 use crate::testbed::{DirectIo, TargetFacts, TargetKind};
 use crate::units::Bytes;

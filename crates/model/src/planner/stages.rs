@@ -6,6 +6,7 @@ use super::shares::{extents, interleaved, keep, parts, segmented, shares, whole}
 use super::sizes::{Sizes, workers};
 use super::trees::{self, Forest};
 use super::{Refusal, RefusalKind, Request, Times, contents, is_null};
+use crate::choices::{Access, Backend};
 use crate::event::NoteKind;
 use crate::load::{Pace, Part, SizeMix, Skew};
 use crate::metadata::MetadataWork;
@@ -15,8 +16,8 @@ use crate::plan::{
 };
 use crate::rng::derive;
 use crate::spec::{
-    Access, Amount, Arrivals, Auto, Backend, FileOrder, LayoutKind, Operation, Pin, PointSpec,
-    RateOf, Sharing, StagesSpec, Time, WorkloadKind, WorkloadSpec,
+    Amount, Arrivals, Auto, FileOrder, LayoutKind, Operation, Pin, PointSpec, RateOf, Sharing,
+    StagesSpec, Time, WorkloadKind, WorkloadSpec,
 };
 use crate::testbed::HostFacts;
 use crate::units::{Bytes, Nanos, Percent};

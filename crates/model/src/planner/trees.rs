@@ -4,6 +4,7 @@ use super::room::{NO_FILES, same_file_system};
 use super::{Refusal, RefusalKind, Request};
 use crate::metadata::{FileShare, MetadataWork, Tree};
 use crate::op::Op;
+use crate::plan::names::tree_name;
 use crate::plan::{HostStage, PlannedTarget, Target};
 use crate::spec::{OtherFiles, TreeSpec, WorkloadSpec};
 use crate::testbed::{HostFacts, TargetFacts};
@@ -11,12 +12,6 @@ use crate::units::Bytes;
 
 /// As for a layout of large files: a file system is never filled past 95 %.
 const RESERVED_SHARE: u64 = 20;
-
-/// The name of the `number`-th tree of a target. Only directories with such names are ever emptied
-/// or removed.
-pub fn tree_name(number: u32) -> String {
-    format!("tree-{number:05}")
-}
 
 /// By what a tree is known to be the same one at another point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,8 @@ mod choices;
 mod table;
 
 pub use choices::{
-    Access, Arrivals, Backend, CloseTime, DuplicateScope, FileFsync, FileOrder, FilesPer,
-    LayoutKind, OnLostHost, Order, OtherFiles, Pin, Poll, RateOf, Sharing, Spread, Time, Until,
-    Verify, WorkloadKind,
+    Arrivals, FileOrder, FilesPer, LayoutKind, Order, OtherFiles, Pin, RateOf, Sharing, Spread,
+    Time, Until, Verify, WorkloadKind,
 };
 pub use table::FieldDoc;
 pub(crate) use table::spec_table;
@@ -15,6 +14,7 @@ pub(crate) use table::spec_table;
 use super::metadata::Operations;
 use super::placement::HostSet;
 use super::reader::{Amount, Auto, Count, Depth, Field, Given, Reader, Whole};
+use crate::choices::{Access, Backend, CloseTime, DuplicateScope, FileFsync, OnLostHost, Poll};
 use crate::load::{HotSpots, Part, Rate, SizeMix, Skew};
 use crate::priority::Priority;
 use crate::units::{Bytes, Nanos, Percent};

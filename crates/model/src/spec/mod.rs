@@ -26,10 +26,9 @@ pub use elsewhere::flag;
 pub use event::{EventSpec, Names};
 pub(crate) use fields::spec_table;
 pub use fields::{
-    Access, Arrivals, Backend, ClientsSpec, CloseTime, ContentsSpec, DuplicateScope, EngineSpec,
-    FieldDoc, FileFsync, FileOrder, FilesPer, FleetSpec, LayoutKind, LayoutSpec, OnLostHost, Order,
-    OtherFiles, Pin, Poll, RateOf, Sharing, Spread, StagesSpec, SuiteSpec, SweepSpec, Time,
-    TreeSpec, Until, Verify, WorkloadKind, WorkloadSpec,
+    Arrivals, ClientsSpec, ContentsSpec, EngineSpec, FieldDoc, FileOrder, FilesPer, FleetSpec,
+    LayoutKind, LayoutSpec, Order, OtherFiles, Pin, RateOf, Sharing, Spread, StagesSpec, SuiteSpec,
+    SweepSpec, Time, TreeSpec, Until, Verify, WorkloadKind, WorkloadSpec,
 };
 pub(crate) use metadata::check_tree;
 pub use metadata::{Operation, Operations};
@@ -37,13 +36,14 @@ pub use overrides::{Override, OverrideError};
 pub use placement::{ALL_HOSTS, HostSet, HostTargets, Label};
 pub(crate) use reader::word_remedy;
 pub use reader::{Amount, Auto, Count, Depth, Field, Given, Problem, Whole, nearest};
-pub(crate) use reader::{Reader, join_words, words};
+pub(crate) use reader::{Reader, field_of_words, words};
 pub use reference::reference;
 pub(crate) use reference::write_table;
 pub use scenario::Scenario;
 pub use tree::{Node, Place, Sources, Span, Table, Value};
 pub(crate) use tree::{parse as parse_tree, parse_value};
 
+use crate::choices::{Access, Backend, Poll};
 use crate::plan::Steady;
 use crate::setting::Setting;
 use crate::units::{Bytes, Nanos, Percent};

@@ -3,6 +3,7 @@
 use super::arithmetic::{self, Arithmetic, ArithmeticError, Computed, Lookup, Name, Unit};
 use super::elsewhere;
 use super::tree::{Node, Span, Table, Value};
+use crate::choices::{Access, Backend, CloseTime, DuplicateScope, FileFsync, OnLostHost, Poll};
 use crate::load::{HotSpots, Part, Rate, SizeMix, Skew};
 use crate::priority::Priority;
 use crate::units::{Bytes, Nanos, Percent, UnitError};
@@ -567,39 +568,24 @@ impl<T: Field> Field for Auto<T> {
     }
 }
 
-/// Declares an enum of words: the words are the values that a suite can have, and nothing else
-/// lists them.
+/// Declares an enum of words that a field of a table can have.
 macro_rules! words {
-    ($(#[$meta:meta])* pub enum $name:ident { $(
-        $(#[$doc:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-        pub enum $name { $($(#[$doc])* $variant,)* }
+    ($(#[$meta:meta])* pub enum $name:ident { $($body:tt)* }) => {
+        $crate::plain_words! { $(#[$meta])* pub enum $name { $($body)* } }
+        $crate::spec::field_of_words!($name);
+    };
+}
 
-        impl $name {
-            /// Every variant, in the order of the reference.
-            pub const ALL: &'static [$name] = &[$($name::$variant,)*];
-
-            /// The word that stands for it in suites, plans and reports.
-            pub fn word(self) -> &'static str {
-                match self { $($name::$variant => $word,)* }
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.pad(self.word())
-            }
-        }
-
+/// Has fields of tables take the words of enums that `words!` declared.
+macro_rules! field_of_words {
+    ($($name:ty),+) => { $(
         impl $crate::spec::Field for $name {
-            const KIND: &'static str = $crate::spec::join_words!($($word),*);
+            const KIND: &'static str = <$name>::WORDS;
 
             fn read(node: &$crate::spec::Node) -> Result<Self, $crate::units::UnitError> {
                 let text = node.label();
-                $name::ALL.iter().copied().find(|variant| variant.word() == text).ok_or_else(|| {
-                    let words: Vec<&str> = $name::ALL.iter().map(|variant| variant.word())
-                        .collect();
+                <$name>::ALL.iter().copied().find(|one| one.word() == text).ok_or_else(|| {
+                    let words: Vec<&str> = <$name>::ALL.iter().map(|one| one.word()).collect();
                     $crate::units::UnitError {
                         message: format!("`{text}` is not one of {}", words.join(", ")),
                         remedy: $crate::spec::word_remedy(&text, &words),
@@ -611,15 +597,9 @@ macro_rules! words {
                 format!("\"{self}\"")
             }
         }
-    };
+    )+ };
 }
 
-/// `"a", "b"` as one literal: `"a" or "b"`.
-macro_rules! join_words {
-    ($only:literal) => { concat!("`\"", $only, "\"`") };
-    ($first:literal, $($rest:literal),+) => {
-        concat!("`\"", $first, "\"`", $(" or `\"", $rest, "\"`"),+)
-    };
-}
+pub(crate) use {field_of_words, words};
 
-pub(crate) use {join_words, words};
+field_of_words!(Access, Backend, CloseTime, DuplicateScope, FileFsync, OnLostHost, Poll);

@@ -1,7 +1,7 @@
 //! Joins the plans of scenarios into one: their stages in the order in which they run, their
 //! layouts behind each other.
 
-use super::SCENARIO_AXIS;
+use crate::plan::names::SCENARIO_AXIS;
 use crate::plan::{HostPlan, HostStage, Part, Plan, PlannedTarget, Point, Stage, StageKind};
 use crate::setting::Setting;
 use crate::testbed::scenario_suffix;
