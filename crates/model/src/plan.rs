@@ -11,7 +11,7 @@ pub(crate) mod stage;
 mod stop;
 pub(crate) mod work;
 
-pub(crate) use amounts::buffers;
+pub use amounts::buffers;
 pub use host::{Contents, EngineSettings, HostPlan, Part, PlannedTarget, Target, TargetFile};
 pub use origin::Origin;
 pub use places::Misplaced;

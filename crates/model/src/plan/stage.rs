@@ -109,7 +109,7 @@ impl HostStage {
 
     /// Bytes of the files that its metadata work goes through; where sizes differ, what is to be
     /// expected.
-    pub(crate) fn tree_bytes(&self) -> u64 {
+    pub fn tree_bytes(&self) -> u64 {
         let Some(work) = self.works.iter().find_map(|work| work.metadata) else { return 0 };
         if work.op == Op::Readdir {
             0
