@@ -1,5 +1,5 @@
-//! Whole-program tests: what a user sees, over real devices, file systems, hosts and a browser. They
-//! are one program, linked once; those that need the machine for themselves hold `common::alone`.
+//! Whole-program tests: what a user sees, over real devices, file systems, hosts and a browser.
+//! They are one program, linked once; those that need the machine alone hold `common::alone`.
 
 mod common;
 

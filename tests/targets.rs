@@ -116,7 +116,7 @@ fn is_resumed_at_its_targets_alone(hosts: &[&str]) {
             target.kind = PlannedTarget::Directory { root: path(&missing) };
             for (number, file) in (0..).zip(&mut target.files) {
                 file.path =
-                    format!("{}/{}", missing.display(), model::planner::data_file_name(number));
+                    format!("{}/{}", missing.display(), model::plan::names::data_file_name(number));
             }
         }),
     ];

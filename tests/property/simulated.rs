@@ -4,10 +4,11 @@
 use super::invariants::{Broken, Held, check, hold, is_sick};
 use super::suites::Case;
 use fleet::Fleet;
-use model::planner::{Request, plan};
 use model::testbed::HostFacts;
-use model::{Event, Nanos, Plan, Record, RunEnd, Scale, Spec};
+use model::{Event, Nanos, Plan, Record, RunEnd, Scale};
 use std::path::Path;
+use suite::Spec;
+use suite::planner::{Request, plan};
 
 /// What became of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,8 +76,8 @@ fn planned(case: &Case) -> Result<Option<(Plan, Vec<HostFacts>, Fleet)>, Broken>
     };
     let targets = vec![vec![case.target.clone()]; case.hosts as usize];
     let everywhere = || {
-        vec![model::spec::HostTargets {
-            hosts: model::spec::ALL_HOSTS.to_owned(),
+        vec![suite::HostTargets {
+            hosts: suite::ALL_HOSTS.to_owned(),
             paths: vec![case.target.clone()],
             owner: String::new(),
         }]

@@ -6,8 +6,8 @@ use crate::shell::{self, Outcome};
 /// there.
 pub fn pages() -> Vec<(&'static str, String)> {
     vec![
-        ("docs/suite-reference.md", model::spec::reference()),
-        ("docs/testbed-reference.md", model::cluster::reference()),
+        ("docs/suite-reference.md", suite::reference()),
+        ("docs/testbed-reference.md", catalogue::cluster::reference()),
     ]
 }
 

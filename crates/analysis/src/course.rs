@@ -10,7 +10,7 @@ use crate::sure::whole;
 use crate::tally::{Slot, Tally};
 use crate::warmup::warm_up;
 use crate::warning::{Straggler, Warning};
-use model::spec::Backend;
+use model::choices::Backend;
 use model::{Nanos, Record};
 use std::collections::BTreeMap;
 

@@ -19,7 +19,7 @@ pub fn agrees(outstanding: f64, per_second: f64, mean_s: Range<f64>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::published::{FigureSpec, Published};
+    use catalogue::published::{FigureSpec, Published};
 
     /// What the report says was outstanding: 16 clients × 10 disks × 2.
     const OUTSTANDING: f64 = 320.0;

@@ -2,8 +2,8 @@
 //! often the clock was read.
 
 use crate::row::ResultRow;
+use model::choices::Backend;
 use model::plan::{HostPlan, PlannedTarget};
-use model::spec::Backend;
 use model::{Note, NoteKind, Record};
 
 /// What took the requests.

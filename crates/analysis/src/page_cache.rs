@@ -3,10 +3,10 @@
 use crate::row::ResultRow;
 use crate::validity::is_simulated;
 use crate::warning::Warning;
+use model::choices::Backend;
 use model::digest::Digest;
 use model::plan::{HostPlan, PlannedTarget};
 use model::record::StageRecord;
-use model::spec::Backend;
 use model::{Bytes, Kernels, Note, NoteKind, Op, Record};
 use std::collections::BTreeMap;
 

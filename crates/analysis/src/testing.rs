@@ -2,13 +2,14 @@
 
 use model::counters::Entry;
 use model::event::{Event, StageEnd};
-use model::planner::{Request, plan};
 use model::sample::{OpSample, WorkerOp, WorkerSample};
 use model::testbed::{DeviceFacts, DirectIo, HostFacts, TargetFacts, TargetKind};
 use model::{
-    Bytes, CounterSample, Histogram, IntervalSample, Note, Op, Phase, Record, RunEnd, Scale, Spec,
+    Bytes, CounterSample, Histogram, IntervalSample, Note, Op, Phase, Record, RunEnd, Scale,
     StageKind,
 };
+use suite::Spec;
+use suite::planner::{Request, plan};
 
 /// 2026-01-02 03:04:05 UTC.
 const STARTED_UNIX_NS: u64 = 1_767_323_045_000_000_000;

@@ -2,8 +2,9 @@
 //! report would take hours.
 
 use analysis::ceiling::{Workload, ceiling};
+use catalogue::Cluster;
 use model::plan::{HostStage, Plan, Work};
-use model::{Bytes, Cluster, Fraction};
+use model::{Bytes, Fraction};
 
 /// Requests of a whole run: well under a minute of one core.
 const REQUESTS: f64 = 30e6;

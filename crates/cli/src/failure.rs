@@ -1,12 +1,12 @@
 //! What a user can mend: one line or a few, the remedy, and an exit code of the documented table.
 
+use form::SpecErrors;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource};
-use model::planner::{Refusal, RefusalKind};
 use model::printable;
-use model::spec::SpecErrors;
 use std::fmt;
 use std::io::IsTerminal;
 use std::process::ExitCode;
+use suite::planner::{Refusal, RefusalKind};
 
 /// Why a command did not do what was asked.
 #[derive(Debug)]

@@ -6,6 +6,7 @@
 mod say;
 
 mod args;
+mod asked;
 mod budget;
 mod commands;
 mod failure;
@@ -19,7 +20,6 @@ mod run_file_disk;
 mod screen;
 mod signals;
 mod simulate;
-mod suite;
 mod testbed;
 mod text_file;
 mod view;

@@ -3,9 +3,9 @@
 
 use crate::failure::{Failure, file_failure};
 use crate::{testbed, text_file};
-use model::Cluster;
-use model::published::Published;
-use model::spec::nearest;
+use catalogue::Cluster;
+use catalogue::published::Published;
+use form::nearest;
 use std::path::Path;
 
 /// The figures of the five field reports: name and text.

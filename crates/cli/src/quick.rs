@@ -50,9 +50,11 @@ mod tests {
     use super::*;
     use crate::args::{Arguments, Command};
     use clap::Parser;
+    use form::Depth;
+    use model::choices::Access;
     use model::load::SizeMix;
-    use model::spec::{Access, Depth, Spec};
     use model::{Bytes, Nanos};
+    use suite::Spec;
 
     #[test]
     fn what_a_fio_users_hands_type_is_a_good_suite() {
@@ -70,7 +72,7 @@ mod tests {
         assert_eq!(spec.stages.measure.value, Nanos::seconds(60));
         assert_eq!(run.work.what, ["/mnt/x"]);
         assert!(
-            crate::suite::find(&[spec.suite.name.value]).is_err(),
+            crate::asked::find(&[spec.suite.name.value]).is_err(),
             "not to be taken for a built-in suite"
         );
     }

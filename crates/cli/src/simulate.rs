@@ -1,15 +1,16 @@
 //! What `--simulate` asks for: a cluster as the target, and how many hosts load it.
 
 use crate::args::{HostArgs, WorkArgs};
-use crate::budget;
 use crate::failure::Failure;
-use crate::testbed;
-use model::cluster::fixed;
+use crate::{budget, testbed};
+use catalogue::Cluster;
+use catalogue::cluster::fixed;
+use form::Override;
 use model::event::NoteKind;
 use model::plan::PlanNote;
-use model::spec::{Override, Scenario, Spec};
 use model::testbed::{HostFacts, SIMULATED_CLUSTER as CLUSTER, TargetKind};
-use model::{Bytes, Cluster, EventTime, Fraction, Percent, Plan, Scale, ScaleArg};
+use model::{Bytes, EventTime, Fraction, Percent, Plan, Scale, ScaleArg};
+use suite::{Scenario, Spec};
 
 /// Logical CPUs of a core, on the servers of today.
 const THREADS: u64 = 2;
@@ -216,7 +217,7 @@ impl Simulation {
         if self.cluster.has_clients() {
             return ("a client", None, fixed(self.cluster.clients.memory.value));
         }
-        let of_nodes = |figure: &dyn Fn(&model::cluster::NodeGroup) -> Option<u64>| {
+        let of_nodes = |figure: &dyn Fn(&catalogue::cluster::NodeGroup) -> Option<u64>| {
             let each = self
                 .cluster
                 .nodes
@@ -225,7 +226,7 @@ impl Simulation {
             each.sum::<Option<u64>>().map(|all| (all / count.max(self.cluster.node_count())).max(1))
         };
         let cores = of_nodes(&|group| {
-            let cores: Option<model::spec::Count> = fixed(group.spec.cores.value);
+            let cores: Option<form::Count> = fixed(group.spec.cores.value);
             cores.map(|cores| u64::from(cores.0) * THREADS)
         });
         let memory =
@@ -274,7 +275,7 @@ pub fn hosts(hosts: &HostArgs, targets: &[String]) -> Result<u32, Failure> {
         return Ok(1);
     };
     let cluster = testbed::read(name, &[])?;
-    let count = |value| fixed::<model::spec::Count>(value).map(|count| u64::from(count.0));
+    let count = |value| fixed::<form::Count>(value).map(|count| u64::from(count.0));
     let said = count(cluster.clients.count.value).or(count(cluster.access.machines.value));
     Ok(said.unwrap_or(cluster.node_count()).clamp(1, 1024) as u32)
 }

@@ -2,13 +2,13 @@
 
 use crate::failure::{Failure, file_failure};
 use crate::text_file;
-use model::Cluster;
-use model::cluster::Change;
-use model::spec::nearest;
+use catalogue::Cluster;
+use catalogue::cluster::Change;
+use form::nearest;
 use std::path::Path;
 
 /// The reference testbeds, those of the five field reports: name and text.
-pub const BUILT_IN: [(&str, &str); 5] = model::cluster::REFERENCE;
+pub const BUILT_IN: [(&str, &str); 5] = catalogue::cluster::REFERENCE;
 
 /// The testbed called `wanted`, with `changes` put in.
 pub fn read(wanted: &str, changes: &[Change]) -> Result<Cluster, Failure> {

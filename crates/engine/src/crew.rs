@@ -15,8 +15,8 @@ use crate::priority;
 use crate::recorder::Interval;
 use crate::shared::{Shared, begin_on_time, page};
 use crate::worker::WorkerState;
+use model::choices::{self, Poll};
 use model::plan::{Work, Worker};
-use model::spec::{self, Poll};
 use rustix::thread::{Pid, gettid};
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -173,25 +173,25 @@ fn work(shared: &Shared, line: &Line) -> WorkerEnd {
             work.depth,
             Ok(Sim::new(world, shared.control.clock(), work.depth)),
         ),
-        (None, spec::Backend::Null) => {
+        (None, choices::Backend::Null) => {
             run_on(shared, (worker, own), line, work.depth, Ok(Null::new(work.depth)))
         }
-        (None, spec::Backend::Nop) => {
+        (None, choices::Backend::Nop) => {
             let ring = Nop::new(work.depth)
                 .map_err(|error| EngineError::worker("set up its ring (io_uring)", error));
             run_on(shared, (worker, own), line, work.depth, ring)
         }
-        (None, spec::Backend::Sync) => run_on(
+        (None, choices::Backend::Sync) => run_on(
             shared,
             (worker, own),
             line,
             1,
             setup_of_one(shared, worker, files).map(Sync::new),
         ),
-        (None, spec::Backend::IoUring | spec::Backend::Auto) => {
+        (None, choices::Backend::IoUring | choices::Backend::Auto) => {
             run_on(shared, (worker, own), line, work.depth, ring(shared, worker, files))
         }
-        (None, spec::Backend::Libaio) => {
+        (None, choices::Backend::Libaio) => {
             run_on(shared, (worker, own), line, work.depth, aio(shared, worker, files))
         }
     }

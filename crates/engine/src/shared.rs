@@ -8,8 +8,8 @@ use crate::gate::Gate;
 use crate::recorder::{Interval, slots};
 use crate::seats::Seats;
 use crate::targets::{Bounds, World};
+use model::choices;
 use model::plan::{HostPlan, HostStage, Worker};
-use model::spec;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 /// Everything that the threads of a stage share.
 pub(crate) struct Shared {
     pub(crate) files: Arc<[OwnedFd]>,
-    pub(crate) backend: spec::Backend,
+    pub(crate) backend: choices::Backend,
     pub(crate) world: Option<Arc<Mutex<World>>>,
     pub(crate) plan: Arc<HostPlan>,
     pub(crate) contents: Arc<HostContents>,

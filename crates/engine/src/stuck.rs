@@ -73,8 +73,8 @@ pub(crate) fn targets_of(plan: &HostPlan, workers: &[&Worker]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::choices::Backend;
     use model::plan::{EngineSettings, Extent, PlannedTarget, Target, TargetFile};
-    use model::spec::Backend;
     use model::units::Bytes;
 
     #[test]

@@ -178,8 +178,8 @@ fn run(hosts: &[Waiting], worlds: &Mutex<Worlds>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::choices::Backend;
     use model::plan::EngineSettings;
-    use model::spec::Backend;
     use model::{Nanos, StageKind};
 
     fn plan(host: u32) -> Arc<HostPlan> {

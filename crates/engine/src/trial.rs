@@ -6,9 +6,9 @@ use crate::error::EngineError;
 use crate::outcome::StageOutcome;
 use crate::real_time::run_on;
 use crate::targets::OpenTargets;
+use model::choices::Backend;
 use model::plan::{HostStage, Stop};
 use model::rng::derive;
-use model::spec::Backend;
 use model::units::{Bytes, Nanos};
 use model::{IntervalSample, Note, NoteKind, Phase, StageKind};
 

@@ -230,9 +230,9 @@ impl WorkerState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::choices::Access;
     use model::load::{Pace, Rate};
     use model::plan::Extent;
-    use model::spec::Access;
     use model::units::{Bytes, Nanos, Percent};
 
     fn worker(stop: Stop) -> WorkerState {

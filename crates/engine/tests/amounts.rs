@@ -1,12 +1,12 @@
 //! Amounts that are measured: who ends when, what counts, and one file for several hosts.
 
 use engine::{Control, OpenTargets, StageOutcome, open, run_stage};
+use model::choices::{Access, Backend};
 use model::load::Pace;
 use model::plan::{
     EngineSettings, Extent, HostPlan, HostStage, Once, PlannedTarget, Stop, Target, TargetFile,
     Work, Worker,
 };
-use model::spec::{Access, Backend};
 use model::units::{Bytes, Nanos, Percent};
 use model::{IntervalSample, NoteKind, Op, Phase, StageKind};
 use std::path::Path;

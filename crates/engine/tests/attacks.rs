@@ -3,12 +3,12 @@
 
 use engine::{Progress, open};
 use model::StageKind;
+use model::choices::{Access, Backend};
 use model::metadata::Tree;
+use model::plan::names::data_file_name;
 use model::plan::{
     EngineSettings, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work,
 };
-use model::planner::data_file_name;
-use model::spec::{Access, Backend};
 use model::testbed::MARKER;
 use model::units::{Bytes, Nanos, Percent};
 use std::fs;

@@ -1,12 +1,12 @@
 //! Damage to real files, done by another program between two stages, is found and named.
 
 use engine::{Control, OpenTargets, StageOutcome, open, run_stage};
+use model::choices::{Access, Backend};
 use model::plan::{
     Contents, EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile,
     Work, Worker,
 };
 use model::sample::{VERIFY_CORRUPT, VERIFY_MISDIRECTED, VERIFY_STALE, VERIFY_TORN};
-use model::spec::{Access, Backend};
 use model::units::{Bytes, Nanos, Percent};
 use model::{NoteKind, StageKind};
 use std::collections::BTreeMap;

@@ -2,11 +2,11 @@
 //! whole time it looks at.
 
 use engine::{Control, open, run_stage};
+use model::choices::{Access, Backend};
 use model::plan::{
     EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work,
     Worker,
 };
-use model::spec::{Access, Backend};
 use model::units::{Bytes, Nanos, Percent};
 use model::{IntervalSample, StageKind};
 

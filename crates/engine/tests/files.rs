@@ -1,11 +1,11 @@
 //! Plans of metadata work, as the planner makes them, for one host with two workers.
 
 use engine::{Control, OpenTargets, run_stage};
+use model::choices::{Access, Backend, CloseTime, FileFsync};
 use model::metadata::{FileShare, MetadataWork, Tree};
 use model::plan::{
     EngineSettings, HostPlan, HostStage, Once, PlannedTarget, Stop, Target, Work, Worker,
 };
-use model::spec::{Access, Backend, CloseTime, FileFsync};
 use model::units::{Bytes, Nanos, Percent};
 use model::{IntervalSample, Op, StageKind};
 use std::collections::BTreeMap;

@@ -2,10 +2,10 @@
 
 use crate::files::{Layout, errors, ios, plan, run};
 use engine::{Control, OpenTargets, clean, open, run_stage};
+use model::choices::{CloseTime, FileFsync};
 use model::metadata::OpMix;
 use model::plan::Stop;
 use model::sample::OpSample;
-use model::spec::{CloseTime, FileFsync};
 use model::units::Nanos;
 use model::{Op, Phase};
 use std::fs;

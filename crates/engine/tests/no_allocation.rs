@@ -2,12 +2,12 @@
 //! interval.
 
 use engine::{Control, open, run_stage};
+use model::choices::{Access, Backend, CloseTime, FileFsync};
 use model::metadata::{FileShare, MetadataWork, Tree};
 use model::plan::{
     Contents, EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile,
     Work, Worker,
 };
-use model::spec::{Access, Backend, CloseTime, FileFsync};
 use model::units::{Bytes, Nanos, Percent};
 use model::{Op, Phase, StageKind};
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -1,13 +1,13 @@
 //! Stages on real files: sums, quantiles, faults, stops.
 
 use engine::{Control, EngineError, OpenTargets, open, run_stage};
+use model::choices::{Access, Backend, Poll};
 use model::histogram::bucket_of;
 use model::plan::{
     EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work,
     Worker,
 };
 use model::priority::Priority;
-use model::spec::{Access, Backend, Poll};
 use model::units::{Bytes, Nanos, Percent};
 use model::{Histogram, IntervalSample, Op, Phase, StageKind};
 use std::os::unix::fs::MetadataExt;

@@ -2,11 +2,11 @@
 //! ours.
 
 use fleet::Fleet;
+use model::choices::{Access, Backend, OnLostHost};
 use model::plan::{
     EngineSettings, Extent, FleetPolicy, HostStage, Origin, PlannedTarget, Stage, Stop, Target,
     TargetFile, Work, Worker,
 };
-use model::spec::{Access, Backend, OnLostHost};
 use model::units::{Bytes, Nanos, Percent};
 use model::{HostPlan, Plan, RunEnd, Scale, StageKind};
 

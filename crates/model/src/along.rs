@@ -9,7 +9,7 @@ use crate::search::{Addition, Search};
 use crate::setting::Setting;
 use std::collections::BTreeSet;
 
-crate::spec::words! {
+crate::words! {
     /// Along what a search goes.
     #[derive(Default)]
     pub enum Along {

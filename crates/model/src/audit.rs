@@ -1,9 +1,8 @@
 //! What a look at the data that a run left has shown: `plimsoll verify`.
 
-use crate::spec;
 use crate::units::Bytes;
 
-spec::words! {
+crate::words! {
     /// Which writes must be found.
     pub enum Basis {
         /// Those that came back: right unless the machine lost its power.
@@ -14,7 +13,7 @@ spec::words! {
     }
 }
 
-spec::words! {
+crate::words! {
     /// What is wrong with a block.
     pub enum DamageKind {
         /// An acknowledged write is missing: what stood there before still does.

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-crate::spec::words! {
+crate::words! {
     /// A layer of a host whose counters are read: stable words, which stand in run files and JSON.
     pub enum Layer {
         /// The host as a whole; one entry without a name.
@@ -34,7 +34,7 @@ crate::spec::words! {
     }
 }
 
-crate::spec::words! {
+crate::words! {
     /// What is counted, with its unit at the end of the word where it has one.
     pub enum Metric {
         /// Interrupts that were served.

@@ -1,13 +1,13 @@
 //! What happens in a run. Everything that shows or keeps a run consumes these events, live or
 //! replayed.
 
+use crate::choices::Backend;
 use crate::counters::CounterSample;
 use crate::histogram::EncodedHistogram;
 use crate::occurrence::Occurrence;
 use crate::op::Op;
 use crate::sample::IntervalSample;
 use crate::search::Addition;
-use crate::spec::Backend;
 use serde::{Deserialize, Serialize};
 
 /// Something that happened in a run.
@@ -175,7 +175,7 @@ impl Note {
     }
 }
 
-crate::spec::words! {
+crate::words! {
     /// What a note is about: stable words, which stand in run files and JSON.
     pub enum NoteKind {
         /// The target refused `O_DIRECT`: requests went through the page cache.

@@ -51,7 +51,7 @@ pub fn expand_file(text: &str) -> Result<Vec<String>, String> {
 }
 
 /// A name that cannot be taken for an option, and means nothing to a shell.
-pub(crate) fn is_name(host: &str) -> bool {
+pub fn is_name(host: &str) -> bool {
     let good = |c: char| c.is_ascii_alphanumeric() || ".-_:@".contains(c);
     !host.is_empty() && host.len() <= 255 && !host.starts_with('-') && host.chars().all(good)
 }

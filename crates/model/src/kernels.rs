@@ -135,7 +135,7 @@ mod tests {
     fn hosts(identities: &[&str]) -> Vec<HostFacts> {
         let host = |identity: &&str| HostFacts {
             identity: (*identity).to_owned(),
-            ..crate::planner::tests::host(Vec::new())
+            ..crate::testbed::tests::host()
         };
         identities.iter().map(host).collect()
     }

@@ -1,8 +1,8 @@
 //! Metadata work: what is done to whole files, in which trees, by whom.
 
+use crate::choices::{CloseTime, FileFsync};
 use crate::load::SizeMix;
 use crate::op::Op;
-use crate::spec::{CloseTime, FileFsync};
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::fmt;

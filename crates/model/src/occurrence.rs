@@ -4,7 +4,7 @@
 use crate::counters::{CounterSample, Layer, Metric};
 use serde::{Deserialize, Serialize};
 
-crate::spec::words! {
+crate::words! {
     /// What kind of thing happened: stable words, which stand in run files and JSON.
     pub enum OccurrenceKind {
         /// Somebody said that something happened.

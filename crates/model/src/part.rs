@@ -137,7 +137,7 @@ impl Plan {
     }
 
     /// Bytes of all layouts at the time at which they are most.
-    pub(crate) fn largest_footprint(&self) -> Bytes {
+    pub fn largest_footprint(&self) -> Bytes {
         // More begin to stand only where a part begins.
         let parts = self.hosts.first().map_or(&[][..], |host| &host.parts);
         let begins = parts.iter().filter_map(|part| part.stages.first());

@@ -3,6 +3,7 @@
 mod amounts;
 mod host;
 mod host_on_record;
+pub mod names;
 pub mod origin;
 pub mod places;
 mod sound;
@@ -10,7 +11,7 @@ pub(crate) mod stage;
 mod stop;
 pub(crate) mod work;
 
-pub(crate) use amounts::buffers;
+pub use amounts::buffers;
 pub use host::{Contents, EngineSettings, HostPlan, Part, PlannedTarget, Target, TargetFile};
 pub use origin::Origin;
 pub use places::Misplaced;
@@ -19,11 +20,11 @@ pub use stage::{HostStage, Point, Prerun, Stage, StageKind};
 pub use stop::{Once, Steady, Stop};
 pub use work::{Extent, Pattern, Work, Worker};
 
+use crate::choices::{Backend, OnLostHost};
 use crate::event::NoteKind;
 use crate::planned_event::PlannedEvent;
 use crate::scale::Scale;
 use crate::search::Search;
-use crate::spec::{Backend, OnLostHost};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 

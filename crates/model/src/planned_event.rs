@@ -3,8 +3,7 @@
 use crate::plan::stage::{Point, Stage, StageKind};
 use crate::plan::work::Work;
 use crate::scale::Scale;
-use crate::spec::{Field, Node, Value};
-use crate::units::{Nanos, Percent, UnitError};
+use crate::units::{Nanos, Percent};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -40,7 +39,7 @@ pub enum EventTime {
 
 impl EventTime {
     /// The same in a run whose times are scaled.
-    pub(crate) fn scaled(self, scale: Scale) -> EventTime {
+    pub fn scaled(self, scale: Scale) -> EventTime {
         match self {
             EventTime::Share(_) => self,
             EventTime::After(time) => EventTime::After(Nanos(scale.time().apply(time.0))),
@@ -60,27 +59,6 @@ impl fmt::Display for EventTime {
             EventTime::Share(share) => share.fmt(f),
             EventTime::After(time) => time.fmt(f),
         }
-    }
-}
-
-impl Field for EventTime {
-    const KIND: &'static str = "share or duration";
-
-    fn read(node: &Node) -> Result<EventTime, UnitError> {
-        match &node.value {
-            Value::Text(text) if text.trim_end().ends_with('%') => {
-                text.parse().map(EventTime::Share)
-            }
-            Value::Text(text) => text.parse().map(EventTime::After),
-            _ => Err(UnitError {
-                message: format!("expected a time in a stage, found {}", node.kind()),
-                remedy: "write a share such as \"50%\" or a time such as \"30m\"".to_owned(),
-            }),
-        }
-    }
-
-    fn write(&self) -> String {
-        format!("\"{self}\"")
     }
 }
 
@@ -115,8 +93,8 @@ impl PlannedEvent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choices::Access;
     use crate::plan::Stop;
-    use crate::spec::Access;
     use crate::units::Bytes;
 
     fn stage(kind: StageKind, stop: Stop) -> Stage {

@@ -180,9 +180,9 @@ fn returned(record: &Record, left_over: &[u32]) -> Vec<Note> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choices::{Access, CloseTime, FileFsync};
     use crate::metadata::MetadataWork;
     use crate::plan::{Stop, Work};
-    use crate::spec::{Access, CloseTime, FileFsync};
     use crate::units::{Bytes, Percent};
 
     #[test]
@@ -239,7 +239,7 @@ mod tests {
         ];
         assert_eq!(entries(&stages, &[]), [true, true, false, true, true, true]);
         let part = |stages: Vec<u32>| {
-            let engine = crate::plan::EngineSettings::simple(crate::spec::Backend::Sync);
+            let engine = crate::plan::EngineSettings::simple(crate::choices::Backend::Sync);
             Part { stages, targets: 0..0, trees: 0..0, engine }
         };
         let parts = [part(vec![0, 1, 2, 3]), part(vec![4, 5])];

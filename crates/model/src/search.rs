@@ -2,11 +2,11 @@
 
 use crate::Objective;
 use crate::along::Along;
+use crate::choices::Backend;
 use crate::load::{Pace, Rate};
 use crate::plan::{HostStage, Plan, Point, Stage, StageKind, Stop, Work};
 use crate::rng::derive;
 use crate::setting::Setting;
-use crate::spec::Backend;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 

@@ -169,3 +169,27 @@ pub enum DirectIo {
     /// The kernel does not tell; the first open will.
     Unknown,
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A host without targets.
+    pub(crate) fn host() -> HostFacts {
+        HostFacts {
+            hostname: "h".into(),
+            kernel: "Linux".into(),
+            cpu_model: "cpu".into(),
+            logical_cpus: 4,
+            memory: Bytes::gib(16),
+            memory_available: Bytes::gib(8),
+            numa_cpus: vec![vec![0, 1], vec![2, 3]],
+            hypervisor: None,
+            place: Place::default(),
+            identity: String::new(),
+            agent_version: "0".into(),
+            inventory: Inventory::default(),
+            targets: Vec::new(),
+        }
+    }
+}

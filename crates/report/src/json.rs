@@ -4,7 +4,8 @@
 use crate::split::{self, By};
 use crate::{findings, loadline, words};
 use analysis::{Estimate, Interval, Issued, Progress, QUANTILES, ResultRow, RunState};
-use model::{Cluster, Histogram, Record};
+use catalogue::Cluster;
+use model::{Histogram, Record};
 use serde_json::{Map, Value, json};
 
 /// The version of the layout of objects that are no results.

@@ -91,7 +91,7 @@ pub fn json(record: &Record, row: &ResultRow) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::spec::Backend;
+    use model::choices::Backend;
 
     #[test]
     fn a_sentence_says_what_why_and_by_which_clock() {

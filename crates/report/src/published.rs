@@ -4,7 +4,7 @@ use crate::columns::{self, Column};
 use crate::html::markup::{Markup, classed, element, plain};
 use crate::words;
 use analysis::published::{Apart, Beside, Comparison, Counted, Missing, Quantity, Side};
-use model::published::Published;
+use catalogue::published::Published;
 use model::{Bytes, Nanos, Scale};
 
 /// The columns.

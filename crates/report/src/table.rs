@@ -5,7 +5,8 @@ use crate::columns::{self, Column, Want};
 use crate::doubts::{Marks, Touches};
 use crate::{done, findings, loadline, means, words};
 use analysis::{ResultRow, RunState};
-use model::{Cluster, Record};
+use catalogue::Cluster;
+use model::Record;
 
 /// The table, and under it the doubts in words, what was at its limit, and what was reached of the
 /// testbed's ceilings, where it is known.

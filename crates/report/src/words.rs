@@ -3,12 +3,12 @@
 
 use analysis::{Done, Interval, Progress, ResultRow, RunState};
 use jiff::Timestamp;
+use model::choices::{Access, CloseTime, FileFsync};
 use model::load::{Pace, Rate};
 use model::metadata::MetadataWork;
 use model::plan::Work;
 use model::priority::Priority;
 use model::sample::{VERIFY_CORRUPT, VERIFY_MISDIRECTED, VERIFY_STALE, VERIFY_TORN};
-use model::spec::{Access, CloseTime, FileFsync};
 use model::{Nanos, NoteKind, Percent, Scale, Setting};
 
 /// `950`, `18,200` or `1,234,567` requests per second, without the unit: written alike in all rows

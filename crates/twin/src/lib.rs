@@ -20,6 +20,8 @@ mod sampler;
 mod spec;
 mod stall;
 
+pub use catalogue::Cluster as Testbed;
+pub use catalogue::cluster::REFERENCE as TESTBEDS;
 pub use cluster::{Cluster, ClusterSpec};
 pub use device::{Answer, Device, Request};
 pub use preset::{PRESETS, Preset};

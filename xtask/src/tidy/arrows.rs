@@ -7,17 +7,57 @@ use super::tree::Tree;
 /// place yet.
 const ARROWS: &[(&str, &[&str])] = &[
     ("model", &[]),
-    ("twin", &["model"]),
+    ("form", &["model"]),
+    ("catalogue", &["form", "model"]),
+    ("suite", &["form", "model"]),
+    ("twin", &["catalogue", "model"]),
     ("probe", &["model"]),
     ("store", &["model"]),
-    ("analysis", &["model"]),
+    ("analysis", &["catalogue", "model"]),
     ("engine", &["twin", "model"]),
-    ("fleet", &["engine", "probe", "store", "analysis", "model"]),
-    ("report", &["analysis", "store", "model"]),
-    ("cli", &["model", "twin", "probe", "store", "analysis", "engine", "fleet", "report"]),
-    ("xtask", &["model"]),
-    ("tests", &["model", "twin", "probe", "store", "analysis", "engine", "fleet", "report", "cli"]),
+    ("fleet", &["engine", "probe", "model"]),
+    ("report", &["analysis", "catalogue", "model"]),
+    (
+        "cli",
+        &[
+            "model",
+            "form",
+            "catalogue",
+            "suite",
+            "twin",
+            "probe",
+            "store",
+            "analysis",
+            "engine",
+            "fleet",
+            "report",
+        ],
+    ),
+    ("xtask", &["suite", "catalogue", "form", "model"]),
+    (
+        "tests",
+        &[
+            "model",
+            "form",
+            "catalogue",
+            "suite",
+            "twin",
+            "probe",
+            "store",
+            "analysis",
+            "engine",
+            "fleet",
+            "report",
+            "cli",
+        ],
+    ),
 ];
+
+/// Rooms of a run, a record or a page: they have a plan and no suite, their tests neither.
+const WITHOUT_SUITE: [&str; 4] = ["engine", "fleet", "store", "report"];
+
+/// The feature of helpers for the tests of other crates; what it alone brings in is for tests.
+const FOR_TESTS: &str = "testing";
 
 const REMEDY: &str =
     "move the code to the room that may see both, or hand it over as a noun of `model`";
@@ -70,6 +110,7 @@ fn allowed(name: &str) -> Option<&'static [&'static str]> {
 fn may_use(from: &str, to: &str, kind: &str) -> bool {
     let direct = |from, to| allowed(from).is_some_and(|list| list.contains(&to));
     match kind {
+        "dev-dependencies" if to == "suite" && WITHOUT_SUITE.contains(&from) => false,
         "dev-dependencies" => direct(from, to) || !reaches(to, from),
         _ => direct(from, to),
     }
@@ -92,12 +133,30 @@ fn used(manifest: &toml::Table) -> Vec<(&'static str, String)> {
             let dependencies = table.get(kind).and_then(toml::Value::as_table);
             for (key, value) in dependencies.into_iter().flatten() {
                 if let Some(name) = own_name(key, value) {
+                    let is_for_tests = is_only_for_tests(manifest, key, value);
+                    let kind = if is_for_tests { "dev-dependencies" } else { kind };
                     used.push((kind, name.to_owned()));
                 }
             }
         }
     }
     used
+}
+
+/// Whether a dependency is there with the feature of test helpers alone.
+fn is_only_for_tests(manifest: &toml::Table, key: &str, value: &toml::Value) -> bool {
+    let is_optional = value.get("optional").and_then(toml::Value::as_bool) == Some(true);
+    let names_it = |wanted: &toml::Value| {
+        let parts = wanted.as_array().into_iter().flatten().filter_map(toml::Value::as_str);
+        parts
+            .map(|part| part.trim_start_matches("dep:"))
+            .any(|part| part.split(['/', '?']).next() == Some(key))
+    };
+    let features = manifest.get("features").and_then(toml::Value::as_table);
+    let mut naming = features.into_iter().flatten().filter(|(_, wanted)| names_it(wanted));
+    is_optional
+        && naming.next().is_some_and(|(feature, _)| feature == FOR_TESTS)
+        && naming.next().is_none()
 }
 
 /// The folder of the crate of ours that a dependency means, whatever it is called there.
@@ -190,6 +249,28 @@ mod tests {
                 .len(),
             1
         );
+    }
+
+    #[test]
+    fn who_has_a_plan_has_no_suite_not_even_in_tests() {
+        for from in WITHOUT_SUITE {
+            for kind in ["dependencies", "dev-dependencies"] {
+                let manifest = format!("[{kind}]\nsuite.workspace = true\n");
+                assert_eq!(findings(&format!("crates/{from}/Cargo.toml"), &manifest).len(), 1);
+            }
+        }
+    }
+
+    #[test]
+    fn helpers_for_tests_may_have_what_tests_may() {
+        let analysis = |features: &str| {
+            let dependency = "[dependencies]\nsuite = { workspace = true, optional = true }\n";
+            findings("crates/analysis/Cargo.toml", &format!("{dependency}[features]\n{features}"))
+        };
+        assert!(analysis("testing = [\"dep:suite\"]\n").is_empty());
+        assert_eq!(analysis("other = [\"dep:suite\"]\n").len(), 1);
+        assert_eq!(analysis("testing = [\"dep:suite\"]\nother = [\"suite/x\"]\n").len(), 1);
+        assert_eq!(analysis("").len(), 1, "a feature of its own name");
     }
 
     #[test]

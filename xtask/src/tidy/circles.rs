@@ -1,7 +1,7 @@
 //! Circles of files: two files that name each other are one room with a wall through it.
 //!
-//! A file lies within its parent's module: what it takes from there is the house it stands in, and no
-//! tie. It is one between files side by side, and between a file and the inside of another room.
+//! A file lies within its parent's module: what it takes from there is the house it stands in, and
+//! no tie. It is one between files side by side, and between a file and the inside of another room.
 //!
 //! It is not a compiler: it reads the paths that begin with `crate`, `super`, `self`, a module of
 //! the file's own or a name that it imported, and follows what modules hand on (`pub use`).

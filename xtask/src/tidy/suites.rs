@@ -2,8 +2,9 @@
 
 use super::Finding;
 use super::tree::{Text, Tree};
-use model::spec::SpecErrors;
-use model::{Cluster, Spec};
+use catalogue::Cluster;
+use form::SpecErrors;
+use suite::Spec;
 
 /// Every mistake in `suites/*.toml` and `reference/testbeds/*.toml`.
 pub fn check(tree: &Tree) -> Vec<Finding> {

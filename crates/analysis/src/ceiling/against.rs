@@ -3,7 +3,8 @@
 use super::{Ceiling, Workload, as_used, ceiling};
 use crate::row::{Covers, ResultRow};
 use crate::warning::Warning;
-use model::{Bytes, Cluster, Record, Setting};
+use catalogue::Cluster;
+use model::{Bytes, Record, Setting};
 
 /// What one workload of a run reached of what the testbed can carry.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,8 +1,8 @@
 //! The cores of the storage nodes.
 
 use super::Workload;
-use model::Cluster;
-use model::cluster::fixed;
+use catalogue::Cluster;
+use catalogue::cluster::fixed;
 
 /// What the cores allow: cores ÷ core time of a request, as it was measured. A cost that is not
 /// known leaves the layer out.
@@ -13,7 +13,7 @@ pub(super) fn cpu(cluster: &Cluster, workload: &Workload) -> Option<f64> {
         .map(|group| Some(group.count() as f64 * f64::from(fixed(group.spec.cores.value)?.0)))
         .sum();
     let (read, write) = (workload.read_share(), workload.write_share());
-    let part = |share: f64, cost: model::spec::Auto<model::Nanos>| match fixed(cost) {
+    let part = |share: f64, cost: catalogue::Auto<model::Nanos>| match fixed(cost) {
         Some(cost) => Some(share * cost.as_seconds()),
         None if share > 0.0 => None,
         None => Some(0.0),

@@ -22,7 +22,7 @@ pub(crate) use simulated::as_used;
 pub use simulated::simulated;
 pub use workload::Workload;
 
-use model::Cluster;
+use catalogue::Cluster;
 
 /// A part of the path between a request and its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,8 +3,9 @@
 
 use super::protection::sent_on;
 use super::{Amplification, Assumption, Workload};
-use model::cluster::{CopiesUsed, NodeGroup, Placement, fixed};
-use model::{Cluster, Percent};
+use catalogue::Cluster;
+use catalogue::cluster::{CopiesUsed, NodeGroup, Placement, fixed};
+use model::Percent;
 
 /// Bytes through all nodes' ports for each request of the client, in each direction.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,8 +1,8 @@
 //! What copies or parity make of each write: on drives and over the network.
 
 use super::Workload;
-use model::Cluster;
-use model::cluster::{Placement, fixed};
+use catalogue::Cluster;
+use catalogue::cluster::{Placement, fixed};
 
 /// What one write of a client becomes.
 #[derive(Clone, Copy, Debug, PartialEq)]

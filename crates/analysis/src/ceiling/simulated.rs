@@ -1,10 +1,10 @@
 //! The testbed that a run was simulated on, and what the parameters of its targets make of it.
 
 use crate::row::ResultRow;
-use model::cluster::REFERENCE;
-use model::spec::Auto;
+use catalogue::cluster::REFERENCE;
+use catalogue::{Auto, Cluster};
 use model::testbed::SIMULATED_CLUSTER;
-use model::{Cluster, Percent, Plan, Record};
+use model::{Percent, Plan, Record};
 use std::borrow::Cow;
 
 /// The reference testbed that all targets of these plans simulate, whatever their parameters, if it

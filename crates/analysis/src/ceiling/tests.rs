@@ -1,6 +1,6 @@
 use super::network::ports_bytes_per_s;
 use super::*;
-use model::cluster::{Change, WhatIf};
+use catalogue::cluster::{Change, WhatIf};
 use model::{Bytes, Percent};
 use proptest::prelude::*;
 
@@ -51,7 +51,7 @@ fn a_footprint_that_the_drives_cannot_hold_is_said() {
         [None; 5]
     );
     let raw: f64 = cluster(E, "")
-        .drives(model::cluster::Role::Capacity)
+        .drives(catalogue::cluster::Role::Capacity)
         .map(|(count, figures)| count as f64 * figures.capacity_bytes.expect("known"))
         .sum();
     assert!(near(fits(E, 1e4).expect("said"), raw / 2.0, 1e-9), "two copies");

@@ -1,9 +1,9 @@
 //! Drives: those of the cache tier and those behind it.
 
 use super::{Amplification, Assumption, Workload};
-use model::cluster::{CacheKind, Destage, Figures, Role, fixed};
-use model::spec::Auto;
-use model::{Cluster, Percent};
+use catalogue::cluster::{CacheKind, Destage, Figures, Role, fixed};
+use catalogue::{Auto, Cluster};
+use model::Percent;
 
 /// Datasheets state random requests of 4 KiB.
 const RANDOM_BYTES: f64 = 4096.0;

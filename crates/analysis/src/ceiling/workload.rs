@@ -1,8 +1,8 @@
 //! What is asked of the cluster, as far as ceilings depend on it.
 
+use model::choices::Access;
 use model::load::SizeMix;
 use model::plan::Work;
-use model::spec::{Access, Auto, WorkloadSpec};
 use model::{Bytes, Op, Percent};
 
 /// A workload as its layers see it.
@@ -57,23 +57,21 @@ impl Workload {
         ]
     }
 
-    /// A workload of a suite.
-    pub fn of_spec(spec: &WorkloadSpec, footprint: Option<Bytes>) -> Workload {
-        let writes = match &spec.write_block_size.value {
-            Auto::Fixed(mix) => mix,
-            Auto::Auto => &spec.block_size.value,
-        };
-        let random = match (spec.random.value, spec.access.value) {
-            (Auto::Fixed(share), _) => share.ppm,
-            (Auto::Auto, Access::Sequential) => 0,
-            (Auto::Auto, _) => Percent::ALL.ppm,
-        };
+    /// A workload by the sizes of its reads and writes and its shares of reads and of requests
+    /// whose place is no continuation.
+    pub fn of_mixes(
+        name: &str,
+        (reads, writes): (&SizeMix, &SizeMix),
+        read: Percent,
+        random: Percent,
+        footprint: Option<Bytes>,
+    ) -> Workload {
         Workload {
-            name: spec.name.value.clone(),
-            read_bytes: mean(&spec.block_size.value),
+            name: name.to_owned(),
+            read_bytes: mean(reads),
             write_bytes: mean(writes),
-            read: spec.read.value,
-            random: f64::from(random) / 1e6,
+            read,
+            random: f64::from(random.ppm) / 1e6,
             footprint,
         }
     }
@@ -134,18 +132,6 @@ fn mean(mix: &SizeMix) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Spec;
-
-    #[test]
-    fn a_suite_s_workload_has_the_mean_of_its_sizes_and_both_directions() {
-        let text = "name = \"s\"\n[[workload]]\nname = \"w\"\nblock_size = \"4KiB:75, \
-                    64KiB:25\"\nwrite_block_size = \"8KiB\"\nread = \"75%\"\n";
-        let spec = Spec::parse("s", text, &[]).expect("a good suite");
-        let workload = Workload::of_spec(&spec.points[0].workloads[0], None);
-        assert_eq!((workload.read_bytes, workload.write_bytes), (19.0 * 1024.0, 8192.0));
-        assert_eq!((workload.random, workload.read_share()), (1.0, 0.75));
-        assert_eq!(workload.bytes(), 0.75 * 19.0 * 1024.0 + 0.25 * 8192.0);
-    }
 
     #[test]
     fn an_operation_on_files_is_a_request_of_a_whole_file_in_its_direction() {

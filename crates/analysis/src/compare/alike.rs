@@ -3,9 +3,9 @@
 use crate::row::ResultRow;
 use crate::state::{RunState, run_state};
 use crate::validity::is_simulated;
+use model::choices::{Access, Backend};
 use model::load::{Pace, Rate};
 use model::plan::{Contents, HostPlan, Stop, Work};
-use model::spec::{Access, Backend};
 use model::{Percent, Record};
 
 /// A parameter in which two sides are not alike, with both values as text.

@@ -12,7 +12,7 @@ pub use metric::Metric;
 use crate::estimate::{CONFIDENCE, Estimate, Interval};
 use crate::row::{Covers, Ops, ResultRow};
 use crate::warning::Warning;
-use model::planner::SCENARIO_AXIS;
+use model::plan::names::SCENARIO_AXIS;
 use model::{Record, Setting};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,11 +2,12 @@
 
 use crate::ceiling::touched;
 use crate::row::ResultRow;
+use catalogue::published::{CounterpartSpec, Published};
+use catalogue::{Auto, Count};
+use model::choices::Access;
 use model::load::SizeMix;
+use model::plan::names::SCENARIO_AXIS;
 use model::plan::{HostStage, PlannedTarget, Target, TargetFile};
-use model::planner::SCENARIO_AXIS;
-use model::published::{CounterpartSpec, Published};
-use model::spec::{Access, Auto, Count};
 use model::{Bytes, HostPlan, Percent, Record, Setting};
 use std::collections::BTreeSet;
 

@@ -10,9 +10,9 @@ pub use load::{Apart, Counted};
 
 use crate::row::ResultRow;
 use crate::{attribution, effects, findings};
-use model::published::{FigureSpec, Published};
-use model::spec::Auto;
-use model::{Bytes, Cluster, Op, Record};
+use catalogue::published::{FigureSpec, Published};
+use catalogue::{Auto, Cluster};
+use model::{Bytes, Op, Record};
 use place::Place;
 
 /// What a figure counts, in the unit that it is computed in.

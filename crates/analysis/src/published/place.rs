@@ -8,10 +8,10 @@ use crate::ceiling::{Workload, as_used, ceiling, touched};
 use crate::effects::Effect;
 use crate::row::{Ops, ResultRow};
 use crate::validity::is_simulated;
-use model::cluster::{Role, fixed};
-use model::published::{CounterpartSpec, During, FigureSpec, Published};
-use model::spec::Auto;
-use model::{Bytes, Cluster, Op, Record, Setting};
+use catalogue::cluster::{Role, fixed};
+use catalogue::published::{CounterpartSpec, During, FigureSpec, Published};
+use catalogue::{Auto, Cluster};
+use model::{Bytes, Op, Record, Setting};
 use std::collections::BTreeMap;
 
 /// A figure and where to look for it.
@@ -267,7 +267,7 @@ fn two_lowest(effect: &Effect) -> Option<f64> {
 /// The speed of all ports of the cluster's nodes in bits per second; `None` where the testbed does
 /// not have it of each group.
 fn ports_bits(cluster: &Cluster) -> Option<f64> {
-    let of_group = |group: &model::cluster::NodeGroup| {
+    let of_group = |group: &catalogue::cluster::NodeGroup| {
         let (ports, speed) =
             fixed(group.spec.ports.value).zip(fixed(group.spec.port_speed.value))?;
         Some(group.count() as f64 * f64::from(ports.0) * speed.bytes_per_s() * 8.0)

@@ -2,11 +2,11 @@
 
 use super::{Pattern, examples};
 use analysis::compare::Condition;
+use catalogue::cluster::WhatIf;
 use clap::{Args, ValueEnum};
+use form::Override;
 use model::audit::Basis;
-use model::cluster::WhatIf;
 use model::load::Rate;
-use model::spec::Override;
 use model::{Bytes, Nanos, Percent};
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! Paths and devices, with the hosts that they are on.
 
-use model::planner::GivenUp;
 use std::str::FromStr;
+use suite::planner::GivenUp;
 
 /// `--target`: a path, with the hosts that load it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,9 +4,10 @@ use super::{Arguments, Command};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches};
+use form::nearest;
 use model::plan::origin::OPTIONS;
-use model::spec::{flag, nearest};
 use std::ffi::OsString;
+use suite::flag;
 
 /// The arguments of this process; ends it where they ask for help or are wrong.
 pub fn parse() -> Arguments {

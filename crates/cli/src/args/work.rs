@@ -2,7 +2,7 @@
 
 use super::{GivenUpArg, HostArgs, TargetArg};
 use clap::{Args, ValueEnum};
-use model::spec::Override;
+use form::Override;
 use model::{Bytes, Nanos, Percent, ScaleArg};
 
 /// What to load, with what, and how much.

@@ -4,13 +4,17 @@ use super::{print, print_json};
 use crate::args::{CeilingArgs, Pattern};
 use crate::failure::{Failure, suite_failure};
 use crate::outputs::{self, Kind};
-use crate::{suite, testbed};
+use crate::{asked, testbed};
 use analysis::ceiling::{Ceiling, Workload, ceiling as compute};
-use model::cluster::Change;
-use model::devices::catalogue;
-use model::{Bytes, Cluster, Percent, Spec};
+use catalogue::Cluster;
+use catalogue::cluster::Change;
+use catalogue::devices::catalogue;
+use form::Auto;
+use model::choices::Access;
+use model::{Bytes, Percent};
 use report::ceiling::{self, Ceilings};
 use std::process::ExitCode;
+use suite::{Spec, WorkloadSpec};
 
 /// Computes and shows what a testbed can carry.
 pub fn ceiling(args: &CeilingArgs) -> Result<ExitCode, Failure> {
@@ -67,7 +71,7 @@ fn workloads(args: &CeilingArgs) -> Result<Vec<Workload>, Failure> {
         return Ok(vec![quick(args, pattern)]);
     }
     let Some(wanted) = &args.suite else { return Ok(Workload::usual(args.footprint)) };
-    let (name, text) = suite::find(std::slice::from_ref(wanted))?;
+    let (name, text) = asked::find(std::slice::from_ref(wanted))?;
     let spec = Spec::parse(&name, &text, &[]).map_err(|errors| suite_failure(&errors))?;
     Ok(of_suite(&spec, args.footprint))
 }
@@ -82,7 +86,7 @@ fn of_suite(spec: &Spec, footprint: Option<Bytes>) -> Vec<Workload> {
         for point in &spec.points {
             let axes: Vec<String> = point.sweep.iter().map(model::Setting::to_string).collect();
             for work in &point.workloads {
-                let mut workload = Workload::of_spec(work, footprint);
+                let mut workload = of_workload(work, footprint);
                 if !axes.is_empty() {
                     workload.name = format!("{} ({})", workload.name, axes.join(", "));
                 }
@@ -101,6 +105,21 @@ fn of_suite(spec: &Spec, footprint: Option<Bytes>) -> Vec<Workload> {
         workloads.push(workload);
     }
     workloads
+}
+
+/// A workload as a suite has it.
+fn of_workload(spec: &WorkloadSpec, footprint: Option<Bytes>) -> Workload {
+    let reads = &spec.block_size.value;
+    let writes = match &spec.write_block_size.value {
+        Auto::Fixed(mix) => mix,
+        Auto::Auto => reads,
+    };
+    let random = match (spec.random.value, spec.access.value) {
+        (Auto::Fixed(share), _) => share,
+        (Auto::Auto, Access::Sequential) => Percent::ZERO,
+        (Auto::Auto, _) => Percent::ALL,
+    };
+    Workload::of_mixes(&spec.name.value, (reads, writes), spec.read.value, random, footprint)
 }
 
 fn quick(args: &CeilingArgs, pattern: Pattern) -> Workload {
@@ -140,8 +159,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_suite_s_workload_has_the_mean_of_its_sizes_and_both_directions() {
+        let text = "name = \"s\"\n[[workload]]\nname = \"w\"\nblock_size = \"4KiB:75, \
+                    64KiB:25\"\nwrite_block_size = \"8KiB\"\nread = \"75%\"\n";
+        let spec = Spec::parse("s", text, &[]).expect("a good suite");
+        let workload = of_workload(&spec.points[0].workloads[0], None);
+        assert_eq!((workload.read_bytes, workload.write_bytes), (19.0 * 1024.0, 8192.0));
+        assert_eq!((workload.random, workload.read_share()), (1.0, 0.75));
+        assert_eq!(workload.bytes(), 0.75 * 19.0 * 1024.0 + 0.25 * 8192.0);
+    }
+
+    #[test]
     fn every_scenario_of_a_suite_has_its_workloads() {
-        let (name, text) = suite::find(&["pixstor-nvme".to_owned()]).expect("built in");
+        let (name, text) = asked::find(&["pixstor-nvme".to_owned()]).expect("built in");
         let spec = Spec::parse(&name, &text, &[]).expect("a good suite");
         let names: Vec<String> =
             of_suite(&spec, None).into_iter().map(|workload| workload.name).collect();
@@ -150,7 +180,7 @@ mod tests {
         {
             assert!(names.iter().any(|name| name.starts_with(workload)), "{workload}: {names:?}");
         }
-        let (name, text) = suite::find(&["s2d-disaggregated".to_owned()]).expect("built in");
+        let (name, text) = asked::find(&["s2d-disaggregated".to_owned()]).expect("built in");
         let spec = Spec::parse(&name, &text, &[]).expect("a good suite");
         assert_eq!(of_suite(&spec, None).len(), 2, "three ways to one load have one ceiling");
     }

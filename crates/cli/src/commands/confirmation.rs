@@ -85,8 +85,8 @@ fn device(plan: &HostPlan, target: &Target, there: Option<&TargetKind>) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::choices::Backend;
     use model::plan::{EngineSettings, TargetFile};
-    use model::spec::Backend;
     use model::testbed::{DirectIo, TargetFacts};
     use model::{Bytes, Nanos};
 

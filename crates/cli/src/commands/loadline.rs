@@ -7,27 +7,28 @@ use super::run::{
 };
 use super::views::Views;
 use crate::args::LoadlineArgs;
+use crate::asked::{self, Asked};
 use crate::failure::{CONDITION_MET, Failure};
 use crate::hosts;
 use crate::marks::{Listener, stage_names};
 use crate::screen::{self, Stream};
-use crate::suite::{self, Asked};
 use crate::view::View;
 use crate::whole::Whole;
 use analysis::loadline::along::{along_line, next_value};
 use analysis::loadline::{load_line, next_rate_milli};
 use fleet::Director;
+use form::nearest;
 use model::along::Along;
 use model::plan::Stage;
 use model::search::{Addition, Search};
-use model::spec::{Arrivals, nearest};
 use model::{Event, Record};
 use report::live::{Live, Mode};
 use std::process::ExitCode;
+use suite::Arrivals;
 
 /// Searches and reports.
 pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
-    let mut asked = suite::asked(&args.run.work)?;
+    let mut asked = asked::asked(&args.run.work)?;
     choose(args, &mut asked)?;
     let started = hosts::start(
         &args.run.work.hosts,
@@ -112,7 +113,7 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
 fn choose(args: &LoadlineArgs, asked: &mut Asked) -> Result<(), Failure> {
     let Some(name) = &args.workload else { return Ok(()) };
     let points = &mut asked.spec.points;
-    let is_it = |point: &model::spec::PointSpec| {
+    let is_it = |point: &suite::PointSpec| {
         point.workloads.iter().any(|workload| workload.name.value == *name)
     };
     if !points.iter().any(is_it) {

@@ -2,21 +2,21 @@
 
 use super::{print, print_json};
 use crate::args::{PlanArgs, WorkArgs};
+use crate::asked::{self, Asked};
 use crate::failure::Failure;
 use crate::hosts::{self, Hosts};
 use crate::screen;
 use crate::simulate::Simulation;
-use crate::suite::{self, Asked};
 use model::plan::Origin;
-use model::planner::{self, GivenUp, Request};
 use model::testbed::HostFacts;
 use model::{Fraction, Plan};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::process::ExitCode;
+use suite::planner::{self, GivenUp, Request};
 
 /// Shows what a run would do.
 pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
-    let asked = suite::asked(&args.work)?;
+    let asked = asked::asked(&args.work)?;
     let hosts = hosts::start(
         &args.work.hosts,
         &|names| asked.targets_of(names),

@@ -6,9 +6,8 @@ use super::saved;
 use super::views::Views;
 use crate::args::{HostArgs, ResumeArgs};
 use crate::failure::Failure;
-use crate::hosts;
-use crate::marks;
 use crate::whole::Whole;
+use crate::{hosts, marks};
 use fleet::Told;
 use model::plan::PlannedTarget;
 use model::testbed::HostFacts;
@@ -181,7 +180,7 @@ fn check_devices(record: &Record, args: &ResumeArgs) -> Result<(), Failure> {
     let several = record.plan.hosts.len() > 1;
     for host in &record.plan.hosts {
         for device in host.targets.iter().filter(|target| target.kind == PlannedTarget::Device) {
-            let names = |given: &model::planner::GivenUp| {
+            let names = |given: &suite::planner::GivenUp| {
                 given.device == device.path
                     && given.host.as_ref().map_or(!several, |name| *name == host.hostname)
             };

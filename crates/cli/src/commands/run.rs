@@ -3,13 +3,13 @@
 use super::views::Views;
 use super::{plan, print, print_json};
 use crate::args::{How, RunArgs};
+use crate::asked;
 use crate::failure::{Failure, REQUESTS_FAILED};
 use crate::hosts::{self, Hosts};
 use crate::marks::{Listener, stage_names};
 use crate::outputs::{self, Kind};
 use crate::run_file_disk;
 use crate::screen::{self, Stream};
-use crate::suite;
 use crate::view::{Labels, News, View};
 use crate::whole::Whole;
 use fleet::Ending;
@@ -24,7 +24,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Loads the targets and reports.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
-    let asked = suite::asked(&args.work)?;
+    let asked = asked::asked(&args.work)?;
     let started = hosts::start(
         &args.work.hosts,
         &|names| asked.targets_of(names),

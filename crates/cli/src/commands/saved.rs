@@ -5,9 +5,10 @@ use crate::args::ShowArgs;
 use crate::failure::Failure;
 use crate::{published, screen, testbed};
 use analysis::published::{Comparison, OtherSuite};
+use catalogue::Cluster;
+use catalogue::published::Published;
 use model::plan::Origin;
-use model::published::Published;
-use model::{Cluster, Record, printable};
+use model::{Record, printable};
 use std::path::Path;
 use std::process::ExitCode;
 

@@ -2,11 +2,11 @@
 
 use super::print;
 use crate::args::SuitesArgs;
+use crate::asked::BUILT_IN;
 use crate::failure::{Failure, suite_failure};
-use crate::suite::BUILT_IN;
-use model::Spec;
-use model::spec::{nearest, reference};
+use form::nearest;
 use std::process::ExitCode;
+use suite::{Spec, reference};
 
 /// Lists the suites, or prints one, or the reference of all fields.
 pub fn suites(args: &SuitesArgs) -> Result<ExitCode, Failure> {

@@ -68,8 +68,8 @@ fn check_worker(work: &Work, worker: &Worker, files: &[&TargetFile]) -> Result<(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::choices::Access;
     use model::plan::{Extent, Work};
-    use model::spec::Access;
     use model::units::{Bytes, Nanos, Percent};
 
     fn worker(offset: u64, length: u64) -> Worker {

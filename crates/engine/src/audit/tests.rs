@@ -7,6 +7,7 @@ use crate::generator::Generator;
 use crate::io::Io;
 use model::Scale;
 use model::audit::DamageKind;
+use model::choices::{Backend, OnLostHost};
 use model::event::HostStart;
 use model::load::SizeMix;
 use model::plan::FleetPolicy;
@@ -15,7 +16,6 @@ use model::plan::{
 };
 use model::rng::Rng;
 use model::sample::WorkerSample;
-use model::spec::{Backend, OnLostHost};
 use model::units::{Bytes, Nanos, Percent};
 use model::{Event, IntervalSample, Op, Phase, StageKind};
 use std::path::Path;

@@ -21,7 +21,7 @@ use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
 use crate::io::{Completion, Io};
 use model::WriteMark;
-use model::spec::Poll;
+use model::choices::Poll;
 use std::io;
 use std::os::fd::RawFd;
 

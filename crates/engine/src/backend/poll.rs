@@ -2,7 +2,7 @@
 //! interrupt in vain, where it cannot.
 
 use super::Setup;
-use model::spec::Poll;
+use model::choices::Poll;
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat, major, minor};
 use std::os::fd::{BorrowedFd, RawFd};
 

@@ -5,7 +5,7 @@ use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
 use crate::io::{Completion, Io};
 use io_uring::{EnterFlags, IoUring, opcode, squeue, types};
-use model::spec::Poll;
+use model::choices::Poll;
 use model::{Op, WriteMark};
 use std::io;
 use std::os::fd::{BorrowedFd, RawFd};

@@ -6,9 +6,9 @@
 //! fresh random bytes are, for a compressor with a window of any length, at the cost of a copy.
 
 use super::position::{ORIGINALS, Positions, UNIT};
+use model::choices::DuplicateScope;
 use model::plan::Contents;
 use model::rng::{Rng, derive, split_mix};
-use model::spec::DuplicateScope;
 use std::sync::Arc;
 
 /// 128 KiB stay in a core's second-level cache beside the buffers.

@@ -7,8 +7,8 @@
 //! Filling every byte anew would keep more apart, at a tenth of the cost of a small write: that is
 //! done where writes do not come to lie in the order in which they begin.
 
+use model::choices::Access;
 use model::plan::Work;
-use model::spec::Access;
 use model::units::Percent;
 use rustix::process::{Resource, geteuid, getrlimit};
 

@@ -5,7 +5,7 @@ use super::*;
 use crate::buffers::{Buffers, stride};
 use model::Op;
 use model::Percent;
-use model::spec::DuplicateScope;
+use model::choices::DuplicateScope;
 use model::units::Bytes;
 use std::collections::{HashMap, HashSet};
 

@@ -2,9 +2,9 @@
 
 use super::permutation::Permutation;
 use super::zipf::Zipf;
+use model::choices::Access;
 use model::plan::Pattern;
 use model::rng::Rng;
-use model::spec::Access;
 
 /// A way to choose among a number of places.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Sequences as a whole.
 
 use super::*;
-use model::spec::Access;
+use model::choices::Access;
 use model::units::{Bytes, Nanos, Percent};
 
 fn worker(seed: u64) -> Worker {

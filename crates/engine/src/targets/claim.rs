@@ -11,7 +11,7 @@ use super::patient::Progress;
 use super::tree_removal::{is_ours, remove_tree};
 use crate::error::EngineError;
 use model::plan::HostPlan;
-use model::planner::data_file_name;
+use model::plan::names::data_file_name;
 use model::testbed::MARKER;
 use rustix::fs::FileType;
 use rustix::io::Errno;

@@ -1,6 +1,6 @@
 //! Which backend serves the targets of a plan, where the kernel forbids the one that is asked for.
 
-use model::spec::Backend;
+use model::choices::Backend;
 use std::io;
 
 /// What libaio costs without direct I/O.

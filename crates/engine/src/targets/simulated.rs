@@ -1,15 +1,14 @@
 //! Simulated targets: `sim:` and what the device or the cluster is.
 
 use crate::error::EngineError;
-use model::cluster::REFERENCE;
+use model::StageKind;
 use model::plan::{HostPlan, HostStage};
 use model::rng::derive;
 use model::testbed::{DirectIo, TargetFacts, TargetKind};
 use model::units::Bytes;
-use model::{Cluster as Testbed, StageKind};
 use std::io::Read;
 use twin::cluster::CLUSTER;
-use twin::{Answer, Cluster, ClusterSpec, Device, DeviceSpec, Request};
+use twin::{Answer, Cluster, ClusterSpec, Device, DeviceSpec, Request, TESTBEDS, Testbed};
 
 /// What a simulated target's path begins with.
 const PREFIX: &str = "sim:";
@@ -68,11 +67,11 @@ fn read(path: &str) -> Result<Simulated, String> {
     }
     let spec = ClusterSpec::parse(text)?;
     let name = spec.testbed.as_str();
-    let text = match REFERENCE.iter().find(|(known, _)| *known == name) {
+    let text = match TESTBEDS.iter().find(|(known, _)| *known == name) {
         Some((_, text)) => (*text).to_owned(),
         None if name.ends_with(".toml") => testbed_file(name)?,
         None => {
-            let names: Vec<&str> = REFERENCE.iter().map(|(known, _)| *known).collect();
+            let names: Vec<&str> = TESTBEDS.iter().map(|(known, _)| *known).collect();
             return Err(format!(
                 "no testbed is called `{name}`; the reference ones are {}, and a testbed file \
                  ends in .toml",
@@ -288,8 +287,8 @@ mod tests {
     fn a_cluster_is_a_reference_testbed_or_a_file_and_its_volume_has_a_size() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("mine.toml");
-        std::fs::write(&file, REFERENCE[0].1).expect("a file");
-        for testbed in [REFERENCE[0].0, &file.display().to_string()] {
+        std::fs::write(&file, TESTBEDS[0].1).expect("a file");
+        for testbed in [TESTBEDS[0].0, &file.display().to_string()] {
             // 36 drives of 3.84 TB hold everything three times, on six nodes.
             let TargetKind::Simulated { size } = kind(&format!("sim:cluster={testbed}")) else {
                 panic!("{testbed}")

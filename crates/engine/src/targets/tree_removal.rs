@@ -4,7 +4,7 @@ use super::directory::open_in as open_below;
 use super::patient::Progress;
 use crate::metadata::Kind;
 use model::metadata::MOST_DEPTH;
-use model::planner::tree_name;
+use model::plan::names::tree_name;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
 use rustix::io::Errno;
 use std::mem::MaybeUninit;

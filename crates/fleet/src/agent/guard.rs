@@ -341,7 +341,7 @@ mod tests {
     fn plan(target: &Path, root: &str) -> HostPlan {
         let path = target.to_str().expect("UTF-8").to_owned();
         let kind = PlannedTarget::Directory { root: root.to_owned() };
-        let engine = model::plan::EngineSettings::simple(model::spec::Backend::Sync);
+        let engine = model::plan::EngineSettings::simple(model::choices::Backend::Sync);
         let targets = vec![Target { path, kind, files: Vec::new() }];
         HostPlan { targets, ..HostPlan::empty("r", model::Nanos::seconds(1), engine) }
     }

@@ -134,8 +134,8 @@ mod tests {
     use super::*;
     use crate::wire::FromAgent;
     use model::StageEnd;
+    use model::choices::Backend;
     use model::plan::EngineSettings;
-    use model::spec::Backend;
 
     /// A plan with layouts of these stages.
     fn with_parts(mut plan: Plan, parts: &[&[u32]]) -> Plan {

@@ -1,7 +1,7 @@
 //! What becomes of a run when a host is lost.
 
 use super::{Action, Coordinator, Owes, Reach, Step};
-use model::spec::OnLostHost;
+use model::choices::OnLostHost;
 use model::{Event, Nanos, Note, NoteKind, RunEnd, StageEnd};
 
 impl Coordinator {

@@ -6,10 +6,10 @@
 
 use super::{Action, Coordinator, Reach, Step};
 use crate::wire::{FromAgent, ToAgent};
+use model::choices::OnLostHost;
 use model::plan::{HostPlan, Part, Plan, PlannedTarget, Stage, StageKind, Target};
 use model::resume;
 use model::search::Addition;
-use model::spec::OnLostHost;
 use model::testbed::{DirectoryState, HostFacts, TargetKind};
 use model::{Event, Nanos, Note, NoteKind, RunEnd, StageEnd};
 

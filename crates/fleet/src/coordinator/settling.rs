@@ -174,9 +174,9 @@ impl Settling {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::choices::Access;
     use model::plan::{Stop, Work, Worker};
     use model::sample::OpSample;
-    use model::spec::Access;
     use model::{Bytes, Nanos, Percent, Phase, StageKind};
 
     const SECOND: u64 = 1_000_000_000;

@@ -1,9 +1,9 @@
 use super::*;
 use model::Scale;
+use model::choices::OnLostHost;
+use model::choices::{Access, Backend};
 use model::plan::{Stage, StageKind, Stop, Work};
 use model::sample::Phase;
-use model::spec::OnLostHost;
-use model::spec::{Access, Backend};
 use model::units::{Bytes, Nanos, Percent};
 
 pub(super) fn plan(hosts: usize, stages: usize) -> Plan {

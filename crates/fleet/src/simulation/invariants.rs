@@ -7,8 +7,8 @@ use super::load::{Tally, end_ns};
 use super::scenario::Scenario;
 use super::world::{Outcome, parts};
 use crate::coordinator::WAIT_NS;
+use model::choices::OnLostHost;
 use model::record::Record;
-use model::spec::OnLostHost;
 use model::{Note, NoteKind, RunEnd, StageEnd};
 
 /// What is between two readings of a clock that are rounded to its ns.

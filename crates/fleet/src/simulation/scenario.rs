@@ -7,12 +7,12 @@ use super::load::{self, Load};
 use super::{MILLI, SECOND};
 use model::HostPlan;
 use model::Scale;
+use model::choices::{Access, Backend, OnLostHost};
 use model::plan::{
     EngineSettings, Extent, FleetPolicy, HostStage, Part, Plan, PlannedTarget, Stage, StageKind,
     Stop, Target, TargetFile, Work, Worker,
 };
 use model::rng::{Rng, derive};
-use model::spec::{Access, Backend, OnLostHost};
 use model::units::{Bytes, Nanos, Percent};
 
 /// A whole fleet and its fate.

@@ -5,9 +5,9 @@ use super::layouts::Deed;
 use super::scenario::{Mishap, Scenario, Size, Weather, with_engines};
 use super::world::{self, Outcome};
 use super::{MILLI, SECOND};
+use model::choices::OnLostHost;
 use model::plan::{FleetPolicy, HostStage, Steady, Stop, Worker};
 use model::record::Record;
-use model::spec::OnLostHost;
 use model::units::Nanos;
 use model::{Event, NoteKind, Phase, RunEnd, StageEnd, StageKind};
 

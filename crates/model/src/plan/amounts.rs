@@ -119,7 +119,7 @@ impl Work {
 }
 
 /// What the buffers of `workers` take, each of which does one of `works`.
-pub(crate) fn buffers(works: &[Work], workers: &[Worker]) -> Bytes {
+pub fn buffers(works: &[Work], workers: &[Worker]) -> Bytes {
     let of = |worker: &Worker| works.get(worker.work as usize).map_or(0, |work| work.buffers().0);
     Bytes(workers.iter().map(of).fold(0, u64::saturating_add))
 }

@@ -1,9 +1,9 @@
 //! One host's share of a run.
 
 use super::HostStage;
+use super::names::SHARED;
+use crate::choices::{Backend, DuplicateScope, Poll};
 use crate::metadata::Tree;
-use crate::planner::SHARED;
-use crate::spec::{Backend, DuplicateScope, Poll};
 use crate::testbed::SIMULATED_CLUSTER;
 use crate::units::{Bytes, Nanos, Percent};
 use serde::{Deserialize, Serialize};

@@ -67,8 +67,8 @@ impl<'de> Deserialize<'de> for HostPlan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choices::{Backend, Poll};
     use crate::plan::{Contents, PlannedTarget, TargetFile};
-    use crate::spec::{Backend, Poll};
     use crate::units::Bytes;
 
     /// As a program recorded it whose plans had no type for the settings of an engine.

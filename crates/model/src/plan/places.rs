@@ -5,9 +5,9 @@
 //! is the target that the user named or a folder of ours in it or beside it, and a file or a tree
 //! is a name of ours in a root.
 
+use super::names::{data_file_name, tree_name};
 use super::{HostPlan, PlannedTarget, Target};
 use crate::metadata::Tree;
-use crate::planner::{data_file_name, tree_name};
 use crate::testbed::{DATA_DIR, host_suffix, scenario_suffix};
 use std::fmt;
 
@@ -142,8 +142,8 @@ impl HostPlan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choices::Backend;
     use crate::plan::{EngineSettings, TargetFile};
-    use crate::spec::Backend;
     use crate::units::{Bytes, Nanos};
 
     #[test]

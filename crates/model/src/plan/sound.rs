@@ -3,9 +3,9 @@
 //! overflows nowhere, and asks for no more than a suite may ask for.
 
 use super::{EngineSettings, Extent, HostPlan, HostStage, Part, Stop, Work, Worker};
+use crate::choices::Access;
 use crate::load::{Pace, Rate, SizeMix};
 use crate::metadata::{FileShare, MOST_DEPTH, MOST_FILES, MOST_SIZE, Tree};
-use crate::spec::Access;
 use crate::units::{Bytes, Nanos, Percent};
 
 /// No instant and no length is as large; so the sums of a few are safe.
@@ -254,8 +254,8 @@ fn blocks(work: &Work, worker: &Worker, files: &[Bytes]) -> Result<(), Unsound> 
 mod tests {
     use super::*;
     use crate::StageKind;
+    use crate::choices::Backend;
     use crate::plan::{PlannedTarget, Target, TargetFile};
-    use crate::spec::Backend;
 
     /// A share with one worker that reads one file.
     fn share() -> HostPlan {

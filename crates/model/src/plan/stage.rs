@@ -3,11 +3,10 @@
 use super::{Stop, Work, Worker};
 use crate::op::Op;
 use crate::setting::Setting;
-use crate::spec;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
-spec::words! {
+crate::words! {
     /// What a stage is for.
     pub enum StageKind {
         /// Writes every byte of the layout.
@@ -110,7 +109,7 @@ impl HostStage {
 
     /// Bytes of the files that its metadata work goes through; where sizes differ, what is to be
     /// expected.
-    pub(crate) fn tree_bytes(&self) -> u64 {
+    pub fn tree_bytes(&self) -> u64 {
         let Some(work) = self.works.iter().find_map(|work| work.metadata) else { return 0 };
         if work.op == Op::Readdir {
             0

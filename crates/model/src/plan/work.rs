@@ -1,10 +1,10 @@
 //! What some workers of a stage do, and each worker's share of it.
 
 use super::Stop;
+use crate::choices::Access;
 use crate::load::{HotSpots, Pace, SizeMix, Skew};
 use crate::metadata::{FileShare, MetadataWork};
 use crate::priority::Priority;
-use crate::spec::Access;
 use crate::units::{Bytes, Percent};
 use serde::{Deserialize, Serialize};
 

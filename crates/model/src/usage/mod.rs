@@ -24,7 +24,7 @@ use std::ops::Range;
 /// interval lag by up to a tick at either end, so that even a full one rarely shows 100 %.
 pub const FULL_PPM: u64 = 900_000;
 
-crate::spec::words! {
+crate::words! {
     #[derive(PartialOrd, Ord)]
     /// What can be used up on a host: stable words, which stand in JSON.
     pub enum Part {

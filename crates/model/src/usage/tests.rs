@@ -11,7 +11,7 @@ fn entry(layer: Layer, name: &str, values: &[(Metric, u64)]) -> Entry {
 
 /// What one host with 1 KiB of memory and a port of 1,000 Mbit/s says in the seconds of `sampled`.
 fn usage(sampled: &[Vec<Entry>]) -> Usage {
-    let facts = HostFacts { memory: Bytes(1_000), ..crate::planner::tests::host(Vec::new()) };
+    let facts = HostFacts { memory: Bytes(1_000), ..crate::testbed::tests::host() };
     let facts = HostFacts {
         inventory: crate::inventory::Inventory { nics: vec![nic()], ..Default::default() },
         ..facts

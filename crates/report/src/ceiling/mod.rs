@@ -14,7 +14,7 @@ pub use table::{catalogue, results as table};
 
 use crate::words;
 use analysis::ceiling::{Assumption, Ceiling, Layer, Limit, Workload};
-use model::Cluster;
+use catalogue::Cluster;
 use model::load::Rate;
 
 /// What was computed of one testbed.

@@ -6,9 +6,9 @@ use super::{Ceilings, figure, layer};
 use crate::html::document;
 use crate::html::markup::{Markup, classed, element, plain};
 use crate::words;
-use model::Cluster;
-use model::cluster::Drives;
-use model::devices::catalogue;
+use catalogue::Cluster;
+use catalogue::cluster::Drives;
+use catalogue::devices::catalogue;
 
 /// More pictures than this show nothing any more.
 const MOST_CHARTS: usize = 8;

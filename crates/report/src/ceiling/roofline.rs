@@ -5,7 +5,8 @@ use crate::chart::{Line, Lines, Point, Scale};
 use crate::html::markup::Markup;
 use crate::words;
 use analysis::ceiling::{Ceiling, Layer, Workload, ceiling};
-use model::{Bytes, Cluster};
+use catalogue::Cluster;
+use model::Bytes;
 
 /// From 512 bytes to 16 MiB, by doublings.
 const SIZES: std::ops::RangeInclusive<u32> = 9..=24;

@@ -3,7 +3,7 @@
 use super::{Ceilings, figure, layer, limit};
 use crate::columns::{self, Column};
 use analysis::ceiling::Ceiling;
-use model::devices::Device;
+use catalogue::devices::Device;
 
 /// Layers × workloads with the binding one marked, what-ifs side by side, and the remarks.
 pub fn results(ceilings: &Ceilings<'_>) -> String {

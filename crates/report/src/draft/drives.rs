@@ -1,7 +1,7 @@
 //! The drives of a host, those that are alike together.
 
 use super::text::{Draft, comment, decimal_size};
-use model::devices::recognise;
+use catalogue::devices::recognise;
 use model::inventory::{Media, MountFacts};
 use model::testbed::{DeviceFacts, HostFacts};
 

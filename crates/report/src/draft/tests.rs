@@ -1,6 +1,6 @@
 use super::*;
 use analysis::ceiling::{Workload, ceiling};
-use model::Cluster;
+use catalogue::Cluster;
 use model::inventory::{Media, MountFacts, NicFacts, NumaNode, RdmaFacts};
 use model::testbed::DeviceFacts;
 

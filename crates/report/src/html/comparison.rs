@@ -10,7 +10,8 @@ use crate::{trust, words};
 use analysis::attribution::attribution;
 use analysis::trust::Evidence;
 use analysis::{Ops, ResultRow};
-use model::{Cluster, Record};
+use catalogue::Cluster;
+use model::Record;
 use std::collections::BTreeMap;
 
 /// What makes a line of one run the same as a line of another: scenario, workload with its sweep,

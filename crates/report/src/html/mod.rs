@@ -27,10 +27,11 @@ use analysis::ResultRow;
 use analysis::attribution::attribution;
 use analysis::ceiling::{Reached, simulated};
 use analysis::trust::Evidence;
+use catalogue::Cluster;
+use catalogue::published::Published;
 use markup::{Markup, classed, element, plain};
+use model::Record;
 use model::plan::PlannedTarget;
-use model::published::Published;
-use model::{Cluster, Record};
 
 /// The page of one or more runs.
 pub fn render(records: &[&Record]) -> String {

@@ -55,7 +55,8 @@ pub fn most_bytes_per_s(reached: &Reached) -> Option<f64> {
 mod tests {
     use super::*;
     use analysis::testing::Recorded;
-    use model::{Cluster, StageKind};
+    use catalogue::Cluster;
+    use model::StageKind;
 
     #[test]
     fn a_ceiling_of_bytes_that_files_come_nowhere_near_is_in_no_chart() {

@@ -20,10 +20,11 @@ pub use migration::Migration;
 pub use spec::{CLUSTER, ClusterSpec, Route};
 
 use crate::device::{MAX_RW_COUNT, Request};
+use catalogue::Cluster as Testbed;
 use flow::{At, Flow, Lane};
 use migration::{DRIVE_SHARE, Window, taken};
 use model::errno::ENOSPC;
-use model::{Bytes, Cluster as Testbed, Op};
+use model::{Bytes, Op};
 use names::{Named, moves};
 use resource::Resource;
 use route::{Asked, Router};
@@ -435,7 +436,7 @@ impl Cluster {
 pub fn volume(testbed: &Testbed, spec: &ClusterSpec) -> Bytes {
     let settings = Settings::new(testbed, spec);
     let raw: f64 = testbed
-        .drives(model::cluster::Role::Capacity)
+        .drives(catalogue::cluster::Role::Capacity)
         .map(|(count, figures)| count as f64 * figures.capacity_bytes.unwrap_or(0.0))
         .sum();
     let share = raw / settings.space / testbed.node_count().max(1) as f64;

@@ -8,7 +8,7 @@ use super::topology::{Drive, Duplex, Node, Place, Topology};
 use super::{PPM, Settings};
 use crate::sampler::Sampler;
 use crate::spec::Service;
-use model::cluster::CopiesUsed;
+use catalogue::cluster::CopiesUsed;
 use model::rng::{Rng, derive};
 
 /// Blocks that are kept together: what lies within has the same nodes and drives.

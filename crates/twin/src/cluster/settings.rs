@@ -4,8 +4,9 @@
 use super::PPM;
 use super::spec::{ClusterSpec, Route};
 use crate::spec::Stall;
-use model::cluster::{CacheKind, CopiesUsed, Destage, Placement, Role, fixed};
-use model::{Bytes, Cluster as Testbed, Percent};
+use catalogue::Cluster as Testbed;
+use catalogue::cluster::{CacheKind, CopiesUsed, Destage, Placement, Role, fixed};
+use model::{Bytes, Percent};
 
 /// Core time of a metadata server for a look-up, and for a change, in ns. From a server of Lustre
 /// that did 400,000 `stat` and 100,000 removals per second, on an assumed 20 cores that are all
@@ -66,7 +67,7 @@ fn share(percent: Percent) -> f64 {
 impl Settings {
     pub(super) fn new(testbed: &Testbed, spec: &ClusterSpec) -> Settings {
         let protection = &testbed.protection;
-        let count = |value| fixed::<model::spec::Count>(value).map(|count| count.0);
+        let count = |value| fixed::<catalogue::Count>(value).map(|count| count.0);
         let copies = count(protection.copies.value).unwrap_or(1);
         let (data, parity) = match (count(protection.data.value), count(protection.parity.value)) {
             (Some(data), Some(parity)) => (data, parity),

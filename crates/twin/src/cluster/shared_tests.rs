@@ -10,7 +10,7 @@ fn cluster(parameters: &str, what_if: &str) -> Cluster {
         ClusterSpec::parse(&format!("cluster=x,volume=1TiB,{parameters}")).expect(parameters);
     let changes = match what_if {
         "" => Vec::new(),
-        what_if => what_if.parse::<model::cluster::WhatIf>().expect("a what-if").changes,
+        what_if => what_if.parse::<catalogue::cluster::WhatIf>().expect("a what-if").changes,
     };
     let testbed =
         Testbed::parse("x", E, &changes).unwrap_or_else(|errors| panic!("{:?}", errors.problems));

@@ -3,9 +3,9 @@
 use super::resource::Resource;
 use super::spec::{ClusterSpec, Route};
 use super::{Layer, PPM};
-use model::Cluster;
-use model::cluster::{Drives, NodeGroup, Role, fixed};
-use model::devices::{Media, catalogue};
+use catalogue::Cluster;
+use catalogue::cluster::{Drives, NodeGroup, Role, fixed};
+use catalogue::devices::{Media, catalogue};
 
 /// More nodes, or drives of a node, than any testbed that can be simulated in reasonable time.
 const MOST_NODES: u64 = 4_096;
@@ -103,7 +103,7 @@ impl Topology {
             }
         }
         topology.hold(by_site)?;
-        let speed = |value| fixed(value).map(model::cluster::Bandwidth::bytes_per_s);
+        let speed = |value| fixed(value).map(catalogue::cluster::Bandwidth::bytes_per_s);
         topology.fabric =
             speed(cluster.fabric.bandwidth.value).map(|rate| topology.one_way(Layer::Fabric, rate));
         topology.site_link = speed(cluster.fabric.site_link.value)

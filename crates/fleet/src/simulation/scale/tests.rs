@@ -9,8 +9,8 @@ use super::scenario::{Scenario, Size};
 use super::world::{self, Told};
 use super::{MILLI, SECOND};
 use double::{Double, cpu_ns};
+use model::choices::OnLostHost;
 use model::plan::FleetPolicy;
-use model::spec::OnLostHost;
 use model::units::Nanos;
 use model::{Event, RunEnd};
 

@@ -5,9 +5,9 @@ use super::load::Load;
 use super::scenario::{Scenario, Size, Weather};
 use super::world::{self, Outcome};
 use super::{MILLI, SECOND};
+use model::choices::OnLostHost;
 use model::plan::{FleetPolicy, Once, Stop};
 use model::record::Record;
-use model::spec::OnLostHost;
 use model::units::Nanos;
 use model::{Event, RunEnd, StageEnd};
 

@@ -1,0 +1,139 @@
+use super::*;
+use form::Count;
+
+const GOOD: &str = "name = \"t\"\n[protection]\ncopies = 3\n[[nodes]]\ncount = 6\nports = \
+                    4\nport_speed = \"25Gbit/s\"\n[[nodes.drives]]\nrole = \"cache\"\nmodel = \
+                    \"p4610-1.6tb\"\ncount = 2\n[[nodes.drives]]\nrole = \"boot\"\ncount = 2\n";
+
+fn changes(texts: &[&str]) -> Vec<Change> {
+    texts.iter().map(|text| text.parse().expect("a change")).collect()
+}
+
+fn messages(text: &str, sets: &[&str]) -> Vec<String> {
+    match Cluster::parse("t.toml", text, &changes(sets)) {
+        Ok(_) => Vec::new(),
+        Err(errors) => {
+            let said = |problem: &Problem| {
+                let place = errors.sources.place(&problem.span);
+                let (line, column) = place.line_and_column();
+                format!("{}:{line}:{column} {}; {}", place.name, problem.message, problem.remedy)
+            };
+            errors.problems.iter().map(said).collect()
+        }
+    }
+}
+
+#[test]
+fn a_testbed_is_read_and_the_catalogue_fills_in_what_it_leaves_open() {
+    let cluster = Cluster::parse("t.toml", GOOD, &[]).expect("a good testbed");
+    assert_eq!((cluster.node_count(), cluster.cache_kind()), (6, CacheKind::ReadWrite));
+    let (count, figures) = cluster.drives(Role::Cache).next().expect("a cache");
+    assert_eq!(
+        (count, figures.read_bytes_per_s, figures.capacity_bytes),
+        (12, Some(3.2e9), Some(1.6e12))
+    );
+    assert_eq!(cluster.drives(Role::Capacity).count(), 0);
+}
+
+#[test]
+fn a_name_and_nodes_are_enough_and_a_figure_of_the_file_beats_the_catalogue() {
+    let cluster = Cluster::parse("t", "name = \"x\"\n[[nodes]]\n", &[]).expect("good");
+    assert_eq!(
+        (cluster.node_count(), cluster.cache_kind(), cluster.has_clients()),
+        (1, CacheKind::None, false)
+    );
+    let text = GOOD
+        .replace("count = 2\n[[nodes.drives]]", "count = 2\nread = \"1GB/s\"\n[[nodes.drives]]");
+    let cluster = Cluster::parse("t", &text, &[]).expect("good");
+    let figures = cluster.drives(Role::Cache).next().expect("a cache").1;
+    assert_eq!((figures.read_bytes_per_s, figures.write_bytes_per_s), (Some(1e9), Some(2.08e9)));
+}
+
+#[test]
+fn changes_set_add_and_take_away_and_reach_all_drives_that_carry_load() {
+    let what_if: WhatIf = "nodes+2, ports-1, copies=2, drives+1".parse().expect("a what-if");
+    let cluster = Cluster::parse("t", GOOD, &what_if.changes).expect("good");
+    assert_eq!(cluster.node_count(), 8);
+    assert_eq!(cluster.nodes[0].spec.ports.value, Auto::Fixed(Count(3)));
+    assert_eq!(cluster.protection.copies.value, Auto::Fixed(Count(2)));
+    let counts: Vec<u32> =
+        cluster.nodes[0].drives.iter().map(|drives| drives.spec.count.value.0).collect();
+    assert_eq!(counts, [3, 2]);
+    let set: form::Override = "nodes.node.count=9".parse().expect("a set");
+    assert_eq!(Cluster::parse("t", GOOD, &[Change::from(&set)]).expect("good").node_count(), 9);
+}
+
+#[test]
+fn a_change_that_cannot_be_made_says_why() {
+    for (set, words) in [
+        ("noodles+2", "did you mean `nodes`"),
+        ("nodes.other.count=3", "names no fact"),
+        ("nodes.cores+2", "nothing can be added to `cores`"),
+        ("nodes-6", "0 is out of range"),
+        ("copies=7", "7 copies cannot live on different nodes: there are 6"),
+        ("nodes.port_speed=25", "expected a bandwidth"),
+        ("nodes+99999999999999999999", "nothing can be added"),
+    ] {
+        let said = messages(GOOD, &[set]);
+        assert!(said.len() == 1 && said[0].contains(words), "{set}: {said:?}");
+    }
+    for none in ["nodes", "=3", "nodes=", "nodes+2,"] {
+        assert!(none.parse::<WhatIf>().is_err(), "{none}");
+    }
+}
+
+#[test]
+fn contradictions_are_refused_with_their_reason() {
+    let nodes = "name = \"t\"\n[[nodes]]\ncount = 2\n";
+    for (text, words) in [
+        (format!("{nodes}[protection]\ncopies = 2\nparity = 1\n"), "by copies or by parity"),
+        (format!("{nodes}[protection]\ndata = 2\n"), "data without parity"),
+        (
+            format!("{nodes}[protection]\ndata = 2\nparity = 1\n"),
+            "3 data and parity blocks cannot live",
+        ),
+        (
+            format!("{nodes}[protection]\ncopies = 2\nplacement = \"site\"\n"),
+            "all nodes stand at one",
+        ),
+        (format!("{nodes}[cache]\nkind = \"read\"\n"), "no drive has the role cache"),
+        (format!("{nodes}[cache]\nread_share = 50\n"), "a share of the cache"),
+        (format!("{nodes}far_ports = 1\n"), "far ports, but no ports"),
+        (format!("{nodes}ports = 1\nfar_ports = 2\nsockets = 2\n"), "2 of 1 ports cannot hang"),
+        (format!("{nodes}sockets = 1\nsocket_link = \"20GB/s\"\n"), "one socket has no link"),
+        (format!("{nodes}sockets = 2\ncores = 1\n"), "fewer cores than sockets"),
+        (format!("{nodes}port_speed = \"10Gbit/s\"\n"), "a speed of ports, but no ports"),
+        (format!("{nodes}site = 3\n"), "3 is no site"),
+        (format!("{nodes}[[nodes]]\n[[nodes]]\n"), "a second group of nodes is called `node`"),
+        (format!("{nodes}[[nodes.drives]]\nmodel = \"p4610\"\n"), "did you mean \"p4610-"),
+        (format!("{nodes}[clients]\nports = 2\n"), "clients without a count"),
+        (
+            format!("{nodes}[clients]\ncount = 2\n[access]\nlocal_reads = 50\n"),
+            "no request is local",
+        ),
+        (
+            GOOD.to_owned() + "[cache]\nread_share = 70\nwrite_share = 40\n",
+            "70% for reads and 40% for writes are more",
+        ),
+        (GOOD.to_owned() + "[cache]\nkind = \"none\"\n", "cache drives, but no cache"),
+    ] {
+        let said = messages(&text, &[]);
+        assert!(said.len() == 1 && said[0].contains(words), "{words}: {said:?}");
+    }
+}
+
+#[test]
+fn mistakes_point_at_their_place() {
+    assert_eq!(
+        messages("name = \"t\"\n[[nodes]]\ncuont = 2\n", &[]),
+        ["t.toml:3:1 `cuont` is not a known field; did you mean `count`?"]
+    );
+    assert!(messages("name = \"t\"\n", &[])[0].contains("the testbed has no nodes"));
+    assert!(
+        messages("name = \"t\"\nnodes = 3\n", &[])[0]
+            .starts_with("t.toml:2:9 `nodes` is a whole number")
+    );
+    assert!(messages("name = \"t\"\nnodes = [3]\n", &[])[0].contains("expected a table"));
+    assert!(!messages("[[nodes]\n", &[]).is_empty());
+    assert!(messages(&"x".repeat(2 << 20), &[])[0].contains("larger than 1 MiB"));
+}

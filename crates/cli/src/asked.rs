@@ -1,0 +1,248 @@
+//! Finds the suite that was asked for, and puts targets and options together.
+
+use crate::args::{DEFAULT_TARGET, WorkArgs};
+use crate::failure::{Failure, suite_failure};
+use crate::{quick, simulate, text_file};
+use form::{Override, nearest};
+use std::net::SocketAddr;
+use std::path::Path;
+use suite::{ALL_HOSTS, HostTargets, Spec, planner};
+
+/// The built-in suites: name and text.
+pub const BUILT_IN: [(&str, &str); 17] = [
+    ("azure-stack-hci", include_str!("../../../suites/azure-stack-hci.toml")),
+    ("disk-mark", include_str!("../../../suites/disk-mark.toml")),
+    ("four-corners", include_str!("../../../suites/four-corners.toml")),
+    ("hyperflex-stretched", include_str!("../../../suites/hyperflex-stretched.toml")),
+    ("io500-like", include_str!("../../../suites/io500-like.toml")),
+    ("ior-n-to-1", include_str!("../../../suites/ior-n-to-1.toml")),
+    ("iozone-n-to-n", include_str!("../../../suites/iozone-n-to-n.toml")),
+    ("iozone-random", include_str!("../../../suites/iozone-random.toml")),
+    ("mdtest-4k", include_str!("../../../suites/mdtest-4k.toml")),
+    ("pixstor-nvme", include_str!("../../../suites/pixstor-nvme.toml")),
+    ("quick", include_str!("../../../suites/quick.toml")),
+    ("s2d-disaggregated", include_str!("../../../suites/s2d-disaggregated.toml")),
+    ("smoke", include_str!("../../../suites/smoke.toml")),
+    ("vmfleet-general", include_str!("../../../suites/vmfleet-general.toml")),
+    ("vmfleet-sql", include_str!("../../../suites/vmfleet-sql.toml")),
+    ("vmfleet-vdi", include_str!("../../../suites/vmfleet-vdi.toml")),
+    ("vsan-four-corners", include_str!("../../../suites/vsan-four-corners.toml")),
+];
+
+/// What was asked for: a checked suite and the targets it goes to.
+pub struct Asked {
+    /// The suite, with every override put in.
+    pub spec: Spec,
+    /// The targets as the user named them, those to be destroyed included.
+    targets: Vec<HostTargets>,
+    /// What is said of the scenarios that are not simulated.
+    pub left_out: Vec<String>,
+    /// The suite's text, before any option changed it.
+    pub text: String,
+    /// Whether it was read from a file.
+    pub is_file: bool,
+}
+
+impl Asked {
+    /// The targets of each of the hosts of these names.
+    pub fn targets_of(&self, hosts: &[String]) -> Result<Vec<Vec<String>>, Failure> {
+        let of = |targets: &[HostTargets]| {
+            let found = planner::targets_of(&self.spec.labels, targets, hosts);
+            found.map_err(|refusals| Failure::refused(&refusals))
+        };
+        let Some((first, others)) = self.spec.scenarios.split_first() else {
+            return of(&self.targets);
+        };
+        let mut all = of(&first.spec.targets)?;
+        for scenario in others {
+            for (mine, further) in all.iter_mut().zip(of(&scenario.spec.targets)?) {
+                let new: Vec<String> =
+                    further.into_iter().filter(|path| !mine.contains(path)).collect();
+                mine.extend(new);
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// Reads the arguments.
+pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
+    let (name, text, paths) = match work.quick.rw {
+        Some(pattern) => {
+            ("(quick form)".to_owned(), quick::suite(pattern, &work.quick), work.what.clone())
+        }
+        None => {
+            let (name, text) = find(&work.what)?;
+            (name, text, Vec::new())
+        }
+    };
+    let mut sets = Vec::new();
+    if work.buffered {
+        // Comes first, so that an explicit --set has the last word.
+        sets.extend("engine.direct=false".parse::<Override>());
+    }
+    if work.hosts.simulate.is_some() {
+        // A simulation stores nothing, and its caches are in their steady state from the start.
+        sets.extend("stages.prepare=false".parse::<Override>());
+    }
+    let parse = |sets: &[Override]| {
+        Spec::parse(&name, &text, sets).map_err(|errors| suite_failure(&errors))
+    };
+    let mut spec = parse(&[sets.as_slice(), work.sets.as_slice()].concat())?;
+    if work.hosts.simulate.is_some() {
+        let amounts = simulate::amounts(&spec, work.scale);
+        if !amounts.is_empty() {
+            spec = parse(&[sets, amounts, work.sets.clone()].concat())?;
+        }
+    }
+    spec.keep_scenarios(&work.scenarios)
+        .map_err(|what| Failure::Usage(format!("error: {what}")))?;
+    let cluster = simulate::target(&work.hosts, &name)?;
+    let targets = targets(work, &paths, cluster.clone(), &spec)?;
+    let mut left_out = Vec::new();
+    if let Some(cluster) = &cluster {
+        left_out = simulate::leave_out(&mut spec);
+        for scenario in &mut spec.scenarios {
+            // A simulated cluster takes the place of all targets.
+            let own = simulate::of_scenario(cluster, scenario)?;
+            left_out.extend(simulate::assumed(&own));
+            scenario.spec.targets = vec![of_hosts(None, &own)];
+        }
+    }
+    // A scenario's own targets stay.
+    for scenario in
+        spec.scenarios.iter_mut().filter(|scenario| cluster.is_none() && !scenario.has_own_targets)
+    {
+        scenario.spec.targets.clone_from(&targets);
+    }
+    let is_file = work.quick.rw.is_none() && BUILT_IN.iter().all(|(built_in, _)| *built_in != name);
+    Ok(Asked { spec, targets, left_out, text, is_file })
+}
+
+/// What the arguments name; if they name nothing, what the suite does.
+fn targets(
+    work: &WorkArgs,
+    paths: &[String],
+    cluster: Option<String>,
+    spec: &Spec,
+) -> Result<Vec<HostTargets>, Failure> {
+    let mut targets: Vec<HostTargets> = paths.iter().map(|path| of_hosts(None, path)).collect();
+    targets
+        .extend(work.targets.iter().map(|target| of_hosts(target.hosts.as_deref(), &target.path)));
+    if let Some(cluster) = cluster {
+        if !targets.is_empty() || !work.destroy_data.is_empty() {
+            let text = "error: --simulate is a target itself; leave out the others, or name \
+                        sim:cluster=TESTBED as the target";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        return Ok(vec![of_hosts(None, &cluster)]);
+    }
+    check_targets(&targets)?;
+    if targets.is_empty() {
+        targets.clone_from(&spec.targets);
+    }
+    for given in work.destroy_data.iter().flat_map(|given| &given.0) {
+        let is_named = |target: &HostTargets| target.paths.contains(&given.device);
+        let own = spec.scenarios.iter().filter(|scenario| scenario.has_own_targets);
+        let of_scenarios = own.flat_map(|scenario| &scenario.spec.targets);
+        if !targets.iter().chain(of_scenarios).any(is_named) {
+            targets.push(of_hosts(None, &given.device));
+        }
+    }
+    if targets.is_empty() {
+        targets.push(of_hosts(None, DEFAULT_TARGET));
+    }
+    Ok(targets)
+}
+
+fn of_hosts(hosts: Option<&str>, path: &str) -> HostTargets {
+    let hosts = hosts.unwrap_or(ALL_HOSTS).to_owned();
+    HostTargets { hosts, paths: vec![path.to_owned()], owner: String::new() }
+}
+
+fn check_targets(targets: &[HostTargets]) -> Result<(), Failure> {
+    // What hosts of their own are given is looked at when these are known.
+    let of_all = targets.iter().filter(|target| target.hosts == ALL_HOSTS);
+    let paths: Vec<&String> = of_all.flat_map(|target| &target.paths).collect();
+    for (index, target) in paths.iter().enumerate() {
+        let is_same = |other: &&String| {
+            other == target
+                || std::fs::canonicalize(other)
+                    .is_ok_and(|a| std::fs::canonicalize(target).is_ok_and(|b| a == b))
+        };
+        if paths[..index].iter().any(is_same) {
+            return Err(Failure::Usage(format!(
+                "error: target {target} is named twice; name each target once"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The suite's name and text.
+pub fn find(what: &[String]) -> Result<(String, String), Failure> {
+    // Whoever leaves the `=` out would be told of a suite of that name.
+    if let Some(address) = what.iter().find_map(|word| word.parse::<SocketAddr>().ok()) {
+        let text = format!(
+            "error: `{address}` is no suite; the address of --serve stands behind `=`: \
+             --serve={address}"
+        );
+        return Err(Failure::Usage(text));
+    }
+    let wanted = match what {
+        [] => "four-corners",
+        [one] => one.as_str(),
+        [_, extra, ..] => {
+            let text = format!(
+                "error: `{extra}` is one name too many; give one suite, and name paths with \
+                 --target PATH"
+            );
+            return Err(Failure::Usage(text));
+        }
+    };
+    if let Some((name, text)) = BUILT_IN.iter().find(|(name, _)| *name == wanted) {
+        return Ok(((*name).to_owned(), (*text).to_owned()));
+    }
+    let path = Path::new(wanted);
+    let looks_like_a_file = wanted.ends_with(".toml") || wanted.contains('/');
+    if looks_like_a_file || path.is_file() {
+        return text_file::read(path, "suite").map(|text| (wanted.to_owned(), text));
+    }
+    Err(Failure::Usage(unknown(wanted)))
+}
+
+fn unknown(wanted: &str) -> String {
+    let names = BUILT_IN.iter().map(|(name, _)| *name);
+    let remedy = match nearest(wanted, names.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            let names: Vec<&str> = names.collect();
+            format!(
+                "the built-in ones are {}; a suite file ends in .toml; a path to load goes behind \
+                 --target",
+                names.join(", ")
+            )
+        }
+    };
+    format!("error: no suite is called `{wanted}`; {remedy}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_suite_is_good_and_named_like_its_file() {
+        for (name, text) in BUILT_IN {
+            let spec = Spec::parse(name, text, &[]).expect("a good suite");
+            assert_eq!(spec.suite.name.value, name);
+            assert!(!spec.suite.description.value.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_near_name_is_suggested() {
+        assert!(unknown("four-corner").contains("did you mean `four-corners`?"));
+        assert!(unknown("xyzzy").contains("the built-in ones are"));
+    }
+}

@@ -1,0 +1,82 @@
+//! Whether an amount goes together with what is measured.
+
+use crate::{PointSpec, StagesSpec};
+use form::{Amount, Auto, Problem, place};
+use model::units::Bytes;
+
+/// Complains about an amount that cannot be, and of fields that mean nothing without one.
+pub(crate) fn check(stages: &StagesSpec, points: &[PointSpec], problems: &mut Vec<Problem>) {
+    if stages.amount.value == Amount::None {
+        if stages.stonewall.value {
+            let message =
+                "a stonewall means nothing where time ends a stage: all workers stop together";
+            problems.push(Problem::new(
+                place(&stages.stonewall),
+                message,
+                "add amount = \"all\", or leave it out",
+            ));
+        }
+        return;
+    }
+    for workload in points.iter().flat_map(|point| &point.workloads) {
+        let first = workload.sizes().next();
+        if workload.sizes().any(|size| Some(size) != first) {
+            let message = "an amount is counted in blocks of one size";
+            problems.push(Problem::new(
+                place(&workload.block_size),
+                message,
+                "write one block_size, or no amount",
+            ));
+        }
+        if let (Amount::Bytes(amount), Some(block)) = (stages.amount.value, first)
+            && amount < block
+        {
+            let message = format!("an amount of {amount} is less than one block of {block}");
+            problems.push(Problem::new(place(&stages.amount), message, "write a larger amount"));
+        }
+        if let (Auto::Fixed(Bytes(stride)), Some(block)) = (workload.stride.value, first)
+            && stride < block.0
+        {
+            let message = "with an amount no byte is touched twice, and with this stride some are";
+            problems.push(Problem::new(
+                place(&workload.stride),
+                message,
+                "write a stride of at least the block_size",
+            ));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Spec;
+
+    fn complaints(stages: &str, workload: &str) -> Vec<String> {
+        let text =
+            format!("name = \"t\"\n[stages]\n{stages}\n[[workload]]\nname = \"w\"\n{workload}\n");
+        let errors = Spec::parse("t", &text, &[]).err();
+        errors.map_or_else(Vec::new, |errors| {
+            errors.problems.into_iter().map(|problem| problem.message).collect()
+        })
+    }
+
+    #[test]
+    fn an_amount_is_all_or_a_size_and_nothing_contradicts_it() {
+        for good in [
+            "amount = \"none\"",
+            "amount = \"all\"\nstonewall = true",
+            "amount = \"8MiB\"\ncount_close = false",
+        ] {
+            assert!(complaints(good, "").is_empty(), "{good}");
+        }
+        let one = |stages: &str, workload: &str, word: &str| {
+            let told = complaints(stages, workload);
+            assert!(told.len() == 1 && told[0].contains(word), "{stages} {workload}: {told:?}");
+        };
+        one("stonewall = true", "", "stonewall");
+        one("amount = \"some\"", "", "amount");
+        one("amount = \"1KiB\"", "", "less than one block");
+        one("amount = \"all\"", "block_size = \"4KiB:1, 8KiB:1\"", "one size");
+        one("amount = \"all\"", "access = \"sequential\"\nstride = \"1KiB\"", "touched twice");
+    }
+}

@@ -1,0 +1,227 @@
+//! Whether the values of a suite are in range and go together, each table by itself.
+
+use crate::{
+    ClientsSpec, EngineSpec, FleetSpec, PointSpec, RateOf, StagesSpec, Until, WorkloadSpec,
+    contents,
+};
+use form::{Amount, Auto, Count, Problem, place};
+use model::choices::{Access, Backend, Poll};
+use model::plan::Steady;
+use model::units::{Bytes, Nanos, Percent};
+
+pub(crate) fn check_stages(stages: &StagesSpec, problems: &mut Vec<Problem>) {
+    let interval = &stages.interval;
+    if !(10_000_000..=60_000_000_000).contains(&interval.value.0) {
+        let message = format!("an interval of {} is out of range", interval.value);
+        problems.push(Problem::new(place(interval), message, "write one from 10ms to 60s"));
+    }
+    check_until(stages, problems);
+    let measure = &stages.measure;
+    if measure.value.0 < 100_000_000 {
+        let message = format!("{} is too short to measure anything", measure.value);
+        problems.push(Problem::new(place(measure), message, "write at least 100ms"));
+    }
+}
+
+/// Complains about steadiness that cannot be told, and of a greatest time that means nothing.
+fn check_until(stages: &StagesSpec, problems: &mut Vec<Problem>) {
+    let (until, measure, most) = (&stages.until, &stages.measure, &stages.measure_max);
+    if until.value == Until::Time {
+        if let Auto::Fixed(_) = most.value {
+            let message = "a measure_max means nothing where measuring ends after `measure`";
+            problems.push(Problem::new(
+                place(most),
+                message,
+                "add until = \"steady\", or leave it out",
+            ));
+        }
+        return;
+    }
+    if stages.amount.value != Amount::None {
+        let message = "an amount ends when it is done, steady or not";
+        problems.push(Problem::new(place(until), message, "leave out until, or the amount"));
+    }
+    let least =
+        Nanos(stages.interval.value.0.saturating_mul(Steady::ROUNDS * Steady::LEAST_IN_ROUND));
+    if measure.value < least {
+        let message = format!(
+            "in {} there are no five rounds of four intervals, by which to tell whether it is \
+             steady",
+            measure.value
+        );
+        problems.push(Problem::new(
+            place(measure),
+            message,
+            format!("write at least {least}, or a shorter interval"),
+        ));
+    }
+    if let Auto::Fixed(most_time) = most.value
+        && most_time < measure.value
+    {
+        let message = format!(
+            "a greatest time of {most_time} is less than the least, which is {}",
+            measure.value
+        );
+        problems.push(Problem::new(
+            place(most),
+            message,
+            "write a larger measure_max, or a smaller measure",
+        ));
+    }
+}
+
+pub(crate) fn check_engine(engine: &EngineSpec, problems: &mut Vec<Problem>) {
+    let patience = &engine.patience;
+    if !(100_000_000..=3_600_000_000_000).contains(&patience.value.0) {
+        let message = format!("a patience of {} is out of range", patience.value);
+        problems.push(Problem::new(place(patience), message, "write one from 100ms to 1h"));
+    }
+    let has_ring = matches!(engine.backend.value, Backend::IoUring | Backend::Auto);
+    if engine.poll.value != Poll::None && !has_ring {
+        let message = format!(
+            "poll = \"{}\" belongs to io_uring, and the backend is {}",
+            engine.poll.value, engine.backend.value
+        );
+        problems.push(Problem::new(
+            place(&engine.poll),
+            message,
+            "write backend = \"io_uring\", or leave out poll",
+        ));
+    }
+}
+
+pub(crate) fn check_fleet(fleet: &FleetSpec, problems: &mut Vec<Problem>) {
+    let silence = &fleet.lost_after;
+    if !(2_000_000_000..=600_000_000_000).contains(&silence.value.0) {
+        let message = format!("a silence of {} is out of range", silence.value);
+        problems.push(Problem::new(place(silence), message, "write a lost_after from 2s to 10min"));
+    }
+}
+
+pub(crate) fn check_prepare(stages: &StagesSpec, problems: &mut Vec<Problem>) {
+    let block = &stages.prepare_block;
+    if !(4096..=64 << 20).contains(&block.value.0) || !block.value.0.is_multiple_of(4096) {
+        let message = format!("a prepare_block of {} is out of range", block.value);
+        problems.push(Problem::new(
+            place(block),
+            message,
+            "write a multiple of 4KiB, at most 64MiB",
+        ));
+    }
+}
+
+pub(crate) fn check_points(points: &[PointSpec], problems: &mut Vec<Problem>) {
+    let mut seen: Vec<&WorkloadSpec> = Vec::new();
+    for workload in points.iter().flat_map(|point| &point.workloads) {
+        check_shape(workload, problems);
+        if workload.name.value.is_empty() && workload.name.span.is_some() {
+            problems.push(Problem::new(
+                place(&workload.name),
+                "the workload's name is empty",
+                "give it a name",
+            ));
+        }
+        let twin = |other: &&WorkloadSpec| {
+            other.name.value == workload.name.value && other.name.span != workload.name.span
+        };
+        if !workload.name.value.is_empty() && seen.iter().any(twin) {
+            let message = format!("a second workload is called `{}`", workload.name.value);
+            problems.push(Problem::new(
+                place(&workload.name),
+                message,
+                "give each workload a name of its own",
+            ));
+        }
+        seen.push(workload);
+    }
+}
+
+/// Whether the backend has a request for what the workloads ask.
+pub(crate) fn check_trims(engine: &EngineSpec, points: &[PointSpec], problems: &mut Vec<Problem>) {
+    if engine.backend.value != Backend::Libaio {
+        return;
+    }
+    let workloads = points.iter().flat_map(|point| &point.workloads);
+    for workload in workloads.filter(|workload| workload.trim.value > Percent::ZERO) {
+        let message =
+            format!("workload `{}` trims, and libaio has no request for that", workload.name.value);
+        problems.push(Problem::new(
+            place(&workload.trim),
+            message,
+            "write backend = \"io_uring\" or \"sync\"",
+        ));
+    }
+}
+
+pub(crate) fn check_clients(clients: &ClientsSpec, problems: &mut Vec<Problem>) {
+    if matches!(clients.count.value, Auto::Fixed(Count(1025..))) {
+        let message = "more than 1024 clients cannot be planned for";
+        problems.push(Problem::new(place(&clients.count), message, "write a count from 1 to 1024"));
+    }
+}
+
+/// Complains about a workload whose last values were only now computed; `verify` is whether reads
+/// are checked.
+pub(crate) fn check_workload(workload: &WorkloadSpec, verify: bool, problems: &mut Vec<Problem>) {
+    check_shape(workload, problems);
+    if verify {
+        contents::check_workload(workload, problems);
+    }
+}
+
+/// Whether the fields of a workload's shape are in range and go together.
+fn check_shape(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
+    if let Some(size) = workload.sizes().find(|size| !(512..=1 << 30).contains(&size.0)) {
+        let message = format!("a block of {size} is out of range");
+        problems.push(Problem::new(
+            place(&workload.block_size),
+            message,
+            "write a size from 512 to 1GiB",
+        ));
+    }
+    let first = workload.sizes().next();
+    if workload.access.value == Access::Permutation
+        && workload.sizes().any(|size| Some(size) != first)
+    {
+        let message = "a permutation touches each block once, so all blocks have to have one size";
+        problems.push(Problem::new(
+            place(&workload.access),
+            message,
+            "write one block_size, or access = \"random\"",
+        ));
+    }
+    if matches!(workload.align.value, Auto::Fixed(Bytes(0))) {
+        problems.push(Problem::new(
+            place(&workload.align),
+            "offsets cannot be multiples of 0",
+            "write 512 or more",
+        ));
+    }
+    let is_skewed = matches!(workload.access.value, Access::Zipf | Access::Pareto);
+    if let (Auto::Fixed(skew), true) = (workload.skew.value, is_skewed) {
+        let (good, remedy) = match workload.access.value {
+            Access::Pareto => (skew.milli < 500, "write a share below 0.5, such as 0.2"),
+            _ => (skew.milli <= 10_000, "write an exponent of at most 10, such as 1.2"),
+        };
+        if !good {
+            problems.push(Problem::new(
+                place(&workload.skew),
+                format!("a skew of {skew} makes no sense here"),
+                remedy,
+            ));
+        }
+    }
+    if workload.rate_of.value != RateOf::All && workload.rate.value == Auto::Auto {
+        let message = "there is no rate that each worker could have";
+        problems.push(Problem::new(
+            place(&workload.rate_of),
+            message,
+            "write rate, or leave out rate_of",
+        ));
+    }
+    if matches!(workload.rate.value, Auto::Fixed(_)) && workload.think.value > Nanos(0) {
+        let message =
+            "a fixed rate leaves no time to think: its requests are due at their own times";
+        problems.push(Problem::new(place(&workload.think), message, "leave out think, or rate"));
+    }
+}

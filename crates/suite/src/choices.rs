@@ -1,0 +1,157 @@
+//! The fields of a suite that are one of a few words: what the words are, and what each means.
+
+use form::words;
+
+words! {
+    /// Whose rate a fixed rate is.
+    pub enum RateOf {
+        /// That of all workers of all hosts together.
+        All = "all",
+        /// That of each worker.
+        Worker = "worker",
+    }
+}
+
+words! {
+    /// When requests of a fixed rate are due.
+    pub enum Arrivals {
+        /// At equal distances.
+        Uniform = "uniform",
+        /// Independent of each other, as those of many clients are: the distances are exponential.
+        Poisson = "poisson",
+    }
+}
+
+words! {
+    /// What stands in each target directory.
+    pub enum LayoutKind {
+        /// Files that the workers of a host share out among them (N-N).
+        Files = "files",
+        /// One file for all workers of all hosts (N-1).
+        SharedFile = "shared-file",
+        /// Directories with many small files, for workloads of metadata; `[tree]` says which.
+        Tree = "tree",
+    }
+}
+
+words! {
+    /// What `files` counts.
+    pub enum FilesPer {
+        /// The files of each target directory.
+        Target = "target",
+        /// The files of each worker, in each target directory.
+        Worker = "worker",
+    }
+}
+
+words! {
+    /// How the bytes of the layout are shared out among the workers.
+    pub enum Sharing {
+        /// Each worker has a part in one piece (or one piece of each of `segments`) for itself.
+        Segment = "segment",
+        /// In a shared file, blocks go to the workers in turn: each has every n-th of them.
+        Interleaved = "interleaved",
+        /// Every worker has all of it.
+        Whole = "whole",
+    }
+}
+
+words! {
+    /// What ends the measuring, where an amount does not.
+    pub enum Until {
+        /// `measure` is over.
+        Time = "time",
+        /// The rate is steady, by SNIA's rule, or `measure_max` is over.
+        Steady = "steady",
+    }
+}
+
+words! {
+    /// On which CPUs workers run.
+    pub enum Pin {
+        /// On those of the NUMA node that all targets' devices hang off, where there is such a one
+        /// among several.
+        Node = "node",
+        /// Each worker on a CPU of its own, those of the targets' NUMA node first.
+        Core = "core",
+        /// Wherever the system puts them.
+        None = "none",
+    }
+}
+
+words! {
+    /// Which time passes on simulated targets.
+    pub enum Time {
+        /// That of the simulation: an hour takes as long as it takes to compute.
+        Virtual = "virtual",
+        /// That of the wall: shows what the engine itself adds.
+        Real = "real",
+    }
+}
+
+words! {
+    /// Whose workers a count of workers counts.
+    pub enum Spread {
+        /// Those of each host.
+        EachHost = "each-host",
+        /// Those of all hosts together, spread evenly over them.
+        AllHosts = "all-hosts",
+    }
+}
+
+words! {
+    /// In what order the points of a sweep run.
+    pub enum Order {
+        /// One after the other, the repetitions of a point behind each other.
+        Sequential = "sequential",
+        /// Points and repetitions shuffled by the suite's seed, so that what drifts with time
+        /// spreads over all of them.
+        Random = "random",
+        /// All points once, then all of them again.
+        Interleaved = "interleaved",
+    }
+}
+
+words! {
+    /// What a workload consists of.
+    pub enum WorkloadKind {
+        /// Blocks that are read and written.
+        Io = "io",
+        /// Whole files that are created, looked up, read and removed.
+        Metadata = "metadata",
+    }
+}
+
+words! {
+    /// In what order a worker touches its files.
+    pub enum FileOrder {
+        /// In that of their numbers, which is that of their creation.
+        Sequential = "sequential",
+        /// Each once, in an order without pattern.
+        Random = "random",
+    }
+}
+
+words! {
+    /// Whose files the operations of a metadata workload go to, all but those that make them.
+    pub enum OtherFiles {
+        /// The worker's own.
+        No = "false",
+        /// What another worker of the host has made.
+        Worker = "true",
+        /// What another host has made.
+        Host = "host",
+    }
+}
+
+words! {
+    /// What is checked.
+    pub enum Verify {
+        /// Nothing.
+        No = "false",
+        /// Every read, when it completes.
+        Reads = "true",
+        /// The same, and after each point that writes the whole layout.
+        After = "after",
+    }
+}

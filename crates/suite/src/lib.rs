@@ -1,0 +1,44 @@
+//! A suite from its text to its plan: text → [`Spec`] → [`Plan`](model::Plan).
+//!
+//! A [`Spec`] is the file as its author wrote it, checked; the [`planner`] turns it, with what the
+//! hosts are, into a plan or into refusals. Pure: no file, no clock, no thread.
+
+mod amount;
+mod check;
+mod choices;
+mod contents;
+mod elsewhere;
+mod event;
+mod fields;
+mod metadata;
+mod overrides;
+mod placement;
+pub mod planner;
+mod ranges;
+mod reference;
+mod scenario;
+mod sharing;
+mod spec;
+mod sweep;
+
+pub use choices::{
+    Arrivals, FileOrder, FilesPer, LayoutKind, Order, OtherFiles, Pin, RateOf, Sharing, Spread,
+    Time, Until, Verify, WorkloadKind,
+};
+pub use elsewhere::flag;
+pub use event::{EventSpec, Names};
+pub use fields::{
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec,
+    TreeSpec, WorkloadSpec,
+};
+pub use metadata::{Operation, Operations};
+pub use placement::{ALL_HOSTS, HostSet, HostTargets, Label};
+pub use reference::reference;
+pub use scenario::Scenario;
+pub use spec::{PointSpec, Spec};
+
+pub(crate) use check::check_workload;
+pub(crate) use metadata::check_tree;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,481 @@
+//! What a metadata workload consists of, and whether it goes together.
+
+use crate::{
+    ContentsSpec, EngineSpec, LayoutKind, LayoutSpec, PointSpec, StagesSpec, TreeSpec, Verify,
+    WorkloadKind, WorkloadSpec,
+};
+use form::{Auto, Field, Node, Problem, Value, nearest, place};
+use model::choices::Backend;
+use model::metadata::{MOST_DEPTH, MOST_FILES, MOST_SIZE, OpMix};
+use model::op::Op;
+use model::setting::Setting;
+use model::units::UnitError;
+
+/// Operations that a list has at most.
+const MOST_OPERATIONS: usize = 64;
+
+/// One entry of a list of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// To every file once.
+    Each(Op),
+    /// Drawn by weight, for a time.
+    Mix(OpMix),
+}
+
+impl Operation {
+    /// What it consists of.
+    fn ops(self) -> Vec<Op> {
+        match self {
+            Operation::Each(op) => vec![op],
+            Operation::Mix(mix) => mix.parts().map(|(op, _)| op).collect(),
+        }
+    }
+
+    /// As a suite has it: `read`, or `stat:70, open:20`.
+    fn text(self) -> String {
+        let part = |(op, weight)| format!("{}:{weight}", word(op));
+        match self {
+            Operation::Each(op) => word(op).to_owned(),
+            Operation::Mix(mix) => mix.parts().map(part).collect::<Vec<_>>().join(", "),
+        }
+    }
+}
+
+/// The operations of a metadata workload, in the order in which they run; at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operations(pub Vec<Operation>);
+
+impl Default for Operations {
+    fn default() -> Self {
+        Operations([Op::Create, Op::Stat, Op::ReadFile, Op::Remove].map(Operation::Each).to_vec())
+    }
+}
+
+/// The word of an operation in a suite: reads and writes need not say there that they are of files.
+fn word(op: Op) -> &'static str {
+    match op {
+        Op::ReadFile => "read",
+        Op::WriteFile => "write",
+        op => op.name(),
+    }
+}
+
+/// What a list may have at one of its places: an operation, or a mix of them with weights.
+fn operation(node: &Node) -> Result<Operation, UnitError> {
+    let text = node.label();
+    if !text.contains(':') {
+        return known(&text).map(Operation::Each);
+    }
+    let remedy = "write a mix such as \"stat:70, open:20, readdir:10\" of stat, open, read, \
+                  readdir and setattr";
+    let told = |message: String| UnitError { message, remedy: remedy.to_owned() };
+    let part = |part: &str| {
+        let (op, weight) =
+            part.split_once(':').ok_or_else(|| told(format!("`{}` has no weight", part.trim())))?;
+        let weight = weight.trim().parse();
+        Ok((
+            known(op.trim())?,
+            weight.map_err(|_| {
+                told(format!("`{}` has no weight that is a whole number", part.trim()))
+            })?,
+        ))
+    };
+    let parts = text.split(',').map(part).collect::<Result<Vec<_>, _>>()?;
+    OpMix::new(&parts).map(Operation::Mix).map_err(told)
+}
+
+fn known(text: &str) -> Result<Op, UnitError> {
+    let known = || Op::ALL.into_iter().filter(|op| op.is_metadata());
+    // What `mdtest` and the manual call it.
+    let text = if text == "unlink" { "remove" } else { text };
+    known().find(|op| word(*op) == text).ok_or_else(|| {
+        let words: Vec<&str> = known().map(word).collect();
+        UnitError {
+            message: format!("`{text}` is not one of {}", words.join(", ")),
+            remedy: match nearest(text, words.iter().copied()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => "write a list such as [\"create\", \"stat\", \"remove\"]".to_owned(),
+            },
+        }
+    })
+}
+
+impl Field for Operations {
+    const KIND: &'static str = "list of `create`, `stat`, `open`, `read`, `write`, `readdir`, \
+                                `setattr`, `rename`, `link`, `symlink`, `remove`, `mkdir`, \
+                                `rmdir`, or mixes such as `stat:70, open:20, readdir:10`";
+
+    fn read(node: &Node) -> Result<Self, UnitError> {
+        match &node.value {
+            Value::Text(_) => operation(node).map(|op| Operations(vec![op])),
+            Value::Array(nodes) if (1..=MOST_OPERATIONS).contains(&nodes.len()) => {
+                nodes.iter().map(operation).collect::<Result<_, _>>().map(Operations)
+            }
+            Value::Array(nodes) => Err(UnitError {
+                message: format!("a list of {} operations", nodes.len()),
+                remedy: format!(
+                    "write 1 to {MOST_OPERATIONS} of them, such as [\"create\", \"stat\", \
+                     \"remove\"]"
+                ),
+            }),
+            _ => Err(UnitError {
+                message: format!("expected a list of operations, found {}", node.kind()),
+                remedy: "write a list such as [\"create\", \"stat\", \"remove\"]".to_owned(),
+            }),
+        }
+    }
+
+    fn write(&self) -> String {
+        let words: Vec<String> =
+            self.0.iter().map(|operation| format!("\"{}\"", operation.text())).collect();
+        format!("[{}]", words.join(", "))
+    }
+}
+
+/// One point for each operation of a metadata workload; any other point as it is.
+pub(crate) fn one_by_one(point: PointSpec) -> Vec<PointSpec> {
+    let [workload] = point.workloads.as_slice() else { return vec![point] };
+    if workload.kind.value == WorkloadKind::Io {
+        return vec![point];
+    }
+    let operations = workload.operations.value.0.clone();
+    let only = |operation: Operation| {
+        let mut point = point.clone();
+        point.workloads[0].operations.value = Operations(vec![operation]);
+        point.sweep.push(Setting::new("operation", operation.text()));
+        point
+    };
+    operations.into_iter().map(only).collect()
+}
+
+/// Complains about trees and metadata workloads that do not go together.
+pub(crate) fn check(
+    (layout, tree): (&LayoutSpec, &TreeSpec),
+    stages: &StagesSpec,
+    engine: &EngineSpec,
+    points: &[PointSpec],
+    problems: &mut Vec<Problem>,
+) {
+    check_tree(tree, problems);
+    let is_tree = layout.kind.value == LayoutKind::Tree;
+    if is_tree {
+        check_stages(stages, problems);
+    }
+    for point in points {
+        for workload in &point.workloads {
+            check_workload(workload, is_tree, problems);
+            if workload.kind.value == WorkloadKind::Metadata && point.workloads.len() > 1 {
+                let message = "operations on files run by themselves, not at the same time as \
+                               other workloads";
+                problems.push(Problem::new(place(&workload.group), message, "leave out group"));
+            }
+        }
+    }
+    if is_tree && engine.backend.value == Backend::Null {
+        let message = "the null backend sends nothing, so there would be no files";
+        problems.push(Problem::new(
+            place(&engine.backend),
+            message,
+            "leave out backend, or kind = \"tree\"",
+        ));
+    }
+    check_order(points, problems);
+}
+
+/// Complains about checks of files that have none.
+pub(crate) fn check_contents(
+    layout: &LayoutSpec,
+    contents: &ContentsSpec,
+    problems: &mut Vec<Problem>,
+) {
+    if layout.kind.value == LayoutKind::Tree && contents.verify.value != Verify::No {
+        let message = "files of a tree are not checked";
+        problems.push(Problem::new(
+            place(&contents.verify),
+            message,
+            "leave out verify, or kind = \"tree\"",
+        ));
+    }
+}
+
+/// Complains about values that a tree cannot have. Fields that are still to be computed stand at
+/// their defaults, which are good.
+pub(crate) fn check_tree(tree: &TreeSpec, problems: &mut Vec<Problem>) {
+    let mut ask = |good: bool, span, message: String, remedy: String| {
+        if !good {
+            problems.push(Problem::new(span, message, remedy));
+        }
+    };
+    let (files, size) = (&tree.files, &tree.size);
+    let remedy = format!("write a whole number from 1 to {MOST_FILES}");
+    ask(
+        (1..=MOST_FILES).contains(&files.value.0),
+        place(files),
+        format!("{} files make no tree", files.value),
+        remedy,
+    );
+    ask(
+        size.value <= MOST_SIZE,
+        place(size),
+        format!("a file of {} is out of range", size.value),
+        format!(
+            "write at most {MOST_SIZE}, or read and write blocks of larger files with kind = \
+             \"files\""
+        ),
+    );
+    if let Auto::Fixed(sizes) = &tree.sizes.value {
+        let largest = sizes.largest();
+        let remedy = format!("write sizes of at most {MOST_SIZE}");
+        ask(
+            largest <= MOST_SIZE,
+            place(&tree.sizes),
+            format!("a file of {largest} is out of range"),
+            remedy,
+        );
+        let message = "files have one size or several".to_owned();
+        ask(size.span.is_none(), place(&tree.sizes), message, "leave out size, or sizes".into());
+    }
+    let each = &tree.per_directory;
+    ask(
+        each.value.0 > 0,
+        place(each),
+        "no file in any directory".into(),
+        "write at least 1".into(),
+    );
+    let fan_out = &tree.fan_out;
+    ask(
+        fan_out.value.0 > 0,
+        place(fan_out),
+        "no directory in any directory".into(),
+        "write at least 1".into(),
+    );
+    let depth = &tree.depth;
+    let remedy = format!("write 0 to {MOST_DEPTH}");
+    let levels = format!("{} levels of directories are too many", depth.value);
+    ask(depth.value.0 <= u64::from(MOST_DEPTH), place(depth), levels, remedy);
+}
+
+/// An amount of blocks is none of files.
+fn check_stages(stages: &StagesSpec, problems: &mut Vec<Problem>) {
+    let fields = [
+        ("amount", &stages.amount.span),
+        ("stonewall", &stages.stonewall.span),
+        ("count_fsync", &stages.count_fsync.span),
+        ("count_close", &stages.count_close.span),
+    ];
+    for (name, span) in fields {
+        if let Some(span) = span {
+            let message =
+                format!("`{name}` means nothing to a tree: every operation goes to all files once");
+            problems.push(Problem::new(
+                span.clone(),
+                message,
+                "leave it out; workloads of metadata have fsync and close",
+            ));
+        }
+    }
+}
+
+fn check_workload(workload: &WorkloadSpec, is_tree: bool, problems: &mut Vec<Problem>) {
+    let is_metadata = workload.kind.value == WorkloadKind::Metadata;
+    if is_metadata != is_tree {
+        let (message, remedy) = if is_metadata {
+            ("operations on files need a tree of them", "write `[layout]` with kind = \"tree\"")
+        } else {
+            (
+                "in a tree there are no blocks to read and write",
+                "write kind = \"metadata\", or [layout] kind = \"files\"",
+            )
+        };
+        problems.push(Problem::new(place(&workload.kind), message, remedy));
+    }
+    macro_rules! given {
+        ($($field:ident),*) => { [$((stringify!($field), &workload.$field.span)),*] };
+    }
+    let of_blocks = given!(
+        block_size,
+        write_block_size,
+        trim,
+        read,
+        access,
+        random,
+        skew,
+        hot_spots,
+        align,
+        stride,
+        sharing,
+        segments,
+        streams,
+        range,
+        depth,
+        rate,
+        arrivals,
+        think,
+        burst,
+        fsync_every,
+        dsync,
+        priority
+    );
+    let of_files = given!(operations, file_order, other, fsync, close);
+    let (foreign, remedy) = if is_metadata {
+        (of_blocks.as_slice(), "leave it out; [tree] says how large files are")
+    } else {
+        (of_files.as_slice(), "leave it out, or write kind = \"metadata\"")
+    };
+    for (name, span) in foreign {
+        if let Some(span) = span {
+            let message =
+                format!("`{name}` means nothing to a workload of kind \"{}\"", workload.kind.value);
+            problems.push(Problem::new(span.clone(), message, remedy));
+        }
+    }
+}
+
+/// Follows what is there through all operations of all points: a file that is there cannot be
+/// created, one that is not cannot be touched.
+fn check_order(points: &[PointSpec], problems: &mut Vec<Problem>) {
+    let (mut files, mut directories) = (false, false);
+    let workloads = points.iter().flat_map(|point| &point.workloads);
+    for workload in workloads.filter(|workload| workload.kind.value == WorkloadKind::Metadata) {
+        let mut told = false;
+        for op in workload.operations.value.0.iter().flat_map(|operation| operation.ops()) {
+            let (needed, there, what) = match op {
+                Op::Create => (false, &mut files, "the files are there already"),
+                Op::Mkdir => (false, &mut directories, "the directories are there already"),
+                Op::Rmdir => (
+                    true,
+                    &mut directories,
+                    "there are no directories to remove: none were made (mkdir)",
+                ),
+                Op::Readdir => continue,
+                _ => (
+                    true,
+                    &mut files,
+                    "there are no files: none were created, or they were removed",
+                ),
+            };
+            if *there != needed && !told {
+                let message = format!("{}: {what}", word(op));
+                let remedy = "begin a list with \"create\" and end it with \"remove\" (\"mkdir\" \
+                              and \"rmdir\")";
+                problems.push(Problem::new(place(&workload.operations), message, remedy));
+                // One slip makes all that follows wrong.
+                told = true;
+            }
+            *there = match op {
+                Op::Create | Op::Mkdir => true,
+                Op::Remove | Op::Rmdir => false,
+                _ => *there,
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Operation, Spec};
+    use model::op::Op;
+    use model::setting::Setting;
+
+    const TREE: &str = "name = \"t\"\n[layout]\nkind = \"tree\"\n[[workload]]\nname = \"w\"\nkind \
+                        = \"metadata\"\n";
+
+    fn complaints(text: &str) -> Vec<String> {
+        let errors = Spec::parse("t", text, &[]).err();
+        errors.map_or_else(Vec::new, |errors| {
+            errors.problems.into_iter().map(|problem| problem.message).collect()
+        })
+    }
+
+    #[test]
+    fn each_operation_is_a_point_of_its_own() {
+        let text = format!(
+            "{TREE}operations = [\"create\", \"stat\", \"unlink\"]\n[sweep]\nworkers = [1, 2]\n"
+        );
+        let spec = Spec::parse("t", &text, &[]).expect("a good suite");
+        let ops: Vec<Operation> =
+            spec.points.iter().map(|point| point.workloads[0].operations.value.0[0]).collect();
+        let round = [Op::Create, Op::Stat, Op::Remove].map(Operation::Each);
+        assert_eq!(ops, [round, round].concat());
+        assert_eq!(
+            spec.points[4].sweep,
+            [Setting::new("workers", "2"), Setting::new("operation", "stat")]
+        );
+    }
+
+    #[test]
+    fn a_mix_is_a_point_and_reads_back_as_it_was_written() {
+        let text = format!("{TREE}operations = [\"create\", \"stat:70,open : 20, read:10\"]\n");
+        let spec = Spec::parse("t", &text, &[]).expect("a good suite");
+        assert_eq!(spec.points[1].sweep, [Setting::new("operation", "stat:70, open:20, read:10")]);
+        let again = format!("{TREE}operations = [\"create\", \"stat:70, open:20, read:10\"]\n");
+        let again = Spec::parse("t", &again, &[]).expect("a good suite");
+        assert_eq!(
+            spec.points[1].workloads[0].operations.value,
+            again.points[1].workloads[0].operations.value
+        );
+    }
+
+    #[test]
+    fn what_does_not_go_together_is_refused() {
+        let cases = [
+            (format!("{TREE}operations = [\"stat\", \"create\"]"), "stat: there are no files"),
+            (
+                format!("{TREE}operations = [\"create\"]\n[sweep]\nworkers = [1, 2]"),
+                "create: the files are there",
+            ),
+            (format!("{TREE}operations = []"), "a list of 0 operations"),
+            (format!("{TREE}operations = [\"frobnicate\"]"), "`frobnicate` is not one of create"),
+            (format!("{TREE}operations = 7"), "expected a list"),
+            (format!("{TREE}operations = \"stat:70, open:30\""), "stat: there are no files"),
+            (
+                format!("{TREE}operations = [\"create\", \"stat:70, remove:30\"]"),
+                "`remove` does not go into a mix",
+            ),
+            (format!("{TREE}operations = [\"create\", \"stat:0\"]"), "a weight of 0"),
+            (
+                format!("{TREE}operations = [\"create\", \"stat:-1\"]"),
+                "no weight that is a whole number",
+            ),
+            (format!("{TREE}operations = [\"create\", \"stat:1, open\"]"), "`open` has no weight"),
+            (format!("{TREE}operations = [\"create\", \"stat:1,\"]"), "`` has no weight"),
+            (
+                format!("{TREE}operations = [\"create\", \"stat:1, nothing:1\"]"),
+                "`nothing` is not one of",
+            ),
+            (format!("{TREE}depth = 4"), "`depth` means nothing"),
+            (TREE.replace("kind = \"tree\"", ""), "need a tree"),
+            (TREE.replace("kind = \"metadata\"", ""), "no blocks"),
+            (format!("{TREE}[tree]\ndepth = 17"), "17 levels"),
+            (format!("{TREE}[tree]\nfiles = 0"), "0 files"),
+            (
+                format!("{TREE}[tree]\nsizes = \"4KiB:1, 1GiB:1\""),
+                "a file of 1 GiB is out of range",
+            ),
+            (format!("{TREE}[tree]\nsize = 0\nsizes = \"4KiB:1, 8KiB:1\""), "one size or several"),
+            (
+                format!("{TREE}[tree]\nper_directory = 0\nfan_out = 0\nsize = \"1GiB\""),
+                "out of range",
+            ),
+            (format!("{TREE}[engine]\nbackend = \"null\""), "null backend"),
+            (format!("{TREE}[contents]\nverify = true"), "not checked"),
+            (format!("{TREE}[stages]\namount = \"all\""), "`amount` means nothing to a tree"),
+            (format!("{TREE}[stages]\nstonewall = true"), "`stonewall` means nothing to a tree"),
+            (format!("{TREE}trim = \"10%\""), "`trim` means nothing"),
+            (
+                format!(
+                    "{TREE}group = \"g\"\n[[workload]]\nname = \"v\"\nkind = \"metadata\"\ngroup \
+                     = \"g\""
+                ),
+                "by themselves",
+            ),
+        ];
+        for (text, wanted) in cases {
+            let told = complaints(&text);
+            assert!(told.iter().any(|message| message.contains(wanted)), "{text}\n{told:?}");
+        }
+        assert_eq!(complaints(TREE), Vec::<String>::new());
+        assert_eq!(complaints(&format!("{TREE}[tree]\nper_directory = 0\nfan_out = 0")).len(), 2);
+    }
+}

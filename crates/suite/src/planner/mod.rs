@@ -1,0 +1,351 @@
+//! Spec and testbed in, plan or refusals out. Pure: nothing is touched until the plan stands.
+
+mod clients;
+mod computed;
+mod contents;
+mod disks;
+mod hosts;
+mod layout;
+mod lending;
+mod placement;
+mod refusal;
+mod room;
+mod rotation;
+mod scenarios;
+mod shares;
+mod sizes;
+mod stages;
+mod trees;
+
+pub use clients::are_imagined;
+pub use placement::targets_of;
+pub use refusal::{Refusal, RefusalKind};
+
+use crate::{LayoutKind, PointSpec, Spec, Until, WorkloadKind, WorkloadSpec};
+use computed::ComputedPoint;
+use form::Auto;
+use model::event::NoteKind;
+use model::plan::{FleetPolicy, HostPlan, Origin, Plan, PlanNote, Point, Prerun, Steady, Stop};
+use model::scale::Scale;
+use model::testbed::HostFacts;
+use model::units::{Bytes, Nanos, Percent};
+
+/// What a run is to be made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// A name that no other run has.
+    pub run_id: &'a str,
+    /// The suite.
+    pub spec: &'a Spec,
+    /// The factors for sizes and for times.
+    pub scale: Scale,
+    /// Load what stands at the targets, and write nothing.
+    pub existing: bool,
+    /// Devices that may be overwritten, as the user named them; they are targets too.
+    pub destroy_data: &'a [GivenUp],
+    /// The hosts with their targets.
+    pub hosts: &'a [HostFacts],
+}
+
+/// A device that its owner gave up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenUp {
+    /// On which host; `None` for the only one.
+    pub host: Option<String>,
+    /// Its path there.
+    pub device: String,
+}
+
+/// The greatest time of a stage that ends when it is steady, where the suite leaves it open, in
+/// least times.
+const AUTO_MOST: u64 = 12;
+/// The shortest time that still gives a figure.
+const LEAST_MEASURE: Nanos = Nanos::millis(100);
+const LEAST_INTERVAL: Nanos = Nanos::millis(10);
+/// Intervals of a stage whose time was shrunk.
+const ENOUGH_INTERVALS: u64 = 60;
+
+/// Decides everything.
+///
+/// # Errors
+/// Every reason why this suite cannot run on these hosts, each with a remedy.
+pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
+    let planned = if request.spec.scenarios.is_empty() {
+        plan_alone(request)
+    } else {
+        scenarios::plan(request)
+    };
+    planned.map_err(told_once)
+}
+
+/// Each reason once, in the order in which they were found: what holds for several points, hosts or
+/// scenarios is one reason.
+fn told_once(refusals: Vec<Refusal>) -> Vec<Refusal> {
+    let mut once: Vec<Refusal> = Vec::new();
+    for refusal in refusals {
+        if !once.contains(&refusal) {
+            once.push(refusal);
+        }
+    }
+    once
+}
+
+/// The plan of a suite without scenarios, or of one of them.
+fn plan_alone(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
+    let mut notes = Vec::new();
+    let mut refusals = Vec::new();
+    let hosts = clients::hosts(request, &mut notes);
+    let (spec, mut places) = placement::resolved(request.spec, &hosts)?;
+    let spec = &spec;
+    let request = &Request { hosts: &hosts, spec, ..*request };
+    let computed = computed::points(request, &mut notes, &mut refusals);
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    let usable = usable_points(request, &computed, &mut notes, &mut refusals);
+    let points: Vec<&PointSpec> = usable.iter().map(|point| &point.spec).collect();
+    let times = Times::of(request, &mut notes);
+    let mut hosts = Vec::new();
+    for (number, facts) in request.hosts.iter().enumerate() {
+        match layout::targets(request, facts, &points, &mut notes) {
+            Ok(targets) => hosts.push((number, facts, targets)),
+            Err(reasons) => {
+                refusals.extend(reasons.into_iter().map(|reason| named(request, facts, reason)));
+            }
+        }
+    }
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    if let [(_, _, first), others @ ..] = hosts.as_mut_slice()
+        && spec.layout.kind.value == LayoutKind::SharedFile
+    {
+        let join = |(_, facts, mine): &mut (_, &HostFacts, _)| {
+            layout::join(first, mine, &facts.hostname).err()
+        };
+        refusals.extend(others.iter_mut().filter_map(join));
+    }
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    let groups = rotation::join(request, &points, &mut hosts, &mut places)?;
+    if !are_imagined(spec) {
+        let least = hosts
+            .first()
+            .map_or(Bytes(0), |(_, facts, _)| sizes::Sizes::of(request, facts, &points).least);
+        let each = hosts.iter().map(|(_, facts, targets)| (*facts, targets.as_slice()));
+        refusals.extend(room::space_together(each, request.scale, least));
+    }
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    hosts::notes(request.hosts, &mut notes);
+    let stages = stages::stages(request, &points, &times, &mut notes);
+    let mut host_plans = Vec::new();
+    for ((number, facts, targets), groups) in hosts.into_iter().zip(groups) {
+        let host = stages::Host { number: number as u32, facts, targets, groups };
+        match stages::host_plan(request, &points, &stages, host, times.interval) {
+            Ok(plan) => host_plans.push(plan),
+            Err(mut reasons) => refusals.append(&mut reasons),
+        }
+    }
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    let overlaps = contents::overlaps(request, &host_plans);
+    if !overlaps.is_empty() {
+        return Err(overlaps);
+    }
+    let shared = disks::shared(&host_plans, request.hosts);
+    if !shared.is_empty() {
+        return Err(shared);
+    }
+    lending::lend(request, &points, &stages, &mut host_plans)?;
+    take_turns(&mut host_plans);
+    contents::notes(request, &stages, &mut notes);
+    notes.dedup();
+    Ok(Plan {
+        run_id: request.run_id.to_owned(),
+        suite: spec.suite.name.value.clone(),
+        description: spec.suite.description.value.clone(),
+        seed: spec.suite.seed.value,
+        scale: request.scale,
+        interval: times.interval,
+        backend: spec.engine.backend.value,
+        direct: spec.engine.direct.value,
+        existing: request.existing,
+        hosts_from: Vec::new(),
+        origin: Origin::default(),
+        places,
+        fleet: fleet_policy(request),
+        points: usable.iter().map(|point| point_of(request, point)).collect(),
+        stages,
+        hosts: host_plans,
+        notes,
+        search: None,
+        events: spec.events.iter().map(|event| event.planned(request.scale)).collect(),
+    })
+}
+
+/// A refusal with the host's name, where there are several.
+fn named(request: &Request<'_>, facts: &HostFacts, refusal: Refusal) -> Refusal {
+    if request.hosts.len() == 1 {
+        return refusal;
+    }
+    Refusal { message: format!("host {}: {}", facts.hostname, refusal.message), ..refusal }
+}
+
+/// Gives every worker its number among those of all hosts that do the same work: at a fixed rate
+/// they take turns.
+fn take_turns(hosts: &mut [HostPlan]) {
+    let stages = hosts.first().map_or(0, |host| host.stages.len());
+    for stage in 0..stages {
+        let works = hosts.first().map_or(0, |host| host.stages[stage].works.len());
+        for work in 0..works as u32 {
+            let all = hosts.iter_mut().flat_map(|host| &mut host.stages[stage].workers);
+            let mut mine: Vec<_> = all.filter(|worker| worker.work == work).collect();
+            let of = mine.len() as u32;
+            for (number, worker) in mine.iter_mut().enumerate() {
+                worker.turn = (number as u32, of);
+            }
+        }
+    }
+}
+
+fn fleet_policy(request: &Request<'_>) -> FleetPolicy {
+    let fleet = &request.spec.fleet;
+    let hosts = request.hosts.len() as u64;
+    let quorum = (hosts * u64::from(fleet.quorum.value.ppm)).div_ceil(1_000_000);
+    FleetPolicy {
+        on_lost_host: fleet.on_lost_host.value,
+        quorum: quorum.max(1) as u32,
+        lost_after: fleet.lost_after.value,
+    }
+}
+
+/// Whether the run sends nothing anywhere.
+fn is_null(request: &Request<'_>) -> bool {
+    request.spec.engine.backend.value.sends_nothing()
+}
+
+fn point_of(request: &Request<'_>, computed: &ComputedPoint) -> Point {
+    let point = &computed.spec;
+    Point {
+        // Where there are several, they are named when their plans are joined.
+        scenario: "default".to_owned(),
+        workloads: point.workloads.iter().map(|workload| workload.name.value.clone()).collect(),
+        sweep: point.sweep.clone(),
+        repetition: point.repetition,
+        computed: computed.values.clone(),
+        prerun: Prerun::of(&request.spec.stages.prerun.value),
+    }
+}
+
+/// The points that may run: all, or under `--existing` those that only read.
+fn usable_points<'a>(
+    request: &Request<'_>,
+    points: &'a [ComputedPoint],
+    notes: &mut Vec<PlanNote>,
+    refusals: &mut Vec<Refusal>,
+) -> Vec<&'a ComputedPoint> {
+    let only_reads = |workload: &WorkloadSpec| {
+        workload.kind.value == WorkloadKind::Io
+            && workload.read.value == Percent::ALL
+            && workload.trim.value == Percent::ZERO
+    };
+    let reads_only = |point: &&ComputedPoint| point.spec.workloads.iter().all(only_reads);
+    let (kept, left): (Vec<_>, Vec<_>) =
+        points.iter().partition(|point| !request.existing || reads_only(point));
+    let left = left.iter().flat_map(|point| &point.spec.workloads);
+    let mut names: Vec<&str> = left.map(|workload| workload.name.value.as_str()).collect();
+    names.dedup();
+    if kept.is_empty() {
+        refusals.push(Refusal::new(
+            RefusalKind::Usage,
+            "--existing writes nothing, and every workload of this suite writes",
+            "name a directory without --existing, or a suite that reads",
+        ));
+    } else if !names.is_empty() {
+        let detail =
+            format!("--existing writes nothing, so these were left out: {}", names.join(", "));
+        notes.push(PlanNote { kind: NoteKind::WorkloadsLeftOut, detail });
+    }
+    kept
+}
+
+/// The times of a run after scaling.
+struct Times {
+    precondition: Nanos,
+    measure: Nanos,
+    interval: Nanos,
+    /// In place of `measure`, where measuring goes on until it is steady.
+    steady: Option<Steady>,
+}
+
+impl Times {
+    fn of(request: &Request<'_>, notes: &mut Vec<PlanNote>) -> Times {
+        let stages = &request.spec.stages;
+        let mut scaled = |what: &str, time: Nanos, least: Nanos| {
+            let shrunk = Nanos(request.scale.time().apply(time.0));
+            if shrunk >= least || time < least {
+                return shrunk.max(least.min(time));
+            }
+            let detail = format!(
+                "{what}: {time} × {} is less than {least}, which is taken instead",
+                request.scale.time()
+            );
+            notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
+            least
+        };
+        let measure = scaled("measure", stages.measure.value, LEAST_MEASURE);
+        // More of them would say no more, and cost more than the requests in them.
+        let least = Nanos(measure.0 / ENOUGH_INTERVALS / LEAST_INTERVAL.0 * LEAST_INTERVAL.0)
+            .max(LEAST_INTERVAL);
+        let interval = scaled(
+            "interval",
+            stages.interval.value,
+            least.min(stages.interval.value.max(LEAST_INTERVAL)),
+        );
+        // A piece of an interval at the end would look as if the target stood still.
+        let whole = Nanos(measure.0 / interval.0.max(1) * interval.0);
+        let measure =
+            if request.scale.time().is_one() { measure } else { whole.max(interval.min(measure)) };
+        let precondition = Nanos(request.scale.time().apply(stages.precondition.value.0));
+        let interval = interval.min(measure);
+        let steady = (stages.until.value == Until::Steady)
+            .then(|| steady(request, (measure, interval), notes));
+        Times { precondition, measure, interval, steady }
+    }
+
+    /// What ends a stage that measures for a time.
+    fn stop(&self) -> Stop {
+        self.steady.map_or(Stop::After(self.measure), Stop::Steady)
+    }
+}
+
+/// When a stage ends that measures until it is steady, for `measure` at least.
+fn steady(
+    request: &Request<'_>,
+    (measure, interval): (Nanos, Nanos),
+    notes: &mut Vec<PlanNote>,
+) -> Steady {
+    let most = match request.spec.stages.measure_max.value {
+        Auto::Fixed(most) => Nanos(request.scale.time().apply(most.0)),
+        Auto::Auto => Nanos(measure.0.saturating_mul(AUTO_MOST)),
+    };
+    let steady = Steady::new(measure, most, interval);
+    if steady.least > measure {
+        let detail = format!(
+            "measure: whether it is steady takes five rounds of whole intervals, so it is at \
+             least {} in place of {measure}",
+            steady.least
+        );
+        notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
+    }
+    steady
+}
+
+#[cfg(test)]
+mod sharing_tests;
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,505 @@
+//! The stages of a run, and each host's share of them.
+
+use super::clients::are_imagined;
+use super::rotation::Groups;
+use super::shares::{extents, interleaved, keep, parts, segmented, shares, whole};
+use super::sizes::{Sizes, workers};
+use super::trees::{self, Forest};
+use super::{Refusal, RefusalKind, Request, Times, contents, is_null};
+use crate::{
+    Arrivals, FileOrder, LayoutKind, Operation, Pin, PointSpec, RateOf, Sharing, StagesSpec, Time,
+    WorkloadKind, WorkloadSpec,
+};
+use form::{Amount, Auto};
+use model::choices::{Access, Backend};
+use model::event::NoteKind;
+use model::load::{Pace, Part, SizeMix, Skew};
+use model::metadata::MetadataWork;
+use model::plan::{
+    EngineSettings, Extent, HostPlan, HostStage, Once, Pattern, PlanNote, PlannedTarget, Stage,
+    StageKind, Stop, Target, Work, Worker,
+};
+use model::rng::derive;
+use model::testbed::HostFacts;
+use model::units::{Bytes, Nanos, Percent};
+
+/// `prepare` writes in large blocks, a few at a time: as fast as most targets go, whatever the
+/// workloads are.
+const PREPARE_DEPTH: u32 = 8;
+const PREPARE_WORKERS: u32 = 16;
+/// Pieces of one workload on one host: a plan lists each of them, at some 60 bytes of the run file.
+const MOST_EXTENTS: u64 = 1_000_000;
+
+/// All stages, in order.
+pub(super) fn stages(
+    request: &Request<'_>,
+    points: &[&PointSpec],
+    times: &Times,
+    notes: &mut Vec<PlanNote>,
+) -> Vec<Stage> {
+    let one_at_a_time = request.spec.engine.backend.value == Backend::Sync;
+    let depth = |wanted: u32| if one_at_a_time { 1 } else { wanted };
+    let mut stages = Vec::new();
+    let has_files = request.spec.layout.kind.value != LayoutKind::Tree;
+    if request.spec.stages.prepare.value && has_files && !request.existing && !is_null(request) {
+        let block = request.spec.stages.prepare_block.value;
+        let work = Work::simple(
+            block,
+            Percent::ZERO,
+            Access::Sequential,
+            depth(PREPARE_DEPTH),
+            Stop::Amount,
+        );
+        stages.push(Stage { kind: StageKind::Prepare, point: None, works: vec![work] });
+    }
+    for (number, point) in points.iter().enumerate() {
+        if let Some(work) = metadata_work(point, times) {
+            stages.push(Stage {
+                kind: StageKind::Measure,
+                point: Some(number as u32),
+                works: vec![work],
+            });
+            continue;
+        }
+        if one_at_a_time && point.workloads.iter().any(|workload| workload.depth.value.0 > 1) {
+            let detail = "the sync backend has one request outstanding for each worker, whatever \
+                          the depth"
+                .to_owned();
+            notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
+        }
+        let mut add = |kind, stop| {
+            let one = |workload: &WorkloadSpec| {
+                let mut work = work(workload, depth(workload.depth.value.0), stop);
+                if workload.sharing.value == Sharing::Interleaved {
+                    let turns = request
+                        .hosts
+                        .iter()
+                        .map(|host| u64::from(workers(workload, host)))
+                        .sum::<u64>();
+                    work.pattern.stride = Bytes(work.largest_block().0.saturating_mul(turns));
+                }
+                if let (Pace::Open { rate, .. }, RateOf::Worker) =
+                    (&mut work.pace, workload.rate_of.value)
+                {
+                    let of_host = |host| u64::from(workers(workload, host));
+                    *rate =
+                        rate.times(request.hosts.iter().map(of_host).fold(0, u64::saturating_add));
+                }
+                work
+            };
+            let works = point.workloads.iter().map(one).collect();
+            stages.push(Stage { kind, point: Some(number as u32), works });
+        };
+        if times.precondition > Nanos(0) {
+            add(StageKind::Precondition, Stop::After(times.precondition));
+        }
+        add(StageKind::Measure, measure_stop(&request.spec.stages, times));
+        if stages.last().is_some_and(|stage| contents::has_pass(request, &stage.works)) {
+            let block = request.spec.stages.prepare_block.value;
+            let work = Work::simple(
+                block,
+                Percent::ALL,
+                Access::Sequential,
+                depth(PREPARE_DEPTH),
+                Stop::Amount,
+            );
+            stages.push(Stage {
+                kind: StageKind::Verify,
+                point: Some(number as u32),
+                works: vec![work],
+            });
+        }
+    }
+    stages
+}
+
+/// The one operation of a point of metadata, or its mix; `None` for a point that reads and writes
+/// blocks. The suite was checked: such a point has one workload, with one operation or mix.
+fn metadata_work(point: &PointSpec, times: &Times) -> Option<Work> {
+    let workload =
+        point.workloads.first().filter(|workload| workload.kind.value == WorkloadKind::Metadata)?;
+    let tree = &point.tree;
+    let size = tree.largest();
+    // Each worker ends with its last file, and there is nothing of its own to flush or close; what
+    // the first had done when it was is known.
+    let every = Once { stonewall: false, fsync: false, close: false };
+    let (op, mix) = match *workload.operations.value.0.first()? {
+        Operation::Each(op) => (op, None),
+        Operation::Mix(mix) => (mix.parts().next()?.0, Some(mix)),
+    };
+    // Files come again and again in a mix, so that only a time ends it.
+    let stop = if mix.is_some() { times.stop() } else { Stop::Once(every) };
+    let mut work = Work::simple(size, Percent::ALL, Access::Sequential, 1, stop);
+    work.workload = workload.name.value.clone();
+    work.metadata = Some(MetadataWork {
+        op,
+        mix,
+        random: workload.file_order.value == FileOrder::Random,
+        size,
+        mean_size: tree.mix().map(SizeMix::mean),
+        fsync: workload.fsync.value,
+        close: workload.close.value,
+    });
+    Some(work)
+}
+
+/// What ends a `measure` stage.
+fn measure_stop(stages: &StagesSpec, times: &Times) -> Stop {
+    if stages.amount.value == Amount::None {
+        return times.stop();
+    }
+    Stop::Once(Once {
+        stonewall: stages.stonewall.value,
+        fsync: stages.count_fsync.value,
+        close: stages.count_close.value,
+    })
+}
+
+/// A workload with nothing left to decide.
+fn work(workload: &WorkloadSpec, depth: u32, stop: Stop) -> Work {
+    let block_size = workload.block_size.value.clone();
+    let write_block_size = match &workload.write_block_size.value {
+        Auto::Fixed(mix) => mix.clone(),
+        Auto::Auto => block_size.clone(),
+    };
+    let pace = match workload.rate.value {
+        Auto::Fixed(rate) => {
+            Pace::Open { rate, poisson: workload.arrivals.value == Arrivals::Poisson }
+        }
+        Auto::Auto => Pace::Closed { think: workload.think.value, burst: workload.burst.value.0 },
+    };
+    let mut work = Work {
+        workload: workload.name.value.clone(),
+        block_size,
+        write_block_size,
+        trim: workload.trim.value,
+        read: workload.read.value,
+        pattern: Pattern::simple(workload.access.value),
+        pace,
+        fsync_every: workload.fsync_every.value,
+        dsync: workload.dsync.value,
+        priority: workload.priority.value,
+        depth,
+        stop,
+        metadata: None,
+    };
+    work.pattern = pattern(workload, &work);
+    work
+}
+
+fn pattern(workload: &WorkloadSpec, work: &Work) -> Pattern {
+    let access = workload.access.value;
+    let simple = Pattern::simple(access);
+    let random = match workload.random.value {
+        Auto::Fixed(share) => share,
+        Auto::Auto => simple.random,
+    };
+    let single = work.largest_block() == work.smallest_block();
+    Pattern {
+        // A sequential workload with a random share: its random requests are spread evenly.
+        access: if access == Access::Sequential && random > Percent::ZERO {
+            Access::Random
+        } else {
+            access
+        },
+        random,
+        skew: match workload.skew.value {
+            Auto::Fixed(skew) => skew,
+            Auto::Auto if access == Access::Pareto => Skew { milli: 200 },
+            Auto::Auto => Skew { milli: 1_200 },
+        },
+        hot_spots: workload.hot_spots.value.clone(),
+        align: match workload.align.value {
+            Auto::Fixed(align) => align,
+            Auto::Auto if single => Bytes(0),
+            Auto::Auto => work.smallest_block(),
+        },
+        stride: match workload.stride.value {
+            Auto::Fixed(stride) => stride,
+            Auto::Auto => Bytes(0),
+        },
+        streams: workload.streams.value.0,
+    }
+}
+
+/// One host while it is planned.
+pub(super) struct Host<'a> {
+    pub(super) number: u32,
+    pub(super) facts: &'a HostFacts,
+    /// Its own, then those of hosts whose files it loads.
+    pub(super) targets: Vec<Target>,
+    pub(super) groups: Groups,
+}
+
+/// One host's share of all stages.
+pub(super) fn host_plan(
+    request: &Request<'_>,
+    points: &[&PointSpec],
+    stages: &[Stage],
+    host: Host<'_>,
+    interval: Nanos,
+) -> Result<HostPlan, Vec<Refusal>> {
+    let wanted = Sizes::of(request, host.facts, points);
+    let mut refusals = Vec::new();
+    let mut host_stages = Vec::new();
+    let mut forest = Forest::new(request, &host.targets);
+    for (number, stage) in stages.iter().enumerate() {
+        let point = stage.point.map(|point| points[point as usize]);
+        // What goes through the layout as a whole is no workload's.
+        let of_workloads = point.filter(|_| stage.kind != StageKind::Verify);
+        let mut workers: Vec<Worker> = Vec::new();
+        for (index, work) in stage.works.iter().enumerate() {
+            let workload = of_workloads.and_then(|point| point.workloads.get(index));
+            let tree = of_workloads.map(|point| &point.tree);
+            let worker = Worker {
+                work: index as u32,
+                seed: 0,
+                turn: (0, 1),
+                extents: Vec::new(),
+                files: None,
+            };
+            if let (Some(metadata), Some(workload), Some(tree)) = (work.metadata, workload, tree) {
+                match forest.shares(
+                    (tree, workload),
+                    &metadata,
+                    self::workers(workload, host.facts),
+                ) {
+                    Ok(shares) => {
+                        workers.extend(
+                            shares
+                                .into_iter()
+                                .map(|share| Worker { files: Some(share), ..worker.clone() }),
+                        );
+                    }
+                    Err(refusal) => refusals.push(refusal),
+                }
+                continue;
+            }
+            let rotate = workload.map_or(0, |workload| workload.rotate.value);
+            let (first, targets) = host.groups.of(rotate, request.hosts.len(), &host.targets);
+            let of_point =
+                point.and_then(|point| wanted.of_point(request, host.facts, point, targets));
+            let sizes = of_point.unwrap_or_else(|| sizes(targets));
+            let asked = point.and_then(|point| match point.layout.size.value {
+                Auto::Fixed(size) => Some(size),
+                Auto::Auto => None,
+            });
+            let share = Share { request, work, workload, sizes: &sizes, asked, host: &host };
+            match share.extents() {
+                Ok(shares) => workers.extend(shares.into_iter().map(|mut extents| {
+                    extents
+                        .iter_mut()
+                        .for_each(|extent| extent.file = extent.file.saturating_add(first));
+                    Worker { extents, ..worker.clone() }
+                })),
+                Err(refusal) => refusals.push(refusal),
+            }
+        }
+        refusals.extend(too_much_memory(stage, &workers, host.facts));
+        for (place, worker) in workers.iter_mut().enumerate() {
+            // The stages of one point differ in their seeds, or the measured requests would repeat
+            // the preconditioning ones.
+            let path = [number as u64, u64::from(host.number), place as u64];
+            worker.seed = derive(request.spec.suite.seed.value, &path);
+        }
+        workers.retain(|worker| {
+            !worker.extents.is_empty() || worker.files.is_some_and(|share| share.count > 0)
+        });
+        host_stages.push(HostStage {
+            stage: number as u32,
+            kind: stage.kind,
+            works: stage.works.clone(),
+            workers,
+        });
+    }
+    let trees = forest.into_trees();
+    if !are_imagined(request.spec) {
+        refusals.extend(trees::refusals(host.facts, &host.targets, &trees, &host_stages));
+    }
+    let contents = contents::contents(request, &host.targets, &host_stages);
+    refusals.extend(contents::refusals(&contents, host.facts, &sizes(&host.targets)));
+    refusals.dedup();
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    let engine = &request.spec.engine;
+    Ok(HostPlan {
+        run_id: request.run_id.to_owned(),
+        host: host.number,
+        hostname: host.facts.hostname.clone(),
+        interval,
+        engine: EngineSettings {
+            backend: engine.backend.value,
+            poll: engine.poll.value,
+            direct: engine.direct.value,
+            evict: engine.evict.value,
+            drop_caches: engine.drop_caches.value,
+            patience: engine.patience.value,
+            raw_latencies: engine.raw_latencies.value,
+            cpus: cpus(engine.pin.value, host.facts),
+            own_cpu: engine.pin.value == Pin::Core,
+            virtual_time: engine.time.value == Time::Virtual
+                && host.targets.iter().all(|target| target.kind == PlannedTarget::Simulated),
+            contents,
+        },
+        targets: host.targets,
+        trees,
+        parts: Vec::new(),
+        stages: host_stages,
+    })
+}
+
+/// The sizes of all files of `targets`.
+fn sizes(targets: &[Target]) -> Vec<Bytes> {
+    targets.iter().flat_map(|target| &target.files).map(|file| file.size).collect()
+}
+
+/// The CPUs that workers are to run on; empty for any.
+fn cpus(pin: Pin, facts: &HostFacts) -> Vec<u32> {
+    let nodes: Vec<Option<u32>> = facts
+        .targets
+        .iter()
+        .map(|target| target.device.as_ref().and_then(|device| device.numa_node))
+        .collect();
+    // Only where all devices hang off one node of several is there a choice to make.
+    let node = match nodes.as_slice() {
+        [Some(first), rest @ ..] if rest.iter().all(|node| *node == Some(*first)) => {
+            Some(*first as usize)
+        }
+        _ => None,
+    };
+    let near =
+        node.filter(|_| facts.numa_cpus.len() > 1).and_then(|node| facts.numa_cpus.get(node));
+    match (pin, near) {
+        (Pin::None, _) | (Pin::Node, None) => Vec::new(),
+        (Pin::Node, Some(near)) => near.clone(),
+        (Pin::Core, near) => {
+            let near = near.cloned().unwrap_or_default();
+            let far = facts.numa_cpus.iter().flatten().copied().filter(|cpu| !near.contains(cpu));
+            near.iter().copied().chain(far).collect()
+        }
+    }
+}
+
+/// One work's part of a host.
+struct Share<'a> {
+    request: &'a Request<'a>,
+    work: &'a Work,
+    /// `None` for `prepare` and `verify`.
+    workload: Option<&'a WorkloadSpec>,
+    /// Of all files of the host: how much of each this stage loads.
+    sizes: &'a [Bytes],
+    /// The size of each file that the suite asks for, of which `sizes` are the whole sectors.
+    asked: Option<Bytes>,
+    host: &'a Host<'a>,
+}
+
+impl Share<'_> {
+    fn is_shared(&self) -> bool {
+        self.request.spec.layout.kind.value == LayoutKind::SharedFile
+    }
+
+    /// How many workers of `facts`' host do this work.
+    fn count(&self, facts: &HostFacts) -> u32 {
+        let cpus = facts.logical_cpus.clamp(1, PREPARE_WORKERS);
+        match self.workload {
+            Some(workload) => workers(workload, facts),
+            None if self.is_shared() => cpus,
+            None => (self.sizes.len() as u32).min(cpus),
+        }
+    }
+
+    /// The bytes of each worker.
+    fn extents(&self) -> Result<Vec<Vec<Extent>>, Refusal> {
+        let part = self.workload.map_or(Part::WHOLE, |workload| workload.range.value);
+        let count = self.count(self.host.facts);
+        // In a shared file, the workers of all hosts share; in files of its own, those of the host.
+        let (before, total) = match self.is_shared() {
+            true => {
+                let counts = || self.request.hosts.iter().map(|facts| self.count(facts));
+                (counts().take(self.host.number as usize).sum(), counts().sum())
+            }
+            false => (0, count),
+        };
+        let segments = self.workload.map_or(1, |workload| workload.segments.value.0);
+        if u64::from(total).saturating_mul(u64::from(segments)) > MOST_EXTENTS {
+            return Err(self.too_many_pieces());
+        }
+        let block = self.work.largest_block();
+        let loaded = extents(&parts(self.sizes, part, block));
+        let all = match self.workload {
+            None => shares(&loaded, total, block, self.work.stop == Stop::Amount),
+            Some(workload) => match workload.sharing.value {
+                Sharing::Segment => segmented(&loaded, total, segments, block),
+                Sharing::Interleaved => interleaved(&loaded, total, block),
+                Sharing::Whole => whole(&loaded, total, block),
+            },
+        };
+        if self.workload.is_some() && all.iter().any(Vec::is_empty) {
+            return Err(too_small(self.work, total, self.sizes, self.asked));
+        }
+        let mut mine: Vec<Vec<Extent>> =
+            all.into_iter().skip(before as usize).take(count as usize).collect();
+        if let (Stop::Once(_), Amount::Bytes(amount)) =
+            (self.work.stop, self.request.spec.stages.amount.value)
+        {
+            let requests = (self.request.scale.size.apply(amount.0) / block.0.max(1)).max(1);
+            let step = block.0.max(self.work.pattern.stride.0);
+            mine.iter_mut().for_each(|share| keep(share, requests, block, step));
+        }
+        let pieces: u64 = mine.iter().map(|share| share.len() as u64).sum();
+        if pieces > MOST_EXTENTS { Err(self.too_many_pieces()) } else { Ok(mine) }
+    }
+
+    fn too_many_pieces(&self) -> Refusal {
+        let what = format!(
+            "workload `{}`: its workers' parts are in more than {MOST_EXTENTS} pieces",
+            self.work.workload
+        );
+        Refusal::new(RefusalKind::Usage, what, "give fewer segments, files or workers")
+    }
+}
+
+/// Why the buffers of a stage are too many for a host.
+fn too_much_memory(stage: &Stage, workers: &[Worker], host: &HostFacts) -> Option<Refusal> {
+    let need = model::plan::buffers(&stage.works, workers);
+    let work = stage.works.iter().max_by_key(|work| work.buffers())?;
+    (need.0 > host.memory.0 / 2).then(|| {
+        Refusal::new(
+            RefusalKind::Usage,
+            format!(
+                "host {}: {} workers with {} outstanding of {} need {need} of buffers, more than \
+                 half of its {} of memory",
+                host.hostname,
+                workers.len(),
+                work.depth,
+                work.largest_block(),
+                host.memory
+            ),
+            "give a smaller block_size or depth, or fewer workers",
+        )
+    })
+}
+
+fn too_small(work: &Work, workers: u32, sizes: &[Bytes], asked: Option<Bytes>) -> Refusal {
+    let total = Bytes(sizes.iter().map(|size| size.0).sum());
+    let sharing =
+        if workers == 1 { "1 worker has".to_owned() } else { format!("{workers} workers share") };
+    let block = work.largest_block();
+    let told = match (total, asked) {
+        (Bytes(0), Some(asked)) => {
+            format!(
+                "files of {asked}, which hold no whole sector and so not one block of {block} each"
+            )
+        }
+        (Bytes(0), None) => {
+            format!("files that hold no whole sector and so not one block of {block} each")
+        }
+        _ => format!("{total}, which is less than one block of {block} each"),
+    };
+    Refusal::new(
+        RefusalKind::Usage,
+        format!("workload `{}`: {sharing} {told}", work.workload),
+        "give a larger layout.size, a smaller block_size or fewer workers",
+    )
+}

@@ -1,0 +1,435 @@
+use super::*;
+use form::Override;
+use model::load::{Pace, Rate};
+use model::plan::{PlannedTarget, StageKind};
+use model::testbed::{DeviceFacts, DirectIo, DirectoryState, TargetFacts, TargetKind};
+use model::units::Bytes;
+
+const SUITE: &str = r#"
+name = "t"
+[stages]
+precondition = "1s"
+measure = "10s"
+[[workload]]
+name = "reads"
+[[workload]]
+name = "mix"
+read = "70%"
+block_size = "64KiB"
+workers = 2
+"#;
+
+pub(super) fn target(path: &str, kind: TargetKind) -> TargetFacts {
+    TargetFacts {
+        path: path.into(),
+        kind,
+        writable: true,
+        file_system: Some("ext4".into()),
+        free: Bytes::gib(100),
+        total: Bytes::gib(200),
+        free_inodes: Some(1_000_000),
+        direct: DirectIo::Aligned(512),
+        device: None,
+        chain: Vec::new(),
+    }
+}
+
+fn directory(state: DirectoryState) -> TargetKind {
+    TargetKind::Directory { root: "/t".into(), state }
+}
+
+pub(crate) fn host(targets: Vec<TargetFacts>) -> HostFacts {
+    HostFacts {
+        hostname: "h".into(),
+        kernel: "Linux".into(),
+        cpu_model: "cpu".into(),
+        logical_cpus: 4,
+        memory: Bytes::gib(16),
+        memory_available: Bytes::gib(8),
+        numa_cpus: vec![vec![0, 1], vec![2, 3]],
+        hypervisor: None,
+        place: model::testbed::Place::default(),
+        identity: String::new(),
+        agent_version: "0".into(),
+        inventory: model::inventory::Inventory::default(),
+        targets,
+    }
+}
+
+struct Case {
+    sets: Vec<&'static str>,
+    scale: &'static str,
+    existing: bool,
+    destroy: Vec<GivenUp>,
+}
+
+impl Default for Case {
+    fn default() -> Self {
+        Case { sets: vec![], scale: "1", existing: false, destroy: vec![] }
+    }
+}
+
+impl Case {
+    fn sets(sets: &[&'static str]) -> Case {
+        Case { sets: sets.to_vec(), ..Case::default() }
+    }
+
+    fn plan(&self, target: TargetFacts) -> Result<Plan, Vec<Refusal>> {
+        let sets: Vec<Override> =
+            self.sets.iter().map(|set| set.parse().expect("key=value")).collect();
+        let spec = Spec::parse("t.toml", SUITE, &sets).expect("a good suite");
+        let hosts = [host(vec![target])];
+        plan(&Request {
+            run_id: "r",
+            spec: &spec,
+            scale: self.scale.parse().expect("a scale"),
+            existing: self.existing,
+            destroy_data: &self.destroy,
+            hosts: &hosts,
+        })
+    }
+
+    fn refusal(&self, target: TargetFacts) -> (RefusalKind, String) {
+        let refusals = self.plan(target).expect_err("refused");
+        assert_eq!(refusals.len(), 1, "{refusals:?}");
+        (refusals[0].kind, refusals[0].to_string())
+    }
+}
+
+#[test]
+fn a_missing_directory_gets_files_sized_to_the_machine() {
+    let plan = Case::default().plan(target("/t", TargetKind::Missing)).expect("a plan");
+    assert_eq!(plan.footprint(), Bytes::gib(4));
+    assert_eq!(plan.prepare_bytes(), Bytes::gib(4));
+    assert_eq!(plan.fixed_time(), Nanos::seconds(22));
+    let files: Vec<&str> = plan.hosts[0].files().map(|file| file.path.as_str()).collect();
+    assert_eq!(
+        files,
+        ["/t/data-00000.bin", "/t/data-00001.bin", "/t/data-00002.bin", "/t/data-00003.bin"]
+    );
+    let kinds: Vec<StageKind> = plan.stages.iter().map(|stage| stage.kind).collect();
+    use StageKind::{Measure, Precondition, Prepare};
+    assert_eq!(kinds, [Prepare, Precondition, Measure, Precondition, Measure]);
+    assert_eq!(plan.workers(2, 0), 4);
+    assert_eq!(plan.workers(4, 0), 2);
+    assert_eq!(plan.measure_stage(1), Some(4));
+}
+
+#[test]
+fn what_is_to_be_done_before_points_is_text_whatever_it_looks_like() {
+    let command = |set: &'static str| {
+        let plan = Case::sets(&[set]).plan(target("/t", TargetKind::Missing)).expect("a plan");
+        plan.points.iter().map(|point| point.prerun.clone()).collect::<Vec<_>>()
+    };
+    let wanted = |command: &str| Some(Prerun { command: Some(command.to_owned()) });
+    assert!(command("stages.prerun=true").iter().all(|prerun| *prerun == wanted("true")));
+    assert!(
+        command("stages.prerun=\"drop 'a b'\"")
+            .iter()
+            .all(|prerun| *prerun == wanted("drop 'a b'"))
+    );
+    assert!(command("stages.prerun=\"\"").iter().all(Option::is_none), "nothing");
+}
+
+#[test]
+fn little_free_space_makes_an_automatic_layout_small() {
+    let mut facts = target("/t", directory(DirectoryState::Empty));
+    facts.free = Bytes::mib(200);
+    facts.total = Bytes::mib(400);
+    let plan = Case::default().plan(facts).expect("a plan");
+    assert_eq!(plan.footprint(), Bytes::mib(20));
+}
+
+#[test]
+fn scaling_shrinks_sizes_and_times_together_and_says_where_it_stopped() {
+    let case = Case { scale: "1/100", sets: vec!["size=1GiB"], ..Case::default() };
+    let plan = case.plan(target("/t", TargetKind::Missing)).expect("a plan");
+    assert_eq!(
+        plan.hosts[0].files().next().map(|file| file.size),
+        Some(Bytes(1024 * 1024 * 1024 / 100 / 512 * 512))
+    );
+    assert_eq!(plan.fixed_time(), Nanos::millis(220));
+    assert_eq!(plan.interval, Nanos::millis(10));
+    let case = Case { scale: "1/100000", sets: vec!["size=1GiB"], ..Case::default() };
+    let plan = case.plan(target("/t", TargetKind::Missing)).expect("a plan");
+    assert!(
+        plan.notes.iter().any(|note| note.detail.contains("measure: 10 s × 1/100000")),
+        "{:?}",
+        plan.notes
+    );
+    assert!(plan.footprint() >= Bytes::kib(128), "every worker finds a block");
+}
+
+#[test]
+fn nothing_of_somebody_else_is_written_to() {
+    let foreign = target("/t", directory(DirectoryState::Foreign));
+    assert_eq!(Case::default().refusal(foreign).0, RefusalKind::Target);
+    let file = target("/t", TargetKind::File { size: Bytes::gib(1) });
+    assert!(Case::default().refusal(file).1.contains("--existing"));
+    let device = target("/dev/x", TargetKind::Device { size: Bytes::gib(1), in_use: None });
+    assert!(Case::default().refusal(device.clone()).1.contains("--destroy-data /dev/x"));
+    let given_up =
+        Case { destroy: vec![GivenUp { host: None, device: "/dev/x".into() }], ..Case::default() };
+    let plan = given_up.plan(device).expect("given up by name");
+    assert_eq!(plan.hosts[0].targets[0].kind, PlannedTarget::Device);
+    let mounted = target(
+        "/dev/x",
+        TargetKind::Device { size: Bytes::gib(1), in_use: Some("mounted at /".into()) },
+    );
+    assert!(given_up.refusal(mounted).1.contains("mounted at /"));
+    let directory = target("/dev/x", directory(DirectoryState::Empty));
+    assert!(given_up.refusal(directory).1.contains("not a block device"));
+}
+
+#[test]
+fn existing_reads_and_leaves_out_what_writes() {
+    let case = Case { existing: true, ..Case::default() };
+    let plan =
+        case.plan(target("/f", TargetKind::File { size: Bytes(10_000_001) })).expect("a plan");
+    assert_eq!(plan.points.len(), 1);
+    assert_eq!(plan.hosts[0].targets[0].kind, PlannedTarget::ReadOnly);
+    assert_eq!(plan.prepare_bytes(), Bytes(0));
+    assert_eq!(plan.notes[0].kind, NoteKind::WorkloadsLeftOut);
+    assert!(plan.hosts[0].stages.iter().all(|stage| !stage.works[0].writes()));
+    let trims = Case { existing: true, sets: vec!["read=100%", "trim=5%"], ..Case::default() };
+    let refusal = trims.refusal(target("/f", TargetKind::File { size: Bytes::gib(1) }));
+    assert_eq!(refusal.0, RefusalKind::Usage, "a trim destroys as a write does");
+    let writes = Case { existing: true, sets: vec!["read=0%"], ..Case::default() };
+    assert_eq!(
+        writes.refusal(target("/f", TargetKind::File { size: Bytes::gib(1) })).0,
+        RefusalKind::Usage
+    );
+}
+
+#[test]
+fn a_layout_that_does_not_fit_is_refused_before_it_is_written() {
+    let case = Case::sets(&["size=25GiB"]);
+    let (kind, text) = case.refusal(target("/t", TargetKind::Missing));
+    assert_eq!(kind, RefusalKind::Space);
+    assert!(text.contains("needs 100 GiB more") && text.contains("90 GiB may be used"), "{text}");
+    let claimed = directory(DirectoryState::Claimed { used: Bytes::gib(20), run: String::new() });
+    assert!(case.plan(target("/t", claimed)).is_ok(), "our own files are written over");
+}
+
+#[test]
+fn where_no_layout_fits_no_scale_is_named() {
+    let full = TargetFacts { free: Bytes(0), ..target("/t", TargetKind::Missing) };
+    let text = Case::sets(&["size=25GiB"]).refusal(full.clone()).1;
+    assert!(text.contains("no layout, however small") && !text.contains("--scale"), "{text}");
+    let proc = TargetFacts { total: Bytes(0), ..full };
+    let text = Case::sets(&["size=25GiB"]).refusal(proc).1;
+    assert!(
+        text.contains("stores no files")
+            && !text.contains("--scale")
+            && !text.contains("free some"),
+        "{text}"
+    );
+}
+
+#[test]
+fn layouts_of_hosts_on_one_kernel_are_refused_where_they_fit_one_by_one_alone() {
+    let planned = |kernels: [&str; 2], scale: &str| {
+        let spec = Spec::parse("t.toml", SUITE, &["size=15GiB".parse().expect("key=value")])
+            .expect("a good suite");
+        let hosts = kernels.map(|kernel| HostFacts {
+            identity: kernel.to_owned(),
+            ..host(vec![target("/t", TargetKind::Missing)])
+        });
+        let scale = scale.parse().expect("a scale");
+        plan(&Request {
+            run_id: "r",
+            spec: &spec,
+            scale,
+            existing: false,
+            destroy_data: &[],
+            hosts: &hosts,
+        })
+    };
+    let refusals = planned(["boot", "boot"], "1").expect_err("120 GiB");
+    assert_eq!((refusals.len(), refusals[0].kind), (1, RefusalKind::Space));
+    let text = refusals[0].to_string();
+    assert!(
+        text.contains("of 2 hosts on the file system of h need 120 GiB more")
+            && text.contains("--scale 1/2"),
+        "{text}"
+    );
+    assert!(planned(["boot", "boot"], "1/2").is_ok(), "what it names fits");
+    assert!(
+        planned(["boot", "other"], "1").is_ok() && planned(["", ""], "1").is_ok(),
+        "nobody knows that it is one"
+    );
+}
+
+#[test]
+fn blocks_must_suit_the_device_and_the_size() {
+    let case = Case::sets(&["workload.mix.block_size=1000"]);
+    assert!(
+        case.refusal(target("/t", TargetKind::Missing)).1.contains("multiples of 512"),
+        "names the block"
+    );
+    assert!(
+        Case::sets(&["block_size=1000", "direct=false"])
+            .plan(target("/t", TargetKind::Missing))
+            .is_ok()
+    );
+    let (kind, text) = Case::sets(&["size=8k", "block_size=1M", "files=1", "workers=1"])
+        .plan(target("/t", TargetKind::Missing))
+        .map(|_| ())
+        .map_err(|r| (r[0].kind, r[0].to_string()))
+        .expect_err("refused");
+    assert_eq!(kind, RefusalKind::Usage);
+    assert!(text.contains("1 worker has 8 KiB, which is less than one block of 1 MiB"), "{text}");
+    let refusals =
+        Case::sets(&["size=1", "files=1", "workers=1"]).plan(target("/t", TargetKind::Missing));
+    let text = refusals.expect_err("refused")[0].to_string();
+    assert!(text.contains("1 worker has files of 1 B, which hold no whole sector"), "{text}");
+}
+
+#[test]
+fn unusable_paths_are_named_with_a_remedy() {
+    for (kind, word) in [
+        (TargetKind::NoParent, "no such directory"),
+        (TargetKind::Other("a character device".into()), "is a character device"),
+        (TargetKind::Unreadable("Permission denied".into()), "Permission denied"),
+    ] {
+        assert!(Case::default().refusal(target("/t", kind)).1.contains(word));
+    }
+    let mut read_only = target("/t", TargetKind::Missing);
+    read_only.writable = false;
+    assert!(Case::default().refusal(read_only).1.contains("cannot be written to"));
+}
+
+#[test]
+fn the_null_backend_needs_no_target_that_can_be_written() {
+    let plan = Case::sets(&["backend=null"])
+        .plan(target("/nowhere", TargetKind::NoParent))
+        .expect("a plan");
+    assert!(plan.stages.iter().all(|stage| stage.kind != StageKind::Prepare));
+}
+
+#[test]
+fn buffers_that_no_memory_holds_are_refused() {
+    let case = Case::sets(&["size=2GiB", "block_size=1GiB", "depth=32"]);
+    let refusals = case.plan(target("/t", TargetKind::Missing)).expect_err("refused");
+    assert!(
+        refusals[0].message.contains("128 GiB of buffers")
+            || refusals[0].message.contains("256 GiB"),
+        "{refusals:?}"
+    );
+}
+
+fn device(numa_node: Option<u32>) -> DeviceFacts {
+    DeviceFacts {
+        name: "sda".into(),
+        model: String::new(),
+        rotational: None,
+        size: Bytes::gib(200),
+        logical_block: 512,
+        scheduler: String::new(),
+        numa_node,
+        ..DeviceFacts::default()
+    }
+}
+
+#[test]
+fn workers_run_where_the_devices_hang() {
+    let cpus = |pin: &str, nodes: &[Option<u32>]| {
+        let on = |node: &Option<u32>| {
+            let free = TargetKind::Missing;
+            TargetFacts {
+                device: Some(device(*node)),
+                ..target(&format!("/{}", node.unwrap_or(9)), free)
+            }
+        };
+        let suite = format!("{SUITE}[engine]\npin = \"{pin}\"\n");
+        let spec = Spec::parse("t", &suite, &[]).expect("a good suite");
+        let hosts = [host(nodes.iter().map(on).collect())];
+        let request = Request {
+            run_id: "r",
+            spec: &spec,
+            scale: Scale::FULL,
+            existing: false,
+            destroy_data: &[],
+            hosts: &hosts,
+        };
+        plan(&request).expect("a plan").hosts[0].engine.cpus.clone()
+    };
+    assert_eq!(cpus("node", &[None]), [0; 0], "nobody tells where the device hangs");
+    assert_eq!(cpus("node", &[Some(1)]), [2, 3]);
+    assert_eq!(cpus("core", &[Some(1)]), [2, 3, 0, 1], "near ones first");
+    assert_eq!(cpus("core", &[None]), [0, 1, 2, 3]);
+    assert_eq!(cpus("node", &[Some(0), Some(1)]), [0; 0], "no node is near to both");
+    assert_eq!(cpus("none", &[Some(1)]), [0; 0]);
+}
+
+#[test]
+fn the_layout_is_read_once_more_after_each_point_that_writes() {
+    let kinds = |verify: &'static str| {
+        let plan = Case::sets(&[verify, "precondition=0s"])
+            .plan(target("/t", TargetKind::Missing))
+            .expect("a plan");
+        let pass = plan.stages.iter().position(|stage| stage.kind == StageKind::Verify);
+        let read =
+            pass.map(|number| (plan.stage_bytes(number as u32), plan.stages[number].works[0].read));
+        let kinds: Vec<(StageKind, Option<u32>)> =
+            plan.stages.iter().map(|stage| (stage.kind, stage.point)).collect();
+        assert_eq!(plan.verify_bytes(), pass.map_or(Bytes(0), |_| plan.footprint()));
+        assert!(read.is_none_or(|read| read == (plan.footprint(), Percent::ALL)), "{read:?}");
+        kinds
+    };
+    let without =
+        [(StageKind::Prepare, None), (StageKind::Measure, Some(0)), (StageKind::Measure, Some(1))];
+    assert_eq!(kinds("contents.verify=true"), without);
+    // The first of the suite's two workloads only reads.
+    assert_eq!(
+        kinds("contents.verify=after"),
+        [&without[..], &[(StageKind::Verify, Some(1))]].concat()
+    );
+}
+
+#[test]
+fn until_it_is_steady_rounds_are_whole_intervals_and_both_times_shrink_with_the_scale() {
+    let steady = |sets: &[&'static str], scale: &'static str| {
+        let case =
+            Case { scale, ..Case::sets(&[&["until=steady", "interval=100ms"], sets].concat()) };
+        let plan = case.plan(target("/t", TargetKind::Missing)).expect("a plan");
+        let steady = plan.stages[plan.measure_stage(0).expect("measured") as usize]
+            .stop()
+            .steady()
+            .expect("steady");
+        (steady, plan.notes.iter().any(|note| note.detail.contains("five rounds")))
+    };
+    let of = |least, most, round| Steady {
+        least: Nanos::millis(least),
+        most: Nanos::millis(most),
+        round: Nanos::millis(round),
+    };
+    assert_eq!(steady(&[], "1"), (of(10_000, 120_000, 2_000), false));
+    assert_eq!(steady(&["measure_max=30s"], "1"), (of(10_000, 30_000, 2_000), false));
+    assert_eq!(steady(&["measure_max=30s"], "1/10"), (of(1_000, 3_000, 200), false));
+    // Intervals shrink no further than to 10 ms, and five rounds have twenty of them.
+    assert_eq!(steady(&["measure_max=30s"], "1/100"), (of(200, 300, 40), true));
+    assert_eq!(steady(&["measure=11010ms"], "1").0, of(11_500, 132_200, 2_300), "rounded up");
+}
+
+#[test]
+fn a_rate_of_each_worker_grows_with_them() {
+    let rate = |sets: &'static [&'static str]| {
+        let plan = Case::sets(sets).plan(target("/t", TargetKind::Missing)).expect("a plan");
+        let works = plan
+            .stages
+            .iter()
+            .filter(|stage| stage.kind == StageKind::Measure)
+            .flat_map(|stage| &stage.works);
+        works.map(|work| work.pace).next().expect("a workload")
+    };
+    let open = |milli| Pace::Open { rate: Rate::Iops { milli }, poisson: false };
+    assert_eq!(rate(&["rate=100", "workers=3"]), open(100_000), "of all of them");
+    assert_eq!(rate(&["rate=100", "workers=3", "rate_of=worker"]), open(300_000));
+    assert_eq!(rate(&["rate=100", "workers=3", "rate_of=all"]), open(100_000));
+    assert_eq!(
+        rate(&["rate=1e9", "workers=3", "rate_of=worker"]),
+        open(1_000_000_000_000),
+        "nothing is faster"
+    );
+}

@@ -1,0 +1,428 @@
+//! The trees of a host, and which worker has which of their files.
+
+use super::room::{NO_FILES, same_file_system};
+use super::{Refusal, RefusalKind, Request};
+use crate::{OtherFiles, TreeSpec, WorkloadSpec};
+use model::metadata::{FileShare, MetadataWork, Tree};
+use model::op::Op;
+use model::plan::names::tree_name;
+use model::plan::{HostStage, PlannedTarget, Target};
+use model::testbed::{HostFacts, TargetFacts};
+use model::units::Bytes;
+
+/// As for a layout of large files: a file system is never filled past 95 %.
+const RESERVED_SHARE: u64 = 20;
+
+/// By what a tree is known to be the same one at another point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Key {
+    /// Workers among whom the files are shared out.
+    workers: u64,
+    /// Which of the trees of that sharing it is.
+    number: u64,
+    files: u64,
+    size: Bytes,
+    depth: u32,
+    fan_out: u64,
+    per_directory: u64,
+}
+
+/// The trees of one host while it is planned. Points with as many workers share theirs, unless
+/// arithmetic gives them different ones.
+pub(super) struct Forest<'a> {
+    request: &'a Request<'a>,
+    targets: &'a [Target],
+    trees: Vec<Tree>,
+    /// Of each tree.
+    keys: Vec<Key>,
+}
+
+impl<'a> Forest<'a> {
+    pub(super) fn new(request: &'a Request<'a>, targets: &'a [Target]) -> Forest<'a> {
+        Forest { request, targets, trees: Vec::new(), keys: Vec::new() }
+    }
+
+    pub(super) fn into_trees(self) -> Vec<Tree> {
+        self.trees
+    }
+
+    /// The files of each of `workers` workers in the point of `workload` that does `work` on a tree
+    /// as `spec` has it.
+    pub(super) fn shares(
+        &mut self,
+        (spec, workload): (&TreeSpec, &WorkloadSpec),
+        work: &MetadataWork,
+        workers: u32,
+    ) -> Result<Vec<FileShare>, Refusal> {
+        // A mix draws files, and reads the directories that hold them.
+        let op = if work.mix.is_some() { Op::Stat } else { work.op };
+        if workers == 0 {
+            return Ok(Vec::new());
+        }
+        let scaled = self.request.scale.size.apply(spec.files.value.0);
+        let files =
+            if self.request.scale.size.is_one() { scaled } else { scaled.max(u64::from(workers)) };
+        if files < u64::from(workers) {
+            return Err(Refusal::new(
+                RefusalKind::Usage,
+                format!(
+                    "workload `{}`: {workers} workers share {files} files",
+                    workload.name.value
+                ),
+                "give more tree.files or fewer workers",
+            ));
+        }
+        let workers = u64::from(workers);
+        let mut shares = Vec::new();
+        if spec.unique.value {
+            for worker in 0..workers {
+                let own = part(files, worker, workers);
+                let tree = self.tree(spec, (workers, worker), own);
+                shares.push(self.share(op, tree, own, (0, 1)));
+            }
+        } else {
+            // Where several targets are loaded, each has a tree, and workers take turns with the
+            // trees.
+            let trees = (self.targets.len() as u64).clamp(1, workers);
+            for worker in 0..workers {
+                let (number, place) = (worker % trees, worker / trees);
+                let sharing = (workers - number).div_ceil(trees);
+                let all = part(files, number, trees).max(sharing);
+                let tree = self.tree(spec, (workers, number), all);
+                shares.push(self.share(op, tree, all, (place, sharing)));
+            }
+        }
+        if workload.other.value == OtherFiles::Worker && !matches!(op, Op::Create | Op::Mkdir) {
+            shares.rotate_left(1);
+        }
+        Ok(shares)
+    }
+
+    /// The share of the worker whose turn is `turn.0` among the `turn.1` workers of a tree with so
+    /// many files.
+    fn share(&self, op: Op, tree: u32, files: u64, (turn, of): (u64, u64)) -> FileShare {
+        // Where directories are read, they are what is shared out.
+        let all = if op == Op::Readdir { self.trees[tree as usize].listed() } else { files };
+        FileShare { tree, first: turn, step: of, count: all.saturating_sub(turn).div_ceil(of) }
+    }
+
+    /// The place of the tree that is number `number` of those for `workers` workers, and has so
+    /// many files.
+    fn tree(&mut self, spec: &TreeSpec, (workers, number): (u64, u64), files: u64) -> u32 {
+        let key = Key {
+            workers,
+            number,
+            files,
+            size: spec.largest(),
+            depth: spec.depth.value.0 as u32,
+            fan_out: spec.fan_out.value.0,
+            per_directory: spec.per_directory.value.0,
+        };
+        let index = self.keys.iter().position(|known| *known == key).unwrap_or_else(|| {
+            let target = (number % self.targets.len().max(1) as u64) as u32;
+            let root = match self.targets.get(target as usize).map(|target| &target.kind) {
+                Some(PlannedTarget::Directory { root }) => root.as_str(),
+                Some(PlannedTarget::Simulated) => self.targets[target as usize].path.as_str(),
+                // Refused where targets are planned.
+                _ => "",
+            };
+            let Key { size, depth, fan_out, per_directory, .. } = key;
+            self.trees.push(Tree {
+                target,
+                path: format!("{root}/{}", tree_name(self.trees.len() as u32)),
+                files,
+                size,
+                sizes: spec.mix().cloned(),
+                depth,
+                fan_out,
+                per_directory,
+                joined: false,
+            });
+            self.keys.push(key);
+            self.keys.len() - 1
+        });
+        index as u32
+    }
+}
+
+/// How many of `all` the part `number` of `parts` has: parts differ by one at most.
+fn part(all: u64, number: u64, parts: u64) -> u64 {
+    let boundary =
+        |number: u64| (u128::from(all) * u128::from(number) / u128::from(parts.max(1))) as u64;
+    boundary(number + 1) - boundary(number)
+}
+
+/// Refuses trees for which a file system has not the inodes or not the space.
+pub(super) fn refusals(
+    facts: &HostFacts,
+    targets: &[Target],
+    trees: &[Tree],
+    stages: &[HostStage],
+) -> Vec<Refusal> {
+    let mut needs: Vec<(&TargetFacts, Need)> = Vec::new();
+    for (number, target) in targets.iter().enumerate() {
+        let Some(known) = facts.targets.iter().find(|facts| facts.path == target.path) else {
+            continue;
+        };
+        let need = need(number as u32, trees, stages);
+        match needs.iter_mut().find(|(other, _)| same_file_system(other, known)) {
+            Some((_, sum)) => {
+                *sum = Need {
+                    inodes: sum.inodes.saturating_add(need.inodes),
+                    space: sum.space.saturating_add(need.space),
+                }
+            }
+            None => needs.push((known, need)),
+        }
+    }
+    needs.into_iter().filter_map(|(target, need)| refusal(target, need)).collect()
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Need {
+    inodes: u64,
+    space: u64,
+}
+
+/// What the trees of a target take at their fullest: all directories, and the files of the trees
+/// that are full at the same time.
+fn need(target: u32, trees: &[Tree], stages: &[HostStage]) -> Need {
+    let here = |number: u32| trees.get(number as usize).filter(|tree| tree.target == target);
+    let mut fullest = Need { inodes: 0, space: 0 };
+    let mut extra = 0;
+    for stage in stages {
+        let mut used: Vec<u32> =
+            stage.workers.iter().filter_map(|worker| Some(worker.files?.tree)).collect();
+        used.sort_unstable();
+        used.dedup();
+        let used: Vec<&Tree> = used.into_iter().filter_map(here).collect();
+        let files = used.iter().map(|tree| tree.files).fold(0, u64::saturating_add);
+        let space = used.iter().map(|tree| tree.space().0).fold(0, u64::saturating_add);
+        fullest = Need { inodes: fullest.inodes.max(files), space: fullest.space.max(space) };
+        // These stand beside the files.
+        let makes =
+            |op: Op| stage.works.iter().filter_map(|work| work.metadata).any(|work| work.op == op);
+        if makes(Op::Mkdir) || makes(Op::Symlink) {
+            extra = extra.max(files);
+        }
+    }
+    let directories: u64 = trees
+        .iter()
+        .filter(|tree| tree.target == target)
+        .map(Tree::directories)
+        .fold(extra, u64::saturating_add);
+    Need {
+        inodes: fullest.inodes.saturating_add(directories),
+        space: fullest.space.saturating_add(directories.saturating_mul(4096)),
+    }
+}
+
+fn refusal(target: &TargetFacts, need: Need) -> Option<Refusal> {
+    let remedy = "give fewer tree.files, a smaller tree.size or --scale, or free some (`plimsoll \
+                  clean` removes what a killed run left)";
+    if let Some(free) = target.free_inodes.filter(|free| need.inodes > *free) {
+        let what = format!(
+            "target {}: the tree needs {} inodes, and the file system has {free} free",
+            target.path, need.inodes
+        );
+        return Some(Refusal::new(RefusalKind::Space, what, remedy));
+    }
+    let usable = target.free.0.saturating_sub(target.total.0 / RESERVED_SHARE);
+    (need.space > usable).then(|| {
+        let what = format!(
+            "target {}: the tree needs {}, and the file system has {} free, of which {} may be \
+             used (it is never filled past 95 %)",
+            target.path,
+            Bytes(need.space),
+            target.free,
+            Bytes(usable)
+        );
+        Refusal::new(
+            RefusalKind::Space,
+            what,
+            if target.total == Bytes(0) { NO_FILES } else { remedy },
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Spec;
+    use crate::planner::plan;
+    use model::plan::Plan;
+    use model::testbed::{DirectIo, DirectoryState, TargetKind};
+    use std::collections::BTreeSet;
+
+    const SUITE: &str = "name = \"t\"\n[layout]\nkind = \"tree\"\n[[workload]]\nname = \
+                         \"w\"\nkind = \"metadata\"\n";
+
+    fn target(path: &str, free_inodes: Option<u64>) -> TargetFacts {
+        TargetFacts {
+            path: path.into(),
+            kind: TargetKind::Directory { root: path.into(), state: DirectoryState::Empty },
+            writable: true,
+            file_system: Some("ext4".into()),
+            free: Bytes::gib(10),
+            total: Bytes::gib(20),
+            free_inodes,
+            direct: DirectIo::Aligned(512),
+            device: None,
+            chain: Vec::new(),
+        }
+    }
+
+    fn planned(suite: &str, scale: &str, targets: Vec<TargetFacts>) -> Result<Plan, Vec<String>> {
+        let spec = Spec::parse("t", suite, &[]).expect("a good suite");
+        let hosts = [HostFacts {
+            hostname: "h".into(),
+            kernel: "Linux".into(),
+            cpu_model: "cpu".into(),
+            logical_cpus: 4,
+            memory: Bytes::gib(16),
+            memory_available: Bytes::gib(8),
+            numa_cpus: vec![vec![0, 1, 2, 3]],
+            hypervisor: None,
+            place: model::testbed::Place::default(),
+            identity: String::new(),
+            inventory: Default::default(),
+            agent_version: "0".into(),
+            targets,
+        }];
+        let scale = scale.parse().expect("a scale");
+        let request = Request {
+            run_id: "r",
+            spec: &spec,
+            scale,
+            existing: false,
+            destroy_data: &[],
+            hosts: &hosts,
+        };
+        plan(&request).map_err(|refusals| refusals.iter().map(ToString::to_string).collect())
+    }
+
+    /// Every file of every share of a stage, as tree and number.
+    fn files(plan: &Plan, stage: usize) -> Vec<(u32, u64)> {
+        let shares = plan.hosts[0].stages[stage].workers.iter().filter_map(|worker| worker.files);
+        shares
+            .flat_map(|share| (0..share.count).map(move |index| (share.tree, share.number(index))))
+            .collect()
+    }
+
+    #[test]
+    fn every_file_is_in_one_share_and_in_its_tree() {
+        for unique in [true, false] {
+            for (workers, targets) in [(1, 1), (3, 1), (3, 2), (5, 2), (2, 3)] {
+                let suite = format!(
+                    "{SUITE}workers = {workers}\n[tree]\nfiles = 101\nunique = \
+                     {unique}\nper_directory = 7"
+                );
+                let targets =
+                    (0..targets).map(|number| target(&format!("/t{number}"), None)).collect();
+                let plan = planned(&suite, "1", targets).expect("a plan");
+                let all = files(&plan, 0);
+                let distinct: BTreeSet<_> = all.iter().copied().collect();
+                assert_eq!(
+                    (all.len(), distinct.len()),
+                    (101, 101),
+                    "{workers} workers, unique {unique}"
+                );
+                let trees = &plan.hosts[0].trees;
+                assert!(all.iter().all(|(tree, number)| *number < trees[*tree as usize].files));
+                assert_eq!(
+                    trees.len(),
+                    if unique { workers } else { workers.min(plan.hosts[0].targets.len()) }
+                );
+                assert!(
+                    trees
+                        .iter()
+                        .enumerate()
+                        .all(|(n, tree)| tree.path.ends_with(&tree_name(n as u32)))
+                );
+                assert_eq!(files(&plan, 3), all, "what is created is removed");
+            }
+        }
+    }
+
+    #[test]
+    fn others_files_are_the_same_files_in_other_hands() {
+        let plan = planned(
+            &format!("{SUITE}workers = 3\nother = true\n[tree]\nfiles = 30"),
+            "1",
+            vec![target("/t", None)],
+        )
+        .expect("a plan");
+        let sorted = |stage| files(&plan, stage).into_iter().collect::<BTreeSet<_>>();
+        assert_eq!(sorted(0), sorted(1));
+        let share = |stage: usize, worker: usize| plan.hosts[0].stages[stage].workers[worker].files;
+        assert!(
+            (0..3).all(|worker| share(1, worker) == share(0, (worker + 1) % 3)),
+            "stat what the next one made"
+        );
+    }
+
+    #[test]
+    fn directories_are_shared_out_where_they_are_read() {
+        let suite = format!(
+            "{SUITE}workers = 4\noperations = [\"readdir\"]\n[tree]\nfiles = 55\nper_directory = \
+             10\nunique = false"
+        );
+        let plan = planned(&suite, "1", vec![target("/t", None)]).expect("a plan");
+        assert_eq!(
+            files(&plan, 0).into_iter().collect::<BTreeSet<_>>(),
+            (0..6).map(|n| (0, n)).collect()
+        );
+    }
+
+    #[test]
+    fn points_with_as_many_workers_share_their_trees_and_stages_end_with_the_files() {
+        let suite = format!("{SUITE}[tree]\nfiles = 100\n[sweep]\nworkers = [1, 2, 2]");
+        let plan = planned(&suite, "1", vec![target("/t", None)]).expect("a plan");
+        assert_eq!(plan.hosts[0].trees.len(), 1 + 2);
+        assert_eq!(plan.stages.len(), 3 * 4, "no prepare, no precondition");
+        assert!(
+            plan.stages.iter().all(|stage| stage.stop().once().is_some()),
+            "each worker ends with its last file"
+        );
+        assert_eq!(plan.footprint(), Bytes(0));
+    }
+
+    #[test]
+    fn a_tree_that_does_not_fit_is_refused() {
+        let suite = format!("{SUITE}workers = 2\n[tree]\nfiles = 1000\nper_directory = 10");
+        let needed = 1000 + 2 * (50 + 1);
+        assert!(planned(&suite, "1", vec![target("/t", Some(needed))]).is_ok());
+        let told = planned(&suite, "1", vec![target("/t", Some(needed - 1))]).expect_err("refused");
+        assert!(
+            told.len() == 1
+                && told[0].contains("needs 1102 inodes")
+                && told[0].contains("1101 free"),
+            "{told:?}"
+        );
+        assert!(planned(&suite, "1/10", vec![target("/t", Some(needed - 1))]).is_ok());
+        let large = format!("{SUITE}[tree]\nfiles = 1_000_000\nsize = \"16KiB\"");
+        let told = planned(&large, "1", vec![target("/t", None)]).expect_err("refused");
+        assert!(told[0].contains("may be used"), "{told:?}");
+        // Two targets on one file system have its inodes together.
+        let two = vec![target("/a", Some(needed - 1)), target("/b", Some(needed - 1))];
+        assert_eq!(planned(&suite, "1", two).expect_err("refused").len(), 1);
+    }
+
+    #[test]
+    fn a_tree_goes_into_a_directory_only() {
+        let device = TargetFacts {
+            kind: TargetKind::Simulated { size: Bytes::gib(1) },
+            ..target("sim:nvme", None)
+        };
+        let told = planned(SUITE, "1", vec![device]).expect_err("refused");
+        assert!(told[0].contains("is not a directory"), "{told:?}");
+        let few = format!("{SUITE}workers = 8\n[tree]\nfiles = 7");
+        assert!(
+            planned(&few, "1", vec![target("/t", None)]).expect_err("refused")[0]
+                .contains("8 workers share 7 files")
+        );
+        let raised = planned(&few, "1/2", vec![target("/t", None)])
+            .expect("a scaled run has a file for everyone");
+        assert_eq!(files(&raised, 0).len(), 8);
+    }
+}
