@@ -4,6 +4,7 @@ use crate::Tables;
 use crate::arithmetic::{self, Arithmetic, ArithmeticError, Computed, Lookup, Name, Unit};
 use crate::elsewhere;
 use crate::field::Field;
+use crate::nearest::nearest;
 use crate::tree::{Node, Span, Table, Value};
 use model::units::UnitError;
 use std::collections::BTreeSet;
@@ -183,20 +184,6 @@ impl<'a> Reader<'a> {
             }
         }
     }
-}
-
-/// The candidate that is a few slips away from `text`, if there is one.
-pub fn nearest<'a>(text: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    candidates
-        .map(|candidate| (strsim::damerau_levenshtein(text, candidate), candidate))
-        .filter(|(distance, candidate)| {
-            // One slip in five letters, two from six on: a guess that is further off sends its
-            // reader the wrong way.
-            let is_begun = text.len() >= 4 && candidate.starts_with(text);
-            is_begun || *distance <= (candidate.len().max(text.len()) + 2) / 4
-        })
-        .min()
-        .map(|(_, candidate)| candidate)
 }
 
 /// What to write in place of `text` in a field that takes one of these words.

@@ -21,7 +21,7 @@ pub fn write_table(page: &mut String, title: &str, doc: &str, rows: &[FieldDoc])
     let _ = write!(
         page,
         "\n## {title}\n\n{}\n\n| field | type | default | meaning |\n|---|---|---|---|\n",
-        doc.trim()
+        paragraphs(doc)
     );
     for row in rows {
         let default =
@@ -51,7 +51,9 @@ macro_rules! spec_table {
 
             /// Reads the fields of this table from `reader`, which the caller finishes.
             pub(crate) fn read(reader: &mut $crate::Reader<'_>) -> $name {
-                $name { $($field: $crate::spec_table!(@read reader, $field, $type $(, $default)?),)* }
+                $name {
+                    $($field: $crate::spec_table!(@read reader, $field, $type $(, $default)?),)*
+                }
             }
 
             /// Computes those of the fields for which `wanted` holds and that were written as
@@ -91,4 +93,18 @@ macro_rules! spec_table {
     (@default $type:ty) => {
         None
     };
+}
+
+/// The paragraphs of a doc comment, each on one line, as Markdown is wrapped by its reader.
+fn paragraphs(doc: &str) -> String {
+    let mut text = String::new();
+    for line in doc.trim().lines().map(str::trim) {
+        text.push_str(match (line.is_empty(), text.is_empty() || text.ends_with('\n')) {
+            (true, _) => "\n\n",
+            (false, true) => "",
+            (false, false) => " ",
+        });
+        text.push_str(line);
+    }
+    text
 }
