@@ -51,7 +51,9 @@ macro_rules! spec_table {
 
             /// Reads the fields of this table from `reader`, which the caller finishes.
             pub(crate) fn read(reader: &mut $crate::Reader<'_>) -> $name {
-                $name { $($field: $crate::spec_table!(@read reader, $field, $type $(, $default)?),)* }
+                $name {
+                    $($field: $crate::spec_table!(@read reader, $field, $type $(, $default)?),)*
+                }
             }
 
             /// Computes those of the fields for which `wanted` holds and that were written as

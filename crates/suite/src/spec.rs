@@ -1,9 +1,9 @@
 //! A suite as its author wrote it, checked.
 //!
-//! TOML text → [`tree`] → `--set` ([`overrides`]) → typed tables ([`fields`](crate::fields)) → [`Spec`]. All
-//! mistakes of a file are found in one go, each with its place and its remedy. A sweep, like
-//! `--set`, puts other values into the tree and reads it again, so that every field of a workload
-//! can be an axis without a line of code of its own.
+//! TOML text → [`tree`] → `--set` ([`overrides`]) → typed tables (`fields`) → [`Spec`]. All mistakes
+//! of a file are found in one go, each with its place and its remedy. A sweep, like `--set`, puts
+//! other values into the tree and reads it again, so that every field of a workload can be an axis
+//! without a line of code of its own.
 
 use crate::check::{
     check_clients, check_engine, check_fleet, check_points, check_prepare, check_stages,

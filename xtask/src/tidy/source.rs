@@ -49,8 +49,8 @@ pub fn unsafe_code(tree: &Tree) -> Vec<Finding> {
     outside.flat_map(in_file).collect()
 }
 
-/// Rooms that open no file, start no thread and read no clock: whatever they decide can be tested by
-/// calling it.
+/// Rooms that open no file, start no thread and read no clock: whatever they decide can be tested
+/// by calling it.
 const PURE: [&str; 6] = ["model", "form", "catalogue", "suite", "analysis", "twin"];
 
 /// Every effect in a room that has none.
