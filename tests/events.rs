@@ -4,7 +4,6 @@
 use crate::common::devtools::Browser;
 use crate::common::http::{address_of, get, send};
 #[allow(dead_code, reason = "every test file takes what it needs")]
-#[allow(dead_code, reason = "every test file takes what it needs")]
 use crate::common::{
     end, has, plimsoll, scratch, signal, start, text, wait_for_samples, wait_until,
 };

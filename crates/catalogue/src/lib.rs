@@ -9,4 +9,4 @@ pub mod devices;
 pub mod published;
 
 pub use cluster::Cluster;
-pub use form::{Auto, Count, Given, Override, Problem, Sources, Span, SpecErrors, Whole};
+pub use form::{Auto, Count, Given, Override, Problem, SpecErrors, Whole};

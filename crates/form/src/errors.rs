@@ -12,5 +12,5 @@ pub struct SpecErrors {
     pub problems: Vec<Problem>,
 }
 
-/// A suite is a page of text. More is not a suite.
+/// A suite or a testbed is a page of text. More is neither.
 pub const MAX_TEXT: usize = 1 << 20;

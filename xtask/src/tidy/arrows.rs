@@ -33,7 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "report",
         ],
     ),
-    ("xtask", &["suite", "catalogue", "form", "model"]),
+    ("xtask", &["suite", "catalogue", "model"]),
     (
         "tests",
         &[

@@ -2,8 +2,7 @@
 
 use super::Finding;
 use super::tree::{Text, Tree};
-use catalogue::Cluster;
-use form::SpecErrors;
+use catalogue::{Cluster, SpecErrors};
 use suite::Spec;
 
 /// Every mistake in `suites/*.toml` and `reference/testbeds/*.toml`.
