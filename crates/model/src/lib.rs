@@ -41,6 +41,7 @@ pub mod spec;
 pub mod testbed;
 pub mod units;
 pub mod usage;
+pub mod varint;
 pub mod wwid;
 
 pub use cluster::Cluster;
