@@ -41,12 +41,8 @@ fn main() {
     let mut rng = Rng::new(1);
     for latencies in [1_000, 100_000] {
         let sample = interval(&mut rng, 0, 0, latencies);
-        let frame = fleet::pack(&sample).expect("a host's");
-        assert_eq!(fleet::unpack(&frame), Ok(sample.clone()));
         println!(
-            "an interval of 16 workers, reads and writes, {latencies} latencies each: {} bytes, \
-             plain {}",
-            length(&FromAgent::Sampled(frame)),
+            "an interval of 16 workers, reads and writes, {latencies} latencies each: {} bytes",
             length(&FromAgent::Sample(Box::new(sample)))
         );
     }
@@ -214,8 +210,8 @@ fn together(what: &str, template: Option<&CounterSample>) {
         let mut frames = Vec::new();
         for (host, packer) in packers.iter_mut().enumerate() {
             let sample = IntervalSample { stage, ..interval(&mut rng, host as u32, number, 200) };
-            let packed = fleet::pack(&sample).expect("a host's");
-            frames.push((host, Frame::of(&FromAgent::Sampled(packed)).expect("short")));
+            let message = FromAgent::Sample(Box::new(sample));
+            frames.push((host, Frame::of(&message).expect("short")));
             if let Some(template) = template {
                 let sample = CounterSample { stage, ..second(template, &mut rng, number, 1) };
                 let packed = packer.pack(&sample).expect("a host's");
@@ -234,9 +230,6 @@ fn together(what: &str, template: Option<&CounterSample>) {
                         .expect("a frame of ours")
                         .expect("of this stream");
                     FromAgent::Counters(Box::new(sample))
-                }
-                FromAgent::Sampled(frame) => {
-                    FromAgent::Sample(Box::new(fleet::unpack(&frame).expect("a frame of ours")))
                 }
                 message => message,
             };

@@ -2,23 +2,21 @@
 //! left out: what arrives is equal to the bit.
 //!
 //! A stream of samples has a dictionary of rows, each a layer, a name and its metrics, which grows
-//! as they first come. Of every value, only the difference from what was expected is sent: expected
-//! is the value of the sample before (of one that varies, its mean), of bytes as many for each
-//! request as before, and of a block device's sum of times what its parts come to. Differences are
-//! counted in the kernel's own steps (a clock tick, a sector), as far as they can be, and
-//! coded by how likely each is (`differences.rs`, `range_coder.rs`): one of 0 where there never was
-//! another takes next to nothing.
+//! as they first come. Of every value, only the difference from the sample before is sent, in the
+//! kernel's own steps (a clock tick, a sector).
 //!
-//! A frame, all numbers but the last as variable-length integers (7 bits a byte, the lowest first):
-//! the stream, the frame's number in it, stage, host and number of the sample, when it began (from
-//! the end of the one before) and how long it was (from the length of the one before), notes, 0
-//! where the rows are those of the frame before or else their list, and to its end the differences.
+//! A frame is whole numbers (`model::varint`), signed ones folded: the stream, the frame's number
+//! in it, stage, host and number of the sample, when it began (from the end of the one before) and
+//! how long it was (from the length of the one before), notes, 0 where the rows are those of the
+//! frame before or else their list, and to its end the differences. Each is as many steps, other
+//! than 0. Behind a 0 stands how many values did not change, or another 0 and a difference that is
+//! no whole number of steps.
 
-use crate::differences::{Before, Models, step};
 use crate::link::{Frame, LinkError};
-use crate::range_coder::{Coder, Decoder, Encoder};
+use crate::steps::step;
 use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};
+use model::varint::{self, BadNumber};
 use std::collections::HashMap;
 
 /// The most rows that a stream may have, and the most values of a sample: a host of 10,000 disks
@@ -39,65 +37,12 @@ struct Row {
     name: String,
     metrics: Vec<Metric>,
     last: Vec<u64>,
-    means: Vec<u64>,
-    before: Vec<Before>,
 }
 
 impl Row {
     fn is_of(&self, entry: &Entry) -> bool {
         let metrics = || entry.values.iter().map(|(metric, _)| metric);
         self.layer == entry.layer && self.name == entry.name && self.metrics.iter().eq(metrics())
-    }
-
-    /// What the value at `place` is expected to be, where those before it are known already.
-    fn expected(&self, place: usize, known: &[u64]) -> u64 {
-        let (metric, last) = (self.metrics[place], self.last[place]);
-        let find = |metric: Metric| self.metrics[..place].iter().position(|other| *other == metric);
-        let of = |metric: Metric| find(metric).map_or(0, |at| known[at]);
-        let requests = match metric {
-            Metric::ReadBytes => find(Metric::Reads),
-            Metric::WriteBytes => find(Metric::Writes),
-            Metric::DiscardBytes => find(Metric::Discards),
-            // The kernel adds up the four times when it is asked for their sum (`diskstats_show` in
-            // block/genhd.c, since Linux 5.0). Two stand before the sum, and the last one is what
-            // the others leave of it.
-            Metric::QueueNs if self.layer == Layer::Block => {
-                return of(Metric::ReadNs).saturating_add(of(Metric::WriteNs));
-            }
-            Metric::FlushNs if self.layer == Layer::Block => {
-                let others = [Metric::ReadNs, Metric::WriteNs, Metric::DiscardNs].map(of);
-                return others.into_iter().fold(of(Metric::QueueNs), u64::saturating_sub);
-            }
-            _ => None,
-        };
-        let step = step(self.layer, metric);
-        if let Some(counted) = requests.filter(|counted| self.last[*counted] > 0) {
-            let each =
-                u128::from(last) * u128::from(known[counted]) / u128::from(self.last[counted]);
-            return u64::try_from(each / u128::from(step)).unwrap_or(0).wrapping_mul(step);
-        }
-        if self.before[place].varies() { self.mean(place, step) } else { last }
-    }
-
-    /// The mean of a value that varies, as many steps from its last.
-    fn mean(&self, place: usize, step: u64) -> u64 {
-        let (last, mean) = (self.last[place], self.means[place]);
-        let steps = last.abs_diff(mean) / step;
-        if mean > last { last.wrapping_add(steps * step) } else { last.wrapping_sub(steps * step) }
-    }
-
-    /// Takes the values in.
-    fn advance(&mut self, now: &[u64]) {
-        for ((mean, before), value) in self.means.iter_mut().zip(&self.before).zip(now) {
-            // A quarter of the way, once it varies.
-            let way = value.abs_diff(*mean) / 4;
-            *mean = match before.varies() {
-                true if value > mean => *mean + way,
-                true => *mean - way,
-                false => *value,
-            };
-        }
-        self.last.copy_from_slice(now);
     }
 }
 
@@ -108,7 +53,6 @@ struct Book {
     names: usize,
     /// The rows of the last sample, in its order.
     order: Vec<u32>,
-    models: Models,
     end_ns: u64,
     length_ns: u64,
     /// The number of the next frame.
@@ -123,12 +67,8 @@ impl Book {
 
     fn add(&mut self, layer: Layer, name: String, metrics: Vec<Metric>) -> u32 {
         self.names += name.len();
-        let (last, means, before) = (
-            vec![0; metrics.len()],
-            vec![0; metrics.len()],
-            vec![Before::default(); metrics.len()],
-        );
-        self.rows.push(Row { layer, name, metrics, last, means, before });
+        let last = vec![0; metrics.len()];
+        self.rows.push(Row { layer, name, metrics, last });
         (self.rows.len() - 1) as u32
     }
 
@@ -177,11 +117,11 @@ impl Packer {
             sample.host.into(),
             sample.number.into(),
         ] {
-            put(&mut out, number.into());
+            put(&mut out, number);
         }
-        put(&mut out, zigzag(sample.start_ns.wrapping_sub(self.book.end_ns) as i64));
-        put(&mut out, zigzag(sample.length_ns.wrapping_sub(self.book.length_ns) as i64));
-        put(&mut out, sample.notes.len() as u128);
+        put(&mut out, varint::fold(sample.start_ns.wrapping_sub(self.book.end_ns) as i64));
+        put(&mut out, varint::fold(sample.length_ns.wrapping_sub(self.book.length_ns) as i64));
+        put(&mut out, sample.notes.len() as u64);
         sample.notes.iter().for_each(|note| put_text(&mut out, note));
         self.put_rows(&mut out, &sample.entries);
         self.put_values(&mut out, &sample.entries);
@@ -204,12 +144,12 @@ impl Packer {
             return put(out, 0);
         }
         put(out, 1);
-        put(out, entries.len() as u128);
+        put(out, entries.len() as u64);
         self.book.order.clear();
         for entry in entries {
             let known = self.by_name.get(&entry.name).into_iter().flatten();
             let known = known.copied().find(|row| self.book.rows[*row as usize].is_of(entry));
-            put(out, known.map_or(0, |row| u128::from(row) + 1));
+            put(out, known.map_or(0, |row| u64::from(row) + 1));
             let row = known.unwrap_or_else(|| self.define(out, entry));
             self.book.order.push(row);
         }
@@ -217,34 +157,57 @@ impl Packer {
 
     /// Writes a row that is new, and keeps it.
     fn define(&mut self, out: &mut Vec<u8>, entry: &Entry) -> u32 {
-        put(out, entry.layer as u128);
+        put(out, entry.layer as u64);
         put_text(out, &entry.name);
-        put(out, entry.values.len() as u128);
+        put(out, entry.values.len() as u64);
         let metrics: Vec<Metric> = entry.values.iter().map(|(metric, _)| *metric).collect();
-        metrics.iter().for_each(|metric| put(out, *metric as u128));
+        metrics.iter().for_each(|metric| put(out, *metric as u64));
         let row = self.book.add(entry.layer, entry.name.clone(), metrics);
         self.by_name.entry(entry.name.clone()).or_default().push(row);
         row
     }
 
     fn put_values(&mut self, out: &mut Vec<u8>, entries: &[Entry]) {
-        let mut encoder = Encoder::new();
-        let mut now = Vec::new();
+        let mut differences = Differences { out, unchanged: 0 };
         for (entry, row) in entries.iter().zip(&self.book.order) {
             let row = &mut self.book.rows[*row as usize];
-            now.clear();
-            for (column, (metric, value)) in entry.values.iter().enumerate() {
-                let difference = value.wrapping_sub(row.expected(column, &now)) as i64;
-                self.book.models.of(entry.layer, *metric).code(
-                    &mut encoder,
-                    &mut row.before[column],
-                    difference,
-                );
-                now.push(*value);
+            for ((metric, value), last) in entry.values.iter().zip(&mut row.last) {
+                let difference = value.wrapping_sub(*last) as i64;
+                differences.put(difference, step(entry.layer, *metric));
+                *last = *value;
             }
-            row.advance(&now);
         }
-        out.extend(encoder.finish());
+        differences.end();
+    }
+}
+
+/// Writes the differences of a frame.
+struct Differences<'a> {
+    out: &'a mut Vec<u8>,
+    /// Values that did not change, and are not written yet.
+    unchanged: u64,
+}
+
+impl Differences<'_> {
+    fn put(&mut self, difference: i64, step: i64) {
+        if difference == 0 {
+            self.unchanged += 1;
+            return;
+        }
+        self.end();
+        if difference % step == 0 {
+            put(self.out, varint::fold(difference / step));
+        } else {
+            self.out.extend([0, 0]);
+            put(self.out, varint::fold(difference));
+        }
+    }
+
+    fn end(&mut self) {
+        if self.unchanged > 0 {
+            put(self.out, 0);
+            put(self.out, std::mem::take(&mut self.unchanged));
+        }
     }
 }
 
@@ -328,49 +291,28 @@ impl Unpacker {
     }
 
     fn values(&mut self, bytes: &mut Bytes<'_>) -> Result<Vec<Entry>, LinkError> {
-        let Book { rows, order, models, .. } = &mut self.book;
-        let mut decoder = Decoder::new(std::mem::take(&mut bytes.0));
+        let Book { rows, order, .. } = &mut self.book;
+        let mut unchanged = 0;
         let mut entries = Vec::with_capacity(order.len());
         for row in order.iter() {
             let row = &mut rows[*row as usize];
-            let mut now = Vec::with_capacity(row.metrics.len());
-            for (column, metric) in row.metrics.iter().enumerate() {
-                let model = models.of(row.layer, *metric);
-                // What is expected depends on what was before, which changes with it.
-                let expected = row.expected(column, &now);
-                let difference = model.code(&mut decoder, &mut row.before[column], 0);
-                now.push(expected.wrapping_add(difference as u64));
+            for (metric, last) in row.metrics.iter().zip(&mut row.last) {
+                let difference = bytes.changed(&mut unchanged, step(row.layer, *metric))?;
+                *last = last.wrapping_add(difference as u64);
             }
-            if !decoder.is_sound() {
-                return Err(LinkError::Garbled);
-            }
-            row.advance(&now);
-            let values = row.metrics.iter().copied().zip(now).collect();
+            let values = row.metrics.iter().copied().zip(row.last.iter().copied()).collect();
             entries.push(Entry { layer: row.layer, name: row.name.clone(), values });
         }
-        decoder.finish().map(|()| entries)
+        if unchanged == 0 { Ok(entries) } else { Err(LinkError::Garbled) }
     }
 }
 
-/// Signed numbers of a small size as small numbers.
-fn zigzag(number: i64) -> u128 {
-    u128::from((number.wrapping_shl(1) ^ (number >> 63)) as u64)
-}
-
-fn unzigzag(number: u64) -> i64 {
-    (number >> 1) as i64 ^ -((number & 1) as i64)
-}
-
-fn put(out: &mut Vec<u8>, mut number: u128) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
+fn put(out: &mut Vec<u8>, number: u64) {
+    varint::put(out, number.into());
 }
 
 fn put_text(out: &mut Vec<u8>, text: &str) {
-    put(out, text.len() as u128);
+    put(out, text.len() as u64);
     out.extend_from_slice(text.as_bytes());
 }
 
@@ -384,33 +326,35 @@ impl<'a> Bytes<'a> {
         Ok(taken)
     }
 
-    /// Up to 70 bits: a token has 65.
-    fn wide(&mut self) -> Result<u128, LinkError> {
-        let mut number = 0;
-        for at in 0..10 {
-            let byte = self.take(1)?[0];
-            number |= u128::from(byte & 0x7f) << (7 * at);
-            if byte < 0x80 {
-                return Ok(number);
-            }
-        }
-        Err(LinkError::Garbled)
-    }
-
     fn number(&mut self) -> Result<u64, LinkError> {
-        u64::try_from(self.wide()?).map_err(|_| LinkError::Garbled)
+        varint::take_u64(&mut self.0).map_err(|BadNumber| LinkError::Garbled)
     }
 
     fn small(&mut self) -> Result<u32, LinkError> {
-        u32::try_from(self.wide()?).map_err(|_| LinkError::Garbled)
+        u32::try_from(self.number()?).map_err(|_| LinkError::Garbled)
     }
 
     fn index(&mut self) -> Result<usize, LinkError> {
-        usize::try_from(self.wide()?).map_err(|_| LinkError::Garbled)
+        usize::try_from(self.number()?).map_err(|_| LinkError::Garbled)
     }
 
     fn difference(&mut self) -> Result<i64, LinkError> {
-        self.number().map(unzigzag)
+        self.number().map(varint::unfold)
+    }
+
+    /// By how much the next value changed, where so many more are known to be `unchanged`.
+    fn changed(&mut self, unchanged: &mut u64, step: i64) -> Result<i64, LinkError> {
+        if *unchanged == 0 {
+            match self.number()? {
+                0 => *unchanged = self.number()?,
+                folded => return Ok(varint::unfold(folded).wrapping_mul(step)),
+            }
+            if *unchanged == 0 {
+                return self.difference();
+            }
+        }
+        *unchanged -= 1;
+        Ok(0)
     }
 
     fn text(&mut self) -> Result<String, LinkError> {
@@ -562,16 +506,14 @@ mod tests {
         let header = [0, 0, 0, 0, 0, 0, 0, 0, 1];
         let read = |rows: usize, first: &[u8], again: &[u8], values: usize| {
             let mut frame = header.to_vec();
-            put(&mut frame, rows as u128);
+            put(&mut frame, rows as u64);
             frame.extend(first);
             frame.extend(again.repeat(rows - 1));
-            // No value is other than expected.
-            let (mut models, mut encoder) = (Models::default(), Encoder::new());
-            let model = models.of(Layer::ALL[0], Metric::ALL[0]);
-            (0..values).for_each(|_| {
-                model.code(&mut encoder, &mut Before::default(), 0);
-            });
-            frame.extend(encoder.finish());
+            // No value changed.
+            if values > 0 {
+                frame.push(0);
+                put(&mut frame, values as u64);
+            }
             Unpacker::default()
                 .unpack(&Frame::from_bytes(frame).expect("short"))
                 .map(|sample| sample.is_some())
@@ -580,6 +522,7 @@ mod tests {
         let (row, itself) = ([0, 0, 0, 1, 0], [1]);
         assert_eq!(read(MOST_ROWS, &row, &itself, MOST_ROWS), Ok(true));
         assert_eq!(read(MOST_ROWS + 1, &row, &itself, MOST_ROWS + 1), Err(LinkError::Garbled));
+        assert_eq!(read(1, &row, &itself, 2), Err(LinkError::Garbled), "more than there are");
         // Rows of nothing, each a new one.
         assert_eq!(read(MOST_ROWS, &[0; 4], &[0; 4], 0), Ok(true));
         assert_eq!(read(MOST_ROWS + 1, &[0; 4], &[0; 4], 0), Err(LinkError::Garbled));

@@ -160,12 +160,8 @@ pub enum FromAgent {
         /// What the agent's clock showed then.
         agent_ns: u64,
     },
-    /// An interval is over. On the way, this is [`FromAgent::Sampled`], unless that [is not worth
-    /// it](crate::pack).
+    /// An interval is over.
     Sample(Box<IntervalSample>),
-    /// The same, made small by [`pack`](crate::pack): who hears all of a host's makes the former of
-    /// it again.
-    Sampled(Frame),
     /// What the kernel counted since the last ones. On the way, this is [`FromAgent::Counted`],
     /// unless it is larger than any host's.
     Counters(Box<CounterSample>),
@@ -260,7 +256,8 @@ pub enum Outcome {
 mod tests {
     use super::*;
     use crate::link::{LinkError, over};
-    use model::NoteKind;
+    use model::sample::{OpSample, WorkerOp, WorkerSample};
+    use model::{Histogram, NoteKind, Op, Phase, WriteMark};
     use proptest::prelude::*;
     use serde::Serialize;
     use serde::de::DeserializeOwned;
@@ -291,11 +288,40 @@ mod tests {
         ]
     }
 
+    fn interval() -> IntervalSample {
+        let mut latency = Histogram::new();
+        [60_000, 61_000, u64::MAX].into_iter().for_each(|ns| latency.record(ns));
+        let op = OpSample {
+            work: 0,
+            op: Op::Read,
+            ios: 3,
+            bytes: u64::MAX,
+            errors: vec![(-5, 1)],
+            latency: latency.encode(),
+            raw_latencies: vec![7],
+        };
+        let own = WorkerOp { op: Op::Read, ios: 3, bytes: u64::MAX, errors: 1 };
+        let mark = Some(WriteMark { sent: 2, base: 1, failed: vec![1], ..WriteMark::default() });
+        let worker =
+            WorkerSample { worker: 1, cpu_user_ns: 2, cpu_system_ns: 3, ops: vec![own], mark };
+        IntervalSample {
+            stage: 1,
+            host: 2,
+            interval: 3,
+            start_ns: 4,
+            length_ns: 5,
+            phase: Phase::Tail,
+            ops: vec![op],
+            workers: vec![worker; 2],
+        }
+    }
+
     fn answers() -> Vec<FromAgent> {
         let note = Note { stage: Some(1), host: 2, kind: NoteKind::Stuck, detail: "stuck".into() };
         let frame = Frame::of(&FromAgent::Armed { stage: 1 }).expect("short");
         vec![
             FromAgent::Ready { notes: vec![note.clone(); 2] },
+            FromAgent::Sample(Box::new(interval())),
             FromAgent::Counters(Box::default()),
             FromAgent::Counted(
                 crate::Packer::new(0).pack(&CounterSample::default()).expect("small"),

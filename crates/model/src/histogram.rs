@@ -6,6 +6,7 @@
 //! of its value wide, so its midpoint is never further than 0.4 % from any value in it. Values
 //! above one hour count in the last bucket; the maximum is kept exactly all the same.
 
+use crate::varint::{self, BadNumber, take_u64, take_u128};
 use serde::{Deserialize, Serialize};
 
 /// Buckets per doubling, as a power of two.
@@ -209,13 +210,13 @@ pub struct EncodedHistogram(pub Vec<u8>);
 fn encoded(head: &Head, low: usize, counts: &[u64]) -> EncodedHistogram {
     let mut bytes = vec![ENCODING];
     if head.count > 0 {
-        put_varint(&mut bytes, u128::from(head.min_ns));
-        put_varint(&mut bytes, u128::from(head.max_ns));
-        put_varint(&mut bytes, head.sum_ns);
+        varint::put(&mut bytes, u128::from(head.min_ns));
+        varint::put(&mut bytes, u128::from(head.max_ns));
+        varint::put(&mut bytes, head.sum_ns);
         let mut last = 0;
         for (bucket, n) in (low..).zip(counts).filter(|(_, n)| **n > 0) {
-            put_varint(&mut bytes, (bucket - last) as u128);
-            put_varint(&mut bytes, u128::from(*n));
+            varint::put(&mut bytes, (bucket - last) as u128);
+            varint::put(&mut bytes, u128::from(*n));
             last = bucket;
         }
     }
@@ -287,7 +288,7 @@ pub fn take_apart(bytes: &[u8], buckets: &mut Vec<(u16, u64)>) -> Result<Head, B
     }
     let min_ns = take_u64(&mut rest)?;
     let max_ns = take_u64(&mut rest)?;
-    let sum_ns = take_varint(&mut rest)?;
+    let sum_ns = take_u128(&mut rest)?;
     let (mut bucket, mut count) = (0usize, 0u64);
     while !rest.is_empty() {
         let step = usize::try_from(take_u64(&mut rest)?).map_err(|_| BadHistogram)?;
@@ -502,7 +503,7 @@ impl EncodedHistogram {
             return Ok(counts);
         }
         for _ in ["minimum", "maximum", "sum"] {
-            take_varint(&mut rest)?;
+            take_u128(&mut rest)?;
         }
         // From the smallest limit on, so that each bucket is held to one of them.
         let mut order: [usize; N] = std::array::from_fn(|place| place);
@@ -532,9 +533,9 @@ impl EncodedHistogram {
         if rest.is_empty() {
             return Ok(0);
         }
-        take_varint(&mut rest)?;
-        take_varint(&mut rest)?;
-        take_varint(&mut rest)
+        take_u128(&mut rest)?;
+        take_u128(&mut rest)?;
+        Ok(take_u128(&mut rest)?)
     }
 
     /// Adds the encoded counts to `total`, which stays as it was on an error.
@@ -569,89 +570,21 @@ impl EncodedHistogram {
         if rest.is_empty() {
             return Ok(None);
         }
-        take_varint(&mut rest)?;
-        take_u64(&mut rest).map(Some)
+        take_u128(&mut rest)?;
+        Ok(Some(take_u64(&mut rest)?))
     }
 }
 
-/// Appends a number in LEB128: seven bits a byte, the lowest first.
-pub(crate) fn put_varint(bytes: &mut Vec<u8>, mut value: u128) {
-    while value >= 0x80 {
-        bytes.push((value as u8) | 0x80);
-        value >>= 7;
+impl From<BadNumber> for BadHistogram {
+    fn from(_: BadNumber) -> BadHistogram {
+        BadHistogram
     }
-    bytes.push(value as u8);
-}
-
-#[inline]
-fn take_varint(bytes: &mut &[u8]) -> Result<u128, BadHistogram> {
-    let mut value = 0u128;
-    for shift in (0..126).step_by(7) {
-        let (&byte, rest) = bytes.split_first().ok_or(BadHistogram)?;
-        *bytes = rest;
-        value |= u128::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Ok(value);
-        }
-    }
-    Err(BadHistogram)
-}
-
-/// Takes a number in LEB128 off the front of `bytes`.
-#[inline]
-pub(crate) fn take_u64(bytes: &mut &[u8]) -> Result<u64, BadHistogram> {
-    // Most counts and distances are a byte, and nearly all of those of many hosts together are two
-    // or three.
-    let all = *bytes;
-    match *all {
-        [one, ref rest @ ..] if one < 0x80 => {
-            *bytes = rest;
-            return Ok(u64::from(one));
-        }
-        [one, two, ref rest @ ..] if two < 0x80 => {
-            *bytes = rest;
-            return Ok(u64::from(one & 0x7f) | u64::from(two) << 7);
-        }
-        [one, two, three, ref rest @ ..] if three < 0x80 => {
-            *bytes = rest;
-            return Ok(u64::from(one & 0x7f) | u64::from(two & 0x7f) << 7 | u64::from(three) << 14);
-        }
-        _ => {}
-    }
-    take_long_u64(bytes)
-}
-
-/// A number of any length; not inlined, so that the loops that it is needed in stay short.
-#[inline(never)]
-fn take_long_u64(bytes: &mut &[u8]) -> Result<u64, BadHistogram> {
-    u64::try_from(take_varint(bytes)?).map_err(|_| BadHistogram)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn a_number_of_any_length_is_taken_as_the_long_way_takes_it(
-            bits in 0u32..=64, drawn in any::<u64>(), cut in 0usize..12,
-                mut stray in proptest::collection::vec(any::<u8>(), 0..12),
-        ) {
-            let mut written = Vec::new();
-            put_varint(&mut written, u128::from(drawn.checked_shr(64 - bits).unwrap_or(0)));
-            written.truncate(cut.max(1));
-            written.append(&mut stray.clone());
-            stray.insert(0, 0x80);
-            for bytes in [&written, &stray] {
-                let (mut short, mut long) = (bytes.as_slice(), bytes.as_slice());
-                let expected = take_long_u64(&mut long);
-                let found = take_u64(&mut short);
-                prop_assert!(expected.is_err() || short == long);
-                prop_assert_eq!(found, expected);
-            }
-        }
-    }
 
     #[test]
     fn every_bucket_holds_its_own_bounds_and_they_adjoin() {

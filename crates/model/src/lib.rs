@@ -37,6 +37,7 @@ pub mod setting;
 pub mod testbed;
 pub mod units;
 pub mod usage;
+pub mod varint;
 mod words;
 pub mod wwid;
 

@@ -2,7 +2,6 @@
 
 use super::Agent;
 use super::state::{self, Start};
-use crate::packed_interval::pack;
 use crate::sampler::Sampler;
 use crate::wire::{FromAgent, ToAgent};
 use engine::{Clock, EngineError};
@@ -35,11 +34,7 @@ impl Agent {
                 *errors.entry(*errno).or_insert(0u64) += count;
             }
             // A coordinator that is gone stops the stage by the listener.
-            let message = match pack(&sample) {
-                Some(frame) => FromAgent::Sampled(frame),
-                None => FromAgent::Sample(Box::new(sample)),
-            };
-            let _ = self.out.send(&message);
+            let _ = self.out.send(&FromAgent::Sample(Box::new(sample)));
         };
         let mut began = false;
         let mut sampler = Sampler::start(self.out.clone(), targets.plan(), number);

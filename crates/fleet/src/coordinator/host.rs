@@ -57,8 +57,6 @@ impl Debts {
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) name: String,
-    /// Until it is assigned. Apart, because every tick goes over all hosts.
-    pub(super) plan: Option<Box<HostPlan>>,
     pub(super) alive: bool,
     pub(super) owes: Owes,
     pub(super) clock: HostClock,
@@ -78,7 +76,6 @@ impl Host {
     pub(super) fn new(plan: &HostPlan) -> Host {
         Host {
             name: plan.hostname.clone(),
-            plan: Some(Box::new(plan.clone())),
             alive: true,
             owes: Owes::Nothing,
             clock: HostClock::default(),

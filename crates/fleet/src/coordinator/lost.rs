@@ -1,5 +1,6 @@
 //! What becomes of a run when a host is lost.
 
+use super::timeline::Wait;
 use super::{Action, Coordinator, Owes, Reach, Step};
 use model::choices::OnLostHost;
 use model::{Event, Nanos, Note, NoteKind, RunEnd, StageEnd};
@@ -14,33 +15,25 @@ impl Coordinator {
         host.alive = false;
         self.debts.turn(host, Owes::Nothing);
         let silent_ns = host.silence_ns(self.now.steady_ns);
-        if self.reach == Reach::Remote && !host.clock.is_known() {
+        if self.terms.reach == Reach::Remote && !host.clock.is_known() {
             self.unknown_clocks = self.unknown_clocks.saturating_sub(1);
         }
         let name = host.name.clone();
         let why = &self.with_own_absence(why);
         actions.push(Action::Drop { host: number });
-        if self.step == Step::Over {
+        if matches!(self.step, Step::Over) {
             return;
         }
         self.leave_rounds(number, actions);
-        let stage = match self.step {
-            Step::Running { stage }
-            | Step::Arming { stage }
-            | Step::Prerun { stage }
-            | Step::GivingBack { stage }
-            | Step::AwaitingEvents { stage: Some(stage) }
-            | Step::Returning { stage } => Some(stage),
-            _ => None,
-        };
+        let stage = self.step.stage();
         let detail = format!("{name}: {why}");
         let note = Note { stage, host: number as u32, kind: NoteKind::HostLost, detail };
         let lost = note.detail.clone();
         actions.push(Action::Emit(Event::Note(note)));
-        if self.step != Step::Releasing {
+        if !matches!(self.step, Step::Releasing) {
             self.timeline.lost(number as u32, &lost, silent_ns, self.now, actions);
         }
-        if matches!(self.step, Step::Releasing | Step::AwaitingEvents { stage: None }) {
+        if matches!(self.step, Step::Releasing | Step::AwaitingEvents(Wait { next: None, .. })) {
             // All stages are over: how the run ended is on record, and it does not end otherwise
             // because of this.
             self.left.push(format!(
@@ -50,16 +43,16 @@ impl Coordinator {
             return;
         }
         let left = self.hosts.iter().filter(|host| host.alive).count();
-        let may_go_on =
-            self.policy.on_lost_host == OnLostHost::Continue && left >= self.policy.quorum as usize;
+        let may_go_on = self.terms.policy.on_lost_host == OnLostHost::Continue
+            && left >= self.terms.policy.quorum as usize;
         if stage.is_some() && may_go_on && left > 0 {
             self.note_absence(number, actions);
             return;
         }
         // Before the first stage nothing is on record, and a search cannot be taken up in the
         // middle.
-        let can_resume = self.has_begun && !self.searches;
-        let remedy = match (self.policy.on_lost_host, can_resume) {
+        let can_resume = self.has_begun && !self.schedule.searches();
+        let remedy = match (self.terms.policy.on_lost_host, can_resume) {
             (OnLostHost::Abort, true) => {
                 "go on with `plimsoll resume`, or let the suite say fleet.on_lost_host = \
                  \"continue\""
@@ -70,8 +63,8 @@ impl Coordinator {
         let why = format!("host {name} was lost: {why}; {remedy}");
         // Whoever resumes finds the layout that was written.
         self.keep_data |= can_resume;
-        if matches!(self.step, Step::Running { .. }) {
-            self.stage_end = StageEnd::Failed(why.clone());
+        if let Step::Running(running) = &mut self.step {
+            running.end = StageEnd::Failed(why.clone());
         }
         self.halt(RunEnd::Failed(why), actions);
     }
@@ -80,11 +73,12 @@ impl Coordinator {
     /// if it did for so long that the agents had to take it for dead: then no host has to be at
     /// fault, and whoever reads `it answers, but …` of all of them would look in the wrong place.
     fn with_own_absence(&self, why: &str) -> String {
-        let since_ns = self.now.steady_ns.saturating_sub(self.ticked_ns);
-        let away_ns =
-            if self.step == Step::Waiting { 0 } else { self.longest_away_ns.max(since_ns) };
-        let after = self.policy.lost_after;
-        if self.reach != Reach::Remote || away_ns <= after.0 {
+        let away_ns = match self.step {
+            Step::Waiting { .. } => 0,
+            _ => self.ticks.longest_away_ns(self.now.steady_ns),
+        };
+        let after = self.terms.policy.lost_after;
+        if self.terms.reach != Reach::Remote || away_ns <= after.0 {
             return why.to_owned();
         }
         let seconds = Nanos::seconds(away_ns / 1_000_000_000);

@@ -26,8 +26,11 @@ struct Due {
     prerun: Prerun,
 }
 
-#[derive(Clone, Debug)]
-struct Running {
+/// A command that runs before a stage.
+#[derive(Debug)]
+pub(super) struct UnderWay {
+    /// The stage.
+    pub(super) stage: u32,
     number: u32,
     due: Due,
     began_ns: u64,
@@ -49,12 +52,11 @@ struct End<'a> {
 pub(super) struct Preruns {
     /// By the first stage of each point.
     due: BTreeMap<u32, Due>,
-    running: Option<Running>,
 }
 
 impl Preruns {
     pub(super) fn new(plan: &Plan) -> Preruns {
-        let mut preruns = Preruns { due: BTreeMap::new(), running: None };
+        let mut preruns = Preruns { due: BTreeMap::new() };
         for (number, point) in (0..).zip(&plan.points) {
             preruns.add(number, point, (0..).zip(&plan.stages));
         }
@@ -79,10 +81,6 @@ impl Preruns {
         let point = format!("before point {} ({})", number.saturating_add(1), point.name());
         self.due.insert(*first, Due { point, measured, prerun });
     }
-
-    pub(super) fn is_running(&self, number: u32) -> bool {
-        self.running.as_ref().is_some_and(|running| running.number == number)
-    }
 }
 
 impl Coordinator {
@@ -90,7 +88,7 @@ impl Coordinator {
     pub(super) fn begin_prerun(&mut self, stage: u32, now: Now, actions: &mut Vec<Action>) -> bool {
         let Some(due) = self.preruns.due.remove(&stage) else { return false };
         let command = match &due.prerun.command {
-            Some(command) if self.in_real_time => command.clone(),
+            Some(command) if self.terms.in_real_time => command.clone(),
             Some(_) => {
                 self.leave_out(
                     &due,
@@ -106,9 +104,9 @@ impl Coordinator {
         };
         let number = self.timeline.next_number();
         let by_ns = now.steady_ns.saturating_add(LONGEST_NS);
-        self.preruns.running =
-            Some(Running { number, due, began_ns: now.steady_ns, by_ns, is_killed: false });
-        self.step = Step::Prerun { stage };
+        let began_ns = now.steady_ns;
+        self.step =
+            Step::Prerun(UnderWay { stage, number, due, began_ns, by_ns, is_killed: false });
         actions.push(Action::Command {
             number,
             name: OccurrenceKind::Prerun.word().to_owned(),
@@ -125,50 +123,61 @@ impl Coordinator {
         actions.push(not_emptied(due, format!("the command of stages.prerun was left out: {why}")));
     }
 
-    /// Goes on to the stage once its command is over, and kills one that takes too long.
-    pub(super) fn look_at_prerun(&mut self, stage: u32, now: Now, actions: &mut Vec<Action>) {
-        match &mut self.preruns.running {
-            None => self.set_up(stage, actions),
-            Some(running) if now.steady_ns <= running.by_ns => {}
-            Some(running) if !running.is_killed => {
-                running.is_killed = true;
-                running.by_ns = now.steady_ns.saturating_add(END_WITHIN_NS);
-                actions.push(Action::EndCommand { number: running.number });
-            }
-            Some(_) => {
-                let why = "it was killed because it took too long, and did not even end then";
-                self.end_prerun(&End { status: None, output: "", why: Some(why) }, now, actions);
-                self.set_up(stage, actions);
-            }
+    /// Kills a command that takes too long, and goes on to the stage without one that does not even
+    /// die.
+    pub(super) fn look_at_prerun(&mut self, now: Now, actions: &mut Vec<Action>) {
+        let Step::Prerun(under_way) = &mut self.step else { return };
+        if now.steady_ns <= under_way.by_ns {
+            return;
         }
+        if !under_way.is_killed {
+            under_way.is_killed = true;
+            under_way.by_ns = now.steady_ns.saturating_add(END_WITHIN_NS);
+            actions.push(Action::EndCommand { number: under_way.number });
+            return;
+        }
+        let stage = under_way.stage;
+        let why = "it was killed because it took too long, and did not even end then";
+        self.tell_of_prerun(&End { status: None, output: "", why: Some(why) }, now, actions);
+        self.set_up(stage, actions);
     }
 
-    pub(super) fn prerun_ended(
+    /// A command ended: goes on to the stage if it was the one that is under way; else it is of an
+    /// event.
+    pub(super) fn command_ended(
         &mut self,
+        number: u32,
         status: Option<i32>,
         output: &str,
         now: Now,
         actions: &mut Vec<Action>,
     ) {
+        let (stage, is_killed) = match &self.step {
+            Step::Prerun(under_way) if under_way.number == number => {
+                (under_way.stage, under_way.is_killed)
+            }
+            // How the run ended is on record, and nothing follows it.
+            step if step.is_on_record() => return,
+            _ => return self.timeline.command_ended(number, status, output, now, actions),
+        };
         let longest = format!("it was killed because it took longer than {}", Nanos(LONGEST_NS));
-        let is_killed = self.preruns.running.as_ref().is_some_and(|running| running.is_killed);
-        self.end_prerun(&End { status, output, why: is_killed.then_some(&longest) }, now, actions);
+        let why = is_killed.then_some(longest.as_str());
+        self.tell_of_prerun(&End { status, output, why }, now, actions);
+        self.set_up(stage, actions);
     }
 
     /// Ends the command with the run, which waits for nothing any more.
     pub(super) fn give_up_prerun(&mut self, now: Now, actions: &mut Vec<Action>) {
-        let Some(running) = &self.preruns.running else { return };
-        actions.push(Action::EndCommand { number: running.number });
-        self.end_prerun(
-            &End { status: None, output: "", why: Some("it was ended with the run") },
-            now,
-            actions,
-        );
+        let Step::Prerun(under_way) = &self.step else { return };
+        actions.push(Action::EndCommand { number: under_way.number });
+        let why = Some("it was ended with the run");
+        self.tell_of_prerun(&End { status: None, output: "", why }, now, actions);
     }
 
-    fn end_prerun(&mut self, end: &End<'_>, now: Now, actions: &mut Vec<Action>) {
-        let Some(running) = self.preruns.running.take() else { return };
-        let due = &running.due;
+    /// Says how the command ended.
+    fn tell_of_prerun(&mut self, end: &End<'_>, now: Now, actions: &mut Vec<Action>) {
+        let Step::Prerun(under_way) = &self.step else { return };
+        let due = &under_way.due;
         let command = due.prerun.command.as_deref().unwrap_or_default();
         let mut occurrence =
             Occurrence::new(OccurrenceKind::Prerun, &format!("{}: {command}", due.point));
@@ -176,7 +185,7 @@ impl Coordinator {
         occurrence.detail =
             last_lines(&words.join("\n"), MOST_DETAIL_BYTES).trim_start().to_owned();
         occurrence.status = end.status;
-        occurrence.duration_ns = Some(now.steady_ns.saturating_sub(running.began_ns));
+        occurrence.duration_ns = Some(now.steady_ns.saturating_sub(under_way.began_ns));
         self.timeline.happened(occurrence, now, actions);
         // A point that never begins has no results to doubt.
         if self.end == RunEnd::Complete {

@@ -12,6 +12,7 @@ use model::resume;
 use model::search::Addition;
 use model::testbed::{DirectoryState, HostFacts, TargetKind};
 use model::{Event, Nanos, Note, NoteKind, RunEnd, StageEnd};
+use std::collections::BTreeMap;
 
 /// The longest time for which those that are there wait at one boundary for all that may come back,
 /// in ns.
@@ -27,7 +28,7 @@ const AT_ONCE: usize = 32;
 
 /// How far a host is on its way back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Trying {
+pub(super) enum Trying {
     /// Its agent is being started; which start it is.
     Launching(u32),
     /// It is asked what stands at its targets.
@@ -53,12 +54,27 @@ impl Trying {
             Trying::Ready => "its clock was not known",
         }
     }
+
+    /// Whether its agent is there.
+    fn is_answering(self) -> bool {
+        !matches!(self, Trying::Launching(_))
+    }
+}
+
+/// The boundary between two points, at which hosts are waited for.
+#[derive(Debug)]
+pub(super) struct Boundary {
+    /// The stage behind it.
+    pub(super) stage: u32,
+    /// When it is waited at no longer, in ns.
+    by_ns: u64,
+    /// How far each host is that is on its way. There is no way back but here.
+    on_their_way: BTreeMap<usize, Trying>,
 }
 
 /// What is known of a host's ways back.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Absence {
-    trying: Option<Trying>,
     /// How often its agent was started again, in all.
     starts: u32,
     /// Tries in vain since it was lost.
@@ -74,9 +90,10 @@ pub(super) struct Absence {
 }
 
 impl Absence {
-    /// Whether it is on its way back, and its agent there.
-    fn is_answering(&self) -> bool {
-        !matches!(self.trying, None | Some(Trying::Launching(_)))
+    /// The number of the next start of its agent.
+    fn next_start(&mut self) -> u32 {
+        self.starts = self.starts.saturating_add(1);
+        self.starts
     }
 }
 
@@ -96,10 +113,6 @@ pub(super) struct Returning {
     why_not: Option<&'static str>,
     /// What each host was at first; empty where it is not known.
     identities: Vec<String>,
-    /// When the boundary is waited at no longer, in ns.
-    by_ns: u64,
-    /// Those that are on their way.
-    on_their_way: Vec<usize>,
 }
 
 /// Why no host may come back to a run of this plan, in words; `None` where they may.
@@ -204,8 +217,7 @@ impl Coordinator {
     /// the first time.
     pub(super) fn note_absence(&mut self, number: usize, actions: &mut Vec<Action>) {
         let is_preparing = |stage: u32| self.returning.prepare == Some(stage);
-        let lacks_layout = matches!(self.step,
-            Step::Running { stage } | Step::Arming { stage } if is_preparing(stage));
+        let lacks_layout = self.step.stage_on_hosts().is_some_and(is_preparing);
         let absence = &mut self.hosts[number].absence;
         absence.lacks_layout |= lacks_layout;
         (absence.tries, absence.next_ns) = (0, 0);
@@ -252,65 +264,79 @@ impl Coordinator {
             .iter_mut()
             .enumerate()
             .filter(|(_, host)| !host.alive && is_due(&host.absence));
-        let mut on_their_way = Vec::new();
+        let mut on_their_way = BTreeMap::new();
         for (number, host) in away.take(AT_ONCE) {
-            host.absence.starts = host.absence.starts.saturating_add(1);
-            host.absence.trying = Some(Trying::Launching(host.absence.starts));
-            actions.push(Action::Launch { host: number, start: host.absence.starts });
-            on_their_way.push(number);
+            let start = host.absence.next_start();
+            on_their_way.insert(number, Trying::Launching(start));
+            actions.push(Action::Launch { host: number, start });
         }
-        self.returning.by_ns = now_ns.saturating_add(WAIT_NS);
-        self.returning.on_their_way = on_their_way;
-        let begins = !self.returning.on_their_way.is_empty();
-        if begins {
-            self.step = Step::Returning { stage };
+        if on_their_way.is_empty() {
+            return false;
         }
-        begins
+        let by_ns = now_ns.saturating_add(WAIT_NS);
+        self.step = Step::Returning(Boundary { stage, by_ns, on_their_way });
+        true
     }
 
     /// Goes on to the stage as soon as nobody is on his way any more, or the time is over.
-    pub(super) fn look_at_returning(&mut self, stage: u32, actions: &mut Vec<Action>) {
+    pub(super) fn look_at_returning(&mut self, actions: &mut Vec<Action>) {
         let now_ns = self.now.steady_ns;
-        let is_over = now_ns >= self.returning.by_ns;
-        for number in self.returning.on_their_way.clone() {
-            let host = &mut self.hosts[number];
-            let ping_is_due = host.absence.is_answering() && host.ping_is_due(now_ns);
-            match host.absence.trying {
+        let Step::Returning(boundary) = &self.step else { return };
+        let (stage, is_over) = (boundary.stage, now_ns >= boundary.by_ns);
+        for (number, trying) in boundary.on_their_way.clone() {
+            match trying {
                 // A run that ends waits for nobody, and that is nobody's failure.
-                Some(_) if self.end != RunEnd::Complete => {
-                    host.absence.trying = None;
-                    actions.push(Action::Drop { host: number });
-                }
+                _ if self.end != RunEnd::Complete => self.send_away(number, actions),
                 // Its layout would begin from nothing the next time, and take as long: all others
                 // would wait for that again, and in vain.
-                Some(Trying::Preparing) if is_over => {
+                Trying::Preparing if is_over => {
                     let why = format!(
                         "its layout was not written again within the {} for which the others wait \
                          for it; a smaller layout.size, or a place for it that outlives its \
                          agent, lets it come back",
                         Nanos(WAIT_NS)
                     );
-                    host.absence.trying = None;
-                    actions.push(Action::Drop { host: number });
+                    self.send_away(number, actions);
                     self.give_up(number, &why, actions);
                 }
-                Some(trying) if is_over => {
+                _ if is_over => {
                     let why = format!("{} within {}", trying.lacked(), Nanos(WAIT_NS));
                     self.try_failed(number, &why, actions);
                 }
-                Some(_) if ping_is_due => actions.push(Action::Ping { host: number }),
-                Some(_) | None => {}
+                _ if trying.is_answering() && self.hosts[number].ping_is_due(now_ns) => {
+                    actions.push(Action::Ping { host: number });
+                }
+                _ => {}
             }
         }
-        let hosts = &self.hosts;
-        self.returning.on_their_way.retain(|number| hosts[*number].absence.trying.is_some());
-        if !self.returning.on_their_way.is_empty() {
-            return;
-        }
+        let is_waited_for = self.on_their_way().is_some_and(|hosts| !hosts.is_empty());
         match self.end {
+            _ if is_waited_for => {}
             RunEnd::Complete => self.enter(stage, actions),
             _ => self.release(self.now, actions),
         }
+    }
+
+    /// Those that are on their way back.
+    fn on_their_way(&mut self) -> Option<&mut BTreeMap<usize, Trying>> {
+        match &mut self.step {
+            Step::Returning(boundary) => Some(&mut boundary.on_their_way),
+            _ => None,
+        }
+    }
+
+    /// How far a host is on its way back; `None` where it is not on it.
+    fn trying(&self, number: usize) -> Option<Trying> {
+        match &self.step {
+            Step::Returning(boundary) => boundary.on_their_way.get(&number).copied(),
+            _ => None,
+        }
+    }
+
+    /// A host is not waited for any more at this boundary.
+    fn send_away(&mut self, number: usize, actions: &mut Vec<Action>) {
+        self.on_their_way().and_then(|hosts| hosts.remove(&number));
+        actions.push(Action::Drop { host: number });
     }
 
     /// How the start of an agent went.
@@ -322,16 +348,18 @@ impl Coordinator {
         actions: &mut Vec<Action>,
     ) {
         let several = self.hosts.len() > 1;
-        let Some(host) = self.hosts.get_mut(number) else { return };
-        if host.absence.trying != Some(Trying::Launching(start)) {
+        let Some(trying) = self.on_their_way().and_then(|hosts| hosts.get_mut(&number)) else {
+            return;
+        };
+        if *trying != Trying::Launching(start) {
             return;
         }
         if let Err(why) = outcome {
             return self.try_failed(number, &why, actions);
         }
-        host.absence.trying = Some(Trying::Inspecting);
+        *trying = Trying::Inspecting;
         // Another agent, and perhaps another clock.
-        host.begin_anew(self.now.steady_ns);
+        self.hosts[number].begin_anew(self.now.steady_ns);
         let mut targets: Vec<String> = Vec::new();
         for target in self.returning.plans.get(number).map_or(&[][..], |plan| &plan.targets) {
             if !targets.contains(&target.path) {
@@ -349,7 +377,7 @@ impl Coordinator {
 
     /// Whether a host is on its way back.
     pub(super) fn is_returning(&self, number: usize) -> bool {
-        self.hosts.get(number).is_some_and(|host| host.absence.trying.is_some())
+        self.trying(number).is_some()
     }
 
     /// Takes in what a host says that is on its way.
@@ -361,8 +389,8 @@ impl Coordinator {
         actions: &mut Vec<Action>,
     ) {
         let prepare = self.returning.prepare;
-        let Some(host) = self.hosts.get_mut(number) else { return };
-        let Some(trying) = host.absence.trying else { return };
+        let Some(trying) = self.trying(number) else { return };
+        let host = &mut self.hosts[number];
         host.heard(at_ns);
         let next = match (trying, message) {
             (_, FromAgent::Pong { sent_ns, agent_ns }) => {
@@ -419,28 +447,29 @@ impl Coordinator {
             // What it does to lay its data out anew is on record already, of the first time.
             (trying, _) => trying,
         };
-        self.hosts[number].absence.trying = Some(next);
+        self.on_their_way().and_then(|hosts| hosts.insert(number, next));
         self.come_in(number, actions);
     }
 
     /// An agent is gone of a host that is on its way back. While another is being started, it is
     /// the one that is known to be gone.
     pub(super) fn lose_returning(&mut self, number: usize, why: &str, actions: &mut Vec<Action>) {
-        if self.hosts.get(number).is_some_and(|host| host.absence.is_answering()) {
+        if self.trying(number).is_some_and(Trying::is_answering) {
             self.try_failed(number, why, actions);
         }
     }
 
     /// Lets a host take part that has all that it needs.
     fn come_in(&mut self, number: usize, actions: &mut Vec<Action>) {
-        let Step::Returning { stage } = self.step else { return };
+        let Step::Returning(boundary) = &mut self.step else { return };
+        let stage = boundary.stage;
         let point = self.returning.points.get(stage as usize).copied().flatten();
         let host = &mut self.hosts[number];
         // With its clock unknown it would hold up all others afterwards.
-        if host.absence.trying != Some(Trying::Ready) || !host.clock.is_known() {
+        if boundary.on_their_way.get(&number) != Some(&Trying::Ready) || !host.clock.is_known() {
             return;
         }
-        host.absence.trying = None;
+        boundary.on_their_way.remove(&number);
         host.absence.returns = host.absence.returns.saturating_add(1);
         host.alive = true;
         let from = point
@@ -458,16 +487,14 @@ impl Coordinator {
 
     /// A host did not come back this time. After the last try it stays out, which is said.
     pub(super) fn try_failed(&mut self, number: usize, why: &str, actions: &mut Vec<Action>) {
-        let Some(host) = self.hosts.get_mut(number).filter(|host| host.absence.trying.is_some())
-        else {
+        if !self.is_returning(number) {
             return;
-        };
-        let absence = &mut host.absence;
-        absence.trying = None;
+        }
+        self.send_away(number, actions);
+        let absence = &mut self.hosts[number].absence;
         absence.next_ns =
             self.now.steady_ns.saturating_add(PAUSE_NS.saturating_mul(1 << absence.tries.min(16)));
         absence.tries = absence.tries.saturating_add(1);
-        actions.push(Action::Drop { host: number });
         if absence.tries >= MOST_TRIES {
             self.give_up(number, why, actions);
         }

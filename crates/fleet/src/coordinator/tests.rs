@@ -1,10 +1,11 @@
 use super::*;
-use model::Scale;
-use model::choices::OnLostHost;
-use model::choices::{Access, Backend};
-use model::plan::{Stage, StageKind, Stop, Work};
+use crate::wire::FromAgent;
+use model::choices::{Access, Backend, OnLostHost};
+use model::event::HostStart;
+use model::plan::{Stage, StageKind, Steady, Stop, Work};
 use model::sample::Phase;
 use model::units::{Bytes, Nanos, Percent};
+use model::{IntervalSample, Scale};
 
 pub(super) fn plan(hosts: usize, stages: usize) -> Plan {
     let stop = Stop::After(Nanos::seconds(1));

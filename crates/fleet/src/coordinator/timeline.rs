@@ -35,6 +35,17 @@ struct Running {
     wait_ns: u64,
 }
 
+/// Commands are waited for whose scenario is over.
+#[derive(Clone, Debug)]
+pub(super) struct Wait {
+    /// The stage that comes behind them; `None` where the run ends.
+    pub(super) next: Option<u32>,
+    /// When the stages before were over, in ns.
+    since_ns: u64,
+    /// The scenario that goes on, if one does.
+    goes_on: Option<String>,
+}
+
 /// The instants of a run.
 #[derive(Debug)]
 pub(super) struct Timeline {
@@ -48,9 +59,6 @@ pub(super) struct Timeline {
     commands: Vec<Running>,
     /// The scenario of each stage that is of a point.
     scenarios: Vec<Option<String>>,
-    /// When the stages before were over whose commands are waited for, in ns, and the scenario
-    /// that goes on, if one does.
-    waiting: Option<(u64, Option<String>)>,
     commands_begun: u32,
     heat: Heat,
     room: u32,
@@ -65,7 +73,6 @@ impl Timeline {
             in_real_time: plan.hosts.iter().all(|host| !host.engine.virtual_time),
             commands: Vec::new(),
             scenarios: Vec::new(),
-            waiting: None,
             commands_begun: 0,
             heat: Heat::new(plan.hosts.len()),
             room: MOST_OCCURRENCES,
@@ -241,21 +248,20 @@ impl Timeline {
         self.emit(occurrence, actions);
     }
 
-    /// A stage is over, and `next` is to begin, or the run to end: has the commands waited for that
-    /// belong to a scenario which ends with it. False where none is.
-    pub(super) fn begin_waiting(&mut self, next: Option<u32>, now: Now) -> bool {
-        let scenario = next.and_then(|stage| self.scenarios.get(stage as usize).cloned().flatten());
-        self.waiting = Some((now.steady_ns, scenario));
-        self.is_waiting(now)
+    /// A stage is over, and `next` is to begin, or the run to end: what has to be waited for before
+    /// that, because commands run that belong to a scenario which ends with it.
+    pub(super) fn wait_before(&self, next: Option<u32>, now: Now) -> Option<Wait> {
+        let goes_on = next.and_then(|stage| self.scenarios.get(stage as usize).cloned().flatten());
+        let wait = Wait { next, since_ns: now.steady_ns, goes_on };
+        self.is_waiting(&wait, now).then_some(wait)
     }
 
     /// Whether a command is still waited for.
-    pub(super) fn is_waiting(&self, now: Now) -> bool {
-        let Some((since_ns, goes_on)) = &self.waiting else { return false };
-        let waited_ns = now.steady_ns.saturating_sub(*since_ns);
+    pub(super) fn is_waiting(&self, wait: &Wait, now: Now) -> bool {
+        let waited_ns = now.steady_ns.saturating_sub(wait.since_ns);
         self.commands.iter().any(|command| {
             let scenario = self.scenarios.get(command.stage as usize).and_then(Option::as_ref);
-            let is_over = goes_on.is_none() || goes_on.as_ref() != scenario;
+            let is_over = wait.goes_on.is_none() || wait.goes_on.as_ref() != scenario;
             is_over && waited_ns < command.wait_ns
         })
     }
@@ -441,17 +447,19 @@ mod tests {
         timeline.begin(0, 0);
         assert_eq!(advance(&mut timeline, 0).len(), 2);
         timeline.end();
-        assert!(!timeline.begin_waiting(Some(1), now(1_000)), "the scenario goes on");
+        assert!(timeline.wait_before(Some(1), now(1_000)).is_none(), "the scenario goes on");
         let mut actions = Vec::new();
         timeline.begin(1, 1_100_000_000);
         timeline.tell_of_running(now(1_000), &mut actions);
         assert_eq!(told(&actions), ["still-running e Some(1) 0"]);
         timeline.end();
-        assert!(timeline.begin_waiting(Some(2), now(2_000)) && timeline.is_waiting(now(601_999)));
-        assert!(!timeline.is_waiting(now(602_000)), "ten minutes");
-        assert!(timeline.begin_waiting(None, now(2_000)), "the run ends with its last scenario");
+        let wait = timeline.wait_before(Some(2), now(2_000)).expect("another scenario");
+        assert!(timeline.is_waiting(&wait, now(601_999)));
+        assert!(!timeline.is_waiting(&wait, now(602_000)), "ten minutes");
+        let wait = timeline.wait_before(None, now(2_000));
+        let wait = wait.expect("the run ends with its last scenario");
         timeline.command_ended(0, Some(0), "", now(3_000), &mut actions);
-        assert!(!timeline.is_waiting(now(3_000)));
+        assert!(!timeline.is_waiting(&wait, now(3_000)));
         actions.clear();
         timeline.begin(2, 3_000_000_000);
         timeline.tell_of_running(now(3_000), &mut actions);

@@ -7,7 +7,6 @@ use crate::coordinator::Input;
 use crate::launch::LastWords;
 use crate::link::{Inlet, LinkError};
 use crate::packed::Unpacker;
-use crate::packed_interval;
 use crate::relay;
 use crate::tree::Tree;
 use crate::wire::{FromAgent, Word};
@@ -49,9 +48,6 @@ impl Reader {
                     Some(sample) => FromAgent::Counters(Box::new(sample)),
                     None => return Ok(None),
                 }
-            }
-            FromAgent::Sampled(frame) => {
-                FromAgent::Sample(Box::new(packed_interval::unpack(&frame)?))
             }
             message => message,
         };

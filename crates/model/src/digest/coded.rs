@@ -6,7 +6,8 @@
 
 use super::frame::{Frame, Span};
 use super::sums::{Counts, HostPart, Part, Sums, Total, Unfit, WorkerTotal, add_all, reach};
-use crate::histogram::{EncodedHistogram, put_varint, take_apart, take_u64};
+use crate::histogram::{EncodedHistogram, take_apart};
+use crate::varint::{self, take_u64};
 use crate::{Op, Phase};
 use std::collections::BTreeMap;
 
@@ -46,13 +47,13 @@ impl Out {
     }
 
     fn put(&mut self, value: u64) {
-        put_varint(&mut self.0, u128::from(value));
+        varint::put(&mut self.0, u128::from(value));
     }
 
     /// A difference, small in either direction.
     fn put_difference(&mut self, value: u64, from: u64) {
         let difference = value.wrapping_sub(from) as i64;
-        self.put(((difference << 1) ^ (difference >> 63)) as u64);
+        self.put(varint::fold(difference));
     }
 
     fn put_bytes(&mut self, bytes: &[u8]) {
@@ -96,8 +97,7 @@ impl<'a> In<'a> {
     }
 
     fn difference(&mut self, from: u64) -> Result<u64, Unfit> {
-        let folded = self.take()?;
-        let difference = (folded >> 1) as i64 ^ -((folded & 1) as i64);
+        let difference = varint::unfold(self.take()?);
         Ok(from.wrapping_add(difference as u64))
     }
 

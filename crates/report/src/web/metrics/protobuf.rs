@@ -5,18 +5,15 @@
 
 use super::kind::Kind;
 use super::native::{Native, SCHEMA, ZERO_THRESHOLD_S};
+use model::varint;
 
 /// A message that is being written.
 #[derive(Clone, Debug, Default)]
 pub struct Message(Vec<u8>);
 
 impl Message {
-    fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.0.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.0.push(value as u8);
+    fn varint(&mut self, value: u64) {
+        varint::put(&mut self.0, value.into());
     }
 
     /// A field's number and the way in which it is written.
@@ -43,12 +40,6 @@ impl Message {
     fn message(&mut self, field: u32, message: &Message) {
         self.bytes(field, &message.0);
     }
-}
-
-/// A signed number as an unsigned one that is small where it is near 0: 0, −1, 1, −2 are 0, 1, 2,
-/// 3.
-fn zigzag(value: i64) -> u64 {
-    ((value << 1) ^ (value >> 63)) as u64
 }
 
 /// A histogram, classic and native.
@@ -94,18 +85,18 @@ pub fn histogram(labels: &[(&str, &str)], histogram: &Histogram<'_>) -> Vec<u8> 
         bucket.double(2, *end_s);
         inner.message(3, &bucket);
     }
-    inner.whole(5, zigzag(i64::from(SCHEMA)));
+    inner.whole(5, varint::fold(i64::from(SCHEMA)));
     inner.double(6, ZERO_THRESHOLD_S);
     inner.whole(7, histogram.native.zeros());
     let (spans, deltas) = histogram.native.spans();
     for (offset, length) in spans {
         let mut span = Message::default();
-        span.whole(1, zigzag(i64::from(offset)));
+        span.whole(1, varint::fold(i64::from(offset)));
         span.whole(2, u64::from(length));
         inner.message(12, &span);
     }
     let mut packed = Message::default();
-    deltas.into_iter().for_each(|delta| packed.varint(zigzag(delta)));
+    deltas.into_iter().for_each(|delta| packed.varint(varint::fold(delta)));
     inner.message(13, &packed);
     metric(labels, 7, &inner)
 }
@@ -137,7 +128,7 @@ mod tests {
         message.whole(1, 150);
         message.bytes(2, b"testing");
         assert_eq!(message.0, b"\x08\x96\x01\x12\x07testing");
-        let folded = [0, -1, 1, -2, i64::from(i32::MAX), i64::MAX, i64::MIN].map(zigzag);
+        let folded = [0, -1, 1, -2, i64::from(i32::MAX), i64::MAX, i64::MIN].map(varint::fold);
         assert_eq!(folded, [0, 1, 2, 3, 0xffff_fffe, u64::MAX - 1, u64::MAX]);
         let mut largest = Message::default();
         largest.varint(u64::MAX);
