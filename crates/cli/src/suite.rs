@@ -6,6 +6,7 @@ use crate::quick;
 use crate::simulate;
 use crate::text_file;
 use model::Spec;
+use model::note::Adjusted;
 use model::planner;
 use model::spec::{ALL_HOSTS, HostTargets, Override, nearest};
 use std::net::SocketAddr;
@@ -39,7 +40,7 @@ pub struct Asked {
     /// The targets as the user named them, those to be destroyed included.
     targets: Vec<HostTargets>,
     /// What is said of the scenarios that are not simulated.
-    pub left_out: Vec<String>,
+    pub left_out: Vec<Adjusted>,
     /// The suite's text, before any option changed it.
     pub text: String,
     /// Whether it was read from a file.

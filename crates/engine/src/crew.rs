@@ -21,6 +21,7 @@ use crate::recorder::{Interval, slots};
 use crate::seats::Seats;
 use crate::targets::{Bounds, World};
 use crate::worker::WorkerState;
+use model::note::Degraded;
 use model::plan::{HostPlan, HostStage, Work, Worker};
 use model::spec::{self, Poll};
 use rustix::thread::{Pid, gettid};
@@ -46,7 +47,7 @@ pub(crate) struct Shared {
     pub(crate) control: Control,
     pub(crate) keep_raw: bool,
     pub(crate) gate: Gate,
-    pub(crate) degraded: Mutex<Vec<String>>,
+    pub(crate) degraded: Mutex<Vec<Degraded>>,
     pub(crate) findings: Mutex<Findings>,
     /// How much later than asked for the last worker began.
     pub(crate) late_ns: AtomicU64,
@@ -240,7 +241,7 @@ fn ring(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Ring, E
 }
 
 /// Writes down what the kernel refused and the worker does without.
-fn degraded(shared: &Shared, refused: impl IntoIterator<Item = String>) {
+fn degraded(shared: &Shared, refused: impl IntoIterator<Item = Degraded>) {
     if let Ok(mut degraded) = shared.degraded.lock() {
         for refusal in refused {
             if !degraded.contains(&refusal) {

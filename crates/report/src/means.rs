@@ -1,6 +1,6 @@
 //! How requests were sent and timed, in words and as JSON.
 
-use crate::words;
+use crate::{note, words};
 use analysis::ResultRow;
 use analysis::means::{Because, Means, Timing, Way, means};
 use model::Record;
@@ -73,8 +73,8 @@ pub fn json(record: &Record, row: &ResultRow) -> Value {
         };
         let (because, detail) = match means.because {
             Because::Planned => ("planned", None),
-            Because::Refused(why) => ("refused", Some(why)),
-            Because::Tried(why) => ("tried", Some(why)),
+            Because::Refused(why) => ("refused", Some(note::sentence(&why))),
+            Because::Tried(why) => ("tried", Some(note::sentence(&why))),
         };
         json!({
             "backend": backend,
@@ -91,6 +91,7 @@ pub fn json(record: &Record, row: &ResultRow) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::note::{Fact, InWords, NoteKind};
     use model::spec::Backend;
 
     #[test]
@@ -103,7 +104,7 @@ mod tests {
         };
         let refused = Means {
             way: Way::Backend(Backend::Sync),
-            because: Because::Refused("no".into()),
+            because: Because::Refused(Fact::InWords(InWords::new(NoteKind::BackendFallback, "no"))),
             timing: Timing::PerRequest,
             hosts: 1,
         };

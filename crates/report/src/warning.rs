@@ -1,6 +1,6 @@
 //! Each doubt as a sentence, with its figure and what to do about it.
 
-use crate::{ceiling, words};
+use crate::{ceiling, note, words};
 use analysis::{Straggler, Warning};
 use model::Op;
 
@@ -45,11 +45,14 @@ pub fn sentence(warning: &Warning) -> String {
             words::share(*carried),
             if *op == Op::Read { "read" } else { "written" }
         ),
-        Warning::DirectRefused { detail } => {
-            format!("Direct I/O was refused, so the page cache was in between: {detail}.")
+        Warning::DirectRefused(fact) => {
+            format!(
+                "Direct I/O was refused, so the page cache was in between: {}.",
+                note::sentence(fact)
+            )
         }
-        Warning::BackendFallback { detail } => {
-            format!("Another backend took the place of the planned one: {detail}.")
+        Warning::BackendFallback(fact) => {
+            format!("Another backend took the place of the planned one: {}.", note::sentence(fact))
         }
         Warning::HostLost { hosts, wholly: false } => {
             format!(
@@ -80,14 +83,16 @@ pub fn sentence(warning: &Warning) -> String {
              have begun that much before or after the others, and the intervals of the hosts may \
              be shifted against each other by so much."
         ),
-        Warning::Unsettled { detail } => format!(
-            "Measuring was to end when the rate was steady, and it never was ({detail}): the \
+        Warning::Unsettled(fact) => format!(
+            "Measuring was to end when the rate was steady, and it never was ({}): the \
              figures are those of a target that still changes. Allow a larger measure_max, or \
-             precondition longer."
+             precondition longer.",
+            note::sentence(fact)
         ),
-        Warning::CachesNotEmptied { detail } => format!(
-            "Caches were not emptied as asked ({detail}): some of what was read may have come \
-             from one. Try the command by hand, then measure again."
+        Warning::CachesNotEmptied(fact) => format!(
+            "Caches were not emptied as asked ({}): some of what was read may have come \
+             from one. Try the command by hand, then measure again.",
+            note::sentence(fact)
         ),
         Warning::FewSamples { samples } => format!(
             "Only {} completed: too few for quantiles beyond the median. Measure longer.",
@@ -248,8 +253,13 @@ mod tests {
     use super::*;
     use analysis::{Quantile, RunState};
     use model::load::Rate;
-    use model::{Bytes, Fraction, Nanos, Op, Percent, Scale};
+    use model::note::InWords;
+    use model::{Bytes, Fact, Fraction, Nanos, NoteKind, Op, Percent, Scale};
     use std::collections::BTreeMap;
+
+    fn said(kind: NoteKind, words: &str) -> Fact {
+        Fact::InWords(InWords::new(kind, words))
+    }
 
     #[test]
     fn every_doubt_is_a_sentence_with_its_figure() {
@@ -263,19 +273,21 @@ mod tests {
             Warning::Cached { footprint: Bytes::gib(1), memory: Bytes::gib(64) },
             Warning::ReadFromMemory { share: 0.97 },
             Warning::NotCarried { op: Op::Read, share: 0.02 },
-            Warning::DirectRefused { detail: "/mnt/x refuses O_DIRECT".to_owned() },
-            Warning::BackendFallback {
-                detail: "io_uring is forbidden; sync took its place".to_owned(),
-            },
+            Warning::DirectRefused(said(NoteKind::DirectRefused, "/mnt/x refuses O_DIRECT")),
+            Warning::BackendFallback(said(
+                NoteKind::BackendFallback,
+                "io_uring is forbidden; sync took its place",
+            )),
             Warning::HostLost { hosts: vec!["node3".into()], wholly: false },
             Warning::HostLost { hosts: vec!["node3".into(), "node7".into()], wholly: true },
             Warning::EventRunning { events: vec!["drain".into(), "move".into()] },
             Warning::StartSkew { host: "node3".into(), late: Nanos::millis(250) },
             Warning::ClockError { host: "node3".into(), error: Nanos::millis(120) },
-            Warning::Unsettled { detail: "not steady after 2h".to_owned() },
-            Warning::CachesNotEmptied {
-                detail: "stages.prerun ended with exit status 1".to_owned(),
-            },
+            Warning::Unsettled(said(NoteKind::Unsettled, "not steady after 2h")),
+            Warning::CachesNotEmptied(said(
+                NoteKind::CachesNotEmptied,
+                "stages.prerun ended with exit status 1",
+            )),
             Warning::FewSamples { samples: 1 },
             Warning::ThinTail {
                 quantile: Quantile { name: "p99.9", key: "p99_9", share: 0.999 }.name,

@@ -357,7 +357,8 @@ fn write_note(
     checks: &mut Sums,
     note: &Note,
 ) -> rusqlite::Result<()> {
-    let row = params![note.stage, note.host, note.kind.word(), note.detail];
+    let fact = json(&note.fact)?;
+    let row = params![note.stage, note.host, note.kind().word(), fact];
     checks.insert(
         transaction,
         Part::Notes,

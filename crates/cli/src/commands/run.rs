@@ -104,7 +104,7 @@ pub(super) fn out_file(args: &RunArgs, plan: &Plan) -> PathBuf {
 
 /// A plan for clients that are not at hand would load this host with another's share.
 pub(super) fn refuse_imagined(plan: &Plan) -> Result<(), Failure> {
-    if plan.notes.iter().all(|note| note.kind != NoteKind::ClientsImagined) {
+    if plan.notes.iter().all(|note| note.kind() != NoteKind::ClientsImagined) {
         return Ok(());
     }
     let text = "error: [clients] (clients.count, clients.memory) is for hosts that are not at \
@@ -150,7 +150,7 @@ fn record(
 pub(super) fn is_worth_a_record(event: &Event) -> bool {
     match event {
         Event::StageStarted { .. } => true,
-        Event::Note(note) => note.kind == NoteKind::Stuck,
+        Event::Note(note) => note.kind() == NoteKind::Stuck,
         _ => false,
     }
 }

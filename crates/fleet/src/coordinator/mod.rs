@@ -19,7 +19,7 @@ use host::{Debts, Host, Owes};
 use model::event::{HostEnd, HostStart};
 use model::plan::{FleetPolicy, Plan, Stage, Steady, Stop};
 use model::search::Addition;
-use model::{Event, IntervalSample, Kernels, Nanos, Note, NoteKind, RunEnd, StageEnd};
+use model::{Event, Fact, IntervalSample, Kernels, Nanos, Note, RunEnd, StageEnd};
 use prerun::Preruns;
 use returning::Returning;
 #[cfg(test)]
@@ -435,19 +435,16 @@ impl Coordinator {
     /// How the stage that was to end when it was steady ended.
     fn settled(&mut self, stage: u32) -> Option<Event> {
         let (end, steady) = self.settling.take()?.outcome();
-        let (kind, detail) = match end {
-            Some(end) => {
-                let (to, after) = (Nanos(end.to_ns), Nanos(end.after_ns));
-                let rounds = Steady::ROUNDS;
-                let detail = format!(
-                    "steady after {to}, by the last {rounds} rounds of {}; measured for {after}",
-                    steady.round
-                );
-                (NoteKind::Settled, detail)
-            }
-            None => (NoteKind::Unsettled, format!("not steady after {}", steady.most)),
+        let fact = match end {
+            Some(end) => Fact::Settled {
+                to: Nanos(end.to_ns),
+                rounds: Steady::ROUNDS.into(),
+                round: steady.round,
+                after: Nanos(end.after_ns),
+            },
+            None => Fact::Unsettled { after: steady.most },
         };
-        Some(Event::Note(Note { stage: Some(stage), host: 0, kind, detail }))
+        Some(Event::Note(Note { stage: Some(stage), host: 0, fact }))
     }
 
     fn take_notes(&self, number: usize, notes: Vec<Note>, actions: &mut Vec<Action>) {

@@ -3,8 +3,8 @@
 
 use super::sizes::workers;
 use super::{Refusal, RefusalKind, Request};
-use crate::event::NoteKind;
 use crate::kernels::Kernels;
+use crate::note::Fact;
 use crate::plan::PlanNote;
 use crate::setting::Setting;
 use crate::spec::arithmetic::{Computed, Name};
@@ -45,9 +45,8 @@ pub(super) fn points(
                 "leave the rule out, or write one that is false for some",
             );
         }
-        let all = request.spec.points.len();
-        let detail = format!("{skipped} of {all} points, by the rule `{}`", rule.text());
-        notes.push(PlanNote { kind: NoteKind::PointsSkipped, detail });
+        let (of, rule) = (request.spec.points.len() as u64, rule.text().to_owned());
+        notes.push(PlanNote { fact: Fact::PointsSkipped { skipped, of, rule } });
     }
     if too_many(request, &points) {
         wrong.refusals.push(Refusal::new(

@@ -6,9 +6,9 @@ use super::shares::{extents, interleaved, keep, parts, segmented, shares, whole}
 use super::sizes::{Sizes, workers};
 use super::trees::{self, Forest};
 use super::{Refusal, RefusalKind, Request, Times, contents, is_null};
-use crate::event::NoteKind;
 use crate::load::{Pace, Part, SizeMix, Skew};
 use crate::metadata::MetadataWork;
+use crate::note::{Adjusted, Fact};
 use crate::plan::{
     EngineSettings, Extent, HostPlan, HostStage, Once, Pattern, PlanNote, PlannedTarget, Stage,
     StageKind, Stop, Target, Work, Worker,
@@ -60,10 +60,7 @@ pub(super) fn stages(
             continue;
         }
         if one_at_a_time && point.workloads.iter().any(|workload| workload.depth.value.0 > 1) {
-            let detail = "the sync backend has one request outstanding for each worker, whatever \
-                          the depth"
-                .to_owned();
-            notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
+            notes.push(PlanNote { fact: Fact::Adjusted(Adjusted::OneOutstanding) });
         }
         let mut add = |kind, stop| {
             let one = |workload: &WorkloadSpec| {

@@ -220,10 +220,12 @@ impl State {
     }
 
     fn note(&mut self, note: &Note) {
-        let text = format!("{}: {}", words::note(note.kind), note.detail);
+        let text = crate::note::line(&note.fact);
         if let Some(host) = self.hosts.get_mut(note.host as usize) {
-            match note.kind {
-                NoteKind::HostLost => host.lost = Some(harmless(&note.detail)),
+            match note.kind() {
+                NoteKind::HostLost => {
+                    host.lost = Some(harmless(&crate::note::sentence(&note.fact)))
+                }
                 NoteKind::HostReturned => host.lost = None,
                 _ => {}
             }

@@ -277,7 +277,7 @@ fn a_tree_among_scenarios_that_are_checked_is_left_unchecked_and_says_so() {
         "of the blocks alone"
     );
     let said = |note: &crate::plan::PlanNote| {
-        note.kind == crate::NoteKind::NotChecked && note.detail.contains("files of a tree")
+        note.fact == crate::Fact::NotChecked(crate::note::NotChecked::Tree)
     };
     assert!(plan.notes.iter().any(said), "{:?}", plan.notes);
 }
