@@ -36,7 +36,7 @@ pub use metadata::{Operation, Operations};
 pub use overrides::{Override, OverrideError};
 pub use placement::{ALL_HOSTS, HostSet, HostTargets, Label};
 pub(crate) use reader::word_remedy;
-pub use reader::{Amount, Auto, Count, Depth, Field, Given, Problem, Whole, nearest};
+pub use reader::{Amount, Auto, Count, Depth, Field, Given, Problem, ProblemKind, Whole, nearest};
 pub(crate) use reader::{Reader, join_words, words};
 pub use reference::reference;
 pub(crate) use reference::write_table;
@@ -143,8 +143,6 @@ pub struct SpecErrors {
 /// A suite is a page of text. More is not a suite.
 pub(crate) const MAX_TEXT: usize = 1 << 20;
 
-const NO_WORKLOAD: &str = "the suite has no workload";
-
 impl Spec {
     /// Reads the suite in `text`, which was found at `name` (a path, or the name of a built-in
     /// suite), with `overrides` put in.
@@ -171,9 +169,7 @@ impl Spec {
         if broken {
             // A half-read table lacks keys that the file may well have: only complaints that the
             // grammar cannot have caused stay.
-            problems.retain(|problem| {
-                !problem.message.ends_with("is missing") && problem.message != NO_WORKLOAD
-            });
+            problems.retain(|problem| problem.kind != ProblemKind::Missing);
         }
         if problems.is_empty() {
             spec.scenarios.iter_mut().for_each(|scenario| scenario.spec.sources = sources.clone());
@@ -360,7 +356,9 @@ fn read_points(
         None => &[],
     };
     if workloads.is_empty() {
-        problems.push(Problem::new(0..0, NO_WORKLOAD, "add a `[[workload]]` with a name"));
+        let message = "the suite has no workload";
+        let problem = Problem::new(0..0, message, "add a `[[workload]]` with a name");
+        problems.push(problem.of_kind(ProblemKind::Missing));
     }
     let combinations = sweep.combinations();
     let all =
