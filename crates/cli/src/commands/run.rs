@@ -242,8 +242,7 @@ fn show(how: How, stdout_is_taken: bool, record: &Record, out: &Path) -> Result<
         Ok(()) => eprintln!("report    {}\nrun file  {}", page.display(), out.display()),
         Err(error) => {
             // Its remedies are those of `plimsoll report`.
-            let why = error.to_string();
-            let why = why.split(';').next().unwrap_or_default().trim_start_matches("error: ");
+            let why = error.what();
             let run = out.display();
             eprintln!(
                 "warning: {why}; the run is kept in {run}: try `plimsoll report {run} --out \
