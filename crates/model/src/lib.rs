@@ -16,6 +16,7 @@ pub mod histogram;
 pub mod hostlist;
 pub mod inventory;
 pub mod kernels;
+pub mod layer;
 pub mod load;
 pub mod mark;
 pub mod metadata;
