@@ -66,7 +66,7 @@ fn lost(record: &Record) -> BTreeSet<u32> {
     record
         .notes
         .iter()
-        .filter(|note| note.kind == NoteKind::HostLost)
+        .filter(|note| note.kind() == NoteKind::HostLost)
         .map(|note| note.host)
         .collect()
 }
@@ -161,7 +161,7 @@ fn a_killed_agent_ends_the_run_names_its_host_and_keeps_what_was_recorded() {
     let record = recorded(folder.path());
     assert!(matches!(record.end, Some((_, RunEnd::Failed(_)))));
     assert_eq!(heard_of(&record).0.len(), 3, "also what the lost host had told");
-    assert!(record.notes.iter().any(|note| note.kind == NoteKind::HostLost));
+    assert!(record.notes.iter().any(|note| note.kind() == NoteKind::HostLost));
     let on_axis = |one: &model::Occurrence| {
         one.kind == model::OccurrenceKind::HostLost && one.stage.is_some()
     };
@@ -201,7 +201,7 @@ fn a_run_that_was_cut_short_is_resumed_on_its_layout_and_then_whole() {
     assert_eq!(whole.end.as_ref().map(|(_, end)| end), Some(&RunEnd::Complete));
     assert_eq!(whole.stages[..2], broken.stages[..2], "what was complete stays as it was recorded");
     assert_eq!(heard_of(&whole).0.len(), 2);
-    assert!(whole.notes.iter().any(|note| note.kind == NoteKind::Resumed));
+    assert!(whole.notes.iter().any(|note| note.kind() == NoteKind::Resumed));
     assert_eq!(
         names(folder.path()),
         ["run-resumed.html", "run-resumed.plimsoll", "run.plimsoll", "two.toml"]
@@ -354,7 +354,16 @@ fn a_killed_relay_loses_the_hosts_below_it_by_name_and_their_load_ends() {
     let lost = lost(&record);
     assert_eq!(lost.len(), 3);
     assert_eq!(heard_of(&record).1, (0..6).filter(|host| !lost.contains(host)).collect());
-    let told = record.notes.iter().filter(|note| note.detail.contains("its relay local-")).count();
+    let told = record
+        .notes
+        .iter()
+        .filter(|note| {
+            matches!(
+                &note.fact,
+                model::Fact::HostLost { why, .. } if why.contains("its relay local-")
+            )
+        })
+        .count();
     assert_eq!(told, 2, "{:?}", record.notes);
 }
 

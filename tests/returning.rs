@@ -95,7 +95,7 @@ fn kill(pid: &str) {
 }
 
 fn of_kind(record: &Record, kind: NoteKind) -> Vec<u32> {
-    record.notes.iter().filter(|note| note.kind == kind).map(|note| note.host).collect()
+    record.notes.iter().filter(|note| note.kind() == kind).map(|note| note.host).collect()
 }
 
 /// The hosts that loaded in this point, from 1.
@@ -147,12 +147,10 @@ fn a_killed_agent_is_started_again_and_takes_part_from_the_next_point_on() {
     let happened =
         record.occurrences.iter().filter(|one| one.kind == OccurrenceKind::HostReturned).count();
     assert_eq!(happened, 2);
-    assert!(
-        record
-            .notes
-            .iter()
-            .any(|note| note.detail.ends_with("it came back, and takes part from point 3 on"))
-    );
+    assert!(record.notes.iter().any(|note| matches!(
+        note.fact,
+        model::Fact::HostReturned { from: model::note::TakesPart::Point(2), .. }
+    )));
 }
 
 #[test]

@@ -193,7 +193,7 @@ fn no_error_without_cause(case: &Case, record: &Record) -> Held {
         .flat_map(|sample| sample.ops.iter().map(move |op| (sample.stage, sample.host, op)));
     for (stage, host, op) in ops {
         hold("no error without a cause", op.errors.is_empty(), || {
-            let notes: Vec<&str> = record.notes.iter().map(|note| note.detail.as_str()).collect();
+            let notes: Vec<&model::Fact> = record.notes.iter().map(|note| &note.fact).collect();
             format!("stage {stage} host {host} {}: {:?}; {notes:?}", op.op, op.errors)
         })?;
     }

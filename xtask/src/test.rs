@@ -1,8 +1,7 @@
 //! `cargo xtask test`: every test, with the real parts that they need.
 
-use crate::leftovers;
-use crate::parts;
 use crate::shell::{self, Outcome};
+use crate::{leftovers, parts};
 
 /// Takes away what killed tests left, sees to the real parts, and runs the tests of the workspace;
 /// `rest` goes to `cargo test`.

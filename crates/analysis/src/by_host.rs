@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use crate::results;
     use crate::testing::Recorded;
-    use model::{Note, NoteKind, Op, StageKind};
+    use model::{Fact, Note, Op, StageKind};
     use proptest::prelude::*;
 
     const MIXED: &str = "[[workload]]\nname = \"mix\"\nread = \"70%\"\n";
@@ -151,8 +151,11 @@ mod tests {
         }
         recorded.host_interval(stage, 1, 0, &[(Op::Read, &[300; 30])]);
         recorded.host_interval(stage, 2, 0, &[]);
-        let note =
-            Note { stage: Some(stage), host: 1, kind: NoteKind::HostLost, detail: "gone".into() };
+        let note = Note {
+            stage: Some(stage),
+            host: 1,
+            fact: Fact::HostLost { name: "h1".into(), why: "gone".into() },
+        };
         recorded.record_mut().notes.push(note);
         let record = recorded.record();
         let row = &results(&record)[0];

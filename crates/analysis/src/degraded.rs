@@ -55,11 +55,15 @@ pub(crate) fn asked_of_those_left(
 mod tests {
     use crate::testing::Recorded;
     use crate::{Warning, results};
-    use model::{Event, Note, NoteKind, Op, StageKind};
+    use model::note::TakesPart;
+    use model::{Event, Fact, Note, NoteKind, Op, StageKind};
 
     fn lose(recorded: &mut Recorded, stage: u32, host: u32) {
-        let note =
-            Note { stage: Some(stage), host, kind: NoteKind::HostLost, detail: "gone".into() };
+        let note = Note {
+            stage: Some(stage),
+            host,
+            fact: Fact::HostLost { name: "h1".into(), why: "gone".into() },
+        };
         recorded.record_mut().notes.push(note);
     }
 
@@ -100,8 +104,7 @@ mod tests {
         let back = |stage| Note {
             stage: Some(stage),
             host: 1,
-            kind: NoteKind::HostReturned,
-            detail: "back".into(),
+            fact: Fact::HostReturned { name: "h1".into(), from: TakesPart::NextStage },
         };
         recorded.record_mut().notes.push(back(third));
         let in_doubt = |recorded: &Recorded| -> Vec<bool> {
@@ -124,7 +127,7 @@ mod tests {
         lose(&mut recorded, first, 1);
         let told = |left: &[u32]| -> Vec<(Option<u32>, u32)> {
             let is_back = |event: Event| match event {
-                Event::Note(note) if note.kind == NoteKind::HostReturned => {
+                Event::Note(note) if note.kind() == NoteKind::HostReturned => {
                     Some((note.stage, note.host))
                 }
                 _ => None,

@@ -20,8 +20,8 @@ pub struct LeftBehind {
 pub fn left_behind(record: &Record) -> Vec<LeftBehind> {
     let is_said = |kind: NoteKind| matches!(kind, NoteKind::HostLost | NoteKind::HostReturned);
     let is_lost = |host: u32| {
-        let last = record.notes.iter().rfind(|note| note.host == host && is_said(note.kind));
-        last.is_some_and(|note| note.kind == NoteKind::HostLost)
+        let last = record.notes.iter().rfind(|note| note.host == host && is_said(note.kind()));
+        last.is_some_and(|note| note.kind() == NoteKind::HostLost)
     };
     let hosts = (0..).zip(&record.plan.hosts).filter(|(number, _)| is_lost(*number));
     let left = hosts.map(|(number, host)| {
@@ -44,6 +44,7 @@ mod tests {
     use super::*;
     use crate::testing::Recorded;
     use model::Note;
+    use model::note::{Fact, InWords};
     use model::plan::Target;
 
     #[test]
@@ -58,7 +59,8 @@ mod tests {
             host.targets =
                 vec![own(), own(), target(PlannedTarget::Joined), target(PlannedTarget::Device)];
         }
-        let note = |host, stage, kind| Note { stage, host, kind, detail: String::new() };
+        let note =
+            |host, stage, kind| Note { stage, host, fact: Fact::InWords(InWords::new(kind, "")) };
         assert_eq!(left_behind(record), []);
         record.notes = vec![
             note(1, Some(0), NoteKind::HostLost),

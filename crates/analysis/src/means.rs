@@ -4,7 +4,7 @@
 use crate::row::ResultRow;
 use model::choices::Backend;
 use model::plan::{HostPlan, PlannedTarget};
-use model::{Note, NoteKind, Record};
+use model::{Fact, Note, NoteKind, Record};
 
 /// What took the requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,10 +22,10 @@ pub enum Way {
 pub enum Because {
     /// The plan says so.
     Planned,
-    /// The kernel refused the planned one; in words.
-    Refused(String),
-    /// The plan leaves it open, and it did best when both were tried; in words, with figures.
-    Tried(String),
+    /// The kernel refused the planned one; as the host's note says.
+    Refused(Fact),
+    /// The plan leaves it open, and it did best when both were tried; as the host's note says.
+    Tried(Fact),
 }
 
 /// How often the clock was read.
@@ -101,14 +101,13 @@ fn backend(record: &Record, host: u32, stage: u32, planned: Backend) -> (Backend
         let of_kind = record
             .notes
             .iter()
-            .filter(|note| note.kind == kind && note.host == host && is_of(note));
-        of_kind.filter_map(|note| Some((note.backend()?, note.detail.clone()))).last()
+            .filter(|note| note.kind() == kind && note.host == host && is_of(note));
+        of_kind.filter_map(|note| Some((note.fact.backend()?, note.fact.clone()))).last()
     };
     // A host that was refused a ring may have scenarios that never asked for one.
     let wanted = if planned == Backend::Auto { Backend::IoUring } else { planned };
     let is_of_plan = |note: &Note| {
-        note.stage.is_none_or(|of| of == stage)
-            && note.detail.split(':').next() == Some(&wanted.to_string())
+        note.stage.is_none_or(|of| of == stage) && note.fact.refused_backend() == Some(wanted)
     };
     if planned == Backend::Auto
         && let Some((backend, why)) =
@@ -126,22 +125,18 @@ fn backend(record: &Record, host: u32, stage: u32, planned: Backend) -> (Backend
 mod tests {
     use super::*;
     use crate::testing::Recorded;
-    use model::{Op, StageKind};
+    use model::note::{Choice, Fallback, RefusedBackend, SystemError, WhyRefused};
+    use model::{Bytes, Nanos, Op, StageKind};
 
     const SUITE: &str = "[stages]\nprepare = false\nprecondition = 0\n[[workload]]\nname = \"w\"\n";
 
-    fn of(suite: &str, hosts: usize, notes: &[(Option<u32>, u32, NoteKind, &str)]) -> Vec<Means> {
+    fn of(suite: &str, hosts: usize, notes: &[(Option<u32>, u32, Fact)]) -> Vec<Means> {
         let mut recorded = Recorded::with_hosts(suite, hosts);
         assert_eq!(recorded.stage(StageKind::Measure), MEASURE);
         (0..hosts as u32)
             .for_each(|host| recorded.host_interval(MEASURE, host, 0, &[(Op::Read, &[100; 10])]));
-        for (stage, host, kind, detail) in notes {
-            recorded.note(Note {
-                stage: *stage,
-                host: *host,
-                kind: *kind,
-                detail: (*detail).to_owned(),
-            });
+        for (stage, host, fact) in notes {
+            recorded.note(Note { stage: *stage, host: *host, fact: fact.clone() });
         }
         recorded.end();
         let record = recorded.record();
@@ -152,7 +147,27 @@ mod tests {
     /// The only stage of the suite.
     const MEASURE: u32 = 0;
 
-    const REFUSED: &str = "io_uring: Operation not permitted (os error 1); libaio takes its place";
+    fn refused() -> Fact {
+        let error = SystemError { errno: Some(1), words: "no".to_owned() };
+        let of_ring = RefusedBackend { backend: Backend::IoUring, why: WhyRefused::System(error) };
+        let (refused, taken) = (vec![of_ring], Backend::Libaio);
+        Fact::BackendFallback(Fallback { refused, taken, one_after_the_other: false })
+    }
+
+    fn took_sync() -> Fact {
+        Fact::BackendChosen(Choice {
+            workloads: vec!["w".to_owned()],
+            stage: StageKind::Measure,
+            taken: Backend::Sync,
+            deep: Backend::IoUring,
+            deep_iops: 5,
+            sync_iops: 10,
+            rounds: 2,
+            length: Nanos::millis(100),
+            ios: 3,
+            bytes: Bytes::kib(12),
+        })
+    }
 
     #[test]
     fn what_was_planned_and_not_refused_is_what_was_used() {
@@ -160,13 +175,13 @@ mod tests {
         assert_eq!(of(SUITE, 1, &[]), means(Way::Backend(Backend::IoUring), Timing::PerBatch));
         let sync = format!("{SUITE}[engine]\nbackend = \"sync\"\n");
         assert_eq!(of(&sync, 1, &[]), means(Way::Backend(Backend::Sync), Timing::PerRequest));
-        let other = [(None, 0, NoteKind::BackendFallback, REFUSED)];
+        let other = [(None, 0, refused())];
         assert_eq!(of(&sync, 1, &other), of(&sync, 1, &[]), "that was another scenario's");
     }
 
     #[test]
     fn hosts_that_had_to_do_otherwise_are_told_apart() {
-        let found = of(SUITE, 3, &[(None, 1, NoteKind::BackendFallback, REFUSED)]);
+        let found = of(SUITE, 3, &[(None, 1, refused())]);
         let planned = Means {
             way: Way::Backend(Backend::IoUring),
             because: Because::Planned,
@@ -174,27 +189,22 @@ mod tests {
             hosts: 2,
         };
         let way = Way::Backend(Backend::Libaio);
-        let refused = Means {
-            way,
-            because: Because::Refused(REFUSED.to_owned()),
-            hosts: 1,
-            ..planned.clone()
-        };
+        let refused =
+            Means { way, because: Because::Refused(refused()), hosts: 1, ..planned.clone() };
         assert_eq!(found, [planned, refused]);
     }
 
     #[test]
     fn what_was_tried_counts_for_its_own_stage() {
         let auto = format!("{SUITE}[engine]\nbackend = \"auto\"\n");
-        let said = "w (measure): auto took sync: io_uring did 5 IOPS";
-        let tried = |stage| (Some(stage), 0, NoteKind::BackendChosen, said);
-        let found = of(&auto, 1, &[(None, 0, NoteKind::BackendFallback, REFUSED), tried(MEASURE)]);
+        let tried = |stage| (Some(stage), 0, took_sync());
+        let found = of(&auto, 1, &[(None, 0, refused()), tried(MEASURE)]);
         let way = Way::Backend(Backend::Sync);
         assert_eq!(
             found,
             [Means {
                 way,
-                because: Because::Tried(said.into()),
+                because: Because::Tried(took_sync()),
                 timing: Timing::PerRequest,
                 hosts: 1
             }]

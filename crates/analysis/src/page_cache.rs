@@ -43,7 +43,7 @@ pub(crate) fn doubts(
 /// A layout that the page cache could hold a good part of, if it was in between.
 fn cached(record: &Record, stage: u32) -> Option<Warning> {
     let concerns = |note: &&Note| {
-        note.kind == NoteKind::DirectRefused && note.stage.is_none_or(|of| of == stage)
+        note.kind() == NoteKind::DirectRefused && note.stage.is_none_or(|of| of == stage)
     };
     let refused = record.notes.iter().any(|note| concerns(&note));
     let engine = record.plan.engine_of(stage)?;
@@ -113,12 +113,8 @@ fn from_memory(record: &Record, stage: u32, digest: &Digest, row: &ResultRow) ->
     if !row.plans(Op::Read) || !devices_are_counted(record) {
         return None;
     }
-    let notes = record
-        .notes
-        .iter()
-        .filter(|note| note.kind == NoteKind::DeviceRead && note.stage == Some(stage));
-    let counts: Vec<u64> =
-        notes.filter_map(|note| note.detail.split(' ').next()?.parse().ok()).collect();
+    let notes = record.notes.iter().filter(|note| note.stage == Some(stage));
+    let counts: Vec<u64> = notes.filter_map(|note| note.fact.device_read()).collect();
     if counts.is_empty() {
         return None;
     }
@@ -140,12 +136,12 @@ mod tests {
     use super::*;
     use crate::results;
     use crate::testing::Recorded;
-    use model::{Note, StageKind};
+    use model::{Fact, Note, StageKind};
 
     const BUFFERED: &str =
         "[engine]\ndirect = false\n[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";
 
-    fn run(detail: Option<&str>, counted: bool) -> Vec<Warning> {
+    fn run(device_read: Option<u64>, counted: bool) -> Vec<Warning> {
         let mut recorded = Recorded::new(BUFFERED);
         for target in recorded.record_mut().testbed.iter_mut().flat_map(|host| &mut host.targets) {
             target.file_system = Some(if counted { "tmpfs" } else { "nfs4" }.to_owned());
@@ -153,9 +149,10 @@ mod tests {
         }
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[100; 100_000])]);
-        if let Some(detail) = detail {
-            let detail = detail.to_owned();
-            recorded.note(Note { stage: Some(stage), host: 0, kind: NoteKind::DeviceRead, detail });
+        if let Some(bytes) = device_read {
+            let workloads = vec!["w".to_owned()];
+            let fact = Fact::DeviceRead { bytes, stage: StageKind::Measure, workloads };
+            recorded.note(Note { stage: Some(stage), host: 0, fact });
         }
         recorded.end();
         results(&recorded.record()).remove(0).warnings
@@ -163,28 +160,19 @@ mod tests {
 
     #[test]
     fn reads_that_no_device_saw_are_said() {
-        let share = |detail, counted| {
-            run(detail, counted).iter().find_map(|warning| match warning {
+        let share = |device_read, counted| {
+            run(device_read, counted).iter().find_map(|warning| match warning {
                 Warning::ReadFromMemory { share } => Some((share * 1000.0).round()),
                 _ => None,
             })
         };
         // 100,000 × 4 KiB.
-        assert_eq!(share(Some("4096000 bytes were read from devices"), true), Some(990.0));
-        assert_eq!(share(Some("0 bytes were read from devices"), true), Some(1000.0));
-        assert_eq!(
-            share(Some("400000000 bytes were read from devices"), true),
-            None,
-            "2 % is no doubt"
-        );
-        assert_eq!(share(Some("900000000 bytes were read from devices"), true), None, "read ahead");
-        assert_eq!(share(Some("no number"), true), None);
+        assert_eq!(share(Some(4096000), true), Some(990.0));
+        assert_eq!(share(Some(0), true), Some(1000.0));
+        assert_eq!(share(Some(400000000), true), None, "2 % is no doubt");
+        assert_eq!(share(Some(900000000), true), None, "read ahead");
         assert_eq!(share(None, true), None);
-        assert_eq!(
-            share(Some("0 bytes were read from devices"), false),
-            None,
-            "nobody counts what a network brings"
-        );
+        assert_eq!(share(Some(0), false), None, "nobody counts what a network brings");
     }
 
     #[test]
@@ -221,10 +209,11 @@ mod tests {
 
     #[test]
     fn the_runs_own_count_outweighs_what_could_have_been() {
-        let codes = |detail| run(detail, true).iter().map(Warning::code).collect::<Vec<_>>();
+        let codes =
+            |device_read| run(device_read, true).iter().map(Warning::code).collect::<Vec<_>>();
         assert!(codes(None).contains(&"fits-in-memory"), "nobody counted");
-        assert!(!codes(Some("409600000 bytes were read from devices")).contains(&"fits-in-memory"));
-        assert!(codes(Some("0 bytes were read from devices")).contains(&"fits-in-memory"));
+        assert!(!codes(Some(409600000)).contains(&"fits-in-memory"));
+        assert!(codes(Some(0)).contains(&"fits-in-memory"));
     }
 
     #[test]

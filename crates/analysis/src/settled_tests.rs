@@ -3,7 +3,8 @@
 
 use crate::results;
 use crate::testing::Recorded;
-use model::{Note, NoteKind, Op, Record, StageKind};
+use model::note::InWords;
+use model::{Fact, Note, NoteKind, Op, Record, StageKind};
 
 /// Ten times the rate in the first five of 25 s.
 fn run(kind: NoteKind) -> Record {
@@ -16,7 +17,11 @@ fn run(kind: NoteKind) -> Record {
     }
     recorded.end();
     let mut record = recorded.record();
-    record.notes.push(Note { stage: Some(stage), host: 0, kind, detail: String::new() });
+    record.notes.push(Note {
+        stage: Some(stage),
+        host: 0,
+        fact: Fact::InWords(InWords::new(kind, "")),
+    });
     record
 }
 

@@ -84,7 +84,7 @@ impl Evidence {
         let lost = record
             .notes
             .iter()
-            .filter(|note| note.kind == NoteKind::HostLost)
+            .filter(|note| note.kind() == NoteKind::HostLost)
             .map(|note| note.host);
         let saturated: BTreeSet<u32> =
             limits.iter().flat_map(Attribution::saturated_hosts).collect();
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use crate::results;
     use crate::testing::Recorded;
-    use model::{Note, Op, StageKind};
+    use model::{Fact, Note, Op, StageKind};
 
     const SOUND: Evidence = Evidence {
         is_complete: true,
@@ -228,7 +228,11 @@ mod tests {
         assert_eq!(found(&sound), Evidence { results: 1, ..SOUND });
         let (mut lossy, stage) = recorded(2);
         lossy.fail(stage, 3, Op::Read, 5, 3_784);
-        lossy.note(Note { stage: None, host: 1, kind: NoteKind::HostLost, detail: "gone".into() });
+        lossy.note(Note {
+            stage: None,
+            host: 1,
+            fact: Fact::HostLost { name: "h1".into(), why: "gone".into() },
+        });
         lossy.end();
         let lossy = found(&lossy);
         assert_eq!((lossy.failed, lossy.lost_hosts), (3_784, 1));

@@ -1,24 +1,21 @@
 //! Reasons to doubt a figure. Thresholds and their reasons stand in `docs/METHOD.md`.
 
 use crate::backlog::{Answered, Asked, Backlog};
-use crate::course;
 use crate::degraded::{Degraded, asked_of_those_left, degraded};
 use crate::estimate::Estimate;
-use crate::page_cache;
 use crate::results::rows;
 use crate::row::ResultRow;
-use crate::standstill;
 use crate::state::run_state;
 use crate::sure::sure;
 use crate::tally::tally;
 use crate::warning::{QUANTILES, Quantile, Warning};
+use crate::{course, page_cache, standstill};
 use model::digest::{Digest, Moment, Part};
-use model::errno;
 use model::load::{Pace, Rate};
 use model::plan::{Contents, HostPlan, PlannedTarget, StageKind};
 use model::record::StageRecord;
 use model::testbed::{DirectoryState, TargetFacts, TargetKind};
-use model::{Nanos, NoteKind, Occurrence, OccurrenceKind, Op, Percent, Record, StageEnd};
+use model::{Nanos, NoteKind, Occurrence, OccurrenceKind, Op, Percent, Record, StageEnd, errno};
 use std::collections::BTreeMap;
 
 /// Fewer samples than this support no tail: the p99 then rests on fewer than ten.
@@ -263,11 +260,11 @@ fn add_errors_of_pass(record: &Record, point: u32, by_errno: &mut BTreeMap<i32, 
 fn refusals(record: &Record, stage: u32) -> Vec<Warning> {
     let mut found: Vec<Warning> = Vec::new();
     for note in record.notes.iter().filter(|note| note.stage.is_none_or(|number| number == stage)) {
-        let warning = match note.kind {
-            NoteKind::DirectRefused => Warning::DirectRefused { detail: note.detail.clone() },
-            NoteKind::BackendFallback => Warning::BackendFallback { detail: note.detail.clone() },
-            NoteKind::CachesNotEmptied => Warning::CachesNotEmptied { detail: note.detail.clone() },
-            NoteKind::Unsettled => Warning::Unsettled { detail: note.detail.clone() },
+        let warning = match note.kind() {
+            NoteKind::DirectRefused => Warning::DirectRefused(note.fact.clone()),
+            NoteKind::BackendFallback => Warning::BackendFallback(note.fact.clone()),
+            NoteKind::CachesNotEmptied => Warning::CachesNotEmptied(note.fact.clone()),
+            NoteKind::Unsettled => Warning::Unsettled(note.fact.clone()),
             _ => continue,
         };
         if !found.contains(&warning) {
@@ -407,7 +404,7 @@ mod tests {
     use crate::Ops;
     use crate::state::RunState;
     use crate::testing::Recorded;
-    use model::{Bytes, Note};
+    use model::{Bytes, Fact, Note};
 
     const READS: &str = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";
 
@@ -468,8 +465,7 @@ mod tests {
         refused.note(Note {
             stage: None,
             host: 0,
-            kind: NoteKind::DirectRefused,
-            detail: "tmpfs".to_owned(),
+            fact: Fact::DirectRefused { path: "/tmp/x".to_owned() },
         });
         assert_eq!(codes(&refused), ["direct-refused", "fits-in-memory"]);
     }
@@ -650,8 +646,7 @@ mod tests {
             let note = Note {
                 stage: Some(stage),
                 host: 1,
-                kind: NoteKind::HostLost,
-                detail: "gone".into(),
+                fact: Fact::HostLost { name: "h1".into(), why: "gone".into() },
             };
             recorded.record_mut().notes.push(note);
             for second in 0..10 {

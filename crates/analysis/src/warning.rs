@@ -3,7 +3,7 @@
 use crate::ceiling::Layer;
 use crate::state::RunState;
 use model::load::Rate;
-use model::{Bytes, Nanos, NoteKind, Op, Percent, Scale};
+use model::{Bytes, Fact, Nanos, NoteKind, Op, Percent, Scale};
 use std::collections::BTreeMap;
 
 /// One of the quantiles that results state.
@@ -62,16 +62,10 @@ pub enum Warning {
         /// The share that was carried, 0 to 1.
         share: f64,
     },
-    /// The target refused direct I/O: requests went through the page cache.
-    DirectRefused {
-        /// The agent's words.
-        detail: String,
-    },
-    /// Another backend took the place of the one that was asked for.
-    BackendFallback {
-        /// The agent's words.
-        detail: String,
-    },
+    /// The target refused direct I/O: requests went through the page cache; as the note says.
+    DirectRefused(Fact),
+    /// Another backend took the place of the one that was asked for; as the note says.
+    BackendFallback(Fact),
     /// Hosts were lost: what was measured without them is in no figure.
     HostLost {
         /// Their names.
@@ -98,16 +92,11 @@ pub enum Warning {
         /// By how much the agreed instant may have been wrong on its clock.
         error: Nanos,
     },
-    /// Measuring was to end when it was steady, and ended at its greatest time.
-    Unsettled {
-        /// The coordinator's words.
-        detail: String,
-    },
-    /// What the suite has done before each point, so that caches are empty, was not done or failed.
-    CachesNotEmptied {
-        /// The coordinator's words.
-        detail: String,
-    },
+    /// Measuring was to end when it was steady, and ended at its greatest time; as the note says.
+    Unsettled(Fact),
+    /// What the suite has done before each point, so that caches are empty, was not done or failed;
+    /// as the note says.
+    CachesNotEmptied(Fact),
     /// Too few samples for any quantile of the tail.
     FewSamples {
         /// How many there are.
@@ -267,14 +256,14 @@ impl Warning {
             Warning::Cached { .. } => "fits-in-memory",
             Warning::ReadFromMemory { .. } => "read-from-memory",
             Warning::NotCarried { .. } => "not-carried",
-            Warning::DirectRefused { .. } => NoteKind::DirectRefused.word(),
-            Warning::BackendFallback { .. } => NoteKind::BackendFallback.word(),
+            Warning::DirectRefused(_) => NoteKind::DirectRefused.word(),
+            Warning::BackendFallback(_) => NoteKind::BackendFallback.word(),
             Warning::HostLost { .. } => NoteKind::HostLost.word(),
             Warning::EventRunning { .. } => "event-running",
             Warning::StartSkew { .. } => "start-skew",
             Warning::ClockError { .. } => "clock-error",
-            Warning::CachesNotEmptied { .. } => NoteKind::CachesNotEmptied.word(),
-            Warning::Unsettled { .. } => NoteKind::Unsettled.word(),
+            Warning::CachesNotEmptied(_) => NoteKind::CachesNotEmptied.word(),
+            Warning::Unsettled(_) => NoteKind::Unsettled.word(),
             Warning::FewSamples { .. } => "few-samples",
             Warning::ThinTail { .. } => "thin-tail",
             Warning::WorkerBusy { .. } => "worker-busy",

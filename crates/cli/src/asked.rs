@@ -4,6 +4,7 @@ use crate::args::{DEFAULT_TARGET, WorkArgs};
 use crate::failure::{Failure, suite_failure};
 use crate::{quick, simulate, text_file};
 use form::{Override, nearest};
+use model::note::Adjusted;
 use std::net::SocketAddr;
 use std::path::Path;
 use suite::{ALL_HOSTS, HostTargets, Spec, planner};
@@ -36,7 +37,7 @@ pub struct Asked {
     /// The targets as the user named them, those to be destroyed included.
     targets: Vec<HostTargets>,
     /// What is said of the scenarios that are not simulated.
-    pub left_out: Vec<String>,
+    pub left_out: Vec<Adjusted>,
     /// The suite's text, before any option changed it.
     pub text: String,
     /// Whether it was read from a file.

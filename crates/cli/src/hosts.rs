@@ -6,9 +6,8 @@ use crate::signals::{self, Signalled, Work};
 use crate::simulate;
 use fleet::launch::{self, SlurmJob, Via, Wanted};
 use fleet::{Fleet, Told};
-use model::hostlist;
 use model::testbed::HostFacts;
-use model::{Nanos, Plan};
+use model::{Nanos, Plan, hostlist};
 use std::path::Path;
 
 /// A list of hosts is a few pages of text.
@@ -155,8 +154,7 @@ fn start_for(
 
 /// Whether nothing is said against each of the hosts. An error of several names them all.
 fn reached(hosts: &[String], errors: &[launch::LaunchError]) -> Vec<bool> {
-    let is_named =
-        |host: &String| errors.iter().any(|error| error.host.split(',').any(|name| name == host));
+    let is_named = |host: &String| errors.iter().any(|error| error.hosts.contains(host));
     hosts.iter().map(|host| !is_named(host)).collect()
 }
 
@@ -208,8 +206,9 @@ fn way(args: &HostArgs, signalled: &Signalled) -> Result<Option<Way>, Failure> {
         return Ok(Some(Way { via: Via::Local, hosts, job: None }));
     }
     let hosts = match list.strip_prefix('@') {
-        Some(path) => read(Path::new(path)).and_then(|text| hostlist::expand_file(&text)),
-        None => hostlist::expand(list),
+        Some(path) => read(Path::new(path))
+            .and_then(|text| hostlist::expand_file(&text).map_err(|error| error.to_string())),
+        None => hostlist::expand(list).map_err(|error| error.to_string()),
     };
     let hosts = hosts.map_err(|what| usage(format!("--hosts: {what}")))?;
     if hosts.is_empty() {
@@ -286,9 +285,11 @@ mod tests {
     #[test]
     fn hosts_that_nothing_is_said_against_are_kept() {
         let mut hosts = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
-        let error =
-            |host: &str| launch::LaunchError { host: host.to_owned(), what: "gone".to_owned() };
-        let is_there = reached(&hosts, &[error("b,d"), error("bb")]);
+        let error = |hosts: &[&str]| launch::LaunchError {
+            hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
+            what: "gone".to_owned(),
+        };
+        let is_there = reached(&hosts, &[error(&["b", "d"]), error(&["bb"])]);
         assert_eq!(is_there, [true, false, true, false]);
         keep(&mut hosts, &is_there);
         assert_eq!(hosts, ["a", "c"]);

@@ -4,7 +4,7 @@
 use crate::failure::Failure;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What is to be written; by what it begins with, an older one is known and may be written again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,17 +41,49 @@ pub fn may_replace(kind: Kind, head: &[u8]) -> bool {
         }
 }
 
+/// Why a file was not written.
+#[derive(Debug)]
+pub enum NotWritten {
+    /// Something that is not ours stands there.
+    NotOurs(PathBuf),
+    /// The system refused it.
+    System(PathBuf, std::io::Error),
+}
+
+impl NotWritten {
+    /// What is wrong, without a remedy.
+    pub fn what(&self) -> String {
+        match self {
+            NotWritten::NotOurs(path) => {
+                format!("{} exists and is not known to be ours", path.display())
+            }
+            NotWritten::System(path, error) => {
+                format!("{} cannot be written: {error}", path.display())
+            }
+        }
+    }
+}
+
+impl From<NotWritten> for Failure {
+    fn from(not: NotWritten) -> Failure {
+        let what = not.what();
+        match not {
+            NotWritten::NotOurs(_) => Failure::Usage(format!(
+                "error: {what}; name another place with --out, or add --force to overwrite it"
+            )),
+            NotWritten::System(..) => {
+                Failure::Run(format!("error: {what}; name another place with --out"))
+            }
+        }
+    }
+}
+
 /// Opens a file to be written from its beginning.
 ///
 /// # Errors
 /// Something that is not ours stands there and `force` is not given, or it cannot be written.
-pub fn create(path: &Path, kind: Kind, force: bool) -> Result<File, Failure> {
-    let failed = |error: std::io::Error| {
-        Failure::Run(format!(
-            "error: {} cannot be written: {error}; name another place with --out",
-            path.display()
-        ))
-    };
+pub fn create(path: &Path, kind: Kind, force: bool) -> Result<File, NotWritten> {
+    let failed = |error: std::io::Error| NotWritten::System(path.to_owned(), error);
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
         other => return other.map_err(failed),
@@ -59,11 +91,7 @@ pub fn create(path: &Path, kind: Kind, force: bool) -> Result<File, Failure> {
     // A pipe or a terminal loses nothing, and could not be looked at.
     let is_file = path.metadata().is_ok_and(|meta| meta.is_file());
     if is_file && !force && !is_ours(path, kind).map_err(failed)? {
-        return Err(Failure::Usage(format!(
-            "error: {} exists and is not known to be ours; name another place with --out, or add \
-             --force to overwrite it",
-            path.display()
-        )));
+        return Err(NotWritten::NotOurs(path.to_owned()));
     }
     OpenOptions::new().write(true).truncate(is_file).open(path).map_err(failed)
 }
@@ -72,13 +100,9 @@ pub fn create(path: &Path, kind: Kind, force: bool) -> Result<File, Failure> {
 ///
 /// # Errors
 /// As those of [`create`].
-pub fn write(path: &Path, kind: Kind, force: bool, content: &[u8]) -> Result<(), Failure> {
-    create(path, kind, force)?.write_all(content).map_err(|error| {
-        Failure::Run(format!(
-            "error: {} cannot be written: {error}; name another place with --out",
-            path.display()
-        ))
-    })
+pub fn write(path: &Path, kind: Kind, force: bool, content: &[u8]) -> Result<(), NotWritten> {
+    let written = create(path, kind, force)?.write_all(content);
+    written.map_err(|error| NotWritten::System(path.to_owned(), error))
 }
 
 fn is_ours(path: &Path, kind: Kind) -> std::io::Result<bool> {
@@ -114,7 +138,7 @@ mod tests {
         let path = folder.path().join("a.html");
         std::fs::write(&path, "mine, and longer than what comes").expect("room");
         let refused = write(&path, Kind::Page, false, b"new").expect_err("it is not ours");
-        assert!(refused.to_string().contains("--force"), "{refused}");
+        assert!(Failure::from(refused).to_string().contains("--force"));
         assert!(std::fs::read_to_string(&path).expect("text").starts_with("mine"));
         write(&path, Kind::Page, true, b"new").expect("forced");
         assert_eq!(std::fs::read_to_string(&path).expect("text"), "new");

@@ -7,7 +7,7 @@
 use model::inventory::{Inventory, LinkKind};
 use model::plan::{PlanNote, Work};
 use model::testbed::{HostFacts, TargetFacts};
-use model::{NoteKind, Plan};
+use model::{Fact, Plan};
 use std::path::Path;
 
 /// What to say of the run file at `out`, if anything.
@@ -24,11 +24,8 @@ pub fn note(plan: &Plan, hosts: &[HostFacts], out: &Path) -> Option<PlanNote> {
     let ours = hosts.iter().filter(|host| !here.is_empty() && host.identity == here);
     let (disk, target) =
         ours.flat_map(|host| &host.targets).find_map(|target| shared(target, &holder))?;
-    let detail = format!(
-        "disk {disk} holds the run file and target {target}. Intervals can reach the file late, \
-         and a killed run can lose several. Name another disk with --out."
-    );
-    Some(PlanNote { kind: NoteKind::RunFileOnTarget, detail })
+    let (disk, target) = (disk.to_owned(), target.to_owned());
+    Some(PlanNote { fact: Fact::RunFileOnTarget { disk, target } })
 }
 
 /// The disk that `target` and `holder` both end at, and the target's path.

@@ -6,7 +6,7 @@ use crate::{budget, testbed};
 use catalogue::Cluster;
 use catalogue::cluster::fixed;
 use form::Override;
-use model::event::NoteKind;
+use model::note::{Adjusted, Fact};
 use model::plan::PlanNote;
 use model::testbed::{HostFacts, SIMULATED_CLUSTER as CLUSTER, TargetKind};
 use model::{Bytes, EventTime, Fraction, Percent, Plan, Scale, ScaleArg};
@@ -71,10 +71,8 @@ pub fn of_scenario(cluster: &str, scenario: &Scenario) -> Result<String, Failure
 }
 
 /// What a reader has to know of a cluster whose volumes migrate.
-pub fn assumed(cluster: &str) -> Option<String> {
-    let said = "assumed, and from no report: what a simulated migration takes of drives and \
-                nodes, and which machines it starves, the second ones of their nodes";
-    cluster.contains(",migrate=").then(|| said.to_owned())
+pub fn assumed(cluster: &str) -> Option<Adjusted> {
+    cluster.contains(",migrate=").then_some(Adjusted::MigrationAssumed)
 }
 
 /// `migrate=EVENT+LENGTH` with the event's time in its place, so that the suite's event moves the
@@ -162,19 +160,13 @@ pub fn amounts(spec: &Spec, scale: Option<ScaleArg>) -> Vec<Override> {
 
 /// Takes the scenarios out of a suite that are not simulated, unless there are no others; what to
 /// say of each.
-pub fn leave_out(spec: &mut Spec) -> Vec<String> {
-    let why = |scenario: &Scenario| {
-        let said =
-            || format!("its requests are too many; --scenario {} takes it alone", scenario.name);
-        scenario.too_long_to_simulate.then(said)
-    };
-    if spec.scenarios.iter().all(|scenario| why(scenario).is_some()) {
+pub fn leave_out(spec: &mut Spec) -> Vec<Adjusted> {
+    if spec.scenarios.iter().all(|scenario| scenario.too_long_to_simulate) {
         return Vec::new();
     }
-    let left_out = spec.scenarios.iter().filter_map(|one| why(one).map(|why| (&one.name, why)));
-    let said =
-        left_out.map(|(name, why)| format!("the scenario `{name}` is left out: {why}")).collect();
-    spec.scenarios.retain(|scenario| why(scenario).is_none());
+    let left_out = spec.scenarios.iter().filter(|scenario| scenario.too_long_to_simulate);
+    let said = left_out.map(|one| Adjusted::ScenarioLeftOut { name: one.name.clone() }).collect();
+    spec.scenarios.retain(|scenario| !scenario.too_long_to_simulate);
     said
 }
 
@@ -246,20 +238,14 @@ impl Simulation {
     }
 
     /// What a reader has to know of a plan whose times may have shrunk because of it.
-    pub fn notes(&self, (work, left_out): (&WorkArgs, &[String]), full: &Plan, plan: &mut Plan) {
-        let note = |detail: String| PlanNote { kind: NoteKind::Adjusted, detail };
-        plan.notes.splice(0..0, left_out.iter().map(|said| note(said.clone())));
+    pub fn notes(&self, (work, left_out): (&WorkArgs, &[Adjusted]), full: &Plan, plan: &mut Plan) {
+        let note = |what| PlanNote { fact: Fact::Adjusted(what) };
+        plan.notes.splice(0..0, left_out.iter().cloned().map(note));
         let time = plan.scale.time();
         if work.scale.unwrap_or_default().time.is_none() && time != Fraction::ONE {
             let all = full.fixed_time();
-            plan.notes.insert(
-                0,
-                note(format!(
-                    "times ÷ {}: every request is simulated, and a simulated cluster has no \
-                     tides; --scale time=1 for all {all}",
-                    time.denominator
-                )),
-            );
+            let divisor = u64::from(time.denominator);
+            plan.notes.insert(0, note(Adjusted::SimulatedTimes { divisor, all }));
         }
     }
 }

@@ -8,23 +8,25 @@ use crate::buffers::{Buffers, stride};
 use crate::clock::Clock;
 use crate::contents::spares;
 use crate::driver::{Drained, FromWorker, Line, Outstanding, Pages, SPARE_PAGES, WorkerEnd, drive};
-use crate::ending::{self, OwnFiles};
+use crate::ending::OwnFiles;
 use crate::error::EngineError;
-use crate::metadata;
-use crate::priority;
 use crate::recorder::Interval;
 use crate::shared::{Shared, begin_on_time, page};
 use crate::worker::WorkerState;
-use model::choices::{self, Poll};
+use crate::{ending, metadata, priority};
+use model::choices;
+use model::choices::Poll;
+use model::note::Degraded;
 use model::plan::{Work, Worker};
 use rustix::thread::{Pid, gettid};
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::panic::{self, AssertUnwindSafe};
-use std::sync::Arc;
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{self, Receiver, SyncSender};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::{Receiver, SyncSender};
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+use std::{panic, thread};
 
 /// A worker's own memory is on the heap; its stack holds a few frames.
 const STACK_BYTES: usize = 256 << 10;
@@ -205,7 +207,7 @@ fn ring(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Ring, E
 }
 
 /// Writes down what the kernel refused and the worker does without.
-fn degraded(shared: &Shared, refused: impl IntoIterator<Item = String>) {
+fn degraded(shared: &Shared, refused: impl IntoIterator<Item = Degraded>) {
     if let Ok(mut degraded) = shared.degraded.lock() {
         for refusal in refused {
             if !degraded.contains(&refusal) {

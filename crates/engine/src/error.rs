@@ -2,8 +2,7 @@
 //! sample.
 
 use std::any::Any;
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 /// Why a host cannot do its share.
 #[derive(Debug)]

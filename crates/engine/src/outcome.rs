@@ -3,6 +3,7 @@
 use crate::stuck::Stuck;
 use model::Note;
 use model::event::{Left, Pause};
+use model::note::Degraded;
 
 /// How a stage ended on this host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,8 +15,8 @@ pub struct StageOutcome {
     /// What the target never answered. The targets must be [abandoned](OpenTargets::abandon) then,
     /// and no other stage can begin.
     pub stuck: Option<Stuck>,
-    /// What the kernel refused and the stage did without, in words; no duplicates.
-    pub degraded: Vec<String>,
+    /// What the kernel refused and the stage did without; no duplicates.
+    pub degraded: Vec<Degraded>,
     /// What the checks of reads found (the first damaged places, and how much was not checked),
     /// and what there is to say of the page cache. Of a backend that the plan leaves open, which
     /// one was taken, and why.

@@ -1,8 +1,9 @@
 //! Keeps the page cache out of what is measured, as far as the plan wants it and the system lets
 //! us; and tells what it gave all the same.
 
+use model::Note;
+use model::note::{Eviction, Fact, PageCache};
 use model::plan::{HostPlan, HostStage, StageKind, Work};
-use model::{Note, NoteKind};
 use rustix::fs::{Advice, OFlags, fadvise, fcntl_getfl, fdatasync};
 use std::os::fd::OwnedFd;
 
@@ -27,9 +28,9 @@ fn is_buffered(file: &OwnedFd) -> bool {
 /// Evicts what can be evicted. What is dirty is written back first, because only clean pages go.
 pub(crate) fn evict(plan: &HostPlan, stage: &HostStage, files: &[OwnedFd]) -> Before {
     let mut notes = Vec::new();
-    let mut note = |detail: String| {
-        let note =
-            Note { stage: Some(stage.stage), host: plan.host, kind: NoteKind::PageCache, detail };
+    let mut note = |what: PageCache| {
+        let fact = Fact::PageCache(what);
+        let note = Note { stage: Some(stage.stage), host: plan.host, fact };
         if !notes.contains(&note) {
             notes.push(note);
         }
@@ -40,7 +41,7 @@ pub(crate) fn evict(plan: &HostPlan, stage: &HostStage, files: &[OwnedFd]) -> Be
             // the cache.
             let evicted = fdatasync(file).and_then(|()| fadvise(file, 0, None, Advice::DontNeed));
             if let Err(error) = evicted {
-                note(format!("a file could not be evicted from the page cache: {error}"));
+                note(PageCache::NotEvicted(std::io::Error::from(error).into()));
             }
         }
     }
@@ -48,10 +49,7 @@ pub(crate) fn evict(plan: &HostPlan, stage: &HostStage, files: &[OwnedFd]) -> Be
     if plan.engine.drop_caches
         && let Err(error) = std::fs::write("/proc/sys/vm/drop_caches", "3")
     {
-        note(format!(
-            "the caches of the host could not be dropped: {error}; run as root, or leave out \
-             engine.drop_caches"
-        ));
+        note(PageCache::NotDropped(error.into()));
     }
     Before { device_read: device_read(), notes }
 }
@@ -60,36 +58,23 @@ pub(crate) fn evict(plan: &HostPlan, stage: &HostStage, files: &[OwnedFd]) -> Be
 pub(crate) fn after(before: Before, plan: &HostPlan, stage: &HostStage) -> Vec<Note> {
     let Before { device_read: earlier, mut notes } = before;
     if let (Some(earlier), Some(now)) = (earlier, device_read()) {
-        let detail = format!(
-            "{} bytes were read from devices in {}",
-            now.saturating_sub(earlier),
-            name(stage)
-        );
-        notes.push(Note {
-            stage: Some(stage.stage),
-            host: plan.host,
-            kind: NoteKind::DeviceRead,
-            detail,
-        });
+        let workloads = stage.works.iter().map(|work| work.workload.clone()).collect();
+        let bytes = now.saturating_sub(earlier);
+        let fact = Fact::DeviceRead { bytes, stage: stage.kind, workloads };
+        notes.push(Note { stage: Some(stage.stage), host: plan.host, fact });
     }
     notes
 }
 
-/// `measure of seq-read`
-fn name(stage: &HostStage) -> String {
-    let works: Vec<&str> = stage.works.iter().map(|work| work.workload.as_str()).collect();
-    format!("{} of {}", stage.kind, works.join(" + "))
-}
-
-/// What is done about the page cache in a run, in words; `None` where nothing is.
-pub(crate) fn plan_in_words(plan: &HostPlan, files: &[OwnedFd]) -> Option<String> {
+/// What is done about the page cache in a run; `None` where it reads nothing through it.
+pub(crate) fn planned(plan: &HostPlan, files: &[OwnedFd]) -> Option<Fact> {
     let reads = plan.stages.iter().any(|stage| is_read_through(stage, files));
     let what = match (plan.engine.evict, plan.engine.drop_caches) {
-        (_, true) => "everything that the host has cached is dropped (drop_caches)",
-        (true, false) => "its files are evicted from the page cache (posix_fadvise)",
-        (false, false) => "nothing is evicted from the page cache",
+        (_, true) => Eviction::Everything,
+        (true, false) => Eviction::Files,
+        (false, false) => Eviction::Nothing,
     };
-    reads.then(|| format!("before each stage that reads, {what}"))
+    reads.then_some(Fact::PageCache(PageCache::Before(what)))
 }
 
 /// Bytes that this process has made devices read so far (`read_bytes` in `/proc/self/io`, which

@@ -1,5 +1,6 @@
 //! The I/O priority of the calling thread.
 
+use model::note::Degraded;
 use model::priority::Priority;
 use std::io;
 
@@ -8,18 +9,18 @@ const THIS_THREAD: (libc::c_int, libc::c_int) = (1, 0);
 
 /// Gives the calling thread `priority`, which requests without one of their own have then, and
 /// comes back with the word that such requests carry. Where the system refuses it, that is the word
-/// for none, and the refusal in words: the kernel would refuse each such request.
-pub(crate) fn take(priority: Priority) -> (u16, Option<String>) {
+/// for none, and the refusal: the kernel would refuse each such request.
+pub(crate) fn take(priority: Priority) -> (u16, Option<Degraded>) {
     if priority == Priority::Inherited {
         return (0, None);
     }
     judge(priority, set(priority.ioprio()))
 }
 
-fn judge(priority: Priority, answer: io::Result<()>) -> (u16, Option<String>) {
+fn judge(priority: Priority, answer: io::Result<()>) -> (u16, Option<Degraded>) {
     match answer {
         Ok(()) => (priority.ioprio(), None),
-        Err(error) => (0, Some(format!("priority {priority}: {error}"))),
+        Err(error) => (0, Some(Degraded::Priority { priority, error: error.into() })),
     }
 }
 
@@ -59,6 +60,7 @@ mod tests {
         let (word, why) =
             judge(Priority::Realtime(0), Err(io::Error::from_raw_os_error(libc::EPERM)));
         assert_eq!(word, 0);
-        assert!(why.expect("said").starts_with("priority realtime/0: "));
+        let error = io::Error::from_raw_os_error(libc::EPERM).into();
+        assert_eq!(why, Some(Degraded::Priority { priority: Priority::Realtime(0), error }));
     }
 }

@@ -9,6 +9,7 @@ use crate::recorder::{Interval, slots};
 use crate::seats::Seats;
 use crate::targets::{Bounds, World};
 use model::choices;
+use model::note::Degraded;
 use model::plan::{HostPlan, HostStage, Worker};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,7 +26,7 @@ pub(crate) struct Shared {
     pub(crate) control: Control,
     pub(crate) keep_raw: bool,
     pub(crate) gate: Gate,
-    pub(crate) degraded: Mutex<Vec<String>>,
+    pub(crate) degraded: Mutex<Vec<Degraded>>,
     pub(crate) findings: Mutex<Findings>,
     /// How much later than asked for the last worker began.
     pub(crate) late_ns: AtomicU64,

@@ -7,10 +7,11 @@ use crate::outcome::StageOutcome;
 use crate::real_time::run_on;
 use crate::targets::OpenTargets;
 use model::choices::Backend;
+use model::note::{Choice, Fact};
 use model::plan::{HostStage, Stop};
 use model::rng::derive;
 use model::units::{Bytes, Nanos};
-use model::{IntervalSample, Note, NoteKind, Phase, StageKind};
+use model::{IntervalSample, Note, Phase, StageKind};
 
 /// How long each trial takes.
 const LENGTH: Nanos = Nanos::millis(100);
@@ -96,16 +97,10 @@ pub(crate) fn choose(
         }
         findings.extend(outcome.findings);
     }
-    let (backend, why) = judge(deep, of_deep, of_sync);
-    let workloads: Vec<&str> = stage.works.iter().map(|work| work.workload.as_str()).collect();
-    let detail = format!("{} ({}): {why}", workloads.join(" + "), stage.kind);
-    findings.push(Note {
-        stage: Some(stage.stage),
-        host: targets.plan().host,
-        kind: NoteKind::BackendChosen,
-        detail,
-    });
-    Ok(Trials::Chosen(backend, findings))
+    let choice = judge(stage, deep, of_deep, of_sync);
+    let (taken, fact) = (choice.taken, Fact::BackendChosen(choice));
+    findings.push(Note { stage: Some(stage.stage), host: targets.plan().host, fact });
+    Ok(Trials::Chosen(taken, findings))
 }
 
 /// The stage as a trial: as long as one, with random choices of its own.
@@ -119,26 +114,32 @@ fn short(stage: &HostStage, round: u64) -> HostStage {
     stage
 }
 
-/// Which way the load is to go, and why in words. With `sync`, a worker has one request
+/// Which way the load of `stage` is to go, and why. With `sync`, a worker has one request
 /// outstanding, so that it has to be faster by more than chance to be worth the depth.
-fn judge(deep: Backend, of_deep: Tried, of_sync: Tried) -> (Backend, String) {
+fn judge(stage: &HostStage, deep: Backend, of_deep: Tried, of_sync: Tried) -> Choice {
     let (deep_iops, sync_iops) = (of_deep.iops(), of_sync.iops());
     let is_faster = u128::from(sync_iops) * 100 > u128::from(deep_iops) * u128::from(MARGIN);
-    let chosen = if is_faster { Backend::Sync } else { deep };
-    let (ios, bytes) =
-        (of_deep.ios.saturating_add(of_sync.ios), of_deep.bytes.saturating_add(of_sync.bytes));
-    let detail = format!(
-        "auto took {chosen}: {deep} did {deep_iops} IOPS at the workload's depth, sync \
-         {sync_iops} with one request outstanding for each worker ({ROUNDS} trials of {LENGTH} \
-         each; their {ios} requests of {} are in no figure)",
-        Bytes(bytes)
-    );
-    (chosen, detail)
+    Choice {
+        workloads: stage.works.iter().map(|work| work.workload.clone()).collect(),
+        stage: stage.kind,
+        taken: if is_faster { Backend::Sync } else { deep },
+        deep,
+        deep_iops,
+        sync_iops,
+        rounds: ROUNDS,
+        length: LENGTH,
+        ios: of_deep.ios.saturating_add(of_sync.ios),
+        bytes: Bytes(of_deep.bytes.saturating_add(of_sync.bytes)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn stage() -> HostStage {
+        HostStage { stage: 0, kind: StageKind::Measure, works: Vec::new(), workers: Vec::new() }
+    }
 
     fn tried(ios: u64) -> Tried {
         Tried { ios, bytes: ios * 4096, load_ns: 200_000_000 }
@@ -156,27 +157,22 @@ mod tests {
             (u64::MAX / 4096, 1, Backend::IoUring),
         ] {
             assert_eq!(
-                judge(Backend::IoUring, tried(of_deep), tried(of_sync)).0,
+                judge(&stage(), Backend::IoUring, tried(of_deep), tried(of_sync)).taken,
                 expected,
                 "{of_deep} {of_sync}"
             );
         }
-        assert_eq!(judge(Backend::Libaio, tried(1), tried(1)).0, Backend::Libaio);
-        assert_eq!(
-            judge(Backend::IoUring, Tried::default(), Tried::default()).0,
-            Backend::IoUring,
-            "no time, no load"
-        );
+        assert_eq!(judge(&stage(), Backend::Libaio, tried(1), tried(1)).taken, Backend::Libaio);
+        let none = Tried::default();
+        let taken = judge(&stage(), Backend::IoUring, none, none).taken;
+        assert_eq!(taken, Backend::IoUring, "no time, no load");
     }
 
     #[test]
     fn the_choice_is_told_with_both_figures() {
-        let detail = judge(Backend::IoUring, tried(100), tried(150)).1;
-        assert!(detail.starts_with("auto took sync: io_uring did 500 IOPS"), "{detail}");
-        assert!(
-            detail.contains("sync 750 with one request")
-                && detail.contains("250 requests of 1000 KiB"),
-            "{detail}"
-        );
+        let choice = judge(&stage(), Backend::IoUring, tried(100), tried(150));
+        assert_eq!((choice.taken, choice.deep), (Backend::Sync, Backend::IoUring));
+        assert_eq!((choice.deep_iops, choice.sync_iops), (500, 750));
+        assert_eq!((choice.ios, choice.bytes), (250, Bytes::kib(1000)));
     }
 }

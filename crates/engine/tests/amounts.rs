@@ -212,13 +212,11 @@ fn reads_through_the_page_cache_begin_without_it_and_the_kernel_says_so() {
         vec![stage(0, 0, ALL, &[1024]), stage(1, 100, ALL, &[1024]), stage(2, 100, ALL, &[1024])];
     let mut given = plan(&root, 0, Backend::Sync, false, stages);
     let devices = |outcome: &StageOutcome| -> u64 {
-        let note =
-            outcome.findings.iter().find(|note| note.kind == NoteKind::DeviceRead).expect("said");
-        note.detail.split(' ').next().and_then(|word| word.parse().ok()).expect("a number")
+        outcome.findings.iter().find_map(|note| note.fact.device_read()).expect("said")
     };
     let targets = open(given.clone()).expect("opens");
     assert!(
-        targets.notes().iter().any(|note| note.kind == NoteKind::PageCache),
+        targets.notes().iter().any(|note| note.kind() == NoteKind::PageCache),
         "{:?}",
         targets.notes()
     );

@@ -2,13 +2,14 @@
 
 use engine::{Control, OpenTargets, StageOutcome, open, run_stage};
 use model::choices::{Access, Backend};
+use model::note::{Damage, FoundBlock, Mismatch};
 use model::plan::{
     Contents, EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile,
     Work, Worker,
 };
 use model::sample::{VERIFY_CORRUPT, VERIFY_MISDIRECTED, VERIFY_STALE, VERIFY_TORN};
 use model::units::{Bytes, Nanos, Percent};
-use model::{NoteKind, StageKind};
+use model::{Fact, NoteKind, StageKind};
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -96,16 +97,16 @@ fn block(file: &std::fs::File, number: u64) -> Vec<u8> {
     bytes
 }
 
-/// Reads every block, expects exactly one damaged one, and comes back with the words about it.
-fn single_damage(targets: &OpenTargets, errno: i32) -> String {
+/// Reads every block, expects exactly one damaged one, and comes back with what is told of it.
+fn single_damage(targets: &OpenTargets, errno: i32) -> Mismatch {
     let (outcome, errors) = run(targets, 3);
     assert_eq!(errors, BTreeMap::from([(errno, 1)]), "{:?}", outcome.findings);
     assert_eq!(outcome.findings.len(), 1);
-    assert_eq!(
-        (outcome.findings[0].kind, outcome.findings[0].stage),
-        (NoteKind::Mismatch, Some(3))
-    );
-    outcome.findings[0].detail.clone()
+    assert_eq!(outcome.findings[0].stage, Some(3));
+    match &outcome.findings[0].fact {
+        Fact::Mismatch(mismatch) => mismatch.clone(),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -120,7 +121,7 @@ fn a_sound_target_has_no_mismatch_whatever_runs() {
                 "{backend}, stage {stage}: {errors:?} {:?}",
                 outcome.findings
             );
-            let is_raced = |note: &model::Note| note.kind == NoteKind::NotChecked;
+            let is_raced = |note: &model::Note| note.kind() == NoteKind::NotChecked;
             assert!(outcome.findings.iter().all(is_raced), "{:?}", outcome.findings);
         }
     }
@@ -138,18 +139,16 @@ fn every_kind_of_damage_is_named_with_its_offset() {
         file.write_all_at(&[sound[700] ^ 1], 5 * BLOCK + 700).expect("writes");
     });
     let told = single_damage(&targets, VERIFY_CORRUPT);
-    assert!(
-        told.starts_with("corrupt: ") && told.contains("data-00000.bin at offset 41472:"),
-        "{told}"
-    );
-    assert!(told.ends_with("with a wrong checksum"), "{told}");
+    assert!(told.path.ends_with("data-00000.bin"), "{told:?}");
+    assert_eq!((told.damage, told.offset), (Damage::Corrupt, 41_472));
+    assert!(matches!(told.found, FoundBlock::Block { is_whole: false, .. }), "{told:?}");
 
     meddle(&root, |file| file.write_all_at(&block(file, 9), 5 * BLOCK).expect("writes"));
     let told = single_damage(&targets, VERIFY_MISDIRECTED);
-    assert!(
-        told.contains("at offset 40960:") && told.ends_with("of host 0, file 0, offset 73728"),
-        "{told}"
-    );
+    assert_eq!(told.offset, 40_960);
+    let is_that_one =
+        matches!(told.found, FoundBlock::Elsewhere { host: 0, file: 0, offset: 73_728, .. });
+    assert!(is_that_one, "{told:?}");
 
     meddle(&root, |file| file.write_all_at(&sound, 5 * BLOCK).expect("writes"));
     assert!(run(&targets, 3).1.is_empty(), "what is put back is whole again");
@@ -161,14 +160,12 @@ fn every_kind_of_damage_is_named_with_its_offset() {
         file.write_all_at(&sound, 5 * BLOCK).expect("writes");
     });
     let told = single_damage(&targets, VERIFY_STALE);
-    assert!(
-        told.starts_with("lost write: ") && told.contains("at offset 40960: expected generation"),
-        "{told}"
-    );
+    assert_eq!((told.damage, told.offset), (Damage::Stale, 40_960));
+    assert!(told.expected > 0, "{told:?}");
 
     meddle(&root, |file| file.write_all_at(&new[..4096], 5 * BLOCK).expect("writes"));
     let told = single_damage(&targets, VERIFY_TORN);
-    assert!(told.starts_with("torn write: ") && told.contains("at offset 45056:"), "{told}");
+    assert_eq!((told.damage, told.offset), (Damage::Torn, 45_056));
 }
 
 #[test]
@@ -194,10 +191,7 @@ fn a_later_run_checks_what_an_earlier_one_left() {
     assert!(run(&again, 3).1.is_empty());
     meddle(&root, |file| file.write_all_at(&[0; 512], 3 * BLOCK + 1024).expect("writes"));
     let told = single_damage(&again, VERIFY_CORRUPT);
-    assert!(
-        told.contains("at offset 25600: expected a whole block of this place, found zeros"),
-        "{told}"
-    );
+    assert_eq!((told.offset, told.expected, told.found), (25_600, 0, FoundBlock::Zeros));
     drop(again);
     let partial = opened(&root, Backend::IoUring, "third", false);
     assert!(run(&partial, 3).1.is_empty(), "where nothing was prepared, zeros are no damage");

@@ -3,6 +3,7 @@
 use engine::{Control, EngineError, OpenTargets, open, run_stage};
 use model::choices::{Access, Backend, Poll};
 use model::histogram::bucket_of;
+use model::note::Degraded;
 use model::plan::{
     EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work,
     Worker,
@@ -190,16 +191,9 @@ fn a_backend_that_is_left_open_is_tried_and_named_and_the_trials_count_nowhere()
     let load: u64 = samples.iter().filter(|s| s.phase == Phase::Load).map(|s| s.length_ns).sum();
     assert_eq!(load, Nanos::millis(60).0);
     let [note] = outcome.findings.as_slice() else { panic!("one note: {:?}", outcome.findings) };
-    assert_eq!((note.kind, note.host), (model::NoteKind::BackendChosen, 0));
-    assert!(
-        note.backend().is_some_and(|taken| note.detail.contains(&format!("auto took {taken}: "))),
-        "{note:?}"
-    );
-    assert!(
-        note.detail.contains("(measure): auto took ") && note.detail.contains("IOPS"),
-        "{}",
-        note.detail
-    );
+    let model::Fact::BackendChosen(choice) = &note.fact else { panic!("{note:?}") };
+    assert_eq!((note.host, choice.stage), (0, StageKind::Measure));
+    assert!(choice.deep_iops > 0 && choice.sync_iops > 0, "{choice:?}");
 
     let control = Control::new();
     control.stop();
@@ -221,12 +215,13 @@ fn a_polled_ring_keeps_its_books_or_says_why_there_is_none() {
             let (outcome, samples) = run(&targets, stage);
             check_sums(&samples);
             // What a machine has is its own affair.
-            let begin = format!("poll {poll}: ");
-            assert!(
-                outcome.degraded.iter().all(|detail| detail.starts_with(&begin)),
-                "{:?}",
-                outcome.degraded
-            );
+            let is_of_poll = |one: &Degraded| match one {
+                Degraded::CannotPoll { poll: of, .. } | Degraded::PollRefused { poll: of, .. } => {
+                    *of == poll
+                }
+                _ => false,
+            };
+            assert!(outcome.degraded.iter().all(is_of_poll), "{:?}", outcome.degraded);
             assert!(samples.iter().flat_map(|s| &s.ops).all(|op| op.errors.is_empty()), "{poll}");
             assert!(
                 samples.iter().flat_map(|s| &s.ops).map(|op| op.ios).sum::<u64>() > 8,
@@ -253,7 +248,7 @@ fn a_trim_gives_the_space_back_and_keeps_the_size() {
         let file = root.join("data-00000.bin");
         let before = std::fs::metadata(&file).expect("a file");
         let (outcome, samples) = run(&targets, 1);
-        assert_eq!(outcome.degraded, [""; 0], "{backend}: nothing is refused");
+        assert_eq!(outcome.degraded, [], "{backend}: nothing is refused");
         check_sums(&samples);
         let trims: Vec<_> =
             samples.iter().flat_map(|s| &s.ops).filter(|op| op.op == Op::Trim).collect();
@@ -282,7 +277,7 @@ fn libaio_sends_its_priority_and_answers_a_trim_with_an_error() {
     let targets = open(plan(&root, Backend::Libaio, true, vec![prepare(), reads])).expect("opens");
     run(&targets, 0);
     let (outcome, samples) = run(&targets, 1);
-    assert_eq!(outcome.degraded, [""; 0]);
+    assert_eq!(outcome.degraded, []);
     assert!(samples.iter().flat_map(|s| &s.ops).all(|op| op.errors.is_empty() && op.ios > 0));
     let outcome =
         run_stage(&targets, &trimming(4), &Control::new(), &mut || Some(0), &mut |sample| {
@@ -445,8 +440,9 @@ fn what_the_backend_cannot_do_is_said() {
     let mut plan = plan(&root, Backend::Sync, false, vec![]);
     plan.engine.poll = Poll::Submissions;
     let targets = open(plan).expect("open");
-    let said: Vec<&str> = targets.notes().iter().map(|note| note.detail.as_str()).collect();
-    assert!(said.contains(&"poll submissions: there is none with sync"), "{said:?}");
+    let (poll, backend) = (Poll::Submissions, Backend::Sync);
+    let said = model::Fact::EngineDegraded(Degraded::NoPoll { poll, backend });
+    assert!(targets.notes().iter().any(|note| note.fact == said), "{:?}", targets.notes());
 }
 
 #[test]

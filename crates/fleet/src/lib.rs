@@ -25,8 +25,7 @@ mod watch;
 mod wire;
 
 pub use agent::{ALLOW_FILE, Guard, GuardError, serve_streams};
-pub use coordinator::Marked;
-pub use coordinator::{Action, Coordinator, Input, Now, Reach};
+pub use coordinator::{Action, Coordinator, Input, Marked, Now, Reach};
 pub use link::{Frame, LinkError};
 pub use packed::{Packer, Unpacker};
 pub use performer::{Director, Ending, Fleet, FleetError, Interrupter, Marker, Told};

@@ -27,12 +27,11 @@ use handles::Waiting;
 use hearing::{Way, forward};
 use model::{Event, Kernels, Nanos, Plan, RunEnd};
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, OnceLock};
-use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::{fmt, thread};
 use unrecorded::Unrecorded;
 
 /// How often the coordinator hears that time passes.

@@ -201,10 +201,14 @@ impl Drop for Relay {
     }
 }
 
-/// Errors by the number of the host. What is wrong with no host of the list is told of the first.
+/// Errors by the number of the host. What is wrong with several is told of the first of them, and
+/// what is wrong with no host of the list, of the first of that.
 fn numbered(hosts: &[String], errors: Vec<LaunchError>) -> Vec<(u32, String)> {
-    let number = |name: &str| hosts.iter().position(|host| host == name).unwrap_or(0) as u32;
-    errors.into_iter().map(|error| (number(&error.host), error.what)).collect()
+    let number = |error: &LaunchError| {
+        let first = error.hosts.first();
+        hosts.iter().position(|host| Some(host) == first).unwrap_or(0) as u32
+    };
+    errors.into_iter().map(|error| (number(&error), error.what)).collect()
 }
 
 /// Takes what comes from a branch until it ends.

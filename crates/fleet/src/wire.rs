@@ -257,7 +257,7 @@ mod tests {
     use super::*;
     use crate::link::{LinkError, over};
     use model::sample::{OpSample, WorkerOp, WorkerSample};
-    use model::{Histogram, NoteKind, Op, Phase, WriteMark};
+    use model::{Histogram, Op, Phase, WriteMark};
     use proptest::prelude::*;
     use serde::Serialize;
     use serde::de::DeserializeOwned;
@@ -317,7 +317,9 @@ mod tests {
     }
 
     fn answers() -> Vec<FromAgent> {
-        let note = Note { stage: Some(1), host: 2, kind: NoteKind::Stuck, detail: "stuck".into() };
+        let (targets, waited) = (vec!["/t".to_owned()], model::Nanos::seconds(3));
+        let stuck = model::Fact::Stuck { requests: 7, targets, waited };
+        let note = Note { stage: Some(1), host: 2, fact: stuck };
         let frame = Frame::of(&FromAgent::Armed { stage: 1 }).expect("short");
         vec![
             FromAgent::Ready { notes: vec![note.clone(); 2] },

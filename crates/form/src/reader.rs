@@ -1,11 +1,10 @@
 //! Reads tables into typed fields and collects every mistake on the way.
 
-use crate::Tables;
 use crate::arithmetic::{self, Arithmetic, ArithmeticError, Computed, Lookup, Name, Unit};
-use crate::elsewhere;
 use crate::field::Field;
 use crate::nearest::nearest;
 use crate::tree::{Node, Span, Table, Value};
+use crate::{Tables, elsewhere};
 use model::units::UnitError;
 use std::collections::BTreeSet;
 
@@ -14,6 +13,8 @@ use std::collections::BTreeSet;
 pub struct Problem {
     /// Where in the [`Sources`](crate::Sources).
     pub span: Span,
+    /// What kind of mistake.
+    pub kind: ProblemKind,
     /// What is wrong.
     pub message: String,
     /// What to write instead.
@@ -23,8 +24,25 @@ pub struct Problem {
 impl Problem {
     /// A problem at `span`.
     pub fn new(span: Span, message: impl Into<String>, remedy: impl Into<String>) -> Problem {
-        Problem { span, message: message.into(), remedy: remedy.into() }
+        let kind = ProblemKind::Other;
+        Problem { span, kind, message: message.into(), remedy: remedy.into() }
     }
+
+    /// The same as a mistake of this kind.
+    pub fn of_kind(self, kind: ProblemKind) -> Problem {
+        Problem { kind, ..self }
+    }
+}
+
+/// The kinds of mistakes that a broken grammar can cause, and all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProblemKind {
+    /// A field, or a table of those of which there has to be one, is not there.
+    Missing,
+    /// A field is none that is known where it stands.
+    Unknown,
+    /// Any other.
+    Other,
 }
 
 type Formula = Option<Box<Arithmetic>>;
@@ -154,11 +172,8 @@ impl<'a> Reader<'a> {
     pub fn required<T: Field + Default>(&mut self, key: &'static str) -> Given<T> {
         if self.table.get(key).is_none() {
             let remedy = format!("add `{key} = …` ({})", T::KIND);
-            self.problems.push(Problem::new(
-                self.span.clone(),
-                format!("`{key}` is missing"),
-                remedy,
-            ));
+            let problem = Problem::new(self.span.clone(), format!("`{key}` is missing"), remedy);
+            self.problems.push(problem.of_kind(ProblemKind::Missing));
         }
         self.field(key, T::default())
     }
@@ -180,7 +195,8 @@ impl<'a> Reader<'a> {
                 let remedy = elsewhere::remedy(&entry.key, self.tables).or_else(near);
                 let remedy = remedy.unwrap_or_else(|| format!("known here: {}", known.join(", ")));
                 let message = format!("`{}` is not a known field", entry.key);
-                self.problems.push(Problem::new(entry.key_span.clone(), message, remedy));
+                let problem = Problem::new(entry.key_span.clone(), message, remedy);
+                self.problems.push(problem.of_kind(ProblemKind::Unknown));
             }
         }
     }

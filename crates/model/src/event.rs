@@ -1,7 +1,6 @@
 //! What happens in a run. Everything that shows or keeps a run consumes these events, live or
 //! replayed.
 
-use crate::choices::Backend;
 use crate::counters::CounterSample;
 use crate::histogram::EncodedHistogram;
 use crate::occurrence::Occurrence;
@@ -9,6 +8,8 @@ use crate::op::Op;
 use crate::sample::IntervalSample;
 use crate::search::Addition;
 use serde::{Deserialize, Serialize};
+
+pub use crate::note::{Note, NoteKind};
 
 /// Something that happened in a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,89 +144,4 @@ pub enum RunEnd {
     Failed(String),
     /// A bug of ours ended it: on which host, which thread panicked, and with which words.
     Panicked(String),
-}
-
-/// Something that a reader of the results has to know.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Note {
-    /// The stage in which it came up; `None` for the whole run.
-    pub stage: Option<u32>,
-    /// The host that said it.
-    pub host: u32,
-    /// What about.
-    pub kind: NoteKind,
-    /// In words, with the path or the system's own message.
-    pub detail: String,
-}
-
-impl Note {
-    /// The backend that a note of kind `backend-fallback` or `backend-chosen` says was taken;
-    /// `None` for every other, and where it names none.
-    pub fn backend(&self) -> Option<Backend> {
-        let word = match self.kind {
-            NoteKind::BackendFallback => {
-                self.detail.rsplit_once(" takes its place")?.0.rsplit(' ').next()?
-            }
-            NoteKind::BackendChosen => {
-                self.detail.split_once("): auto took ")?.1.split(':').next()?
-            }
-            _ => return None,
-        };
-        Backend::ALL.iter().copied().find(|backend| backend.word() == word)
-    }
-}
-
-crate::words! {
-    /// What a note is about: stable words, which stand in run files and JSON.
-    pub enum NoteKind {
-        /// The target refused `O_DIRECT`: requests went through the page cache.
-        DirectRefused = "direct-refused",
-        /// The kernel refused the backend that the plan asks for: another took its place.
-        BackendFallback = "backend-fallback",
-        /// The plan leaves the backend open: this one was taken, for these figures.
-        BackendChosen = "backend-chosen",
-        /// The file system cannot reserve space: files may be fragmented, and space can run out in
-        /// mid-run.
-        NoFallocate = "no-fallocate",
-        /// A part of the engine's set-up was refused (registered buffers, a ring's flag): it went
-        /// on without, at some cost.
-        EngineDegraded = "engine-degraded",
-        /// The run went on with one that had been cut short.
-        Resumed = "resumed",
-        /// A host died, or was not heard of any more.
-        HostLost = "host-lost",
-        /// A host that was lost is there again, and takes part from this stage on.
-        HostReturned = "host-returned",
-        /// Something about the hosts together that a reader has to know: two that are one, or a
-        /// wall clock that is off.
-        Hosts = "hosts",
-        /// The target never answered some requests: they were given up, and with them the run.
-        Stuck = "stuck",
-        /// Workloads were left out because they write and the target may not be written to.
-        WorkloadsLeftOut = "workloads-left-out",
-        /// Points of a sweep were left out by its rule.
-        PointsSkipped = "points-skipped",
-        /// The plan is for hosts that are not at hand.
-        ClientsImagined = "clients-imagined",
-        /// A size or a time was rounded or raised to the least that makes sense.
-        Adjusted = "adjusted",
-        /// A read brought something else than what was written.
-        Mismatch = "mismatch",
-        /// What was in the page cache was evicted before a stage read through it, or was not; in
-        /// words.
-        PageCache = "page-cache",
-        /// How many bytes a stage's reads took from devices: the detail begins with the number.
-        /// Said of reads through the page cache only.
-        DeviceRead = "device-read",
-        /// A stage that was to end when it was steady did.
-        Settled = "settled",
-        /// A stage that was to end when it was steady never was, and ended at its greatest time.
-        Unsettled = "unsettled",
-        /// A part of what was read could not be compared with what was written.
-        NotChecked = "not-checked",
-        /// What was to be done before a point, so that caches are empty, was not done or failed.
-        CachesNotEmptied = "caches-not-emptied",
-        /// The run file lies on a disk that the run loads: what is recorded reaches it late.
-        RunFileOnTarget = "run-file-on-target",
-    }
 }

@@ -1,32 +1,43 @@
 //! The host lists of the field: `node[01-16],10.0.0.5`, as Slurm and pdsh write them.
 
+use crate::units::UnitError;
+
 /// More hosts than any cluster of one run has; a list that asks for more is a slip.
 pub const MOST_HOSTS: usize = 16_384;
 
 /// Numbers with more digits are no hosts.
 const MOST_DIGITS: usize = 9;
 
+fn wrong(message: String, remedy: &str) -> UnitError {
+    UnitError { message, remedy: remedy.to_owned() }
+}
+
 /// The hosts of a list, in its order.
 ///
 /// # Errors
 /// What is wrong with the list, with a remedy.
-pub fn expand(list: &str) -> Result<Vec<String>, String> {
+pub fn expand(list: &str) -> Result<Vec<String>, UnitError> {
     let mut hosts = Vec::new();
     for item in items(list)? {
         let item = item.trim();
         if item.is_empty() {
-            return Err(format!(
-                "`{list}`: an entry is empty; write names with commas between them"
+            return Err(wrong(
+                format!("`{list}`: an entry is empty"),
+                "write names with commas between them",
             ));
         }
         one(item, &mut hosts)?;
         if hosts.len() > MOST_HOSTS {
-            return Err(format!("`{list}` names more than {MOST_HOSTS} hosts; name fewer"));
+            return Err(wrong(
+                format!("`{list}` names more than {MOST_HOSTS} hosts"),
+                "name fewer",
+            ));
         }
     }
     if let Some(bad) = hosts.iter().find(|host| !is_name(host)) {
-        return Err(format!(
-            "`{bad}` cannot be a host's name; write letters, digits, and . - _ : @ only"
+        return Err(wrong(
+            format!("`{bad}` cannot be a host's name"),
+            "write letters, digits, and . - _ : @ only",
         ));
     }
     Ok(hosts)
@@ -36,7 +47,7 @@ pub fn expand(list: &str) -> Result<Vec<String>, String> {
 ///
 /// # Errors
 /// As [`expand`].
-pub fn expand_file(text: &str) -> Result<Vec<String>, String> {
+pub fn expand_file(text: &str) -> Result<Vec<String>, UnitError> {
     let mut hosts = Vec::new();
     for line in text.lines() {
         let line = line.split('#').next().unwrap_or_default().trim();
@@ -44,7 +55,10 @@ pub fn expand_file(text: &str) -> Result<Vec<String>, String> {
             hosts.extend(expand(line)?);
         }
         if hosts.len() > MOST_HOSTS {
-            return Err(format!("the file names more than {MOST_HOSTS} hosts; name fewer"));
+            return Err(wrong(
+                format!("the file names more than {MOST_HOSTS} hosts"),
+                "name fewer",
+            ));
         }
     }
     Ok(hosts)
@@ -57,16 +71,19 @@ pub fn is_name(host: &str) -> bool {
 }
 
 /// The parts between the commas outside of brackets.
-fn items(list: &str) -> Result<Vec<&str>, String> {
+fn items(list: &str) -> Result<Vec<&str>, UnitError> {
     let (mut items, mut start, mut inside) = (Vec::new(), 0, false);
     for (place, c) in list.char_indices() {
         match c {
             '[' if inside => {
-                return Err(format!("`{list}`: a bracket in a bracket; write node[1-4,7]"));
+                return Err(wrong(
+                    format!("`{list}`: a bracket in a bracket"),
+                    "write node[1-4,7]",
+                ));
             }
             '[' => inside = true,
             ']' if !inside => {
-                return Err(format!("`{list}`: a `]` without `[`; write node[1-4,7]"));
+                return Err(wrong(format!("`{list}`: a `]` without `[`"), "write node[1-4,7]"));
             }
             ']' => inside = false,
             ',' if !inside => {
@@ -77,21 +94,27 @@ fn items(list: &str) -> Result<Vec<&str>, String> {
         }
     }
     if inside {
-        return Err(format!("`{list}`: a `[` without `]`; write node[1-4,7]"));
+        return Err(wrong(format!("`{list}`: a `[` without `]`"), "write node[1-4,7]"));
     }
     items.push(&list[start..]);
     Ok(items)
 }
 
 /// The hosts of one entry. Several brackets multiply.
-fn one(item: &str, hosts: &mut Vec<String>) -> Result<(), String> {
+fn one(item: &str, hosts: &mut Vec<String>) -> Result<(), UnitError> {
     let mut names = vec![String::new()];
     let mut rest = item;
     while let Some(open) = rest.find('[') {
-        let close = rest[open..].find(']').map(|close| open + close).ok_or("a `[` without `]`")?;
+        let close = rest[open..]
+            .find(']')
+            .map(|close| open + close)
+            .ok_or_else(|| wrong("a `[` without `]`".to_owned(), "write node[1-4,7]"))?;
         let numbers = numbers(&rest[open + 1..close], item)?;
         if names.len().saturating_mul(numbers.len()) > MOST_HOSTS {
-            return Err(format!("`{item}` names more than {MOST_HOSTS} hosts; name fewer"));
+            return Err(wrong(
+                format!("`{item}` names more than {MOST_HOSTS} hosts"),
+                "name fewer",
+            ));
         }
         let grown = |name: &String| -> Vec<String> {
             numbers.iter().map(|number| format!("{name}{}{number}", &rest[..open])).collect()
@@ -104,23 +127,30 @@ fn one(item: &str, hosts: &mut Vec<String>) -> Result<(), String> {
 }
 
 /// `01-16,20` in full. The first number's leading zeros say how wide all are.
-fn numbers(text: &str, item: &str) -> Result<Vec<String>, String> {
-    let wrong = || format!("`{item}`: `[{text}]` is no list of numbers; write node[1-4,7]");
-    let number = |text: &str| -> Result<u64, String> {
+fn numbers(text: &str, item: &str) -> Result<Vec<String>, UnitError> {
+    let is_wrong =
+        || wrong(format!("`{item}`: `[{text}]` is no list of numbers"), "write node[1-4,7]");
+    let number = |text: &str| -> Result<u64, UnitError> {
         let is_number = !text.is_empty()
             && text.len() <= MOST_DIGITS
             && text.bytes().all(|byte| byte.is_ascii_digit());
-        if is_number { text.parse().map_err(|_| wrong()) } else { Err(wrong()) }
+        if is_number { text.parse().map_err(|_| is_wrong()) } else { Err(is_wrong()) }
     };
     let mut all = Vec::new();
     for part in text.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (from, to) = (number(first)?, number(last)?);
         if from > to {
-            return Err(format!("`{item}`: {first}-{last} counts down; write {last}-{first}"));
+            return Err(wrong(
+                format!("`{item}`: {first}-{last} counts down"),
+                "write {last}-{first}",
+            ));
         }
         if to - from >= MOST_HOSTS as u64 || all.len() > MOST_HOSTS {
-            return Err(format!("`{item}` names more than {MOST_HOSTS} hosts; name fewer"));
+            return Err(wrong(
+                format!("`{item}` names more than {MOST_HOSTS} hosts"),
+                "name fewer",
+            ));
         }
         let width = if first.starts_with('0') { first.len() } else { 0 };
         all.extend((from..=to).map(|number| format!("{number:0width$}")));
@@ -130,8 +160,7 @@ fn numbers(text: &str, item: &str) -> Result<Vec<String>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::expand as hosts_of;
-    use super::*;
+    use super::{expand as hosts_of, *};
     use proptest::prelude::*;
 
     #[test]
@@ -165,7 +194,7 @@ mod tests {
             ("$(x)", "cannot be"),
         ] {
             let error = expand(list).expect_err(list);
-            assert!(error.contains(word), "{list}: {error}");
+            assert!(error.message.contains(word), "{list}: {error}");
         }
     }
 

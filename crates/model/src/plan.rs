@@ -22,6 +22,7 @@ pub use work::{Extent, Pattern, Work, Worker};
 
 use crate::choices::{Backend, OnLostHost};
 use crate::event::NoteKind;
+use crate::note::Fact;
 use crate::planned_event::PlannedEvent;
 use crate::scale::Scale;
 use crate::search::Search;
@@ -102,8 +103,13 @@ pub struct FleetPolicy {
 /// Something that the planner has to say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanNote {
-    /// What about.
-    pub kind: NoteKind,
-    /// In words.
-    pub detail: String,
+    /// What there is to know.
+    pub fact: Fact,
+}
+
+impl PlanNote {
+    /// What it is about.
+    pub fn kind(&self) -> NoteKind {
+        self.fact.kind()
+    }
 }

@@ -1,6 +1,7 @@
 //! What is left to do of a run that was cut short.
 
 use crate::event::{Event, Note, NoteKind, StageEnd};
+use crate::note::{Fact, TakesPart};
 use crate::op::Op;
 use crate::plan::{HostPlan, Part, PlannedTarget, Stage, StageKind};
 use crate::record::Record;
@@ -158,7 +159,7 @@ pub fn kept(record: &Record, left_over: &[u32]) -> Vec<Event> {
 fn returned(record: &Record, left_over: &[u32]) -> Vec<Note> {
     let mut lost: BTreeMap<u32, u32> = BTreeMap::new();
     for note in &record.notes {
-        match (note.kind, note.stage) {
+        match (note.kind(), note.stage) {
             (NoteKind::HostLost, Some(stage)) if !left_over.contains(&stage) => {
                 lost.insert(note.host, stage)
             }
@@ -170,9 +171,10 @@ fn returned(record: &Record, left_over: &[u32]) -> Vec<Note> {
     }
     let note = |(host, lost): (u32, u32)| {
         let stage = left_over.iter().copied().filter(|stage| *stage > lost).min()?;
-        let name = record.plan.hosts.get(host as usize).map_or("", |host| host.hostname.as_str());
-        let detail = format!("{name}: it takes part in what is left of the run that is resumed");
-        Some(Note { stage: Some(stage), host, kind: NoteKind::HostReturned, detail })
+        let planned = record.plan.hosts.get(host as usize);
+        let name = planned.map_or_else(String::new, |host| host.hostname.clone());
+        let fact = Fact::HostReturned { name, from: TakesPart::Resumed };
+        Some(Note { stage: Some(stage), host, fact })
     };
     lost.into_iter().filter_map(note).collect()
 }

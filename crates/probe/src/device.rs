@@ -3,9 +3,8 @@
 use crate::device_number::{device_number, folder};
 use crate::tree::{Tree, number, text};
 use crate::{identity, loops, mounts};
-use model::Bytes;
 use model::testbed::DeviceFacts;
-use model::wwid;
+use model::{Bytes, wwid};
 use procfs::process::MountInfo;
 use std::path::Path;
 

@@ -1,57 +1,81 @@
-//! Sentences that differ in their numbers alone, told as one with the range of each number: of
+//! Sentences that differ in their quantities alone, told as one with the range of each quantity: of
 //! forty points, forty times the same sentence hides what else there is to say.
+//!
+//! A sentence keeps its quantities beside its words, as it was made: no number is looked for in a
+//! text, and a name with digits in it is a name.
 
-/// A sentence, and those that were merged into it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Alike {
-    /// What stands before, between and behind the numbers.
+use model::{Bytes, Nanos};
+
+/// A sentence with its quantities, and those that were merged into it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// What stands before, between and behind the quantities: one more than there are of these.
     words: Vec<String>,
-    /// The least and the greatest of each number, as written.
-    numbers: Vec<(String, String)>,
+    quantities: Vec<Range>,
 }
 
-impl Alike {
-    /// A sentence by itself.
-    pub fn of(sentence: &str) -> Alike {
-        let (mut words, mut numbers) = (vec![String::new()], Vec::new());
-        let mut rest = sentence;
-        let mut before = None;
-        while let Some(first) = rest.chars().next() {
-            let length = if may_follow(before) {
-                duration_length(rest).unwrap_or_else(|| number_length(rest))
-            } else {
-                0
-            };
-            let (taken, behind) = rest.split_at(if length > 0 { length } else { first.len_utf8() });
-            if length > 0 {
-                numbers.push((taken.to_owned(), taken.to_owned()));
-                words.push(String::new());
-            } else if let Some(last) = words.last_mut() {
-                last.push_str(taken);
-            }
-            before = taken.chars().last();
-            rest = behind;
-        }
-        Alike { words, numbers }
+/// The least and the greatest of a quantity, each as it is shown.
+#[derive(Clone, Debug, PartialEq)]
+struct Range {
+    least: (f64, String),
+    most: (f64, String),
+}
+
+impl Told {
+    /// These parts, one after the other.
+    pub fn of<const N: usize>(parts: [Told; N]) -> Told {
+        parts.into_iter().fold(Told::default(), Told::and)
     }
 
-    /// Takes the other in, if they differ in numbers alone.
-    pub fn merge(&mut self, other: &Alike) -> bool {
+    /// The same with more behind it.
+    pub fn and(mut self, more: impl Into<Told>) -> Told {
+        self.push(more);
+        self
+    }
+
+    /// Puts more behind it.
+    pub fn push(&mut self, more: impl Into<Told>) {
+        let more = more.into();
+        let mut words = more.words.into_iter();
+        if let Some(first) = words.next() {
+            match self.words.last_mut() {
+                Some(last) => last.push_str(&first),
+                None => self.words.push(first),
+            }
+        }
+        self.words.extend(words);
+        self.quantities.extend(more.quantities);
+    }
+
+    /// All of `parts`, with `between` between them.
+    pub fn join(parts: impl IntoIterator<Item = Told>, between: &str) -> Told {
+        let mut all = Told::default();
+        for (number, part) in parts.into_iter().enumerate() {
+            if number > 0 {
+                all.push(between);
+            }
+            all.push(part);
+        }
+        all
+    }
+
+    /// Takes the other in, if they differ in quantities alone.
+    pub fn merge(&mut self, other: &Told) -> bool {
         if self.words != other.words {
             return false;
         }
-        for (mine, theirs) in self.numbers.iter_mut().zip(&other.numbers) {
-            if value(&theirs.0) < value(&mine.0) {
-                mine.0.clone_from(&theirs.0);
+        for (mine, theirs) in self.quantities.iter_mut().zip(&other.quantities) {
+            if theirs.least.0 < mine.least.0 {
+                mine.least.clone_from(&theirs.least);
             }
-            if value(&theirs.1) > value(&mine.1) {
-                mine.1.clone_from(&theirs.1);
+            if theirs.most.0 > mine.most.0 {
+                mine.most.clone_from(&theirs.most);
             }
         }
         true
     }
 
-    /// What is not a number: equal for those that can be merged.
+    /// What is not a quantity: equal for those that can be merged.
     pub fn words(&self) -> &[String] {
         &self.words
     }
@@ -59,7 +83,8 @@ impl Alike {
     /// All of them as one sentence.
     pub fn text(&self) -> String {
         let mut text = self.words.first().cloned().unwrap_or_default();
-        for ((least, most), words) in self.numbers.iter().zip(self.words.iter().skip(1)) {
+        for (range, words) in self.quantities.iter().zip(self.words.iter().skip(1)) {
+            let ((_, least), (_, most)) = (&range.least, &range.most);
             match least == most {
                 true => text.push_str(least),
                 false => text.push_str(&format!("{least} to {most}")),
@@ -70,142 +95,126 @@ impl Alike {
     }
 }
 
-/// Whether a number can begin behind this: in `p99` and `sim-01` the digits are part of a name.
-fn may_follow(before: Option<char>) -> bool {
-    before.is_none_or(|c| !c.is_alphanumeric() && !"-−+_.,/:=<>±~".contains(c))
-}
-
-/// The bytes of the number that the text begins with, 0 where there is none: a sign or none, and
-/// digits, with commas and a point between digits.
-fn number_length(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
-    let sign = text.chars().next().filter(|c| "+-−".contains(*c)).map_or(0, char::len_utf8);
-    let mut end = sign;
-    while is_digit(end)
-        || end > sign && matches!(bytes.get(end), Some(b',' | b'.')) && is_digit(end + 1)
-    {
-        end += 1;
+impl From<&str> for Told {
+    fn from(words: &str) -> Told {
+        words.to_owned().into()
     }
-    let is_name = text
-        .get(end..)
-        .and_then(|rest| rest.chars().next())
-        .is_some_and(|c| c.is_alphanumeric() || "-_/:=".contains(c));
-    if is_name || end == sign { 0 } else { end }
 }
 
-/// The bytes of the duration that the text begins with, if it is one of two units: `2m 05s`, `22h
-/// 10m`.
-fn duration_length(text: &str) -> Option<usize> {
-    let (large, rest) = text.split_once(' ')?;
-    let small = rest.split(|c: char| !c.is_alphanumeric()).next()?;
-    parts(large, small)?;
-    Some(large.len() + 1 + small.len())
-}
-
-/// The seconds of a duration's two parts.
-fn parts(large: &str, small: &str) -> Option<f64> {
-    let (hours, minutes) = (
-        (large.strip_suffix('h'), small.strip_suffix('m')),
-        (large.strip_suffix('m'), small.strip_suffix('s')),
-    );
-    let (large, small, unit_s) = match (hours, minutes) {
-        ((Some(hours), Some(minutes)), _) => (hours, minutes, 60.0),
-        (_, (Some(minutes), Some(seconds))) => (minutes, seconds, 1.0),
-        _ => return None,
-    };
-    let whole = |digits: &str| {
-        digits.parse::<u32>().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    Some((f64::from(whole(large)?) * 60.0 + f64::from(whole(small)?)) * unit_s)
-}
-
-fn value(number: &str) -> f64 {
-    if let Some(seconds) = number.split_once(' ').and_then(|(large, small)| parts(large, small)) {
-        return seconds;
+impl From<String> for Told {
+    fn from(words: String) -> Told {
+        Told { words: vec![words], quantities: Vec::new() }
     }
-    number.replace(',', "").replace('−', "-").parse().unwrap_or(f64::NAN)
 }
+
+/// A quantity and how it is shown. Its unit belongs to the words: milliseconds and seconds are told
+/// apart. Where it has two units (`2m 05s`), all of it is the number.
+pub fn quantity(value: f64, shown: &str) -> Told {
+    let is_of_number = |c: char| c.is_ascii_digit() || "+-−,.".contains(c);
+    let end = shown.find(|c| !is_of_number(c)).unwrap_or(shown.len());
+    let (number, unit) = shown.split_at(end);
+    let (number, unit) =
+        if unit.contains(|c: char| c.is_ascii_digit()) { (shown, "") } else { (number, unit) };
+    let one = (value, number.to_owned());
+    let range = Range { least: one.clone(), most: one };
+    Told { words: vec![String::new(), unit.to_owned()], quantities: vec![range] }
+}
+
+impl From<Bytes> for Told {
+    fn from(bytes: Bytes) -> Told {
+        quantity(bytes.0 as f64, &bytes.to_string())
+    }
+}
+
+impl From<Nanos> for Told {
+    fn from(time: Nanos) -> Told {
+        quantity(time.0 as f64, &time.to_string())
+    }
+}
+
+/// `95 %`, from a share of 0 to 1.
+pub fn share(value: f64) -> Told {
+    quantity(value, &crate::words::share(value))
+}
+
+/// `1,234`.
+pub fn count(value: u64) -> Told {
+    quantity(value as f64, &crate::words::count(value))
+}
+
+/// `1 request`, `2 requests`.
+pub fn counted(value: u64, noun: &str) -> Told {
+    quantity(value as f64, &crate::words::counted(value, noun))
+}
+
+/// A sentence of these parts: words and quantities.
+macro_rules! told {
+    ($($part:expr),* $(,)?) => {
+        $crate::alike::Told::of([$($crate::alike::Told::from($part)),*])
+    };
+}
+
+pub(crate) use told;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn merged(sentences: &[&str]) -> Vec<String> {
-        let mut all: Vec<Alike> = Vec::new();
-        for one in sentences.iter().map(|sentence| Alike::of(sentence)) {
+    fn merged(sentences: Vec<Told>) -> Vec<String> {
+        let mut all: Vec<Told> = Vec::new();
+        for one in sentences {
             if !all.iter_mut().any(|known| known.merge(&one)) {
                 all.push(one);
             }
         }
-        all.iter().map(Alike::text).collect()
+        all.iter().map(Told::text).collect()
     }
 
     #[test]
-    fn numbers_become_ranges_and_equal_ones_stay() {
-        let told = merged(&[
-            "a level of 108 % after 250 ms.",
-            "a level of 9.5 % after 250 ms.",
-            "a level of 1,130 % after 250 ms.",
-        ]);
-        assert_eq!(told, ["a level of 9.5 to 1,130 % after 250 ms."]);
-    }
-
-    #[test]
-    fn other_words_and_other_names_are_other_sentences() {
-        let apart = [
-            "p99 of sim-01: 3 ms",
-            "p99.9 of sim-01: 3 ms",
-            "p99 of sim-02: 3 ms",
-            "p99 of sim-01: 3 s",
-            "p99 of 4k: 3 ms",
-            "p99 of 8k: 4 ms",
-        ];
-        assert_eq!(merged(&apart), apart);
+    fn quantities_become_ranges_and_equal_ones_stay() {
+        let level = |value| told!["a level of ", share(value), " after ", Nanos::millis(250), "."];
         assert_eq!(
-            merged(&["1 of 4 in [1, 2]", "3 of 4 in [1, 3]"]),
-            ["1 to 3 of 4 in [1, 2 to 3]"]
+            merged(vec![level(1.08), level(0.095), level(11.3)]),
+            ["a level of 9.5 to 1,130 % after 250 ms."]
         );
     }
 
     #[test]
-    fn durations_are_numbers_as_a_whole() {
-        let told = merged(&[
-            "at 27m 48s, to 86 % of it",
-            "at 13m 12s, to 75 % of it",
-            "at 2h 05m, to 80 % of it",
-        ]);
-        assert_eq!(told, ["at 13m 12s to 2h 05m, to 75 to 86 % of it"]);
-        assert_eq!(merged(&["5m and 3", "6m and 3"]).len(), 2, "a name, not a duration");
+    fn other_words_other_names_and_other_units_are_other_sentences() {
+        let of = |name: &str, time: Nanos| told!["p99 of ", name, ": ", time];
+        let apart = vec![
+            of("sim-01", Nanos::millis(3)),
+            of("sim-02", Nanos::millis(3)),
+            of("node 3", Nanos::millis(3)),
+            of("node 4", Nanos::millis(3)),
+            of("sim-01", Nanos::seconds(3)),
+        ];
+        let texts: Vec<String> = apart.iter().map(Told::text).collect();
+        assert_eq!(merged(apart), texts);
+    }
+
+    #[test]
+    fn durations_of_two_units_are_numbers_as_a_whole() {
+        let at = |seconds, level| told!["at ", Nanos::seconds(seconds), ", to ", share(level)];
+        assert_eq!(
+            merged(vec![at(1_668, 0.86), at(792, 0.75), at(7_500, 0.8)]),
+            ["at 13m 12s to 2h 05m, to 75 to 86 %"]
+        );
     }
 
     #[test]
     fn signs_belong_to_numbers() {
+        let trend = |value, shown| told!["a trend of ", quantity(value, shown)];
         assert_eq!(
-            merged(&["a trend of +10 %", "a trend of −5.7 %", "a trend of +0.5 %"]),
+            merged(vec![trend(0.1, "+10 %"), trend(-0.057, "−5.7 %"), trend(0.005, "+0.5 %")]),
             ["a trend of −5.7 to +10 %"]
         );
-        assert_eq!(merged(&["-3", "-12", "4"]), ["-12 to 4"]);
     }
 
     #[test]
-    fn any_sentence_is_told_as_it_is() {
-        for sentence in [
-            "",
-            "7",
-            "1,234.5",
-            "x 1. 2, 3",
-            "äö 5 ü",
-            "1..2",
-            "12:30",
-            "5.",
-            "¹ 2",
-            "-",
-            "− 4",
-            "+",
-            "a - 1",
-        ] {
-            assert_eq!(Alike::of(sentence).text(), sentence);
-        }
+    fn parts_are_joined_as_words_are() {
+        let parts = [told!["a ", count(1)], told!["b ", count(2_000)]];
+        assert_eq!(Told::join(parts, ", and ").text(), "a 1, and b 2,000");
+        assert_eq!(Told::join([], ", ").text(), "");
     }
 }

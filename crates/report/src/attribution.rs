@@ -6,6 +6,7 @@ mod page;
 
 pub use page::section;
 
+use crate::alike::{Told, count, counted, quantity, share, told};
 use crate::words;
 use analysis::ResultRow;
 use analysis::attribution::{Attribution, Watched, attribution};
@@ -70,18 +71,18 @@ impl Names {
 
 /// One point in a few sentences.
 fn sentence(record: &Record, one: &Attribution) -> String {
-    format!("{}: {}", title(one), body(record, one, Names::Own))
+    format!("{}: {}", title(one), body(record, one, Names::Own).text())
 }
 
 /// The same without the name of the point.
-fn body(record: &Record, one: &Attribution, names: Names) -> String {
+fn body(record: &Record, one: &Attribution, names: Names) -> Told {
     let (limits, many) = (one.limits(), record.testbed.len() > 1);
     let host = |watched: &Watched| {
         if many { format!(" of {}", hostname(record, watched.host)) } else { String::new() }
     };
-    let mut text = String::new();
+    let mut text = Told::default();
     if limits.is_empty() {
-        text.push_str(match one.is_paced {
+        text.push(match one.is_paced {
             true => "no layer that was watched was at its limit; the rate was given.",
             false => {
                 "no layer that was watched was at its limit: the limit is depth, or what was not \
@@ -91,13 +92,13 @@ fn body(record: &Record, one: &Attribution, names: Names) -> String {
     } else {
         let named =
             limits.iter().take(MOST_NAMED).map(|limit| full(one, limit, names, &host(limit)));
-        text.push_str(&format!("at its limit: {}", named.collect::<Vec<_>>().join(", and ")));
+        text.push(told!["at its limit: ", Told::join(named, ", and ")]);
         match limits.len().saturating_sub(MOST_NAMED) {
-            0 => text.push('.'),
-            more => text.push_str(&format!(", and {more} more.")),
+            0 => text.push("."),
+            more => text.push(told![", and ", plain(more), " more."]),
         }
         if limits.iter().any(|limit| limit.may_be_parallel) {
-            text.push_str(
+            text.push(
                 " A disk that serves several requests at once is busy before it is used up: only \
                  more depth can tell.",
             );
@@ -111,19 +112,15 @@ fn body(record: &Record, one: &Attribution, names: Names) -> String {
     };
     let highest = one.highest();
     let rest = highest.iter().filter(|one| !is_named(one.part));
-    let rest: Vec<String> = rest
+    let rest: Vec<Told> = rest
         .map(|one| {
-            format!(
-                "{}{} {}",
-                names.of(one),
-                host(one),
-                words::share(one.used.share().unwrap_or(0.0))
-            )
+            let used = share(one.used.share().unwrap_or(0.0));
+            told![names.of(one), host(one), " ", used]
         })
         .collect();
     if !rest.is_empty() {
         let head = if limits.is_empty() { "Highest" } else { "Highest of the others" };
-        text.push_str(&format!(" {head}: {}.", rest.join(", ")));
+        text.push(told![" ", head, ": ", Told::join(rest, ", "), "."]);
     }
     let unknown: Vec<String> = one
         .unknown()
@@ -132,57 +129,57 @@ fn body(record: &Record, one: &Attribution, names: Names) -> String {
         .collect();
     if !unknown.is_empty() {
         let more = one.unknown().count().saturating_sub(MOST_NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        text.push_str(&format!(
-            " How much of these was used is not known: {}{more}.",
-            unknown.join(", ")
-        ));
+        let more = if more > 0 { told![" and ", plain(more), " more"] } else { Told::default() };
+        let unknown = unknown.join(", ");
+        text.push(told![" How much of these was used is not known: ", unknown, more, "."]);
     }
     if let Some(worst) = one.errors().first() {
-        text.push_str(&format!(
-            " Most errors: {}, {}{}.",
-            words::count(worst.used.errors),
-            names.of(worst),
-            host(worst)
-        ));
+        let errors = count(worst.used.errors);
+        text.push(told![" Most errors: ", errors, ", ", names.of(worst), host(worst), "."]);
     }
     if one.is_thinned {
-        text.push_str(&format!(
-            " By {} of counters, taken evenly.",
-            words::counted(one.samples, "interval")
-        ));
+        let samples = counted(one.samples, "interval");
+        text.push(told![" By ", samples, " of counters, taken evenly."]);
     }
     text
 }
 
 /// `the disk nvme0n1 of a, 98 % used on average, from 0:10 on (60 % of the load), with 31.2
 /// requests in it`.
-fn full(one: &Attribution, limit: &Watched, names: Names, host: &str) -> String {
+fn full(one: &Attribution, limit: &Watched, names: Names, host: &str) -> Told {
     let used = &limit.used;
-    let mut text = format!("{}{host}", names.with_article(limit));
+    let mut text = told![names.with_article(limit), host];
     if limit.is_under_target == Some(false) {
-        text.push_str(" (no target stands on it)");
+        text.push(" (no target stands on it)");
     }
-    text.push_str(&format!(", {} used on average", words::share(used.share().unwrap_or(0.0))));
-    let share = words::share(used.full_share());
-    text.push_str(&match when(one, limit) {
-        When::Always => ", all but used up all the time".to_owned(),
-        When::From(from) => format!(", all but used up from {from} on ({share} of the load)"),
+    text.push(told![", ", share(used.share().unwrap_or(0.0)), " used on average"]);
+    let part = share(used.full_share());
+    text.push(match when(one, limit) {
+        When::Always => ", all but used up all the time".into(),
+        When::From(from) => {
+            told![", all but used up from ", from, " on (", part, " of the load)"]
+        }
         When::Within(from, to) => {
-            format!(", all but used up for {share} of the load, between {from} and {to}")
+            told![", all but used up for ", part, " of the load, between ", from, " and ", to]
         }
     });
     match (limit.part, used.waiting()) {
-        (Part::Disk, Some(queue)) => text.push_str(&format!(", with {queue:.1} requests in it")),
-        (Part::Cpu | Part::Memory, Some(share)) => {
-            text.push_str(&format!(
-                ", and some task waited for it for {} of the time",
-                words::share(share)
-            ));
+        (Part::Disk, Some(queue)) => {
+            let queue = quantity(queue, &format!("{queue:.1}"));
+            text.push(told![", with ", queue, " requests in it"]);
+        }
+        (Part::Cpu | Part::Memory, Some(waited)) => {
+            let waited = share(waited);
+            text.push(told![", and some task waited for it for ", waited, " of the time"]);
         }
         _ => {}
     }
     text
+}
+
+/// A number without separators.
+fn plain(number: usize) -> Told {
+    quantity(number as f64, &number.to_string())
 }
 
 /// When something was at its limit, by the clock of the load.
@@ -304,9 +301,8 @@ fn object(record: &Record, one: &Attribution) -> Value {
 mod tests {
     use super::*;
     use analysis::testing::Recorded;
-    use model::Setting;
     use model::counters::{Entry, Layer, Metric};
-    use model::{Op, StageKind};
+    use model::{Op, Setting, StageKind};
 
     const SECOND: u64 = 1_000_000_000;
 

@@ -1,6 +1,6 @@
 //! Which figure a doubt stands beside, and by which number.
 
-use crate::alike::Alike;
+use crate::alike::Told;
 use crate::warning;
 use analysis::{ResultRow, Warning};
 
@@ -32,10 +32,10 @@ pub fn is_shown(row: &ResultRow) -> bool {
 }
 
 /// Numbers each different sentence once, from 1, in the order in which tables show them. Those that
-/// differ in numbers alone are one.
+/// differ in quantities alone are one.
 #[derive(Clone, Debug, Default)]
 pub struct Marks {
-    sentences: Vec<Alike>,
+    sentences: Vec<Told>,
 }
 
 impl Marks {
@@ -43,18 +43,17 @@ impl Marks {
     pub fn of(&mut self, row: &ResultRow, figure: Touches) -> Vec<usize> {
         let here = row.warnings.iter().filter(|warning| touches(warning) == figure);
         let mut numbers: Vec<usize> =
-            here.map(|warning| self.number(&warning::sentence(warning))).collect();
+            here.map(|warning| self.number(warning::told(warning))).collect();
         numbers.dedup();
         numbers
     }
 
     /// The sentences in the order of their numbers; to be asked for once all rows have been.
     pub fn sentences(&self) -> Vec<String> {
-        self.sentences.iter().map(Alike::text).collect()
+        self.sentences.iter().map(Told::text).collect()
     }
 
-    fn number(&mut self, sentence: &str) -> usize {
-        let one = Alike::of(sentence);
+    fn number(&mut self, one: Told) -> usize {
         let known = self.sentences.iter_mut().position(|other| other.merge(&one));
         known.unwrap_or_else(|| {
             self.sentences.push(one);

@@ -75,8 +75,8 @@ pub fn line(event: &Event, plan: &Plan) -> Value {
             json!({ "event": "stage_ended", "stage": stage, "end": end, "reason": reason })
         }
         Event::Note(note) => json!({
-            "event": "note", "stage": note.stage, "host": note.host, "code": note.kind.word(),
-                "message": note.detail,
+            "event": "note", "stage": note.stage, "host": note.host, "code": note.kind().word(),
+                "message": crate::note::sentence(&note.fact),
         }),
         Event::Happened(occurrence) => {
             let mut line = crate::occurrences::object(occurrence);

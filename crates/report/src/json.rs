@@ -31,8 +31,8 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
             _ => Value::Null },
         "scale": record.plan.scale.to_string(),
         "notes": record.notes.iter()
-            .map(|note| json!({"code": note.kind.word(),
-            "message": note.detail})).collect::<Vec<_>>(),
+            .map(|note| json!({"code": note.kind().word(),
+            "message": crate::note::sentence(&note.fact)})).collect::<Vec<_>>(),
         "events": crate::occurrences::objects(record),
         "issued": analysis::issued(record).iter().map(issued).collect::<Vec<_>>(),
         "results": rows.iter().map(|row| result(record, row)).collect::<Vec<_>>(),

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use analysis::testing::Recorded;
     use model::plan::{PlannedTarget, Target};
-    use model::{Note, NoteKind};
+    use model::{Fact, Note};
 
     fn lost(hosts_from: &[&str]) -> Record {
         let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 2);
@@ -81,8 +81,8 @@ mod tests {
         host.hostname = "h2".to_owned();
         let kind = PlannedTarget::Directory { root: "/my data-h0001".into() };
         host.targets = vec![Target { path: "/my data".into(), kind, files: Vec::new() }];
-        record.notes =
-            vec![Note { stage: Some(0), host: 1, kind: NoteKind::HostLost, detail: "gone".into() }];
+        let lost = Fact::HostLost { name: "h2".into(), why: "gone".into() };
+        record.notes = vec![Note { stage: Some(0), host: 1, fact: lost }];
         recorded.record()
     }
 

@@ -23,6 +23,7 @@ pub mod loadline;
 pub mod markdown;
 mod means;
 mod moment;
+pub mod note;
 pub mod occurrences;
 pub mod plan;
 pub mod published;

@@ -1,6 +1,6 @@
 //! How requests were sent and timed, in words and as JSON.
 
-use crate::words;
+use crate::{note, words};
 use analysis::ResultRow;
 use analysis::means::{Because, Means, Timing, Way, means};
 use model::Record;
@@ -73,8 +73,8 @@ pub fn json(record: &Record, row: &ResultRow) -> Value {
         };
         let (because, detail) = match means.because {
             Because::Planned => ("planned", None),
-            Because::Refused(why) => ("refused", Some(why)),
-            Because::Tried(why) => ("tried", Some(why)),
+            Because::Refused(why) => ("refused", Some(note::sentence(&why))),
+            Because::Tried(why) => ("tried", Some(note::sentence(&why))),
         };
         json!({
             "backend": backend,
@@ -92,6 +92,7 @@ pub fn json(record: &Record, row: &ResultRow) -> Value {
 mod tests {
     use super::*;
     use model::choices::Backend;
+    use model::note::{Fact, InWords, NoteKind};
 
     #[test]
     fn a_sentence_says_what_why_and_by_which_clock() {
@@ -103,7 +104,7 @@ mod tests {
         };
         let refused = Means {
             way: Way::Backend(Backend::Sync),
-            because: Because::Refused("no".into()),
+            because: Because::Refused(Fact::InWords(InWords::new(NoteKind::BackendFallback, "no"))),
             timing: Timing::PerRequest,
             hosts: 1,
         };

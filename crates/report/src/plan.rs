@@ -48,7 +48,7 @@ pub fn render_within(plan: &Plan, hosts: &[HostFacts], room: Option<usize>) -> S
     put("writes", &writes(plan));
     put("time", &time(plan));
     for note in &plan.notes {
-        put("note", &format!("{}: {}", words::note(note.kind), note.detail));
+        put("note", &crate::note::line(&note.fact));
     }
     for event in &plan.events {
         put("event", &event_line(plan, event));

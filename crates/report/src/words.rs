@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use model::choices::{Access, CloseTime, FileFsync};
 use model::load::{Pace, Rate};
 use model::metadata::MetadataWork;
+use model::objective::Limit;
 use model::plan::Work;
 use model::priority::Priority;
 use model::sample::{VERIFY_CORRUPT, VERIFY_MISDIRECTED, VERIFY_STALE, VERIFY_TORN};
@@ -87,12 +88,16 @@ pub fn share(value: f64) -> String {
 /// How far a figure is from its limit, by its excess (`docs/METHOD.md`): `104 % of its limit`, and
 /// `1,000 times its limit` from ten times on, where percents are no longer read. The excess of a
 /// rate is the limit divided by it, so what it reached is the reciprocal.
-pub fn of_limit(figure: &str, excess: f64) -> String {
-    let is_at_least = figure.ends_with("iops") || figure.ends_with("bandwidth");
+pub fn of_limit(limit: Limit, excess: f64) -> String {
+    if limit.is_at_least() {
+        return format!("{} of what it has to be", share(1.0 / excess.max(f64::MIN_POSITIVE)));
+    }
+    of_most(excess)
+}
+
+/// The same of a figure that has to be as small as its limit, or smaller.
+pub fn of_most(excess: f64) -> String {
     match excess {
-        excess if is_at_least => {
-            format!("{} of what it has to be", share(1.0 / excess.max(f64::MIN_POSITIVE)))
-        }
         times if times >= 9.995 => {
             format!("{} times its limit", count(times.min(1e15).round() as u64))
         }
@@ -393,7 +398,7 @@ mod tests {
             ["1.2 %", "50 %", "999 %", "100,000 %"]
         );
         assert_eq!(
-            [1.04, 9.99, 9.995, 1_000.0].map(|excess| of_limit("read p99", excess)),
+            [1.04, 9.99, 9.995, 1_000.0].map(|excess| of_limit(Limit::Mean(Nanos(1)), excess)),
             [
                 "104 % of its limit",
                 "999 % of its limit",
@@ -401,8 +406,8 @@ mod tests {
                 "1,000 times its limit"
             ]
         );
-        assert_eq!(of_limit("write iops", 2.0), "50 % of what it has to be");
-        assert!(of_limit("errors", f64::MAX).ends_with("times its limit"));
+        assert_eq!(of_limit(Limit::Iops { milli: 1 }, 2.0), "50 % of what it has to be");
+        assert!(of_limit(Limit::Errors(1), f64::MAX).ends_with("times its limit"));
     }
 
     #[test]

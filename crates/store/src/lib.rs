@@ -9,6 +9,7 @@ mod counters;
 mod ends;
 mod error;
 mod kept;
+mod legacy;
 mod occurrences;
 mod open;
 mod place;

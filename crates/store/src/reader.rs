@@ -2,13 +2,10 @@
 //! taken at its word.
 
 use crate::checksums::{self, Part};
-use crate::counters;
-use crate::ends;
 use crate::error::StoreError;
-use crate::occurrences;
 use crate::open::open;
-use crate::plausible;
 use crate::values::{Problem, each, small, unsigned};
+use crate::{counters, ends, legacy, occurrences, plausible};
 use model::event::{HostStart, Note, NoteKind, RunEnd, StageEnd};
 use model::histogram::EncodedHistogram;
 use model::record::{Record, StageRecord};
@@ -69,14 +66,18 @@ pub(crate) fn head(connection: &Connection) -> Result<Record, Problem> {
             Ok((head.0, head.1, head.2, tail.0, tail.1, tail.2))
         },
     )?;
-    let plan: Plan = serde_json::from_str(&plan)?;
+    let is_old = format(connection)? <= legacy::LAST_IN_WORDS;
+    let plan: Plan = match is_old {
+        true => serde_json::from_value(legacy::plan(&plan)?)?,
+        false => serde_json::from_str(&plan)?,
+    };
     let testbed = testbed(connection)?;
     plausible::plan(&plan, testbed.len())?;
     let mut record = Record::new(plan, testbed, version, unsigned(started)?);
     record.stages = stages(connection, record.plan.stages.len())?;
     starts(connection, &mut record.stages)?;
     ends::read(connection, &mut record.stages)?;
-    record.notes = notes(connection)?;
+    record.notes = notes(connection, is_old)?;
     record.occurrences = occurrences::read(connection)?;
     record.end = match (ended, state.as_deref()) {
         (Some(when), Some("complete")) => Some((unsigned(when)?, RunEnd::Complete)),
@@ -91,6 +92,11 @@ pub(crate) fn head(connection: &Connection) -> Result<Record, Problem> {
         _ => return Err("its end is none that a run can have".into()),
     };
     Ok(record)
+}
+
+/// The format that the file has.
+fn format(connection: &Connection) -> Result<u32, Problem> {
+    small(connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
 }
 
 fn testbed(connection: &Connection) -> Result<Vec<HostFacts>, Problem> {
@@ -350,14 +356,20 @@ fn mark(row: &Row<'_>) -> Result<WriteMark, Problem> {
     })
 }
 
-fn notes(connection: &Connection) -> Result<Vec<Note>, Problem> {
+fn notes(connection: &Connection, are_in_words: bool) -> Result<Vec<Note>, Problem> {
     let mut notes = Vec::new();
     each(connection, "SELECT stage, host, kind, detail FROM notes ORDER BY note", |row| {
         let word: String = row.get(2)?;
         let kind = NoteKind::ALL.iter().copied().find(|kind| kind.word() == word);
         let kind = kind.ok_or_else(|| Problem(format!("`{word}` is no kind of note")))?;
         let stage = row.get::<_, Option<i64>>(0)?.map(small).transpose()?;
-        notes.push(Note { stage, host: small(row.get(1)?)?, kind, detail: row.get(3)? });
+        let detail: String = row.get(3)?;
+        let fact =
+            if are_in_words { legacy::fact(kind, detail) } else { serde_json::from_str(&detail)? };
+        if fact.kind() != kind {
+            return Err(Problem(format!("a note is no `{word}`, as it says")));
+        }
+        notes.push(Note { stage, host: small(row.get(1)?)?, fact });
         Ok(())
     })?;
     Ok(notes)

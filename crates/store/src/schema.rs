@@ -2,7 +2,7 @@
 
 /// The version of the tables and of the plan in them. A file of a later one is refused, and one
 /// from before [`OLDEST`].
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 
 /// The oldest version that is read: its files have no checksums.
 pub const OLDEST: u32 = 3;

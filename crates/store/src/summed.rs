@@ -2,14 +2,12 @@
 //! threads, each of which has a part of the rows.
 
 use crate::checksums::{self, Part as Checked};
-use crate::counters;
 use crate::error::StoreError;
 use crate::kept::{Again, Kept, Reach};
-use crate::plausible;
 use crate::reader::{check_pages, head};
 use crate::source::Source;
-use crate::used;
 use crate::values::{Problem, small, unsigned};
+use crate::{counters, plausible, used};
 use model::digest::{Digest, Frame, OpRow, Place, Span, Sums, Unfit};
 use model::{Op, Phase, Record};
 use rusqlite::{Connection, OptionalExtension, Row, params};

@@ -2,16 +2,15 @@
 
 use crate::checksums::{Part, Sums};
 use crate::counters::{self, Series};
-use crate::ends;
 use crate::error::StoreError;
 use crate::kept::Keeper;
-use crate::occurrences;
 use crate::place::{beside, for_sqlite};
 use crate::schema::{
     APPLICATION_ID, CHECKSUM_TABLES, COUNTER_TABLES, END_TABLES, FORMAT, OCCURRENCE_TABLES,
     SUM_TABLES, TABLES,
 };
 use crate::values::number;
+use crate::{ends, occurrences};
 use model::WriteMark;
 use model::event::{Event, Note, RunEnd, StageEnd};
 use model::histogram::take_apart;
@@ -357,7 +356,8 @@ fn write_note(
     checks: &mut Sums,
     note: &Note,
 ) -> rusqlite::Result<()> {
-    let row = params![note.stage, note.host, note.kind.word(), note.detail];
+    let fact = json(&note.fact)?;
+    let row = params![note.stage, note.host, note.kind().word(), fact];
     checks.insert(
         transaction,
         Part::Notes,

@@ -1,13 +1,13 @@
 //! Runs and files that nobody thought of.
 
 use crate::common::{create, eventful, events, write};
-use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};
 use model::event::{Event, Note, NoteKind, RunEnd, StageEnd};
 use model::histogram::Histogram;
+use model::note::{Degraded, Fact, InWords, SystemError};
 use model::occurrence::{MOST_DETAIL_BYTES, Occurrence, OccurrenceKind, last_lines};
 use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
-use model::{Op, Record, WriteMark};
+use model::{CounterSample, Op, Record, WriteMark};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
@@ -121,9 +121,33 @@ fn any_end() -> impl Strategy<Value = Option<StageEnd>> {
     prop::option::of(prop_oneof![Just(StageEnd::Complete), Just(StageEnd::Interrupted), failed])
 }
 
+fn any_fact() -> impl Strategy<Value = Fact> {
+    let count = any::<u64>;
+    let error = (any::<Option<i32>>(), any::<String>())
+        .prop_map(|(errno, words)| SystemError { errno, words });
+    prop_oneof![
+        any::<String>().prop_map(|path| Fact::DirectRefused { path }),
+        (any::<String>(), any::<String>()).prop_map(|(name, why)| Fact::HostLost { name, why }),
+        error.prop_map(|error| Fact::EngineDegraded(Degraded::RegisteredFiles(error))),
+        (count(), count(), any::<String>()).prop_map(|(skipped, of, rule)| Fact::PointsSkipped {
+            skipped,
+            of,
+            rule
+        }),
+        (count(), prop::collection::vec(any::<String>(), 0..3)).prop_map(|(bytes, workloads)| {
+            Fact::DeviceRead { bytes, stage: model::StageKind::Measure, workloads }
+        }),
+        (select(NoteKind::ALL.to_vec()), any::<String>())
+            .prop_map(|(kind, words)| Fact::InWords(InWords::new(kind, words))),
+    ]
+}
+
 fn any_note() -> impl Strategy<Value = Note> {
-    (prop::option::of(0..2u32), 0..2u32, select(NoteKind::ALL.to_vec()), any::<String>())
-        .prop_map(|(stage, host, kind, detail)| Note { stage, host, kind, detail })
+    (prop::option::of(0..2u32), 0..2u32, any_fact()).prop_map(|(stage, host, fact)| Note {
+        stage,
+        host,
+        fact,
+    })
 }
 
 fn any_occurrence() -> impl Strategy<Value = Occurrence> {

@@ -1,10 +1,10 @@
 //! Runs to write down.
 
 use analysis::testing::Recorded;
-use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};
 use model::event::{Event, Note, NoteKind, RunEnd, StageEnd};
-use model::{Occurrence, OccurrenceKind, Op, Record, StageKind};
+use model::note::{Fact, InWords};
+use model::{CounterSample, Occurrence, OccurrenceKind, Op, Record, StageKind};
 use std::path::Path;
 use store::Writer;
 
@@ -34,14 +34,12 @@ pub fn eventful() -> Record {
     recorded.note(Note {
         stage: None,
         host: 0,
-        kind: NoteKind::DirectRefused,
-        detail: "it's \"tmpfs\"".to_owned(),
+        fact: Fact::InWords(InWords::new(NoteKind::DirectRefused, "it's \"tmpfs\"")),
     });
     recorded.note(Note {
         stage: Some(stage),
         host: 1,
-        kind: NoteKind::EngineDegraded,
-        detail: "ü".to_owned(),
+        fact: Fact::InWords(InWords::new(NoteKind::EngineDegraded, "ü")),
     });
     let record = recorded.record_mut();
     record.stages[1].samples.sort_by_key(|sample| (sample.interval, sample.host));

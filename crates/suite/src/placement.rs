@@ -1,6 +1,6 @@
 //! Which hosts load what: `[labels]`, `[targets]`, and the `hosts` of a workload.
 
-use form::{Field, Node, Problem, Span, Table, Value, nearest};
+use form::{Field, Node, Problem, ProblemKind, Span, Table, Value, nearest};
 use model::hostlist;
 use model::testbed::Place;
 use model::units::UnitError;
@@ -60,20 +60,13 @@ impl Field for HostSet {
                 remedy: "write a label or a list such as \"node[01-04]\"".into(),
             });
         };
-        hostlist::expand(text).map_err(|told| in_two(&told))?;
+        hostlist::expand(text)?;
         Ok(HostSet { text: text.clone(), numbers: None })
     }
 
     fn write(&self) -> String {
         format!("\"{}\"", self.text)
     }
-}
-
-/// What is wrong with a host list, and its remedy, which stands behind a semicolon.
-fn in_two(told: &str) -> UnitError {
-    let (message, remedy) =
-        told.rsplit_once("; ").unwrap_or((told, "write a list such as node[01-04]"));
-    UnitError { message: message.to_owned(), remedy: remedy.to_owned() }
 }
 
 /// A word that some hosts have in common.
@@ -110,7 +103,7 @@ pub(crate) fn read_labels(root: &Table, problems: &mut Vec<Problem>) -> Vec<Labe
             continue;
         }
         let hosts = match &entry.node.value {
-            Value::Text(list) => hostlist::expand(list).map_err(|told| in_two(&told)),
+            Value::Text(list) => hostlist::expand(list),
             _ => Err(UnitError {
                 message: format!("expected a host list, found {}", entry.node.kind()),
                 remedy: "write one such as \"node[01-04],x\"".into(),
@@ -142,19 +135,15 @@ pub(crate) fn read_targets(
     let mut all = Vec::new();
     let Some(table) = table(root, "targets", problems) else { return all };
     for entry in &table.entries {
-        if let Err(told) = hostlist::expand(&entry.key) {
-            let error = in_two(&told);
+        if let Err(error) = hostlist::expand(&entry.key) {
             problems.push(Problem::new(entry.key_span.clone(), error.message, error.remedy));
             continue;
         }
         match read_entry(&entry.key, &entry.node, labels) {
             Ok(targets) => all.push(targets),
-            Err((span, error)) => {
-                problems.push(Problem::new(
-                    span,
-                    format!("{}: {}", entry.key, error.message),
-                    error.remedy,
-                ));
+            Err(problem) => {
+                let message = format!("{}: {}", entry.key, problem.message);
+                problems.push(Problem { message, ..problem });
             }
         }
     }
@@ -162,30 +151,27 @@ pub(crate) fn read_targets(
 }
 
 /// A path, a list of paths, or `{ path = …, owner = … }`.
-fn read_entry(
-    hosts: &str,
-    node: &Node,
-    labels: &[Label],
-) -> Result<HostTargets, (Span, UnitError)> {
+fn read_entry(hosts: &str, node: &Node, labels: &[Label]) -> Result<HostTargets, Problem> {
     let hosts = hosts.to_owned();
     let Value::Table(table) = &node.value else {
         return Ok(HostTargets { hosts, paths: read_paths(node)?, owner: String::new() });
     };
-    let wrong = |span: &Span, message: String, remedy: String| {
-        (span.clone(), UnitError { message, remedy })
-    };
+    let wrong =
+        |span: &Span, message: String, remedy: String| Problem::new(span.clone(), message, remedy);
     if let Some(entry) =
         table.entries.iter().find(|entry| !["path", "owner"].contains(&entry.key.as_str()))
     {
         let message = format!("`{}` is not a known field", entry.key);
-        return Err(wrong(&entry.key_span, message, "known here: owner, path".into()));
+        let problem = wrong(&entry.key_span, message, "known here: owner, path".into());
+        return Err(problem.of_kind(ProblemKind::Unknown));
     }
     let Some(path) = table.get("path") else {
-        return Err(wrong(
+        let problem = wrong(
             &node.span,
             "`path` is missing".into(),
             "add `path = …`, a path or a list of paths".into(),
-        ));
+        );
+        return Err(problem.of_kind(ProblemKind::Missing));
     };
     let owner = match table.get("owner") {
         None => String::new(),
@@ -210,20 +196,17 @@ fn read_entry(
     Ok(HostTargets { hosts, paths: read_paths(path)?, owner })
 }
 
-fn read_paths(node: &Node) -> Result<Vec<String>, (Span, UnitError)> {
+fn read_paths(node: &Node) -> Result<Vec<String>, Problem> {
     let one = |node: &Node| match &node.value {
-        Value::Text(text) if !text.is_empty() => {
-            String::read(node).map_err(|error| (node.span.clone(), error))
-        }
+        Value::Text(text) if !text.is_empty() => String::read(node)
+            .map_err(|error| Problem::new(node.span.clone(), error.message, error.remedy)),
         _ => {
             let message = format!(
                 "expected a path, found {}",
                 if node.label().is_empty() { "nothing" } else { node.kind() }
             );
-            Err((
-                node.span.clone(),
-                UnitError { message, remedy: "write a path in quotes, or a list of them".into() },
-            ))
+            let remedy = "write a path in quotes, or a list of them";
+            Err(Problem::new(node.span.clone(), message, remedy))
         }
     };
     match &node.value {

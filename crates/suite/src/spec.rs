@@ -9,17 +9,18 @@ use crate::check::{
     check_clients, check_engine, check_fleet, check_points, check_prepare, check_stages,
     check_trims,
 };
-use crate::elsewhere::{self, TABLES};
+use crate::elsewhere::TABLES;
 use crate::scenario::Scenario;
-use crate::sweep::{self, Sweep};
+use crate::sweep::Sweep;
 use crate::{
     ClientsSpec, ContentsSpec, EngineSpec, EventSpec, FleetSpec, HostTargets, Label, LayoutKind,
-    LayoutSpec, Order, StagesSpec, SuiteSpec, TreeSpec, WorkloadSpec, amount, contents, event,
-    metadata, overrides, placement, scenario, sharing,
+    LayoutSpec, Order, StagesSpec, SuiteSpec, TreeSpec, WorkloadSpec, amount, contents, elsewhere,
+    event, metadata, overrides, placement, scenario, sharing, sweep,
 };
 use form::arithmetic::{Arithmetic, Name};
 use form::{
-    MAX_TEXT, Node, Override, Problem, Reader, Sources, Span, SpecErrors, Table, Value, tree,
+    MAX_TEXT, Node, Override, Problem, ProblemKind, Reader, Sources, Span, SpecErrors, Table,
+    Value, tree,
 };
 use model::setting::Setting;
 
@@ -104,8 +105,6 @@ fn tree_names(key: &str) -> &'static [Name] {
     }
 }
 
-const NO_WORKLOAD: &str = "the suite has no workload";
-
 impl Spec {
     /// Reads the suite in `text`, which was found at `name` (a path, or the name of a built-in
     /// suite), with `overrides` put in.
@@ -132,9 +131,7 @@ impl Spec {
         if broken {
             // A half-read table lacks keys that the file may well have: only complaints that the
             // grammar cannot have caused stay.
-            problems.retain(|problem| {
-                !problem.message.ends_with("is missing") && problem.message != NO_WORKLOAD
-            });
+            problems.retain(|problem| problem.kind != ProblemKind::Missing);
         }
         if problems.is_empty() {
             spec.scenarios.iter_mut().for_each(|scenario| scenario.spec.sources = sources.clone());
@@ -307,7 +304,9 @@ fn read_points(
         None => &[],
     };
     if workloads.is_empty() {
-        problems.push(Problem::new(0..0, NO_WORKLOAD, "add a `[[workload]]` with a name"));
+        let message = "the suite has no workload";
+        let problem = Problem::new(0..0, message, "add a `[[workload]]` with a name");
+        problems.push(problem.of_kind(ProblemKind::Missing));
     }
     let combinations = sweep.combinations();
     let all =

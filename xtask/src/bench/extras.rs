@@ -3,11 +3,9 @@
 
 use super::contender::Programs;
 use super::figures::median;
-use super::fleet;
 use super::peak::high_water_mib;
-use super::sweep;
 use super::target::{Folder, Target, scratch};
-use super::watching;
+use super::{fleet, sweep, watching};
 use crate::shell::{self, Outcome};
 use std::path::Path;
 use std::process::{Command, Stdio};

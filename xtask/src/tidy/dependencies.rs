@@ -1,9 +1,8 @@
 //! Rules about packages that are not ours: each has a reason, a licence that we allow, and one
 //! version.
 
-use super::spdx;
 use super::tree::Tree;
-use super::{Finding, Verdict};
+use super::{Finding, Verdict, spdx};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

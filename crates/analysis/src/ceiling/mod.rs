@@ -17,61 +17,13 @@ mod workload;
 
 pub(crate) use against::touched;
 pub use against::{Reached, against, doubt};
+pub use model::layer::Layer;
 pub use protection::{Amplification, amplification};
 pub(crate) use simulated::as_used;
 pub use simulated::simulated;
 pub use workload::Workload;
 
 use catalogue::Cluster;
-
-/// A part of the path between a request and its data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Layer {
-    /// The drives on which data rests.
-    Drives,
-    /// The drives of the cache tier.
-    Cache,
-    /// The storage nodes' ports.
-    Ports,
-    /// The clients' ports.
-    ClientPorts,
-    /// The switches between.
-    Fabric,
-    /// The path between two sites.
-    SiteLink,
-    /// The link between the CPU sockets of a node.
-    SocketLink,
-    /// The storage nodes' cores.
-    Cpu,
-}
-
-impl Layer {
-    /// Every layer, in the order of tables.
-    pub const ALL: [Layer; 8] = [
-        Layer::Drives,
-        Layer::Cache,
-        Layer::Ports,
-        Layer::ClientPorts,
-        Layer::Fabric,
-        Layer::SiteLink,
-        Layer::SocketLink,
-        Layer::Cpu,
-    ];
-
-    /// A stable word for machines.
-    pub fn code(self) -> &'static str {
-        match self {
-            Layer::Drives => "drives",
-            Layer::Cache => "cache",
-            Layer::Ports => "ports",
-            Layer::ClientPorts => "client-ports",
-            Layer::Fabric => "fabric",
-            Layer::SiteLink => "site-link",
-            Layer::SocketLink => "socket-link",
-            Layer::Cpu => "cpu",
-        }
-    }
-}
 
 /// The most that one layer lets through.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,7 +6,7 @@
 use super::points;
 use crate::row::ResultRow;
 use model::along::Along;
-use model::objective::Objective;
+use model::objective::{Condition, Objective};
 use model::{Histogram, Record};
 
 /// Steps of the grid for each doubling: neighbours are 9 % apart.
@@ -40,7 +40,7 @@ pub struct AlongPoint {
     /// The worst figure of the objective ÷ its limit: it holds up to 1.
     pub excess: f64,
     /// The figure that is worst against its limit.
-    pub worst: Option<String>,
+    pub worst: Option<Condition>,
     /// Requests per second that came back.
     pub carried: f64,
     /// Service times.

@@ -50,9 +50,9 @@ pub struct LoadPoint {
     pub point: u32,
     /// What the search saw.
     pub tried: Tried,
-    /// The figure that is worst against its limit, as the objective writes it; `None` where the
-    /// target fell behind its rate.
-    pub worst: Option<String>,
+    /// The condition whose figure is worst against its limit; `None` where the target fell behind
+    /// its rate.
+    pub worst: Option<Condition>,
     /// That figure ÷ its limit (or the limit ÷ the figure, where more is better).
     pub of_limit: f64,
     /// Whether the objective holds.
@@ -175,7 +175,7 @@ fn point(number: u32, search: &Search, rows: &[&ResultRow]) -> Option<LoadPoint>
     Some(LoadPoint {
         point: number,
         tried,
-        worst: (!falls_behind).then(|| condition.figure()),
+        worst: (!falls_behind).then(|| condition.clone()),
         of_limit: if falls_behind { behind } else { worst.excess },
         holds: excess <= 1.0 && !is_too_low,
         keeps_up,

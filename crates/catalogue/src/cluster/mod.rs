@@ -24,8 +24,8 @@ pub use reference::REFERENCE;
 
 use crate::devices::{Device, catalogue};
 use form::{
-    Auto, MAX_TEXT, Node, Problem, Reader, Sources, SpecErrors, Table, Value, nearest, parse_tree,
-    place, read_table,
+    Auto, MAX_TEXT, Node, Problem, ProblemKind, Reader, Sources, SpecErrors, Table, Value, nearest,
+    parse_tree, place, read_table,
 };
 
 /// A described cluster, free of contradictions.
@@ -67,8 +67,6 @@ pub struct Drives {
     pub figures: Figures,
 }
 
-const NO_NODES: &str = "the testbed has no nodes";
-
 impl Cluster {
     /// Reads the testbed in `text`, which was found at `name`, with `changes` put in, in their
     /// order.
@@ -103,10 +101,7 @@ impl Cluster {
         }
         if broken {
             // A broken head leaves its keys to the table above, where they are strangers.
-            let caused = |message: &str| {
-                message.ends_with("is missing") || message.ends_with("is not a known field")
-            };
-            problems.retain(|problem| !caused(&problem.message) && problem.message != NO_NODES);
+            problems.retain(|problem| problem.kind == ProblemKind::Other);
         }
         if problems.is_empty() {
             return Ok(cluster);
@@ -127,7 +122,9 @@ impl Cluster {
             Some(node) => node.value == Value::Array(Vec::new()),
         };
         if is_missing {
-            problems.push(Problem::new(0..0, NO_NODES, "add a `[[nodes]]` with count = …"));
+            let message = "the testbed has no nodes";
+            let problem = Problem::new(0..0, message, "add a `[[nodes]]` with count = …");
+            problems.push(problem.of_kind(ProblemKind::Missing));
         }
         Cluster {
             top,

@@ -25,9 +25,13 @@ impl FromStr for TargetArg {
         let behind = [":/", ":./", ":sim:"].iter().filter_map(|mark| text.find(mark)).min();
         let Some(colon) = behind else { return Ok(all()) };
         let hosts = &text[..colon];
-        model::hostlist::expand(hosts)?;
+        expand(hosts)?;
         Ok(TargetArg { hosts: Some(hosts.to_owned()), path: text[colon + 1..].to_owned() })
     }
+}
+
+fn expand(hosts: &str) -> Result<Vec<String>, String> {
+    model::hostlist::expand(hosts).map_err(|error| error.to_string())
 }
 
 /// `--destroy-data`: a device, with the hosts on which it may be overwritten.
@@ -44,7 +48,7 @@ impl FromStr for GivenUpArg {
             Some((hosts, path)) if !text.starts_with(['/', '.']) => {
                 let device = format!("/{path}");
                 let one = |host| GivenUp { host: Some(host), device: device.clone() };
-                Ok(GivenUpArg(model::hostlist::expand(hosts)?.into_iter().map(one).collect()))
+                Ok(GivenUpArg(expand(hosts)?.into_iter().map(one).collect()))
             }
             _ => Ok(GivenUpArg(vec![GivenUp { host: None, device: text.to_owned() }])),
         }

@@ -2,10 +2,9 @@
 //! its targets need a word of the user, or the marker of that very run.
 
 use crate::args::TargetArg;
-use model::HostPlan;
-use model::hostlist;
 use model::plan::{PlannedTarget, Target};
 use model::testbed::{DirectoryState, HostFacts, TargetKind};
+use model::{HostPlan, hostlist};
 
 /// Whether a host's share may be written to what stands at its targets.
 ///

@@ -1,9 +1,8 @@
 //! `plimsoll resume`: goes on with a run that was cut short.
 
-use super::confirmation;
 use super::run::{perform, unrecordable};
-use super::saved;
 use super::views::Views;
+use super::{confirmation, saved};
 use crate::args::{HostArgs, ResumeArgs};
 use crate::failure::Failure;
 use crate::whole::Whole;
@@ -11,7 +10,7 @@ use crate::{hosts, marks};
 use fleet::Told;
 use model::plan::PlannedTarget;
 use model::testbed::HostFacts;
-use model::{Event, Note, NoteKind, Record, resume};
+use model::{Event, Fact, Note, Record, resume};
 use report::html::quoted;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -73,7 +72,7 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
         views.event(&record.plan, &event);
     }
     let note = note(&record, &args.run, &stages, is_there);
-    eprintln!("{}", note.detail);
+    eprintln!("{}", report::note::sentence(&note.fact));
     let note = Event::Note(note);
     writer.append(&note).map_err(unrecordable)?;
     views.event(&record.plan, &note);
@@ -231,12 +230,9 @@ fn note(record: &Record, run: &Path, stages: &[u32], is_there: bool) -> Note {
         };
         stages.iter().any(of_point)
     };
-    let left = (0..points as u32).filter(is_left).count();
-    let layout =
-        if is_there { "on the layout that was there" } else { "on a layout that is written anew" };
-    let detail =
-        format!("goes on with {}: {left} of {points} points are left, {layout}", run.display());
-    Note { stage: None, host: 0, kind: NoteKind::Resumed, detail }
+    let left = (0..points as u32).filter(is_left).count() as u64;
+    let (run, of) = (run.display().to_string(), points as u64);
+    Note { stage: None, host: 0, fact: Fact::Resumed { run, left, of, is_there } }
 }
 
 /// A name beside the run that nothing has yet.

@@ -3,15 +3,14 @@
 use super::views::Views;
 use super::{plan, print, print_json};
 use crate::args::{How, RunArgs};
-use crate::asked;
 use crate::failure::{Failure, REQUESTS_FAILED};
 use crate::hosts::{self, Hosts};
 use crate::marks::{Listener, stage_names};
 use crate::outputs::{self, Kind};
-use crate::run_file_disk;
 use crate::screen::{self, Stream};
 use crate::view::{Labels, News, View};
 use crate::whole::Whole;
+use crate::{asked, run_file_disk};
 use fleet::Ending;
 use model::testbed::HostFacts;
 use model::{Event, NoteKind, Plan, Record, RunEnd};
@@ -104,7 +103,7 @@ pub(super) fn out_file(args: &RunArgs, plan: &Plan) -> PathBuf {
 
 /// A plan for clients that are not at hand would load this host with another's share.
 pub(super) fn refuse_imagined(plan: &Plan) -> Result<(), Failure> {
-    if plan.notes.iter().all(|note| note.kind != NoteKind::ClientsImagined) {
+    if plan.notes.iter().all(|note| note.kind() != NoteKind::ClientsImagined) {
         return Ok(());
     }
     let text = "error: [clients] (clients.count, clients.memory) is for hosts that are not at \
@@ -150,7 +149,7 @@ fn record(
 pub(super) fn is_worth_a_record(event: &Event) -> bool {
     match event {
         Event::StageStarted { .. } => true,
-        Event::Note(note) => note.kind == NoteKind::Stuck,
+        Event::Note(note) => note.kind() == NoteKind::Stuck,
         _ => false,
     }
 }
@@ -242,8 +241,7 @@ fn show(how: How, stdout_is_taken: bool, record: &Record, out: &Path) -> Result<
         Ok(()) => eprintln!("report    {}\nrun file  {}", page.display(), out.display()),
         Err(error) => {
             // Its remedies are those of `plimsoll report`.
-            let why = error.to_string();
-            let why = why.split(';').next().unwrap_or_default().trim_start_matches("error: ");
+            let why = error.what();
             let run = out.display();
             eprintln!(
                 "warning: {why}; the run is kept in {run}: try `plimsoll report {run} --out \

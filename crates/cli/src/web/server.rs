@@ -2,13 +2,13 @@
 //! the run in a thread of its own.
 
 use super::access::{self, COOKIE_NAME, Token, Verdict};
-use super::peer;
 use super::site::{self, Answer, Site};
-use super::stream;
+use super::{peer, stream};
 use crate::failure::Failure;
 use crate::marks;
 use fleet::Marker;
-use http_body_util::{BodyExt, Full, combinators::BoxBody};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};

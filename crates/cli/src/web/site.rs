@@ -2,9 +2,8 @@
 
 use hyper::StatusCode;
 use model::Record;
-use report::web::View;
 use report::web::metrics::{Detail, Form, Scrape};
-use report::web::{self, Shown, shelf};
+use report::web::{self, Shown, View, shelf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What goes on, shared between who feeds it and who shows it.

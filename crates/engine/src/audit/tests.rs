@@ -5,19 +5,17 @@ use super::*;
 use crate::contents::{HostContents, SECTOR, WorkerContents};
 use crate::generator::Generator;
 use crate::io::Io;
-use model::Scale;
 use model::audit::DamageKind;
 use model::choices::{Backend, OnLostHost};
 use model::event::HostStart;
 use model::load::SizeMix;
-use model::plan::FleetPolicy;
 use model::plan::{
-    Contents, EngineSettings, Extent, Plan, PlannedTarget, Stage, Target, Work, Worker,
+    Contents, EngineSettings, Extent, FleetPolicy, Plan, PlannedTarget, Stage, Target, Work, Worker,
 };
 use model::rng::Rng;
 use model::sample::WorkerSample;
 use model::units::{Bytes, Nanos, Percent};
-use model::{Event, IntervalSample, Op, Phase, StageKind};
+use model::{Event, IntervalSample, Op, Phase, Scale, StageKind};
 use std::path::Path;
 
 const FILE: u64 = 512 << 10;

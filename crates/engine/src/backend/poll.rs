@@ -3,6 +3,7 @@
 
 use super::Setup;
 use model::choices::Poll;
+use model::note::{Degraded, WhyNoPoll};
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat, major, minor};
 use std::os::fd::{BorrowedFd, RawFd};
 
@@ -15,8 +16,8 @@ struct Facts {
     has_poll_queues: bool,
 }
 
-/// The polling that the ring of `setup` can have, and if that is not what it wants, why in words.
-pub(super) fn possible(setup: &Setup) -> (Poll, Option<String>) {
+/// The polling that the ring of `setup` can have, and if that is not what it wants, why.
+pub(super) fn possible(setup: &Setup) -> (Poll, Option<Degraded>) {
     judge(setup.poll, setup.only_moves, setup.files.iter().map(|file| facts(*file)))
 }
 
@@ -24,24 +25,22 @@ fn judge(
     wanted: Poll,
     only_moves: bool,
     mut files: impl Iterator<Item = Facts>,
-) -> (Poll, Option<String>) {
+) -> (Poll, Option<Degraded>) {
     if wanted != Poll::Completions {
         return (wanted, None);
     }
     let why = if !only_moves {
-        Some("the workload has requests besides reads and writes, which a polled ring refuses")
+        Some(WhyNoPoll::OtherRequests)
     } else {
         files.find_map(|file| match file {
-            Facts { is_direct: false, .. } => Some("not with requests through the page cache"),
-            Facts { has_poll_queues: false, .. } => {
-                Some("a device under the target has no poll queues")
-            }
+            Facts { is_direct: false, .. } => Some(WhyNoPoll::PageCache),
+            Facts { has_poll_queues: false, .. } => Some(WhyNoPoll::NoQueues),
             Facts { .. } => None,
         })
     };
     match why {
         None => (wanted, None),
-        Some(why) => (Poll::None, Some(format!("poll {wanted}: {why}"))),
+        Some(why) => (Poll::None, Some(Degraded::CannotPoll { poll: wanted, why })),
     }
 }
 
@@ -77,20 +76,18 @@ mod tests {
             judge(Poll::Completions, true, [GOOD, GOOD].into_iter()),
             (Poll::Completions, None)
         );
-        for (bad, word) in [
-            (Facts { is_direct: false, ..GOOD }, "page cache"),
-            (Facts { has_poll_queues: false, ..GOOD }, "no poll queues"),
+        for (bad, why) in [
+            (Facts { is_direct: false, ..GOOD }, WhyNoPoll::PageCache),
+            (Facts { has_poll_queues: false, ..GOOD }, WhyNoPoll::NoQueues),
         ] {
-            let (poll, why) = judge(Poll::Completions, true, [GOOD, bad].into_iter());
-            assert_eq!(poll, Poll::None);
-            assert!(
-                why.is_some_and(|why| why.starts_with("poll completions: ") && why.contains(word))
-            );
+            let expected = Degraded::CannotPoll { poll: Poll::Completions, why };
+            let judged = judge(Poll::Completions, true, [GOOD, bad].into_iter());
+            assert_eq!(judged, (Poll::None, Some(expected)));
         }
-        let (poll, why) = judge(Poll::Completions, false, [GOOD].into_iter());
-        assert!(
-            poll == Poll::None && why.is_some_and(|why| why.contains("besides reads and writes"))
-        );
+        let why = WhyNoPoll::OtherRequests;
+        let expected = Degraded::CannotPoll { poll: Poll::Completions, why };
+        let judged = judge(Poll::Completions, false, [GOOD].into_iter());
+        assert_eq!(judged, (Poll::None, Some(expected)));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::contents::WorkerContents;
 use crate::io::{Completion, Io};
 use io_uring::{EnterFlags, IoUring, opcode, squeue, types};
 use model::choices::Poll;
+use model::note::Degraded;
 use model::{Op, WriteMark};
 use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
@@ -29,7 +30,7 @@ const POLL_IDLE_MS: u32 = 100;
 
 /// A ring that is polled as `setup` wants, as far as the kernel lets us; what it does not is added
 /// to `refused`.
-fn build_polled(setup: &Setup, refused: &mut Vec<String>) -> io::Result<IoUring> {
+fn build_polled(setup: &Setup, refused: &mut Vec<Degraded>) -> io::Result<IoUring> {
     let (poll, why) = poll::possible(setup);
     refused.extend(why);
     let entries = setup.depth.next_power_of_two();
@@ -41,7 +42,7 @@ fn build_polled(setup: &Setup, refused: &mut Vec<String>) -> io::Result<IoUring>
         Poll::Submissions => IoUring::builder().setup_sqpoll(POLL_IDLE_MS).build(2 * entries),
     };
     ring.or_else(|error| {
-        refused.push(format!("poll {poll}: {error}"));
+        refused.push(Degraded::PollRefused { poll, error: error.into() });
         build(setup.depth)
     })
 }
@@ -132,7 +133,7 @@ impl Ring {
     ///
     /// # Errors
     /// When the kernel gives no ring.
-    pub(crate) fn new(setup: Setup) -> io::Result<(Ring, Vec<String>)> {
+    pub(crate) fn new(setup: Setup) -> io::Result<(Ring, Vec<Degraded>)> {
         let mut refused = Vec::new();
         let ring = build_polled(&setup, &mut refused)?;
         let write_flags = setup.write_flags();
@@ -140,14 +141,14 @@ impl Ring {
         let registered_files = match ring.submitter().register_files(&files) {
             Ok(()) => true,
             Err(error) => {
-                refused.push(format!("registered files: {error}"));
+                refused.push(Degraded::RegisteredFiles(error.into()));
                 false
             }
         };
         let registered_buffers = match register_buffers(&ring, &buffers) {
             Ok(()) => true,
             Err(error) => {
-                refused.push(format!("registered buffers: {error}"));
+                refused.push(Degraded::RegisteredBuffers(error.into()));
                 false
             }
         };

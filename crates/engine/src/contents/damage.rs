@@ -1,6 +1,7 @@
 //! Damage as a reader of the results hears of it.
 
 use super::header::{Found, Header};
+use model::note::{self, FoundBlock, Mismatch};
 use model::sample::{VERIFY_CORRUPT, VERIFY_MISDIRECTED, VERIFY_STALE, VERIFY_TORN};
 use std::fmt;
 
@@ -39,16 +40,34 @@ pub(crate) struct Damage {
 }
 
 impl Damage {
-    /// `corrupt: /mnt/x/data-00000.bin at offset 4096: expected …, found …`
-    pub(crate) fn in_words(&self, path: &str) -> String {
-        let kind = match self.kind {
-            Kind::Corrupt => "corrupt",
-            Kind::Misdirected => "misdirected",
-            Kind::Torn => "torn write",
-            Kind::Stale => "lost write",
+    /// The same for a note, with the path of its file.
+    pub(crate) fn told(&self, path: &str) -> Mismatch {
+        let damage = match self.kind {
+            Kind::Corrupt => note::Damage::Corrupt,
+            Kind::Misdirected => note::Damage::Misdirected,
+            Kind::Torn => note::Damage::Torn,
+            Kind::Stale => note::Damage::Stale,
         };
-        let expected = Damage::expected_in_words(self.expected);
-        format!("{kind}: {path} at offset {}: expected {expected}, found {self}", self.offset)
+        let block = |header: &Header, is_whole| FoundBlock::Block {
+            generation: header.generation,
+            other_run: header.run != self.ours,
+            is_whole,
+        };
+        let found = match &self.found {
+            Found::Whole(header) if self.kind == Kind::Misdirected => FoundBlock::Elsewhere {
+                generation: header.generation,
+                other_run: header.run != self.ours,
+                host: u32::from(header.host),
+                file: header.file,
+                offset: header.offset,
+            },
+            Found::Whole(header) => block(header, true),
+            Found::Damaged(header) => block(header, false),
+            Found::Zeros => FoundBlock::Zeros,
+            Found::Foreign => FoundBlock::Foreign,
+        };
+        let (path, offset, expected) = (path.to_owned(), self.offset, self.expected);
+        Mismatch { damage, path, offset, expected, found }
     }
 
     /// What has to stand where the oldest possible generation is `expected`.

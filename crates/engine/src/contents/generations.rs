@@ -1,7 +1,8 @@
 //! The oldest generation that each grain of a host's files may hold.
 
 use model::plan::{Contents, TargetFile};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The last number that a write can have.
 pub(crate) const LAST_GENERATION: u32 = u32::MAX - 1;

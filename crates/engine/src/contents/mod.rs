@@ -16,9 +16,10 @@ use fill::{Filler, Pool};
 use generations::Generations;
 use header::HEADER;
 pub(crate) use header::{Found, Header, SECTOR, read as read_header};
+use model::note::{Fact, Mismatch, NotChecked};
 use model::plan::{Contents, HostPlan, Work};
 use model::rng::split_mix;
-use model::{Note, NoteKind, WriteMark};
+use model::{Note, WriteMark};
 use position::UNIT;
 use std::sync::Arc;
 pub(crate) use verify::Identity;
@@ -149,7 +150,7 @@ impl WorkerContents {
     /// What a reader of the results has to know of the checks; `path` names a file by its number.
     pub(crate) fn findings<'a>(&self, path: impl Fn(u32) -> &'a str) -> Findings {
         let Some(verifier) = &self.verifier else { return Findings::default() };
-        let tell = |damage: &Damage| damage.in_words(path(damage.file));
+        let tell = |damage: &Damage| damage.told(path(damage.file));
         Findings { damages: verifier.damages().iter().map(tell).collect(), raced: verifier.raced() }
     }
 }
@@ -185,7 +186,7 @@ fn without_headers(random: usize, length: usize) -> usize {
 /// What the checks of a stage found.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
-    damages: Vec<String>,
+    damages: Vec<Mismatch>,
     raced: u64,
 }
 
@@ -199,15 +200,11 @@ impl Findings {
 
     /// The same as notes on a stage.
     pub(crate) fn notes(self, stage: u32, host: u32) -> Vec<Note> {
-        let note = |kind, detail| Note { stage: Some(stage), host, kind, detail };
+        let note = |fact| Note { stage: Some(stage), host, fact };
         let mut notes: Vec<Note> =
-            self.damages.into_iter().map(|detail| note(NoteKind::Mismatch, detail)).collect();
+            self.damages.into_iter().map(|damage| note(Fact::Mismatch(damage))).collect();
         if self.raced > 0 {
-            let detail = format!(
-                "verify: {} reads met a write to the same place, and were not checked",
-                self.raced
-            );
-            notes.push(note(NoteKind::NotChecked, detail));
+            notes.push(note(Fact::NotChecked(NotChecked::Raced { reads: self.raced })));
         }
         notes
     }

@@ -3,10 +3,9 @@
 use super::spares::{WINDOW, room};
 use super::*;
 use crate::buffers::{Buffers, stride};
-use model::Op;
-use model::Percent;
 use model::choices::DuplicateScope;
 use model::units::Bytes;
+use model::{Op, Percent};
 use std::collections::{HashMap, HashSet};
 
 const SHARES: [u32; 4] = [0, 30, 60, 90];

@@ -1,6 +1,7 @@
 use super::*;
 use crate::contents::fill::{Filler, Pool};
 use crate::contents::fill_checked;
+use model::note::{self, FoundBlock, Mismatch};
 use model::plan::{Contents, TargetFile};
 use model::units::Bytes;
 
@@ -60,9 +61,17 @@ impl Bench {
     }
 
     /// Takes out the last damage, so that the same place can be told again.
-    fn last(&mut self) -> String {
-        self.verifier.damages.pop().expect("some damage").in_words("a")
+    fn last(&mut self) -> Mismatch {
+        self.verifier.damages.pop().expect("some damage").told("a")
     }
+}
+
+fn told(damage: note::Damage, offset: u64, expected: u32, found: FoundBlock) -> Mismatch {
+    Mismatch { damage, path: "a".to_owned(), offset, expected, found }
+}
+
+fn block(generation: u32, is_whole: bool) -> FoundBlock {
+    FoundBlock::Block { generation, other_run: false, is_whole }
 }
 
 fn written() -> Bench {
@@ -85,42 +94,30 @@ fn each_kind_of_damage_is_named_with_its_place() {
     let mut bench = written();
     bench.file[8192 + 5000] ^= 4;
     assert_eq!(bench.read(8192), Verdict::Damaged(Kind::Corrupt));
-    assert_eq!(
-        bench.last(),
-        "corrupt: a at offset 12800: expected generation 2 or newer, found generation 2 with a \
-         wrong checksum"
-    );
+    assert_eq!(bench.last(), told(note::Damage::Corrupt, 12_800, 2, block(2, false)));
 
     let (a, b) = (bench.at(16_384).to_vec(), bench.at(40_960).to_vec());
     bench.at(40_960).copy_from_slice(&a);
     assert_eq!(bench.read(40_960), Verdict::Damaged(Kind::Misdirected));
-    assert_eq!(
-        bench.last(),
-        "misdirected: a at offset 40960: expected generation 6 or newer, found generation 3 of \
-         host 1, file 0, offset 16384"
-    );
+    let found =
+        FoundBlock::Elsewhere { generation: 3, other_run: false, host: 1, file: 0, offset: 16_384 };
+    assert_eq!(bench.last(), told(note::Damage::Misdirected, 40_960, 6, found));
     bench.at(40_960).copy_from_slice(&b);
 
     bench.write(40_960);
     let new = bench.at(40_960).to_vec();
     bench.at(40_960).copy_from_slice(&b);
     assert_eq!(bench.read(40_960), Verdict::Damaged(Kind::Stale));
-    assert_eq!(
-        bench.last(),
-        "lost write: a at offset 40960: expected generation 129 or newer, found generation 6"
-    );
+    assert_eq!(bench.last(), told(note::Damage::Stale, 40_960, 129, block(6, true)));
     bench.at(40_960)[..1024].copy_from_slice(&new[..1024]);
     assert_eq!(bench.read(40_960), Verdict::Damaged(Kind::Torn));
-    assert_eq!(
-        bench.last(),
-        "torn write: a at offset 41984: expected generation 129 or newer, found generation 6"
-    );
+    assert_eq!(bench.last(), told(note::Damage::Torn, 41_984, 129, block(6, true)));
     bench.at(40_960).fill(0);
     assert_eq!(bench.read(40_960), Verdict::Damaged(Kind::Stale));
-    assert!(bench.last().ends_with("newer, found zeros"));
+    assert_eq!(bench.last().found, FoundBlock::Zeros);
     bench.at(40_960).fill(0xa5);
     assert_eq!(bench.read(40_960), Verdict::Damaged(Kind::Corrupt));
-    assert!(bench.last().ends_with("newer, found bytes without a header"));
+    assert_eq!(bench.last().found, FoundBlock::Foreign);
 }
 
 #[test]
@@ -171,7 +168,8 @@ fn places_that_nobody_wrote_are_damage_only_in_a_layout_that_is_full() {
     bench.write(0);
     bench.at(0).copy_from_slice(&bytes);
     assert_eq!(bench.read(0), Verdict::Damaged(Kind::Stale));
-    assert!(bench.last().ends_with("newer, found generation 129 of another run"));
+    let found = FoundBlock::Block { generation: 129, other_run: true, is_whole: true };
+    assert_eq!(bench.last().found, found);
 }
 
 #[test]

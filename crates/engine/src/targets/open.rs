@@ -9,9 +9,9 @@ use crate::contents::HostContents;
 use crate::error::EngineError;
 use crate::page_cache;
 use crate::together::Together;
+use model::Note;
 use model::choices::Backend;
 use model::plan::{HostPlan, HostStage, PlannedTarget};
-use model::{Note, NoteKind};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
@@ -280,8 +280,8 @@ fn open_now(
         }
     };
     opener.say_what_is_lost(backend);
-    if let Some(detail) = page_cache::plan_in_words(&plan, &opener.files) {
-        opener.note(NoteKind::PageCache, detail);
+    if let Some(fact) = page_cache::planned(&plan, &opener.files) {
+        opener.note(fact);
     }
     let Opener { files, claims, notes, .. } = opener;
     let claims = claims.into_iter().map(|(_, claim)| claim).collect();

@@ -3,13 +3,14 @@
 
 use super::claim::{Claim, joined, remedy};
 use super::directory::{Bounds, Directory, NotOpened, Unfit};
-use super::fallback::{ONE_AFTER_THE_OTHER, fallback};
+use super::fallback::fallback;
 use super::marker::lock_for_one;
 use super::patient::Progress;
 use crate::backend;
 use crate::error::EngineError;
 use crate::metadata::grow;
 use model::choices::{Backend, Poll};
+use model::note::{Degraded, Fact};
 use model::plan::names::data_file_name;
 use model::plan::{HostPlan, PlannedTarget, Target, TargetFile, Work};
 use model::{Note, NoteKind, StageKind};
@@ -79,34 +80,33 @@ impl Opener<'_> {
     /// What of the plan the chosen backend cannot do, where no note says so yet.
     pub(super) fn say_what_is_lost(&mut self, backend: Backend) {
         let cached = !self.plan.engine.direct
-            || self.notes.iter().any(|note| note.kind == NoteKind::DirectRefused);
-        let is_said = self.notes.iter().any(|note| note.detail.ends_with(ONE_AFTER_THE_OTHER));
-        if backend == Backend::Libaio && cached && !is_said {
-            self.note(NoteKind::EngineDegraded, format!("libaio {ONE_AFTER_THE_OTHER}"));
+            || self.notes.iter().any(|note| note.kind() == NoteKind::DirectRefused);
+        let says = |note: &Note| match &note.fact {
+            Fact::BackendFallback(fallback) => fallback.one_after_the_other,
+            _ => false,
+        };
+        if backend == Backend::Libaio && cached && !self.notes.iter().any(says) {
+            self.note(Fact::EngineDegraded(Degraded::OneAfterTheOther));
         }
-        let wanted = self.plan.engine.poll;
-        if wanted != Poll::None && matches!(backend, Backend::Libaio | Backend::Sync) {
-            self.note(
-                NoteKind::EngineDegraded,
-                format!("poll {wanted}: there is none with {backend}"),
-            );
+        let poll = self.plan.engine.poll;
+        if poll != Poll::None && matches!(backend, Backend::Libaio | Backend::Sync) {
+            self.note(Fact::EngineDegraded(Degraded::NoPoll { poll, backend }));
         }
     }
 
-    pub(super) fn note(&mut self, kind: NoteKind, detail: String) {
-        let is_new = |note: &Note| note.kind != kind || note.detail != detail;
-        if self.notes.iter().all(is_new) {
-            self.notes.push(Note { stage: None, host: self.plan.host, kind, detail });
+    pub(super) fn note(&mut self, fact: Fact) {
+        if self.notes.iter().all(|note| note.fact != fact) {
+            self.notes.push(Note { stage: None, host: self.plan.host, fact });
         }
     }
 
     pub(super) fn choose_backend(&mut self) -> Backend {
         let trims = self.plan.stages.iter().flat_map(|stage| &stage.works).any(Work::trims);
         let (ring, aio) = (backend::ring_is_allowed, backend::aio_is_allowed);
-        let (backend, detail) =
+        let (backend, why) =
             fallback(self.plan.engine.backend, ring, aio, self.plan.engine.direct, trims);
-        if let Some(detail) = detail {
-            self.note(NoteKind::BackendFallback, detail);
+        if let Some(why) = why {
+            self.note(Fact::BackendFallback(why));
         }
         backend
     }
@@ -326,10 +326,7 @@ impl Opener<'_> {
         // look for any.
         match rustix::fs::fallocate(opened, FallocateFlags::empty(), 0, file.size.0) {
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
-                self.note(
-                    NoteKind::NoFallocate,
-                    format!("{}: the file system reserves no space ahead", file.path),
-                );
+                self.note(Fact::NoFallocate { path: file.path.clone() });
                 rustix::fs::ftruncate(opened, file.size.0)
             }
             result => result,
@@ -348,10 +345,7 @@ impl Opener<'_> {
         if self.plan.engine.direct {
             match open(path, flags | OFlags::DIRECT) {
                 Err(Errno::INVAL) => {
-                    self.note(
-                        NoteKind::DirectRefused,
-                        format!("{path}: the file system refuses O_DIRECT"),
-                    );
+                    self.note(Fact::DirectRefused { path: path.to_owned() });
                 }
                 result => {
                     return result

@@ -6,9 +6,8 @@ use engine::{Doing, EngineError, Haste, patiently};
 use model::Nanos;
 use model::testbed::{DirectoryState, HostFacts, TargetFacts, TargetKind};
 use probe::Looker;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// So many targets are looked at at once: all of them may lie on one mount that does not answer,

@@ -4,10 +4,10 @@ use super::Agent;
 use super::state::{self, Start};
 use crate::sampler::Sampler;
 use crate::wire::{FromAgent, ToAgent};
-use engine::{Clock, EngineError};
+use engine::{Clock, EngineError, Stuck};
 use model::event::HostEnd;
 use model::plan::HostStage;
-use model::{IntervalSample, Note, NoteKind, StageEnd};
+use model::{Fact, IntervalSample, Note, StageEnd};
 use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
 
@@ -53,17 +53,15 @@ impl Agent {
         sampler.end();
         self.control.leave_stage();
         let host = targets.plan().host;
-        let note = |kind, detail| Note { stage: Some(number), host, kind, detail };
+        let note = |fact| Note { stage: Some(number), host, fact };
         let mut notes = parts.notes(number);
         if let Ok(outcome) = &result {
-            notes.extend(
-                outcome
-                    .degraded
-                    .iter()
-                    .map(|detail| note(NoteKind::EngineDegraded, detail.clone())),
-            );
-            notes
-                .extend(outcome.stuck.iter().map(|stuck| note(NoteKind::Stuck, stuck.to_string())));
+            let degraded = outcome.degraded.iter().cloned();
+            notes.extend(degraded.map(|one| note(Fact::EngineDegraded(one))));
+            notes.extend(outcome.stuck.iter().map(|stuck| {
+                let Stuck { requests, targets, waited } = stuck.clone();
+                note(Fact::Stuck { requests, targets, waited })
+            }));
             notes.extend(outcome.findings.iter().cloned());
         }
         self.stuck |= result.as_ref().is_ok_and(|outcome| outcome.stuck.is_some());

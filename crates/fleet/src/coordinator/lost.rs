@@ -3,7 +3,7 @@
 use super::timeline::Wait;
 use super::{Action, Coordinator, Owes, Reach, Step};
 use model::choices::OnLostHost;
-use model::{Event, Nanos, Note, NoteKind, RunEnd, StageEnd};
+use model::{Event, Fact, Nanos, Note, RunEnd, StageEnd};
 
 impl Coordinator {
     /// Goes on without a host, or ends the run, as the policy says.
@@ -26,11 +26,10 @@ impl Coordinator {
         }
         self.leave_rounds(number, actions);
         let stage = self.step.stage();
-        let detail = format!("{name}: {why}");
-        let note = Note { stage, host: number as u32, kind: NoteKind::HostLost, detail };
-        let lost = note.detail.clone();
-        actions.push(Action::Emit(Event::Note(note)));
+        let fact = Fact::HostLost { name: name.clone(), why: why.clone() };
+        actions.push(Action::Emit(Event::Note(Note { stage, host: number as u32, fact })));
         if !matches!(self.step, Step::Releasing) {
+            let lost = format!("{name}: {why}");
             self.timeline.lost(number as u32, &lost, silent_ns, self.now, actions);
         }
         if matches!(self.step, Step::Releasing | Step::AwaitingEvents(Wait { next: None, .. })) {

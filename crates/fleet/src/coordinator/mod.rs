@@ -23,7 +23,7 @@ use giving_back::Layouts;
 use host::{Debts, Host, Owes};
 use model::plan::{FleetPolicy, Plan};
 use model::search::Addition;
-use model::{Event, Kernels, RunEnd, StageEnd};
+use model::{Event, Fact, Kernels, Note, RunEnd, StageEnd};
 use prerun::Preruns;
 use returning::Returning;
 #[cfg(test)]

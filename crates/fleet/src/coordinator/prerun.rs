@@ -2,9 +2,10 @@
 //! the run can reach.
 
 use super::{Action, Coordinator, Now, Step};
+use model::note::NotEmptied;
 use model::occurrence::{MOST_DETAIL_BYTES, last_lines, one_line};
 use model::plan::{Plan, Point, Prerun, Stage, StageKind};
-use model::{Event, Nanos, Note, NoteKind, Occurrence, OccurrenceKind, RunEnd};
+use model::{Event, Fact, Nanos, Note, Occurrence, OccurrenceKind, RunEnd};
 use std::collections::BTreeMap;
 
 /// A command has so long, in ns. The caches of a server are written back in minutes; what takes
@@ -120,7 +121,7 @@ impl Coordinator {
             Occurrence::new(OccurrenceKind::Prerun, &format!("{}: left out", due.point));
         occurrence.detail = why.to_owned();
         self.timeline.happened(occurrence, self.now, actions);
-        actions.push(not_emptied(due, format!("the command of stages.prerun was left out: {why}")));
+        actions.push(not_emptied(due, NotEmptied::LeftOut { why: why.to_owned() }));
     }
 
     /// Kills a command that takes too long, and goes on to the stage without one that does not even
@@ -189,28 +190,26 @@ impl Coordinator {
         self.timeline.happened(occurrence, now, actions);
         // A point that never begins has no results to doubt.
         if self.end == RunEnd::Complete {
-            actions.extend(failure(end).map(|words| not_emptied(due, words)));
+            actions.extend(failure(end).map(|how| not_emptied(due, how)));
         }
     }
 }
 
-/// Why a command did not do what it should, in words; `None` where it did.
-fn failure(end: &End<'_>) -> Option<String> {
-    let how = match (end.why, end.status) {
-        (Some(why), _) => return Some(format!("the command of stages.prerun failed: {why}")),
-        (None, Some(0)) => return None,
-        (None, Some(status)) => format!("exit status {status}"),
-        (None, None) => "no exit status".to_owned(),
-    };
-    let last = one_line(end.output.trim_end().lines().last().unwrap_or_default(), MOST_WORDS_BYTES);
-    let said = if last.is_empty() { String::new() } else { format!(": {last}") };
-    Some(format!("the command of stages.prerun ended with {how}{said}"))
+/// How a command did not do what it should; `None` where it did.
+fn failure(end: &End<'_>) -> Option<NotEmptied> {
+    match (end.why, end.status) {
+        (Some(why), _) => Some(NotEmptied::Failed { why: why.to_owned() }),
+        (None, Some(0)) => None,
+        (None, status) => {
+            let last = end.output.trim_end().lines().last().unwrap_or_default();
+            Some(NotEmptied::Ended { status, last: one_line(last, MOST_WORDS_BYTES) })
+        }
+    }
 }
 
-fn not_emptied(due: &Due, detail: String) -> Action {
-    let note =
-        Note { stage: Some(due.measured), host: 0, kind: NoteKind::CachesNotEmptied, detail };
-    Action::Emit(Event::Note(note))
+fn not_emptied(due: &Due, how: NotEmptied) -> Action {
+    let fact = Fact::CachesNotEmptied(how);
+    Action::Emit(Event::Note(Note { stage: Some(due.measured), host: 0, fact }))
 }
 
 #[cfg(test)]
@@ -298,7 +297,8 @@ mod tests {
         let actions = coordinator.step(is_over(0, 3), at(0));
         assert_eq!(script(&actions), ["note CachesNotEmptied Some(2)", "0:arm 1"]);
         let Some(Action::Emit(Event::Note(note))) = actions.get(1) else { panic!("{actions:?}") };
-        assert_eq!(note.detail, "the command of stages.prerun ended with exit status 3: last");
+        let how = NotEmptied::Ended { status: Some(3), last: "last".to_owned() };
+        assert_eq!(note.fact, Fact::CachesNotEmptied(how));
     }
 
     #[test]

@@ -7,11 +7,11 @@
 use super::{Action, Coordinator, Reach, Step};
 use crate::wire::{FromAgent, ToAgent};
 use model::choices::OnLostHost;
+use model::note::{AboutHosts, TakesPart};
 use model::plan::{HostPlan, Part, Plan, PlannedTarget, Stage, StageKind, Target};
-use model::resume;
 use model::search::Addition;
 use model::testbed::{DirectoryState, HostFacts, TargetKind};
-use model::{Event, Nanos, Note, NoteKind, RunEnd, StageEnd};
+use model::{Event, Fact, Nanos, Note, RunEnd, StageEnd, resume};
 use std::collections::BTreeMap;
 
 /// The longest time for which those that are there wait at one boundary for all that may come back,
@@ -235,9 +235,9 @@ impl Coordinator {
     fn give_up(&mut self, number: usize, why: &str, actions: &mut Vec<Action>) {
         let host = &mut self.hosts[number];
         host.absence.stays_out = true;
-        let detail = format!("{} stays out until the run ends: {why}", host.name);
-        let note = Note { stage: None, host: number as u32, kind: NoteKind::Hosts, detail };
-        actions.push(Action::Emit(Event::Note(note)));
+        let (name, why) = (host.name.clone(), why.to_owned());
+        let fact = Fact::Hosts(AboutHosts::StaysOut { name, why });
+        actions.push(Action::Emit(Event::Note(Note { stage: None, host: number as u32, fact })));
     }
 
     /// The layout is written without those that are away.
@@ -475,12 +475,9 @@ impl Coordinator {
         let from = point
             .map_or_else(|| "the next stage".to_owned(), |point| format!("point {}", point + 1));
         let detail = format!("{}: it came back, and takes part from {from} on", host.name);
-        let note = Note {
-            stage: Some(stage),
-            host: number as u32,
-            kind: NoteKind::HostReturned,
-            detail: detail.clone(),
-        };
+        let from = point.map_or(TakesPart::NextStage, TakesPart::Point);
+        let fact = Fact::HostReturned { name: host.name.clone(), from };
+        let note = Note { stage: Some(stage), host: number as u32, fact };
         actions.push(Action::Emit(Event::Note(note)));
         self.timeline.returned(number as u32, &detail, self.now, actions);
     }

@@ -5,7 +5,7 @@ use super::returning::Boundary;
 use super::settling::Settling;
 use super::timeline::Wait;
 use model::plan::HostPlan;
-use model::{Event, Nanos, Note, NoteKind, StageEnd};
+use model::{Event, Fact, Nanos, Note, StageEnd};
 
 /// What all hosts do at this moment. What means something in one step alone stands in it.
 #[derive(Debug)]
@@ -61,19 +61,16 @@ impl Running {
     /// How a stage that was to end when it was steady ended.
     pub(super) fn settled(&self) -> Option<Event> {
         let (end, steady) = self.settling.as_ref()?.outcome();
-        let (kind, detail) = match end {
-            Some(end) => {
-                let (to, after) = (Nanos(end.to_ns), Nanos(end.after_ns));
-                let rounds = model::plan::Steady::ROUNDS;
-                let detail = format!(
-                    "steady after {to}, by the last {rounds} rounds of {}; measured for {after}",
-                    steady.round
-                );
-                (NoteKind::Settled, detail)
-            }
-            None => (NoteKind::Unsettled, format!("not steady after {}", steady.most)),
+        let fact = match end {
+            Some(end) => Fact::Settled {
+                to: Nanos(end.to_ns),
+                rounds: model::plan::Steady::ROUNDS.into(),
+                round: steady.round,
+                after: Nanos(end.after_ns),
+            },
+            None => Fact::Unsettled { after: steady.most },
         };
-        Some(Event::Note(Note { stage: Some(self.stage), host: 0, kind, detail }))
+        Some(Event::Note(Note { stage: Some(self.stage), host: 0, fact }))
     }
 }
 

@@ -123,7 +123,7 @@ pub(super) fn script(actions: &[Action]) -> Vec<String> {
         Action::Emit(Event::StageStarted { stage, .. }) => format!("started {stage}"),
         Action::Emit(Event::StageEnded { stage, end }) => format!("ended {stage} {end:?}"),
         Action::Emit(Event::RunEnded { end, .. }) => format!("run ended {end:?}"),
-        Action::Emit(Event::Note(note)) => format!("note {:?} {:?}", note.kind, note.stage),
+        Action::Emit(Event::Note(note)) => format!("note {:?} {:?}", note.kind(), note.stage),
         Action::Emit(Event::Sample(sample)) => {
             format!("sample {} of {}", sample.interval, sample.host)
         }
@@ -484,7 +484,7 @@ fn a_host_that_is_lost_because_the_coordinator_stood_still_is_not_blamed() {
         }
         let told = coordinator.step(lost(1), at(1 + gap));
         told.into_iter().find_map(|action| match action {
-            Action::Emit(Event::Note(note)) => Some(note.detail),
+            Action::Emit(Event::Note(Note { fact: Fact::HostLost { why, .. }, .. })) => Some(why),
             _ => None,
         })
     };
@@ -493,7 +493,7 @@ fn a_host_that_is_lost_because_the_coordinator_stood_still_is_not_blamed() {
     for tells in [true, false] {
         let told = note(Reach::Remote, 40, tells).expect("a note");
         assert!(
-            told.starts_with("h1: gone; but the coordinator itself stood still for 40 s "),
+            told.starts_with("gone; but the coordinator itself stood still for 40 s "),
             "{told}"
         );
         assert!(
@@ -540,11 +540,15 @@ fn a_stage_that_one_host_never_ends_is_waited_for_with_patience_and_then_without
     let told = coordinator.step(Input::Tick, at(62));
     assert_eq!(script(&told), ["1:drop", "note HostLost Some(0)", "ended 0 Complete", "0:arm 1"]);
     let note = told.iter().find_map(|action| match action {
-        Action::Emit(Event::Note(note)) => Some(note.detail.as_str()),
+        Action::Emit(Event::Note(Note { fact: Fact::HostLost { name, why }, .. })) => {
+            Some((name.as_str(), why.as_str()))
+        }
         _ => None,
     });
     assert!(
-        note.is_some_and(|detail| detail.starts_with("h1: it answers, but did not end its stage")),
+        note.is_some_and(
+            |(name, why)| name == "h1" && why.starts_with("it answers, but did not end its stage")
+        ),
         "{note:?}"
     );
 }

@@ -18,7 +18,7 @@ pub(super) fn nodes(job: &str) -> Result<Vec<String>, String> {
         &["--noheader", "--format=%N", "--jobs", job],
         "check that `squeue` works",
     )?;
-    hostlist::expand(list.trim())
+    hostlist::expand(list.trim()).map_err(|error| error.to_string())
 }
 
 /// How long a Slurm job still has, in seconds; `None` where it has no limit, or Slurm does not say.
@@ -76,7 +76,7 @@ pub fn pods(selector: &str, options: &[String]) -> Result<Vec<String>, String> {
     }
     names
         .iter()
-        .map(|name| hostlist::expand(name))
+        .map(|name| hostlist::expand(name).map_err(|error| error.to_string()))
         .collect::<Result<Vec<_>, _>>()
         .map(|names| names.concat())
 }

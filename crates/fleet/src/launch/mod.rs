@@ -22,7 +22,6 @@ use crate::wire::{FromAgent, ToAgent};
 use model::Bytes;
 use process::Started;
 use script::{Answer, Refusal};
-use std::fmt;
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{Read, Write};
@@ -30,8 +29,8 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
+use std::{fmt, thread};
 
 /// How long a host may take to answer.
 const ANSWER: Duration = Duration::from_secs(30);
@@ -58,18 +57,18 @@ pub struct Agents {
     pub(crate) wanted: Wanted,
 }
 
-/// A host without an agent, and why.
+/// Hosts without an agent, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchError {
-    /// The host.
-    pub host: String,
+    /// The hosts; several where one cause keeps all of them.
+    pub hosts: Vec<String>,
     /// What, in words with a remedy.
     pub what: String,
 }
 
 impl fmt::Display for LaunchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "host {}: {}", self.host, self.what)
+        write!(f, "host {}: {}", self.hosts.join(","), self.what)
     }
 }
 
@@ -81,10 +80,10 @@ impl std::error::Error for LaunchError {}
 /// # Errors
 /// Every host that has none, with the reason; the others' agents have ended then.
 pub fn launch(wanted: &Wanted) -> Result<Agents, Vec<LaunchError>> {
-    let all = |what: String| vec![LaunchError { host: wanted.hosts.join(","), what }];
+    let all = |what: String| vec![LaunchError { hosts: wanted.hosts.clone(), what }];
     if let Some(twice) = twice(&wanted.hosts).filter(|_| wanted.via != Via::Local) {
         let what = "is named twice; name each host once".to_owned();
-        return Err(vec![LaunchError { host: twice.to_owned(), what }]);
+        return Err(vec![LaunchError { hosts: vec![twice.to_owned()], what }]);
     }
     let binary = Binary::own()
         .map_err(|error| all(format!("our own program cannot be read: {error}; start again")))?;
@@ -173,7 +172,7 @@ fn adopt(link: Link, share: Wanted) -> Result<Link, Vec<LaunchError>> {
     let (hosts, relay) = (share.hosts.clone(), share.by.clone().unwrap_or_default());
     let all = |what: &str| {
         let what = format!("{relay}, which was to start its agent, {what}; {ALL_FROM_HERE}");
-        vec![LaunchError { host: hosts.join(","), what }]
+        vec![LaunchError { hosts: hosts.clone(), what }]
     };
     let (outlet, mut inlet) = link.split();
     outlet.send(&ToAgent::Adopt(Box::new(share))).map_err(|_| all("does not listen"))?;
@@ -191,7 +190,7 @@ fn adopt(link: Link, share: Wanted) -> Result<Link, Vec<LaunchError>> {
         Ok((_, Ok(FromAgent::Adopted(errors)))) => {
             let error = |(number, what): (u32, String)| {
                 let host = hosts.get(number as usize).cloned().unwrap_or_default();
-                LaunchError { host, what }
+                LaunchError { hosts: vec![host], what }
             };
             Err(errors.into_iter().map(error).collect())
         }
@@ -259,7 +258,7 @@ fn on_each<T: Send>(
     for (host, result) in hosts.iter().zip(results.into_iter().flatten()) {
         match result {
             Ok(value) => good.push(value),
-            Err(what) => bad.push(LaunchError { host: host.clone(), what }),
+            Err(what) => bad.push(LaunchError { hosts: vec![host.clone()], what }),
         }
     }
     if bad.is_empty() { Ok(good) } else { Err(bad) }

@@ -1,11 +1,10 @@
 //! What holds after any run, whatever went wrong in it.
 
-use super::SECOND;
 use super::agent::LOAD_AFTER_NS;
-use super::layouts;
 use super::load::{Tally, end_ns};
 use super::scenario::Scenario;
 use super::world::{Outcome, parts};
+use super::{SECOND, layouts};
 use crate::coordinator::WAIT_NS;
 use model::choices::OnLostHost;
 use model::record::Record;
@@ -144,7 +143,8 @@ fn the_policy_holds(scenario: &Scenario, outcome: &Outcome, record: &Record) -> 
         return Ok(());
     }
     let policy = scenario.plan.fleet;
-    let lost: Vec<_> = record.notes.iter().filter(|note| note.kind == NoteKind::HostLost).collect();
+    let lost: Vec<_> =
+        record.notes.iter().filter(|note| note.kind() == NoteKind::HostLost).collect();
     let in_stages = lost.iter().filter(|note| note.stage.is_some()).count();
     let left = fewest(outcome.hosts.len(), record);
     let may_go_on = match policy.on_lost_host {
@@ -175,7 +175,7 @@ fn the_policy_holds(scenario: &Scenario, outcome: &Outcome, record: &Record) -> 
 fn fewest(hosts: usize, record: &Record) -> usize {
     let (mut there, mut fewest) = (hosts, hosts);
     for note in &record.notes {
-        match note.kind {
+        match note.kind() {
             NoteKind::HostLost if note.stage.is_some() => there -= 1,
             NoteKind::HostReturned => there += 1,
             _ => {}
@@ -190,8 +190,9 @@ fn is_whole(record: &Record, host: usize, stage: u32) -> bool {
     let of_host =
         |note: &&Note| note.host as usize == host && note.stage.is_some_and(|said| said <= stage);
     let mut said = record.notes.iter().filter(of_host);
-    let last = said.rfind(|note| matches!(note.kind, NoteKind::HostLost | NoteKind::HostReturned));
-    last.is_none_or(|note| note.kind == NoteKind::HostReturned)
+    let last =
+        said.rfind(|note| matches!(note.kind(), NoteKind::HostLost | NoteKind::HostReturned));
+    last.is_none_or(|note| note.kind() == NoteKind::HostReturned)
 }
 
 /// A complete run has every stage, each with all samples of all hosts that were there, also of

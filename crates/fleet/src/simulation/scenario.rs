@@ -5,8 +5,6 @@ use super::clock::HostTime;
 use super::line::Line;
 use super::load::{self, Load};
 use super::{MILLI, SECOND};
-use model::HostPlan;
-use model::Scale;
 use model::choices::{Access, Backend, OnLostHost};
 use model::plan::{
     EngineSettings, Extent, FleetPolicy, HostStage, Part, Plan, PlannedTarget, Stage, StageKind,
@@ -14,6 +12,7 @@ use model::plan::{
 };
 use model::rng::{Rng, derive};
 use model::units::{Bytes, Nanos, Percent};
+use model::{HostPlan, Scale};
 
 /// A whole fleet and its fate.
 #[derive(Clone, Debug)]

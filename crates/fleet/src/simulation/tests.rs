@@ -1,15 +1,14 @@
 //! Thousands of seeds in every test run; as many as one likes by `cargo xtask soak`.
 
-use super::invariants;
 use super::layouts::Deed;
 use super::scenario::{Mishap, Scenario, Size, Weather, with_engines};
 use super::world::{self, Outcome};
-use super::{MILLI, SECOND};
+use super::{MILLI, SECOND, invariants};
 use model::choices::OnLostHost;
 use model::plan::{FleetPolicy, HostStage, Steady, Stop, Worker};
 use model::record::Record;
 use model::units::Nanos;
-use model::{Event, NoteKind, Phase, RunEnd, StageEnd, StageKind};
+use model::{Event, Fact, NoteKind, Phase, RunEnd, StageEnd, StageKind};
 
 /// Runs a scenario into a record.
 fn play(scenario: &Scenario) -> (Outcome, Record) {
@@ -172,7 +171,7 @@ fn a_relay_that_dies_takes_exactly_those_below_it_with_it() {
         let mut named: Vec<u32> = record
             .notes
             .iter()
-            .filter(|note| note.kind == NoteKind::HostLost)
+            .filter(|note| note.kind() == NoteKind::HostLost)
             .map(|note| note.host)
             .collect();
         named.sort_unstable();
@@ -183,9 +182,10 @@ fn a_relay_that_dies_takes_exactly_those_below_it_with_it() {
                     .notes
                     .iter()
                     .find(|note| note.host as usize == host)
-                    .map(|note| note.detail.clone())
+                    .map(|note| note.fact.clone())
             };
-            assert_eq!(told(lost[1]), Some(format!("h{}: its relay h{relay} was lost", lost[1])));
+            let (name, why) = (format!("h{}", lost[1]), format!("its relay h{relay} was lost"));
+            assert_eq!(told(lost[1]), Some(Fact::HostLost { name, why }));
             // Nobody loads on without a relay.
             let ends_ns =
                 |host: &usize| outcome.hosts[*host].loads.last().and_then(|span| span.until_ns);
@@ -208,7 +208,7 @@ fn lost_hosts_come_back_in_the_sun_and_in_the_rain() {
             record
                 .notes
                 .iter()
-                .filter(|note| note.kind == kind && note.host == host && note.stage.is_some())
+                .filter(|note| note.kind() == kind && note.host == host && note.stage.is_some())
                 .count()
         };
         let hosts = scenario.hosts.len() as u32;
@@ -243,7 +243,7 @@ fn a_host_that_is_lost_while_the_layout_is_written_writes_it_again_and_is_in_the
         scenario.hosts[1].mishap =
             Some(Mishap::Dies { at_ns: 3 * SECOND, closed_after_ns: Some(0) });
         let (outcome, record) = hold(&scenario);
-        let Some(back) = record.notes.iter().find(|note| note.kind == NoteKind::HostReturned)
+        let Some(back) = record.notes.iter().find(|note| note.kind() == NoteKind::HostReturned)
         else {
             continue;
         };
@@ -259,7 +259,7 @@ fn a_host_that_is_lost_while_the_layout_is_written_writes_it_again_and_is_in_the
             "seed {seed}: it wrote it all again, in {sent} samples"
         );
         let from = back.stage.expect("a stage");
-        let next_loss = record.notes.iter().filter(|note| note.kind == NoteKind::HostLost).nth(1);
+        let next_loss = record.notes.iter().filter(|note| note.kind() == NoteKind::HostLost).nth(1);
         let until = next_loss.and_then(|note| note.stage).unwrap_or(8);
         assert!(
             (from..until).all(|stage| samples(stage) == 6),

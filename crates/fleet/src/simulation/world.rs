@@ -506,7 +506,7 @@ impl<'a> World<'a> {
             self.outcome.agreed_ns.push((*stage, now_ns + (unix_ns - self.unix_ns(now_ns))));
         }
         if let Event::Note(note) = event
-            && note.kind == model::NoteKind::HostReturned
+            && note.kind() == model::NoteKind::HostReturned
         {
             self.sides[note.host as usize].takes_part = true;
         }

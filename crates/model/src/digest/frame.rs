@@ -185,7 +185,7 @@ fn works(plan: &Plan, stage: u32) -> BTreeMap<(u32, u32), u32> {
 fn settled_from(record: &Record, stage: &StageRecord, intervals: u64) -> u32 {
     let planned =
         record.plan.stages.get(stage.stage as usize).and_then(|planned| planned.stop().steady());
-    let is_said = |note: &Note| note.stage == Some(stage.stage) && note.kind == NoteKind::Settled;
+    let is_said = |note: &Note| note.stage == Some(stage.stage) && note.kind() == NoteKind::Settled;
     let has_settled = stage.end == Some(StageEnd::Complete) && record.notes.iter().any(is_said);
     let Some(steady) = planned.filter(|_| has_settled) else { return 0 };
     let window = (steady.round.0 / record.plan.interval.0.max(1)).saturating_mul(Steady::ROUNDS);
@@ -243,7 +243,7 @@ fn lost(plan: &Plan, notes: &[Note], stage: u32) -> Vec<u32> {
         |note: &&Note| note.stage.is_some_and(|said| said <= stage) && has_work(note.host);
     let mut lost: Vec<u32> = Vec::new();
     for note in notes.iter().filter(until_now) {
-        match note.kind {
+        match note.kind() {
             NoteKind::HostLost if !lost.contains(&note.host) => lost.push(note.host),
             // It takes part in the whole of the stage before which it came back.
             NoteKind::HostReturned => lost.retain(|host| *host != note.host),

@@ -57,8 +57,10 @@ pub struct Nfs {
 
 impl Nfs {
     pub fn new(opener: &mut Opener) -> Nfs {
-        use Metric::{Calls, ReadBytes, ReadNs, ReadRttNs, Reads, Retransmissions, Timeouts};
-        use Metric::{WriteBytes, WriteNs, WriteRttNs, Writes};
+        use Metric::{
+            Calls, ReadBytes, ReadNs, ReadRttNs, Reads, Retransmissions, Timeouts, WriteBytes,
+            WriteNs, WriteRttNs, Writes,
+        };
         let plain = |metrics: &[Metric]| {
             metrics.iter().map(|metric| Column::plain(*metric)).collect::<Vec<_>>()
         };

@@ -2,7 +2,7 @@
 //! sweep, twenty times the same sentence hides the one that differs.
 
 use super::{MOST_POINTS, Names, body, sentence, title};
-use crate::alike::Alike;
+use crate::alike::Told;
 use crate::words;
 use analysis::attribution::Attribution;
 use model::Record;
@@ -15,7 +15,7 @@ struct Group {
     titles: Vec<String>,
     /// All that is to be said of the first, for a group of one.
     first: String,
-    alike: Alike,
+    alike: Told,
 }
 
 /// What is to be said of `all`, in the order of the points that come first.
@@ -23,7 +23,7 @@ pub(super) fn sentences(record: &Record, all: &[Attribution]) -> Vec<String> {
     let mut groups: Vec<Group> = Vec::new();
     for one in all {
         // Which core it was is chance, and no number of which there is a range.
-        let alike = Alike::of(&body(record, one, Names::AnyCore));
+        let alike = body(record, one, Names::AnyCore);
         match groups.iter_mut().find(|group| group.alike.words() == alike.words()) {
             Some(group) => {
                 group.alike.merge(&alike);

@@ -1,8 +1,7 @@
 //! Ceilings as a page: the table, the what-ifs, rooflines, and what it all rests on.
 
-use super::roofline;
 use super::table::changed;
-use super::{Ceilings, figure, layer};
+use super::{Ceilings, figure, layer, roofline};
 use crate::html::document;
 use crate::html::markup::{Markup, classed, element, plain};
 use crate::words;

@@ -1,7 +1,7 @@
 //! An axis of a sweep as a column: numbers are numbers, with the unit in the column's name.
 
 use super::{Cell, Column, Kind};
-use model::{Bytes, Nanos, Percent};
+use model::{Quantity, Setting};
 
 /// What the values of an axis are, all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,22 +24,21 @@ pub struct Axis {
 
 impl Axis {
     /// An axis with these values.
-    pub fn new(name: &str, values: &[&str]) -> Axis {
-        let all = |fits: fn(&str) -> bool| values.iter().copied().all(fits);
-        let any = |fits: fn(&str) -> bool| values.iter().copied().any(fits);
-        let unit = if all(|value| value.parse::<u64>().is_ok()) {
-            Unit::Integer
-        } else if all(|value| value.parse::<f64>().is_ok_and(f64::is_finite)) {
-            Unit::Real
-        } else if any(|value| value.ends_with('%')) && all(|value| value.parse::<Percent>().is_ok())
-        {
-            Unit::Percent
-        } else if any(|value| value.ends_with('B')) && all(|value| value.parse::<Bytes>().is_ok()) {
+    pub fn new(name: &str, values: &[&Setting]) -> Axis {
+        let are = |fits: fn(&Quantity) -> bool| values.iter().all(|one| fits(one.quantity()));
+        // A number without a unit is one on every axis: `hosts = [1, 2]`.
+        let is_whole = |one: &&Setting| one.label().parse::<u64>().is_ok();
+        let is_real = |quantity: &Quantity| matches!(quantity, Quantity::Number(_));
+        let unit = if are(|quantity| matches!(quantity, Quantity::Size(_))) {
             Unit::Bytes
-        } else if any(|value| value.ends_with(['s', 'm', 'h']))
-            && all(|value| value.parse::<Nanos>().is_ok())
-        {
+        } else if are(|quantity| matches!(quantity, Quantity::Share(_))) {
+            Unit::Percent
+        } else if are(|quantity| matches!(quantity, Quantity::Time(_))) {
             Unit::Nanos
+        } else if values.iter().all(is_whole) {
+            Unit::Integer
+        } else if are(is_real) {
+            Unit::Real
         } else {
             Unit::Words
         };
@@ -60,14 +59,15 @@ impl Axis {
     }
 
     /// One of its values.
-    pub fn cell(&self, value: &str) -> Cell {
-        match self.unit {
-            Unit::Integer => value.parse::<u64>().ok().into(),
-            Unit::Real => value.parse::<f64>().ok().into(),
-            Unit::Bytes => value.parse::<Bytes>().ok().map(|bytes| bytes.0).into(),
-            Unit::Percent => value.trim_end_matches('%').trim().parse::<f64>().ok().into(),
-            Unit::Nanos => value.parse::<Nanos>().ok().map(|time| time.0).into(),
-            Unit::Words => value.into(),
+    pub fn cell(&self, value: &Setting) -> Cell {
+        match (self.unit, value.quantity()) {
+            (Unit::Bytes, Quantity::Size(bytes)) => bytes.0.into(),
+            (Unit::Percent, Quantity::Share(share)) => (f64::from(share.ppm) / 1e4).into(),
+            (Unit::Nanos, Quantity::Time(time)) => time.0.into(),
+            (Unit::Real, Quantity::Number(number)) => number.get().into(),
+            (Unit::Integer, _) => value.label().parse::<u64>().ok().into(),
+            (Unit::Words, _) => value.label().into(),
+            _ => Cell::Nothing,
         }
     }
 }
@@ -76,22 +76,33 @@ impl Axis {
 mod tests {
     use super::*;
 
-    fn told(values: &[&str]) -> (String, Cell) {
-        let axis = Axis::new("a", values);
-        (axis.column().name, axis.cell(values[0]))
+    fn told(name: &str, values: &[&str]) -> (String, Cell) {
+        let all: Vec<Setting> = values.iter().map(|value| Setting::new(name, *value)).collect();
+        let axis = Axis::new(name, &all.iter().collect::<Vec<_>>());
+        (axis.column().name, axis.cell(&all[0]))
     }
 
     #[test]
-    fn numbers_are_numbers_and_words_are_words() {
-        assert_eq!(told(&["8", "16"]), ("sweep_a".to_owned(), Cell::Integer(8)));
-        assert_eq!(told(&["1.5", "2"]), ("sweep_a".to_owned(), Cell::Real(1.5)));
-        assert_eq!(told(&["4KiB", "512"]), ("sweep_a_bytes".to_owned(), Cell::Integer(4_096)));
-        assert_eq!(told(&["30%", "0.5%"]), ("sweep_a_percent".to_owned(), Cell::Real(30.0)));
-        assert_eq!(told(&["10ms", "1s"]), ("sweep_a_ns".to_owned(), Cell::Integer(10_000_000)));
-        for words in
-            [["4KiB:70, 64KiB:30", "4KiB"], ["auto", "8"], ["NaN", "1"], ["100MiB/s", "10000"]]
-        {
-            assert_eq!(told(&words), ("sweep_a".to_owned(), Cell::from(words[0])), "{words:?}");
+    fn an_axis_has_the_unit_of_its_quantities_and_words_are_words() {
+        assert_eq!(told("depth", &["8", "16"]), ("sweep_depth".to_owned(), Cell::Integer(8)));
+        assert_eq!(told("hosts", &["1", "2"]), ("sweep_hosts".to_owned(), Cell::Integer(1)));
+        assert_eq!(told("burst", &["1.5", "2"]), ("sweep_burst".to_owned(), Cell::Real(1.5)));
+        for sizes in [["4KiB", "512"], ["4096", "512"]] {
+            let expected = ("sweep_block_size_bytes".to_owned(), Cell::Integer(4_096));
+            assert_eq!(told("block_size", &sizes), expected);
+        }
+        let share = ("sweep_read_percent".to_owned(), Cell::Real(30.0));
+        assert_eq!(told("read", &["30%", "0.5%"]), share);
+        let time = ("sweep_think_ns".to_owned(), Cell::Integer(10_000_000));
+        assert_eq!(told("think", &["10ms", "1s"]), time);
+        for (axis, words) in [
+            ("block_size", ["4KiB:70, 64KiB:30", "4KiB"]),
+            ("workers", ["auto", "8"]),
+            ("depth", ["NaN", "1"]),
+            ("rate", ["100MiB/s", "10000"]),
+        ] {
+            let expected = (format!("sweep_{axis}"), Cell::from(words[0]));
+            assert_eq!(told(axis, &words), expected, "{words:?}");
         }
     }
 }

@@ -65,8 +65,7 @@ impl<'a> Tables<'a> {
             }
         }
         let axis = |name: &&str| {
-            let values: Vec<&str> =
-                swept().filter(|known| known.axis() == *name).map(Setting::label).collect();
+            let values: Vec<&Setting> = swept().filter(|known| known.axis() == *name).collect();
             Axis::new(name, &values)
         };
         let axes = names.iter().map(axis).collect();
@@ -194,9 +193,7 @@ impl<'a> Tables<'a> {
             vec![row.stage.into(), row.scenario.as_str().into(), row.workload.as_str().into()];
         cells.extend([row.ops.name().into(), row.covers.word().into()]);
         cells.push(row.repetition.unwrap_or(1).into());
-        let value = |axis: &Axis| {
-            row.sweep.iter().find(|known| known.axis() == axis.name).map(Setting::label)
-        };
+        let value = |axis: &Axis| row.sweep.iter().find(|known| known.axis() == axis.name);
         cells.extend(
             self.axes
                 .iter()

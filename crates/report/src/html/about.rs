@@ -2,7 +2,7 @@
 
 use super::markup::{Markup, classed, element, plain};
 use super::reproduce::{self, Bypassed};
-use crate::{plan, words};
+use crate::{note, plan, words};
 use model::{Record, StageKind};
 
 /// All of it.
@@ -110,12 +110,10 @@ fn issued(record: &Record) -> Markup {
 }
 
 fn notes(record: &Record) -> Markup {
-    let plan = record.plan.notes.iter().map(|note| (note.kind, &note.detail));
-    let run = record.notes.iter().map(|note| (note.kind, &note.detail));
-    let mut items: Vec<Markup> = plan
-        .chain(run)
-        .map(|(kind, detail)| plain("li", format!("{}: {detail}", words::note(kind))))
-        .collect();
+    let plan = record.plan.notes.iter().map(|note| &note.fact);
+    let run = record.notes.iter().map(|note| &note.fact);
+    let mut items: Vec<Markup> =
+        plan.chain(run).map(|fact| plain("li", note::line(fact))).collect();
     let uncounted = crate::uncounted::remarks(record);
     items.extend(
         uncounted

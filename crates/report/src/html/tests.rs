@@ -3,7 +3,8 @@
 use super::{render, took};
 use analysis::testing::Recorded;
 use model::counters::{Entry, Layer, Metric};
-use model::{Note, NoteKind, Op, StageKind};
+use model::note::InWords;
+use model::{Fact, Note, NoteKind, Op, StageKind};
 
 fn sample(name: &str) -> Recorded {
     let suite = format!(
@@ -76,8 +77,7 @@ fn names_cannot_break_out() {
     recorded.note(Note {
         stage: None,
         host: 0,
-        kind: NoteKind::NoFallocate,
-        detail: hostile.to_owned(),
+        fact: Fact::InWords(InWords::new(NoteKind::NoFallocate, hostile)),
     });
     let record = recorded.record_mut();
     record.plan.suite = hostile.to_owned();
@@ -311,8 +311,7 @@ fn nothing_on_a_page_is_green_beside_what_speaks_against_its_figures() {
     lost.note(Note {
         stage: Some(stage),
         host: 1,
-        kind: NoteKind::HostLost,
-        detail: "gone".into(),
+        fact: Fact::InWords(InWords::new(NoteKind::HostLost, "gone")),
     });
     let (mut busy, _) = sound(50);
     busy.busy(0.97);

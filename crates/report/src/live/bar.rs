@@ -2,7 +2,6 @@
 
 use super::progress::Progress;
 use crate::folded::hung;
-use crate::words;
 use indicatif::{ProgressBar, ProgressStyle};
 use model::{Event, printable};
 use std::time::Duration;
@@ -68,7 +67,7 @@ impl Bar {
                 self.say(&progress.summary());
             }
             Event::Note(note) => {
-                self.say(&format!("note: {}: {}", words::note(note.kind), note.detail));
+                self.say(&format!("note: {}", crate::note::line(&note.fact)));
             }
             Event::HostStarted(_)
             | Event::HostEnded(_)

@@ -119,7 +119,7 @@ fn lines(event: &Event, progress: &Progress, next_ns: &mut u64) -> Vec<String> {
         }
         Event::StageEnded { .. } => vec![progress.summary()],
         Event::Note(note) => {
-            vec![format!("note: {}: {}", crate::words::note(note.kind), note.detail)]
+            vec![format!("note: {}", crate::note::line(&note.fact))]
         }
         _ => Vec::new(),
     }

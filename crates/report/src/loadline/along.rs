@@ -4,6 +4,7 @@ use crate::html::markup::{Markup, classed, element, plain};
 use crate::words;
 use analysis::loadline::along::{AlongLine, AlongPoint};
 use model::along::{Along, shown};
+use model::objective::Condition;
 use serde_json::{Value, json};
 
 /// The finding in sentences.
@@ -55,10 +56,11 @@ fn named(along: Along, value: u64) -> String {
 }
 
 fn verdict(point: &AlongPoint) -> String {
-    let figure = point.worst.as_deref().unwrap_or("the objective");
-    match point.excess {
-        excess if !excess.is_finite() => format!("{figure} broke its limit"),
-        excess => format!("{figure} {}", words::of_limit(figure, excess)),
+    let figure = point.worst.as_ref().map_or_else(|| "the objective".to_owned(), Condition::figure);
+    match (&point.worst, point.excess) {
+        (_, excess) if !excess.is_finite() => format!("{figure} broke its limit"),
+        (Some(worst), excess) => format!("{figure} {}", words::of_limit(worst.limit, excess)),
+        (None, excess) => format!("{figure} {}", words::of_most(excess)),
     }
 }
 
@@ -109,7 +111,7 @@ pub fn object(line: &AlongLine) -> Value {
             },
             "errors": point.errors,
             "of_limit": Some(point.excess).filter(|excess| excess.is_finite()),
-            "worst": point.worst,
+            "worst": point.worst.as_ref().map(Condition::figure),
             "holds": point.excess <= 1.0,
         })
     };

@@ -7,6 +7,7 @@ mod page;
 use crate::words;
 use analysis::loadline::search::Contradiction;
 use analysis::loadline::{LoadLine, LoadPoint};
+use model::objective::Condition;
 use serde_json::{Value, json};
 
 pub use page::section;
@@ -92,7 +93,7 @@ fn headline(line: &LoadLine) -> String {
         return format!(
             "Load line: none. `{}` held at no rate: its {} is above what the target carries.",
             line.objective,
-            point.worst.as_deref().unwrap_or("rate")
+            point.worst.as_ref().map_or_else(|| "rate".to_owned(), Condition::figure)
         );
     }
     let Some(rate) = line.answer.rate else {
@@ -144,8 +145,8 @@ fn verdict(point: &LoadPoint) -> String {
     let excess = point.of_limit;
     match &point.worst {
         None => format!("fell behind: {} came back", per_second(point.tried.carried)),
-        Some(figure) if !excess.is_finite() => format!("{figure} broke its limit"),
-        Some(figure) => format!("{figure} {}", words::of_limit(figure, excess)),
+        Some(worst) if !excess.is_finite() => format!("{} broke its limit", worst.figure()),
+        Some(worst) => format!("{} {}", worst.figure(), words::of_limit(worst.limit, excess)),
     }
 }
 
@@ -165,7 +166,7 @@ pub fn object(line: &LoadLine) -> Value {
             },
             "errors": point.errors,
             "of_limit": Some(point.of_limit).filter(|excess| excess.is_finite()),
-            "worst": point.worst,
+            "worst": point.worst.as_ref().map(Condition::figure),
             "holds": point.holds,
             "keeps_up": point.keeps_up,
             "others_cpu": point.others.as_ref()

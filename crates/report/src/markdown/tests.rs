@@ -4,7 +4,8 @@ use super::nodes::{self, Node};
 use super::{Links, Report, palette, text};
 use crate::html::{Against, content};
 use analysis::testing::Recorded;
-use model::{Note, NoteKind, Op, Record, StageKind};
+use model::note::InWords;
+use model::{Fact, Note, NoteKind, Op, Record, StageKind};
 
 fn sample(name: &str) -> Recorded {
     let suite = format!(
@@ -120,8 +121,7 @@ fn names_cannot_break_out() {
     recorded.note(Note {
         stage: None,
         host: 0,
-        kind: NoteKind::NoFallocate,
-        detail: hostile.to_owned(),
+        fact: Fact::InWords(InWords::new(NoteKind::NoFallocate, hostile)),
     });
     recorded.record_mut().plan.suite = hostile.to_owned();
     let report = render(&[&recorded.record(), &recorded.record()]);

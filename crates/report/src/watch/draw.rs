@@ -3,7 +3,7 @@
 use super::format::Unit;
 use super::keys::{HELP, REPLAY_HELP};
 use super::state::{State, Subject};
-use super::table::{Column, Panel, Presence, Row, node_cells};
+use super::table::{Column, Panel, Presence, Row, RowId, node_cells};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -205,7 +205,7 @@ fn table(buffer: &mut Buffer, area: Rect, state: &mut State) -> String {
     let fit = Fit::new(area.width, longest, state.panel().columns());
     heads(buffer, top(&mut area, 2), state, &fit);
     let total = Row {
-        id: String::new(),
+        id: RowId::Named(String::new()),
         name: "all".to_owned(),
         cells: if state.panel() == Panel::Nodes { node_cells(&state.total()) } else { Vec::new() },
         unit: None,

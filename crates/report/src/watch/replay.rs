@@ -218,7 +218,7 @@ fn put_stage(events: &mut Vec<(u64, Event)>, stage: StageRecord, start_ns: u64, 
         events.push((at_ns, Event::Counters(Box::new(sample))));
     }
     for note in notes.iter().filter(|note| note.stage == Some(number)) {
-        let at_ns = match note.kind {
+        let at_ns = match note.kind() {
             NoteKind::HostReturned => start_ns,
             NoteKind::HostLost => heard_ns.get(&note.host).copied().unwrap_or(start_ns),
             _ => end_ns,
@@ -237,7 +237,7 @@ mod tests {
     use crate::watch::Subject;
     use crate::watch::testing::busy;
     use analysis::testing::Recorded;
-    use model::{Op, StageKind};
+    use model::{Fact, Op, StageKind};
 
     /// Two stages of ten seconds; the load of a node grows with each second.
     fn record() -> Record {
@@ -329,8 +329,7 @@ mod tests {
         record.notes = vec![Note {
             stage: Some(stage),
             host: 0,
-            kind: NoteKind::HostLost,
-            detail: "gone".to_owned(),
+            fact: Fact::HostLost { name: "h".to_owned(), why: "gone".to_owned() },
         }];
         let mut state = state(&record);
         let mut replay = Replay::new(record, Speed::REAL);

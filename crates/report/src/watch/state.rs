@@ -4,7 +4,7 @@ use super::counted::{self, Counted};
 use super::figures::{Figures, figures, total};
 use super::format::harmless;
 use super::keys::{Ask, Key};
-use super::table::{Order, Panel, Presence, Row, arrange, node_cells, part_cells};
+use super::table::{Order, Panel, Presence, Row, RowId, arrange, node_cells, part_cells};
 use crate::live::Progress;
 use crate::moment::time_words;
 use crate::words;
@@ -62,7 +62,7 @@ struct Shown {
 /// Where the cursor is: on a row, or where that row was.
 #[derive(Clone, Debug, Default)]
 struct Cursor {
-    id: Option<String>,
+    id: Option<RowId>,
     index: usize,
 }
 
@@ -89,9 +89,8 @@ pub struct State {
     panel: Panel,
     /// The host that is looked into, where the panel is not that of all nodes.
     node: usize,
-    /// The device, port or core that is looked into, as its row is called, and where it was
-    /// chosen.
-    part: (String, Panel),
+    /// The device, port or core that is looked into, and where it was chosen.
+    part: (Option<(Layer, String)>, Panel),
     cursors: [Cursor; PANELS],
     orders: [Order; PANELS],
     filter: String,
@@ -130,7 +129,7 @@ impl State {
             messages: shared.into_iter().collect(),
             panel: Panel::Nodes,
             node: 0,
-            part: (String::new(), Panel::Devices),
+            part: (None, Panel::Devices),
             cursors: Default::default(),
             orders: [by_name; PANELS],
             filter: String::new(),
@@ -220,10 +219,12 @@ impl State {
     }
 
     fn note(&mut self, note: &Note) {
-        let text = format!("{}: {}", words::note(note.kind), note.detail);
+        let text = crate::note::line(&note.fact);
         if let Some(host) = self.hosts.get_mut(note.host as usize) {
-            match note.kind {
-                NoteKind::HostLost => host.lost = Some(harmless(&note.detail)),
+            match note.kind() {
+                NoteKind::HostLost => {
+                    host.lost = Some(harmless(&crate::note::sentence(&note.fact)))
+                }
                 NoteKind::HostReturned => host.lost = None,
                 _ => {}
             }
@@ -267,8 +268,9 @@ impl State {
     /// The name of the node that is looked into, and of its part.
     pub fn node_name(&self) -> Option<String> {
         let node = self.hosts.get(self.node).filter(|_| self.panel != Panel::Nodes)?;
-        let part = self.part.0.split_once(':').filter(|_| self.panel == Panel::Part);
-        let part = part.map_or_else(String::new, |(layer, name)| format!(" · {layer} {name}"));
+        let part = self.part.0.as_ref().filter(|_| self.panel == Panel::Part);
+        let part =
+            part.map_or_else(String::new, |(layer, name)| format!(" · {} {name}", layer.word()));
         Some(harmless(&format!("{}{part}", node.facts.hostname)))
     }
 
@@ -313,7 +315,9 @@ impl State {
             }
             Panel::Host => self.hosts.get(self.node).map(Host::counters).unwrap_or_default(),
             Panel::Part => {
-                self.hosts.get(self.node).map(|host| host.part(&self.part.0)).unwrap_or_default()
+                let part = self.part.0.as_ref();
+                let host = self.hosts.get(self.node).zip(part);
+                host.map(|(host, (layer, name))| host.part(*layer, name)).unwrap_or_default()
             }
             panel => self.hosts.get(self.node).map(|host| host.parts(panel)).unwrap_or_default(),
         };
@@ -441,17 +445,20 @@ impl State {
             Panel::Nodes => {}
             Panel::Host | Panel::Part => return,
             panel => {
-                let Some(row) = rows.get(at) else { return };
+                let Some(RowId::Part(layer, name)) = rows.get(at).map(|row| row.id.clone()) else {
+                    return;
+                };
                 self.cursors[panel as usize].go(&rows, at);
-                if self.part.0 != row.id {
+                let part = Some((layer, name));
+                if self.part.0 != part {
                     self.cursors[Panel::Part as usize] = Cursor::default();
                 }
                 self.filter.clear();
-                (self.part, self.panel) = ((row.id.clone(), panel), Panel::Part);
+                (self.part, self.panel) = ((part, panel), Panel::Part);
                 return;
             }
         }
-        let Some(number) = rows.get(at).and_then(|row| row.id.parse().ok()) else { return };
+        let Some(RowId::Host(number)) = rows.get(at).map(|row| row.id.clone()) else { return };
         self.cursors[Panel::Nodes as usize].go(&rows, at);
         if number != self.node {
             self.cursors[1..].iter_mut().for_each(|cursor| *cursor = Cursor::default());
@@ -474,7 +481,7 @@ impl Row {
     fn of(counted: Counted) -> Row {
         Row {
             name: harmless(&counted.name),
-            id: counted.name,
+            id: RowId::Named(counted.name),
             cells: vec![counted.value],
             unit: Some(counted.unit),
             presence: Presence::Here,
@@ -512,7 +519,7 @@ impl Host {
         let figures =
             self.shown.as_ref().filter(|_| presence == Presence::Here).map(|shown| shown.figures);
         Row {
-            id: number.to_string(),
+            id: RowId::Host(number),
             name: harmless(&self.facts.hostname),
             cells: node_cells(&figures.unwrap_or_default()),
             unit: None,
@@ -528,13 +535,10 @@ impl Host {
         told.unwrap_or_default().into_iter().chain(workers).map(Row::of).collect()
     }
 
-    /// What its kernel counts of one part: `block:sda`.
-    fn part(&self, id: &str) -> Vec<Row> {
+    /// What its kernel counts of one part.
+    fn part(&self, layer: Layer, name: &str) -> Vec<Row> {
         let shown = self.shown.as_ref().filter(|_| self.lost.is_none());
-        let found = id.split_once(':').and_then(|(word, name)| {
-            let layer = Layer::ALL.iter().find(|layer| layer.word() == word)?;
-            Some(counted::of_part(&shown?.sample, *layer, name))
-        });
+        let found = shown.map(|shown| counted::of_part(&shown.sample, layer, name));
         found.unwrap_or_default().into_iter().map(Row::of).collect()
     }
 
@@ -545,7 +549,7 @@ impl Host {
             let entry =
                 shown.and_then(|shown| Some((shown.sample.entry(layer, name)?, &shown.sample)));
             Row {
-                id: format!("{}:{name}", layer.word()),
+                id: RowId::Part(layer, name.to_owned()),
                 name: harmless(name),
                 cells: match entry {
                     Some((entry, sample)) => part_cells(panel, entry, sample),

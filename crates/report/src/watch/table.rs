@@ -153,11 +153,22 @@ pub enum Presence {
     Gone,
 }
 
+/// What a line of a table is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RowId {
+    /// A host, by its number.
+    Host(usize),
+    /// A device, a port or a core.
+    Part(Layer, String),
+    /// Anything else, by its name.
+    Named(String),
+}
+
 /// A line of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// What tells it from all others of its table.
-    pub id: String,
+    pub id: RowId,
     /// Its name for people.
     pub name: String,
     /// One number for each column of the panel; `None` where it is not known.
@@ -290,7 +301,7 @@ mod tests {
 
     fn row(name: &str, value: Option<f64>) -> Row {
         Row {
-            id: name.to_owned(),
+            id: RowId::Named(name.to_owned()),
             name: name.to_owned(),
             cells: vec![value],
             unit: None,

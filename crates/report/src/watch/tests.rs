@@ -6,6 +6,7 @@ use super::{Ask, Key, Panel, State, Subject};
 use analysis::testing::Recorded;
 use model::counters::Layer;
 use model::event::{Event, Note, NoteKind};
+use model::note::{Fact, InWords};
 use model::testbed::HostFacts;
 use model::{Occurrence, OccurrenceKind, Op, StageKind};
 use ratatui::Terminal;
@@ -268,8 +269,7 @@ fn the_run_stands_above_its_nodes() {
     let note = Note {
         stage: Some(stage),
         host: 1,
-        kind: NoteKind::HostLost,
-        detail: "silent for 10 s".to_owned(),
+        fact: Fact::InWords(InWords::new(NoteKind::HostLost, "silent for 10 s")),
     };
     state.event(&Event::Note(note));
     insta::assert_snapshot!(screen(&mut state, 80, 14));
@@ -281,8 +281,7 @@ fn the_run_stands_above_its_nodes() {
     state.event(&Event::Note(Note {
         stage: Some(stage),
         host: 1,
-        kind: NoteKind::HostReturned,
-        detail,
+        fact: Fact::InWords(InWords::new(NoteKind::HostReturned, detail)),
     }));
     let shown = screen(&mut state, 80, 14);
     assert!(!shown.contains("silent for 10 s") || shown.contains("it came back"), "{shown}");

@@ -9,8 +9,8 @@ use crate::watch::counted::{self, Counted};
 use analysis::trust::Evidence;
 use model::testbed::HostFacts;
 use model::{
-    CounterSample, Event, Histogram, IntervalSample, Kernels, NoteKind, Occurrence, OccurrenceKind,
-    Op, Plan, Record, RunEnd, StageEnd,
+    CounterSample, Event, Fact, Histogram, IntervalSample, Kernels, NoteKind, Occurrence,
+    OccurrenceKind, Op, Plan, Record, RunEnd, StageEnd,
 };
 use std::collections::{BTreeSet, VecDeque};
 
@@ -159,9 +159,7 @@ impl Board {
             revision: 0,
         };
         let notes = board.plan.notes.clone();
-        notes
-            .into_iter()
-            .for_each(|note| board.tell("note", note_words(note.kind, None, &note.detail)));
+        notes.into_iter().for_each(|note| board.tell("note", crate::note::line(&note.fact)));
         board
     }
 
@@ -236,9 +234,9 @@ impl Board {
             }
             Event::Note(note) => {
                 if let Some(host) = self.hosts.get_mut(note.host as usize) {
-                    match note.kind {
+                    match note.kind() {
                         NoteKind::HostLost => {
-                            host.lost = Some(note.detail.clone());
+                            host.lost = Some(crate::note::sentence(&note.fact));
                             self.counters.lost(note.host);
                         }
                         NoteKind::HostReturned => host.lost = None,
@@ -246,7 +244,7 @@ impl Board {
                     }
                 }
                 let host = (self.plan.hosts.len() > 1).then(|| self.name(note.host));
-                self.tell("note", note_words(note.kind, host.as_deref(), &note.detail));
+                self.tell("note", note_words(host.as_deref(), &note.fact));
             }
             Event::Happened(occurrence) => self.happened(occurrence),
             Event::StageEnded { stage, end } => return self.ended(*stage, end),
@@ -465,9 +463,9 @@ impl Board {
     }
 }
 
-fn note_words(kind: NoteKind, host: Option<&str>, detail: &str) -> String {
-    let about = crate::words::note(kind);
-    host.map_or_else(|| format!("{about}: {detail}"), |host| format!("{host}: {about}: {detail}"))
+fn note_words(host: Option<&str>, fact: &Fact) -> String {
+    let line = crate::note::line(fact);
+    host.map_or_else(|| line.clone(), |host| format!("{host}: {line}"))
 }
 
 /// How a run ended, in words.

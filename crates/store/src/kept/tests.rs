@@ -5,15 +5,15 @@ use crate::summed::read_digests;
 use crate::{Writer, read};
 use analysis::testing::Recorded;
 use analysis::{Issued, ResultRow};
-use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};
 use model::event::{Event, Note, NoteKind, RunEnd, StageEnd};
 use model::histogram::Histogram;
+use model::note::{Fact, InWords};
 use model::occurrence::{Occurrence, OccurrenceKind};
 use model::rows::{CounterRow, SampleRow};
 use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
 use model::usage::Usage;
-use model::{Op, Plan, Record};
+use model::{CounterSample, Op, Plan, Record};
 use proptest::prelude::*;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -168,16 +168,14 @@ fn events(course: &Course, record: &Record) -> Vec<Event> {
             events.push(Event::Note(Note {
                 stage: Some(stage),
                 host,
-                kind: NoteKind::HostLost,
-                detail: String::new(),
+                fact: Fact::InWords(InWords::new(NoteKind::HostLost, "")),
             }));
         }
         if course.is_settled {
             events.push(Event::Note(Note {
                 stage: Some(stage),
                 host: 0,
-                kind: NoteKind::Settled,
-                detail: String::new(),
+                fact: Fact::InWords(InWords::new(NoteKind::Settled, "")),
             }));
         }
         if course.has_happened {

@@ -4,6 +4,7 @@ use super::Request;
 use crate::Spec;
 use form::Auto;
 use model::event::NoteKind;
+use model::note::Fact;
 use model::plan::PlanNote;
 use model::testbed::{HostFacts, Place};
 
@@ -32,13 +33,9 @@ pub(super) fn hosts(request: &Request<'_>, notes: &mut Vec<PlanNote>) -> Vec<Hos
     let of = hosts.len() as u32;
     hosts.iter_mut().zip(0..).for_each(|(host, number)| host.place = Place { number, of });
     if are_imagined(request.spec) {
-        let detail = format!(
-            "{} with {} of memory each, as [clients] says; whether the targets of such a cluster \
-             have the space is not checked",
-            if hosts.len() == 1 { "1 host".to_owned() } else { format!("{} hosts", hosts.len()) },
-            hosts.first().map_or_else(Default::default, |host| host.memory)
-        );
-        notes.push(PlanNote { kind: NoteKind::ClientsImagined, detail });
+        let memory = hosts.first().map_or_else(Default::default, |host| host.memory);
+        let fact = Fact::ClientsImagined { hosts: hosts.len() as u64, memory };
+        notes.push(PlanNote { fact });
     }
     hosts
 }

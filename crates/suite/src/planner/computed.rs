@@ -8,6 +8,7 @@ use form::arithmetic::{Computed, Name};
 use form::{Auto, Problem, Span};
 use model::event::NoteKind;
 use model::kernels::Kernels;
+use model::note::Fact;
 use model::plan::PlanNote;
 use model::setting::Setting;
 use model::testbed::{DirectoryState, HostFacts, TargetFacts, TargetKind};
@@ -46,9 +47,8 @@ pub(super) fn points(
                 "leave the rule out, or write one that is false for some",
             );
         }
-        let all = request.spec.points.len();
-        let detail = format!("{skipped} of {all} points, by the rule `{}`", rule.text());
-        notes.push(PlanNote { kind: NoteKind::PointsSkipped, detail });
+        let (of, rule) = (request.spec.points.len() as u64, rule.text().to_owned());
+        notes.push(PlanNote { fact: Fact::PointsSkipped { skipped, of, rule } });
     }
     if too_many(request, &points) {
         wrong.refusals.push(Refusal::new(

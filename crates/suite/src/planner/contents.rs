@@ -3,8 +3,8 @@
 use super::{Refusal, RefusalKind, Request, is_null};
 use crate::{LayoutKind, Verify};
 use model::choices::DuplicateScope;
-use model::event::NoteKind;
 use model::load::SizeMix;
+use model::note::{Adjusted, Fact, NotChecked};
 use model::plan::{
     Contents, Extent, HostPlan, HostStage, Pattern, PlanNote, PlannedTarget, Stage, Target, Work,
     Worker,
@@ -280,10 +280,7 @@ fn spread(request: &Request<'_>, stages: &[Stage]) -> Option<PlanNote> {
     let cuts = !is_null(request)
         && !is_tree(request)
         && stages.iter().any(|stage| cuts_units(&stage.works));
-    let detail = "contents.duplicate: some writes do not cover whole blocks of 4 KiB. The share \
-                  holds, and copies spread over all hosts. For contents.duplicate_scope, give \
-                  block_size multiples of 4 KiB.";
-    (is_asked && cuts).then(|| PlanNote { kind: NoteKind::Adjusted, detail: detail.to_owned() })
+    (is_asked && cuts).then_some(PlanNote { fact: Fact::Adjusted(Adjusted::CopiesSpread) })
 }
 
 /// What a check cannot tell, before anything has run, and what is written otherwise than the suite
@@ -293,26 +290,23 @@ pub(super) fn notes(request: &Request<'_>, stages: &[Stage], notes: &mut Vec<Pla
     if request.spec.contents.verify.value == Verify::No {
         return;
     }
-    let mut add = |detail: &str| {
-        notes.push(PlanNote { kind: NoteKind::NotChecked, detail: detail.to_owned() });
-    };
+    let mut add = |what| notes.push(PlanNote { fact: Fact::NotChecked(what) });
     if is_null(request) {
-        return add("verify: this backend reads nothing, so that nothing is checked");
+        return add(NotChecked::NothingIsRead);
     }
     if is_tree(request) {
-        return add("verify: files of a tree are not checked");
+        return add(NotChecked::Tree);
     }
     if is_simulated(request) {
-        add("verify: simulated targets keep no bytes, so that nothing is checked there");
+        add(NotChecked::Simulated);
     }
     if !stages.iter().flat_map(|stage| &stage.works).any(Work::reads) {
-        add("verify: no workload reads, so that nothing is checked");
+        add(NotChecked::NoReads);
     }
     if request.existing {
-        add("verify: what an earlier run wrote last is not known, so that only damage and wrong \
-             places are found, not lost writes");
+        add(NotChecked::EarlierRun);
     } else if !request.spec.stages.prepare.value {
-        add("verify: without prepare, blocks that no workload of this run wrote are not checked");
+        add(NotChecked::NotPrepared);
     }
 }
 

@@ -1,43 +1,41 @@
 //! What the hosts of a run are to each other: where they are unequal, a total over them hides it.
 
 use model::event::NoteKind;
+use model::note::{AboutHosts, Fact, Trait};
 use model::plan::PlanNote;
 use model::testbed::HostFacts;
+
+/// So many of those that differ are named.
+const MOST_ODD: usize = 5;
 
 /// Says which hosts are not like the others, and in what.
 pub(super) fn notes(hosts: &[HostFacts], notes: &mut Vec<PlanNote>) {
     // Memory that the firmware keeps differs by a little from machine to machine.
-    let memory = |host: &HostFacts| format!("{} GiB of memory", (host.memory.0 + (1 << 29)) >> 30);
-    let traits: [fn(&HostFacts) -> String; 3] = [
-        |host| host.cpu_model.clone(),
-        |host| format!("{} CPUs", host.logical_cpus),
-        |host| host.kernel.clone(),
+    let traits: [fn(&HostFacts) -> Trait; 4] = [
+        |host| Trait::CpuModel(host.cpu_model.clone()),
+        |host| Trait::Cpus(host.logical_cpus),
+        |host| Trait::Kernel(host.kernel.clone()),
+        |host| Trait::MemoryGib((host.memory.0 + (1 << 29)) >> 30),
     ];
-    for of in traits
-        .iter()
-        .map(|of| of as &dyn Fn(&HostFacts) -> String)
-        .chain([&memory as &dyn Fn(&HostFacts) -> String])
-    {
-        notes.extend(odd_ones(hosts, of).map(|detail| PlanNote { kind: NoteKind::Hosts, detail }));
+    for of in traits {
+        notes.extend(odd_ones(hosts, of).map(|odd| PlanNote { fact: Fact::Hosts(odd) }));
     }
 }
 
-/// The hosts that differ from most others in one trait, in words.
-fn odd_ones(hosts: &[HostFacts], of: &dyn Fn(&HostFacts) -> String) -> Option<String> {
-    let all: Vec<String> = hosts.iter().map(of).collect();
-    let count = |value: &String| all.iter().filter(|other| *other == value).count();
+/// The hosts that differ from most others in one trait.
+fn odd_ones(hosts: &[HostFacts], of: fn(&HostFacts) -> Trait) -> Option<AboutHosts> {
+    let all: Vec<Trait> = hosts.iter().map(of).collect();
+    let count = |value: &Trait| all.iter().filter(|other| *other == value).count();
     let most = all.iter().max_by_key(|value| count(value))?;
-    let odd: Vec<String> = hosts
+    let mut odd: Vec<(String, Trait)> = hosts
         .iter()
         .zip(&all)
         .filter(|(_, value)| *value != most)
-        .map(|(host, value)| format!("{} has {value}", host.hostname))
+        .map(|(host, value)| (host.hostname.clone(), value.clone()))
         .collect();
-    let (shown, rest) = odd.split_at(odd.len().min(5));
-    let more =
-        if rest.is_empty() { String::new() } else { format!(", and {} more differ", rest.len()) };
-    (!odd.is_empty())
-        .then(|| format!("unequal hosts: most have {most}; {}{more}", shown.join(", ")))
+    let more = odd.len().saturating_sub(MOST_ODD) as u64;
+    odd.truncate(MOST_ODD);
+    (!odd.is_empty()).then(|| AboutHosts::Unequal { most: most.clone(), odd, more })
 }
 
 #[cfg(test)]
@@ -73,7 +71,9 @@ mod tests {
         let mut told = Vec::new();
         notes(&all, &mut told);
         assert_eq!(told.len(), 1);
-        assert_eq!(told[0].detail, "unequal hosts: most have 8 CPUs; c has 4 CPUs");
+        let odd = vec![("c".to_owned(), Trait::Cpus(4))];
+        let unequal = AboutHosts::Unequal { most: Trait::Cpus(8), odd, more: 0 };
+        assert_eq!(told[0].fact, Fact::Hosts(unequal));
         all.pop();
         told.clear();
         notes(&all, &mut told);

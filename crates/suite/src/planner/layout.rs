@@ -7,8 +7,8 @@ use super::sizes::{Sizes, alignment, unit_of};
 use super::{GivenUp, Refusal, RefusalKind, Request, is_null};
 use crate::{LayoutKind, PointSpec, WorkloadSpec};
 use form::{Auto, Count};
-use model::event::NoteKind;
 use model::load::SizeMix;
+use model::note::{Adjusted, Fact};
 use model::plan::names::{SHARED, data_file_name};
 use model::plan::{PlanNote, PlannedTarget, Target, TargetFile};
 use model::testbed::{DirectoryState, HostFacts, SIMULATED_CLUSTER, TargetFacts, TargetKind};
@@ -332,14 +332,6 @@ fn apportioned(mix: &SizeMix, files: u32, unit: Bytes) -> Vec<Bytes> {
     (0..files).map(|_| next()).collect()
 }
 
-/// `4 MiB instead of 3.9 MiB`, in bytes where the two would read alike.
-fn instead(size: Bytes, wanted: Bytes) -> String {
-    match (size.to_string(), wanted.to_string()) {
-        (a, b) if a == b => format!("{} B instead of {} B", size.0, wanted.0),
-        (a, b) => format!("{a} instead of {b}"),
-    }
-}
-
 /// The size of each file in a directory, by its number.
 fn file_sizes(
     request: &Request<'_>,
@@ -354,11 +346,8 @@ fn file_sizes(
         // Arithmetic seldom comes to whole units, so that rounding it down is no news; raising it
         // is.
         if size > *wanted || (size < *wanted && !sizes.are_own) {
-            let detail = format!(
-                "file size: {}, for whole blocks in every worker's share",
-                instead(size, *wanted)
-            );
-            notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
+            let fact = Fact::Adjusted(Adjusted::FileSize { size, wanted: *wanted });
+            notes.push(PlanNote { fact });
         }
         let after = steps.last().map_or(Bytes(0), |(_, size)| *size);
         steps.push((*files, size.max(after)));
@@ -417,12 +406,5 @@ mod tests {
         let mix: SizeMix = "5000:1, 100:1".parse().expect("a mix");
         assert_eq!(apportioned(&mix, 2, Bytes(512)), [Bytes(4608), Bytes(512)]);
         assert_eq!(apportioned(&mix, 2, Bytes(1)), [Bytes(5000), Bytes(100)]);
-    }
-
-    #[test]
-    fn two_sizes_that_read_alike_are_told_in_bytes() {
-        assert_eq!(instead(Bytes(8 << 20), Bytes(4 << 20)), "8 MiB instead of 4 MiB");
-        assert_eq!(instead(Bytes(4_005_888), Bytes(4_000_001)), "3.82 MiB instead of 3.81 MiB");
-        assert_eq!(instead(Bytes(4_000_256), Bytes(4_000_001)), "4000256 B instead of 4000001 B");
     }
 }

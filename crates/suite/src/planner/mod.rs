@@ -25,6 +25,7 @@ use crate::{LayoutKind, PointSpec, Spec, Until, WorkloadKind, WorkloadSpec};
 use computed::ComputedPoint;
 use form::Auto;
 use model::event::NoteKind;
+use model::note::{Adjusted, Fact, ScaledTime};
 use model::plan::{FleetPolicy, HostPlan, Origin, Plan, PlanNote, Point, Prerun, Steady, Stop};
 use model::scale::Scale;
 use model::testbed::HostFacts;
@@ -257,7 +258,7 @@ fn usable_points<'a>(
     let (kept, left): (Vec<_>, Vec<_>) =
         points.iter().partition(|point| !request.existing || reads_only(point));
     let left = left.iter().flat_map(|point| &point.spec.workloads);
-    let mut names: Vec<&str> = left.map(|workload| workload.name.value.as_str()).collect();
+    let mut names: Vec<String> = left.map(|workload| workload.name.value.clone()).collect();
     names.dedup();
     if kept.is_empty() {
         refusals.push(Refusal::new(
@@ -266,9 +267,7 @@ fn usable_points<'a>(
             "name a directory without --existing, or a suite that reads",
         ));
     } else if !names.is_empty() {
-        let detail =
-            format!("--existing writes nothing, so these were left out: {}", names.join(", "));
-        notes.push(PlanNote { kind: NoteKind::WorkloadsLeftOut, detail });
+        notes.push(PlanNote { fact: Fact::WorkloadsLeftOut { names } });
     }
     kept
 }
@@ -285,24 +284,22 @@ struct Times {
 impl Times {
     fn of(request: &Request<'_>, notes: &mut Vec<PlanNote>) -> Times {
         let stages = &request.spec.stages;
-        let mut scaled = |what: &str, time: Nanos, least: Nanos| {
+        let mut scaled = |what, time: Nanos, least: Nanos| {
             let shrunk = Nanos(request.scale.time().apply(time.0));
             if shrunk >= least || time < least {
                 return shrunk.max(least.min(time));
             }
-            let detail = format!(
-                "{what}: {time} × {} is less than {least}, which is taken instead",
-                request.scale.time()
-            );
-            notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
+            let scale = request.scale.time();
+            let fact = Fact::Adjusted(Adjusted::LeastTime { what, time, scale, least });
+            notes.push(PlanNote { fact });
             least
         };
-        let measure = scaled("measure", stages.measure.value, LEAST_MEASURE);
+        let measure = scaled(ScaledTime::Measure, stages.measure.value, LEAST_MEASURE);
         // More of them would say no more, and cost more than the requests in them.
         let least = Nanos(measure.0 / ENOUGH_INTERVALS / LEAST_INTERVAL.0 * LEAST_INTERVAL.0)
             .max(LEAST_INTERVAL);
         let interval = scaled(
-            "interval",
+            ScaledTime::Interval,
             stages.interval.value,
             least.min(stages.interval.value.max(LEAST_INTERVAL)),
         );
@@ -335,12 +332,9 @@ fn steady(
     };
     let steady = Steady::new(measure, most, interval);
     if steady.least > measure {
-        let detail = format!(
-            "measure: whether it is steady takes five rounds of whole intervals, so it is at \
-             least {} in place of {measure}",
-            steady.least
-        );
-        notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
+        let least = steady.least;
+        let fact = Fact::Adjusted(Adjusted::SteadyTakesLonger { least, measure });
+        notes.push(PlanNote { fact });
     }
     steady
 }

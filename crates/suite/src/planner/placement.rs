@@ -6,6 +6,7 @@ use form::nearest;
 use model::hostlist;
 use model::plan::HostPlace;
 use model::testbed::HostFacts;
+use model::units::UnitError;
 use std::collections::BTreeMap;
 
 /// The hosts of a run and the words for them.
@@ -52,8 +53,8 @@ impl<'a> Names<'a> {
 
     /// The numbers of the hosts that `text` means, in its order, each once; `asker` is who says it.
     pub(super) fn numbers(&self, text: &str, asker: &str) -> Result<Vec<u32>, Refusal> {
-        let wrong = |what: String| {
-            Refusal::new(RefusalKind::Usage, what, "write a list such as node[01-04]")
+        let wrong = |error: UnitError| {
+            Refusal::new(RefusalKind::Usage, error.to_string(), "write a list such as node[01-04]")
         };
         let mut numbers = Vec::new();
         for name in hostlist::expand(text).map_err(wrong)? {

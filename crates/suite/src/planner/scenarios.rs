@@ -35,7 +35,7 @@ pub(super) fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     let plan = join::join(plans, request.spec.order == Order::Interleaved);
     let plan = plan
         .ok_or_else(|| vec![Refusal::new(RefusalKind::Usage, "no scenario is left", "name one")])?;
-    let is_imagined = plan.notes.iter().any(|note| note.kind == NoteKind::ClientsImagined);
+    let is_imagined = plan.notes.iter().any(|note| note.kind() == NoteKind::ClientsImagined);
     refusals.extend(twice_at_once(&plan));
     refusals.extend(disks::shared(&plan.hosts, request.hosts));
     if !is_imagined {

@@ -4,17 +4,17 @@ use super::clients::are_imagined;
 use super::rotation::Groups;
 use super::shares::{extents, interleaved, keep, parts, segmented, shares, whole};
 use super::sizes::{Sizes, workers};
-use super::trees::{self, Forest};
-use super::{Refusal, RefusalKind, Request, Times, contents, is_null};
+use super::trees::Forest;
+use super::{Refusal, RefusalKind, Request, Times, contents, is_null, trees};
 use crate::{
     Arrivals, FileOrder, LayoutKind, Operation, Pin, PointSpec, RateOf, Sharing, StagesSpec, Time,
     WorkloadKind, WorkloadSpec,
 };
 use form::{Amount, Auto};
 use model::choices::{Access, Backend};
-use model::event::NoteKind;
 use model::load::{Pace, Part, SizeMix, Skew};
 use model::metadata::MetadataWork;
+use model::note::{Adjusted, Fact};
 use model::plan::{
     EngineSettings, Extent, HostPlan, HostStage, Once, Pattern, PlanNote, PlannedTarget, Stage,
     StageKind, Stop, Target, Work, Worker,
@@ -62,10 +62,7 @@ pub(super) fn stages(
             continue;
         }
         if one_at_a_time && point.workloads.iter().any(|workload| workload.depth.value.0 > 1) {
-            let detail = "the sync backend has one request outstanding for each worker, whatever \
-                          the depth"
-                .to_owned();
-            notes.push(PlanNote { kind: NoteKind::Adjusted, detail });
+            notes.push(PlanNote { fact: Fact::Adjusted(Adjusted::OneOutstanding) });
         }
         let mut add = |kind, stop| {
             let one = |workload: &WorkloadSpec| {

@@ -153,7 +153,10 @@ fn scaling_shrinks_sizes_and_times_together_and_says_where_it_stopped() {
     let case = Case { scale: "1/100000", sets: vec!["size=1GiB"], ..Case::default() };
     let plan = case.plan(target("/t", TargetKind::Missing)).expect("a plan");
     assert!(
-        plan.notes.iter().any(|note| note.detail.contains("measure: 10 s × 1/100000")),
+        plan.notes.iter().any(|note| matches!(
+            note.fact,
+            Fact::Adjusted(Adjusted::LeastTime { what: ScaledTime::Measure, .. })
+        )),
         "{:?}",
         plan.notes
     );
@@ -189,7 +192,7 @@ fn existing_reads_and_leaves_out_what_writes() {
     assert_eq!(plan.points.len(), 1);
     assert_eq!(plan.hosts[0].targets[0].kind, PlannedTarget::ReadOnly);
     assert_eq!(plan.prepare_bytes(), Bytes(0));
-    assert_eq!(plan.notes[0].kind, NoteKind::WorkloadsLeftOut);
+    assert_eq!(plan.notes[0].kind(), model::NoteKind::WorkloadsLeftOut);
     assert!(plan.hosts[0].stages.iter().all(|stage| !stage.works[0].writes()));
     let trims = Case { existing: true, sets: vec!["read=100%", "trim=5%"], ..Case::default() };
     let refusal = trims.refusal(target("/f", TargetKind::File { size: Bytes::gib(1) }));
@@ -397,7 +400,12 @@ fn until_it_is_steady_rounds_are_whole_intervals_and_both_times_shrink_with_the_
             .stop()
             .steady()
             .expect("steady");
-        (steady, plan.notes.iter().any(|note| note.detail.contains("five rounds")))
+        (
+            steady,
+            plan.notes.iter().any(|note| {
+                matches!(note.fact, Fact::Adjusted(Adjusted::SteadyTakesLonger { .. }))
+            }),
+        )
     };
     let of = |least, most, round| Steady {
         least: Nanos::millis(least),

@@ -17,6 +17,7 @@ mod tokens;
 mod topology;
 
 pub use migration::Migration;
+pub use model::layer::Layer;
 pub use spec::{CLUSTER, ClusterSpec, Route};
 
 use crate::device::{MAX_RW_COUNT, Request};
@@ -36,29 +37,6 @@ use tokens::{Ask, Claim, Tokens, Waiter};
 use topology::{Place, Topology};
 
 const PPM: f64 = 1e6;
-
-/// A kind of resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layer {
-    /// The drives on which data rests.
-    Drives,
-    /// The drives of the cache tier.
-    Cache,
-    /// The storage nodes' ports, each direction for itself.
-    Ports,
-    /// The clients' ports, each direction for itself.
-    ClientPorts,
-    /// The switches.
-    Fabric,
-    /// The path between two sites, each direction for itself.
-    SiteLink,
-    /// The links between sockets, each direction for itself.
-    SocketLink,
-    /// The storage nodes' cores.
-    Cpu,
-    /// What moves a node's volumes; at work only while they migrate.
-    Mover,
-}
 
 /// A request that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

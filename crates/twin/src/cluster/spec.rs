@@ -2,8 +2,7 @@
 
 use super::migration::Migration;
 use crate::check::{LONGEST_RUN_NS, LONGEST_SERVICE_NS, MOST_BYTES};
-use crate::quantity::clip;
-use crate::quantity::{parse_bytes, parse_ns};
+use crate::quantity::{clip, parse_bytes, parse_ns};
 use model::{Bytes, EventTime, Nanos, Percent};
 
 /// What a text of a cluster begins with.

@@ -111,8 +111,9 @@ fn a_host_comes_back_between_points_and_takes_part_in_the_next() {
         _ => None,
     });
     let said = said.expect("a note");
-    assert_eq!((said.kind, said.stage, said.host), (NoteKind::HostReturned, Some(2), 1));
-    assert_eq!(said.detail, "h1: it came back, and takes part from point 2 on");
+    assert_eq!((said.stage, said.host), (Some(2), 1));
+    let from = TakesPart::Point(1);
+    assert_eq!(said.fact, Fact::HostReturned { name: "h1".to_owned(), from });
     let happened = |action: &Action| {
         matches!(action,
         Action::Emit(Event::Happened(one)) if one.kind == model::OccurrenceKind::HostReturned)
@@ -211,16 +212,12 @@ fn a_layout_that_is_gone_is_written_again_and_not_recorded_twice() {
     at_once(&mut coordinator, vec![sign_of_life(most_s - 1), Input::Tick], at(most_s - 1));
     let told = coordinator.step(Input::Tick, at(most_s));
     let said = told.iter().find_map(|action| match action {
-        Action::Emit(Event::Note(note)) => Some(note.detail.clone()),
+        Action::Emit(Event::Note(note)) => stays_out(note),
         _ => None,
     });
-    let said = said.expect("a note");
-    assert!(
-        said.starts_with(
-            "h1 stays out until the run ends: its layout was not written again within the 15 s"
-        ),
-        "{said}"
-    );
+    let (name, why) = said.expect("a note");
+    assert_eq!(name, "h1");
+    assert!(why.starts_with("its layout was not written again within the 15 s"), "{why}");
     assert!(
         script(&told).contains(&"1:drop".to_owned())
             && script(&told).contains(&"0:arm 2".to_owned()),
@@ -311,6 +308,14 @@ fn a_host_that_is_lost_again_and_again_stays_out_in_the_end() {
     assert_eq!(next[1..], [format!("0:arm {}", stage + 1)]);
 }
 
+/// The host that a note says stays out, and why.
+fn stays_out(note: &Note) -> Option<(&str, &str)> {
+    match &note.fact {
+        Fact::Hosts(AboutHosts::StaysOut { name, why }) => Some((name, why)),
+        _ => None,
+    }
+}
+
 #[test]
 fn where_reads_are_checked_a_host_stays_out_and_it_is_said_why() {
     let mut plan = points(2, 2);
@@ -318,15 +323,11 @@ fn where_reads_are_checked_a_host_stays_out_and_it_is_said_why() {
     let mut coordinator = in_first_point(&plan);
     let told = coordinator.step(lost(1), Now::default());
     let said = told.iter().find_map(|action| match action {
-        Action::Emit(Event::Note(note)) if note.kind == NoteKind::Hosts => {
-            Some(note.detail.as_str())
-        }
+        Action::Emit(Event::Note(note)) => stays_out(note),
         _ => None,
     });
     assert!(
-        said.is_some_and(
-            |said| said.starts_with("h1 stays out until the run ends: reads are checked")
-        ),
+        said.is_some_and(|(name, why)| name == "h1" && why.starts_with("reads are checked")),
         "{said:?}"
     );
     let next = run(&mut coordinator, vec![ended(0, 1, StageEnd::Complete)]);

@@ -4,7 +4,8 @@ use crate::web::metrics::Form;
 use crate::web::page::{fragments, page};
 use crate::web::track::MOST;
 use analysis::testing::Recorded;
-use model::{Note, Op, StageKind};
+use model::note::InWords;
+use model::{Fact, Note, NoteKind, Op, StageKind};
 
 /// A board that heard everything of a recorded run.
 fn told(record: &Record) -> Board {
@@ -99,8 +100,11 @@ fn a_kernel_that_several_agents_tell_of_is_in_the_page_and_in_the_metrics_once()
             .iter()
             .all(|host| host.system.is_some_and(|(system, _)| system.sent_bytes == 2 << 20))
     );
-    let note =
-        Note { stage: Some(0), host: 0, kind: NoteKind::HostLost, detail: "gone".to_owned() };
+    let note = Note {
+        stage: Some(0),
+        host: 0,
+        fact: Fact::InWords(InWords::new(NoteKind::HostLost, "gone")),
+    };
     board.event(&Event::Note(note));
     second(&mut board, 1);
     assert_eq!(sent(&board), Some(2 << 20), "the next one tells of it");
@@ -149,8 +153,11 @@ fn a_host_that_is_looked_at_shows_its_counters_and_workers_and_its_events_stand_
         quiet.contains("worker 0: CPU") && !quiet.contains("CPU: steal"),
         "its kernel told nothing: {quiet}"
     );
-    let note =
-        Note { stage: Some(1), host: 1, kind: NoteKind::HostLost, detail: "gone".to_owned() };
+    let note = Note {
+        stage: Some(1),
+        host: 1,
+        fact: Fact::InWords(InWords::new(NoteKind::HostLost, "gone")),
+    };
     board.event(&Event::Note(note));
     assert!(!charts(&board, Some(1)).contains("CPU: steal"), "what it counted says nothing of now");
 
@@ -236,8 +243,7 @@ fn a_thousand_hosts_are_a_window_and_each_can_be_looked_at() {
     let lost = Note {
         stage: None,
         host: 777,
-        kind: NoteKind::HostLost,
-        detail: "its connection ended".to_owned(),
+        fact: Fact::InWords(InWords::new(NoteKind::HostLost, "its connection ended")),
     };
     recorded.note(lost);
     let board = told(&recorded.record());
@@ -262,7 +268,11 @@ fn a_thousand_hosts_are_a_window_and_each_can_be_looked_at() {
     );
     assert!(page.len() < 1 << 20, "{}", page.len());
     let detail = "it came back, and takes part from point 2 on".to_owned();
-    recorded.note(Note { stage: None, host: 777, kind: NoteKind::HostReturned, detail });
+    recorded.note(Note {
+        stage: None,
+        host: 777,
+        fact: Fact::InWords(InWords::new(NoteKind::HostReturned, detail)),
+    });
     let board = told(&recorded.record());
     let table = part(&board, &View { host: Some(777), from: 0, find: name }, "hosts");
     assert!(!table.contains("lost"), "{table}");

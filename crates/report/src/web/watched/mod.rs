@@ -6,11 +6,10 @@ mod page;
 #[cfg(test)]
 mod tests;
 
-use super::Shown;
-use super::View;
 use super::board::Happened;
 use super::metrics::{Detail, Kernel, Scrape};
 use super::track::{Part, Slot, Track};
+use super::{Shown, View};
 use crate::watch::counted::summary;
 use crate::watch::figures::sums;
 use model::kernels::Voice;

@@ -4,11 +4,10 @@ use super::node::Side;
 use super::{Host, Node, Watching};
 use crate::chart::Line;
 use crate::html::markup::{Markup, classed, element, plain};
-use crate::web::View;
 use crate::web::hosts::{self, Listed};
 use crate::web::page::told;
 use crate::web::track::Slot;
-use crate::web::{Shown, charts, counters};
+use crate::web::{Shown, View, charts, counters};
 use crate::words;
 
 /// What the page is called.

@@ -119,7 +119,7 @@ fn clients_that_are_not_at_hand_are_planned_for() {
     // Report E: 4096 GiB ÷ threads.
     assert_eq!(sizes, ["256 GiB", "4 GiB"]);
     assert_eq!((plan.hosts.len(), plan.workers(2, 0)), (16, 1024));
-    assert!(plan.notes.iter().any(|note| note.kind == NoteKind::ClientsImagined));
+    assert!(plan.notes.iter().any(|note| note.kind() == model::NoteKind::ClientsImagined));
 }
 
 #[test]
@@ -157,7 +157,8 @@ fn a_plan_that_would_fill_the_memory_is_refused_before_it_is_made() {
 fn skipped_points_are_counted_and_one_has_to_stay() {
     let plan = planned(SUITE, &["sweep.skip=workers > 1 and depth == 32"]).expect("a plan");
     assert_eq!(plan.points.len(), 1);
-    assert_eq!(plan.notes[0].detail, "2 of 3 points, by the rule `workers > 1 and depth == 32`");
+    let rule = "workers > 1 and depth == 32".to_owned();
+    assert_eq!(plan.notes[0].fact, Fact::PointsSkipped { skipped: 2, of: 3, rule });
     let told = planned(SUITE, &["sweep.skip=workers >= 1"]).expect_err("refused");
     assert_eq!(
         told,

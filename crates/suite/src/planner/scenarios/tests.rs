@@ -277,7 +277,7 @@ fn a_tree_among_scenarios_that_are_checked_is_left_unchecked_and_says_so() {
         "of the blocks alone"
     );
     let said = |note: &model::plan::PlanNote| {
-        note.kind == model::NoteKind::NotChecked && note.detail.contains("files of a tree")
+        note.fact == model::Fact::NotChecked(model::note::NotChecked::Tree)
     };
     assert!(plan.notes.iter().any(said), "{:?}", plan.notes);
 }
