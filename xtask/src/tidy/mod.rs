@@ -9,6 +9,7 @@ mod code;
 mod dependencies;
 mod orphans;
 mod pages;
+mod sentences;
 mod source;
 mod spdx;
 mod suites;
@@ -68,6 +69,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("prints", |tree| source::prints(tree).into()),
     ("unsafe", |tree| source::unsafe_code(tree).into()),
     ("purity", |tree| source::purity(tree).into()),
+    ("sentences", |tree| sentences::check(tree).into()),
     ("lengths", source::lengths),
     ("leftovers", |tree| source::leftovers(tree).into()),
     ("orphans", |tree| orphans::check(tree).into()),

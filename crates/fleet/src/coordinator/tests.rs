@@ -500,10 +500,10 @@ fn a_host_that_is_lost_because_the_coordinator_stood_still_is_not_blamed() {
             told.contains("after 10 s (fleet.lost_after)") && told.ends_with("not this host"),
             "{told}"
         );
-        assert_eq!(note(Reach::Remote, 10, tells).as_deref(), Some("h1: gone"));
+        assert_eq!(note(Reach::Remote, 10, tells).as_deref(), Some("gone"));
         assert_eq!(
             note(Reach::OwnProcess, 40, tells).as_deref(),
-            Some("h1: gone"),
+            Some("gone"),
             "nobody waits for it there"
         );
     }

@@ -1,0 +1,153 @@
+//! No fact is read out of a sentence: what people read is made at the edge, and nobody looks into
+//! it.
+
+use super::Finding;
+use super::code::only_code;
+use super::tree::{Text, Tree};
+
+/// The only reader of sentences: what run files of older formats say in words.
+const LEGACY: &str = "crates/store/src/legacy.rs";
+/// Cuts sentences into the lines of a terminal, which takes no fact from them.
+const FOLDED: &str = "crates/report/src/folded.rs";
+
+/// What holds words for people, as fields, names and functions are called.
+const WORDS: [&str; 9] =
+    ["detail", "error", "message", "problem", "reason", "remedy", "sentence", ".words", "why"];
+
+/// What looks into a text.
+const LOOKS: [&str; 15] = [
+    "contains",
+    "ends_with",
+    "find",
+    "matches",
+    "parse",
+    "rfind",
+    "rsplit",
+    "rsplit_once",
+    "split",
+    "split_once",
+    "split_whitespace",
+    "starts_with",
+    "strip_prefix",
+    "strip_suffix",
+    "trim_start_matches",
+];
+
+/// What hands a text on as it is.
+const STEPS: [&str; 7] = ["as_deref", "as_ref", "as_str", "clone", "to_owned", "to_string", "trim"];
+
+/// Words for people that somebody looks into, outside of tests.
+pub fn check(tree: &Tree) -> Vec<Finding> {
+    let rooms = tree.ending(".rs").filter(|file| is_judged(&file.path));
+    rooms.flat_map(in_file).collect()
+}
+
+fn is_judged(path: &str) -> bool {
+    let is_test = path.ends_with("tests.rs") || path.contains("/tests/");
+    path.starts_with("crates/")
+        && path.contains("/src/")
+        && !is_test
+        && ![LEGACY, FOLDED].contains(&path)
+}
+
+fn in_file(file: &Text) -> Vec<Finding> {
+    let remedy = "keep the fact as a type, and make its words where they are shown";
+    let code = only_code(&file.text);
+    let code = code.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    looked_into(code)
+        .into_iter()
+        .map(|(line, what)| Finding::at(&file.path, line, what, remedy))
+        .collect()
+}
+
+/// The lines where words are looked into, and how.
+fn looked_into(code: &str) -> Vec<(usize, String)> {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let mut found = Vec::new();
+    for word in WORDS {
+        for (at, _) in code.match_indices(word) {
+            let is_whole =
+                word.starts_with('.') || !code[..at].chars().next_back().is_some_and(is_name);
+            let behind = &code[at + word.len()..];
+            if !is_whole || behind.chars().next().is_some_and(is_name) {
+                continue;
+            }
+            if let Some(look) = calls(behind).find(|call| !STEPS.contains(call))
+                && LOOKS.contains(&look)
+            {
+                let line = code[..at].matches('\n').count() + 1;
+                found.push((line, format!("`{word}` is looked into by `{look}`")));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The names of the calls in a chain, one after the other: of `(x).trim().parse::<u64>()` these
+/// are `trim` and `parse`.
+fn calls(chain: &str) -> impl Iterator<Item = &str> {
+    let mut rest = arguments(chain.trim_start());
+    std::iter::from_fn(move || {
+        let name = rest.trim_start().strip_prefix('.')?.trim_start();
+        let end = name.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(name.len());
+        rest = arguments(&name[end..]);
+        Some(&name[..end])
+    })
+}
+
+/// What stands behind the parentheses that `text` begins with, if it does.
+fn arguments(text: &str) -> &str {
+    let mut depth = 0usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return if c == ')' { &text[at + 1..] } else { text };
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(code: &str) -> Vec<String> {
+        looked_into(code).into_iter().map(|(line, what)| format!("{line} {what}")).collect()
+    }
+
+    #[test]
+    fn whoever_looks_into_words_is_found() {
+        assert_eq!(
+            told("note.detail\n    .as_str()\n    .split(x).next()"),
+            ["1 `detail` is looked into by `split`"]
+        );
+        assert_eq!(told("a;\nif why.ends_with(x) {}"), ["2 `why` is looked into by `ends_with`"]);
+        assert_eq!(
+            told("note::sentence(&fact(x)).parse::<u64>()"),
+            ["1 `sentence` is looked into by `parse`"]
+        );
+        assert_eq!(told("error.words.contains(x)"), ["1 `.words` is looked into by `contains`"]);
+        for fine in [
+            "words.contains(x)",
+            "note.detail.len()",
+            "detail_of.split(x)",
+            "format!(detail)",
+            "x.find(why)",
+        ] {
+            assert_eq!(told(fine), [""; 0], "{fine}");
+        }
+    }
+
+    #[test]
+    fn tests_and_the_reader_of_older_files_are_left_alone() {
+        for path in ["crates/a/src/b/tests.rs", "crates/a/tests/b.rs", LEGACY, "tests/main.rs"] {
+            assert!(!is_judged(path), "{path}");
+        }
+        assert!(is_judged("crates/store/src/reader.rs"));
+    }
+}
