@@ -27,7 +27,7 @@ impl Epochs {
     /// From now on, a host's agent does not count any more.
     fn end(&self, host: usize) {
         if let Some(epoch) = self.0.write().unwrap_or_else(PoisonError::into_inner).get_mut(host) {
-            *epoch = epoch.saturating_add(1);
+            *epoch += 1;
         }
     }
 

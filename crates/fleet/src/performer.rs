@@ -158,6 +158,8 @@ impl Fleet {
         reach: Reach,
         wanted: Option<Wanted>,
     ) -> Fleet {
+        let hosts = tree.branches().last().map_or(0, |hosts| hosts.end);
+        assert_eq!(names.len(), hosts, "each host has its place and its name");
         let comebacks = Comebacks::new(names.len(), wanted);
         let (inputs, receiver) = sync_channel(MOST_INPUTS);
         let clock = SteadyClock(Instant::now());

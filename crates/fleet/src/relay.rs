@@ -107,6 +107,7 @@ impl Branches {
             .branches()
             .map(|hosts| names.get(hosts.start).cloned().unwrap_or_default())
             .collect();
+        assert_eq!(links.len(), tree.branches().count(), "each branch has its link");
         let (mut ends, mut inlets) = (Vec::new(), Vec::new());
         for (branch, (link, process)) in links.into_iter().enumerate() {
             let (outlet, inlet) = link.split();

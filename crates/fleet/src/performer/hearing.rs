@@ -66,6 +66,7 @@ pub(super) fn forward(
     last: Option<LastWords>,
     inputs: SyncSender<Input>,
 ) {
+    assert!(!way.tree.branch(way.branch).is_empty(), "a way from no host");
     thread::spawn(move || {
         let mut reader = Reader::default();
         let error = 'heard: loop {
