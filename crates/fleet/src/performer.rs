@@ -6,6 +6,8 @@ mod director;
 mod handles;
 mod hearing;
 mod inspect;
+#[cfg(test)]
+mod unfit_plan;
 mod unrecorded;
 mod watching;
 
