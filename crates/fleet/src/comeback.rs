@@ -5,7 +5,7 @@ use crate::coordinator::Input;
 use crate::launch::{Agents, LastWords, Process, Wanted, launch};
 use crate::link::{Frame, Inlet, LinkError, Outlet};
 use std::collections::BTreeMap;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread;
 
@@ -27,7 +27,7 @@ impl Epochs {
     /// From now on, a host's agent does not count any more.
     fn end(&self, host: usize) {
         if let Some(epoch) = self.0.write().unwrap_or_else(PoisonError::into_inner).get_mut(host) {
-            *epoch = epoch.saturating_add(1);
+            *epoch += 1;
         }
     }
 
@@ -71,7 +71,7 @@ impl Comebacks {
     }
 
     /// Starts the agent of a host; [`Input::Launched`] says how that went.
-    pub(crate) fn launch(&mut self, host: usize, start: u32, inputs: Sender<Input>) {
+    pub(crate) fn launch(&mut self, host: usize, start: u32, inputs: SyncSender<Input>) {
         self.starts.insert(host, start);
         let (wanted, arrived) = (self.wanted.clone(), self.arrived.clone());
         // Whoever is not reached takes long to say so.
@@ -157,7 +157,7 @@ fn one_of(wanted: &Wanted, host: usize) -> Option<Wanted> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::mpsc::channel;
+    use std::sync::mpsc::sync_channel;
 
     #[test]
     fn what_an_agent_says_that_was_dropped_is_not_passed_on() {
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn a_fleet_that_nobody_launched_is_not_launched_again() {
         let mut comebacks = Comebacks::new(1, None);
-        let (inputs, heard) = channel();
+        let (inputs, heard) = sync_channel(1);
         comebacks.launch(0, 1, inputs);
         let Ok(Input::Launched { host: 0, start: 1, outcome: Err(why) }) = heard.recv() else {
             panic!("no answer")

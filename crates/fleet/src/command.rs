@@ -10,7 +10,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -38,13 +38,21 @@ pub(crate) struct Commands {
 }
 
 impl Commands {
-    /// Has `sh -c` do `command`; when it ended, `inputs` hears how. `PLIMSOLL_EVENT` in its
-    /// environment is `name`.
-    pub(crate) fn begin(&mut self, number: u32, name: &str, command: &str, inputs: Sender<Input>) {
+    /// Has `sh -c` do `command`; when it ended, `inputs` hears how, for which a thread of its own
+    /// waits. `PLIMSOLL_EVENT` in its environment is `name`. Comes back with its end where it
+    /// cannot
+    /// begin.
+    pub(crate) fn begin(
+        &mut self,
+        number: u32,
+        name: &str,
+        command: &str,
+        inputs: SyncSender<Input>,
+    ) -> Option<Input> {
         let state = Shared::default();
         self.begun.retain(|_, state| *locked(state) != State::Over);
         self.begun.insert(number, Arc::clone(&state));
-        begin(number, name, command, state, inputs);
+        begin(number, name, command, state, inputs)
     }
 
     /// Kills a command with all its children, if it is not over.
@@ -67,18 +75,22 @@ fn locked(state: &Shared) -> MutexGuard<'_, State> {
 
 /// It is a process group of its own, so that Ctrl-C ends the run and not a migration that is half
 /// done.
-fn begin(number: u32, name: &str, command: &str, state: Shared, inputs: Sender<Input>) {
+fn begin(
+    number: u32,
+    name: &str,
+    command: &str,
+    state: Shared,
+    inputs: SyncSender<Input>,
+) -> Option<Input> {
     let (name, command) = (name.to_owned(), command.to_owned());
-    let at_once = inputs.clone();
     let run = move || {
         let (status, output) = run(&name, &command, &state);
         // A run that is over does not care any more.
         let _ = inputs.send(Input::CommandEnded { number, status, output });
     };
-    if let Err(error) = thread::Builder::new().name("command".to_owned()).spawn(run) {
-        let output = format!("it was not started: no thread for it ({error})");
-        let _ = at_once.send(Input::CommandEnded { number, status: None, output });
-    }
+    let error = thread::Builder::new().name("command".to_owned()).spawn(run).err()?;
+    let output = format!("it was not started: no thread for it ({error})");
+    Some(Input::CommandEnded { number, status: None, output })
 }
 
 /// Exit status and last lines; without a status, also why.
@@ -179,7 +191,7 @@ mod tests {
         let (status, lines) = run("e", "kill -9 $$", &Shared::default());
         assert_eq!(status, None);
         assert!(lines.contains("signal: 9"), "{lines}");
-        let (sender, inputs) = std::sync::mpsc::channel();
+        let (sender, inputs) = std::sync::mpsc::sync_channel(1);
         Commands::default().begin(4, "e", "sleep 1000 & echo $!", sender);
         let Ok(Input::CommandEnded { number: 4, status: Some(0), output }) = inputs.recv() else {
             panic!("the command did not end")
@@ -193,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_command_that_is_ended_takes_its_children_with_it() {
-        let (sender, inputs) = std::sync::mpsc::channel();
+        let (sender, inputs) = std::sync::mpsc::sync_channel(1);
         let mut commands = Commands::default();
         commands.begin(1, "prerun", "sleep 1000 & echo $!; wait", sender.clone());
         let state = Arc::clone(&commands.begun[&1]);

@@ -7,12 +7,28 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 /// The longest frame. The plan of one host with thousands of workers and hundreds of stages is a
 /// tenth of it.
 pub const LONGEST_FRAME: usize = 64 << 20;
+
+/// So many frames wait for a partner at most: more than an hour of one that tells something every
+/// second.
+const MOST_FRAMES: usize = 4_096;
+/// The bytes of those that wait, beside which no further one is taken.
+const MOST_BYTES: usize = 256 << 20;
+/// What one host is told before it answers is far less than so many frames.
+const FRAMES_OF_HOST: usize = 256;
+/// How long a sender waits for room. A worker has room for dozens of intervals, so that its loop
+/// notices nothing of that.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Between two looks whether there is room.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// A message that cannot be read, or a partner that is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +37,8 @@ pub enum LinkError {
     Closed,
     /// The bytes are no message of this version.
     Garbled,
+    /// The other end does not read what it is sent: as much as may waits for it.
+    Full,
 }
 
 /// A message as bytes, for somebody who passes it on and need not look into it. So no message holds
@@ -103,10 +121,66 @@ pub struct Link {
     inbox: Inlet,
 }
 
-/// The sending half of a [`Link`].
+/// The sending half of a [`Link`]. What waits for a partner that does not read has a bound, in
+/// frames
+/// and in bytes: what happens there is the sender's choice.
 #[derive(Clone, Debug)]
 pub struct Outlet {
+    /// Bounded by `room`, which goes by bytes, too.
     out: Sender<Vec<u8>>,
+    unread: Arc<Unread>,
+    room: Room,
+}
+
+/// How much may wait for a partner.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    frames: usize,
+    bytes: usize,
+}
+
+/// What waits for a partner.
+#[derive(Debug, Default)]
+struct Unread {
+    frames: AtomicUsize,
+    bytes: AtomicUsize,
+    /// Somebody waited in vain for room: nobody does that again.
+    is_given_up: AtomicBool,
+    /// Nobody reads any more.
+    is_closed: AtomicBool,
+}
+
+/// Whoever reads, while it does.
+struct Reading(Arc<Unread>);
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        self.0.is_closed.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Unread {
+    fn add(&self, bytes: usize) {
+        self.frames.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    fn remove(&self, bytes: usize) {
+        let frames = self.frames.fetch_sub(1, Ordering::Relaxed);
+        let before = self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        assert!(frames > 0 && before >= bytes, "more was read than was sent");
+    }
+
+    /// Whether there is room for a further frame.
+    fn fits(&self, room: Room) -> Result<(), LinkError> {
+        match self.frames.load(Ordering::Relaxed) < room.frames
+            && self.bytes.load(Ordering::Relaxed) < room.bytes
+        {
+            true => Ok(()),
+            false if self.is_closed.load(Ordering::Relaxed) => Err(LinkError::Closed),
+            false => Err(LinkError::Full),
+        }
+    }
 }
 
 /// The receiving half of a [`Link`].
@@ -115,7 +189,7 @@ pub struct Inlet {
 }
 
 enum Source {
-    Memory(Receiver<Vec<u8>>),
+    Memory(Receiver<Vec<u8>>, Reading),
     Stream(Box<dyn Read + Send>),
 }
 
@@ -123,9 +197,12 @@ enum Source {
 pub fn pair() -> (Link, Link) {
     let (to_left, left_inbox) = channel();
     let (to_right, right_inbox) = channel();
-    let link =
-        |out, inbox| Link { out: Outlet { out }, inbox: Inlet { source: Source::Memory(inbox) } };
-    (link(to_right, left_inbox), link(to_left, right_inbox))
+    let (to_left, to_right) = (Outlet::new(to_left), Outlet::new(to_right));
+    let inlet = |inbox, outlet: &Outlet| Inlet {
+        source: Source::Memory(inbox, Reading(Arc::clone(&outlet.unread))),
+    };
+    let (left, right) = (inlet(left_inbox, &to_left), inlet(right_inbox, &to_right));
+    (Link { out: to_right, inbox: left }, Link { out: to_left, inbox: right })
 }
 
 /// A link over two streams, and the thread that writes: it ends when every outlet is gone, once all
@@ -135,6 +212,8 @@ pub fn over(
     mut writer: impl Write + Send + 'static,
 ) -> (Link, JoinHandle<()>) {
     let (out, frames) = channel::<Vec<u8>>();
+    let out = Outlet::new(out);
+    let reading = Reading(Arc::clone(&out.unread));
     // A thread of its own: a partner that does not read must not hold up those who send to others.
     let thread = thread::spawn(move || {
         for frame in frames {
@@ -144,12 +223,10 @@ pub fn over(
             if writer.write_all(&bytes).and_then(|()| writer.flush()).is_err() {
                 return;
             }
+            reading.0.remove(frame.len());
         }
     });
-    (
-        Link { out: Outlet { out }, inbox: Inlet { source: Source::Stream(Box::new(reader)) } },
-        thread,
-    )
+    (Link { out, inbox: Inlet { source: Source::Stream(Box::new(reader)) } }, thread)
 }
 
 impl Link {
@@ -165,20 +242,88 @@ impl Link {
 }
 
 impl Outlet {
-    /// Sends one message.
+    fn new(out: Sender<Vec<u8>>) -> Outlet {
+        let room = Room { frames: MOST_FRAMES, bytes: MOST_BYTES };
+        Outlet { out, unread: Arc::default(), room }
+    }
+
+    /// The same, to so many hosts: each may be told of its share at the same time.
+    pub(crate) fn for_hosts(self, hosts: usize) -> Outlet {
+        let room = Room {
+            frames: self.room.frames.max(hosts.saturating_mul(FRAMES_OF_HOST)),
+            bytes: self.room.bytes.max(hosts.saturating_mul(LONGEST_FRAME)),
+        };
+        Outlet { room, ..self }
+    }
+
+    /// The same with room for so many frames.
+    #[cfg(test)]
+    pub(crate) fn with_room(self, frames: usize) -> Outlet {
+        Outlet { room: Room { frames, bytes: self.room.bytes }, ..self }
+    }
+
+    /// Sends one message, and waits a moment for room. Whoever waited in vain once gets no more
+    /// out: a partner that does not read is given up.
+    ///
+    /// # Errors
+    /// When the other end is closed or does not read, or the message is longer than
+    /// [`LONGEST_FRAME`].
+    pub fn send<T: Serialize>(&self, message: &T) -> Result<(), LinkError> {
+        let by = Instant::now() + PATIENCE;
+        let may_wait = || !self.unread.is_given_up.load(Ordering::Relaxed) && Instant::now() < by;
+        let sent = self.send_while(message, may_wait);
+        if sent == Err(LinkError::Full) {
+            self.unread.is_given_up.store(true, Ordering::Relaxed);
+        }
+        sent
+    }
+
+    /// Sends one message, and waits for room as long as `may_wait` says so: for a thread for which
+    /// nobody waits.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub(crate) fn send_while<T: Serialize>(
+        &self,
+        message: &T,
+        may_wait: impl Fn() -> bool,
+    ) -> Result<(), LinkError> {
+        let frame = Frame::of(message)?;
+        while let Err(error) = self.unread.fits(self.room) {
+            if error == LinkError::Closed || !may_wait() {
+                return Err(error);
+            }
+            thread::sleep(LOOK);
+        }
+        self.push(frame)
+    }
+
+    /// Sends what is said once for each order, for which there always is room: there is no more of
+    /// it than orders, which have a bound of their own. It never waits.
     ///
     /// # Errors
     /// When the other end is closed, or the message is longer than [`LONGEST_FRAME`].
-    pub fn send<T: Serialize>(&self, message: &T) -> Result<(), LinkError> {
-        self.pass(Frame::of(message)?)
+    pub(crate) fn answer<T: Serialize>(&self, message: &T) -> Result<(), LinkError> {
+        self.push(Frame::of(message)?)
     }
 
-    /// Sends a message that is written already.
+    /// Sends a message that is written already, and waits for nothing: for a thread that speaks to
+    /// many.
     ///
     /// # Errors
-    /// When the other end is closed.
+    /// When the other end is closed, or does not read.
     pub fn pass(&self, frame: Frame) -> Result<(), LinkError> {
-        self.out.send(frame.0).map_err(|_| LinkError::Closed)
+        self.unread.fits(self.room)?;
+        self.push(frame)
+    }
+
+    fn push(&self, frame: Frame) -> Result<(), LinkError> {
+        let length = frame.length();
+        self.unread.add(length);
+        self.out.send(frame.0).map_err(|_| {
+            self.unread.remove(length);
+            LinkError::Closed
+        })
     }
 }
 
@@ -197,7 +342,11 @@ impl Inlet {
     /// As [`receive`](Self::receive).
     pub fn frame(&mut self) -> Result<Frame, LinkError> {
         let bytes = match &mut self.source {
-            Source::Memory(inbox) => inbox.recv().map_err(|_| LinkError::Closed)?,
+            Source::Memory(inbox, reading) => {
+                let bytes = inbox.recv().map_err(|_| LinkError::Closed)?;
+                reading.0.remove(bytes.len());
+                bytes
+            }
             Source::Stream(reader) => read_frame(reader)?,
         };
         Ok(Frame(bytes))
@@ -295,6 +444,47 @@ mod tests {
             0..200)) {
             read(bytes);
         }
+    }
+
+    #[test]
+    fn a_partner_that_does_not_read_is_given_up_at_the_bound_and_one_that_reads_is_not() {
+        let (left, right) = pair();
+        let (out, mut inlet) = (left.split().0.with_room(2), right.split().1);
+        let frame = || Frame::of(&7u32).expect("short");
+        assert_eq!([(); 3].map(|()| out.pass(frame())), [Ok(()), Ok(()), Err(LinkError::Full)]);
+        assert_eq!(out.send_while(&7u32, || false), Err(LinkError::Full));
+        assert_eq!(out.answer(&8u32), Ok(()), "an answer always has room");
+        assert_eq!([(); 3].map(|()| inlet.receive::<u32>()), [Ok(7), Ok(7), Ok(8)]);
+        assert_eq!(out.pass(frame()), Ok(()), "it reads again, and nothing is lost");
+        assert_eq!(inlet.receive::<u32>(), Ok(7));
+    }
+
+    #[test]
+    fn who_waits_for_room_goes_on_when_there_is_some_and_gives_up_once() {
+        let (left, right) = pair();
+        let (out, mut inlet) = (left.split().0.with_room(1), right.split().1);
+        out.send(&1u32).expect("room");
+        thread::scope(|scope| {
+            let waits = scope.spawn(|| out.send_while(&2u32, || true));
+            assert_eq!([(); 2].map(|()| inlet.receive::<u32>()), [Ok(1), Ok(2)]);
+            assert_eq!(waits.join().expect("no panic"), Ok(()));
+        });
+        out.send(&3u32).expect("room");
+        assert_eq!(out.send(&4u32), Err(LinkError::Full), "after a while");
+        let began = Instant::now();
+        assert_eq!(out.send(&5u32), Err(LinkError::Full));
+        assert!(began.elapsed() < PATIENCE, "nobody waits twice");
+    }
+
+    #[test]
+    fn a_long_frame_counts_by_its_bytes_and_each_host_has_room_for_its_share() {
+        let (left, _right) = pair();
+        let mut out = left.split().0;
+        out.room.bytes = 10;
+        let frame = || Frame::of(&"x".repeat(9)).expect("short");
+        assert_eq!([(); 2].map(|()| out.pass(frame())), [Ok(()), Err(LinkError::Full)]);
+        let room = out.for_hosts(1_000).room;
+        assert_eq!((room.frames, room.bytes), (256_000, 1_000 * LONGEST_FRAME));
     }
 
     #[test]

@@ -62,7 +62,7 @@ struct Book {
 impl Book {
     /// Whether another row still has a place.
     fn has_room(&self, name: &str) -> bool {
-        self.rows.len() < MOST_ROWS && self.names.saturating_add(name.len()) <= MOST_NAMES
+        self.rows.len() < MOST_ROWS && self.names + name.len() <= MOST_NAMES
     }
 
     fn add(&mut self, layer: Layer, name: String, metrics: Vec<Metric>) -> u32 {
@@ -102,10 +102,7 @@ impl Packer {
             return None;
         }
         let is_full = self.book.names > MOST_NAMES / 2;
-        if is_full
-            || self.book.rows.len()
-                > sample.entries.len().saturating_mul(2).saturating_add(IDLE_ROWS)
-        {
+        if is_full || self.book.rows.len() > 2 * sample.entries.len() + IDLE_ROWS {
             // Frame 0 of the same stream begins it anew, too.
             (self.book, self.by_name) = (Book::default(), HashMap::new());
         }

@@ -6,6 +6,8 @@ mod director;
 mod handles;
 mod hearing;
 mod inspect;
+#[cfg(test)]
+mod unfit_plan_tests;
 mod unrecorded;
 mod watching;
 
@@ -19,7 +21,7 @@ use crate::command::Commands;
 use crate::coordinator::{Action, Coordinator, Input, Now, Reach};
 use crate::launch::{Agents, Process, Wanted};
 use crate::link::{Frame, Link, LinkError, pair};
-use crate::relay::Branches;
+use crate::relay::{self, Branches};
 use crate::tree::Tree;
 use crate::wire::ToAgent;
 use director::Planned;
@@ -28,7 +30,7 @@ use hearing::{Way, forward};
 use model::{Event, Kernels, Nanos, Plan, RunEnd};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use std::{fmt, thread};
@@ -36,6 +38,9 @@ use unrecorded::Unrecorded;
 
 /// How often the coordinator hears that time passes.
 const TICK: Duration = Duration::from_millis(100);
+/// So many things that were heard wait to be decided on, at most. Branches wait for room, and so do
+/// their hosts then: where the record's disk is slow, what it is not ready for stays with them.
+const MOST_INPUTS: usize = 1_024;
 
 /// The agents of a run, ready to be asked and told.
 #[derive(Debug)]
@@ -154,8 +159,10 @@ impl Fleet {
         reach: Reach,
         wanted: Option<Wanted>,
     ) -> Fleet {
+        let hosts = tree.branches().last().map_or(0, |hosts| hosts.end);
+        assert_eq!(names.len(), hosts, "each host has its place and its name");
         let comebacks = Comebacks::new(names.len(), wanted);
-        let (inputs, receiver) = channel();
+        let (inputs, receiver) = sync_channel(MOST_INPUTS);
         let clock = SteadyClock(Instant::now());
         let (branches, inlets) = Branches::of(&names, tree, links);
         for (branch, ((inlet, last), relay)) in inlets.into_iter().zip(&branches.relays).enumerate()
@@ -171,7 +178,7 @@ impl Fleet {
             lost_after_ns: 0,
             identities: OnceLock::new(),
             inputs: receiver,
-            interrupter: Interrupter { inputs },
+            interrupter: Interrupter { inputs, is_asked: Arc::default() },
             clock,
             reach,
             is_over: Arc::default(),
@@ -220,7 +227,7 @@ impl Fleet {
         loop {
             let waiting = inputs.pop_front().or_else(|| {
                 let may_wait = events.may_wait() && ticked.elapsed() < TICK;
-                may_wait.then(|| self.inputs.try_recv().ok()).flatten()
+                may_wait.then(|| self.waiting_input()).flatten()
             });
             let input = match waiting {
                 Some(input) => input,
@@ -254,16 +261,31 @@ impl Fleet {
 
     /// What happens next; at least that time passes.
     fn next_input(&self, ticked: &mut Instant) -> Input {
-        if ticked.elapsed() < TICK {
-            match self.inputs.recv_timeout(TICK) {
-                Ok(input) => return input,
-                Err(RecvTimeoutError::Timeout) => {}
-                // We hold a sender ourselves, so the channel cannot close.
-                Err(RecvTimeoutError::Disconnected) => return Input::Interrupt,
+        let is_due = ticked.elapsed() >= TICK;
+        match (!is_due).then(|| self.input_within_a_tick()).flatten() {
+            Some(input) => input,
+            None => {
+                *ticked = Instant::now();
+                Input::Tick
             }
         }
-        *ticked = Instant::now();
-        Input::Tick
+    }
+
+    /// What is said next, if anything is before it is time for a tick.
+    fn input_within_a_tick(&self) -> Option<Input> {
+        let asked = self.interrupter.is_asked.swap(false, Ordering::AcqRel);
+        let heard = || match self.inputs.recv_timeout(TICK) {
+            Ok(input) => Some(input),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => unreachable!("we hold a sender ourselves"),
+        };
+        asked.then_some(Input::Interrupt).or_else(heard)
+    }
+
+    /// What was said already.
+    fn waiting_input(&self) -> Option<Input> {
+        let asked = self.interrupter.is_asked.swap(false, Ordering::AcqRel);
+        asked.then_some(Input::Interrupt).or_else(|| self.inputs.try_recv().ok())
     }
 
     fn now(&self) -> Now {
@@ -293,14 +315,15 @@ impl Fleet {
             }
             Action::Placed { ticket, marked } => {
                 if let Some(who) = self.waiting.who().remove(&ticket) {
-                    // If it is gone by now, it has its mark all the same.
-                    let _ = who.send(marked);
+                    // If it is gone by now, it has its mark all the same. It is told once.
+                    let _ = who.try_send(marked);
                 }
                 return Done::Yes;
             }
             Action::Command { number, name, command } => {
-                self.commands.begin(number, &name, &command, self.interrupter.inputs.clone());
-                return Done::Yes;
+                let inputs = self.interrupter.inputs.clone();
+                let failed = self.commands.begin(number, &name, &command, inputs);
+                return failed.map_or(Done::Yes, Done::Then);
             }
             Action::EndCommand { number } => {
                 self.commands.end(number);
@@ -319,7 +342,10 @@ impl Fleet {
             }
         };
         match sent {
-            (host, Some(Err(_))) => Done::Then(Input::Lost {
+            (host, Some(Err(LinkError::Full))) => {
+                Done::Then(Input::Lost { host, why: relay::DOES_NOT_READ.to_owned() })
+            }
+            (host, Some(Err(LinkError::Closed | LinkError::Garbled))) => Done::Then(Input::Lost {
                 host,
                 why: "it does not take messages any more".to_owned(),
             }),
@@ -392,4 +418,58 @@ enum Done {
 fn unix_ns() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_interrupts_waits_for_no_room_and_is_heard_first() {
+        let (ours, _theirs) = pair();
+        let fleet = Fleet::of(
+            vec![String::new()],
+            Tree::new(1, 1),
+            vec![(ours, None)],
+            Reach::OwnProcess,
+            None,
+        );
+        let interrupter = fleet.interrupter();
+        while fleet.interrupter.inputs.try_send(Input::Tick).is_ok() {}
+        assert!(interrupter.interrupt());
+        assert_eq!(fleet.waiting_input(), Some(Input::Interrupt));
+        assert_eq!(fleet.waiting_input(), Some(Input::Tick), "once");
+        assert!(interrupter.interrupt(), "there is room now");
+        let waiting = std::iter::from_fn(|| fleet.waiting_input());
+        assert_eq!(waiting.filter(|input| *input == Input::Interrupt).count(), 1);
+        drop(fleet);
+        assert!(!interrupter.interrupt(), "the run is over");
+    }
+
+    #[test]
+    fn a_host_that_does_not_read_is_lost_for_that_reason() {
+        let (ours, theirs) = pair();
+        let mut fleet = Fleet::of(
+            vec![String::new()],
+            Tree::new(1, 1),
+            vec![(ours, None)],
+            Reach::Remote,
+            None,
+        );
+        let mut lost = None;
+        for _ in 0..1_000_000 {
+            let sent = fleet.perform(
+                Action::Ping { host: 0 },
+                &mut Planned { record: &mut |_| Ok(()), is_steady: &|_| false },
+                &mut Unrecorded::default(),
+            );
+            if let Done::Then(input) = sent {
+                lost = Some(input);
+                break;
+            }
+        }
+        let why = relay::DOES_NOT_READ.to_owned();
+        assert_eq!(lost, Some(Input::Lost { host: 0, why }));
+        drop(theirs);
+    }
 }

@@ -12,12 +12,18 @@ use crate::launch::{Agents, LastWords, LaunchError, Process, Wanted, launch};
 use crate::link::{Frame, Inlet, LinkError, Outlet};
 use crate::tree::Tree;
 use crate::wire::{FromAgent, ToAgent, Word};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread;
 
 /// A frame is closed when it is longer than this, in bytes: a long one would hold up what comes
 /// after it.
 const LONG_FRAME: usize = 1 << 20;
+
+/// Words that wait to be sent up, at most. Who listens below waits for room: that is all it does.
+const MOST_WORDS: usize = 1_024;
+/// Why a host is given up whose link has no room for an order.
+pub(crate) const DOES_NOT_READ: &str =
+    "it does not read what it is told, and as much as may waits for it";
 
 /// Why a host is gone whose relay is. Why that one is gone is said of itself.
 pub(crate) fn without(relay: &str) -> String {
@@ -66,6 +72,7 @@ pub(crate) fn why(error: LinkError, words: Option<LastWords>) -> String {
     let why = match error {
         LinkError::Closed => "its connection ended",
         LinkError::Garbled => "what it sends cannot be read",
+        LinkError::Full => DOES_NOT_READ,
     };
     match words.map(|words| words.wait()) {
         Some(words) if !words.is_empty() => format!("{why} ({words})"),
@@ -100,9 +107,11 @@ impl Branches {
             .branches()
             .map(|hosts| names.get(hosts.start).cloned().unwrap_or_default())
             .collect();
+        assert_eq!(links.len(), tree.branches().count(), "each branch has its link");
         let (mut ends, mut inlets) = (Vec::new(), Vec::new());
-        for (link, process) in links {
+        for (branch, (link, process)) in links.into_iter().enumerate() {
             let (outlet, inlet) = link.split();
+            let outlet = outlet.for_hosts(tree.branch(branch).len());
             inlets.push((inlet, process.as_ref().map(Process::words)));
             ends.push(End { outlet: Some(outlet), process });
         }
@@ -132,7 +141,8 @@ impl Branches {
             Some((branch, Some(below))) => {
                 let outlet = self.ends.get(branch).and_then(|end| end.outlet.as_ref());
                 // If the branch is gone, so is the host. Who is below it, its relay says.
-                let _ = outlet.map(|outlet| outlet.send(&ToAgent::Part { below }));
+                let part = Frame::of(&ToAgent::Part { below });
+                let _ = outlet.zip(part.ok()).map(|(outlet, part)| outlet.pass(part));
                 Vec::new()
             }
             None => Vec::new(),
@@ -151,7 +161,7 @@ impl Drop for Branches {
 #[derive(Debug)]
 pub(crate) struct Relay {
     branches: Branches,
-    up: Sender<Up>,
+    up: SyncSender<Up>,
 }
 
 #[derive(Debug)]
@@ -170,7 +180,7 @@ impl Relay {
         };
         let links = links.into_iter().map(|(link, process)| (link, Some(process))).collect();
         let (branches, inlets) = Branches::of(&names, tree, links);
-        let (up, words) = channel();
+        let (up, words) = sync_channel(MOST_WORDS);
         for (branch, ((inlet, last), name)) in inlets.into_iter().zip(&branches.relays).enumerate()
         {
             let (tree, name, up) = (branches.tree.clone(), name.clone(), up.clone());
@@ -181,23 +191,44 @@ impl Relay {
         (Some(Relay { branches, up }), FromAgent::Adopted(Vec::new()))
     }
 
-    /// Passes an order on. A host that is gone is told of otherwise.
-    pub(crate) fn pass(&self, below: u32, frame: Frame) {
-        let _ = self.branches.send(below as usize, frame);
+    /// Passes an order on. A host that is gone is told of otherwise; one that does not read is
+    /// given
+    /// up.
+    pub(crate) fn pass(&mut self, below: u32, frame: Frame) {
+        if self.branches.send(below as usize, frame) == Some(Err(LinkError::Full)) {
+            let mut gone = vec![(below as usize, DOES_NOT_READ.to_owned())];
+            gone.extend(self.branches.part(below as usize));
+            self.tell(gone);
+        }
     }
 
     /// Has nothing to do with a host any more.
     pub(crate) fn part(&mut self, below: u32) {
-        for (host, why) in self.branches.part(below as usize) {
-            let _ = self.up.send(Up::Word(host as u32, Word::Gone(why)));
+        let cut_off = self.branches.part(below as usize);
+        self.tell(cut_off);
+    }
+
+    /// Says who is gone. Whoever reads our orders does not wait for room: that is another thread's.
+    fn tell(&self, gone: Vec<(usize, String)>) {
+        if gone.is_empty() {
+            return;
         }
+        let up = self.up.clone();
+        // If nobody collects any more, this relay is gone itself.
+        thread::spawn(move || {
+            gone.into_iter()
+                .all(|(host, why)| up.send(Up::Word(host as u32, Word::Gone(why))).is_ok())
+        });
     }
 }
 
 impl Drop for Relay {
     fn drop(&mut self) {
         // Or who collects would hold the way up open.
-        let _ = self.up.send(Up::End);
+        if let Err(TrySendError::Full(end)) = self.up.try_send(Up::End) {
+            let up = self.up.clone();
+            thread::spawn(move || up.send(end));
+        }
     }
 }
 
@@ -218,7 +249,7 @@ fn listen(
     name: &str,
     mut inlet: Inlet,
     last: Option<LastWords>,
-    up: &Sender<Up>,
+    up: &SyncSender<Up>,
 ) {
     let error = loop {
         match inlet.frame().and_then(|frame| heard(tree, branch, frame)) {
@@ -257,7 +288,8 @@ fn collect(words: &Receiver<Up>, out: &Outlet) {
                 Err(_) => break,
             }
         }
-        if out.send(&FromAgent::Passed(frame)).is_err() {
+        // Those below wait with us, and the words of each hold up no other thing of this agent.
+        if out.send_while(&FromAgent::Passed(frame), || true).is_err() {
             return;
         }
     }
@@ -327,7 +359,7 @@ mod tests {
     fn what_came_meanwhile_goes_up_in_one_frame_in_its_order_unless_it_is_long() {
         let (ours, theirs) = pair();
         let ((out, _), (_, mut inlet)) = (ours.split(), theirs.split());
-        let (up, words) = channel();
+        let (up, words) = sync_channel(MOST_WORDS);
         let short = frame(&FromAgent::Armed { stage: 1 });
         let long = vec![crate::wire::Cleaned {
             target: String::new(),
@@ -353,6 +385,54 @@ mod tests {
         assert_eq!(frames.iter().map(Vec::len).collect::<Vec<_>>(), [3, 1]);
         let order: Vec<u32> = frames.iter().flatten().map(|(host, _)| *host).collect();
         assert_eq!(order, [0, 7, 2, 0]);
+    }
+
+    #[test]
+    fn a_relay_with_no_room_upwards_holds_up_who_listens_below_and_not_who_hears_orders() {
+        let (above, below) = (pair(), pair());
+        let (up, words) = sync_channel(1);
+        let links = vec![(below.0, None)];
+        let (branches, mut inlets) = Branches::of(&["a".into()], Tree::new(1, 1), links);
+        let mut relay = Relay { branches, up: up.clone() };
+        let (mut said, _) = (below.1.split().0, inlets.len());
+        let (inlet, _) = inlets.remove(0);
+        let tree = Tree::new(1, 1);
+        let listens = thread::spawn(move || listen(&tree, 0, "a", inlet, None, &up));
+        said = said.with_room(3);
+        let armed = || frame(&FromAgent::Armed { stage: 1 });
+        // One waits to be collected, one to be put there, and three in the link.
+        (0..3).for_each(|_| said.pass(armed()).expect("room"));
+        said.send_while(&FromAgent::Armed { stage: 1 }, || true).expect("room");
+        said.send_while(&FromAgent::Armed { stage: 1 }, || true).expect("room");
+        assert_eq!(said.pass(armed()), Err(LinkError::Full), "and then the host itself waits");
+        relay.part(0);
+        drop((relay, said));
+        let ((out, _), (_, mut inlet)) = (above.0.split(), above.1.split());
+        let collects = thread::spawn(move || collect(&words, &out));
+        let mut heard = 0;
+        while let Ok(FromAgent::Passed(words)) = inlet.receive() {
+            heard += words.iter().filter(|(_, word)| matches!(word, Word::Said(_))).count();
+        }
+        collects.join().expect("no panic");
+        listens.join().expect("no panic");
+        assert!(heard <= 5);
+    }
+
+    #[test]
+    fn a_host_below_that_does_not_read_is_given_up_with_the_reason() {
+        let (ours, theirs) = pair();
+        let (branches, _inlets) = Branches::of(&["a".into()], Tree::new(1, 1), vec![(ours, None)]);
+        let (up, words) = sync_channel(MOST_WORDS);
+        let mut relay = Relay { branches, up };
+        let stop = || Frame::of(&ToAgent::Stop).expect("short");
+        let end = &mut relay.branches.ends[0];
+        end.outlet = end.outlet.take().map(|outlet| outlet.with_room(2));
+        (0..4).for_each(|_| relay.pass(0, stop()));
+        let Ok(Up::Word(0, Word::Gone(why))) = words.recv() else { panic!("nothing was said") };
+        assert_eq!(why, DOES_NOT_READ);
+        let (_, mut inlet) = theirs.split();
+        assert_eq!((inlet.receive(), inlet.receive()), (Ok(ToAgent::Stop), Ok(ToAgent::Stop)));
+        assert_eq!(inlet.receive::<ToAgent>(), Err(LinkError::Closed), "its link is closed");
     }
 
     proptest! {

@@ -8,7 +8,7 @@ use model::counters::Metric;
 use model::plan::HostPlan;
 use probe::{Counters, KernelLog, Tree};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ pub(crate) struct Sampler {
 
 struct Running {
     /// Closed to end the thread.
-    end: Sender<()>,
+    end: SyncSender<()>,
     /// Closed by the thread when it has ended.
     ended: Receiver<()>,
     /// Told once, when the first reading is over; gone when that was heard.
@@ -74,12 +74,13 @@ impl Sampler {
             };
             out.send(&message).is_ok().then_some(length)
         };
-        let (ready, is_ready) = channel();
-        let (end, is_over) = channel();
-        let (over, ended) = channel();
+        let (ready, is_ready) = sync_channel(1);
+        // Nothing is ever sent on these.
+        let (end, is_over) = sync_channel(0);
+        let (over, ended) = sync_channel(0);
         let run = move || {
             // Closed when this ends, however it does.
-            let _over: Sender<()> = over;
+            let _over: SyncSender<()> = over;
             let reads = (Counters::open(&Tree::real()), KernelLog::open());
             if ready.send(()).is_ok() {
                 sample(reads, interval, &is_over, send);

@@ -64,7 +64,7 @@ type Check = fn(&Tree) -> Verdict;
 /// Every check and its name.
 const CHECKS: &[(&str, Check)] = &[
     ("arrows", |tree| arrows::check(tree).into()),
-    ("circles", |tree| circles::check(tree).into()),
+    ("circles", circles::check),
     ("width", |tree| source::width(tree).into()),
     ("prints", |tree| source::prints(tree).into()),
     ("unsafe", |tree| source::unsafe_code(tree).into()),

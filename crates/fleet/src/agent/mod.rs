@@ -22,13 +22,16 @@ use parts::Parts;
 use state::{Contact, Duty, Reaction};
 use std::io::{Read, Write};
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// How often an agent looks whether its coordinator is still there.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// So many orders wait for their turn, at most: a coordinator has a handful under way.
+const MOST_ORDERS: usize = 1_024;
 
 /// How long the last messages may take to leave.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -67,7 +70,7 @@ pub(crate) fn serve(
     let control = Control::new();
     let contact = SharedContact::default();
     let haste = Haste::default();
-    let (forward, orders) = channel();
+    let (forward, orders) = sync_channel(MOST_ORDERS);
     {
         // Orders are read while a stage runs, too, so that it can be stopped; and the end of the
         // link stops it like an order. Nobody waits for this thread: a stream that never ends would
@@ -110,7 +113,7 @@ struct Listener {
     control: Control,
     contact: SharedContact,
     haste: Haste,
-    forward: Sender<ToAgent>,
+    forward: SyncSender<ToAgent>,
     below: Below,
 }
 
@@ -126,14 +129,14 @@ impl Below {
         if !self.may_relay {
             let why = "the host that was to start its agent was not told --relay, and starts \
                        none; a --fanout of as many as there are hosts starts all from here";
-            return out.send(&FromAgent::Adopted(vec![(0, why.to_owned())]));
+            return out.answer(&FromAgent::Adopted(vec![(0, why.to_owned())]));
         }
         let (relay, out) = (self.relay.clone(), out.clone());
         thread::spawn(move || {
             let (made, answer) = Relay::adopt(&wanted, &out);
             *relay.lock().unwrap_or_else(PoisonError::into_inner) = made;
             // If nobody hears it, this agent ends.
-            let _ = out.send(&answer);
+            let _ = out.answer(&answer);
         });
         Ok(())
     }
@@ -175,12 +178,17 @@ impl Listener {
                 watch(self.control.clone(), self.contact.clone());
                 Ok(())
             }
-            Reaction::Answer(answer) => self.out.send(&answer),
+            // A sign of life that there is no room for would come too late; the next one is asked
+            // for in a second.
+            Reaction::Answer(answer) => match self.out.send_while(&answer, || false) {
+                Err(LinkError::Full) => Ok(()),
+                sent => sent,
+            },
             Reaction::Stop(order) => {
                 // Whoever waits for a target that is opened or let go of has waited enough.
                 self.haste.set(true);
                 self.control.stop();
-                self.forward.send(order).map_err(|_| LinkError::Closed)
+                self.queue(order)
             }
             Reaction::Adopt(wanted) => self.below.adopt(*wanted, &self.out),
             Reaction::Pass { below, frame } => {
@@ -203,9 +211,16 @@ impl Listener {
                 // What is ordered behind a stop has all its time: removing what a stopped run made
                 // is no less work than after any other.
                 self.haste.set(false);
-                self.forward.send(order).map_err(|_| LinkError::Closed)
+                self.queue(order)
             }
         }
+    }
+
+    /// An order that has its turn behind others. Who reads orders does not wait, or no stop would
+    /// be
+    /// heard: a coordinator that gives more of them than any does is given up, and the load ends.
+    fn queue(&self, order: ToAgent) -> Result<(), LinkError> {
+        self.forward.try_send(order).map_err(|_| LinkError::Closed)
     }
 }
 
@@ -251,7 +266,7 @@ impl Agent {
                     in_place
                         .map(|answer| answer(EngineError::panicked("agent", &*payload).to_string()))
                 });
-            if answer.is_some_and(|answer| self.out.send(&answer).is_err()) {
+            if answer.is_some_and(|answer| self.out.answer(&answer).is_err()) {
                 return;
             }
         }
@@ -424,5 +439,39 @@ mod tests {
             "{errors:?}"
         );
         assert!(file.exists());
+    }
+
+    #[test]
+    fn a_coordinator_that_orders_without_end_is_given_up_at_the_bound_and_signs_of_life_have_room()
+    {
+        let (ours, theirs) = pair();
+        let ((orders, mut answers), (out, mut inlet)) = (ours.split(), theirs.split());
+        let control = Control::new();
+        let (forward, queued) = sync_channel(2);
+        let below = Below { may_relay: false, relay: Arc::default() };
+        let (contact, haste) = (SharedContact::default(), Haste::default());
+        let listener = Listener {
+            out: out.with_room(1),
+            control: control.clone(),
+            contact: contact.clone(),
+            haste,
+            forward,
+            below,
+        };
+        for order in [ToAgent::Ping { sent_ns: 1 }, ToAgent::Ping { sent_ns: 2 }] {
+            orders.send(&order).expect("room");
+            assert_eq!(listener.next(&mut inlet), Ok(()), "nobody reads, and orders are heard");
+        }
+        let pong = answers.receive::<FromAgent>();
+        assert!(matches!(pong, Ok(FromAgent::Pong { sent_ns: 1, .. })), "{pong:?}");
+        let inspect = || ToAgent::Inspect { targets: vec![], host: None, patience_ns: 1 };
+        (0..3).for_each(|_| orders.send(&inspect()).expect("room"));
+        assert_eq!(
+            [(); 3].map(|()| listener.next(&mut inlet)).map(|next| next.is_ok()),
+            [true, true, false]
+        );
+        drop(listener);
+        assert!(contact.lock().is_over(0), "no load goes on");
+        assert_eq!(queued.iter().count(), 2);
     }
 }

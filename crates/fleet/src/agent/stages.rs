@@ -29,12 +29,25 @@ impl Agent {
             return unfit(format!("stage {number} is not in this host's plan"));
         };
         let mut errors = BTreeMap::new();
+        let is_simulated = targets.plan().engine.virtual_time;
         let mut sink = |sample: IntervalSample| {
             for (errno, count) in sample.ops.iter().flat_map(|op| &op.errors) {
                 *errors.entry(*errno).or_insert(0u64) += count;
             }
-            // A coordinator that is gone stops the stage by the listener.
-            let _ = self.out.send(&FromAgent::Sample(Box::new(sample)));
+            let sample = FromAgent::Sample(Box::new(sample));
+            let sent = if is_simulated {
+                // Time waits, too.
+                self.out.send_while(&sample, || !self.is_alone())
+            } else {
+                self.out.send(&sample)
+            };
+            // Of a coordinator that is gone the listener knows, too. One that does not read is
+            // given
+            // up: waiting for it would hold up the workers, and leaving a sample out would be a gap
+            // that nobody is told of.
+            if sent.is_err() {
+                self.control.stop();
+            }
         };
         let mut began = false;
         let mut sampler = Sampler::start(self.out.clone(), targets.plan(), number);
@@ -47,7 +60,7 @@ impl Agent {
         let out = self.out.clone();
         self.control.on_first_done(move || {
             // A coordinator that is gone stops the stage by the listener.
-            let _ = out.send(&FromAgent::FirstDone { stage: number });
+            let _ = out.answer(&FromAgent::FirstDone { stage: number });
         });
         let result = engine::run_stage(targets, stage, &self.control, &mut when, &mut sink);
         sampler.end();
@@ -71,7 +84,7 @@ impl Agent {
         {
             let (left, pauses) = (outcome.left.clone(), outcome.pauses.clone());
             // A coordinator that is gone stops the stage by the listener.
-            let _ = self.out.send(&FromAgent::LeftOver(Box::new(HostEnd {
+            let _ = self.out.answer(&FromAgent::LeftOver(Box::new(HostEnd {
                 stage: number,
                 host,
                 left,
@@ -91,9 +104,14 @@ impl Agent {
         FromAgent::StageEnded { stage: number, end, notes, late_ns }
     }
 
+    /// Whether the coordinator is gone.
+    fn is_alone(&self) -> bool {
+        self.contact.lock().is_over(self.control.clock().now_ns())
+    }
+
     /// Says that all is set up, and waits for the instant to begin. `None` calls the stage off.
     fn wait_for_start(&self, stage: u32, orders: &Receiver<ToAgent>) -> Option<u64> {
-        self.out.send(&FromAgent::Armed { stage }).ok()?;
+        self.out.answer(&FromAgent::Armed { stage }).ok()?;
         match state::start(self.next(orders).as_ref()) {
             Start::At(start_ns) => Some(start_ns.unwrap_or_else(|| self.control.clock().now_ns())),
             Start::CalledOff => None,

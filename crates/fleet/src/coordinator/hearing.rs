@@ -43,7 +43,7 @@ impl Coordinator {
                     .answered(sent_ns, agent_ns, at_ns)
                     .then_some(Action::Ping { host: number });
                 if self.terms.reach == Reach::Remote && !was_known && host.clock.is_known() {
-                    self.unknown_clocks = self.unknown_clocks.saturating_sub(1);
+                    self.unknown_clocks -= 1;
                 }
                 actions.extend(again);
             }

@@ -32,19 +32,33 @@ pub(super) enum Owes {
 
 /// How many hosts owe what. Every message asks whether anybody still owes something, so looking at
 /// every host for it would make the cost of a message grow with the fleet.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Debts {
     /// By [`Owes`].
     counts: [usize; 7],
 }
 
 impl Debts {
+    /// Of so many hosts, which owe nothing.
+    pub(super) fn new(hosts: usize) -> Debts {
+        let mut counts = [0; 7];
+        counts[Owes::Nothing as usize] = hosts;
+        Debts { counts }
+    }
+
     /// `host` owes something else from now on.
     pub(super) fn turn(&mut self, host: &mut Host, owes: Owes) {
+        assert!(host.alive || owes == Owes::Nothing, "a host that is gone owes something");
         let old = std::mem::replace(&mut host.owes, owes);
-        let count = &mut self.counts[old as usize];
-        *count = count.saturating_sub(1);
+        self.counts[old as usize] -= 1;
         self.counts[owes as usize] += 1;
+    }
+
+    /// Whether nobody owes anything but these.
+    pub(super) fn are_only(&self, words: &[Owes]) -> bool {
+        let hosts: usize = self.counts.iter().sum();
+        let allowed = words.iter().map(|word| self.counts[*word as usize]).sum::<usize>();
+        allowed + self.counts[Owes::Nothing as usize] == hosts
     }
 
     /// Whether somebody owes one of these.

@@ -16,7 +16,7 @@ impl Coordinator {
         self.debts.turn(host, Owes::Nothing);
         let silent_ns = host.silence_ns(self.now.steady_ns);
         if self.terms.reach == Reach::Remote && !host.clock.is_known() {
-            self.unknown_clocks = self.unknown_clocks.saturating_sub(1);
+            self.unknown_clocks -= 1;
         }
         let name = host.name.clone();
         let why = &self.with_own_absence(why);

@@ -23,7 +23,7 @@ use giving_back::Layouts;
 use host::{Debts, Host, Owes};
 use model::plan::{FleetPolicy, Plan};
 use model::search::Addition;
-use model::{Event, Fact, Kernels, Note, RunEnd, StageEnd};
+use model::{Event, Kernels, RunEnd, StageEnd};
 use prerun::Preruns;
 use returning::Returning;
 #[cfg(test)]
@@ -92,7 +92,7 @@ impl Coordinator {
             schedule: Schedule::new(plan, stages),
             hosts: plan.hosts.iter().map(Host::new).collect(),
             kernels: Kernels::default(),
-            debts: Debts::default(),
+            debts: Debts::new(plan.hosts.len()),
             timeline: Timeline::new(plan),
             preruns: Preruns::new(plan),
             returning: Returning::new(plan, reach),
@@ -152,7 +152,18 @@ impl Coordinator {
         }
         self.timeline.advance(now, &mut actions);
         self.advance(now, &mut actions);
+        self.assert_sound();
         actions
+    }
+
+    /// What holds whatever was heard. Nothing here looks at each host: every message is followed by
+    /// it.
+    fn assert_sound(&self) {
+        assert!(self.debts.are_only(self.step.debts()), "a host owes what is not asked for");
+        assert!(self.unknown_clocks <= self.hosts.len(), "more clocks than hosts");
+        let running = matches!(self.step, Step::Running(_));
+        assert_eq!(self.timeline.is_within_a_stage(), running, "the axis is that of no stage");
+        assert!(self.has_begun || !running, "a stage runs that never began");
     }
 
     fn begin(&mut self, now: Now, actions: &mut Vec<Action>) {

@@ -79,7 +79,7 @@ impl Preruns {
             .iter()
             .find(|(_, stage)| stage.kind == StageKind::Measure)
             .map_or(*first, |(stage, _)| *stage);
-        let point = format!("before point {} ({})", number.saturating_add(1), point.name());
+        let point = format!("before point {} ({})", number + 1, point.name());
         self.due.insert(*first, Due { point, measured, prerun });
     }
 }
@@ -128,6 +128,7 @@ impl Coordinator {
     /// die.
     pub(super) fn look_at_prerun(&mut self, now: Now, actions: &mut Vec<Action>) {
         let Step::Prerun(under_way) = &mut self.step else { return };
+        assert!(under_way.by_ns >= under_way.began_ns, "a command was over before it began");
         if now.steady_ns <= under_way.by_ns {
             return;
         }

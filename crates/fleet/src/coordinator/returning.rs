@@ -92,7 +92,9 @@ pub(super) struct Absence {
 impl Absence {
     /// The number of the next start of its agent.
     fn next_start(&mut self) -> u32 {
-        self.starts = self.starts.saturating_add(1);
+        assert!(!self.stays_out, "a host that stays out is started again");
+        assert!(self.tries < MOST_TRIES && self.returns <= self.starts, "{self:?}");
+        self.starts += 1;
         self.starts
     }
 }
@@ -257,6 +259,9 @@ impl Coordinator {
         {
             return false;
         }
+        let Returning { plans, entries, points, why_not, .. } = &self.returning;
+        assert!(why_not.is_none() && plans.len() == self.hosts.len(), "there is no way back");
+        assert_eq!(entries.len(), points.len(), "the stages are those of one plan");
         let now_ns = self.now.steady_ns;
         let is_due = |absence: &Absence| !absence.stays_out && now_ns >= absence.next_ns;
         let away = self
@@ -470,7 +475,8 @@ impl Coordinator {
             return;
         }
         boundary.on_their_way.remove(&number);
-        host.absence.returns = host.absence.returns.saturating_add(1);
+        host.absence.returns += 1;
+        assert!(host.absence.returns <= host.absence.starts, "it came back unasked");
         host.alive = true;
         let from = point
             .map_or_else(|| "the next stage".to_owned(), |point| format!("point {}", point + 1));
@@ -491,7 +497,7 @@ impl Coordinator {
         let absence = &mut self.hosts[number].absence;
         absence.next_ns =
             self.now.steady_ns.saturating_add(PAUSE_NS.saturating_mul(1 << absence.tries.min(16)));
-        absence.tries = absence.tries.saturating_add(1);
+        absence.tries += 1;
         if absence.tries >= MOST_TRIES {
             self.give_up(number, why, actions);
         }

@@ -119,9 +119,9 @@ impl Settling {
     /// A host is gone, or has ended its stage: nobody waits for it. What it did stays.
     pub(super) fn leave(&mut self, host: usize) {
         let Some(told) = self.told.get_mut(host).and_then(Option::take) else { return };
-        self.hosts = self.hosts.saturating_sub(1);
+        self.hosts -= 1;
         let done = self.place(u64::from(told)).unwrap_or(0);
-        self.open.iter_mut().take(done).for_each(|round| round.done = round.done.saturating_sub(1));
+        self.open.iter_mut().take(done).for_each(|round| round.done -= 1);
     }
 
     /// The last window of rounds, if a round has come to its end on all hosts since the last time
@@ -129,6 +129,8 @@ impl Settling {
     pub(super) fn due(&mut self) -> Option<Vec<f64>> {
         let over =
             self.open.iter().take_while(|round| self.hosts > 0 && round.done >= self.hosts).count();
+        let is_sound = |round: &Round| round.done <= self.hosts;
+        assert!(self.open.first().is_none_or(is_sound), "a round is over on more hosts than load");
         let seconds = self.steady.round.0 as f64 / 1e9;
         for round in self.open.drain(..over) {
             self.over += 1;
@@ -144,7 +146,7 @@ impl Settling {
 
     /// How much of the stage was looked at, in ns after its start.
     pub(super) fn judged_ns(&self) -> u64 {
-        self.over.saturating_mul(self.steady.round.0)
+        self.over * self.steady.round.0
     }
 
     /// The rounds are steady: the stage ends behind the first whole interval that no host has left

@@ -1,4 +1,5 @@
-//! A stage over all hosts: it is set up, begins at one instant, and its intervals and ends are taken
+//! A stage over all hosts: it is set up, begins at one instant, and its intervals and ends are
+//! taken
 //! in.
 
 use super::step::{Arming, Running};
@@ -162,8 +163,8 @@ impl Coordinator {
             StageEnd::Interrupted if self.end == RunEnd::Complete => {
                 // Nobody told it to stop. It would not be of use any more, and its part of the
                 // stage is not whole.
-                let why = "it ended its stage by itself, because it did not hear of its \
-                           coordinator for too long";
+                let why = "it ended its stage by itself, because its coordinator did not speak to \
+                           it, or did not read what it said, for too long";
                 self.lose(number, why, actions);
             }
             StageEnd::Interrupted => {

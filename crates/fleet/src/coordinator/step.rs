@@ -1,5 +1,6 @@
 //! Where all hosts are together, and what is true only there.
 
+use super::host::Owes;
 use super::prerun::UnderWay;
 use super::returning::Boundary;
 use super::settling::Settling;
@@ -88,6 +89,23 @@ impl Step {
             Step::Waiting { .. } | Step::Opening | Step::Asking | Step::Releasing | Step::Over => {
                 None
             }
+        }
+    }
+
+    /// What hosts can owe here.
+    pub(super) fn debts(&self) -> &'static [Owes] {
+        match self {
+            Step::Opening => &[Owes::Ready],
+            Step::GivingBack { .. } => &[Owes::GaveBack],
+            Step::Arming(_) => &[Owes::Armed, Owes::Start],
+            Step::Running(_) => &[Owes::StageEnd],
+            Step::Releasing => &[Owes::Released],
+            Step::Waiting { .. }
+            | Step::AwaitingEvents(_)
+            | Step::Returning(_)
+            | Step::Prerun(_)
+            | Step::Asking
+            | Step::Over => &[],
         }
     }
 

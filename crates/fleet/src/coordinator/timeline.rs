@@ -99,10 +99,17 @@ impl Timeline {
         self.due.extend(stages.iter().map(due).collect::<Vec<_>>());
         let scenario = |stage: &Stage| point_of(stage).map(|point| point.scenario.clone());
         self.scenarios.extend(stages.iter().map(scenario));
+        assert_eq!(self.due.len(), self.scenarios.len(), "of each stage both are known");
     }
 
     pub(super) fn begin(&mut self, stage: u32, began_ns: u64) {
+        assert!(self.current.is_none(), "a stage begins within another");
+        assert!(self.commands.len() <= self.commands_begun as usize, "commands nobody began");
         self.current = Some(Current { stage, began_ns, sampled_ns: 0, next: 0 });
+    }
+
+    pub(super) fn is_within_a_stage(&self) -> bool {
+        self.current.is_some()
     }
 
     pub(super) fn end(&mut self) {
@@ -192,7 +199,7 @@ impl Timeline {
     /// A number that no command has had.
     pub(super) fn next_number(&mut self) -> u32 {
         let number = self.commands_begun;
-        self.commands_begun = self.commands_begun.saturating_add(1);
+        self.commands_begun += 1;
         number
     }
 

@@ -27,7 +27,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{Read, Write};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{fmt, thread};
@@ -176,7 +176,7 @@ fn adopt(link: Link, share: Wanted) -> Result<Link, Vec<LaunchError>> {
     };
     let (outlet, mut inlet) = link.split();
     outlet.send(&ToAgent::Adopt(Box::new(share))).map_err(|_| all("does not listen"))?;
-    let (found, result) = channel();
+    let (found, result) = sync_channel(1);
     // Reading blocks, so another thread does it; if it is too late, the process is ended, and the
     // thread with it.
     thread::spawn(move || {

@@ -4,7 +4,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -78,7 +78,7 @@ impl Started {
         wanted: impl Fn(&str) -> Option<T> + Send + 'static,
     ) -> Result<(Started, T), String> {
         let Started { process, input, mut output } = self;
-        let (found, result) = channel();
+        let (found, result) = sync_channel(1);
         // Reading blocks, so another thread does it; if it is too late, the process is ended, and
         // the thread with it.
         thread::spawn(move || {
@@ -105,7 +105,7 @@ pub(super) fn output(command: Command, within: Duration) -> Result<String, Faile
     let Started { mut process, input, output } =
         Started::new(command).map_err(Failed::NotStarted)?;
     drop(input);
-    let (found, result) = channel();
+    let (found, result) = sync_channel(1);
     let began = Instant::now();
     thread::spawn(move || {
         let mut bytes = Vec::new();

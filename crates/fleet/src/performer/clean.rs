@@ -4,7 +4,6 @@ use super::{Fleet, FleetError};
 use crate::coordinator::Input;
 use crate::wire::{Cleaned, FromAgent, Outcome, ToAgent};
 use model::Nanos;
-use std::sync::mpsc::RecvTimeoutError;
 
 /// Hosts that clean at the same time.
 const AT_ONCE: usize = 64;
@@ -38,16 +37,16 @@ impl Fleet {
             // Agents have to hear of us, or they give us up; and their answers say that they are
             // there.
             self.beat(&mut beaten);
-            match self.inputs.recv_timeout(super::TICK) {
-                Ok(Input::Heard { host, message: FromAgent::Cleaned(cleaned), .. }) => {
+            match self.input_within_a_tick() {
+                Some(Input::Heard { host, message: FromAgent::Cleaned(cleaned), .. }) => {
                     sweep.cleaned(host, cleaned);
                 }
-                Ok(Input::Heard { host, .. }) => sweep.heard(host, self.clock.now_ns()),
-                Ok(Input::Lost { host, why }) => sweep.lost(host, &why),
-                Ok(Input::Interrupt) | Err(RecvTimeoutError::Disconnected) => {
+                Some(Input::Heard { host, .. }) => sweep.heard(host, self.clock.now_ns()),
+                Some(Input::Lost { host, why }) => sweep.lost(host, &why),
+                Some(Input::Interrupt) => {
                     return Err(FleetError::Interrupted);
                 }
-                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+                Some(_) | None => {}
             }
         }
         let names = (0..self.names.len()).map(|host| self.names[host].clone());

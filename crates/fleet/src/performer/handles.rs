@@ -5,7 +5,7 @@ use crate::coordinator::{Input, Marked};
 use model::occurrence::{MOST_LABEL_BYTES, one_line};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -29,21 +29,31 @@ impl Fleet {
 /// Ends a run from another thread, such as a signal's.
 #[derive(Clone, Debug)]
 pub struct Interrupter {
-    pub(super) inputs: Sender<Input>,
+    pub(super) inputs: SyncSender<Input>,
+    /// Set where there was no room to say it: whoever wants to leave does not wait.
+    pub(super) is_asked: Arc<AtomicBool>,
 }
 
 impl Interrupter {
     /// Stops the run; what was recorded stays. False where the run is over: a fleet that is gone
     /// has nothing left to interrupt.
     pub fn interrupt(&self) -> bool {
-        self.inputs.send(Input::Interrupt).is_ok()
+        match self.inputs.try_send(Input::Interrupt) {
+            Ok(()) => true,
+            Err(TrySendError::Full(_)) => {
+                self.is_asked.store(true, Ordering::Release);
+                true
+            }
+            Err(TrySendError::Disconnected(_)) => false,
+        }
     }
 }
 
 /// Says from another thread that something happened.
 #[derive(Clone, Debug)]
 pub struct Marker {
-    pub(super) inputs: Sender<Input>,
+    /// Who marks waits for room: when it did is known already.
+    pub(super) inputs: SyncSender<Input>,
     pub(super) clock: SteadyClock,
     /// Set when how the run ended is on record: nothing is marked behind that.
     pub(super) is_over: Arc<AtomicBool>,
@@ -54,11 +64,11 @@ pub struct Marker {
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     next: AtomicU32,
-    who: Mutex<BTreeMap<u32, Sender<Marked>>>,
+    who: Mutex<BTreeMap<u32, SyncSender<Marked>>>,
 }
 
 impl Waiting {
-    pub(super) fn who(&self) -> MutexGuard<'_, BTreeMap<u32, Sender<Marked>>> {
+    pub(super) fn who(&self) -> MutexGuard<'_, BTreeMap<u32, SyncSender<Marked>>> {
         // Nobody panics while holding it, and a map is whole whatever happened.
         self.who.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -72,7 +82,7 @@ impl Marker {
 
     /// The same, and waits so long at most until it stands in the record.
     pub fn mark_and_wait(&self, label: &str, ago: Duration, patience: Duration) -> Marked {
-        let (answer, answered) = channel();
+        let (answer, answered) = sync_channel(1);
         let ticket = self.waiting.next.fetch_add(1, Ordering::Relaxed);
         self.waiting.who().insert(ticket, answer);
         let marked = match self.send(label, ago, Some(ticket)) {

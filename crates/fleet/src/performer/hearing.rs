@@ -11,8 +11,12 @@ use crate::relay;
 use crate::tree::Tree;
 use crate::wire::{FromAgent, Word};
 use std::collections::BTreeMap;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{SyncSender, TrySendError};
 use std::thread;
+use std::time::Duration;
+
+/// Between two looks whether the coordinator has room for what a branch says.
+const LOOK: Duration = Duration::from_millis(1);
 
 /// Where something comes from that is heard.
 pub(super) struct Way {
@@ -56,7 +60,13 @@ impl Reader {
 }
 
 /// Passes on what the agents of a branch say, and that they are gone.
-pub(super) fn forward(way: Way, mut inlet: Inlet, last: Option<LastWords>, inputs: Sender<Input>) {
+pub(super) fn forward(
+    way: Way,
+    mut inlet: Inlet,
+    last: Option<LastWords>,
+    inputs: SyncSender<Input>,
+) {
+    assert!(!way.tree.branch(way.branch).is_empty(), "a way from no host");
     thread::spawn(move || {
         let mut reader = Reader::default();
         let error = 'heard: loop {
@@ -91,8 +101,56 @@ pub(super) fn forward(way: Way, mut inlet: Inlet, last: Option<LastWords>, input
 }
 
 impl Way {
-    /// Hands on what a host says whose agent still counts. False where nobody listens any more.
-    fn tell(&self, host: usize, input: Input, inputs: &Sender<Input>) -> bool {
-        self.epochs.while_it_counts(host, self.epoch, || inputs.send(input).is_ok()).unwrap_or(true)
+    /// Hands on what a host says whose agent still counts, and waits for room: then its branch is
+    /// not read, and waits, too. False where nobody listens any more.
+    fn tell(&self, host: usize, mut input: Input, inputs: &SyncSender<Input>) -> bool {
+        loop {
+            // Nobody waits while holding what the coordinator needs to drop a host.
+            let counts = self.epochs.while_it_counts(host, self.epoch, || inputs.try_send(input));
+            match counts {
+                None | Some(Ok(())) => return true,
+                Some(Err(TrySendError::Disconnected(_))) => return false,
+                Some(Err(TrySendError::Full(again))) => input = again,
+            }
+            thread::sleep(LOOK);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::sync_channel;
+    use std::time::Instant;
+
+    #[test]
+    fn a_branch_waits_for_room_and_a_host_can_be_dropped_meanwhile() {
+        let mut comebacks = crate::comeback::Comebacks::new(2, None);
+        let epochs = comebacks.epochs.clone();
+        let way = |epochs| Way {
+            tree: Tree::new(2, 2),
+            branch: 0,
+            first: 0,
+            epochs,
+            epoch: 0,
+            relay: String::new(),
+            clock: SteadyClock(Instant::now()),
+        };
+        let (inputs, heard) = sync_channel(1);
+        inputs.send(Input::Tick).expect("room");
+        let tell = |host: usize| {
+            let (way, inputs) = (way(epochs.clone()), inputs.clone());
+            let lost = Input::Lost { host, why: String::new() };
+            thread::spawn(move || way.tell(host, lost, &inputs))
+        };
+        let (dropped, stays) = (tell(0), tell(1));
+        // Would wait for ever if one of them waited while it counts.
+        assert!(comebacks.part(0));
+        assert!(dropped.join().expect("no panic"), "of one that does not count nothing is said");
+        assert_eq!(heard.recv(), Ok(Input::Tick));
+        assert_eq!(heard.recv(), Ok(Input::Lost { host: 1, why: String::new() }));
+        assert!(stays.join().expect("no panic"));
+        drop(heard);
+        assert!(!tell(1).join().expect("no panic"), "the run is over");
     }
 }

@@ -1,11 +1,10 @@
 //! Asks the hosts what they are before a run.
 
-use super::{Fleet, FleetError, TICK, unix_ns};
+use super::{Fleet, FleetError, unix_ns};
 use crate::coordinator::Input;
 use crate::wire::{FromAgent, ToAgent};
 use model::testbed::HostFacts;
 use model::{Kernels, Nanos};
-use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 /// Between two signs of life to agents that are only asked something.
@@ -45,8 +44,8 @@ impl Fleet {
         let mut beaten = Instant::now();
         while told.contains(&None) {
             self.beat(&mut beaten);
-            match self.inputs.recv_timeout(TICK) {
-                Ok(Input::Heard {
+            match self.input_within_a_tick() {
+                Some(Input::Heard {
                     host,
                     message: FromAgent::Facts { facts, unix_ns: theirs },
                     ..
@@ -54,16 +53,16 @@ impl Fleet {
                     told[host] = Some(self.told(host, *facts, theirs));
                 }
                 // Its agent could not even look.
-                Ok(
+                Some(
                     Input::Heard { host, message: FromAgent::Refused(why), .. }
                     | Input::Lost { host, why },
                 ) => {
                     return Err(FleetError::Lost { host: self.name(host), why });
                 }
-                Ok(Input::Interrupt) | Err(RecvTimeoutError::Disconnected) => {
+                Some(Input::Interrupt) => {
                     return Err(FleetError::Interrupted);
                 }
-                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+                Some(_) | None => {}
             }
         }
         let told: Vec<Told> = told.into_iter().flatten().collect();

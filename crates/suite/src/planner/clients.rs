@@ -3,7 +3,6 @@
 use super::Request;
 use crate::Spec;
 use form::Auto;
-use model::event::NoteKind;
 use model::note::Fact;
 use model::plan::PlanNote;
 use model::testbed::{HostFacts, Place};

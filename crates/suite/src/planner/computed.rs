@@ -6,7 +6,6 @@ use super::{Refusal, RefusalKind, Request};
 use crate::{LayoutKind, PointSpec, Verify, WorkloadSpec};
 use form::arithmetic::{Computed, Name};
 use form::{Auto, Problem, Span};
-use model::event::NoteKind;
 use model::kernels::Kernels;
 use model::note::Fact;
 use model::plan::PlanNote;

@@ -1,6 +1,5 @@
 //! What the hosts of a run are to each other: where they are unequal, a total over them hides it.
 
-use model::event::NoteKind;
 use model::note::{AboutHosts, Fact, Trait};
 use model::plan::PlanNote;
 use model::testbed::HostFacts;

@@ -24,7 +24,6 @@ pub use refusal::{Refusal, RefusalKind};
 use crate::{LayoutKind, PointSpec, Spec, Until, WorkloadKind, WorkloadSpec};
 use computed::ComputedPoint;
 use form::Auto;
-use model::event::NoteKind;
 use model::note::{Adjusted, Fact, ScaledTime};
 use model::plan::{FleetPolicy, HostPlan, Origin, Plan, PlanNote, Point, Prerun, Steady, Stop};
 use model::scale::Scale;

@@ -1,7 +1,7 @@
 //! A plan that does not fit itself reaches no worker: its agent refuses it, and leaves nothing of
 //! ours.
 
-use fleet::Fleet;
+use super::Fleet;
 use model::choices::{Access, Backend, OnLostHost};
 use model::plan::{
     EngineSettings, Extent, FleetPolicy, HostStage, Origin, PlannedTarget, Stage, Stop, Target,

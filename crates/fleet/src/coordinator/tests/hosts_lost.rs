@@ -1,0 +1,187 @@
+//! Hosts that are lost, silent or slow, and what becomes of the run.
+
+use super::*;
+use model::{Fact, Note};
+
+#[test]
+fn a_lost_host_ends_the_run_and_nobody_waits_for_it_and_the_layout_stays() {
+    let mut coordinator = own(&plan(2, 2));
+    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    assert_eq!(run(&mut coordinator, vec![lost(1)]), ["1:drop", "note HostLost Some(0)", "0:stop"]);
+    let end = run(&mut coordinator, vec![ended(0, 0, StageEnd::Interrupted), lost(0)]);
+    assert!(
+        end[0].starts_with("ended 0 Failed(\"host h1 was lost: gone; go on with `plimsoll resume`"),
+        "{end:?}"
+    );
+    assert_eq!(end[2], "0:release false");
+    assert!(end.last().expect("lines").starts_with("finish Failed"));
+}
+
+#[test]
+fn with_a_quorum_the_run_goes_on_without_the_lost() {
+    let mut coordinator = own(&continuing(3, 2));
+    run(
+        &mut coordinator,
+        vec![Input::Begin, ready(0), ready(1), ready(2), armed(0, 0), armed(1, 0), armed(2, 0)],
+    );
+    assert_eq!(run(&mut coordinator, vec![lost(1)]), ["1:drop", "note HostLost Some(0)"]);
+    let next = run(
+        &mut coordinator,
+        vec![ended(0, 0, StageEnd::Complete), ended(2, 0, StageEnd::Complete)],
+    );
+    assert_eq!(next, ["ended 0 Complete", "0:arm 1", "2:arm 1"]);
+    let too_few = run(&mut coordinator, vec![armed(0, 1), armed(2, 1), lost(0)]);
+    assert_eq!(too_few[3..], ["0:drop", "note HostLost Some(1)", "2:stop"]);
+}
+
+#[test]
+fn a_silent_host_is_lost_and_one_that_answers_is_not() {
+    let mut coordinator = Coordinator::new(&continuing(2, 1), &ALL, Reach::Remote, false);
+    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1)]);
+    let at = |steady_ns| Now { steady_ns, unix_ns: 0 };
+    (1..=10).for_each(|second| {
+        assert_eq!(tick(&mut coordinator, at(second * 1_000_000_000)), Vec::<String>::new());
+    });
+    let now = at(10_000_000_001);
+    let pong = FromAgent::Pong { sent_ns: 0, agent_ns: 0 };
+    coordinator.step(Input::Heard { host: 0, message: pong, at_ns: 9_000_000_000 }, now);
+    assert_eq!(tick(&mut coordinator, now), ["1:drop", "note HostLost Some(0)"]);
+    assert_eq!(tick(&mut coordinator, now), Vec::<String>::new());
+}
+
+fn tick(coordinator: &mut Coordinator, now: Now) -> Vec<String> {
+    script(&coordinator.step(Input::Tick, now))
+}
+
+#[test]
+fn a_coordinator_that_stood_still_takes_nobody_for_silent_meanwhile() {
+    let mut coordinator = Coordinator::new(&continuing(2, 1), &ALL, Reach::Remote, false);
+    run(&mut coordinator, vec![Input::Begin]);
+    let at = |tenths: u64| Now { steady_ns: tenths * 100_000_000, unix_ns: 0 };
+    assert_eq!(
+        tick(&mut coordinator, at(300)),
+        Vec::<String>::new(),
+        "30 s pass at once, and what was said waits to be read"
+    );
+    let lost_at = (301..500).find(|tenths| !tick(&mut coordinator, at(*tenths)).is_empty());
+    assert_eq!(lost_at, Some(401), "from then on a silence counts");
+}
+
+#[test]
+fn a_host_that_is_lost_because_the_coordinator_stood_still_is_not_blamed() {
+    let at = |second: u64| Now { steady_ns: second * 1_000_000_000, unix_ns: 0 };
+    let note = |reach, gap: u64, tells: bool| {
+        let mut coordinator = Coordinator::new(&continuing(2, 1), &ALL, reach, false);
+        run(&mut coordinator, vec![Input::Begin, ready(0), ready(1)]);
+        coordinator.step(Input::Tick, at(1));
+        if tells {
+            coordinator.step(Input::Tick, at(1 + gap));
+        }
+        let told = coordinator.step(lost(1), at(1 + gap));
+        told.into_iter().find_map(|action| match action {
+            Action::Emit(Event::Note(Note { fact: Fact::HostLost { why, .. }, .. })) => Some(why),
+            _ => None,
+        })
+    };
+    // Its agents are given 10 s; the word of their end may be read before the first tick or after
+    // it.
+    for tells in [true, false] {
+        let told = note(Reach::Remote, 40, tells).expect("a note");
+        assert!(
+            told.starts_with("gone; but the coordinator itself stood still for 40 s "),
+            "{told}"
+        );
+        assert!(
+            told.contains("after 10 s (fleet.lost_after)") && told.ends_with("not this host"),
+            "{told}"
+        );
+        assert_eq!(note(Reach::Remote, 10, tells).as_deref(), Some("gone"));
+        assert_eq!(
+            note(Reach::OwnProcess, 40, tells).as_deref(),
+            Some("gone"),
+            "nobody waits for it there"
+        );
+    }
+}
+
+#[test]
+fn a_host_that_ends_its_stage_untold_is_lost_and_the_others_go_on() {
+    let mut coordinator = own(&continuing(3, 2));
+    run(
+        &mut coordinator,
+        vec![Input::Begin, ready(0), ready(1), ready(2), armed(0, 0), armed(1, 0), armed(2, 0)],
+    );
+    assert_eq!(
+        run(&mut coordinator, vec![ended(1, 0, StageEnd::Interrupted)]),
+        ["1:drop", "note HostLost Some(0)"]
+    );
+    let next = run(
+        &mut coordinator,
+        vec![ended(0, 0, StageEnd::Complete), ended(2, 0, StageEnd::Complete)],
+    );
+    assert_eq!(next, ["ended 0 Complete", "0:arm 1", "2:arm 1"]);
+}
+
+#[test]
+fn a_stage_that_one_host_never_ends_is_waited_for_with_patience_and_then_without_it() {
+    let mut coordinator = own(&continuing(2, 1));
+    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    run(&mut coordinator, vec![ended(0, 0, StageEnd::Complete)]);
+    let at = |second: u64| Now { steady_ns: second * 1_000_000_000, unix_ns: 0 };
+    // A second of load, 30 s of patience, 30 s of margin.
+    (1..=61).for_each(|second| {
+        assert_eq!(tick(&mut coordinator, at(second)), Vec::<String>::new(), "{second}");
+    });
+    let told = coordinator.step(Input::Tick, at(62));
+    assert_eq!(script(&told), ["1:drop", "note HostLost Some(0)", "ended 0 Complete", "0:arm 1"]);
+    let note = told.iter().find_map(|action| match action {
+        Action::Emit(Event::Note(Note { fact: Fact::HostLost { name, why }, .. })) => {
+            Some((name.as_str(), why.as_str()))
+        }
+        _ => None,
+    });
+    let (name, why) = note.expect("a note");
+    assert_eq!(name, "h1");
+    assert!(why.starts_with("it answers, but did not end its stage"), "{why}");
+}
+
+#[test]
+fn a_stopped_run_waits_for_no_stage_longer_than_its_patience() {
+    let mut endless = plan(2, 1);
+    endless.stages[0].works[0].stop = Stop::Amount;
+    let mut coordinator = own(&endless);
+    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    let at = |second: u64| Now { steady_ns: second * 1_000_000_000, unix_ns: 0 };
+    (1..9_000).for_each(|second| {
+        assert_eq!(tick(&mut coordinator, at(second)), Vec::<String>::new(), "{second}");
+    });
+    assert_eq!(script(&coordinator.step(Input::Interrupt, at(9_000))), ["0:stop", "1:stop"]);
+    run(&mut coordinator, vec![ended(0, 0, StageEnd::Interrupted)]);
+    (9_001..=9_060).for_each(|second| {
+        assert_eq!(tick(&mut coordinator, at(second)), Vec::<String>::new(), "{second}");
+    });
+    assert_eq!(tick(&mut coordinator, at(9_061))[..2], ["1:drop", "note HostLost Some(0)"]);
+}
+
+#[test]
+fn a_host_that_is_lost_while_it_lets_go_does_not_change_how_the_run_ended() {
+    let mut coordinator = own(&plan(2, 1));
+    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    run(
+        &mut coordinator,
+        vec![ended(0, 0, StageEnd::Complete), ended(1, 0, StageEnd::Complete), released(0)],
+    );
+    let hurried = run(&mut coordinator, vec![Input::Interrupt]);
+    assert_eq!(
+        hurried,
+        ["0:stop", "1:stop"],
+        "a target that does not answer is waited for no longer"
+    );
+    let last = coordinator.step(lost(1), Now::default());
+    assert_eq!(script(&last), ["1:drop", "note HostLost None", "finish Complete"]);
+    let Some(Action::Finish { left, .. }) = last.last() else { panic!("{last:?}") };
+    assert!(
+        left[0].starts_with("host h1 was lost before it had let go of its targets (gone)"),
+        "{left:?}"
+    );
+}
