@@ -53,7 +53,7 @@ const ITS_OWN_WRITES: u64 = 32 << 11;
 /// by their seed, on a disk and past the page cache, where the kernel is a witness.
 pub fn run(case: &Case, folder: &Path) -> Result<Outcome, Broken> {
     let here = tempfile::tempdir_in(folder).expect("room");
-    let is_counted = case.seed % 2 == 0
+    let is_counted = case.seed.is_multiple_of(2)
         && !case.says("metadata")
         && has(
             "what the kernel counted of a random run",

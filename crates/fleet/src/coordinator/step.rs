@@ -65,7 +65,7 @@ impl Running {
         let fact = match end {
             Some(end) => Fact::Settled {
                 to: Nanos(end.to_ns),
-                rounds: model::plan::Steady::ROUNDS.into(),
+                rounds: model::plan::Steady::ROUNDS,
                 round: steady.round,
                 after: Nanos(end.after_ns),
             },

@@ -223,7 +223,7 @@ impl State {
         if let Some(host) = self.hosts.get_mut(note.host as usize) {
             match note.kind() {
                 NoteKind::HostLost => {
-                    host.lost = Some(harmless(&crate::note::sentence(&note.fact)))
+                    host.lost = Some(harmless(&crate::note::sentence(&note.fact)));
                 }
                 NoteKind::HostReturned => host.lost = None,
                 _ => {}
