@@ -184,16 +184,16 @@ impl Drop for SlurmCluster {
 fn configuration(folder: &Path, base: u16) -> String {
     let folder = folder.display();
     format!(
-        "ClusterName=test\nSlurmctldHost=localhost(127.0.0.1)\nSlurmctldPort={base}\\
-         nAuthType=auth/munge\nCredType=cred/munge\nSlurmUser=root\nSlurmdUser=root\\
-         nStateSaveLocation={folder}/state\nSlurmdSpoolDir={folder}/spool.%n\\
-         nSlurmctldPidFile={folder}/ctld.pid\nSlurmdPidFile={folder}/%n.pid\\
-         nSlurmctldLogFile={folder}/ctld.log\nSlurmdLogFile={folder}/%n.log\\
-         nProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\\
-         nJobAcctGatherType=jobacct_gather/none\nAccountingStorageType=accounting_storage/none\\
-         nMpiDefault=none\nSwitchType=switch/none\nSelectType=select/cons_tres\\
-         nSelectTypeParameters=CR_Core\nReturnToService=2\nSlurmdParameters=config_overrides\\
-         nNodeName=n[1-4] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[{}-{}] CPUs=4 \
+        "ClusterName=test\nSlurmctldHost=localhost(127.0.0.1)\nSlurmctldPort={base}\n\
+         AuthType=auth/munge\nCredType=cred/munge\nSlurmUser=root\nSlurmdUser=root\n\
+         StateSaveLocation={folder}/state\nSlurmdSpoolDir={folder}/spool.%n\n\
+         SlurmctldPidFile={folder}/ctld.pid\nSlurmdPidFile={folder}/%n.pid\n\
+         SlurmctldLogFile={folder}/ctld.log\nSlurmdLogFile={folder}/%n.log\n\
+         ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\n\
+         JobAcctGatherType=jobacct_gather/none\nAccountingStorageType=accounting_storage/none\n\
+         MpiDefault=none\nSwitchType=switch/none\nSelectType=select/cons_tres\n\
+         SelectTypeParameters=CR_Core\nReturnToService=2\nSlurmdParameters=config_overrides\n\
+         NodeName=n[1-4] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[{}-{}] CPUs=4 \
          State=UNKNOWN\nPartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n",
         base + 1,
         base + 4

@@ -33,7 +33,7 @@ use std::time::Duration;
 use std::{fmt, thread};
 
 /// How long a host may take to answer.
-const ANSWER: Duration = Duration::from_secs(30);
+const ANSWER: Duration = Duration::from_secs(60);
 /// How long it may take to receive the binary and to check it.
 const COPY: Duration = Duration::from_secs(300);
 /// What is written to it at a time, in bytes: what a pipe takes.
