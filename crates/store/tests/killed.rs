@@ -123,7 +123,7 @@ fn without_room_the_error_says_so_and_what_was_recorded_stays() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("run.plimsoll");
     let ended = Command::new("sh")
-        .args(["-c", "trap '' XFSZ; ulimit -f 600; exec \"$0\" --exact child_that_appends"])
+        .args(["-c", "trap '' XFSZ; ulimit -f 600; exec \"$0\" --exact killed::child_that_appends"])
         .arg(std::env::current_exe().expect("this program"))
         .env(CHILD, &path)
         .stdout(Stdio::null())

@@ -124,7 +124,7 @@ fn a_name_means_nothing_but_a_file() {
         // with another one.
         let mut child = std::process::Command::new(std::env::current_exe().expect("this program"));
         child
-            .args(["--exact", "child_that_writes_one_run"])
+            .args(["--exact", "run_file::child_that_writes_one_run"])
             .env("RUN_FILE_NAME", name)
             .current_dir(folder.path());
         assert!(
@@ -392,6 +392,9 @@ fn a_file_without_counters_inventory_and_occurrences_is_read() {
                  '$.targets[0].device.queue_depth',
             '$.targets[0].device.queues', '$.targets[0].device.write_cache')";
     connection.execute_batch(older).expect("room");
+    // Notes had their words alone.
+    let words = r#"UPDATE notes SET detail = json_extract(detail, '$."in-words".words')"#;
+    connection.execute_batch(words).expect("room");
     drop(connection);
     record.occurrences.clear();
     record.stages.iter_mut().for_each(|stage| stage.counters.clear());
