@@ -35,8 +35,8 @@ fn steps(times: &mut Vec<(&'static str, Duration, bool)>) -> Outcome<()> {
     step("test", &|| crate::test::run(&[]))?;
     step("features", &|| {
         // What is off by default is what breaks unnoticed.
-        let rooms = ["--package", "report", "--lib", "--package", "cli", "--test", "export"];
-        let features = ["--features", "plimsoll/parquet,plimsoll/png"];
+        let rooms = ["--package", "report", "--lib", "--package", "cli", "--test", "whole"];
+        let features = ["--features", "cli/parquet,cli/png", "--", "export", "markdown"];
         shell::show(shell::cargo().args(["test", "--locked"]).args(rooms).args(features)).map_err(
             |_| "a test of the optional features failed; its output stands above".to_owned(),
         )
