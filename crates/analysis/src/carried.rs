@@ -2,7 +2,6 @@
 //! or a disk: a cache of its own answered, and direct I/O did not keep it out.
 
 use crate::row::ResultRow;
-use crate::validity::is_simulated;
 use crate::warning::Warning;
 use model::digest::Digest;
 use model::inventory::LinkKind;
@@ -22,8 +21,7 @@ pub(crate) fn doubt(
     digest: &Digest,
     row: &ResultRow,
 ) -> Option<Warning> {
-    let is_counted = stage.usage.is_some() || !stage.counters.is_empty();
-    if is_simulated(record) || !is_counted || !is_elsewhere(record) {
+    if record.plan.is_simulated() || !stage.is_counted() || !is_elsewhere(record) {
         return None;
     }
     let planned = [Op::Read, Op::Write].into_iter().filter(|op| row.plans(*op));

@@ -16,7 +16,7 @@ pub use work::{Pattern, QuickArgs, WorkArgs};
 use crate::web::{Token, listen_address};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use model::along::Along;
+use model::search::Along;
 use model::{Nanos, Objective};
 use report::watch::Speed;
 use std::net::SocketAddr;

@@ -168,7 +168,7 @@ mod tests {
         recorded.interval(stage, 0, &[(Op::Read, &[100; 100])]);
         recorded.fail(stage, 0, Op::Read, 5, 2);
         let record = recorded.record();
-        let sample = record.stage(stage).expect("a stage").samples[0].clone();
+        let sample = record.stage(stage).expect("a stage").samples()[0].clone();
         let line = line(&Event::Sample(sample), &record.plan);
         assert_eq!(
             (&line["event"], &line["phase"], &line["stage"]),

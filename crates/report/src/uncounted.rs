@@ -3,6 +3,7 @@
 
 use crate::words;
 use model::Record;
+use model::record::StageRecord;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many are told; what is beyond it is counted.
@@ -12,7 +13,7 @@ const MOST: usize = 20;
 /// read here`.
 pub fn remarks(record: &Record) -> Vec<String> {
     let mut hosts: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
-    for sample in record.stages.iter().flat_map(|stage| &stage.counters) {
+    for sample in record.stages.iter().flat_map(StageRecord::remarks) {
         for note in &sample.notes {
             hosts.entry(note).or_default().insert(sample.host);
         }
@@ -51,13 +52,13 @@ mod tests {
             ..CounterSample::default()
         };
         let stage = record.stages.last_mut().expect("a stage");
-        stage.counters =
+        *stage.counters_mut() =
             vec![sample(0, "no pressure"), sample(1, "no pressure"), sample(0, "no pressure")];
-        stage.counters.push(sample(1, "block sda: gone"));
+        stage.counters_mut().push(sample(1, "block sda: gone"));
         let last = format!("{}: block sda: gone", record.testbed[1].hostname);
         assert_eq!(remarks(record), [last, "every host: no pressure".to_owned()]);
         let stage = record.stages.last_mut().expect("a stage");
-        stage.counters = (0..30).map(|n| sample(7, &format!("remark {n:02}"))).collect();
+        *stage.counters_mut() = (0..30).map(|n| sample(7, &format!("remark {n:02}"))).collect();
         assert_eq!(
             (remarks(record).len(), remarks(record).pop().as_deref()),
             (MOST + 1, Some("and 10 more"))

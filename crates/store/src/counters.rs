@@ -172,23 +172,33 @@ pub fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), P
     put(samples.into_values(), stages)
 }
 
+/// Why counters have no place.
+const NO_STAGE: &str = "counters belong to a stage that never began";
+
 /// Of each group, SQLite takes the other columns from the row of the least
 /// (<https://www.sqlite.org/lang_select.html#bareagg>).
 const REMARKS: &str = "SELECT min(sample), stage, host, number, start_ns, length_ns, notes FROM \
                        counter_samples WHERE notes != '[]' GROUP BY host, notes ORDER BY 1";
 
-/// Puts into their stages the samples in which a host first said that something cannot be counted,
-/// without what they counted: there are as few of them as there are things to say.
-pub fn fill_remarks(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Problem> {
+/// By stage, the samples in which a host first said that something cannot be counted, without what
+/// they counted: there are as few of them as there are things to say.
+pub fn remarks(
+    connection: &Connection,
+    stages: &[StageRecord],
+) -> Result<BTreeMap<u32, Vec<CounterSample>>, Problem> {
+    let mut remarks: BTreeMap<u32, Vec<CounterSample>> = BTreeMap::new();
     if !are_there(connection)? {
-        return Ok(());
+        return Ok(remarks);
     }
-    let mut samples = Vec::new();
     each(connection, REMARKS, |row| {
-        samples.push(without_entries(row)?);
+        let sample = without_entries(row)?;
+        if !stages.iter().any(|record| record.stage == sample.stage) {
+            return Err(NO_STAGE.into());
+        }
+        remarks.entry(sample.stage).or_default().push(sample);
         Ok(())
     })?;
-    put(samples.into_iter(), stages)
+    Ok(remarks)
 }
 
 fn without_entries(row: &Row<'_>) -> Result<CounterSample, Problem> {
@@ -209,7 +219,7 @@ fn put(
 ) -> Result<(), Problem> {
     for sample in samples {
         let record = stages.iter_mut().find(|record| record.stage == sample.stage);
-        record.ok_or("counters belong to a stage that never began")?.counters.push(sample);
+        record.ok_or(NO_STAGE)?.counters_mut().push(sample);
     }
     Ok(())
 }

@@ -298,7 +298,12 @@ impl Taker<'_> {
     fn take(&mut self, sample: &CounterSample) {
         let Wanted { record, kernels, loads, .. } = self.wanted;
         if let Some(load) = loads.get(&sample.stage) {
-            self.usages.entry(sample.stage).or_default().take(record, kernels, load, sample);
+            self.usages.entry(sample.stage).or_default().take(
+                &record.testbed,
+                kernels,
+                load,
+                sample,
+            );
         }
     }
 }
@@ -346,6 +351,7 @@ mod tests {
     use crate::{Writer, read_digests, read_judged};
     use analysis::testing::Recorded;
     use model::event::Event;
+    use model::record::StageRecord;
     use model::usage::Part;
     use model::{Op, RunEnd};
 
@@ -369,8 +375,8 @@ mod tests {
             Writer::create(path, &record.plan, &record.testbed, &record.version, 0).expect("room");
         for held in &record.stages {
             writer.append(&Event::StageStarted { stage: held.stage, unix_ns: 0 }).expect("room");
-            let samples = held.samples.iter().cloned().map(Event::Sample);
-            let counted = held.counters.iter().cloned();
+            let samples = held.samples().iter().cloned().map(Event::Sample);
+            let counted = held.counters().iter().cloned();
             let events: Vec<Event> =
                 samples.chain(counted.map(|sample| Event::Counters(Box::new(sample)))).collect();
             writer.append_all(&events).expect("room");
@@ -384,7 +390,7 @@ mod tests {
         let (record, source) =
             (read_digests(path).expect("a run file"), Source::shared_by(path, threads));
         let source = source.expect("a run file");
-        let load = |stage| record.stage(stage)?.digest.as_ref()?.frame.load_ns();
+        let load = |stage| record.stage(stage)?.summed()?.frame.load_ns();
         let wanted = Wanted::of(&source.opened.connection, &record, load);
         let found = wanted.and_then(|wanted| wanted.all(&source, (most_rows, 100), || Ok(())));
         found.unwrap_or_else(|problem| panic!("{}", problem.0)).1
@@ -434,9 +440,8 @@ mod tests {
         written(&path, 200);
         let (held, read) =
             (crate::read(&path).expect("a run file"), read_judged(&path).expect("a run file"));
-        let (held, whole) =
-            (&held.stages.last().expect("one").clone(), &read.stages.last().expect("one").usage);
-        let whole = whole.as_deref().expect("counters");
+        let held = held.stages.last().expect("one");
+        let whole = read.stages.last().and_then(StageRecord::summed_usage).expect("counters");
         assert_eq!(
             &*held.usage(&read, &held.digest(&read)),
             whole,
@@ -445,7 +450,8 @@ mod tests {
         assert_eq!((whole.samples, whole.is_thinned), (800, false));
         let record = read_digests(&path).expect("a run file");
         assert!(
-            record.stages.iter().all(|stage| stage.usage.is_none()),
+            !record.stages.is_empty()
+                && record.stages.iter().all(|stage| stage.summed_usage().is_none()),
             "who does not ask does not wait for it"
         );
         let some = usages(&path, 1, 400);

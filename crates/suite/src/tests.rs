@@ -201,7 +201,7 @@ proptest::proptest! {
 
 #[test]
 fn every_field_of_every_section_can_be_set() {
-    for (section, keys) in overrides::SECTIONS {
+    for (section, keys) in sections::SECTIONS {
         for key in keys {
             // The value may be wrong for the field; that the field is found is what counts.
             let told = messages(SMALL, &[&format!("{section}.{key}=\"?\"")]);

@@ -2,7 +2,6 @@
 
 use crate::row::ResultRow;
 use crate::state::{RunState, run_state};
-use crate::validity::is_simulated;
 use model::choices::{Access, Backend};
 use model::load::{Pace, Rate};
 use model::plan::{Contents, HostPlan, Stop, Work};
@@ -80,7 +79,7 @@ pub fn runs(base: &Record, other: &Record) -> Vec<Unlike> {
         |what, refused, pair: [String; 2]| found.add(what, refused, [&pair[0], &pair[1]], plain);
     let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
     let simulated =
-        both(|record| if is_simulated(record) { "simulated" } else { "real" }.to_owned());
+        both(|record| if record.plan.is_simulated() { "simulated" } else { "real" }.to_owned());
     texts("target", true, simulated);
     let null = |record: &Record| yes(record.plan.backend != Backend::Null);
     texts("anything sent to the target", true, [null(base), null(other)]);

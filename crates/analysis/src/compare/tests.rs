@@ -128,7 +128,7 @@ fn repeated(points: &[(&str, f64)]) -> Record {
         record.plan.points.last_mut().expect("pushed").scenario = (*scenario).to_owned();
         let mut recorded = once.stage(measured).expect("recorded").clone();
         recorded.stage = stage;
-        recorded.samples.iter_mut().for_each(|sample| sample.stage = stage);
+        recorded.samples_mut().iter_mut().for_each(|sample| sample.stage = stage);
         record.stages.push(recorded);
     }
     record

@@ -5,8 +5,8 @@
 
 use super::points;
 use crate::row::ResultRow;
-use model::along::Along;
 use model::objective::{Condition, Objective};
+use model::search::Along;
 use model::{Histogram, Record};
 
 /// Steps of the grid for each doubling: neighbours are 9 % apart.

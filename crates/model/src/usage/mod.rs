@@ -12,11 +12,8 @@ mod shares;
 pub use shares::{cpu_ns, is_carrier, is_stacked};
 
 use crate::counters::CounterSample;
-use crate::digest::Digest;
 use crate::kernels::Kernels;
-use crate::record::{Record, StageRecord};
 use crate::testbed::HostFacts;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -129,12 +126,12 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Of a stage whose counters are held in memory.
-    pub fn of(record: &Record, stage: &StageRecord, digest: &Digest) -> Usage {
-        let (mut usage, kernels) = (Usage::default(), Kernels::of(&record.testbed));
-        let Some(load) = digest.frame.load_ns() else { return usage };
-        for sample in &stage.counters {
-            usage.take(record, &kernels, &load, sample);
+    /// Of a stage whose load was on in `load`, in ns after its start, and whose counters are held
+    /// in memory.
+    pub fn of(testbed: &[HostFacts], load: &Range<u64>, counters: &[CounterSample]) -> Usage {
+        let (mut usage, kernels) = (Usage::default(), Kernels::of(testbed));
+        for sample in counters {
+            usage.take(testbed, &kernels, load, sample);
         }
         usage
     }
@@ -145,13 +142,13 @@ impl Usage {
     /// does not know.
     pub fn take(
         &mut self,
-        record: &Record,
+        testbed: &[HostFacts],
         kernels: &Kernels,
         load: &Range<u64>,
         sample: &CounterSample,
     ) {
         let middle = sample.start_ns.saturating_add(sample.length_ns / 2);
-        let Some(facts) = record.testbed.get(sample.host as usize) else { return };
+        let Some(facts) = testbed.get(sample.host as usize) else { return };
         if sample.length_ns == 0 || sample.entries.is_empty() || !load.contains(&middle) {
             return;
         }
@@ -261,16 +258,6 @@ impl Use {
     /// some task did; `None` where nobody tells.
     pub fn waiting(&self) -> Option<f64> {
         (self.waited_ns > 0).then(|| self.waiting_ns as f64 / self.waited_ns as f64)
-    }
-}
-
-impl StageRecord {
-    /// What the counters of this stage of `record` come to: as it was read, or from the counters.
-    pub fn usage<'a>(&'a self, record: &Record, digest: &Digest) -> Cow<'a, Usage> {
-        match &self.usage {
-            Some(usage) => Cow::Borrowed(usage),
-            None => Cow::Owned(Usage::of(record, self, digest)),
-        }
     }
 }
 

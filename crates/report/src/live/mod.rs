@@ -154,7 +154,7 @@ mod tests {
         let mut live = Live { progress: Progress::new(&record.plan), hosts: Vec::new(), view };
         for stage in &record.stages {
             live.event(&Event::StageStarted { stage: stage.stage, unix_ns: 0 });
-            stage.samples.iter().for_each(|sample| live.event(&Event::Sample(sample.clone())));
+            stage.samples().iter().for_each(|sample| live.event(&Event::Sample(sample.clone())));
             live.event(&Event::StageEnded {
                 stage: stage.stage,
                 end: stage.end.clone().unwrap_or(StageEnd::Interrupted),

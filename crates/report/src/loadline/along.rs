@@ -3,8 +3,8 @@
 use crate::html::markup::{Markup, classed, element, plain};
 use crate::words;
 use analysis::loadline::along::{AlongLine, AlongPoint};
-use model::along::{Along, shown};
 use model::objective::Condition;
+use model::search::{Along, shown};
 use serde_json::{Value, json};
 
 /// The finding in sentences.

@@ -338,7 +338,7 @@ mod tests {
         recorded.interval(stage, 0, &[(model::Op::Read, &[1_000])]);
         recorded.busy(0.62);
         let record = recorded.record();
-        let mut sample = record.stages[0].samples[0].clone();
+        let mut sample = record.stages[0].samples()[0].clone();
         assert_eq!(told(&of_workers(&sample))[0], "worker 0: CPU = 62%");
         let one = sample.workers[0].clone();
         sample.workers = vec![one; 5_000];

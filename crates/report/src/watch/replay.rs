@@ -1,7 +1,7 @@
 //! A recorded run as events in time: played at any speed, back and forth.
 
 use super::state::State;
-use model::record::StageRecord;
+use model::record::{StageData, StageRecord};
 use model::{CounterSample, Event, Note, NoteKind, Plan, Record};
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -205,14 +205,17 @@ fn put_stage(events: &mut Vec<(u64, Event)>, stage: StageRecord, start_ns: u64, 
         |begin_ns: u64, length_ns: u64| start_ns.saturating_add(begin_ns).saturating_add(length_ns);
     let mut heard_ns: BTreeMap<u32, u64> = BTreeMap::new();
     events.push((start_ns, Event::StageStarted { stage: number, unix_ns: stage.started_unix_ns }));
-    for sample in stage.samples {
+    let StageData::Samples { samples, counters } = stage.data else {
+        panic!("a replay is of samples, and stage {number} has none");
+    };
+    for sample in samples {
         let at_ns = end(sample.start_ns, sample.length_ns);
         let heard = heard_ns.entry(sample.host).or_insert(at_ns);
         *heard = at_ns.max(*heard);
         events.push((at_ns, Event::Sample(sample)));
     }
     let mut end_ns = heard_ns.values().copied().max().unwrap_or(start_ns);
-    for sample in stage.counters {
+    for sample in counters {
         let at_ns = end(sample.start_ns, sample.length_ns);
         end_ns = end_ns.max(at_ns);
         events.push((at_ns, Event::Counters(Box::new(sample))));
@@ -256,7 +259,7 @@ mod tests {
             let mut sample = busy(0, second + 1);
             (sample.stage, sample.number, sample.start_ns) =
                 (stage, second as u32, second * NS_PER_S);
-            last.counters.push(sample);
+            last.counters_mut().push(sample);
         }
         record
     }
@@ -325,7 +328,7 @@ mod tests {
     fn a_host_is_lost_after_the_last_that_was_heard_of_it() {
         let mut record = record();
         let stage = record.stages[1].stage;
-        record.stages[1].samples.truncate(4);
+        record.stages[1].samples_mut().truncate(4);
         record.notes = vec![Note {
             stage: Some(stage),
             host: 0,

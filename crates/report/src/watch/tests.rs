@@ -263,7 +263,7 @@ fn the_run_stands_above_its_nodes() {
         .stages
         .iter()
         .filter(|record| record.stage == stage)
-        .flat_map(|record| &record.samples);
+        .flat_map(model::record::StageRecord::samples);
     samples.for_each(|sample| state.event(&Event::Sample(sample.clone())));
     state.event(&Event::Counters(Box::new(busy(0, 10))));
     let note = Note {

@@ -226,8 +226,7 @@ fn differing(path: &Path) -> Vec<u32> {
         (read(path).expect("a run file"), read_digests(path).expect("a run file"));
     assert_eq!(whole.stages.len(), summed.stages.len());
     let stages = whole.stages.iter().zip(&summed.stages);
-    let differ =
-        stages.filter(|(held, stage)| stage.digest.as_deref() != Some(&*held.digest(&whole)));
+    let differ = stages.filter(|(held, stage)| stage.summed() != Some(&*held.digest(&whole)));
     differ.map(|(held, _)| held.stage).collect()
 }
 
@@ -253,7 +252,7 @@ fn figures(path: &Path) -> Vec<Result<Figures, String>> {
     let told = |record: Result<Record, crate::StoreError>| {
         let record = record.map_err(|error| error.to_string())?;
         let (results, issued) = (analysis::results(&record), analysis::issued(&record));
-        let usages = record.stages.iter().map(|stage| stage.usage.as_deref().cloned()).collect();
+        let usages = record.stages.iter().map(|stage| stage.summed_usage().cloned()).collect();
         Ok(Figures::Record(Box::new(record.plan), results, issued, usages))
     };
     let mut rows = Vec::new();

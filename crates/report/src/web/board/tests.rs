@@ -20,7 +20,7 @@ fn told(record: &Record) -> Board {
     }
     for stage in &record.stages {
         board.event(&Event::StageStarted { stage: stage.stage, unix_ns: stage.started_unix_ns });
-        for sample in &stage.samples {
+        for sample in stage.samples() {
             board.event(&Event::Sample(sample.clone()));
         }
         if let Some(end) = &stage.end
@@ -338,7 +338,7 @@ fn both_forms_of_the_metrics_have_the_same_families() {
 fn odd_events_do_no_harm() {
     let record = measured(1, 2).record();
     let mut board = told(&record);
-    let mut stray = record.stages[1].samples[0].clone();
+    let mut stray = record.stages[1].samples()[0].clone();
     (stray.stage, stray.host, stray.start_ns, stray.length_ns) = (99, 99, u64::MAX, u64::MAX);
     board.event(&Event::Sample(stray.clone()));
     stray.stage = 1;

@@ -221,11 +221,7 @@ mod tests {
         let rows = analysis::results(&record);
         let all = rows.iter().find(|row| row.is_of_point()).expect("a whole");
         let mut requests = Requests::default();
-        record
-            .stages
-            .iter()
-            .flat_map(|stage| &stage.samples)
-            .for_each(|sample| requests.add(&record.plan, sample));
+        record.samples().for_each(|sample| requests.add(&record.plan, sample));
         let mut out = Vec::new();
         let series = Series { form: Form::Text, run: "r" };
         requests.render(series, &mut out, &["n".to_owned()]);
@@ -268,11 +264,7 @@ mod tests {
             recorded.interval(first + 1, 0, &[(Op::Read, &[1_000; 5])]);
             let record = recorded.record();
             let mut requests = Requests::default();
-            record
-                .stages
-                .iter()
-                .flat_map(|stage| &stage.samples)
-                .for_each(|sample| requests.add(&record.plan, sample));
+            record.samples().for_each(|sample| requests.add(&record.plan, sample));
             let mut out = Vec::new();
             requests.render(Series { form: Form::Text, run: "a" }, &mut out, &["n".to_owned()]);
             String::from_utf8(out).expect("text")
@@ -299,11 +291,7 @@ mod tests {
         recorded.busy(1.0);
         let record = recorded.record();
         let mut requests = Requests::default();
-        record
-            .stages
-            .iter()
-            .flat_map(|stage| &stage.samples)
-            .for_each(|sample| requests.add(&record.plan, sample));
+        record.samples().for_each(|sample| requests.add(&record.plan, sample));
         let mut out = Vec::new();
         requests.render(Series { form: Form::Text, run: "a" }, &mut out, &["n\"1".to_owned()]);
         let out = String::from_utf8(out).expect("text");

@@ -1,29 +1,11 @@
 //! A search along another axis than the rate: how much of something, in a closed loop, an objective
 //! bears.
 
-mod workers;
-
+use super::{Addition, Along, Search, shown, workers};
 use crate::plan::{HostPlan, HostStage, Plan, Stage, StageKind, Stop, Work};
 use crate::rng::derive;
-use crate::search::{Addition, Search};
 use crate::setting::Setting;
 use std::collections::BTreeSet;
-
-crate::words! {
-    /// Along what a search goes.
-    #[derive(Default)]
-    pub enum Along {
-        /// Requests per second: the load line.
-        #[default]
-        Rate = "rate",
-        /// Requests that each worker keeps outstanding.
-        Depth = "depth",
-        /// The bytes of the layout that are loaded.
-        Size = "size",
-        /// Workers of all hosts together.
-        Workers = "workers",
-    }
-}
 
 impl Plan {
     /// Turns a plan of one point with one workload into the beginning of a search: its first point
@@ -178,21 +160,6 @@ impl Plan {
             1 + self.points.iter().filter(|other| other.sweep == point.sweep).count() as u32;
         Some(Addition { point, stages, hosts })
     }
-}
-
-/// A value as points and reports show it.
-pub fn shown(along: Along, value: u64) -> String {
-    if along == Along::Size { exact(value) } else { value.to_string() }
-}
-
-/// So many bytes in the largest unit that has them whole: rounded, two points would have one name.
-fn exact(bytes: u64) -> String {
-    let units = ["TiB", "GiB", "MiB", "KiB"].into_iter().zip([40, 30, 20, 10]);
-    let whole = |(_, power): &(&str, u32)| bytes > 0 && bytes.is_multiple_of(1 << power);
-    units
-        .into_iter()
-        .find(whole)
-        .map_or(format!("{bytes} B"), |(unit, power)| format!("{} {unit}", bytes >> power))
 }
 
 /// The bytes that a host's workers load, what they share once.

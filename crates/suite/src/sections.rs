@@ -1,9 +1,22 @@
-//! Where a key belongs that stands where no such field is: the suite's own tables, and what other
-//! tools call the same.
+//! The tables of a suite and their keys, and where a key belongs that stands where no such field
+//! is: in another table, or under another name than other tools have for it.
 
-use crate::fields::WorkloadSpec;
-use crate::overrides::SECTIONS;
+use crate::fields::{
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, TreeSpec,
+    WorkloadSpec,
+};
 use form::{Problem, Reader, Span, Table, elsewhere};
+
+/// The tables of which a suite has one each, and their keys.
+pub(crate) const SECTIONS: [(&str, &[&str]); 7] = [
+    ("layout", LayoutSpec::KEYS),
+    ("tree", TreeSpec::KEYS),
+    ("contents", ContentsSpec::KEYS),
+    ("stages", StagesSpec::KEYS),
+    ("engine", EngineSpec::KEYS),
+    ("fleet", FleetSpec::KEYS),
+    ("clients", ClientsSpec::KEYS),
+];
 
 /// The tables whose fields may be looked for elsewhere, and their keys.
 pub(crate) const TABLES: [(&str, &[&str]); SECTIONS.len() + 1] = {
