@@ -1,15 +1,15 @@
 //! Reasons to doubt a figure. Thresholds and their reasons stand in `docs/METHOD.md`.
 
 use crate::backlog::{Answered, Asked, Backlog};
+use crate::confidence::sure;
 use crate::degraded::{Degraded, asked_of_those_left, degraded};
 use crate::estimate::Estimate;
 use crate::results::rows;
 use crate::row::ResultRow;
 use crate::state::run_state;
-use crate::sure::sure;
 use crate::tally::tally;
 use crate::warning::{QUANTILES, Quantile, Warning};
-use crate::{course, page_cache, standstill};
+use crate::{evenness, page_cache, standstill};
 use model::digest::{Digest, Moment, Part};
 use model::load::{Pace, Rate};
 use model::plan::{Contents, HostPlan, StageKind};
@@ -55,7 +55,7 @@ fn of_stage(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
         count_what_was_due(row);
         row.warnings = warnings(record, stage, &digest, row);
         row.warnings.extend(missed);
-        row.warnings.extend(course::doubts(record, row, &tally));
+        row.warnings.extend(evenness::doubts(record, row, &tally));
     }
     rows
 }
@@ -177,7 +177,7 @@ fn warnings(
     found.extend(clock_error(record, stage));
     found.extend(refusals(record, stage.stage));
     found.extend(page_cache::doubts(record, stage, digest, row));
-    found.extend(crate::carried::doubt(record, stage, digest, row));
+    found.extend(crate::port_traffic::doubt(record, stage, digest, row));
     found.extend(reducible(record, row.stage));
     // Metadata is plain calls, in which a worker does the file system's work itself: it is always
     // busy where nothing waits for a device.

@@ -38,7 +38,7 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
         "results": rows.iter().map(|row| result(record, row)).collect::<Vec<_>>(),
         "load_line": analysis::loadline::load_line(record,
             &rows).map(|line| loadline::object(&line)),
-        "along": analysis::loadline::along::along_line(record,
+        "along": analysis::loadline::axis::along_line(record,
             &rows).map(|line| loadline::along::object(&line)),
         "ceilings": testbed
             .map(|cluster| crate::ceiling::reached_json(&cluster.top.name.value, &reached)),

@@ -2,7 +2,7 @@
 
 use crate::{note, words};
 use analysis::ResultRow;
-use analysis::means::{Because, Means, Timing, Way, means};
+use analysis::io_path::{Because, Means, Timing, Way, means};
 use model::Record;
 use serde_json::{Value, json};
 

@@ -60,7 +60,7 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, room: Option<u
     if let Some(line) = analysis::loadline::load_line(record, &rows) {
         text.push_str(&format!("\n{}\n", loadline::sentences(&line).join("\n")));
     }
-    if let Some(line) = analysis::loadline::along::along_line(record, &rows) {
+    if let Some(line) = analysis::loadline::axis::along_line(record, &rows) {
         text.push_str(&format!("\n{}\n", loadline::along::sentences(&line).join("\n")));
     }
     text.push_str(&crate::attribution::text(record, &rows));

@@ -41,7 +41,8 @@ impl Series {
     /// new gets a number.
     fn number(
         &mut self,
-        (transaction, checks): (&Transaction<'_>, &mut Sums),
+        transaction: &Transaction<'_>,
+        checks: &mut Sums,
         entry: &Entry,
         values: &mut Vec<(i64, i64)>,
     ) -> rusqlite::Result<()> {
@@ -80,7 +81,8 @@ impl Series {
 /// Writes one sample.
 pub fn write(
     transaction: &Transaction<'_>,
-    (series, checks): (&mut Series, &mut Sums),
+    series: &mut Series,
+    checks: &mut Sums,
     sample: &CounterSample,
 ) -> rusqlite::Result<()> {
     let notes = serde_json::to_string(&sample.notes)
@@ -95,7 +97,7 @@ pub fn write(
     let mut values =
         Vec::with_capacity(sample.entries.iter().map(|entry| entry.values.len()).sum());
     for entry in &sample.entries {
-        series.number((transaction, checks), entry, &mut values)?;
+        series.number(transaction, checks, entry, &mut values)?;
     }
     for (series, value) in &values {
         checksum = checksum.wrapping_add(checksums::of_values(params![series, value])?);
@@ -296,7 +298,7 @@ mod tests {
         let mut known = Series::default();
         let transaction = connection.transaction().expect("a transaction");
         for sample in &samples {
-            write(&transaction, (&mut known, &mut Sums::default()), sample).expect("room");
+            write(&transaction, &mut known, &mut Sums::default(), sample).expect("room");
         }
         transaction.commit().expect("room");
         let numbered: i64 = connection
@@ -341,7 +343,7 @@ mod tests {
         let mut known = Series::default();
         let transaction = connection.transaction().expect("a transaction");
         for sample in [&first, &second] {
-            write(&transaction, (&mut known, &mut Sums::default()), sample).expect("room");
+            write(&transaction, &mut known, &mut Sums::default(), sample).expect("room");
         }
         let query = "SELECT count(DISTINCT series), count(*), min(value % 1000), max(value / \
                      1000) FROM counters";

@@ -3,11 +3,11 @@
 
 use crate::checksums::{self, Part as Checked};
 use crate::error::StoreError;
-use crate::kept::{Again, Kept, Reach};
 use crate::reader::{check_pages, head};
 use crate::source::Source;
+use crate::stored_sums::{Again, Kept, Reach};
 use crate::values::{Problem, small, unsigned};
-use crate::{counters, plausible, used};
+use crate::{counters, plausible, usage};
 use model::digest::{Digest, Frame, OpRow, Place, Span, Sums, Unfit};
 use model::record::StageData;
 use model::{Op, Phase, Record};
@@ -89,8 +89,8 @@ fn record(source: &Source, wish: Wish) -> Result<Record, Problem> {
     let stages = Stages(frames);
     let sums = || sums(source, wish, &stages, &kept);
     let (sums, mut usages) = match wish.is_judged {
-        true => used::find_beside(source, &record, |stage| stages.load_ns(stage), sums)?,
-        false => (sums()?, used::Usages::new()),
+        true => usage::find_beside(source, &record, |stage| stages.load_ns(stage), sums)?,
+        false => (sums()?, usage::Usages::new()),
     };
     let mut remarks = counters::remarks(&source.opened.connection, &record.stages)?;
     assert_eq!((stages.0.len(), sums.len()), (record.stages.len(), record.stages.len()));
@@ -115,7 +115,7 @@ fn sums(source: &Source, wish: Wish, stages: &Stages, kept: &Kept) -> Result<Vec
     let again = kept.take(&source.opened.connection, &stages.0, &mut sums)?;
     let is_checked = checksums::are_there(&source.opened.connection)?;
     let left =
-        |table, rows: fn(&Reach) -> i64| Left::of(table, is_checked, (&kept.reach(), &again), rows);
+        |table, rows: fn(&Reach) -> i64| Left::of(table, is_checked, &kept.reach(), &again, rows);
     let mut is_whole = true;
     is_whole &= scan(
         source,
@@ -133,7 +133,7 @@ fn sums(source: &Source, wish: Wish, stages: &Stages, kept: &Kept) -> Result<Vec
     let known = Known(there);
     let counts = left(Checked::WorkerSamples, |reach| reach.worker_samples);
     is_whole &= scan(source, &counts, &mut sums, |connection, part, sums| {
-        worker_ops(connection, part, (stages, &known), sums)
+        worker_ops(connection, part, stages, &known, sums)
     })?;
     if !wish.is_small && !is_whole {
         // Somebody took rows out, or pages are lost.
@@ -315,7 +315,8 @@ impl Left {
     fn of(
         table: Checked,
         is_checked: bool,
-        (reach, again): (&Reach, &[Again]),
+        reach: &Reach,
+        again: &[Again],
         rows: fn(&Reach) -> i64,
     ) -> Left {
         let part = |again: &Again| {
@@ -478,7 +479,8 @@ fn workers(
 fn worker_ops(
     connection: &Connection,
     part: Part,
-    (stages, known): (&Stages, &Known),
+    stages: &Stages,
+    known: &Known,
     sums: &mut [Sums],
 ) -> Result<Taken, Problem> {
     let query = "SELECT stage, host, interval, worker, op, ios, bytes, errors FROM worker_samples \

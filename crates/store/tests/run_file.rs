@@ -463,6 +463,7 @@ fn a_plan_that_grows_is_in_the_file_as_it_stands() {
         .iter()
         .map(|stage| stage.workers[0].seed)
         .collect();
+    assert!(!seeds.is_empty());
     assert!(
         seeds.windows(2).all(|pair| pair[0] != pair[1]),
         "no two points send the same requests: {seeds:?}"

@@ -29,7 +29,8 @@ pub(crate) fn one_by_one(point: PointSpec) -> Vec<PointSpec> {
 
 /// Complains about trees and metadata workloads that do not go together.
 pub(crate) fn check(
-    (layout, tree): (&LayoutSpec, &TreeSpec),
+    layout: &LayoutSpec,
+    tree: &TreeSpec,
     stages: &StagesSpec,
     engine: &EngineSpec,
     points: &[PointSpec],

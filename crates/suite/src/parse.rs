@@ -164,7 +164,7 @@ impl Spec {
         let labels = placement::read_labels(root, problems);
         let targets = placement::read_targets(root, &labels, problems);
         let contents = read_table(root, "contents", problems, ContentsSpec::read);
-        let points = read_points(root, (&layout, &tree), &sweep, problems);
+        let points = read_points(root, &layout, &tree, &sweep, problems);
         let events = event::read(root, &points, problems);
         check_stages(&stages, problems);
         check_prepare(&stages, problems);
@@ -181,7 +181,7 @@ impl Spec {
         }
         check_clients(&clients, problems);
         let points = sweep.arrange(&points, suite.seed.value);
-        metadata::check((&layout, &tree), &stages, &engine, &points, problems);
+        metadata::check(&layout, &tree, &stages, &engine, &points, problems);
         if !is_one_of_several {
             metadata::check_contents(&layout, &contents, problems);
         }
@@ -230,7 +230,8 @@ fn read_table<T>(
 /// Every point once, in the order of the file.
 fn read_points(
     root: &Table,
-    (layout, tree): (&LayoutSpec, &TreeSpec),
+    layout: &LayoutSpec,
+    tree: &TreeSpec,
     sweep: &Sweep,
     problems: &mut Vec<Problem>,
 ) -> Vec<PointSpec> {

@@ -5,7 +5,7 @@ use crate::fields::{
     ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, TreeSpec,
     WorkloadSpec,
 };
-use form::{Problem, Reader, Span, Table, elsewhere};
+use form::{Problem, Reader, Span, Table, other_names};
 
 /// The tables of which a suite has one each, and their keys.
 pub(crate) const SECTIONS: [(&str, &[&str]); 7] = [
@@ -40,20 +40,20 @@ pub(crate) fn reader<'a>(
 
 /// Where to write what somebody called `key`, if it is known by that name elsewhere.
 pub(crate) fn remedy(key: &str) -> Option<String> {
-    elsewhere::remedy(key, &TABLES)
+    other_names::remedy(key, &TABLES)
 }
 
 /// What to give in place of a flag that only another tool has, or that is a field of suites and no
 /// flag; `None` where nobody has it.
 pub fn flag(flag: &str) -> Option<String> {
-    elsewhere::flag(flag, &TABLES)
+    other_names::flag(flag, &TABLES)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::SuiteSpec;
-    use form::elsewhere::{WORDS, axis};
+    use form::other_names::{WORDS, axis};
 
     #[test]
     fn words_of_other_tools_lead_to_ours() {

@@ -95,6 +95,7 @@ fn set_reaches_every_field_by_its_short_or_long_name() {
     let depths: Vec<u32> =
         spec.points.iter().map(|point| point.workloads[0].depth.value.0).collect();
     assert_eq!(depths, [4, 4, 7, 7]);
+    assert!(!spec.points.is_empty());
     assert!(
         spec.points.iter().all(|point| point.workloads[0].block_size.value
             == model::load::SizeMix::single(Bytes::kib(8)))

@@ -3,7 +3,7 @@
 //!
 //! The rules and their sources stand in `docs/METHOD.md`, "The load line".
 
-pub mod along;
+pub mod axis;
 mod others;
 pub mod search;
 

@@ -36,11 +36,8 @@ pub fn inventory(args: &InventoryArgs) -> Result<ExitCode, Failure> {
 /// Writes a draft of a testbed, named like its file.
 fn draft(out: Option<&Path>, hosts: &[HostFacts]) -> Result<(), Failure> {
     let stem = out.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
-    let draft = report::draft::testbed(
-        stem.as_deref().unwrap_or("my-testbed"),
-        hosts,
-        super::run::unix_ns(),
-    );
+    let draft =
+        report::draft::testbed(stem.as_deref().unwrap_or("my-testbed"), hosts, fleet::unix_ns());
     let Some(out) = out else { return print(&draft.text) };
     // Made by this call or not at all: between a look and a write somebody else could make it.
     let file = std::fs::OpenOptions::new().write(true).create_new(true).open(out);

@@ -3,7 +3,7 @@
 use super::plan;
 use super::run::{
     exit, finished, is_worth_a_record, mode, out_file, refuse_imagined, refuse_taken, show_live,
-    unix_ns, unrecordable, view,
+    unrecordable, view,
 };
 use super::views::Views;
 use crate::args::LoadlineArgs;
@@ -14,7 +14,7 @@ use crate::marks::{Listener, stage_names};
 use crate::screen::{self, Stream};
 use crate::view::View;
 use crate::whole::Whole;
-use analysis::loadline::along::{along_line, next_value};
+use analysis::loadline::axis::{along_line, next_value};
 use analysis::loadline::{load_line, next_rate_milli};
 use fleet::Director;
 use form::nearest;
@@ -72,7 +72,7 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     }
     let how = args.run.how;
     let version = env!("CARGO_PKG_VERSION");
-    let began_unix_ns = unix_ns();
+    let began_unix_ns = fleet::unix_ns();
     let views = Views::start(
         &args.run.share,
         &Whole {

@@ -19,7 +19,6 @@ use report::watch::{State, Subject};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Loads the targets and reports.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
@@ -39,7 +38,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     }
     let stages: Vec<u32> = (0..plan.stages.len() as u32).collect();
     let version = env!("CARGO_PKG_VERSION");
-    let began_ns = unix_ns();
+    let began_ns = fleet::unix_ns();
     let views = Views::start(
         &args.share,
         &Whole { plan: &plan, hosts: &hosts, version, began_ns, marker: &started.fleet.marker() },
@@ -278,10 +277,4 @@ pub(super) fn exit(record: &Record, end: RunEnd) -> Result<ExitCode, Failure> {
             Ok(if failed { ExitCode::from(REQUESTS_FAILED) } else { ExitCode::SUCCESS })
         }
     }
-}
-
-/// The wall clock, for people.
-pub(super) fn unix_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

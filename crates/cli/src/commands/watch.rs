@@ -14,7 +14,6 @@ use report::words;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A host that is only watched has this long to give a sign of life.
 const LOST_AFTER: Nanos = Nanos::seconds(10);
@@ -145,7 +144,7 @@ impl Log {
 
     /// Writes what a host told. False when that was the last.
     fn watched(&mut self, facts: &[HostFacts], watched: &Watched) -> bool {
-        let now = unix_ns();
+        let now = fleet::unix_ns();
         let goes_on = match watched {
             Watched::Counters(sample) => self.counters(facts, now, sample),
             Watched::Found(found) => {
@@ -220,10 +219,4 @@ fn replay(args: &WatchArgs, run: &Path) -> Result<ExitCode, Failure> {
         true => Err(Failure::Interrupted("stopped".to_owned())),
         false => Ok(ExitCode::SUCCESS),
     }
-}
-
-/// The wall clock, for people.
-fn unix_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -18,12 +18,6 @@ pub use site::{Site, lock};
 pub use watched::WatchedPage;
 
 use crate::failure::Failure;
-use std::time::{SystemTime, UNIX_EPOCH};
-
-/// The wall clock, for people and to tell two servers apart.
-fn unix_ns() -> u128 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()
-}
 
 /// The token of the arguments, or of the environment.
 ///

@@ -102,6 +102,8 @@ impl Frame {
         let timed = planned.iter().map(|work| has_happened || work.pace.is_open()).collect();
         let settled_from =
             settled_from(context, moments.last().map_or(0, |last| u64::from(last.interval) + 1));
+        assert!(moments.is_sorted_by(|one, next| one.interval < next.interval), "each once");
+        assert!(lost.iter().all(|host| (*host as usize) < plan.hosts.len()), "hosts of the plan");
         Frame { spans, moments, lost, degraded_from, works, settled_from, timed }
     }
 

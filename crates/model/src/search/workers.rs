@@ -115,6 +115,7 @@ mod tests {
         }
         let mut shared = stage(5, true);
         Shared::of(&[5], 2).leave(&mut shared, 0);
+        assert!(!shared.workers.is_empty());
         assert!(
             shared.workers.iter().all(|worker| worker.extents.len() == 1),
             "what all have, each has once"

@@ -105,10 +105,10 @@ pub struct Moved {
 }
 
 impl Moved {
-    fn add(&mut self, counted_ns: u64, (in_bytes, out_bytes): (u64, u64)) {
-        self.counted_ns = self.counted_ns.saturating_add(counted_ns);
-        self.in_bytes = self.in_bytes.saturating_add(in_bytes);
-        self.out_bytes = self.out_bytes.saturating_add(out_bytes);
+    fn add(&mut self, other: Moved) {
+        self.counted_ns = self.counted_ns.saturating_add(other.counted_ns);
+        self.in_bytes = self.in_bytes.saturating_add(other.in_bytes);
+        self.out_bytes = self.out_bytes.saturating_add(other.out_bytes);
     }
 }
 
@@ -164,10 +164,7 @@ impl Usage {
         self.samples = self.samples.saturating_add(other.samples);
         self.is_thinned |= other.is_thinned;
         for (host, moved) in other.moved {
-            self.moved
-                .entry(host)
-                .or_default()
-                .add(moved.counted_ns, (moved.in_bytes, moved.out_bytes));
+            self.moved.entry(host).or_default().add(moved);
         }
         for (of, things) in other.uses {
             let mine = self.uses.entry(of).or_default();
@@ -178,8 +175,9 @@ impl Usage {
     }
 
     fn add(&mut self, facts: &HostFacts, sample: &CounterSample) {
-        if let Some(moved) = shares::moved(sample) {
-            self.moved.entry(sample.host).or_default().add(sample.length_ns, moved);
+        if let Some((in_bytes, out_bytes)) = shares::moved(sample) {
+            let moved = Moved { counted_ns: sample.length_ns, in_bytes, out_bytes };
+            self.moved.entry(sample.host).or_default().add(moved);
         }
         shares::each(facts, sample, |part, name, said| {
             let things = self.uses.entry((sample.host, part)).or_default();
@@ -235,6 +233,8 @@ impl Use {
         }
         let spans = self.full_span.into_iter().chain(other.full_span);
         self.full_span = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
+        let is_within = self.used_ns.max(self.full_ns) <= self.watched_ns;
+        assert!(is_within, "nothing is used for longer than it was watched");
     }
 
     /// What a port carried in its busier direction, in bytes per second, 0 and up; `None` where

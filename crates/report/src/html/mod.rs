@@ -185,7 +185,7 @@ fn run(
     if let Some(line) = analysis::loadline::load_line(record, &rows) {
         content.push(crate::loadline::section(&line));
     }
-    if let Some(line) = analysis::loadline::along::along_line(record, &rows) {
+    if let Some(line) = analysis::loadline::axis::along_line(record, &rows) {
         content.push(crate::loadline::along::section(&line));
     }
     content.push(results::section(record, &rows, &reached, &evidence));

@@ -2,7 +2,7 @@
 
 use crate::html::markup::{Markup, classed, element, plain};
 use crate::words;
-use analysis::loadline::along::{AlongLine, AlongPoint};
+use analysis::loadline::axis::{AlongLine, AlongPoint};
 use model::objective::Condition;
 use model::search::{Along, shown};
 use serde_json::{Value, json};

@@ -76,7 +76,7 @@ enum State {
 impl Keeper {
     /// For a run on so many hosts.
     pub fn new(hosts: usize) -> Keeper {
-        Keeper::with_blocks_of(LEAST.max(hosts.saturating_mul(LEAST_OF_A_HOST)))
+        Keeper::with_blocks_of(LEAST.max(hosts * LEAST_OF_A_HOST))
     }
 
     /// With blocks of so many samples and operations, at least.
@@ -103,7 +103,7 @@ impl Keeper {
                 .or_insert_with(|| Block::new(plan, sample.stage))
                 .take(sample)
                 .is_ok();
-        self.taken = self.taken.saturating_add(1 + sample.ops.len());
+        self.taken += 1 + sample.ops.len();
         if !is_taken {
             // A reader is told what is wrong with it by the samples.
             self.void();
@@ -156,6 +156,7 @@ impl Keeper {
     /// After a transaction.
     pub fn committed(&mut self) {
         if self.state == State::Void {
+            assert!(self.blocks.is_empty(), "nothing is taken in that does not fit");
             self.state = State::Gone;
         }
     }
@@ -168,6 +169,7 @@ impl Keeper {
         if blocks.is_empty() {
             return Ok(());
         }
+        assert_eq!(self.state, State::Kept, "only sums that fit the samples are written");
         let reach = Reach::now(transaction)?;
         let row = params![
             blocks.len() as i64,
@@ -351,12 +353,7 @@ impl Kept {
                 if times.is_some() {
                     times_check.check(stage.row, checksums::of_columns(row, 1..=1)?)?;
                 }
-                sums[stage.at].take_block(
-                    frame,
-                    (&stage.held, is_counted),
-                    blob(row, 0)?,
-                    times,
-                )?;
+                sums[stage.at].take_block(frame, &stage.held, is_counted, blob(row, 0)?, times)?;
             }
         }
         Ok(again)

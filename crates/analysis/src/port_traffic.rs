@@ -25,7 +25,7 @@ pub(crate) fn doubt(
         return None;
     }
     let planned = [Op::Read, Op::Write].into_iter().filter(|op| row.plans(*op));
-    planned.filter_map(|op| of_direction(record, stage, digest, (row, op))).next()
+    planned.filter_map(|op| of_direction(record, stage, digest, row, op)).next()
 }
 
 /// The same of the bytes of one direction.
@@ -33,7 +33,8 @@ fn of_direction(
     record: &Record,
     stage: &StageRecord,
     digest: &Digest,
-    (row, op): (&ResultRow, Op),
+    row: &ResultRow,
+    op: Op,
 ) -> Option<Warning> {
     let engine = record.plan.engine_of(row.stage)?;
     if engine.backend.sends_nothing() || (op == Op::Write && !engine.direct) {

@@ -207,6 +207,7 @@ mod tests {
                         "unique {unique}, stage {stage}"
                     );
                 }
+                assert!(!files(taker, 2).is_empty());
                 assert!(
                     files(taker, 2)
                         .iter()

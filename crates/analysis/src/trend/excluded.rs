@@ -1,6 +1,6 @@
 //! Which runs do not belong to a trend, and why.
 
-use crate::compare::{Unlike, alike};
+use crate::compare::{Unlike, comparable};
 use crate::row::ResultRow;
 use model::Record;
 
@@ -14,7 +14,7 @@ const POINTS_MAY_DIFFER: [&str; 2] = ["measured time", "complete"];
 /// In what a run differs from the one that a trend leads to, so that it is not part of it. Empty
 /// where it is.
 pub fn runs(base: &Record, other: &Record) -> Vec<Unlike> {
-    let mut found = alike::runs(base, other);
+    let mut found = comparable::runs(base, other);
     found.retain(|unlike| !MAY_DIFFER.contains(&unlike.what));
     let (one, two) = (testbed(base), testbed(other));
     if one != two {
@@ -27,7 +27,7 @@ pub fn runs(base: &Record, other: &Record) -> Vec<Unlike> {
 /// In what the work of two rows of the same name differs, so that their figures do not belong
 /// together.
 pub fn rows(base: &ResultRow, other: &ResultRow) -> Vec<Unlike> {
-    let mut found = alike::rows(base, other);
+    let mut found = comparable::rows(base, other);
     found.retain(|unlike| !POINTS_MAY_DIFFER.contains(&unlike.what));
     found.iter_mut().for_each(|unlike| unlike.refused = true);
     found

@@ -486,6 +486,7 @@ mod tests {
         let (all, wanted, hosts) = (128_000u128, 1_000u64, 128);
         let taken: Vec<u128> =
             (0..wanted).map(|number| place(number, all, u128::from(wanted))).collect();
+        assert!(!taken.is_empty());
         assert!(taken.windows(2).all(|pair| pair[0] < pair[1]));
         assert!((0..).zip(&taken).all(|(number, taken)| taken / 128 == number));
         let met: std::collections::BTreeSet<u128> =

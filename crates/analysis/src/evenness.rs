@@ -2,11 +2,11 @@
 //! work.
 
 use crate::changes::{Change, changes};
+use crate::confidence::whole;
 use crate::fairness::{Spread, spread};
 use crate::little;
 use crate::row::{Covers, ResultRow};
 use crate::steady::steadiness;
-use crate::sure::whole;
 use crate::tally::{Slot, Tally};
 use crate::warmup::warm_up;
 use crate::warning::{Straggler, Warning};

@@ -183,7 +183,7 @@ fn jackknife(rates: &[f64]) -> Option<Estimate> {
 }
 
 #[cfg(test)]
-#[path = "sure_tests.rs"]
+#[path = "confidence_tests.rs"]
 mod quantile_tests;
 
 #[cfg(test)]
