@@ -32,6 +32,12 @@ fn steps(times: &mut Vec<(&'static str, Duration, bool)>) -> Outcome<()> {
         shell::show(shell::cargo().args(clippy))
     })?;
     step("tidy", &crate::tidy::run)?;
+    step("doc", &|| {
+        let mut doc = shell::cargo();
+        doc.args(["doc", "--locked", "--workspace", "--no-deps", "--document-private-items"]);
+        shell::show(doc.env("RUSTDOCFLAGS", "-D warnings"))
+            .map_err(|_| "a comment names what is not there; its place stands above".to_owned())
+    })?;
     step("test", &|| crate::test::run(&[]))?;
     step("features", &|| {
         // What is off by default is what breaks unnoticed.

@@ -8,6 +8,7 @@ mod dist;
 mod docs;
 mod leftovers;
 mod memory;
+mod mutants;
 mod parts;
 mod screenshot;
 mod shell;
@@ -29,6 +30,8 @@ cargo xtask COMMAND
   bench   side-by-side benchmarks against the peers that are installed
             [--rounds N] [--seconds S] [--cpu N] [--only NAME | --write]
   memory  the engine's unsafe code under the address sanitizer and Miri (nightly)
+  mutants small changes of the code that no test notices, a sample of them
+            [--room model|suite|analysis|store] [--shard K/N]
   screenshot [PROGRAM]
           renews the picture of `plimsoll watch`, with tmux
   soak    fleets in virtual time under a foul sky, as many seeds as one likes
@@ -66,6 +69,7 @@ fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
         "docs" => docs::run(),
         "bench" => bench::run(rest),
         "memory" => memory::run(),
+        "mutants" => mutants::run(rest),
         "screenshot" => screenshot::run(rest),
         "soak" => soak::run(rest),
         "dist" => dist::run(),
