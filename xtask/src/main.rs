@@ -6,6 +6,7 @@ mod bench;
 mod ci;
 mod dist;
 mod docs;
+mod features;
 mod leftovers;
 mod memory;
 mod mutants;
@@ -22,9 +23,10 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask COMMAND
 
-  ci      fmt, clippy, tidy, test: what has to pass before a change goes in
+  ci      fmt, tidy, test, clippy, doc: what has to pass before a change goes in
   test    every test of the workspace, with the real parts that they need
             [-- ARGS for `cargo test`]
+  features the tests of what is off by default; `ci` runs them where something changed
   tidy    the rules of the house that no compiler checks
   docs    writes the generated pages
   bench   side-by-side benchmarks against the peers that are installed
@@ -65,6 +67,7 @@ fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
     Some(match command {
         "ci" => ci::run(),
         "test" => test::run(rest),
+        "features" => features::run(),
         "tidy" => tidy::run(),
         "docs" => docs::run(),
         "bench" => bench::run(rest),

@@ -1,5 +1,8 @@
 //! The arguments of what reads run files and testbeds.
 
+// Their comments are the help that people read: `[labels]` is a table of a suite there, no link.
+#![allow(rustdoc::broken_intra_doc_links)]
+
 use super::{Pattern, examples};
 use analysis::compare::Condition;
 use catalogue::cluster::WhatIf;
