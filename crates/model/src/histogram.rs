@@ -194,8 +194,8 @@ fn encoded(head: &Head, low: usize, counts: &[u64]) -> EncodedHistogram {
     EncodedHistogram(bytes)
 }
 
-/// The numbers of an encoded histogram that stand before its buckets, and what is left; the count is
-/// that of the buckets, and not known yet. `None` where nothing was counted.
+/// The numbers of an encoded histogram that stand before its buckets, and what is left; the count
+/// is that of the buckets, and not known yet. `None` where nothing was counted.
 fn take_head(bytes: &[u8]) -> Result<Option<(Head, &[u8])>, BadHistogram> {
     let (&version, mut rest) = bytes.split_first().ok_or(BadHistogram)?;
     if version != ENCODING {
