@@ -339,6 +339,7 @@ fn grouped(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analysis::Ops;
     use analysis::testing::Recorded;
     use model::{Op, StageKind};
 
@@ -390,6 +391,20 @@ mod tests {
         for title in ["Requests per second over depth", "Bandwidth in GB/s over depth"] {
             assert!(lines.contains(title), "{title}: {lines}");
         }
+    }
+
+    #[test]
+    fn operations_that_lie_factors_of_ten_apart_share_a_log_axis() {
+        let mut rows = swept("depth = \"1..16 x2\"", &[10, 20, 40, 41, 41]);
+        rows.iter_mut().for_each(|row| row.ops = Ops::One(Op::Create));
+        let mut fast = rows.clone();
+        for row in &mut fast {
+            (row.ops, row.ios) = (Ops::One(Op::Stat), row.ios * 100);
+        }
+        rows.extend(fast);
+        let lines = charts_of(&rows).into_string();
+        assert!(lines.contains("Operations per second (log10) over depth"), "{lines}");
+        assert!(!lines.contains("Requests per second"), "{lines}");
     }
 
     #[test]
