@@ -16,9 +16,9 @@ pub use work::{Pattern, QuickArgs, WorkArgs};
 use crate::web::{Token, listen_address};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use live::watch::Speed;
 use model::along::Along;
 use model::{Nanos, Objective};
-use report::watch::Speed;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 

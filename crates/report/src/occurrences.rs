@@ -51,7 +51,7 @@ pub fn line(occurrence: &Occurrence, plan: &Plan) -> String {
 }
 
 /// The same with `host` as it is to be said: nothing, or a name and a colon.
-pub(crate) fn line_of(occurrence: &Occurrence, host: &str) -> String {
+pub fn line_of(occurrence: &Occurrence, host: &str) -> String {
     let is_end = matches!(occurrence.kind, OccurrenceKind::CommandEnded | OccurrenceKind::Prerun);
     // What was left out took no time.
     let end = if is_end && occurrence.duration_ns.is_some() {
@@ -93,7 +93,7 @@ fn place(occurrence: &Occurrence, plan: &Plan) -> String {
     let stage = occurrence.stage.and_then(|stage| plan.stages.get(stage as usize));
     match stage {
         Some(stage) => {
-            let name = crate::live::progress::name(plan, stage);
+            let name = crate::stage::name(plan, stage);
             format!(
                 "{} at {}",
                 name.split_whitespace().collect::<Vec<_>>().join(" "),

@@ -18,11 +18,11 @@ use analysis::loadline::along::{along_line, next_value};
 use analysis::loadline::{load_line, next_rate_milli};
 use fleet::Director;
 use form::nearest;
+use live::terminal::{Live, Mode};
 use model::along::Along;
 use model::plan::Stage;
 use model::search::{Addition, Search};
 use model::{Event, Record};
-use report::live::{Live, Mode};
 use std::process::ExitCode;
 use suite::Arrivals;
 

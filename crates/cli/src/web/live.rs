@@ -5,8 +5,8 @@ use crate::args::ShareArgs;
 use crate::failure::Failure;
 use crate::signals;
 use crate::whole::Whole;
+use live::web::board::{Board, judge};
 use model::{Event, Record};
-use report::web::board::{Board, judge};
 use std::sync::{Arc, Mutex};
 
 /// The live page of a run.

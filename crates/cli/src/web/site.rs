@@ -1,9 +1,9 @@
 //! What stands at which address: pure, from the request's path to the answer's text.
 
 use hyper::StatusCode;
+use live::web::metrics::{Detail, Form, Scrape};
+use live::web::{self, Shown, View, shelf};
 use model::Record;
-use report::web::metrics::{Detail, Form, Scrape};
-use report::web::{self, Shown, View, shelf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What goes on, shared between who feeds it and who shows it.
@@ -51,7 +51,7 @@ pub fn answer(
 ) -> Answer {
     let text = |kind, text| Answer::Text(StatusCode::OK, kind, text);
     match (path, site) {
-        ("/style.css", _) => text("text/css; charset=utf-8", web::STYLE.to_owned()),
+        ("/style.css", _) => text("text/css; charset=utf-8", web::style()),
         ("/script.js", _) => text("text/javascript; charset=utf-8", web::SCRIPT.to_owned()),
         ("/live.js", _) => text("text/javascript; charset=utf-8", web::LIVE_SCRIPT.to_owned()),
         ("/icon.svg", _) => text("image/svg+xml", web::ICON.to_owned()),

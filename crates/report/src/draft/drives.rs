@@ -22,9 +22,8 @@ pub(super) struct Kind {
 pub(super) fn kinds(host: &HostFacts) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
     // Memory that plays a device is no drive, nor is what other devices are joined to.
-    let is_drive = |disk: &&DeviceFacts| {
-        disk.media != Media::Memory && !crate::watch::figures::is_stacked(&disk.name)
-    };
+    let is_drive =
+        |disk: &&DeviceFacts| disk.media != Media::Memory && !model::usage::is_stacked(&disk.name);
     for disk in host.inventory.disks.iter().filter(is_drive) {
         let kind = Kind {
             model: disk.model.clone(),

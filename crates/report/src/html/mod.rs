@@ -9,14 +9,14 @@ mod differences;
 mod host_course;
 mod hosts;
 mod latency_map;
-pub(crate) mod markup;
+pub mod markup;
 pub(crate) mod reproduce;
-pub(crate) mod results;
+pub mod results;
 mod row;
 mod swept;
 mod typed;
 mod verdict;
-pub(crate) mod workload;
+pub mod workload;
 
 pub(crate) use row::{name, style_of};
 pub use typed::quoted;
@@ -32,6 +32,11 @@ use catalogue::published::Published;
 use markup::{Markup, classed, element, plain};
 use model::Record;
 use model::plan::PlannedTarget;
+
+/// The style of every page.
+pub const STYLE: &str = include_str!("style.css");
+/// The script of every page: values under the pointer.
+pub const SCRIPT: &str = include_str!("script.js");
 
 /// The page of one or more runs.
 pub fn render(records: &[&Record]) -> String {
@@ -60,7 +65,7 @@ pub fn render_against(records: &[&Record], against: Against<'_>) -> String {
 }
 
 /// The title and the body of the page of one or more runs.
-pub(crate) fn content(records: &[&Record], against: Against<'_>) -> (String, Markup) {
+pub fn content(records: &[&Record], against: Against<'_>) -> (String, Markup) {
     let testbed = against.testbed;
     let title = match records {
         [one] => format!("{} on {}: Plimsoll report", one.plan.suite, hosts(one)),
@@ -91,7 +96,7 @@ pub(crate) fn content(records: &[&Record], against: Against<'_>) -> (String, Mar
 
 /// Where a page's style and script are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Dress {
+pub enum Dress {
     /// In the page: it needs nothing else.
     Inside,
     /// At the server that the page comes from, so that its policy can forbid everything inside
@@ -105,12 +110,11 @@ pub(crate) fn document(title: String, body: Markup) -> String {
 }
 
 /// A page.
-pub(crate) fn dressed(title: String, body: Markup, dress: Dress) -> String {
+pub fn dressed(title: String, body: Markup, dress: Dress) -> String {
     let (style, script) = match dress {
-        Dress::Inside => (
-            plain("style", Markup::of_ours(include_str!("style.css"))),
-            plain("script", Markup::of_ours(include_str!("script.js"))),
-        ),
+        Dress::Inside => {
+            (plain("style", Markup::of_ours(STYLE)), plain("script", Markup::of_ours(SCRIPT)))
+        }
         Dress::Served => (
             [
                 element("link", &[("rel", "stylesheet"), ("href", "/style.css")], ""),
@@ -148,7 +152,7 @@ pub(crate) fn dressed(title: String, body: Markup, dress: Dress) -> String {
 }
 
 /// The results of a run with all doubts, and what they reached of the testbed's ceiling.
-pub(crate) fn judged(record: &Record, testbed: Option<&Cluster>) -> (Vec<ResultRow>, Vec<Reached>) {
+pub fn judged(record: &Record, testbed: Option<&Cluster>) -> (Vec<ResultRow>, Vec<Reached>) {
     judge(record, analysis::results(record), testbed)
 }
 
@@ -256,7 +260,7 @@ fn took(ns: u64, is_simulated: bool) -> String {
 }
 
 /// `node1`, or `node1 and 5 more hosts`.
-pub(crate) fn hosts(record: &Record) -> String {
+pub fn hosts(record: &Record) -> String {
     let first = record.testbed.first().map_or("no host", |host| host.hostname.as_str());
     match record.testbed.len() {
         0 | 1 => first.to_owned(),
