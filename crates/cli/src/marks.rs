@@ -138,7 +138,7 @@ fn is_socket(place: &Path) -> bool {
 
 /// What the stages of a plan are called.
 pub fn stage_names(plan: &Plan) -> Vec<String> {
-    plan.stages.iter().map(|stage| report::stage::name(plan, stage)).collect()
+    plan.stages.iter().map(|stage| report::ground::stage::name(plan, stage)).collect()
 }
 
 /// The socket's name: `RUN.marks`.

@@ -35,8 +35,8 @@ pub fn may_replace(kind: Kind, head: &[u8]) -> bool {
                     .any(|page| title.ends_with(&format!("Plimsoll {page}")));
                 text.starts_with("<!doctype html>") && is_ours
             }
-            Kind::Markdown => text.starts_with(report::markdown::MARK),
-            Kind::Chart => text.starts_with(report::markdown::CHART_MARK),
+            Kind::Markdown => text.starts_with(report::surfaces::markdown::MARK),
+            Kind::Chart => text.starts_with(report::surfaces::markdown::CHART_MARK),
             Kind::Unmarked => false,
         }
 }

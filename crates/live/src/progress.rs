@@ -2,8 +2,8 @@
 
 use model::plan::{HostStage, Stage, Stop};
 use model::{Event, Histogram, IntervalSample, Nanos, Op, Plan, StageEnd};
-use report::stage::{name, name_at};
-use report::words;
+use report::ground::stage::{name, name_at};
+use report::ground::words;
 use std::collections::BTreeMap;
 
 /// What a rate of requests for blocks counts.

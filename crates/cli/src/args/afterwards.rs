@@ -166,11 +166,11 @@ pub enum Part {
 
 impl Part {
     /// The same, to the report.
-    pub fn by(self) -> report::split::By {
+    pub fn by(self) -> report::topics::split::By {
         match self {
-            Part::Host => report::split::By::Host,
-            Part::Label => report::split::By::Label,
-            Part::Locality => report::split::By::Locality,
+            Part::Host => report::topics::split::By::Host,
+            Part::Label => report::topics::split::By::Label,
+            Part::Locality => report::topics::split::By::Locality,
         }
     }
 }

@@ -12,7 +12,7 @@ use catalogue::devices::catalogue;
 use form::Auto;
 use model::choices::Access;
 use model::{Bytes, Percent};
-use report::ceiling::{self, Ceilings};
+use report::topics::ceiling::{self, Ceilings};
 use std::process::ExitCode;
 use suite::{Spec, WorkloadSpec};
 

@@ -32,14 +32,19 @@ impl EventLines {
             Box::new(file)
         };
         let mut lines = EventLines { out: Some(out), place };
-        lines.put(&report::events::head(whole.plan, whole.hosts, whole.version, whole.began_ns));
+        lines.put(&report::topics::events::head(
+            whole.plan,
+            whole.hosts,
+            whole.version,
+            whole.began_ns,
+        ));
         Ok(lines)
     }
 
     /// Writes the line of an event.
     pub fn event(&mut self, plan: &Plan, event: &Event) {
         if self.out.is_some() {
-            self.put(&report::events::line(event, plan));
+            self.put(&report::topics::events::line(event, plan));
         }
     }
 

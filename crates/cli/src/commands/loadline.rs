@@ -59,7 +59,10 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     .map_err(|what| Failure::Usage(format!("error: {what}")))?;
     let out = out_file(&args.run, &plan);
     if !args.run.how.quiet {
-        eprintln!("{}", report::plan::render_within(&plan, &hosts, screen::room_of(Stream::Error)));
+        eprintln!(
+            "{}",
+            report::topics::plan::render_within(&plan, &hosts, screen::room_of(Stream::Error))
+        );
         eprintln!(
             "searching for the {} at which {} holds: at most {} points, {measure} each",
             match args.along {

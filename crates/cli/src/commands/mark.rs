@@ -52,7 +52,7 @@ fn words(mark: Option<&Mark>) -> String {
         }
         None => "between stages".to_owned(),
     };
-    format!("marked \"{}\" at {}, {place}", mark.label, report::words::utc(mark.unix_ns))
+    format!("marked \"{}\" at {}, {place}", mark.label, report::ground::words::utc(mark.unix_ns))
 }
 
 /// `docs/json.md`, "Marks".

@@ -26,7 +26,7 @@ pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
     if args.json {
         print_json(&plan)?;
     } else {
-        print(&report::plan::render_within(&plan, &hosts, screen::room()))?;
+        print(&report::topics::plan::render_within(&plan, &hosts, screen::room()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

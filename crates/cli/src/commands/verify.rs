@@ -41,8 +41,10 @@ pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
         }
     })?;
     match args.json {
-        true => print_json(&report::verify::json(&audit, env!("CARGO_PKG_VERSION"), &run_id))?,
-        false => print(&report::verify::table(&audit))?,
+        true => {
+            print_json(&report::topics::verify::json(&audit, env!("CARGO_PKG_VERSION"), &run_id))?
+        }
+        false => print(&report::topics::verify::table(&audit))?,
     }
     Ok(if audit.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(DATA_DAMAGED) })
 }

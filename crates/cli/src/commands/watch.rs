@@ -10,7 +10,7 @@ use fleet::{FleetError, Watched};
 use live::watch::{Replay, State, Subject, figures, lines};
 use model::testbed::HostFacts;
 use model::{CounterSample, Nanos, printable};
-use report::words;
+use report::ground::words;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;

@@ -3,7 +3,7 @@
 use crate::progress::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 use model::{Event, printable};
-use report::folded::hung;
+use report::ground::folding::hung;
 use std::time::Duration;
 
 /// Steps of the bar: finer than any terminal is wide.
@@ -67,7 +67,7 @@ impl Bar {
                 self.say(&progress.summary());
             }
             Event::Note(note) => {
-                self.say(&format!("note: {}", report::note::line(&note.fact)));
+                self.say(&format!("note: {}", report::topics::note::line(&note.fact)));
             }
             Event::HostStarted(_)
             | Event::HostEnded(_)

@@ -72,7 +72,7 @@ pub fn lost_object(host: &str, unix_ns: u64, why: &str) -> Value {
 
 /// What was found on a host.
 pub fn found_line(host: &str, found: &Occurrence) -> String {
-    format!("{:16}  {}", harmless(host), harmless(&report::occurrences::line_of(found, "")))
+    format!("{:16}  {}", harmless(host), harmless(&report::topics::occurrences::line_of(found, "")))
 }
 
 /// The same for machines.

@@ -4,11 +4,11 @@ use super::board::Board;
 use super::load::{HostLoad, Load, OpLoad, System, Told};
 use super::track::Slot;
 use model::Op;
-use report::chart::{Bands, Cell, Heat, Line, Lines, Point, Scale};
-use report::html::markup::{Markup, classed};
-use report::html::workload::{LATENCIES, line_of};
-use report::moment::{latency_words, time_words};
-use report::words;
+use report::ground::chart::{Bands, Cell, Heat, Line, Lines, Point, Scale};
+use report::ground::markup::{Markup, classed};
+use report::ground::moment::{latency_words, time_words};
+use report::ground::words;
+use report::topics::workload::{LATENCIES, line_of};
 
 /// The charts of the whole fleet.
 pub fn total(board: &Board) -> Markup {

@@ -2,7 +2,7 @@
 
 use crate::watch::counted::{self, Counted};
 use model::CounterSample;
-use report::html::markup::{Markup, classed, plain};
+use report::ground::markup::{Markup, classed, plain};
 
 /// The list of a host's [`counted::summary`] and of its workers; nothing where nothing was told of
 /// it.

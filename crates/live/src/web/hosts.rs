@@ -3,8 +3,8 @@
 use super::View;
 use super::board::{Board, HostBoard};
 use model::Kernels;
-use report::html::markup::{Markup, classed, element, plain};
-use report::words;
+use report::ground::markup::{Markup, classed, element, plain};
+use report::ground::words;
 
 /// Hosts in one window.
 pub const WINDOW: usize = 50;

@@ -3,7 +3,7 @@
 use super::track::Part;
 use model::counters::{Layer, Metric};
 use model::{CounterSample, EncodedHistogram, Histogram, Op};
-use report::chart::Bands;
+use report::ground::chart::Bands;
 use std::collections::BTreeMap;
 
 /// What all hosts together did in a stretch.

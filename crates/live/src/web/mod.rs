@@ -19,11 +19,11 @@ pub use view::View;
 
 /// The style of every page: the report's, and what is live alone.
 pub fn style() -> String {
-    [report::html::STYLE, include_str!("live.css")].concat()
+    [report::ground::page::STYLE, include_str!("live.css")].concat()
 }
 
 /// The script of every page: values under the pointer.
-pub const SCRIPT: &str = report::html::SCRIPT;
+pub const SCRIPT: &str = report::ground::page::SCRIPT;
 /// The script of the live page.
 pub const LIVE_SCRIPT: &str = include_str!("live.js");
 /// The mark in a browser's tab: the load line of a ship.

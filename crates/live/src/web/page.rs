@@ -4,9 +4,10 @@ use super::board::{Board, StageState};
 use super::{View, charts, hosts};
 use crate::progress::Goal;
 use model::{RunEnd, StageEnd};
-use report::html::markup::{Markup, classed, element, plain};
-use report::moment::time_words;
-use report::{trust, words};
+use report::ground::markup::{Markup, classed, element, plain};
+use report::ground::moment::time_words;
+use report::ground::words;
+use report::topics::evidence;
 
 /// The parts of the page that change, by the id of their place.
 pub fn fragments(board: &Board, view: &View) -> Vec<(&'static str, String)> {
@@ -52,7 +53,7 @@ pub fn page(board: &Board, view: &View, boot: &str, is_guarded: bool) -> String 
     body.push(classed("footer", "remark", links));
     body.push(element("script", &[("src", "/live.js")], ""));
     let title = format!("{}: Plimsoll", board.plan.suite);
-    report::html::dressed(title, body, report::html::Dress::Served)
+    report::ground::page::dressed(title, body, report::ground::page::Dress::Served)
 }
 
 fn section(id: &'static str, content: Markup, board: &Board, view: &View) -> Markup {
@@ -74,7 +75,7 @@ fn head(board: &Board) -> Markup {
     let plan = &board.plan;
     let (badge, state) = match (&board.end, board.current()) {
         (Some(RunEnd::Complete), _) => {
-            (board.evidence.as_ref().map_or("badge", trust::class), "complete".to_owned())
+            (board.evidence.as_ref().map_or("badge", evidence::class), "complete".to_owned())
         }
         (Some(end), _) => ("badge bad", super::board::run_end_words(end)),
         (None, Some(stage)) => ("badge", format!("running: {}", board.stage_name(stage))),

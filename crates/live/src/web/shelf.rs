@@ -1,9 +1,11 @@
 //! Past runs: which there are, one of them, several side by side.
 
 use model::Record;
-use report::html::markup::{Markup, classed, element, plain};
-use report::html::{Against, Dress, content, dressed, hosts};
-use report::words;
+use report::ground::markup::{Markup, classed, element, plain};
+use report::ground::page::{Dress, dressed};
+use report::ground::words;
+use report::ground::words::hosts;
+use report::surfaces::html::{Against, content};
 
 /// The list of runs with the ways to them; each run comes with the name of its file.
 pub fn index(runs: &[(String, &Record)]) -> String {

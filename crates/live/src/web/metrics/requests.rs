@@ -6,7 +6,7 @@ use super::kind::Kind;
 use super::native::Native;
 use model::histogram::{bucket_of, take_apart};
 use model::{IntervalSample, Op, Plan};
-use report::words;
+use report::ground::words;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use super::form::Form;
 use super::kernel::Kernel;
 use super::kind::Kind;
 use super::requests::Requests;
-use report::words;
+use report::ground::words;
 
 /// Whether each device, port, mount and share of each host is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

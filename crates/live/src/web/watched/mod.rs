@@ -131,7 +131,8 @@ impl Watching {
             .host
             .filter(|_| self.hosts.len() > 1)
             .map(|host| format!("{}: ", self.name(host)));
-        let words = report::occurrences::line_of(found, host.as_deref().unwrap_or_default());
+        let words =
+            report::topics::occurrences::line_of(found, host.as_deref().unwrap_or_default());
         self.revision += 1;
         if self.instants.len() == MOST_INSTANTS {
             self.instants.pop_front();

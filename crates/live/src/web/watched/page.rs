@@ -6,9 +6,9 @@ use crate::web::hosts::{self, Listed};
 use crate::web::page::told;
 use crate::web::track::Slot;
 use crate::web::{Shown, View, charts, counters};
-use report::chart::Line;
-use report::html::markup::{Markup, classed, element, plain};
-use report::words;
+use report::ground::chart::Line;
+use report::ground::markup::{Markup, classed, element, plain};
+use report::ground::words;
 
 /// What the page is called.
 pub(super) const TITLE: &str = "Hosts";
@@ -44,10 +44,10 @@ pub(super) fn page(watching: &Watching, view: &View, boot: &str, is_guarded: boo
     .into();
     body.push(classed("footer", "remark", links));
     body.push(element("script", &[("src", "/live.js")], ""));
-    report::html::dressed(
+    report::ground::page::dressed(
         format!("{}: Plimsoll", watching.title()),
         body,
-        report::html::Dress::Served,
+        report::ground::page::Dress::Served,
     )
 }
 
