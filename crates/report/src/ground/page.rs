@@ -58,9 +58,5 @@ pub fn dressed(title: String, body: Markup, dress: Dress) -> String {
         &[("lang", "en")],
         [plain("head", head), plain("body", [plain("main", body), script])],
     );
-    // The empty elements of a head have no end tag in HTML.
-    format!(
-        "<!doctype html>\n{}\n",
-        page.into_string().replace("</meta>", "\n").replace("</link>", "\n")
-    )
+    format!("<!doctype html>\n{}\n", page.into_string())
 }

@@ -4,7 +4,6 @@
 //! [`html`](crate::surfaces::html), and told here in Markdown (CommonMark with the tables of
 //! GitHub, <https://github.github.com/gfm/>). So the two can never say different things.
 
-mod nodes;
 mod picture;
 #[cfg(feature = "png")]
 mod pixels;
@@ -53,13 +52,12 @@ pub struct Links {
 /// The report of one or more runs, beside all that they are held against.
 pub fn render(records: &[&Record], against: Against<'_>, links: &Links) -> Report {
     let (title, body) = content(records, against);
-    let nodes = nodes::parse(&body.into_string());
     let mut writer = text::Writer::new(links);
     // A page of several runs has its title in its head alone.
     if records.len() > 1 {
         writer.heading(1, &title);
     }
-    writer.blocks(&nodes);
+    writer.blocks(body.nodes());
     let (text, charts) = writer.into_parts();
     Report { text: format!("{MARK}\n\n{text}"), charts }
 }

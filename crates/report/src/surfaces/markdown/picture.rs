@@ -2,9 +2,8 @@
 //! what only a pointer finds.
 
 use super::CHART_MARK;
-use super::nodes::{Element, Node};
 use crate::ground::chart::{WIDTH, number};
-use crate::ground::markup::{Markup, element};
+use crate::ground::markup::{Element, Markup, Node, element};
 use crate::ground::palette;
 
 /// Around the picture.
@@ -32,17 +31,14 @@ pub fn standalone(figure: &Element) -> Option<(String, String)> {
     let head = TITLE + legend_height;
     let (width, whole) = (WIDTH + 2.0 * MARGIN, height + head + 2.0 * MARGIN);
     let mut content = element("style", &[], palette::RULES.as_str());
-    content.push(drawing(&chart.children, &|element| {
-        matches!(element.name.as_str(), "title" | "desc")
-    }));
+    content.push(drawing(&chart.children, &|element| matches!(element.name, "title" | "desc")));
     let paper = [("width", &*number(width)), ("height", &*number(whole)), ("fill", "#ffffff")];
     content.push(element("rect", &paper, ""));
     let place = [("class", "name"), ("x", "0"), ("y", "14"), ("font-weight", "600")];
     let mut inside = element("text", &place, title.as_str());
     inside.push(legend);
     let down = format!("translate(0 {})", number(head));
-    let chart =
-        drawing(&chart.children, &|element| !matches!(element.name.as_str(), "title" | "desc"));
+    let chart = drawing(&chart.children, &|element| !matches!(element.name, "title" | "desc"));
     inside.push(element("g", &[("transform", &down)], chart));
     let down = format!("translate({0} {0})", number(MARGIN));
     content.push(element("g", &[("transform", &down)], inside));
@@ -99,7 +95,7 @@ fn remark(figure: &Element) -> (Markup, f64) {
     (element("text", &[("x", "0"), ("y", &*number(TITLE + 7.0))], words.trim()), LEGEND_ROW)
 }
 
-/// What people write into SVG is known by name here, so that a drawing is made of nothing else.
+/// A drawing is made of these alone.
 const SHAPES: [&str; 10] =
     ["circle", "desc", "g", "line", "path", "polygon", "polyline", "rect", "text", "title"];
 
@@ -110,22 +106,25 @@ fn drawing(nodes: &[Node], wanted: &dyn Fn(&Element) -> bool) -> Markup {
         match node {
             Node::Text(text) => drawn.push(text),
             Node::Element(shape) if !shape.has_class("hit") && wanted(shape) => {
-                let Some(name) = SHAPES.iter().find(|name| **name == shape.name) else { continue };
+                if !SHAPES.contains(&shape.name) {
+                    continue;
+                }
                 let attributes: Vec<(&'static str, &str)> = shape
                     .attributes
                     .iter()
-                    .filter_map(|(key, value)| Some((known(key)?, value.as_str())))
+                    .filter(|(key, _)| is_drawn(key))
+                    .map(|(key, value)| (*key, value.as_str()))
                     .collect();
-                drawn.push(element(name, &attributes, drawing(&shape.children, &|_| true)));
+                drawn.push(element(shape.name, &attributes, drawing(&shape.children, &|_| true)));
             }
-            Node::Element(_) => {}
+            Node::Element(_) | Node::Ours(_) => {}
         }
     }
     drawn
 }
 
-/// The attribute, if drawings have it.
-fn known(key: &str) -> Option<&'static str> {
+/// Whether drawings have the attribute.
+fn is_drawn(key: &str) -> bool {
     const KNOWN: [&str; 20] = [
         "class",
         "cx",
@@ -148,5 +147,5 @@ fn known(key: &str) -> Option<&'static str> {
         "y1",
         "y2",
     ];
-    KNOWN.into_iter().find(|known| *known == key)
+    KNOWN.contains(&key)
 }

@@ -1,7 +1,7 @@
 //! The report in Markdown as a whole.
 
-use super::nodes::{self, Node};
 use super::{Links, Report, text};
+use crate::ground::markup::Node;
 use crate::ground::palette;
 use crate::surfaces::html::{Against, content};
 use analysis::testing::Recorded;
@@ -43,7 +43,7 @@ fn nothing_that_the_page_says_is_missing() {
     let record = sample("mix").record();
     let report = render(&[&record]);
     let mut said = Vec::new();
-    texts(&nodes::parse(&content(&[&record], Against::default()).1.into_string()), &mut said);
+    texts(content(&[&record], Against::default()).1.nodes(), &mut said);
     assert!(said.len() > 100);
     for line in said.iter().flat_map(|text| text.lines()).map(str::trim) {
         // Code is no place for escapes.
@@ -59,6 +59,7 @@ fn texts(nodes: &[Node], said: &mut Vec<String>) {
             Node::Text(text) => said.push(text.clone()),
             Node::Element(element) if element.name == "figcaption" || element.name == "svg" => {}
             Node::Element(element) => texts(&element.children, said),
+            Node::Ours(ours) => panic!("{ours:?} has no words"),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Pieces of the page as blocks and lines of Markdown.
 
-use super::nodes::{Element, Node};
 use super::{Chart, Links, picture};
+use crate::ground::markup::{Element, Node};
 use model::printable;
 
 /// Writes blocks, and collects the charts on its way.
@@ -44,7 +44,7 @@ impl<'a> Writer<'a> {
         let mut line: Vec<Node> = Vec::new();
         for node in nodes {
             match node {
-                Node::Element(element) if !is_inline(&element.name) => {
+                Node::Element(element) if !is_inline(element.name) => {
                     self.paragraph(&std::mem::take(&mut line));
                     self.element(element);
                 }
@@ -59,7 +59,7 @@ impl<'a> Writer<'a> {
     }
 
     fn element(&mut self, element: &Element) {
-        match element.name.as_str() {
+        match element.name {
             "h1" => self.block(&format!("# {}", inline(&element.children))),
             "h2" => self.block(&format!("## {}", inline(&element.children))),
             "h3" => self.block(&format!("### {}", inline(&element.children))),
@@ -211,7 +211,8 @@ fn pieces(nodes: &[Node]) -> String {
     for node in nodes {
         let piece = match node {
             Node::Text(words) => escaped(words),
-            Node::Element(element) => match element.name.as_str() {
+            Node::Ours(_) => String::new(),
+            Node::Element(element) => match element.name {
                 "svg" | "style" | "script" => String::new(),
                 "code" => code(&element.words()),
                 "strong" | "b" => format!("**{}**", pieces(&element.children)),
