@@ -1,7 +1,7 @@
 //! `--events`: every event as a line of JSON, where a script reads it.
 
 use crate::failure::Failure;
-use crate::whole::Whole;
+use crate::run_overview::Whole;
 use model::{Event, Plan, printable};
 use std::fs::File;
 use std::io::{ErrorKind, Write};

@@ -7,13 +7,13 @@ use super::run::{
 };
 use super::views::Views;
 use crate::args::LoadlineArgs;
-use crate::asked::{self, Asked};
 use crate::failure::{CONDITION_MET, Failure};
 use crate::hosts;
 use crate::marks::{Listener, stage_names};
+use crate::run_overview::Whole;
 use crate::screen::{self, Stream};
+use crate::suite_and_targets::{self, Asked};
 use crate::view::View;
-use crate::whole::Whole;
 use analysis::loadline::along::{along_line, next_value};
 use analysis::loadline::{load_line, next_rate_milli};
 use fleet::Director;
@@ -28,7 +28,7 @@ use suite::Arrivals;
 
 /// Searches and reports.
 pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
-    let mut asked = asked::asked(&args.run.work)?;
+    let mut asked = suite_and_targets::asked(&args.run.work)?;
     choose(args, &mut asked)?;
     let started = hosts::start(
         &args.run.work.hosts,

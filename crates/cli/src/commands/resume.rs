@@ -5,7 +5,7 @@ use super::views::Views;
 use super::{confirmation, saved};
 use crate::args::{HostArgs, ResumeArgs};
 use crate::failure::Failure;
-use crate::whole::Whole;
+use crate::run_overview::Whole;
 use crate::{hosts, marks};
 use fleet::Told;
 use model::plan::PlannedTarget;

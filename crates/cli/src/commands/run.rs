@@ -7,10 +7,10 @@ use crate::failure::{Failure, REQUESTS_FAILED};
 use crate::hosts::{self, Hosts};
 use crate::marks::{Listener, stage_names};
 use crate::outputs::{self, Kind};
+use crate::run_overview::Whole;
 use crate::screen::{self, Stream};
 use crate::view::{Labels, News, View};
-use crate::whole::Whole;
-use crate::{asked, run_file_disk};
+use crate::{run_file_disk, suite_and_targets};
 use fleet::Ending;
 use live::terminal::{Live, Mode};
 use live::watch::{State, Subject};
@@ -23,7 +23,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Loads the targets and reports.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
-    let asked = asked::asked(&args.work)?;
+    let asked = suite_and_targets::asked(&args.work)?;
     let started = hosts::start(
         &args.work.hosts,
         &|names| asked.targets_of(names),

@@ -3,7 +3,7 @@
 use super::{print, print_json};
 use crate::args::VerifyArgs;
 use crate::failure::{DATA_DAMAGED, Failure};
-use crate::say;
+use crate::standard_error;
 use engine::{AuditError, AuditOptions, AuditStep};
 use model::Bytes;
 use std::io::IsTerminal;
@@ -87,7 +87,7 @@ impl Progress {
             AuditStep::Read(done, total) => format!("read {} of {}", Bytes(done), Bytes(total)),
         };
         match self.is_terminal {
-            true => say::over(&text),
+            true => standard_error::over(&text),
             false => eprintln!("{text}"),
         }
         self.has_line = self.is_terminal;
@@ -97,7 +97,7 @@ impl Progress {
     fn end(&mut self) {
         self.every = None;
         if self.has_line {
-            say::over("");
+            standard_error::over("");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use hyper::StatusCode;
 use live::web::metrics::{Detail, Form, Scrape};
-use live::web::{self, Shown, View, shelf};
+use live::web::{self, Shown, View, past_runs};
 use model::Record;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -64,7 +64,7 @@ pub fn answer(
         ("/", Site::Past(runs)) => {
             let listed: Vec<(String, &Record)> =
                 runs.iter().map(|(name, record)| (name.clone(), record)).collect();
-            text(HTML, shelf::index(&listed))
+            text(HTML, past_runs::index(&listed))
         }
         ("/side", Site::Past(runs)) => {
             let asked: Vec<usize> =
@@ -74,13 +74,13 @@ pub fn answer(
                 runs.iter().enumerate().filter(|(number, _)| chosen(number)).take(MOST_SIDE);
             let chosen: Vec<(usize, &str, &Record)> =
                 chosen.map(|(number, (name, record))| (number, name.as_str(), record)).collect();
-            if chosen.is_empty() { nothing() } else { text(HTML, shelf::report(&chosen)) }
+            if chosen.is_empty() { nothing() } else { text(HTML, past_runs::report(&chosen)) }
         }
         (path, Site::Past(runs)) => {
             let number = path.strip_prefix("/run/").and_then(|number| number.parse::<usize>().ok());
             match number.and_then(|number| Some((number, runs.get(number)?))) {
                 Some((number, (name, record))) => {
-                    text(HTML, shelf::report(&[(number, name, record)]))
+                    text(HTML, past_runs::report(&[(number, name, record)]))
                 }
                 None => nothing(),
             }

@@ -5,7 +5,7 @@
 //! screen, [`lines`] where there is none. A replay feeds the same state with the events of a run
 //! file.
 
-pub(crate) mod counted;
+pub(crate) mod counter_lists;
 pub mod draw;
 pub mod figures;
 pub(crate) mod format;

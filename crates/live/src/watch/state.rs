@@ -1,6 +1,6 @@
 //! What the view shows: pure. It takes samples, events and keys, and gives rows and lines.
 
-use super::counted::{self, Counted};
+use super::counter_lists::{self, Counted};
 use super::figures::{Figures, figures, total};
 use super::format::harmless;
 use super::keys::{Ask, Key};
@@ -195,7 +195,7 @@ impl State {
                 if let Some(host) =
                     host.filter(|_| !self.is_paused || self.subject == Subject::Replay)
                 {
-                    host.workers = counted::of_workers(sample);
+                    host.workers = counter_lists::of_workers(sample);
                 }
             }
             Event::StageStarted { .. }
@@ -530,7 +530,8 @@ impl Host {
     /// What its kernel counts of it as a whole.
     fn counters(&self) -> Vec<Row> {
         let shown = self.shown.as_ref().filter(|_| self.lost.is_none());
-        let told = shown.map(|shown| counted::of_host(&counted::summary(&shown.sample)));
+        let told =
+            shown.map(|shown| counter_lists::of_host(&counter_lists::summary(&shown.sample)));
         let workers = shown.map(|_| self.workers.clone()).unwrap_or_default();
         told.unwrap_or_default().into_iter().chain(workers).map(Row::of).collect()
     }
@@ -538,7 +539,7 @@ impl Host {
     /// What its kernel counts of one part.
     fn part(&self, layer: Layer, name: &str) -> Vec<Row> {
         let shown = self.shown.as_ref().filter(|_| self.lost.is_none());
-        let found = shown.map(|shown| counted::of_part(&shown.sample, layer, name));
+        let found = shown.map(|shown| counter_lists::of_part(&shown.sample, layer, name));
         found.unwrap_or_default().into_iter().map(Row::of).collect()
     }
 

@@ -1,10 +1,10 @@
 //! What a view of a running run knows: fed with its events, bounded however long the run and
 //! however many its hosts.
 
+use super::bounded_series::{Slot, Track};
 use super::load::{HostLoad, Load, System};
 use super::metrics::{self, Detail, Kernel, Requests, Scrape};
-use super::track::{Slot, Track};
-use crate::watch::counted::{self, Counted};
+use crate::watch::counter_lists::{self, Counted};
 use analysis::trust::Evidence;
 use model::testbed::HostFacts;
 use model::{
@@ -395,9 +395,9 @@ impl Board {
         here.latency_sum_ns = latency.sum_ns();
         here.latency_max_ns = latency.max_ns().unwrap_or(0);
         let Some(host) = self.hosts.get_mut(sample.host as usize) else { return };
-        host.workers = counted::of_workers(sample);
+        host.workers = counter_lists::of_workers(sample);
         host.last = Some((here.ios, here.bytes, sample.length_ns, latency.quantile_ns(0.99)));
-        super::track::Part::merge(host.load.at(key, start_s, length_s), here);
+        super::bounded_series::Part::merge(host.load.at(key, start_s, length_s), here);
     }
 
     fn count(&mut self, sample: &CounterSample) {
@@ -418,7 +418,7 @@ impl Board {
             (stage.started_s + sample.start_ns as f64 / 1e9, sample.length_ns as f64 / 1e9);
         let key = (sample.stage, sample.number);
         if voice.is_any() {
-            super::track::Part::merge(
+            super::bounded_series::Part::merge(
                 self.kernel.at(key, start_s, length_s),
                 System::of(&counted_once),
             );
@@ -426,8 +426,8 @@ impl Board {
         let system = System::of(sample);
         if let Some(host) = self.hosts.get_mut(sample.host as usize) {
             host.system = Some((system, sample.length_ns));
-            host.counted = Some(counted::summary(sample));
-            super::track::Part::merge(host.kernel.at(key, start_s, length_s), system);
+            host.counted = Some(counter_lists::summary(sample));
+            super::bounded_series::Part::merge(host.kernel.at(key, start_s, length_s), system);
         }
     }
 

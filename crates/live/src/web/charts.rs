@@ -1,8 +1,8 @@
 //! The charts of a running run, all hosts together or one of them, drawn like those of the report.
 
 use super::board::Board;
+use super::bounded_series::Slot;
 use super::load::{HostLoad, Load, OpLoad, System, Told};
-use super::track::Slot;
 use model::Op;
 use report::ground::chart::{Bands, Cell, Heat, Line, Lines, Point, Scale};
 use report::ground::markup::{Markup, classed};

@@ -1,13 +1,13 @@
 //! What is counted of one host beside what charts show: a list of its last interval.
 
-use crate::watch::counted::{self, Counted};
+use crate::watch::counter_lists::{self, Counted};
 use model::CounterSample;
 use report::ground::markup::{Markup, classed, plain};
 
-/// The list of a host's [`counted::summary`] and of its workers; nothing where nothing was told of
+/// The list of a host's [`counter_lists::summary`] and of its workers; nothing where nothing was told of
 /// it.
 pub(super) fn list(summary: Option<&CounterSample>, workers: &[Counted]) -> Markup {
-    let told = summary.map(counted::of_host).unwrap_or_default();
+    let told = summary.map(counter_lists::of_host).unwrap_or_default();
     if told.is_empty() && workers.is_empty() {
         return Markup::new();
     }
@@ -33,11 +33,15 @@ mod tests {
 
     #[test]
     fn a_list_has_a_line_for_each_counter_and_worker_and_is_none_without_any() {
-        let summary = counted::summary(&busy(0, 1));
+        let summary = counter_lists::summary(&busy(0, 1));
         let worker =
             Counted { name: "worker <0>: CPU".to_owned(), unit: Unit::Share, value: Some(0.62) };
         let list = list(Some(&summary), &[worker]).into_string();
-        assert_eq!(list.matches("<dt>").count(), 1 + counted::of_host(&summary).len(), "{list}");
+        assert_eq!(
+            list.matches("<dt>").count(),
+            1 + counter_lists::of_host(&summary).len(),
+            "{list}"
+        );
         assert!(
             list.contains("CPU: steal") && list.contains("slowest core: frequency, MHz"),
             "{list}"

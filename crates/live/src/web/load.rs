@@ -1,6 +1,6 @@
 //! What is kept of a stretch of a run: requests and latencies, and what the hosts' kernels counted.
 
-use super::track::Part;
+use super::bounded_series::Part;
 use model::counters::{Layer, Metric};
 use model::{CounterSample, EncodedHistogram, Histogram, Op};
 use report::ground::chart::Bands;

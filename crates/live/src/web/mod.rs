@@ -2,15 +2,15 @@
 //! itself is the program's.
 
 pub mod board;
+mod bounded_series;
 mod charts;
 mod counters;
 mod hosts;
 mod load;
 pub mod metrics;
 pub mod page;
-pub mod shelf;
+pub mod past_runs;
 mod shown;
-mod track;
 mod view;
 pub mod watched;
 

@@ -1,12 +1,12 @@
 //! What is told, a room for each thing: its words, and where it has them its table, its section of
 //! the page and its object for machines.
 
-pub(crate) mod about;
 pub(crate) mod amounts;
 pub(crate) mod attribution;
 pub mod ceiling;
 pub mod command_line;
 pub mod compare;
+pub(crate) mod conditions;
 pub(crate) mod doubts;
 pub mod events;
 pub mod evidence;

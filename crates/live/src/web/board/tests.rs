@@ -1,8 +1,8 @@
 use super::*;
 use crate::web::View;
+use crate::web::bounded_series::MOST;
 use crate::web::metrics::Form;
 use crate::web::page::{fragments, page};
-use crate::web::track::MOST;
 use analysis::testing::Recorded;
 use model::note::InWords;
 use model::{Fact, Note, NoteKind, Op, StageKind};

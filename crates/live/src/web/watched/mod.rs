@@ -7,10 +7,10 @@ mod page;
 mod tests;
 
 use super::board::Happened;
+use super::bounded_series::{Part, Slot, Track};
 use super::metrics::{Detail, Kernel, Scrape};
-use super::track::{Part, Slot, Track};
 use super::{Shown, View};
-use crate::watch::counted::summary;
+use crate::watch::counter_lists::summary;
 use crate::watch::figures::sums;
 use model::kernels::Voice;
 use model::testbed::HostFacts;

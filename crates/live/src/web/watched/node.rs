@@ -2,8 +2,8 @@
 //! thousands of hosts.
 
 use crate::watch::figures::{Counts, Sums};
+use crate::web::bounded_series::Part;
 use crate::web::load::System;
-use crate::web::track::Part;
 use model::CounterSample;
 
 /// One direction of I/O, as the kernel counts it.

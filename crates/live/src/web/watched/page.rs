@@ -2,9 +2,9 @@
 
 use super::node::Side;
 use super::{Host, Node, Watching};
+use crate::web::bounded_series::Slot;
 use crate::web::hosts::{self, Listed};
 use crate::web::page::told;
-use crate::web::track::Slot;
 use crate::web::{Shown, View, charts, counters};
 use report::ground::chart::Line;
 use report::ground::markup::{Markup, classed, element, plain};

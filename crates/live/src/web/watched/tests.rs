@@ -1,7 +1,7 @@
 use super::*;
 use crate::watch::testing::{busy, entry, facts};
+use crate::web::bounded_series::MOST;
 use crate::web::metrics::Form;
-use crate::web::track::MOST;
 use model::counters::{Layer, Metric};
 
 fn hosts(count: u32) -> Watching {

@@ -11,7 +11,7 @@ use crate::topics::compare::{page, side_by_side};
 use crate::topics::evidence;
 use crate::topics::results::judged::judge;
 use crate::topics::split::{self, By};
-use crate::topics::{about, results, verdict, workload};
+use crate::topics::{conditions, results, verdict, workload};
 use analysis::ResultRow;
 use analysis::attribution::attribution;
 use analysis::ceiling::simulated;
@@ -111,7 +111,7 @@ fn run(
     content.push(crate::topics::occurrences::section(record));
     content.push(crate::topics::left_behind::section(record));
     content.push(workload::sections(record, &rows, &reached));
-    content.push(about::sections(record));
+    content.push(conditions::sections(record));
     classed("article", "run", content)
 }
 

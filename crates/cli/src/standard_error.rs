@@ -10,7 +10,7 @@ use std::io::Write;
 /// is replaced.
 macro_rules! eprintln {
     ($($what:tt)*) => {
-        $crate::say::words(&format!($($what)*))
+        $crate::standard_error::words(&format!($($what)*))
     };
 }
 
