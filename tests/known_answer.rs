@@ -91,9 +91,14 @@ fn quantiles_are_those_of_the_distribution_to_the_last_nines() {
     // As many servers as requests: nobody waits, and what is measured is the service alone.
     let row = measured("exponential,mean=100us,servers=128", "depth = 32", 8);
     let latency = &row["latency_ns"];
-    for (key, share) in
-        [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999)]
-    {
+    for (key, share) in [
+        ("p50", 0.5),
+        ("p90", 0.9),
+        ("p95", 0.95),
+        ("p99", 0.99),
+        ("p99_9", 0.999),
+        ("p99_99", 0.9999),
+    ] {
         let theory_ns = -(1.0f64 - share).ln() * 100e3;
         assert_near(number(latency, key), theory_ns, 0.01, key);
     }

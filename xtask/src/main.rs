@@ -6,8 +6,10 @@ mod bench;
 mod ci;
 mod dist;
 mod docs;
+mod features;
 mod leftovers;
 mod memory;
+mod mutants;
 mod parts;
 mod screenshot;
 mod shell;
@@ -21,14 +23,17 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask COMMAND
 
-  ci      fmt, clippy, tidy, test: what has to pass before a change goes in
+  ci      fmt, tidy, test, clippy, doc: what has to pass before a change goes in
   test    every test of the workspace, with the real parts that they need
             [-- ARGS for `cargo test`]
+  features the tests of what is off by default; `ci` runs them where something changed
   tidy    the rules of the house that no compiler checks
   docs    writes the generated pages
   bench   side-by-side benchmarks against the peers that are installed
             [--rounds N] [--seconds S] [--cpu N] [--only NAME | --write]
   memory  the engine's unsafe code under the address sanitizer and Miri (nightly)
+  mutants small changes of the code that no test notices, a sample of them
+            [--room model|suite|analysis|store] [--shard K/N]
   screenshot [PROGRAM]
           renews the picture of `plimsoll watch`, with tmux
   soak    fleets in virtual time under a foul sky, as many seeds as one likes
@@ -62,10 +67,12 @@ fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
     Some(match command {
         "ci" => ci::run(),
         "test" => test::run(rest),
+        "features" => features::run(),
         "tidy" => tidy::run(),
         "docs" => docs::run(),
         "bench" => bench::run(rest),
         "memory" => memory::run(),
+        "mutants" => mutants::run(rest),
         "screenshot" => screenshot::run(rest),
         "soak" => soak::run(rest),
         "dist" => dist::run(),

@@ -68,7 +68,7 @@ fn whole_runs(runs: Runs, first: u64) -> Outcome<()> {
         ),
     };
     let mut cargo = shell::cargo();
-    cargo.args(["test", "--release", "--locked", "--package", "cli", "--test", "property", "--"]);
+    cargo.args(["test", "--release", "--locked", "--package", "cli", "--test", "whole", "--"]);
     cargo.args(["--nocapture", "--exact", test]);
     cargo.env(name, count.to_string()).env("PLIMSOLL_RUNS_FIRST", first.to_string());
     shell::show(&mut cargo).map_err(|_| "a run broke a rule; its seed stands above".to_owned())

@@ -1,18 +1,26 @@
 //! `cargo xtask test`: every test, with the real parts that they need.
 
+mod programs;
+
+use crate::parts::Parts;
 use crate::shell::{self, Outcome};
 use crate::{leftovers, parts};
+pub use programs::Program;
 
 /// Takes away what killed tests left, sees to the real parts, and runs the tests of the workspace;
-/// `rest` goes to `cargo test`.
+/// with `rest`, which goes to `cargo test`, cargo runs them itself.
 ///
 /// Tests find which parts are here in `PLIMSOLL_TEST_PARTS`. All of them run even when one fails,
 /// so that one look says what is to be mended.
+///
+/// # Errors
+/// The tests do not compile, one fails, or in CI a part is missing that could be installed.
 pub fn run(rest: &[String]) -> Outcome<()> {
-    leftovers::clear(&shell::target_dir()?.join("tmp"));
-    let parts = parts::ensure();
-    parts.announce();
-    parts.insist(shell::in_ci())?;
+    if rest.is_empty() {
+        let (programs, parts) = build()?;
+        return run_all(&programs, &parts);
+    }
+    let parts = prepared()?;
     let mut cargo = shell::cargo();
     cargo.args(["test", "--locked", "--workspace", "--no-fail-fast"]).args(rest);
     cargo.env("PLIMSOLL_TEST_PARTS", parts.list());
@@ -20,4 +28,35 @@ pub fn run(rest: &[String]) -> Outcome<()> {
     // Again at the end, where it is read.
     parts.announce();
     outcome.map_err(|_| "a test failed; its output stands above".to_owned())
+}
+
+/// Builds every test program, while the real parts are seen to.
+///
+/// # Errors
+/// They do not compile, or in CI a part is missing that could be installed.
+pub fn build() -> Outcome<(Vec<Program>, Parts)> {
+    let (programs, parts) = std::thread::scope(|scope| {
+        let parts = scope.spawn(prepared);
+        (programs::build(), parts.join())
+    });
+    let parts = parts.map_err(|_| "looking for the real parts panicked".to_owned())?;
+    Ok((programs?, parts?))
+}
+
+/// Runs the programs, and says again at the end which parts were missing.
+///
+/// # Errors
+/// Names the programs of which a test failed.
+pub fn run_all(programs: &[Program], parts: &Parts) -> Outcome<()> {
+    let outcome = programs::run(programs, &parts.list());
+    parts.announce();
+    outcome
+}
+
+fn prepared() -> Outcome<Parts> {
+    leftovers::clear(&shell::target_dir()?.join("tmp"));
+    let parts = parts::ensure();
+    parts.announce();
+    parts.insist(shell::in_ci())?;
+    Ok(parts)
 }

@@ -71,16 +71,26 @@ fn stalled(stage: &StageRecord, digest: &Digest, row: &ResultRow) -> Option<Warn
         (left.max_ns().unwrap_or(0), left.quantile_ns(0.5).unwrap_or(0));
     // From here on nothing came back before the end.
     let silent_from = (0..points.len()).rfind(|index| ios(*index) > 0).map_or(0, |last| last + 1);
+    // Of a wait that ended in an interval, what the generator's own pauses do not explain.
+    let unexplained = |index: usize, wait_ns: u64| {
+        let begin_ns = points.get(index).map_or(0, |point| point.start_ns);
+        let end_ns = begin_ns.saturating_add(points.get(index).map_or(0, |point| point.length_ns));
+        wait_ns.saturating_sub(paused_ns(stage, begin_ns.saturating_sub(wait_ns), end_ns))
+    };
+    // The wait of which most is not explained: that part, and the whole of it.
     let slowest = |index: usize| {
         let later = if index + 1 >= silent_from { left_ns } else { 0 };
-        longest(index).max(longest(index + 1)).max(later)
+        let waits =
+            [(index, longest(index)), (index + 1, longest(index + 1)), (points.len() - 1, later)];
+        let both = waits.map(|(ended, wait_ns)| (unexplained(ended, wait_ns), wait_ns));
+        both.into_iter().max().unwrap_or_default()
     };
     let stood =
-        |index: usize| ios(index).saturating_mul(2) < usual && slowest(index) >= least(index);
+        |index: usize| ios(index).saturating_mul(2) < usual && slowest(index).0 >= least(index);
     let is_ours = |index: &usize| {
         let begin_ns = points[*index].start_ns;
         let end_ns = begin_ns.saturating_add(points[*index].length_ns);
-        is_paused(stage, begin_ns, end_ns)
+        paused_ns(stage, begin_ns, end_ns) > 0
     };
     let slow: Vec<usize> =
         (0..points.len()).filter(|index| stood(*index) && !is_ours(index)).collect();
@@ -88,18 +98,20 @@ fn stalled(stage: &StageRecord, digest: &Digest, row: &ResultRow) -> Option<Warn
     // One that only the last interval has a part of may leave that half of its usual completions.
     let end_ns = points[last].start_ns.saturating_add(points[last].length_ns);
     let is_at_end = typical_left_ns >= least(last)
-        && !is_paused(stage, end_ns.saturating_sub(typical_left_ns), end_ns);
+        && paused_ns(stage, end_ns.saturating_sub(typical_left_ns), end_ns) == 0;
     let at_end = is_at_end.then_some(left_ns);
-    let longest_ns = slow.iter().map(|index| slowest(*index)).max().max(at_end)?;
+    let longest_ns = slow.iter().map(|index| slowest(*index).1).max().max(at_end)?;
     Some(Warning::Stalled { longest: Nanos(longest_ns), intervals: slow.len() as u32 })
 }
 
-/// Whether the generator of a host did not run in some of this time, in ns after the stage's start.
-fn is_paused(stage: &StageRecord, from_ns: u64, to_ns: u64) -> bool {
-    let overlaps = |pause: &Pause| {
-        pause.at_ns < to_ns && from_ns < pause.at_ns.saturating_add(pause.length_ns)
+/// For how long the generators of hosts did not run within this time, in ns after the stage's start;
+/// that of the host on which it was longest.
+fn paused_ns(stage: &StageRecord, from_ns: u64, to_ns: u64) -> u64 {
+    let within = |pause: &Pause| {
+        let end_ns = pause.at_ns.saturating_add(pause.length_ns).min(to_ns);
+        end_ns.saturating_sub(pause.at_ns.max(from_ns))
     };
-    stage.ends.iter().flat_map(|end| &end.pauses).any(overlaps)
+    stage.ends.iter().map(|end| end.pauses.iter().map(within).sum()).max().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -137,6 +149,29 @@ mod tests {
         recorded.record_mut().apply(model::Event::HostEnded(Box::new(end)));
         recorded.end();
         results(&recorded.record()).remove(0)
+    }
+
+    #[test]
+    fn a_wait_that_the_generator_s_pause_explains_is_no_stall_of_the_target_s() {
+        let of = |length_ns: u64| {
+            let mut recorded = Recorded::new(CLOSED);
+            let stage = recorded.stage(StageKind::Measure);
+            // Others took the processor in the third second; the pause began behind it, and the
+            // request that waited for it came back before the fourth was over.
+            for (second, ios) in (0..).zip([1_000, 1_000, 400, 60, 1_000, 1_000]) {
+                let mut latencies = vec![1_000_000; ios];
+                latencies.extend((second == 3).then_some(950_000_000));
+                recorded.interval(stage, second, &[(Op::Read, &latencies)]);
+            }
+            let pauses = vec![Pause { at_ns: 3_040_000_000, length_ns }];
+            let end = HostEnd { stage, host: 0, left: Vec::new(), pauses };
+            recorded.record_mut().apply(model::Event::HostEnded(Box::new(end)));
+            recorded.end();
+            stall(&results(&recorded.record()).remove(0))
+        };
+        assert_eq!(of(900_000_000), None);
+        // A short pause does not explain so long a wait.
+        assert_eq!(of(200_000_000), Some((950, 1)));
     }
 
     fn stall(row: &ResultRow) -> Option<(u64, u32)> {

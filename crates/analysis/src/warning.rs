@@ -18,9 +18,10 @@ pub struct Quantile {
 }
 
 /// The quantiles that every result states, in rising order.
-pub const QUANTILES: [Quantile; 5] = [
+pub const QUANTILES: [Quantile; 6] = [
     Quantile { name: "p50", key: "p50", share: 0.5 },
     Quantile { name: "p90", key: "p90", share: 0.9 },
+    Quantile { name: "p95", key: "p95", share: 0.95 },
     Quantile { name: "p99", key: "p99", share: 0.99 },
     Quantile { name: "p99.9", key: "p99_9", share: 0.999 },
     Quantile { name: "p99.99", key: "p99_99", share: 0.9999 },

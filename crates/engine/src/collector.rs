@@ -86,8 +86,8 @@ impl Merged {
         for (errno, count) in &after.errors {
             *merged.errors.entry(*errno).or_default() += count;
         }
-        // It was encoded a moment ago.
-        let _ = after.latency.merge_into(&mut merged.latency);
+        let whole = after.latency.merge_into(&mut merged.latency);
+        assert!(whole.is_ok(), "the stage encoded these latencies itself a moment ago");
         if self.workers.iter().all(|sample| sample.worker != 0) {
             self.workers.push(WorkerSample {
                 worker: 0,
@@ -115,14 +115,18 @@ impl Merged {
         let done =
             self.ops.into_iter().filter(|(_, merged)| merged.ios > 0 || !merged.errors.is_empty());
         let ops = done
-            .map(|((work, op), merged)| OpSample {
-                work,
-                op,
-                ios: merged.ios,
-                bytes: merged.bytes,
-                errors: merged.errors.into_iter().collect(),
-                latency: merged.latency.encode(),
-                raw_latencies: merged.raw,
+            .map(|((work, op), merged)| {
+                let counted = merged.latency.count();
+                assert_eq!(counted, merged.ios, "every request that succeeded has its latency");
+                OpSample {
+                    work,
+                    op,
+                    ios: merged.ios,
+                    bytes: merged.bytes,
+                    errors: merged.errors.into_iter().collect(),
+                    latency: merged.latency.encode(),
+                    raw_latencies: merged.raw,
+                }
             })
             .collect();
         (ops, self.workers)
@@ -181,7 +185,9 @@ impl Collector {
                 // done: what it did on it belongs to the tail.
                 let after = |wall_ns| page.number > self.timetable.interval_at(wall_ns);
                 let phase = if self.wall_ns.is_some_and(after) { Phase::Tail } else { page.phase };
-                self.pending.entry((page.number, phase)).or_default().add(worker, work, page);
+                let slot = (page.number, phase);
+                assert!(slot >= self.next, "interval {slot:?} was handed out before");
+                self.pending.entry(slot).or_default().add(worker, work, page);
             }
             Phase::Drain => {
                 self.drain_end_ns = self.drain_end_ns.max(page.end_ns);
@@ -269,6 +275,10 @@ impl Collector {
         }
         let start_ns = self.load_end_ns - self.timetable.start_ns;
         let length_ns = end_ns.max(self.drain_end_ns).saturating_sub(self.load_end_ns);
+        assert!(
+            self.pending.is_empty(),
+            "every interval of the load is handed out before the drain"
+        );
         let left = self.left_over();
         let mut drain = std::mem::take(&mut self.drain);
         if let Some(after) = after.filter(|after| after.ios > 0 || !after.errors.is_empty()) {

@@ -1,5 +1,5 @@
 //! The CPU time of the calling thread. What the kernel's threads take that work for it is in
-//! [`helpers`](crate::helpers).
+//! [`kernel_workers`](crate::kernel_workers).
 
 /// CPU time, in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Drives one worker in real time: the one loop for every workload and every backend.
 
 use crate::backend::Backend;
-use crate::bunch::Bunch;
+use crate::batching::Bunch;
 use crate::clock::Clock;
 use crate::control::{Control, Cuts};
 use crate::cpu::CpuTime;

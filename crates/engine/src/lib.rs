@@ -5,40 +5,40 @@
 //! only our own failures are `Err`. This is the only crate with `unsafe`: memory that the kernel
 //! writes into, and the ring.
 
+mod amount_end;
 mod audit;
 mod backend;
+mod backend_trial;
+mod batching;
 mod buffers;
-mod bunch;
 mod clock;
 mod collector;
 mod contents;
 mod control;
 mod cpu;
-mod crew;
-mod doer;
 mod driver;
-mod ending;
 mod error;
 mod flushes;
-mod gate;
 mod generator;
-mod helpers;
 mod io;
+mod kernel_workers;
 mod metadata;
 mod outcome;
 mod pace;
 mod page_cache;
+mod pinning;
 mod priority;
 mod real_time;
 mod recorder;
-mod seats;
 mod shared;
 mod stage;
+mod start_gate;
 mod stuck;
 mod targets;
+mod threads;
 mod together;
-mod trial;
 mod virtual_time;
+mod virtual_worker;
 mod worker;
 
 pub use audit::{AuditError, AuditOptions, AuditStep, audit};

@@ -5,18 +5,18 @@ use crate::clock::Clock;
 use crate::collector::Collector;
 use crate::contents::Findings;
 use crate::control::Control;
-use crate::crew::{self, Member};
 use crate::driver::{FromWorker, Timetable, WorkerEnd};
 use crate::error::EngineError;
 use crate::flushes::Flushes;
-use crate::gate::Gate;
-use crate::helpers::Helpers;
+use crate::kernel_workers::Helpers;
 use crate::outcome::StageOutcome;
 use crate::page_cache;
-use crate::seats::Seats;
+use crate::pinning::Seats;
 use crate::shared::Shared;
+use crate::start_gate::Gate;
 use crate::stuck::{Patience, Stuck, targets_of};
 use crate::targets::OpenTargets;
+use crate::threads::{self, Member};
 use model::IntervalSample;
 use model::choices::Backend;
 use model::event::{MOST_PAUSES, Pause};
@@ -87,11 +87,11 @@ pub(crate) fn run_on(
         }
     }
     let (out, inbox) = mpsc::sync_channel(ROOM * stage.workers.len().max(1));
-    let crew = crew::start(&shared, &out)?;
-    let crew = crew::wait_until_ready(&shared, crew, &inbox)?;
+    let crew = threads::start(&shared, &out)?;
+    let crew = threads::wait_until_ready(&shared, crew, &inbox)?;
     drop(out);
     let Some(start_ns) = when() else {
-        crew::call_off(&shared, crew);
+        threads::call_off(&shared, crew);
         return Ok(StageOutcome::called_off());
     };
     let timetable = begin(&shared, plan, start_ns);
@@ -102,7 +102,7 @@ pub(crate) fn run_on(
         collect(&mut collector, &inbox, (&crew, &mut helpers), control, timetable.patience, sink);
     drop(helpers);
     if ends.stuck == 0 {
-        crew::dismiss(crew);
+        threads::dismiss(crew);
     }
     let complete =
         ends.broken.is_none() && ends.stuck == 0 && !ends.failed && !control.is_stopped();

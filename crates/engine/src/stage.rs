@@ -1,11 +1,11 @@
 //! Runs one stage on one host: in virtual time or in real time, and there on which backend.
 
+use crate::backend_trial::{self, Trials};
 use crate::control::Control;
 use crate::error::EngineError;
 use crate::outcome::StageOutcome;
 use crate::real_time::{When, run_on};
 use crate::targets::OpenTargets;
-use crate::trial::{self, Trials};
 use crate::virtual_time;
 use model::IntervalSample;
 use model::plan::HostStage;
@@ -36,10 +36,10 @@ pub fn run_stage(
         let outcome = virtual_time::run_stage(&mut members, &mut world).pop();
         return Ok(outcome.unwrap_or_else(StageOutcome::called_off));
     }
-    if !trial::is_wanted(targets, stage) {
+    if !backend_trial::is_wanted(targets, stage) {
         return run_on(targets, targets.backend(), stage, control, when, sink);
     }
-    match trial::choose(targets, stage, control)? {
+    match backend_trial::choose(targets, stage, control)? {
         Trials::Over(outcome) => Ok(outcome),
         Trials::Chosen(backend, mut findings) => {
             let mut outcome = run_on(targets, backend, stage, control, when, sink)?;

@@ -4,7 +4,6 @@
 
 use crate::collector::Collector;
 use crate::control::{Control, Cuts};
-use crate::doer::Doer;
 use crate::driver::{FromWorker, Line, Pages, SPARE_PAGES, Timetable};
 use crate::flushes::Flushes;
 use crate::io::Completion;
@@ -12,6 +11,7 @@ use crate::outcome::StageOutcome;
 use crate::recorder::{Interval, slots};
 use crate::stuck::Patience;
 use crate::targets::{Done, World};
+use crate::virtual_worker::Doer;
 use model::plan::{HostPlan, HostStage, Once, Steady, Stop, Work};
 use model::sample::OpSample;
 use model::{IntervalSample, Op};

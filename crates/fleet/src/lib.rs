@@ -8,13 +8,13 @@
 
 mod agent;
 mod clock;
-mod comeback;
 mod command;
 mod coordinator;
 pub mod launch;
 mod link;
 mod packed;
 mod performer;
+mod relaunch;
 mod relay;
 mod sampler;
 #[cfg(test)]

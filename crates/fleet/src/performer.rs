@@ -4,8 +4,8 @@
 mod clean;
 mod director;
 mod handles;
-mod hearing;
 mod inspect;
+mod receive;
 #[cfg(test)]
 mod unfit_plan_tests;
 mod unrecorded;
@@ -16,18 +16,18 @@ pub use handles::{Interrupter, Marker};
 pub use inspect::Told;
 
 use crate::agent::{self, Guard};
-use crate::comeback::Comebacks;
 use crate::command::Commands;
 use crate::coordinator::{Action, Coordinator, Input, Now, Reach};
 use crate::launch::{Agents, Process, Wanted};
 use crate::link::{Frame, Link, LinkError, pair};
+use crate::relaunch::Comebacks;
 use crate::relay::{self, Branches};
 use crate::tree::Tree;
 use crate::wire::ToAgent;
 use director::Planned;
 use handles::Waiting;
-use hearing::{Way, forward};
 use model::{Event, Kernels, Nanos, Plan, RunEnd};
+use receive::{Way, forward};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};

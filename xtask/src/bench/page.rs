@@ -27,7 +27,7 @@ pub fn write(tables: &str, options: &Options) -> Outcome<()> {
 /// Puts text between the two marks that the page has for a chore.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write`](fn@write).
 pub fn put(chore: &str, text: &str) -> Outcome<()> {
     keep(&with(&read()?, chore, text)?)
 }

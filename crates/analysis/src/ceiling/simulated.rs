@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 /// The reference testbed that all targets of these plans simulate, whatever their parameters, if it
 /// is one: what such a run had beneath it is known without a word. What the parameters change is
-/// put in for each row by [`against`](super::against).
+/// put in for each row by [`against`](fn@super::against).
 pub fn simulated<'a>(plans: impl Iterator<Item = &'a Plan>) -> Option<Cluster> {
     let mut targets = plans.flat_map(|plan| &plan.hosts).flat_map(|host| &host.targets);
     let (first, _) = split(&targets.next()?.path)?;

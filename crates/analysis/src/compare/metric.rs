@@ -28,7 +28,7 @@ pub enum Metric {
 
 impl Metric {
     /// All of them, in the order in which they are shown.
-    pub const ALL: [Metric; 12] = [
+    pub const ALL: [Metric; 13] = [
         Metric::Iops,
         Metric::Bandwidth,
         Metric::Mean,
@@ -37,6 +37,7 @@ impl Metric {
         Metric::Quantile(2),
         Metric::Quantile(3),
         Metric::Quantile(4),
+        Metric::Quantile(5),
         Metric::CpuPerIo,
         Metric::OfLatency,
         Metric::OverTime,

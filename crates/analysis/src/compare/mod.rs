@@ -137,7 +137,7 @@ pub fn compare(records: &[&Record]) -> Comparison {
     compare_results(records, &rows)
 }
 
-/// Compares as [`compare`] does, for who has the [results](crate::results) of each run already:
+/// Compares as [`compare`] does, for who has the [results](fn@crate::results) of each run already:
 /// those of a day take a while.
 pub fn compare_results(records: &[&Record], results: &[Vec<ResultRow>]) -> Comparison {
     let mut comparison = match (records, results) {

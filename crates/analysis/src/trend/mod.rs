@@ -21,7 +21,8 @@ pub const METRICS: [Metric; 4] =
     [Metric::Iops, Metric::Bandwidth, Metric::Quantile(P99), Metric::CpuPerIo];
 
 /// The place of the p99 among [`crate::QUANTILES`].
-const P99: usize = 2;
+const P99: usize = 3;
+const _: () = assert!(crate::QUANTILES[P99].share == 0.99);
 
 /// Runs in the order of time, as far as they belong together.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,5 +1,8 @@
 //! The arguments of what reads run files and testbeds.
 
+// Their comments are the help that people read: `[labels]` is a table of a suite there, no link.
+#![allow(rustdoc::broken_intra_doc_links)]
+
 use super::{Pattern, examples};
 use analysis::compare::Condition;
 use catalogue::cluster::WhatIf;
@@ -91,7 +94,7 @@ pub struct CompareArgs {
 
     /// Exit with code 6 if any difference to the base is beyond this limit and can be told from
     /// chance, such as "iops < -5%" or "read p99 > 10%". Figures: iops, bandwidth, mean, p50, p90,
-    /// p99, p99.9, p99.99, cpu, latency-deviation, deviation, host-deviation.
+    /// p95, p99, p99.9, p99.99, cpu, latency-deviation, deviation, host-deviation.
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Condition>,
 

@@ -6,12 +6,12 @@
 //! ask.
 
 mod acknowledged;
+mod examples;
 mod parts;
 mod places;
 mod replay;
 mod scan;
 mod sound;
-mod told;
 
 use crate::contents::Identity;
 use crate::error::EngineError;
@@ -306,7 +306,7 @@ fn audit_places(
         hits.into_iter().map(move |hit| finding(record, writers, index as u32, path, hit))
     });
     let mut findings: Vec<Finding> = findings.collect();
-    told::keep_in_turns(&mut findings, |finding| finding.kind, options.kept);
+    examples::keep_in_turns(&mut findings, |finding| finding.kind, options.kept);
     let named = |(tally, place): (Tally, &Place)| {
         let mut file = tally.file;
         file.path.clone_from(&place.path);

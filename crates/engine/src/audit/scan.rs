@@ -1,7 +1,7 @@
 //! Reads regions of files once, from end to end, and judges every block.
 
+use super::examples::keep_of_each;
 use super::replay::Region;
-use super::told::keep_of_each;
 use crate::contents::{Damage, Found, Header, Identity, Kind, SECTOR, read_header};
 use crate::targets::Progress;
 use model::audit::{DamageKind, FileAudit};

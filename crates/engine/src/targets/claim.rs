@@ -7,7 +7,7 @@
 
 use super::directory::{Bounds, Directory, Leads, NotMade, make_or_open};
 use super::marker::{Held, is_busy, run_in};
-use super::patient::Progress;
+use super::time_limit::Progress;
 use super::tree_removal::{is_ours, remove_tree};
 use crate::error::EngineError;
 use model::plan::HostPlan;

@@ -6,8 +6,8 @@ mod fallback;
 mod marker;
 mod open;
 mod opener;
-mod patient;
 mod simulated;
+mod time_limit;
 mod tree_removal;
 
 pub use claim::{Removed, clean, clean_in, marked_by};
@@ -16,6 +16,6 @@ pub use directory::{Bounds, Place};
 pub(crate) use directory::{Directory, open_in as open_below};
 pub(crate) use marker::{lock_for_one, run_of};
 pub use open::{OpenTargets, open, open_in, open_together};
-pub use patient::{Doing, Haste, Progress, patiently};
 pub(crate) use simulated::{Done, World};
 pub use simulated::{is_simulated, simulated};
+pub use time_limit::{Doing, Haste, Progress, patiently};

@@ -3,8 +3,8 @@
 use super::claim::{Claim, gone, moved, remedy};
 use super::directory::Bounds;
 use super::opener::Opener;
-use super::patient::{Doing, Haste, Progress, patiently};
 use super::simulated::World;
+use super::time_limit::{Doing, Haste, Progress, patiently};
 use crate::contents::HostContents;
 use crate::error::EngineError;
 use crate::page_cache;

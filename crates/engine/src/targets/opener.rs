@@ -5,7 +5,7 @@ use super::claim::{Claim, joined, remedy};
 use super::directory::{Bounds, Directory, NotOpened, Unfit};
 use super::fallback::fallback;
 use super::marker::lock_for_one;
-use super::patient::Progress;
+use super::time_limit::Progress;
 use crate::backend;
 use crate::error::EngineError;
 use crate::metadata::grow;

@@ -1,7 +1,7 @@
 //! Removes trees of ours with all in them that is ours.
 
 use super::directory::open_in as open_below;
-use super::patient::Progress;
+use super::time_limit::Progress;
 use crate::metadata::Kind;
 use model::metadata::MOST_DEPTH;
 use model::plan::names::tree_name;

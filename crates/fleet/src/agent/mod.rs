@@ -2,7 +2,7 @@
 
 mod clean;
 mod guard;
-mod look;
+mod inspect;
 mod parts;
 mod stages;
 pub(crate) mod state;
@@ -392,7 +392,7 @@ impl Agent {
         host: Option<u32>,
         patience: Nanos,
     ) -> model::testbed::HostFacts {
-        look::Look { guard: &self.guard, version: &self.version, patience, haste: &self.haste }
+        inspect::Look { guard: &self.guard, version: &self.version, patience, haste: &self.haste }
             .at(targets, host)
     }
 }

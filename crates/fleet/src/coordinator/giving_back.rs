@@ -5,49 +5,15 @@
 //! another one. So the end of a host's own stage says nothing. The coordinator says it, in a word
 //! that nobody else can make, and the next layout is opened after all hosts have done it.
 
+use super::permission::{LayoutsOver, RunOver};
 use super::{Action, Coordinator, Owes, Step};
 use crate::wire::ToAgent;
 use model::RunEnd;
 use model::plan::{Part, Plan};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// A host that owes one of these may load its layout.
 const LOADS: [Owes; 3] = [Owes::Armed, Owes::Start, Owes::StageEnd];
-
-/// The word that all hosts are through with some layouts of scenarios. An agent has it from a
-/// message alone, and without it gives none back.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LayoutsOver {
-    parts: Vec<u32>,
-}
-
-impl LayoutsOver {
-    /// Whether it is said of the part of this number.
-    pub(crate) fn covers(&self, part: usize) -> bool {
-        u32::try_from(part).is_ok_and(|part| self.parts.contains(&part))
-    }
-}
-
-/// The word that all hosts are through with the run. An agent has it from a message alone, and
-/// without it lets go of nothing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunOver {
-    remove: bool,
-}
-
-impl RunOver {
-    /// The word as a test has it.
-    #[cfg(test)]
-    pub(crate) fn in_a_test(remove: bool) -> RunOver {
-        RunOver { remove }
-    }
-
-    /// Whether the files that the run made are to be removed.
-    pub(crate) fn removes(&self) -> bool {
-        self.remove
-    }
-}
 
 /// The layouts of scenarios, and which of them hosts have open.
 #[derive(Debug, Default)]
@@ -94,7 +60,7 @@ impl Coordinator {
             "a host still has a stage of a layout that is to be given back"
         );
         self.step = Step::GivingBack { stage };
-        let word = LayoutsOver { parts };
+        let word = LayoutsOver::of(parts);
         for (number, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| host.alive) {
             self.debts.turn(host, Owes::GaveBack);
             actions.push(Action::Send { host: number, message: ToAgent::GiveBack(word.clone()) });
@@ -121,7 +87,7 @@ impl Coordinator {
     /// That all hosts are through with the run.
     pub(super) fn run_over(&self) -> RunOver {
         assert!(!self.owes(&LOADS), "a host still has a stage of the run that is over");
-        RunOver { remove: !self.keep_data }
+        RunOver::removing(!self.keep_data)
     }
 }
 

@@ -1,6 +1,6 @@
 //! One host as the coordinator knows it.
 
-use super::returning::Absence;
+use super::rejoin::Absence;
 use crate::clock::HostClock;
 use model::HostPlan;
 

@@ -2,21 +2,22 @@
 //! thread and no link.
 
 mod giving_back;
-mod hearing;
 mod host;
 mod inputs;
-mod lost;
+mod lost_host;
+mod messages;
+mod permission;
 mod prerun;
-mod returning;
+mod rejoin;
 mod schedule;
-mod settling;
 mod stage;
+mod steady_end;
 mod step;
 mod ticks;
 mod timeline;
 
-pub use giving_back::{LayoutsOver, RunOver};
 pub use inputs::{Action, Input, Marked, Now, Reach};
+pub use permission::{LayoutsOver, RunOver};
 
 use crate::wire::ToAgent;
 use giving_back::Layouts;
@@ -25,9 +26,9 @@ use model::plan::{FleetPolicy, Plan};
 use model::search::Addition;
 use model::{Event, Kernels, RunEnd, StageEnd};
 use prerun::Preruns;
-use returning::Returning;
+use rejoin::Returning;
 #[cfg(test)]
-pub(crate) use returning::WAIT_NS;
+pub(crate) use rejoin::WAIT_NS;
 use schedule::Schedule;
 use step::Step;
 use ticks::Ticks;

@@ -1,6 +1,6 @@
 //! Which stages are still to run, and how each ends.
 
-use super::settling::Settling;
+use super::steady_end::Settling;
 use model::plan::{HostStage, Plan, Stage, Stop};
 use model::search::Addition;
 use std::collections::BTreeMap;

@@ -2,8 +2,8 @@
 
 use super::host::Owes;
 use super::prerun::UnderWay;
-use super::returning::Boundary;
-use super::settling::Settling;
+use super::rejoin::Boundary;
+use super::steady_end::Settling;
 use super::timeline::Wait;
 use model::plan::HostPlan;
 use model::{Event, Fact, Nanos, Note, StageEnd};

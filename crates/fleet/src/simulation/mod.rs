@@ -11,12 +11,12 @@ mod agent;
 mod clock;
 mod invariants;
 mod layouts;
-mod line;
 mod load;
 mod queue;
 #[path = "scale/tests.rs"]
 mod scale;
 mod scenario;
+mod stream;
 mod tests;
 #[path = "walls/tests.rs"]
 mod walls;

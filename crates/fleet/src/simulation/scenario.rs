@@ -2,8 +2,8 @@
 
 use super::agent::Temper;
 use super::clock::HostTime;
-use super::line::Line;
 use super::load::{self, Load};
+use super::stream::Line;
 use super::{MILLI, SECOND};
 use model::choices::{Access, Backend, OnLostHost};
 use model::plan::{

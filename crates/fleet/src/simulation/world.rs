@@ -5,10 +5,10 @@ mod relays;
 
 use super::agent::{Effect, SimAgent};
 use super::layouts::{Deed, Deeds};
-use super::line::Line;
 use super::load::Tally;
 use super::queue::Queue;
 use super::scenario::{Mishap, Scenario};
+use super::stream::Line;
 use super::{MILLI, SECOND};
 use crate::coordinator::{Action, Coordinator, Input, Now, Reach};
 use crate::tree::Tree;

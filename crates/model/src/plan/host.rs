@@ -101,7 +101,7 @@ impl HostPlan {
         }
     }
 
-    /// The files of all targets in order: what [`Extent::file`] counts.
+    /// The files of all targets in order: what [`Extent::file`](super::Extent::file) counts.
     pub fn files(&self) -> impl Iterator<Item = &TargetFile> {
         self.targets.iter().flat_map(|target| &target.files)
     }

@@ -3,17 +3,17 @@
 //! They own what they use together with the stage, so that a thread that never comes back keeps its
 //! files open and its memory in place.
 
+use crate::amount_end::OwnFiles;
 use crate::backend::{Aio, Backend, Nop, Null, Ring, Setup, Sim, Sync};
 use crate::buffers::{Buffers, stride};
 use crate::clock::Clock;
 use crate::contents::spares;
 use crate::driver::{Drained, FromWorker, Line, Outstanding, Pages, SPARE_PAGES, WorkerEnd, drive};
-use crate::ending::OwnFiles;
 use crate::error::EngineError;
 use crate::recorder::Interval;
 use crate::shared::{Shared, begin_on_time, page};
 use crate::worker::WorkerState;
-use crate::{ending, metadata, priority};
+use crate::{amount_end, metadata, priority};
 use model::choices;
 use model::choices::Poll;
 use model::note::Degraded;
@@ -328,7 +328,7 @@ fn run_on<B: Backend>(
         Ok(Drained::Whole) => {
             let mut mark = backend.mark();
             drop(ManuallyDrop::into_inner(backend));
-            ending::end(
+            amount_end::end(
                 work.stop,
                 (worker, work.writes()),
                 &shared.files,

@@ -2,11 +2,11 @@
 //! of the tree.
 
 use super::SteadyClock;
-use crate::comeback::Epochs;
 use crate::coordinator::Input;
 use crate::launch::LastWords;
 use crate::link::{Inlet, LinkError};
 use crate::packed::Unpacker;
+use crate::relaunch::Epochs;
 use crate::relay;
 use crate::tree::Tree;
 use crate::wire::{FromAgent, Word};
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_branch_waits_for_room_and_a_host_can_be_dropped_meanwhile() {
-        let mut comebacks = crate::comeback::Comebacks::new(2, None);
+        let mut comebacks = crate::relaunch::Comebacks::new(2, None);
         let epochs = comebacks.epochs.clone();
         let way = |epochs| Way {
             tree: Tree::new(2, 2),

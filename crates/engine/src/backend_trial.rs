@@ -75,7 +75,7 @@ pub(crate) fn is_wanted(targets: &OpenTargets, stage: &HostStage) -> bool {
 /// `pread` and `pwrite`.
 ///
 /// # Errors
-/// Those of [`run_with`].
+/// Those of a stage ([`crate::stage`]).
 pub(crate) fn choose(
     targets: &OpenTargets,
     stage: &HostStage,

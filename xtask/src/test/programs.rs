@@ -1,0 +1,156 @@
+//! The test programs of the workspace: built by cargo, run by us, so that the one that mostly waits
+//! runs beside those that mostly compute.
+
+use crate::shell::{self, Outcome};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// The whole-program tests: they wait for runs, so that several share a processor.
+const WHOLE: &str = "whole";
+/// As many of them at once, on a machine of fewer processors.
+const WAITING: usize = 6;
+
+/// One program of tests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// The package and the target: `fleet`, `cli whole`.
+    name: String,
+    file: PathBuf,
+    /// Where cargo would start it.
+    folder: PathBuf,
+}
+
+/// Has cargo build every test program of the workspace.
+///
+/// # Errors
+/// They do not compile; what is wrong stands above.
+pub fn build() -> Outcome<Vec<Program>> {
+    let mut cargo = shell::cargo();
+    cargo.args(["test", "--locked", "--workspace", "--no-run"]);
+    cargo.arg("--message-format=json-render-diagnostics").stdin(Stdio::null());
+    let output = cargo
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| format!("`{}` cannot be started: {error}", shell::line(&cargo)))?;
+    if !output.status.success() {
+        return Err("the tests do not compile; what is wrong stands above".to_owned());
+    }
+    let programs: Vec<Program> =
+        String::from_utf8_lossy(&output.stdout).lines().filter_map(program).collect();
+    match programs.iter().any(Program::waits) {
+        true => Ok(programs),
+        false => {
+            Err(format!("cargo built no test program `{WHOLE}`; look at crates/cli/Cargo.toml"))
+        }
+    }
+}
+
+/// The test program that a message of cargo's tells of, if it does.
+fn program(line: &str) -> Option<Program> {
+    let message: Value = serde_json::from_str(line).ok()?;
+    let is_test = message["profile"]["test"] == Value::Bool(true);
+    let file = message["executable"].as_str().filter(|_| is_test)?;
+    let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
+    let (package, target) = (folder.file_name()?.to_str()?, message["target"]["name"].as_str()?);
+    let name = if package == target { package.to_owned() } else { format!("{package} {target}") };
+    Some(Program { name, file: file.into(), folder: folder.to_owned() })
+}
+
+impl Program {
+    fn waits(&self) -> bool {
+        self.name.split_once(' ').is_some_and(|(_, target)| target == WHOLE)
+    }
+
+    /// Runs it, and prints what it wrote once it is over.
+    fn run(&self, parts: &str) -> Outcome<()> {
+        let mut command = Command::new(&self.file);
+        command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
+        command.env("PLIMSOLL_TEST_PARTS", parts).stdin(Stdio::null());
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        if self.waits() && std::env::var_os("RUST_TEST_THREADS").is_none() {
+            command.env("RUST_TEST_THREADS", processors.max(WAITING).to_string());
+        }
+        let start = Instant::now();
+        let output = command
+            .output()
+            .map_err(|error| format!("{} cannot be started: {error}", self.file.display()))?;
+        let texts =
+            [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+        println!(
+            "-- {} ({:.1} s)\n{}{}",
+            self.name,
+            start.elapsed().as_secs_f64(),
+            texts[0],
+            texts[1]
+        );
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(format!("{} ({})", self.name, output.status)),
+        }
+    }
+}
+
+/// Runs the programs: the one that waits beside the others, which follow one another.
+///
+/// # Errors
+/// Names the programs of which a test failed.
+pub fn run(programs: &[Program], parts: &str) -> Outcome<()> {
+    let (waiting, computing): (Vec<&Program>, Vec<&Program>) =
+        programs.iter().partition(|program| program.waits());
+    let in_turn = |programs: Vec<&Program>| -> Vec<String> {
+        programs.into_iter().filter_map(|program| program.run(parts).err()).collect()
+    };
+    let failed = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| in_turn(waiting));
+        let mut failed = in_turn(computing);
+        failed
+            .extend(waiting.join().unwrap_or_else(|_| vec!["the thread of a program".to_owned()]));
+        failed
+    });
+    match failed.is_empty() {
+        true => Ok(()),
+        false => Err(format!("a test failed; its output stands above: {}", failed.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(test: bool, package: &str, target: &str) -> String {
+        format!(
+            r#"{{"reason": "compiler-artifact", "manifest_path": "/w/crates/{package}/Cargo.toml",
+                "target": {{"name": "{target}"}}, "profile": {{"test": {test}}},
+                "executable": "/t/{target}-1"}}"#
+        )
+    }
+
+    #[test]
+    fn programs_of_tests_are_taken_from_what_cargo_says() {
+        let whole = program(&message(true, "cli", "whole")).expect("a program");
+        assert_eq!((whole.name.as_str(), whole.waits()), ("cli whole", true));
+        assert_eq!(whole.folder, Path::new("/w/crates/cli"));
+        let unit = program(&message(true, "fleet", "fleet")).expect("a program");
+        assert_eq!((unit.name.as_str(), unit.waits()), ("fleet", false));
+        assert_eq!(program(&message(false, "cli", "plimsoll")), None);
+        assert_eq!(program("{\"reason\": \"build-finished\"}"), None);
+        assert_eq!(program("Compiling"), None);
+    }
+
+    #[test]
+    fn every_program_runs_and_those_that_fail_are_named() {
+        let program = |name: &str, file: &str| Program {
+            name: name.to_owned(),
+            file: file.into(),
+            folder: std::env::temp_dir(),
+        };
+        let good = program("good", "true");
+        assert_eq!(run(&[good.clone(), program("cli whole", "true")], ""), Ok(()));
+        let all = [program("bad", "false"), good, program("cli whole", "false")];
+        let problem = run(&all, "").expect_err("two fail");
+        assert!(problem.contains("bad (") && problem.contains("whole ("), "{problem}");
+        assert!(!problem.contains("good"), "{problem}");
+    }
+}
