@@ -4,8 +4,8 @@ use crate::watch::counter_lists::{self, Counted};
 use model::CounterSample;
 use report::ground::markup::{Markup, classed, plain};
 
-/// The list of a host's [`counter_lists::summary`] and of its workers; nothing where nothing was told of
-/// it.
+/// The list of a host's [`counter_lists::summary`] and of its workers; nothing where nothing was
+/// told of it.
 pub(super) fn list(summary: Option<&CounterSample>, workers: &[Counted]) -> Markup {
     let told = summary.map(counter_lists::of_host).unwrap_or_default();
     if told.is_empty() && workers.is_empty() {
