@@ -23,6 +23,7 @@ use model::along::Along;
 use model::plan::Stage;
 use model::search::{Addition, Search};
 use model::{Event, Record};
+use report::topics;
 use std::process::ExitCode;
 use suite::Arrivals;
 
@@ -59,10 +60,7 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     .map_err(|what| Failure::Usage(format!("error: {what}")))?;
     let out = out_file(&args.run, &plan);
     if !args.run.how.quiet {
-        eprintln!(
-            "{}",
-            report::topics::plan::render_within(&plan, &hosts, screen::room_of(Stream::Error))
-        );
+        eprintln!("{}", topics::plan::render_within(&plan, &hosts, screen::room_of(Stream::Error)));
         eprintln!(
             "searching for the {} at which {} holds: at most {} points, {measure} each",
             match args.along {

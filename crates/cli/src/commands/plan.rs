@@ -10,6 +10,7 @@ use crate::suite_and_targets::{self, Asked};
 use model::plan::Origin;
 use model::testbed::HostFacts;
 use model::{Fraction, Plan};
+use report::topics;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::process::ExitCode;
 use suite::planner::{self, GivenUp, Request};
@@ -26,7 +27,7 @@ pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
     if args.json {
         print_json(&plan)?;
     } else {
-        print(&report::topics::plan::render_within(&plan, &hosts, screen::room()))?;
+        print(&topics::plan::render_within(&plan, &hosts, screen::room()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -6,6 +6,7 @@ use crate::outputs::{self, Kind};
 use crate::{published, testbed};
 use clap::{Args, ValueEnum};
 use model::Record;
+use report::surfaces;
 use report::surfaces::html::Against;
 use report::surfaces::markdown::{self, Chart, Links};
 use std::ffi::OsStr;
@@ -139,7 +140,7 @@ pub fn write_page(
         out,
         Kind::Page,
         force,
-        report::surfaces::html::render_against(records, against).as_bytes(),
+        surfaces::html::render_against(records, against).as_bytes(),
     )?;
     eprintln!("report    {}", out.display());
     Ok(())

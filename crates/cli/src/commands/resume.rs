@@ -11,6 +11,7 @@ use fleet::Told;
 use model::plan::PlannedTarget;
 use model::testbed::HostFacts;
 use model::{Event, Fact, Note, Record, resume};
+use report::topics;
 use report::topics::command_line::quoted;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -72,7 +73,7 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
         views.event(&record.plan, &event);
     }
     let note = note(&record, &args.run, &stages, is_there);
-    eprintln!("{}", report::topics::note::sentence(&note.fact));
+    eprintln!("{}", topics::note::sentence(&note.fact));
     let note = Event::Note(note);
     writer.append(&note).map_err(unrecordable)?;
     views.event(&record.plan, &note);

@@ -16,6 +16,8 @@ use live::terminal::{Live, Mode};
 use live::watch::{State, Subject};
 use model::testbed::HostFacts;
 use model::{Event, NoteKind, Plan, Record, RunEnd};
+use report::surfaces;
+use report::topics;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -35,10 +37,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let out = out_file(args, &plan);
     plan.notes.extend(run_file_disk::note(&plan, &hosts, &out));
     if !args.how.quiet {
-        eprintln!(
-            "{}",
-            report::topics::plan::render_within(&plan, &hosts, screen::room_of(Stream::Error))
-        );
+        eprintln!("{}", topics::plan::render_within(&plan, &hosts, screen::room_of(Stream::Error)));
     }
     let stages: Vec<u32> = (0..plan.stages.len() as u32).collect();
     let version = env!("CARGO_PKG_VERSION");
@@ -227,21 +226,14 @@ fn nothing_began(out: &Path, end: &RunEnd) -> Failure {
 /// Table or JSON, and the HTML page beside the run file.
 fn show(how: How, stdout_is_taken: bool, record: &Record, out: &Path) -> Result<(), Failure> {
     let page = out.with_extension("html");
-    let written = outputs::write(
-        &page,
-        Kind::Page,
-        false,
-        report::surfaces::html::render(&[record]).as_bytes(),
-    );
+    let written =
+        outputs::write(&page, Kind::Page, false, surfaces::html::render(&[record]).as_bytes());
     let is_shown = !how.json && !stdout_is_taken;
-    let table = report::surfaces::table::results_within(
-        record,
-        None,
-        if is_shown { screen::room() } else { None },
-    );
+    let table =
+        surfaces::table::results_within(record, None, if is_shown { screen::room() } else { None });
     if how.json {
         eprintln!("{table}");
-        print_json(&report::surfaces::json::results(record, None))?;
+        print_json(&surfaces::json::results(record, None))?;
     } else if stdout_is_taken {
         eprintln!("{table}");
     } else {

@@ -6,6 +6,7 @@ use crate::failure::{DATA_DAMAGED, Failure};
 use crate::standard_error;
 use engine::{AuditError, AuditOptions, AuditStep};
 use model::Bytes;
+use report::topics;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -41,10 +42,8 @@ pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
         }
     })?;
     match args.json {
-        true => {
-            print_json(&report::topics::verify::json(&audit, env!("CARGO_PKG_VERSION"), &run_id))?
-        }
-        false => print(&report::topics::verify::table(&audit))?,
+        true => print_json(&topics::verify::json(&audit, env!("CARGO_PKG_VERSION"), &run_id))?,
+        false => print(&topics::verify::table(&audit))?,
     }
     Ok(if audit.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(DATA_DAMAGED) })
 }

@@ -4,6 +4,7 @@ use crate::progress::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 use model::{Event, printable};
 use report::ground::folding::hung;
+use report::topics;
 use std::time::Duration;
 
 /// Steps of the bar: finer than any terminal is wide.
@@ -67,7 +68,7 @@ impl Bar {
                 self.say(&progress.summary());
             }
             Event::Note(note) => {
-                self.say(&format!("note: {}", report::topics::note::line(&note.fact)));
+                self.say(&format!("note: {}", topics::note::line(&note.fact)));
             }
             Event::HostStarted(_)
             | Event::HostEnded(_)

@@ -5,6 +5,7 @@ mod bar;
 use crate::progress::Progress;
 use bar::Bar;
 use model::{Event, OccurrenceKind, Plan, printable};
+use report::topics;
 use std::io::Write;
 
 /// How much to say, and to whom.
@@ -68,7 +69,7 @@ impl Live {
             {
                 let host = one.host.and_then(|host| self.hosts.get(host as usize));
                 let host = host.map_or_else(String::new, |host| format!("{host}: "));
-                Some(report::topics::occurrences::line_of(one, &host))
+                Some(topics::occurrences::line_of(one, &host))
             }
             _ => None,
         };
@@ -115,7 +116,7 @@ fn lines(event: &Event, progress: &Progress, next_ns: &mut u64) -> Vec<String> {
         }
         Event::StageEnded { .. } => vec![progress.summary()],
         Event::Note(note) => {
-            vec![format!("note: {}", report::topics::note::line(&note.fact))]
+            vec![format!("note: {}", topics::note::line(&note.fact))]
         }
         _ => Vec::new(),
     }

@@ -5,6 +5,7 @@ use super::format::{Unit, harmless};
 use super::parts;
 use model::testbed::HostFacts;
 use model::{CounterSample, Occurrence};
+use report::topics;
 use serde_json::{Value, json};
 
 /// A host in an interval, for a log.
@@ -72,7 +73,7 @@ pub fn lost_object(host: &str, unix_ns: u64, why: &str) -> Value {
 
 /// What was found on a host.
 pub fn found_line(host: &str, found: &Occurrence) -> String {
-    format!("{:16}  {}", harmless(host), harmless(&report::topics::occurrences::line_of(found, "")))
+    format!("{:16}  {}", harmless(host), harmless(&topics::occurrences::line_of(found, "")))
 }
 
 /// The same for machines.

@@ -11,6 +11,7 @@ use model::testbed::HostFacts;
 use model::{CounterSample, Event, Kernels, Note, NoteKind, Occurrence, OccurrenceKind, Plan};
 use report::ground::moment::time_words;
 use report::ground::words;
+use report::topics;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -211,7 +212,7 @@ impl State {
         let host = one.host.and_then(|host| self.hosts.get(host as usize));
         let host =
             host.filter(|_| self.hosts.len() > 1).map(|host| format!("{}: ", host.facts.hostname));
-        let text = report::topics::occurrences::line_of(one, host.as_deref().unwrap_or_default());
+        let text = topics::occurrences::line_of(one, host.as_deref().unwrap_or_default());
         let at = time_words((one.at_s() * 10.0).round() / 10.0);
         // Between stages there is no axis to tell it on.
         let is_on_axis = self.subject == Subject::Hosts || one.stage.is_some();
@@ -219,11 +220,11 @@ impl State {
     }
 
     fn note(&mut self, note: &Note) {
-        let text = report::topics::note::line(&note.fact);
+        let text = topics::note::line(&note.fact);
         if let Some(host) = self.hosts.get_mut(note.host as usize) {
             match note.kind() {
                 NoteKind::HostLost => {
-                    host.lost = Some(harmless(&report::topics::note::sentence(&note.fact)));
+                    host.lost = Some(harmless(&topics::note::sentence(&note.fact)));
                 }
                 NoteKind::HostReturned => host.lost = None,
                 _ => {}

@@ -11,7 +11,9 @@ use model::{
     CounterSample, Event, Fact, Histogram, IntervalSample, Kernels, NoteKind, Occurrence,
     OccurrenceKind, Op, Plan, Record, RunEnd, StageEnd,
 };
+use report::ground;
 use report::ground::markup::Markup;
+use report::topics;
 use std::collections::{BTreeSet, VecDeque};
 
 /// Events that are kept for the page; the run file has all of them.
@@ -75,11 +77,11 @@ pub struct Judged(Option<(Markup, Evidence)>);
 
 /// Computes results and doubts, which takes its time for a long run.
 pub fn judge(record: &Record) -> Judged {
-    let rows = report::topics::results::judged::judged(record, None).0;
+    let rows = topics::results::judged::judged(record, None).0;
     if rows.is_empty() {
         return Judged(None);
     }
-    let found = report::topics::evidence::evidence(
+    let found = topics::evidence::evidence(
         record,
         &rows,
         &analysis::attribution::attribution(record, &rows),
@@ -87,7 +89,7 @@ pub fn judge(record: &Record) -> Judged {
     // A run that goes on has not reached its end; what is shown of it has.
     let evidence =
         Evidence { is_complete: found.is_complete || rows.iter().all(|row| row.complete), ..found };
-    Judged(Some((report::topics::results::section(record, &rows, &[], &evidence), evidence)))
+    Judged(Some((topics::results::section(record, &rows, &[], &evidence), evidence)))
 }
 
 /// What a view of a run knows.
@@ -162,9 +164,7 @@ impl Board {
             revision: 0,
         };
         let notes = board.plan.notes.clone();
-        notes
-            .into_iter()
-            .for_each(|note| board.tell("note", report::topics::note::line(&note.fact)));
+        notes.into_iter().for_each(|note| board.tell("note", topics::note::line(&note.fact)));
         board
     }
 
@@ -241,7 +241,7 @@ impl Board {
                 if let Some(host) = self.hosts.get_mut(note.host as usize) {
                     match note.kind() {
                         NoteKind::HostLost => {
-                            host.lost = Some(report::topics::note::sentence(&note.fact));
+                            host.lost = Some(topics::note::sentence(&note.fact));
                             self.counters.lost(note.host);
                         }
                         NoteKind::HostReturned => host.lost = None,
@@ -310,7 +310,7 @@ impl Board {
     fn point(&self) -> Option<(u32, String)> {
         let number = self.plan.stages.get(self.current? as usize)?.point?;
         let point = self.plan.points.get(number as usize)?;
-        Some((number + 1, report::ground::words::sweep(&point.sweep, None)))
+        Some((number + 1, ground::words::sweep(&point.sweep, None)))
     }
 
     fn begin(&mut self, number: u32, unix_ns: u64) {
@@ -436,14 +436,14 @@ impl Board {
         let stage = self.plan.stages.get(number as usize);
         stage.map_or_else(
             || format!("stage {}", number + 1),
-            |stage| report::ground::stage::name(&self.plan, stage),
+            |stage| ground::stage::name(&self.plan, stage),
         )
     }
 
     fn happened(&mut self, occurrence: &Occurrence) {
         let stage = occurrence.stage.and_then(|stage| self.stages.get(stage as usize));
         let at_s = stage.map_or_else(|| self.now_s(), |stage| stage.started_s + occurrence.at_s());
-        let words = report::topics::occurrences::line(occurrence, &self.plan);
+        let words = topics::occurrences::line(occurrence, &self.plan);
         if occurrence.may_have_effects() {
             if self.instants.len() == MOST_INSTANTS {
                 self.instants.pop_front();
@@ -469,7 +469,7 @@ impl Board {
 }
 
 fn note_words(host: Option<&str>, fact: &Fact) -> String {
-    let line = report::topics::note::line(fact);
+    let line = topics::note::line(fact);
     host.map_or_else(|| line.clone(), |host| format!("{host}: {line}"))
 }
 

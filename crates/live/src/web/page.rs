@@ -4,6 +4,7 @@ use super::board::{Board, StageState};
 use super::{View, charts, hosts};
 use crate::progress::Goal;
 use model::{RunEnd, StageEnd};
+use report::ground;
 use report::ground::markup::{Markup, classed, element, plain};
 use report::ground::moment::time_words;
 use report::ground::words;
@@ -53,7 +54,7 @@ pub fn page(board: &Board, view: &View, boot: &str, is_guarded: bool) -> String 
     body.push(classed("footer", "remark", links));
     body.push(element("script", &[("src", "/live.js")], ""));
     let title = format!("{}: Plimsoll", board.plan.suite);
-    report::ground::page::dressed(title, body, report::ground::page::Dress::Served)
+    ground::page::dressed(title, body, ground::page::Dress::Served)
 }
 
 fn section(id: &'static str, content: Markup, board: &Board, view: &View) -> Markup {
