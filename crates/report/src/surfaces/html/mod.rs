@@ -1,13 +1,14 @@
 //! The report as one page that needs nothing else: it opens offline, in light and dark, prints, and
 //! can be mailed.
 //!
-//! A pure function of the records. All text of a run goes through [`markup`], which escapes it.
+//! A pure function of the records. All text of a run goes through
+//! [`markup`](crate::ground::markup), which escapes it.
 
 use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::page::document;
 use crate::ground::words;
 use crate::ground::words::hosts;
-use crate::topics::compare::{page, side_by_side};
+use crate::topics::compare;
 use crate::topics::evidence;
 use crate::topics::results::judged::judge;
 use crate::topics::split::{self, By};
@@ -59,9 +60,9 @@ pub fn content(records: &[&Record], against: Against<'_>) -> (String, Markup) {
     let results: Vec<Vec<ResultRow>> =
         records.iter().map(|record| analysis::results(record)).collect();
     let mut differences =
-        page::section(&analysis::compare::compare_results(records, &results), records);
+        compare::page::section(&analysis::compare::compare_results(records, &results), records);
     if records.len() > 1 {
-        body.push(side_by_side::sections(records, &results, testbed));
+        body.push(compare::side_by_side::sections(records, &results, testbed));
         // Of one run, its own scenarios are compared: it says first what it is, and what came of
         // them.
         body.push(std::mem::take(&mut differences));
