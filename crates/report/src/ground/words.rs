@@ -38,6 +38,14 @@ pub fn mib_per_s(bytes_per_s: f64) -> String {
     }
 }
 
+/// Bytes of one MiB.
+pub const MEBI: f64 = 1_048_576.0;
+
+/// `1,234 MiB/s`, `0`: a tick of an axis that goes up in MiB/s.
+pub fn mebi_per_s(value: f64) -> String {
+    if value == 0.0 { "0".to_owned() } else { bandwidth(value * MEBI) }
+}
+
 /// `1.29 GB/s` (powers of 1000), from bytes per second: one unit for all, so that rows of a column
 /// compare at a glance.
 pub fn gb_per_s(bytes_per_s: f64) -> String {
@@ -425,6 +433,7 @@ mod tests {
             [0.0, 9.99, 42.123, 950.4, 18_200.0, 999_400.0, 1_234_567.0].map(iops).into();
         assert_eq!(told, ["0", "9.99", "42.1", "950", "18,200", "999,400", "1,234,567"]);
         assert_eq!(bandwidth(1234.0 * 1_048_576.0), "1,234 MiB/s");
+        assert_eq!([0.0, 0.5, 2_000.0].map(mebi_per_s), ["0", "0.50 MiB/s", "2,000 MiB/s"]);
         assert_eq!(gb_per_s(1.294e9), "1.29 GB/s");
         assert_eq!([81_920_000.0, 40_960.0].map(gb_per_s), ["0.0819 GB/s", "0.000041 GB/s"]);
         assert_eq!(

@@ -82,8 +82,11 @@ fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) ->
     };
     let in_bytes = first.measure == Measure::BytesPerSecond
         || findings.iter().all(|found| is_large(rows, found));
+    // In the unit of the axis, whose ticks are to be round.
+    let unit = if in_bytes { words::MEBI } else { 1.0 };
     let factor = |found: &Finding| {
-        if in_bytes && found.measure == Measure::Iops { request_bytes(rows, found) } else { 1.0 }
+        let is_of_requests = in_bytes && found.measure == Measure::Iops;
+        (if is_of_requests { request_bytes(rows, found) } else { 1.0 }) / unit
     };
     let mut all = Vec::new();
     let (mut knees, mut odd) = (Vec::new(), Vec::new());
@@ -110,9 +113,11 @@ fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) ->
         }
         found.curve.odd.iter().for_each(|point| mark(&mut odd, point.point));
     }
-    let is_bandwidth = in_bytes || first.measure == Measure::BytesPerSecond;
-    let roofs =
-        roofs(rows, findings, reached, if is_bandwidth { most_bytes_per_s } else { most_iops });
+    let most = |reached: &Reached| {
+        let most = if in_bytes { most_bytes_per_s(reached) } else { most_iops(reached) };
+        Some(most? / unit)
+    };
+    let roofs = roofs(rows, findings, reached, &most);
     let highest = |lines: &[Line]| -> Vec<f64> {
         lines.iter().flat_map(|line| &line.points).filter_map(|point| point.y).collect()
     };
@@ -129,7 +134,7 @@ fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) ->
     let lowest = highest(&all).into_iter().fold(top, f64::min);
     let y = if is_metadata { Scale::log_between(lowest, top) } else { Scale::linear_to(top) };
     let what = match (in_bytes, is_metadata) {
-        (true, _) => "Bandwidth in GB/s",
+        (true, _) => "Bandwidth in MiB/s",
         (false, true) => "Operations per second (log10)",
         (false, false) => "Requests per second",
     };
@@ -147,7 +152,7 @@ fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) ->
             |bytes| Bytes(bytes as u64).to_string()
         },
         y,
-        y_words: if in_bytes { gigabytes } else { words::iops },
+        y_words: if in_bytes { mebibytes } else { words::iops },
         lines: all,
     };
     Some(chart.render())
@@ -158,7 +163,7 @@ fn roofs(
     rows: &[ResultRow],
     findings: &[&Finding],
     reached: &[Reached],
-    most: fn(&Reached) -> Option<f64>,
+    most: &dyn Fn(&Reached) -> Option<f64>,
 ) -> Vec<Line> {
     let mut roofs: Vec<(Line, Vec<String>)> = Vec::new();
     for (found, style) in findings.iter().zip(ROOFS) {
@@ -197,12 +202,8 @@ fn below(line: Line, top: f64) -> Line {
 }
 
 /// A tick of an axis whose title has the unit.
-fn gigabytes(bytes_per_s: f64) -> String {
-    match bytes_per_s / 1e9 {
-        0.0 => "0".to_owned(),
-        v if v >= 0.995 => format!("{v:.1}"),
-        v => format!("{v:.3}"),
-    }
+fn mebibytes(value: f64) -> String {
+    if value == 0.0 { "0".to_owned() } else { words::mib_per_s(value * words::MEBI) }
 }
 
 /// Whether requests are so large that bandwidth is what people ask for.
@@ -388,7 +389,7 @@ mod tests {
         }
         rows.extend(large);
         let lines = charts_of(&rows).into_string();
-        for title in ["Requests per second over depth", "Bandwidth in GB/s over depth"] {
+        for title in ["Requests per second over depth", "Bandwidth in MiB/s over depth"] {
             assert!(lines.contains(title), "{title}: {lines}");
         }
     }

@@ -82,19 +82,8 @@ fn section(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>]) -> Markup {
 fn words_of(metric: Metric) -> fn(f64) -> String {
     match metric {
         Metric::Iops => |value_iops| value(Metric::Iops, value_iops),
-        Metric::Bandwidth => bandwidth_words,
+        Metric::Bandwidth => words::mebi_per_s,
         _ => |value_ns| value(Metric::Mean, value_ns),
-    }
-}
-
-/// `1.5 GB/s`, `500 MB/s`: an axis goes up in round powers of 1000, and has room for so much.
-fn bandwidth_words(bytes_per_s: f64) -> String {
-    let rounded = |unit: f64| (bytes_per_s / unit * 10.0).round() / 10.0;
-    match bytes_per_s {
-        v if v >= 1e9 => format!("{} GB/s", rounded(1e9)),
-        v if v >= 1e6 => format!("{} MB/s", rounded(1e6)),
-        v if v > 0.0 => format!("{} kB/s", rounded(1e3)),
-        _ => "0".to_owned(),
     }
 }
 
@@ -102,11 +91,13 @@ fn bandwidth_words(bytes_per_s: f64) -> String {
 fn chart(followed: &Followed, trend: &Trend, runs: &[Named<'_>]) -> Option<Markup> {
     let highest =
         |found: &Value| found.interval.map_or(found.value, |ends| ends.high.max(found.value));
-    let largest = followed.values.iter().flatten().map(highest).max_by(f64::total_cmp)?;
+    // In the unit of the axis, whose ticks are to be round.
+    let unit = if followed.metric == Metric::Bandwidth { words::MEBI } else { 1.0 };
+    let largest = followed.values.iter().flatten().map(highest).max_by(f64::total_cmp)? / unit;
     let line = |name: &str, style, pick: fn(&Value) -> Option<f64>| {
         let place = |(place, found): (usize, &Option<Value>)| Point {
             x: (place + 1) as f64,
-            y: found.as_ref().and_then(pick).map(|value| value.max(0.0)),
+            y: found.as_ref().and_then(pick).map(|value| value.max(0.0) / unit),
             also: String::new(),
         };
         Line {
@@ -160,17 +151,4 @@ fn listed(trend: &Trend, runs: &[Named<'_>]) -> Markup {
     [classed("div", "scroll", table), list(set_apart(trend, runs).into_iter())]
         .into_iter()
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_axis_of_bandwidth_has_round_and_short_words() {
-        assert_eq!(
-            [0.0, 5e5, 2e6, 5e8, 1.5e9].map(bandwidth_words),
-            ["0", "500 kB/s", "2 MB/s", "500 MB/s", "1.5 GB/s"]
-        );
-    }
 }
