@@ -259,7 +259,7 @@ fn file_and_memory_agree(held: &Record, summed: &Record) -> Held {
 
 /// What is printed for machines has the same figures, and the parts of each result add up.
 fn json(record: &Record) -> Held {
-    let json = report::json::results(record, None);
+    let json = report::surfaces::json::results(record, None);
     let rows = analysis::results(record);
     let told: Vec<&Value> = json["results"].as_array().into_iter().flatten().collect();
     hold("JSON has each row", told.len() == rows.len(), || {

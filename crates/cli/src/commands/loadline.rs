@@ -7,27 +7,28 @@ use super::run::{
 };
 use super::views::Views;
 use crate::args::LoadlineArgs;
-use crate::asked::{self, Asked};
 use crate::failure::{CONDITION_MET, Failure};
 use crate::hosts;
 use crate::marks::{Listener, stage_names};
+use crate::run_overview::Whole;
 use crate::screen::{self, Stream};
+use crate::suite_and_targets::{self, Asked};
 use crate::view::View;
-use crate::whole::Whole;
 use analysis::loadline::axis::{along_line, next_value};
 use analysis::loadline::{load_line, next_rate_milli};
 use fleet::Director;
 use form::nearest;
+use live::terminal::{Live, Mode};
 use model::plan::Stage;
 use model::search::{Addition, Along, Search};
 use model::{Event, Record};
-use report::live::{Live, Mode};
+use report::topics;
 use std::process::ExitCode;
 use suite::Arrivals;
 
 /// Searches and reports.
 pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
-    let mut asked = asked::asked(&args.run.work)?;
+    let mut asked = suite_and_targets::asked(&args.run.work)?;
     choose(args, &mut asked)?;
     let started = hosts::start(
         &args.run.work.hosts,
@@ -58,7 +59,7 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     .map_err(|what| Failure::Usage(format!("error: {what}")))?;
     let out = out_file(&args.run, &plan);
     if !args.run.how.quiet {
-        eprintln!("{}", report::plan::render_within(&plan, &hosts, screen::room_of(Stream::Error)));
+        eprintln!("{}", topics::plan::render_within(&plan, &hosts, screen::room_of(Stream::Error)));
         eprintln!(
             "searching for the {} at which {} holds: at most {} points, {measure} each",
             match args.along {

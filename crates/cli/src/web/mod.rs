@@ -1,5 +1,5 @@
 //! The live page and the metrics of a run, or of hosts that are watched, over HTTP. What is shown
-//! comes from `report::web`; here is who may see it, and the server.
+//! comes from `live::web`; here is who may see it, and the server.
 
 mod access;
 mod live;

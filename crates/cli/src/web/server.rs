@@ -13,7 +13,7 @@ use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use report::web::metrics::{Form, Scrape};
+use live::web::metrics::{Form, Scrape};
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::Pin;

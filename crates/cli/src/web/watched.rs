@@ -4,9 +4,9 @@ use super::{Server, Site, lock, token};
 use crate::args::WatchShareArgs;
 use crate::failure::Failure;
 use fleet::Watched;
+use live::web::watched::Watching;
 use model::Nanos;
 use model::testbed::HostFacts;
-use report::web::watched::Watching;
 use std::sync::{Arc, Mutex};
 
 /// The live page of hosts.

@@ -186,6 +186,15 @@ fn nothing_of_somebody_else_is_written_to() {
 }
 
 #[test]
+fn a_device_that_nobody_may_look_at_is_refused_for_that_and_not_for_being_none() {
+    let device = target("/dev/x", TargetKind::Unreadable("outside of the allow list".into()));
+    let given = GivenUp { host: None, device: "/dev/x".into() };
+    let (_, words) = Case { destroy: vec![given], ..Case::default() }.refusal(device);
+    assert!(words.contains("outside of the allow list"), "{words}");
+    assert!(!words.contains("not a block device"), "{words}");
+}
+
+#[test]
 fn existing_reads_and_leaves_out_what_writes() {
     let case = Case { existing: true, ..Case::default() };
     let plan =
