@@ -47,6 +47,7 @@ pub mod trust;
 mod validity;
 pub mod warmup;
 mod warning;
+mod write_cache;
 
 pub use by_host::{Share, by_host};
 pub use by_place::{NO_LABEL, by_label, by_locality};

@@ -189,6 +189,7 @@ fn warnings(
     found.extend(thin_quantiles(row.ios));
     found.extend(skipped_stages(record, row));
     found.extend(little_space(record, row.stage));
+    found.extend(crate::write_cache::doubt(record, row));
     // Nothing in a simulation changes from hour to hour, and a note of the plan says how long it
     // was.
     let is_short_alone = record.plan.scale.size.is_one() && record.plan.is_simulated();
