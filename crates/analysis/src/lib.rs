@@ -1,7 +1,7 @@
 //! A recorded run in, figures and doubts out. Pure arithmetic: the same record gives the same
 //! answer at any time.
 //!
-//! Every statistic has its formula and its source in `docs/METHOD.md`.
+//! Every statistic has its formula and its source in `docs/method`.
 
 pub mod aftermath;
 pub mod attribution;

@@ -1,4 +1,4 @@
-//! Reasons to doubt a figure. Thresholds and their reasons stand in `docs/METHOD.md`.
+//! Reasons to doubt a figure. Thresholds and their reasons stand in `docs/method`.
 
 use crate::backlog::{Answered, Asked, Backlog};
 use crate::confidence::sure;
