@@ -3,12 +3,14 @@
 mod afterwards;
 pub mod examples;
 mod hosts;
+mod import;
 mod places;
 mod typed;
 mod work;
 
 pub use afterwards::{CeilingArgs, CompareArgs, ShowArgs, TrendArgs, VerifyArgs};
 pub use hosts::HostArgs;
+pub use import::ImportArgs;
 pub use places::{GivenUpArg, TargetArg};
 pub use typed::parse;
 pub use work::{Pattern, QuickArgs, WorkArgs};
@@ -48,6 +50,8 @@ pub enum Command {
     Inventory(InventoryArgs),
     /// List the built-in suites, or print one to start your own from.
     Suites(SuitesArgs),
+    /// Turn the jobs of another tool into suites, and report what was lost.
+    Import(ImportArgs),
     /// Mark an instant of a run that goes on: it stands on the time axis of every view, and what
     /// came after it is told.
     Mark(crate::commands::MarkArgs),

@@ -10,6 +10,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("form", &["model"]),
     ("catalogue", &["form", "model"]),
     ("suite", &["form", "model"]),
+    ("dialects", &["suite", "form", "model"]),
     ("twin", &["catalogue", "model"]),
     ("probe", &["model"]),
     ("store", &["model"]),
@@ -24,6 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "form",
             "catalogue",
             "suite",
+            "dialects",
             "twin",
             "probe",
             "store",
@@ -33,7 +35,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "report",
         ],
     ),
-    ("xtask", &["suite", "catalogue", "model"]),
+    ("xtask", &["dialects", "suite", "catalogue", "model"]),
     (
         "tests",
         &[
@@ -41,6 +43,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "form",
             "catalogue",
             "suite",
+            "dialects",
             "twin",
             "probe",
             "store",

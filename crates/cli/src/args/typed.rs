@@ -195,6 +195,8 @@ mod tests {
     #[test]
     fn every_argument_of_a_run_is_kept_or_left_out_on_purpose() {
         let left_out = [
+            // The suite is kept as it was made of the job.
+            "allow-loss",
             "out",
             "keep-data",
             "json",

@@ -8,7 +8,8 @@ use model::{Bytes, Nanos, Percent, ScaleArg};
 /// What to load, with what, and how much.
 #[derive(Debug, Args)]
 pub struct WorkArgs {
-    /// A built-in suite, a suite file, or with --rw the paths to load [default: four-corners].
+    /// A built-in suite, a suite file, a job file of another tool (`plimsoll import`), or with --rw
+    /// the paths to load [default: four-corners].
     #[arg(value_name = "SUITE|FILE.toml|PATH")]
     pub what: Vec<String>,
 
@@ -32,6 +33,10 @@ pub struct WorkArgs {
     /// long.
     #[arg(long, value_name = "FRACTION")]
     pub scale: Option<ScaleArg>,
+
+    /// With a job file of another tool: do without the options that were refused.
+    #[arg(long)]
+    pub allow_loss: bool,
 
     /// Go through the page cache instead of around it.
     #[arg(long)]
