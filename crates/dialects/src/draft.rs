@@ -143,6 +143,8 @@ pub struct Group {
     pub name: String,
     /// What its comment says of it.
     pub note: String,
+    /// Whether its workloads run one after the other.
+    pub in_turn: bool,
     /// Where it goes; empty where the source says nothing of that.
     pub targets: Vec<String>,
     /// What the targets came from.

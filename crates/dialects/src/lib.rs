@@ -5,6 +5,7 @@
 //! options in one table; reader, report and page come from it. Pure: no file, no clock, no thread.
 
 pub mod fio;
+pub mod mpi;
 
 mod draft;
 mod import;
@@ -26,16 +27,22 @@ use std::str::FromStr;
 pub enum Dialect {
     /// fio.
     Fio,
+    /// IOR.
+    Ior,
+    /// mdtest.
+    Mdtest,
 }
 
 impl Dialect {
     /// All of them.
-    pub const ALL: [Dialect; 1] = [Dialect::Fio];
+    pub const ALL: [Dialect; 3] = [Dialect::Fio, Dialect::Ior, Dialect::Mdtest];
 
     /// Its word.
     pub fn word(self) -> &'static str {
         match self {
             Dialect::Fio => "fio",
+            Dialect::Ior => "ior",
+            Dialect::Mdtest => "mdtest",
         }
     }
 }
@@ -75,6 +82,10 @@ pub fn import(
     })?;
     match dialect {
         Dialect::Fio => fio::file(name, text, world),
+        Dialect::Ior | Dialect::Mdtest => {
+            let what = format!("jobs of {dialect} are command lines");
+            Err(ImportError::new(name, what, "give one with --command"))
+        }
     }
 }
 
@@ -90,14 +101,22 @@ pub fn import_command(
     }
     let words =
         shell::words(line).map_err(|what| ImportError::new("command", what, "close the quotes"))?;
-    let program = words.first().map_or("", |word| word.rsplit(['/', '\\']).next().unwrap_or(word));
-    let told = program.trim_end_matches(".exe").to_ascii_lowercase().parse().ok();
-    let is_tool = told.is_some();
-    let behind = if is_tool { &words[1..] } else { &words[..] };
+    // A launcher may stand before the tool.
+    let program = |word: &String| {
+        let base = word.rsplit(['/', '\\']).next().unwrap_or(word);
+        base.trim_end_matches(".exe").to_ascii_lowercase().parse::<Dialect>().ok()
+    };
+    let at = words.iter().position(|word| program(word).is_some());
+    let told = at.and_then(|at| program(&words[at]));
     match dialect.or(told) {
-        Some(Dialect::Fio) => fio::command(behind, world),
+        Some(Dialect::Fio) => {
+            let behind = if told == Some(Dialect::Fio) { at.map_or(0, |at| at + 1) } else { 0 };
+            fio::command(&words, behind, world)
+        }
+        Some(Dialect::Ior) => mpi::ior(&words),
+        Some(Dialect::Mdtest) => mpi::mdtest(&words),
         None => {
-            let what = format!("`{program}` is no tool whose command line is understood");
+            let what = "no tool is named whose command lines are understood";
             Err(ImportError::new("command", what, "say which with --from"))
         }
     }

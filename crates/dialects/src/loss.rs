@@ -78,7 +78,11 @@ pub struct Told {
 impl Told {
     /// The option as the comments of a suite name it.
     pub fn source(&self) -> String {
-        let sign = if self.value.is_empty() { "" } else { "=" };
+        let sign = match (self.value.is_empty(), self.name.starts_with('-')) {
+            (true, _) => "",
+            (false, true) => " ",
+            (false, false) => "=",
+        };
         let more = if self.value.chars().count() > MOST_QUOTED { "…" } else { "" };
         let value: String = self.value.chars().take(MOST_QUOTED).collect();
         let plain: String = format!("{} {}{sign}{value}{more}", self.place, self.name)

@@ -1,12 +1,20 @@
 //! The pages of the dialects, made of their tables.
 
-use crate::fio;
 use crate::table::Opt;
+use crate::{fio, mpi};
 use std::fmt::Write;
 
 /// The pages: path from the root of the project, and text.
 pub fn pages() -> Vec<(&'static str, String)> {
-    vec![("docs/compat/fio.md", fio_page())]
+    let mut ior = head("IOR", IOR);
+    chapter(&mut ior, "Options", mpi::IOR);
+    let mut mdtest = head("mdtest", MDTEST);
+    chapter(&mut mdtest, "Options", mpi::MDTEST);
+    vec![
+        ("docs/compat/fio.md", fio_page()),
+        ("docs/compat/ior.md", ior),
+        ("docs/compat/mdtest.md", mdtest),
+    ]
 }
 
 fn fio_page() -> String {
@@ -68,4 +76,33 @@ These hold for every job, whatever its options say.
 | `stonewall` begins a group | a point of its own; a scenario where layout, engine or time differ |
 | `4k` and `4kb` are 4096, `4kib` is 4000 (`kb_base=1024`) | read as fio reads them; suites say `4KiB` |
 | `slat`, `clat`, `lat` | one latency: from when a request is due, or could be sent, to its completion |
+";
+
+const IOR: &str = "\
+`plimsoll import --command \"mpirun -np 16 ior …\" -o suite.toml` writes a suite. What stands here is \
+written from IOR's manual and was not tried against IOR.
+
+## Intended differences
+
+| IOR | Plimsoll |
+|---|---|
+| ranks of MPI, as the launcher places them | `workers` of all hosts together, spread evenly |
+| all files of a phase are written, then read | the workloads `write` and `read`, one after the other |
+| bandwidth with opening and closing | `count_close = true`; `count_fsync` with `-e` |
+| a file that is not there is made | `prepare` makes it where only reads are asked for, or where a time ends the writes |
+| the page cache is used unless `O_DIRECT` is asked for | `direct = false`, and the cache is emptied before reads (`engine.evict`) |
+";
+
+const MDTEST: &str = "\
+`plimsoll import --command \"mpirun -np 16 mdtest …\" -o suite.toml` writes a suite. What stands here \
+is written from mdtest's manual and was not tried against mdtest.
+
+## Intended differences
+
+| mdtest | Plimsoll |
+|---|---|
+| directories and files with every command, unless `-F` or `-D` says otherwise | `operations` name them; each is a point of its own |
+| files in all directories of the tree, unless `-L` says otherwise | files in the lowest directories alone |
+| a directory for all tasks, unless `-u` says otherwise | `tree.unique = false`: all workers of a host share a tree, hosts do not |
+| the rate of the slowest task | the rate of all workers over the time of the wall |
 ";

@@ -119,7 +119,7 @@ fn workloads(text: &mut String, group: &Group, name: &str) {
         text.push('\n');
         comment(text, &work.note);
         text.push_str(&format!("[[workload]]\nname = {}\n", quoted(&work.name)));
-        if group.works.len() > 1 {
+        if group.works.len() > 1 && !group.in_turn {
             text.push_str(&format!("group = {}\n", quoted(name)));
         }
         lines(text, &work.fields.in_order());

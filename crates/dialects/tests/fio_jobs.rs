@@ -69,6 +69,8 @@ fn command_lines_become_suites() {
     assert_eq!(import.refused().count(), 0);
     common::planned(&import.suites[0].text).expect("a plan");
     insta::assert_snapshot!("fio_command", shown(&import));
+    let pinned = import_command("numactl -N 0 fio --name=a --size=1g", None, &WORLD);
+    assert_eq!(pinned.expect("a command").refused().count(), 3, "what stands before fio");
     let file = import_command("fio --bs=8k device.fio --section=half", None, &WORLD);
     let import = file.expect("a job file");
     assert!(import.suites[0].text.contains("[[workload]]\nname = \"half\""));

@@ -17,7 +17,8 @@ pub struct ImportArgs {
     #[arg(long, value_name = "LINE", conflicts_with = "files")]
     pub command: Option<String>,
 
-    /// The tool that the jobs are written for [default: by their content]: fio.
+    /// The tool that the jobs are written for [default: by their content]: fio,
+    /// ior or mdtest.
     #[arg(long, value_name = "DIALECT")]
     pub from: Option<Dialect>,
 

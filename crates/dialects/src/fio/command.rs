@@ -9,14 +9,19 @@ use crate::import::{Import, ImportError, MOST_OPTIONS, World};
 use crate::loss::{Losses, OptionId, Verdict};
 use crate::table::{Opt, Takes, find};
 
-/// The words behind `fio`.
-pub fn command(words: &[String], world: &World<'_>) -> Result<Import, ImportError> {
+/// A command line whose options begin at the word `first`; what stands before it is a launcher.
+pub fn command(words: &[String], first: usize, world: &World<'_>) -> Result<Import, ImportError> {
     if words.len() > MOST_OPTIONS {
         let what = format!("the command has more than {MOST_OPTIONS} words");
         return Err(ImportError::new("command", what, "write a job file"));
     }
     let mut losses = Losses::default();
-    let line = Line::read(words, &mut losses);
+    for (number, word) in words.iter().take(first.saturating_sub(1)).enumerate() {
+        let needs = "what stands before `fio`; start `plimsoll` with it";
+        let place = format!("word {}", number + 1);
+        losses.tell(word, "", &place, Verdict::refused(needs));
+    }
+    let line = Line::read(words, first, &mut losses);
     let mut all = Vec::new();
     let mut name = "fio".to_owned();
     for file in &line.files {
@@ -56,11 +61,11 @@ struct Line {
 }
 
 impl Line {
-    fn read(words: &[String], losses: &mut Losses) -> Line {
+    fn read(words: &[String], first: usize, losses: &mut Losses) -> Line {
         let mut line =
             Line { sections: Vec::new(), files: Vec::new(), only: Vec::new(), first: Vec::new() };
         let mut before: Vec<Entry> = Vec::new();
-        let mut number = 0;
+        let mut number = first;
         while number < words.len() {
             let word = &words[number];
             let place = format!("word {}", number + 1);
