@@ -74,7 +74,10 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
         }
         None => {
             let (name, text) = find(&work.what)?;
-            let is_job = dialects::detect(&text).is_some() && !is_built_in(&name);
+            // A file that calls itself a suite is held to that.
+            let is_job = !name.ends_with(".toml")
+                && !is_built_in(&name)
+                && dialects::detect(&text).is_some();
             let text = match is_job {
                 true => imported::to_run(&name, &text, work.allow_loss)?,
                 false => text,

@@ -31,3 +31,8 @@ pub fn file(name: &str, text: &str, world: &World<'_>) -> Result<Import, ImportE
 pub fn knows(name: &str) -> bool {
     find(&TABLES, name).is_some()
 }
+
+/// What becomes of fio's option of this name in general: the class, and the words of its page.
+pub fn said_of(name: &str) -> Option<(&'static str, String)> {
+    find(&TABLES, name).map(crate::table::Opt::doc)
+}
