@@ -55,7 +55,7 @@ fn kill_9_at_any_instant_loses_the_last_interval_at_most() {
         assert!(incomplete, "a part must not pass for the whole");
         plimsoll(folder.path(), &["report", "run.plimsoll"]).with_code(0);
         let record = store::read(&folder.path().join("run.plimsoll")).expect("a run file");
-        let samples = &record.stages.last().expect("measured").samples;
+        let samples = &record.stages.last().expect("measured").samples();
         let numbers: Vec<u32> = samples.iter().map(|sample| sample.interval).collect();
         assert_eq!(
             numbers,

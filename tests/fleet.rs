@@ -41,7 +41,7 @@ fn recorded(folder: &Path) -> Record {
 fn heard_of(record: &Record) -> (BTreeSet<u32>, BTreeSet<u32>) {
     let stage = record.stages.last().expect("measured");
     let samples = stage
-        .samples
+        .samples()
         .iter()
         .filter(|sample| !sample.ops.is_empty())
         .map(|sample| sample.host)
@@ -75,7 +75,7 @@ fn lost(record: &Record) -> BTreeSet<u32> {
 fn assert_totals(folder: &Path, record: &Record) {
     let json = plimsoll(folder, &["show", "run.plimsoll", "--json"]).with_code(0).json();
     let stage = record.stages.last().expect("measured");
-    let load = stage.samples.iter().filter(|sample| sample.phase == model::Phase::Load);
+    let load = stage.samples().iter().filter(|sample| sample.phase == model::Phase::Load);
     let sum: u64 = load.flat_map(|sample| &sample.ops).map(|op| op.ios).sum();
     assert_eq!(
         json["results"][0]["ios"].as_u64(),
@@ -285,7 +285,7 @@ fn ctrl_c_reaches_every_host() {
 /// What was measured, in an order that does not say in which it came.
 fn measured(record: &Record) -> Vec<IntervalSample> {
     let mut samples: Vec<_> =
-        record.stages.iter().flat_map(|stage| stage.samples.clone()).collect();
+        record.stages.iter().flat_map(|stage| stage.samples().to_vec()).collect();
     samples.sort_by_key(|sample| (sample.stage, sample.host, sample.interval));
     samples
 }

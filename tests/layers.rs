@@ -31,7 +31,7 @@ fn the_run_file_has_every_request_that_the_device_saw() {
 
     let record = store::read(&folder.path().join("run.plimsoll")).expect("a run file");
     let name = device.device.file_name().expect("a name").to_string_lossy().into_owned();
-    let samples = || record.stages.iter().flat_map(|stage| &stage.counters);
+    let samples = || record.counters();
     let sum = |metric| {
         samples().filter_map(|sample| sample.get(Layer::Block, &name, metric)).sum::<u64>()
     };
@@ -46,14 +46,14 @@ fn the_run_file_has_every_request_that_the_device_saw() {
     assert!(seen.reads > 100 && seen.writes > 400, "{seen:?}");
 
     for stage in &record.stages {
-        assert!(!stage.counters.is_empty(), "stage {}", stage.stage);
+        assert!(!stage.counters().is_empty(), "stage {}", stage.stage);
         let adjoin = |pair: &[model::CounterSample]| {
             pair[0].start_ns + pair[0].length_ns == pair[1].start_ns
         };
-        assert!(stage.counters.windows(2).all(adjoin), "no time is left out or counted twice");
+        assert!(stage.counters().windows(2).all(adjoin), "no time is left out or counted twice");
         assert!(
             stage
-                .counters
+                .counters()
                 .iter()
                 .enumerate()
                 .all(|(index, sample)| sample.number as usize == index)
@@ -61,9 +61,9 @@ fn the_run_file_has_every_request_that_the_device_saw() {
     }
     let measured = record.stages.last().expect("a stage");
     assert!(
-        measured.counters.len() >= 3,
+        measured.counters().len() >= 3,
         "700 ms at 100 ms, on a host that may be busy: {}",
-        measured.counters.len()
+        measured.counters().len()
     );
 }
 
@@ -112,8 +112,8 @@ fn simulated_time_has_no_counters() {
         .expect("a suite");
     plimsoll(folder.path(), &args).with_code(0);
     let record = store::read(&folder.path().join("run.plimsoll")).expect("a run file");
-    assert!(record.stages.iter().any(|stage| !stage.samples.is_empty()));
-    assert!(record.stages.iter().all(|stage| stage.counters.is_empty()));
+    assert!(record.stages.iter().any(|stage| !stage.samples().is_empty()));
+    assert!(record.stages.iter().all(|stage| stage.counters().is_empty()));
 }
 
 /// A device in memory that can be pulled out. The kernel gives the number of one that is gone to
@@ -282,8 +282,7 @@ fn a_device_that_is_pulled_out_of_a_run_is_missed_and_nothing_is_counted_over_th
     crate::common::end(child).with_code(130);
 
     let record = store::read(&here.join("run.plimsoll")).expect("a run file");
-    let samples: Vec<&model::CounterSample> =
-        record.stages.iter().flat_map(|stage| &stage.counters).collect();
+    let samples: Vec<&model::CounterSample> = record.counters().collect();
     let written = samples
         .iter()
         .filter_map(|sample| sample.get(Layer::Block, &name, Metric::WriteBytes))

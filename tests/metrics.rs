@@ -215,7 +215,7 @@ fn a_real_prometheus_reads_what_the_run_file_says() {
 fn latencies(run: &Path, op: Op) -> Histogram {
     let record = store::read(run).expect("a run file");
     let mut all = Histogram::new();
-    for sample in record.stages.iter().flat_map(|stage| &stage.samples) {
+    for sample in record.samples() {
         for counted in sample.ops.iter().filter(|counted| counted.op == op) {
             counted.latency.merge_into(&mut all).expect("a histogram");
         }

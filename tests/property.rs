@@ -150,7 +150,7 @@ fn real_runs_keep_every_rule() {
 type Spoil = fn(&mut model::Record);
 
 fn first_sample(record: &mut model::Record) -> &mut model::IntervalSample {
-    let samples = record.stages.iter_mut().flat_map(|stage| &mut stage.samples);
+    let samples = record.stages.iter_mut().flat_map(model::record::StageRecord::samples_mut);
     samples.into_iter().find(|sample| !sample.ops.is_empty()).expect("requests")
 }
 
@@ -162,10 +162,10 @@ const SPOILT: [(Spoil, &str); 9] = [
         "each request has a latency",
     ),
     (|record| first_sample(record).start_ns += 1, "intervals adjoin"),
-    (|record| drop(record.stages[0].samples.pop()), "sums are those of the samples"),
+    (|record| drop(record.stages[0].samples_mut().pop()), "sums are those of the samples"),
     (|record| record.stages[0].end = None, "ends complete"),
     (|record| record.end = None, "ends complete"),
-    (|record| record.stages[0].samples.clear(), "each host reports"),
+    (|record| record.stages[0].samples_mut().clear(), "each host reports"),
     (fail_all, "no error without a cause"),
 ];
 

@@ -103,7 +103,7 @@ fn loaded(record: &Record, point: u32) -> BTreeSet<u32> {
     let is_of = |stage: u32| record.plan.stages[stage as usize].point == Some(point - 1);
     let stages = record.stages.iter().filter(|stage| is_of(stage.stage));
     stages
-        .flat_map(|stage| &stage.samples)
+        .flat_map(model::record::StageRecord::samples)
         .filter(|sample| !sample.ops.is_empty())
         .map(|sample| sample.host)
         .collect()

@@ -162,7 +162,7 @@ fn a_killed_run_is_cleaned_up_and_goes_on_at_its_scenario() {
     );
     let in_second = || {
         let Ok(record) = store::read(&folder.path().join("cut.plimsoll")) else { return false };
-        record.stages.last().is_some_and(|stage| stage.stage == 3 && !stage.samples.is_empty())
+        record.stages.last().is_some_and(|stage| stage.stage == 3 && !stage.samples().is_empty())
     };
     wait_until("the second scenario is measured", in_second);
     assert_eq!(
@@ -191,7 +191,7 @@ fn a_run_that_was_killed_among_layouts_side_by_side_leaves_what_clean_removes() 
     let mut child = start(folder.path(), &args);
     let in_second = || {
         let Ok(record) = store::read(&folder.path().join("cut.plimsoll")) else { return false };
-        record.stages.last().is_some_and(|stage| stage.stage == 8 && !stage.samples.is_empty())
+        record.stages.last().is_some_and(|stage| stage.stage == 8 && !stage.samples().is_empty())
     };
     wait_until("the second repetition has begun", in_second);
     child.kill().expect("a process to kill");

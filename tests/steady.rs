@@ -120,7 +120,7 @@ fn cut_in_the_second_point(folder: &std::path::Path) -> model::Record {
     let last = whole.stages.last().expect("stages");
     let kept = model::resume::kept(&whole, &[last.stage]);
     let second: Vec<_> =
-        last.samples.iter().filter(|sample| sample.interval < 16).cloned().collect();
+        last.samples().iter().filter(|sample| sample.interval < 16).cloned().collect();
     assert_eq!(second.len(), 16, "four rounds of four seconds");
     let begun = [model::Event::StageStarted { stage: last.stage, unix_ns: last.started_unix_ns }];
     let out = folder.join("cut.plimsoll");
@@ -162,7 +162,7 @@ fn a_point_that_is_resumed_becomes_steady_by_its_own_rounds_alone() {
         "{json}"
     );
     let intervals = |stage: usize| -> Vec<u32> {
-        whole.stages[stage].samples.iter().map(|sample| sample.interval).collect()
+        whole.stages[stage].samples().iter().map(|sample| sample.interval).collect()
     };
     assert_eq!(
         intervals(1),

@@ -49,7 +49,7 @@ fn recorded() -> Record {
 fn the_sum_over_workers_is_the_total_of_every_interval() {
     let record = recorded();
     let mut intervals = 0;
-    for sample in record.stages.iter().flat_map(|stage| &stage.samples) {
+    for sample in record.samples() {
         let mut sums: BTreeMap<(u32, Op), (u64, u64, u64)> = BTreeMap::new();
         let planned = &record.plan.hosts[0].stages[sample.stage as usize].workers;
         for worker in &sample.workers {
@@ -92,7 +92,7 @@ fn quantiles_are_those_of_the_raw_latencies() {
     );
     for row in rows {
         let stage = record.stage(row.stage).expect("recorded");
-        let load = stage.samples.iter().filter(|sample| sample.phase == Phase::Load);
+        let load = stage.samples().iter().filter(|sample| sample.phase == Phase::Load);
         let mut raw: Vec<u64> = load
             .flat_map(|s| &s.ops)
             .filter(|op| row.counts(op.work, op.op))

@@ -46,7 +46,7 @@ fn wait_for_writes(folder: &Path, more: u32) {
     let acknowledged = || -> Option<u32> {
         let record = store::read(&folder.join("run.plimsoll")).ok()?;
         let measured = record.stages.iter().find(|stage| stage.stage == 1)?;
-        let workers = measured.samples.iter().flat_map(|sample| &sample.workers);
+        let workers = measured.samples().iter().flat_map(|sample| &sample.workers);
         let marks = workers.filter_map(|worker| Some((worker.worker, worker.mark.as_ref()?)));
         let last: BTreeMap<u32, u32> =
             marks.map(|(worker, mark)| (worker, mark.completed - mark.base)).collect();
@@ -65,7 +65,7 @@ fn wait_for_intervals(folder: &Path, more: usize) {
     let recorded = || -> Option<usize> {
         let record = store::read(&folder.join("run.plimsoll")).ok()?;
         let measured = record.stages.iter().find(|stage| stage.stage == 1)?;
-        Some(measured.samples.len())
+        Some(measured.samples().len())
     };
     let before = recorded().unwrap_or_default();
     wait_until("intervals on record", || recorded().is_some_and(|now| now >= before + more));

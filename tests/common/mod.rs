@@ -155,7 +155,7 @@ pub fn wait_for_samples(folder: &Path, hosts: usize) {
         };
         let stages = record.stages.iter().filter(|stage| is_measured(stage.stage));
         let samples = stages
-            .flat_map(|stage| &stage.samples)
+            .flat_map(model::record::StageRecord::samples)
             .filter(|sample| sample.interval > 1 && !sample.ops.is_empty());
         samples.map(|sample| sample.host).collect::<std::collections::BTreeSet<u32>>().len()
             >= hosts

@@ -37,11 +37,11 @@ pub fn check(case: &Case, path: &Path) -> Held {
 pub fn check_records(case: &Case, held: &Record, summed: &Record) -> Held {
     ends(held)?;
     for stage in &held.stages {
-        for sample in &stage.samples {
+        for sample in stage.samples() {
             sums_of_workers(held, sample)?;
         }
-        covers_time(held, stage.stage, &stage.samples)?;
-        does_its_amount(case, held, stage.stage, &stage.samples)?;
+        covers_time(held, stage.stage, stage.samples())?;
+        does_its_amount(case, held, stage.stage, stage.samples())?;
     }
     no_error_without_cause(case, held)?;
     totals(held)?;
@@ -187,9 +187,7 @@ fn no_error_without_cause(case: &Case, record: &Record) -> Held {
         return Ok(());
     }
     let ops = record
-        .stages
-        .iter()
-        .flat_map(|stage| &stage.samples)
+        .samples()
         .flat_map(|sample| sample.ops.iter().map(move |op| (sample.stage, sample.host, op)));
     for (stage, host, op) in ops {
         hold("no error without a cause", op.errors.is_empty(), || {
@@ -203,7 +201,7 @@ fn no_error_without_cause(case: &Case, record: &Record) -> Held {
 /// Requests, bytes and errors by kind of stage and operation, summed up by hand.
 fn by_hand(record: &Record) -> BTreeMap<(u8, Op), (u64, u64, u64)> {
     let mut sums: BTreeMap<(u8, Op), (u64, u64, u64)> = BTreeMap::new();
-    for sample in record.stages.iter().flat_map(|stage| &stage.samples) {
+    for sample in record.samples() {
         let kind = record.plan.stages[sample.stage as usize].kind;
         for op in &sample.ops {
             let sum = sums.entry((kind as u8, op.op)).or_default();
@@ -228,7 +226,7 @@ fn totals(record: &Record) -> Held {
         let is_counted = |sample: &&IntervalSample| {
             sample.phase.counts() && digest.frame.is_counted(sample.interval)
         };
-        let counted = stage.samples.iter().filter(is_counted);
+        let counted = stage.samples().iter().filter(is_counted);
         let ops = counted.flat_map(|sample| &sample.ops).filter(|op| row.counts(op.work, op.op));
         let (mut sum, mut latency) = ((0, 0, 0), model::Histogram::new());
         for op in ops {
@@ -252,7 +250,7 @@ fn totals(record: &Record) -> Held {
 /// The file gives the same figures whether its samples are held or added up, to the bit.
 fn file_and_memory_agree(held: &Record, summed: &Record) -> Held {
     for (stage, digest) in held.stages.iter().zip(&summed.stages) {
-        let same = digest.digest.as_deref() == Some(&*stage.digest(held));
+        let same = digest.summed() == Some(&*stage.digest(held));
         hold("sums are those of the samples", same, || format!("stage {}", stage.stage))?;
     }
     let (one, other) = (analysis::results(held), analysis::results(summed));
@@ -261,7 +259,7 @@ fn file_and_memory_agree(held: &Record, summed: &Record) -> Held {
 
 /// What is printed for machines has the same figures, and the parts of each result add up.
 fn json(record: &Record) -> Held {
-    let json = report::json::results(record, None);
+    let json = report::surfaces::json::results(record, None);
     let rows = analysis::results(record);
     let told: Vec<&Value> = json["results"].as_array().into_iter().flatten().collect();
     hold("JSON has each row", told.len() == rows.len(), || {

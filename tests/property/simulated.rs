@@ -148,7 +148,7 @@ fn recorded(
 fn as_told(told: &Record, path: &Path) -> Held {
     let mut told = told.clone();
     for stage in &mut told.stages {
-        stage.samples.sort_by_key(|sample| (sample.interval, sample.host));
+        stage.samples_mut().sort_by_key(|sample| (sample.interval, sample.host));
         stage.starts.sort_by_key(|start| start.host);
     }
     let read = store::read(path).map_err(|error| broken("the run file is read", error))?;
@@ -161,7 +161,7 @@ fn as_told(told: &Record, path: &Path) -> Held {
 
 /// What a run did, without the times of this machine.
 fn done(record: &Record) -> Vec<String> {
-    let samples = record.stages.iter().flat_map(|stage| &stage.samples);
+    let samples = record.samples();
     samples
         .map(|sample| {
             format!("{} {} {} {:?}", sample.stage, sample.host, sample.interval, sample.ops)
@@ -180,7 +180,7 @@ fn again(case: &Case, path: &Path, folder: &Path) -> Held {
     let mut told = told?;
     told.stages
         .iter_mut()
-        .for_each(|stage| stage.samples.sort_by_key(|sample| (sample.interval, sample.host)));
+        .for_each(|stage| stage.samples_mut().sort_by_key(|sample| (sample.interval, sample.host)));
     let first = store::read(path).map_err(|error| broken("the run file is read", error))?;
     let (one, other) = (done(&first), done(&told));
     let differs = one.iter().zip(&other).find(|(one, other)| one != other);

@@ -10,12 +10,14 @@ use std::path::{Path, PathBuf};
 /// Where the sum is kept, from the root of the workspace.
 const KEPT: &str = "xtask/src/features.sum";
 /// What the features are made of. Packages that they use are in the lock file.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 11] = [
     "Cargo.lock",
     "crates/report/Cargo.toml",
-    "crates/report/src/chart",
-    "crates/report/src/export",
-    "crates/report/src/markdown",
+    "crates/report/src/ground/chart",
+    "crates/report/src/ground/markup.rs",
+    "crates/report/src/ground/palette.rs",
+    "crates/report/src/surfaces/export",
+    "crates/report/src/surfaces/markdown",
     "crates/cli/Cargo.toml",
     "crates/cli/src/commands/export.rs",
     "crates/cli/src/outputs.rs",
@@ -99,7 +101,7 @@ mod tests {
         assert_eq!(sum(&root), Ok(first.clone()));
         std::fs::write(root.join("Cargo.lock"), "2").expect("a file");
         let second = sum(&root).expect("a sum");
-        let folder = root.join("crates/report/src/chart");
+        let folder = root.join("crates/report/src/ground/chart");
         std::fs::rename(folder.join("a.rs"), folder.join("b.rs")).expect("another name");
         let third = sum(&root).expect("a sum");
         assert!(first != second && second != third);

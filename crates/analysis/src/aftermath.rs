@@ -1,6 +1,6 @@
 //! What an event did to a rate: before it, during the dip, and after it.
 
-use crate::sure::relative_deviation;
+use crate::confidence::relative_deviation;
 use model::Histogram;
 use std::ops::Range;
 

@@ -6,7 +6,6 @@
 //! about Performance", ACM Queue 10(12), 2012.
 
 use crate::row::ResultRow;
-use crate::validity::is_simulated;
 use crate::warning::Warning;
 use model::inventory::{LinkKind, Media};
 use model::testbed::{DeviceFacts, HostFacts};
@@ -125,7 +124,7 @@ impl Attribution {
 /// order of the rows. Nothing of points without counters, nor of simulations, whose load no kernel
 /// saw.
 pub fn attribution(record: &Record, rows: &[ResultRow]) -> Vec<Attribution> {
-    if is_simulated(record) {
+    if record.plan.is_simulated() {
         return Vec::new();
     }
     let mut found: Vec<Attribution> = Vec::new();
@@ -185,7 +184,7 @@ impl Attribution {
 fn of_point(record: &Record, row: &ResultRow) -> Option<Attribution> {
     let stage = record.stage(row.stage)?;
     // Without counters there is no need to add up samples.
-    if stage.usage.is_none() && stage.counters.iter().all(|sample| sample.entries.is_empty()) {
+    if !stage.is_counted() {
         return None;
     }
     let digest = stage.digest(record);
@@ -395,7 +394,7 @@ mod tests {
             sample(0, u64::MAX, u64::MAX, 5),
             sample(77, 0, SECOND, 5),
         ];
-        record.stages.last_mut().expect("began").counters.extend(all);
+        record.stages.last_mut().expect("began").counters_mut().extend(all);
         let record = recorded.record();
         let found = attribution(&record, &crate::results(&record));
         assert_eq!((found.len(), found[0].samples, found[0].watched.len()), (1, 1, 1), "{found:?}");

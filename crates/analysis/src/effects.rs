@@ -72,7 +72,7 @@ pub fn effects(record: &Record) -> Vec<Effect> {
                 work,
                 workload: name.map_or_else(String::new, |work| work.workload.clone()),
                 total: aftermath_with(&course.total, occurrence.since_s(), |at| {
-                    times(stage, digest, (work, at))
+                    times(stage, digest, work, at)
                 }),
                 hosts,
             }
@@ -106,7 +106,7 @@ fn courses<'a>(record: &Record, stage: &'a StageRecord) -> (Cow<'a, Digest>, Vec
 
 /// The latencies of what a work did in the interval at this place, all hosts together; behind the
 /// last one, of what it had left over at the end.
-fn times(stage: &StageRecord, digest: &Digest, (work, at): (u32, usize)) -> Option<Histogram> {
+fn times(stage: &StageRecord, digest: &Digest, work: u32, at: usize) -> Option<Histogram> {
     let mut latency = Histogram::new();
     if at == digest.frame.moments.len() {
         let left = stage
@@ -126,7 +126,7 @@ fn times(stage: &StageRecord, digest: &Digest, (work, at): (u32, usize)) -> Opti
             digest.sums.parts.iter().filter(|((of, op), _)| *of == work && *op != Op::Fsync);
         for total in parts.filter_map(|(_, part)| part.total(at)) {
             // Checked when the run file was read.
-            let _ = total.latency.merge_into(&mut latency);
+            total.latency.merge_into(&mut latency).expect("a histogram of a digest");
         }
     }
     (latency.count() > 0).then_some(latency)

@@ -1,7 +1,6 @@
 //! Doubts that come from the page cache: what it could hold, and what it answered.
 
 use crate::row::ResultRow;
-use crate::validity::is_simulated;
 use crate::warning::Warning;
 use model::choices::Backend;
 use model::digest::Digest;
@@ -48,7 +47,8 @@ fn cached(record: &Record, stage: u32) -> Option<Warning> {
     let refused = record.notes.iter().any(|note| concerns(&note));
     let engine = record.plan.engine_of(stage)?;
     // No page of a simulation is ever in a memory.
-    if (engine.direct && !refused) || engine.backend == Backend::Null || is_simulated(record) {
+    if (engine.direct && !refused) || engine.backend == Backend::Null || record.plan.is_simulated()
+    {
         return None;
     }
     let targets =
@@ -71,7 +71,7 @@ fn cached(record: &Record, stage: u32) -> Option<Warning> {
 /// The same for the files of trees, which are read through the page cache whatever the plan says of
 /// direct I/O.
 fn cached_files(record: &Record, row: &ResultRow) -> Option<Warning> {
-    if !row.plans(Op::ReadFile) || is_simulated(record) {
+    if !row.plans(Op::ReadFile) || record.plan.is_simulated() {
         return None;
     }
     let in_trees =

@@ -65,7 +65,8 @@ pub fn series(record: &Record, row: &ResultRow, most: usize) -> Series {
             point.ios = point.ios.saturating_add(total.counts.ios);
             point.bytes = point.bytes.saturating_add(total.counts.bytes);
             // Checked when the run file was read.
-            let _ = total.latency.merge_into(&mut point.latency);
+            let merged = total.latency.merge_into(&mut point.latency);
+            merged.expect("a histogram of a digest");
         }
         point
     };

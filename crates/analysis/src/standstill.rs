@@ -104,8 +104,8 @@ fn stalled(stage: &StageRecord, digest: &Digest, row: &ResultRow) -> Option<Warn
     Some(Warning::Stalled { longest: Nanos(longest_ns), intervals: slow.len() as u32 })
 }
 
-/// For how long the generators of hosts did not run within this time, in ns after the stage's start;
-/// that of the host on which it was longest.
+/// For how long the generator of a host did not run within this time, in ns after the stage's
+/// start; the longest of all hosts.
 fn paused_ns(stage: &StageRecord, from_ns: u64, to_ns: u64) -> u64 {
     let within = |pause: &Pause| {
         let end_ns = pause.at_ns.saturating_add(pause.length_ns).min(to_ns);

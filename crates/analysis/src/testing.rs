@@ -145,7 +145,7 @@ impl Recorded {
         let sample =
             CounterSample { stage, host, number, start_ns, length_ns, entries, notes: Vec::new() };
         if let Some(record) = self.record.stages.iter_mut().find(|record| record.stage == stage) {
-            record.counters.push(sample);
+            record.counters_mut().push(sample);
         }
     }
 
@@ -158,7 +158,7 @@ impl Recorded {
     pub fn fail(&mut self, stage: u32, interval: u32, op: Op, errno: i32, count: u64) {
         let stages = self.record.stages.iter_mut().filter(|record| record.stage == stage);
         let samples = stages
-            .flat_map(|record| &mut record.samples)
+            .flat_map(model::record::StageRecord::samples_mut)
             .filter(|sample| sample.interval == interval);
         if let Some(sample) =
             samples.flat_map(|sample| &mut sample.ops).find(|sample| sample.op == op)
@@ -170,7 +170,8 @@ impl Recorded {
     /// The share of one core that each worker takes, in every interval so far and from now on.
     pub fn busy(&mut self, share: f64) {
         self.busy = share;
-        let samples = self.record.stages.iter_mut().flat_map(|stage| &mut stage.samples);
+        let samples =
+            self.record.stages.iter_mut().flat_map(model::record::StageRecord::samples_mut);
         for worker in samples.flat_map(|sample| &mut sample.workers) {
             worker.cpu_user_ns = (share * 3e8) as u64;
             worker.cpu_system_ns = (share * 7e8) as u64;

@@ -1,18 +1,18 @@
 //! Reasons to doubt a figure. Thresholds and their reasons stand in `docs/METHOD.md`.
 
 use crate::backlog::{Answered, Asked, Backlog};
+use crate::confidence::sure;
 use crate::degraded::{Degraded, asked_of_those_left, degraded};
 use crate::estimate::Estimate;
 use crate::results::rows;
 use crate::row::ResultRow;
 use crate::state::run_state;
-use crate::sure::sure;
 use crate::tally::tally;
 use crate::warning::{QUANTILES, Quantile, Warning};
-use crate::{course, page_cache, standstill};
+use crate::{evenness, page_cache, standstill};
 use model::digest::{Digest, Moment, Part};
 use model::load::{Pace, Rate};
-use model::plan::{Contents, HostPlan, PlannedTarget, StageKind};
+use model::plan::{Contents, HostPlan, StageKind};
 use model::record::StageRecord;
 use model::testbed::{DirectoryState, TargetFacts, TargetKind};
 use model::{Nanos, NoteKind, Occurrence, OccurrenceKind, Op, Percent, Record, StageEnd, errno};
@@ -55,7 +55,7 @@ fn of_stage(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
         count_what_was_due(row);
         row.warnings = warnings(record, stage, &digest, row);
         row.warnings.extend(missed);
-        row.warnings.extend(course::doubts(record, row, &tally));
+        row.warnings.extend(evenness::doubts(record, row, &tally));
     }
     rows
 }
@@ -151,7 +151,7 @@ fn warnings(
     row: &ResultRow,
 ) -> Vec<Warning> {
     let mut found = Vec::new();
-    if is_simulated(record) {
+    if record.plan.is_simulated() {
         found.push(Warning::Simulated);
     }
     if row.ios == 0 {
@@ -177,7 +177,7 @@ fn warnings(
     found.extend(clock_error(record, stage));
     found.extend(refusals(record, stage.stage));
     found.extend(page_cache::doubts(record, stage, digest, row));
-    found.extend(crate::carried::doubt(record, stage, digest, row));
+    found.extend(crate::port_traffic::doubt(record, stage, digest, row));
     found.extend(reducible(record, row.stage));
     // Metadata is plain calls, in which a worker does the file system's work itself: it is always
     // busy where nothing waits for a device.
@@ -191,7 +191,7 @@ fn warnings(
     found.extend(little_space(record, row.stage));
     // Nothing in a simulation changes from hour to hour, and a note of the plan says how long it
     // was.
-    let is_short_alone = record.plan.scale.size.is_one() && is_simulated(record);
+    let is_short_alone = record.plan.scale.size.is_one() && record.plan.is_simulated();
     if !record.plan.scale.is_full() && !is_short_alone {
         found.push(Warning::Scaled { scale: record.plan.scale });
     }
@@ -203,12 +203,6 @@ fn unsupported(op: Op, ios: u64, by_errno: &BTreeMap<i32, u64>) -> Option<Op> {
     let may_lack = matches!(op, Op::Trim | Op::Link | Op::Symlink | Op::Rename | Op::SetAttr);
     let lacks = may_lack && ios == 0 && by_errno.keys().copied().all(errno::is_unsupported);
     lacks.then_some(op)
-}
-
-/// Whether any target was simulated.
-pub(crate) fn is_simulated(record: &Record) -> bool {
-    let mut targets = record.plan.hosts.iter().flat_map(|host| &host.targets);
-    targets.any(|target| target.kind == PlannedTarget::Simulated)
 }
 
 /// The events of earlier stages whose commands still ran when this one began.
@@ -310,7 +304,7 @@ fn skipped_stages(record: &Record, row: &ResultRow) -> Vec<Warning> {
     });
     let is_written = is_prepared || record.plan.existing || written_before(record, row.stage);
     // What is simulated costs the same whether it was written or not.
-    if !is_written && row.plans(Op::Read) && !is_simulated(record) {
+    if !is_written && row.plans(Op::Read) && !record.plan.is_simulated() {
         found.push(Warning::NotPrepared);
     }
     // An amount is measured from its first request to its last on purpose; and every operation on a
@@ -535,7 +529,7 @@ mod tests {
         recorded.interval(pass, 0, &[(Op::Read, &[100; 10])]);
         let mut record = recorded.record();
         let stage = record.stages.iter_mut().find(|stage| stage.stage == pass).expect("began");
-        stage.samples[0].ops[0].errors = vec![(model::sample::VERIFY_STALE, 3)];
+        stage.samples_mut()[0].ops[0].errors = vec![(model::sample::VERIFY_STALE, 3)];
         let said = |op: Op| {
             let rows = results(&record);
             let row = rows.iter().find(|row| row.ops == Ops::One(op)).expect("a row");
@@ -706,8 +700,7 @@ mod tests {
                 values.push(longest);
                 recorded.interval(stage, interval, &[(Op::Read, &values)]);
             }
-            for sample in
-                recorded.record_mut().stages.iter_mut().flat_map(|stage| &mut stage.samples)
+            for sample in recorded.record_mut().stages.iter_mut().flat_map(StageRecord::samples_mut)
             {
                 (sample.start_ns, sample.length_ns) =
                     (u64::from(sample.interval) * 10_000_000, 10_000_000);

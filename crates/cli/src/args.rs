@@ -1,26 +1,26 @@
 //! Every argument, declared once: parser, help, completions and man page come from here.
 
 mod afterwards;
+mod command_line;
 pub mod examples;
 mod hosts;
 mod import;
 mod places;
-mod typed;
 mod work;
 
 pub use afterwards::{CeilingArgs, CompareArgs, ShowArgs, TrendArgs, VerifyArgs};
+pub use command_line::parse;
 pub use hosts::HostArgs;
 pub use import::ImportArgs;
 pub use places::{GivenUpArg, TargetArg};
-pub use typed::parse;
 pub use work::{Pattern, QuickArgs, WorkArgs};
 
 use crate::web::{Token, listen_address};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use model::along::Along;
+use live::watch::Speed;
+use model::search::Along;
 use model::{Nanos, Objective};
-use report::watch::Speed;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 

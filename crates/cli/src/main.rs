@@ -3,10 +3,9 @@
 
 // First, so that its macros are those of all that follow.
 #[macro_use]
-mod say;
+mod standard_error;
 
 mod args;
-mod asked;
 mod budget;
 mod commands;
 mod failure;
@@ -18,14 +17,15 @@ mod outputs;
 mod published;
 mod quick;
 mod run_file_disk;
+mod run_overview;
 mod screen;
 mod signals;
 mod simulate;
+mod suite_and_targets;
 mod testbed;
 mod text_file;
 mod view;
 mod web;
-mod whole;
 
 use args::Command;
 use failure::Failure;
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     result.unwrap_or_else(|failure: Failure| {
         match &failure {
             // Its texts were made harmless one by one; it may have colours.
-            Failure::Drawn(drawn) => say::exactly(&format!("{drawn}\n")),
+            Failure::Drawn(drawn) => standard_error::exactly(&format!("{drawn}\n")),
             other => eprintln!("{other}"),
         }
         failure.exit_code()

@@ -7,6 +7,7 @@
 use fleet::{Marked, Marker};
 use model::occurrence::MOST_LABEL_BYTES;
 use model::{Occurrence, Plan};
+use report::ground;
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags, renameat_with};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -138,7 +139,7 @@ fn is_socket(place: &Path) -> bool {
 
 /// What the stages of a plan are called.
 pub fn stage_names(plan: &Plan) -> Vec<String> {
-    plan.stages.iter().map(|stage| report::live::stage_name(plan, stage)).collect()
+    plan.stages.iter().map(|stage| ground::stage::name(plan, stage)).collect()
 }
 
 /// The socket's name: `RUN.marks`.

@@ -2,6 +2,7 @@
 //! unless `--force` says so.
 
 use crate::failure::Failure;
+use report::surfaces;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -35,8 +36,8 @@ pub fn may_replace(kind: Kind, head: &[u8]) -> bool {
                     .any(|page| title.ends_with(&format!("Plimsoll {page}")));
                 text.starts_with("<!doctype html>") && is_ours
             }
-            Kind::Markdown => text.starts_with(report::markdown::MARK),
-            Kind::Chart => text.starts_with(report::markdown::CHART_MARK),
+            Kind::Markdown => text.starts_with(surfaces::markdown::MARK),
+            Kind::Chart => text.starts_with(surfaces::markdown::CHART_MARK),
             Kind::Unmarked => false,
         }
 }

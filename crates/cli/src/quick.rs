@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(spec.stages.measure.value, Nanos::seconds(60));
         assert_eq!(run.work.what, ["/mnt/x"]);
         assert!(
-            crate::asked::find(&[spec.suite.name.value]).is_err(),
+            crate::suite_and_targets::find(&[spec.suite.name.value]).is_err(),
             "not to be taken for a built-in suite"
         );
     }

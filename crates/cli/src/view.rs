@@ -3,8 +3,8 @@
 use crate::screen::{self, Screen, Stream, Told};
 use crate::signals::LAST_LOOK;
 use fleet::{Interrupter, Watched};
+use live::watch::{Ask, Replay, State, Subject, clock};
 use model::Event;
-use report::watch::{Ask, Replay, State, Subject, clock};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

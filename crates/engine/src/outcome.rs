@@ -12,8 +12,8 @@ pub struct StageOutcome {
     pub interrupted: bool,
     /// Whether an error of the target ended it: only where every byte had to be done.
     pub failed: bool,
-    /// What the target never answered. The targets must be [abandoned](crate::targets::OpenTargets::abandon) then,
-    /// and no other stage can begin.
+    /// What the target never answered. The targets must be
+    /// [abandoned](crate::targets::OpenTargets::abandon) then, and no other stage can begin.
     pub stuck: Option<Stuck>,
     /// What the kernel refused and the stage did without; no duplicates.
     pub degraded: Vec<Degraded>,

@@ -204,6 +204,25 @@ mod tests {
     }
 
     #[test]
+    fn the_end_of_a_command_waits_for_room() {
+        let (sender, inputs) = std::sync::mpsc::sync_channel(1);
+        sender.send(Input::Tick).expect("room");
+        let mut commands = Commands::default();
+        commands.begin(3, "e", "true", sender);
+        let state = Arc::clone(&commands.begun[&3]);
+        while *locked(&state) != State::Over {
+            thread::yield_now();
+        }
+        // It is over, and nobody read: what is said of it comes behind what was there.
+        assert_eq!(inputs.recv(), Ok(Input::Tick));
+        let end = inputs.recv();
+        assert!(
+            matches!(end, Ok(Input::CommandEnded { number: 3, status: Some(0), .. })),
+            "{end:?}"
+        );
+    }
+
+    #[test]
     fn a_command_that_is_ended_takes_its_children_with_it() {
         let (sender, inputs) = std::sync::mpsc::sync_channel(1);
         let mut commands = Commands::default();

@@ -21,6 +21,7 @@ mod sampler;
 mod simulation;
 mod steps;
 mod tree;
+mod wall_clock;
 mod watch;
 mod wire;
 
@@ -29,5 +30,6 @@ pub use coordinator::{Action, Coordinator, Input, Marked, Now, Reach};
 pub use link::{Frame, LinkError};
 pub use packed::{Packer, Unpacker};
 pub use performer::{Director, Ending, Fleet, FleetError, Interrupter, Marker, Told};
+pub use wall_clock::unix_ns;
 pub use watch::Watched;
 pub use wire::{Cleaned, FromAgent, Outcome, ToAgent, Word};

@@ -32,7 +32,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 use std::{fmt, thread};
 use unrecorded::Unrecorded;
 
@@ -289,7 +289,7 @@ impl Fleet {
     }
 
     fn now(&self) -> Now {
-        Now { steady_ns: self.clock.now_ns(), unix_ns: unix_ns() }
+        Now { steady_ns: self.clock.now_ns(), unix_ns: crate::unix_ns() }
     }
 
     fn perform(
@@ -412,12 +412,6 @@ enum Done {
     /// A host is none of ours any more, and these are cut off by that.
     Dropped(Vec<(usize, String)>),
     Over(Ending),
-}
-
-/// The wall clock, for people: nothing is measured by it.
-fn unix_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@
 //! tables are, `suite` and `catalogue` say. Pure: no file, no clock, no thread.
 
 pub mod arithmetic;
-pub mod elsewhere;
 mod errors;
+pub mod other_names;
 #[macro_use]
 mod words;
 mod field;

@@ -4,7 +4,7 @@ use crate::arithmetic::{self, Arithmetic, ArithmeticError, Computed, Lookup, Nam
 use crate::field::Field;
 use crate::nearest::nearest;
 use crate::tree::{Node, Span, Table, Value};
-use crate::{Tables, elsewhere};
+use crate::{Tables, other_names};
 use model::units::UnitError;
 use std::collections::BTreeSet;
 
@@ -192,7 +192,7 @@ impl<'a> Reader<'a> {
                     nearest(&entry.key, known.iter().copied())
                         .map(|near| format!("did you mean `{near}`?"))
                 };
-                let remedy = elsewhere::remedy(&entry.key, self.tables).or_else(near);
+                let remedy = other_names::remedy(&entry.key, self.tables).or_else(near);
                 let remedy = remedy.unwrap_or_else(|| format!("known here: {}", known.join(", ")));
                 let message = format!("`{}` is not a known field", entry.key);
                 let problem = Problem::new(entry.key_span.clone(), message, remedy);
@@ -204,7 +204,7 @@ impl<'a> Reader<'a> {
 
 /// What to write in place of `text` in a field that takes one of these words.
 pub fn word_remedy(text: &str, words: &[&str]) -> String {
-    if let Some(said) = elsewhere::value(text, words) {
+    if let Some(said) = other_names::value(text, words) {
         return said.to_owned();
     }
     match (nearest(text, words.iter().copied()), words.split_last()) {

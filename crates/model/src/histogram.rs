@@ -46,21 +46,12 @@ pub fn bucket_bounds(bucket: usize) -> (u64, u64) {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     counts: Box<[u64]>,
-    count: u64,
-    sum_ns: u128,
-    min_ns: u64,
-    max_ns: u64,
+    head: Head,
 }
 
 impl Default for Histogram {
     fn default() -> Self {
-        Histogram {
-            counts: vec![0; BUCKETS].into(),
-            count: 0,
-            sum_ns: 0,
-            min_ns: u64::MAX,
-            max_ns: 0,
-        }
+        Histogram { counts: vec![0; BUCKETS].into(), head: Head::default() }
     }
 }
 
@@ -81,10 +72,8 @@ impl Histogram {
             return;
         }
         self.counts[bucket_of(value_ns)] += count;
-        self.count += count;
-        self.sum_ns += u128::from(count) * u128::from(value_ns);
-        self.min_ns = self.min_ns.min(value_ns);
-        self.max_ns = self.max_ns.max(value_ns);
+        let sum_ns = u128::from(count) * u128::from(value_ns);
+        self.head.add(&Head { count, sum_ns, min_ns: value_ns, max_ns: value_ns });
     }
 
     /// Adds counts that a recorder kept in the same bucket layout, with its own sum and extremes.
@@ -93,13 +82,12 @@ impl Histogram {
     /// When `counts` has not [`BUCKETS`] entries.
     pub fn add_counts(&mut self, counts: &[u32], sum_ns: u128, min_ns: u64, max_ns: u64) {
         assert_eq!(counts.len(), BUCKETS, "a recorder uses the histogram's own layout");
+        let mut count = 0;
         for (mine, theirs) in self.counts.iter_mut().zip(counts) {
             *mine += u64::from(*theirs);
-            self.count += u64::from(*theirs);
+            count += u64::from(*theirs);
         }
-        self.sum_ns += sum_ns;
-        self.min_ns = self.min_ns.min(min_ns);
-        self.max_ns = self.max_ns.max(max_ns);
+        self.head.add(&Head { count, sum_ns, min_ns, max_ns });
     }
 
     /// Adds everything that `other` counted. Merging is exact: order and grouping make no
@@ -108,69 +96,61 @@ impl Histogram {
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
             *mine += theirs;
         }
-        self.count += other.count;
-        self.sum_ns += other.sum_ns;
-        self.min_ns = self.min_ns.min(other.min_ns);
-        self.max_ns = self.max_ns.max(other.max_ns);
+        self.head.add(&other.head);
     }
 
     /// How many latencies were counted.
     pub fn count(&self) -> u64 {
-        self.count
+        self.head.count
     }
 
     /// The exact sum of all latencies, in ns.
     pub fn sum_ns(&self) -> u128 {
-        self.sum_ns
+        self.head.sum_ns
     }
 
     /// The exact smallest latency in ns; `None` when nothing was counted.
     pub fn min_ns(&self) -> Option<u64> {
-        (self.count > 0).then_some(self.min_ns)
+        (self.head.count > 0).then_some(self.head.min_ns)
     }
 
     /// The exact largest latency in ns; `None` when nothing was counted.
     pub fn max_ns(&self) -> Option<u64> {
-        (self.count > 0).then_some(self.max_ns)
+        self.head.max_ns()
     }
 
     /// The exact arithmetic mean in ns; `None` when nothing was counted.
     pub fn mean_ns(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
+        self.head.mean_ns()
     }
 
     /// The latency in ns that a share `q` (0 to 1) of all requests did not exceed: the value of
     /// rank ⌈q·n⌉ (nearest rank), within 0.4 %. `None` when nothing was counted.
     pub fn quantile_ns(&self, q: f64) -> Option<u64> {
-        if self.count == 0 {
+        if self.head.count == 0 {
             return None;
         }
-        let rank = ((q * self.count as f64).ceil() as u64).clamp(1, self.count);
+        let rank = ((q * self.head.count as f64).ceil() as u64).clamp(1, self.head.count);
         let mut seen = 0;
         for (bucket, n) in self.counts.iter().enumerate() {
             seen += n;
             if seen >= rank {
-                let (low, high) = bucket_bounds(bucket);
-                let high = if bucket == BUCKETS - 1 { self.max_ns } else { high };
-                return Some((low + (high - low) / 2).clamp(self.min_ns, self.max_ns));
+                return Some(self.head.middle_ns(bucket));
             }
         }
-        Some(self.max_ns)
+        Some(self.head.max_ns)
     }
 
     /// Adds everything that `other` counted, as [`merge`](Self::merge) does.
     pub fn merge_tight(&mut self, other: &Tight) {
         for (mine, theirs) in self.counts[other.low.min(BUCKETS)..].iter_mut().zip(&other.counts) {
-            *mine = mine.saturating_add(*theirs);
+            *mine += theirs;
         }
         for (bucket, count) in other.packed_buckets() {
             let mine = &mut self.counts[usize::from(bucket).min(BUCKETS - 1)];
-            *mine = mine.saturating_add(count);
+            *mine += count;
         }
-        self.count = self.count.saturating_add(other.count);
-        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
-        self.min_ns = self.min_ns.min(other.min_ns);
-        self.max_ns = self.max_ns.max(other.max_ns);
+        self.head.add(&other.head);
     }
 
     /// Every bucket with something in it: lowest value, highest value (ns) and count, in rising
@@ -184,16 +164,7 @@ impl Histogram {
 
     /// The compact form for run files and the wire.
     pub fn encode(&self) -> EncodedHistogram {
-        encoded(
-            &Head {
-                count: self.count,
-                sum_ns: self.sum_ns,
-                min_ns: self.min_ns,
-                max_ns: self.max_ns,
-            },
-            0,
-            &self.counts,
-        )
+        encoded(&self.head, 0, &self.counts)
     }
 }
 
@@ -210,9 +181,9 @@ pub struct EncodedHistogram(pub Vec<u8>);
 fn encoded(head: &Head, low: usize, counts: &[u64]) -> EncodedHistogram {
     let mut bytes = vec![ENCODING];
     if head.count > 0 {
-        varint::put(&mut bytes, u128::from(head.min_ns));
-        varint::put(&mut bytes, u128::from(head.max_ns));
-        varint::put(&mut bytes, head.sum_ns);
+        for number in [head.min_ns.into(), head.max_ns.into(), head.sum_ns] {
+            varint::put(&mut bytes, number);
+        }
         let mut last = 0;
         for (bucket, n) in (low..).zip(counts).filter(|(_, n)| **n > 0) {
             varint::put(&mut bytes, (bucket - last) as u128);
@@ -223,8 +194,23 @@ fn encoded(head: &Head, low: usize, counts: &[u64]) -> EncodedHistogram {
     EncodedHistogram(bytes)
 }
 
+/// The numbers of an encoded histogram that stand before its buckets, and what is left; the count
+/// is that of the buckets, and not known yet. `None` where nothing was counted.
+fn take_head(bytes: &[u8]) -> Result<Option<(Head, &[u8])>, BadHistogram> {
+    let (&version, mut rest) = bytes.split_first().ok_or(BadHistogram)?;
+    if version != ENCODING {
+        return Err(BadHistogram);
+    }
+    if rest.is_empty() {
+        return Ok(None);
+    }
+    let (min_ns, max_ns) = (take_u64(&mut rest)?, take_u64(&mut rest)?);
+    let head = Head { count: 0, sum_ns: take_u128(&mut rest)?, min_ns, max_ns };
+    Ok(Some((head, rest)))
+}
+
 /// What a histogram says apart from its buckets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     /// How many latencies were counted.
     pub count: u64,
@@ -236,7 +222,28 @@ pub struct Head {
     pub max_ns: u64,
 }
 
+impl Default for Head {
+    /// Of a histogram with nothing in it.
+    fn default() -> Self {
+        Head { count: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
+    }
+}
+
 impl Head {
+    /// Takes in what another one says. The sum is at most the count times the maximum, so it fits
+    /// as long as the count does.
+    fn add(&mut self, other: &Head) {
+        self.count += other.count;
+        self.sum_ns += other.sum_ns;
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
+    /// Whether it can take in so many more.
+    fn has_room(&self, count: u64) -> Result<(), BadHistogram> {
+        self.count.checked_add(count).map(|_| ()).ok_or(BadHistogram)
+    }
+
     /// The exact arithmetic mean in ns; `None` when nothing was counted.
     pub fn mean_ns(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
@@ -279,16 +286,8 @@ impl Head {
 /// When the bytes are of another layout, cut off or contradict themselves; never panics.
 pub fn take_apart(bytes: &[u8], buckets: &mut Vec<(u16, u64)>) -> Result<Head, BadHistogram> {
     buckets.clear();
-    let (&version, mut rest) = bytes.split_first().ok_or(BadHistogram)?;
-    if version != ENCODING {
-        return Err(BadHistogram);
-    }
-    if rest.is_empty() {
-        return Ok(Head::default());
-    }
-    let min_ns = take_u64(&mut rest)?;
-    let max_ns = take_u64(&mut rest)?;
-    let sum_ns = take_u128(&mut rest)?;
+    let Some((head, mut rest)) = take_head(bytes)? else { return Ok(Head::default()) };
+    let Head { min_ns, max_ns, sum_ns, .. } = head;
     let (mut bucket, mut count) = (0usize, 0u64);
     while !rest.is_empty() {
         let step = usize::try_from(take_u64(&mut rest)?).map_err(|_| BadHistogram)?;
@@ -311,30 +310,13 @@ pub fn take_apart(bytes: &[u8], buckets: &mut Vec<(u16, u64)>) -> Result<Head, B
 /// A [`Histogram`] that holds only the buckets between the lowest and the highest in use: for many
 /// that are filled at the same time. Once it is [packed](Self::pack), it holds those in use alone,
 /// in some hundred bytes.
-#[derive(Clone, Debug, Eq)]
+#[derive(Clone, Debug, Default, Eq)]
 pub struct Tight {
     low: usize,
     counts: Vec<u64>,
     /// In place of the counts: the compact form; empty where the counts stand.
     packed: Box<[u8]>,
-    count: u64,
-    sum_ns: u128,
-    min_ns: u64,
-    max_ns: u64,
-}
-
-impl Default for Tight {
-    fn default() -> Self {
-        Tight {
-            low: 0,
-            counts: Vec::new(),
-            packed: Box::default(),
-            count: 0,
-            sum_ns: 0,
-            min_ns: u64::MAX,
-            max_ns: 0,
-        }
-    }
+    head: Head,
 }
 
 /// Packed or not makes no difference.
@@ -351,17 +333,15 @@ impl Tight {
             return;
         }
         let EncodedHistogram(bytes) = self.encode();
-        // Forged counts that no histogram can have stay as they are.
-        if take_apart(&bytes, &mut Vec::new()).is_ok_and(|head| head.count == self.count) {
-            (self.packed, self.counts, self.low) = (bytes.into(), Vec::new(), 0);
-        }
+        (self.packed, self.counts, self.low) = (bytes.into(), Vec::new(), 0);
     }
 
     /// The buckets in use, where it is packed.
     fn packed_buckets(&self) -> Vec<(u16, u64)> {
         let mut buckets = Vec::new();
-        if !self.packed.is_empty() && take_apart(&self.packed, &mut buckets).is_err() {
-            buckets.clear();
+        if !self.packed.is_empty() {
+            let head = take_apart(&self.packed, &mut buckets);
+            assert_eq!(head, Ok(self.head), "what was packed is what was counted");
         }
         buckets
     }
@@ -378,9 +358,8 @@ impl Tight {
     fn add_buckets(&mut self, buckets: &[(u16, u64)]) {
         let counts = &mut self.counts[..];
         for (bucket, n) in buckets {
-            if let Some(sum) = counts.get_mut(usize::from(*bucket).wrapping_sub(self.low)) {
-                *sum = sum.saturating_add(*n);
-            }
+            // There is room since `reach`.
+            counts[usize::from(*bucket) - self.low] += n;
         }
     }
 
@@ -390,24 +369,25 @@ impl Tight {
     /// More latencies than can be counted; then it stays as it was.
     pub fn add(&mut self, head: &Head, buckets: &[(u16, u64)]) -> Result<(), BadHistogram> {
         let (Some(first), Some(last)) = (buckets.first(), buckets.last()) else { return Ok(()) };
-        let count = self.count.checked_add(head.count).ok_or(BadHistogram)?;
+        self.head.has_room(head.count)?;
         if !self.packed.is_empty() {
             self.unpack();
         }
         self.reach(usize::from(first.0), usize::from(last.0));
         self.add_buckets(buckets);
-        self.count = count;
-        self.sum_ns = self.sum_ns.saturating_add(head.sum_ns);
-        self.min_ns = self.min_ns.min(head.min_ns);
-        self.max_ns = self.max_ns.max(head.max_ns);
+        self.head.add(head);
         Ok(())
     }
 
     /// Adds everything that `other` counted.
-    pub fn merge(&mut self, other: &Tight) {
-        if other.count == 0 {
-            return;
+    ///
+    /// # Errors
+    /// More latencies than can be counted; then it stays as it was.
+    pub fn merge(&mut self, other: &Tight) -> Result<(), BadHistogram> {
+        if other.head.count == 0 {
+            return Ok(());
         }
+        self.head.has_room(other.head.count)?;
         if !self.packed.is_empty() {
             self.unpack();
         }
@@ -419,13 +399,11 @@ impl Tight {
             self.reach(other.low, other.low + other.counts.len().saturating_sub(1));
             for (mine, theirs) in self.counts[other.low - self.low..].iter_mut().zip(&other.counts)
             {
-                *mine = mine.saturating_add(*theirs);
+                *mine += theirs;
             }
         }
-        self.count = self.count.saturating_add(other.count);
-        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
-        self.min_ns = self.min_ns.min(other.min_ns);
-        self.max_ns = self.max_ns.max(other.max_ns);
+        self.head.add(&other.head);
+        Ok(())
     }
 
     /// Makes room for the buckets from `first` to `last`.
@@ -449,13 +427,7 @@ impl Tight {
         if !self.packed.is_empty() {
             return EncodedHistogram(self.packed.to_vec());
         }
-        let head = Head {
-            count: self.count,
-            sum_ns: self.sum_ns,
-            min_ns: self.min_ns,
-            max_ns: self.max_ns,
-        };
-        encoded(&head, self.low, &self.counts)
+        encoded(&self.head, self.low, &self.counts)
     }
 
     /// The bytes that its counts take.
@@ -495,16 +467,7 @@ impl EncodedHistogram {
     pub fn at_most<const N: usize>(&self, values_ns: [u64; N]) -> Result<[u64; N], BadHistogram> {
         let limits = values_ns.map(bucket_of);
         let mut counts = [0u64; N];
-        let (&version, mut rest) = self.0.split_first().ok_or(BadHistogram)?;
-        if version != ENCODING {
-            return Err(BadHistogram);
-        }
-        if rest.is_empty() {
-            return Ok(counts);
-        }
-        for _ in ["minimum", "maximum", "sum"] {
-            take_u128(&mut rest)?;
-        }
+        let Some((_, mut rest)) = take_head(&self.0)? else { return Ok(counts) };
         // From the smallest limit on, so that each bucket is held to one of them.
         let mut order: [usize; N] = std::array::from_fn(|place| place);
         order.sort_unstable_by_key(|place| limits[*place]);
@@ -529,13 +492,7 @@ impl EncodedHistogram {
     /// # Errors
     /// As [`decode`](Self::decode).
     pub fn sum_ns(&self) -> Result<u128, BadHistogram> {
-        let (_, mut rest) = self.0.split_first().ok_or(BadHistogram)?;
-        if rest.is_empty() {
-            return Ok(0);
-        }
-        take_u128(&mut rest)?;
-        take_u128(&mut rest)?;
-        Ok(take_u128(&mut rest)?)
+        Ok(take_head(&self.0)?.map_or(0, |(head, _)| head.sum_ns))
     }
 
     /// Adds the encoded counts to `total`, which stays as it was on an error.
@@ -548,15 +505,11 @@ impl EncodedHistogram {
         if head.count == 0 {
             return Ok(());
         }
-        let count = total.count.checked_add(head.count).ok_or(BadHistogram)?;
+        total.head.has_room(head.count)?;
         for (bucket, n) in added {
             total.counts[usize::from(bucket)] += n;
         }
-        total.count = count;
-        // Only forged bytes come near this; a sum of real latencies stays far below.
-        total.sum_ns = total.sum_ns.saturating_add(head.sum_ns);
-        total.min_ns = total.min_ns.min(head.min_ns);
-        total.max_ns = total.max_ns.max(head.max_ns);
+        total.head.add(&head);
         Ok(())
     }
 
@@ -566,12 +519,7 @@ impl EncodedHistogram {
     /// # Errors
     /// As [`decode`](Self::decode).
     pub fn max_ns(&self) -> Result<Option<u64>, BadHistogram> {
-        let (_, mut rest) = self.0.split_first().ok_or(BadHistogram)?;
-        if rest.is_empty() {
-            return Ok(None);
-        }
-        take_u128(&mut rest)?;
-        Ok(Some(take_u64(&mut rest)?))
+        Ok(take_head(&self.0)?.map(|(head, _)| head.max_ns))
     }
 }
 
@@ -661,7 +609,7 @@ mod tests {
             if parts.len() % 2 == 1 {
                 right.pack();
             }
-            left.merge(&right);
+            left.merge(&right).expect("few enough");
             let together = of(&parts.concat());
             let mut merged = Histogram::new();
             merged.merge_tight(&one);

@@ -3,7 +3,6 @@
 //! This crate is pure. It opens no file, reads no clock and starts no thread, so
 //! every decision that it takes can be tested by calling it.
 
-pub mod along;
 pub mod audit;
 pub mod choices;
 pub mod counters;

@@ -325,6 +325,7 @@ mod tests {
     fn every_directory_has_a_way_of_its_own_and_no_more_than_its_share_of_files() {
         let tree = tree(1001, 3, 4, 10);
         let mut ways: Vec<Vec<u64>> = (0..1001).map(|number| tree.way(number).collect()).collect();
+        assert!(!ways.is_empty());
         assert!(ways.iter().all(|way| way.len() == 3 && way[1..].iter().all(|n| *n < 4)));
         assert!(ways.chunk_by(|a, b| a == b).all(|files| files.len() <= 10));
         ways.dedup();

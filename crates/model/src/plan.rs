@@ -6,6 +6,7 @@ mod host_on_record;
 pub mod names;
 pub mod origin;
 pub mod places;
+pub(crate) mod search;
 mod sound;
 pub(crate) mod stage;
 mod stop;
@@ -15,6 +16,7 @@ pub use amounts::buffers;
 pub use host::{Contents, EngineSettings, HostPlan, Part, PlannedTarget, Target, TargetFile};
 pub use origin::Origin;
 pub use places::Misplaced;
+pub use search::Search;
 pub use sound::Unsound;
 pub use stage::{HostStage, Point, Prerun, Stage, StageKind};
 pub use stop::{Once, Steady, Stop};
@@ -25,7 +27,6 @@ use crate::event::NoteKind;
 use crate::note::Fact;
 use crate::planned_event::PlannedEvent;
 use crate::scale::Scale;
-use crate::search::Search;
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -98,6 +99,14 @@ pub struct FleetPolicy {
     pub quorum: u32,
     /// After so long a silence, coordinator and host give each other up.
     pub lost_after: Nanos,
+}
+
+impl Plan {
+    /// Whether any target is simulated.
+    pub fn is_simulated(&self) -> bool {
+        let mut targets = self.hosts.iter().flat_map(|host| &host.targets);
+        targets.any(|target| target.kind == PlannedTarget::Simulated)
+    }
 }
 
 /// Something that the planner has to say.

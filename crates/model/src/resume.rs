@@ -143,9 +143,9 @@ pub fn kept(record: &Record, left_over: &[u32]) -> Vec<Event> {
     events.extend(happened.cloned().map(|occurrence| Event::Happened(Box::new(occurrence))));
     for stage in record.stages.iter().filter(|stage| stays(stage.stage)) {
         events.push(Event::StageStarted { stage: stage.stage, unix_ns: stage.started_unix_ns });
-        events.extend(stage.samples.iter().cloned().map(Event::Sample));
+        events.extend(stage.samples().iter().cloned().map(Event::Sample));
         events.extend(
-            stage.counters.iter().cloned().map(|counters| Event::Counters(Box::new(counters))),
+            stage.counters().iter().cloned().map(|counters| Event::Counters(Box::new(counters))),
         );
         events.extend(stage.ends.iter().cloned().map(|end| Event::HostEnded(Box::new(end))));
         events.extend(stage.starts.iter().copied().map(Event::HostStarted));

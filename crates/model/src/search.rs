@@ -1,7 +1,10 @@
 //! A run whose points are not known beforehand: each follows from those before it.
 
-use crate::Objective;
-use crate::along::Along;
+mod axis;
+mod workers;
+
+pub use crate::plan::search::{Along, Search, shown};
+
 use crate::choices::Backend;
 use crate::load::{Pace, Rate};
 use crate::plan::{HostStage, Plan, Point, Stage, StageKind, Stop, Work};
@@ -19,21 +22,6 @@ pub const UNLIMITED: &str = "unlimited";
 const LEAST_DEPTH: u32 = 256;
 /// But their buffers take no more than this on a host.
 const MOST_BUFFERS: Bytes = Bytes(1 << 30);
-
-/// What a run searches for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Search {
-    /// The load line is the highest rate at which this holds; along another axis, the answer is
-    /// the largest value.
-    pub objective: Objective,
-    /// Whether requests arrive like strangers; otherwise at equal distances.
-    pub poisson: bool,
-    /// How long each point is measured; the first one of a load line takes half of it.
-    pub measure: Nanos,
-    /// Along what; always the rate in runs of versions that knew no other axis.
-    #[serde(default)]
-    pub along: Along,
-}
 
 /// A point with its stages, which a plan gets while it runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

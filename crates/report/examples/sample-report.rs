@@ -32,5 +32,5 @@ fn main() {
     }
     recorded.busy(0.94);
     recorded.end();
-    print!("{}", report::html::render(&[&recorded.record()]));
+    print!("{}", report::surfaces::html::render(&[&recorded.record()]));
 }

@@ -58,7 +58,7 @@ fn main() {
     println!(
         "{bytes} bytes read in {:.2?}, {} samples",
         begun.elapsed(),
-        read.stages[0].samples.len()
+        read.stages[0].samples().len()
     );
 }
 

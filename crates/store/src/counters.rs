@@ -41,7 +41,8 @@ impl Series {
     /// new gets a number.
     fn number(
         &mut self,
-        (transaction, checks): (&Transaction<'_>, &mut Sums),
+        transaction: &Transaction<'_>,
+        checks: &mut Sums,
         entry: &Entry,
         values: &mut Vec<(i64, i64)>,
     ) -> rusqlite::Result<()> {
@@ -80,7 +81,8 @@ impl Series {
 /// Writes one sample.
 pub fn write(
     transaction: &Transaction<'_>,
-    (series, checks): (&mut Series, &mut Sums),
+    series: &mut Series,
+    checks: &mut Sums,
     sample: &CounterSample,
 ) -> rusqlite::Result<()> {
     let notes = serde_json::to_string(&sample.notes)
@@ -95,7 +97,7 @@ pub fn write(
     let mut values =
         Vec::with_capacity(sample.entries.iter().map(|entry| entry.values.len()).sum());
     for entry in &sample.entries {
-        series.number((transaction, checks), entry, &mut values)?;
+        series.number(transaction, checks, entry, &mut values)?;
     }
     for (series, value) in &values {
         checksum = checksum.wrapping_add(checksums::of_values(params![series, value])?);
@@ -172,23 +174,33 @@ pub fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), P
     put(samples.into_values(), stages)
 }
 
+/// Why counters have no place.
+const NO_STAGE: &str = "counters belong to a stage that never began";
+
 /// Of each group, SQLite takes the other columns from the row of the least
 /// (<https://www.sqlite.org/lang_select.html#bareagg>).
 const REMARKS: &str = "SELECT min(sample), stage, host, number, start_ns, length_ns, notes FROM \
                        counter_samples WHERE notes != '[]' GROUP BY host, notes ORDER BY 1";
 
-/// Puts into their stages the samples in which a host first said that something cannot be counted,
-/// without what they counted: there are as few of them as there are things to say.
-pub fn fill_remarks(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Problem> {
+/// By stage, the samples in which a host first said that something cannot be counted, without what
+/// they counted: there are as few of them as there are things to say.
+pub fn remarks(
+    connection: &Connection,
+    stages: &[StageRecord],
+) -> Result<BTreeMap<u32, Vec<CounterSample>>, Problem> {
+    let mut remarks: BTreeMap<u32, Vec<CounterSample>> = BTreeMap::new();
     if !are_there(connection)? {
-        return Ok(());
+        return Ok(remarks);
     }
-    let mut samples = Vec::new();
     each(connection, REMARKS, |row| {
-        samples.push(without_entries(row)?);
+        let sample = without_entries(row)?;
+        if !stages.iter().any(|record| record.stage == sample.stage) {
+            return Err(NO_STAGE.into());
+        }
+        remarks.entry(sample.stage).or_default().push(sample);
         Ok(())
     })?;
-    put(samples.into_iter(), stages)
+    Ok(remarks)
 }
 
 fn without_entries(row: &Row<'_>) -> Result<CounterSample, Problem> {
@@ -209,7 +221,7 @@ fn put(
 ) -> Result<(), Problem> {
     for sample in samples {
         let record = stages.iter_mut().find(|record| record.stage == sample.stage);
-        record.ok_or("counters belong to a stage that never began")?.counters.push(sample);
+        record.ok_or(NO_STAGE)?.counters_mut().push(sample);
     }
     Ok(())
 }
@@ -286,7 +298,7 @@ mod tests {
         let mut known = Series::default();
         let transaction = connection.transaction().expect("a transaction");
         for sample in &samples {
-            write(&transaction, (&mut known, &mut Sums::default()), sample).expect("room");
+            write(&transaction, &mut known, &mut Sums::default(), sample).expect("room");
         }
         transaction.commit().expect("room");
         let numbered: i64 = connection
@@ -331,7 +343,7 @@ mod tests {
         let mut known = Series::default();
         let transaction = connection.transaction().expect("a transaction");
         for sample in [&first, &second] {
-            write(&transaction, (&mut known, &mut Sums::default()), sample).expect("room");
+            write(&transaction, &mut known, &mut Sums::default(), sample).expect("room");
         }
         let query = "SELECT count(DISTINCT series), count(*), min(value % 1000), max(value / \
                      1000) FROM counters";

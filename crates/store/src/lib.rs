@@ -8,7 +8,6 @@ mod checksums;
 mod counters;
 mod ends;
 mod error;
-mod kept;
 mod legacy;
 mod occurrences;
 mod open;
@@ -19,8 +18,9 @@ mod rows;
 mod schema;
 mod search;
 mod source;
+mod stored_sums;
 mod summed;
-mod used;
+mod usage;
 mod values;
 mod writer;
 

@@ -68,7 +68,7 @@ fn shares(plan: &Plan) -> impl Iterator<Item = &Work> {
 
 /// Why a record's samples cannot be.
 pub fn samples(record: &Record) -> Result<(), &'static str> {
-    let all = || record.stages.iter().flat_map(|stage| &stage.samples);
+    let all = || record.samples();
     let hosts = record.plan.hosts.len() as u32;
     if all().any(|sample| sample.host >= hosts) {
         return Err("a sample comes from a host that is not there");
@@ -91,7 +91,7 @@ pub fn samples(record: &Record) -> Result<(), &'static str> {
         && adds_up(workers().map(|worker| worker.cpu_user_ns))
         && adds_up(workers().map(|worker| worker.cpu_system_ns));
     occurrences(record)?;
-    let counters = || record.stages.iter().flat_map(|stage| &stage.counters);
+    let counters = || record.counters();
     if counters().any(|sample| sample.host >= hosts) {
         return Err("counters come from a host that is not there");
     }
@@ -122,10 +122,7 @@ pub fn digests(record: &Record) -> Result<(), &'static str> {
     let works =
         |stage: u32| record.plan.stages.get(stage as usize).map_or(0, |stage| stage.works.len());
     let all = || {
-        record
-            .stages
-            .iter()
-            .filter_map(|stage| stage.digest.as_deref().map(|digest| (stage.stage, digest)))
+        record.stages.iter().filter_map(|stage| stage.summed().map(|digest| (stage.stage, digest)))
     };
     if all().any(|(stage, digest)| {
         digest.sums.parts.keys().any(|(work, _)| *work as usize >= works(stage))

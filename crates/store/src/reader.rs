@@ -8,7 +8,7 @@ use crate::values::{Problem, each, small, unsigned};
 use crate::{counters, ends, legacy, occurrences, plausible};
 use model::event::{HostStart, Note, NoteKind, RunEnd, StageEnd};
 use model::histogram::EncodedHistogram;
-use model::record::{Record, StageRecord};
+use model::record::{Record, StageData, StageRecord};
 use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
 use model::testbed::HostFacts;
 use model::{Op, Plan, WriteMark};
@@ -28,7 +28,8 @@ pub fn read(path: &Path) -> Result<Record, StoreError> {
     Ok(record)
 }
 
-/// Reads all of a run file but what its hosts did: no stage has samples, counters or sums.
+/// Reads all of a run file but what its hosts did: the [data](StageRecord::data) of every stage is
+/// left unread.
 ///
 /// # Errors
 /// As those of [`read`]; what was not read may be damaged.
@@ -46,6 +47,7 @@ pub(crate) fn check_pages(connection: &Connection) -> Result<(), Problem> {
 
 fn record(connection: &Connection) -> Result<Record, Problem> {
     let mut record = head(connection)?;
+    record.stages.iter_mut().for_each(|stage| stage.data = StageData::no_samples());
     fill(connection, &mut record.stages)?;
     counters::fill(connection, &mut record.stages)?;
     Ok(record)
@@ -109,7 +111,7 @@ fn testbed(connection: &Connection) -> Result<Vec<HostFacts>, Problem> {
 }
 
 fn stages(connection: &Connection, planned: usize) -> Result<Vec<StageRecord>, Problem> {
-    let mut stages = Vec::new();
+    let mut stages: Vec<StageRecord> = Vec::new();
     // In the order in which they began.
     each(
         connection,
@@ -118,6 +120,9 @@ fn stages(connection: &Connection, planned: usize) -> Result<Vec<StageRecord>, P
             let stage = small(row.get(0)?)?;
             if stage as usize >= planned {
                 return Err("a stage began that was never planned".into());
+            }
+            if stages.last().is_some_and(|last| last.stage == stage) {
+                return Err("a stage began twice".into());
             }
             let end = match row.get::<_, Option<String>>(2)?.as_deref() {
                 None => None,
@@ -132,15 +137,9 @@ fn stages(connection: &Connection, planned: usize) -> Result<Vec<StageRecord>, P
                 Some(_) => return Err("a stage ended in a way that is none".into()),
             };
             stages.push(StageRecord {
-                stage,
-                started_unix_ns: unsigned(row.get(1)?)?,
                 end,
-                starts: Vec::new(),
-                ends: Vec::new(),
-                samples: Vec::new(),
-                counters: Vec::new(),
-                digest: None,
-                usage: None,
+                data: StageData::Unread,
+                ..StageRecord::new(stage, unsigned(row.get(1)?)?)
             });
             Ok(())
         },
@@ -204,7 +203,7 @@ fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Probl
     fill_workers(connection, &mut samples)?;
     for ((stage, ..), sample) in samples {
         let record = stages.iter_mut().find(|record| record.stage == stage);
-        record.ok_or("a sample belongs to a stage that never began")?.samples.push(sample);
+        record.ok_or("a sample belongs to a stage that never began")?.samples_mut().push(sample);
     }
     Ok(())
 }

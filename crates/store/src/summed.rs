@@ -3,12 +3,13 @@
 
 use crate::checksums::{self, Part as Checked};
 use crate::error::StoreError;
-use crate::kept::{Again, Kept, Reach};
 use crate::reader::{check_pages, head};
 use crate::source::Source;
+use crate::stored_sums::{Again, Kept, Reach};
 use crate::values::{Problem, small, unsigned};
-use crate::{counters, plausible, used};
+use crate::{counters, plausible, usage};
 use model::digest::{Digest, Frame, OpRow, Place, Span, Sums, Unfit};
+use model::record::StageData;
 use model::{Op, Phase, Record};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,16 +89,22 @@ fn record(source: &Source, wish: Wish) -> Result<Record, Problem> {
     let stages = Stages(frames);
     let sums = || sums(source, wish, &stages, &kept);
     let (sums, mut usages) = match wish.is_judged {
-        true => used::find_beside(source, &record, |stage| stages.load_ns(stage), sums)?,
-        false => (sums()?, used::Usages::new()),
+        true => usage::find_beside(source, &record, |stage| stages.load_ns(stage), sums)?,
+        false => (sums()?, usage::Usages::new()),
     };
-    counters::fill_remarks(&source.opened.connection, &mut record.stages)?;
-    for ((stage, frame), mut sums) in stages.0.into_iter().zip(sums) {
+    let mut remarks = counters::remarks(&source.opened.connection, &record.stages)?;
+    assert_eq!((stages.0.len(), sums.len()), (record.stages.len(), record.stages.len()));
+    for (record, ((stage, frame), mut sums)) in
+        record.stages.iter_mut().zip(stages.0.into_iter().zip(sums))
+    {
+        // Both are in the order of their numbers.
+        assert_eq!(record.stage, stage, "each stage has its own sums");
         sums.close();
-        if let Some(record) = record.stages.iter_mut().find(|record| record.stage == stage) {
-            record.digest = Some(Box::new(Digest { frame, sums }));
-            record.usage = usages.remove(&stage).map(Box::new);
-        }
+        record.data = StageData::Sums {
+            digest: Box::new(Digest { frame, sums }),
+            usage: usages.remove(&stage).map(Box::new),
+            remarks: remarks.remove(&stage).unwrap_or_default(),
+        };
     }
     Ok(record)
 }
@@ -108,7 +115,7 @@ fn sums(source: &Source, wish: Wish, stages: &Stages, kept: &Kept) -> Result<Vec
     let again = kept.take(&source.opened.connection, &stages.0, &mut sums)?;
     let is_checked = checksums::are_there(&source.opened.connection)?;
     let left =
-        |table, rows: fn(&Reach) -> i64| Left::of(table, is_checked, (&kept.reach(), &again), rows);
+        |table, rows: fn(&Reach) -> i64| Left::of(table, is_checked, &kept.reach(), &again, rows);
     let mut is_whole = true;
     is_whole &= scan(
         source,
@@ -126,7 +133,7 @@ fn sums(source: &Source, wish: Wish, stages: &Stages, kept: &Kept) -> Result<Vec
     let known = Known(there);
     let counts = left(Checked::WorkerSamples, |reach| reach.worker_samples);
     is_whole &= scan(source, &counts, &mut sums, |connection, part, sums| {
-        worker_ops(connection, part, (stages, &known), sums)
+        worker_ops(connection, part, stages, &known, sums)
     })?;
     if !wish.is_small && !is_whole {
         // Somebody took rows out, or pages are lost.
@@ -224,8 +231,9 @@ fn frames(source: &Source, record: &Record) -> Result<(Vec<(u32, Frame)>, Kept),
     }
     let frame = |(number, spans): (u32, _)| {
         let stage = record.stage(number)?;
-        Some((number, Frame::new(record, stage, spans)))
+        Some((number, Frame::new(record.context(stage), spans)))
     };
+    // All that began are on record.
     Ok((begun.into_iter().zip(by_stage).filter_map(frame).collect(), kept))
 }
 
@@ -307,7 +315,8 @@ impl Left {
     fn of(
         table: Checked,
         is_checked: bool,
-        (reach, again): (&Reach, &[Again]),
+        reach: &Reach,
+        again: &[Again],
         rows: fn(&Reach) -> i64,
     ) -> Left {
         let part = |again: &Again| {
@@ -470,7 +479,8 @@ fn workers(
 fn worker_ops(
     connection: &Connection,
     part: Part,
-    (stages, known): (&Stages, &Known),
+    stages: &Stages,
+    known: &Known,
     sums: &mut [Sums],
 ) -> Result<Taken, Problem> {
     let query = "SELECT stage, host, interval, worker, op, ios, bytes, errors FROM worker_samples \
@@ -518,6 +528,7 @@ mod tests {
     use super::*;
     use crate::Writer;
     use analysis::testing::Recorded;
+    use model::record::StageRecord;
     use model::{Event, Op, RunEnd, StageKind};
     use std::path::PathBuf;
 
@@ -546,7 +557,7 @@ mod tests {
             Writer::create(&path, &record.plan, &record.testbed, &record.version, 0).expect("room");
         for stage in &record.stages {
             writer.append(&Event::StageStarted { stage: stage.stage, unix_ns: 0 }).expect("room");
-            let samples: Vec<Event> = stage.samples.iter().cloned().map(Event::Sample).collect();
+            let samples: Vec<Event> = stage.samples().iter().cloned().map(Event::Sample).collect();
             writer.append_all(&samples).expect("room");
         }
         writer.append(&Event::RunEnded { unix_ns: 1, end: RunEnd::Complete }).expect("room");
@@ -582,7 +593,7 @@ mod tests {
             .collect();
         change(&path, &rows);
         let read = read_digests(&path).expect("a run file");
-        let told: Vec<_> = read.stages.iter().flat_map(|stage| &stage.counters).collect();
+        let told: Vec<_> = read.stages.iter().flat_map(StageRecord::remarks).collect();
         assert_eq!(
             told.iter().map(|sample| (sample.host, sample.number)).collect::<Vec<_>>(),
             [(1, 1), (0, 2)]
@@ -600,7 +611,7 @@ mod tests {
         for (threads, is_small) in [(1, true), (2, false), (3, true), (7, false)] {
             let record = by_threads(&path, threads, is_small).expect("a run file");
             for (stage, held) in record.stages.iter().zip(&whole.stages) {
-                let digest = stage.digest.as_deref().expect("a digest");
+                let digest = stage.summed().expect("a digest");
                 assert_eq!(digest, &*held.digest(&whole), "{threads} threads");
             }
             assert_eq!(analysis::results(&record), analysis::results(&whole), "{threads} threads");

@@ -3,12 +3,12 @@
 use crate::checksums::{Part, Sums};
 use crate::counters::{self, Series};
 use crate::error::StoreError;
-use crate::kept::Keeper;
 use crate::place::{beside, for_sqlite};
 use crate::schema::{
     APPLICATION_ID, CHECKSUM_TABLES, COUNTER_TABLES, END_TABLES, FORMAT, OCCURRENCE_TABLES,
     SUM_TABLES, TABLES,
 };
+use crate::stored_sums::Keeper;
 use crate::values::number;
 use crate::{ends, occurrences};
 use model::WriteMark;
@@ -109,7 +109,7 @@ impl Writer {
                 if let Event::PointAdded(addition) = event {
                     plan.add(addition);
                 }
-                write(&transaction, plan, (series, sums, &mut checks), event)?;
+                write(&transaction, plan, series, sums, &mut checks, event)?;
             }
             checks.settle(&transaction)?;
             sums.settle(
@@ -269,7 +269,9 @@ fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
 fn write(
     transaction: &Transaction<'_>,
     plan: &Plan,
-    (series, sums, checks): (&mut Series, &mut Keeper, &mut Sums),
+    series: &mut Series,
+    sums: &mut Keeper,
+    checks: &mut Sums,
     event: &Event,
 ) -> rusqlite::Result<()> {
     match event {
@@ -284,7 +286,7 @@ fn write(
             })?;
         }
         Event::PointAdded(addition) => {
-            let number = plan.points.len().saturating_sub(1);
+            let number = plan.points.len() - 1;
             write_point(transaction, checks, number as i64, &addition.point)?;
             let text = json(plan)?;
             checks.change(transaction, Part::Run, (RUN, &[]), || {
@@ -314,7 +316,7 @@ fn write(
             )?;
         }
         Event::HostEnded(end) => ends::write(transaction, checks, end)?,
-        Event::Counters(sample) => counters::write(transaction, (series, checks), sample)?,
+        Event::Counters(sample) => counters::write(transaction, series, checks, sample)?,
         Event::StageEnded { stage, end } => {
             sums.ended(*stage);
             let (state, reason) = match end {
@@ -389,7 +391,7 @@ fn write_sample(
         let row = params![stage, host, interval, worker.worker, cpu.0, cpu.1];
         checks.insert(transaction, Part::Workers, worker_row, row)?;
         if let Some(mark) = &worker.mark {
-            write_mark((transaction, checks), sample, worker.worker, mark)?;
+            write_mark(transaction, checks, sample, worker.worker, mark)?;
         }
         for op in &worker.ops {
             let counts = (number(op.ios), number(op.bytes), number(op.errors));
@@ -410,7 +412,8 @@ fn write_sample(
 }
 
 fn write_mark(
-    (transaction, checks): (&Transaction<'_>, &mut Sums),
+    transaction: &Transaction<'_>,
+    checks: &mut Sums,
     sample: &IntervalSample,
     worker: u32,
     mark: &WriteMark,

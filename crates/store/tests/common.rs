@@ -42,10 +42,10 @@ pub fn eventful() -> Record {
         fact: Fact::InWords(InWords::new(NoteKind::EngineDegraded, "ü")),
     });
     let record = recorded.record_mut();
-    record.stages[1].samples.sort_by_key(|sample| (sample.interval, sample.host));
-    record.stages[0].samples.sort_by_key(|sample| (sample.interval, sample.host));
-    record.stages[1].samples[0].ops[0].raw_latencies = vec![1, u64::MAX, 3];
-    record.stages[1].counters = vec![counters(stage, 0), counters(stage, 1)];
+    record.stages[1].samples_mut().sort_by_key(|sample| (sample.interval, sample.host));
+    record.stages[0].samples_mut().sort_by_key(|sample| (sample.interval, sample.host));
+    record.stages[1].samples_mut()[0].ops[0].raw_latencies = vec![1, u64::MAX, 3];
+    *record.stages[1].counters_mut() = vec![counters(stage, 0), counters(stage, 1)];
     let mark = Occurrence {
         stage: Some(stage),
         at_ns: 7,
@@ -122,9 +122,10 @@ pub fn events(record: &Record) -> Vec<Event> {
     events.extend(record.occurrences.iter().map(|one| Event::Happened(Box::new(one.clone()))));
     for stage in &record.stages {
         events.push(Event::StageStarted { stage: stage.stage, unix_ns: stage.started_unix_ns });
-        events.extend(stage.samples.iter().cloned().map(Event::Sample));
-        events
-            .extend(stage.counters.iter().cloned().map(|sample| Event::Counters(Box::new(sample))));
+        events.extend(stage.samples().iter().cloned().map(Event::Sample));
+        events.extend(
+            stage.counters().iter().cloned().map(|sample| Event::Counters(Box::new(sample))),
+        );
         events.extend(stage.end.clone().map(|end| Event::StageEnded { stage: stage.stage, end }));
     }
     events.extend(record.end.clone().map(|(unix_ns, end)| Event::RunEnded { unix_ns, end }));

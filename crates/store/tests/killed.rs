@@ -39,7 +39,7 @@ fn child_that_appends() {
 }
 
 fn sample(record: &Record, interval: u32) -> IntervalSample {
-    let template = record.stages[1].samples[0].clone();
+    let template = record.stages[1].samples()[0].clone();
     IntervalSample { interval, start_ns: u64::from(interval) * 1_000, length_ns: 1_000, ..template }
 }
 
@@ -55,7 +55,7 @@ fn intervals(record: &Record) -> Vec<u32> {
     record
         .stages
         .first()
-        .map(|stage| stage.samples.iter().map(|sample| sample.interval).collect())
+        .map(|stage| stage.samples().iter().map(|sample| sample.interval).collect())
         .unwrap_or_default()
 }
 
@@ -87,8 +87,8 @@ fn a_killed_writer_loses_nothing_that_was_appended() {
             found.len()
         );
         assert_eq!(found, (0..found.len() as u32).collect::<Vec<_>>());
-        assert_eq!(record.stages[0].samples[0], sample(&eventful(), 0));
-        let counters = &record.stages[0].counters;
+        assert_eq!(record.stages[0].samples()[0], sample(&eventful(), 0));
+        let counters = record.stages[0].counters();
         assert!(counters.len() >= found.len(), "they are appended before the sample");
         assert_eq!(counters[0], crate::common::counters(1, 0));
         assert_eq!((record.end, &record.stages[0].end), (None, &None));

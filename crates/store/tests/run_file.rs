@@ -397,7 +397,7 @@ fn a_file_without_counters_inventory_and_occurrences_is_read() {
     connection.execute_batch(words).expect("room");
     drop(connection);
     record.occurrences.clear();
-    record.stages.iter_mut().for_each(|stage| stage.counters.clear());
+    record.stages.iter_mut().for_each(|stage| stage.counters_mut().clear());
     assert_eq!(store::read(&path), Ok(record));
 }
 
@@ -439,7 +439,7 @@ fn a_plan_that_grows_is_in_the_file_as_it_stands() {
         objective,
         poisson: true,
         measure: model::Nanos::seconds(3),
-        along: model::along::Along::Rate,
+        along: model::search::Along::Rate,
     };
     record.plan.begin_search(search).expect("one point");
     let mut writer = create(&path, &record);
@@ -463,6 +463,7 @@ fn a_plan_that_grows_is_in_the_file_as_it_stands() {
         .iter()
         .map(|stage| stage.workers[0].seed)
         .collect();
+    assert!(!seeds.is_empty());
     assert!(
         seeds.windows(2).all(|pair| pair[0] != pair[1]),
         "no two points send the same requests: {seeds:?}"

@@ -7,16 +7,19 @@ mod amount;
 mod check;
 mod choices;
 mod contents;
-mod elsewhere;
 mod event;
 mod fields;
 mod metadata;
+mod operations;
 mod overrides;
+mod parse;
 mod placement;
 pub mod planner;
+mod point;
 mod ranges;
 mod reference;
 mod scenario;
+mod sections;
 mod sharing;
 mod spec;
 mod sweep;
@@ -25,17 +28,17 @@ pub use choices::{
     Arrivals, FileOrder, FilesPer, LayoutKind, Order, OtherFiles, Pin, RateOf, Sharing, Spread,
     Time, Until, Verify, WorkloadKind,
 };
-pub use elsewhere::flag;
 pub use event::{EventSpec, Names};
 pub use fields::{
     ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec,
     TreeSpec, WorkloadSpec,
 };
-pub use metadata::{Operation, Operations};
+pub use operations::{Operation, Operations};
 pub use placement::{ALL_HOSTS, HostSet, HostTargets, Label};
+pub use point::PointSpec;
 pub use reference::reference;
-pub use scenario::Scenario;
-pub use spec::{PointSpec, Spec};
+pub use sections::flag;
+pub use spec::{Scenario, Spec};
 
 pub(crate) use check::check_workload;
 pub(crate) use metadata::check_tree;

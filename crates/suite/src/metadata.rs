@@ -1,137 +1,15 @@
 //! What a metadata workload consists of, and whether it goes together.
 
+use crate::operations::{Operation, Operations, word};
 use crate::{
     ContentsSpec, EngineSpec, LayoutKind, LayoutSpec, PointSpec, StagesSpec, TreeSpec, Verify,
     WorkloadKind, WorkloadSpec,
 };
-use form::{Auto, Field, Node, Problem, Value, nearest, place};
+use form::{Auto, Problem, place};
 use model::choices::Backend;
-use model::metadata::{MOST_DEPTH, MOST_FILES, MOST_SIZE, OpMix};
+use model::metadata::{MOST_DEPTH, MOST_FILES, MOST_SIZE};
 use model::op::Op;
 use model::setting::Setting;
-use model::units::UnitError;
-
-/// Operations that a list has at most.
-const MOST_OPERATIONS: usize = 64;
-
-/// One entry of a list of operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
-    /// To every file once.
-    Each(Op),
-    /// Drawn by weight, for a time.
-    Mix(OpMix),
-}
-
-impl Operation {
-    /// What it consists of.
-    fn ops(self) -> Vec<Op> {
-        match self {
-            Operation::Each(op) => vec![op],
-            Operation::Mix(mix) => mix.parts().map(|(op, _)| op).collect(),
-        }
-    }
-
-    /// As a suite has it: `read`, or `stat:70, open:20`.
-    fn text(self) -> String {
-        let part = |(op, weight)| format!("{}:{weight}", word(op));
-        match self {
-            Operation::Each(op) => word(op).to_owned(),
-            Operation::Mix(mix) => mix.parts().map(part).collect::<Vec<_>>().join(", "),
-        }
-    }
-}
-
-/// The operations of a metadata workload, in the order in which they run; at least one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Operations(pub Vec<Operation>);
-
-impl Default for Operations {
-    fn default() -> Self {
-        Operations([Op::Create, Op::Stat, Op::ReadFile, Op::Remove].map(Operation::Each).to_vec())
-    }
-}
-
-/// The word of an operation in a suite: reads and writes need not say there that they are of files.
-fn word(op: Op) -> &'static str {
-    match op {
-        Op::ReadFile => "read",
-        Op::WriteFile => "write",
-        op => op.name(),
-    }
-}
-
-/// What a list may have at one of its places: an operation, or a mix of them with weights.
-fn operation(node: &Node) -> Result<Operation, UnitError> {
-    let text = node.label();
-    if !text.contains(':') {
-        return known(&text).map(Operation::Each);
-    }
-    let remedy = "write a mix such as \"stat:70, open:20, readdir:10\" of stat, open, read, \
-                  readdir and setattr";
-    let told = |message: String| UnitError { message, remedy: remedy.to_owned() };
-    let part = |part: &str| {
-        let (op, weight) =
-            part.split_once(':').ok_or_else(|| told(format!("`{}` has no weight", part.trim())))?;
-        let weight = weight.trim().parse();
-        Ok((
-            known(op.trim())?,
-            weight.map_err(|_| {
-                told(format!("`{}` has no weight that is a whole number", part.trim()))
-            })?,
-        ))
-    };
-    let parts = text.split(',').map(part).collect::<Result<Vec<_>, _>>()?;
-    OpMix::new(&parts).map(Operation::Mix).map_err(told)
-}
-
-fn known(text: &str) -> Result<Op, UnitError> {
-    let known = || Op::ALL.into_iter().filter(|op| op.is_metadata());
-    // What `mdtest` and the manual call it.
-    let text = if text == "unlink" { "remove" } else { text };
-    known().find(|op| word(*op) == text).ok_or_else(|| {
-        let words: Vec<&str> = known().map(word).collect();
-        UnitError {
-            message: format!("`{text}` is not one of {}", words.join(", ")),
-            remedy: match nearest(text, words.iter().copied()) {
-                Some(near) => format!("did you mean \"{near}\"?"),
-                None => "write a list such as [\"create\", \"stat\", \"remove\"]".to_owned(),
-            },
-        }
-    })
-}
-
-impl Field for Operations {
-    const KIND: &'static str = "list of `create`, `stat`, `open`, `read`, `write`, `readdir`, \
-                                `setattr`, `rename`, `link`, `symlink`, `remove`, `mkdir`, \
-                                `rmdir`, or mixes such as `stat:70, open:20, readdir:10`";
-
-    fn read(node: &Node) -> Result<Self, UnitError> {
-        match &node.value {
-            Value::Text(_) => operation(node).map(|op| Operations(vec![op])),
-            Value::Array(nodes) if (1..=MOST_OPERATIONS).contains(&nodes.len()) => {
-                nodes.iter().map(operation).collect::<Result<_, _>>().map(Operations)
-            }
-            Value::Array(nodes) => Err(UnitError {
-                message: format!("a list of {} operations", nodes.len()),
-                remedy: format!(
-                    "write 1 to {MOST_OPERATIONS} of them, such as [\"create\", \"stat\", \
-                     \"remove\"]"
-                ),
-            }),
-            _ => Err(UnitError {
-                message: format!("expected a list of operations, found {}", node.kind()),
-                remedy: "write a list such as [\"create\", \"stat\", \"remove\"]".to_owned(),
-            }),
-        }
-    }
-
-    fn write(&self) -> String {
-        let words: Vec<String> =
-            self.0.iter().map(|operation| format!("\"{}\"", operation.text())).collect();
-        format!("[{}]", words.join(", "))
-    }
-}
 
 /// One point for each operation of a metadata workload; any other point as it is.
 pub(crate) fn one_by_one(point: PointSpec) -> Vec<PointSpec> {
@@ -151,7 +29,8 @@ pub(crate) fn one_by_one(point: PointSpec) -> Vec<PointSpec> {
 
 /// Complains about trees and metadata workloads that do not go together.
 pub(crate) fn check(
-    (layout, tree): (&LayoutSpec, &TreeSpec),
+    layout: &LayoutSpec,
+    tree: &TreeSpec,
     stages: &StagesSpec,
     engine: &EngineSpec,
     points: &[PointSpec],

@@ -1,24 +1,11 @@
 //! `--set key=value`: another value for any field of the suite.
 
-use crate::elsewhere;
 use crate::event::EventSpec;
-use crate::fields::{
-    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec,
-    TreeSpec, WorkloadSpec,
-};
+use crate::fields::{LayoutSpec, SuiteSpec, SweepSpec, WorkloadSpec};
+use crate::sections::{self, SECTIONS};
 use crate::sweep::LAYOUT_AXES;
 use form::tree::{self};
 use form::{Node, Override, Problem, Sources, Span, Table, Value, nearest};
-
-pub(crate) const SECTIONS: [(&str, &[&str]); 7] = [
-    ("layout", LayoutSpec::KEYS),
-    ("tree", TreeSpec::KEYS),
-    ("contents", ContentsSpec::KEYS),
-    ("stages", StagesSpec::KEYS),
-    ("engine", EngineSpec::KEYS),
-    ("fleet", FleetSpec::KEYS),
-    ("clients", ClientsSpec::KEYS),
-];
 
 /// An override, read: a key with its place, and a value.
 pub(crate) struct Set {
@@ -201,7 +188,7 @@ fn remedy(path: &[&str]) -> String {
     }
     let last = path.last().copied().unwrap_or_default();
     let is_known = known.iter().any(|key| key == last);
-    if let Some(remedy) = elsewhere::remedy(last).filter(|_| !is_known && path[0] != "event") {
+    if let Some(remedy) = sections::remedy(last).filter(|_| !is_known && path[0] != "event") {
         return remedy;
     }
     let named = match path {

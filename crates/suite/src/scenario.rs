@@ -5,8 +5,9 @@
 //! without a line of code of its own, and a mistake is told where it was written.
 
 use crate::fields::WorkloadSpec;
-use crate::overrides::{self, SECTIONS, Set};
-use crate::{ALL_HOSTS, Spec};
+use crate::overrides::{self, Set};
+use crate::placement::ALL_HOSTS;
+use crate::sections::SECTIONS;
 use form::{Entry, Node, Problem, Reader, Span, Table, Value, nearest};
 
 /// More than anyone compares.
@@ -20,22 +21,6 @@ const TABLES: [&str; 6] = ["layout", "tree", "contents", "stages", "engine", "sw
 
 /// Fields of these tables that the whole run has one of.
 const OF_THE_RUN: [(&str, &str); 2] = [("stages", "interval"), ("sweep", "order")];
-
-/// One scenario of a suite.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Scenario {
-    /// Its name: the coordinate `scenario` of its points.
-    pub name: String,
-    /// Whether it names its own targets; otherwise those of the run are its.
-    pub has_own_targets: bool,
-    /// What a simulated cluster is given besides its own parameters, to show what distinguishes
-    /// this scenario.
-    pub simulate: Option<String>,
-    /// Whether it is left out of a simulation of the whole suite.
-    pub too_long_to_simulate: bool,
-    /// What it comes to.
-    pub spec: Spec,
-}
 
 /// A scenario before it is read: the tree of its own suite.
 pub(crate) struct Derived {
@@ -379,36 +364,6 @@ fn idle_workloads(root: &Table, all: &[Derived], problems: &mut Vec<Problem>) {
     }
 }
 
-impl Spec {
-    /// Leaves the scenarios of these names, in the order of the suite; all where none is named.
-    ///
-    /// # Errors
-    /// A name that no scenario has, in words with a remedy.
-    pub fn keep_scenarios(&mut self, names: &[String]) -> Result<(), String> {
-        let known: Vec<&str> =
-            self.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
-        for name in names {
-            if known.is_empty() {
-                return Err(format!(
-                    "the suite has no scenarios, so none is called `{name}`; leave out \
-                     --scenario, or add a `[[scenario]]`"
-                ));
-            }
-            if !known.contains(&name.as_str()) {
-                let remedy = match nearest(name, known.iter().copied()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("the suite has {}", known.join(", ")),
-                };
-                return Err(format!("no scenario is called `{name}`; {remedy}"));
-            }
-        }
-        if !names.is_empty() {
-            self.scenarios.retain(|scenario| names.contains(&scenario.name));
-        }
-        Ok(())
-    }
-}
-
 /// The part of the reference that no table of fields has.
 pub(crate) const REFERENCE: &str = "
 ## `[[scenario]]`
@@ -467,7 +422,7 @@ side, and are prepared before the first point. `--keep-data` keeps what stands a
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LayoutKind, Order};
+    use crate::{LayoutKind, Order, Spec};
     use form::Auto;
     use model::units::Bytes;
 

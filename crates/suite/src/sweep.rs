@@ -158,7 +158,7 @@ fn axes(table: &Table, problems: &mut Vec<Problem>) -> Vec<Axis> {
         if !fields().any(|field| field == entry.key) {
             let near = || nearest(&entry.key, fields().chain(SweepSpec::KEYS.iter().copied()));
             let near = || near().map(|near| format!("did you mean `{near}`?"));
-            let remedy = form::elsewhere::axis(&entry.key).or_else(near).unwrap_or_else(|| {
+            let remedy = form::other_names::axis(&entry.key).or_else(near).unwrap_or_else(|| {
                 let all = fields().collect::<Vec<_>>().join(", ");
                 format!("an axis is a field of a workload, or files or size: {all}")
             });

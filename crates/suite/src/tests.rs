@@ -95,6 +95,7 @@ fn set_reaches_every_field_by_its_short_or_long_name() {
     let depths: Vec<u32> =
         spec.points.iter().map(|point| point.workloads[0].depth.value.0).collect();
     assert_eq!(depths, [4, 4, 7, 7]);
+    assert!(!spec.points.is_empty());
     assert!(
         spec.points.iter().all(|point| point.workloads[0].block_size.value
             == model::load::SizeMix::single(Bytes::kib(8)))
@@ -201,7 +202,7 @@ proptest::proptest! {
 
 #[test]
 fn every_field_of_every_section_can_be_set() {
-    for (section, keys) in overrides::SECTIONS {
+    for (section, keys) in sections::SECTIONS {
         for key in keys {
             // The value may be wrong for the field; that the field is found is what counts.
             let told = messages(SMALL, &[&format!("{section}.{key}=\"?\"")]);

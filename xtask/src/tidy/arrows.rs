@@ -18,6 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("engine", &["twin", "model"]),
     ("fleet", &["engine", "probe", "model"]),
     ("report", &["analysis", "catalogue", "model"]),
+    ("live", &["report", "analysis", "model"]),
     (
         "cli",
         &[
@@ -33,6 +34,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "engine",
             "fleet",
             "report",
+            "live",
         ],
     ),
     ("xtask", &["dialects", "suite", "catalogue", "model"]),
@@ -51,13 +53,14 @@ const ARROWS: &[(&str, &[&str])] = &[
             "engine",
             "fleet",
             "report",
+            "live",
             "cli",
         ],
     ),
 ];
 
 /// Rooms of a run, a record or a page: they have a plan and no suite, their tests neither.
-const WITHOUT_SUITE: [&str; 4] = ["engine", "fleet", "store", "report"];
+const WITHOUT_SUITE: [&str; 5] = ["engine", "fleet", "store", "report", "live"];
 
 /// The feature of helpers for the tests of other crates; what it alone brings in is for tests.
 const FOR_TESTS: &str = "testing";

@@ -7,6 +7,7 @@ mod arrows;
 mod circles;
 mod code;
 mod dependencies;
+mod layers;
 mod orphans;
 mod pages;
 mod sentences;
@@ -65,6 +66,7 @@ type Check = fn(&Tree) -> Verdict;
 const CHECKS: &[(&str, Check)] = &[
     ("arrows", |tree| arrows::check(tree).into()),
     ("circles", circles::check),
+    ("layers", |tree| layers::check(tree).into()),
     ("width", |tree| source::width(tree).into()),
     ("prints", |tree| source::prints(tree).into()),
     ("unsafe", |tree| source::unsafe_code(tree).into()),

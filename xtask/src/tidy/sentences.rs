@@ -8,7 +8,7 @@ use super::tree::{Text, Tree};
 /// The only reader of sentences: what run files of older formats say in words.
 const LEGACY: &str = "crates/store/src/legacy.rs";
 /// Cuts sentences into the lines of a terminal, which takes no fact from them.
-const FOLDED: &str = "crates/report/src/folded.rs";
+const FOLDED: &str = "crates/report/src/ground/folding.rs";
 
 /// What holds words for people, as fields, names and functions are called.
 const WORDS: [&str; 9] =

@@ -27,8 +27,8 @@ pub fn width(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Only `report`, `cli`, chores and tests print; anybody else's words would end up between the
-/// lines of a report.
+/// Only `report`, `live`, `cli`, chores and tests print; anybody else's words would end up between
+/// the lines of a report.
 pub fn prints(tree: &Tree) -> Vec<Finding> {
     let remedy = "return the words, or send them as an event, and let `report` print them";
     let mut findings = Vec::new();
@@ -50,7 +50,7 @@ fn may_print(path: &str) -> bool {
     let test_or_build =
         path.contains("/tests/") || path.contains("/benches/") || path.contains("/examples/");
     let test_or_build = test_or_build || path.ends_with("/tests.rs") || path.ends_with("/build.rs");
-    inside.starts_with("report/") || inside.starts_with("cli/") || test_or_build
+    ["report/", "live/", "cli/"].iter().any(|room| inside.starts_with(room)) || test_or_build
 }
 
 /// `unsafe` stays in the engine, where its reasons are written beside it.

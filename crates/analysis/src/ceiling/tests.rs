@@ -314,6 +314,7 @@ proptest! {
             footprint in 0.0f64..1e5,
     ) {
         let ceiling = judge([A, B, C, D, E][testbed], "", &work(kib, read, is_random, footprint));
+        assert!(!ceiling.limits.is_empty());
         prop_assert!(ceiling.limits.iter().all(|limit| limit.iops.is_finite() && limit.iops > 0.0));
         prop_assert!(ceiling.limits.is_sorted_by(|a, b| a.iops <= b.iops));
     }

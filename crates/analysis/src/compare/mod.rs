@@ -1,11 +1,11 @@
 //! Is one run better than another, and can it be told?
 
-pub(crate) mod alike;
+pub(crate) mod comparable;
 pub(crate) mod difference;
 mod gate;
 mod metric;
 
-pub use alike::{Load, Unlike};
+pub use comparable::{Load, Unlike};
 pub use gate::{Asked, BadCondition, Condition, Outcome};
 pub use metric::Metric;
 
@@ -156,7 +156,7 @@ fn runs(records: &[&Record], mut rows: Vec<Vec<ResultRow>>) -> Comparison {
         rows.iter_mut().flatten().for_each(without_scenario);
     }
     let against = |run: usize| {
-        let unlike = alike::runs(records[0], records[run]);
+        let unlike = comparable::runs(records[0], records[run]);
         let mut against = Against::new(run, None, unlike);
         if !against.unlike.iter().any(|unlike| unlike.refused) {
             against.fill(&rows[0], &rows[run]);
@@ -191,7 +191,7 @@ fn scenarios(record: &Record, rows: &[ResultRow]) -> Comparison {
     };
     let against = |(index, (label, other)): (usize, &(String, Vec<ResultRow>))| {
         let unlike = match (rows.first(), other.first()) {
-            (Some(base), Some(other)) => alike::scenarios(record, base.stage, other.stage),
+            (Some(base), Some(other)) => comparable::scenarios(record, base.stage, other.stage),
             _ => Vec::new(),
         };
         let mut against = Against::new(index + 1, Some((base.clone(), label.clone())), unlike);
@@ -270,8 +270,8 @@ fn took_turns(base: &[&ResultRow], other: &[&ResultRow]) -> bool {
 fn point(key: &Key, base: &[&ResultRow], other: &[&ResultRow], turns: bool) -> ComparedPoint {
     let paired = turns && base.len() == other.len() && base.len() > 1;
     let (first, second) = (base[0], other[0]);
-    let unlike = alike::rows(first, second);
-    let load = alike::load(first, second);
+    let unlike = comparable::rows(first, second);
+    let load = comparable::load(first, second);
     let refused = unlike.iter().any(|unlike| unlike.refused);
     let differences: Vec<Difference> = match refused {
         true => Vec::new(),

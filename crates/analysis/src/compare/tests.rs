@@ -128,7 +128,7 @@ fn repeated(points: &[(&str, f64)]) -> Record {
         record.plan.points.last_mut().expect("pushed").scenario = (*scenario).to_owned();
         let mut recorded = once.stage(measured).expect("recorded").clone();
         recorded.stage = stage;
-        recorded.samples.iter_mut().for_each(|sample| sample.stage = stage);
+        recorded.samples_mut().iter_mut().for_each(|sample| sample.stage = stage);
         record.stages.push(recorded);
     }
     record
@@ -200,6 +200,7 @@ fn other_work_under_the_same_name_is_refused_with_the_reason() {
     assert_eq!((point.load, point.one_finding), (Load::Unequal, false));
     assert!(
         !point.differences.is_empty()
+            && !point.unlike.is_empty()
             && point.unlike.iter().all(|unlike| !unlike.refused && unlike.what == "depth")
     );
     let fixed = against(&format!("{SUITE}rate = 1000\n"));

@@ -59,6 +59,7 @@ fn other_axes_stand_still_and_sizes_count_in_bytes() {
         found.iter().map(|f| (f.others[0].label(), f.axis.as_str(), f.curve.knee)).collect();
     assert_eq!(told, [("random", "block_size", 0), ("sequential", "block_size", 3)]);
     assert_eq!(found[0].measure, Measure::BytesPerSecond);
+    assert!(!found[0].values.is_empty());
     assert!(found[0].values.iter().all(|value| *value == 400.0 * 4096.0));
 }
 

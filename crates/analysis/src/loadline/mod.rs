@@ -3,7 +3,7 @@
 //!
 //! The rules and their sources stand in `docs/METHOD.md`, "The load line".
 
-pub mod along;
+pub mod axis;
 mod others;
 pub mod search;
 
@@ -11,10 +11,9 @@ use crate::compare::Metric;
 use crate::little;
 use crate::row::{Ops, ResultRow};
 use crate::warning::{QUANTILES, Warning};
-use model::along::Along;
 use model::load::{Pace, Rate};
 use model::objective::{Condition, Limit, Objective};
-use model::search::Search;
+use model::search::{Along, Search};
 use model::{Histogram, Record};
 pub use others::Others;
 use search::{Answer, Next, Tried};

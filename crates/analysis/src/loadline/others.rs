@@ -1,6 +1,5 @@
 //! What others than the workers took of the load hosts' CPUs while a point was measured.
 
-use crate::validity::is_simulated;
 use model::Record;
 use model::usage::Part;
 use std::collections::BTreeMap;
@@ -19,7 +18,7 @@ pub struct Others {
 /// counters tell it.
 pub fn of_point(record: &Record, point: u32) -> Option<Others> {
     let stage =
-        record.stage(record.plan.measure_stage(point)?).filter(|_| !is_simulated(record))?;
+        record.stage(record.plan.measure_stage(point)?).filter(|_| !record.plan.is_simulated())?;
     let digest = stage.digest(record);
     let load_ns = digest.frame.load_ns()?;
     let mut workers_ns: BTreeMap<u32, u64> = BTreeMap::new();

@@ -266,7 +266,8 @@ fn figures_that_are_none_end_the_search_in_time() {
                 error: Some(bad),
                 ..Tried::default()
             });
-            let rates = tried.iter().filter_map(|point| point.rate);
+            let rates: Vec<f64> = tried.iter().filter_map(|point| point.rate).collect();
+            assert!(!tried.is_empty(), "the first one has no rate");
             assert!(
                 rates.into_iter().all(|rate| rate > 0.0 && rate.is_finite()),
                 "{bad} {carried}: {tried:?}"

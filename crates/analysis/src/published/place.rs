@@ -7,7 +7,6 @@ use crate::attribution::Attribution;
 use crate::ceiling::{Workload, as_used, ceiling, touched};
 use crate::effects::Effect;
 use crate::row::{Ops, ResultRow};
-use crate::validity::is_simulated;
 use catalogue::cluster::{Role, fixed};
 use catalogue::published::{CounterpartSpec, During, FigureSpec, Published};
 use catalogue::{Auto, Cluster};
@@ -142,7 +141,7 @@ impl Place<'_> {
 
     /// The median over repetitions of what the kernels counted.
     fn of_counters(&self, mine: &[&ResultRow]) -> Result<(f64, Option<u64>), Missing> {
-        if is_simulated(self.record) {
+        if self.record.plan.is_simulated() {
             return Err(Missing::Simulated);
         }
         let is_mine = |counted: &&Attribution| mine.iter().any(|row| row.point == counted.point);

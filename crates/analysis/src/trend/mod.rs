@@ -1,13 +1,13 @@
 //! The same workload over many runs: levels, where they changed, and whether the latest run holds
 //! its level.
 
-mod apart;
+mod excluded;
 mod level;
 
 use crate::compare::difference::{self, Ratio};
 use crate::compare::{
-    Against, ComparedPoint, Comparison, Difference, Key, Metric, Unlike, Verdict, alike, grouped,
-    judge,
+    Against, ComparedPoint, Comparison, Difference, Key, Metric, Unlike, Verdict, comparable,
+    grouped, judge,
 };
 use crate::estimate::{CONFIDENCE, Estimate, Interval};
 use crate::row::ResultRow;
@@ -128,7 +128,7 @@ pub fn trend(records: &[&Record]) -> Trend {
             let unlike = mine
                 .first()
                 .zip(last.first())
-                .map(|(row, base)| apart::rows(base, row))
+                .map(|(row, base)| excluded::rows(base, row))
                 .unwrap_or_default();
             sides.push(if unlike.is_empty() { mine } else { &[] });
             if !unlike.is_empty() {
@@ -173,7 +173,7 @@ fn sorted_out(records: &[&Record]) -> (Vec<usize>, Vec<Apart>) {
     });
     if let Some(base) = order.last().copied() {
         order.retain(|run| {
-            let unlike = apart::runs(records[base], records[*run]);
+            let unlike = excluded::runs(records[base], records[*run]);
             let belongs = unlike.is_empty();
             if !belongs {
                 apart.push(Apart { run: *run, why: Why::Unlike(unlike) });
@@ -277,7 +277,7 @@ fn held(point: &TrendPoint, rows: &[&ResultRow]) -> Option<ComparedPoint> {
         unlike: Vec::new(),
         repetitions: (runs, 1),
         paired: false,
-        load: alike::load(row, row),
+        load: comparable::load(row, row),
         one_finding: false,
         rate_missed: false,
         differences: found.into_iter().map(|(difference, _)| difference).collect(),

@@ -44,6 +44,7 @@ fn a_change_begins_with_its_run_whatever_the_order_of_the_files() {
         assert!((change.percent() + 20.0).abs() < 1.0, "{change:?}");
     }
     assert!(found.points[0].series[2].changes.is_empty(), "the latency is the same");
+    assert!(!found.points[0].series[0].values.is_empty());
     assert!(
         found.points[0].series[0].values.iter().flatten().all(|value| value.interval.is_some())
     );

@@ -11,6 +11,7 @@ use form::Override;
 use model::audit::Basis;
 use model::load::Rate;
 use model::{Bytes, Nanos, Percent};
+use report::topics;
 use std::path::PathBuf;
 
 /// How findings are shown.
@@ -169,11 +170,11 @@ pub enum Part {
 
 impl Part {
     /// The same, to the report.
-    pub fn by(self) -> report::split::By {
+    pub fn by(self) -> topics::split::By {
         match self {
-            Part::Host => report::split::By::Host,
-            Part::Label => report::split::By::Label,
-            Part::Locality => report::split::By::Locality,
+            Part::Host => topics::split::By::Host,
+            Part::Label => topics::split::By::Label,
+            Part::Locality => topics::split::By::Locality,
         }
     }
 }

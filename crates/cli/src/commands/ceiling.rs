@@ -4,7 +4,7 @@ use super::{print, print_json};
 use crate::args::{CeilingArgs, Pattern};
 use crate::failure::{Failure, suite_failure};
 use crate::outputs::{self, Kind};
-use crate::{asked, testbed};
+use crate::{suite_and_targets, testbed};
 use analysis::ceiling::{Ceiling, Workload, ceiling as compute};
 use catalogue::Cluster;
 use catalogue::cluster::Change;
@@ -12,7 +12,7 @@ use catalogue::devices::catalogue;
 use form::Auto;
 use model::choices::Access;
 use model::{Bytes, Percent};
-use report::ceiling::{self, Ceilings};
+use report::topics::ceiling::{self, Ceilings};
 use std::process::ExitCode;
 use suite::{Spec, WorkloadSpec};
 
@@ -71,7 +71,7 @@ fn workloads(args: &CeilingArgs) -> Result<Vec<Workload>, Failure> {
         return Ok(vec![quick(args, pattern)]);
     }
     let Some(wanted) = &args.suite else { return Ok(Workload::usual(args.footprint)) };
-    let (name, text) = asked::find(std::slice::from_ref(wanted))?;
+    let (name, text) = suite_and_targets::find(std::slice::from_ref(wanted))?;
     let spec = Spec::parse(&name, &text, &[]).map_err(|errors| suite_failure(&errors))?;
     Ok(of_suite(&spec, args.footprint))
 }
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn every_scenario_of_a_suite_has_its_workloads() {
-        let (name, text) = asked::find(&["pixstor-nvme".to_owned()]).expect("built in");
+        let (name, text) = suite_and_targets::find(&["pixstor-nvme".to_owned()]).expect("built in");
         let spec = Spec::parse(&name, &text, &[]).expect("a good suite");
         let names: Vec<String> =
             of_suite(&spec, None).into_iter().map(|workload| workload.name).collect();
@@ -180,7 +180,8 @@ mod tests {
         {
             assert!(names.iter().any(|name| name.starts_with(workload)), "{workload}: {names:?}");
         }
-        let (name, text) = asked::find(&["s2d-disaggregated".to_owned()]).expect("built in");
+        let (name, text) =
+            suite_and_targets::find(&["s2d-disaggregated".to_owned()]).expect("built in");
         let spec = Spec::parse(&name, &text, &[]).expect("a good suite");
         assert_eq!(of_suite(&spec, None).len(), 2, "three ways to one load have one ceiling");
     }

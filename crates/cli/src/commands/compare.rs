@@ -8,7 +8,8 @@ use crate::failure::{CONDITION_MET, Failure};
 use crate::screen;
 use analysis::compare::{Comparison, Condition, compare as differences};
 use model::Record;
-use report::html::Against;
+use report::surfaces::html::Against;
+use report::topics;
 use std::process::ExitCode;
 
 /// Compares runs with the first of them.
@@ -25,15 +26,15 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         ));
     }
     if args.shown.json {
-        print_json(&report::compare::json(&comparison, &records, &args.fail_if))?;
+        print_json(&topics::compare::json(&comparison, &records, &args.fail_if))?;
     } else {
-        print(&report::compare::table(&comparison, &records, screen::room()))?;
+        print(&topics::compare::table(&comparison, &records, screen::room()))?;
     }
     if let Some(out) = &args.shown.out {
         write_page(&records, Against::default(), out, args.shown.force)?;
     }
     // With conditions, these say what they had to look at.
-    if args.fail_if.is_empty() && !report::compare::has_differences(&comparison) {
+    if args.fail_if.is_empty() && !topics::compare::has_differences(&comparison) {
         return Err(Failure::Usage(
             "error: the runs have no point that can be compared; see the reasons above, or name \
              runs of one suite"
@@ -75,7 +76,7 @@ pub(super) fn gate(conditions: &[Condition], comparison: &Comparison) -> Result<
                  compared has this figure; see the reasons above, or name another figure"
             )));
         }
-        outcome.met.iter().for_each(|met| eprintln!("{}", report::compare::met(condition, met)));
+        outcome.met.iter().for_each(|met| eprintln!("{}", topics::compare::met(condition, met)));
         closed |= !outcome.met.is_empty();
     }
     Ok(if closed { ExitCode::from(CONDITION_MET) } else { ExitCode::SUCCESS })

@@ -1,8 +1,9 @@
 //! `--events`: every event as a line of JSON, where a script reads it.
 
 use crate::failure::Failure;
-use crate::whole::Whole;
+use crate::run_overview::Whole;
 use model::{Event, Plan, printable};
+use report::topics;
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
@@ -32,14 +33,14 @@ impl EventLines {
             Box::new(file)
         };
         let mut lines = EventLines { out: Some(out), place };
-        lines.put(&report::events::head(whole.plan, whole.hosts, whole.version, whole.began_ns));
+        lines.put(&topics::events::head(whole.plan, whole.hosts, whole.version, whole.began_ns));
         Ok(lines)
     }
 
     /// Writes the line of an event.
     pub fn event(&mut self, plan: &Plan, event: &Event) {
         if self.out.is_some() {
-            self.put(&report::events::line(event, plan));
+            self.put(&topics::events::line(event, plan));
         }
     }
 

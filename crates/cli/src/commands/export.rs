@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::outputs::{self, Kind};
 use clap::{Args, ValueEnum};
 use model::Record;
-use report::export::{self, Csv, Json, Sink, Table, Tables};
+use report::surfaces::export::{self, Csv, Json, Sink, Table, Tables};
 use std::ffi::OsStr;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};

@@ -6,7 +6,8 @@ use crate::failure::Failure;
 use crate::hosts;
 use model::Nanos;
 use model::testbed::HostFacts;
-use report::words;
+use report::ground::words;
+use report::topics;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -28,7 +29,7 @@ pub fn inventory(args: &InventoryArgs) -> Result<ExitCode, Failure> {
     } else if args.json {
         print_json(&hosts)?;
     } else {
-        print(&report::inventory::render(&hosts))?;
+        print(&topics::inventory::render(&hosts))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -36,10 +37,10 @@ pub fn inventory(args: &InventoryArgs) -> Result<ExitCode, Failure> {
 /// Writes a draft of a testbed, named like its file.
 fn draft(out: Option<&Path>, hosts: &[HostFacts]) -> Result<(), Failure> {
     let stem = out.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
-    let draft = report::draft::testbed(
+    let draft = topics::testbed_draft::testbed(
         stem.as_deref().unwrap_or("my-testbed"),
         hosts,
-        super::run::unix_ns(),
+        fleet::unix_ns(),
     );
     let Some(out) = out else { return print(&draft.text) };
     // Made by this call or not at all: between a look and a write somebody else could make it.

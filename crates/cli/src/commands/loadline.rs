@@ -3,32 +3,32 @@
 use super::plan;
 use super::run::{
     exit, finished, is_worth_a_record, mode, out_file, refuse_imagined, refuse_taken, show_live,
-    unix_ns, unrecordable, view,
+    unrecordable, view,
 };
 use super::views::Views;
 use crate::args::LoadlineArgs;
-use crate::asked::{self, Asked};
 use crate::failure::{CONDITION_MET, Failure};
 use crate::hosts;
 use crate::marks::{Listener, stage_names};
+use crate::run_overview::Whole;
 use crate::screen::{self, Stream};
+use crate::suite_and_targets::{self, Asked};
 use crate::view::View;
-use crate::whole::Whole;
-use analysis::loadline::along::{along_line, next_value};
+use analysis::loadline::axis::{along_line, next_value};
 use analysis::loadline::{load_line, next_rate_milli};
 use fleet::Director;
 use form::nearest;
-use model::along::Along;
+use live::terminal::{Live, Mode};
 use model::plan::Stage;
-use model::search::{Addition, Search};
+use model::search::{Addition, Along, Search};
 use model::{Event, Record};
-use report::live::{Live, Mode};
+use report::topics;
 use std::process::ExitCode;
 use suite::Arrivals;
 
 /// Searches and reports.
 pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
-    let mut asked = asked::asked(&args.run.work)?;
+    let mut asked = suite_and_targets::asked(&args.run.work)?;
     choose(args, &mut asked)?;
     let started = hosts::start(
         &args.run.work.hosts,
@@ -59,7 +59,7 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     .map_err(|what| Failure::Usage(format!("error: {what}")))?;
     let out = out_file(&args.run, &plan);
     if !args.run.how.quiet {
-        eprintln!("{}", report::plan::render_within(&plan, &hosts, screen::room_of(Stream::Error)));
+        eprintln!("{}", topics::plan::render_within(&plan, &hosts, screen::room_of(Stream::Error)));
         eprintln!(
             "searching for the {} at which {} holds: at most {} points, {measure} each",
             match args.along {
@@ -73,7 +73,7 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     }
     let how = args.run.how;
     let version = env!("CARGO_PKG_VERSION");
-    let began_unix_ns = unix_ns();
+    let began_unix_ns = fleet::unix_ns();
     let views = Views::start(
         &args.run.share,
         &Whole {

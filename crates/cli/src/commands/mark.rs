@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::marks::{self, Mark};
 use clap::Args;
 use model::printable;
+use report::ground;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
@@ -52,7 +53,7 @@ fn words(mark: Option<&Mark>) -> String {
         }
         None => "between stages".to_owned(),
     };
-    format!("marked \"{}\" at {}, {place}", mark.label, report::words::utc(mark.unix_ns))
+    format!("marked \"{}\" at {}, {place}", mark.label, ground::words::utc(mark.unix_ns))
 }
 
 /// `docs/json.md`, "Marks".

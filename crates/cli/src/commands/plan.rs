@@ -2,21 +2,22 @@
 
 use super::{print, print_json};
 use crate::args::{PlanArgs, WorkArgs};
-use crate::asked::{self, Asked};
 use crate::failure::Failure;
 use crate::hosts::{self, Hosts};
 use crate::screen;
 use crate::simulate::Simulation;
+use crate::suite_and_targets::{self, Asked};
 use model::plan::Origin;
 use model::testbed::HostFacts;
 use model::{Fraction, Plan};
+use report::topics;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::process::ExitCode;
 use suite::planner::{self, GivenUp, Request};
 
 /// Shows what a run would do.
 pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
-    let asked = asked::asked(&args.work)?;
+    let asked = suite_and_targets::asked(&args.work)?;
     let hosts = hosts::start(
         &args.work.hosts,
         &|names| asked.targets_of(names),
@@ -26,7 +27,7 @@ pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
     if args.json {
         print_json(&plan)?;
     } else {
-        print(&report::plan::render_within(&plan, &hosts, screen::room()))?;
+        print(&topics::plan::render_within(&plan, &hosts, screen::room()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

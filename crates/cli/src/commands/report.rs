@@ -6,8 +6,9 @@ use crate::outputs::{self, Kind};
 use crate::{published, testbed};
 use clap::{Args, ValueEnum};
 use model::Record;
-use report::html::Against;
-use report::markdown::{self, Chart, Links};
+use report::surfaces;
+use report::surfaces::html::Against;
+use report::surfaces::markdown::{self, Chart, Links};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -139,7 +140,7 @@ pub fn write_page(
         out,
         Kind::Page,
         force,
-        report::html::render_against(records, against).as_bytes(),
+        surfaces::html::render_against(records, against).as_bytes(),
     )?;
     eprintln!("report    {}", out.display());
     Ok(())

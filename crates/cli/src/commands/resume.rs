@@ -5,13 +5,14 @@ use super::views::Views;
 use super::{confirmation, saved};
 use crate::args::{HostArgs, ResumeArgs};
 use crate::failure::Failure;
-use crate::whole::Whole;
+use crate::run_overview::Whole;
 use crate::{hosts, marks};
 use fleet::Told;
 use model::plan::PlannedTarget;
 use model::testbed::HostFacts;
 use model::{Event, Fact, Note, Record, resume};
-use report::html::quoted;
+use report::topics;
+use report::topics::command_line::quoted;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -72,7 +73,7 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
         views.event(&record.plan, &event);
     }
     let note = note(&record, &args.run, &stages, is_there);
-    eprintln!("{}", report::note::sentence(&note.fact));
+    eprintln!("{}", topics::note::sentence(&note.fact));
     let note = Event::Note(note);
     writer.append(&note).map_err(unrecordable)?;
     views.event(&record.plan, &note);

@@ -7,23 +7,24 @@ use crate::failure::{Failure, REQUESTS_FAILED};
 use crate::hosts::{self, Hosts};
 use crate::marks::{Listener, stage_names};
 use crate::outputs::{self, Kind};
+use crate::run_overview::Whole;
 use crate::screen::{self, Stream};
 use crate::view::{Labels, News, View};
-use crate::whole::Whole;
-use crate::{asked, run_file_disk};
+use crate::{run_file_disk, suite_and_targets};
 use fleet::Ending;
+use live::terminal::{Live, Mode};
+use live::watch::{State, Subject};
 use model::testbed::HostFacts;
 use model::{Event, NoteKind, Plan, Record, RunEnd};
-use report::live::{Live, Mode};
-use report::watch::{State, Subject};
+use report::surfaces;
+use report::topics;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Loads the targets and reports.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
-    let asked = asked::asked(&args.work)?;
+    let asked = suite_and_targets::asked(&args.work)?;
     let started = hosts::start(
         &args.work.hosts,
         &|names| asked.targets_of(names),
@@ -35,11 +36,11 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let out = out_file(args, &plan);
     plan.notes.extend(run_file_disk::note(&plan, &hosts, &out));
     if !args.how.quiet {
-        eprintln!("{}", report::plan::render_within(&plan, &hosts, screen::room_of(Stream::Error)));
+        eprintln!("{}", topics::plan::render_within(&plan, &hosts, screen::room_of(Stream::Error)));
     }
     let stages: Vec<u32> = (0..plan.stages.len() as u32).collect();
     let version = env!("CARGO_PKG_VERSION");
-    let began_ns = unix_ns();
+    let began_ns = fleet::unix_ns();
     let views = Views::start(
         &args.share,
         &Whole { plan: &plan, hosts: &hosts, version, began_ns, marker: &started.fleet.marker() },
@@ -225,13 +226,13 @@ fn nothing_began(out: &Path, end: &RunEnd) -> Failure {
 fn show(how: How, stdout_is_taken: bool, record: &Record, out: &Path) -> Result<(), Failure> {
     let page = out.with_extension("html");
     let written =
-        outputs::write(&page, Kind::Page, false, report::html::render(&[record]).as_bytes());
+        outputs::write(&page, Kind::Page, false, surfaces::html::render(&[record]).as_bytes());
     let is_shown = !how.json && !stdout_is_taken;
     let table =
-        report::table::results_within(record, None, if is_shown { screen::room() } else { None });
+        surfaces::table::results_within(record, None, if is_shown { screen::room() } else { None });
     if how.json {
         eprintln!("{table}");
-        print_json(&report::json::results(record, None))?;
+        print_json(&surfaces::json::results(record, None))?;
     } else if stdout_is_taken {
         eprintln!("{table}");
     } else {
@@ -278,10 +279,4 @@ pub(super) fn exit(record: &Record, end: RunEnd) -> Result<ExitCode, Failure> {
             Ok(if failed { ExitCode::from(REQUESTS_FAILED) } else { ExitCode::SUCCESS })
         }
     }
-}
-
-/// The wall clock, for people.
-pub(super) fn unix_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -9,6 +9,8 @@ use catalogue::Cluster;
 use catalogue::published::Published;
 use model::plan::Origin;
 use model::{Record, printable};
+use report::surfaces;
+use report::topics;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -22,7 +24,7 @@ pub(super) fn hold(
     let held =
         analysis::published::against(figures, theirs, record, &analysis::results(record), ours);
     held.map_err(|OtherSuite| {
-        Failure::Usage(format!("error: {}", report::published::unfit(figures, &record.plan.suite)))
+        Failure::Usage(format!("error: {}", topics::published::unfit(figures, &record.plan.suite)))
     })
 }
 
@@ -37,20 +39,22 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
     let record = read_judged(&args.run)?;
     let ours = args.testbed.as_deref().map(|wanted| testbed::read(wanted, &[])).transpose()?;
     if args.json {
-        print_json(&report::json::results(&record, ours.as_ref()))?;
+        print_json(&surfaces::json::results(&record, ours.as_ref()))?;
     } else {
-        let mut text =
-            format!("{}\n", report::table::results_within(&record, ours.as_ref(), screen::room()));
+        let mut text = format!(
+            "{}\n",
+            surfaces::table::results_within(&record, ours.as_ref(), screen::room())
+        );
         if let Some(wanted) = &args.against {
             let (figures, theirs) = published::read(wanted)?;
             let held = hold(&record, &figures, theirs.as_ref(), ours.as_ref())?;
             text.push_str(&format!(
                 "{}\n",
-                report::published::table(&figures, &held, record.plan.scale)
+                topics::published::table(&figures, &held, record.plan.scale)
             ));
         }
         if let Some(part) = args.by {
-            text.push_str(&format!("{}\n", report::split::results(&record, part.by())));
+            text.push_str(&format!("{}\n", topics::split::results(&record, part.by())));
         }
         print(&text)?;
     }

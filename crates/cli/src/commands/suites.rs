@@ -2,8 +2,8 @@
 
 use super::print;
 use crate::args::SuitesArgs;
-use crate::asked::BUILT_IN;
 use crate::failure::{Failure, suite_failure};
+use crate::suite_and_targets::BUILT_IN;
 use form::nearest;
 use std::process::ExitCode;
 use suite::{Spec, reference};

@@ -7,7 +7,8 @@ use crate::failure::Failure;
 use crate::outputs::{self, Kind};
 use crate::screen;
 use model::Record;
-use report::trend::Named;
+use report::topics;
+use report::topics::trend::Named;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -28,24 +29,24 @@ pub fn trend(args: &TrendArgs) -> Result<ExitCode, Failure> {
     let runs: Vec<Named<'_>> =
         names.iter().zip(&records).map(|(name, record)| Named { name, record }).collect();
     let found = analysis::trend::trend(&records.iter().collect::<Vec<_>>());
-    if let Some(why) = report::trend::nothing(&found) {
-        let apart: String = report::trend::set_apart(&found, &runs)
+    if let Some(why) = topics::trend::nothing(&found) {
+        let apart: String = topics::trend::set_apart(&found, &runs)
             .iter()
             .map(|text| format!("\n  {text}"))
             .collect();
         return Err(Failure::Usage(format!("error: {why}{apart}")));
     }
     if args.shown.json {
-        print_json(&report::trend::json(&found, &runs, &args.fail_if))?;
+        print_json(&topics::trend::json(&found, &runs, &args.fail_if))?;
     } else {
-        print(&report::trend::table(&found, &runs, screen::room()))?;
+        print(&topics::trend::table(&found, &runs, screen::room()))?;
     }
     if let Some(out) = &args.shown.out {
         outputs::write(
             out,
             Kind::Page,
             args.shown.force,
-            report::trend::page(&found, &runs).as_bytes(),
+            topics::trend::page(&found, &runs).as_bytes(),
         )?;
         eprintln!("trend     {}", out.display());
     }

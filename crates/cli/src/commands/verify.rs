@@ -3,9 +3,10 @@
 use super::{print, print_json};
 use crate::args::VerifyArgs;
 use crate::failure::{DATA_DAMAGED, Failure};
-use crate::say;
+use crate::standard_error;
 use engine::{AuditError, AuditOptions, AuditStep};
 use model::Bytes;
+use report::topics;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -41,8 +42,8 @@ pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
         }
     })?;
     match args.json {
-        true => print_json(&report::verify::json(&audit, env!("CARGO_PKG_VERSION"), &run_id))?,
-        false => print(&report::verify::table(&audit))?,
+        true => print_json(&topics::verify::json(&audit, env!("CARGO_PKG_VERSION"), &run_id))?,
+        false => print(&topics::verify::table(&audit))?,
     }
     Ok(if audit.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(DATA_DAMAGED) })
 }
@@ -85,7 +86,7 @@ impl Progress {
             AuditStep::Read(done, total) => format!("read {} of {}", Bytes(done), Bytes(total)),
         };
         match self.is_terminal {
-            true => say::over(&text),
+            true => standard_error::over(&text),
             false => eprintln!("{text}"),
         }
         self.has_line = self.is_terminal;
@@ -95,7 +96,7 @@ impl Progress {
     fn end(&mut self) {
         self.every = None;
         if self.has_line {
-            say::over("");
+            standard_error::over("");
         }
     }
 }

@@ -3,8 +3,8 @@
 use super::events::{EventLines, is_stdout};
 use crate::args::ShareArgs;
 use crate::failure::Failure;
+use crate::run_overview::Whole;
 use crate::web::LivePage;
-use crate::whole::Whole;
 use model::{Event, Plan, Record};
 
 /// Everything that was asked for.

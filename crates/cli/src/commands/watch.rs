@@ -7,14 +7,13 @@ use crate::view::{self, Labels, News, View};
 use crate::web::{WatchedPage, listen_address};
 use crate::{hosts, signals};
 use fleet::{FleetError, Watched};
+use live::watch::{Replay, State, Subject, figures, lines};
 use model::testbed::HostFacts;
 use model::{CounterSample, Nanos, printable};
-use report::watch::{Replay, State, Subject, figures, lines};
-use report::words;
+use report::ground::words;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A host that is only watched has this long to give a sign of life.
 const LOST_AFTER: Nanos = Nanos::seconds(10);
@@ -145,7 +144,7 @@ impl Log {
 
     /// Writes what a host told. False when that was the last.
     fn watched(&mut self, facts: &[HostFacts], watched: &Watched) -> bool {
-        let now = unix_ns();
+        let now = fleet::unix_ns();
         let goes_on = match watched {
             Watched::Counters(sample) => self.counters(facts, now, sample),
             Watched::Found(found) => {
@@ -220,10 +219,4 @@ fn replay(args: &WatchArgs, run: &Path) -> Result<ExitCode, Failure> {
         true => Err(Failure::Interrupted("stopped".to_owned())),
         false => Ok(ExitCode::SUCCESS),
     }
-}
-
-/// The wall clock, for people.
-fn unix_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

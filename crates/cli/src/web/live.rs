@@ -3,10 +3,10 @@
 use super::{Server, Site, lock, token};
 use crate::args::ShareArgs;
 use crate::failure::Failure;
+use crate::run_overview::Whole;
 use crate::signals;
-use crate::whole::Whole;
+use live::web::board::{Board, judge};
 use model::{Event, Record};
-use report::web::board::{Board, judge};
 use std::sync::{Arc, Mutex};
 
 /// The live page of a run.

@@ -1,5 +1,5 @@
 //! The live page and the metrics of a run, or of hosts that are watched, over HTTP. What is shown
-//! comes from `report::web`; here is who may see it, and the server.
+//! comes from `live::web`; here is who may see it, and the server.
 
 mod access;
 mod live;
@@ -18,12 +18,6 @@ pub use site::{Site, lock};
 pub use watched::WatchedPage;
 
 use crate::failure::Failure;
-use std::time::{SystemTime, UNIX_EPOCH};
-
-/// The wall clock, for people and to tell two servers apart.
-fn unix_ns() -> u128 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()
-}
 
 /// The token of the arguments, or of the environment.
 ///

@@ -13,7 +13,7 @@ use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use report::web::metrics::{Form, Scrape};
+use live::web::metrics::{Form, Scrape};
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -100,7 +100,7 @@ impl Server {
         let address = listener.local_addr().map_err(refused)?;
         let (over, told) = watch::channel(false);
         let is_guarded = token.is_some();
-        let boot = format!("{}-{}", std::process::id(), super::unix_ns());
+        let boot = format!("{}-{}", std::process::id(), fleet::unix_ns());
         let (streams, scrapes) = (Arc::new(Semaphore::new(MOST_STREAMS)), Semaphore::new(1));
         let shared = Shared { site, address, token, marker, boot, streams, scrapes, over: told };
         let thread = std::thread::Builder::new()

@@ -1,9 +1,9 @@
 //! What stands at which address: pure, from the request's path to the answer's text.
 
 use hyper::StatusCode;
+use live::web::metrics::{Detail, Form, Scrape};
+use live::web::{self, Shown, View, past_runs};
 use model::Record;
-use report::web::metrics::{Detail, Form, Scrape};
-use report::web::{self, Shown, View, shelf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What goes on, shared between who feeds it and who shows it.
@@ -51,7 +51,7 @@ pub fn answer(
 ) -> Answer {
     let text = |kind, text| Answer::Text(StatusCode::OK, kind, text);
     match (path, site) {
-        ("/style.css", _) => text("text/css; charset=utf-8", web::STYLE.to_owned()),
+        ("/style.css", _) => text("text/css; charset=utf-8", web::style()),
         ("/script.js", _) => text("text/javascript; charset=utf-8", web::SCRIPT.to_owned()),
         ("/live.js", _) => text("text/javascript; charset=utf-8", web::LIVE_SCRIPT.to_owned()),
         ("/icon.svg", _) => text("image/svg+xml", web::ICON.to_owned()),
@@ -64,7 +64,7 @@ pub fn answer(
         ("/", Site::Past(runs)) => {
             let listed: Vec<(String, &Record)> =
                 runs.iter().map(|(name, record)| (name.clone(), record)).collect();
-            text(HTML, shelf::index(&listed))
+            text(HTML, past_runs::index(&listed))
         }
         ("/side", Site::Past(runs)) => {
             let asked: Vec<usize> =
@@ -74,13 +74,13 @@ pub fn answer(
                 runs.iter().enumerate().filter(|(number, _)| chosen(number)).take(MOST_SIDE);
             let chosen: Vec<(usize, &str, &Record)> =
                 chosen.map(|(number, (name, record))| (number, name.as_str(), record)).collect();
-            if chosen.is_empty() { nothing() } else { text(HTML, shelf::report(&chosen)) }
+            if chosen.is_empty() { nothing() } else { text(HTML, past_runs::report(&chosen)) }
         }
         (path, Site::Past(runs)) => {
             let number = path.strip_prefix("/run/").and_then(|number| number.parse::<usize>().ok());
             match number.and_then(|number| Some((number, runs.get(number)?))) {
                 Some((number, (name, record))) => {
-                    text(HTML, shelf::report(&[(number, name, record)]))
+                    text(HTML, past_runs::report(&[(number, name, record)]))
                 }
                 None => nothing(),
             }

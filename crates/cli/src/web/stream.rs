@@ -3,7 +3,7 @@
 
 use super::site::{SharedBoard, lock};
 use hyper::body::Bytes;
-use report::web::View;
+use live::web::View;
 use std::collections::HashMap;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};

@@ -4,9 +4,9 @@ use super::{Server, Site, lock, token};
 use crate::args::WatchShareArgs;
 use crate::failure::Failure;
 use fleet::Watched;
+use live::web::watched::Watching;
 use model::Nanos;
 use model::testbed::HostFacts;
-use report::web::watched::Watching;
 use std::sync::{Arc, Mutex};
 
 /// The live page of hosts.
@@ -26,7 +26,7 @@ impl WatchedPage {
         interval: Nanos,
     ) -> Result<Option<WatchedPage>, Failure> {
         let Some(address) = options.serve else { return Ok(None) };
-        let now_ns = u64::try_from(super::unix_ns()).unwrap_or(u64::MAX);
+        let now_ns = fleet::unix_ns();
         let watching = Watching::new(facts.to_vec(), env!("CARGO_PKG_VERSION"), now_ns, interval);
         let watching = Arc::new(Mutex::new(watching));
         let server = Server::start(

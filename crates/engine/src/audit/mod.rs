@@ -196,12 +196,7 @@ fn known<'a>(
     basis: Basis,
 ) -> Result<Vec<Entry<'a>>, AuditError> {
     let mut marks: BTreeMap<(u32, u32), Vec<(&WriteMark, u64)>> = BTreeMap::new();
-    for sample in record
-        .stages
-        .iter()
-        .flat_map(|stage| &stage.samples)
-        .filter(|sample| sample.host == plan.host)
-    {
+    for sample in record.samples().filter(|sample| sample.host == plan.host) {
         let end_ns = sample.start_ns.saturating_add(sample.length_ns);
         for worker in &sample.workers {
             if let Some(mark) = &worker.mark {

@@ -275,7 +275,8 @@ fn crashed(host: &HostPlan, seed: u64, fails: bool) -> (Record, Disk) {
         let starts = end.iter().map(|_| start).collect();
         record.apply(Event::StageStarted { stage: number as u32, unix_ns: 0 });
         let recorded = record.stages.last_mut().expect("it began");
-        (recorded.end, recorded.starts, recorded.samples) = (end, starts, samples);
+        (recorded.end, recorded.starts) = (end, starts);
+        *recorded.samples_mut() = samples;
     }
     (record, disk)
 }
@@ -415,7 +416,7 @@ fn every_acknowledged_write_that_is_taken_back_is_found_where_none_overtook_it()
     assert_eq!(audit.findings.len(), 16, "the first are told, all are counted");
     assert!(audit.findings.is_sorted_by_key(|finding| finding.offset));
     // A mark that contradicts itself is no reason to panic.
-    let mark = record.stages[1].samples[0].workers[0].mark.as_mut().expect("a mark");
+    let mark = record.stages[1].samples_mut()[0].workers[0].mark.as_mut().expect("a mark");
     mark.completed = u32::MAX;
     let options = AuditOptions {
         basis: Basis::Completed,
@@ -592,7 +593,7 @@ fn joined(runs: [(&HostPlan, &Record); 2], numbers: [[u32; 2]; 2], until: u32) -
         {
             let mut stage = stage.clone();
             stage.stage = number;
-            stage.samples.iter_mut().for_each(|sample| sample.stage = number);
+            stage.samples_mut().iter_mut().for_each(|sample| sample.stage = number);
             recorded.push(stage);
         }
         let targets = place as u32..place as u32 + 1;

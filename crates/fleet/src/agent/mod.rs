@@ -25,7 +25,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// How often an agent looks whether its coordinator is still there.
 const LOOK: Duration = Duration::from_millis(50);
@@ -277,7 +277,7 @@ impl Agent {
         Some(match duty {
             Duty::Inspect { targets, host, patience_ns } => {
                 let facts = self.facts(&targets, host, Nanos(patience_ns));
-                FromAgent::Facts { facts: Box::new(facts), unix_ns: unix_ns() }
+                FromAgent::Facts { facts: Box::new(facts), unix_ns: crate::unix_ns() }
             }
             Duty::Open(plan) => self.open(*plan),
             Duty::Extend(stages) => {
@@ -395,12 +395,6 @@ impl Agent {
         inspect::Look { guard: &self.guard, version: &self.version, patience, haste: &self.haste }
             .at(targets, host)
     }
-}
-
-/// The wall clock, for people.
-fn unix_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -104,3 +104,31 @@ impl Marker {
             && self.inputs.send(Input::Marked { label, at_ns, ticket }).is_ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+    use std::time::Instant;
+
+    #[test]
+    fn a_mark_waits_for_room_and_is_refused_when_the_run_is_over() {
+        let (inputs, heard) = sync_channel(1);
+        let clock = SteadyClock(Instant::now());
+        inputs.send(Input::Tick).expect("room");
+        let marker = Marker { inputs, clock, is_over: Arc::default(), waiting: Arc::default() };
+        let marks = thread::spawn({
+            let marker = marker.clone();
+            move || marker.mark("failover", Duration::ZERO)
+        });
+        // Until there is room, it cannot be through.
+        thread::sleep(Duration::from_millis(20));
+        assert!(!marks.is_finished(), "it waits for room");
+        assert_eq!(heard.recv(), Ok(Input::Tick));
+        let Ok(Input::Marked { label, at_ns, .. }) = heard.recv() else { panic!("no mark") };
+        assert!(marks.join().expect("no panic") && label == "failover");
+        assert!(at_ns <= clock.now_ns());
+        drop(heard);
+        assert!(!marker.mark("late", Duration::ZERO), "the run is over");
+    }
+}

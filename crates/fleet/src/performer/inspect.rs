@@ -1,7 +1,8 @@
 //! Asks the hosts what they are before a run.
 
-use super::{Fleet, FleetError, unix_ns};
+use super::{Fleet, FleetError};
 use crate::coordinator::Input;
+use crate::unix_ns;
 use crate::wire::{FromAgent, ToAgent};
 use model::testbed::HostFacts;
 use model::{Kernels, Nanos};

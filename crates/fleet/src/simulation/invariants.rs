@@ -40,7 +40,7 @@ fn samples_count_once(
     let (hosts, stages) = (outcome.hosts.len(), scenario.plan.stages.len());
     let mut recorded = vec![vec![Tally::default(); stages]; hosts];
     let mut next = vec![vec![0u32; stages]; hosts];
-    for sample in record.stages.iter().flat_map(|stage| &stage.samples) {
+    for sample in record.samples() {
         let (host, stage) = (sample.host as usize, sample.stage as usize);
         recorded[host][stage].add(sample);
         ensure(sample.interval == next[host][stage], || {

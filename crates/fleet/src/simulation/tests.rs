@@ -117,7 +117,7 @@ fn an_agent_that_gives_back_when_its_own_stage_is_over_breaks_an_invariant() {
 
 /// All that is measured, in an order that does not say in which it came.
 fn measured(record: &Record) -> Vec<&model::IntervalSample> {
-    let mut samples: Vec<_> = record.stages.iter().flat_map(|stage| &stage.samples).collect();
+    let mut samples: Vec<_> = record.samples().collect();
     samples.sort_by_key(|sample| (sample.stage, sample.host, sample.interval));
     samples
 }
@@ -249,7 +249,8 @@ fn a_host_that_is_lost_while_the_layout_is_written_writes_it_again_and_is_in_the
         };
         came_back += 1;
         let samples = |stage: u32| {
-            let of_stage = record.stage(stage).into_iter().flat_map(|stage| &stage.samples);
+            let of_stage =
+                record.stage(stage).into_iter().flat_map(model::record::StageRecord::samples);
             of_stage.filter(|sample| sample.host == 1).count()
         };
         assert!(samples(0) <= 3, "seed {seed}: only what it had written when it was lost");
@@ -312,7 +313,7 @@ fn a_stage_that_is_found_steady_ends_with_the_same_whole_interval_on_all_hosts()
         assert_eq!(told.end, Some(StageEnd::Complete), "seed {seed}");
         let whole = |host: u32| {
             let load = told
-                .samples
+                .samples()
                 .iter()
                 .filter(|sample| sample.host == host && sample.phase == Phase::Load);
             load.inspect(|sample| assert_eq!(sample.length_ns, 200 * MILLI, "seed {seed}")).count()

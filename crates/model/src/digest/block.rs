@@ -160,7 +160,7 @@ mod tests {
         frame.spans = spans;
         frame.moments =
             (0..20).map(|interval| Moment { interval, start_ns: 0, length_ns: 0 }).collect();
-        sums.take_block(&frame, (&held, true), &bytes.sums, Some(&bytes.times))?;
+        sums.take_block(&frame, &held, true, &bytes.sums, Some(&bytes.times))?;
         Ok((frame.spans, sums))
     }
 

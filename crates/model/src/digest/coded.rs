@@ -317,7 +317,8 @@ impl Sums {
     pub fn take_block(
         &mut self,
         frame: &Frame,
-        (held, is_counted): (&Held, bool),
+        held: &Held,
+        is_counted: bool,
         sums: &[u8],
         times: Option<&[u8]>,
     ) -> Result<(), Unfit> {
@@ -338,8 +339,10 @@ impl Sums {
 
 impl Taking<'_> {
     fn part(&mut self, rest: &mut In<'_>, part: &mut Part) -> Result<(), Unfit> {
+        let mut of_phases = 0u128;
         for phase in PHASES {
             let counts = rest.counts()?;
+            of_phases += u128::from(counts.ios);
             if self.is_counted || phase == Phase::Drain {
                 part.phases[phase as usize].add(counts.ios, counts.bytes);
             }
@@ -347,10 +350,12 @@ impl Taking<'_> {
         let all = rest.counts()?;
         part.all.add(all.ios, all.bytes);
         add_all(&mut part.errors, rest.errors()?);
+        let mut of_hosts = 0u128;
         for _ in 0..rest.count()? {
             let host = rest.small()?;
-            self.host(rest, host, part.hosts.entry(host).or_default())?;
+            of_hosts += u128::from(self.host(rest, host, part.hosts.entry(host).or_default())?.ios);
         }
+        let mut of_moments = 0u128;
         for _ in 0..rest.count()? {
             let moment = self.moment(rest.take()?)?;
             let total =
@@ -360,9 +365,14 @@ impl Taking<'_> {
             if head.count != total.counts.ios {
                 return Err(Unfit::Histogram);
             }
+            of_moments += u128::from(total.counts.ios);
             part.add_total(moment, total)?;
         }
-        Ok(())
+        // Whoever adds up hosts, moments or phases may rely on it that all together is the most.
+        match of_phases.max(of_hosts).max(of_moments) <= all.ios.into() {
+            true => Ok(()),
+            false => Err(Unfit::Block),
+        }
     }
 
     /// The place of an interval in the frame, from that in the block.
@@ -372,7 +382,8 @@ impl Taking<'_> {
         self.frame.moment(interval).ok_or(Unfit::Stray)
     }
 
-    fn host(&mut self, rest: &mut In<'_>, host: u32, part: &mut HostPart) -> Result<(), Unfit> {
+    /// Takes in what a host did, and says what counts of it.
+    fn host(&mut self, rest: &mut In<'_>, host: u32, part: &mut HostPart) -> Result<Counts, Unfit> {
         let (counts, latency, errors) = (rest.counts()?, rest.bytes()?, rest.errors()?);
         let head = take_apart(latency, &mut self.buckets).map_err(|_| Unfit::Histogram)?;
         if head.count != counts.ios {
@@ -387,7 +398,8 @@ impl Taking<'_> {
             let is_twice = *slot > 0 && value > 0;
             *slot = if value > 0 { value } else { *slot };
             if is_twice { Err(Unfit::Twice) } else { Ok(()) }
-        })
+        })?;
+        Ok(counts)
     }
 
     /// One number for each of a host's spans, as far as there are any.

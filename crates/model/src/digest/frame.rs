@@ -1,8 +1,7 @@
 //! When each host did something, and which of it counts.
 
 use crate::plan::{Plan, Steady};
-use crate::record::{Record, StageRecord};
-use crate::{Note, NoteKind, Phase, StageEnd};
+use crate::{Note, NoteKind, Occurrence, Phase, StageEnd};
 use std::collections::BTreeMap;
 
 /// One interval of one host.
@@ -44,6 +43,21 @@ pub struct Place {
     pub counts: bool,
 }
 
+/// What of a run says which intervals of a stage count.
+#[derive(Clone, Copy, Debug)]
+pub struct StageContext<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// What came up.
+    pub notes: &'a [Note],
+    /// What happened at an instant.
+    pub occurrences: &'a [Occurrence],
+    /// The number of the stage.
+    pub stage: u32,
+    /// How it ended; `None` where the run was killed in it.
+    pub end: Option<&'a StageEnd>,
+}
+
 /// The intervals of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
@@ -64,9 +78,9 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The intervals of a stage of `record`, from those of each host.
-    pub fn new(record: &Record, of: &StageRecord, mut spans: BTreeMap<u32, Vec<Span>>) -> Frame {
-        let (plan, notes, stage) = (&record.plan, &record.notes[..], of.stage);
+    /// The intervals of a stage, from those of each host.
+    pub fn new(context: StageContext<'_>, mut spans: BTreeMap<u32, Vec<Span>>) -> Frame {
+        let StageContext { plan, notes, stage, .. } = context;
         for spans in spans.values_mut() {
             if !spans.is_sorted_by_key(|span| span.interval) {
                 spans.sort_by_key(|span| span.interval);
@@ -84,10 +98,12 @@ impl Frame {
         let planned = plan.stages.get(stage as usize).map_or(&[][..], |stage| &stage.works);
         // Requests that are due at their own times tell by it how it went; where something
         // happened, it is asked what that did to it.
-        let has_happened = record.occurrences.iter().any(|one| one.stage == Some(stage));
+        let has_happened = context.occurrences.iter().any(|one| one.stage == Some(stage));
         let timed = planned.iter().map(|work| has_happened || work.pace.is_open()).collect();
         let settled_from =
-            settled_from(record, of, moments.last().map_or(0, |last| u64::from(last.interval) + 1));
+            settled_from(context, moments.last().map_or(0, |last| u64::from(last.interval) + 1));
+        assert!(moments.is_sorted_by(|one, next| one.interval < next.interval), "each once");
+        assert!(lost.iter().all(|host| (*host as usize) < plan.hosts.len()), "hosts of the plan");
         Frame { spans, moments, lost, degraded_from, works, settled_from, timed }
     }
 
@@ -182,13 +198,13 @@ fn works(plan: &Plan, stage: u32) -> BTreeMap<(u32, u32), u32> {
 ///
 /// The stage ends as soon as all hosts can hear of it, so this window lies a few intervals behind
 /// the one that was found steady.
-fn settled_from(record: &Record, stage: &StageRecord, intervals: u64) -> u32 {
-    let planned =
-        record.plan.stages.get(stage.stage as usize).and_then(|planned| planned.stop().steady());
-    let is_said = |note: &Note| note.stage == Some(stage.stage) && note.kind() == NoteKind::Settled;
-    let has_settled = stage.end == Some(StageEnd::Complete) && record.notes.iter().any(is_said);
+fn settled_from(context: StageContext<'_>, intervals: u64) -> u32 {
+    let StageContext { plan, notes, stage, end, .. } = context;
+    let planned = plan.stages.get(stage as usize).and_then(|planned| planned.stop().steady());
+    let is_said = |note: &Note| note.stage == Some(stage) && note.kind() == NoteKind::Settled;
+    let has_settled = end == Some(&StageEnd::Complete) && notes.iter().any(is_said);
     let Some(steady) = planned.filter(|_| has_settled) else { return 0 };
-    let window = (steady.round.0 / record.plan.interval.0.max(1)).saturating_mul(Steady::ROUNDS);
+    let window = (steady.round.0 / plan.interval.0.max(1)).saturating_mul(Steady::ROUNDS);
     u32::try_from(intervals.saturating_sub(window)).unwrap_or(0)
 }
 

@@ -11,11 +11,10 @@ mod sums;
 
 pub use block::Block;
 pub use coded::{Held, SumBytes};
-pub use frame::{Frame, Moment, Place, Span};
+pub use frame::{Frame, Moment, Place, Span, StageContext};
 pub use sums::{Counts, HostPart, OpRow, Part, Sums, Total, Unfit, WorkerTotal};
 
-use crate::record::{Record, StageRecord};
-use std::borrow::Cow;
+use crate::sample::IntervalSample;
 use std::collections::BTreeMap;
 
 /// When the hosts of a stage did something, and what it comes to.
@@ -29,16 +28,16 @@ pub struct Digest {
 
 impl Digest {
     /// Of samples that are held in memory. What contradicts itself counts as far as it can be told.
-    pub fn of(record: &Record, stage: &StageRecord) -> Digest {
+    pub fn of(context: StageContext<'_>, samples: &[IntervalSample]) -> Digest {
         let mut spans: BTreeMap<u32, Vec<Span>> = BTreeMap::new();
-        for sample in &stage.samples {
+        for sample in samples {
             let (start_ns, length_ns) = (sample.start_ns, sample.length_ns);
             let span = Span { start_ns, length_ns, interval: sample.interval, phase: sample.phase };
             spans.entry(sample.host).or_default().push(span);
         }
-        let frame = Frame::new(record, stage, spans);
+        let frame = Frame::new(context, spans);
         let mut sums = Sums::default();
-        for sample in &stage.samples {
+        for sample in samples {
             let Some(place) = frame.place(sample.host, sample.interval) else { continue };
             // A file is refused for what is told here.
             let _ = sums.sample(&frame, place, sample);
@@ -50,15 +49,5 @@ impl Digest {
     /// What was done by `op` of a work, if there is a row of it in any phase.
     pub fn part(&self, work: u32, op: crate::Op) -> Option<&Part> {
         self.sums.parts.get(&(work, op))
-    }
-}
-
-impl StageRecord {
-    /// What the samples of this stage of `record` come to: as it was read, or from the samples.
-    pub fn digest<'a>(&'a self, record: &Record) -> Cow<'a, Digest> {
-        match &self.digest {
-            Some(digest) => Cow::Borrowed(digest),
-            None => Cow::Owned(Digest::of(record, self)),
-        }
     }
 }

@@ -48,6 +48,8 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Saturates on purpose, as all sums of a stage do: one that is larger than a run can have is
+    /// still seen to be, and its file refused.
     pub(super) fn add(&mut self, ios: u64, bytes: u64) {
         self.ios = self.ios.saturating_add(ios);
         self.bytes = self.bytes.saturating_add(bytes);
@@ -166,11 +168,14 @@ impl Part {
             Some(total) => {
                 let mut both = latency.clone();
                 let mut buckets = Vec::new();
-                if let Ok(head) = take_apart(&total.latency.0, &mut buckets) {
-                    let _ = both.add(&head, &buckets);
+                // We encoded it, or took it apart when it came.
+                let head = take_apart(&total.latency.0, &mut buckets).expect("a checked histogram");
+                // More than can be counted: then the sum of all phases is too large as well, and
+                // the file is refused for it. Counts never come without their latencies.
+                if both.add(&head, &buckets).is_ok() {
+                    total.counts.add(counts.ios, counts.bytes);
+                    total.latency = both.encode();
                 }
-                total.counts.add(counts.ios, counts.bytes);
-                total.latency = both.encode();
             }
             none => *none = Some(Total { counts, latency: latency.encode() }),
         }
@@ -197,6 +202,9 @@ impl Part {
         while let Some((moment, counts, latency)) = self.open.pop_front() {
             self.keep(moment, counts, &latency);
         }
+        let apart = self.phases.iter().map(|phase| u128::from(phase.ios)).sum::<u128>();
+        let is_huge = self.all.ios == u64::MAX;
+        assert!(is_huge || apart <= self.all.ios.into(), "no phase has more than all have");
     }
 }
 
@@ -450,7 +458,7 @@ impl Part {
         for (number, host) in other.hosts {
             let mine = self.hosts.entry(number).or_default();
             mine.counts.add(host.counts.ios, host.counts.bytes);
-            mine.latency.merge(&host.latency);
+            mine.latency.merge(&host.latency).map_err(|_| Unfit::Histogram)?;
             add_all(&mut mine.errors, host.errors);
             is_twice |= mine.ios.iter().zip(&host.ios).any(|(one, other)| *one > 0 && *other > 0);
             add_columns(&mut mine.ios, &host.ios);

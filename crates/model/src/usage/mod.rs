@@ -12,11 +12,8 @@ mod shares;
 pub use shares::{cpu_ns, is_carrier, is_stacked};
 
 use crate::counters::CounterSample;
-use crate::digest::Digest;
 use crate::kernels::Kernels;
-use crate::record::{Record, StageRecord};
 use crate::testbed::HostFacts;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -108,10 +105,10 @@ pub struct Moved {
 }
 
 impl Moved {
-    fn add(&mut self, counted_ns: u64, (in_bytes, out_bytes): (u64, u64)) {
-        self.counted_ns = self.counted_ns.saturating_add(counted_ns);
-        self.in_bytes = self.in_bytes.saturating_add(in_bytes);
-        self.out_bytes = self.out_bytes.saturating_add(out_bytes);
+    fn add(&mut self, other: Moved) {
+        self.counted_ns = self.counted_ns.saturating_add(other.counted_ns);
+        self.in_bytes = self.in_bytes.saturating_add(other.in_bytes);
+        self.out_bytes = self.out_bytes.saturating_add(other.out_bytes);
     }
 }
 
@@ -129,12 +126,12 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Of a stage whose counters are held in memory.
-    pub fn of(record: &Record, stage: &StageRecord, digest: &Digest) -> Usage {
-        let (mut usage, kernels) = (Usage::default(), Kernels::of(&record.testbed));
-        let Some(load) = digest.frame.load_ns() else { return usage };
-        for sample in &stage.counters {
-            usage.take(record, &kernels, &load, sample);
+    /// Of a stage whose load was on in `load`, in ns after its start, and whose counters are held
+    /// in memory.
+    pub fn of(testbed: &[HostFacts], load: &Range<u64>, counters: &[CounterSample]) -> Usage {
+        let (mut usage, kernels) = (Usage::default(), Kernels::of(testbed));
+        for sample in counters {
+            usage.take(testbed, &kernels, load, sample);
         }
         usage
     }
@@ -145,13 +142,13 @@ impl Usage {
     /// does not know.
     pub fn take(
         &mut self,
-        record: &Record,
+        testbed: &[HostFacts],
         kernels: &Kernels,
         load: &Range<u64>,
         sample: &CounterSample,
     ) {
         let middle = sample.start_ns.saturating_add(sample.length_ns / 2);
-        let Some(facts) = record.testbed.get(sample.host as usize) else { return };
+        let Some(facts) = testbed.get(sample.host as usize) else { return };
         if sample.length_ns == 0 || sample.entries.is_empty() || !load.contains(&middle) {
             return;
         }
@@ -167,10 +164,7 @@ impl Usage {
         self.samples = self.samples.saturating_add(other.samples);
         self.is_thinned |= other.is_thinned;
         for (host, moved) in other.moved {
-            self.moved
-                .entry(host)
-                .or_default()
-                .add(moved.counted_ns, (moved.in_bytes, moved.out_bytes));
+            self.moved.entry(host).or_default().add(moved);
         }
         for (of, things) in other.uses {
             let mine = self.uses.entry(of).or_default();
@@ -181,8 +175,9 @@ impl Usage {
     }
 
     fn add(&mut self, facts: &HostFacts, sample: &CounterSample) {
-        if let Some(moved) = shares::moved(sample) {
-            self.moved.entry(sample.host).or_default().add(sample.length_ns, moved);
+        if let Some((in_bytes, out_bytes)) = shares::moved(sample) {
+            let moved = Moved { counted_ns: sample.length_ns, in_bytes, out_bytes };
+            self.moved.entry(sample.host).or_default().add(moved);
         }
         shares::each(facts, sample, |part, name, said| {
             let things = self.uses.entry((sample.host, part)).or_default();
@@ -238,6 +233,8 @@ impl Use {
         }
         let spans = self.full_span.into_iter().chain(other.full_span);
         self.full_span = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
+        let is_within = self.used_ns.max(self.full_ns) <= self.watched_ns;
+        assert!(is_within, "nothing is used for longer than it was watched");
     }
 
     /// What a port carried in its busier direction, in bytes per second, 0 and up; `None` where
@@ -261,16 +258,6 @@ impl Use {
     /// some task did; `None` where nobody tells.
     pub fn waiting(&self) -> Option<f64> {
         (self.waited_ns > 0).then(|| self.waiting_ns as f64 / self.waited_ns as f64)
-    }
-}
-
-impl StageRecord {
-    /// What the counters of this stage of `record` come to: as it was read, or from the counters.
-    pub fn usage<'a>(&'a self, record: &Record, digest: &Digest) -> Cow<'a, Usage> {
-        match &self.usage {
-            Some(usage) => Cow::Borrowed(usage),
-            None => Cow::Owned(Usage::of(record, self, digest)),
-        }
     }
 }
 

@@ -6,12 +6,12 @@ mod contents;
 mod disks;
 mod hosts;
 mod layout;
-mod lending;
 mod placement;
 mod refusal;
 mod room;
 mod rotation;
 mod scenarios;
+mod shared_trees;
 mod shares;
 mod sizes;
 mod stages;
@@ -160,7 +160,7 @@ fn plan_alone(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     if !shared.is_empty() {
         return Err(shared);
     }
-    lending::lend(request, &points, &stages, &mut host_plans)?;
+    shared_trees::lend(request, &points, &stages, &mut host_plans)?;
     take_turns(&mut host_plans);
     contents::notes(request, &stages, &mut notes);
     notes.dedup();

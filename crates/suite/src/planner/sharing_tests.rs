@@ -152,6 +152,7 @@ fn files_are_counted_for_each_worker_and_odd_transfers_need_the_page_cache() {
                  \"w\"\nworkers = 4\n";
     let plan = planned(suite, &two()[..1]).expect("a plan");
     assert_eq!(plan.hosts[0].files().count(), 12);
+    assert!(!plan.hosts[0].stages[1].workers.is_empty());
     assert!(
         plan.hosts[0].stages[1].workers.iter().all(|worker| worker.extents.len() == 3),
         "each has its own"
@@ -249,6 +250,7 @@ fn a_rotated_workload_loads_what_the_host_so_many_places_further_made() {
         (6 << 20, 6 << 20),
         "every byte is written by its own host, once"
     );
+    assert!(!plan.hosts.is_empty());
     assert!(plan.hosts.iter().all(|host| host.targets[1].kind == PlannedTarget::Joined));
     let alone = planned(ROTATED, &three()[..1]).expect("a plan");
     assert_eq!(loaded(&alone, 1), [files(0)]);
@@ -313,5 +315,6 @@ fn blocks_that_come_in_turn_are_checked_and_shared_ones_are_refused_once() {
     let own = "[layout]\nsize = \"48KiB\"\nfiles = 1\n[[workload]]\nname = \"w\"\nworkers = \
                1\nsharing = \"whole\"\nread = \"0%\"";
     let plan = planned(&format!("{CHECKED}{own}"), &two()).expect("files of its own");
+    assert!(!plan.hosts.is_empty());
     assert!(plan.hosts.iter().all(|host| host.engine.contents.hosts == 1));
 }

@@ -119,6 +119,7 @@ fn a_missing_directory_gets_files_sized_to_the_machine() {
 fn what_is_to_be_done_before_points_is_text_whatever_it_looks_like() {
     let command = |set: &'static str| {
         let plan = Case::sets(&[set]).plan(target("/t", TargetKind::Missing)).expect("a plan");
+        assert!(!plan.points.is_empty());
         plan.points.iter().map(|point| point.prerun.clone()).collect::<Vec<_>>()
     };
     let wanted = |command: &str| Some(Prerun { command: Some(command.to_owned()) });
@@ -185,6 +186,15 @@ fn nothing_of_somebody_else_is_written_to() {
 }
 
 #[test]
+fn a_device_that_nobody_may_look_at_is_refused_for_that_and_not_for_being_none() {
+    let device = target("/dev/x", TargetKind::Unreadable("outside of the allow list".into()));
+    let given = GivenUp { host: None, device: "/dev/x".into() };
+    let (_, words) = Case { destroy: vec![given], ..Case::default() }.refusal(device);
+    assert!(words.contains("outside of the allow list"), "{words}");
+    assert!(!words.contains("not a block device"), "{words}");
+}
+
+#[test]
 fn existing_reads_and_leaves_out_what_writes() {
     let case = Case { existing: true, ..Case::default() };
     let plan =
@@ -193,6 +203,7 @@ fn existing_reads_and_leaves_out_what_writes() {
     assert_eq!(plan.hosts[0].targets[0].kind, PlannedTarget::ReadOnly);
     assert_eq!(plan.prepare_bytes(), Bytes(0));
     assert_eq!(plan.notes[0].kind(), model::NoteKind::WorkloadsLeftOut);
+    assert!(!plan.hosts[0].stages.is_empty());
     assert!(plan.hosts[0].stages.iter().all(|stage| !stage.works[0].writes()));
     let trims = Case { existing: true, sets: vec!["read=100%", "trim=5%"], ..Case::default() };
     let refusal = trims.refusal(target("/f", TargetKind::File { size: Bytes::gib(1) }));
@@ -307,6 +318,7 @@ fn the_null_backend_needs_no_target_that_can_be_written() {
     let plan = Case::sets(&["backend=null"])
         .plan(target("/nowhere", TargetKind::NoParent))
         .expect("a plan");
+    assert!(!plan.stages.is_empty());
     assert!(plan.stages.iter().all(|stage| stage.kind != StageKind::Prepare));
 }
 

@@ -380,6 +380,7 @@ mod tests {
         let plan = planned(&suite, "1", vec![target("/t", None)]).expect("a plan");
         assert_eq!(plan.hosts[0].trees.len(), 1 + 2);
         assert_eq!(plan.stages.len(), 3 * 4, "no prepare, no precondition");
+        assert!(!plan.stages.is_empty());
         assert!(
             plan.stages.iter().all(|stage| stage.stop().once().is_some()),
             "each worker ends with its last file"

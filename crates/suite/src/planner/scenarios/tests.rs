@@ -118,6 +118,7 @@ fn scenarios_run_one_after_the_other_and_the_largest_has_to_fit() {
     assert_eq!((plan.footprint_of(3), plan.footprint_of(4)), (Bytes::mib(32), Bytes(100 * 4096)));
     assert_eq!(plan.prepare_bytes(), Bytes::mib(160));
     assert!(plan.hosts[0].engine_of(1).direct && !plan.hosts[0].engine_of(3).direct);
+    assert!(!plan.hosts[0].stages.is_empty());
     assert!(plan.hosts[0].stages.iter().zip(0..).all(|(stage, number)| stage.stage == number));
     let told = one_host(THREE, Bytes::mib(130)).expect_err("130 MiB have not 128 free");
     assert!(

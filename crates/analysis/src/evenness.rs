@@ -1,0 +1,337 @@
+//! What there is to doubt about how a point went: over its time, and over those who shared its
+//! work.
+
+use crate::changes::{Change, changes};
+use crate::confidence::whole;
+use crate::fairness::{Spread, spread};
+use crate::little;
+use crate::row::{Covers, ResultRow};
+use crate::steady::steadiness;
+use crate::tally::{Slot, Tally};
+use crate::warmup::warm_up;
+use crate::warning::{Straggler, Warning};
+use model::choices::Backend;
+use model::{Nanos, Record};
+use std::collections::BTreeMap;
+
+/// The share of points without a change in which one is reported all the same.
+const FALSE_ALARMS: f64 = 0.01;
+/// Stragglers that are named.
+const MOST_STRAGGLERS: usize = 3;
+/// Clock granularity and the edges of a stage make a few percent; more than that is a
+/// contradiction.
+const MOST_OF_DEPTH: f64 = 1.1;
+
+/// The doubts about one row that only time and company show.
+pub fn doubts(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Vec<Warning> {
+    let mut found = over_time(row, tally);
+    found.extend(over_workers(record, row, tally));
+    found.extend(over_hosts(record, row, tally));
+    found.extend(little_broken(record, row));
+    found
+}
+
+/// What settles or does not: the rate; but where the rate is given, the latency. Empty where an
+/// interval has none.
+fn levels(row: &ResultRow, slots: &[Slot]) -> Vec<f64> {
+    let slots = whole(loaded_by_all(row, slots));
+    match row.is_paced() {
+        false => slots.iter().map(Slot::iops).collect(),
+        true if slots.iter().all(|slot| slot.ios > 0.0) => {
+            slots.iter().map(|slot| slot.latency_ns / slot.ios).collect()
+        }
+        true => Vec::new(),
+    }
+}
+
+/// Of a measured amount, the intervals that ended before the first worker was done: behind them
+/// fewer and fewer load, which is no change of the target's.
+fn loaded_by_all<'a>(row: &ResultRow, slots: &'a [Slot]) -> &'a [Slot] {
+    let Some(done) = &row.done else { return slots };
+    let end = slots.iter().position(|slot| slot.start_s + slot.length_s > done.first.seconds);
+    slots.get(..end.unwrap_or(slots.len())).unwrap_or_default()
+}
+
+fn over_time(row: &ResultRow, tally: &Tally<'_>) -> Vec<Warning> {
+    // How often an fsync comes follows from the writes.
+    if row.covers == Covers::Beside {
+        return Vec::new();
+    }
+    let levels = levels(row, &tally.total);
+    let mut found = Vec::new();
+    let warm = warm_up(&levels);
+    let start = warm.map_or(0, |(cut, _)| cut);
+    if let Some((cut, share)) = warm {
+        found.push(Warning::WarmUp { length: when(&tally.total, cut), share });
+    }
+    // What the warm-up explains is not said again.
+    let rest = &levels[start..];
+    match largest(&changes(rest, FALSE_ALARMS)) {
+        Some((change, times)) => found.push(changed(None, &tally.total, start, change, times)),
+        None if warm.is_none() => found.extend(one_host(row, tally)),
+        None => {}
+    }
+    if let Some(window) = steadiness(rest).filter(|window| !window.is_steady()) {
+        found.push(Warning::NotSteady { range: window.range, slope: window.slope });
+    }
+    found
+}
+
+/// When a slot began, after the first one of the point.
+fn when(slots: &[Slot], place: usize) -> Nanos {
+    let start = slots.first().map_or(0.0, |slot| slot.start_s);
+    let seconds = slots.get(place).map_or(0.0, |slot| slot.start_s - start);
+    // Whole milliseconds: what lies below comes from the arithmetic.
+    Nanos((seconds.max(0.0) * 1e3).round() as u64 * 1_000_000)
+}
+
+/// The change with the largest ratio, and how many there are.
+fn largest(changes: &[Change]) -> Option<(Change, u32)> {
+    let size = |change: &Change| (change.after.max(1e-9) / change.before.max(1e-9)).ln().abs();
+    let largest = changes.iter().max_by(|a, b| size(a).total_cmp(&size(b)))?;
+    Some((*largest, changes.len() as u32))
+}
+
+fn changed(host: Option<u32>, slots: &[Slot], start: usize, change: Change, times: u32) -> Warning {
+    let share = if change.before > 0.0 { change.after / change.before } else { f64::MAX };
+    Warning::Changed { host, times, at: when(slots, start + change.at), share }
+}
+
+/// The host that changed most, where all together did not.
+fn one_host(row: &ResultRow, tally: &Tally<'_>) -> Option<Warning> {
+    let count = tally.hosts.len();
+    if count < 2 {
+        return None;
+    }
+    let found = tally.hosts.iter().filter_map(|(host, slots)| {
+        // With many hosts, each may alarm the more rarely (Bonferroni).
+        let slots: Vec<Slot> = slots.slots().collect();
+        let (change, times) = largest(&changes(&levels(row, &slots), FALSE_ALARMS / count as f64))?;
+        Some((
+            (change.after - change.before).abs() / change.before.max(1e-9),
+            changed(Some(*host), &slots, 0, change, times),
+        ))
+    });
+    found.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, warning)| warning)
+}
+
+fn unfair(counts: &[f64]) -> Option<Spread> {
+    spread(counts).filter(Spread::is_unfair)
+}
+
+fn over_workers(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Option<Warning> {
+    if record.plan.backend == Backend::Null || row.covers == Covers::Beside {
+        return None;
+    }
+    // Workers of one host: that hosts differ is another finding.
+    let mut hosts: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for ((host, _), ios) in &tally.workers {
+        hosts.entry(*host).or_default().push(*ios as f64);
+    }
+    let worst = hosts
+        .values()
+        .filter_map(|counts| unfair(counts))
+        .min_by(|a, b| a.least.total_cmp(&b.least))?;
+    Some(Warning::UnfairWorkers { short: worst.short, of: worst.of, least: worst.least })
+}
+
+fn over_hosts(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Option<Warning> {
+    if record.plan.backend == Backend::Null || row.covers == Covers::Beside {
+        return None;
+    }
+    let planned = |host: u32| {
+        let stage = record
+            .plan
+            .hosts
+            .get(host as usize)
+            .and_then(|host| host.stages.get(row.stage as usize));
+        stage.map_or(0, |stage| {
+            stage.workers.iter().filter(|worker| row.has_work(worker.work)).count()
+        })
+    };
+    let done: BTreeMap<u32, f64> =
+        tally.hosts.iter().map(|(host, slots)| (*host, slots.ios())).collect();
+    let each: Vec<(u32, f64, f64)> = done
+        .iter()
+        .filter_map(|(host, ios)| match planned(*host) {
+            0 => None,
+            workers => Some((*host, ios / workers as f64, workers as f64)),
+        })
+        .collect();
+    let counts: Vec<f64> = each.iter().map(|(_, count, _)| *count).collect();
+    unfair(&counts).map(|found| {
+        let stragglers = stragglers(&each, &found, |host| name_of(record, host));
+        Warning::UnequalHosts { short: found.short, of: found.of, stragglers }
+    })
+}
+
+fn name_of(record: &Record, host: u32) -> String {
+    record
+        .plan
+        .hosts
+        .get(host as usize)
+        .map_or_else(|| host.to_string(), |host| host.hostname.clone())
+}
+
+/// The hosts that lack most, of those that have too little: each with its number, what it did for
+/// each worker, and its workers.
+fn stragglers(
+    each: &[(u32, f64, f64)],
+    found: &Spread,
+    name: impl Fn(u32) -> String,
+) -> Vec<Straggler> {
+    let lacks = |(_, count, workers): &(u32, f64, f64)| (found.median - count) * workers;
+    let mut short: Vec<&(u32, f64, f64)> =
+        each.iter().filter(|(_, count, _)| found.is_short(*count)).collect();
+    short.sort_by(|a, b| lacks(b).total_cmp(&lacks(a)));
+    let all: f64 = short.iter().map(|one| lacks(one)).sum();
+    let one = |host: &&(u32, f64, f64)| Straggler {
+        host: name(host.0),
+        level: host.1 / found.median,
+        loss: lacks(host) / all,
+    };
+    short.iter().take(MOST_STRAGGLERS).map(one).collect()
+}
+
+/// Whether more requests were outstanding than the workers can have. Only from above: a generator
+/// that has other things to do keeps fewer.
+fn little_broken(record: &Record, row: &ResultRow) -> Option<Warning> {
+    if row.works.iter().any(|work| work.pace.is_open())
+        || row.covers == Covers::Beside
+        || record.plan.backend == Backend::Null
+    {
+        return None;
+    }
+    let works = (0..).zip(record.plan.stages.get(row.stage as usize)?.works.iter());
+    let places = works
+        .filter(|(index, _)| row.has_work(*index))
+        .map(|(index, work)| f64::from(work.depth) * record.plan.workers(row.stage, index) as f64);
+    let most: f64 = places.sum();
+    let found = little::outstanding(row.iops(), row.latency.mean_ns()? / 1e9);
+    // A request that began before the load counts with its whole latency: each place can have one
+    // such.
+    let edge = row.latency.max_ns()? as f64 / 1e9 / row.seconds.max(1e-9);
+    (found > most * (MOST_OF_DEPTH + edge)).then_some(Warning::LittleBroken { found, most })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results;
+    use crate::simulated::Normal;
+    use crate::testing::Recorded;
+    use model::{Op, StageKind};
+
+    const READS: &str = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";
+
+    /// The codes for two hosts whose rates (per second) are as given.
+    fn codes(seconds: u32, rates: [&dyn Fn(u32) -> f64; 2]) -> Vec<&'static str> {
+        let mut recorded = Recorded::with_hosts(READS, 2);
+        let stage = recorded.stage(StageKind::Measure);
+        let mut normal = Normal::new(11);
+        for second in 0..seconds {
+            for (host, rate) in (0..).zip(rates) {
+                let ios = (rate(second) * (1.0 + 0.02 * normal.draw())) as usize;
+                recorded.host_interval(stage, host, second, &[(Op::Read, &vec![100_000; ios])]);
+            }
+        }
+        recorded.end();
+        let rows = results(&recorded.record());
+        let codes = rows[0].warnings.iter().map(Warning::code);
+        codes.filter(|code| !["few-samples", "thin-tail"].contains(code)).collect()
+    }
+
+    #[test]
+    fn a_steady_run_of_equal_hosts_is_not_doubted() {
+        assert_eq!(codes(100, [&|_| 1_000.0, &|_| 1_000.0]), [""; 0]);
+        assert_eq!(
+            codes(3, [&|second| f64::from(second) * 500.0, &|_| 1_000.0]),
+            ["unequal-hosts"],
+            "too short for more"
+        );
+    }
+
+    #[test]
+    fn stragglers_are_named_with_their_part_of_the_loss() {
+        // Host 3 has twice the workers of the others, so that it lacks most.
+        let each = [
+            (0, 1_000.0, 1.0),
+            (1, 500.0, 1.0),
+            (2, 1_000.0, 1.0),
+            (3, 250.0, 2.0),
+            (4, 1_000.0, 1.0),
+        ];
+        let counts: Vec<f64> = each.iter().map(|(_, count, _)| *count).collect();
+        let found = unfair(&counts).expect("two are short");
+        let told = stragglers(&each, &found, |host| format!("n{host}"));
+        let is = |place: usize| (told[place].host.as_str(), told[place].level, told[place].loss);
+        assert_eq!((told.len(), is(0), is(1)), (2, ("n3", 0.25, 0.75), ("n1", 0.5, 0.25)));
+    }
+
+    #[test]
+    fn a_warm_up_is_said_once_and_by_its_name() {
+        let warm = |second: u32| if second < 15 { 2_500.0 } else { 1_000.0 };
+        assert_eq!(codes(100, [&warm, &warm]), ["warm-up"]);
+    }
+
+    #[test]
+    fn a_change_in_the_middle_is_not_steady_and_says_when() {
+        let half = |second: u32| if second < 70 { 1_000.0 } else { 600.0 };
+        assert_eq!(codes(100, [&half, &half]), ["level-changed", "not-steady"]);
+    }
+
+    #[test]
+    fn an_amount_is_judged_until_the_first_worker_is_done() {
+        let mut recorded = Recorded::new(READS);
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
+        recorded.end();
+        let mut row = results(&recorded.record()).remove(0);
+        let slot = |second: u32| {
+            // From the twentieth second on, workers end one after the other.
+            let ios = if second < 20 { 1_000.0 } else { 100.0 };
+            Slot { start_s: f64::from(second), length_s: 1.0, ios, ..Slot::default() }
+        };
+        let slots: Vec<Slot> = (0..30).map(slot).collect();
+        assert_eq!(levels(&row, &slots).len(), 30, "a time has no such end");
+        let at = |seconds: f64| crate::Progress { seconds, ios: 0, bytes: 0 };
+        row.done = Some(crate::Done { first: at(19.5), last: at(30.0) });
+        assert_eq!(levels(&row, &slots), [1_000.0; 19]);
+        row.done = Some(crate::Done { first: at(0.5), last: at(30.0) });
+        assert!(levels(&row, &slots).is_empty());
+    }
+
+    #[test]
+    fn one_host_that_changes_is_named_where_the_other_makes_up_for_it() {
+        let (up, down) = (
+            |second: u32| if second < 50 { 900.0 } else { 1_100.0 },
+            |second: u32| {
+                if second < 50 { 1_100.0 } else { 900.0 }
+            },
+        );
+        assert_eq!(codes(100, [&up, &down]), ["level-changed"]);
+    }
+
+    #[test]
+    fn a_host_with_half_is_said() {
+        assert_eq!(codes(100, [&|_| 1_000.0, &|_| 500.0]), ["unequal-hosts"]);
+    }
+
+    #[test]
+    fn more_outstanding_than_there_can_be_is_a_contradiction() {
+        let mut recorded = Recorded::new(&format!("{READS}depth = 4\n"));
+        let stage = recorded.stage(StageKind::Measure);
+        let workers = f64::from(recorded.record().plan.workers(stage, 0) as u32);
+        for second in 0..30 {
+            let ios = (4.0 * workers * 1_000.0) as usize;
+            recorded.interval(stage, second, &[(Op::Read, &vec![1_500_000; ios])]);
+        }
+        recorded.end();
+        let rows = results(&recorded.record());
+        let broken = rows[0].warnings.iter().find(|warning| warning.code() == "little-broken");
+        assert_eq!(
+            broken,
+            Some(&Warning::LittleBroken { found: 6.0 * workers, most: 4.0 * workers })
+        );
+    }
+}

@@ -1,0 +1,287 @@
+//! Where a run stands: pure, fed with its events.
+
+use model::plan::{HostStage, Stage, Stop};
+use model::{Event, Histogram, IntervalSample, Nanos, Op, Plan, StageEnd};
+use report::ground::stage::{name, name_at};
+use report::ground::words;
+use std::collections::BTreeMap;
+
+/// What a rate of requests for blocks counts.
+const IOPS: &str = "IOPS";
+
+/// Where a run stands.
+#[derive(Debug)]
+pub struct Progress {
+    stages: Vec<StageLine>,
+    current: Option<Current>,
+    ended: Option<StageEnd>,
+}
+
+/// What there is to know of a stage beforehand.
+#[derive(Debug)]
+struct StageLine {
+    name: String,
+    /// Whether it works on whole files, which are no I/Os.
+    is_metadata: bool,
+    goal: Goal,
+}
+
+/// What a stage has to reach.
+#[derive(Clone, Copy, Debug)]
+pub enum Goal {
+    /// Time, in ns.
+    Time(u64),
+    /// Bytes on all hosts together.
+    Bytes(u64),
+    /// Operations, failed ones included.
+    Operations(u64),
+}
+
+impl Goal {
+    /// That of a stage of the plan.
+    pub fn of(plan: &Plan, number: u32, stage: &Stage) -> Goal {
+        match stage.stop() {
+            Stop::After(time) => Goal::Time(time.0),
+            Stop::Steady(steady) => Goal::Time(steady.most.0),
+            Stop::Amount => Goal::Bytes(plan.stage_bytes(number).0),
+            Stop::Once(_) if stage.is_metadata() => {
+                let stages = plan.hosts.iter().filter_map(|host| host.stages.get(number as usize));
+                Goal::Operations(stages.map(HostStage::operations).fold(0, u64::saturating_add))
+            }
+            Stop::Once(_) => Goal::Bytes(plan.amount(number).0),
+        }
+    }
+
+    /// The share of it that is done, 0 to 1, by the time in ns, the bytes and the operations that
+    /// it took so far.
+    pub fn share(self, elapsed_ns: u64, bytes: u64, operations: u64) -> f64 {
+        let (done, goal) = match self {
+            Goal::Time(ns) => (elapsed_ns, ns),
+            Goal::Bytes(goal) => (bytes, goal),
+            Goal::Operations(goal) => (operations, goal),
+        };
+        if goal == 0 { 1.0 } else { (done as f64 / goal as f64).min(1.0) }
+    }
+}
+
+/// The stage that is on.
+#[derive(Debug)]
+struct Current {
+    stage: usize,
+    elapsed_ns: u64,
+    total: Figures,
+    /// By interval: the last one that every host reported is the one to show.
+    last: (u32, Figures),
+}
+
+#[derive(Debug, Default)]
+struct Figures {
+    ios: u64,
+    errors: u64,
+    bytes: u64,
+    length_ns: BTreeMap<u32, u64>,
+    latency: Histogram,
+}
+
+impl Figures {
+    fn add(&mut self, sample: &IntervalSample) {
+        if sample.phase.counts() {
+            *self.length_ns.entry(sample.host).or_insert(0) += sample.length_ns;
+        }
+        for op in &sample.ops {
+            self.errors += op.error_count();
+            // As in results, an fsync is no I/O of the whole.
+            if sample.phase.counts() && op.op != Op::Fsync {
+                self.ios += op.ios;
+                self.bytes += op.bytes;
+                // An agent's own samples; one that is no histogram is refused where it is recorded.
+                let _ = op.latency.merge_into(&mut self.latency);
+            }
+        }
+    }
+
+    /// `182,000 IOPS  711 MiB/s  p99 1.2 ms`
+    fn words(&self, unit: &str) -> String {
+        self.words_with(unit, &[("p99", 0.99)])
+    }
+
+    fn words_with(&self, unit: &str, quantiles: &[(&str, f64)]) -> String {
+        let seconds = self.length_ns.values().max().map_or(0.0, |ns| *ns as f64 / 1e9);
+        if seconds <= 0.0 {
+            return "nothing yet".to_owned();
+        }
+        // Operations on files have no bandwidth, unless they move bytes.
+        let bandwidth = if self.bytes == 0 && unit != IOPS {
+            "–".to_owned()
+        } else {
+            words::bandwidth(self.bytes as f64 / seconds)
+        };
+        let mut text =
+            format!("{:>9} {unit}  {bandwidth:>12}", words::iops(self.ios as f64 / seconds),);
+        for (name, share) in quantiles {
+            text.push_str(&format!(
+                "  {name} {}",
+                words::latency(self.latency.quantile_ns(*share))
+            ));
+        }
+        if self.errors > 0 {
+            text.push_str(&format!("  {}", words::counted(self.errors, "error")));
+        }
+        text
+    }
+}
+
+impl Progress {
+    /// A run of `plan` that has not begun.
+    pub fn new(plan: &Plan) -> Progress {
+        let widest =
+            plan.stages.iter().map(|stage| name(plan, stage).chars().count()).max().unwrap_or(0);
+        let line = |(number, stage): (u32, &Stage)| StageLine {
+            name: format!("{:widest$}", name(plan, stage)),
+            is_metadata: stage.is_metadata(),
+            goal: Goal::of(plan, number, stage),
+        };
+        Progress { stages: (0..).zip(&plan.stages).map(line).collect(), current: None, ended: None }
+    }
+
+    /// Takes in what happened.
+    pub fn event(&mut self, event: &Event) {
+        match event {
+            Event::StageStarted { stage, .. } => {
+                self.ended = None;
+                let last = (0, Figures::default());
+                let current = Current {
+                    stage: *stage as usize,
+                    elapsed_ns: 0,
+                    total: Figures::default(),
+                    last,
+                };
+                self.current = Some(current).filter(|current| current.stage < self.stages.len());
+            }
+            Event::Sample(sample) => {
+                if let Some(current) =
+                    self.current.as_mut().filter(|current| current.stage == sample.stage as usize)
+                {
+                    current.add(sample);
+                }
+            }
+            Event::PointAdded(addition) => {
+                let repeats = addition.point.repetition > 1;
+                // What a search adds ends after a time.
+                let line = |stage: &Stage| StageLine {
+                    name: name_at(&addition.point, stage, repeats),
+                    is_metadata: stage.is_metadata(),
+                    goal: match stage.stop() {
+                        Stop::After(time) => Goal::Time(time.0),
+                        Stop::Steady(steady) => Goal::Time(steady.most.0),
+                        Stop::Amount | Stop::Once(_) => Goal::Bytes(0),
+                    },
+                };
+                let lines = addition.stages.iter().map(line);
+                self.stages.extend(lines);
+            }
+            Event::StageEnded { end, .. } => self.ended = Some(end.clone()),
+            Event::Counters(_)
+            | Event::Note(_)
+            | Event::Happened(_)
+            | Event::HostStarted(_)
+            | Event::HostEnded(_)
+            | Event::RunEnded { .. } => {}
+        }
+    }
+
+    /// The share of the stage that is done, 0 to 1.
+    pub fn share(&self) -> f64 {
+        let Some((line, current)) = self.line() else { return 0.0 };
+        let total = &current.total;
+        line.goal.share(current.elapsed_ns, total.bytes, total.ios + total.errors)
+    }
+
+    /// Whether the stage did all that it was to do.
+    pub fn is_done(&self) -> bool {
+        self.share() >= 1.0
+    }
+
+    /// Time since the stage's start, in ns, as its samples tell.
+    pub fn elapsed_ns(&self) -> u64 {
+        self.current.as_ref().map_or(0, |current| current.elapsed_ns)
+    }
+
+    /// `[ 3/15] 4k-random-read · measure`
+    pub fn head(&self) -> String {
+        let Some((line, current)) = self.line() else { return String::new() };
+        let digits = self.stages.len().to_string().len();
+        format!("[{:>digits$}/{}] {}", current.stage + 1, self.stages.len(), line.name)
+    }
+
+    /// The figures of the last interval.
+    pub fn now(&self) -> String {
+        self.current.as_ref().map_or_else(String::new, |current| current.last.1.words(self.unit()))
+    }
+
+    /// The same with the median.
+    pub fn now_with_median(&self) -> String {
+        let quantiles = [("p50", 0.5), ("p99", 0.99)];
+        self.current
+            .as_ref()
+            .map_or_else(String::new, |current| current.last.1.words_with(self.unit(), &quantiles))
+    }
+
+    /// How long the stage still takes, in words; empty until there is something to go by.
+    pub fn eta(&self) -> String {
+        let share = self.share();
+        if share <= 0.0 {
+            return String::new();
+        }
+        let left = self.elapsed_ns() as f64 * (1.0 - share) / share;
+        match (left / 1e9).ceil() as u64 {
+            0 => String::new(),
+            seconds => format!("ETA {}", Nanos(seconds.saturating_mul(1_000_000_000))),
+        }
+    }
+
+    /// The whole stage in a line.
+    pub fn summary(&self) -> String {
+        let Some((_, current)) = self.line() else { return String::new() };
+        let how = match &self.ended {
+            Some(StageEnd::Interrupted) => "  (interrupted)",
+            Some(StageEnd::Failed(_) | StageEnd::Panicked(_)) => "  (failed)",
+            _ => "",
+        };
+        let time = Nanos(current.elapsed_ns);
+        format!(
+            "{}  {:>6}  {}{how}",
+            self.head(),
+            time.to_string(),
+            current.total.words(self.unit())
+        )
+    }
+
+    /// What a rate counts.
+    fn unit(&self) -> &'static str {
+        match self.line() {
+            Some((StageLine { is_metadata: true, .. }, _)) => "op/s",
+            _ => IOPS,
+        }
+    }
+
+    fn line(&self) -> Option<(&StageLine, &Current)> {
+        let current = self.current.as_ref()?;
+        Some((self.stages.get(current.stage)?, current))
+    }
+}
+
+impl Current {
+    fn add(&mut self, sample: &IntervalSample) {
+        self.total.add(sample);
+        if sample.phase.counts() {
+            self.elapsed_ns = self.elapsed_ns.max(sample.start_ns + sample.length_ns);
+            if sample.interval > self.last.0 {
+                self.last = (sample.interval, Figures::default());
+            }
+            if sample.interval == self.last.0 {
+                self.last.1.add(sample);
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! A bar for each stage, for eyes; a finished stage leaves its summary.
+
+use crate::progress::Progress;
+use indicatif::{ProgressBar, ProgressStyle};
+use model::{Event, printable};
+use report::ground::folding::hung;
+use report::topics;
+use std::time::Duration;
+
+/// Steps of the bar: finer than any terminal is wide.
+const STEPS: u64 = 1_000;
+
+/// The bar on the terminal.
+pub struct Bar {
+    bar: ProgressBar,
+    room: usize,
+}
+
+/// What a bar, its spinner and the figures behind it take at least, in columns.
+const FIGURES: usize = 36;
+/// Lines above the bar are set in by so many columns.
+const INDENT: &str = "  ";
+
+/// What stands before the bar, cut where the terminal has no room for it.
+fn prefix(head: &str, room: usize) -> String {
+    let head = printable::line(head);
+    let most = room.saturating_sub(FIGURES).max(8);
+    if head.chars().count() <= most {
+        return head.into_owned();
+    }
+    head.chars().take(most - 1).chain(['…']).collect()
+}
+
+/// A line above the bar, folded.
+fn above(text: &str, room: usize) -> String {
+    hung(INDENT, &printable::line(text), 2 * INDENT.len(), room)
+}
+
+impl Bar {
+    /// A bar that shows nothing yet.
+    pub fn new(room: Option<usize>) -> Bar {
+        Bar { bar: ProgressBar::hidden(), room: room.unwrap_or(usize::MAX) }
+    }
+
+    /// Shows an event that `progress` took in already.
+    pub fn show(&mut self, event: &Event, progress: &Progress) {
+        match event {
+            Event::StageStarted { .. } => {
+                self.bar = ProgressBar::new(STEPS);
+                let style = ProgressStyle::with_template("{spinner} {prefix} {bar:10} {wide_msg}");
+                self.bar.set_style(
+                    style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸─"),
+                );
+                self.bar.set_prefix(prefix(&progress.head(), self.room));
+                // It moves between two samples, too: a spinner that stands still means that we do.
+                self.bar.enable_steady_tick(Duration::from_millis(100));
+            }
+            Event::Sample(_) => {
+                self.bar.set_position((progress.share() * STEPS as f64) as u64);
+                self.bar.set_message(
+                    printable::line(&format!("{}  {}", progress.now(), progress.eta()))
+                        .into_owned(),
+                );
+            }
+            Event::Counters(_) => {}
+            Event::StageEnded { .. } => {
+                self.bar.finish_and_clear();
+                self.say(&progress.summary());
+            }
+            Event::Note(note) => {
+                self.say(&format!("note: {}", topics::note::line(&note.fact)));
+            }
+            Event::HostStarted(_)
+            | Event::HostEnded(_)
+            | Event::PointAdded(_)
+            | Event::Happened(_) => {}
+            Event::RunEnded { .. } => self.bar.finish_and_clear(),
+        }
+    }
+
+    /// Puts a line above the bar.
+    pub fn say(&self, text: &str) {
+        use std::io::Write;
+        // A terminal that is gone is no reason to end a run.
+        self.bar.suspend(|| {
+            let _ = writeln!(std::io::stderr(), "{}", above(text, self.room));
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_stays_within_the_terminal() {
+        let long = "measure a-workload-with-a-very-long-name (depth=32, block_size=64KiB)";
+        assert_eq!(prefix("measure w", 80), "measure w");
+        assert_eq!(prefix(long, usize::MAX), long);
+        let short = prefix(long, 60);
+        assert_eq!((short.chars().count(), short.ends_with('…')), (24, true), "{short}");
+        assert!(prefix("a\u{1b}[2J", 80).chars().all(|c| !printable::acts(c)));
+        let text =
+            above(&format!("{long}  12 s  1,234 IOPS, and so on to the end of the line\u{7}"), 40);
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 40 || !line.trim().contains(' ')),
+            "{text}"
+        );
+        assert!(text.starts_with("  measure") && !text.contains('\u{7}'), "{text}");
+    }
+}

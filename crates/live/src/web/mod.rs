@@ -1,0 +1,30 @@
+//! The pages and the metrics that a server gives out: pure, from what is known of a run. The server
+//! itself is the program's.
+
+pub mod board;
+mod bounded_series;
+mod charts;
+mod counters;
+mod hosts;
+mod load;
+pub mod metrics;
+pub mod page;
+pub mod past_runs;
+mod shown;
+mod view;
+pub mod watched;
+
+pub use shown::Shown;
+pub use view::View;
+
+/// The style of every page: the report's, and what is live alone.
+pub fn style() -> String {
+    [report::ground::page::STYLE, include_str!("live.css")].concat()
+}
+
+/// The script of every page: values under the pointer.
+pub const SCRIPT: &str = report::ground::page::SCRIPT;
+/// The script of the live page.
+pub const LIVE_SCRIPT: &str = include_str!("live.js");
+/// The mark in a browser's tab: the load line of a ship.
+pub const ICON: &str = include_str!("icon.svg");

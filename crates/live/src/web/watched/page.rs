@@ -1,0 +1,216 @@
+//! The live page of hosts that are watched without a run.
+
+use super::node::Side;
+use super::{Host, Node, Watching};
+use crate::web::bounded_series::Slot;
+use crate::web::hosts::{self, Listed};
+use crate::web::page::told;
+use crate::web::{Shown, View, charts, counters};
+use report::ground::chart::Line;
+use report::ground::markup::{Markup, classed, element, plain};
+use report::ground::words;
+
+/// What the page is called.
+pub(super) const TITLE: &str = "Hosts";
+
+/// The parts of the page that change, by the id of their place.
+pub(super) fn parts(watching: &Watching, view: &View) -> [(&'static str, Markup); 4] {
+    [
+        ("head", head(watching)),
+        ("charts", drawn(watching, view)),
+        ("hosts", table(watching, view)),
+        ("happened", told(watching.happened.iter().rev())),
+    ]
+}
+
+/// The whole page; see [`Shown::page`].
+pub(super) fn page(watching: &Watching, view: &View, boot: &str, is_guarded: bool) -> String {
+    let skip = element("a", &[("class", "skip"), ("href", "#charts")], "To the charts");
+    let status =
+        [("id", "status"), ("role", "status"), ("aria-live", "polite"), ("data-boot", boot)];
+    let mut body: Markup = [skip, element("p", &status, "Connecting …")].into();
+    for (id, content) in parts(watching, view) {
+        body.push(section(id, content, watching, view));
+    }
+    let guard = if is_guarded {
+        "Who has the token sees this page; it goes over the network as it is, without encryption."
+    } else {
+        "Only this machine can see this page."
+    };
+    let links: Markup = [
+        Markup::from(format!("Plimsoll {}. {guard} For Prometheus: ", watching.version)),
+        element("a", &[("href", "/metrics")], "/metrics"),
+    ]
+    .into();
+    body.push(classed("footer", "remark", links));
+    body.push(element("script", &[("src", "/live.js")], ""));
+    report::ground::page::dressed(
+        format!("{}: Plimsoll", watching.title()),
+        body,
+        report::ground::page::Dress::Served,
+    )
+}
+
+fn section(id: &'static str, content: Markup, watching: &Watching, view: &View) -> Markup {
+    let (name, before) = match id {
+        "head" => ("Hosts that are watched", Markup::new()),
+        "charts" => ("What the kernels count", plain("h2", "What the kernels count")),
+        // The form stands outside of what changes, so that nobody is interrupted while typing.
+        "hosts" => {
+            ("Hosts", [plain("h2", "Hosts"), hosts::form(watching.hosts.len(), view)].into())
+        }
+        _ => ("Notes", plain("h2", "Notes")),
+    };
+    let place = element("div", &[("id", id)], content);
+    element("section", &[("aria-label", name), ("class", &format!("part-{id}"))], [before, place])
+}
+
+fn head(watching: &Watching) -> Markup {
+    let hosts = match watching.hosts.len() {
+        1 => watching.name(0),
+        many => words::counted(many as u64, "host"),
+    };
+    let (badge, state) =
+        if watching.is_over { ("badge", "over") } else { ("badge good", "watched") };
+    let facts = format!(
+        "{hosts} · every {} · since {}",
+        watching.interval,
+        words::utc(watching.started_unix_ns)
+    );
+    let lead =
+        "What the hosts' kernels count, whoever loads them: Plimsoll itself loads nothing here.";
+    [
+        plain("h1", TITLE),
+        classed("p", "lead", lead),
+        classed("p", "facts", [classed("span", badge, state), Markup::from(facts)]),
+    ]
+    .into()
+}
+
+fn drawn(watching: &Watching, view: &View) -> Markup {
+    let end_s = watching.now_s();
+    let instants: Vec<(f64, String)> = watching.instants.iter().cloned().collect();
+    match view.host {
+        None => {
+            let charts = over_time(watching.whole_slots(), end_s, &instants);
+            if let [only] = watching.hosts.as_slice() {
+                return [charts, counted(only)].into();
+            }
+            [classed("p", "lead", hosts::together(watching.hosts.len(), &watching.kernels)), charts]
+                .into()
+        }
+        Some(number) => {
+            let all = element("a", &[("href", "/"), ("data-keep", "all")], "All hosts together");
+            let head = [Markup::from(format!("{} alone. ", watching.name(number))), all];
+            let charts = match watching.hosts.get(number as usize) {
+                Some(host) => {
+                    [over_time(host.over_time.slots(), end_s, &instants), counted(host)].into()
+                }
+                None => Markup::from("There is no such host."),
+            };
+            [classed("p", "lead", head), charts].into()
+        }
+    }
+}
+
+/// What the kernel of a host counts beside what charts show.
+fn counted(host: &Host) -> Markup {
+    counters::list(host.counted.as_ref().filter(|_| host.lost.is_none()), &[])
+}
+
+fn over_time(slots: &[Slot<Node>], end_s: f64, instants: &[(f64, String)]) -> Markup {
+    if slots.is_empty() {
+        return plain("p", "Nothing was told yet.");
+    }
+    let both = |value: &dyn Fn(&Slot<Node>, Side) -> Option<f64>| {
+        let line = |name: &str, style, side: fn(&Node) -> Side| Line {
+            name: name.to_owned(),
+            style,
+            points: charts::points(slots, |_, slot| value(slot, side(&slot.part))),
+        };
+        vec![
+            line("read", "line read", |node| node.read),
+            line("write", "line write", |node| node.write),
+        ]
+    };
+    let iops = both(&|slot, side| charts::rate(slot, side.ios));
+    let bytes = both(&|slot, side| charts::mebi_rate(slot, side.bytes));
+    let latency = both(&|_, side| side.latency_ns().filter(|ns| *ns > 0.0));
+    let content = [
+        charts::over_time("IOPS", words::iops, end_s, iops).render_with(instants),
+        charts::over_time("Bandwidth, MiB/s", charts::mebi_words, end_s, bytes)
+            .render_with(instants),
+        charts::on_factors("Latency in the kernel, mean", end_s, latency).render_with(instants),
+        charts::system(slots, |node| node.system, end_s, instants),
+    ];
+    classed("div", "charts", content.into_iter().collect::<Markup>())
+}
+
+const HEAD: [(&str, &str); 11] = [
+    ("Host", ""),
+    ("State", ""),
+    ("Read IOPS", "number"),
+    ("MiB/s", "number"),
+    ("Latency", "number"),
+    ("Write IOPS", "number"),
+    ("MiB/s", "number"),
+    ("Latency", "number"),
+    ("CPU", "number"),
+    ("Received", "number"),
+    ("Sent", "number"),
+];
+
+fn table(watching: &Watching, view: &View) -> Markup {
+    let lost = (0..)
+        .zip(&watching.hosts)
+        .filter(|(_, host)| host.lost.is_some())
+        .map(|(host, _)| host)
+        .collect();
+    let listed = Listed {
+        count: watching.hosts.len(),
+        name: &|host| watching.name(host),
+        lost,
+        head: &HEAD,
+    };
+    hosts::windowed(&listed, view, &|number| {
+        let host = watching.hosts.get(number as usize)?;
+        Some(plain("tr", [hosts::name_cell(view, number, watching.name(number)), cells(host)]))
+    })
+}
+
+fn cells(host: &Host) -> Markup {
+    let (class, state) = match (&host.lost, &host.last) {
+        (Some(why), _) => ("bad", format!("lost: {why}")),
+        (None, Some(_)) => ("good", "watched".to_owned()),
+        (None, None) => ("", "to tell".to_owned()),
+    };
+    let known = host.last.filter(|(_, length_ns)| *length_ns > 0 && host.lost.is_none());
+    let told = |words: &dyn Fn(Node, f64) -> String| {
+        known
+            .map_or_else(|| "–".to_owned(), |(node, length_ns)| words(node, length_ns as f64 / 1e9))
+    };
+    let iops = |side: fn(Node) -> Side| {
+        told(&|node, seconds| words::iops(side(node).ios as f64 / seconds))
+    };
+    let bytes = |side: fn(Node) -> Side| {
+        told(&|node, seconds| words::mib_per_s(side(node).bytes as f64 / seconds))
+    };
+    let latency = |side: fn(Node) -> Side| {
+        told(&|node, _| words::latency(side(node).latency_ns().map(|ns| ns as u64)))
+    };
+    let (read, write) = (|node: Node| node.read, |node: Node| node.write);
+    let figures = [
+        iops(read),
+        bytes(read),
+        latency(read),
+        iops(write),
+        bytes(write),
+        latency(write),
+        told(&|node, _| node.system.busy().map_or_else(|| "–".to_owned(), words::share)),
+        told(&|node, seconds| words::bandwidth(node.system.received_bytes as f64 / seconds)),
+        told(&|node, seconds| words::bandwidth(node.system.sent_bytes as f64 / seconds)),
+    ];
+    let mut cells = plain("td", classed("span", class, state));
+    figures.into_iter().for_each(|text| cells.push(classed("td", "number", text)));
+    cells
+}

@@ -1,0 +1,166 @@
+//! Groups of bars that lie: each group is a workload, each of its bars one value of a swept axis,
+//! which stands beside the bar, so that nothing hangs on a colour.
+
+use super::frame::{WIDTH, number, svg};
+use super::{Scale, roof};
+use crate::ground::markup::{Markup, classed, element};
+
+/// A group of bars.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// What it stands for.
+    pub name: String,
+    /// Its bars, from top to bottom.
+    pub bars: Vec<Step>,
+}
+
+/// A bar of a group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The value of the axis.
+    pub label: String,
+    /// The figure; `None` where it was not measured.
+    pub figure: Option<f64>,
+    /// The most that the figure could be, where it is known.
+    pub ceiling: Option<f64>,
+}
+
+/// A chart of groups.
+#[derive(Clone, Debug)]
+pub struct Groups {
+    /// What it shows, with the unit.
+    pub title: String,
+    /// Figures in words.
+    pub words: fn(f64) -> String,
+    /// The groups, from top to bottom.
+    pub groups: Vec<Group>,
+}
+
+const HEAD: f64 = 24.0;
+const ROW: f64 = 18.0;
+const GAP: f64 = 8.0;
+const LABELS: f64 = 110.0;
+const VALUES: f64 = 96.0;
+/// As [`VALUES`], with the share of a ceiling.
+const VALUES_AND_SHARES: f64 = 172.0;
+/// Shades from dark to light, which follow each other in grey, too.
+const SHADES: [&str; 4] = ["bar step0", "bar step1", "bar step2", "bar step3"];
+
+impl Groups {
+    /// The chart with its caption.
+    pub fn render(&self) -> Markup {
+        let bars = || self.groups.iter().flat_map(|group| &group.bars);
+        let max =
+            roof::reach(bars().filter_map(|bar| bar.figure), bars().filter_map(|bar| bar.ceiling));
+        let has_ceilings = bars().any(|bar| bar.ceiling.is_some());
+        let room = WIDTH - LABELS - if has_ceilings { VALUES_AND_SHARES } else { VALUES };
+        let mut content = Markup::new();
+        let mut top = 0.0;
+        let mut said = Vec::new();
+        for group in &self.groups {
+            let place = [("class", "name"), ("x", "0"), ("y", &*number(top + 16.0))];
+            content.push(element("text", &place, &group.name));
+            top += HEAD;
+            for (shade, bar) in group.bars.iter().enumerate() {
+                content.push(self.bar((max, room), top, shade, bar));
+                let words = bar.figure.map_or_else(|| "not measured".to_owned(), self.words);
+                let most = bar
+                    .ceiling
+                    .map_or_else(String::new, |most| format!(" of at most {}", (self.words)(most)));
+                said.push(format!("{}, {}: {words}{most}", group.name, bar.label));
+                top += ROW;
+            }
+            top += GAP;
+        }
+        let picture = svg(&self.title, &said.join("; "), top.max(1.0), content);
+        let mut caption = Markup::from(self.title.as_str());
+        if has_ceilings {
+            caption.push(classed("span", "legend", roof::key()));
+        }
+        element("figure", &[("class", "groups")], [element("figcaption", &[], caption), picture])
+    }
+
+    /// A bar on a scale up to `max`, which is `room` wide.
+    fn bar(&self, (max, room): (f64, f64), top: f64, shade: usize, bar: &Step) -> Markup {
+        let scale = Scale::Linear { max };
+        let place =
+            [("class", "label end"), ("x", &*number(LABELS - 10.0)), ("y", &*number(top + 13.0))];
+        let mut content = element("text", &place, bar.label.as_str());
+        let width = bar.figure.map_or(0.0, |figure| scale.place(figure) * room);
+        let class = SHADES.get(shade % SHADES.len()).copied().unwrap_or("bar");
+        let place = [
+            ("class", class),
+            ("x", &*number(LABELS)),
+            ("y", &*number(top + 2.0)),
+            ("width", &*number(width)),
+            ("height", &*number(ROW - 4.0)),
+        ];
+        content.push(element("rect", &place, ""));
+        let words = bar
+            .figure
+            .map(|figure| format!("{}{}", (self.words)(figure), roof::share(figure, bar.ceiling)));
+        let words = words.unwrap_or_else(|| "–".to_owned());
+        let seen = bar.ceiling.filter(|ceiling| *ceiling <= max);
+        let mark = seen.map(|ceiling| LABELS + scale.place(ceiling) * room);
+        if let Some((left, ceiling)) = mark.zip(seen) {
+            content.push(roof::mark(left, (top, ROW), &(self.words)(ceiling)));
+        }
+        let from = roof::words_from(LABELS + width, mark, &words);
+        let place = [("class", "tick"), ("x", &*number(from)), ("y", &*number(top + 13.0))];
+        content.push(element("text", &place, words));
+        content
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_bar_has_its_value_beside_it_and_what_is_missing_is_a_dash() {
+        let bar = |label: &str, figure| Step { label: label.to_owned(), figure, ceiling: None };
+        let bars = vec![bar("10GB", Some(200.0)), bar("50GB", Some(50.0)), bar("<1>", None)];
+        let groups = vec![Group { name: "w".to_owned(), bars }];
+        let svg = Groups { title: "IOPS".to_owned(), words: |v| format!("{v}"), groups }
+            .render()
+            .into_string();
+        assert!(
+            svg.contains(">10GB<")
+                && svg.contains(">200<")
+                && svg.contains(">–<")
+                && svg.contains("&lt;1&gt;")
+        );
+        assert!(
+            svg.contains("width=\"354\"") && svg.contains("width=\"88.5\""),
+            "to one scale: {svg}"
+        );
+        assert!(svg.contains("step0") && svg.contains("step1"));
+        let empty =
+            Groups { title: "IOPS".to_owned(), words: |v| format!("{v}"), groups: Vec::new() };
+        assert!(empty.render().into_string().contains("<svg"));
+    }
+    #[test]
+    fn a_ceiling_stands_behind_its_bar() {
+        let bar = |figure, ceiling| Step { label: "1GB".to_owned(), figure, ceiling };
+        let bars =
+            vec![bar(Some(60.0), Some(80.0)), bar(None, Some(75.0)), bar(Some(6.0), Some(999.0))];
+        let groups = vec![Group { name: "w".to_owned(), bars }];
+        let svg = Groups { title: "IOPS".to_owned(), words: |v| format!("{v}"), groups }
+            .render()
+            .into_string();
+        assert!(
+            svg.contains("<title>ceiling 80</title>") && svg.contains("<title>ceiling 75</title>"),
+            "{svg}"
+        );
+        assert!(
+            !svg.contains("<title>ceiling 999<") && svg.contains(">6 · 0.6 %<"),
+            "far away: in words alone: {svg}"
+        );
+        assert!(
+            svg.contains(">60 · 75 %<")
+                && svg.contains(">–<")
+                && svg.contains("ceiling, and the share"),
+            "{svg}"
+        );
+    }
+}

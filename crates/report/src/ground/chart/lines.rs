@@ -1,0 +1,232 @@
+//! Lines over time or over quantiles.
+
+use super::Scale;
+use super::frame::{Frame, HEIGHT, number, svg};
+use crate::ground::markup::{Markup, classed, element};
+
+/// One place on a line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// Where on the horizontal axis.
+    pub x: f64,
+    /// Where on the vertical axis; `None` is a gap.
+    pub y: Option<f64>,
+    /// What else to say of it under the pointer: a second figure with its unit, or nothing.
+    pub also: String,
+}
+
+/// A line with its name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// As the legend says it.
+    pub name: String,
+    /// A class of the page's style: colour and dash, so that it can be told without colour, too.
+    pub style: &'static str,
+    /// Its places, from left to right.
+    pub points: Vec<Point>,
+}
+
+/// A chart of lines.
+#[derive(Clone, Debug)]
+pub struct Lines {
+    /// What it shows, with the unit.
+    pub title: String,
+    /// The same in a sentence, for those who cannot see it.
+    pub description: String,
+    /// The horizontal axis.
+    pub x: Scale,
+    /// Its name.
+    pub x_name: &'static str,
+    /// Its ticks in words.
+    pub x_words: fn(f64) -> String,
+    /// The vertical axis.
+    pub y: Scale,
+    /// Its ticks, and values under the pointer, in words.
+    pub y_words: fn(f64) -> String,
+    /// The lines.
+    pub lines: Vec<Line>,
+}
+
+impl Lines {
+    /// The chart with its caption and legend.
+    pub fn render(&self) -> Markup {
+        self.render_with(&[])
+    }
+
+    /// As [`render`](Self::render), with a line at each of these places of the horizontal axis, and
+    /// what stands for it in words.
+    pub fn render_with(&self, instants: &[(f64, String)]) -> Markup {
+        let frame = Frame { x: self.x, y: self.y };
+        let mut content = frame.grid(self.x_words, self.y_words, self.x_name);
+        content.push(self.lines.iter().map(|line| draw(&frame, line)).collect::<Markup>());
+        content.push(self.read_outs(&frame));
+        content.push(draw_instants(&frame, instants));
+        let caption = [Markup::from(&self.title), self.legend()];
+        let picture = svg(&self.title, &self.description, HEIGHT, content);
+        element("figure", &[], [element("figcaption", &[], caption), picture])
+    }
+
+    fn legend(&self) -> Markup {
+        let entry = |line: &Line| {
+            let path = [("class", line.style), ("x1", "0"), ("x2", "22"), ("y1", "5"), ("y2", "5")];
+            let size = [
+                ("viewBox", "0 0 22 10"),
+                ("width", "22"),
+                ("height", "10"),
+                ("aria-hidden", "true"),
+            ];
+            let key = element("svg", &size, element("line", &path, ""));
+            classed("span", "key", [key, Markup::from(&line.name)])
+        };
+        classed("span", "legend", self.lines.iter().map(entry).collect::<Markup>())
+    }
+
+    /// A strip over each place, which says its values: as a tooltip of the browser, and faster by
+    /// the page's script.
+    fn read_outs(&self, frame: &Frame) -> Markup {
+        let Some(longest) = self.lines.iter().max_by_key(|line| line.points.len()) else {
+            return Markup::new();
+        };
+        let places: Vec<f64> = longest.points.iter().map(|point| frame.left(point.x)).collect();
+        let (top, bottom) = Frame::vertical();
+        let strip = |(index, point): (usize, &Point)| {
+            let here = places[index];
+            let before = if index == 0 { here } else { f64::midpoint(places[index - 1], here) };
+            let after = places.get(index + 1).map_or(here, |next| f64::midpoint(*next, here));
+            let (left, width) = (before.min(here - 1.0), (after - before).max(2.0));
+            let attributes = [
+                ("class", "hit"),
+                ("x", &*number(left)),
+                ("y", &*number(top)),
+                ("width", &*number(width)),
+                ("height", &*number(bottom - top)),
+                ("data-x", &*number(here)),
+            ];
+            element("rect", &attributes, element("title", &[], self.words_at(point.x)))
+        };
+        longest.points.iter().enumerate().map(strip).collect()
+    }
+
+    fn words_at(&self, x: f64) -> String {
+        let value = |line: &Line| {
+            let point = line.points.iter().find(|point| (point.x - x).abs() < 1e-9)?;
+            let also =
+                if point.also.is_empty() { String::new() } else { format!(" ({})", point.also) };
+            Some(format!(
+                "{} {}{also}",
+                line.name,
+                point.y.map_or_else(|| "–".to_owned(), self.y_words)
+            ))
+        };
+        let values: Vec<String> = self.lines.iter().filter_map(value).collect();
+        format!("{}: {}", (self.x_words)(x), values.join(", "))
+    }
+}
+
+/// The stretches of a line between its gaps; a stretch of one place is a dot.
+fn draw(frame: &Frame, line: &Line) -> Markup {
+    let stretches =
+        line.points.split(|point| point.y.is_none()).filter(|stretch| !stretch.is_empty());
+    let stretch = |points: &[Point]| {
+        let places: Vec<(f64, f64)> = points
+            .iter()
+            .filter_map(|point| Some((frame.left(point.x), frame.top(point.y?))))
+            .collect();
+        if let [(x, y)] = places.as_slice() {
+            let class = format!("dot {}", line.style);
+            return element(
+                "circle",
+                &[("class", &class), ("cx", &number(*x)), ("cy", &number(*y)), ("r", "2.5")],
+                "",
+            );
+        }
+        let places: Vec<String> =
+            places.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect();
+        element("polyline", &[("class", line.style), ("points", &places.join(" "))], "")
+    };
+    stretches.map(stretch).collect()
+}
+
+/// Lines from top to bottom; more than these cannot be told apart.
+const MOST_INSTANTS: usize = 100;
+/// Labels take so much room beside each other, in units of the picture; one that has none is told
+/// under the pointer alone.
+const LABEL_ROOM: f64 = 60.0;
+/// A label on the picture has so many characters.
+const LABEL_CHARS: usize = 24;
+
+/// A line from top to bottom at each instant, with its label at the top where there is room.
+pub(super) fn draw_instants(frame: &Frame, instants: &[(f64, String)]) -> Markup {
+    let (top, bottom) = Frame::vertical();
+    let mut sorted: Vec<&(f64, String)> =
+        instants.iter().filter(|(x, _)| frame.spans(*x)).collect();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut labelled = f64::NEG_INFINITY;
+    let draw = |(x, words): &(f64, String)| {
+        let left = frame.left(*x);
+        let (x, y1, y2) = (number(left), number(top), number(bottom));
+        let place = [("class", "instant"), ("x1", &*x), ("x2", &*x), ("y1", &*y1), ("y2", &*y2)];
+        let mut drawn = element("line", &place, element("title", &[], words));
+        if left - labelled >= LABEL_ROOM {
+            labelled = left;
+            let (x, y) = (number(left + 3.0), number(top + 9.0));
+            let mut label: String = words.chars().take(LABEL_CHARS).collect();
+            if label.len() < words.len() {
+                label.push('…');
+            }
+            drawn.push(element(
+                "text",
+                &[("class", "instant-label"), ("x", &*x), ("y", &*y)],
+                label,
+            ));
+        }
+        drawn
+    };
+    sorted.into_iter().take(MOST_INSTANTS).map(draw).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(ys: &[Option<f64>]) -> String {
+        let points = ys
+            .iter()
+            .enumerate()
+            .map(|(x, y)| Point {
+                x: x as f64,
+                y: *y,
+                also: y.map_or_else(String::new, |y| format!("{y} B/s")),
+            })
+            .collect();
+        let chart = Lines {
+            title: "IOPS <over> time".to_owned(),
+            description: "d".to_owned(),
+            x: Scale::linear_to(ys.len() as f64),
+            x_name: "s",
+            x_words: |x| format!("{x} s"),
+            y: Scale::linear_to(100.0),
+            y_words: |y| format!("{y}"),
+            lines: vec![Line { name: "read".to_owned(), style: "line read", points }],
+        };
+        chart.render().into_string()
+    }
+
+    #[test]
+    fn a_gap_cuts_the_line_and_a_lone_place_is_a_dot() {
+        let svg = chart(&[Some(1.0), Some(2.0), None, Some(3.0)]);
+        assert_eq!(svg.matches("<polyline").count(), 1);
+        assert_eq!(svg.matches("<circle").count(), 1);
+        assert_eq!(svg.matches("class=\"hit\"").count(), 4);
+        assert!(
+            svg.contains("1 s: read 2 (2 B/s)<")
+                && svg.contains("2 s: read –<")
+                && svg.contains("IOPS &lt;over&gt; time")
+        );
+    }
+
+    #[test]
+    fn a_chart_of_nothing_is_a_chart() {
+        assert!(chart(&[]).contains("<svg"));
+    }
+}

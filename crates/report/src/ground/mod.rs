@@ -1,0 +1,15 @@
+//! What all that is told is made of: words, markup, charts, columns, colours. It knows no topic.
+
+pub mod chart;
+#[cfg(test)]
+mod colours;
+pub(crate) mod columns;
+pub mod folding;
+pub mod json;
+pub mod markup;
+pub mod moment;
+pub mod page;
+pub(crate) mod palette;
+pub(crate) mod sentence;
+pub mod stage;
+pub mod words;

@@ -1,0 +1,220 @@
+//! Sentences that differ in their quantities alone, told as one with the range of each quantity: of
+//! forty points, forty times the same sentence hides what else there is to say.
+//!
+//! A sentence keeps its quantities beside its words, as it was made: no number is looked for in a
+//! text, and a name with digits in it is a name.
+
+use model::{Bytes, Nanos};
+
+/// A sentence with its quantities, and those that were merged into it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// What stands before, between and behind the quantities: one more than there are of these.
+    words: Vec<String>,
+    quantities: Vec<Range>,
+}
+
+/// The least and the greatest of a quantity, each as it is shown.
+#[derive(Clone, Debug, PartialEq)]
+struct Range {
+    least: (f64, String),
+    most: (f64, String),
+}
+
+impl Told {
+    /// These parts, one after the other.
+    pub fn of<const N: usize>(parts: [Told; N]) -> Told {
+        parts.into_iter().fold(Told::default(), Told::and)
+    }
+
+    /// The same with more behind it.
+    pub fn and(mut self, more: impl Into<Told>) -> Told {
+        self.push(more);
+        self
+    }
+
+    /// Puts more behind it.
+    pub fn push(&mut self, more: impl Into<Told>) {
+        let more = more.into();
+        let mut words = more.words.into_iter();
+        if let Some(first) = words.next() {
+            match self.words.last_mut() {
+                Some(last) => last.push_str(&first),
+                None => self.words.push(first),
+            }
+        }
+        self.words.extend(words);
+        self.quantities.extend(more.quantities);
+    }
+
+    /// All of `parts`, with `between` between them.
+    pub fn join(parts: impl IntoIterator<Item = Told>, between: &str) -> Told {
+        let mut all = Told::default();
+        for (number, part) in parts.into_iter().enumerate() {
+            if number > 0 {
+                all.push(between);
+            }
+            all.push(part);
+        }
+        all
+    }
+
+    /// Takes the other in, if they differ in quantities alone.
+    pub fn merge(&mut self, other: &Told) -> bool {
+        if self.words != other.words {
+            return false;
+        }
+        for (mine, theirs) in self.quantities.iter_mut().zip(&other.quantities) {
+            if theirs.least.0 < mine.least.0 {
+                mine.least.clone_from(&theirs.least);
+            }
+            if theirs.most.0 > mine.most.0 {
+                mine.most.clone_from(&theirs.most);
+            }
+        }
+        true
+    }
+
+    /// What is not a quantity: equal for those that can be merged.
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// All of them as one sentence.
+    pub fn text(&self) -> String {
+        let mut text = self.words.first().cloned().unwrap_or_default();
+        for (range, words) in self.quantities.iter().zip(self.words.iter().skip(1)) {
+            let ((_, least), (_, most)) = (&range.least, &range.most);
+            match least == most {
+                true => text.push_str(least),
+                false => text.push_str(&format!("{least} to {most}")),
+            }
+            text.push_str(words);
+        }
+        text
+    }
+}
+
+impl From<&str> for Told {
+    fn from(words: &str) -> Told {
+        words.to_owned().into()
+    }
+}
+
+impl From<String> for Told {
+    fn from(words: String) -> Told {
+        Told { words: vec![words], quantities: Vec::new() }
+    }
+}
+
+/// A quantity and how it is shown. Its unit belongs to the words: milliseconds and seconds are told
+/// apart. Where it has two units (`2m 05s`), all of it is the number.
+pub fn quantity(value: f64, shown: &str) -> Told {
+    let is_of_number = |c: char| c.is_ascii_digit() || "+-−,.".contains(c);
+    let end = shown.find(|c| !is_of_number(c)).unwrap_or(shown.len());
+    let (number, unit) = shown.split_at(end);
+    let (number, unit) =
+        if unit.contains(|c: char| c.is_ascii_digit()) { (shown, "") } else { (number, unit) };
+    let one = (value, number.to_owned());
+    let range = Range { least: one.clone(), most: one };
+    Told { words: vec![String::new(), unit.to_owned()], quantities: vec![range] }
+}
+
+impl From<Bytes> for Told {
+    fn from(bytes: Bytes) -> Told {
+        quantity(bytes.0 as f64, &bytes.to_string())
+    }
+}
+
+impl From<Nanos> for Told {
+    fn from(time: Nanos) -> Told {
+        quantity(time.0 as f64, &time.to_string())
+    }
+}
+
+/// `95 %`, from a share of 0 to 1.
+pub fn share(value: f64) -> Told {
+    quantity(value, &crate::ground::words::share(value))
+}
+
+/// `1,234`.
+pub fn count(value: u64) -> Told {
+    quantity(value as f64, &crate::ground::words::count(value))
+}
+
+/// `1 request`, `2 requests`.
+pub fn counted(value: u64, noun: &str) -> Told {
+    quantity(value as f64, &crate::ground::words::counted(value, noun))
+}
+
+/// A sentence of these parts: words and quantities.
+macro_rules! told {
+    ($($part:expr),* $(,)?) => {
+        $crate::ground::sentence::Told::of([$($crate::ground::sentence::Told::from($part)),*])
+    };
+}
+
+pub(crate) use told;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn merged(sentences: Vec<Told>) -> Vec<String> {
+        let mut all: Vec<Told> = Vec::new();
+        for one in sentences {
+            if !all.iter_mut().any(|known| known.merge(&one)) {
+                all.push(one);
+            }
+        }
+        all.iter().map(Told::text).collect()
+    }
+
+    #[test]
+    fn quantities_become_ranges_and_equal_ones_stay() {
+        let level = |value| told!["a level of ", share(value), " after ", Nanos::millis(250), "."];
+        assert_eq!(
+            merged(vec![level(1.08), level(0.095), level(11.3)]),
+            ["a level of 9.5 to 1,130 % after 250 ms."]
+        );
+    }
+
+    #[test]
+    fn other_words_other_names_and_other_units_are_other_sentences() {
+        let of = |name: &str, time: Nanos| told!["p99 of ", name, ": ", time];
+        let apart = vec![
+            of("sim-01", Nanos::millis(3)),
+            of("sim-02", Nanos::millis(3)),
+            of("node 3", Nanos::millis(3)),
+            of("node 4", Nanos::millis(3)),
+            of("sim-01", Nanos::seconds(3)),
+        ];
+        let texts: Vec<String> = apart.iter().map(Told::text).collect();
+        assert_eq!(merged(apart), texts);
+    }
+
+    #[test]
+    fn durations_of_two_units_are_numbers_as_a_whole() {
+        let at = |seconds, level| told!["at ", Nanos::seconds(seconds), ", to ", share(level)];
+        assert_eq!(
+            merged(vec![at(1_668, 0.86), at(792, 0.75), at(7_500, 0.8)]),
+            ["at 13m 12s to 2h 05m, to 75 to 86 %"]
+        );
+    }
+
+    #[test]
+    fn signs_belong_to_numbers() {
+        let trend = |value, shown| told!["a trend of ", quantity(value, shown)];
+        assert_eq!(
+            merged(vec![trend(0.1, "+10 %"), trend(-0.057, "−5.7 %"), trend(0.005, "+0.5 %")]),
+            ["a trend of −5.7 to +10 %"]
+        );
+    }
+
+    #[test]
+    fn parts_are_joined_as_words_are() {
+        let parts = [told!["a ", count(1)], told!["b ", count(2_000)]];
+        assert_eq!(Told::join(parts, ", and ").text(), "a 1, and b 2,000");
+        assert_eq!(Told::join([], ", ").text(), "");
+    }
+}

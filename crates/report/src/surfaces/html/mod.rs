@@ -1,0 +1,170 @@
+//! The report as one page that needs nothing else: it opens offline, in light and dark, prints, and
+//! can be mailed.
+//!
+//! A pure function of the records. All text of a run goes through
+//! [`markup`](crate::ground::markup), which escapes it.
+
+use crate::ground::markup::{Markup, classed, plain};
+use crate::ground::page::document;
+use crate::ground::words;
+use crate::ground::words::hosts;
+use crate::topics::compare;
+use crate::topics::evidence;
+use crate::topics::results::judged::judge;
+use crate::topics::split::{self, By};
+use crate::topics::{conditions, results, verdict, workload};
+use analysis::ResultRow;
+use analysis::attribution::attribution;
+use analysis::ceiling::simulated;
+use analysis::trust::Evidence;
+use catalogue::Cluster;
+use catalogue::published::Published;
+use model::Record;
+use model::plan::PlannedTarget;
+
+/// The page of one or more runs.
+pub fn render(records: &[&Record]) -> String {
+    render_on(records, None)
+}
+
+/// What runs are held against.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Against<'a> {
+    /// The testbed that they ran on.
+    pub testbed: Option<&'a Cluster>,
+    /// Published figures, with the testbed that those were measured on where it is known.
+    pub published: Option<(&'a Published, Option<&'a Cluster>)>,
+}
+
+/// The page of one or more runs, with what they reached of the ceiling of the testbed that they ran
+/// on.
+pub fn render_on(records: &[&Record], testbed: Option<&Cluster>) -> String {
+    render_against(records, Against { testbed, published: None })
+}
+
+/// The page of one or more runs, beside all that they are held against.
+pub fn render_against(records: &[&Record], against: Against<'_>) -> String {
+    let (title, body) = content(records, against);
+    document(title, body)
+}
+
+/// The title and the body of the page of one or more runs.
+pub fn content(records: &[&Record], against: Against<'_>) -> (String, Markup) {
+    let testbed = against.testbed;
+    let title = match records {
+        [one] => format!("{} on {}: Plimsoll report", one.plan.suite, hosts(one)),
+        many => format!("{} runs: Plimsoll report", many.len()),
+    };
+    let mut body = Markup::new();
+    // Once for all that is said of them: of a day, they take longer than all else on the page.
+    let results: Vec<Vec<ResultRow>> =
+        records.iter().map(|record| analysis::results(record)).collect();
+    let mut differences =
+        compare::page::section(&analysis::compare::compare_results(records, &results), records);
+    if records.len() > 1 {
+        body.push(compare::side_by_side::sections(records, &results, testbed));
+        // Of one run, its own scenarios are compared: it says first what it is, and what came of
+        // them.
+        body.push(std::mem::take(&mut differences));
+    }
+    for (number, (record, rows)) in records.iter().zip(results).enumerate() {
+        body.push(run(
+            (record, rows),
+            against,
+            (number, records.len()),
+            std::mem::take(&mut differences),
+        ));
+    }
+    (title, body)
+}
+
+/// Everything about one run and its results, with the differences between its own scenarios.
+fn run(
+    (record, rows): (&Record, Vec<ResultRow>),
+    against: Against<'_>,
+    (number, of): (usize, usize),
+    differences: Markup,
+) -> Markup {
+    let beneath =
+        if against.testbed.is_none() { simulated(std::iter::once(&record.plan)) } else { None };
+    let against = Against { testbed: against.testbed.or(beneath.as_ref()), ..against };
+    let testbed = against.testbed;
+    let (rows, reached) = judge(record, rows, testbed);
+    let evidence = evidence::evidence(record, &rows, &attribution(record, &rows));
+    let mut content = header(record, &evidence, number, of);
+    content.push(classed("p", "verdict", verdict::paragraph(record, &rows, &reached, &evidence)));
+    if let Some(line) = analysis::loadline::load_line(record, &rows) {
+        content.push(crate::topics::loadline::section(&line));
+    }
+    if let Some(line) = analysis::loadline::axis::along_line(record, &rows) {
+        content.push(crate::topics::loadline::other_axis::section(&line));
+    }
+    content.push(results::section(record, &rows, &reached, &evidence));
+    content.push(differences);
+    if let Some(cluster) = testbed {
+        content.push(crate::topics::ceiling::reached(&cluster.top.name.value, &reached));
+    }
+    content.push(crate::topics::attribution::section(record, &rows));
+    content.push(published(record, &rows, against));
+    for by in [By::Locality, By::Label, By::Host] {
+        content.push(split::section(record, &rows, by));
+    }
+    content.push(crate::topics::occurrences::section(record));
+    content.push(crate::topics::left_behind::section(record));
+    content.push(workload::sections(record, &rows, &reached));
+    content.push(conditions::sections(record));
+    classed("article", "run", content)
+}
+
+/// The run beside published figures; a sentence where they do not fit it.
+fn published(record: &Record, rows: &[ResultRow], against: Against<'_>) -> Markup {
+    let Some((published, theirs)) = against.published else { return Markup::new() };
+    match analysis::published::against(published, theirs, record, rows, against.testbed) {
+        Ok(held) => crate::topics::published::section(published, &held, record.plan.scale),
+        Err(analysis::published::OtherSuite) => {
+            let said = crate::topics::published::unfit(published, &record.plan.suite);
+            let title = format!("Beside {}", published.report.name.value);
+            plain("section", [plain("h2", title), plain("p", format!("Not compared: {said}."))])
+        }
+    }
+}
+
+fn header(record: &Record, evidence: &Evidence, number: usize, of: usize) -> Markup {
+    let plan = &record.plan;
+    let (badge, state) = evidence::badge(record, evidence);
+    let name =
+        if of > 1 { format!("Run {}: {}", number + 1, plan.suite) } else { plan.suite.clone() };
+    let mut content = plain("h1", name);
+    if !plan.description.is_empty() {
+        content.push(classed("p", "lead", &plan.description));
+    }
+    let mut facts = vec![hosts(record), words::utc(record.started_unix_ns)];
+    let mut targets = plan.hosts.iter().flat_map(|host| &host.targets);
+    let is_simulated = targets.any(|target| target.kind == PlannedTarget::Simulated);
+    if is_simulated {
+        facts.push("simulated, in virtual time".to_owned());
+    }
+    if let Some((ended, _)) = record.end {
+        facts.push(took(ended.saturating_sub(record.started_unix_ns), is_simulated));
+    }
+    if !plan.scale.is_full() {
+        facts.push(words::shrunk(plan.scale, "are").to_lowercase());
+    }
+    let facts = facts.join(" · ");
+    content.push(classed("p", "facts", [classed("span", badge, state), Markup::from(facts)]));
+    plain("header", content)
+}
+
+/// `8 min in all`, to a second; of a simulated run it is the time that it took here, which is no
+/// time of the system that it shows.
+fn took(ns: u64, is_simulated: bool) -> String {
+    let time = match ns / 1_000_000_000 {
+        0 => "less than 1 s".to_owned(),
+        seconds => model::Nanos(seconds.saturating_mul(1_000_000_000)).to_string(),
+    };
+    let of_what = if is_simulated { "to simulate it" } else { "in all" };
+    format!("{time} {of_what}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,251 @@
+//! Results for machines. The fields stand in `docs/json.md` and `docs/results.schema.json`; a
+//! change of meaning is a new `format`.
+
+use crate::ground::json::quantiles;
+use crate::ground::words;
+use crate::topics::split::{self, By};
+use crate::topics::{findings, loadline};
+use analysis::{Estimate, Interval, Issued, Progress, QUANTILES, ResultRow, RunState};
+use catalogue::Cluster;
+use model::Record;
+use serde_json::{Map, Value, json};
+
+/// The version of the layout of a run's results. In 1, `results` had parts alone, so that a reader
+/// could add all of them up.
+const RESULTS_FORMAT: u32 = 2;
+
+/// A run's results as one object, with what they reached of the ceilings of the testbed that they
+/// ran on, where it is known.
+pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
+    let (rows, reached) = crate::topics::results::judged::judged(record, testbed);
+    let state = analysis::run_state(record);
+    json!({
+        "format": RESULTS_FORMAT,
+        "plimsoll": record.version,
+        "run_id": record.plan.run_id,
+        "suite": record.plan.suite,
+        "started": words::utc(record.started_unix_ns),
+        "state": state_word(&state),
+        "reason": match &state { RunState::Failed(why) => Value::from(why.as_str()),
+            _ => Value::Null },
+        "scale": record.plan.scale.to_string(),
+        "notes": record.notes.iter()
+            .map(|note| json!({"code": note.kind().word(),
+            "message": crate::topics::note::sentence(&note.fact)})).collect::<Vec<_>>(),
+        "events": crate::topics::occurrences::objects(record),
+        "issued": analysis::issued(record).iter().map(issued).collect::<Vec<_>>(),
+        "results": rows.iter().map(|row| result(record, row)).collect::<Vec<_>>(),
+        "load_line": analysis::loadline::load_line(record,
+            &rows).map(|line| loadline::object(&line)),
+        "along": analysis::loadline::axis::along_line(record,
+            &rows).map(|line| loadline::other_axis::object(&line)),
+        "ceilings": testbed
+            .map(|cluster| crate::topics::ceiling::reached_json(&cluster.top.name.value, &reached)),
+        "limits": crate::topics::attribution::objects(record,
+            &analysis::attribution::attribution(record, &rows)),
+        "left_behind": crate::topics::left_behind::objects(record),
+        "findings": analysis::findings(&rows).iter().map(findings::object).collect::<Vec<_>>(),
+    })
+}
+
+fn state_word(state: &RunState) -> &'static str {
+    match state {
+        RunState::Complete => "complete",
+        RunState::Interrupted => "interrupted",
+        RunState::Failed(_) => "failed",
+        RunState::Unfinished => "unfinished",
+    }
+}
+
+fn issued(total: &Issued) -> Value {
+    json!({
+        "stage": total.stage.word(),
+        "op": total.op.name(),
+        "ios": total.ios,
+        "bytes": total.bytes,
+        "errors": total.errors,
+    })
+}
+
+fn result(record: &Record, row: &ResultRow) -> Value {
+    let sweep: Map<String, Value> = words::axes(&row.sweep);
+    let warning = |doubt| {
+        json!({"code": analysis::Warning::code(doubt),
+        "message": crate::topics::warning::sentence(doubt)})
+    };
+    json!({
+        "scenario": row.scenario,
+        "workload": row.workload,
+        "op": row.ops.name(),
+        "covers": row.covers.word(),
+        "sweep": sweep,
+        "repetition": row.repetition.unwrap_or(1),
+        "ios": row.ios,
+        "bytes": row.bytes,
+        "seconds": row.seconds,
+        "iops": row.iops(),
+        "bytes_per_s": row.bytes_per_s(),
+        "latency_ns": quantiles(&row.latency),
+        "left_over": {
+            "late": row.left.late.count(), "never": row.left.never.count(),
+                "max_ns": row.left.all().max_ns(),
+        },
+        "ci": ci(row),
+        "first_done": row.done.map(|done| progress(&done.first)),
+        "last_done": row.done.map(|done| progress(&done.last)),
+        "cpu": {"user_s": row.cpu.user_ns as f64 / 1e9, "system_s": row.cpu.system_ns as f64 / 1e9},
+        "errors": row.error_count(),
+        "hosts": split::shares(record, row, By::Host),
+        "labels": split::shares(record, row, By::Label),
+        "localities": split::shares(record, row, By::Locality),
+        "means": crate::topics::io_path::json(record, row),
+        "warnings": row.warnings.iter().map(warning).collect::<Vec<_>>(),
+    })
+}
+
+/// The 95 % intervals.
+fn ci(row: &ResultRow) -> Value {
+    let ends = |interval: Option<Interval>| {
+        Value::from(interval.map(|interval| vec![interval.low, interval.high]))
+    };
+    let of = |estimate: Option<Estimate>| ends(estimate.map(|estimate| estimate.interval()));
+    let mut latency = Map::new();
+    latency.insert("mean".to_owned(), of(row.sure.mean_ns));
+    for (quantile, interval) in QUANTILES.iter().zip(row.sure.quantiles_ns) {
+        latency.insert(quantile.key.to_owned(), ends(interval));
+    }
+    json!({
+        "level": analysis::CONFIDENCE,
+        "intervals": row.sure.intervals,
+        "iops": of(row.sure.iops),
+        "bytes_per_s": of(row.sure.bytes_per_s),
+        "latency_ns": latency,
+    })
+}
+
+fn progress(progress: &Progress) -> Value {
+    json!({
+        "seconds": progress.seconds,
+        "ios": progress.ios,
+        "bytes": progress.bytes,
+        "iops": progress.iops(),
+        "bytes_per_s": progress.bytes_per_s(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::json::plain;
+    use analysis::testing::Recorded;
+    use model::{Op, StageKind};
+
+    fn mixed() -> Value {
+        let mut recorded = Recorded::new(
+            "[[workload]]\nname = \"mix\"\nread = \"70%\"\n[sweep]\ndepth = [1, 8]\n",
+        );
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 2_000])]);
+        recorded.end();
+        results(&recorded.record(), None)
+    }
+
+    #[test]
+    fn the_object_is_what_the_documents_say() {
+        insta::assert_snapshot!(serde_json::to_string_pretty(&mixed()).expect("JSON"));
+    }
+
+    /// A small checker for the part of JSON Schema that our schema uses: type, required,
+    /// properties, items, enum.
+    fn check(value: &Value, schema: &Value, place: &str) {
+        let types: Vec<&str> = match &schema["type"] {
+            Value::String(one) => vec![one],
+            Value::Array(many) => many.iter().filter_map(Value::as_str).collect(),
+            _ => panic!("{place}: the schema names no type"),
+        };
+        let fits = types.iter().any(|name| match *name {
+            "object" => value.is_object(),
+            "array" => value.is_array(),
+            "string" => value.is_string(),
+            "integer" => value.is_u64() || value.is_i64(),
+            "number" => value.is_number(),
+            "null" => value.is_null(),
+            "boolean" => value.is_boolean(),
+            other => panic!("{place}: unknown type {other}"),
+        });
+        assert!(fits, "{place}: {value} is not {types:?}");
+        if let Some(words) = schema["enum"].as_array() {
+            assert!(words.contains(value), "{place}: {value} is none of {words:?}");
+        }
+        if let (Some(object), Some(properties)) =
+            (value.as_object(), schema["properties"].as_object())
+        {
+            for (key, part) in object {
+                let known = properties
+                    .get(key)
+                    .unwrap_or_else(|| panic!("{place}.{key} is not in the schema"));
+                check(part, known, &format!("{place}.{key}"));
+            }
+            for key in schema["required"].as_array().into_iter().flatten() {
+                assert!(object.contains_key(key.as_str().expect("a name")), "{place} lacks {key}");
+            }
+        }
+        for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+            check(item, &schema["items"], &format!("{place}[{index}]"));
+        }
+    }
+
+    #[test]
+    fn what_a_sweep_shows_fits_the_schema() {
+        let schema: Value =
+            serde_json::from_str(include_str!("../../../../docs/results.schema.json"))
+                .expect("JSON");
+        let mut recorded = Recorded::new(
+            "[[workload]]\nname = \"w\"\n[sweep]\ndepth = \"1..16 x2\"\nrepetitions = 2\n",
+        );
+        let first = recorded.stage(StageKind::Measure);
+        for (stage, count) in (first..).zip([100, 100, 50, 50, 100, 100, 100, 100, 98, 98]) {
+            recorded.interval(stage, 0, &[(Op::Read, &vec![1_000; count])]);
+        }
+        recorded.end();
+        let value = results(&recorded.record(), None);
+        check(&value, &schema, "$");
+        let finding = &value["findings"][0];
+        assert_eq!(
+            (&finding["knee"]["value"], &finding["plateau"]["to"]),
+            (&json!("1"), &json!("16"))
+        );
+        assert_eq!(
+            (&finding["odd"][0]["value"], &finding["repetitions"]),
+            (&json!("2"), &json!(2))
+        );
+        assert_eq!(value["results"][1]["repetition"], json!(2));
+    }
+
+    #[test]
+    fn the_object_fits_its_schema() {
+        let schema: Value =
+            serde_json::from_str(include_str!("../../../../docs/results.schema.json"))
+                .expect("JSON");
+        let value = mixed();
+        check(&value, &schema, "$");
+        assert_eq!(
+            value["results"].as_array().map(Vec::len),
+            Some(3),
+            "the second point never began"
+        );
+        assert_eq!(value["results"][2]["op"], "all");
+        assert_eq!(
+            (&value["results"][2]["ios"], &value["results"][2]["covers"]),
+            (&json!(2_000), &json!("point"))
+        );
+        assert_eq!(value["results"][1]["latency_ns"]["p99"], Value::Null, "no write completed");
+    }
+
+    #[test]
+    fn no_zero_has_a_sign() {
+        let nothing: f64 = [0.0; 0].iter().sum();
+        let told = plain(json!({"a": [nothing, -0.0, -0.5, 3], "b": {"c": -0.0}})).to_string();
+        assert_eq!(told, "{\"a\":[0.0,0.0,-0.5,3],\"b\":{\"c\":0.0}}");
+    }
+}

@@ -1,0 +1,82 @@
+//! The report as Markdown for a wiki, with its charts as SVG files beside it.
+//!
+//! It is the page in another form: the same pieces are made once, by
+//! [`html`](crate::surfaces::html), and told here in Markdown (CommonMark with the tables of
+//! GitHub, <https://github.github.com/gfm/>). So the two can never say different things.
+
+mod picture;
+#[cfg(feature = "png")]
+mod pixels;
+mod text;
+
+use crate::surfaces::html::{Against, content};
+use model::Record;
+
+/// The first line of every report in Markdown: by it, a file is known as one that may be written
+/// again.
+pub const MARK: &str = "<!-- Plimsoll report -->";
+
+/// The first line of every chart's SVG file, as [`MARK`].
+pub const CHART_MARK: &str = "<!-- Plimsoll chart -->";
+
+/// Whether this build can make [`png`]s.
+pub const HAS_PNG: bool = cfg!(feature = "png");
+
+/// A report in Markdown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The text.
+    pub text: String,
+    /// The charts that it shows, in their order.
+    pub charts: Vec<Chart>,
+}
+
+/// A chart that stands for itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chart {
+    /// The name of its file, without an ending: letters, digits and dashes.
+    pub name: String,
+    /// An SVG file: colours for a light background, no reference to anything outside.
+    pub svg: String,
+}
+
+/// How a text refers to its charts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Links {
+    /// The folder of the charts as seen from the text, without a slash at its end.
+    pub folder: String,
+    /// The ending of their files, without a dot: `svg` or `png`.
+    pub ending: &'static str,
+}
+
+/// The report of one or more runs, beside all that they are held against.
+pub fn render(records: &[&Record], against: Against<'_>, links: &Links) -> Report {
+    let (title, body) = content(records, against);
+    let mut writer = text::Writer::new(links);
+    // A page of several runs has its title in its head alone.
+    if records.len() > 1 {
+        writer.heading(1, &title);
+    }
+    writer.blocks(body.nodes());
+    let (text, charts) = writer.into_parts();
+    Report { text: format!("{MARK}\n\n{text}"), charts }
+}
+
+/// A chart as a PNG file, twice as large as the SVG says, for dense screens.
+///
+/// # Errors
+/// The build has no such feature, the machine has no fonts, or the chart is no SVG: in words, with
+/// what to do.
+pub fn png(svg: &str) -> Result<Vec<u8>, String> {
+    #[cfg(feature = "png")]
+    return pixels::draw(svg);
+    #[cfg(not(feature = "png"))]
+    {
+        let _ = svg;
+        Err("this build draws no PNG; build one with `cargo build --release --features png`"
+            .to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,261 @@
+//! The results as a table for the terminal, with every doubt marked beside the figure that it
+//! touches.
+
+use crate::ground::columns::{self, Column, Want};
+use crate::ground::words;
+use crate::topics::doubts::{Marks, Touches};
+use crate::topics::{amounts, findings, io_path, loadline};
+use analysis::{ResultRow, RunState};
+use catalogue::Cluster;
+use model::Record;
+
+/// The table, and under it the doubts in words, what was at its limit, and what was reached of the
+/// testbed's ceilings, where it is known.
+pub fn results(record: &Record, testbed: Option<&Cluster>) -> String {
+    results_within(record, testbed, None)
+}
+
+/// As [`results`], for a terminal of so many columns: figures that there is no room for are left
+/// out, and named under the table.
+pub fn results_within(record: &Record, testbed: Option<&Cluster>, room: Option<usize>) -> String {
+    let (rows, reached) = crate::topics::results::judged::judged(record, testbed);
+    if rows.is_empty() {
+        return format!(
+            "nothing was measured; the run is {}",
+            words::run_state(&analysis::run_state(record))
+        );
+    }
+    let mut marks = Marks::default();
+    let mut all = table(&rows, &mut marks, true);
+    let mut left_out = columns::fit(&mut all, room.unwrap_or(usize::MAX));
+    if left_out.iter().any(|name| name == P999) {
+        // Its doubts need another place, and their numbers another order.
+        marks = Marks::default();
+        all = table(&rows, &mut marks, false);
+        left_out = columns::fit(&mut all, room.unwrap_or(usize::MAX));
+    }
+    let mut text = columns::render(&all);
+    text.push_str("\nLatencies are service times; at a fixed rate, response times.");
+    text.push_str(if left_out.iter().any(|name| name == "CPU") {
+        "\n"
+    } else {
+        " CPU: the load generator's own, 100 % is one core.\n"
+    });
+    text.push_str(&amounts::text(&rows, label, room.unwrap_or(usize::MAX)));
+    text.push_str(&format!("{}\n", words::sureness_legend(&rows)));
+    match words::wholes_legend(&rows) {
+        "" => {}
+        legend => text.push_str(&format!("{legend}\n")),
+    }
+    io_path::sentences(record, &rows).iter().for_each(|said| text.push_str(&format!("{said}\n")));
+    if !left_out.is_empty() {
+        text.push_str(&format!(
+            "Left out, because the terminal is narrow: {}. A wider one has them, or a pipe, and \
+             --json.\n",
+            left_out.join(", ")
+        ));
+    }
+    for (index, sentence) in marks.sentences().iter().enumerate() {
+        text.push_str(&format!("{} {sentence}\n", superscript(index + 1)));
+    }
+    if let Some(line) = analysis::loadline::load_line(record, &rows) {
+        text.push_str(&format!("\n{}\n", loadline::sentences(&line).join("\n")));
+    }
+    if let Some(line) = analysis::loadline::axis::along_line(record, &rows) {
+        text.push_str(&format!("\n{}\n", loadline::other_axis::sentences(&line).join("\n")));
+    }
+    text.push_str(&crate::topics::attribution::text(record, &rows));
+    if let Some(cluster) = testbed.filter(|_| !reached.is_empty()) {
+        text.push_str(&format!("\nShare of the ceiling of {}\n", cluster.top.name.value));
+        crate::topics::ceiling::reached_lines(&reached)
+            .iter()
+            .for_each(|line| text.push_str(&format!("- {line}\n")));
+    }
+    let findings = analysis::findings(&rows);
+    if !findings.is_empty() {
+        text.push_str("\nSweeps\n");
+    }
+    for finding in &findings {
+        text.push_str(&format!("- {}\n", findings::sentence(finding, &rows)));
+    }
+    text.push_str(&crate::topics::occurrences::table(record));
+    text.push_str(&crate::topics::left_behind::text(record));
+    let state = analysis::run_state(record);
+    if state != RunState::Complete {
+        text.push_str(&format!("The run is {}.\n", words::run_state(&state)));
+    }
+    match room {
+        Some(room) => crate::ground::folding::folded(&text, room),
+        None => text,
+    }
+}
+
+/// The workload, and its values of the sweep.
+fn label(row: &ResultRow) -> String {
+    match words::sweep(&row.sweep, row.repetition).as_str() {
+        "" => row.workload.clone(),
+        sweep => format!("{} ({sweep})", row.workload),
+    }
+}
+
+/// The head of the column whose doubts stand beside p99 where it is left out.
+const P999: &str = "p99.9";
+
+/// The place of the column of a sweep's values.
+const SWEEP: usize = 1;
+
+/// All columns. Without room for p99.9, its doubts stand beside p99.
+fn table(rows: &[ResultRow], marks: &mut Marks, has_p999: bool) -> Vec<Column> {
+    let swept = rows.iter().any(|row| !row.sweep.is_empty() || row.repetition.is_some());
+    let has_errors = rows.iter().any(|row| row.error_count() > 0);
+    let spare = |head, rank| Column::figures(head).want(Want::Spare(rank));
+    let mut all = vec![
+        Column::names("workload"),
+        Column::names("sweep").want(Want::Folded),
+        Column::names("op"),
+        Column::figures(words::rate_head(rows)),
+        spare("±", 7).called("± of the rate"),
+        Column::figures("MiB/s"),
+        spare("mean", 6),
+        spare("p50", 3),
+        Column::figures("p99"),
+        spare("±", 4).called("± of p99"),
+        spare(P999, 5),
+        spare("max", 2),
+        if has_errors { Column::figures("errors") } else { spare("errors", 1) },
+        spare("CPU", 0),
+    ];
+    rows.iter().for_each(|row| columns::row(&mut all, row_cells(row, marks, has_p999)));
+    if !swept {
+        all.remove(SWEEP);
+    }
+    all
+}
+
+fn row_cells(row: &ResultRow, marks: &mut Marks, has_p999: bool) -> [String; 14] {
+    let quantile = |share| words::latency(row.latency.quantile_ns(share));
+    let rate = superscripts(&marks.of(row, Touches::Rate));
+    let mut p99 = marks.of(row, Touches::P99);
+    let mut p999 = marks.of(row, Touches::P999);
+    if !has_p999 {
+        p99.append(&mut p999);
+    }
+    [
+        row.workload.clone(),
+        words::sweep(&row.sweep, row.repetition),
+        row.ops.name().to_owned(),
+        format!("{}{rate}", words::iops(row.iops())),
+        words::sureness(Some(row.iops()), row.sure.iops.map(|iops| iops.interval())),
+        words::mib_per_s_of(row),
+        words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64)),
+        quantile(0.5),
+        format!("{}{}", quantile(0.99), superscripts(&p99)),
+        words::sureness(row.latency.quantile_ns(0.99).map(|ns| ns as f64), row.sure.p99_ns()),
+        format!("{}{}", quantile(0.999), superscripts(&p999)),
+        words::latency(row.latency.max_ns()),
+        words::count(row.error_count()),
+        words::share(row.cpu_cores()),
+    ]
+}
+
+/// `¹˒²`, behind a figure, in rising order.
+fn superscripts(numbers: &[usize]) -> String {
+    let mut rising = numbers.to_vec();
+    rising.sort_unstable();
+    rising.iter().map(|number| superscript(*number)).collect::<Vec<_>>().join("˒")
+}
+
+fn superscript(number: usize) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    number.to_string().bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::{Op, StageKind};
+
+    #[test]
+    fn figures_and_doubts_stand_side_by_side() {
+        let mut recorded = Recorded::new(
+            "[stages]\nprecondition = \"2s\"\n[[workload]]\nname = \
+             \"4k-random-read\"\n[[workload]]\nname = \"mix\"\nread = \"70%\"\n",
+        );
+        let first = recorded.stage(StageKind::Measure);
+        for interval in 0..2 {
+            let fast: Vec<u64> = (0..50_000).map(|n| 80_000 + n * 10).collect();
+            recorded.interval(first, interval, &[(Op::Read, &fast)]);
+            recorded.interval(
+                first + 2,
+                interval,
+                &[(Op::Read, &[1_200_000; 350]), (Op::Write, &[2_300_000; 150])],
+            );
+        }
+        recorded.fail(first + 2, 0, Op::Write, 5, 12);
+        recorded.busy(0.93);
+        recorded.end();
+        insta::assert_snapshot!(results(&recorded.record(), None));
+    }
+
+    #[test]
+    fn a_sweep_has_a_column_and_a_cut_run_says_so() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n[sweep]\ndepth = [1, 8]\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
+        insta::assert_snapshot!(results(&recorded.record(), None));
+    }
+
+    #[test]
+    fn a_run_that_measured_nothing_says_that() {
+        let recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
+        assert!(
+            results(&recorded.record(), None)
+                .starts_with("nothing was measured; the run is unfinished")
+        );
+    }
+
+    #[test]
+    fn a_narrow_terminal_has_fewer_columns_and_every_doubt_its_mark() {
+        let name = "four-kibibytes-at-random";
+        let mut recorded = Recorded::new(&format!(
+            "[[workload]]\nname = \"{name}\"\n[sweep]\ndepth = [1, 8]\nblock_size = [\"4KiB\", \
+             \"8KiB\"]\n"
+        ));
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 2_000])]);
+        recorded.end();
+        let record = recorded.record();
+        let wide = results(&record, None);
+        let marked = |text: &str| {
+            text.lines()
+                .find(|line| line.starts_with(name))
+                .map(|line| line.matches(['¹', '²', '³', '⁴']).count())
+        };
+        assert!(
+            !wide.contains("Left out") && wide.contains("p99.9") && marked(&wide) > Some(1),
+            "{wide}"
+        );
+        let narrow = results_within(&record, None, Some(80));
+        let table = narrow.split("\n\n").next().unwrap_or_default();
+        assert!(table.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+        assert!(
+            !table.contains("p99.9")
+                && narrow.contains("Left out, because the terminal is narrow: ")
+                && narrow.contains("p99.9"),
+            "{narrow}"
+        );
+        assert_eq!(marked(&narrow), marked(&wide), "{narrow}");
+    }
+
+    #[test]
+    fn failures_are_never_left_out() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
+        assert!(!results_within(&recorded.record(), None, Some(20)).contains("errors  "));
+        recorded.fail(stage, 0, Op::Read, 5, 3);
+        let text = results_within(&recorded.record(), None, Some(20));
+        assert!(text.lines().next().is_some_and(|head| head.ends_with("errors")), "{text}");
+    }
+}

@@ -1,0 +1,109 @@
+//! How measured amounts ended, at the first worker that was done and at the last: a sentence where
+//! there are one or two, a table where there are more.
+
+use crate::ground::columns::{self, Column, Want};
+use crate::ground::words;
+use analysis::{Covers, Done, ResultRow};
+use model::Nanos;
+
+/// So many are told in sentences.
+const MOST_SENTENCES: usize = 2;
+
+/// The part under the table of results, in `room` columns; nothing where no amount was measured.
+pub fn text(rows: &[ResultRow], label: fn(&ResultRow) -> String, room: usize) -> String {
+    let ended = |row: &ResultRow| row.done.filter(|_| row.covers != Covers::Beside);
+    let all: Vec<(&ResultRow, Done)> =
+        rows.iter().filter_map(|row| Some((row, ended(row)?))).collect();
+    if all.len() <= MOST_SENTENCES {
+        let told = |(row, done): &(&ResultRow, Done)| {
+            format!("{}, {}: {}.\n", label(row), row.ops.name(), words::done(row, done))
+        };
+        return all.iter().map(told).collect();
+    }
+    let mut table = table(&all, label);
+    columns::fit(&mut table, room);
+    format!(
+        "\nUntil the first worker was done, and over all of it until the last was\n{}\n",
+        columns::render(&table)
+    )
+}
+
+fn table(all: &[(&ResultRow, Done)], label: fn(&ResultRow) -> String) -> Vec<Column> {
+    let rate = words::rate_head(all.iter().map(|(row, _)| *row));
+    let moves = all.iter().any(|(row, _)| row.moves_bytes());
+    let mut table = vec![Column::names("load").want(Want::Folded), Column::names("op")];
+    for head in ["first", "last"] {
+        table.extend([Column::figures(head), Column::figures(rate)]);
+        table.extend(moves.then(|| Column::figures("MiB/s").want(Want::Spare(0))));
+    }
+    for (row, done) in all {
+        let mut cells = vec![label(row), row.ops.name().to_owned()];
+        for at in [done.first, done.last] {
+            cells.push(Nanos((at.seconds * 1e9).round() as u64).to_string());
+            cells.push(words::iops(at.iops()));
+            cells.extend(moves.then(|| match row.moves_bytes() {
+                true => words::mib_per_s(at.bytes_per_s()),
+                false => "–".to_owned(),
+            }));
+        }
+        columns::row(&mut table, cells);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use analysis::{Ops, Progress};
+    use model::{Op, StageKind};
+
+    fn rows(count: u64) -> Vec<ResultRow> {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
+        recorded.end();
+        let row = analysis::results(&recorded.record()).remove(0);
+        let at = |number: u64, seconds: f64| Progress {
+            seconds,
+            ios: 1_000 * number,
+            bytes: number << 30,
+        };
+        let done = |number: u64| Done { first: at(number, 1.0), last: at(number * 3, 4.0) };
+        let op = |number: u64| if number.is_multiple_of(2) { Op::Create } else { Op::Stat };
+        (1..=count)
+            .map(|number| ResultRow {
+                ops: Ops::One(op(number)),
+                done: Some(done(number)),
+                ..row.clone()
+            })
+            .collect()
+    }
+
+    fn label(row: &ResultRow) -> String {
+        format!("{} (workers=1, operation={})", row.workload, row.ops.name())
+    }
+
+    #[test]
+    fn few_are_sentences_and_many_are_a_table() {
+        assert_eq!(text(&[], label, 80), "");
+        let two = text(&rows(2), label, 80);
+        assert_eq!(two.matches(": the first worker was done after 1 s").count(), 2, "{two}");
+        insta::assert_snapshot!(text(&rows(3), label, usize::MAX));
+    }
+
+    #[test]
+    fn a_narrow_terminal_folds_names_and_loses_bandwidth_first() {
+        let narrow = text(&rows(3), label, 60);
+        assert!(!narrow.contains("MiB/s") && narrow.contains("op/s"), "{narrow}");
+        assert!(narrow.lines().skip(2).all(|line| line.chars().count() <= 60), "{narrow}");
+    }
+
+    #[test]
+    fn what_has_no_amount_and_an_fsync_are_not_told() {
+        let mut all = rows(4);
+        all[0].done = None;
+        all[1].covers = Covers::Beside;
+        assert_eq!(text(&all, label, 80).lines().count(), 2, "two sentences");
+    }
+}

@@ -1,0 +1,67 @@
+//! Points of which the same is to be said but for the numbers, told once: of twenty points of a
+//! sweep, twenty times the same sentence hides the one that differs.
+
+use super::{MOST_POINTS, Names, body, sentence, title};
+use crate::ground::sentence::Told;
+use crate::ground::words;
+use analysis::attribution::Attribution;
+use model::Record;
+
+/// So many points of a group are called by their names.
+const MOST_TITLES: usize = 2;
+
+/// Points that are alike.
+struct Group {
+    titles: Vec<String>,
+    /// All that is to be said of the first, for a group of one.
+    first: String,
+    alike: Told,
+}
+
+/// What is to be said of `all`, in the order of the points that come first.
+pub(super) fn sentences(record: &Record, all: &[Attribution]) -> Vec<String> {
+    let mut groups: Vec<Group> = Vec::new();
+    for one in all {
+        // Which core it was is chance, and no number of which there is a range.
+        let alike = body(record, one, Names::AnyCore);
+        match groups.iter_mut().find(|group| group.alike.words() == alike.words()) {
+            Some(group) => {
+                group.alike.merge(&alike);
+                group.titles.push(title(one));
+            }
+            None => {
+                groups.push(Group {
+                    titles: vec![title(one)],
+                    first: sentence(record, one),
+                    alike,
+                });
+            }
+        }
+    }
+    let mut told: Vec<String> =
+        groups.iter().take(MOST_POINTS).map(|group| group.text(all.len())).collect();
+    let left: usize = groups.iter().skip(MOST_POINTS).map(|group| group.titles.len()).sum();
+    if left > 0 {
+        let more = words::counted(left as u64, "point");
+        told.push(format!("and {more} more; `plimsoll show --json` has all of them."));
+    }
+    told
+}
+
+impl Group {
+    /// In a sentence, where there are so many points in all.
+    fn text(&self, points: usize) -> String {
+        let number = self.titles.len();
+        if number == 1 {
+            return self.first.clone();
+        }
+        let named =
+            self.titles.iter().take(MOST_TITLES).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let who = match number.saturating_sub(MOST_TITLES) {
+            _ if number == points => format!("all {points} points"),
+            0 => named,
+            more => format!("{named} and {} like them", words::counted(more as u64, "point")),
+        };
+        format!("{who}: {}", self.alike.text())
+    }
+}

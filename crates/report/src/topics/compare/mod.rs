@@ -1,0 +1,196 @@
+//! Runs against the first of them, in words: what the terminal, the page and JSON say alike.
+
+mod json;
+pub(crate) mod page;
+pub(crate) mod side_by_side;
+mod table;
+
+pub use json::json;
+pub(crate) use json::{named, outcome, point as compared, unlike};
+pub use table::table;
+
+use crate::ground::words;
+use analysis::Interval;
+use analysis::compare::{
+    Against, ComparedPoint, Comparison, Condition, Difference, Key, Load, Metric, Unlike, Verdict,
+};
+use model::Record;
+
+/// Which two sides are compared: `Run 2 against run 1`.
+pub(crate) fn title(against: &Against, records: &[&Record]) -> String {
+    match &against.scenarios {
+        Some((base, other)) => format!("{other} against {base}"),
+        None => {
+            let suite =
+                |run: usize| records.get(run).map_or("?", |record| record.plan.suite.as_str());
+            format!("Run {} ({}) against run 1 ({})", against.run + 1, suite(against.run), suite(0))
+        }
+    }
+}
+
+/// The figure's name for people.
+pub(crate) fn metric(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Iops => "IOPS",
+        Metric::Bandwidth => "bandwidth",
+        Metric::Mean => "mean latency",
+        Metric::CpuPerIo => "CPU per request",
+        Metric::OfLatency => "deviation of latency",
+        Metric::OverTime => "deviation over time",
+        Metric::OverHosts => "deviation over hosts",
+        quantile => quantile.word(),
+    }
+}
+
+/// The same of a point: operations on files have a rate, but no IOPS.
+pub(crate) fn metric_of(point: &ComparedPoint, of: Metric) -> &'static str {
+    match of {
+        Metric::Iops => words::rate_unit(point.is_metadata),
+        other => metric(other),
+    }
+}
+
+/// A value of a figure, with its unit.
+pub(crate) fn value(metric: Metric, value: f64) -> String {
+    match metric {
+        Metric::Iops => words::iops(value),
+        Metric::Bandwidth => words::bandwidth(value),
+        Metric::Mean | Metric::Quantile(_) | Metric::CpuPerIo => {
+            words::latency(Some(value.round() as u64))
+        }
+        Metric::OfLatency | Metric::OverTime | Metric::OverHosts => words::share(value),
+    }
+}
+
+/// `+3.2 %`, with as many digits as it takes to tell small differences from none.
+pub(crate) fn percent(value: f64) -> String {
+    // What rounds to nothing has no sign.
+    let sign = match value {
+        v if v.abs() < 0.05 => "",
+        v if v < 0.0 => "−",
+        _ => "+",
+    };
+    match value.abs() {
+        size if size >= 999.5 => format!("{sign}{} %", words::count(size.min(1e15).round() as u64)),
+        size if size >= 99.95 => format!("{sign}{size:.0} %"),
+        size => format!("{sign}{size:.1} %"),
+    }
+}
+
+/// `−6.1 to −3.9 %`.
+pub(crate) fn interval(interval: Option<Interval>) -> String {
+    match interval {
+        Some(interval) => {
+            let low = percent(interval.low);
+            format!("{} to {}", low.trim_end_matches(" %"), percent(interval.high))
+        }
+        None => "no interval".to_owned(),
+    }
+}
+
+/// What can be told.
+pub(crate) fn verdict(found: &Difference) -> &'static str {
+    let better = |is: bool| if is { "better" } else { "worse" };
+    match found.verdict {
+        Verdict::Higher => better(found.metric.more_is_better()),
+        Verdict::Lower => better(!found.metric.more_is_better()),
+        Verdict::NoDifference => "no difference can be told",
+        Verdict::NotKnown => "not known",
+    }
+}
+
+/// A point with its sweep.
+pub(crate) fn point(key: &Key) -> String {
+    let mut text = key.workload.clone();
+    if !key.sweep.is_empty() {
+        text.push_str(&format!(" ({})", words::sweep(&key.sweep, None)));
+    }
+    text
+}
+
+/// What has to be known of a point before its differences are read.
+pub(crate) fn remarks(point: &ComparedPoint) -> Vec<String> {
+    let mut found: Vec<String> =
+        point.unlike.iter().map(|unlike| said(unlike, "the point")).collect();
+    let is_told = |found: &Difference| matches!(found.verdict, Verdict::Higher | Verdict::Lower);
+    let rate_differs =
+        point.differences.iter().any(|found| found.metric == Metric::Iops && is_told(found));
+    match (point.load, point.one_finding && rate_differs) {
+        (Load::EqualDepth, true) => found.push(
+            "Equal depth: with as many requests outstanding, rate and mean latency are one \
+             finding (Little's law), not two. Compare at an equal rate, too."
+                .to_owned(),
+        ),
+        (Load::EqualDepth, false) => {
+            found.push("Equal depth: as many requests outstanding.".to_owned());
+        }
+        (Load::EqualRate, _) if point.rate_missed => found.push(
+            "Equal rate, but not both kept it: latencies then hold the wait in a queue that grows \
+             for as long as the load lasts. Compare at a rate that both keep."
+                .to_owned(),
+        ),
+        (Load::EqualRate, _) => {
+            found.push("Equal rate: the rate is given, the latency is the finding.".to_owned());
+        }
+        (Load::Unequal, _) => {}
+    }
+    let single = point.repetitions.0 == 1 || point.repetitions.1 == 1;
+    found.push(match point.repetitions {
+        _ if point.differences.is_empty() => return found,
+        (1, 1) => "One measurement of each: the intervals hold what chance does within a run, not \
+                   what it does from run to run. Repeat both to know."
+            .to_owned(),
+        (base, other) if single => {
+            format!(
+                "{base} and {other} measurements: what chance does from run to run is known of \
+                 one side only."
+            )
+        }
+        (base, _) if point.paired => {
+            format!("{} in turns, compared in pairs.", words::counted(base as u64, "repetition"))
+        }
+        (base, other) => format!("{base} and {other} repetitions."),
+    });
+    found
+}
+
+/// A parameter that differs, as a sentence.
+pub(crate) fn said(unlike: &Unlike, whole: &str) -> String {
+    let values = format!("{}: {} against {}", unlike.what, unlike.base, unlike.other);
+    match unlike.refused {
+        true => format!("Not compared, because {whole} is not the same. {values}."),
+        false => format!("Differs in {values}."),
+    }
+}
+
+/// What only one of the two sides has, as a sentence.
+pub(crate) fn only(keys: &[Key], side: &str) -> Option<String> {
+    let names: Vec<String> =
+        keys.iter().map(|key| format!("{} {}", point(key), key.ops.name())).collect();
+    let shown = names.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
+    let more =
+        if names.len() > 8 { format!(" and {} more", names.len() - 8) } else { String::new() };
+    (!names.is_empty()).then(|| format!("Only {side}: {shown}{more}."))
+}
+
+/// What meets a condition of `--fail-if`, as a line: the condition, the point with its values of
+/// the sweep, and the difference.
+pub fn met(condition: &Condition, (run, key, found): &(usize, &Key, &Difference)) -> String {
+    let (point, op) = (point(key), key.ops.name());
+    format!("fail-if   {condition}: {point} {op} of run {}: {}", run + 1, percent(found.percent))
+}
+
+/// Whether there is a figure to read at all: points that are alike in nothing have none.
+pub fn has_differences(comparison: &Comparison) -> bool {
+    comparison
+        .others
+        .iter()
+        .flat_map(|other| &other.points)
+        .any(|point| !point.differences.is_empty())
+}
+
+/// How the columns are to be read.
+pub(crate) const LEGEND: &str = "Differences are in percent of the base, with \
+    their 95 % interval. Intervals and verdicts are \
+     corrected for all that is compared (Holm): among equals, any difference at all appears in at \
+     most 5 % of comparisons. An interval that holds 0 is no significant difference.";

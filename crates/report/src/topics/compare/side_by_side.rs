@@ -1,0 +1,182 @@
+//! Several runs side by side: which they are, what each carried, and every doubt beside the figure
+//! that it touches.
+
+use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::words;
+use crate::ground::words::hosts;
+use crate::topics::doubts::{Marks, Touches};
+use crate::topics::evidence;
+use crate::topics::results::row::name;
+use crate::topics::results::{doubts, references};
+use analysis::attribution::attribution;
+use analysis::trust::Evidence;
+use analysis::{Ops, ResultRow};
+use catalogue::Cluster;
+use model::Record;
+use std::collections::BTreeMap;
+
+/// What makes a line of one run the same as a line of another: scenario, workload with its sweep,
+/// operation.
+type Key = (String, String, Ops);
+
+/// The head of a page of several runs.
+pub fn sections(
+    records: &[&Record],
+    results: &[Vec<ResultRow>],
+    testbed: Option<&Cluster>,
+) -> Markup {
+    let head = plain("header", plain("h1", format!("{} runs side by side", records.len())));
+    let runs = plain("section", [plain("h2", "Runs"), classed("div", "scroll", which(records))]);
+    [head, runs, figures(records, results, testbed)].into()
+}
+
+fn which(records: &[&Record]) -> Markup {
+    let head = ["", "Suite", "Hosts", "Began", "Plimsoll", "State"];
+    let head: Markup = head.iter().map(|word| element("th", &[("scope", "col")], *word)).collect();
+    let row = |(index, record): (usize, &&Record)| {
+        let cells = [
+            element("th", &[("scope", "row")], format!("Run {}", index + 1)),
+            plain("td", &record.plan.suite),
+            plain("td", hosts(record)),
+            plain("td", words::utc(record.started_unix_ns)),
+            plain("td", &record.version),
+            plain("td", words::run_state(&analysis::run_state(record))),
+        ];
+        plain("tr", cells)
+    };
+    let body: Markup = records.iter().enumerate().map(row).collect();
+    element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)])
+}
+
+fn figures(records: &[&Record], results: &[Vec<ResultRow>], testbed: Option<&Cluster>) -> Markup {
+    let (lines, runs, evidence) = lines(records, results, testbed);
+    let mut head = element("th", &[("scope", "col")], "Workload");
+    head.push(element("th", &[("scope", "col")], "Op"));
+    for number in 1..=records.len() {
+        for figure in ["IOPS", "MiB/s", "p99"] {
+            head.push(element(
+                "th",
+                &[("scope", "col"), ("class", "number")],
+                format!("Run {number} {figure}"),
+            ));
+        }
+    }
+    let mut marks = Marks::default();
+    let mut body = Markup::new();
+    for key in &lines {
+        let mut cells =
+            [element("th", &[("scope", "row")], &key.1), plain("td", key.2.name())].into();
+        for run in &runs {
+            push_run(&mut cells, run.get(key), &mut marks);
+        }
+        body.push(plain("tr", cells));
+    }
+    let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]);
+    plain(
+        "section",
+        [plain("h2", "Side by side"), classed("div", "scroll", table), doubts(&marks, &evidence)],
+    )
+}
+
+/// The lines of the table, in the order in which the runs first have them, each run's figures by
+/// line, and what was found of all of them.
+fn lines(
+    records: &[&Record],
+    results: &[Vec<ResultRow>],
+    testbed: Option<&Cluster>,
+) -> (Vec<Key>, Vec<BTreeMap<Key, ResultRow>>, Evidence) {
+    let mut lines: Vec<Key> = Vec::new();
+    let mut runs: Vec<BTreeMap<Key, ResultRow>> = Vec::new();
+    let mut evidence: Option<Evidence> = None;
+    for (record, rows) in records.iter().zip(results) {
+        let mut run = BTreeMap::new();
+        let rows = crate::topics::results::judged::judge(record, rows.clone(), testbed).0;
+        let of_run = evidence::evidence(record, &rows, &attribution(record, &rows));
+        evidence = Some(evidence.map_or(of_run, |others| others.and(of_run)));
+        for row in rows {
+            let key = (row.scenario.clone(), name(&row), row.ops);
+            if !run.contains_key(&key) && !runs.iter().any(|earlier| earlier.contains_key(&key)) {
+                lines.push(key.clone());
+            }
+            run.insert(key, row);
+        }
+        runs.push(run);
+    }
+    (lines, runs, evidence.unwrap_or_default())
+}
+
+fn push_run(cells: &mut Markup, row: Option<&ResultRow>, marks: &mut Marks) {
+    let Some(row) = row else {
+        cells.push((0..3).map(|_| classed("td", "number", "–")).collect::<Markup>());
+        return;
+    };
+    let figure = |text: String, notes: &[usize]| {
+        classed("td", "number", [Markup::from(text), references(notes)])
+    };
+    cells.push(figure(words::iops(row.iops()), &marks.of(row, Touches::Rate)));
+    cells.push(figure(words::mib_per_s(row.bytes_per_s()), &[]));
+    cells.push(figure(words::latency(row.latency.quantile_ns(0.99)), &marks.of(row, Touches::P99)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::{Op, StageKind};
+
+    fn run(workloads: &[&str]) -> Recorded {
+        let suite: String =
+            workloads.iter().map(|name| format!("[[workload]]\nname = \"{name}\"\n")).collect();
+        let mut recorded = Recorded::new(&format!("[stages]\nprecondition = \"1s\"\n{suite}"));
+        for number in 0..recorded.record().plan.stages.len() as u32 {
+            if recorded.record().plan.stages[number as usize].kind == StageKind::Measure {
+                // Long enough for intervals of confidence.
+                (0..40).for_each(|second| {
+                    recorded.interval(number, second, &[(Op::Read, &[100_000; 1_000])]);
+                });
+            }
+        }
+        recorded
+    }
+
+    fn results(records: &[&Record]) -> Vec<Vec<ResultRow>> {
+        records.iter().map(|record| analysis::results(record)).collect()
+    }
+
+    fn page(records: &[&Record]) -> String {
+        sections(records, &results(records), None).into_string()
+    }
+
+    #[test]
+    fn a_doubt_about_one_run_stands_beside_its_figure_here_too() {
+        let (mut sound, mut busy) = (run(&["w"]), run(&["w"]));
+        sound.end();
+        busy.end();
+        let alone = page(&[&sound.record(), &sound.record()]);
+        assert!(alone.contains("No reason to doubt") && !alone.contains("sup"), "{alone}");
+        busy.busy(0.97);
+        let page = page(&[&sound.record(), &busy.record()]);
+        assert_eq!(page.matches("<sup class=\"doubt\">1</sup>").count(), 1, "{page}");
+        assert!(page.contains("kept its core 97 % busy"), "{page}");
+    }
+
+    #[test]
+    fn a_run_that_was_cut_short_says_so() {
+        let page = page(&[&run(&["w"]).record(), &run(&["w"]).record()]);
+        assert_eq!(page.matches("<td>unfinished: ").count(), 2, "{page}");
+        assert!(page.contains("Only a part was measured"), "{page}");
+    }
+
+    #[test]
+    fn what_only_one_run_has_is_a_line_with_dashes() {
+        let (one, other) = (run(&["a", "b"]).record(), run(&["b", "c"]).record());
+        let (lines, runs, _) = lines(&[&one, &other], &results(&[&one, &other]), None);
+        let names: Vec<&str> = lines.iter().map(|line| line.1.as_str()).collect();
+        assert_eq!(names, ["a", "b", "c"]);
+        assert_eq!(
+            (runs[0].contains_key(&lines[2]), runs[1].contains_key(&lines[1])),
+            (false, true)
+        );
+        assert_eq!(page(&[&one, &other]).matches("–</td>").count(), 6);
+    }
+}

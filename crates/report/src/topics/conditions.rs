@@ -1,0 +1,158 @@
+//! What stood behind the figures: plan, testbed, what was sent, what came up, how to do it again.
+
+use super::reproduce::{self, Bypassed};
+use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::words;
+use crate::topics::{note, plan};
+use model::{Record, StageKind};
+
+/// All of it.
+pub fn sections(record: &Record) -> Markup {
+    [testbed(record), planned(record), issued(record), notes(record), method(record)]
+        .into_iter()
+        .collect()
+}
+
+fn list(entries: Vec<(String, Markup)>) -> Markup {
+    let entry = |(term, words): (String, Markup)| [plain("dt", term), plain("dd", words)].into();
+    classed("dl", "facts", entries.into_iter().map(entry).collect::<Markup>())
+}
+
+fn testbed(record: &Record) -> Markup {
+    let mut content = plain("h2", "Testbed");
+    for (host, facts) in record.plan.hosts.iter().zip(&record.testbed) {
+        let mut entries = vec![
+            ("Host".to_owned(), Markup::from(&facts.hostname)),
+            ("Processor".to_owned(), processor(facts)),
+            (
+                "Memory".to_owned(),
+                Markup::from(format!(
+                    "{}, {} available before the run",
+                    facts.memory, facts.memory_available
+                )),
+            ),
+            ("System".to_owned(), system(facts)),
+        ];
+        for target in &host.targets {
+            let size: u64 = target.files.iter().map(|file| file.size.0).sum();
+            let medium = facts
+                .targets
+                .iter()
+                .find(|facts| facts.path == target.path)
+                .map(plan::medium)
+                .unwrap_or_default();
+            let files = words::counted(target.files.len() as u64, "file");
+            let medium = if medium.is_empty() { medium } else { format!("; {medium}") };
+            let text = format!("{}: {files}, {} in all{medium}", target.path, model::Bytes(size));
+            entries.push(("Target".to_owned(), Markup::from(text)));
+        }
+        content.push(list(entries));
+    }
+    plain("section", content)
+}
+
+fn processor(facts: &model::testbed::HostFacts) -> Markup {
+    let cpus = words::counted(u64::from(facts.logical_cpus), "logical CPU");
+    if facts.cpu_model.is_empty() {
+        Markup::from(cpus)
+    } else {
+        Markup::from(format!("{}, {cpus}", facts.cpu_model))
+    }
+}
+
+fn system(facts: &model::testbed::HostFacts) -> Markup {
+    match &facts.hypervisor {
+        Some(hypervisor) => Markup::from(format!("{}, under {hypervisor}", facts.kernel)),
+        None => Markup::from(&facts.kernel),
+    }
+}
+
+fn planned(record: &Record) -> Markup {
+    let text = plan::render(&record.plan, &record.testbed);
+    let content = [plain("h2", "Plan"), classed("div", "scroll", plain("pre", text))];
+    plain("section", content)
+}
+
+fn issued(record: &Record) -> Markup {
+    let head = [
+        ("Stage", ""),
+        ("Op", ""),
+        ("Requests", "number"),
+        ("Bytes", "number"),
+        ("Failed", "number"),
+    ];
+    let head: Markup = head
+        .iter()
+        .map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word))
+        .collect();
+    let row = |total: &analysis::Issued| {
+        let kind: StageKind = total.stage;
+        let cells = [
+            element("th", &[("scope", "row")], kind.word()),
+            plain("td", total.op.name()),
+            classed("td", "number", words::count(total.ios)),
+            classed("td", "number", words::count(total.bytes)),
+            classed("td", "number", words::count(total.errors)),
+        ];
+        plain("tr", cells)
+    };
+    let body: Markup = analysis::issued(record).iter().map(row).collect();
+    let caption = plain(
+        "caption",
+        "Everything that was sent to the targets, with what came back after a stage's time was \
+         over. The kernel's own counters must agree.",
+    );
+    let table = element(
+        "table",
+        &[("class", "narrow")],
+        [caption, plain("thead", plain("tr", head)), plain("tbody", body)],
+    );
+    plain("section", [plain("h2", "Sent"), classed("div", "scroll", table)])
+}
+
+fn notes(record: &Record) -> Markup {
+    let plan = record.plan.notes.iter().map(|note| &note.fact);
+    let run = record.notes.iter().map(|note| &note.fact);
+    let mut items: Vec<Markup> =
+        plan.chain(run).map(|fact| plain("li", note::line(fact))).collect();
+    let uncounted = crate::topics::uncounted::remarks(record);
+    items.extend(
+        uncounted
+            .into_iter()
+            .map(|remark| plain("li", format!("counters of the kernel: {remark}"))),
+    );
+    if items.is_empty() {
+        return Markup::new();
+    }
+    plain("section", [plain("h2", "Notes"), plain("ul", items.into_iter().collect::<Markup>())])
+}
+
+fn method(record: &Record) -> Markup {
+    let plan = &record.plan;
+    let how = format!(
+        "Every latency was recorded, in histograms that are at most 0.4 % from the truth and \
+         merge exactly; no quantile was averaged. Rates and latencies are those of requests that \
+         completed while the load was on, in intervals of {}. {} docs/METHOD.md has every \
+         definition.",
+        plan.interval,
+        match reproduce::is_bypassed(plan) {
+            Bypassed::Always => "The page cache was bypassed (direct I/O).",
+            Bypassed::Sometimes =>
+                "In some scenarios the page cache was bypassed (direct I/O), in the others \
+                 requests went through it.",
+            Bypassed::Never => "Requests went through the page cache.",
+        }
+    );
+    let again = list(vec![
+        (
+            "Suite".to_owned(),
+            Markup::from(format!("{}, seed {}, scale {}", plan.suite, plan.seed, plan.scale)),
+        ),
+        ("Run".to_owned(), Markup::from(&plan.run_id)),
+        ("Made by".to_owned(), Markup::from(format!("Plimsoll {}", record.version))),
+        ("Run again".to_owned(), plain("code", reproduce::command(plan))),
+        ("Page again".to_owned(), plain("code", "plimsoll report RUN.plimsoll")),
+    ]);
+    let remark = classed("p", "remark", reproduce::remark(plan));
+    plain("section", [plain("h2", "How this was measured"), plain("p", how), again, remark])
+}

@@ -1,0 +1,132 @@
+//! What speaks against the figures of a run, in words: the page and its paragraph say the same.
+
+use crate::ground::words;
+use analysis::ResultRow;
+use analysis::attribution::Attribution;
+use analysis::trust::{Evidence, Reason};
+use model::Record;
+
+/// What was found of a run whose results, with all doubts, are `rows`.
+pub fn evidence(record: &Record, rows: &[ResultRow], limits: &[Attribution]) -> Evidence {
+    Evidence::of(record, rows, limits, crate::topics::doubts::is_shown)
+}
+
+/// A sentence for each reason, the gravest first; empty where none was found.
+pub fn sentences(evidence: &Evidence) -> Vec<String> {
+    evidence.reasons().iter().map(|reason| sentence(*reason, evidence.results)).collect()
+}
+
+fn sentence(reason: Reason, results: u64) -> String {
+    let of = |some: u64| match (some, results) {
+        (1, 1) => "the result".to_owned(),
+        (some, all) if some == all => format!("all {} results", words::count(all)),
+        (some, all) => format!("{} of the {} results", words::count(some), words::count(all)),
+    };
+    match reason {
+        Reason::Nothing { .. } if results == 0 => "Nothing was measured.".to_owned(),
+        Reason::Nothing { results: empty } => format!("No request succeeded in {}.", of(empty)),
+        Reason::NotComplete => "The run did not reach its planned end.".to_owned(),
+        Reason::Failed { requests } => format!("{} failed.", words::counted(requests, "request")),
+        Reason::HostsLost { hosts } => {
+            format!("{} lost.", was(hosts, "host"))
+        }
+        Reason::HostsSaturated { hosts } => {
+            let whose =
+                if hosts == 1 { "1 host" } else { &format!("{} hosts", words::count(hosts)) };
+            format!("The CPUs of {whose} were used up: the load generator may be the limit.")
+        }
+        Reason::Doubted { results: some } => {
+            format!("There are reasons to doubt {}; they stand below.", of(some))
+        }
+        Reason::Unsure { results: some } => format!(
+            "How far {} may be off is not known: the intervals of time are too few, or depend on \
+             each other. Measure longer.",
+            of(some)
+        ),
+    }
+}
+
+fn was(count: u64, noun: &str) -> String {
+    let verb = if count == 1 { "was" } else { "were" };
+    format!("{} {verb}", words::counted(count, noun))
+}
+
+/// The class of a run's badge, and how the run ended.
+pub fn badge(record: &Record, evidence: &Evidence) -> (&'static str, String) {
+    let state = words::run_state(&analysis::run_state(record));
+    let grave: Vec<String> = evidence
+        .reasons()
+        .into_iter()
+        .filter_map(|reason| match reason {
+            Reason::Failed { requests } => {
+                Some(format!("{} failed", words::counted(requests, "request")))
+            }
+            Reason::HostsLost { hosts } => Some(format!("{} lost", words::counted(hosts, "host"))),
+            _ => None,
+        })
+        .collect();
+    (class(evidence), [vec![state], grave].concat().join(", "))
+}
+
+/// The class of the badge of a run that is over: green only where nothing speaks against its
+/// figures.
+pub fn class(evidence: &Evidence) -> &'static str {
+    let is_grave = |reason: &Reason| {
+        matches!(reason, Reason::NotComplete | Reason::Failed { .. } | Reason::HostsLost { .. })
+    };
+    match evidence.reasons() {
+        none if none.is_empty() => "badge good",
+        some if some.iter().any(is_grave) => "badge bad",
+        _ => "badge",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::{Op, StageKind};
+
+    const SOUND: Evidence = Evidence {
+        is_complete: true,
+        results: 4,
+        empty: 0,
+        doubted: 0,
+        unsure: 0,
+        failed: 0,
+        lost_hosts: 0,
+        saturated_hosts: 0,
+    };
+
+    #[test]
+    fn every_reason_has_its_sentence_and_green_is_for_none() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 90])]);
+        recorded.end();
+        let record = recorded.record();
+        assert_eq!(
+            (sentences(&SOUND).len(), badge(&record, &SOUND)),
+            (0, ("badge good", "complete".to_owned()))
+        );
+        let all = [
+            Evidence { results: 0, ..SOUND },
+            Evidence { empty: 1, ..SOUND },
+            Evidence { is_complete: false, ..SOUND },
+            Evidence { failed: 3_784, ..SOUND },
+            Evidence { lost_hosts: 1, ..SOUND },
+            Evidence { saturated_hosts: 2, ..SOUND },
+            Evidence { doubted: 3, ..SOUND },
+            Evidence { unsure: 4, ..SOUND },
+        ];
+        for found in all {
+            assert_eq!(sentences(&found).len(), 1, "{found:?}");
+            assert_ne!(badge(&record, &found).0, "badge good", "{found:?}");
+        }
+        assert_eq!(
+            badge(&record, &all[3]),
+            ("badge bad", "complete, 3,784 requests failed".to_owned())
+        );
+        assert_eq!(badge(&record, &all[7]), ("badge", "complete".to_owned()));
+    }
+}

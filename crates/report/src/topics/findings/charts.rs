@@ -1,0 +1,416 @@
+//! What a sweep looks like: an axis of at least four numbers as lines on a log2 axis with its knees
+//! and odd points marked and its peaks in a table; any other single axis as bars in groups.
+
+use crate::ground::chart::{Group, Groups, Line, Lines, Point, Scale, Step, reach};
+use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::words;
+use crate::topics::findings::{self, large_bytes, request_bytes};
+use crate::topics::results::row::{ceiling_of, most_bytes_per_s, most_iops};
+use analysis::ceiling::Reached;
+use analysis::{Covers, Finding, Measure, ResultRow};
+use model::{Bytes, Quantity, Setting};
+
+/// Colours and dashes, so that neighbours can be told without colour.
+const STYLES: [&str; 6] =
+    ["line read", "line write", "line third", "line fourth", "line fifth", "line sixth"];
+/// Their ceilings.
+const ROOFS: [&str; 6] = [
+    "line roof read",
+    "line roof write",
+    "line roof third",
+    "line roof fourth",
+    "line roof fifth",
+    "line roof sixth",
+];
+/// More bars than this are no picture any more.
+const MOST_BARS: usize = 48;
+
+/// The charts; nothing for a run without a sweep, or with one that no picture suits: the table has
+/// it.
+pub fn charts(rows: &[ResultRow], reached: &[Reached]) -> Markup {
+    let findings: Vec<Finding> = analysis::findings(rows);
+    if !findings.is_empty() {
+        return lines(rows, &findings, reached);
+    }
+    groups(rows, reached)
+}
+
+/// A chart for each axis and measure, as many lines in it as can be told apart.
+fn lines(rows: &[ResultRow], findings: &[Finding], reached: &[Reached]) -> Markup {
+    let mut charts = Markup::new();
+    // Wholes: beside the ceiling of a mix, its parts would look as if they missed it.
+    let mut left: Vec<&Finding> =
+        findings.iter().filter(|found| found.covers >= Covers::Workload).collect();
+    while let Some(first) = left.first().copied() {
+        // Large requests are told in bandwidth; beside millions of small ones they would lie on the
+        // axis.
+        let is_alike = |found: &Finding| {
+            let is_comparable = found.axis == first.axis && found.measure == first.measure;
+            let is_one_kind = found.is_metadata == first.is_metadata;
+            is_comparable && is_one_kind && is_large(rows, found) == is_large(rows, first)
+        };
+        let (mut alike, rest): (Vec<&Finding>, Vec<&Finding>) =
+            left.into_iter().partition(|found| is_alike(found));
+        let later = alike.split_off(alike.len().min(STYLES.len()));
+        if let Some(chart) = line_chart(rows, &alike, reached) {
+            charts.push(chart);
+        }
+        left = later.into_iter().chain(rest).collect();
+    }
+    let mut content = classed("div", "charts", charts);
+    content.push(peaks(rows, findings));
+    content
+}
+
+fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) -> Option<Markup> {
+    let first = findings.first()?;
+    let quantities = || findings.iter().flat_map(|found| &found.settings).map(Setting::quantity);
+    let is_plain =
+        quantities().all(|quantity| matches!(quantity, Quantity::Number(_) | Quantity::Iops(_)));
+    let is_size = quantities().all(|quantity| matches!(quantity, Quantity::Size(_)));
+    if !is_plain && !is_size {
+        return None;
+    }
+    let along = || findings.iter().flat_map(|found| found.along.iter().copied());
+    let (least, most) = (along().fold(f64::MAX, f64::min), along().fold(0.0, f64::max));
+    if least.is_nan() || least <= 0.0 || most <= least {
+        return None;
+    }
+    let x = Scale::Doublings {
+        min: 2f64.powf(least.log2().floor()),
+        max: 2f64.powf(most.log2().ceil()),
+    };
+    let in_bytes = first.measure == Measure::BytesPerSecond
+        || findings.iter().all(|found| is_large(rows, found));
+    // In the unit of the axis, whose ticks are to be round.
+    let unit = if in_bytes { words::MEBI } else { 1.0 };
+    let factor = |found: &Finding| {
+        let is_of_requests = in_bytes && found.measure == Measure::Iops;
+        (if is_of_requests { request_bytes(rows, found) } else { 1.0 }) / unit
+    };
+    let mut all = Vec::new();
+    let (mut knees, mut odd) = (Vec::new(), Vec::new());
+    for (found, style) in findings.iter().zip(STYLES) {
+        let factor = factor(found);
+        let at = |n: usize, also: String| {
+            Some(Point {
+                x: *found.along.get(n)?,
+                y: found.values.get(n).map(|value| value * factor),
+                also,
+            })
+        };
+        let points = (0..found.values.len()).filter_map(|n| at(n, String::new())).collect();
+        all.push(Line { name: name(found), style, points });
+        let mark = |marks: &mut Vec<Point>, n: usize| {
+            // The gap behind each mark keeps it a dot.
+            if let Some(point) = at(n, found.workload.clone()) {
+                let gap = Point { x: point.x, y: None, also: String::new() };
+                marks.extend([point, gap]);
+            }
+        };
+        if !found.curve.is_rising {
+            mark(&mut knees, found.curve.knee);
+        }
+        found.curve.odd.iter().for_each(|point| mark(&mut odd, point.point));
+    }
+    let most = |reached: &Reached| {
+        let most = if in_bytes { most_bytes_per_s(reached) } else { most_iops(reached) };
+        Some(most? / unit)
+    };
+    let roofs = roofs(rows, findings, reached, &most);
+    let highest = |lines: &[Line]| -> Vec<f64> {
+        lines.iter().flat_map(|line| &line.points).filter_map(|point| point.y).collect()
+    };
+    let top = reach(highest(&all).into_iter(), highest(&roofs).into_iter());
+    all.extend(roofs.into_iter().map(|line| below(line, top)));
+    for (name, style, points) in [("knee", "line knee", knees), ("out of line", "line odd", odd)] {
+        if !points.is_empty() {
+            all.push(Line { name: name.to_owned(), style, points });
+        }
+    }
+    // Creates and look-ups lie factors of ten apart: on an even axis, the slow ones would lie on
+    // its floor.
+    let is_metadata = first.is_metadata;
+    let lowest = highest(&all).into_iter().fold(top, f64::min);
+    let y = if is_metadata { Scale::log_between(lowest, top) } else { Scale::linear_to(top) };
+    let what = match (in_bytes, is_metadata) {
+        (true, _) => "Bandwidth in MiB/s",
+        (false, true) => "Operations per second (log10)",
+        (false, false) => "Requests per second",
+    };
+    let chart = Lines {
+        title: format!("{what} over {}", first.axis),
+        description: format!(
+            "{what} of each workload at each value of {}; the table has the figures.",
+            first.axis
+        ),
+        x,
+        x_name: "log2",
+        x_words: if is_plain {
+            |x| words::count(x.round().max(0.0) as u64)
+        } else {
+            |bytes| Bytes(bytes as u64).to_string()
+        },
+        y,
+        y_words: if in_bytes { mebibytes } else { words::iops },
+        lines: all,
+    };
+    Some(chart.render())
+}
+
+/// The ceiling of each curve as a line; curves of the same ceiling share one.
+fn roofs(
+    rows: &[ResultRow],
+    findings: &[&Finding],
+    reached: &[Reached],
+    most: &dyn Fn(&Reached) -> Option<f64>,
+) -> Vec<Line> {
+    let mut roofs: Vec<(Line, Vec<String>)> = Vec::new();
+    for (found, style) in findings.iter().zip(ROOFS) {
+        let at = |(setting, along): (&Setting, &f64)| {
+            let mine = |row: &&ResultRow| found.has(row) && row.sweep.contains(setting);
+            let y = rows.iter().find(mine).and_then(|row| ceiling_of(reached, row)).and_then(most);
+            Point { x: *along, y, also: String::new() }
+        };
+        let points: Vec<Point> = found.settings.iter().zip(&found.along).map(at).collect();
+        if points.iter().all(|point| point.y.is_none()) {
+            continue;
+        }
+        match roofs.iter_mut().find(|(line, _)| line.points == points) {
+            Some((line, names)) => {
+                line.style = "line roof";
+                names.push(name(found));
+            }
+            None => roofs.push((Line { name: String::new(), style, points }, vec![name(found)])),
+        }
+    }
+    let all_share = roofs.len() == 1;
+    let named = |(line, names): (Line, Vec<String>)| {
+        let of = if all_share { String::new() } else { format!(" of {}", names.join(", ")) };
+        Line { name: format!("ceiling{of}"), ..line }
+    };
+    roofs.into_iter().map(named).collect()
+}
+
+/// The line without the places that lie above the picture; its name says so where none is left.
+fn below(line: Line, top: f64) -> Line {
+    let seen = |point: Point| Point { y: point.y.filter(|y| *y <= top), ..point };
+    let points: Vec<Point> = line.points.into_iter().map(seen).collect();
+    let is_seen = points.iter().any(|point| point.y.is_some());
+    let name = if is_seen { line.name } else { format!("{} (above the picture)", line.name) };
+    Line { name, points, ..line }
+}
+
+/// A tick of an axis whose title has the unit.
+fn mebibytes(value: f64) -> String {
+    if value == 0.0 { "0".to_owned() } else { words::mib_per_s(value * words::MEBI) }
+}
+
+/// Whether requests are so large that bandwidth is what people ask for.
+fn is_large(rows: &[ResultRow], found: &Finding) -> bool {
+    large_bytes(rows, found).is_some()
+}
+
+fn name(found: &Finding) -> String {
+    let others = words::sweep(&found.others, None);
+    let others = if others.is_empty() { others } else { format!(" ({others})") };
+    // Most names say their direction themselves.
+    let op = match found.ops.one() {
+        Some(op) if found.workload.contains(op.name()) => String::new(),
+        _ => format!(" {}", found.ops.name()),
+    };
+    format!("{}{op}{others}", found.workload)
+}
+
+/// Peak and sustained of every curve.
+fn peaks(rows: &[ResultRow], findings: &[Finding]) -> Markup {
+    let head = ["Curve", "Over", "Peak", "at", "Sustained", "from", "to"];
+    let head: Markup = head.iter().map(|word| element("th", &[("scope", "col")], *word)).collect();
+    let row = |found: &Finding| {
+        let curve = &found.curve;
+        let label = |n: usize| found.label(n).unwrap_or("–").to_owned();
+        let say = |value: f64| findings::figure(found, value, large_bytes(rows, found));
+        let level =
+            |say: &dyn Fn(f64) -> String| curve.sustained.map_or_else(|| "–".to_owned(), say);
+        let cells = [
+            element("th", &[("scope", "row")], name(found)),
+            plain("td", &found.axis),
+            plain("td", say(found.values.get(curve.peak).copied().unwrap_or(0.0))),
+            plain("td", label(curve.peak)),
+            plain("td", level(&say)),
+            plain("td", level(&|_| label(curve.knee))),
+            plain("td", level(&|_| label(curve.plateau_end))),
+        ];
+        plain("tr", cells)
+    };
+    let rows: Markup =
+        findings.iter().filter(|found| found.covers != Covers::Beside).map(row).collect();
+    let caption = plain(
+        "caption",
+        "Sustained: the median of the values within 5 % of the peak; it begins at the knee. –: \
+         the last value is the peak; sweep further.",
+    );
+    let table =
+        element("table", &[], [caption, plain("thead", plain("tr", head)), plain("tbody", rows)]);
+    classed("div", "scroll", table)
+}
+
+/// A figure in words.
+type Words = fn(f64) -> String;
+/// A figure of a row.
+type Figure = fn(&ResultRow) -> f64;
+
+/// The ceiling of that figure.
+type Most = fn(&Reached) -> Option<f64>;
+
+/// One axis of few values: its values side by side for each workload.
+fn groups(rows: &[ResultRow], reached: &[Reached]) -> Markup {
+    let is_one_axis = rows.iter().all(|row| row.sweep.len() == 1);
+    let mut values: Vec<&Setting> = Vec::new();
+    for setting in rows.iter().flat_map(|row| &row.sweep) {
+        if !values.contains(&setting) {
+            values.push(setting);
+        }
+    }
+    if !is_one_axis || values.len() < 2 {
+        return Markup::new();
+    }
+    let figures: [(&str, Words, Figure, Most); 3] = [
+        ("Requests per second", words::iops, ResultRow::iops, most_iops),
+        ("Bandwidth", words::bandwidth, ResultRow::bytes_per_s, most_bytes_per_s),
+        (
+            "Mean latency",
+            |ns| words::latency(Some(ns as u64)),
+            |row| row.latency.mean_ns().unwrap_or(0.0),
+            |_| None,
+        ),
+    ];
+    let mut charts = Markup::new();
+    for (title, say, figure, most) in figures {
+        let groups = grouped(rows, &values, figure, |row| ceiling_of(reached, row).and_then(most));
+        if groups.iter().map(|group| group.bars.len()).sum::<usize>() > MOST_BARS {
+            return Markup::new();
+        }
+        let axis = rows.first().and_then(|row| row.sweep.first()).map_or("", Setting::axis);
+        charts.push(Groups { title: format!("{title} by {axis}"), words: say, groups }.render());
+    }
+    classed("div", "charts", charts)
+}
+
+/// What a row's bar stands under: its workload; operations on files have little to add up to, and
+/// stand each by itself.
+fn group_of(row: &ResultRow) -> String {
+    if row.is_metadata() {
+        format!("{} {}", row.workload, row.ops.name())
+    } else {
+        row.workload.clone()
+    }
+}
+
+/// A group for each workload, and for workloads that ran at the same time; repetitions as their
+/// median, reads and writes of a mix together.
+fn grouped(
+    rows: &[ResultRow],
+    values: &[&Setting],
+    figure: Figure,
+    most: impl Fn(&ResultRow) -> Option<f64>,
+) -> Vec<Group> {
+    let drawn = || rows.iter().filter(|row| row.is_whole() || row.is_metadata() && row.is_addend());
+    let mut names: Vec<String> = Vec::new();
+    for name in drawn().map(group_of) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let bar = |name: &str, value: &Setting| {
+        let mine = drawn().filter(|row| group_of(row) == name);
+        let here: Vec<&ResultRow> = mine.filter(|row| row.sweep.contains(value)).collect();
+        let mut runs: Vec<f64> = here.iter().map(|row| figure(row)).collect();
+        runs.sort_by(f64::total_cmp);
+        let ceiling = here.first().and_then(|row| most(row));
+        Step { label: value.label().to_owned(), figure: runs.get(runs.len() / 2).copied(), ceiling }
+    };
+    let group = |name: &str| Group {
+        name: name.to_owned(),
+        bars: values.iter().map(|value| bar(name, value)).collect(),
+    };
+    names.iter().map(|name| group(name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::Ops;
+    use analysis::testing::Recorded;
+    use model::{Op, StageKind};
+
+    fn charts_of(rows: &[ResultRow]) -> Markup {
+        charts(rows, &[])
+    }
+
+    /// A sweep whose points carry so many reads each.
+    fn swept(axis: &str, counts: &[usize]) -> Vec<ResultRow> {
+        let mut recorded = Recorded::new(&format!("[[workload]]\nname = \"w\"\n[sweep]\n{axis}\n"));
+        let measured = recorded.record().plan.stages.clone();
+        let stages = (0..)
+            .zip(measured)
+            .filter(|(_, stage)| stage.kind == StageKind::Measure)
+            .map(|(n, _)| n);
+        for (stage, count) in stages.collect::<Vec<u32>>().into_iter().zip(counts) {
+            recorded.interval(stage, 0, &[(Op::Read, &vec![1_000; *count])]);
+        }
+        recorded.end();
+        analysis::results(&recorded.record())
+    }
+
+    #[test]
+    fn few_values_are_bars_and_many_numbers_are_lines_with_their_knee() {
+        let bars =
+            charts_of(&swept("size = [\"1MiB\", \"2MiB\", \"4MiB\"]", &[90, 60, 30])).into_string();
+        assert!(
+            bars.contains("Requests per second by size") && bars.contains("Mean latency by size"),
+            "{bars}"
+        );
+        assert_eq!(bars.matches("class=\"groups\"").count(), 3);
+        let lines = charts_of(&swept("depth = \"1..16 x2\"", &[10, 20, 40, 41, 41])).into_string();
+        assert!(
+            lines.contains("Requests per second over depth") && lines.contains("dot line knee"),
+            "{lines}"
+        );
+        assert!(lines.contains("Sustained") && !lines.contains("class=\"groups\""));
+    }
+
+    #[test]
+    fn large_requests_and_small_ones_are_a_chart_each() {
+        let mut rows = swept("depth = \"1..16 x2\"", &[10, 20, 40, 41, 41]);
+        let mut large = rows.clone();
+        for row in &mut large {
+            (row.workload, row.bytes) = ("large".to_owned(), row.ios << 23);
+        }
+        rows.extend(large);
+        let lines = charts_of(&rows).into_string();
+        for title in ["Requests per second over depth", "Bandwidth in MiB/s over depth"] {
+            assert!(lines.contains(title), "{title}: {lines}");
+        }
+    }
+
+    #[test]
+    fn operations_that_lie_factors_of_ten_apart_share_a_log_axis() {
+        let mut rows = swept("depth = \"1..16 x2\"", &[10, 20, 40, 41, 41]);
+        rows.iter_mut().for_each(|row| row.ops = Ops::One(Op::Create));
+        let mut fast = rows.clone();
+        for row in &mut fast {
+            (row.ops, row.ios) = (Ops::One(Op::Stat), row.ios * 100);
+        }
+        rows.extend(fast);
+        let lines = charts_of(&rows).into_string();
+        assert!(lines.contains("Operations per second (log10) over depth"), "{lines}");
+        assert!(!lines.contains("Requests per second"), "{lines}");
+    }
+
+    #[test]
+    fn without_a_sweep_there_is_no_chart() {
+        assert_eq!(charts_of(&swept("repetitions = 2", &[10, 20])), Markup::new());
+        assert_eq!(charts_of(&[]), Markup::new());
+    }
+}

@@ -1,0 +1,192 @@
+//! What a search for the load line found: in words for tables and pages, and as an object for
+//! machines.
+
+pub mod other_axis;
+mod page;
+
+use crate::ground::words;
+use analysis::loadline::search::Contradiction;
+use analysis::loadline::{LoadLine, LoadPoint};
+use model::objective::Condition;
+use serde_json::{Value, json};
+
+pub use page::section;
+
+/// Others that take less of a host's CPUs are no cause that is worth a sentence.
+const LEAST_OTHERS: f64 = 0.2;
+
+/// The load line in sentences, each with the figures that it rests on.
+pub fn sentences(line: &LoadLine) -> Vec<String> {
+    let mut told = vec![headline(line)];
+    told.extend(line.fell_behind.map(|fell| {
+        let kept = line
+            .kept_up
+            .map_or(String::new(), |kept| format!("It kept up with {}; ", per_second(kept)));
+        format!(
+            "{kept}from {} on, requests pile up (at most {} came back).",
+            per_second(fell),
+            per_second(line.most)
+        )
+    }));
+    if line.fell_behind.is_none() {
+        let most = per_second(line.most);
+        told.push(format!(
+            "No rate was tried with which it did not keep up; at most {most} came back."
+        ));
+    }
+    told.extend(line.knee.map(|knee| {
+        format!(
+            "Knee (most requests per second for their mean response time): {}.",
+            per_second(knee)
+        )
+    }));
+    told.extend(others(line));
+    if !line.finished {
+        told.push("The search was cut short: the load line may lie higher.".to_owned());
+    }
+    told
+}
+
+/// Why there is no answer: two points that cannot both be those of one target.
+fn refusal(line: &LoadLine, found: Contradiction) -> String {
+    let times = line.points.iter().filter(|point| point.tried.rate == Some(found.fails_at)).count();
+    let why = point_at(line, found.fails_at)
+        .map_or(String::new(), |point| format!(" ({})", verdict(point)));
+    let loop_words = if found.in_closed_loop { " in a closed loop" } else { "" };
+    let remedy = "Find what disturbs the target or the load hosts, then search again.";
+    format!(
+        "Load line: none, because points contradict each other. `{}` failed at {}{why}, measured \
+         {}, and held at {}{loop_words}. {remedy}",
+        line.objective,
+        per_second(found.fails_at),
+        if times == 1 { "once".to_owned() } else { format!("{times} times") },
+        per_second(found.holds_at),
+    )
+}
+
+/// What others took of the load hosts' CPUs, if it is enough to be a cause.
+fn others(line: &LoadLine) -> Option<String> {
+    let known = line.points.iter().filter_map(|point| Some((point, point.others.as_ref()?)));
+    let (point, most) = known.max_by(|a, b| a.1.share.total_cmp(&b.1.share))?;
+    let at = point
+        .tried
+        .rate
+        .map_or_else(|| "in the closed loop".to_owned(), |rate| format!("at {}", per_second(rate)));
+    (most.share >= LEAST_OTHERS).then(|| {
+        format!(
+            "Others than the workers used up to {} of the CPUs of {} ({at}): they can delay \
+             requests. Stop them, then search again.",
+            words::share(most.share),
+            most.host
+        )
+    })
+}
+
+fn headline(line: &LoadLine) -> String {
+    if let Some(found) = line.answer.contradiction {
+        return refusal(line, found);
+    }
+    if line.answer.rate.is_none()
+        && let Some(point) =
+            line.points.iter().rfind(|point| point.tried.is_too_low && point.keeps_up)
+    {
+        return format!(
+            "Load line: none. `{}` held at no rate: its {} is above what the target carries.",
+            line.objective,
+            point.worst.as_ref().map_or_else(|| "rate".to_owned(), Condition::figure)
+        );
+    }
+    let Some(rate) = line.answer.rate else {
+        return match line.answer.fails_at {
+            Some(lowest) => format!(
+                "Load line: none. `{}` held at no rate, down to {}{}.",
+                line.objective,
+                per_second(lowest),
+                point_at(line, lowest)
+                    .map_or(String::new(), |point| format!(" ({})", verdict(point)))
+            ),
+            None => format!(
+                "Load line: none. Nothing was measured at a fixed rate for `{}`.",
+                line.objective
+            ),
+        };
+    };
+    let times = line.points.iter().filter(|point| point.tried.rate == Some(rate)).count();
+    let sure = match (line.answer.confirmed, times) {
+        (true, 2) => ", measured twice".to_owned(),
+        (true, times) => format!(", measured {times} times"),
+        (false, _) => ", measured once only: not confirmed".to_owned(),
+    };
+    let fails = match line.answer.fails_at {
+        Some(fails) => {
+            let why = point_at(line, fails)
+                .map_or(String::new(), |point| format!(" ({})", verdict(point)));
+            format!(" At {} it did not{why}.", per_second(fails))
+        }
+        None => String::new(),
+    };
+    format!(
+        "Load line: {}, the highest rate at which `{}` held{sure}.{fails}",
+        per_second(rate),
+        line.objective
+    )
+}
+
+fn point_at(line: &LoadLine, rate: f64) -> Option<&LoadPoint> {
+    line.points.iter().find(|point| point.tried.rate == Some(rate) && !point.holds)
+}
+
+fn per_second(rate: f64) -> String {
+    format!("{} IOPS", words::iops(rate))
+}
+
+/// `read p99 104 % of its limit`.
+fn verdict(point: &LoadPoint) -> String {
+    let excess = point.of_limit;
+    match &point.worst {
+        None => format!("fell behind: {} came back", per_second(point.tried.carried)),
+        Some(worst) if !excess.is_finite() => format!("{} broke its limit", worst.figure()),
+        Some(worst) => format!("{} {}", worst.figure(), words::of_limit(worst.limit, excess)),
+    }
+}
+
+/// The search as one object: the field `load_line` of the results.
+pub fn object(line: &LoadLine) -> Value {
+    let quantile = |point: &LoadPoint, share| point.latency.quantile_ns(share);
+    let point = |point: &LoadPoint| {
+        json!({
+            "rate": point.tried.rate,
+            "iops": point.tried.carried,
+            "latency_ns": {
+                "mean": point.latency.mean_ns(),
+                "p50": quantile(point, 0.5),
+                "p99": quantile(point, 0.99),
+                "p99_9": quantile(point, 0.999),
+                "max": point.latency.max_ns(),
+            },
+            "errors": point.errors,
+            "of_limit": Some(point.of_limit).filter(|excess| excess.is_finite()),
+            "worst": point.worst.as_ref().map(Condition::figure),
+            "holds": point.holds,
+            "keeps_up": point.keeps_up,
+            "others_cpu": point.others.as_ref()
+                .map(|others| json!({ "host": others.host, "share": others.share })),
+        })
+    };
+    json!({
+        "objective": line.objective.to_string(),
+        "rate": line.answer.rate,
+        "confirmed": line.answer.confirmed,
+        "fails_at": line.answer.fails_at,
+        "contradiction": line.answer.contradiction.map(|found| {
+            json!({ "fails_at": found.fails_at, "holds_at": found.holds_at,
+                "in_closed_loop": found.in_closed_loop })
+        }),
+        "finished": line.finished,
+        "knee": line.knee,
+        "kept_up": line.kept_up,
+        "fell_behind": line.fell_behind,
+        "most": line.most,
+        "points": line.points.iter().map(point).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,159 @@
+//! The load line on a page: the sentences, latency against load, and each point.
+
+use super::{sentences, verdict};
+use crate::ground::chart::{Line, Lines, Point, Scale};
+use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::words;
+use analysis::loadline::{LoadLine, LoadPoint};
+
+/// The lines of the chart: name, style, quantile (below 0: the mean).
+const CURVES: [(&str, &str, f64); 4] = [
+    ("mean", "line sixth", -1.0),
+    ("p50", "line q50", 0.5),
+    ("p99", "line q99", 0.99),
+    ("p99.9", "line q999", 0.999),
+];
+
+/// The section of a run that searched.
+pub fn section(line: &LoadLine) -> Markup {
+    let told: Markup = sentences(line).into_iter().map(|sentence| plain("p", sentence)).collect();
+    let mut content = plain("h2", "Load line");
+    content.push(told);
+    content.push(classed("div", "charts", curve(line)));
+    content.push(classed("div", "scroll", table(line)));
+    plain("section", content)
+}
+
+fn curve(line: &LoadLine) -> Markup {
+    let mut points: Vec<&LoadPoint> =
+        line.points.iter().filter(|point| point.tried.rate.is_some()).collect();
+    points.sort_by(|a, b| a.tried.rate.unwrap_or(0.0).total_cmp(&b.tried.rate.unwrap_or(0.0)));
+    let rates: Vec<f64> = points.iter().filter_map(|point| point.tried.rate).collect();
+    let figure = |point: &LoadPoint, share: f64| match share {
+        share if share < 0.0 => point.latency.mean_ns(),
+        share => point.latency.quantile_ns(share).map(|ns| ns as f64),
+    };
+    let figures = || {
+        points
+            .iter()
+            .flat_map(|point| CURVES.iter().filter_map(|(.., share)| figure(point, *share)))
+    };
+    let one = |(name, style, share): &(&'static str, &'static str, f64)| Line {
+        name: (*name).to_owned(),
+        style,
+        points: points
+            .iter()
+            .map(|point| Point {
+                x: point.tried.rate.unwrap_or(0.0),
+                y: figure(point, *share),
+                also: String::new(),
+            })
+            .collect(),
+    };
+    let chart = Lines {
+        title: "Response time against load".to_owned(),
+        description: sentences(line).join(" "),
+        x: Scale::log_between(
+            rates.iter().copied().fold(f64::INFINITY, f64::min),
+            rates.iter().copied().fold(0.0, f64::max),
+        ),
+        x_name: "IOPS that were due",
+        x_words: words::iops,
+        y: Scale::log_between(
+            figures().fold(f64::INFINITY, f64::min),
+            figures().fold(0.0, f64::max),
+        ),
+        y_words: |ns| words::latency(Some(ns.round() as u64)),
+        lines: CURVES.iter().map(one).collect(),
+    };
+    chart.render()
+}
+
+fn table(line: &LoadLine) -> Markup {
+    let head = ["IOPS due", "IOPS", "Mean", "p50", "p99", "p99.9", "Max", "Errors"];
+    let number = |name: &str| element("th", &[("scope", "col"), ("class", "number")], name);
+    let mut heads: Markup = head.into_iter().map(number).collect();
+    heads.push(element("th", &[("scope", "col")], "Objective"));
+    let row = |point: &LoadPoint| {
+        let quantile = |share| words::latency(point.latency.quantile_ns(share));
+        let figures = [
+            point.tried.rate.map_or_else(|| "closed loop".to_owned(), words::iops),
+            words::iops(point.tried.carried),
+            words::latency(point.latency.mean_ns().map(|mean| mean.round() as u64)),
+            quantile(0.5),
+            quantile(0.99),
+            quantile(0.999),
+            words::latency(point.latency.max_ns()),
+            words::count(point.errors),
+        ];
+        let mut cells: Markup =
+            figures.into_iter().map(|cell| classed("td", "number", cell)).collect();
+        let word = if point.holds { "holds" } else { "does not hold" };
+        cells.push(plain("td", format!("{word}: {}", verdict(point))));
+        plain("tr", cells)
+    };
+    let body: Markup = line.points.iter().map(row).collect();
+    element("table", &[], [plain("thead", plain("tr", heads)), plain("tbody", body)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::search::Search;
+    use model::{Nanos, Op, StageKind};
+
+    fn recorded(objective: &str, latency_ns: fn(u64) -> u64) -> (LoadLine, String, String) {
+        let mut recorded =
+            Recorded::new("[stages]\nmeasure = \"2s\"\n[[workload]]\nname = \"w\"\n");
+        let search = Search {
+            objective: objective.parse().expect("good"),
+            poisson: false,
+            measure: Nanos::seconds(2),
+            along: model::search::Along::Rate,
+        };
+        recorded.record_mut().plan.begin_search(search).expect("one point");
+        let (mut stage, mut due) = (recorded.stage(StageKind::Measure), 1_000);
+        loop {
+            let values = vec![latency_ns(due); due.min(1_000) as usize];
+            recorded.interval(stage, 0, &[(Op::Read, &values)]);
+            recorded.interval(stage, 1, &[(Op::Read, &values)]);
+            recorded.end();
+            let Some(milli) = analysis::loadline::next_rate_milli(&recorded.record()) else {
+                break;
+            };
+            let addition = recorded.record().plan.at_rate(milli).expect("a search");
+            recorded.record_mut().plan.add(&addition);
+            (stage, due) = (stage + 1, milli / 1_000);
+        }
+        let record = recorded.record();
+        let line =
+            analysis::loadline::load_line(&record, &analysis::results(&record)).expect("a search");
+        let page = crate::surfaces::html::render(&[&record]);
+        (line, crate::surfaces::table::results(&record, None), page)
+    }
+
+    #[test]
+    fn the_line_is_told_with_what_it_rests_on_in_table_and_page() {
+        let (_, table, page) = recorded("read p99 < 1ms", |rate| 100_000 + rate * 1_000);
+        let told = table.lines().find(|text| text.starts_with("Load line: ")).expect("a headline");
+        assert!(told.contains("`read p99 < 1ms` held, measured twice. At "), "{told}");
+        assert!(told.contains("of its limit"), "{told}");
+        assert!(page.contains("Response time against load") && page.contains("closed loop"));
+        assert!(page.contains("does not hold: read p99 "));
+    }
+
+    #[test]
+    fn an_objective_that_never_holds_is_told_as_such() {
+        let (line, table, page) = recorded("mean < 1us", |_| 900_000);
+        assert_eq!(line.answer.rate, None);
+        assert!(
+            table.contains("Load line: none. `mean < 1us` held at no rate, down to "),
+            "{table}"
+        );
+        assert!(page.contains("held at no rate"));
+        let object = crate::topics::loadline::object(&line);
+        assert_eq!(object["rate"], serde_json::Value::Null);
+        assert_eq!(object["points"][0]["rate"], serde_json::Value::Null);
+    }
+}

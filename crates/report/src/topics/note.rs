@@ -1,0 +1,305 @@
+//! What a note says, as a sentence: the only place where one is made.
+
+use model::choices::Backend;
+use model::note::{
+    AboutHosts, Adjusted, Choice, Damage, Degraded, Eviction, Fallback, FoundBlock, Mismatch,
+    NotChecked, NotEmptied, PageCache, ScaledTime, TakesPart, Trait, WhyNoPoll, WhyRefused,
+};
+use model::{Bytes, Fact};
+
+/// What libaio costs without direct I/O.
+const ONE_AFTER_THE_OTHER: &str = "does one request after the other through the page cache";
+
+/// What it is about, and the sentence: `space not reserved: …`.
+pub fn line(fact: &Fact) -> String {
+    format!("{}: {}", crate::ground::words::note(fact.kind()), sentence(fact))
+}
+
+/// A fact as a sentence.
+pub fn sentence(fact: &Fact) -> String {
+    match fact {
+        Fact::DirectRefused { path } => format!("{path}: the file system refuses O_DIRECT"),
+        Fact::BackendFallback(fallback) => other_backend(fallback),
+        Fact::BackendChosen(choice) => chosen(choice),
+        Fact::NoFallocate { path } => format!("{path}: the file system reserves no space ahead"),
+        Fact::EngineDegraded(degraded) => without(degraded),
+        Fact::Resumed { run, left, of, is_there } => {
+            let layout = if *is_there {
+                "on the layout that was there"
+            } else {
+                "on a layout that is written anew"
+            };
+            format!("goes on with {run}: {left} of {of} points are left, {layout}")
+        }
+        Fact::HostLost { name, why } => format!("{name}: {why}"),
+        Fact::HostReturned { name, from } => match from {
+            TakesPart::NextStage => {
+                format!("{name}: it came back, and takes part from the next stage on")
+            }
+            TakesPart::Point(point) => format!(
+                "{name}: it came back, and takes part from point {} on",
+                point.saturating_add(1)
+            ),
+            TakesPart::Resumed => {
+                format!("{name}: it takes part in what is left of the run that is resumed")
+            }
+        },
+        Fact::Hosts(AboutHosts::Unequal { most, odd, more }) => unequal(most, odd, *more),
+        Fact::Hosts(AboutHosts::StaysOut { name, why }) => {
+            format!("{name} stays out until the run ends: {why}")
+        }
+        Fact::Stuck { requests, targets, waited } => format!(
+            "stuck: {requests} {} outstanding at {} for {waited} after the end of the load; see \
+             whether the target answers at all, or give it more time with engine.patience",
+            if *requests == 1 { "request" } else { "requests" },
+            targets.join(", ")
+        ),
+        Fact::WorkloadsLeftOut { names } => {
+            format!("--existing writes nothing, so these were left out: {}", names.join(", "))
+        }
+        Fact::PointsSkipped { skipped, of, rule } => {
+            format!("{skipped} of {of} points, by the rule `{rule}`")
+        }
+        Fact::ClientsImagined { hosts, memory } => format!(
+            "{hosts} {} with {memory} of memory each, as [clients] says; whether the targets of \
+             such a cluster have the space is not checked",
+            if *hosts == 1 { "host" } else { "hosts" }
+        ),
+        Fact::Adjusted(adjusted) => otherwise(adjusted),
+        Fact::Mismatch(mismatch) => damaged(mismatch),
+        Fact::PageCache(PageCache::Before(eviction)) => {
+            let what = match eviction {
+                Eviction::Everything => {
+                    "everything that the host has cached is dropped (drop_caches)"
+                }
+                Eviction::Files => "its files are evicted from the page cache (posix_fadvise)",
+                Eviction::Nothing => "nothing is evicted from the page cache",
+            };
+            format!("before each stage that reads, {what}")
+        }
+        Fact::PageCache(PageCache::NotEvicted(error)) => {
+            format!("a file could not be evicted from the page cache: {}", error.words)
+        }
+        Fact::PageCache(PageCache::NotDropped(error)) => format!(
+            "the caches of the host could not be dropped: {}; run as root, or leave out \
+             engine.drop_caches",
+            error.words
+        ),
+        Fact::DeviceRead { bytes, stage, workloads } => {
+            format!("{bytes} bytes were read from devices in {stage} of {}", workloads.join(" + "))
+        }
+        Fact::Settled { to, rounds, round, after } => {
+            format!(
+                "steady after {to}, by the last {rounds} rounds of {round}; measured for {after}"
+            )
+        }
+        Fact::Unsettled { after } => format!("not steady after {after}"),
+        Fact::NotChecked(what) => not_checked(*what),
+        Fact::CachesNotEmptied(how) => not_emptied(how),
+        Fact::RunFileOnTarget { disk, target } => format!(
+            "disk {disk} holds the run file and target {target}. Intervals can reach the file \
+             late, and a killed run can lose several. Name another disk with --out."
+        ),
+        Fact::InWords(old) => old.words.clone(),
+    }
+}
+
+/// `io_uring: Operation not permitted (os error 1); libaio takes its place`
+fn other_backend(fallback: &Fallback) -> String {
+    let mut text = String::new();
+    for refused in &fallback.refused {
+        let why = match &refused.why {
+            WhyRefused::NoTrim => "it has no request for a trim",
+            WhyRefused::System(error) => &error.words,
+        };
+        text.push_str(&format!("{}: {why}; ", refused.backend));
+    }
+    text.push_str(&format!("{} takes its place", fallback.taken));
+    if fallback.taken == Backend::Sync {
+        text.push_str(", with one request outstanding per worker");
+    } else if fallback.one_after_the_other {
+        text.push_str(&format!(", which {ONE_AFTER_THE_OTHER}"));
+    }
+    text
+}
+
+fn chosen(choice: &Choice) -> String {
+    let Choice { stage, taken, deep, deep_iops, sync_iops, rounds, length, ios, bytes, .. } =
+        choice;
+    format!(
+        "{} ({stage}): auto took {taken}: {deep} did {deep_iops} IOPS at the workload's depth, \
+         sync {sync_iops} with one request outstanding for each worker ({rounds} trials of \
+         {length} each; their {ios} requests of {bytes} are in no figure)",
+        choice.workloads.join(" + ")
+    )
+}
+
+fn without(degraded: &Degraded) -> String {
+    match degraded {
+        Degraded::OneAfterTheOther => format!("libaio {ONE_AFTER_THE_OTHER}"),
+        Degraded::NoPoll { poll, backend } => format!("poll {poll}: there is none with {backend}"),
+        Degraded::CannotPoll { poll, why } => {
+            let why = match why {
+                WhyNoPoll::OtherRequests => {
+                    "the workload has requests besides reads and writes, which a polled ring \
+                     refuses"
+                }
+                WhyNoPoll::PageCache => "not with requests through the page cache",
+                WhyNoPoll::NoQueues => "a device under the target has no poll queues",
+            };
+            format!("poll {poll}: {why}")
+        }
+        Degraded::PollRefused { poll, error } => format!("poll {poll}: {}", error.words),
+        Degraded::RegisteredFiles(error) => format!("registered files: {}", error.words),
+        Degraded::RegisteredBuffers(error) => format!("registered buffers: {}", error.words),
+        Degraded::Priority { priority, error } => format!("priority {priority}: {}", error.words),
+    }
+}
+
+fn unequal(most: &Trait, odd: &[(String, Trait)], more: u64) -> String {
+    let odd: Vec<String> =
+        odd.iter().map(|(name, what)| format!("{name} has {}", of_host(what))).collect();
+    let more = if more == 0 { String::new() } else { format!(", and {more} more differ") };
+    format!("unequal hosts: most have {}; {}{more}", of_host(most), odd.join(", "))
+}
+
+fn of_host(one: &Trait) -> String {
+    match one {
+        Trait::CpuModel(model) => model.clone(),
+        Trait::Cpus(count) => format!("{count} CPUs"),
+        Trait::Kernel(release) => release.clone(),
+        Trait::MemoryGib(size) => format!("{size} GiB of memory"),
+    }
+}
+
+fn otherwise(adjusted: &Adjusted) -> String {
+    match adjusted {
+        Adjusted::CopiesSpread => {
+            "contents.duplicate: some writes do not cover whole blocks of 4 KiB. The share holds, \
+             and copies spread over all hosts. For contents.duplicate_scope, give block_size \
+             multiples of 4 KiB."
+                .to_owned()
+        }
+        Adjusted::OneOutstanding => "the sync backend has one request outstanding for each \
+                                     worker, whatever the depth"
+            .to_owned(),
+        Adjusted::FileSize { size, wanted } => {
+            format!(
+                "file size: {}, for whole blocks in every worker's share",
+                instead(*size, *wanted)
+            )
+        }
+        Adjusted::LeastTime { what, time, scale, least } => {
+            let what = match what {
+                ScaledTime::Measure => "measure",
+                ScaledTime::Interval => "interval",
+            };
+            format!("{what}: {time} × {scale} is less than {least}, which is taken instead")
+        }
+        Adjusted::SteadyTakesLonger { least, measure } => format!(
+            "measure: whether it is steady takes five rounds of whole intervals, so it is at \
+             least {least} in place of {measure}"
+        ),
+        Adjusted::SimulatedTimes { divisor, all } => format!(
+            "times ÷ {divisor}: every request is simulated, and a simulated cluster has no tides; \
+             --scale time=1 for all {all}"
+        ),
+        Adjusted::ScenarioLeftOut { name } => format!(
+            "the scenario `{name}` is left out: its requests are too many; --scenario {name} \
+             takes it alone"
+        ),
+        Adjusted::MigrationAssumed => "assumed, and from no report: what a simulated migration \
+                                       takes of drives and nodes, and which machines it starves, \
+                                       the second ones of their nodes"
+            .to_owned(),
+    }
+}
+
+/// `4 MiB instead of 3.9 MiB`, in bytes where the two would read alike.
+fn instead(size: Bytes, wanted: Bytes) -> String {
+    match (size.to_string(), wanted.to_string()) {
+        (a, b) if a == b => format!("{} B instead of {} B", size.0, wanted.0),
+        (a, b) => format!("{a} instead of {b}"),
+    }
+}
+
+/// `corrupt: /mnt/x/data-00000.bin at offset 4096: expected …, found …`
+fn damaged(mismatch: &Mismatch) -> String {
+    let Mismatch { damage, path, offset, expected, found } = mismatch;
+    let kind = match damage {
+        Damage::Corrupt => "corrupt",
+        Damage::Misdirected => "misdirected",
+        Damage::Torn => "torn write",
+        Damage::Stale => "lost write",
+    };
+    let expected = match expected {
+        0 => "a whole block of this place".to_owned(),
+        generation => format!("generation {generation} or newer"),
+    };
+    let whose = |other_run: bool| if other_run { " of another run" } else { "" };
+    let found = match found {
+        FoundBlock::Elsewhere { generation, other_run, host, file, offset } => format!(
+            "generation {generation}{} of host {host}, file {file}, offset {offset}",
+            whose(*other_run)
+        ),
+        FoundBlock::Block { generation, other_run, is_whole } => {
+            let damage = if *is_whole { "" } else { " with a wrong checksum" };
+            format!("generation {generation}{}{damage}", whose(*other_run))
+        }
+        FoundBlock::Zeros => "zeros".to_owned(),
+        FoundBlock::Foreign => "bytes without a header".to_owned(),
+    };
+    format!("{kind}: {path} at offset {offset}: expected {expected}, found {found}")
+}
+
+fn not_checked(what: NotChecked) -> String {
+    let why = match what {
+        NotChecked::NothingIsRead => "this backend reads nothing, so that nothing is checked",
+        NotChecked::Tree => "files of a tree are not checked",
+        NotChecked::Simulated => {
+            "simulated targets keep no bytes, so that nothing is checked there"
+        }
+        NotChecked::NoReads => "no workload reads, so that nothing is checked",
+        NotChecked::EarlierRun => {
+            "what an earlier run wrote last is not known, so that only damage and wrong places \
+             are found, not lost writes"
+        }
+        NotChecked::NotPrepared => {
+            "without prepare, blocks that no workload of this run wrote are not checked"
+        }
+        NotChecked::Raced { reads } => {
+            return format!(
+                "verify: {reads} reads met a write to the same place, and were not checked"
+            );
+        }
+    };
+    format!("verify: {why}")
+}
+
+fn not_emptied(how: &NotEmptied) -> String {
+    let (status, last) = match how {
+        NotEmptied::LeftOut { why } => {
+            return format!("the command of stages.prerun was left out: {why}");
+        }
+        NotEmptied::Failed { why } => {
+            return format!("the command of stages.prerun failed: {why}");
+        }
+        NotEmptied::Ended { status, last } => (status, last),
+    };
+    let how = status
+        .map_or_else(|| "no exit status".to_owned(), |status| format!("exit status {status}"));
+    let said = if last.is_empty() { String::new() } else { format!(": {last}") };
+    format!("the command of stages.prerun ended with {how}{said}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_sizes_that_read_alike_are_told_in_bytes() {
+        assert_eq!(instead(Bytes(8 << 20), Bytes(4 << 20)), "8 MiB instead of 4 MiB");
+        assert_eq!(instead(Bytes(4_005_888), Bytes(4_000_001)), "3.82 MiB instead of 3.81 MiB");
+        assert_eq!(instead(Bytes(4_000_256), Bytes(4_000_001)), "4000256 B instead of 4000001 B");
+    }
+}

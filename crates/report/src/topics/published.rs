@@ -1,0 +1,475 @@
+//! A run beside published figures, in words: for the terminal and for the page.
+
+use crate::ground::columns::{self, Column};
+use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::words;
+use analysis::published::{Apart, Beside, Comparison, Counted, Missing, Quantity, Side};
+use catalogue::published::Published;
+use model::{Bytes, Nanos, Scale};
+
+/// The columns.
+const HEAD: [&str; 10] = [
+    "workload",
+    "scenario",
+    "figure",
+    "published",
+    "run",
+    "per node: published",
+    "run",
+    "per drive: published",
+    "run",
+    "of the ceiling: published / run",
+];
+
+/// The table for the terminal.
+pub fn table(published: &Published, comparison: &Comparison, scale: Scale) -> String {
+    let column = |(number, head): (usize, &str)| {
+        if number < 3 { Column::names(head) } else { Column::figures(head) }
+    };
+    let mut table: Vec<Column> = HEAD.into_iter().enumerate().map(column).collect();
+    let remarks = remarks(comparison);
+    for beside in &comparison.figures {
+        columns::row(&mut table, cells(beside, key(&remarks, beside)));
+    }
+    let mut text =
+        format!("Beside {} ({})\n", published.report.name.value, published.report.source.value);
+    text.push_str(&columns::render(&table));
+    notes(published, comparison, scale)
+        .iter()
+        .for_each(|note| text.push_str(&format!("- {note}\n")));
+    text
+}
+
+/// The section of the page.
+pub fn section(published: &Published, comparison: &Comparison, scale: Scale) -> Markup {
+    let head: Markup = (0..)
+        .zip(HEAD)
+        .map(|(n, word)| {
+            element("th", &[("scope", "col"), ("class", if n < 3 { "" } else { "number" })], word)
+        })
+        .collect();
+    let remarks = remarks(comparison);
+    let row = |beside: &Beside| {
+        let cell = |(n, text): (usize, String)| match n {
+            0 => element("th", &[("scope", "row")], text),
+            1 | 2 => plain("td", text),
+            _ => classed("td", "number", text),
+        };
+        plain(
+            "tr",
+            cells(beside, key(&remarks, beside))
+                .into_iter()
+                .enumerate()
+                .map(cell)
+                .collect::<Markup>(),
+        )
+    };
+    let body: Markup = comparison.figures.iter().map(row).collect();
+    let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]);
+    let notes: Markup =
+        notes(published, comparison, scale).iter().map(|note| plain("li", note)).collect();
+    let title = format!("Beside {}", published.report.name.value);
+    let source = format!("Published in: {}.", published.report.source.value);
+    plain(
+        "section",
+        [
+            plain("h2", title),
+            classed("p", "lead", source),
+            classed("div", "scroll", table),
+            plain("ul", notes),
+        ],
+    )
+}
+
+/// Why the figures are not put beside this run: it is of another suite.
+pub fn unfit(published: &Published, suite: &str) -> String {
+    let name = &published.report.name.value;
+    format!("the run is of the suite {suite} and the figures are of {name}; run the suite {name}")
+}
+
+/// The cells of a row; `key` names the reason why the run has no figure there, or in what it is
+/// another load.
+fn cells(beside: &Beside, key: Option<&str>) -> Vec<String> {
+    let say = |value: f64| {
+        beside.quantity.map_or_else(|| beside.printed.clone(), |quantity| figure(quantity, value))
+    };
+    let dash = || "–".to_owned();
+    let part = |side: Option<Side>, of: fn(&Side) -> Option<u64>| {
+        side.and_then(|side| of(&side).map(|count| say(side.value / count.max(1) as f64)))
+            .unwrap_or_else(dash)
+    };
+    let share =
+        |side: Option<Side>| side.and_then(|side| side.share).map_or_else(dash, words::share);
+    let (published, run) = (Some(beside.published), beside.run.as_ref().ok().copied());
+    let marked = |text: String| key.map_or_else(|| text.clone(), |key| format!("{text} ({key})"));
+    let upper = beside.up_to.map(|to| format!(" to {}", say(to))).unwrap_or_default();
+    vec![
+        beside.workload.clone(),
+        beside.scenario.clone(),
+        beside.name.clone(),
+        format!("{}{upper}", say(beside.published.value)),
+        marked(run.map_or_else(dash, |run| say(run.value))),
+        part(published, |side| side.nodes),
+        part(run, |side| side.nodes),
+        part(published, |side| side.drives),
+        part(run, |side| side.drives),
+        format!("{} / {}", share(published), share(run)),
+    ]
+}
+
+fn figure(quantity: Quantity, value: f64) -> String {
+    match quantity {
+        Quantity::Iops => words::iops(value),
+        Quantity::IopsPerTerabyte => format!("{}/TB", words::iops(value)),
+        Quantity::Threads => words::count(value.round().max(0.0) as u64),
+        Quantity::BytesPerSecond => words::gb_per_s(value),
+        Quantity::MeanLatency => Nanos(value.round().max(0.0) as u64).to_string(),
+        Quantity::PortBits => gbit_per_s(value),
+        Quantity::CpuShare => words::share(value),
+        Quantity::IopsDifference | Quantity::LatencyDifference | Quantity::FromPeak => {
+            format!("{:+.1} %", value * 100.0)
+        }
+    }
+}
+
+/// `234.0 Gbit/s`, `1.6 Mbit/s` or `0.3 kbit/s`, from bits per second.
+fn gbit_per_s(bits_per_s: f64) -> String {
+    match bits_per_s {
+        v if v >= 9.995e8 => format!("{:.1} Gbit/s", v / 1e9),
+        v if v >= 9.995e5 => format!("{:.1} Mbit/s", v / 1e6),
+        v => format!("{:.1} kbit/s", v / 1e3),
+    }
+}
+
+/// What is to be said of a row's run side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Remark<'a> {
+    /// Why there is none.
+    Missing(&'a Missing),
+    /// In what its load is another one.
+    Apart(&'a [Apart]),
+}
+
+impl<'a> Remark<'a> {
+    fn of(beside: &'a Beside) -> Option<Remark<'a>> {
+        match &beside.run {
+            Err(missing) => Some(Remark::Missing(missing)),
+            Ok(_) if beside.apart.is_empty() => None,
+            Ok(_) => Some(Remark::Apart(&beside.apart)),
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Remark::Missing(missing) => why(missing),
+            Remark::Apart(apart) => {
+                let parts: Vec<String> = apart.iter().map(difference).collect();
+                format!("not the same load: {}.", parts.join("; "))
+            }
+        }
+    }
+}
+
+/// Each remark on some figure's place, once, in the order of the table, with its letters.
+fn remarks(comparison: &Comparison) -> Vec<(Remark<'_>, String)> {
+    let mut found: Vec<Remark<'_>> = Vec::new();
+    for remark in comparison.figures.iter().filter_map(Remark::of) {
+        if !found.contains(&remark) {
+            found.push(remark);
+        }
+    }
+    found.into_iter().zip(0..).map(|(remark, number)| (remark, letters(number))).collect()
+}
+
+/// `a` to `z`, then `aa`, `ab` and so on.
+fn letters(number: u32) -> String {
+    let last = char::from(b'a' + (number % 26) as u8);
+    if number < 26 { last.to_string() } else { format!("{}{last}", letters(number / 26 - 1)) }
+}
+
+/// The letters of what is to be said of this row; `None` where there is nothing.
+fn key<'a>(remarks: &'a [(Remark<'_>, String)], beside: &Beside) -> Option<&'a str> {
+    let own = Remark::of(beside)?;
+    remarks.iter().find(|(known, _)| *known == own).map(|(_, key)| key.as_str())
+}
+
+/// In what a load is another one, the run's side first.
+fn difference(apart: &Apart) -> String {
+    match apart {
+        Apart::Footprint { published, run } => {
+            format!("a footprint of {}, not {}", decimal(*run), decimal(*published))
+        }
+        Apart::FileSize { published, run } => format!("files of {run}, not {published}"),
+        Apart::Count { what, published, run } => {
+            let what = match what {
+                Counted::Hosts => "hosts",
+                Counted::Threads => "threads",
+                Counted::Depth => "requests outstanding of each thread",
+                Counted::Outstanding => "requests outstanding in all",
+                Counted::Files => "files",
+            };
+            format!("{} {what}, not {}", words::count(*run), words::count(*published))
+        }
+        Apart::Access(access) => format!("access `{access}`, not each block equally often"),
+        Apart::FixedRate => "a fixed rate, not a closed loop".to_owned(),
+        Apart::EventsRequests => "the published figure counts the event's own requests, the run \
+                                  those of its hosts alone"
+            .to_owned(),
+    }
+}
+
+/// A footprint as reports print them: in powers of 1000.
+fn decimal(bytes: Bytes) -> String {
+    let units = ["B", "KB", "MB", "GB", "TB", "PB", "EB"];
+    let power = units.len().min(bytes.0.checked_ilog(1000).unwrap_or(0) as usize);
+    let value = format!("{:.2}", bytes.0 as f64 / 1000f64.powi(power as i32));
+    format!(
+        "{} {}",
+        value.trim_end_matches('0').trim_end_matches('.'),
+        units[power.min(units.len() - 1)]
+    )
+}
+
+/// Why the run has nothing there, and what would.
+fn why(missing: &Missing) -> String {
+    match missing {
+        Missing::NotOfARun(said) if said.is_empty() => {
+            "no run has it: the reference names no counterpart.".to_owned()
+        }
+        Missing::NotOfARun(said) => said.clone(),
+        Missing::NotMeasured => "the run has completed no point of that load: block size, mix, \
+                                 order and operation; run the suite with its own workloads and \
+                                 sweep."
+            .to_owned(),
+        Missing::StillRising => "the curve rises up to its last value, so it has no plateau; \
+                                 sweep more numbers of workers."
+            .to_owned(),
+        Missing::OtherFootprint { run } => {
+            let run: Vec<String> = run.iter().map(|bytes| decimal(*bytes)).collect();
+            format!(
+                "the run's footprints are {}; a footprint is hosts × files × size.",
+                run.join(", ")
+            )
+        }
+        Missing::NoDip => "no event of the run left a dip in such a point.".to_owned(),
+        Missing::FewPoints => format!(
+            "a plateau is told from {} points of a sweep on, and the run has fewer; sweep more \
+             numbers of workers.",
+            analysis::LEAST_POINTS
+        ),
+        Missing::Simulated => "ports and CPUs are counted by kernels, and no kernel saw the load \
+                               of a simulation."
+            .to_owned(),
+        Missing::NotCounted => "the hosts' kernels counted none while the point was measured; \
+                                `plimsoll inventory` says what each host has."
+            .to_owned(),
+    }
+}
+
+/// What to know of the table.
+fn notes(published: &Published, comparison: &Comparison, scale: Scale) -> Vec<String> {
+    let mut notes: Vec<String> = remarks(comparison)
+        .iter()
+        .map(|(remark, key)| format!("({key}) {}", remark.text()))
+        .collect();
+    let shrunk = words::shrunk(scale, "were");
+    if !shrunk.is_empty() {
+        let caches = if scale.size.is_one() { "" } else { ", and caches answer more" };
+        notes.push(format!("{shrunk}: they are not those of the report{caches}."));
+    }
+    let runs = || comparison.figures.iter().filter_map(|figure| figure.run.as_ref().ok());
+    // Of differences and of single machines there is none in any case.
+    let is_shared = comparison
+        .figures
+        .iter()
+        .any(|figure| figure.published.share.is_some() && figure.run.is_ok());
+    if is_shared && runs().all(|run| run.share.is_none()) {
+        notes.push(
+            "What the run had beneath it is not known; --testbed says it, for its figures per \
+             node, per drive and of the ceiling."
+                .to_owned(),
+        );
+    }
+    if comparison.figures.iter().any(|figure| figure.quantity == Some(Quantity::PortBits)) {
+        notes.push(
+            "Port traffic of the run: of each port the busier direction, on the hosts that load; \
+             its ceiling is the speed of all ports of the nodes."
+                .to_owned(),
+        );
+    }
+    let above = comparison
+        .figures
+        .iter()
+        .filter(|figure| figure.published.share.is_some_and(|share| share > 1.02));
+    for figure in above {
+        notes.push(format!(
+            "The published {} of {} ({}) is above the ceiling of its own testbed: it did not come \
+             from where the report says.",
+            figure.name, figure.workload, figure.scenario
+        ));
+    }
+    if !published.report.caveat.value.is_empty() {
+        notes.push(format!("The reference: {}", published.report.caveat.value));
+    }
+    let mut caveats: Vec<&str> =
+        comparison.figures.iter().map(|figure| figure.caveat.as_str()).collect();
+    caveats.sort_unstable();
+    caveats.dedup();
+    notes.extend(
+        caveats
+            .iter()
+            .filter(|caveat| !caveat.is_empty())
+            .map(|caveat| format!("Of some figures: {caveat}")),
+    );
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Fraction;
+
+    fn comparison(share: f64, run: Result<Side, Missing>) -> (Published, Comparison) {
+        let text = "name = \"r\"\nsource = \"s\"\ncaveat = \"All about.\"\n[[figure]]\nworkload = \
+                    \"w\"\nscenario = \"c\"\nquantity = \"rate\"\nvalue = 1\nunit = \"IOPS\"\n";
+        let published = Published::parse("r", text).expect("good");
+        let side = Side { value: 8_000.0, nodes: Some(4), drives: Some(16), share: Some(share) };
+        let beside = Beside {
+            workload: "w <b>".to_owned(),
+            scenario: "c".to_owned(),
+            name: "rate".to_owned(),
+            quantity: Some(Quantity::Iops),
+            printed: "8000 IOPS".to_owned(),
+            published: side,
+            up_to: None,
+            run,
+            apart: Vec::new(),
+            caveat: "About.".to_owned(),
+        };
+        (published, Comparison { figures: vec![beside] })
+    }
+
+    #[test]
+    fn figures_stand_per_node_and_drive_with_what_to_know_of_them() {
+        let run = Side { value: 900.0, nodes: Some(3), drives: None, share: Some(0.25) };
+        let (published, held) = comparison(0.5, Ok(run));
+        let text = table(&published, &held, Scale::both(Fraction::one_in(100)));
+        for word in ["8,000", "900", "2,000", "300", "500", "50 % / 25 %", "shrunk", "About."] {
+            assert!(text.contains(word), "{word}: {text}");
+        }
+        assert!(
+            !text.contains("above the ceiling")
+                && !text.contains("--testbed")
+                && !text.contains("(a)")
+        );
+        let page = section(&published, &held, Scale::FULL).into_string();
+        assert!(page.contains("w &lt;b&gt;") && !page.contains("shrunk"), "{page}");
+        let unknown = Side { value: 900.0, ..Side::default() };
+        let (published, held) = comparison(0.5, Ok(unknown));
+        assert!(table(&published, &held, Scale::FULL).contains("--testbed"));
+    }
+
+    #[test]
+    fn a_reference_above_its_own_ceiling_and_what_was_not_measured_are_told() {
+        let (published, held) = comparison(1.2, Err(Missing::NotMeasured));
+        let text = table(&published, &held, Scale::FULL);
+        assert!(
+            text.contains("above the ceiling of its own testbed")
+                && text.contains("completed no point"),
+            "{text}"
+        );
+        assert!(!text.contains("--testbed"), "it would not help: {text}");
+    }
+
+    #[test]
+    fn figures_of_no_run_stand_as_printed_and_each_reason_once() {
+        let (published, mut held) =
+            comparison(0.5, Err(Missing::NotOfARun("It is a size.".to_owned())));
+        let mut first = held.figures[0].clone();
+        (first.quantity, first.printed, first.published) =
+            (None, "96 %".to_owned(), Side::default());
+        let other = Beside { run: Err(Missing::Simulated), ..held.figures[0].clone() };
+        held.figures = vec![first.clone(), other, first];
+        let text = table(&published, &held, Scale::FULL);
+        assert_eq!(text.matches("96 %").count(), 2, "{text}");
+        assert_eq!(
+            (text.matches("– (a)").count(), text.matches("– (b)").count()),
+            (2, 1),
+            "{text}"
+        );
+        assert!(
+            text.contains("- (a) It is a size.") && text.contains("- (b) ports and CPUs"),
+            "{text}"
+        );
+        assert!(section(&published, &held, Scale::FULL).into_string().contains("– (b)"));
+    }
+
+    #[test]
+    fn another_load_is_told_beside_the_figure() {
+        let (published, mut held) = comparison(0.5, Ok(Side { value: 900.0, ..Side::default() }));
+        held.figures[0].apart = vec![
+            Apart::Count { what: Counted::Hosts, published: 16, run: 4 },
+            Apart::Count { what: Counted::Outstanding, published: 320, run: 80 },
+            Apart::Footprint {
+                published: Bytes(16_000_000_000_000),
+                run: Bytes(4_000_000_000_000),
+            },
+        ];
+        let same = Beside { apart: Vec::new(), ..held.figures[0].clone() };
+        held.figures.push(same);
+        let text = table(&published, &held, Scale::FULL);
+        assert_eq!(text.matches("900 (a)").count(), 1, "{text}");
+        let told = "- (a) not the same load: 4 hosts, not 16; 80 requests outstanding in all, not \
+                    320; a footprint of 4 TB, not 16 TB.";
+        assert!(text.contains(told), "{text}");
+        held.figures[0].apart = vec![Apart::EventsRequests];
+        assert!(
+            section(&published, &held, Scale::FULL)
+                .into_string()
+                .contains("the published figure counts the event")
+        );
+    }
+
+    #[test]
+    fn letters_do_not_run_out_and_sizes_are_those_of_reports() {
+        assert_eq!([0, 25, 26, 27, 52].map(letters), ["a", "z", "aa", "ab", "ba"]);
+        let said = [0, 999, 36_000_000_000, 1_600_000_000_000, u64::MAX]
+            .map(|bytes| decimal(Bytes(bytes)));
+        assert_eq!(said, ["0 B", "999 B", "36 GB", "1.6 TB", "18.45 EB"]);
+    }
+
+    #[test]
+    fn every_kind_of_figure_has_its_unit() {
+        use Quantity::{CpuShare, IopsDifference, LatencyDifference, PortBits};
+        let said = [
+            (PortBits, 234e9),
+            (PortBits, 1.6e6),
+            (PortBits, 300.0),
+            (CpuShare, 0.8),
+            (IopsDifference, -0.25),
+            (LatencyDifference, 0.33),
+        ];
+        let said = said.map(|(quantity, value)| figure(quantity, value));
+        assert_eq!(
+            said,
+            ["234.0 Gbit/s", "1.6 Mbit/s", "0.3 kbit/s", "80 %", "-25.0 %", "+33.0 %"]
+        );
+    }
+
+    #[test]
+    fn every_reason_is_a_sentence_and_a_refusal_names_a_remedy() {
+        let all = [
+            Missing::NotOfARun(String::new()),
+            Missing::NotMeasured,
+            Missing::FewPoints,
+            Missing::Simulated,
+            Missing::NotCounted,
+            Missing::StillRising,
+            Missing::OtherFootprint { run: vec![Bytes(400_000_000_000), Bytes(2_000_000_000_000)] },
+            Missing::NoDip,
+        ];
+        assert!(all.iter().map(why).all(|said| said.ends_with('.')));
+        let (published, _) = comparison(0.5, Err(Missing::NotCounted));
+        assert!(unfit(&published, "quick").contains("; run the suite r"));
+    }
+}

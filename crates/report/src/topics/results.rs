@@ -1,0 +1,245 @@
+//! The results of a run at a glance: the table with its doubts, and the comparison of workloads.
+
+pub(crate) mod by_host;
+pub mod judged;
+pub(crate) mod row;
+
+use super::findings::charts;
+use crate::ground::chart::{Bar, Bars};
+use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::words;
+use crate::topics::doubts::{Marks, Touches};
+use crate::topics::{evidence, findings, io_path};
+use analysis::ceiling::Reached;
+use analysis::trust::Evidence;
+use analysis::{Ops, ResultRow};
+use model::{Op, Record};
+use row::{ceiling_of, most_bytes_per_s, most_iops, name, style, style_of};
+
+/// Table, doubts and overview, with the ceilings of what was reached where they are known.
+pub fn section(
+    record: &Record,
+    rows: &[ResultRow],
+    reached: &[Reached],
+    evidence: &Evidence,
+) -> Markup {
+    if rows.is_empty() {
+        return plain("section", [plain("h2", "Results"), plain("p", "Nothing was measured.")]);
+    }
+    let mut marks = Marks::default();
+    let table = table(record, rows, &mut marks);
+    let mut content = plain("h2", "Results");
+    // Of a swept suite the picture says most; the table has what is behind it.
+    let swept = charts::charts(rows, reached);
+    let is_swept = swept != Markup::new();
+    content.push(swept);
+    content.push(classed("div", "scroll", table));
+    content.push(doubts(&marks, evidence));
+    content.push(sweeps(rows));
+    if !is_swept && record.plan.points.len() <= MOST_BARS {
+        content.push(overview(rows, reached));
+    }
+    content.push(by_host::charts(record, rows));
+    plain("section", content)
+}
+
+/// A sweep of more points than this is no picture any more; the table has them.
+const MOST_BARS: usize = 40;
+
+fn table(record: &Record, rows: &[ResultRow], marks: &mut Marks) -> Markup {
+    let swept = rows.iter().any(|row| !row.sweep.is_empty() || row.repetition.is_some());
+    let mut head = vec![("Workload", "")];
+    if swept {
+        head.push(("Sweep", ""));
+    }
+    head.extend([
+        ("Op", ""),
+        ("Requests", "number"),
+        (words::rate_head(rows), "number"),
+        ("±", "number"),
+        ("MiB/s", "number"),
+        ("Mean", "number"),
+        ("p50", "number"),
+        ("p99", "number"),
+        ("±", "number"),
+        ("p99.9", "number"),
+        ("Max", "number"),
+        ("Errors", "number"),
+        ("CPU", "number"),
+    ]);
+    let head = head
+        .into_iter()
+        .map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], word));
+    let head = plain("thead", plain("tr", head.collect::<Markup>()));
+    let body: Markup = rows.iter().map(|row| plain("tr", cells(row, swept, marks))).collect();
+    let caption = plain(
+        "caption",
+        format!(
+            "Latencies are service times; at a fixed rate, response times. CPU: the load \
+             generator's own, 100 % is one core. {} {} {}",
+            words::sureness_legend(rows),
+            words::wholes_legend(rows),
+            io_path::sentences(record, rows).join(" ")
+        ),
+    );
+    element("table", &[("class", "results")], [caption, head, plain("tbody", body)])
+}
+
+fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Markup {
+    let number = |text: String, notes: &[usize]| {
+        classed("td", "number", [Markup::from(text), references(notes)])
+    };
+    let quantile = |share| words::latency(row.latency.quantile_ns(share));
+    let mut cells = element("th", &[("scope", "row")], &row.workload);
+    if swept {
+        cells.push(classed("td", "wraps", words::sweep(&row.sweep, row.repetition)));
+    }
+    let op =
+        [classed("span", row.ops.one().map_or("swatch", swatch), ""), Markup::from(row.ops.name())];
+    cells.push(plain("td", op));
+    cells.push(number(words::count(row.ios), &[]));
+    cells.push(number(words::iops(row.iops()), &marks.of(row, Touches::Rate)));
+    cells.push(number(
+        words::sureness(Some(row.iops()), row.sure.iops.map(|iops| iops.interval())),
+        &[],
+    ));
+    let both =
+        format!("{} ({})", words::bandwidth(row.bytes_per_s()), words::gb_per_s(row.bytes_per_s()));
+    cells.push(element("td", &[("class", "number"), ("title", &both)], words::mib_per_s_of(row)));
+    cells.push(number(words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64)), &[]));
+    cells.push(number(quantile(0.5), &[]));
+    cells.push(number(quantile(0.99), &marks.of(row, Touches::P99)));
+    let p99 = row.latency.quantile_ns(0.99).map(|ns| ns as f64);
+    cells.push(number(words::sureness(p99, row.sure.p99_ns()), &[]));
+    cells.push(number(quantile(0.999), &marks.of(row, Touches::P999)));
+    cells.push(number(words::latency(row.latency.max_ns()), &[]));
+    cells.push(number(words::count(row.error_count()), &[]));
+    cells.push(number(words::share(row.cpu_cores()), &[]));
+    cells
+}
+
+/// The numbers of doubts, behind a figure, in rising order.
+pub fn references(numbers: &[usize]) -> Markup {
+    let mut rising = numbers.to_vec();
+    rising.sort_unstable();
+    let numbers: Vec<String> = rising.iter().map(ToString::to_string).collect();
+    if numbers.is_empty() { Markup::new() } else { classed("sup", "doubt", numbers.join(" ")) }
+}
+
+/// The doubts in words, by number, and what else speaks against the figures. Green only where
+/// nothing does.
+pub fn doubts(marks: &Marks, evidence: &Evidence) -> Markup {
+    let sentences = marks.sentences();
+    if sentences.is_empty() {
+        return match evidence::sentences(evidence) {
+            none if none.is_empty() => {
+                classed("p", "sound", "No reason to doubt these figures was found.")
+            }
+            some => classed("p", "remark", some.join(" ")),
+        };
+    }
+    let items = sentences.iter().map(|sentence| plain("li", sentence)).collect::<Markup>();
+    let title = if sentences.len() == 1 { "A reason to doubt" } else { "Reasons to doubt" };
+    classed("aside", "doubts", [plain("h3", title), plain("ol", items)])
+}
+
+/// What the sweeps show, in words.
+fn sweeps(rows: &[ResultRow]) -> Markup {
+    let findings = analysis::findings(rows);
+    if findings.is_empty() {
+        return Markup::new();
+    }
+    let items = findings
+        .iter()
+        .map(|finding| plain("li", findings::sentence(finding, rows)))
+        .collect::<Markup>();
+    [plain("h3", "Sweeps"), plain("ul", items)].into()
+}
+
+/// The workloads beside each other, reads and writes of a mix in one bar.
+fn overview(rows: &[ResultRow], reached: &[Reached]) -> Markup {
+    let bars = |figure: fn(&ResultRow) -> f64, most: fn(&Reached) -> Option<f64>| {
+        let mut bars: Vec<((u32, Option<u32>), Bar)> = Vec::new();
+        // The parts of a bar are added up: neither a total nor what is no I/O is one of them.
+        for row in rows.iter().filter(|row| row.is_addend()) {
+            let part = (style_of(row), figure(row));
+            match bars.iter_mut().find(|(place, _)| *place == (row.point, row.index)) {
+                Some((_, bar)) => bar.parts.push(part),
+                None => {
+                    let ceiling = ceiling_of(reached, row).and_then(most);
+                    bars.push((
+                        (row.point, row.index),
+                        Bar { name: name(row), parts: vec![part], ceiling },
+                    ));
+                }
+            }
+        }
+        bars.into_iter().map(|(_, bar)| bar).collect()
+    };
+    let here = |op: &Op| rows.iter().any(|row| row.is_addend() && row.ops == Ops::One(*op));
+    let legend: Vec<(&'static str, String)> =
+        Op::ALL.into_iter().filter(here).map(|op| (style(op), op.name().to_owned())).collect();
+    let chart = |title: &str, words, bars| Bars {
+        title: title.to_owned(),
+        words,
+        legend: legend.clone(),
+        bars,
+    };
+    let iops = chart("Requests per second", words::iops, bars(ResultRow::iops, most_iops));
+    let bandwidth =
+        chart("Bandwidth", words::bandwidth, bars(ResultRow::bytes_per_s, most_bytes_per_s));
+    classed("div", "charts", [iops.render(), bandwidth.render()])
+}
+
+fn swatch(op: Op) -> &'static str {
+    match op {
+        Op::Read => "swatch read",
+        Op::Write => "swatch write",
+        Op::Fsync => "swatch fsync",
+        _ => "swatch metadata",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::StageKind;
+
+    #[test]
+    fn footnotes_stand_in_rising_order_and_none_is_no_mark() {
+        assert_eq!(references(&[2, 3, 1]).into_string(), "<sup class=\"doubt\">1 2 3</sup>");
+        assert_eq!(references(&[]), Markup::new());
+    }
+
+    #[test]
+    fn each_card_of_a_telephone_names_its_figures_as_the_table_does() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n[sweep]\ndepth = [1, 8]\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
+        let record = recorded.record();
+        let table =
+            table(&record, &analysis::results(&record), &mut Marks::default()).into_string();
+        let heads = table.split_once("</thead>").expect("a head").0.split("<th ").skip(1);
+        let heads: Vec<&str> = heads.filter_map(|th| th.split(['<', '>']).nth(1)).collect();
+        let labels: Vec<(usize, &str)> = crate::ground::palette::SHEET
+            .lines()
+            .filter_map(|line| {
+                let (place, rest) = line
+                    .split_once("table.results td:nth-last-child(")?
+                    .1
+                    .split_once(")::before")?;
+                Some((place.parse().ok()?, rest.split('"').nth(1)?))
+            })
+            .collect();
+        // All but the names: workload, sweep and operation.
+        assert_eq!(labels.len() + 3, heads.len(), "{heads:?}");
+        for (place, label) in labels {
+            let head = heads[heads.len() - place];
+            let is_same = label == head
+                || head == "±" && label.starts_with("± of ")
+                || head == "IOPS" && label == "Rate";
+            assert!(is_same, "{label} stands for {head}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The drives of a host, those that are alike together.
+
+use super::text::{Draft, comment, decimal_size};
+use catalogue::devices::recognise;
+use model::inventory::{Media, MountFacts};
+use model::testbed::{DeviceFacts, HostFacts};
+
+/// Drives that are alike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Kind {
+    /// The kernel's model; empty where it tells none.
+    pub model: String,
+    pub size: u64,
+    pub media: Media,
+    /// Whether the operating system starts from one of them.
+    pub is_boot: bool,
+    pub count: u64,
+}
+
+/// The drives of a host by kind, sorted so that two hosts can be compared whatever their kernels
+/// call each drive.
+pub(super) fn kinds(host: &HostFacts) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = Vec::new();
+    // Memory that plays a device is no drive, nor is what other devices are joined to.
+    let is_drive =
+        |disk: &&DeviceFacts| disk.media != Media::Memory && !model::usage::is_stacked(&disk.name);
+    for disk in host.inventory.disks.iter().filter(is_drive) {
+        let kind = Kind {
+            model: disk.model.clone(),
+            size: disk.size.0,
+            media: disk.media,
+            is_boot: host.inventory.mounts.iter().any(|mount| is_system(mount, &disk.name)),
+            count: 1,
+        };
+        let same = |other: &&mut Kind| Kind { count: 1, ..(**other).clone() } == kind;
+        match kinds.iter_mut().find(same) {
+            Some(known) => known.count += 1,
+            None => kinds.push(kind),
+        }
+    }
+    kinds.sort_by(|a, b| {
+        (a.is_boot, &a.model, a.size, a.count).cmp(&(b.is_boot, &b.model, b.size, b.count))
+    });
+    kinds
+}
+
+/// Whether a mount is a part of the operating system on this disk or on one of its partitions.
+fn is_system(mount: &MountFacts, disk: &str) -> bool {
+    const SYSTEM: [&str; 4] = ["/", "/boot", "/boot/efi", "/usr"];
+    let rest = mount.source.strip_prefix("/dev/").and_then(|source| source.strip_prefix(disk));
+    let is_part = |rest: &str| {
+        rest.strip_prefix('p').unwrap_or(rest).bytes().all(|byte| byte.is_ascii_digit())
+    };
+    SYSTEM.contains(&mount.mount_point.as_str()) && rest.is_some_and(is_part)
+}
+
+/// The class of the catalogue that is the nearest guess.
+fn class(media: Media) -> &'static str {
+    match media {
+        Media::Nvme => "nvme-gen4",
+        Media::Rotational => "hdd-7.2k",
+        _ => "sata-ssd",
+    }
+}
+
+/// Writes the drives of a host.
+pub(super) fn write(draft: &mut Draft, host: &HostFacts) {
+    let kinds = kinds(host);
+    if kinds.iter().all(|kind| kind.is_boot) {
+        draft.question(
+            "No drive is seen but the system's. Which has each node? Give each kind a table like \
+             this:",
+        );
+        ["[[nodes.drives]]", "model = \"nvme-gen4\"", "count = 8"]
+            .iter()
+            .for_each(|line| draft.more(line));
+    }
+    for kind in &kinds {
+        draft.table("[[nodes.drives]]");
+        one(draft, kind);
+    }
+}
+
+fn one(draft: &mut Draft, kind: &Kind) {
+    let model =
+        if kind.model.is_empty() { "no model is told".to_owned() } else { comment(&kind.model) };
+    let media = if kind.media.words().is_empty() { "unknown medium" } else { kind.media.words() };
+    draft.remark(&format!("{model}, {media}, {} bytes.", kind.size));
+    if kind.is_boot {
+        draft.remark("The operating system starts from it.");
+        draft.text("role", "boot");
+    } else {
+        draft.ask(
+            "Does data rest on it, or is it a tier before others (\"cache\"), a log \
+             (\"journal\"), or the system's (\"boot\")?",
+            "role = \"cache\"",
+        );
+    }
+    draft.number("count", kind.count);
+    match recognise(&kind.model, kind.size) {
+        Some(device) => {
+            draft.question(&format!(
+                "The catalogue has it as {}; is that the drive?",
+                comment(&device.spec.name.value)
+            ));
+            draft.text("model", &device.id);
+        }
+        None => {
+            draft.text("capacity", &decimal_size(kind.size));
+            if !kind.is_boot {
+                unknown(draft, kind.media);
+            }
+        }
+    }
+}
+
+fn unknown(draft: &mut Draft, media: Media) {
+    if media == Media::Virtual {
+        draft.question(
+            "It is a hypervisor's: what is behind it? The limits that its provider names are its \
+             figures.",
+        );
+    } else {
+        let question = "Which drive of the catalogue is it (`plimsoll ceiling --devices`), or \
+                        like which class?";
+        draft.ask(question, &format!("model = \"{}\"", class(media)));
+    }
+    draft.ask(
+        "Or what does its datasheet say? Sequential, then random at 4 KiB, sustained.",
+        "read = \"3.2GB/s\"",
+    );
+    ["write = \"2GB/s\"", "read_iops = 600_000", "write_iops = 200_000"]
+        .iter()
+        .for_each(|line| draft.more(line));
+}

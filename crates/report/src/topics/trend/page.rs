@@ -1,0 +1,154 @@
+//! A trend as a page: what changed, then a chart of each figure of each point.
+
+use super::{LEGEND, Named, change, few_runs, other_work, run, set_apart};
+use crate::ground::chart::{Line, Lines, Point, Scale};
+use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::page::document;
+use crate::ground::words;
+use crate::topics::compare::{interval, metric, percent, point, value, verdict};
+use analysis::compare::Metric;
+use analysis::trend::{Followed, Trend, TrendPoint, Value};
+
+/// The page.
+pub fn page(trend: &Trend, runs: &[Named<'_>]) -> String {
+    let suite = run(trend, runs, 0).map_or("?", |run| run.record.plan.suite.as_str());
+    let count = words::counted(trend.runs.len() as u64, "run");
+    let mut head = plain("h1", format!("{suite} over {count}"));
+    let ends = run(trend, runs, 0).zip(run(trend, runs, trend.runs.len().saturating_sub(1)));
+    if let Some((first, last)) = ends {
+        let began = |run: Named<'_>| words::utc(run.record.started_unix_ns);
+        head.push(classed("p", "lead", format!("{} to {}", began(first), began(last))));
+    }
+    let mut body = plain("header", head);
+    body.push(plain(
+        "section",
+        [plain("h2", "What changed"), changes(trend, runs), plain("p", LEGEND)],
+    ));
+    body.push(trend.points.iter().map(|point| section(point, trend, runs)).collect::<Markup>());
+    body.push(plain("section", [plain("h2", "The runs"), listed(trend, runs)]));
+    document(format!("{suite} over {count}: Plimsoll trend"), body)
+}
+
+fn list(sentences: impl Iterator<Item = String>) -> Markup {
+    plain("ul", sentences.map(|sentence| plain("li", sentence)).collect::<Markup>())
+}
+
+fn changes(trend: &Trend, runs: &[Named<'_>]) -> Markup {
+    let of = |here: &TrendPoint| {
+        let name = format!("{} {}", point(&here.key), here.key.ops.name());
+        let all = here
+            .series
+            .iter()
+            .flat_map(|followed| followed.changes.iter().map(move |found| (followed, found)));
+        all.map(|(followed, found)| format!("{name}, {}", change(followed, found, trend, runs)))
+            .collect::<Vec<_>>()
+    };
+    let found: Vec<String> = trend.points.iter().flat_map(of).collect();
+    if let Some(few) = few_runs(trend) {
+        plain("p", few)
+    } else if found.is_empty() {
+        plain("p", "No figure changed its level, as far as can be told.")
+    } else {
+        list(found.into_iter())
+    }
+}
+
+fn section(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>]) -> Markup {
+    let mut content = plain("h2", format!("{} {}", point(&here.key), here.key.ops.name()));
+    let latest = trend
+        .latest
+        .others
+        .iter()
+        .flat_map(|other| &other.points)
+        .find(|point| point.key == here.key);
+    content.push(list(latest.iter().flat_map(|point| &point.differences).map(|found| {
+        let (figure, by, ends) =
+            (metric(found.metric), percent(found.percent), interval(found.interval));
+        format!("The latest run against its level: {figure} {by} ({ends}): {}.", verdict(found))
+    })));
+    let charts: Markup =
+        here.series.iter().filter_map(|followed| chart(followed, trend, runs)).collect();
+    content.push(classed("div", "charts", charts));
+    content.push(
+        other_work(here, trend, runs)
+            .into_iter()
+            .map(|sentence| plain("p", sentence))
+            .collect::<Markup>(),
+    );
+    plain("section", content)
+}
+
+/// The words of a value on the axis of each figure.
+fn words_of(metric: Metric) -> fn(f64) -> String {
+    match metric {
+        Metric::Iops => |value_iops| value(Metric::Iops, value_iops),
+        Metric::Bandwidth => words::mebi_per_s,
+        _ => |value_ns| value(Metric::Mean, value_ns),
+    }
+}
+
+/// The figure run by run between the ends of its interval; `None` where no run has it.
+fn chart(followed: &Followed, trend: &Trend, runs: &[Named<'_>]) -> Option<Markup> {
+    let highest =
+        |found: &Value| found.interval.map_or(found.value, |ends| ends.high.max(found.value));
+    // In the unit of the axis, whose ticks are to be round.
+    let unit = if followed.metric == Metric::Bandwidth { words::MEBI } else { 1.0 };
+    let largest = followed.values.iter().flatten().map(highest).max_by(f64::total_cmp)? / unit;
+    let line = |name: &str, style, pick: fn(&Value) -> Option<f64>| {
+        let place = |(place, found): (usize, &Option<Value>)| Point {
+            x: (place + 1) as f64,
+            y: found.as_ref().and_then(pick).map(|value| value.max(0.0) / unit),
+            also: String::new(),
+        };
+        Line {
+            name: name.to_owned(),
+            style,
+            points: followed.values.iter().enumerate().map(place).collect(),
+        }
+    };
+    let name = metric(followed.metric);
+    let chart = Lines {
+        title: format!("{name} from run to run"),
+        description: format!(
+            "{name} of {} in the order of time.",
+            words::counted(trend.runs.len() as u64, "run")
+        ),
+        x: Scale::linear_to(trend.runs.len() as f64),
+        x_name: "run",
+        x_words: |place| format!("{place:.0}"),
+        y: Scale::linear_to(largest),
+        y_words: words_of(followed.metric),
+        lines: vec![
+            line(name, "line read", |found| Some(found.value)),
+            line("lower end of the 95 % interval", "line max", |found| Some(found.interval?.low)),
+            line("upper end", "line q999", |found| Some(found.interval?.high)),
+        ],
+    };
+    let instant = |found: &analysis::trend::LevelChange| {
+        let name = run(trend, runs, found.at).map_or("?", |run| run.name);
+        ((found.at + 1) as f64, format!("{} {name}", percent(found.percent())))
+    };
+    Some(chart.render_with(&followed.changes.iter().map(instant).collect::<Vec<_>>()))
+}
+
+fn listed(trend: &Trend, runs: &[Named<'_>]) -> Markup {
+    let row = |place| {
+        let run = run(trend, runs, place)?;
+        let cells = [
+            classed("td", "number", (place + 1).to_string()),
+            element("th", &[("scope", "row")], run.name),
+            plain("td", words::utc(run.record.started_unix_ns)),
+            plain("td", &run.record.version),
+        ];
+        Some(plain("tr", cells))
+    };
+    let head: Markup = ["Run", "File", "Began", "Plimsoll"]
+        .into_iter()
+        .map(|word| element("th", &[("scope", "col")], word))
+        .collect();
+    let rows: Markup = (0..trend.runs.len()).filter_map(row).collect();
+    let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", rows)]);
+    [classed("div", "scroll", table), list(set_apart(trend, runs).into_iter())]
+        .into_iter()
+        .collect()
+}

@@ -1,0 +1,326 @@
+//! The run in one paragraph: what it is, the most that it carried, how it changed along its sweep,
+//! what happened in it, and whether to believe it.
+
+use crate::ground::words;
+use crate::topics::findings;
+use analysis::ceiling::Reached;
+use analysis::trust::Evidence;
+use analysis::{Covers, ResultRow, RunState};
+use model::Record;
+use model::plan::PlannedTarget;
+
+/// A change along a sweep by less than this share is not worth a sentence of so few.
+const NOTABLE: f64 = 0.2;
+
+/// The paragraph; a run that measured nothing has a sentence.
+pub fn paragraph(
+    record: &Record,
+    rows: &[ResultRow],
+    reached: &[Reached],
+    evidence: &Evidence,
+) -> String {
+    if rows.iter().all(|row| row.ios == 0) {
+        return "This run carried nothing: there is no figure to judge.".to_owned();
+    }
+    let mut sentences = vec![most(rows, record.plan.hosts.len())];
+    sentences.extend(changed(rows));
+    sentences.extend(crate::topics::occurrences::finding(record));
+    sentences.extend(ceiling(reached));
+    sentences.push(trust(record, evidence));
+    sentences.join(" ")
+}
+
+/// The highest rate and the highest bandwidth of any point: of all that it carried, not of a part
+/// of it.
+fn most(rows: &[ResultRow], hosts: usize) -> String {
+    let points = || rows.iter().filter(|row| row.is_of_point());
+    let rate = points().max_by(|a, b| a.iops().total_cmp(&b.iops()));
+    let bandwidth = points().max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s()));
+    let (Some(rate), Some(bandwidth)) = (rate, bandwidth) else { return String::new() };
+    let who = match hosts {
+        0 | 1 => "One host".to_owned(),
+        many => format!("{many} hosts together"),
+    };
+    let of = |row: &ResultRow| format!("({}, {})", super::results::row::name(row), row.ops.name());
+    let unit = words::rate_unit(rate.is_metadata());
+    let highest = format!("{} {unit} {}", words::iops(rate.iops()), of(rate));
+    if bandwidth.bytes == 0 {
+        return format!("{who} carried at most {highest}.");
+    }
+    format!(
+        "{who} carried at most {highest} and at most {} {}.",
+        words::bandwidth(bandwidth.bytes_per_s()),
+        of(bandwidth)
+    )
+}
+
+/// What the sweep changed most; the curves' own words where there are curves.
+fn changed(rows: &[ResultRow]) -> Option<String> {
+    let found = analysis::findings(rows);
+    let wholes = || found.iter().filter(|found| found.covers >= Covers::Workload);
+    if let Some(first) =
+        wholes().find(|found| found.covers == Covers::Point).or_else(|| wholes().next())
+    {
+        let odd: usize = wholes().map(|found| found.curve.odd.len()).sum();
+        let more = if odd == 0 {
+            String::new()
+        } else {
+            format!(" In all curves together, {} out of line.", are(odd, "point"))
+        };
+        return Some(format!("{}{more}", findings::sentence(first, rows)));
+    }
+    let mut deepest: Option<(f64, &ResultRow, &ResultRow)> = None;
+    let wholes = || rows.iter().filter(|row| row.is_whole() && row.complete);
+    for base in wholes().filter(|row| row.iops() > 0.0) {
+        let alike = |row: &&ResultRow| {
+            row.workload == base.workload && row.ops == base.ops && row.sweep != base.sweep
+        };
+        for other in wholes().filter(alike).filter(|row| row.point > base.point) {
+            let change = (other.iops() / base.iops()).max(f64::MIN_POSITIVE).ln().abs();
+            if deepest.is_none_or(|(most, ..)| change > most) {
+                deepest = Some((change, base, other));
+            }
+        }
+    }
+    let (_, base, other) = deepest?;
+    let share = other.iops() / base.iops() - 1.0;
+    if share.abs() < NOTABLE {
+        return Some("No value of the sweep changed a rate by a fifth or more.".to_owned());
+    }
+    Some(format!(
+        "What changed most is {} {}: from {} to {} its rate went from {} to {} {} ({}).",
+        base.workload,
+        base.ops.name(),
+        words::sweep(&base.sweep, None),
+        words::sweep(&other.sweep, None),
+        words::iops(base.iops()),
+        words::iops(other.iops()),
+        words::rate_unit(base.is_metadata()),
+        crate::topics::compare::percent(share * 100.0)
+    ))
+}
+
+/// How near the testbed's ceiling the run came.
+fn ceiling(reached: &[Reached]) -> Option<String> {
+    let share = |one: &Reached| one.share().unwrap_or(0.0);
+    let nearest = reached
+        .iter()
+        .filter(|one| one.share().is_some())
+        .max_by(|a, b| share(a).total_cmp(&share(b)))?;
+    let layer = crate::topics::ceiling::layer(nearest.ceiling.binding()?.layer);
+    let name = &nearest.ceiling.workload.name;
+    Some(if nearest.is_above() {
+        format!(
+            "{name} is above the testbed's ceiling ({layer}): it did not come from where the \
+             testbed says."
+        )
+    } else {
+        format!(
+            "Nearest to the testbed's ceiling is {name}, with {} of it ({layer}).",
+            words::share(share(nearest))
+        )
+    })
+}
+
+/// Whether to believe it.
+fn trust(record: &Record, evidence: &Evidence) -> String {
+    let mut said = Vec::new();
+    let mut targets = record.plan.hosts.iter().flat_map(|host| &host.targets);
+    if targets.any(|target| target.kind == PlannedTarget::Simulated) {
+        said.push("The target was simulated.".to_owned());
+    }
+    let shrunk = words::shrunk(record.plan.scale, "were");
+    if !shrunk.is_empty() {
+        said.push(format!("{shrunk}: it is no measure of the full suite."));
+    }
+    let state = analysis::run_state(record);
+    if state != RunState::Complete {
+        said.push(format!("The run is {}.", words::run_state(&state)));
+    }
+    // How the run ended is said above, with its reason.
+    let reasons = Evidence { is_complete: true, ..*evidence };
+    said.extend(crate::topics::evidence::sentences(&reasons));
+    if evidence.is_sound() {
+        said.push("No reason to doubt its figures was found.".to_owned());
+    }
+    said.join(" ")
+}
+
+fn are(count: usize, noun: &str) -> String {
+    let verb = if count == 1 { "is" } else { "are" };
+    format!("{} {verb}", words::counted(count as u64, noun))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use analysis::{Ops, Warning};
+    use model::{Op, StageKind};
+
+    /// The paragraph of a run with these results, by what is found of them.
+    fn judged(record: &Record, rows: &[ResultRow]) -> String {
+        paragraph(record, rows, &[], &crate::topics::evidence::evidence(record, rows, &[]))
+    }
+
+    fn told(suite: &str, counts: &[usize], ended: bool) -> String {
+        let mut recorded = Recorded::new(suite);
+        let stages = recorded.record().plan.stages.clone();
+        let measured =
+            (0..).zip(stages).filter(|(_, stage)| stage.kind == StageKind::Measure).map(|(n, _)| n);
+        for (stage, count) in measured.collect::<Vec<u32>>().into_iter().zip(counts) {
+            recorded.interval(stage, 0, &[(Op::Read, &vec![1_000; *count])]);
+        }
+        if ended {
+            recorded.end();
+        }
+        let record = recorded.record();
+        judged(&record, &analysis::results(&record))
+    }
+
+    #[test]
+    fn the_most_what_changed_and_whether_to_believe_it_are_told() {
+        let swept = "[[workload]]\nname = \"w\"\n[sweep]\nsize = [\"1MiB\", \"2MiB\"]\n";
+        let text = told(swept, &[90, 9], true);
+        assert!(
+            text.starts_with("One host carried at most 90.0 IOPS (w (size=1MiB), read)"),
+            "{text}"
+        );
+        assert!(
+            text.contains(
+                "from size=1MiB to size=2MiB its rate went from 90.0 to 9.00 IOPS (−90.0 %)"
+            ),
+            "{text}"
+        );
+        assert!(text.contains("reasons to doubt"), "a second is too short to quote: {text}");
+        assert!(told(swept, &[90, 88], true).contains("No value of the sweep"));
+        let curve = told(
+            "[[workload]]\nname = \"w\"\n[sweep]\ndepth = \"1..8 x2\"\n",
+            &[10, 20, 40, 41],
+            true,
+        );
+        assert!(curve.contains("w read over depth: peak"), "{curve}");
+    }
+
+    #[test]
+    fn operations_have_their_own_unit_and_no_bandwidth_where_no_bytes_move() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 90])]);
+        recorded.end();
+        let record = recorded.record();
+        let mut rows = analysis::results(&record);
+        (rows[0].ops, rows[0].bytes) = (Ops::One(Op::Stat), 0);
+        let text = judged(&record, &rows);
+        assert!(text.starts_with("One host carried at most 90.0 op/s (w, stat). "), "{text}");
+    }
+
+    #[test]
+    fn the_headline_is_what_a_mix_carried_and_not_its_larger_half() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"mix\"\nread = \"70%\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 14_088]), (Op::Write, &[1_000; 6_031])]);
+        recorded.end();
+        let record = recorded.record();
+        let text = judged(&record, &analysis::results(&record));
+        assert!(
+            text.starts_with(
+                "One host carried at most 20,119 IOPS (mix, all) and at most 78.6 MiB/s (mix, \
+                 all)."
+            ),
+            "{text}"
+        );
+        assert!(!text.contains("14,088"), "{text}");
+    }
+
+    #[test]
+    fn the_headline_of_workloads_at_the_same_time_is_that_of_all_of_them() {
+        let group = "[[workload]]\nname = \"a\"\ngroup = \"g\"\n[[workload]]\nname = \"b\"\ngroup \
+                     = \"g\"\n";
+        let mut recorded = Recorded::new(group);
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.side_by_side(
+            stage,
+            0,
+            &[(0, Op::Read, &[1_000; 40]), (1, Op::Read, &[1_000; 50])],
+        );
+        recorded.end();
+        let record = recorded.record();
+        let text = judged(&record, &analysis::results(&record));
+        assert!(text.starts_with("One host carried at most 90.0 IOPS (a + b, all)"), "{text}");
+    }
+
+    #[test]
+    fn the_curve_of_a_mix_is_that_of_the_whole() {
+        let mut recorded = Recorded::new(
+            "[[workload]]\nname = \"m\"\nread = \"50%\"\n[sweep]\ndepth = \"1..8 x2\"\n",
+        );
+        let first = recorded.stage(StageKind::Measure);
+        for (number, count) in (0..).zip([10, 20, 40, 41]) {
+            recorded.interval(
+                first + number,
+                0,
+                &[(Op::Read, &vec![1_000; count]), (Op::Write, &vec![1_000; count])],
+            );
+        }
+        recorded.end();
+        let record = recorded.record();
+        let text = judged(&record, &analysis::results(&record));
+        assert!(
+            text.contains("m all over depth: peak 82.0 IOPS") && !text.contains("m read over"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn only_doubts_that_stand_below_are_counted() {
+        let mut recorded =
+            Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        let values: Vec<u64> = (0..1_000u64).map(|n| 1_000 + n % 100).collect();
+        (0..40).for_each(|second| recorded.interval(stage, second, &[(Op::Read, &values)]));
+        recorded.end();
+        let record = recorded.record();
+        let mut rows = analysis::results(&record);
+        let mut told = |warnings: Vec<Warning>| {
+            rows[0].warnings = warnings;
+            judged(&record, &rows)
+        };
+        let thin = |quantile| Warning::ThinTail { quantile, beyond: 3 };
+        // No table has the p99.99: its doubt has no figure to stand beside.
+        let unseen = told(vec![thin("p99.99")]);
+        assert!(unseen.ends_with("No reason to doubt its figures was found."), "{unseen}");
+        for seen in [vec![thin("p99.9")], vec![thin("p99.99"), Warning::WorkerBusy { share: 0.97 }]]
+        {
+            let text = told(seen);
+            assert!(
+                text.ends_with("There are reasons to doubt the result; they stand below."),
+                "{text}"
+            );
+            assert!(!text.contains("No reason"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_run_too_short_for_an_interval_is_not_called_sound() {
+        let mut recorded =
+            Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 1_000_000])]);
+        recorded.end();
+        let record = recorded.record();
+        let text = judged(&record, &analysis::results(&record));
+        assert!(
+            text.contains("How far the result may be off is not known")
+                && !text.contains("No reason"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_run_without_figures_or_end_says_so() {
+        let suite = "[[workload]]\nname = \"w\"\n";
+        assert!(told(suite, &[], true).contains("no figure to judge"));
+        assert!(told(suite, &[10], false).contains("The run is "), "{}", told(suite, &[10], false));
+    }
+}

@@ -1,0 +1,160 @@
+//! What `plimsoll verify` has found, in words and as JSON.
+
+use crate::ground::words;
+use model::audit::{Audit, DamageKind, FileAudit, Finding};
+use serde_json::{Value, json};
+
+/// The result as text: counts, the first damaged blocks, and what a reader has to know.
+pub fn table(audit: &Audit) -> String {
+    let sum = |count: fn(&FileAudit) -> u64| audit.files.iter().map(count).sum::<u64>();
+    let mut text = format!(
+        "{} acknowledged ({}), in {}\n\n",
+        words::counted(audit.acknowledged_writes, "write"),
+        audit.basis,
+        words::counted(audit.files.len() as u64, "file")
+    );
+    let mut line = |name: &str, count: u64, meaning: &str| {
+        let row = format!("  {name:<14}{:>14}  {meaning}", words::count(count));
+        text.push_str(row.trim_end());
+        text.push('\n');
+    };
+    line("checked", sum(|file| file.blocks), &format!("blocks of {}", audit.block));
+    line("good", sum(|file| file.good), "");
+    line("never written", sum(|file| file.never_written), "by an acknowledged write");
+    for (kind, count) in DamageKind::ALL.iter().zip(audit.damaged()) {
+        if count > 0 {
+            line(kind.word(), count, meaning(*kind));
+        }
+    }
+    text.push('\n');
+    for finding in &audit.findings {
+        let by = finding
+            .acknowledged
+            .as_ref()
+            .map_or_else(String::new, |by| format!("; acknowledged {by}"));
+        text.push_str(&format!(
+            "{}: {} at offset {}: expected {}, found {}{by}\n",
+            finding.kind,
+            harmless(&finding.path),
+            finding.offset,
+            finding.expected,
+            finding.found
+        ));
+    }
+    let told = audit.findings.len() as u64;
+    let all: u64 = audit.damaged().iter().sum();
+    if all > told {
+        text.push_str(&format!("and {} more\n", words::counted(all - told, "damaged block")));
+    }
+    for note in &audit.notes {
+        text.push_str(&format!("note: {note}\n"));
+    }
+    text.push_str(match audit.is_clean() {
+        true => "Nothing is missing or damaged.\n",
+        false => "Data are missing or damaged.\n",
+    });
+    text
+}
+
+fn meaning(kind: DamageKind) -> &'static str {
+    match kind {
+        DamageKind::Lost => "an acknowledged write is missing",
+        DamageKind::Torn => "a part of an acknowledged write is missing",
+        DamageKind::Corrupt => "bytes that do not fit their checksum, or no header",
+        DamageKind::Misdirected => "a whole block that belongs elsewhere",
+        DamageKind::Unreadable => "the target does not deliver them",
+    }
+}
+
+/// A path from a run file, for a terminal: control characters would be orders to it.
+fn harmless(path: &str) -> String {
+    path.chars().map(|c| if model::printable::acts(c) { '?' } else { c }).collect()
+}
+
+/// The result as one JSON object; `docs/json.md` explains it. `version` is that of the program,
+/// `run_id` that of the run.
+pub fn json(audit: &Audit, version: &str, run_id: &str) -> Value {
+    let file = |file: &FileAudit| {
+        let mut fields = json!({
+            "path": file.path,
+            "blocks": file.blocks,
+            "good": file.good,
+            "never_written": file.never_written,
+        });
+        for (kind, count) in DamageKind::ALL.iter().zip(file.damaged) {
+            fields[kind.word()] = count.into();
+        }
+        fields
+    };
+    let finding = |finding: &Finding| {
+        json!({
+            "kind": finding.kind.word(),
+            "path": finding.path,
+            "offset": finding.offset,
+            "generation": finding.generation,
+            "expected": finding.expected,
+            "found": finding.found,
+            "acknowledged": finding.acknowledged,
+        })
+    };
+    json!({
+        "format": crate::ground::json::FORMAT,
+        "plimsoll": version,
+        "run_id": run_id,
+        "clean": audit.is_clean(),
+        "acknowledged": audit.basis.word(),
+        "acknowledged_writes": audit.acknowledged_writes,
+        "block_bytes": audit.block.0,
+        "files": audit.files.iter().map(file).collect::<Vec<_>>(),
+        "findings": audit.findings.iter().map(finding).collect::<Vec<_>>(),
+        "notes": audit.notes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Bytes;
+    use model::audit::Basis;
+
+    fn audit(lost: u64) -> Audit {
+        let finding = Finding {
+            kind: DamageKind::Lost,
+            path: "/mnt/x/data-00000.bin".into(),
+            offset: 8192,
+            generation: 12,
+            expected: "generation 12 or newer".into(),
+            found: "zeros".into(),
+            acknowledged: Some("by worker 0 in stage 1 (measure), within its first 3.0 s".into()),
+        };
+        Audit {
+            basis: Basis::Completed,
+            block: Bytes(4096),
+            acknowledged_writes: 123_456,
+            files: vec![FileAudit {
+                path: "/mnt/x/data-00000.bin".into(),
+                blocks: 1_000,
+                good: 990 - lost,
+                never_written: 10,
+                damaged: [lost, 0, 0, 0, 0],
+            }],
+            findings: if lost > 0 { vec![finding] } else { Vec::new() },
+            notes: vec!["the run was killed".into()],
+        }
+    }
+
+    #[test]
+    fn every_count_and_the_first_places_are_told() {
+        insta::assert_snapshot!(table(&audit(3)));
+        let clean = table(&audit(0));
+        assert!(
+            clean.ends_with("Nothing is missing or damaged.\n") && !clean.contains("lost"),
+            "{clean}"
+        );
+    }
+
+    #[test]
+    fn the_object_has_the_same_counts() {
+        insta::assert_snapshot!(format!("{:#}", json(&audit(3), "0.0.0", "r")));
+    }
+}

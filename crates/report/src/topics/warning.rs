@@ -1,0 +1,413 @@
+//! Each doubt as a sentence, with its figure and what to do about it.
+
+use crate::ground::sentence::{Told, count, counted, quantity, share, told};
+use crate::ground::words;
+use crate::topics::{ceiling, note};
+use analysis::{Straggler, Warning};
+use model::load::Rate;
+use model::{Fact, Op, Percent};
+
+/// A host that did much less than the others, with its level and its part of the loss.
+fn straggler(one: &Straggler) -> Told {
+    let level = share(below(one.level));
+    told![one.host.as_str(), " did ", level, " (", share(one.loss), " of what is missing)",]
+}
+
+/// The first few names, and how many more there are.
+fn named(hosts: &[String]) -> Told {
+    const MOST: usize = 3;
+    let shown = hosts.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
+    match hosts.len().saturating_sub(MOST) {
+        0 => shown.into(),
+        more => told![shown, " and ", counted(more as u64, "more host")],
+    }
+}
+
+/// A share in whole percent that is not rounded up to a limit that it is below.
+fn below(share: f64) -> f64 {
+    (share * 100.0).floor() / 100.0
+}
+
+/// `60 %`.
+fn percent(share: Percent) -> Told {
+    quantity(f64::from(share.ppm), &share.to_string())
+}
+
+/// `10,000 IOPS`.
+fn asked_rate(rate: Rate) -> Told {
+    let value = match rate {
+        Rate::Iops { milli } => milli as f64 / 1e3,
+        Rate::Bytes { per_second } => per_second as f64,
+    };
+    quantity(value, &words::rate(rate))
+}
+
+/// `+12 %`, `−3.4 %`.
+fn trend(slope: f64) -> Told {
+    let sign = if slope < 0.0 { "−" } else { "+" };
+    quantity(slope, &format!("{sign}{}", words::share(slope.abs())))
+}
+
+/// `once`, `3 times`.
+fn times(number: u32) -> Told {
+    if number == 1 { "once".into() } else { told![count(u64::from(number)), " times"] }
+}
+
+/// What a note says, with the quantities of those that stand beside several points.
+fn noted(fact: &Fact) -> Told {
+    match fact {
+        Fact::Unsettled { after } => told!["not steady after ", *after],
+        fact => note::sentence(fact).into(),
+    }
+}
+
+/// A doubt as a sentence: what, how much, and what would lift it.
+pub fn sentence(warning: &Warning) -> String {
+    told(warning).text()
+}
+
+/// The same with its quantities apart: doubts that differ in them alone can be told as one.
+pub fn told(warning: &Warning) -> Told {
+    match warning {
+        Warning::Cached { footprint, memory } => told![
+            "Requests went through the page cache, and the layout (",
+            *footprint,
+            ") is less than twice the memory (",
+            *memory,
+            "): this may be the speed of memory. Use direct I/O, or a layout of twice the \
+             memory.",
+        ],
+        Warning::ReadFromMemory { share: from_memory } => told![
+            "Read from memory: ",
+            share(*from_memory),
+            " of the bytes read were answered by the page cache, and no device saw them. Use \
+             direct I/O, or a layout of twice the memory that is read once.",
+        ],
+        Warning::NotCarried { op, share: carried } => told![
+            "Answered by a cache: ports, loopback and disks carried ",
+            share(*carried),
+            " of the bytes that were ",
+            if *op == Op::Read { "read" } else { "written" },
+            ". Direct I/O does not bypass this file system's own cache: turn that off, or load \
+             more than it holds.",
+        ],
+        Warning::DirectRefused(fact) => {
+            told![
+                "Direct I/O was refused, so the page cache was in between: ",
+                note::sentence(fact),
+                ".",
+            ]
+        }
+        Warning::BackendFallback(fact) => {
+            told!["Another backend took the place of the planned one: ", note::sentence(fact), ".",]
+        }
+        Warning::HostLost { hosts, wholly: false } => {
+            told![
+                "Lost in mid-run: ",
+                hosts.join(", "),
+                ". The figures end where it was lost; what was measured without it is left out.",
+            ]
+        }
+        Warning::HostLost { hosts, wholly: true } => {
+            told![
+                "Measured without ",
+                hosts.join(", "),
+                ", which was lost: these are the figures of the other hosts.",
+            ]
+        }
+        Warning::EventRunning { events } => told![
+            "The command of ",
+            events.iter().map(|name| format!("event {name}")).collect::<Vec<_>>().join(" and of "),
+            " still ran from an earlier stage: what it did is in these figures. Give it more \
+             time with event.wait, or measure again.",
+        ],
+        Warning::StartSkew { host, late } => {
+            told![
+                host.as_str(),
+                " began ",
+                *late,
+                " after the agreed instant: the first interval holds too little.",
+            ]
+        }
+        Warning::ClockError { host, error } => told![
+            "The clock of ",
+            host.as_str(),
+            " was known to ",
+            *error,
+            " only when the stage was to begin: it may have begun that much before or after the \
+             others, and the intervals of the hosts may be shifted against each other by so \
+             much.",
+        ],
+        Warning::Unsettled(fact) => told![
+            "Measuring was to end when the rate was steady, and it never was (",
+            noted(fact),
+            "): the figures are those of a target that still changes. Allow a larger \
+             measure_max, or precondition longer.",
+        ],
+        Warning::CachesNotEmptied(fact) => told![
+            "Caches were not emptied as asked (",
+            note::sentence(fact),
+            "): some of what was read may have come from one. Try the command by hand, then \
+             measure again.",
+        ],
+        Warning::FewSamples { samples } => told![
+            "Only ",
+            counted(*samples, "request"),
+            " completed: too few for quantiles beyond the median. Measure longer.",
+        ],
+        Warning::ThinTail { quantile, beyond } => told![
+            *quantile,
+            " and above rest on ",
+            counted(*beyond, "request"),
+            " or fewer: chance moves them from run to run. Measure longer.",
+        ],
+        Warning::WorkerBusy { share: busy } if *busy > 1.0 => told![
+            "A worker and the kernel's threads behind it used ",
+            quantity(*busy, &format!("{busy:.1}")),
+            " cores: the load generator, not the target, may be the limit. Use more workers.",
+        ],
+        Warning::WorkerBusy { share: busy } => told![
+            "A worker kept its core ",
+            share(*busy),
+            " busy: the load generator, not the target, may be the limit. Use more workers.",
+        ],
+        Warning::HostSaturated { hosts, share: full } => told![
+            "The CPUs of ",
+            named(hosts),
+            " were used up for ",
+            share(*full),
+            " of the load: the load generator, not the target, may be the limit. Use more hosts, \
+             or fewer workers.",
+        ],
+        Warning::RateMissed { asked, done, piled_up } => told![
+            "Only ",
+            share(*done),
+            " of the rate of ",
+            asked_rate(*asked),
+            " came back in time: ",
+            counted(*piled_up, "request"),
+            " that were due had piled up at the end. Offer a lower rate.",
+        ],
+        Warning::Stalled { longest, intervals: 0 } => told![
+            "The target stood still at the end (a request took ",
+            *longest,
+            "): what was outstanding came back after the measured time and is in no quantile. \
+             Measure longer, or load at a fixed rate to see it.",
+        ],
+        Warning::Stalled { longest, intervals } => told![
+            "The target stood still (a request took ",
+            *longest,
+            "; ",
+            counted(u64::from(*intervals), "interval"),
+            " with less than half of the usual): in a closed loop, the requests that would have \
+             been due meanwhile were never sent and are in no quantile. Load at a fixed rate to \
+             see them.",
+        ],
+        Warning::GeneratorPaused { host, longest, times: number } => told![
+            "The load generator on ",
+            host.as_str(),
+            " did not run ",
+            times(*number),
+            ", for up to ",
+            *longest,
+            ": latencies hold its own pause, not the target's. Free its CPUs, then measure \
+             again.",
+        ],
+        Warning::WarmUp { length, share: level } => told![
+            "There was a warm-up of ",
+            *length,
+            " inside the measured time: until then, the level was ",
+            share(*level),
+            " of the level after it. Precondition longer.",
+        ],
+        Warning::Changed { host, times: number, at, share: level } => told![
+            "The level changed ",
+            times(*number),
+            " in the measured time",
+            host.map_or_else(Told::default, |host| told![" on host ", count(u64::from(host))]),
+            "; the largest change was at ",
+            *at,
+            ", to ",
+            share(*level),
+            " of the level before. One figure does not describe both.",
+        ],
+        Warning::NotSteady { range, slope } => told![
+            "Not steady by the rule of the SNIA: over five rounds, the range was ",
+            share(*range),
+            " of the mean (at most 20 %), and the trend ",
+            trend(*slope),
+            " (at most 10 %). Measure or precondition longer.",
+        ],
+        Warning::UnfairWorkers { short, of, least } => told![
+            count(u64::from(*short)),
+            " of ",
+            counted(u64::from(*of), "worker"),
+            " of a host did less than 80 % of the median worker there, the slowest ",
+            share(below(*least)),
+            ": the total hides that some were starved.",
+        ],
+        Warning::UnequalHosts { short, of, stragglers } => told![
+            count(u64::from(*short)),
+            " of ",
+            counted(u64::from(*of), "host"),
+            " did less than 80 % of the median host for each worker, which the total hides: ",
+            Told::join(stragglers.iter().map(straggler), ", "),
+            match (*short as usize).saturating_sub(stragglers.len()) {
+                0 => Told::default(),
+                others => told![", and ", counted(others as u64, "other")],
+            },
+            ".",
+        ],
+        Warning::LittleBroken { found, most } => told![
+            "Rate × mean latency makes ",
+            quantity(*found, &format!("{found:.1}")),
+            " requests outstanding, and there were never more than ",
+            quantity(*most, &format!("{most:.0}")),
+            " (Little's law): one of the two figures is wrong.",
+        ],
+        Warning::LittleSpace { target, free } => told![
+            target.as_str(),
+            " had ",
+            share(*free),
+            " of its space left: file systems and flash slow down when they are nearly full.",
+        ],
+        Warning::NotPreconditioned => "There was no preconditioning: caches, allocation and flash \
+                                       were not in a steady state at the start."
+            .into(),
+        Warning::NotPrepared => "Nothing was written before: a read of a block that was never \
+                                 written costs next to nothing."
+            .into(),
+        Warning::Errors { by_errno, unsupported } => {
+            let kinds: Vec<Told> = by_errno
+                .iter()
+                .map(|(number, n)| told![count(*n), " × ", words::errno(*number)])
+                .collect();
+            let remedy = unsupported.map_or_else(Told::default, |op| {
+                told![
+                    " The target seems to have no ",
+                    op.name(),
+                    ", or to allow none: leave `",
+                    op.name(),
+                    "` out of the suite.",
+                ]
+            });
+            told![
+                "Requests failed (",
+                Told::join(kinds, ", "),
+                "); they count in no rate and no quantile.",
+                remedy,
+            ]
+        }
+        Warning::Reducible { compressible, duplicate } => told![
+            "Of what was written, ",
+            percent(*compressible),
+            " compresses away and ",
+            percent(*duplicate),
+            " are copies: storage that compresses or finds duplicates had less to store, and is \
+             faster than with other data.",
+        ],
+        Warning::Incomplete { how, measured } => {
+            told!["Only a part was measured (", *measured, "): ", words::run_state(how), ".",]
+        }
+        Warning::Scaled { scale } => {
+            told![
+                words::shrunk(*scale, "were"),
+                ": this shows that the suite runs, not what the target carries.",
+            ]
+        }
+        Warning::Simulated => "The target is simulated: this shows how Plimsoll measures, not \
+                               what storage carries."
+            .into(),
+        Warning::AboveCeiling { share: reached, layer } => told![
+            "This is ",
+            share(*reached),
+            " of what the testbed's ",
+            ceiling::layer(*layer),
+            " can do: some of it did not come from there, a cache perhaps, or a fact of the \
+             testbed is wrong.",
+        ],
+        Warning::NothingCompleted => "No request completed.".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::{Quantile, RunState};
+    use model::note::InWords;
+    use model::{Bytes, Fact, Fraction, Nanos, NoteKind, Op, Percent, Scale};
+    use std::collections::BTreeMap;
+
+    fn said(kind: NoteKind, words: &str) -> Fact {
+        Fact::InWords(InWords::new(kind, words))
+    }
+
+    #[test]
+    fn every_doubt_is_a_sentence_with_its_figure() {
+        let straggler = |host: &str, level, loss| Straggler { host: host.into(), level, loss };
+        let stragglers = vec![
+            straggler("node3", 0.21, 0.5),
+            straggler("node7", 0.5, 0.25),
+            straggler("node9", 0.799, 0.125),
+        ];
+        let all = [
+            Warning::Cached { footprint: Bytes::gib(1), memory: Bytes::gib(64) },
+            Warning::ReadFromMemory { share: 0.97 },
+            Warning::NotCarried { op: Op::Read, share: 0.02 },
+            Warning::DirectRefused(said(NoteKind::DirectRefused, "/mnt/x refuses O_DIRECT")),
+            Warning::BackendFallback(said(
+                NoteKind::BackendFallback,
+                "io_uring is forbidden; sync took its place",
+            )),
+            Warning::HostLost { hosts: vec!["node3".into()], wholly: false },
+            Warning::HostLost { hosts: vec!["node3".into(), "node7".into()], wholly: true },
+            Warning::EventRunning { events: vec!["drain".into(), "move".into()] },
+            Warning::StartSkew { host: "node3".into(), late: Nanos::millis(250) },
+            Warning::ClockError { host: "node3".into(), error: Nanos::millis(120) },
+            Warning::Unsettled(said(NoteKind::Unsettled, "not steady after 2h")),
+            Warning::CachesNotEmptied(said(
+                NoteKind::CachesNotEmptied,
+                "stages.prerun ended with exit status 1",
+            )),
+            Warning::FewSamples { samples: 1 },
+            Warning::ThinTail {
+                quantile: Quantile { name: "p99.9", key: "p99_9", share: 0.999 }.name,
+                beyond: 3,
+            },
+            Warning::HostSaturated { hosts: vec!["node1".into(), "node2".into()], share: 0.4 },
+            Warning::WorkerBusy { share: 0.97 },
+            Warning::RateMissed {
+                asked: Rate::Iops { milli: 10_000_000 },
+                done: 0.955,
+                piled_up: 13_500,
+            },
+            Warning::Stalled { longest: Nanos::millis(2_010), intervals: 2 },
+            Warning::Stalled { longest: Nanos::millis(4_034), intervals: 0 },
+            Warning::GeneratorPaused {
+                host: "node3".into(),
+                longest: Nanos::millis(2_000),
+                times: 2,
+            },
+            Warning::WarmUp { length: Nanos::seconds(15), share: 1.4 },
+            Warning::Changed { host: Some(3), times: 2, at: Nanos::seconds(120), share: 0.7 },
+            Warning::Changed { host: None, times: 1, at: Nanos::seconds(120), share: 0.7 },
+            Warning::NotSteady { range: 0.31, slope: -0.12 },
+            Warning::UnfairWorkers { short: 1, of: 16, least: 0.15 },
+            Warning::UnequalHosts { short: 5, of: 16, stragglers },
+            Warning::LittleBroken { found: 400.0, most: 320.0 },
+            Warning::LittleSpace { target: "/mnt/x".to_owned(), free: 0.04 },
+            Warning::NotPreconditioned,
+            Warning::NotPrepared,
+            Warning::Errors { by_errno: BTreeMap::from([(0, 1), (5, 12_000)]), unsupported: None },
+            Warning::Errors { by_errno: BTreeMap::from([(1, 600)]), unsupported: Some(Op::Link) },
+            Warning::Reducible { compressible: Percent::of(60), duplicate: Percent::of(30) },
+            Warning::Incomplete { how: RunState::Unfinished, measured: Nanos::seconds(3) },
+            Warning::Scaled { scale: Scale::both(Fraction::one_in(100)) },
+            Warning::Simulated,
+            Warning::NothingCompleted,
+        ];
+        let text: Vec<String> =
+            all.iter().map(|doubt| format!("{:20} {}", doubt.code(), sentence(doubt))).collect();
+        insta::assert_snapshot!(text.join("\n"));
+    }
+}

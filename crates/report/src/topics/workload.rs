@@ -1,0 +1,425 @@
+//! One workload after the other: how it went over time, and how its latencies are spread.
+
+pub(crate) mod hosts_over_time;
+pub(crate) mod latency_map;
+
+use super::results::row::{ceiling_of, name};
+use crate::ground::chart::{Bands, Line, Lines, Point, Scale, reach};
+use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::moment::{latency_words, time_words};
+use crate::ground::words;
+use analysis::ceiling::{Limit, Reached};
+use analysis::{Covers, Ops, QUANTILES, ResultRow, SeriesPoint, series};
+use model::{Histogram, Op, Record};
+
+/// More places than this on a line cannot be told apart on a page.
+const MOST_POINTS: usize = 240;
+/// With fewer, a course over time has no shape.
+const LEAST_POINTS: usize = 16;
+/// Quantiles are drawn so many times in each tenfold step towards 1.
+const STEPS: u32 = 20;
+/// So many sections may have all that they can use; more of them share [`POINTS_OF_PAGE`].
+const FULL_SECTIONS: usize = 8;
+/// So many sections have fine maps of latencies; those of more would weigh as much as all the rest.
+const MOST_FINE_MAPS: usize = 32;
+/// So many places the sections of a page of many have together: it must still open at once.
+const POINTS_OF_PAGE: usize = 800;
+/// A quantile is drawn while at least so many requests lie beyond it (see `docs/METHOD.md`).
+const LEAST_BEYOND: f64 = 10.0;
+
+/// A section for each workload of each point, and for those that ran at the same time.
+pub fn sections(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> Markup {
+    let points = rows.chunk_by(|a, b| (a.point, a.index) == (b.point, b.index));
+    let fineness = Fineness::of(points.clone().count());
+    points.map(|rows| section(record, rows, reached, fineness)).collect()
+}
+
+/// How finely the lines of a section are drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Fineness {
+    /// Of the maps of latencies.
+    bands: Bands,
+    /// Places on a line over time.
+    points: usize,
+    /// Quantiles in each tenfold step towards 1.
+    steps: u32,
+}
+
+impl Fineness {
+    /// Where there are so many sections.
+    fn of(sections: usize) -> Fineness {
+        if sections <= FULL_SECTIONS {
+            return Fineness { bands: Bands::FINE, points: MOST_POINTS, steps: STEPS };
+        }
+        let points = (POINTS_OF_PAGE / sections).clamp(LEAST_POINTS, MOST_POINTS);
+        Fineness {
+            bands: if sections <= MOST_FINE_MAPS { Bands::FINE } else { Bands::COARSE },
+            points,
+            steps: STEPS / 4,
+        }
+    }
+}
+
+fn section(record: &Record, rows: &[ResultRow], reached: &[Reached], fineness: Fineness) -> Markup {
+    let most = fineness.points;
+    let Some(first) = rows.first() else { return Markup::new() };
+    let all = rows.iter().map(|row| (row.ops, series(record, row, most)));
+    let mut intervals = 0;
+    let drawn: Vec<(Ops, Vec<SeriesPoint>)> = all
+        .map(|(ops, series)| {
+            intervals = series.intervals;
+            (ops, series.points)
+        })
+        .collect();
+    let instants = crate::topics::occurrences::on_axis(record, first.stage);
+    let is_metadata = rows.iter().any(ResultRow::is_metadata);
+    let mut charts = rate(&drawn, is_metadata, ceiling_of(reached, first)).render_with(&instants);
+    // Of a total beside its parts, a page of many sections has the rate alone.
+    let is_full = fineness.points == MOST_POINTS || rows.len() == 1;
+    let detailed: Vec<&(Ops, Vec<SeriesPoint>)> =
+        drawn.iter().filter(|(ops, _)| is_full || ops.one().is_some()).collect();
+    for (ops, points) in &detailed {
+        charts.push(latency(*ops, points, rows.len() > 1).render_with(&instants));
+        // A map of several operations would show their levels beside each other: theirs do so by
+        // name.
+        let is_mapped = ops.one().is_some() || rows.len() == 1;
+        if let Some(map) =
+            latency_map::map(*ops, points, rows.len() > 1, fineness.bands).filter(|_| is_mapped)
+        {
+            charts.push(map.render_with(&instants));
+        }
+    }
+    if let Some(work) = first.index {
+        charts.push(hosts_over_time::chart(record, (first.stage, work), most, &instants));
+    }
+    let told: Vec<&ResultRow> =
+        rows.iter().filter(|row| is_full || row.ops.one().is_some()).collect();
+    charts.push(distribution(&told, fineness.steps).render());
+    charts.push(figures(&told));
+    let mut content = plain("h2", name(first));
+    content.push(match first.work() {
+        Some(work) => classed("p", "lead", words::work(work, first.workers)),
+        None => classed(
+            "p",
+            "lead",
+            "These workloads ran at the same time: all their requests together.",
+        ),
+    });
+    if let Some(others) = others(record, first).filter(|_| first.index.is_some()) {
+        content.push(classed("p", "lead", format!("At the same time as {others}.")));
+    }
+    for row in rows.iter().filter(|row| row.covers != Covers::Beside) {
+        if let Some(done) = row.done {
+            content.push(classed(
+                "p",
+                "lead",
+                format!("{}: {}.", row.ops.name(), words::done(row, &done)),
+            ));
+        }
+    }
+    content.push(merged_words(
+        intervals,
+        drawn.first().map_or(0, |(_, points)| points.len()),
+        most,
+    ));
+    content.push(classed("div", "charts", charts));
+    content.push(data(&detailed, is_metadata, intervals));
+    classed("section", "workload", content)
+}
+
+/// What ran at the same time.
+fn others(record: &Record, row: &ResultRow) -> Option<String> {
+    let point = record.plan.points.get(row.point as usize)?;
+    let others: Vec<&str> =
+        point.workloads.iter().map(String::as_str).filter(|name| *name != row.workload).collect();
+    (!others.is_empty()).then(|| others.join(", "))
+}
+
+/// That intervals were merged, where they were: beside the charts, because a short dip is flatter
+/// in a longer stretch.
+fn merged_words(intervals: usize, drawn: usize, most: usize) -> Markup {
+    if drawn == 0 || drawn == intervals {
+        return Markup::new();
+    }
+    let text = format!(
+        "Each place on a line over time stands for up to {} neighbouring intervals ({} in all): \
+         their requests are added and their histograms merged, so a rate is that of the whole \
+         stretch and a quantile is that of all its requests.",
+        intervals.div_ceil(most),
+        words::count(intervals as u64)
+    );
+    classed("p", "remark", text)
+}
+
+/// Where an interval stands on the axis of time: at its end, when its figures were known.
+fn end_s(point: &SeriesPoint) -> f64 {
+    point.start_s + point.length_s
+}
+
+fn time_axis(series: &[(Ops, Vec<SeriesPoint>)]) -> Scale {
+    Scale::time_to(series.iter().flat_map(|(_, points)| points).map(end_s).fold(0.0, f64::max))
+}
+
+/// The style of an operation's line.
+pub fn line_of(op: Op) -> &'static str {
+    match op {
+        Op::Read => "line read",
+        Op::Write => "line write",
+        Op::Fsync => "line fsync",
+        Op::Trim => "line trim",
+        _ => "line metadata",
+    }
+}
+
+/// The style of a row's line.
+fn line_of_row(ops: Ops) -> &'static str {
+    ops.one().map_or("line sixth", line_of)
+}
+
+fn rate(series: &[(Ops, Vec<SeriesPoint>)], is_metadata: bool, reached: Option<&Reached>) -> Lines {
+    let line = |(ops, points): &(Ops, Vec<SeriesPoint>)| Line {
+        name: ops.name().to_owned(),
+        style: line_of_row(*ops),
+        points: points.iter().map(rate_at).collect(),
+    };
+    let mut lines: Vec<Line> = series.iter().map(line).collect();
+    let values = || series.iter().flat_map(|(_, points)| points).map(SeriesPoint::iops);
+    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    let ceiling = reached.and_then(|one| one.ceiling.binding());
+    let top = reach(std::iter::once(most), ceiling.iter().map(|limit| limit.iops));
+    lines.extend(ceiling.map(|limit| roof(series, limit, top)));
+    let description = format!(
+        "From {} to {} requests per second",
+        words::iops(least.min(most)),
+        words::iops(most)
+    );
+    Lines {
+        title: format!("{} over time", if is_metadata { "Operations per second" } else { "IOPS" }),
+        description,
+        x: time_axis(series),
+        x_name: "time",
+        x_words: time_words,
+        y: Scale::linear_to(top),
+        y_words: words::iops,
+        lines,
+    }
+}
+
+/// The ceiling from the first place to the last; a name alone where it lies far above the picture,
+/// which ends at `top`.
+fn roof(series: &[(Ops, Vec<SeriesPoint>)], limit: Limit, top: f64) -> Line {
+    let ends =
+        series.iter().filter_map(|(_, points)| Some([points.first()?, points.last()?])).next();
+    let at =
+        |point: &SeriesPoint| Point { x: end_s(point), y: Some(limit.iops), also: String::new() };
+    let points = if limit.iops <= top { ends.map(|ends| ends.map(at).to_vec()) } else { None };
+    let both = if series.len() > 1 { ", all together" } else { "" };
+    let far = if points.is_none() { ", above the picture" } else { "" };
+    let layer = crate::topics::ceiling::layer(limit.layer);
+    Line {
+        name: format!("ceiling {} ({layer}{both}{far})", words::iops(limit.iops)),
+        style: "line roof",
+        points: points.unwrap_or_default(),
+    }
+}
+
+fn rate_at(point: &SeriesPoint) -> Point {
+    Point { x: end_s(point), y: Some(point.iops()), also: words::bandwidth(point.bytes_per_s()) }
+}
+
+/// The lines of the latency chart: name, style, quantile (above 1: the maximum).
+pub const LATENCIES: [(&str, &str, f64); 4] = [
+    ("p50", "line q50", 0.5),
+    ("p99", "line q99", 0.99),
+    ("p99.9", "line q999", 0.999),
+    ("max", "line max", 2.0),
+];
+
+fn latency(ops: Ops, points: &[SeriesPoint], is_mix: bool) -> Lines {
+    let value = |point: &SeriesPoint, share: f64| {
+        let ns =
+            if share > 1.0 { point.latency.max_ns() } else { point.latency.quantile_ns(share) };
+        ns.map(|ns| (ns as f64).max(1.0))
+    };
+    let line = |(name, style, share): &(&'static str, &'static str, f64)| Line {
+        name: (*name).to_owned(),
+        style,
+        points: points
+            .iter()
+            .map(|point| Point { x: end_s(point), y: value(point, *share), also: String::new() })
+            .collect(),
+    };
+    let lines: Vec<Line> = LATENCIES.iter().map(line).collect();
+    let all = || lines.iter().flat_map(|line| &line.points).filter_map(|point| point.y);
+    let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+    Lines {
+        title: if is_mix {
+            format!("Latency over time, {}", ops.name())
+        } else {
+            "Latency over time".to_owned()
+        },
+        description: format!("From {} to {}", latency_words(least.min(most)), latency_words(most)),
+        x: Scale::time_to(points.iter().map(end_s).fold(0.0, f64::max)),
+        x_name: "time",
+        x_words: time_words,
+        y: Scale::log_between(least, most),
+        y_words: latency_words,
+        lines,
+    }
+}
+
+/// Latency against the share of requests that did not exceed it, on an axis of nines.
+fn distribution(rows: &[&ResultRow], steps: u32) -> Lines {
+    let lines: Vec<Line> = rows.iter().map(|row| quantiles(row.ops, &row.latency, steps)).collect();
+    let all = || lines.iter().flat_map(|line| &line.points);
+    let values = || all().filter_map(|point| point.y);
+    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    let nines = all().map(|point| -(1.0 - point.x).log10()).fold(1.0, f64::max);
+    Lines {
+        title: "Latency distribution".to_owned(),
+        description: "The latency that a share of the requests did not exceed".to_owned(),
+        x: Scale::Nines { most: nines },
+        x_name: "share of requests",
+        x_words: share_words,
+        y: Scale::log_between(least, most),
+        y_words: latency_words,
+        lines,
+    }
+}
+
+fn quantiles(ops: Ops, latency: &Histogram, fine: u32) -> Line {
+    let supported = (latency.count() as f64 / LEAST_BEYOND).log10().clamp(0.0, 4.0);
+    let steps =
+        if latency.count() == 0 { 0 } else { (supported * f64::from(fine) + 1e-6) as u32 + 1 };
+    let point = |step: u32| {
+        let share = 1.0 - 10f64.powf(-f64::from(step) / f64::from(fine));
+        Point {
+            x: share,
+            y: latency.quantile_ns(share).map(|ns| (ns as f64).max(1.0)),
+            also: String::new(),
+        }
+    };
+    Line {
+        name: ops.name().to_owned(),
+        style: line_of_row(ops),
+        points: (0..steps).map(point).collect(),
+    }
+}
+
+/// The quantiles in figures, as far as requests support them.
+fn figures(rows: &[&ResultRow]) -> Markup {
+    let mut head = element("th", &[("scope", "col")], "");
+    for row in rows {
+        let words = format!("{}, {}", row.ops.name(), words::counted(row.ios, "request"));
+        head.push(element("th", &[("scope", "col"), ("class", "number")], words));
+    }
+    let line = |name: &str, value: &dyn Fn(&ResultRow) -> Markup| {
+        let mut cells = element("th", &[("scope", "row")], name);
+        cells.push(rows.iter().map(|row| classed("td", "number", value(row))).collect::<Markup>());
+        plain("tr", cells)
+    };
+    let mut body = line("mean", &|row| {
+        Markup::from(words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64)))
+    });
+    for quantile in QUANTILES {
+        body.push(line(quantile.name, &|row| quantile_words(row, quantile.share)));
+    }
+    body.push(line("max", &|row| Markup::from(words::latency(row.latency.max_ns()))));
+    let table = element(
+        "table",
+        &[("class", "figures")],
+        [plain("thead", plain("tr", head)), plain("tbody", body)],
+    );
+    plain("figure", [plain("figcaption", "Latency in figures"), table])
+}
+
+/// A quantile, or that too few requests lie beyond it.
+fn quantile_words(row: &ResultRow, share: f64) -> Markup {
+    let value = words::latency(row.latency.quantile_ns(share));
+    // The shares are not exact in binary.
+    if row.ios as f64 * (1.0 - share) + 1e-6 >= LEAST_BEYOND {
+        return Markup::from(value);
+    }
+    [Markup::from(value), classed("span", "thin", " (fewer than 10 beyond)")].into()
+}
+
+/// `0 %`, `90 %`, `99.9 %`: as many figures as it takes.
+fn share_words(share: f64) -> String {
+    let percent = share * 100.0;
+    let decimals = match 1.0 - share {
+        rest if rest > 0.0099 => 0,
+        rest if rest > 0.00099 => 1,
+        _ => 2,
+    };
+    format!("{percent:.decimals$} %")
+}
+
+/// The numbers behind the charts, for those who would rather read them.
+fn data(series: &[&(Ops, Vec<SeriesPoint>)], is_metadata: bool, intervals: usize) -> Markup {
+    let mut head = element("th", &[("scope", "col"), ("class", "number")], "Time");
+    head.push(element("th", &[("scope", "col")], "Op"));
+    let rate = words::rate_unit(is_metadata);
+    for word in ["Requests", rate, "MiB/s", "p50", "p99", "p99.9", "Max"] {
+        head.push(element("th", &[("scope", "col"), ("class", "number")], word));
+    }
+    let mut body = Markup::new();
+    let rows = series.iter().map(|(_, points)| points.len()).max().unwrap_or(0);
+    for index in 0..rows {
+        for (ops, points) in series {
+            if let Some(point) = points.get(index) {
+                body.push(plain("tr", data_row(*ops, point)));
+            }
+        }
+    }
+    let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]);
+    let summary = if rows < intervals {
+        format!(
+            "The numbers behind these charts ({intervals} intervals, neighbours merged to {rows})"
+        )
+    } else {
+        "The numbers behind these charts".to_owned()
+    };
+    plain("details", [plain("summary", summary), classed("div", "scroll", table)])
+}
+
+fn data_row(ops: Ops, point: &SeriesPoint) -> Markup {
+    let quantile = |share| words::latency(point.latency.quantile_ns(share));
+    let number = |text: String| classed("td", "number", text);
+    let mut cells = number(time_words(end_s(point)));
+    cells.push(plain("td", ops.name()));
+    cells.push(number(words::count(point.ios)));
+    cells.push(number(words::iops(point.iops())));
+    cells.push(number(words::mib_per_s(point.bytes_per_s())));
+    cells.push(number(quantile(0.5)));
+    cells.push(number(quantile(0.99)));
+    cells.push(number(quantile(0.999)));
+    cells.push(number(words::latency(point.latency.max_ns())));
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_sections_share_the_room_of_the_page() {
+        let points = [0, 1, 8, 9, 50, 1_000].map(|sections| Fineness::of(sections).points);
+        assert_eq!(points, [240, 240, 240, 88, 16, 16]);
+    }
+
+    #[test]
+    fn quantiles_end_where_too_few_requests_lie_beyond() {
+        let mut latency = Histogram::new();
+        (0..10_000).for_each(|value| latency.record(value));
+        let last =
+            quantiles(Ops::One(Op::Read), &latency, STEPS).points.last().cloned().expect("points");
+        assert!((last.x - 0.999).abs() < 1e-9, "{last:?}");
+        assert!(quantiles(Ops::One(Op::Read), &Histogram::new(), STEPS).points.is_empty());
+    }
+
+    #[test]
+    fn shares_have_as_many_figures_as_it_takes() {
+        let told: Vec<String> = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999].map(share_words).into();
+        assert_eq!(told, ["0 %", "50 %", "90 %", "99 %", "99.9 %", "99.99 %"]);
+    }
+}

@@ -1,0 +1,402 @@
+//! The sums beside the samples: kept while they are written, and taken instead of them when figures
+//! are wanted.
+
+use crate::checksums::{self, Part, Single};
+use crate::values::{Problem, each, small};
+use model::digest::{Block, Frame, Held, Span, Sums};
+use model::{IntervalSample, Plan};
+use rusqlite::{Connection, Row, Transaction, params};
+use std::collections::BTreeMap;
+
+/// Samples and operations of a block, at least. With fewer, all that a short run has is added up in
+/// no time; with more, a killed run leaves more that has to be.
+const LEAST: usize = 65_536;
+/// And so many of each host, as its part of a block is then far smaller than its samples are.
+const LEAST_OF_A_HOST: usize = 128;
+
+/// Which of the rows of each table a block reaches to: their numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reach {
+    pub samples: i64,
+    pub errors: i64,
+    pub workers: i64,
+    pub worker_samples: i64,
+}
+
+impl Reach {
+    fn now(connection: &Connection) -> rusqlite::Result<Reach> {
+        let last = |table: &str| {
+            connection.query_row(
+                &format!("SELECT coalesce(max(rowid), 0) FROM {table}"),
+                [],
+                |row| row.get(0),
+            )
+        };
+        let (samples, errors) = (last("samples")?, last("errors")?);
+        Ok(Reach {
+            samples,
+            errors,
+            workers: last("workers")?,
+            worker_samples: last("worker_samples")?,
+        })
+    }
+
+    /// Whether no table ends before it does in `other`.
+    fn is_within(&self, other: &Reach) -> bool {
+        self.samples <= other.samples
+            && self.errors <= other.errors
+            && self.workers <= other.workers
+            && self.worker_samples <= other.worker_samples
+    }
+}
+
+/// Adds up what is being written.
+#[derive(Debug)]
+pub struct Keeper {
+    blocks: BTreeMap<u32, Block>,
+    /// Samples and operations in them.
+    taken: usize,
+    /// So many make a block.
+    least: usize,
+    /// The number behind each host's last interval in each stage; `None` once the stage ended.
+    next: BTreeMap<u32, Option<Vec<u32>>>,
+    has_written: bool,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Kept,
+    /// They may not fit the samples, and have to go.
+    Void,
+    /// There are none, and there will be none.
+    Gone,
+}
+
+impl Keeper {
+    /// For a run on so many hosts.
+    pub fn new(hosts: usize) -> Keeper {
+        Keeper::with_blocks_of(LEAST.max(hosts * LEAST_OF_A_HOST))
+    }
+
+    /// With blocks of so many samples and operations, at least.
+    pub fn with_blocks_of(least: usize) -> Keeper {
+        let (blocks, next) = (BTreeMap::new(), BTreeMap::new());
+        Keeper { blocks, taken: 0, least, next, has_written: false, state: State::Kept }
+    }
+
+    /// Whether a sample that is about to be written is too far away from what was taken in, which
+    /// is then a block of its own.
+    pub fn is_away(&self, sample: &IntervalSample) -> bool {
+        self.blocks.get(&sample.stage).is_some_and(|block| !block.reaches(sample))
+    }
+
+    /// Takes in a sample that was written.
+    pub fn take(&mut self, plan: &Plan, sample: &IntervalSample) {
+        if self.state != State::Kept {
+            return;
+        }
+        let is_taken = self.is_next(plan.hosts.len(), sample)
+            && self
+                .blocks
+                .entry(sample.stage)
+                .or_insert_with(|| Block::new(plan, sample.stage))
+                .take(sample)
+                .is_ok();
+        self.taken += 1 + sample.ops.len();
+        if !is_taken {
+            // A reader is told what is wrong with it by the samples.
+            self.void();
+        }
+    }
+
+    /// Whether a host's sample comes after those that were taken in: a reader looks for others only
+    /// there.
+    fn is_next(&mut self, hosts: usize, sample: &IntervalSample) -> bool {
+        let next = self.next.entry(sample.stage).or_insert_with(|| Some(vec![0; hosts]));
+        match next.as_mut().and_then(|next| next.get_mut(sample.host as usize)) {
+            Some(next) if *next <= sample.interval => {
+                *next = sample.interval.saturating_add(1);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// A stage is over.
+    pub fn ended(&mut self, stage: u32) {
+        self.next.insert(stage, None);
+    }
+
+    /// What was taken in may not have been written, or does not fit.
+    pub fn void(&mut self) {
+        self.blocks.clear();
+        self.next.clear();
+        self.taken = 0;
+        if self.state == State::Kept {
+            self.state = State::Void;
+        }
+    }
+
+    /// Before a transaction ends: writes a block if there is enough for one or, at the end of a run
+    /// that has some, anything; takes all away if they cannot be kept.
+    pub fn settle(&mut self, transaction: &Transaction<'_>, is_end: bool) -> rusqlite::Result<()> {
+        if self.state == State::Void {
+            return transaction.execute_batch(
+                "DELETE FROM sums; DELETE FROM stage_sums;
+                 DELETE FROM checksums WHERE part IN ('sums', 'stage_sums', 'stage_times')",
+            );
+        }
+        match self.taken >= self.least || (is_end && self.has_written) {
+            true => self.write(transaction),
+            false => Ok(()),
+        }
+    }
+
+    /// After a transaction.
+    pub fn committed(&mut self) {
+        if self.state == State::Void {
+            assert!(self.blocks.is_empty(), "nothing is taken in that does not fit");
+            self.state = State::Gone;
+        }
+    }
+
+    /// Writes what was taken in as a block. The checksums of all that was written before it have to
+    /// be in the file.
+    pub fn write(&mut self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+        let blocks = std::mem::take(&mut self.blocks);
+        self.taken = 0;
+        if blocks.is_empty() {
+            return Ok(());
+        }
+        assert_eq!(self.state, State::Kept, "only sums that fit the samples are written");
+        let reach = Reach::now(transaction)?;
+        let row = params![
+            blocks.len() as i64,
+            reach.samples,
+            reach.errors,
+            reach.workers,
+            reach.worker_samples
+        ];
+        let insert = "INSERT INTO sums (stages, samples, errors, workers, worker_samples) VALUES \
+                      (?, ?, ?, ?, ?)";
+        transaction.prepare_cached(insert)?.execute(row)?;
+        let block = transaction.last_insert_rowid();
+        let mut checksum = checksums::of_values(params![
+            block,
+            blocks.len() as i64,
+            reach.samples,
+            reach.errors,
+            reach.workers,
+            reach.worker_samples
+        ])?;
+        for (stage, sums) in blocks {
+            let sums = sums.encode();
+            let row = params![block, stage, sums.spans, sums.sums, sums.times];
+            transaction
+                .prepare_cached("INSERT INTO stage_sums VALUES (?, ?, ?, ?, ?)")?
+                .execute(row)?;
+            let number = transaction.last_insert_rowid();
+            checksums::write(
+                transaction,
+                Part::StageSums,
+                number,
+                checksums::of_values(params![sums.sums])?,
+            )?;
+            checksums::write(
+                transaction,
+                Part::StageTimes,
+                number,
+                checksums::of_values(params![sums.times])?,
+            )?;
+            checksum =
+                checksum.wrapping_add(checksums::of_values(params![block, stage, sums.spans])?);
+        }
+        checksums::write(transaction, Part::Sums, block, checksum)?;
+        self.has_written = true;
+        Ok(())
+    }
+}
+
+/// The sums of a file, as far as they reach.
+#[derive(Debug, Default)]
+pub struct Kept {
+    blocks: Vec<KeptBlock>,
+}
+
+#[derive(Debug)]
+struct KeptBlock {
+    number: i64,
+    /// How far those before it reach, and how far this one does.
+    reach: (Reach, Reach),
+    /// How many stages it has sums of.
+    planned: i64,
+    stages: Vec<StageSums>,
+    /// Of what is read of all of it.
+    checksum: u64,
+}
+
+#[derive(Debug)]
+struct StageSums {
+    row: i64,
+    /// The place of the stage among those that began.
+    at: usize,
+    held: Held,
+}
+
+/// Samples that have to be added up although a block has them: those of one stage.
+#[derive(Clone, Copy, Debug)]
+pub struct Again {
+    pub reach: (Reach, Reach),
+    pub at: usize,
+}
+
+impl Kept {
+    /// How far they reach: to no row at all where there are none.
+    pub fn reach(&self) -> Reach {
+        self.blocks.last().map_or_else(Reach::default, |block| block.reach.1)
+    }
+
+    /// Looks for the sums of a file, and puts the intervals of the `begun` stages into `spans`, by
+    /// stage and host.
+    pub fn find(
+        connection: &Connection,
+        begun: &[u32],
+        hosts: u32,
+        spans: &mut [BTreeMap<u32, Vec<Span>>],
+    ) -> Result<Kept, Problem> {
+        let there = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'sums'";
+        if connection.query_row(there, [], |row| row.get::<_, i64>(0))? == 0 {
+            return Ok(Kept::default());
+        }
+        let mut kept = Kept { blocks: blocks(connection)? };
+        let mut at = 0;
+        let query = "SELECT rowid, block, stage, spans FROM stage_sums ORDER BY rowid";
+        each(connection, query, |row| {
+            let number: i64 = row.get(1)?;
+            while kept.blocks.get(at).is_some_and(|block| block.number < number) {
+                at += 1;
+            }
+            let Some(block) = kept.blocks.get_mut(at).filter(|block| block.number == number) else {
+                return Ok(());
+            };
+            let stage = small(row.get(2)?)?;
+            let place = begun
+                .binary_search(&stage)
+                .map_err(|_| "sums belong to a stage that never began")?;
+            let held = Held::take(blob(row, 3)?, &mut spans[place])?;
+            if held.hosts().any(|host| host >= hosts) {
+                return Err("sums belong to a host that is not there".into());
+            }
+            block.stages.push(StageSums { row: row.get(0)?, at: place, held });
+            block.checksum = block.checksum.wrapping_add(checksums::of_columns(row, 1..=3)?);
+            Ok(())
+        })?;
+        kept.check(connection)?;
+        match kept.blocks.iter().all(|block| block.stages.len() as i64 == block.planned) {
+            true => Ok(kept),
+            false => Err("sums of some stages are missing".into()),
+        }
+    }
+
+    /// Whether its blocks are those that were written, all of them, as they were.
+    fn check(&self, connection: &Connection) -> Result<(), Problem> {
+        if self.blocks.is_empty() || !checksums::are_there(connection)? {
+            return Ok(());
+        }
+        let written: i64 = connection.query_row(
+            "SELECT count(*) FROM checksums WHERE part = 'sums'",
+            [],
+            |row| row.get(0),
+        )?;
+        if written != self.blocks.len() as i64 {
+            return Err("some of its sums are missing".into());
+        }
+        let mut checks = Single::of(connection, Part::Sums)?;
+        self.blocks.iter().try_for_each(|block| checks.check(block.number, block.checksum))
+    }
+
+    /// Adds them up, one frame and one sum for each stage that began. What could not be taken from
+    /// them is handed back.
+    pub fn take(
+        &self,
+        connection: &Connection,
+        frames: &[(u32, Frame)],
+        sums: &mut [Sums],
+    ) -> Result<Vec<Again>, Problem> {
+        let mut again = Vec::new();
+        if self.blocks.is_empty() {
+            return Ok(again);
+        }
+        let mut row_of =
+            connection.prepare("SELECT sums, times FROM stage_sums WHERE rowid = ?")?;
+        let (mut sums_check, mut times_check) =
+            (Single::of(connection, Part::StageSums)?, Single::of(connection, Part::StageTimes)?);
+        let mut last = None;
+        for block in &self.blocks {
+            for stage in &block.stages {
+                if let Some(before) = last.replace(stage.at).filter(|before| *before != stage.at) {
+                    let sums: &mut Sums = &mut sums[before];
+                    sums.pack();
+                }
+                let Some((_, frame)) = frames.get(stage.at) else { continue };
+                let Some(is_counted) = stage.held.is_counted(frame) else {
+                    again.push(Again { reach: block.reach, at: stage.at });
+                    continue;
+                };
+                let mut rows = row_of.query([stage.row])?;
+                let Some(row) = rows.next()? else {
+                    return Err("sums of some stages are missing".into());
+                };
+                sums_check.check(stage.row, checksums::of_columns(row, 0..=0)?)?;
+                let times = if frame.is_any_timed() { Some(blob(row, 1)?) } else { None };
+                if times.is_some() {
+                    times_check.check(stage.row, checksums::of_columns(row, 1..=1)?)?;
+                }
+                sums[stage.at].take_block(frame, &stage.held, is_counted, blob(row, 0)?, times)?;
+            }
+        }
+        Ok(again)
+    }
+}
+
+fn blob<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a [u8], Problem> {
+    row.get_ref(column)?.as_blob().map_err(|_| "the sums of samples are none".into())
+}
+
+/// The blocks of a file, of which each begins where the one before it ends.
+fn blocks(connection: &Connection) -> Result<Vec<KeptBlock>, Problem> {
+    let mut blocks: Vec<KeptBlock> = Vec::new();
+    let query =
+        "SELECT block, stages, samples, errors, workers, worker_samples FROM sums ORDER BY block";
+    each(connection, query, |row| {
+        let from = blocks.last().map_or_else(Reach::default, |block| block.reach.1);
+        let to = Reach {
+            samples: row.get(2)?,
+            errors: row.get(3)?,
+            workers: row.get(4)?,
+            worker_samples: row.get(5)?,
+        };
+        if !from.is_within(&to) {
+            return Err("its sums do not follow one another".into());
+        }
+        blocks.push(KeptBlock {
+            number: row.get(0)?,
+            reach: (from, to),
+            planned: row.get(1)?,
+            stages: Vec::new(),
+            checksum: checksums::of_row(row)?,
+        });
+        Ok(())
+    })?;
+    match blocks
+        .last()
+        .is_none_or(|last| Reach::now(connection).is_ok_and(|now| last.reach.1.is_within(&now)))
+    {
+        true => Ok(blocks),
+        false => Err("its sums are of more samples than there are".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests;
