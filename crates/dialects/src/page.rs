@@ -37,7 +37,8 @@ fn chapter<J>(text: &mut String, name: &str, options: &[Opt<J>]) {
     // Writing to a String cannot fail.
     let _ = write!(
         text,
-        "\n## {name}\n\n| option | also | takes | class | what becomes of it |\n|---|---|---|---|---|\n"
+        "\n## {name}\n\n| option | also | takes | class | what becomes of it \
+        |\n|---|---|---|---|---|\n"
     );
     for option in options {
         let also: Vec<String> = option.aliases.iter().map(|alias| format!("`{alias}`")).collect();
@@ -54,7 +55,8 @@ fn chapter<J>(text: &mut String, name: &str, options: &[Opt<J>]) {
 }
 
 const FIO: &str = "\
-`plimsoll import job.fio -o suite.toml` writes a suite; `plimsoll run job.fio` runs it at once. The \
+`plimsoll import job.fio -o suite.toml` writes a suite; `plimsoll run job.fio` runs it at once. \
+The \
 loss report names every option with its class: *same*, *approximated*, *harmless* or *refused*.
 
 ## Intended differences
@@ -63,23 +65,35 @@ These hold for every job, whatever its options say.
 
 | fio | Plimsoll |
 |---|---|
-| `direct` is 0 unless given | direct I/O unless told otherwise; an imported suite says `direct = false` where fio's job does not say `direct=1` |
-| a job without `runtime` ends when `size` is done | `stages.amount`; with blocks of several sizes, 60 s |
-| with `runtime` and without `time_based`, what comes first ends the job | the time ends it; the report of losses says so |
-| a random job touches each block once before it touches one again | `access = \"permutation\"`; with `norandommap`, or with blocks of several sizes, `\"random\"` |
-| files have the job's name or `filename` | Plimsoll makes files of its own, in `plimsoll-data` beside them, and never writes a file that it did not make |
-| what a job of reads finds was written by fio or is there | `stages.prepare` writes it, but never to a device |
-| `rate` is a ceiling; latency counts from the submission | an open loop; latency counts from the time at which a request is due |
+| `direct` is 0 unless given | direct I/O unless told otherwise; an imported suite says `direct = \
+false` where fio's job does not say `direct=1` |
+| a job without `runtime` ends when `size` is done | `stages.amount`; with blocks of several \
+sizes, 60 s |
+| with `runtime` and without `time_based`, what comes first ends the job | the time ends it; the \
+report of losses says so |
+| a random job touches each block once before it touches one again | `access = \"permutation\"`; \
+with `norandommap`, or with blocks of several sizes, `\"random\"` |
+| files have the job's name or `filename` | Plimsoll makes files of its own, in `plimsoll-data` \
+beside them, and never writes a file that it did not make |
+| what a job of reads finds was written by fio or is there | `stages.prepare` writes it, but \
+never to a device |
+| `rate` is a ceiling; latency counts from the submission | an open loop; latency counts from the \
+time at which a request is due |
 | buffers are used again, a little changed | no two blocks are alike |
-| jobs that run together have each their own engine | one engine, and one choice of `direct`, for all that run together |
-| jobs that are alike but for their names are reported one by one | one workload with as many workers |
+| jobs that run together have each their own engine | one engine, and one choice of `direct`, for \
+all that run together |
+| jobs that are alike but for their names are reported one by one | one workload with as many \
+workers |
 | `stonewall` begins a group | a point of its own; a scenario where layout, engine or time differ |
-| `4k` and `4kb` are 4096, `4kib` is 4000 (`kb_base=1024`) | read as fio reads them; suites say `4KiB` |
-| `slat`, `clat`, `lat` | one latency: from when a request is due, or could be sent, to its completion |
+| `4k` and `4kb` are 4096, `4kib` is 4000 (`kb_base=1024`) | read as fio reads them; suites say \
+`4KiB` |
+| `slat`, `clat`, `lat` | one latency: from when a request is due, or could be sent, to its \
+completion |
 ";
 
 const IOR: &str = "\
-`plimsoll import --command \"mpirun -np 16 ior …\" -o suite.toml` writes a suite. What stands here is \
+`plimsoll import --command \"mpirun -np 16 ior …\" -o suite.toml` writes a suite. What stands \
+here is \
 written from IOR's manual and was not tried against IOR.
 
 ## Intended differences
@@ -87,22 +101,29 @@ written from IOR's manual and was not tried against IOR.
 | IOR | Plimsoll |
 |---|---|
 | ranks of MPI, as the launcher places them | `workers` of all hosts together, spread evenly |
-| all files of a phase are written, then read | the workloads `write` and `read`, one after the other |
+| all files of a phase are written, then read | the workloads `write` and `read`, one after the \
+other |
 | bandwidth with opening and closing | `count_close = true`; `count_fsync` with `-e` |
-| a file that is not there is made | `prepare` makes it where only reads are asked for, or where a time ends the writes |
-| the page cache is used unless `O_DIRECT` is asked for | `direct = false`, and the cache is emptied before reads (`engine.evict`) |
+| a file that is not there is made | `prepare` makes it where only reads are asked for, or where \
+a time ends the writes |
+| the page cache is used unless `O_DIRECT` is asked for | `direct = false`, and the cache is \
+emptied before reads (`engine.evict`) |
 ";
 
 const MDTEST: &str = "\
-`plimsoll import --command \"mpirun -np 16 mdtest …\" -o suite.toml` writes a suite. What stands here \
+`plimsoll import --command \"mpirun -np 16 mdtest …\" -o suite.toml` writes a suite. What stands \
+here \
 is written from mdtest's manual and was not tried against mdtest.
 
 ## Intended differences
 
 | mdtest | Plimsoll |
 |---|---|
-| directories and files with every command, unless `-F` or `-D` says otherwise | `operations` name them; each is a point of its own |
-| files in all directories of the tree, unless `-L` says otherwise | files in the lowest directories alone |
-| a directory for all tasks, unless `-u` says otherwise | `tree.unique = false`: all workers of a host share a tree, hosts do not |
+| directories and files with every command, unless `-F` or `-D` says otherwise | `operations` \
+name them; each is a point of its own |
+| files in all directories of the tree, unless `-L` says otherwise | files in the lowest \
+directories alone |
+| a directory for all tasks, unless `-u` says otherwise | `tree.unique = false`: all workers of a \
+host share a tree, hosts do not |
 | the rate of the slowest task | the rate of all workers over the time of the wall |
 ";

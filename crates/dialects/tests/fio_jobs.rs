@@ -1,5 +1,6 @@
 //! Job files of fio with the suites and reports of losses that they become: add a file to
-//! `fixtures/dialects/fio`, run `INSTA_UPDATE=always cargo test -p dialects`, and read what it wrote.
+//! `fixtures/dialects/fio`, run `INSTA_UPDATE=always cargo test -p dialects`, and read what it
+//! wrote.
 
 mod common;
 

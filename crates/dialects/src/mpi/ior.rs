@@ -27,7 +27,8 @@ pub struct Ior {
 }
 
 const MEGABYTE: u64 = 1 << 20;
-const REORDER: &str = "each worker reads what it wrote, after the page cache was emptied (`engine.evict`); on several \
+const REORDER: &str = "each worker reads what it wrote, after the page cache was emptied \
+(`engine.evict`); on several \
      hosts with files of their own, `--set workload.read.rotate=1` reads those of the next host";
 const DEADLINE: &str = "`stages.measure`: all workers stop together, with or without wear-out";
 

@@ -285,7 +285,8 @@ pub const OPTIONS: &[Opt<Job>] = &[
     },
 ];
 
-const BATCH: &str = "Plimsoll submits what is free and collects what is done, without waiting for a batch: more \
+const BATCH: &str = "Plimsoll submits what is free and collects what is done, without waiting for \
+a batch: more \
      system calls, and no request waits for another";
 
 /// fio's own default asks for nothing.

@@ -220,7 +220,8 @@ pub const OPTIONS: &[Opt<Job>] = &[
         aliases: &[],
         takes: Takes::Text,
         rule: Rule::Refused(
-            "a change of the device's scheduler; write it into /sys before, or into `stages.prerun`",
+            "a change of the device's scheduler; write it into /sys before, or into \
+            `stages.prerun`",
         ),
     },
     Opt {
@@ -261,7 +262,8 @@ pub const OPTIONS: &[Opt<Job>] = &[
 ];
 
 const FOREIGN: Rule<Job> = Rule::Refused("the engine that it belongs to");
-const CPUS: &str = "`engine.pin`: each worker has a CPU of its own, or one of the target's NUMA node; which ones \
+const CPUS: &str = "`engine.pin`: each worker has a CPU of its own, or one of the target's NUMA \
+node; which ones \
      is not chosen";
 const NICE: &str = "workers have the priority of the process; start `plimsoll` with `nice`";
 const MEMORY: &str = "buffers are plain memory, aligned to pages";
@@ -389,4 +391,5 @@ fn engine(job: &mut Job, given: &Given) -> Result<Verdict, String> {
     }
 }
 
-const METADATA: &str = "a metadata workload on a `[tree]`; what makes the files is an operation with results of its own";
+const METADATA: &str = "a metadata workload on a `[tree]`; what makes the files is an operation \
+with results of its own";

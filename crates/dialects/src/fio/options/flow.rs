@@ -357,9 +357,11 @@ pub const OPTIONS: &[Opt<Job>] = &[
     },
 ];
 
-const RATE: &str = "`rate`, of each worker: requests are due at their own times (an open loop), and latency \
+const RATE: &str = "`rate`, of each worker: requests are due at their own times (an open loop), \
+and latency \
      counts from then; fio's is a ceiling, and counts from the submission";
-const LEAST: &str = "the run goes on below this rate, and the report shows it; fio would end. A gate: `plimsoll \
+const LEAST: &str = "the run goes on below this rate, and the report shows it; fio would end. A \
+gate: `plimsoll \
      compare --fail-if`";
 const SLOW: &str = "the run goes on after a slow request, and the report shows it; fio would end";
 const FLOW: &str = "workloads that keep a ratio of requests to each other";

@@ -272,9 +272,11 @@ pub const OPTIONS: &[Opt<Job>] = &[
 const OWN: Rule<Job> =
     Rule::Harmless("every 512 bytes carry Plimsoll's own header and checksum, which hold more");
 const GOES_ON: &str = "damage is counted and the run goes on; fio would end";
-const BACKLOG: &str = "blocks are checked after the point, or when they are read, not soon after they were written: \
+const BACKLOG: &str = "blocks are checked after the point, or when they are read, not soon after \
+they were written: \
      the load has no such reads in between";
-const ALIKE: &str = "no two blocks are alike; fio writes a buffer again, a little changed: it matters to targets \
+const ALIKE: &str = "no two blocks are alike; fio writes a buffer again, a little changed: it \
+matters to targets \
      that compress or find copies";
 const COPIES: &str =
     "which blocks are copies of which is Plimsoll's own choice; their share is the same";
