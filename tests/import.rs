@@ -12,7 +12,7 @@ fn a_job_of_fio_becomes_a_suite_that_runs() {
     fs::write(folder.path().join("job.fio"), JOB).expect("a job");
     let ended = plimsoll(folder.path(), &["import", "job.fio", "-o", "suite.toml"]);
     assert_eq!(ended.code, 0, "{ended:#?}");
-    assert!(ended.err.contains("fio job: 7 options"), "{}", ended.err);
+    assert!(ended.err.contains("fio job: 6 options"), "{}", ended.err);
     let suite = fs::read_to_string(folder.path().join("suite.toml")).expect("a suite");
     assert!(
         suite.contains("block_size = \"8KiB\"") && suite.contains("# job.fio:9 bs=8k"),

@@ -4,6 +4,7 @@
 //! whether it means the same, is approximated, harmless or refused. Each dialect declares its
 //! options in one table; reader, report and page come from it. Pure: no file, no clock, no thread.
 
+pub mod diskspd;
 pub mod fio;
 pub mod mpi;
 
@@ -31,11 +32,13 @@ pub enum Dialect {
     Ior,
     /// mdtest.
     Mdtest,
+    /// DiskSpd.
+    DiskSpd,
 }
 
 impl Dialect {
     /// All of them.
-    pub const ALL: [Dialect; 3] = [Dialect::Fio, Dialect::Ior, Dialect::Mdtest];
+    pub const ALL: [Dialect; 4] = [Dialect::Fio, Dialect::Ior, Dialect::Mdtest, Dialect::DiskSpd];
 
     /// Its word.
     pub fn word(self) -> &'static str {
@@ -43,6 +46,7 @@ impl Dialect {
             Dialect::Fio => "fio",
             Dialect::Ior => "ior",
             Dialect::Mdtest => "mdtest",
+            Dialect::DiskSpd => "diskspd",
         }
     }
 }
@@ -82,7 +86,7 @@ pub fn import(
     })?;
     match dialect {
         Dialect::Fio => fio::file(name, text, world),
-        Dialect::Ior | Dialect::Mdtest => {
+        Dialect::Ior | Dialect::Mdtest | Dialect::DiskSpd => {
             let what = format!("jobs of {dialect} are command lines");
             Err(ImportError::new(name, what, "give one with --command"))
         }
@@ -108,11 +112,11 @@ pub fn import_command(
     };
     let at = words.iter().position(|word| program(word).is_some());
     let told = at.and_then(|at| program(&words[at]));
-    match dialect.or(told) {
-        Some(Dialect::Fio) => {
-            let behind = if told == Some(Dialect::Fio) { at.map_or(0, |at| at + 1) } else { 0 };
-            fio::command(&words, behind, world)
-        }
+    let wanted = dialect.or(told);
+    let behind = if told == wanted { at.map_or(0, |at| at + 1) } else { 0 };
+    match wanted {
+        Some(Dialect::Fio) => fio::command(&words, behind, world),
+        Some(Dialect::DiskSpd) => diskspd::command(&words, behind),
         Some(Dialect::Ior) => mpi::ior(&words),
         Some(Dialect::Mdtest) => mpi::mdtest(&words),
         None => {

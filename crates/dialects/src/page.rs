@@ -1,7 +1,7 @@
 //! The pages of the dialects, made of their tables.
 
 use crate::table::Opt;
-use crate::{fio, mpi};
+use crate::{diskspd, fio, mpi};
 use std::fmt::Write;
 
 /// The pages: path from the root of the project, and text.
@@ -10,7 +10,10 @@ pub fn pages() -> Vec<(&'static str, String)> {
     chapter(&mut ior, "Options", mpi::IOR);
     let mut mdtest = head("mdtest", MDTEST);
     chapter(&mut mdtest, "Options", mpi::MDTEST);
+    let mut diskspd = head("DiskSpd", DISKSPD);
+    chapter(&mut diskspd, "Options", diskspd::OPTIONS);
     vec![
+        ("docs/compat/diskspd.md", diskspd),
         ("docs/compat/fio.md", fio_page()),
         ("docs/compat/ior.md", ior),
         ("docs/compat/mdtest.md", mdtest),
@@ -126,4 +129,23 @@ directories alone |
 | a directory for all tasks, unless `-u` says otherwise | `tree.unique = false`: all workers of a \
 host share a tree, hosts do not |
 | the rate of the slowest task | the rate of all workers over the time of the wall |
+";
+
+const DISKSPD: &str = "\
+`plimsoll import --command \"diskspd …\" -o suite.toml` writes a suite. What stands here is \
+written \
+from DiskSpd's manual and was not tried against DiskSpd. XML profiles are not read.
+
+## Intended differences
+
+| DiskSpd | Plimsoll |
+|---|---|
+| software and hardware caches are used unless `-S` says otherwise | `direct` and `dsync` say the \
+same |
+| a file that is there is loaded as it is | a layout of Plimsoll's own; `--existing` reads what \
+is there |
+| threads of a file begin at the same place | `sharing = \"whole\"` |
+| buffers hold one pattern again and again | no two blocks are alike |
+| 64 KiB, 2 requests, 1 thread, 5 s of warm-up, 10 s | the same, written down in the suite |
+| `-g` holds a rate back | an open loop; latency counts from the time at which a request is due |
 ";

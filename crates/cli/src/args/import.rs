@@ -18,7 +18,7 @@ pub struct ImportArgs {
     pub command: Option<String>,
 
     /// The tool that the jobs are written for [default: by their content]: fio,
-    /// ior or mdtest.
+    /// ior, mdtest or diskspd.
     #[arg(long, value_name = "DIALECT")]
     pub from: Option<Dialect>,
 

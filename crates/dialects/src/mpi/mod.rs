@@ -1,7 +1,7 @@
 //! IOR and mdtest: command lines, with the launcher that stands before them.
 
 mod ior;
-mod job;
+pub mod job;
 mod line;
 mod mdtest;
 
