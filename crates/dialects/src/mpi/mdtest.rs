@@ -267,7 +267,9 @@ pub fn group(job: &Mdtest, ranks: &Ranks, losses: &mut Losses) -> Result<Group, 
     // What is made again has to be removed before.
     let again = job.repetitions.as_ref().is_some_and(|got| got.value > 1);
     let mut words = Vec::new();
-    if job.directories.is_none() {
+    // Both together are both kinds, as neither is.
+    let both = job.directories.is_some() == job.files.is_some();
+    if both || job.files.is_some() {
         // What is looked up or removed has to be made before.
         let phases = [("stat", &job.stat), ("read", &job.read), ("remove", &job.remove)];
         words.push("create");
@@ -275,7 +277,7 @@ pub fn group(job: &Mdtest, ranks: &Ranks, losses: &mut Losses) -> Result<Group, 
         let phases = phases.iter().filter(|(word, got)| is_asked(word, got.is_some()));
         words.extend(phases.map(|(word, _)| *word));
     }
-    if job.files.is_none() {
+    if both || job.directories.is_some() {
         words.push("mkdir");
         if all || again || job.remove.is_some() {
             words.push("rmdir");
