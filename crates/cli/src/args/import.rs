@@ -9,29 +9,29 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = examples::IMPORT)]
 pub struct ImportArgs {
-    /// The job files.
+    /// The job files of fio.
     #[arg(value_name = "FILE", required_unless_present = "command")]
     pub files: Vec<PathBuf>,
 
-    /// A command line of the other tool, its name first, in place of files.
+    /// A command line of the other tool, in place of files.
     #[arg(long, value_name = "LINE", conflicts_with = "files")]
     pub command: Option<String>,
 
-    /// The tool that the jobs are written for [default: by their content]: fio,
-    /// ior, mdtest or diskspd.
+    /// The dialect: fio, ior, mdtest or diskspd [default: by content].
     #[arg(long, value_name = "DIALECT")]
     pub from: Option<Dialect>,
 
-    /// Where to write the suite [default: standard output], or a directory for those of several
-    /// files. A file that exists is never overwritten.
+    /// Where to write the suite [default: standard output].
+    ///
+    /// A directory takes the suites of several files. A file that exists is never overwritten.
     #[arg(short, long, value_name = "SUITE.toml")]
     pub out: Option<PathBuf>,
 
-    /// Write the suite even where options of the source were refused: it does without them.
+    /// Write the suite without the options that were refused.
     #[arg(long)]
     pub allow_loss: bool,
 
-    /// Print the report of losses and the suites as JSON (docs/json.md).
+    /// Print report and suites as JSON (docs/compat/README.md).
     #[arg(long)]
     pub json: bool,
 }
