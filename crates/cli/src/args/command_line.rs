@@ -213,6 +213,7 @@ mod tests {
             "json",
             "watch",
             "quiet",
+            "explain",
             "serve",
             "token",
             "keep-serving",
