@@ -18,6 +18,7 @@ mod faulty_target;
 mod fleet;
 mod giving_back;
 mod hostile_texts;
+mod import;
 mod kernel_truth;
 mod known_answer;
 mod layers;

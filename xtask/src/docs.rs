@@ -5,10 +5,12 @@ use crate::shell::{self, Outcome};
 /// The generated pages: path from the root, and text. `cargo xtask tidy` compares them with what is
 /// there.
 pub fn pages() -> Vec<(&'static str, String)> {
-    vec![
+    let mut pages = vec![
         ("docs/reference/suite.md", suite::reference()),
         ("docs/reference/testbed.md", catalogue::cluster::reference()),
-    ]
+    ];
+    pages.extend(dialects::pages());
+    pages
 }
 
 /// Writes every generated page that differs.

@@ -4,12 +4,14 @@ mod afterwards;
 mod command_line;
 pub mod examples;
 mod hosts;
+mod import;
 mod places;
 mod work;
 
 pub use afterwards::{CeilingArgs, CompareArgs, ShowArgs, TrendArgs, VerifyArgs};
 pub use command_line::parse;
 pub use hosts::HostArgs;
+pub use import::ImportArgs;
 pub use places::{GivenUpArg, TargetArg};
 pub use work::{Pattern, QuickArgs, WorkArgs};
 
@@ -50,6 +52,10 @@ pub enum Command {
     Inventory(InventoryArgs),
     /// List the built-in suites, or print one as a start for yours.
     Suites(SuitesArgs),
+    /// Turn jobs of fio, IOR, mdtest or DiskSpd into suites.
+    ///
+    /// It reports what became of each option, and what was lost.
+    Import(ImportArgs),
     /// Annotate a running run.
     ///
     /// Every chart shows the mark, and the report shows what changed after it.

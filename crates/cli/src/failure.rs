@@ -18,6 +18,8 @@ pub enum Failure {
     Drawn(String),
     /// A target was refused.
     Target(String),
+    /// Something of another tool's job was refused.
+    Lost(String),
     /// The run could not go on.
     Run(String),
     /// A run file could not be read.
@@ -34,6 +36,8 @@ pub const REQUESTS_FAILED: u8 = 1;
 pub const CONDITION_MET: u8 = 6;
 /// Data that a run left are missing or damaged.
 pub const DATA_DAMAGED: u8 = 7;
+/// Something of another tool's job was refused.
+pub const LOST: u8 = 8;
 
 impl Failure {
     /// The exit code of the documented table.
@@ -43,6 +47,7 @@ impl Failure {
             Failure::Target(_) => 3,
             Failure::Run(_) => 4,
             Failure::RunFile(_) => 5,
+            Failure::Lost(_) => LOST,
             Failure::Bug(_) => 101,
             Failure::Interrupted(_) => 130,
         })
@@ -66,6 +71,7 @@ impl fmt::Display for Failure {
             Failure::Usage(text)
             | Failure::Drawn(text)
             | Failure::Target(text)
+            | Failure::Lost(text)
             | Failure::Run(text)
             | Failure::RunFile(text)
             | Failure::Bug(text)

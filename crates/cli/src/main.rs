@@ -10,6 +10,7 @@ mod budget;
 mod commands;
 mod failure;
 mod hosts;
+mod imported;
 mod limits;
 mod marks;
 mod outputs;
@@ -51,6 +52,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Watch(watch) => commands::watch(&watch),
         Command::Inventory(inventory) => commands::inventory(&inventory),
         Command::Suites(suites) => commands::suites(&suites),
+        Command::Import(import) => commands::import(&import),
         Command::Mark(mark) => commands::mark(&mark),
         Command::Report(report) => commands::report(&report),
         Command::Export(export) => commands::export(&export),

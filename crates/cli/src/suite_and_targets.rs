@@ -2,7 +2,7 @@
 
 use crate::args::{DEFAULT_TARGET, WorkArgs};
 use crate::failure::{Failure, suite_failure};
-use crate::{quick, simulate, text_file};
+use crate::{imported, quick, simulate, text_file};
 use form::{Override, nearest};
 use model::note::Adjusted;
 use std::net::SocketAddr;
@@ -74,6 +74,14 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
         }
         None => {
             let (name, text) = find(&work.what)?;
+            // A file that calls itself a suite is held to that.
+            let is_job = !name.ends_with(".toml")
+                && !is_built_in(&name)
+                && dialects::detect(&text).is_some();
+            let text = match is_job {
+                true => imported::to_run(&name, &text, work.allow_loss)?,
+                false => text,
+            };
             (name, text, Vec::new())
         }
     };
@@ -116,8 +124,12 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
     {
         scenario.spec.targets.clone_from(&targets);
     }
-    let is_file = work.quick.rw.is_none() && BUILT_IN.iter().all(|(built_in, _)| *built_in != name);
+    let is_file = work.quick.rw.is_none() && !is_built_in(&name);
     Ok(Asked { spec, targets, left_out, text, is_file })
+}
+
+fn is_built_in(name: &str) -> bool {
+    BUILT_IN.iter().any(|(built_in, _)| *built_in == name)
 }
 
 /// What the arguments name; if they name nothing, what the suite does.

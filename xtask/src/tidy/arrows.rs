@@ -10,6 +10,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("form", &["model"]),
     ("catalogue", &["form", "model"]),
     ("suite", &["form", "model"]),
+    ("dialects", &["suite", "form", "model"]),
     ("twin", &["catalogue", "model"]),
     ("probe", &["model"]),
     ("store", &["model"]),
@@ -25,6 +26,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "form",
             "catalogue",
             "suite",
+            "dialects",
             "twin",
             "probe",
             "store",
@@ -35,7 +37,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "live",
         ],
     ),
-    ("xtask", &["suite", "catalogue", "model"]),
+    ("xtask", &["dialects", "suite", "catalogue", "model"]),
     (
         "tests",
         &[
@@ -43,6 +45,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "form",
             "catalogue",
             "suite",
+            "dialects",
             "twin",
             "probe",
             "store",

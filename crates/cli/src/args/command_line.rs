@@ -56,6 +56,7 @@ fn led(mut error: clap::Error, command: Option<&clap::Command>) -> clap::Error {
     let flags =
         command.into_iter().flat_map(|known| known.get_arguments().filter_map(Arg::get_long));
     let remedy = flag(&unknown)
+        .or_else(|| of_fio(&unknown))
         .or_else(|| nearest(&unknown, flags).map(|near| format!("did you mean `--{near}`?")));
     // The parser's own guess is by likeness of letters alone, over all commands.
     error.remove(ContextKind::SuggestedArg);
@@ -66,6 +67,16 @@ fn led(mut error: clap::Error, command: Option<&clap::Command>) -> clap::Error {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![remedy.into()]));
     }
     error
+}
+
+/// What to do with an option that a job of fio has, and the quick form has not.
+fn of_fio(flag: &str) -> Option<String> {
+    dialects::fio::said_of(flag.trim_start_matches('-')).map(|(class, what)| {
+        format!(
+            "it is an option of fio ({class}: {what}); `plimsoll import --command \"fio …\"` reads \
+             a whole line of fio"
+        )
+    })
 }
 
 /// The words of this command that a run file keeps, names of options written out; `None` where one
@@ -195,6 +206,8 @@ mod tests {
     #[test]
     fn every_argument_of_a_run_is_kept_or_left_out_on_purpose() {
         let left_out = [
+            // The suite is kept as it was made of the job.
+            "allow-loss",
             "out",
             "keep-data",
             "json",

@@ -15,6 +15,8 @@ Exit codes:
   6    a condition of `compare` or `trend --fail-if` was met, or the
        objective of `loadline` held at no rate
   7    verify: data are missing or damaged; they are counted
+  8    an option of another tool's job was refused or is unknown; without
+       --allow-loss nothing was written or loaded
   101  a bug in Plimsoll; please report it
   130  interrupted; what was recorded until then is kept
 
@@ -83,6 +85,17 @@ pub const SUITES: &str = "\
 Examples:
   plimsoll suites
   plimsoll suites quick > my.toml";
+
+/// Below `plimsoll import --help`.
+pub const IMPORT: &str = "\
+Examples:
+  plimsoll import job.fio -o suite.toml
+  plimsoll import --command \"fio --name=a --rw=randread --bs=4k\" -o a.toml
+  # what became of each option
+  plimsoll import job.fio --json | jq .options
+  # a job file as it is
+  plimsoll run job.fio -t /mnt/x
+Exit code 8: an option was refused or is unknown.";
 
 /// Below `plimsoll mark --help`.
 pub const MARK: &str = "\

@@ -8,7 +8,7 @@ use model::{Bytes, Nanos, Percent, ScaleArg};
 /// What to load, with what, and how much.
 #[derive(Debug, Args)]
 pub struct WorkArgs {
-    /// A built-in suite, a suite file, or with --rw the paths to load.
+    /// A built-in suite, a suite file, a job file of fio, or with --rw the paths to load.
     ///
     /// The default suite is four-corners. `plimsoll suites` lists all.
     #[arg(value_name = "SUITE|FILE.toml|PATH")]
@@ -38,6 +38,10 @@ pub struct WorkArgs {
     /// long times of --simulate shrink.
     #[arg(long, value_name = "FRACTION")]
     pub scale: Option<ScaleArg>,
+
+    /// With a job file of another tool: do without the options that were refused.
+    #[arg(long)]
+    pub allow_loss: bool,
 
     /// Use the page cache; direct I/O is the default.
     #[arg(long)]

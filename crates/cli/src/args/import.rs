@@ -1,0 +1,37 @@
+//! `plimsoll import`.
+
+use super::examples;
+use clap::Args;
+use dialects::Dialect;
+use std::path::PathBuf;
+
+/// `plimsoll import`.
+#[derive(Debug, Args)]
+#[command(after_help = examples::IMPORT)]
+pub struct ImportArgs {
+    /// The job files of fio.
+    #[arg(value_name = "FILE", required_unless_present = "command")]
+    pub files: Vec<PathBuf>,
+
+    /// A command line of the other tool, in place of files.
+    #[arg(long, value_name = "LINE", conflicts_with = "files")]
+    pub command: Option<String>,
+
+    /// The dialect: fio, ior, mdtest or diskspd [default: by content].
+    #[arg(long, value_name = "DIALECT")]
+    pub from: Option<Dialect>,
+
+    /// Where to write the suite [default: standard output].
+    ///
+    /// A directory takes the suites of several files. A file that exists is never overwritten.
+    #[arg(short, long, value_name = "SUITE.toml")]
+    pub out: Option<PathBuf>,
+
+    /// Write the suite without the options that were refused.
+    #[arg(long)]
+    pub allow_loss: bool,
+
+    /// Print report and suites as JSON (docs/compat/README.md).
+    #[arg(long)]
+    pub json: bool,
+}

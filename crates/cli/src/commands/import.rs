@@ -1,0 +1,85 @@
+//! `plimsoll import`: jobs of other tools as suites.
+
+use super::{print, print_json};
+use crate::args::ImportArgs;
+use crate::failure::{Failure, LOST};
+use crate::imported;
+use dialects::SuiteText;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Reads the jobs, reports what was lost, and writes the suites.
+pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
+    let imports = match &args.command {
+        Some(line) => vec![imported::command(line, args.from)?],
+        None => {
+            let read = |path: &PathBuf| imported::file(path, args.from);
+            args.files.iter().map(read).collect::<Result<Vec<_>, _>>()?
+        }
+    };
+    let suites: Vec<&SuiteText> = imports.iter().flat_map(|import| &import.suites).collect();
+    let places = places(args, &suites)?;
+    if args.json {
+        match imports.as_slice() {
+            [one] => print_json(one)?,
+            all => print_json(&all)?,
+        }
+    } else {
+        imports.iter().for_each(|import| eprintln!("{}", imported::report(import)));
+    }
+    let is_lost = imports.iter().any(|import| import.refused().next().is_some());
+    if !(args.json && args.out.is_none()) {
+        imports.iter().try_for_each(|import| imported::refuse(import, args.allow_loss))?;
+        write(&suites, &places)?;
+    }
+    Ok(if is_lost { ExitCode::from(LOST) } else { ExitCode::SUCCESS })
+}
+
+/// The file of each suite; none where they go to standard output.
+fn places(args: &ImportArgs, suites: &[&SuiteText]) -> Result<Vec<PathBuf>, Failure> {
+    let wrong = |what: &str| Failure::Usage(format!("error: {what}"));
+    match &args.out {
+        Some(folder) if folder.is_dir() => {
+            let places: Vec<PathBuf> =
+                suites.iter().map(|suite| folder.join(format!("{}.toml", suite.name))).collect();
+            let twice = |place: &PathBuf| places.iter().filter(|other| *other == place).count() > 1;
+            match places.iter().find(|place| twice(place)) {
+                Some(twin) => {
+                    let what = format!("two suites would be written to {}", twin.display());
+                    Err(wrong(&format!("{what}; import one after the other")))
+                }
+                None => Ok(places),
+            }
+        }
+        Some(file) if suites.len() == 1 => Ok(vec![file.clone()]),
+        Some(_) => Err(wrong("several suites go into a directory; name one that exists with -o")),
+        None if suites.len() == 1 || args.json => Ok(Vec::new()),
+        None => Err(wrong("several suites need -o DIR, or --json")),
+    }
+}
+
+fn write(suites: &[&SuiteText], places: &[PathBuf]) -> Result<(), Failure> {
+    if places.is_empty() {
+        return suites.iter().try_for_each(|suite| print(&suite.text));
+    }
+    for (suite, place) in suites.iter().zip(places) {
+        create(place, &suite.text)?;
+        eprintln!("suite     {}; see it with `plimsoll plan {0}`", place.display());
+    }
+    Ok(())
+}
+
+/// Made by this call or not at all: between a look and a write somebody else could make it.
+fn create(place: &Path, text: &str) -> Result<(), Failure> {
+    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(place);
+    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
+        let what = match error.kind() {
+            std::io::ErrorKind::AlreadyExists => {
+                "it is there already, and no file is overwritten".to_owned()
+            }
+            _ => error.to_string(),
+        };
+        Failure::Usage(format!("error: {}: {what}; name another file with --out", place.display()))
+    })
+}

@@ -1,0 +1,98 @@
+//! Jobs of other tools as suites, read from files, with the report of what was lost.
+
+use crate::failure::Failure;
+use crate::text_file;
+use dialects::{Class, Dialect, Import, ImportError, Told, World};
+use std::path::Path;
+
+/// The job file at `path`.
+pub fn file(path: &Path, dialect: Option<Dialect>) -> Result<Import, Failure> {
+    let text = text_file::read(path, "job")?;
+    text_of(&path.display().to_string(), &text, dialect)
+}
+
+/// The job file of this name and text.
+pub fn text_of(name: &str, text: &str, dialect: Option<Dialect>) -> Result<Import, Failure> {
+    let folder = Path::new(name).parent().unwrap_or(Path::new(""));
+    with_world(folder, |world| dialects::import(name, text, dialect, world))
+}
+
+/// A command line.
+pub fn command(line: &str, dialect: Option<Dialect>) -> Result<Import, Failure> {
+    with_world(Path::new(""), |world| dialects::import_command(line, dialect, world))
+}
+
+/// What a source asks for is looked for beside it, then where we are.
+fn with_world(
+    folder: &Path,
+    import: impl Fn(&World<'_>) -> Result<Import, ImportError>,
+) -> Result<Import, Failure> {
+    let file = |name: &str| {
+        let beside = folder.join(name);
+        let path = if beside.exists() { beside } else { name.into() };
+        text_file::read(&path, "job")
+            .map_err(|failure| failure.to_string().trim_start_matches("error: ").to_owned())
+    };
+    let variable = |name: &str| std::env::var(name).ok();
+    import(&World { file: &file, variable: &variable })
+        .map_err(|error| Failure::Usage(format!("error: {error}")))
+}
+
+/// The suite of a job file that is to be run or planned at once.
+pub fn to_run(name: &str, text: &str, allow_loss: bool) -> Result<String, Failure> {
+    let import = text_of(name, text, None)?;
+    eprintln!("{}", report(&import));
+    refuse(&import, allow_loss)?;
+    match import.suites.as_slice() {
+        [one] => Ok(one.text.clone()),
+        suites => Err(Failure::Usage(format!(
+            "error: {name} makes {} suites; write them with `plimsoll import {name} -o DIR`",
+            suites.len()
+        ))),
+    }
+}
+
+/// Nothing is written or loaded where something was refused, unless that was allowed.
+pub fn refuse(import: &Import, allow_loss: bool) -> Result<(), Failure> {
+    let count = import.refused().count();
+    if count == 0 || allow_loss {
+        return Ok(());
+    }
+    let options = if count == 1 { "1 option".to_owned() } else { format!("{count} options") };
+    Err(Failure::Lost(format!(
+        "error: {options} refused; nothing was written. --allow-loss does without them"
+    )))
+}
+
+/// The report of losses as a table: what means the same is only counted.
+pub fn report(import: &Import) -> String {
+    let same = import.options.iter().filter(|told| told.class == Class::Same).count();
+    let mut lines = vec![format!(
+        "{} job: {} options, {same} mean the same",
+        import.dialect,
+        import.options.len()
+    )];
+    let mut others: Vec<&Told> =
+        import.options.iter().filter(|told| told.class != Class::Same).collect();
+    others.sort_by_key(|told| std::cmp::Reverse(told.class));
+    let option = |told: &Told| match told.value.is_empty() {
+        true => told.name.clone(),
+        false => format!("{}={}", told.name, told.value),
+    };
+    let width = |of: &dyn Fn(&Told) -> usize| others.iter().map(|told| of(told)).max().unwrap_or(0);
+    let places = width(&|told| told.place.chars().count()).min(MOST_COLUMN);
+    let names = width(&|told| option(told).chars().count()).min(MOST_COLUMN);
+    for told in &others {
+        lines.push(format!(
+            "{:12}  {:places$}  {:names$}  {}",
+            told.class.word(),
+            told.place,
+            option(told),
+            told.why
+        ));
+    }
+    lines.join("\n")
+}
+
+/// No column makes the others wait for longer.
+const MOST_COLUMN: usize = 32;

@@ -1,0 +1,236 @@
+//! DiskSpd: command lines.
+
+mod options;
+
+pub use options::{DiskSpd, OPTIONS};
+
+use crate::draft::{Draft, Fields, Group, Work, plain_name, quoted, share, size, time};
+use crate::import::{Import, ImportError, MOST_OPTIONS};
+use crate::loss::{Losses, Verdict};
+use crate::mpi::job::{Got, inside};
+use crate::table::{Given, Opt, Takes, unknown};
+use crate::write;
+
+/// DiskSpd's own block.
+const BLOCK: u64 = 64 << 10;
+const SECOND: u64 = 1_000_000_000;
+
+/// The words behind `diskspd`, which begin at `first`.
+pub fn command(words: &[String], first: usize) -> Result<Import, ImportError> {
+    if words.len() > MOST_OPTIONS {
+        let what = format!("the command has more than {MOST_OPTIONS} words");
+        return Err(ImportError::new("command", what, "take some out"));
+    }
+    let mut losses = Losses::default();
+    let mut job = DiskSpd::default();
+    for (number, word) in words.iter().enumerate() {
+        let place = format!("word {}", number + 1);
+        if number + 1 < first {
+            let needs = "what stands before `diskspd`; start `plimsoll` with it";
+            losses.tell(word, "", &place, Verdict::refused(needs));
+        } else if number >= first {
+            read(word, &place, &mut job, &mut losses);
+        }
+    }
+    let group = group(&job, &mut losses);
+    let mut draft = Draft {
+        name: "diskspd".to_owned(),
+        description: "Imported from a command line of DiskSpd.".to_owned(),
+        notes: vec![
+            "Imported from a command line of DiskSpd by `plimsoll import`.".to_owned(),
+            "Behind each field: the word that it came from. Others are DiskSpd's defaults."
+                .to_owned(),
+        ],
+        groups: vec![group],
+        ..Draft::default()
+    };
+    if let Some(got) = &job.seed {
+        draft.top.set("seed", got.value.to_string(), losses.source(got.id));
+    }
+    let suite = write::suite(&draft);
+    Ok(Import::new("diskspd", losses, vec![suite]))
+}
+
+/// A word: an option with its value attached, or a target.
+fn read(word: &str, place: &str, job: &mut DiskSpd, losses: &mut Losses) {
+    let Some(letters) = word.strip_prefix('-') else {
+        let id = losses.tell("target", word, place, Verdict::harmless(""));
+        let verdict = match target(word) {
+            Ok((path, verdict)) => {
+                job.targets.push(Got { value: path, id });
+                verdict
+            }
+            Err(why) => Verdict::refused(why),
+        };
+        losses.replace(id, verdict);
+        return;
+    };
+    let all = OPTIONS.iter().flat_map(|option| {
+        std::iter::once(option.name).chain(option.aliases.iter().copied()).map(move |n| (n, option))
+    });
+    let fits = all.filter(|(name, _)| word.starts_with(name));
+    let best: Option<(&str, &Opt<DiskSpd>)> = fits.max_by_key(|(name, _)| name.len());
+    // What takes nothing has nothing attached.
+    let best = best.filter(|(name, option)| option.takes != Takes::Nothing || word == *name);
+    let Some((name, option)) = best else {
+        let name = format!("-{}", letters.chars().take(40).collect::<String>());
+        losses.tell(&name, "", place, unknown(&[OPTIONS], "DiskSpd", &name));
+        return;
+    };
+    let value = word[name.len()..].to_owned();
+    let id = losses.tell(name, &value, place, Verdict::harmless(""));
+    let verdict = option.apply(job, &Given { id, value });
+    losses.replace(id, verdict);
+}
+
+/// The target that stands for one of DiskSpd's.
+fn target(word: &str) -> Result<(Option<String>, Verdict), String> {
+    if word.len() > 1_000 || word.chars().any(char::is_control) {
+        return Err("a path of at most 1,000 plain bytes".to_owned());
+    }
+    if word.starts_with("/dev/") {
+        return Ok((Some(word.to_owned()), Verdict::same("target")));
+    }
+    let is_windows = word.starts_with('#') || word.contains('\\') || word.contains(':');
+    if is_windows {
+        let why = "a path of Windows; name the target with `--target`";
+        return Ok((None, Verdict::near(why)));
+    }
+    let directory = word.rsplit_once('/').map_or(".", |(directory, _)| directory);
+    let why = "a file of Plimsoll's own, in `plimsoll-data` beside that file";
+    Ok((Some(inside(directory)), Verdict::near(why)))
+}
+
+fn group(job: &DiskSpd, losses: &mut Losses) -> Group {
+    let mut group = Group { name: "diskspd".to_owned(), ..Group::default() };
+    let files = (job.targets.len() as u64).max(1);
+    for got in &job.targets {
+        if let Some(path) = got.value.clone().filter(|path| !group.targets.contains(path)) {
+            group.targets_from = losses.source(got.id);
+            group.targets.push(path);
+        }
+    }
+    let each = files.div_ceil((group.targets.len() as u64).max(1));
+    group.layout.set("files", each.to_string(), "");
+    if let Some(got) = &job.create {
+        group.layout.set("size", size(got.value), losses.source(got.id));
+    }
+    group.stages.set("prepare", "true", Got::source(&job.create, losses));
+    let warm = job.warm.as_ref().map_or(5 * SECOND, |got| got.value.saturating_mul(SECOND));
+    group.stages.set("precondition", time(warm.min(1 << 60)), Got::source(&job.warm, losses));
+    let measure = job.time.as_ref().map_or(10 * SECOND, |got| got.value.saturating_mul(SECOND));
+    group.stages.set(
+        "measure",
+        time(measure.clamp(SECOND, 1 << 60)),
+        Got::source(&job.time, losses),
+    );
+    group.engine.set("direct", job.direct.is_some().to_string(), Got::source(&job.direct, losses));
+    let pin = if job.floating.is_some() { "none" } else { "core" };
+    group.engine.text("pin", pin, Got::source(&job.floating, losses));
+    if let Some(got) = &job.compressible {
+        group.contents.set("compressible", quoted(&share(got.value)), losses.source(got.id));
+    }
+    let threads = job.threads.as_ref().map_or(1, |got| got.value.max(1)).saturating_mul(files);
+    let (workers, source) = match &job.total {
+        Some(got) => (got.value.max(1), losses.source(got.id)),
+        None => (threads, Got::source(&job.threads, losses)),
+    };
+    let mut fields = requests(job, losses);
+    fields.set("workers", workers.min(65_536).to_string(), source);
+    if workers > 1 {
+        sharing(job, workers, losses, &mut fields);
+    }
+    window(job, losses, &mut fields);
+    let name = plain_name("diskspd");
+    group.works.push(Work { name, note: String::new(), fields });
+    group
+}
+
+fn requests(job: &DiskSpd, losses: &mut Losses) -> Fields {
+    let mut fields = Fields::default();
+    let block = job.block.as_ref().map_or(BLOCK, |got| got.value);
+    if let Some(got) = job.block.as_ref().filter(|got| !(512..=1 << 30).contains(&got.value)) {
+        losses.worsen(got.id, Verdict::refused("blocks of less than 512 bytes or more than 1 GiB"));
+    }
+    let block = block.clamp(512, 1 << 30);
+    fields.set("block_size", size(block), Got::source(&job.block, losses));
+    let writes = job.writes.as_ref().map_or(0, |got| got.value);
+    fields.text("read", &share(1_000_000 - writes), Got::source(&job.writes, losses));
+    match (&job.random, &job.spots) {
+        (_, Some(got)) => {
+            fields.text("access", "hot-spot", losses.source(got.id));
+            fields.text("hot_spots", &got.value, losses.source(got.id));
+        }
+        (Some(got), None) => fields.text("access", "random", losses.source(got.id)),
+        (None, None) => fields.text("access", "sequential", ""),
+    }
+    if let Some(got) = job.random.as_ref().filter(|got| got.value > 0) {
+        fields.set("align", size(got.value.clamp(512, 1 << 30)), losses.source(got.id));
+    }
+    if let Some(got) = &job.partly {
+        fields.text("random", &share(got.value), losses.source(got.id));
+        fields.text("access", "random", losses.source(got.id));
+    }
+    let is_random = job.random.is_some() || job.partly.is_some() || job.spots.is_some();
+    if let Some(got) = &job.stride {
+        match is_random {
+            true => losses.replace(got.id, Verdict::harmless("the order is random")),
+            false => fields.set("stride", size(got.value.clamp(1, 1 << 50)), losses.source(got.id)),
+        }
+    }
+    let depth = job.depth.as_ref().map_or(2, |got| got.value).clamp(1, 4_096);
+    fields.set("depth", depth.to_string(), Got::source(&job.depth, losses));
+    if let Some(got) = &job.rate {
+        fields.set("rate", got.value.clone(), losses.source(got.id));
+        fields.text("rate_of", "worker", "");
+    }
+    if let Some(got) = &job.durable {
+        fields.set("dsync", "true", losses.source(got.id));
+    }
+    fields
+}
+
+/// Threads of a file begin at the same place, unless they are told otherwise.
+fn sharing(job: &DiskSpd, workers: u64, losses: &mut Losses, fields: &mut Fields) {
+    if let Some(got) = &job.interlocked {
+        fields.text("sharing", "segment", losses.source(got.id));
+        return;
+    }
+    let Some(got) = &job.apart else {
+        fields.text("sharing", "whole", "");
+        return;
+    };
+    let all = job.create.as_ref().map(|got| got.value);
+    let is_even = all.is_some_and(|all| got.value.checked_mul(workers) == Some(all));
+    if !is_even {
+        let why = "each thread has an equal segment of the file, not one after this distance";
+        losses.worsen(got.id, Verdict::near(why));
+    }
+    fields.text("sharing", "segment", losses.source(got.id));
+}
+
+/// `-B` and `-f`: the part of the file that is loaded.
+fn window(job: &DiskSpd, losses: &mut Losses, fields: &mut Fields) {
+    let ids = [job.base.as_ref().map(|got| got.id), job.most.as_ref().map(|got| got.id)];
+    let Some(id) = ids.into_iter().flatten().next() else { return };
+    let all = job.create.as_ref().map(|got| got.value).filter(|all| *all > 0);
+    let from = job.base.as_ref().map_or(0, |got| got.value);
+    let to = job.most.as_ref().map(|got| got.value);
+    let ppm = |bytes: u64, all: u64| (u128::from(bytes) * 1_000_000 / u128::from(all)) as u64;
+    match all {
+        Some(all)
+            if from < to.unwrap_or(all).min(all)
+                && ppm(from, all) < ppm(to.unwrap_or(all).min(all), all) =>
+        {
+            let to = to.unwrap_or(all).min(all);
+            let range = format!("{}-{}", share(ppm(from, all)), share(ppm(to, all)));
+            fields.text("range", &range, losses.source(id));
+        }
+        _ => {
+            let needs = "a `range` in bytes of a file whose size is not known; give `-c`, too";
+            for id in ids.into_iter().flatten() {
+                losses.worsen(id, Verdict::refused(needs));
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! A command line of fio.
+
+use super::convert::{apply, finish, jobs};
+use super::job::Job;
+use super::options::{TABLES, TOOL};
+use super::sections;
+use super::sections::{Entry, Section};
+use crate::import::{Import, ImportError, MOST_OPTIONS, World};
+use crate::loss::{Losses, OptionId, Verdict};
+use crate::table::{Opt, Takes, find};
+
+/// A command line whose options begin at the word `first`; what stands before it is a launcher.
+pub fn command(words: &[String], first: usize, world: &World<'_>) -> Result<Import, ImportError> {
+    if words.len() > MOST_OPTIONS {
+        let what = format!("the command has more than {MOST_OPTIONS} words");
+        return Err(ImportError::new("command", what, "write a job file"));
+    }
+    let mut losses = Losses::default();
+    for (number, word) in words.iter().take(first.saturating_sub(1)).enumerate() {
+        let needs = "what stands before `fio`; start `plimsoll` with it";
+        let place = format!("word {}", number + 1);
+        losses.tell(word, "", &place, Verdict::refused(needs));
+    }
+    let line = Line::read(words, first, &mut losses);
+    let mut all = Vec::new();
+    let mut name = "fio".to_owned();
+    for file in &line.files {
+        let text = (world.file)(file).map_err(|why| {
+            ImportError::new(file, format!("the job file cannot be read: {why}"), "check the path")
+        })?;
+        name.clone_from(file);
+        // What stands before the files is global for them, too.
+        let mut sections = line.globals();
+        sections.extend(sections::parse(file, &text, world)?);
+        all.extend(jobs(&sections, &line.only, world, &mut losses));
+    }
+    if line.files.is_empty() || line.sections.len() > 1 {
+        let sections =
+            if line.files.is_empty() { line.sections } else { line.sections[1..].to_vec() };
+        all.extend(jobs(&sections, &[], world, &mut losses));
+    }
+    if all.is_empty() {
+        // fio runs what is said without a name as one job, too.
+        let mut job = Job { kb_base: 1024, name: "fio".to_owned(), ..Job::default() };
+        for entry in line.first {
+            apply(&mut job, &entry, world, &mut losses);
+        }
+        all.push(job);
+    }
+    finish(&name, &all, losses)
+}
+
+/// A command line in its parts.
+struct Line {
+    /// `global`, and a section for each `--name`.
+    sections: Vec<Section>,
+    files: Vec<String>,
+    only: Vec<String>,
+    /// What stands before the first name, where there is no other job.
+    first: Vec<Entry>,
+}
+
+impl Line {
+    fn read(words: &[String], first: usize, losses: &mut Losses) -> Line {
+        let mut line =
+            Line { sections: Vec::new(), files: Vec::new(), only: Vec::new(), first: Vec::new() };
+        let mut before: Vec<Entry> = Vec::new();
+        let mut number = first;
+        while number < words.len() {
+            let word = &words[number];
+            let place = format!("word {}", number + 1);
+            number += 1;
+            let Some(option) = word.strip_prefix("--") else {
+                if word.starts_with('-') {
+                    let why = Verdict::refused("fio has no such option that Plimsoll knows");
+                    losses.tell(word, "", &place, why);
+                } else {
+                    line.files.push(word.clone());
+                }
+                continue;
+            };
+            let (name, value) = match option.split_once('=') {
+                Some((name, value)) => (name, value.to_owned()),
+                None => {
+                    let next = words.get(number).filter(|_| takes_a_word(option));
+                    let next = next.filter(|word| !word.starts_with("--")).cloned();
+                    number += usize::from(next.is_some());
+                    (option, next.unwrap_or_default())
+                }
+            };
+            let entry = Entry { name: name.to_owned(), value, place };
+            line.take(entry, &mut before, losses);
+        }
+        line.place_first(before);
+        line
+    }
+
+    fn take(&mut self, entry: Entry, before: &mut Vec<Entry>, losses: &mut Losses) {
+        if find(&TABLES, &entry.name).is_none() && tool(&entry, losses).is_some() {
+            if entry.name == "section" {
+                self.only.push(entry.value);
+            }
+            return;
+        }
+        if entry.name == "name" {
+            let section = Section {
+                name: entry.value.clone(),
+                place: entry.place.clone(),
+                entries: vec![entry],
+            };
+            self.sections.push(section);
+            return;
+        }
+        match self.sections.last_mut() {
+            Some(section) => section.entries.push(entry),
+            None => before.push(entry),
+        }
+    }
+
+    fn place_first(&mut self, before: Vec<Entry>) {
+        if self.sections.is_empty() && self.files.is_empty() {
+            self.first = before;
+            return;
+        }
+        let place = "word 1".to_owned();
+        self.sections.insert(0, Section { name: "global".to_owned(), place, entries: before });
+    }
+
+    fn globals(&self) -> Vec<Section> {
+        let global = self.sections.first().filter(|section| section.name == "global");
+        global.into_iter().cloned().collect()
+    }
+}
+
+/// An option of the command itself, reported.
+fn tool(entry: &Entry, losses: &mut Losses) -> Option<OptionId> {
+    let option = find(&[TOOL], &entry.name)?;
+    let id = losses.tell(&entry.name, &entry.value, &entry.place, Verdict::harmless(""));
+    let given = crate::table::Given { id, value: entry.value.clone() };
+    let verdict = option.apply(&mut Job::default(), &given);
+    losses.replace(id, verdict);
+    Some(id)
+}
+
+/// Whether the next word is its value.
+fn takes_a_word(name: &str) -> bool {
+    let takes = |option: &Opt<Job>| !matches!(option.takes, Takes::Flag | Takes::Nothing);
+    find(&TABLES, name).or_else(|| find(&[TOOL], name)).is_some_and(takes)
+}

@@ -1,0 +1,169 @@
+//! Sections of fio as jobs, and jobs as a suite.
+
+use super::group;
+use super::job::Job;
+use super::options::TABLES;
+use super::sections::{Entry, Section, expanded};
+use crate::draft::{Draft, Group, plain_name};
+use crate::import::{Import, ImportError, World};
+use crate::loss::{Losses, Verdict};
+use crate::table::{Given, find, unknown};
+use crate::write;
+
+/// No suite has more scenarios or workloads.
+const MOST_JOBS: usize = 1_000;
+
+/// The suite of these jobs.
+pub fn finish(name: &str, jobs: &[Job], mut losses: Losses) -> Result<Import, ImportError> {
+    if jobs.is_empty() {
+        return Err(ImportError::new(name, "there is no job in it", "write a section [NAME]"));
+    }
+    if jobs.len() > MOST_JOBS {
+        let what = format!("{} jobs are more than {MOST_JOBS}", jobs.len());
+        return Err(ImportError::new(name, what, "split the job file"));
+    }
+    let stem = name.rsplit('/').next().unwrap_or(name);
+    let stem = plain_name(stem.strip_suffix(".fio").unwrap_or(stem));
+    let mut taken = Vec::new();
+    let groups = in_order(jobs, &mut losses);
+    let mut groups: Vec<Group> =
+        groups.iter().map(|jobs| group::group(jobs, &mut losses, &mut taken)).collect();
+    same_files(&mut groups);
+    laid_out_once(&mut groups);
+    let mut draft = Draft {
+        name: stem,
+        description: description(jobs),
+        notes: notes(name),
+        groups,
+        ..Draft::default()
+    };
+    if let Some(got) = jobs.iter().find_map(|job| job.seed.as_ref()) {
+        draft.top.set("seed", got.value.min(1 << 60).to_string(), losses.source(got.id));
+    }
+    let suite = write::suite(&draft);
+    Ok(Import::new("fio", losses, vec![suite]))
+}
+
+/// Files that an earlier group has made have the size that it says.
+fn same_files(groups: &mut [Group]) {
+    for number in 1..groups.len() {
+        let (before, group) = groups.split_at_mut(number);
+        let Some(group) = group.first_mut() else { return };
+        if group.layout.get("size").is_some() || group.layout.get("kind").is_some() {
+            continue;
+        }
+        let is_same = |other: &&Group| {
+            other.targets == group.targets && other.layout.get("files") == group.layout.get("files")
+        };
+        let size = before
+            .iter()
+            .rev()
+            .filter(is_same)
+            .find_map(|other| other.layout.0.iter().find(|line| line.key == "size").cloned());
+        group.layout.0.extend(size);
+    }
+}
+
+/// fio lays all files out before the first job runs: a job that writes finds them as one that
+/// reads.
+fn laid_out_once(groups: &mut [Group]) {
+    let is_read = |group: &&Group| group.stages.get("prepare") == Some("true");
+    let all: Vec<Group> = groups.iter().filter(is_read).cloned().collect();
+    for group in groups {
+        let is_same = |other: &&Group| {
+            other.targets == group.targets
+                && other.targets_from == group.targets_from
+                && !other.targets_from.is_empty()
+                && other.layout.agrees(&group.layout)
+        };
+        if let Some(reader) = all.iter().find(is_same) {
+            let line = reader.stages.0.iter().find(|line| line.key == "prepare");
+            let source = line.map(|line| line.from.clone()).unwrap_or_default();
+            group.stages.set("prepare", "true", source);
+        }
+    }
+}
+
+fn description(jobs: &[Job]) -> String {
+    let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).take(4).collect();
+    let more = if jobs.len() > 4 { ", …" } else { "" };
+    format!("Imported from fio: {}{more}.", names.join(", "))
+}
+
+fn notes(name: &str) -> Vec<String> {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    vec![
+        format!("Imported from {name}, a job of fio, by `plimsoll import`."),
+        "Behind each field: the line that it came from. Fields without one are fio's defaults."
+            .to_owned(),
+    ]
+}
+
+/// The jobs of the sections: what [global] says so far, and what they say themselves.
+pub fn jobs(
+    sections: &[Section],
+    only: &[String],
+    world: &World<'_>,
+    losses: &mut Losses,
+) -> Vec<Job> {
+    let mut global = Job { kb_base: 1024, ..Job::default() };
+    let mut jobs = Vec::new();
+    for section in sections {
+        if section.name.eq_ignore_ascii_case("global") {
+            section.entries.iter().for_each(|entry| apply(&mut global, entry, world, losses));
+            continue;
+        }
+        if !only.is_empty() && !only.contains(&section.name) {
+            for entry in &section.entries {
+                let why = Verdict::harmless("its section is not among those asked for");
+                losses.tell(&entry.name, &entry.value, &entry.place, why);
+            }
+            continue;
+        }
+        let mut job = Job { name: section.name.clone(), ..global.clone() };
+        section.entries.iter().for_each(|entry| apply(&mut job, entry, world, losses));
+        // A stonewall of [global] is one of each job, as in fio.
+        jobs.push(job);
+    }
+    jobs
+}
+
+/// Reads an option into a job.
+pub fn apply(job: &mut Job, entry: &Entry, world: &World<'_>, losses: &mut Losses) {
+    let unread = Verdict::harmless("");
+    let id = losses.tell(&entry.name, &entry.value, &entry.place, unread);
+    let value = match expanded(&entry.value, world) {
+        Ok(value) => value,
+        Err(variable) => {
+            let needs = format!("the variable `{variable}` of the environment; set it as for fio");
+            losses.replace(id, Verdict::refused(needs));
+            return;
+        }
+    };
+    let verdict = match find(&TABLES, &entry.name) {
+        Some(option) => option.apply(job, &Given { id, value }),
+        None => unknown(&TABLES, "fio", &entry.name),
+    };
+    losses.replace(id, verdict);
+}
+
+/// The jobs in groups that run one after the other.
+fn in_order(jobs: &[Job], losses: &mut Losses) -> Vec<Vec<Job>> {
+    let mut groups: Vec<Vec<Job>> = Vec::new();
+    for job in jobs {
+        let waits = job.stonewall.as_ref().is_some_and(|got| got.value);
+        let follows = job.wait_for.as_ref().is_some_and(|wanted| {
+            let is_it = |other: &Job| other.name == wanted.value;
+            if !jobs.iter().any(is_it) {
+                let needs = format!("the job `{}`, which is not there", wanted.value);
+                losses.worsen(wanted.id, Verdict::refused(needs));
+            }
+            groups.last().is_some_and(|group| group.iter().any(is_it))
+        });
+        match groups.last_mut() {
+            Some(group) if !waits && !follows => group.push(job.clone()),
+            _ => groups.push(vec![job.clone()]),
+        }
+    }
+    groups
+}

@@ -1,0 +1,404 @@
+//! Jobs of fio that run at the same time, as workloads of one group with their layout.
+
+use super::job::{Engine, Job};
+use super::place::{Bytes, Place, bytes, files, place, rounded, target, workers};
+use super::work::{fields, of};
+use crate::draft::{Fields, Group, Work, plain_name, quoted, share, size, unique};
+use crate::loss::{Losses, OptionId, Verdict};
+
+/// A job, or several that are alike but for their names.
+struct Unit<'a> {
+    jobs: Vec<&'a Job>,
+    fields: Fields,
+    place: Place,
+    bytes: Bytes,
+    /// Workers of all jobs; `None` is as many as there are CPUs.
+    workers: Option<u64>,
+}
+
+/// The group of these jobs.
+pub fn group(jobs: &[Job], losses: &mut Losses, taken: &mut Vec<String>) -> Group {
+    let mut group = Group {
+        name: jobs.first().map(|job| job.name.clone()).unwrap_or_default(),
+        ..Group::default()
+    };
+    let units = units(jobs, losses);
+    targets(&units, losses, &mut group);
+    super::tables::engine(jobs, losses, &mut group);
+    super::tables::contents(jobs, shared_writers(&units), losses, &mut group);
+    if jobs.iter().any(|job| matches!(job.engine_kind(), Engine::Metadata(_))) {
+        metadata(&units, losses, &mut group, taken);
+        return group;
+    }
+    super::tables::stages(jobs, losses, &mut group);
+    layout(&units, losses, &mut group, taken);
+    group
+}
+
+/// Jobs that are alike become one.
+fn units<'a>(jobs: &'a [Job], losses: &mut Losses) -> Vec<Unit<'a>> {
+    let mut units: Vec<Unit<'a>> = Vec::new();
+    for job in jobs {
+        let unit = Unit {
+            jobs: vec![job],
+            fields: fields(job, losses),
+            place: place(job),
+            bytes: bytes(job),
+            workers: workers(job),
+        };
+        match units.iter_mut().find(|other| can_join(other, &unit)) {
+            Some(twin) => twin.join(unit),
+            None => units.push(unit),
+        }
+    }
+    units
+}
+
+fn can_join(one: &Unit<'_>, other: &Unit<'_>) -> bool {
+    let same_kind = match (&one.place, &other.place) {
+        (Place::Own, Place::Own) => files(one.jobs[0]) == files(other.jobs[0]),
+        (Place::Devices(a), Place::Devices(b)) => a == b || !a.iter().any(|name| b.contains(name)),
+        (a, b) => a == b,
+    };
+    same_kind
+        && one.fields.agrees(&other.fields)
+        && one.bytes == other.bytes
+        && one.workers.is_some()
+        && other.workers.is_some()
+        && one.jobs[0].increment.is_none()
+        && other.jobs[0].increment.is_none()
+}
+
+impl<'a> Unit<'a> {
+    fn join(&mut self, other: Unit<'a>) {
+        self.jobs.extend(other.jobs);
+        self.workers = self.workers.zip(other.workers).map(|(a, b)| a.saturating_add(b));
+        if let (Place::Devices(all), Place::Devices(more)) = (&mut self.place, other.place) {
+            let new: Vec<String> = more.into_iter().filter(|name| !all.contains(name)).collect();
+            all.extend(new);
+        }
+    }
+
+    fn id(&self) -> Option<OptionId> {
+        let job = self.jobs[0];
+        job.filename.as_ref().map(|got| got.id).or(job.directory.as_ref().map(|got| got.id))
+    }
+
+    /// How many workers, where a number is needed.
+    fn count(&self) -> u64 {
+        self.workers.unwrap_or(1)
+    }
+}
+
+/// Where the group goes, and what its names became.
+fn targets(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group) {
+    let mut all: Vec<String> = Vec::new();
+    for job in units.iter().flat_map(|unit| &unit.jobs) {
+        let own = target(job);
+        all.extend(own.into_iter().filter(|path| !all.contains(path)).collect::<Vec<_>>());
+        if let Some(got) = &job.filename {
+            losses.decide(got.id, of_names(job));
+        }
+    }
+    let devices = units.iter().filter(|unit| matches!(unit.place, Place::Devices(_))).count();
+    if devices > 0 && units.iter().any(|unit| unit.place != units[0].place) {
+        let needs = "targets of one workload among several that run together: here, each loads all";
+        for id in units.iter().skip(1).filter_map(Unit::id) {
+            losses.worsen(id, Verdict::refused(needs));
+        }
+    }
+    group.targets = all;
+    group.targets_from = units
+        .first()
+        .map(|unit| match &unit.jobs[0].filename {
+            Some(_) => of(&unit.jobs[0].filename, losses),
+            None => of(&unit.jobs[0].directory, losses),
+        })
+        .unwrap_or_default();
+}
+
+fn of_names(job: &Job) -> Verdict {
+    match place(job) {
+        Place::Devices(_) if job.changes() => {
+            Verdict::same("target; `--destroy-data DEVICE` gives it up")
+        }
+        Place::Devices(_) => Verdict::same("target; `--existing` reads it as it is"),
+        Place::Nothing => Verdict::near("`backend = \"null\"`: not even a system call"),
+        Place::Own | Place::Files(_) => Verdict::near(
+            "a file of Plimsoll's own, in `plimsoll-data` beside it; what that file holds is not \
+             touched",
+        ),
+    }
+}
+
+/// Whether several workers write the same bytes.
+fn shared_writers(units: &[Unit<'_>]) -> bool {
+    let named = |unit: &&Unit<'_>| unit.place != Place::Own && unit.place != Place::Nothing;
+    let named: Vec<&Unit<'_>> = units.iter().filter(named).collect();
+    let changes = |unit: &Unit<'_>| unit.jobs[0].changes();
+    let alone = |unit: &Unit<'_>| match &unit.place {
+        _ if unit.jobs[0].increment.is_some() => true,
+        Place::Devices(names) => unit.count() <= 1 || names.len() as u64 == unit.count(),
+        _ => unit.count() <= 1,
+    };
+    // A stride may end in the bytes of the next workload.
+    let strides = units.len() > 1 && units.iter().any(|unit| unit.jobs[0].direction().behind > 0);
+    strides
+        || named.iter().any(|unit| changes(unit) && !alone(unit))
+        || named.iter().enumerate().any(|(number, unit)| {
+            let meets =
+                |other: &&&Unit<'_>| other.place == unit.place && (changes(other) || changes(unit));
+            named[..number].iter().any(|other| meets(&other))
+        })
+}
+
+/// Bytes that belong together: those of one job's own files, or those of files of the same names.
+struct Region {
+    place: Place,
+    /// All its bytes, if they are known.
+    all: Option<u64>,
+    files: u64,
+    /// Millionths of the layout.
+    from: f64,
+    to: f64,
+}
+
+fn regions(units: &[Unit<'_>]) -> (Vec<Region>, Vec<usize>) {
+    let mut regions: Vec<Region> = Vec::new();
+    let mut of_unit = Vec::new();
+    for unit in units {
+        let own = unit.place == Place::Own;
+        let times = if own { unit.count() } else { 1 };
+        let all = unit.bytes.all.map(|bytes| bytes.saturating_mul(times));
+        let count = files(unit.jobs[0]).saturating_mul(times);
+        let known = regions.iter().position(|region| !own && region.place == unit.place);
+        match known {
+            Some(number) => {
+                let region = &mut regions[number];
+                region.all = region.all.max(all);
+                of_unit.push(number);
+            }
+            None => {
+                let place = unit.place.clone();
+                regions.push(Region { place, all, files: count, from: 0.0, to: 1.0 });
+                of_unit.push(regions.len() - 1);
+            }
+        }
+    }
+    cut(&mut regions);
+    (regions, of_unit)
+}
+
+/// Cuts the layout into regions, by their bytes where all are known.
+fn cut(regions: &mut [Region]) {
+    let all: Option<u64> = regions
+        .iter()
+        .map(|region| region.all)
+        .try_fold(0, |sum: u64, all| all.map(|all| sum.saturating_add(all)));
+    let count = regions.len().max(1) as f64;
+    let mut at = 0.0;
+    for region in regions {
+        let part = match (all, region.all) {
+            (Some(all), Some(own)) if all > 0 => own as f64 / all as f64,
+            _ => 1.0 / count,
+        };
+        region.from = at;
+        at += part;
+        region.to = at.min(1.0);
+    }
+}
+
+fn layout(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group, taken: &mut Vec<String>) {
+    let (regions, of_unit) = regions(units);
+    let is_device = units.iter().all(|unit| matches!(unit.place, Place::Devices(_)));
+    let files = regions.iter().map(|region| region.files).max().unwrap_or(1).min(65_536);
+    if !is_device {
+        let auto = units.iter().any(|unit| unit.workers.is_none() && unit.place == Place::Own);
+        let source =
+            units.iter().map(|unit| of(&unit.jobs[0].files, losses)).find(|s| !s.is_empty());
+        let count = if auto { "\"auto\"".to_owned() } else { files.to_string() };
+        group.layout.set("files", count, source.unwrap_or_default());
+    }
+    layout_size(
+        units,
+        &regions,
+        if is_device { group.targets.len() as u64 } else { files },
+        losses,
+        group,
+    );
+    for (unit, number) in units.iter().zip(&of_unit) {
+        let mut work =
+            Work { name: name(unit, taken), note: note(unit), fields: unit.fields.clone() };
+        window(unit, &regions[*number], regions.len() > 1, losses, &mut work.fields);
+        streams(unit, losses, &mut work.fields);
+        work.fields.set("workers", workers_text(unit), of(&unit.jobs[0].numjobs, losses));
+        if unit.count() > 1 && unit.place != Place::Own {
+            sharing(unit, losses, &mut work.fields);
+        }
+        group.works.push(work);
+    }
+}
+
+fn workers_text(unit: &Unit<'_>) -> String {
+    unit.workers.map_or_else(|| "\"cpus\"".to_owned(), |count| count.min(65_536).to_string())
+}
+
+fn layout_size(
+    units: &[Unit<'_>],
+    regions: &[Region],
+    files: u64,
+    losses: &Losses,
+    group: &mut Group,
+) {
+    let mut all = regions.iter().map(|region| region.all);
+    let all = all.try_fold(0_u64, |sum, all| all.map(|all| sum.saturating_add(all)));
+    let fills = units.iter().any(|unit| unit.jobs[0].fill.as_ref().is_some_and(|got| got.value));
+    let of_device = units.iter().any(|unit| matches!(unit.place, Place::Devices(_)));
+    let first = units[0].jobs[0];
+    let source = match of(&first.filesize, losses) {
+        source if source.is_empty() => of(&first.size, losses),
+        source => source,
+    };
+    match all {
+        _ if fills => {
+            let value = match of_device {
+                true => "\"free\"".to_owned(),
+                false => format!("\"free * 9 / {}\"", files.saturating_mul(10)),
+            };
+            group.layout.set("size", value, of(&first.fill, losses));
+        }
+        Some(bytes) if bytes > 0 => {
+            // What does not divide is rounded up to whole blocks: no file is smaller than fio's.
+            let each = bytes.div_ceil(files.max(1)).clamp(1, 1 << 60);
+            let each =
+                if bytes.is_multiple_of(files.max(1)) { each } else { each.next_multiple_of(4096) };
+            group.layout.set("size", size(each), source);
+        }
+        _ if of_device => group.layout.set("size", "\"free\"", source),
+        _ => {}
+    }
+}
+
+/// The part of the layout that the unit loads.
+fn window(
+    unit: &Unit<'_>,
+    region: &Region,
+    several: bool,
+    losses: &mut Losses,
+    fields: &mut Fields,
+) {
+    let job = unit.jobs[0];
+    let mut bytes = unit.bytes;
+    if !bytes.is_known
+        && let Some(got) = &job.offset
+    {
+        let needs = "a `range` in bytes of a target whose size is not known; give `size`, too";
+        losses.worsen(got.id, Verdict::refused(needs));
+    }
+    // Its own bytes may be fewer than those of the region.
+    if let (Some(own), Some(all), false) = (bytes.all, region.all, unit.place == Place::Own)
+        && all > 0
+    {
+        let scale = own as f64 / all as f64;
+        (bytes.from, bytes.to) = (bytes.from * scale, bytes.to * scale);
+    }
+    let width = region.to - region.from;
+    let (from, rounds_from) = rounded(region.from + bytes.from * width);
+    let (to, rounds_to) = rounded(region.from + bytes.to * width);
+    if (from, to) == (0, 1_000_000) {
+        return;
+    }
+    let source = match of(&job.offset, losses) {
+        source if source.is_empty() => of(&job.size, losses),
+        source => source,
+    };
+    let source = if several && source.is_empty() { of(&job.filename, losses) } else { source };
+    if from >= to {
+        let id = job.offset.as_ref().or(job.size.as_ref()).map(|got| got.id);
+        if let Some(id) = id {
+            let needs = "a `range` of less than 0.0001 % of the target";
+            losses.worsen(id, Verdict::refused(needs));
+        }
+        return;
+    }
+    if (rounds_from || rounds_to)
+        && let Some(got) = &job.offset
+    {
+        losses.worsen(got.id, Verdict::near("`range`, rounded to 0.0001 % of the target"));
+    }
+    fields.set("range", quoted(&format!("{}-{}", share(from), share(to))), source);
+}
+
+/// Several files of a worker take turns in fio, request by request.
+fn streams(unit: &Unit<'_>, losses: &mut Losses, fields: &mut Fields) {
+    let job = unit.jobs[0];
+    let count = files(job);
+    if count > 1 && unit.place == Place::Own && !job.direction().random {
+        fields.set("streams", count.min(65_536).to_string(), of(&job.files, losses));
+    }
+}
+
+/// Workers that load the same files.
+fn sharing(unit: &Unit<'_>, losses: &mut Losses, fields: &mut Fields) {
+    let job = unit.jobs[0];
+    if let Place::Devices(names) = &unit.place
+        && unit.jobs.len() > 1
+        && names.len() as u64 == unit.count()
+    {
+        return;
+    }
+    let Some(increment) = &job.increment else {
+        fields.set("sharing", "\"whole\"", of(&job.numjobs, losses));
+        return;
+    };
+    let source = losses.source(increment.id);
+    let why = "each worker has a segment of its own, as long as the increment, or near to it";
+    losses.worsen(increment.id, Verdict::near(why));
+    fields.set("sharing", "\"segment\"", source);
+}
+
+fn name(unit: &Unit<'_>, taken: &mut Vec<String>) -> String {
+    unique(&plain_name(&unit.jobs[0].name), taken)
+}
+
+fn note(unit: &Unit<'_>) -> String {
+    let mut notes: Vec<String> = Vec::new();
+    for job in &unit.jobs {
+        if let Some(got) = job.description.as_ref().filter(|got| !got.value.is_empty()) {
+            notes.push(got.value.clone());
+        }
+    }
+    notes.dedup();
+    if unit.jobs.len() > 1 {
+        let names: Vec<&str> = unit.jobs.iter().map(|job| job.name.as_str()).take(8).collect();
+        let more = if unit.jobs.len() > 8 { ", …" } else { "" };
+        notes.push(format!("{} jobs that are alike: {}{more}.", unit.jobs.len(), names.join(", ")));
+    }
+    notes.join("\n")
+}
+
+/// Jobs of operations on files.
+fn metadata(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group, taken: &mut Vec<String>) {
+    group.layout.text("kind", "tree", of(&units[0].jobs[0].engine, losses));
+    let unit = &units[0];
+    for other in units.iter().skip(1) {
+        if let Some(got) = &other.jobs[0].engine {
+            let needs = "operations on files beside other workloads in one group";
+            losses.worsen(got.id, Verdict::refused(needs));
+        }
+    }
+    let job = unit.jobs[0];
+    let count = job.files.as_ref().map_or(1, |got| got.value).saturating_mul(unit.count());
+    group.tree.set("files", count.clamp(1, 1 << 40).to_string(), of(&job.files, losses));
+    group.tree.set("per_directory", count.clamp(1, 1 << 40).to_string(), "");
+    let Engine::Metadata(operations) = job.engine_kind() else { return };
+    let mut fields = Fields::default();
+    fields.text("kind", "metadata", of(&job.engine, losses));
+    let words: Vec<String> = operations.iter().map(|word| quoted(word)).collect();
+    fields.set("operations", format!("[{}]", words.join(", ")), of(&job.engine, losses));
+    fields.set("workers", workers_text(unit), of(&job.numjobs, losses));
+    if let Some(got) = &job.filesize {
+        losses.replace(got.id, Verdict::harmless("the files are made empty, as by this engine"));
+    }
+    group.works.push(Work { name: name(unit, taken), note: note(unit), fields });
+}

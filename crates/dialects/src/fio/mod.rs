@@ -1,0 +1,38 @@
+//! fio: job files and command lines.
+
+mod command;
+mod convert;
+mod group;
+mod job;
+mod options;
+mod place;
+mod sections;
+mod tables;
+mod values;
+mod work;
+
+pub use command::command;
+pub use options::{CHAPTERS, TOOL};
+
+use crate::import::{Import, ImportError, World};
+use crate::loss::Losses;
+use crate::table::find;
+use options::TABLES;
+
+/// A job file.
+pub fn file(name: &str, text: &str, world: &World<'_>) -> Result<Import, ImportError> {
+    let sections = sections::parse(name, text, world)?;
+    let mut losses = Losses::default();
+    let jobs = convert::jobs(&sections, &[], world, &mut losses);
+    convert::finish(name, &jobs, losses)
+}
+
+/// Whether fio has an option of this name.
+pub fn knows(name: &str) -> bool {
+    find(&TABLES, name).is_some()
+}
+
+/// What becomes of fio's option of this name in general: the class, and the words of its page.
+pub fn said_of(name: &str) -> Option<(&'static str, String)> {
+    find(&TABLES, name).map(crate::table::Opt::doc)
+}

@@ -1,0 +1,395 @@
+//! Engines and hosts: how requests reach the kernel, and on which CPUs and memory.
+
+use crate::fio::job::{Engine, Job, later, near, same};
+use crate::fio::values::{flag, number};
+use crate::loss::{Class, Verdict};
+use crate::table::{Given, Opt, Rule, Takes};
+
+/// The options of this chapter.
+pub const OPTIONS: &[Opt<Job>] = &[
+    Opt {
+        name: "ioengine",
+        aliases: &[],
+        takes: Takes::Text,
+        rule: Rule::Read(
+            Class::Same,
+            "`backend`: `sync` (also psync, vsync, pvsync, pvsync2), `libaio`, `io_uring`, `null`; \
+             `mmap`, `posixaio` and `splice` are approximated; `filecreate`, `filestat` and \
+             `filedelete`, `dircreate` and `dirdelete` are metadata workloads; others are refused",
+            engine,
+        ),
+    },
+    Opt {
+        name: "direct",
+        aliases: &[],
+        takes: Takes::Flag,
+        rule: Rule::Read(Class::Same, "`engine.direct`; fio's default is 0", |job, given| {
+            let value = flag(&given.value)?;
+            same(&mut job.direct, given, value, "`engine.direct`")
+        }),
+    },
+    Opt {
+        name: "buffered",
+        aliases: &[],
+        takes: Takes::Flag,
+        rule: Rule::Read(Class::Same, "`engine.direct`", |job, given| {
+            let value = !flag(&given.value)?;
+            same(&mut job.direct, given, value, "`engine.direct`")
+        }),
+    },
+    Opt {
+        name: "atomic",
+        aliases: &[],
+        takes: Takes::Flag,
+        rule: Rule::Unless(&["0"], "atomic writes (`RWF_ATOMIC`)"),
+    },
+    Opt {
+        name: "invalidate",
+        aliases: &[],
+        takes: Takes::Flag,
+        rule: Rule::Read(Class::Same, "`engine.evict`", |job, given| {
+            let value = flag(&given.value)?;
+            same(&mut job.invalidate, given, value, "`engine.evict`")
+        }),
+    },
+    Opt {
+        name: "hipri",
+        aliases: &[],
+        takes: Takes::Flag,
+        rule: Rule::Read(Class::Same, "`engine.poll = \"completions\"`", |job, given| {
+            let poll = if flag(&given.value)? { "completions" } else { "none" };
+            same(&mut job.poll, given, poll, "`engine.poll`")
+        }),
+    },
+    Opt {
+        name: "hipri_percentage",
+        aliases: &[],
+        takes: Takes::Number,
+        rule: Rule::Refused("polling for some of the requests"),
+    },
+    Opt {
+        name: "sqthread_poll",
+        aliases: &[],
+        takes: Takes::Flag,
+        rule: Rule::Read(Class::Same, "`engine.poll = \"submissions\"`", |job, given| {
+            let poll = if flag(&given.value)? { "submissions" } else { "none" };
+            same(&mut job.poll, given, poll, "`engine.poll`")
+        }),
+    },
+    Opt {
+        name: "sqthread_poll_cpu",
+        aliases: &[],
+        takes: Takes::Number,
+        rule: Rule::Read(
+            Class::Approximated,
+            "the kernel's thread runs where the kernel puts it",
+            |_, _| Ok(Verdict::near("the kernel's thread runs where the kernel puts it")),
+        ),
+    },
+    Opt {
+        name: "fixedbufs",
+        aliases: &["registerfiles", "nonvectored", "force_async", "libaio_vectored"],
+        takes: Takes::Flag,
+        rule: Rule::Harmless("Plimsoll chooses the fastest form of a request itself"),
+    },
+    Opt {
+        name: "nowait",
+        aliases: &["uncached", "userspace_reap", "busy_poll"],
+        takes: Takes::Flag,
+        rule: Rule::Unless(&["0"], "this flag on each request"),
+    },
+    Opt {
+        name: "cmdprio_percentage",
+        aliases: &["cmdprio_class", "cmdprio_hint", "cmdprio", "cmdprio_bssplit"],
+        takes: Takes::Text,
+        rule: Rule::Refused("priorities of single requests (`priority` is the workload's)"),
+    },
+    Opt {
+        name: "md_per_io_size",
+        aliases: &["pi_act", "pi_chk", "apptag", "apptag_mask", "cmd_type", "deac"],
+        takes: Takes::Text,
+        rule: Rule::Refused("NVMe commands past the block layer"),
+    },
+    Opt {
+        name: "write_mode",
+        aliases: &["verify_mode", "readfua", "writefua", "sg_write_mode", "stream_id"],
+        takes: Takes::Text,
+        rule: Rule::Unless(&["0", "write", "default"], "NVMe or SCSI commands of other kinds"),
+    },
+    Opt {
+        name: "fdp",
+        aliases: &[
+            "dataplacement",
+            "data_placement",
+            "fdp_pli",
+            "plids",
+            "fdp_pli_select",
+            "plid_select",
+            "dp_scheme",
+        ],
+        takes: Takes::Text,
+        rule: Rule::Refused("data placement"),
+    },
+    Opt {
+        name: "thread",
+        aliases: &["threads"],
+        takes: Takes::Flag,
+        rule: Rule::Harmless("workers are threads in any case"),
+    },
+    Opt {
+        name: "cpus_allowed",
+        aliases: &["cpumask"],
+        takes: Takes::Text,
+        rule: Rule::Read(Class::Approximated, CPUS, |job, given| {
+            near(&mut job.pinned, given, true, CPUS)
+        }),
+    },
+    Opt {
+        name: "cpus_allowed_policy",
+        aliases: &[],
+        takes: Takes::Text,
+        rule: Rule::Read(Class::Same, "`engine.pin`", |job, given| {
+            same(&mut job.pin_split, given, given.value == "split", "`engine.pin`")
+        }),
+    },
+    Opt {
+        name: "numa_cpu_nodes",
+        aliases: &["numa_mem_policy"],
+        takes: Takes::Text,
+        rule: Rule::Read(
+            Class::Approximated,
+            "`engine.pin = \"node\"`: the NUMA node of the target, not one of choice",
+            |job, given| {
+                let why = "`engine.pin`: the NUMA node of the target, not this one";
+                near(&mut job.pinned, given, false, why)
+            },
+        ),
+    },
+    Opt {
+        name: "prio",
+        aliases: &[],
+        takes: Takes::Number,
+        rule: Rule::Read(Class::Same, "`priority`", |job, given| {
+            let value = number(&given.value, job.kb_base)?;
+            same(&mut job.prio, given, value, "`priority`")
+        }),
+    },
+    Opt {
+        name: "prioclass",
+        aliases: &[],
+        takes: Takes::Number,
+        rule: Rule::Read(Class::Same, "`priority`", |job, given| {
+            let value = number(&given.value, job.kb_base)?;
+            same(&mut job.prioclass, given, value, "`priority`")
+        }),
+    },
+    Opt {
+        name: "priohint",
+        aliases: &[],
+        takes: Takes::Number,
+        rule: Rule::Unless(&["0"], "hints of priority"),
+    },
+    Opt {
+        name: "nice",
+        aliases: &[],
+        takes: Takes::Number,
+        rule: Rule::Read(Class::Approximated, NICE, |_, given| {
+            Ok(if given.value == "0" { Verdict::same("the default") } else { Verdict::near(NICE) })
+        }),
+    },
+    Opt {
+        name: "cgroup",
+        aliases: &["cgroup_weight", "cgroup_nodelete"],
+        takes: Takes::Text,
+        rule: Rule::Refused("control groups; start `plimsoll` in one"),
+    },
+    Opt {
+        name: "uid",
+        aliases: &["gid"],
+        takes: Takes::Number,
+        rule: Rule::Refused("another user; start `plimsoll` as that one"),
+    },
+    Opt {
+        name: "comm",
+        aliases: &[],
+        takes: Takes::Text,
+        rule: Rule::Harmless("the name of a process"),
+    },
+    Opt {
+        name: "ioscheduler",
+        aliases: &[],
+        takes: Takes::Text,
+        rule: Rule::Refused(
+            "a change of the device's scheduler; write it into /sys before, or into \
+            `stages.prerun`",
+        ),
+    },
+    Opt {
+        name: "mem",
+        aliases: &["iomem", "hugepage-size", "thp"],
+        takes: Takes::Text,
+        rule: Rule::Read(Class::Approximated, MEMORY, |_, given| {
+            let plain = given.value.split(':').next().unwrap_or_default();
+            Ok(match plain {
+                "malloc" | "mmap" | "shm" => Verdict::same("plain memory"),
+                _ => Verdict::near(MEMORY),
+            })
+        }),
+    },
+    Opt {
+        name: "iomem_align",
+        aliases: &["mem_align"],
+        takes: Takes::Size,
+        rule: Rule::Harmless("buffers are aligned to pages"),
+    },
+    Opt {
+        name: "lockmem",
+        aliases: &[],
+        takes: Takes::Size,
+        rule: Rule::Unless(&["0"], "memory that is taken away from the page cache"),
+    },
+    Opt {
+        name: "gpu_dev_id",
+        aliases: &["gpu_dev_ids", "cuda_io", "rocm_io"],
+        takes: Takes::Text,
+        rule: Rule::Refused("memory of GPUs"),
+    },
+    Opt { name: "hostname", aliases: NETWORK, takes: Takes::Text, rule: FOREIGN },
+    Opt { name: "cpuload", aliases: CPU, takes: Takes::Text, rule: FOREIGN },
+    Opt { name: "pool", aliases: STORES, takes: Takes::Text, rule: FOREIGN },
+    Opt { name: "http_host", aliases: HTTP, takes: Takes::Text, rule: FOREIGN },
+    Opt { name: "libblkio_driver", aliases: OTHERS, takes: Takes::Text, rule: FOREIGN },
+];
+
+const FOREIGN: Rule<Job> = Rule::Refused("the engine that it belongs to");
+const CPUS: &str = "`engine.pin`: each worker has a CPU of its own, or one of the target's NUMA \
+node; which ones \
+     is not chosen";
+const NICE: &str = "workers have the priority of the process; start `plimsoll` with `nice`";
+const MEMORY: &str = "buffers are plain memory, aligned to pages";
+const NETWORK: &[&str] = &[
+    "port",
+    "listen",
+    "protocol",
+    "pingpong",
+    "nodelay",
+    "interface",
+    "ttl",
+    "window_size",
+    "mss",
+    "verb",
+    "bindname",
+];
+const CPU: &[&str] = &[
+    "cpuchunks",
+    "cpumode",
+    "exit_on_io_done",
+    "program",
+    "arguments",
+    "grace_time",
+    "std_redirect",
+];
+const STORES: &[&str] = &[
+    "clustername",
+    "rbdname",
+    "clientname",
+    "conf",
+    "cont",
+    "svcl",
+    "object_class",
+    "chunk_size",
+    "touch_objects",
+    "volume",
+    "brick",
+    "namenode",
+    "hdfsdirectory",
+    "hdfs_use_direct",
+    "single_instance",
+    "nfs_url",
+    "uri",
+    "initiator",
+    "skip_bad",
+    "donorname",
+    "inplace",
+    "rbd_encryption_format",
+    "rbd_encryption_passphrase",
+];
+const HTTP: &[&str] = &[
+    "https",
+    "http_user",
+    "http_pass",
+    "http_mode",
+    "http_verbose",
+    "http_s3_key",
+    "http_s3_keyid",
+    "http_s3_region",
+    "http_s3_security_token",
+    "http_s3_storage_class",
+    "http_s3_sse_customer_key",
+    "http_s3_sse_customer_algorithm",
+    "http_swift_auth_token",
+    "http_object_mode",
+];
+const OTHERS: &[&str] = &[
+    "libblkio_path",
+    "libblkio_queue_size",
+    "libblkio_num_entries",
+    "libblkio_vectored",
+    "libblkio_pre_connect_props",
+    "libblkio_pre_start_props",
+    "libblkio_wait_mode",
+    "libblkio_write_zeroes_on_trim",
+    "libblkio_force_enable_completion_eventfd",
+    "xnvme_async",
+    "xnvme_sync",
+    "xnvme_admin",
+    "xnvme_be",
+    "xnvme_mem",
+    "xnvme_dev_nsid",
+    "xnvme_dev_subnqn",
+    "xnvme_iovec",
+    "cdb_len",
+    "stat_type",
+    "read_mode",
+    "no_completion_thread",
+    "verify_bytchk",
+];
+
+fn engine(job: &mut Job, given: &Given) -> Result<Verdict, String> {
+    let slot = &mut job.engine;
+    let name = given.value.split(':').next().unwrap_or_default();
+    match name {
+        "sync" | "psync" => same(slot, given, Engine::Sync, "`backend = \"sync\"`"),
+        "vsync" | "pvsync" | "pvsync2" => {
+            same(slot, given, Engine::Sync, "`backend = \"sync\"`: one call a request as well")
+        }
+        "libaio" => same(slot, given, Engine::Libaio, "`backend = \"libaio\"`"),
+        "io_uring" => same(slot, given, Engine::IoUring, "`backend = \"io_uring\"`"),
+        "null" | "cpp_null" => same(slot, given, Engine::Null, "`backend = \"null\"`"),
+        "mmap" => near(
+            slot,
+            given,
+            Engine::Sync,
+            "`backend = \"sync\"` through the page cache: calls in place of page faults",
+        ),
+        "splice" => near(slot, given, Engine::Sync, "`backend = \"sync\"`, without a pipe between"),
+        "posixaio" | "solarisaio" | "windowsaio" => near(
+            slot,
+            given,
+            Engine::IoUring,
+            "`backend = \"io_uring\"`: as many requests at a time, without threads that make them",
+        ),
+        "filecreate" => near(slot, given, Engine::Metadata(&["create"]), METADATA),
+        "filestat" => near(slot, given, Engine::Metadata(&["create", "stat"]), METADATA),
+        "filedelete" => near(slot, given, Engine::Metadata(&["create", "remove"]), METADATA),
+        "dircreate" => near(slot, given, Engine::Metadata(&["mkdir"]), METADATA),
+        "dirdelete" => near(slot, given, Engine::Metadata(&["mkdir", "rmdir"]), METADATA),
+        other => {
+            later(slot, given, Engine::Foreign)?;
+            Err(format!("the engine `{other}`"))
+        }
+    }
+}
+
+const METADATA: &str = "a metadata workload on a `[tree]`; what makes the files is an operation \
+with results of its own";

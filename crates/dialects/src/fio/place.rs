@@ -1,0 +1,159 @@
+//! Where the jobs of a group go: regions of files or devices, and the window that each job loads.
+
+use super::job::Job;
+use super::values::Extent;
+
+/// What a job loads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Files of its own, for each of its workers.
+    Own,
+    /// Files of these names.
+    Files(Vec<String>),
+    /// Devices.
+    Devices(Vec<String>),
+    /// `/dev/null` and `/dev/zero`.
+    Nothing,
+}
+
+/// Where a job goes.
+pub fn place(job: &Job) -> Place {
+    let Some(names) = &job.filename else { return Place::Own };
+    let names = &names.value;
+    let is_nothing = |name: &String| ["/dev/null", "/dev/zero"].contains(&name.as_str());
+    let is_device = |name: &String| {
+        (name.starts_with("/dev/") && !name.starts_with("/dev/shm/")) || name.starts_with("\\\\.\\")
+    };
+    match names.as_slice() {
+        [] => Place::Own,
+        names if names.iter().all(is_nothing) => Place::Nothing,
+        names if names.iter().all(is_device) => Place::Devices(names.to_vec()),
+        names => Place::Files(names.to_vec()),
+    }
+}
+
+/// How many workers a job has; `None` is as many as there are CPUs.
+pub fn workers(job: &Job) -> Option<u64> {
+    job.numjobs.as_ref().map_or(Some(1), |got| got.value.map(|count| count.clamp(1, 65_536)))
+}
+
+/// How many files a worker has, or all of them share.
+pub fn files(job: &Job) -> u64 {
+    match place(job) {
+        Place::Own => job.files.as_ref().map_or(1, |got| got.value.clamp(1, 65_536)),
+        Place::Files(names) | Place::Devices(names) => names.len() as u64,
+        Place::Nothing => 1,
+    }
+}
+
+/// The bytes of a job: all there are, where its window begins, and how long it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bytes {
+    /// All that it has, if that is known: for one worker where files are its own.
+    pub all: Option<u64>,
+    /// Where the window begins, as a share of all.
+    pub from: f64,
+    /// Where it ends.
+    pub to: f64,
+    /// Whether both shares are known.
+    pub is_known: bool,
+}
+
+/// What of its bytes a job loads.
+pub fn bytes(job: &Job) -> Bytes {
+    let count = files(job);
+    let file = job.filesize.as_ref().map(|got| u64::midpoint(got.value.0, got.value.1));
+    let files = file.map(|file| file.saturating_mul(count));
+    let size = job.size.as_ref().map(|got| got.value);
+    let offset = job.offset.as_ref().map_or(Extent::Bytes(0), |got| got.value);
+    let offset_bytes = match offset {
+        Extent::Bytes(bytes) => bytes,
+        Extent::Share(_) => 0,
+    };
+    let length = match size {
+        Some(Extent::Bytes(bytes)) => Some(bytes),
+        Some(Extent::Share(_)) | None => None,
+    };
+    // With a size of its own, a file may be larger than what is loaded of it.
+    let all = match (files, length) {
+        (Some(files), Some(length)) => Some(files.max(offset_bytes.saturating_add(length))),
+        (Some(files), None) => Some(files),
+        (None, Some(length)) => Some(offset_bytes.saturating_add(length)),
+        (None, None) => None,
+    };
+    let all = match &job.increment {
+        Some(got) if place(job) != Place::Own => incremented(job, got.value, offset_bytes).or(all),
+        _ => all,
+    };
+    // A file that is smaller than `size` is loaded as a whole.
+    let all = match (files, length) {
+        (Some(files), Some(length)) if length > files => Some(files),
+        _ => all,
+    };
+    let (from, known_from) = match (offset, all) {
+        (Extent::Share(ppm), _) => (ppm as f64 / 1e6, true),
+        (Extent::Bytes(0), _) => (0.0, true),
+        (Extent::Bytes(bytes), Some(all)) if all > 0 => (bytes as f64 / all as f64, true),
+        (Extent::Bytes(_), _) => (0.0, false),
+    };
+    let to = match (size, all) {
+        _ if job.increment.is_some() => 1.0,
+        (Some(Extent::Share(ppm)), _) => from + ppm as f64 / 1e6,
+        (Some(Extent::Bytes(bytes)), Some(all)) if all > 0 => from + bytes as f64 / all as f64,
+        _ => 1.0,
+    };
+    let to = if to > from { to.min(1.0) } else { 1.0 };
+    Bytes { all, from: if from < to { from } else { 0.0 }, to, is_known: known_from }
+}
+
+/// The end of the last worker's part, where each begins an increment after the one before.
+fn incremented(job: &Job, increment: Extent, offset: u64) -> Option<u64> {
+    let Extent::Bytes(increment) = increment else { return None };
+    workers(job)?.checked_mul(increment)?.checked_add(offset)
+}
+
+/// A share as a suite writes it, in 0.0001 %, and whether it had to be rounded.
+pub fn rounded(share: f64) -> (u64, bool) {
+    let ppm = share * 1e6;
+    (ppm.round() as u64, (ppm - ppm.round()).abs() > 1e-6)
+}
+
+/// The directory of Plimsoll's own that stands for a file or for a directory of fio's.
+pub fn target(job: &Job) -> Vec<String> {
+    let directories = job.directory.as_ref().map(|got| got.value.clone()).unwrap_or_default();
+    let inside = |directory: &str| match directory.trim_end_matches('/') {
+        "" => "/plimsoll-data".to_owned(),
+        directory => format!("{directory}/plimsoll-data"),
+    };
+    match place(job) {
+        Place::Devices(names) => unique(names),
+        Place::Nothing => Vec::new(),
+        Place::Own => unique(directories.iter().map(|name| inside(name)).collect()),
+        Place::Files(names) => {
+            let of_name = |name: &String| {
+                let parent = name.rsplit_once('/').map(|(parent, _)| parent);
+                let directory = directories.first();
+                match (parent, directory) {
+                    (Some(parent), _) if name.starts_with('/') => Some(inside(parent)),
+                    (Some(parent), Some(directory)) => {
+                        Some(inside(&format!("{directory}/{parent}")))
+                    }
+                    (None, Some(directory)) => Some(inside(directory)),
+                    (Some(parent), None) => Some(inside(parent)),
+                    (None, None) => None,
+                }
+            };
+            unique(names.iter().filter_map(of_name).collect())
+        }
+    }
+}
+
+fn unique(all: Vec<String>) -> Vec<String> {
+    let mut once: Vec<String> = Vec::new();
+    for path in all {
+        if !once.contains(&path) {
+            once.push(path);
+        }
+    }
+    once
+}

@@ -1,0 +1,324 @@
+//! A job of fio as a workload: what its requests are, without where they go.
+
+use super::job::{Direction, Engine, Got, Job, READ, Spread};
+use crate::draft::{Fields, quoted, share, size, time};
+use crate::loss::{Losses, Verdict};
+
+/// No mix of sizes has more parts.
+const MOST_SIZES: u64 = 32;
+/// fio's own `bs`.
+const BLOCK: u64 = 4096;
+const ALL: u64 = 1_000_000;
+
+impl Job {
+    /// What its requests do.
+    pub fn direction(&self) -> Direction {
+        self.rw.as_ref().map_or(READ, |got| got.value)
+    }
+
+    /// Whether something is written or given back.
+    pub fn changes(&self) -> bool {
+        self.direction().writes || self.direction().trims
+    }
+
+    /// How requests reach the kernel.
+    pub fn engine_kind(&self) -> Engine {
+        self.engine.as_ref().map_or(Engine::Sync, |got| got.value.clone())
+    }
+
+    /// The one size of its requests, if they have one.
+    pub fn one_size(&self) -> Option<u64> {
+        let [reads, writes] = self.sizes();
+        let all: Vec<u64> = match self.direction() {
+            Direction { reads: true, writes: false, trims: false, .. } => reads,
+            Direction { reads: false, .. } => writes,
+            _ => reads.into_iter().chain(writes).collect(),
+        }
+        .into_iter()
+        .map(|(size, _)| size)
+        .collect();
+        let first = all.first().copied()?;
+        all.iter().all(|size| *size == first).then_some(first)
+    }
+
+    /// Sizes with weights: of reads, of writes.
+    fn sizes(&self) -> [Vec<(u64, u32)>; 2] {
+        if let Some(split) = &self.split {
+            return split.value.clone();
+        }
+        let direction = |number: usize| match (&self.range, &self.bs) {
+            (Some(range), _) => range.value[number].map_or(vec![(BLOCK, 1)], every_size),
+            (None, Some(bs)) => vec![(bs.value[number].unwrap_or(BLOCK), 1)],
+            (None, None) => vec![(BLOCK, 1)],
+        };
+        // The sizes of trims are those of writes here.
+        let writes = if self.direction().trims && !self.direction().writes { 2 } else { 1 };
+        [direction(0), direction(writes)]
+    }
+
+    fn sizes_from(&self, losses: &Losses) -> String {
+        let id = self.split.as_ref().map(|got| got.id);
+        let id = id.or(self.range.as_ref().map(|got| got.id));
+        from(id.or(self.bs.as_ref().map(|got| got.id)), losses)
+    }
+}
+
+fn from(id: Option<crate::loss::OptionId>, losses: &Losses) -> String {
+    id.map(|id| losses.source(id)).unwrap_or_default()
+}
+
+/// Where a field came from.
+pub fn of<T>(got: &Option<Got<T>>, losses: &Losses) -> String {
+    from(got.as_ref().map(|got| got.id), losses)
+}
+
+/// All multiples of the least size, or 32 steps of the range.
+fn every_size((least, most): (u64, u64)) -> Vec<(u64, u32)> {
+    let least = least.max(1);
+    let count = (most / least).max(1);
+    if count <= MOST_SIZES {
+        return (1..=count).map(|times| (least * times, 1)).collect();
+    }
+    let step = |number: u64| (count * number / MOST_SIZES).max(1) * least;
+    (1..=MOST_SIZES).map(|number| (step(number), 1)).collect()
+}
+
+fn mix(sizes: &[(u64, u32)]) -> String {
+    match sizes {
+        [(one, _)] => size(*one),
+        sizes => {
+            let parts: Vec<String> = sizes
+                .iter()
+                .map(|(bytes, weight)| format!("{}:{weight}", size(*bytes).trim_matches('"')))
+                .collect();
+            quoted(&parts.join(", "))
+        }
+    }
+}
+
+/// The fields of a job's requests.
+pub fn fields(job: &Job, losses: &mut Losses) -> Fields {
+    let mut fields = Fields::default();
+    blocks(job, losses, &mut fields);
+    order(job, losses, &mut fields);
+    depth(job, losses, &mut fields);
+    pace(job, losses, &mut fields);
+    if let Some(got) = job.fsync.as_ref().filter(|got| got.value > 0) {
+        fields.set("fsync_every", got.value.to_string(), losses.source(got.id));
+    }
+    if let Some(got) = job.sync.as_ref().filter(|got| got.value) {
+        fields.set("dsync", "true", losses.source(got.id));
+    }
+    priority(job, losses, &mut fields);
+    fields
+}
+
+fn blocks(job: &Job, losses: &mut Losses, fields: &mut Fields) {
+    let direction = job.direction();
+    let [reads, writes] = job.sizes();
+    let source = job.sizes_from(losses);
+    if let Some(range) = &job.range
+        && range.value.iter().flatten().any(|(least, most)| most / least.max(&1) > MOST_SIZES)
+    {
+        losses.worsen(range.id, Verdict::near("32 sizes of the range, each as often"));
+    }
+    let all: Vec<u64> = reads.iter().chain(&writes).map(|(size, _)| *size).collect();
+    if let Some(odd) = all.iter().find(|size| !(512..=1 << 30).contains(*size)) {
+        let id = [job.bs.as_ref().map(|got| got.id), job.range.as_ref().map(|got| got.id)];
+        let id = id.into_iter().flatten().next().or(job.split.as_ref().map(|got| got.id));
+        if let Some(id) = id {
+            let needs = format!("requests of {odd} bytes; they have 512 bytes to 1 GiB");
+            losses.worsen(id, Verdict::refused(needs));
+        }
+    }
+    let bounded = |sizes: &[(u64, u32)]| -> Vec<(u64, u32)> {
+        let mut all: Vec<(u64, u32)> = Vec::new();
+        for (size, weight) in sizes {
+            let size = (*size).clamp(512, 1 << 30);
+            match all.iter_mut().find(|(known, _)| *known == size) {
+                Some((_, sum)) => *sum = sum.saturating_add(*weight),
+                None => all.push((size, *weight)),
+            }
+        }
+        all.truncate(64);
+        all
+    };
+    let (reads, writes) = (bounded(&reads), bounded(&writes));
+    match (direction.reads, direction.writes || direction.trims) {
+        (true, true) if reads != writes => {
+            fields.set("block_size", mix(&reads), source.clone());
+            fields.set("write_block_size", mix(&writes), source);
+        }
+        (false, _) => fields.set("block_size", mix(&writes), source),
+        _ => fields.set("block_size", mix(&reads), source),
+    }
+    let rw = of(&job.rw, losses);
+    let (read, read_from) = match (direction.reads, direction.writes) {
+        (true, false) => (ALL, rw.clone()),
+        (false, _) => (0, rw.clone()),
+        (true, true) => match &job.mix {
+            Some(got) => (got.value, losses.source(got.id)),
+            None => (ALL / 2, rw.clone()),
+        },
+    };
+    match (direction.trims, direction.writes) {
+        (true, true) => fields.set("trim", "\"50%\"", rw.clone()),
+        (true, false) => fields.set("trim", "\"100%\"", rw.clone()),
+        _ => {}
+    }
+    if direction.reads || direction.writes {
+        fields.set("read", quoted(&share(read)), read_from);
+    }
+    let is_mixed = direction.reads && direction.writes;
+    if let Some(got) = job.mix.as_ref().filter(|_| !is_mixed) {
+        losses.replace(got.id, Verdict::harmless("the job has one direction alone"));
+    }
+}
+
+/// In what order blocks are touched.
+fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
+    let direction = job.direction();
+    let rw = of(&job.rw, losses);
+    let only_random = |losses: &mut Losses| {
+        let ids = [
+            job.spread.as_ref().map(|got| got.id),
+            job.no_map.as_ref().map(|got| got.id),
+            job.random.as_ref().map(|got| got.id),
+        ];
+        for id in ids.into_iter().flatten() {
+            losses.replace(id, Verdict::harmless("the job's order is sequential"));
+        }
+    };
+    if !direction.random {
+        only_random(losses);
+        fields.set("access", "\"sequential\"", rw.clone());
+        if direction.behind > 0 {
+            let block = job.one_size().unwrap_or(BLOCK);
+            let stride = block.saturating_add(direction.behind as u64);
+            fields.set("stride", size(stride.min(1 << 50)), rw);
+        }
+        return;
+    }
+    let has_map = !job.no_map.as_ref().is_some_and(|got| got.value);
+    let partly = job.random.as_ref().is_some_and(|got| got.value < ALL) || direction.behind > 1;
+    let spread_from = of(&job.spread, losses);
+    match job.spread.as_ref().map(|got| &got.value) {
+        Some(Spread::Zipf(theta)) => {
+            fields.set("access", "\"zipf\"", spread_from.clone());
+            fields.set("skew", thousandths((*theta).clamp(1, 10_000)), spread_from);
+        }
+        Some(Spread::Pareto(part)) => {
+            fields.set("access", "\"pareto\"", spread_from.clone());
+            fields.set("skew", thousandths((*part).clamp(1, 499)), spread_from);
+        }
+        Some(Spread::Zones(zones)) => {
+            fields.set("access", "\"hot-spot\"", spread_from.clone());
+            fields.set("hot_spots", hot_spots(zones), spread_from);
+        }
+        Some(Spread::Even) | None if has_map && !partly && job.one_size().is_some() => {
+            fields.set("access", "\"permutation\"", rw.clone());
+        }
+        Some(Spread::Even) | None => {
+            let source = if has_map { rw.clone() } else { of(&job.no_map, losses) };
+            fields.set("access", "\"random\"", source);
+            if let (true, Some(got)) = (has_map, &job.rw) {
+                let why = "`access = \"random\"`: a block may come twice before all came once; \
+                           with sizes or orders mixed, there is no permutation";
+                losses.worsen(got.id, Verdict::near(why));
+            }
+        }
+    }
+    if direction.behind > 1 {
+        fields.set("random", quoted(&share(ALL / direction.behind as u64)), rw);
+    } else if let Some(got) = job.random.as_ref().filter(|got| got.value < ALL) {
+        fields.set("random", quoted(&share(got.value)), losses.source(got.id));
+    }
+    if let Some(got) = job.align.as_ref().filter(|got| got.value > 0) {
+        fields.set("align", size(got.value.clamp(512, 1 << 30)), losses.source(got.id));
+    }
+}
+
+/// The parts of a space that are hot, without those that are empty; the rest goes to the rest.
+fn hot_spots(zones: &[(u64, u64)]) -> String {
+    let all: u64 = zones.iter().map(|(_, space)| *space).sum();
+    let last = if all >= ALL { zones.len().saturating_sub(1) } else { zones.len() };
+    let parts: Vec<String> = zones[..last.max(1).min(zones.len())]
+        .iter()
+        .map(|(requests, space)| format!("{}:{}", share(*requests), share((*space).max(1))))
+        .collect();
+    quoted(&parts.join(", "))
+}
+
+fn thousandths(value: u64) -> String {
+    format!("{}", value as f64 / 1_000.0)
+}
+
+fn depth(job: &Job, losses: &mut Losses, fields: &mut Fields) {
+    match (&job.depth, job.engine_kind()) {
+        (Some(got), Engine::Sync) if got.value > 1 => {
+            let why = "its engine has one request at a time, whatever the depth";
+            losses.replace(got.id, Verdict::harmless(why));
+            fields.set("depth", "1", of(&job.engine, losses));
+        }
+        (Some(got), _) => {
+            if got.value > 4096 {
+                losses.worsen(got.id, Verdict::near("`depth = 4096`, the largest"));
+            }
+            fields.set("depth", got.value.clamp(1, 4096).to_string(), losses.source(got.id));
+        }
+        (None, _) => fields.set("depth", "1", ""),
+    }
+}
+
+/// When requests are due.
+fn pace(job: &Job, losses: &mut Losses, fields: &mut Fields) {
+    let direction = job.direction();
+    let sum = |rates: &[Option<u64>; 3]| {
+        let takes = [direction.reads, direction.writes, direction.trims];
+        let taken = rates.iter().zip(takes).filter(|(_, takes)| *takes);
+        taken.filter_map(|(rate, _)| *rate).fold(0, u64::saturating_add)
+    };
+    let iops = job.iops.as_ref().map(|got| (sum(&got.value), got.id)).filter(|(sum, _)| *sum > 0);
+    let bytes = job.rate.as_ref().map(|got| (sum(&got.value), got.id)).filter(|(sum, _)| *sum > 0);
+    let rate = match (iops, bytes) {
+        (Some((rate, id)), _) => Some((rate.min(1_000_000_000).to_string(), id)),
+        (None, Some((rate, id))) => {
+            Some((quoted(&format!("{}B/s", rate.min(1_000_000_000_000))), id))
+        }
+        (None, None) => None,
+    };
+    if let Some((rate, id)) = &rate {
+        fields.set("rate", rate.clone(), losses.source(*id));
+        fields.set("rate_of", "\"worker\"", "");
+        if job.poisson.as_ref().is_some_and(|got| got.value) {
+            fields.set("arrivals", "\"poisson\"", of(&job.poisson, losses));
+        }
+    }
+    let Some(think) = job.think.as_ref().filter(|got| got.value > 0) else { return };
+    if rate.is_some() {
+        let why = "the rate alone says when requests are due; fio also rests";
+        losses.worsen(think.id, Verdict::near(why));
+        return;
+    }
+    fields.set("think", time(think.value), losses.source(think.id));
+    if let Some(burst) = job.burst.as_ref().filter(|got| got.value > 1) {
+        fields.set("burst", burst.value.min(65_536).to_string(), losses.source(burst.id));
+    }
+}
+
+fn priority(job: &Job, losses: &Losses, fields: &mut Fields) {
+    let level = job.prio.as_ref().map_or(0, |got| got.value.min(7));
+    let class = job.prioclass.as_ref().map(|got| got.value);
+    let source = match of(&job.prioclass, losses) {
+        class if class.is_empty() => of(&job.prio, losses),
+        class => class,
+    };
+    match (class, &job.prio) {
+        (Some(1), _) => fields.set("priority", quoted(&format!("realtime/{level}")), source),
+        (Some(2), _) | (None, Some(_)) => {
+            fields.set("priority", quoted(&format!("best-effort/{level}")), source);
+        }
+        (Some(3), _) => fields.set("priority", "\"idle\"", source),
+        _ => {}
+    }
+}

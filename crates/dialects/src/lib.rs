@@ -1,0 +1,143 @@
+//! Jobs of other tools as suites, each with a report of what was lost.
+//!
+//! A text goes in, an [`Import`] comes out: the suite's text, and for every option of the source
+//! whether it means the same, is approximated, harmless or refused. Each dialect declares its
+//! options in one table; reader, report and page come from it. Pure: no file, no clock, no thread.
+
+pub mod diskspd;
+pub mod fio;
+pub mod mpi;
+
+mod draft;
+mod import;
+mod loss;
+mod page;
+mod shell;
+mod table;
+mod write;
+
+pub use import::{Import, ImportError, MOST_BYTES, MOST_OPTIONS, SuiteText, World};
+pub use loss::{Class, Told};
+pub use page::pages;
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A tool whose jobs are understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// fio.
+    Fio,
+    /// IOR.
+    Ior,
+    /// mdtest.
+    Mdtest,
+    /// DiskSpd.
+    DiskSpd,
+}
+
+impl Dialect {
+    /// All of them.
+    pub const ALL: [Dialect; 4] = [Dialect::Fio, Dialect::Ior, Dialect::Mdtest, Dialect::DiskSpd];
+
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Dialect::Fio => "fio",
+            Dialect::Ior => "ior",
+            Dialect::Mdtest => "mdtest",
+            Dialect::DiskSpd => "diskspd",
+        }
+    }
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+impl FromStr for Dialect {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Dialect, String> {
+        Dialect::ALL.into_iter().find(|dialect| dialect.word() == text).ok_or_else(|| {
+            let all: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.word()).collect();
+            format!("`{text}` is no dialect; write {}", all.join(", "))
+        })
+    }
+}
+
+/// Reads a file in this dialect, or in the one that its content tells.
+pub fn import(
+    name: &str,
+    text: &str,
+    dialect: Option<Dialect>,
+    world: &World<'_>,
+) -> Result<Import, ImportError> {
+    if text.len() > MOST_BYTES {
+        let what = format!("it is larger than {MOST_BYTES} bytes");
+        return Err(ImportError::new(name, what, "name a job file"));
+    }
+    let dialect = dialect.or_else(|| detect(text)).ok_or_else(|| {
+        let all: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.word()).collect();
+        let remedy = format!("say which with --from: {}", all.join(", "));
+        ImportError::new(name, "no dialect is known by its content", remedy)
+    })?;
+    match dialect {
+        Dialect::Fio => fio::file(name, text, world),
+        Dialect::Ior | Dialect::Mdtest | Dialect::DiskSpd => {
+            let what = format!("jobs of {dialect} are command lines");
+            Err(ImportError::new(name, what, "give one with --command"))
+        }
+    }
+}
+
+/// Reads a command line: the tool's name, and what stands behind it.
+pub fn import_command(
+    line: &str,
+    dialect: Option<Dialect>,
+    world: &World<'_>,
+) -> Result<Import, ImportError> {
+    if line.len() > MOST_BYTES {
+        let what = format!("it is larger than {MOST_BYTES} bytes");
+        return Err(ImportError::new("command", what, "name a job file"));
+    }
+    let words =
+        shell::words(line).map_err(|what| ImportError::new("command", what, "close the quotes"))?;
+    // A launcher may stand before the tool.
+    let program = |word: &String| {
+        let base = word.rsplit(['/', '\\']).next().unwrap_or(word);
+        base.trim_end_matches(".exe").to_ascii_lowercase().parse::<Dialect>().ok()
+    };
+    let at = words.iter().position(|word| program(word).is_some());
+    let told = at.and_then(|at| program(&words[at]));
+    let wanted = dialect.or(told);
+    let behind = if told == wanted { at.map_or(0, |at| at + 1) } else { 0 };
+    match wanted {
+        Some(Dialect::Fio) => fio::command(&words, behind, world),
+        Some(Dialect::DiskSpd) => diskspd::command(&words, behind),
+        Some(Dialect::Ior) => mpi::ior(&words),
+        Some(Dialect::Mdtest) => mpi::mdtest(&words),
+        None => {
+            let what = "no tool is named whose command lines are understood";
+            Err(ImportError::new("command", what, "say which with --from"))
+        }
+    }
+}
+
+/// The dialect that a text is written in, where its content tells.
+pub fn detect(text: &str) -> Option<Dialect> {
+    let mut lines = text.lines().map(str::trim);
+    // A suite has tables of workloads, and no section of fio has two brackets.
+    if lines.clone().any(|line| line.starts_with("[[")) {
+        return None;
+    }
+    let has_section = lines.any(|line| line.starts_with('[') && line.contains(']'));
+    let is_option = |line: &str| {
+        let name = line.split('=').next().unwrap_or_default();
+        fio::knows(name.trim())
+    };
+    let mut words = text.lines().map(str::trim).filter(|line| !line.starts_with([';', '#', '[']));
+    (has_section && words.any(is_option)).then_some(Dialect::Fio)
+}

@@ -1,0 +1,151 @@
+//! The pages of the dialects, made of their tables.
+
+use crate::table::Opt;
+use crate::{diskspd, fio, mpi};
+use std::fmt::Write;
+
+/// The pages: path from the root of the project, and text.
+pub fn pages() -> Vec<(&'static str, String)> {
+    let mut ior = head("IOR", IOR);
+    chapter(&mut ior, "Options", mpi::IOR);
+    let mut mdtest = head("mdtest", MDTEST);
+    chapter(&mut mdtest, "Options", mpi::MDTEST);
+    let mut diskspd = head("DiskSpd", DISKSPD);
+    chapter(&mut diskspd, "Options", diskspd::OPTIONS);
+    vec![
+        ("docs/compat/diskspd.md", diskspd),
+        ("docs/compat/fio.md", fio_page()),
+        ("docs/compat/ior.md", ior),
+        ("docs/compat/mdtest.md", mdtest),
+    ]
+}
+
+fn fio_page() -> String {
+    let mut text = head("fio", FIO);
+    for (name, options) in fio::CHAPTERS {
+        chapter(&mut text, name, options);
+    }
+    chapter(&mut text, "Options of the command", fio::TOOL);
+    text
+}
+
+fn head(tool: &str, differences: &str) -> String {
+    format!(
+        "# Jobs of {tool}\n\nGenerated from the table of the dialect by `cargo xtask docs`; do not \
+         edit.\n\n{differences}\n"
+    )
+}
+
+fn chapter<J>(text: &mut String, name: &str, options: &[Opt<J>]) {
+    // Writing to a String cannot fail.
+    let _ = write!(
+        text,
+        "\n## {name}\n\n| option | also | takes | class | what becomes of it \
+        |\n|---|---|---|---|---|\n"
+    );
+    for option in options {
+        let also: Vec<String> = option.aliases.iter().map(|alias| format!("`{alias}`")).collect();
+        let (class, what) = option.doc();
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {} | {class} | {} |",
+            option.name,
+            also.join(", "),
+            option.takes.word(),
+            what.replace('|', "\\|")
+        );
+    }
+}
+
+const FIO: &str = "\
+`plimsoll import job.fio -o suite.toml` writes a suite; `plimsoll run job.fio` runs it at once. \
+The \
+loss report names every option with its class: *same*, *approximated*, *harmless* or *refused*.
+
+## Intended differences
+
+These hold for every job, whatever its options say.
+
+| fio | Plimsoll |
+|---|---|
+| `direct` is 0 unless given | direct I/O unless told otherwise; an imported suite says `direct = \
+false` where fio's job does not say `direct=1` |
+| a job without `runtime` ends when `size` is done | `stages.amount`; with blocks of several \
+sizes, 60 s |
+| with `runtime` and without `time_based`, what comes first ends the job | the time ends it; the \
+report of losses says so |
+| a random job touches each block once before it touches one again | `access = \"permutation\"`; \
+with `norandommap`, or with blocks of several sizes, `\"random\"` |
+| files have the job's name or `filename` | Plimsoll makes files of its own, in `plimsoll-data` \
+beside them, and never writes a file that it did not make |
+| what a job of reads finds was written by fio or is there | `stages.prepare` writes it, but \
+never to a device |
+| `rate` is a ceiling; latency counts from the submission | an open loop; latency counts from the \
+time at which a request is due |
+| buffers are used again, a little changed | no two blocks are alike |
+| jobs that run together have each their own engine | one engine, and one choice of `direct`, for \
+all that run together |
+| jobs that are alike but for their names are reported one by one | one workload with as many \
+workers |
+| `stonewall` begins a group | a point of its own; a scenario where layout, engine or time differ |
+| `4k` and `4kb` are 4096, `4kib` is 4000 (`kb_base=1024`) | read as fio reads them; suites say \
+`4KiB` |
+| `slat`, `clat`, `lat` | one latency: from when a request is due, or could be sent, to its \
+completion |
+";
+
+const IOR: &str = "\
+`plimsoll import --command \"mpirun -np 16 ior …\" -o suite.toml` writes a suite. What stands \
+here is \
+written from IOR's manual and was not tried against IOR.
+
+## Intended differences
+
+| IOR | Plimsoll |
+|---|---|
+| ranks of MPI, as the launcher places them | `workers` of all hosts together, spread evenly |
+| all files of a phase are written, then read | the workloads `write` and `read`, one after the \
+other |
+| bandwidth with opening and closing | `count_close = true`; `count_fsync` with `-e` |
+| a file that is not there is made | `prepare` makes it where only reads are asked for, or where \
+a time ends the writes |
+| the page cache is used unless `O_DIRECT` is asked for | `direct = false`, and the cache is \
+emptied before reads (`engine.evict`) |
+";
+
+const MDTEST: &str = "\
+`plimsoll import --command \"mpirun -np 16 mdtest …\" -o suite.toml` writes a suite. What stands \
+here \
+is written from mdtest's manual and was not tried against mdtest.
+
+## Intended differences
+
+| mdtest | Plimsoll |
+|---|---|
+| directories and files with every command, unless `-F` or `-D` says otherwise | `operations` \
+name them; each is a point of its own |
+| files in all directories of the tree, unless `-L` says otherwise | files in the lowest \
+directories alone |
+| a directory for all tasks, unless `-u` says otherwise | `tree.unique = false`: all workers of a \
+host share a tree, hosts do not |
+| the rate of the slowest task | the rate of all workers over the time of the wall |
+";
+
+const DISKSPD: &str = "\
+`plimsoll import --command \"diskspd …\" -o suite.toml` writes a suite. What stands here is \
+written \
+from DiskSpd's manual and was not tried against DiskSpd. XML profiles are not read.
+
+## Intended differences
+
+| DiskSpd | Plimsoll |
+|---|---|
+| software and hardware caches are used unless `-S` says otherwise | `direct` and `dsync` say the \
+same |
+| a file that is there is loaded as it is | a layout of Plimsoll's own; `--existing` reads what \
+is there |
+| threads of a file begin at the same place | `sharing = \"whole\"` |
+| buffers hold one pattern again and again | no two blocks are alike |
+| 64 KiB, 2 requests, 1 thread, 5 s of warm-up, 10 s | the same, written down in the suite |
+| `-g` holds a rate back | an open loop; latency counts from the time at which a request is due |
+";

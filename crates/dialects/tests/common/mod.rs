@@ -1,0 +1,88 @@
+//! A host on which every target of an imported suite can be planned.
+
+use model::testbed::{DirectIo, HostFacts, Place, TargetFacts, TargetKind};
+use model::{Bytes, Plan};
+use suite::planner::{self, GivenUp, Request};
+use suite::{HostTargets, Spec};
+
+fn target(path: &str) -> TargetFacts {
+    let kind = match path.starts_with("/dev/") {
+        true => TargetKind::Device { size: Bytes::gib(4_000), in_use: None },
+        false => TargetKind::Missing,
+    };
+    TargetFacts {
+        path: path.into(),
+        kind,
+        writable: true,
+        file_system: Some("ext4".into()),
+        free: Bytes::gib(200_000),
+        total: Bytes::gib(200_000),
+        free_inodes: Some(100_000_000),
+        direct: DirectIo::Aligned(512),
+        device: None,
+        chain: Vec::new(),
+    }
+}
+
+fn host(targets: Vec<TargetFacts>) -> HostFacts {
+    HostFacts {
+        hostname: "h".into(),
+        kernel: "Linux".into(),
+        cpu_model: "cpu".into(),
+        logical_cpus: 8,
+        memory: Bytes::gib(1_024),
+        memory_available: Bytes::gib(1_000),
+        numa_cpus: vec![vec![0, 1, 2, 3], vec![4, 5, 6, 7]],
+        hypervisor: None,
+        place: Place::default(),
+        identity: String::new(),
+        agent_version: "0".into(),
+        inventory: model::inventory::Inventory::default(),
+        targets,
+    }
+}
+
+/// The plan of a suite, or what is wrong with it, in words.
+pub fn planned(text: &str) -> Result<Plan, String> {
+    let mut spec = Spec::parse("imported.toml", text, &[]).map_err(|errors| {
+        let all: Vec<String> = errors
+            .problems
+            .iter()
+            .map(|problem| format!("{}; {}", problem.message, problem.remedy))
+            .collect();
+        all.join("\n")
+    })?;
+    let everywhere = HostTargets {
+        hosts: suite::ALL_HOSTS.to_owned(),
+        paths: vec!["/t".to_owned()],
+        owner: String::new(),
+    };
+    let own = std::mem::take(&mut spec.targets);
+    spec.targets = if own.is_empty() { vec![everywhere.clone()] } else { own };
+    for scenario in &mut spec.scenarios {
+        if scenario.spec.targets.is_empty() {
+            scenario.spec.targets = vec![everywhere.clone()];
+        }
+    }
+    let of_scenarios = spec.scenarios.iter().flat_map(|scenario| &scenario.spec.targets);
+    let top = spec.targets.iter().filter(|_| spec.scenarios.is_empty());
+    let mut paths: Vec<String> = Vec::new();
+    for path in of_scenarios.chain(top).flat_map(|target| &target.paths) {
+        if !paths.contains(path) {
+            paths.push(path.clone());
+        }
+    }
+    let devices = paths.iter().filter(|path| path.starts_with("/dev/"));
+    let given_up: Vec<GivenUp> =
+        devices.map(|path| GivenUp { host: None, device: path.clone() }).collect();
+    let hosts = [host(paths.iter().map(|path| target(path)).collect())];
+    planner::plan(&Request {
+        run_id: "imported",
+        spec: &spec,
+        scale: model::Scale::FULL,
+        existing: false,
+        destroy_data: &given_up,
+        hosts: &hosts,
+    })
+    .map_err(|refusals| refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+}

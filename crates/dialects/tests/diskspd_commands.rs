@@ -1,0 +1,116 @@
+//! Command lines of DiskSpd with the suites and reports of losses that they become.
+
+mod common;
+
+use dialects::{Class, Import, World, import_command};
+use proptest::prelude::*;
+use std::fmt::Write;
+
+fn imported(line: &str) -> Import {
+    import_command(line, None, &World::NOTHING).expect("a command")
+}
+
+/// The report of losses and the suites, as people read them.
+fn shown(import: &Import) -> String {
+    let mut text = String::new();
+    for told in &import.options {
+        let class = told.class.word();
+        let option = format!("{} {}", told.name, told.value);
+        let _ = writeln!(text, "{:8} {option:24} {class:12} {}", told.place, told.why);
+    }
+    for suite in &import.suites {
+        let _ = write!(text, "\n{}", suite.text);
+    }
+    text
+}
+
+fn whole(name: &str, line: &str) {
+    let import = imported(line);
+    assert_eq!(import.refused().count(), 0, "{line}: {}", shown(&import));
+    common::planned(&import.suites[0].text).unwrap_or_else(|why| panic!("{line}: {why}"));
+    insta::assert_snapshot!(name, shown(&import));
+}
+
+#[test]
+fn lines_of_diskspd_become_suites() {
+    whole(
+        "diskspd_general",
+        "diskspd.exe -b4K -d60 -W15 -o32 -t4 -r -w30 -Sh -L -c10G -D -Z1M C:/run/a.dat",
+    );
+    whole(
+        "diskspd_database",
+        "diskspd -b8k -t2 -o8 -w20 -rdpct95/5:4/10 -Su -g500i -z7 -n /x/a.dat",
+    );
+    whole("diskspd_sequential", "diskspd -b1M -c4G -T1G -t4 -o4 -si -f2G /x/a.dat");
+    whole("diskspd_defaults", "diskspd /x/a.dat");
+}
+
+#[test]
+fn what_is_not_understood_is_refused_by_name() {
+    let class = |line: &str, name: &str| {
+        let import = imported(line);
+        let told = import.options.into_iter().find(|told| told.name == name);
+        told.unwrap_or_else(|| panic!("{name} of {line}")).class
+    };
+    assert_eq!(class("diskspd -Xprofile.xml", "-X"), Class::Refused);
+    assert_eq!(class("diskspd -b4k -qx a.dat", "-qx"), Class::Refused);
+    assert_eq!(class("diskspd -Shx a.dat", "-Shx"), Class::Refused);
+    assert_eq!(class("diskspd -B1G a.dat", "-B"), Class::Refused, "of what size?");
+    assert_eq!(class("numactl diskspd a.dat", "numactl"), Class::Refused);
+}
+
+const WORDS: [&str; 28] = [
+    "-b4K",
+    "-b64b",
+    "-b512",
+    "-c1G",
+    "-c10M",
+    "-d5",
+    "-W0",
+    "-o8",
+    "-t3",
+    "-F4",
+    "-r",
+    "-r8K",
+    "-rs30",
+    "-rdpct90/10:5/5",
+    "-s64K",
+    "-s2b",
+    "-si",
+    "-T1M",
+    "-w",
+    "-w100",
+    "-f512M",
+    "-B1M",
+    "-g100",
+    "-Sh",
+    "-Z",
+    "-n",
+    "/x/b.dat",
+    "/dev/sdb",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 1_000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn lines_of_any_options_are_planned_or_refused(
+        numbers in prop::collection::vec(0..WORDS.len(), 0..10),
+    ) {
+        let words: Vec<&str> = numbers.iter().map(|number| WORDS[*number]).collect();
+        let line = format!("diskspd {}", words.join(" "));
+        let import = imported(&line);
+        if import.refused().next().is_none()
+            && let Err(why) = common::planned(&import.suites[0].text)
+        {
+            // The tool itself fails there, too.
+            let is_its_own =
+                why.contains("less than one block") || why.contains("direct I/O needs");
+            prop_assert!(is_its_own, "{line}: {why}\n{}", import.suites[0].text);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Job files of fio with the suites and reports of losses that they become: add a file to
+//! `fixtures/dialects/fio`, run `INSTA_UPDATE=always cargo test -p dialects`, and read what it
+//! wrote.
+
+mod common;
+
+use dialects::{Dialect, Import, World, import, import_command};
+use std::fmt::Write;
+use std::path::PathBuf;
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects/fio")
+}
+
+fn variable(name: &str) -> Option<String> {
+    (name == "DEPTH").then(|| "8".to_owned())
+}
+
+fn included(name: &str) -> Result<String, String> {
+    std::fs::read_to_string(folder().join(name)).map_err(|error| error.to_string())
+}
+
+const WORLD: World<'static> = World { file: &included, variable: &variable };
+
+/// The report of losses and the suites, as people read them.
+fn shown(import: &Import) -> String {
+    let mut text = String::new();
+    for told in &import.options {
+        let class = told.class.word();
+        let _ = writeln!(
+            text,
+            "{:20} {:40} {class:12} {}",
+            told.place,
+            format!("{}={}", told.name, told.value),
+            told.why
+        );
+    }
+    for suite in &import.suites {
+        let _ = write!(text, "\n--- {}\n{}", suite.name, suite.text);
+    }
+    text
+}
+
+#[test]
+fn job_files_become_suites() {
+    let mut names: Vec<String> = std::fs::read_dir(folder())
+        .expect("the folder")
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".fio"))
+        .collect();
+    names.sort();
+    for name in names {
+        let text = std::fs::read_to_string(folder().join(&name)).expect("a text");
+        let import = import(&name, &text, None, &WORLD).expect("a job file");
+        assert_eq!(import.dialect, Dialect::Fio.word(), "{name}");
+        if import.refused().next().is_none() {
+            for suite in &import.suites {
+                common::planned(&suite.text).unwrap_or_else(|why| panic!("{name}: {why}"));
+            }
+        }
+        insta::assert_snapshot!(format!("fio_{}", name.trim_end_matches(".fio")), shown(&import));
+    }
+}
+
+#[test]
+fn command_lines_become_suites() {
+    let line = "fio --name=t --filename=/dev/sdx --rw=randread --bs=4k --iodepth 32 --direct=1 \
+                --runtime=30 --time_based --output-format=json --numjobs=4 --ioengine=io_uring";
+    let import = import_command(line, None, &WORLD).expect("a command");
+    assert_eq!(import.refused().count(), 0);
+    common::planned(&import.suites[0].text).expect("a plan");
+    insta::assert_snapshot!("fio_command", shown(&import));
+    let pinned = import_command("numactl -N 0 fio --name=a --size=1g", None, &WORLD);
+    assert_eq!(pinned.expect("a command").refused().count(), 3, "what stands before fio");
+    let file = import_command("fio --bs=8k device.fio --section=half", None, &WORLD);
+    let import = file.expect("a job file");
+    assert!(import.suites[0].text.contains("[[workload]]\nname = \"half\""));
+    assert!(!import.suites[0].text.contains("name = \"fill\""));
+}
+
+#[test]
+fn an_unknown_option_is_refused_with_the_nearest_one() {
+    let text = "[job]\nrw=read\niodeth=4\n";
+    let import = import("a.fio", text, Some(Dialect::Fio), &WORLD).expect("a job");
+    let told = import.refused().next().expect("refused");
+    assert_eq!((told.name.as_str(), told.place.as_str()), ("iodeth", "a.fio:3"));
+    assert!(told.why.contains("the nearest is `iodepth`"), "{}", told.why);
+}
+
+#[test]
+fn a_suite_is_not_taken_for_a_job_file() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../suites");
+    for entry in std::fs::read_dir(folder).expect("the suites") {
+        let path = entry.expect("an entry").path();
+        let text = std::fs::read_to_string(&path).expect("a text");
+        assert_eq!(dialects::detect(&text), None, "{}", path.display());
+    }
+}

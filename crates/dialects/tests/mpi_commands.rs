@@ -1,0 +1,94 @@
+//! Command lines of IOR and mdtest with the suites and reports of losses that they become.
+
+mod common;
+
+use dialects::{Class, Import, World, import_command};
+use proptest::prelude::*;
+use std::fmt::Write;
+
+fn imported(line: &str) -> Import {
+    import_command(line, None, &World::NOTHING).expect("a command")
+}
+
+/// The report of losses and the suites, as people read them.
+fn shown(import: &Import) -> String {
+    let mut text = String::new();
+    for told in &import.options {
+        let class = told.class.word();
+        let option = format!("{} {}", told.name, told.value);
+        let _ = writeln!(text, "{:8} {option:24} {class:12} {}", told.place, told.why);
+    }
+    for suite in &import.suites {
+        let _ = write!(text, "\n{}", suite.text);
+    }
+    text
+}
+
+fn whole(name: &str, line: &str) {
+    let import = imported(line);
+    assert_eq!(import.refused().count(), 0, "{line}");
+    common::planned(&import.suites[0].text).unwrap_or_else(|why| panic!("{line}: {why}"));
+    insta::assert_snapshot!(name, shown(&import));
+}
+
+#[test]
+fn lines_of_ior_become_suites() {
+    whole(
+        "ior_easy",
+        "mpirun -np 16 --map-by node ior -w -r -F -b 4g -t 2m -i3 -e -C -k -o /gpfs/a/f",
+    );
+    whole("ior_hard", "srun -n 32 ior -w -r -s 1000 -b 47008 -t 47008 -o /gpfs/hard");
+    whole("ior_stonewall", "ior -w -D 60 -t 1m -b 16m -z --posix.odirect -O stoneWallingWearOut=1");
+}
+
+#[test]
+fn lines_of_mdtest_become_suites() {
+    whole("mdtest_easy", "mpirun -np 8 mdtest -n 10000 -F -u -d /gpfs/md -N 1 -i 2");
+    whole("mdtest_hard", "mdtest -I 1000 -z 1 -b 10 -w 3901 -e 3901 -F -C -T -E -r -y");
+}
+
+#[test]
+fn what_is_not_understood_is_refused_by_name() {
+    let told = |line: &str, name: &str| {
+        let import = imported(line);
+        let told = import.options.into_iter().find(|told| told.name == name);
+        told.unwrap_or_else(|| panic!("{name} of {line}"))
+    };
+    assert_eq!(told("ior -c -a MPIIO", "-c").class, Class::Refused);
+    assert!(told("ior -a HDF5", "-a").why.contains("HDF5"));
+    assert_eq!(told("ior -wq?", "-wq?").class, Class::Refused, "a letter is unknown");
+    assert!(told("ior --blockSiez=1m", "--blockSiez").why.contains("--blockSize"));
+    assert!(import_command("mdtest -F", None, &World::NOTHING).is_err(), "how many files?");
+}
+
+const WORDS: [&str; 30] = [
+    "-w", "-r", "-F", "-b 1m", "-b 47008", "-t 4k", "-t 1m", "-t 47008", "-s 3", "-e", "-C", "-z",
+    "-D 5", "-i 2", "-Y", "-B", "-R", "-G 7", "-N 3", "-k", "-n 100", "-I 10", "-z 2", "-b 3",
+    "-u", "-y", "-T", "-w 100", "-D", "-L",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 1_000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn lines_of_any_options_are_planned_or_refused(
+        numbers in prop::collection::vec(0..WORDS.len(), 0..10),
+        tool in prop_oneof![Just("ior"), Just("mpirun -np 4 ior"), Just("mpirun -n 3 mdtest")],
+    ) {
+        let words: Vec<&str> = numbers.iter().map(|number| WORDS[*number]).collect();
+        let line = format!("{tool} {}", words.join(" "));
+        let Ok(import) = import_command(&line, None, &World::NOTHING) else { return Ok(()) };
+        if import.refused().next().is_none()
+            && let Err(why) = common::planned(&import.suites[0].text)
+        {
+            // The tool itself fails there, too.
+            let is_its_own =
+                why.contains("less than one block") || why.contains("direct I/O needs");
+            prop_assert!(is_its_own, "{line}: {why}\n{}", import.suites[0].text);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Jobs of other tools become suites that run, or say why not.
+
+use crate::common::{names, plimsoll, scratch};
+use std::fs;
+
+const JOB: &str =
+    "[global]\nrw=randrw\nbs=4k\nsize=1m\nioengine=psync\nruntime=1\n[a]\n[b]\nbs=8k\n";
+
+#[test]
+fn a_job_of_fio_becomes_a_suite_that_runs() {
+    let folder = scratch();
+    fs::write(folder.path().join("job.fio"), JOB).expect("a job");
+    let ended = plimsoll(folder.path(), &["import", "job.fio", "-o", "suite.toml"]);
+    assert_eq!(ended.code, 0, "{ended:#?}");
+    assert!(ended.err.contains("fio job: 6 options"), "{}", ended.err);
+    let suite = fs::read_to_string(folder.path().join("suite.toml")).expect("a suite");
+    assert!(
+        suite.contains("block_size = \"8KiB\"") && suite.contains("# job.fio:9 bs=8k"),
+        "{suite}"
+    );
+    // No file is overwritten.
+    assert_eq!(plimsoll(folder.path(), &["import", "job.fio", "-o", "suite.toml"]).code, 2);
+    let plan = plimsoll(folder.path(), &["plan", "job.fio"]);
+    assert_eq!(plan.code, 0, "{plan:#?}");
+    let run = plimsoll(folder.path(), &["run", "job.fio", "--scale", "1/2", "--out", "a.plimsoll"]);
+    assert_eq!(run.code, 0, "{run:#?}");
+    assert!(names(folder.path()).contains(&"a.plimsoll".to_owned()));
+}
+
+#[test]
+fn what_is_refused_is_named_and_nothing_is_written_without_leave() {
+    let folder = scratch();
+    let text = "[a]\nrw=read\nsize=1m\nflow=2\niodeth=4\n";
+    fs::write(folder.path().join("job.fio"), text).expect("a job");
+    for line in
+        [&["import", "job.fio", "-o", "suite.toml"][..], &["run", "job.fio"], &["plan", "job.fio"]]
+    {
+        let ended = plimsoll(folder.path(), line);
+        assert_eq!(ended.code, 8, "{ended:#?}");
+        assert!(ended.err.contains("flow=2") && ended.err.contains("`iodepth`"), "{}", ended.err);
+        assert_eq!(names(folder.path()), ["job.fio"], "{line:?}");
+    }
+    let json = plimsoll(folder.path(), &["import", "job.fio", "--json"]);
+    assert_eq!(json.code, 8, "{json:#?}");
+    let value: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
+    assert_eq!(value["dialect"], "fio");
+    assert_eq!(value["options"][2]["class"], "refused");
+    assert_eq!(value["options"][2]["place"], "job.fio:4");
+    assert!(value["suites"][0]["text"].as_str().is_some_and(|text| text.contains("[[workload]]")));
+    let allowed =
+        plimsoll(folder.path(), &["import", "job.fio", "--allow-loss", "-o", "suite.toml"]);
+    assert_eq!(allowed.code, 8, "{allowed:#?}");
+    assert_eq!(plimsoll(folder.path(), &["plan", "suite.toml"]).code, 0);
+}
+
+#[test]
+fn a_command_line_goes_to_standard_output() {
+    let folder = scratch();
+    let line = "fio --name=a --rw=randread --bs=4k --iodepth=8 --ioengine=libaio --direct=1";
+    let ended = plimsoll(folder.path(), &["import", "--command", line]);
+    assert_eq!(ended.code, 0, "{ended:#?}");
+    assert!(ended.out.contains("depth = 8") && ended.err.contains("fio job:"), "{ended:#?}");
+    let unknown = plimsoll(folder.path(), &["import", "--command", "dd if=/dev/zero"]);
+    assert_eq!(unknown.code, 2, "{unknown:#?}");
+    let quick = plimsoll(folder.path(), &["run", "--rw", "read", "--zonemode", "zbd"]);
+    assert_eq!(quick.code, 2, "{quick:#?}");
+    assert!(quick.err.contains("zones") && quick.err.contains("import --command"), "{}", quick.err);
+}
