@@ -95,8 +95,7 @@ completion |
 ";
 
 const IOR: &str = "\
-`plimsoll import --command \"mpirun -np 16 ior …\" -o suite.toml` writes a suite. What stands \
-here is \
+`plimsoll import --command \"mpirun -np 16 ior …\" -o suite.toml` writes a suite. This page is \
 written from IOR's manual and was not tried against IOR.
 
 ## Intended differences
@@ -114,9 +113,8 @@ emptied before reads (`engine.evict`) |
 ";
 
 const MDTEST: &str = "\
-`plimsoll import --command \"mpirun -np 16 mdtest …\" -o suite.toml` writes a suite. What stands \
-here \
-is written from mdtest's manual and was not tried against mdtest.
+`plimsoll import --command \"mpirun -np 16 mdtest …\" -o suite.toml` writes a suite. \
+This page is written from mdtest's manual and was not tried against mdtest.
 
 ## Intended differences
 
@@ -132,7 +130,7 @@ host share a tree, hosts do not |
 ";
 
 const DISKSPD: &str = "\
-`plimsoll import --command \"diskspd …\" -o suite.toml` writes a suite. What stands here is \
+`plimsoll import --command \"diskspd …\" -o suite.toml` writes a suite. This page is \
 written \
 from DiskSpd's manual and was not tried against DiskSpd. XML profiles are not read.
 
