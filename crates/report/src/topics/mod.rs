@@ -11,6 +11,7 @@ pub(crate) mod doubts;
 pub mod events;
 pub mod evidence;
 pub(crate) mod findings;
+pub(crate) mod first_screen;
 pub mod inventory;
 pub(crate) mod io_path;
 pub(crate) mod left_behind;
