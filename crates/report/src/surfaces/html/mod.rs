@@ -64,16 +64,16 @@ pub fn content(records: &[&Record], against: Against<'_>) -> (String, Markup) {
     // Once for all that is said of them: of a day, they take longer than all else on the page.
     let results: Vec<Vec<ResultRow>> =
         records.iter().map(|record| analysis::results(record)).collect();
-    let mut differences = compare::page::section(
-        &analysis::compare::compare_results(records, &results),
-        records,
-        against.names,
-    );
+    let curves = if records.len() > 1 { curves(&results, against.names) } else { None };
+    let comparison = analysis::compare::compare_results(records, &results);
+    // Of one run, its own scenarios are compared: it says first what it is, and what came of them.
+    let mut differences = compare::page::section(&comparison, records, against.names, curves);
     if records.len() > 1 {
-        body.push(compare::side_by_side::sections(records, &results, testbed, against.names));
-        // Of one run, its own scenarios are compared: it says first what it is, and what came of
-        // them.
-        body.push(std::mem::take(&mut differences));
+        let [head, runs] = compare::side_by_side::head(records, against.names);
+        let figures = compare::side_by_side::figures(records, &results, testbed, against.names);
+        let mut all = Markup::from([runs, std::mem::take(&mut differences), figures]);
+        contents::fold_long(&mut all);
+        body.push([head, contents::of(&mut all, &mut named), all]);
     }
     for (number, (record, rows)) in records.iter().zip(results).enumerate() {
         body.push(run(
@@ -85,6 +85,14 @@ pub fn content(records: &[&Record], against: Against<'_>) -> (String, Markup) {
         ));
     }
     (title, body)
+}
+
+/// The curves of runs that swept the load, in one picture.
+fn curves(results: &[Vec<ResultRow>], names: &[String]) -> Option<Markup> {
+    let named = (0..)
+        .zip(results)
+        .map(|(run, rows)| (format!("{}: ", compare::run_name(names, run)), rows.as_slice()));
+    first_screen::overlay(&named.collect::<Vec<_>>())
 }
 
 /// Everything about one run and its results, with the differences between its own scenarios.

@@ -1,6 +1,7 @@
 //! A comparison at a glance: one line for each point, and what has to be known of all of them once.
 
 use super::{metric_of, percent, point, remarks, value, verdict};
+use crate::ground::words::counted;
 use analysis::compare::{Against, ComparedPoint, Difference, Metric, Verdict};
 
 /// One point in a line.
@@ -15,6 +16,8 @@ pub struct Line {
     pub verdict: String,
     /// Whether that is good (above 0), bad (below), or neither.
     pub tone: i8,
+    /// Whether any figure of it changed by more than chance.
+    pub is_changed: bool,
 }
 
 /// The lines of a comparison.
@@ -30,6 +33,22 @@ pub fn changed(other: &Against) -> impl Iterator<Item = &ComparedPoint> {
 /// Whether a difference is more than chance.
 pub fn is_told(found: &Difference) -> bool {
     matches!(found.verdict, Verdict::Higher | Verdict::Lower)
+}
+
+/// How many of the points changed, and in which direction.
+pub fn answer(other: &Against) -> String {
+    let all = lines(other);
+    let count = |tone: i8| all.iter().filter(|line| line.tone == tone).count();
+    let (better, worse) = (count(1), count(-1));
+    let changed = changed(other).count();
+    let points = counted(all.len() as u64, "point");
+    let verb = if changed == 1 { "differs" } else { "differ" };
+    match (changed, better, worse) {
+        (0, ..) => format!("No significant difference at any of {points}."),
+        _ => {
+            format!("{changed} of {points} {verb}: {better} better, {worse} worse in IOPS or p99.")
+        }
+    }
 }
 
 /// What has to be known of the points: what holds for all of them once, the rest with its points.
@@ -69,8 +88,9 @@ fn line(compared: &ComparedPoint) -> Line {
         }
         None => ("–".to_owned(), "–".to_owned()),
     };
+    let is_changed = compared.differences.iter().any(is_told);
     let (verdict, tone) = judged(compared, rate, p99);
-    Line { point: name(compared), rate: cells(rate), p99: cells(p99), verdict, tone }
+    Line { point: name(compared), rate: cells(rate), p99: cells(p99), verdict, tone, is_changed }
 }
 
 /// One word where rate and p99 agree, else what became of each.

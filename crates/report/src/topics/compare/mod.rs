@@ -202,7 +202,7 @@ pub fn has_differences(comparison: &Comparison) -> bool {
 }
 
 /// How the columns are to be read.
-pub(crate) const LEGEND: &str = "Differences are in percent of the base, with \
+pub(crate) const LEGEND: &str = "Differences are in percent of A, with \
     their 95 % interval. Intervals and verdicts are \
      corrected for all that is compared (Holm): among equals, any difference at all appears in at \
      most 5 % of comparisons. An interval that holds 0 is no significant difference.";

@@ -5,12 +5,18 @@ use crate::ground::chart::{Group, Groups, Step};
 use crate::ground::contents::folded;
 use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::moment::latency_words;
+use crate::ground::words as words_of;
 use crate::topics::compare as words;
 use analysis::compare::{Against, ComparedPoint, Comparison, Metric};
 use model::Record;
 
 /// The section of a comparison; nothing where there is nothing to compare.
-pub fn section(comparison: &Comparison, records: &[&Record], names: &[String]) -> Markup {
+pub fn section(
+    comparison: &Comparison,
+    records: &[&Record],
+    names: &[String],
+    curves: Option<Markup>,
+) -> Markup {
     if comparison.others.is_empty() {
         return Markup::new();
     }
@@ -20,14 +26,20 @@ pub fn section(comparison: &Comparison, records: &[&Record], names: &[String]) -
         return Markup::new();
     }
     let mut content = plain("h2", "Differences");
-    comparison.others.iter().for_each(|other| content.push(against(other, records, names)));
+    let has_curves = curves.is_some();
+    if let Some(curves) = curves {
+        content.push(classed("div", "charts", curves));
+    }
+    for other in &comparison.others {
+        content.push(against(other, records, names, has_curves));
+    }
     if words::has_differences(comparison) {
         content.push(classed("p", "remark", words::LEGEND));
     }
     plain("section", content)
 }
 
-fn against(other: &Against, records: &[&Record], names: &[String]) -> Markup {
+fn against(other: &Against, records: &[&Record], names: &[String], has_curves: bool) -> Markup {
     let mut content = plain("h3", words::title(other, records, names));
     let whole = other.unlike.iter().map(|unlike| words::said(unlike, "the run"));
     let missing = [words::only(&other.only_base, "A has"), words::only(&other.only_other, "B has")];
@@ -40,8 +52,21 @@ fn against(other: &Against, records: &[&Record], names: &[String]) -> Markup {
         content.push(plain("p", "No point of the two can be compared."));
         return content;
     }
-    content.push(classed("div", "scroll", at_a_glance(other)));
-    content.push(overlay(other, names));
+    content.push(plain("p", glance::answer(other)));
+    let (told, same): (Vec<Line>, Vec<Line>) =
+        glance::lines(other).into_iter().partition(|line| line.is_changed);
+    if !told.is_empty() {
+        content.push(classed("div", "scroll", at_a_glance(told)));
+    }
+    if !has_curves {
+        content.push(overlay(other, names));
+    }
+    if !same.is_empty() {
+        let count = words_of::counted(same.len() as u64, "point");
+        let table = classed("div", "scroll", at_a_glance(same));
+        content
+            .push(folded(format!("{count} without a significant difference, or not known"), table));
+    }
     let notes: Markup = glance::notes(other).iter().map(|note| plain("li", note)).collect();
     if notes != Markup::new() {
         content.push(plain("ul", notes));
@@ -51,7 +76,7 @@ fn against(other: &Against, records: &[&Record], names: &[String]) -> Markup {
 }
 
 /// A line for each point.
-fn at_a_glance(other: &Against) -> Markup {
+fn at_a_glance(lines: Vec<Line>) -> Markup {
     let head = [
         ("Point", ""),
         ("Verdict", ""),
@@ -77,7 +102,7 @@ fn at_a_glance(other: &Against) -> Markup {
         ];
         plain("tr", cells)
     };
-    let body: Markup = glance::lines(other).into_iter().map(row).collect();
+    let body: Markup = lines.into_iter().map(row).collect();
     table_of(&head, body)
 }
 
@@ -115,7 +140,7 @@ fn overlay(other: &Against, names: &[String]) -> Markup {
         let title = format!("{title}, A: {base}, B: {with}");
         Groups { title, words: say, groups: compared().filter_map(group).collect() }.render()
     };
-    let rate = chart("IOPS", crate::ground::words::iops, |metric| metric == Metric::Iops);
+    let rate = chart("IOPS", words_of::iops, |metric| metric == Metric::Iops);
     let p99 = chart("p99", latency_words, |metric| metric.word() == "p99");
     classed("div", "charts", [rate, p99])
 }

@@ -20,17 +20,12 @@ use std::collections::BTreeMap;
 /// operation.
 type Key = (String, String, Ops);
 
-/// The head of a page of several runs.
-pub fn sections(
-    records: &[&Record],
-    results: &[Vec<ResultRow>],
-    testbed: Option<&Cluster>,
-    names: &[String],
-) -> Markup {
+/// The head of a page of several runs, and which these are.
+pub fn head(records: &[&Record], names: &[String]) -> [Markup; 2] {
     let head = plain("header", plain("h1", format!("{} runs side by side", records.len())));
     let runs =
         plain("section", [plain("h2", "Runs"), classed("div", "scroll", which(records, names))]);
-    [head, runs, figures(records, results, testbed, names)].into()
+    [head, runs]
 }
 
 fn which(records: &[&Record], names: &[String]) -> Markup {
@@ -51,7 +46,8 @@ fn which(records: &[&Record], names: &[String]) -> Markup {
     element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)])
 }
 
-fn figures(
+/// What each run carried.
+pub fn figures(
     records: &[&Record],
     results: &[Vec<ResultRow>],
     testbed: Option<&Cluster>,
@@ -152,7 +148,8 @@ mod tests {
     }
 
     fn page(records: &[&Record]) -> String {
-        sections(records, &results(records), None, &[]).into_string()
+        let head: Markup = head(records, &[]).into();
+        head.into_string() + &figures(records, &results(records), None, &[]).into_string()
     }
 
     #[test]

@@ -46,6 +46,7 @@ fn against(other: &Against, records: &[&Record], shown: Shown<'_>) -> String {
         text.push_str("  No point of the two can be compared.\n\n");
         return text;
     }
+    text.push_str(&format!("{}\n\n", glance::answer(other)));
     text.push_str(&at_a_glance(other, shown.room));
     for note in glance::notes(other) {
         text.push_str(&format!("- {note}\n"));

@@ -12,25 +12,41 @@ use analysis::{Covers, Finding, ResultRow};
 /// The axes along which the load grows.
 const LOADS: [&str; 3] = ["depth", "workers", "rate"];
 
-/// The chart; nothing without a sweep of the load. Small requests are drawn in requests, large ones
-/// in bandwidth: beside each other they would lie on an axis, so the more numerous are drawn.
+/// The chart of a run; nothing without a sweep of the load.
 pub fn chart(rows: &[ResultRow]) -> Option<Markup> {
-    let findings: Vec<Finding> = analysis::findings(rows);
-    let loads: Vec<&Finding> = findings
+    overlay(&[(String::new(), rows)])
+}
+
+/// The curves of runs in one picture, each with what stands before its names. Small requests are
+/// drawn in requests, large ones in bandwidth: beside each other they would lie on an axis, so the
+/// more numerous are drawn.
+pub fn overlay(runs: &[(String, &[ResultRow])]) -> Option<Markup> {
+    let findings: Vec<Vec<Finding>> =
+        runs.iter().map(|(_, rows)| analysis::findings(rows)).collect();
+    let is_load =
+        |one: &&Finding| LOADS.contains(&one.axis.as_str()) && one.covers >= Covers::Workload;
+    let loads: Vec<(&(String, &[ResultRow]), &Finding)> = runs
         .iter()
-        .filter(|one| LOADS.contains(&one.axis.as_str()) && one.covers >= Covers::Workload)
+        .zip(&findings)
+        .flat_map(|(run, found)| found.iter().filter(is_load).map(move |one| (run, one)))
         .collect();
-    let first = *loads.first()?;
-    let is_small = |one: &Finding| large_bytes(rows, one).is_none();
-    let alike = |one: &&&Finding| one.axis == first.axis && one.is_metadata == first.is_metadata;
-    let (small, large): (Vec<&Finding>, Vec<&Finding>) =
-        loads.iter().filter(alike).partition(|one| is_small(one));
+    let first = loads.first()?.1;
+    let is_small =
+        |(run, one): &(&(String, &[ResultRow]), &Finding)| large_bytes(run.1, one).is_none();
+    let alike = loads
+        .iter()
+        .copied()
+        .filter(|(_, one)| one.axis == first.axis && one.is_metadata == first.is_metadata);
+    let (small, large): (Vec<_>, Vec<_>) = alike.partition(is_small);
     let in_bytes = large.len() > small.len();
     let drawn = if in_bytes { large } else { small };
     let curves: Vec<Curve> = drawn
         .iter()
         .zip(STYLES)
-        .map(|(found, style)| curve(rows, found, style, in_bytes))
+        .map(|((run, found), style)| {
+            let curve = curve(run.1, found, style, in_bytes);
+            Curve { name: format!("{}{}", run.0, curve.name), ..curve }
+        })
         .filter(|curve| curve.places.len() > 1)
         .collect();
     let ys = || curves.iter().flat_map(|curve| &curve.places).map(|place| place.y);

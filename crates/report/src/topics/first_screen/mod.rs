@@ -6,4 +6,5 @@ mod curve;
 mod figures;
 
 pub use chart::{Question, chart};
+pub use curve::overlay;
 pub use figures::{Beside, section as figures};
