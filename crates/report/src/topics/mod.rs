@@ -20,6 +20,7 @@ pub mod note;
 pub mod occurrences;
 pub mod plan;
 pub mod published;
+pub(crate) mod repetitions;
 pub(crate) mod reproduce;
 pub mod results;
 pub mod split;

@@ -118,15 +118,16 @@ fn run(
         Some(Beside { name, held: held.as_ref().ok()? })
     });
     let named_run = (of > 1).then(|| compare::run_name(against.names, number));
+    let line = analysis::loadline::load_line(record, &rows);
     let mut head = header(record, &evidence, named_run);
-    head.push(first_screen::figures(&rows, &reached, &limits, beside.as_ref()));
+    head.push(first_screen::figures(&rows, &reached, &limits, beside.as_ref(), line.as_ref()));
     let mut answer =
         classed("p", "verdict", verdict::paragraph(record, &rows, &reached, &evidence));
     let mut content = Markup::new();
     let mut is_search = false;
-    if let Some(line) = analysis::loadline::load_line(record, &rows) {
+    if let Some(line) = &line {
         is_search = true;
-        content.push(crate::topics::loadline::section(&line));
+        content.push(crate::topics::loadline::section(line));
     }
     if let Some(line) = analysis::loadline::axis::along_line(record, &rows) {
         is_search = true;

@@ -4,9 +4,10 @@
 use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::words;
 use crate::topics::results::row::name;
-use crate::topics::{attribution, ceiling, published};
+use crate::topics::{attribution, ceiling, loadline, published};
 use analysis::attribution::Attribution;
 use analysis::ceiling::Reached;
+use analysis::loadline::LoadLine;
 use analysis::published::Comparison;
 use analysis::{Ops, ResultRow};
 
@@ -34,12 +35,14 @@ pub fn section(
     reached: &[Reached],
     limits: &[Attribution],
     beside: Option<&Beside<'_>>,
+    line: Option<&LoadLine>,
 ) -> Markup {
     let points = || rows.iter().filter(|row| row.is_of_point() && row.ios > 0);
     let Some(peak) = points().max_by(|a, b| a.iops().total_cmp(&b.iops())) else {
         return Markup::new();
     };
-    let mut all = vec![rate(peak)];
+    let mut all: Vec<Large> = line.and_then(load_line).into_iter().collect();
+    all.push(rate(peak));
     let widest = points().max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s()));
     all.extend(widest.filter(|row| row.bytes > 0).map(bandwidth));
     all.push(latency(peak));
@@ -128,6 +131,22 @@ fn limit(peak: &ResultRow, reached: &[Reached], limits: &[Attribution]) -> Large
     }
 }
 
+/// The highest rate at which the objective of a search held.
+fn load_line(line: &LoadLine) -> Option<Large> {
+    let known = loadline::known(line.answer.rate?, line.answer.fails_at);
+    let sure = match line.answer.fails_at {
+        Some(fails) => format!("below {}", words::iops(fails)),
+        None => "no rate failed".to_owned(),
+    };
+    let of = format!("{} held", line.objective);
+    Some(Large {
+        title: "Load line".to_owned(),
+        value: format!("{} IOPS", words::iops(known)),
+        sure,
+        of,
+    })
+}
+
 /// The first published figure that the run has a counterpart of.
 fn against(beside: &Beside<'_>) -> Option<Large> {
     let (figure, run, quantity) = beside.held.figures.iter().find_map(|figure| {
@@ -161,11 +180,11 @@ mod tests {
         recorded.interval(first + 1, 0, &[(Op::Read, &[2_000_000; 90])]);
         recorded.end();
         let rows = analysis::results(&recorded.record());
-        let shown = section(&rows, &[], &[], None).into_string();
+        let shown = section(&rows, &[], &[], None, None).into_string();
         for word in ["Peak IOPS", "90.0", "w (depth=8), read", "p99 at peak IOPS", "2 ms"] {
             assert!(shown.contains(word), "{word}: {shown}");
         }
         assert!(shown.contains("At its limit") && shown.contains("no interval"), "{shown}");
-        assert_eq!(section(&[], &[], &[], None), Markup::new());
+        assert_eq!(section(&[], &[], &[], None, None), Markup::new());
     }
 }
