@@ -106,6 +106,9 @@ fn latency(row: &ResultRow) -> Large {
     }
 }
 
+/// From this share of a ceiling on, it is what limits.
+const NEAR: f64 = 0.9;
+
 /// What was at its limit at the peak: as the kernels counted it, or else as the testbed has it.
 fn limit(peak: &ResultRow, reached: &[Reached], limits: &[Attribution]) -> Large {
     let large = |value: String, sure: String, of: &str| Large {
@@ -123,7 +126,11 @@ fn limit(peak: &ResultRow, reached: &[Reached], limits: &[Attribution]) -> Large
     let nearest = nearest.filter_map(|one| Some((one.share()?, one.ceiling.binding()?)));
     if let Some((share, binding)) = nearest.max_by(|a, b| a.0.total_cmp(&b.0)) {
         let layer = ceiling::layer(binding.layer).to_owned();
-        return large(layer, words::share(share), "of the testbed's ceiling, at peak");
+        let near = large(layer, words::share(share), "of the testbed's ceiling, at peak");
+        // What is used by half is no limit.
+        let is_limit = share >= NEAR;
+        let title = if is_limit { near.title } else { "Nearest to its limit".to_owned() };
+        return Large { title, ..near };
     }
     match counted {
         Some(_) => large("nothing watched".to_owned(), String::new(), "more depth may carry more"),
