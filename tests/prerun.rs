@@ -63,7 +63,7 @@ fn a_command_runs_before_each_point_and_one_that_fails_is_a_doubt_about_its_poin
     );
     assert!(done[1]["duration_ns"].as_u64() > Some(0));
     assert_eq!(doubts(&shown), [false, true], "{shown}");
-    let table = plimsoll(here, &["show", "run.plimsoll"]).with_code(0).out;
+    let table = plimsoll(here, &["show", "run.plimsoll", "--explain"]).with_code(0).out;
     assert!(
         table.contains("Caches were not emptied as asked") && table.contains("exit status 3"),
         "{table}"

@@ -19,11 +19,11 @@ use clap_complete::Shell;
 use live::watch::Speed;
 use model::search::Along;
 use model::{Nanos, Objective};
+use report::surfaces::table::Notes;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Finds the load line of a storage cluster: what it carries, and whether the figure can be
-/// trusted.
+/// Finds the load line of a storage cluster, and says whether the figure can be trusted.
 #[derive(Debug, Parser)]
 #[command(name = "plimsoll", version, about, max_term_width = 100,
     after_help = examples::EXIT_CODES)]
@@ -38,44 +38,47 @@ pub struct Arguments {
 pub enum Command {
     /// Load a target and report what it carries.
     Run(Box<RunArgs>),
-    /// Find the highest rate at which an objective holds, with the curve of latency against load.
+    /// Find the highest rate that meets an objective, such as p99 < 2 ms.
     Loadline(Box<LoadlineArgs>),
-    /// Show what a run would do, how long it takes and what it writes; touches nothing.
+    /// Show what a run would do; touches nothing.
+    ///
+    /// Stages, time, and bytes to write.
     Plan(Box<PlanArgs>),
-    /// Watch what the kernels of hosts count, without any load; or play a recorded run again.
+    /// Watch the kernel counters of hosts, or replay a recorded run.
     Watch(Box<WatchArgs>),
-    /// Show what this host is made of and which layers lie below a target; touches nothing.
+    /// Show this host's hardware, and the layers below a target; touches nothing.
     Inventory(InventoryArgs),
-    /// List the built-in suites, or print one to start your own from.
+    /// List the built-in suites, or print one as a start for yours.
     Suites(SuitesArgs),
-    /// Mark an instant of a run that goes on: it stands on the time axis of every view, and what
-    /// came after it is told.
+    /// Annotate a running run.
+    ///
+    /// Every chart shows the mark, and the report shows what changed after it.
     Mark(crate::commands::MarkArgs),
-    /// Write the report of one or more runs: a page, or Markdown with its charts.
+    /// Write the report of runs: a page, or Markdown with charts.
     Report(crate::commands::ReportArgs),
-    /// Write a run as tables for other programs: CSV, JSON or Parquet.
+    /// Export a run as tables: CSV, JSON or Parquet.
     Export(crate::commands::ExportArgs),
-    /// Serve the reports of runs as web pages, one by one and side by side, until Ctrl-C.
+    /// Serve the reports of runs as web pages, until Ctrl-C.
     Serve(ServeArgs),
-    /// Say what differs between runs, by how much, and whether it can be told from chance.
+    /// Compare runs: what differs, by how much, and how sure that is.
     Compare(CompareArgs),
-    /// Follow the figures of one workload over many runs: where a level changed, and whether the
-    /// latest run holds it.
+    /// Follow figures over many runs, and find where a level changed.
     Trend(TrendArgs),
-    /// Show a run's results in the terminal, or as JSON.
+    /// Show a run's results as a table or JSON.
     Show(ShowArgs),
-    /// Say what a described cluster can carry at most, which layer binds, and what would be if it
-    /// had more.
+    /// Compute the most that a described cluster can carry, and which layer limits it.
     Ceiling(Box<CeilingArgs>),
-    /// Check the data that a run left (--keep-data, or a crash): finds damage, and acknowledged
-    /// writes that are missing.
+    /// Check the data that a run left, after --keep-data or a crash.
+    ///
+    /// It finds damage, and acknowledged writes that are missing.
     Verify(VerifyArgs),
-    /// Go on with a run that was cut short: every point that is not complete, on the same hosts and
-    /// layout.
+    /// Resume a run that was cut short.
+    ///
+    /// It measures every point that is not complete, on the same hosts and layout.
     Resume(Box<ResumeArgs>),
-    /// Remove what runs left in directories, here or on hosts: exactly our own files.
+    /// Remove the files that runs left, and nothing else.
     Clean(CleanArgs),
-    /// Serve a coordinator on standard input and output. It starts this on its hosts itself.
+    /// Serve a coordinator on standard input and output; started by it.
     Agent(AgentArgs),
     /// Print a completion script for a shell.
     #[command(after_help = examples::COMPLETIONS)]
@@ -95,15 +98,16 @@ pub enum Command {
 
 /// `plimsoll run`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::RUN)]
+#[command(after_help = examples::RUN_SHORT, after_long_help = examples::RUN)]
 pub struct RunArgs {
     /// What to load, with what, and how much.
     #[command(flatten)]
     pub work: WorkArgs,
 
-    /// Where to record the run [default: plimsoll-SUITE-TIME.plimsoll in this directory]. The
-    /// report stands beside it, as .html.
-    #[arg(short, long, value_name = "FILE.plimsoll")]
+    /// Run file [default: plimsoll-SUITE-TIME.plimsoll].
+    ///
+    /// The report appears beside it, as .html.
+    #[arg(short, long, value_name = "FILE.plimsoll", help_heading = "Output")]
     pub out: Option<PathBuf>,
 
     /// What the run is to leave, and to say.
@@ -117,46 +121,65 @@ pub struct RunArgs {
 
 /// What a run is to leave, and to say.
 #[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub struct How {
-    /// Leave the files of the run on the target, for the next run or for a look.
+    /// Keep the run's files on the target.
     #[arg(long)]
     pub keep_data: bool,
 
-    /// End standard output with one JSON object (docs/json.md); everything else goes to standard
-    /// error.
+    /// Print one JSON object (docs/json.md).
+    ///
+    /// It ends standard output; everything else goes to standard error.
     #[arg(long)]
     pub json: bool,
 
-    /// Show the run and what every host's kernel counts on the whole terminal; `?` tells the keys.
+    /// Show the run full screen; `?` lists the keys.
+    ///
+    /// Beside the load, it shows what every host's kernel counts.
     #[arg(long, conflicts_with = "quiet")]
     pub watch: bool,
 
-    /// No progress and no plan, only the results.
+    /// Print only the results.
     #[arg(short, long)]
     pub quiet: bool,
+
+    /// Print all notes and the legend.
+    #[arg(long, conflicts_with = "json")]
+    pub explain: bool,
+}
+
+impl How {
+    /// What stands under the table of results.
+    pub fn notes(self) -> Notes {
+        if self.explain || self.json { Notes::All } else { Notes::Few }
+    }
 }
 
 /// Who else is told of a run while it goes on: browsers, Prometheus, scripts.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Showing it to others")]
+#[command(next_help_heading = "Sharing")]
 pub struct ShareArgs {
-    /// Serve a live page, and /metrics for Prometheus [default with --serve alone:
-    /// 127.0.0.1:9750]. Port 0 is any free one.
+    /// Serve a live page, and /metrics for Prometheus.
+    ///
+    /// Without a value, at 127.0.0.1:9750. Port 0 is any free port.
     #[arg(long, value_name = "IP:PORT", num_args = 0..=1, require_equals = true,
         default_missing_value = DEFAULT_SERVE, value_parser = listen_address)]
     pub serve: Option<SocketAddr>,
 
-    /// Show it only to those who have this token; required where other machines could see it.
-    /// $PLIMSOLL_TOKEN does the same and is not seen in the list of processes.
+    /// Token that readers of the page need.
+    ///
+    /// Required where other machines could see the page. $PLIMSOLL_TOKEN does the same, and the
+    /// list of processes does not show it.
     #[arg(long, value_name = "TOKEN", requires = "serve")]
     pub token: Option<Token>,
 
-    /// Go on serving the page when the run is over, until Ctrl-C.
+    /// Serve the page until Ctrl-C, also after the run.
     #[arg(long, requires = "serve")]
     pub keep_serving: bool,
 
-    /// Write every event of the run as a line of JSON while it goes on (docs/json.md); "-" is
-    /// standard output, and the table goes to standard error then.
+    /// Write each event of the run as a line of JSON.
+    ///
+    /// "-" is standard output; the table goes to standard error then (docs/json.md).
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
 }

@@ -133,4 +133,11 @@ mod tests {
     fn every_kind_has_its_count() {
         assert_eq!(DamageKind::ALL.len(), FileAudit::default().damaged.len());
     }
+
+    #[test]
+    fn damaged_blocks_are_those_of_every_kind() {
+        let file = |damaged| FileAudit { damaged, ..FileAudit::default() };
+        assert_eq!(file([1, 2, 3, 4, 5]).damaged_blocks(), 15);
+        assert_eq!(file([0; 5]).damaged_blocks(), 0);
+    }
 }

@@ -142,6 +142,10 @@ pub struct ShowArgs {
     #[arg(long, value_name = "FILE.toml|NAME")]
     pub testbed: Option<String>,
 
+    /// Print every note under the table, and how to read it.
+    #[arg(long, conflicts_with = "json")]
+    pub explain: bool,
+
     /// Take every result apart: what each host had of it, or the hosts of each label. JSON has
     /// that always.
     #[arg(long, value_name = "PART", conflicts_with = "json")]

@@ -200,6 +200,7 @@ mod tests {
             "json",
             "watch",
             "quiet",
+            "explain",
             "serve",
             "token",
             "keep-serving",

@@ -21,6 +21,14 @@ Exit codes:
 `plimsoll COMMAND --help` has examples of each.";
 
 /// Below `plimsoll run --help`.
+pub const RUN_SHORT: &str = "\
+Examples:
+  plimsoll run --target /mnt/x                           # suite four-corners
+  plimsoll run --rw randread --bs 4k --iodepth 32 /mnt/x # fio's words
+  plimsoll run --hosts node[01-16] -t /mnt/gpfs          # sixteen hosts
+--help has more on each option, and more examples.";
+
+/// Below `plimsoll run --help`.
 pub const RUN: &str = "\
 Examples:
   # the built-in suite four-corners on the disk below /mnt/x, two minutes

@@ -6,20 +6,23 @@ use std::path::PathBuf;
 
 /// The hosts that load, and the way to them.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Hosts (without these, this machine alone)")]
+#[command(next_help_heading = "Hosts: this machine alone, unless given")]
 pub struct HostArgs {
-    /// The hosts: node[01-16],10.0.0.5 or @FILE over ssh; local:N for N agents here; slurm inside
-    /// a Slurm job.
+    /// Hosts over ssh: node[01-16],10.0.0.5 or @FILE.
+    ///
+    /// local:N starts N agents here; slurm takes the nodes of the Slurm job around it.
     #[arg(long, value_name = "LIST", conflicts_with_all = ["slurm", "kubernetes"])]
     pub hosts: Option<String>,
 
-    /// Get a Slurm job with these options of salloc, such as "-N16 -p nvme", and load from its
-    /// nodes.
+    /// Get a Slurm job, such as "-N16 -p nvme", and load from it.
+    ///
+    /// The options are those of salloc.
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true, conflicts_with = "kubernetes")]
     pub slurm: Option<String>,
 
-    /// Load from the running pods with these labels, such as app=plimsoll
-    /// (deploy/kubernetes.yaml).
+    /// Load from the running pods with these labels.
+    ///
+    /// For example app=plimsoll, as in deploy/kubernetes.yaml.
     #[arg(long, value_name = "SELECTOR")]
     pub kubernetes: Option<String>,
 
@@ -27,30 +30,35 @@ pub struct HostArgs {
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true, requires = "kubernetes")]
     pub kubectl: Option<String>,
 
-    /// Reach the hosts with this command instead of ssh, such as "docker exec -i {host}".
+    /// Reach hosts with this command instead of ssh.
+    ///
+    /// For example "docker exec -i {host}".
     #[arg(long, value_name = "COMMAND", requires = "hosts")]
     pub launcher: Option<String>,
 
-    /// Load no host and no target, but a simulated cluster in virtual time: a testbed of `plimsoll
-    /// ceiling`, or a testbed file, with parameters such as ,remote=100% (docs/METHOD.md); alone,
-    /// the testbed that is called like the suite.
+    /// Load a simulated cluster in virtual time.
+    ///
+    /// A testbed of `plimsoll ceiling` or a testbed file, with parameters such as ,remote=100%
+    /// (docs/METHOD.md). Alone, the testbed with the suite's name.
     #[arg(long, value_name = "TESTBED", num_args = 0..=1, default_missing_value = "",
         conflicts_with_all = ["hosts", "slurm", "kubernetes"])]
     pub simulate: Option<String>,
 
-    /// How many simulated hosts load it [default: as many as the testbed has clients, or else
-    /// nodes].
+    /// Number of simulated hosts [default: the testbed's].
+    ///
+    /// A testbed without clients loads from its nodes.
     #[arg(long, value_name = "N", requires = "simulate",
         value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub sim_hosts: Option<u32>,
 
-    /// Where plimsoll is on the hosts. Without it, it is copied to hosts that lack it.
+    /// Path of plimsoll on the hosts [default: copied there].
     #[arg(long, value_name = "PATH")]
     pub agent: Option<PathBuf>,
 
-    /// How many agents are started from here, and by each of these in turn; past that, hosts start
-    /// one another in the same way [default: all from here up to 64 hosts, or where the hosts
-    /// cannot reach one another].
+    /// Agents started from here, and by each of them in turn.
+    ///
+    /// Past that number, hosts start one another. By default, up to 64 hosts are started from
+    /// here, and all where hosts cannot reach one another.
     #[arg(long, value_name = "N", conflicts_with = "simulate",
         value_parser = clap::value_parser!(u32).range(2..))]
     pub fanout: Option<u32>,

@@ -8,52 +8,61 @@ use model::{Bytes, Nanos, Percent, ScaleArg};
 /// What to load, with what, and how much.
 #[derive(Debug, Args)]
 pub struct WorkArgs {
-    /// A built-in suite, a suite file, or with --rw the paths to load [default: four-corners].
+    /// A built-in suite, a suite file, or with --rw the paths to load.
+    ///
+    /// The default suite is four-corners. `plimsoll suites` lists all.
     #[arg(value_name = "SUITE|FILE.toml|PATH")]
     pub what: Vec<String>,
 
-    /// A directory to make files in, or with --existing a file or device to read [default:
-    /// ./plimsoll-data]. With several hosts, it can be that of some of them: node[01-04]:/mnt/a,
-    /// or a label in place of the names.
+    /// Directory to create files in [default: ./plimsoll-data].
+    ///
+    /// With --existing, a file or device to read. Hosts may have targets of their own:
+    /// node[01-04]:/mnt/a, or a label in place of the names.
     #[arg(short, long = "target", value_name = "[HOSTS:]PATH")]
     pub targets: Vec<TargetArg>,
 
-    /// Give any field of the suite another value, such as measure=30s, layout.size=10GiB or
-    /// workload.NAME.depth=8.
+    /// Change a field of the suite, such as measure=30s.
+    ///
+    /// Other examples: layout.size=10GiB, workload.NAME.depth=8. docs/suite-reference.md has all
+    /// fields.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<Override>,
 
-    /// Take only this scenario of the suite; may be given several times.
+    /// Run only this scenario of the suite; repeat it for several.
     #[arg(long = "scenario", value_name = "NAME")]
     pub scenarios: Vec<String>,
 
-    /// Shrink sizes and times together, such as 1/100, or each by its own: size=1/10,time=1/100.
-    /// The report says so. Without it, nothing shrinks but the times of --simulate, if these are
-    /// long.
+    /// Shrink sizes and times, such as 1/100.
+    ///
+    /// Each can have its own: size=1/10,time=1/100. The report says so. Without this option, only
+    /// long times of --simulate shrink.
     #[arg(long, value_name = "FRACTION")]
     pub scale: Option<ScaleArg>,
 
-    /// Go through the page cache instead of around it.
+    /// Use the page cache; direct I/O is the default.
     #[arg(long)]
     pub buffered: bool,
 
-    /// Load a file or a device as it is: read only, nothing is written, workloads that write are
-    /// left out.
+    /// Read a file or device as it is; write nothing.
+    ///
+    /// Workloads that write are left out.
     #[arg(long, conflicts_with = "destroy_data")]
     pub existing: bool,
 
-    /// Overwrite this block device: all that is on it is lost. The only way to write to a device.
-    /// With several hosts, name it on each: node[01-04]:/dev/sdb.
+    /// Overwrite this block device: its data is lost.
+    ///
+    /// No other option writes to a device. With several hosts, name it on each:
+    /// node[01-04]:/dev/sdb.
     #[arg(long, value_name = "[HOST:]DEVICE")]
     pub destroy_data: Vec<GivenUpArg>,
-
-    /// The hosts that load.
-    #[command(flatten)]
-    pub hosts: HostArgs,
 
     /// One workload without a suite file, in fio's words.
     #[command(flatten)]
     pub quick: QuickArgs,
+
+    /// The hosts that load.
+    #[command(flatten)]
+    pub hosts: HostArgs,
 
     /// All of these as they were typed, for the run file ([`model::plan::Origin`]); none where
     /// nobody typed them.
@@ -63,34 +72,35 @@ pub struct WorkArgs {
 
 /// One workload in fio's words.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Quick form (with --rw, one workload without a suite file)")]
+#[command(next_help_heading = "Quick form: one workload, in fio's words")]
 pub struct QuickArgs {
-    /// The pattern.
-    #[arg(long, value_name = "PATTERN")]
+    /// read, write, randread, randwrite, rw or randrw.
+    #[arg(long, value_name = "PATTERN", hide_possible_values = true)]
     pub rw: Option<Pattern>,
 
-    /// The size of each request [default: 4k].
+    /// Block size of each request [default: 4k].
     #[arg(long, value_name = "SIZE", requires = "rw")]
     pub bs: Option<Bytes>,
 
-    /// Requests that each worker keeps outstanding [default: 1].
+    /// Outstanding requests per worker [default: 1].
     #[arg(long, value_name = "N", requires = "rw")]
     pub iodepth: Option<u32>,
 
-    /// Workers, each with a file of its own [default: 1].
+    /// Workers, each with its own file [default: 1].
     #[arg(long, value_name = "N", requires = "rw")]
     pub numjobs: Option<u32>,
 
-    /// The size of each worker's file, or of the part of a device that is loaded [default: by the
-    /// machine].
+    /// Size of each worker's file [default: by the machine].
+    ///
+    /// Of a device, the part that is loaded.
     #[arg(long, value_name = "SIZE", requires = "rw")]
     pub size: Option<Bytes>,
 
-    /// How long to measure; a bare number counts seconds [default: 60s].
+    /// Time to measure; a bare number is seconds [default: 60s].
     #[arg(long, value_name = "TIME", requires = "rw")]
     pub runtime: Option<Nanos>,
 
-    /// The share of reads in rw and randrw [default: 50].
+    /// Share of reads in rw and randrw [default: 50].
     #[arg(long, value_name = "PERCENT", requires = "rw")]
     pub rwmixread: Option<Percent>,
 }

@@ -228,8 +228,8 @@ fn show(how: How, stdout_is_taken: bool, record: &Record, out: &Path) -> Result<
     let written =
         outputs::write(&page, Kind::Page, false, surfaces::html::render(&[record]).as_bytes());
     let is_shown = !how.json && !stdout_is_taken;
-    let table =
-        surfaces::table::results_within(record, None, if is_shown { screen::room() } else { None });
+    let room = if is_shown { screen::room() } else { None };
+    let table = surfaces::table::results_within(record, None, how.notes(), room);
     if how.json {
         eprintln!("{table}");
         print_json(&surfaces::json::results(record, None))?;

@@ -10,6 +10,7 @@ use catalogue::published::Published;
 use model::plan::Origin;
 use model::{Record, printable};
 use report::surfaces;
+use report::surfaces::table::Notes;
 use report::topics;
 use std::path::Path;
 use std::process::ExitCode;
@@ -41,10 +42,10 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
     if args.json {
         print_json(&surfaces::json::results(&record, ours.as_ref()))?;
     } else {
-        let mut text = format!(
-            "{}\n",
-            surfaces::table::results_within(&record, ours.as_ref(), screen::room())
-        );
+        let notes = if args.explain { Notes::All } else { Notes::Few };
+        let room = screen::room();
+        let table = surfaces::table::results_within(&record, ours.as_ref(), notes, room);
+        let mut text = format!("{table}\n");
         if let Some(wanted) = &args.against {
             let (figures, theirs) = published::read(wanted)?;
             let held = hold(&record, &figures, theirs.as_ref(), ours.as_ref())?;

@@ -124,10 +124,7 @@ pub fn within(mut columns: Vec<Column>, room: Option<usize>) -> String {
     let left_out = fit(&mut columns, room.map_or(usize::MAX, |room| room.saturating_sub(INDENT)));
     let mut text: String = render(&columns).lines().map(|line| format!("  {line}\n")).collect();
     if !left_out.is_empty() {
-        text.push_str(&format!(
-            "  Left out, because the terminal is narrow: {}.\n",
-            left_out.join(", ")
-        ));
+        text.push_str(&format!("  Columns hidden for width: {}.\n", left_out.join(", ")));
     }
     text
 }

@@ -125,32 +125,33 @@ pub fn sureness(value: Option<f64>, interval: Option<Interval>) -> String {
     }
 }
 
-/// What the column of [`sureness`] is, and why some have none.
+/// What ± means, and why some figures have none.
 pub fn sureness_legend(rows: &[ResultRow]) -> String {
     let mut text = "±: how far the 95 % interval of the figure before it reaches.".to_owned();
-    let none: Vec<usize> =
-        rows.iter().filter(|row| row.sure.iops.is_none()).map(|row| row.sure.intervals).collect();
-    if let (Some(least), Some(most)) = (none.iter().min(), none.iter().max()) {
-        let many = if least == most {
-            counted(*most as u64, "interval")
-        } else {
-            format!("{least} to {most} intervals")
-        };
-        text.push_str(&format!(
-            " –: none; {many} of time, or such that depend on each other, are too few to know it."
-        ));
-    }
+    text.extend(no_interval(rows).map(|why| format!(" {why}")));
     text
 }
 
-/// What a row of `all` is; empty where there is none.
-pub fn wholes_legend(rows: &[ResultRow]) -> &'static str {
+/// `–: no interval; 5 samples are too few or too dependent.`; `None` where every rate has an interval.
+pub fn no_interval(rows: &[ResultRow]) -> Option<String> {
+    let none = rows.iter().filter(|row| row.sure.iops.is_none()).map(|row| row.sure.intervals);
+    let (least, most) = (none.clone().min()?, none.max()?);
+    let many = match (least, most) {
+        (1, 1) => "1 sample is".to_owned(),
+        (least, most) if least == most => format!("{most} samples are"),
+        (least, most) => format!("{least} to {most} samples are"),
+    };
+    Some(format!("–: no interval; {many} too few or too dependent. Measure longer."))
+}
+
+/// What a row of `all` is.
+pub const WHOLE: &str = "every I/O of workloads that ran together; fsyncs are in no total";
+
+/// The same as a sentence; empty where there is no such row.
+pub fn wholes_legend(rows: &[ResultRow]) -> String {
     match rows.iter().any(|row| row.ops.one().is_none()) {
-        true => {
-            "all: every I/O of a workload, or of workloads that ran at the same time, together; \
-             fsyncs are in no total."
-        }
-        false => "",
+        true => format!("all: {WHOLE}."),
+        false => String::new(),
     }
 }
 

@@ -9,15 +9,32 @@ use analysis::{ResultRow, RunState};
 use catalogue::Cluster;
 use model::Record;
 
-/// The table, and under it the doubts in words, what was at its limit, and what was reached of the
-/// testbed's ceilings, where it is known.
-pub fn results(record: &Record, testbed: Option<&Cluster>) -> String {
-    results_within(record, testbed, None)
+/// How much stands under a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notes {
+    /// At most [`MOST_NOTES`] lines.
+    Few,
+    /// Every doubt, and how each figure is to be read.
+    All,
 }
 
-/// As [`results`], for a terminal of so many columns: figures that there is no room for are left
-/// out, and named under the table.
-pub fn results_within(record: &Record, testbed: Option<&Cluster>, room: Option<usize>) -> String {
+/// Lines under a table, unless all are asked for.
+const MOST_NOTES: usize = 3;
+
+/// The table, and under it every doubt in words, what was at its limit, and the share of the
+/// testbed's ceilings, where it is known.
+pub fn results(record: &Record, testbed: Option<&Cluster>) -> String {
+    results_within(record, testbed, Notes::All, None)
+}
+
+/// As [`results`], with so many notes, for a terminal of so many columns: a column without room is
+/// left out, and named under the table.
+pub fn results_within(
+    record: &Record,
+    testbed: Option<&Cluster>,
+    notes: Notes,
+    room: Option<usize>,
+) -> String {
     let (rows, reached) = crate::topics::results::judged::judged(record, testbed);
     if rows.is_empty() {
         return format!(
@@ -35,28 +52,10 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, room: Option<u
         left_out = columns::fit(&mut all, room.unwrap_or(usize::MAX));
     }
     let mut text = columns::render(&all);
-    text.push_str("\nLatencies are service times; at a fixed rate, response times.");
-    text.push_str(if left_out.iter().any(|name| name == "CPU") {
-        "\n"
-    } else {
-        " CPU: the load generator's own, 100 % is one core.\n"
-    });
+    text.push('\n');
     text.push_str(&amounts::text(&rows, label, room.unwrap_or(usize::MAX)));
-    text.push_str(&format!("{}\n", words::sureness_legend(&rows)));
-    match words::wholes_legend(&rows) {
-        "" => {}
-        legend => text.push_str(&format!("{legend}\n")),
-    }
-    io_path::sentences(record, &rows).iter().for_each(|said| text.push_str(&format!("{said}\n")));
-    if !left_out.is_empty() {
-        text.push_str(&format!(
-            "Left out, because the terminal is narrow: {}. A wider one has them, or a pipe, and \
-             --json.\n",
-            left_out.join(", ")
-        ));
-    }
-    for (index, sentence) in marks.sentences().iter().enumerate() {
-        text.push_str(&format!("{} {sentence}\n", superscript(index + 1)));
+    for line in under(record, &rows, &marks, &left_out, notes) {
+        text.push_str(&format!("{line}\n"));
     }
     if let Some(line) = analysis::loadline::load_line(record, &rows) {
         text.push_str(&format!("\n{}\n", loadline::sentences(&line).join("\n")));
@@ -88,6 +87,56 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, room: Option<u
         Some(room) => crate::ground::folding::folded(&text, room),
         None => text,
     }
+}
+
+/// The lines under the table: doubts by their numbers, columns that are hidden, and the legend.
+fn under(
+    record: &Record,
+    rows: &[ResultRow],
+    marks: &Marks,
+    left_out: &[String],
+    notes: Notes,
+) -> Vec<String> {
+    let doubts = marks.sentences();
+    let mut lines: Vec<String> = (1..)
+        .zip(&doubts)
+        .map(|(number, sentence)| format!("{} {sentence}", superscript(number)))
+        .collect();
+    lines.extend(words::no_interval(rows).map(|why| format!("±  {why}")));
+    if !left_out.is_empty() {
+        lines.push(format!(
+            "Columns hidden for width: {}. Widen the terminal, pipe the output, or use --json.",
+            left_out.join(", ")
+        ));
+    }
+    if notes == Notes::All {
+        lines.extend(legend(record, rows, left_out));
+        return lines;
+    }
+    if lines.len() > MOST_NOTES {
+        let more = lines.split_off(MOST_NOTES - 1).len() as u64;
+        lines.push(format!(
+            "{}: add --explain, or open the page.",
+            words::counted(more, "more note")
+        ));
+    }
+    lines
+}
+
+/// How the figures are to be read, a line each.
+fn legend(record: &Record, rows: &[ResultRow], left_out: &[String]) -> Vec<String> {
+    let mut lines = vec![
+        "latency  service time; at a fixed rate, response time".to_owned(),
+        "±        how far the 95 % interval of the figure before it reaches".to_owned(),
+    ];
+    if left_out.iter().all(|name| name != "CPU") {
+        lines.push("CPU      the load generator's own; 100 % is one core".to_owned());
+    }
+    if rows.iter().any(|row| row.ops.one().is_none()) {
+        lines.push(format!("all      {}", words::WHOLE));
+    }
+    lines.extend(io_path::sentences(record, rows).iter().map(|path| format!("I/O      {path}")));
+    lines
 }
 
 /// The workload, and its values of the sweep.
@@ -233,15 +282,15 @@ mod tests {
                 .map(|line| line.matches(['¹', '²', '³', '⁴']).count())
         };
         assert!(
-            !wide.contains("Left out") && wide.contains("p99.9") && marked(&wide) > Some(1),
+            !wide.contains("hidden for width") && wide.contains("p99.9") && marked(&wide) > Some(1),
             "{wide}"
         );
-        let narrow = results_within(&record, None, Some(80));
+        let narrow = results_within(&record, None, Notes::All, Some(80));
         let table = narrow.split("\n\n").next().unwrap_or_default();
         assert!(table.lines().all(|line| line.chars().count() <= 80), "{narrow}");
         assert!(
             !table.contains("p99.9")
-                && narrow.contains("Left out, because the terminal is narrow: ")
+                && narrow.contains("Columns hidden for width: ")
                 && narrow.contains("p99.9"),
             "{narrow}"
         );
@@ -249,13 +298,35 @@ mod tests {
     }
 
     #[test]
+    fn three_lines_stand_under_a_table_unless_all_are_asked_for() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\nread = \"70%\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100]), (Op::Write, &[1_000; 2_000])]);
+        recorded.fail(stage, 0, Op::Write, 5, 12);
+        recorded.busy(0.93);
+        recorded.end();
+        let record = recorded.record();
+        let under = |notes| {
+            let text = results_within(&record, None, notes, None);
+            let under = text.split("\n\n").nth(1).map(|block| block.lines().count());
+            (under.expect("lines under the table"), text)
+        };
+        let (few, short) = under(Notes::Few);
+        let (all, long) = under(Notes::All);
+        assert!(few == MOST_NOTES && short.contains("more notes: add --explain"), "{short}");
+        assert!(all > few && !long.contains("--explain") && long.contains("latency  "), "{long}");
+    }
+
+    #[test]
     fn failures_are_never_left_out() {
         let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
-        assert!(!results_within(&recorded.record(), None, Some(20)).contains("errors  "));
+        assert!(
+            !results_within(&recorded.record(), None, Notes::Few, Some(20)).contains("errors  ")
+        );
         recorded.fail(stage, 0, Op::Read, 5, 3);
-        let text = results_within(&recorded.record(), None, Some(20));
+        let text = results_within(&recorded.record(), None, Notes::Few, Some(20));
         assert!(text.lines().next().is_some_and(|head| head.ends_with("errors")), "{text}");
     }
 }

@@ -83,9 +83,9 @@ fn body(record: &Record, one: &Attribution, names: Names) -> Told {
     let mut text = Told::default();
     if limits.is_empty() {
         text.push(match one.is_paced {
-            true => "no layer that was watched was at its limit; the rate was given.",
+            true => "no watched layer was at its limit; the rate was given.",
             false => {
-                "no layer that was watched was at its limit: the limit is depth, or what was not \
+                "no watched layer was at its limit. Depth limits the rate, or a layer that was not \
                  watched."
             }
         });
@@ -99,8 +99,8 @@ fn body(record: &Record, one: &Attribution, names: Names) -> Told {
         }
         if limits.iter().any(|limit| limit.may_be_parallel) {
             text.push(
-                " A disk that serves several requests at once is busy before it is used up: only \
-                 more depth can tell.",
+                " A disk that serves requests in parallel is busy before it is saturated. Test \
+                 with more depth.",
             );
         }
     }
@@ -119,7 +119,7 @@ fn body(record: &Record, one: &Attribution, names: Names) -> Told {
         })
         .collect();
     if !rest.is_empty() {
-        let head = if limits.is_empty() { "Highest" } else { "Highest of the others" };
+        let head = if limits.is_empty() { "Highest" } else { "Next" };
         text.push(told![" ", head, ": ", Told::join(rest, ", "), "."]);
     }
     let unknown: Vec<String> = one
@@ -131,7 +131,7 @@ fn body(record: &Record, one: &Attribution, names: Names) -> Told {
         let more = one.unknown().count().saturating_sub(MOST_NAMED);
         let more = if more > 0 { told![" and ", plain(more), " more"] } else { Told::default() };
         let unknown = unknown.join(", ");
-        text.push(told![" How much of these was used is not known: ", unknown, more, "."]);
+        text.push(told![" Utilisation unknown: ", unknown, more, "."]);
     }
     if let Some(worst) = one.errors().first() {
         let errors = count(worst.used.errors);
@@ -144,33 +144,33 @@ fn body(record: &Record, one: &Attribution, names: Names) -> Told {
     text
 }
 
-/// `the disk nvme0n1 of a, 98 % used on average, from 0:10 on (60 % of the load), with 31.2
-/// requests in it`.
+/// `the disk nvme0n1 of a, 98 % on average, saturated from 0:10 on (60 % of the load), queue 31.2
+/// requests`.
 fn full(one: &Attribution, limit: &Watched, names: Names, host: &str) -> Told {
     let used = &limit.used;
     let mut text = told![names.with_article(limit), host];
     if limit.is_under_target == Some(false) {
-        text.push(" (no target stands on it)");
+        text.push(" (below no target)");
     }
-    text.push(told![", ", share(used.share().unwrap_or(0.0)), " used on average"]);
+    text.push(told![", ", share(used.share().unwrap_or(0.0)), " on average"]);
     let part = share(used.full_share());
     text.push(match when(one, limit) {
-        When::Always => ", all but used up all the time".into(),
+        When::Always => ", saturated throughout".into(),
         When::From(from) => {
-            told![", all but used up from ", from, " on (", part, " of the load)"]
+            told![", saturated from ", from, " on (", part, " of the load)"]
         }
         When::Within(from, to) => {
-            told![", all but used up for ", part, " of the load, between ", from, " and ", to]
+            told![", saturated for ", part, " of the load, between ", from, " and ", to]
         }
     });
     match (limit.part, used.waiting()) {
         (Part::Disk, Some(queue)) => {
             let queue = quantity(queue, &format!("{queue:.1}"));
-            text.push(told![", with ", queue, " requests in it"]);
+            text.push(told![", queue ", queue, " requests"]);
         }
         (Part::Cpu | Part::Memory, Some(waited)) => {
             let waited = share(waited);
-            text.push(told![", and some task waited for it for ", waited, " of the time"]);
+            text.push(told![", tasks waited ", waited, " of the time"]);
         }
         _ => {}
     }

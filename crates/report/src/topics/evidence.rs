@@ -33,14 +33,13 @@ fn sentence(reason: Reason, results: u64) -> String {
         Reason::HostsSaturated { hosts } => {
             let whose =
                 if hosts == 1 { "1 host" } else { &format!("{} hosts", words::count(hosts)) };
-            format!("The CPUs of {whose} were used up: the load generator may be the limit.")
+            format!("The CPUs of {whose} were saturated: the load generator may be the limit.")
         }
         Reason::Doubted { results: some } => {
-            format!("There are reasons to doubt {}; they stand below.", of(some))
+            format!("There are reasons to doubt {}, listed below.", of(some))
         }
         Reason::Unsure { results: some } => format!(
-            "How far {} may be off is not known: the intervals of time are too few, or depend on \
-             each other. Measure longer.",
+            "The error of {} is unknown: samples are too few or too dependent. Measure longer.",
             of(some)
         ),
     }

@@ -36,8 +36,8 @@ fn sentence(means: &[Means]) -> String {
 fn part(means: &Means, with_hosts: bool) -> String {
     let because = match &means.because {
         Because::Planned => "as planned",
-        Because::Refused(_) => "in place of the planned backend, which the kernel refused",
-        Because::Tried(_) => "which did best when two were tried",
+        Because::Refused(_) => "because the kernel refused the planned backend",
+        Because::Tried(_) => "the faster of two that were tried",
     };
     let on = if with_hosts {
         format!(" on {}", words::counted(means.hosts as u64, "host"))
@@ -50,10 +50,8 @@ fn part(means: &Means, with_hosts: bool) -> String {
         Way::Calls => format!("Made by plain system calls{on}"),
     };
     let timed = match means.timing {
-        Timing::PerBatch => {
-            "timed by CLOCK_MONOTONIC, read once for each batch that goes out or is seen together"
-        }
-        Timing::PerRequest => "timed by CLOCK_MONOTONIC, read for each request",
+        Timing::PerBatch => "timed by CLOCK_MONOTONIC, once per batch sent or seen",
+        Timing::PerRequest => "timed by CLOCK_MONOTONIC, once per request",
         Timing::Virtual => "timed in virtual time, exact to the ns",
     };
     format!("{how}; {timed}")
@@ -111,13 +109,13 @@ mod tests {
         };
         let alone = sentence(std::slice::from_ref(&planned));
         assert!(
-            alone.starts_with("Sent by io_uring, as planned; timed by CLOCK_MONOTONIC, read once"),
+            alone.starts_with("Sent by io_uring, as planned; timed by CLOCK_MONOTONIC, once"),
             "{alone}"
         );
         let both = sentence(&[planned, refused]);
         assert!(
             both.contains("io_uring on 2 hosts, as planned")
-                && both.contains("sync on 1 host, in place"),
+                && both.contains("sync on 1 host, because"),
             "{both}"
         );
         let way = Way::Simulated;

@@ -514,7 +514,7 @@ fn points(plan: &Plan, room: usize) -> String {
     let left_out = columns::fit(&mut table, room);
     let mut text = columns::render(&table);
     if !left_out.is_empty() {
-        let said = format!("Left out, because the terminal is narrow: {}.", left_out.join(", "));
+        let said = format!("Columns hidden for width: {}.", left_out.join(", "));
         text.push_str(&format!("{}\n", hung("", &said, 0, room)));
     }
     text

@@ -83,8 +83,8 @@ fn table(record: &Record, rows: &[ResultRow], marks: &mut Marks) -> Markup {
     let caption = plain(
         "caption",
         format!(
-            "Latencies are service times; at a fixed rate, response times. CPU: the load \
-             generator's own, 100 % is one core. {} {} {}",
+            "Latency: service time; at a fixed rate, response time. CPU: the load generator's own; \
+             100 % is one core. {} {} {}",
             words::sureness_legend(rows),
             words::wholes_legend(rows),
             io_path::sentences(record, rows).join(" ")

@@ -294,7 +294,7 @@ mod tests {
         {
             let text = told(seen);
             assert!(
-                text.ends_with("There are reasons to doubt the result; they stand below."),
+                text.ends_with("There are reasons to doubt the result, listed below."),
                 "{text}"
             );
             assert!(!text.contains("No reason"), "{text}");
@@ -311,8 +311,7 @@ mod tests {
         let record = recorded.record();
         let text = judged(&record, &analysis::results(&record));
         assert!(
-            text.contains("How far the result may be off is not known")
-                && !text.contains("No reason"),
+            text.contains("The error of the result is unknown") && !text.contains("No reason"),
             "{text}"
         );
     }

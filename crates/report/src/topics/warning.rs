@@ -10,7 +10,7 @@ use model::{Fact, Op, Percent};
 /// A host that did much less than the others, with its level and its part of the loss.
 fn straggler(one: &Straggler) -> Told {
     let level = share(below(one.level));
-    told![one.host.as_str(), " did ", level, " (", share(one.loss), " of what is missing)",]
+    told![one.host.as_str(), " did ", level, " (", share(one.loss), " of the loss)",]
 }
 
 /// The first few names, and how many more there are.
@@ -70,212 +70,199 @@ pub fn sentence(warning: &Warning) -> String {
 pub fn told(warning: &Warning) -> Told {
     match warning {
         Warning::Cached { footprint, memory } => told![
-            "Requests went through the page cache, and the layout (",
+            "The layout (",
             *footprint,
-            ") is less than twice the memory (",
+            ") is smaller than twice the memory (",
             *memory,
-            "): this may be the speed of memory. Use direct I/O, or a layout of twice the \
-             memory.",
+            "), and I/O is buffered. The page cache may have answered. Use direct I/O, or a \
+             layout of twice the memory.",
         ],
         Warning::ReadFromMemory { share: from_memory } => told![
-            "Read from memory: ",
+            "The page cache answered ",
             share(*from_memory),
-            " of the bytes read were answered by the page cache, and no device saw them. Use \
-             direct I/O, or a layout of twice the memory that is read once.",
+            " of the bytes read. Use direct I/O, or read a layout of twice the memory once.",
         ],
         Warning::NotCarried { op, share: carried } => told![
-            "Answered by a cache: ports, loopback and disks carried ",
+            "A cache answered: ports, loopback and disks carried only ",
             share(*carried),
-            " of the bytes that were ",
+            " of the bytes ",
             if *op == Op::Read { "read" } else { "written" },
-            ". Direct I/O does not bypass this file system's own cache: turn that off, or load \
-             more than it holds.",
+            ". Direct I/O does not bypass this file system's own cache. Turn that cache off, or \
+             load more than it holds.",
         ],
-        Warning::DirectRefused(fact) => {
-            told![
-                "Direct I/O was refused, so the page cache was in between: ",
-                note::sentence(fact),
-                ".",
-            ]
-        }
+        Warning::DirectRefused(fact) => told![
+            "Direct I/O was refused, so the page cache took part: ",
+            note::sentence(fact),
+            ".",
+        ],
         Warning::BackendFallback(fact) => {
-            told!["Another backend took the place of the planned one: ", note::sentence(fact), ".",]
+            told!["Another backend replaced the planned one: ", note::sentence(fact), "."]
         }
-        Warning::HostLost { hosts, wholly: false } => {
-            told![
-                "Lost in mid-run: ",
-                hosts.join(", "),
-                ". The figures end where it was lost; what was measured without it is left out.",
-            ]
-        }
-        Warning::HostLost { hosts, wholly: true } => {
-            told![
-                "Measured without ",
-                hosts.join(", "),
-                ", which was lost: these are the figures of the other hosts.",
-            ]
-        }
+        Warning::HostLost { hosts, wholly: false } => told![
+            "Lost in mid-run: ",
+            hosts.join(", "),
+            ". The figures end at the loss; later intervals are left out.",
+        ],
+        Warning::HostLost { hosts, wholly: true } => told![
+            "Measured without ",
+            hosts.join(", "),
+            ", lost before. The figures are those of the other hosts.",
+        ],
         Warning::EventRunning { events } => told![
             "The command of ",
             events.iter().map(|name| format!("event {name}")).collect::<Vec<_>>().join(" and of "),
-            " still ran from an earlier stage: what it did is in these figures. Give it more \
+            " still ran from an earlier stage, so the figures include its effect. Give it more \
              time with event.wait, or measure again.",
         ],
-        Warning::StartSkew { host, late } => {
-            told![
-                host.as_str(),
-                " began ",
-                *late,
-                " after the agreed instant: the first interval holds too little.",
-            ]
-        }
+        Warning::StartSkew { host, late } => told![
+            host.as_str(),
+            " started ",
+            *late,
+            " after the agreed instant. The first interval counts too little.",
+        ],
         Warning::ClockError { host, error } => told![
             "The clock of ",
             host.as_str(),
-            " was known to ",
+            " was known only to ±",
             *error,
-            " only when the stage was to begin: it may have begun that much before or after the \
-             others, and the intervals of the hosts may be shifted against each other by so \
-             much.",
+            " at the start, so its intervals may be offset by that much.",
         ],
         Warning::Unsettled(fact) => told![
-            "Measuring was to end when the rate was steady, and it never was (",
+            "The rate never became steady (",
             noted(fact),
-            "): the figures are those of a target that still changes. Allow a larger \
-             measure_max, or precondition longer.",
+            "), so the figures describe a target that still changes. Raise measure_max, or \
+             precondition longer.",
         ],
         Warning::CachesNotEmptied(fact) => told![
             "Caches were not emptied as asked (",
             note::sentence(fact),
-            "): some of what was read may have come from one. Try the command by hand, then \
-             measure again.",
+            "), so reads may have come from a cache. Try the command by hand, then measure again.",
         ],
         Warning::FewSamples { samples } => told![
             "Only ",
             counted(*samples, "request"),
-            " completed: too few for quantiles beyond the median. Measure longer.",
+            " completed, too few for percentiles beyond the median. Measure longer.",
         ],
         Warning::ThinTail { quantile, beyond } => told![
             *quantile,
             " and above rest on ",
             counted(*beyond, "request"),
-            " or fewer: chance moves them from run to run. Measure longer.",
+            " or fewer, so they vary by chance from run to run. Measure longer.",
         ],
         Warning::WorkerBusy { share: busy } if *busy > 1.0 => told![
-            "A worker and the kernel's threads behind it used ",
+            "A worker and its kernel threads used ",
             quantity(*busy, &format!("{busy:.1}")),
-            " cores: the load generator, not the target, may be the limit. Use more workers.",
+            " cores. The load generator may be the limit, not the target. Use more workers.",
         ],
         Warning::WorkerBusy { share: busy } => told![
             "A worker kept its core ",
             share(*busy),
-            " busy: the load generator, not the target, may be the limit. Use more workers.",
+            " busy. The load generator may be the limit, not the target. Use more workers.",
         ],
         Warning::HostSaturated { hosts, share: full } => told![
             "The CPUs of ",
             named(hosts),
-            " were used up for ",
+            " were saturated for ",
             share(*full),
-            " of the load: the load generator, not the target, may be the limit. Use more hosts, \
+            " of the load. The load generator may be the limit, not the target. Use more hosts \
              or fewer workers.",
         ],
         Warning::RateMissed { asked, done, piled_up } => told![
-            "Only ",
+            "The target kept up with only ",
             share(*done),
-            " of the rate of ",
+            " of ",
             asked_rate(*asked),
-            " came back in time: ",
+            ": ",
             counted(*piled_up, "request"),
-            " that were due had piled up at the end. Offer a lower rate.",
+            " were overdue at the end. Latencies reflect the run's length, not the target. \
+             Offer a lower rate.",
         ],
         Warning::Stalled { longest, intervals: 0 } => told![
-            "The target stood still at the end (a request took ",
+            "The target stalled at the end: a request took ",
             *longest,
-            "): what was outstanding came back after the measured time and is in no quantile. \
-             Measure longer, or load at a fixed rate to see it.",
+            ". What was outstanding completed after the measured time and is in no percentile. \
+             Measure longer, or re-run with `rate`.",
         ],
         Warning::Stalled { longest, intervals } => told![
-            "The target stood still (a request took ",
+            "The target stalled: a request took ",
             *longest,
-            "; ",
+            ", and ",
             counted(u64::from(*intervals), "interval"),
-            " with less than half of the usual): in a closed loop, the requests that would have \
-             been due meanwhile were never sent and are in no quantile. Load at a fixed rate to \
-             see them.",
+            " completed less than half of the usual. A closed loop sends nothing during a stall, \
+             so percentiles understate it (coordinated omission). Re-run with `rate`.",
         ],
         Warning::GeneratorPaused { host, longest, times: number } => told![
             "The load generator on ",
             host.as_str(),
-            " did not run ",
+            " paused ",
             times(*number),
             ", for up to ",
             *longest,
-            ": latencies hold its own pause, not the target's. Free its CPUs, then measure \
-             again.",
+            ". Latencies include its own pause. Free its CPUs, then measure again.",
         ],
         Warning::WarmUp { length, share: level } => told![
-            "There was a warm-up of ",
+            "The first ",
             *length,
-            " inside the measured time: until then, the level was ",
+            " were a warm-up, at ",
             share(*level),
-            " of the level after it. Precondition longer.",
+            " of the later level. Precondition longer.",
         ],
         Warning::Changed { host, times: number, at, share: level } => told![
             "The level changed ",
             times(*number),
-            " in the measured time",
+            " while measuring",
             host.map_or_else(Told::default, |host| told![" on host ", count(u64::from(host))]),
-            "; the largest change was at ",
+            ". The largest change, at ",
             *at,
-            ", to ",
+            ", led to ",
             share(*level),
-            " of the level before. One figure does not describe both.",
+            " of the level before. One figure does not describe both levels.",
         ],
         Warning::NotSteady { range, slope } => told![
-            "Not steady by the rule of the SNIA: over five rounds, the range was ",
+            "Not steady by the SNIA rule: over five rounds, the range was ",
             share(*range),
-            " of the mean (at most 20 %), and the trend ",
+            " of the mean (limit 20 %) and the trend ",
             trend(*slope),
-            " (at most 10 %). Measure or precondition longer.",
+            " (limit 10 %). Measure or precondition longer.",
         ],
         Warning::UnfairWorkers { short, of, least } => told![
             count(u64::from(*short)),
             " of ",
             counted(u64::from(*of), "worker"),
-            " of a host did less than 80 % of the median worker there, the slowest ",
+            " of a host did less than 80 % of its median worker, the slowest ",
             share(below(*least)),
-            ": the total hides that some were starved.",
+            ". The total hides this.",
         ],
         Warning::UnequalHosts { short, of, stragglers } => told![
             count(u64::from(*short)),
             " of ",
             counted(u64::from(*of), "host"),
-            " did less than 80 % of the median host for each worker, which the total hides: ",
+            " did less than 80 % of the median host per worker: ",
             Told::join(stragglers.iter().map(straggler), ", "),
             match (*short as usize).saturating_sub(stragglers.len()) {
                 0 => Told::default(),
                 others => told![", and ", counted(others as u64, "other")],
             },
-            ".",
+            ". The total hides this.",
         ],
         Warning::LittleBroken { found, most } => told![
-            "Rate × mean latency makes ",
+            "Rate × mean latency implies ",
             quantity(*found, &format!("{found:.1}")),
-            " requests outstanding, and there were never more than ",
+            " requests outstanding, but at most ",
             quantity(*most, &format!("{most:.0}")),
-            " (Little's law): one of the two figures is wrong.",
+            " were (Little's law). One of the two figures is wrong.",
         ],
         Warning::LittleSpace { target, free } => told![
             target.as_str(),
-            " had ",
+            " had only ",
             share(*free),
-            " of its space left: file systems and flash slow down when they are nearly full.",
+            " of its space free. File systems and flash slow down when nearly full.",
         ],
-        Warning::NotPreconditioned => "There was no preconditioning: caches, allocation and flash \
-                                       were not in a steady state at the start."
+        Warning::NotPreconditioned => "No preconditioning: caches, allocation and flash were not \
+                                       in a steady state at the start."
             .into(),
-        Warning::NotPrepared => "Nothing was written before: a read of a block that was never \
-                                 written costs next to nothing."
+        Warning::NotPrepared => "Nothing was written first. Reading a block that was never \
+                                 written costs almost nothing."
             .into(),
         Warning::Errors { by_errno, unsupported } => {
             let kinds: Vec<Told> = by_errno
@@ -284,9 +271,9 @@ pub fn told(warning: &Warning) -> Told {
                 .collect();
             let remedy = unsupported.map_or_else(Told::default, |op| {
                 told![
-                    " The target seems to have no ",
+                    " The target seems not to support ",
                     op.name(),
-                    ", or to allow none: leave `",
+                    ": leave `",
                     op.name(),
                     "` out of the suite.",
                 ]
@@ -294,28 +281,26 @@ pub fn told(warning: &Warning) -> Told {
             told![
                 "Requests failed (",
                 Told::join(kinds, ", "),
-                "); they count in no rate and no quantile.",
+                "). They count in no rate and no percentile.",
                 remedy,
             ]
         }
         Warning::Reducible { compressible, duplicate } => told![
-            "Of what was written, ",
+            "Of the data written, ",
             percent(*compressible),
-            " compresses away and ",
+            " compresses and ",
             percent(*duplicate),
-            " are copies: storage that compresses or finds duplicates had less to store, and is \
-             faster than with other data.",
+            " is duplicate. Storage that compresses or deduplicates stored less, and is faster \
+             than with other data.",
         ],
         Warning::Incomplete { how, measured } => {
             told!["Only a part was measured (", *measured, "): ", words::run_state(how), ".",]
         }
-        Warning::Scaled { scale } => {
-            told![
-                words::shrunk(*scale, "were"),
-                ": this shows that the suite runs, not what the target carries.",
-            ]
-        }
-        Warning::Simulated => "The target is simulated: this shows how Plimsoll measures, not \
+        Warning::Scaled { scale } => told![
+            words::shrunk(*scale, "were"),
+            ": this shows that the suite runs, not what the target carries.",
+        ],
+        Warning::Simulated => "The target is simulated. This shows how Plimsoll measures, not \
                                what storage carries."
             .into(),
         Warning::AboveCeiling { share: reached, layer } => told![
@@ -323,8 +308,7 @@ pub fn told(warning: &Warning) -> Told {
             share(*reached),
             " of what the testbed's ",
             ceiling::layer(*layer),
-            " can do: some of it did not come from there, a cache perhaps, or a fact of the \
-             testbed is wrong.",
+            " can do. A cache may have answered, or a fact of the testbed is wrong.",
         ],
         Warning::NothingCompleted => "No request completed.".into(),
     }

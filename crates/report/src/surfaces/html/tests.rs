@@ -301,7 +301,7 @@ fn is_green(page: &str) -> [bool; 3] {
 fn nothing_on_a_page_is_green_beside_what_speaks_against_its_figures() {
     assert_eq!(is_green(&page_of(sound(50).0)), [true; 3]);
     let saturated = page_of(sound(100).0);
-    assert!(saturated.contains("The CPUs of node0, node1 were used up"), "{saturated}");
+    assert!(saturated.contains("The CPUs of node0, node1 were saturated"), "{saturated}");
     let (mut failed, stage) = sound(50);
     failed.fail(stage, 3, Op::Read, 5, 3_784);
     let failed = page_of(failed);
@@ -321,7 +321,7 @@ fn nothing_on_a_page_is_green_beside_what_speaks_against_its_figures() {
     let stage = short.stage(StageKind::Measure);
     short.interval(stage, 0, &[(Op::Read, &[100_000; 100_000])]);
     let short = page_of(short);
-    assert!(short.contains("How far the result may be off is not known"), "{short}");
+    assert!(short.contains("The error of the result is unknown"), "{short}");
     for page in [saturated, failed, page_of(lost), page_of(busy), short] {
         assert_eq!(is_green(&page), [false; 3], "{page}");
     }

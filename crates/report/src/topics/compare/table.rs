@@ -170,7 +170,7 @@ mod tests {
         );
         assert!(text.lines().all(|line| line.chars().count() <= 70), "{text}");
         assert!(
-            text.contains("IOPS") && text.contains("−24.9 %") && text.contains("Left out"),
+            text.contains("IOPS") && text.contains("−24.9 %") && text.contains("Columns hidden"),
             "{text}"
         );
     }

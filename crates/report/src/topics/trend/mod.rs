@@ -194,7 +194,7 @@ mod tests {
         insta::assert_snapshot!(table(&found, &runs, None));
         let narrow = table(&found, &runs, Some(80));
         assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
-        assert!(narrow.contains("Left out, because the terminal is narrow: "), "{narrow}");
+        assert!(narrow.contains("Columns hidden for width: "), "{narrow}");
         let told = "since <night-9>.plimsoll, 2026-01-11 03:04:05 UTC; new with it: Linux 6.18.0 \
                     (was Linux 6.12.0).";
         let escaped = told.replace('<', "&lt;").replace('>', "&gt;");
