@@ -10,6 +10,7 @@ mod compare;
 mod contents;
 mod damaged_plans;
 mod dead_mount;
+mod docs;
 mod events;
 mod export;
 mod faults;

@@ -6,14 +6,22 @@ use crate::shell::{self, Outcome};
 /// there.
 pub fn pages() -> Vec<(&'static str, String)> {
     vec![
-        ("docs/suite-reference.md", suite::reference()),
-        ("docs/testbed-reference.md", catalogue::cluster::reference()),
+        ("docs/reference/suite.md", suite::reference()),
+        ("docs/reference/testbed.md", catalogue::cluster::reference()),
     ]
 }
 
 /// Writes every generated page that differs.
 pub fn run() -> Outcome<()> {
-    for (path, text) in pages() {
+    write(pages())
+}
+
+/// Writes the pages that differ from what is there.
+///
+/// # Errors
+/// One cannot be written.
+pub fn write(pages: Vec<(&str, String)>) -> Outcome<()> {
+    for (path, text) in pages {
         let file = shell::root().join(path);
         if std::fs::read_to_string(&file).is_ok_and(|old| old == text) {
             println!("unchanged {path}");

@@ -69,7 +69,7 @@ fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
         "test" => test::run(rest),
         "features" => features::run(),
         "tidy" => tidy::run(),
-        "docs" => docs::run(),
+        "docs" => docs::run().and_then(|()| docs::write(vec![tidy::prose_ceilings()?])),
         "bench" => bench::run(rest),
         "memory" => memory::run(),
         "mutants" => mutants::run(rest),

@@ -1,7 +1,7 @@
 //! Whether a target kept up with a fixed rate, by what piled up and not by what was merely under
 //! way.
 //!
-//! `docs/METHOD.md`, "The load line", says why.
+//! `docs/method/load-line.md`, "The load line", says why.
 
 use crate::little;
 

@@ -1,7 +1,7 @@
 //! What a sweep shows along an axis of numbers: where it peaks, from where on it is level, and
 //! which point is out of line.
 //!
-//! The rules and their sources stand in `docs/METHOD.md`, "Sweeps".
+//! The rules and their sources stand in `docs/method/sweeps.md`.
 
 mod curve;
 

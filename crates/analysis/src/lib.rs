@@ -1,7 +1,7 @@
 //! A recorded run in, figures and doubts out. Pure arithmetic: the same record gives the same
 //! answer at any time.
 //!
-//! Every statistic has its formula and its source in `docs/METHOD.md`.
+//! Every statistic has its formula and its source in `docs/method`.
 
 pub mod aftermath;
 pub mod attribution;
@@ -47,6 +47,7 @@ pub mod trust;
 mod validity;
 pub mod warmup;
 mod warning;
+mod write_cache;
 
 pub use by_host::{Share, by_host};
 pub use by_place::{NO_LABEL, by_label, by_locality};

@@ -1,4 +1,4 @@
-//! Reasons to doubt a figure. Thresholds and their reasons stand in `docs/METHOD.md`.
+//! Reasons to doubt a figure. Thresholds and their reasons stand in `docs/method`.
 
 use crate::backlog::{Answered, Asked, Backlog};
 use crate::confidence::sure;
@@ -189,6 +189,7 @@ fn warnings(
     found.extend(thin_quantiles(row.ios));
     found.extend(skipped_stages(record, row));
     found.extend(little_space(record, row.stage));
+    found.extend(crate::write_cache::doubt(record, row));
     // Nothing in a simulation changes from hour to hour, and a note of the plan says how long it
     // was.
     let is_short_alone = record.plan.scale.size.is_one() && record.plan.is_simulated();

@@ -206,6 +206,11 @@ pub enum Warning {
         /// The share of the file system that stayed free, 0 to 1.
         free: f64,
     },
+    /// Writes counted as soon as a volatile write cache had them.
+    VolatileCache {
+        /// The devices below the targets, by the kernel's names; not empty.
+        devices: Vec<String>,
+    },
     /// The workload was measured from its first request.
     NotPreconditioned,
     /// Blocks were read that nobody ever wrote.
@@ -279,6 +284,7 @@ impl Warning {
             Warning::UnequalHosts { .. } => "unequal-hosts",
             Warning::LittleBroken { .. } => "little-broken",
             Warning::LittleSpace { .. } => "little-space",
+            Warning::VolatileCache { .. } => "volatile-cache",
             Warning::NotPreconditioned => "not-preconditioned",
             Warning::NotPrepared => "not-prepared",
             Warning::Errors { .. } => "errors",

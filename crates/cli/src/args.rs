@@ -26,7 +26,7 @@ use std::path::PathBuf;
 /// Finds the load line of a storage cluster, and says whether the figure can be trusted.
 #[derive(Debug, Parser)]
 #[command(name = "plimsoll", version, about, max_term_width = 100,
-    after_help = examples::EXIT_CODES)]
+    after_help = examples::EXIT_CODES, disable_help_subcommand = true)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -86,6 +86,13 @@ pub enum Command {
         /// The shell.
         shell: Shell,
     },
+    /// Print the help of a command, or a page of the guide; alone, both are listed.
+    #[command(after_help = examples::HELP)]
+    Help {
+        /// A command, or a topic.
+        #[arg(value_name = "COMMAND|TOPIC")]
+        words: Vec<String>,
+    },
     /// Print the man page, or write one page for each command.
     #[command(after_help = examples::MAN)]
     Man {
@@ -127,7 +134,7 @@ pub struct How {
     #[arg(long)]
     pub keep_data: bool,
 
-    /// Print one JSON object (docs/json.md).
+    /// Print one JSON object (docs/reference/json.md).
     ///
     /// It ends standard output; everything else goes to standard error.
     #[arg(long)]
@@ -179,7 +186,7 @@ pub struct ShareArgs {
 
     /// Write each event of the run as a line of JSON.
     ///
-    /// "-" is standard output; the table goes to standard error then (docs/json.md).
+    /// "-" is standard output; the table goes to standard error then (docs/reference/json.md).
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
 }
@@ -270,7 +277,8 @@ pub struct WatchArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub count: Option<u64>,
 
-    /// Print one JSON object a line for each host and interval (docs/json.md) instead of a screen.
+    /// Print one JSON object a line for each host and interval (docs/reference/json.md) instead of
+    /// a screen.
     #[arg(long)]
     pub json: bool,
 
@@ -311,7 +319,7 @@ pub struct InventoryArgs {
     #[arg(value_name = "TARGET")]
     pub targets: Vec<String>,
 
-    /// Print everything that is known as JSON, one entry for each host (docs/json.md).
+    /// Print everything that is known as JSON, one entry for each host (docs/reference/json.md).
     #[arg(long)]
     pub json: bool,
 

@@ -64,6 +64,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Resume(resume) => commands::resume(&resume),
         Command::Agent(agent) => commands::agent(&agent),
         Command::Completions { shell } => commands::completions(shell),
+        Command::Help { words } => commands::help(&words),
         Command::Man { directory } => commands::man(directory.as_deref()),
     }
 }

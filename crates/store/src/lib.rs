@@ -2,7 +2,7 @@
 //! SQL.
 //!
 //! A writer that is killed leaves a file that opens and holds every interval that was appended. The
-//! tables stand in `docs/run-file.md`.
+//! tables stand in `docs/reference/run-file.md`.
 
 mod checksums;
 mod counters;

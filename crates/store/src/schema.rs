@@ -1,4 +1,4 @@
-//! The tables of a run file. `docs/run-file.md` explains them; a test runs its queries.
+//! The tables of a run file. `docs/reference/run-file.md` explains them; a test runs its queries.
 
 /// The version of the tables and of the plan in them. A file of a later one is refused, and one
 /// from before [`OLDEST`].

@@ -282,7 +282,7 @@ fn a_long_run_on_many_hosts_is_no_damaged_one() {
 /// The queries of the document are run on a real file, so that the page cannot rot.
 #[test]
 fn the_queries_of_the_document_work() {
-    let page = include_str!("../../../docs/run-file.md");
+    let page = include_str!("../../../docs/reference/run-file.md");
     let queries: Vec<&str> =
         page.split("```sql\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert!(queries.len() >= 3);
@@ -306,7 +306,7 @@ fn the_queries_of_the_document_work() {
 /// mixes the points of a sweep.
 #[test]
 fn the_queries_of_the_document_keep_the_points_of_a_sweep_apart() {
-    let page = include_str!("../../../docs/run-file.md");
+    let page = include_str!("../../../docs/reference/run-file.md");
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("run.plimsoll");
     write(&path, &swept());
@@ -403,7 +403,7 @@ fn a_file_without_counters_inventory_and_occurrences_is_read() {
 
 #[test]
 fn the_document_names_every_table_and_column() {
-    let page = include_str!("../../../docs/run-file.md");
+    let page = include_str!("../../../docs/reference/run-file.md");
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("run.plimsoll");
     write(&path, &eventful());

@@ -12,8 +12,8 @@ const MOST_EVENTS: usize = 100;
 
 spec_table! {
     /// Something that is to happen in the midst of a measurement: a migration, a failover, a drive
-    /// that is pulled. It stands on the time axis of every view, and what it did to the figures is
-    /// told.
+    /// that is pulled. Every view shows it on its time axis, and the report shows what changed
+    /// after it.
     pub struct EventSpec {
         /// Its name, as views show it: letters, digits, and `.` `-` `_`. `--set
         /// event.NAME.command="…"` sets a field of it.

@@ -1,5 +1,5 @@
 //! Every field that a suite can have. Each is declared here once: the reader, `--set`, the sweep
-//! axes and the reference in `docs/suite-reference.md` all come from these tables.
+//! axes and the reference in `docs/reference/suite.md` all come from these tables.
 
 use crate::choices::{
     Arrivals, FileOrder, FilesPer, LayoutKind, Order, OtherFiles, Pin, RateOf, Sharing, Spread,

@@ -234,8 +234,7 @@ fn table<'a>(root: &'a Table, key: &str, problems: &mut Vec<Problem>) -> Option<
 pub(crate) const REFERENCE: &str = "
 ## `[labels]` and `[targets]`
 
-Where there are several hosts, `[labels]` gives words to some of them; a host can have several, \
-                                    and every result is split by them, too.
+`[labels]` names groups of hosts. A host can have several labels, and every result is split by them.
 
 ```toml
 [labels]
@@ -247,16 +246,14 @@ site2 = \"vm[5-8]\"
 \"site2\" = { path = [\"/mnt/a\", \"/mnt/b\"], owner = \"site1\" }
 ```
 
-Hosts are written as a label, as a host list (`node[01-16],10.0.0.5`), as both with commas between \
-                                    them, or as `all`. They are called what `--hosts` calls them \
-                                    (`local-1`, `local-2`, … with
-`--hosts local:N`). A name that no host and no label has is refused.
+Hosts are a label, a host list (`node[01-16],10.0.0.5`), both with commas between them, or `all`. \
+Their names are those of `--hosts` (`local-1`, `local-2`, … with `--hosts local:N`). Unknown names \
+are refused.
 
-`[targets]` says which hosts load what: a path, a list of paths, or `path` with the `owner` that \
-                                    it is near to, a label. `--target` and `--target HOSTS:PATH` \
-                                    take the place of the whole table.
+`[targets]` says which hosts load what. A value is a path, a list of paths, or `path` with the \
+`owner` that it is near to, a label. `--target` and `--target HOSTS:PATH` replace the whole table. \
 A host with the owner's label finds the target `local`, every other one `remote`, and results are \
-                                    split by that, too. Every host needs a target.
+split by that, too. Every host needs a target.
 ";
 
 #[cfg(test)]

@@ -368,10 +368,9 @@ fn idle_workloads(root: &Table, all: &[Derived], problems: &mut Vec<Problem>) {
 pub(crate) const REFERENCE: &str = "
 ## `[[scenario]]`
 
-One suite can hold several scenarios: each is the rest of the file with some fields changed, and \
-     each has its own layout. Their points carry the coordinate `scenario`, and `plimsoll compare \
-     RUN` holds
-them against the first one.
+One suite can hold several scenarios. Each is the rest of the file with some fields changed, \
+and has a layout of its own. Their points carry the coordinate `scenario`. `plimsoll compare \
+RUN` compares them with the first one.
 
 ```toml
 [[scenario]]
@@ -405,18 +404,19 @@ workload.read.depth = 8
      and `--scale` takes nothing off either. `false` leaves the scenario out, unless it is the \
      only one. |
 
-`stages.interval`, `sweep.order`, `[fleet]`, `[clients]`, `[labels]` and the top of the file are \
-     the same for all. A `--set` on the command line goes over every scenario; `--set \
-     scenario.NAME.target=…` and
-`--set scenario.NAME.KEY=…` change one. `--scenario NAME` takes only some of them.
+`stages.interval`, `sweep.order`, `[fleet]`, `[clients]`, `[labels]` and the top of the file \
+are the same for all. A `--set` on the command line changes every scenario. `--set \
+scenario.NAME.target=…` and `--set scenario.NAME.KEY=…` change one. `--scenario NAME` runs \
+only some of them.
 
-Scenarios run one after the other, each on a layout that is made before its first stage and \
-     removed after its last, so that the largest layout has to fit and not their sum; a scenario
-whose layout is the same as that of the one before it goes on with it. With `order = \
-     \"interleaved\"` and `repetitions` in `[sweep]`, all of them run once, then all of them \
-     again (A B C A B C): then their layouts stand side by
-side, and are prepared before the first point. `--keep-data` keeps what stands at the end: the \
-     last layout, or all that stood side by side.
+Scenarios run one after the other. Each layout is made before its first stage and removed \
+after its last. So the largest layout has to fit, not their sum. A scenario with the same \
+layout as the one before it uses that one.
+
+With `order = \"interleaved\"` and `repetitions` in `[sweep]`, all of them run once, then all \
+of them again (A B C A B C). Then their layouts exist side by side, and are prepared before \
+the first point. `--keep-data` keeps what exists at the end: the last layout, or all that \
+existed side by side.
 ";
 
 #[cfg(test)]

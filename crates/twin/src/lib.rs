@@ -5,7 +5,7 @@
 //! same answers on the same machine, and an hour of load passes in seconds. What a device does
 //! follows from its [`DeviceSpec`], which stands behind `sim:` in a target. A [`Cluster`] is a
 //! whole described testbed, whose right answers are known as shapes and ceilings. The formulas that
-//! such a device must obey are in `docs/METHOD.md`, "Simulated targets".
+//! such a device must obey are in `docs/method/simulation.md`, "Simulated targets".
 
 mod check;
 pub mod cluster;

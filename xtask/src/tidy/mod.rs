@@ -10,6 +10,7 @@ mod dependencies;
 mod layers;
 mod orphans;
 mod pages;
+mod prose;
 mod sentences;
 mod source;
 mod spdx;
@@ -52,11 +53,13 @@ struct Verdict {
     findings: Vec<Finding>,
     /// These are worth knowing and fail nothing.
     hints: Vec<String>,
+    /// What was measured, printed as it is.
+    table: Vec<String>,
 }
 
 impl From<Vec<Finding>> for Verdict {
     fn from(findings: Vec<Finding>) -> Verdict {
-        Verdict { findings, hints: Vec::new() }
+        Verdict { findings, ..Verdict::default() }
     }
 }
 
@@ -79,9 +82,18 @@ const CHECKS: &[(&str, Check)] = &[
     ("dependency-reasons", |tree| dependencies::reasons(tree).into()),
     ("suites", |tree| suites::check(tree).into()),
     ("links", |tree| pages::links(tree).into()),
+    ("prose", prose::check),
     ("machine-paths", |tree| pages::machine_paths(tree).into()),
     ("licences", dependencies_of_the_lock),
 ];
+
+/// The list of prose ceilings, path and text, with each lowered to what its page needs.
+///
+/// # Errors
+/// The tree cannot be read.
+pub fn prose_ceilings() -> Outcome<(&'static str, String)> {
+    Ok((prose::CEILINGS, prose::lower(&Tree::load(&shell::root())?)))
+}
 
 /// Runs every check and prints a line for each.
 pub fn run() -> Outcome<()> {
@@ -89,6 +101,9 @@ pub fn run() -> Outcome<()> {
     let mut failed = 0;
     for (name, check) in CHECKS {
         let verdict = check(&tree);
+        for line in &verdict.table {
+            println!("{line}");
+        }
         for hint in &verdict.hints {
             println!("hint {name}: {hint}");
         }

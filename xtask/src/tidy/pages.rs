@@ -13,7 +13,7 @@ pub fn generated(tree: &Tree, pages: &[(&str, String)]) -> Vec<Finding> {
         .collect()
 }
 
-/// Relative links lead somewhere.
+/// Relative links lead somewhere, and those to a heading find it.
 pub fn links(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for page in tree.ending(".md") {
@@ -30,8 +30,51 @@ pub fn links(tree: &Tree) -> Vec<Finding> {
                 ));
             }
         }
+        findings.extend(dead_anchors(tree, page));
     }
     findings
+}
+
+/// Links of a page to headings that are not there, on itself or another page.
+fn dead_anchors(tree: &Tree, page: &Text) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (line, target) in link_targets(&page.text) {
+        let Some((path, anchor)) = target.split_once('#') else { continue };
+        let there = match path {
+            "" => Some(page.path.clone()),
+            path => relative_path(path).and_then(|path| resolve(&page.path, &path)),
+        };
+        let Some(text) = there.filter(|path| path.ends_with(".md")).and_then(|p| tree.text(&p))
+        else {
+            continue;
+        };
+        if !anchors(text).iter().any(|known| known == anchor) {
+            let what = format!("links to `{target}`, a heading that is not there");
+            findings.push(Finding::at(&page.path, line, what, "name a heading of that page"));
+        }
+    }
+    findings
+}
+
+/// What links call the headings of a page, as GitHub and mdBook name them.
+fn anchors(page: &str) -> Vec<String> {
+    let mut anchors: Vec<String> = Vec::new();
+    let mut fenced = false;
+    for line in page.lines() {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        }
+        let heading = line.trim_start_matches('#');
+        if fenced || heading.len() == line.len() || !heading.starts_with(' ') {
+            continue;
+        }
+        let kept = |c: &char| c.is_alphanumeric() || [' ', '-', '_'].contains(c);
+        let name: String = heading.trim().to_lowercase().chars().filter(kept).collect();
+        let name = name.replace(' ', "-");
+        let before = anchors.iter().filter(|known| **known == name).count();
+        anchors.push(if before == 0 { name } else { format!("{name}-{before}") });
+    }
+    anchors
 }
 
 /// The targets of a page's links outside code, with their 1-based lines.
@@ -155,13 +198,13 @@ mod tests {
                     ![d](<my file.png>)\n\
                     [e](https://example.org/x.md) [f](#here) [g](mailto:a@b) `[h](code.md)`\n\
                     ```\n[i](fenced.md)\n```\n[j](gone.md) [k](../../out.md)\n\
-                    [l]: decisions/\n[m]: dead.md\n[^1]: a note\n";
+                    [l]: decisions/\n[m]: dead.md\n[^1]: a note\n## Here\n";
         let tree = Tree::of(&[
             ("docs/page.md", page),
             ("docs/METHOD.md", ""),
             ("docs/my file.png", ""),
             ("docs/decisions/x.md", ""),
-            ("README.md", ""),
+            ("README.md", "# Top"),
             ("Cargo.toml", ""),
         ]);
         let found: Vec<String> = links(&tree)
@@ -171,6 +214,17 @@ mod tests {
         assert_eq!(found.len(), 3, "{found:?}");
         assert!(found[0].starts_with("docs/page.md:6 links to `gone.md`"));
         assert!(found[1].contains("out.md") && found[2].starts_with("docs/page.md:8"));
+    }
+
+    #[test]
+    fn links_to_headings_that_are_not_there_are_found() {
+        let page = "# A `Big` head, here\n[a](#a-big-head-here) [b](#b) [c](other.md#x)\n\
+                    [d](other.md#y) [e](https://example.org/x.md#z) [f](code.rs#L1)\n";
+        let tree =
+            Tree::of(&[("page.md", page), ("other.md", "## X\n```\n# y\n```\n"), ("code.rs", "")]);
+        let found: Vec<String> = links(&tree).iter().map(|finding| finding.what.clone()).collect();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].contains("`#b`") && found[1].contains("`other.md#y`"));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! (the utilisation law: utilisation = throughput × demand ≤ 1). The cluster's ceiling is the least
 //! of these. Source: Denning and Buzen, "The Operational Analysis of Queueing Network Models", ACM
 //! Computing Surveys 10(3), 1978; Lazowska, Zahorjan, Graham and Sevcik, "Quantitative System
-//! Performance", 1984, chapter 5. Formulas of each layer stand in `docs/METHOD.md`.
+//! Performance", 1984, chapter 5. Formulas of each layer stand in `docs/method`.
 
 mod against;
 mod layers;

@@ -82,7 +82,7 @@ fn equal_repetitions_are_called_different_in_at_most_5_of_100_however_unequally_
         }
     }
     let printed = [3, 5, 10].map(|n| format!("{:.1} %", 100.0 * exact_false_alarms((n, n), 1.0)));
-    assert_eq!(printed, ["2.0 %", "3.9 %", "4.8 %"], "as docs/METHOD.md has it");
+    assert_eq!(printed, ["2.0 %", "3.9 %", "4.8 %"], "as docs/method has it");
     // The integral is of the program's own arithmetic: simulations agree with it.
     for ((n, m), ratio) in
         [((3, 3), 1.0), ((5, 5), 1.0), ((3, 3), 7.0), ((3, 10), 0.5), ((2, 10), 0.5)]
@@ -197,7 +197,7 @@ fn the_interval_of_measurements_holds_the_truth_in_93_to_97_of_100() {
 }
 
 /// With three to six independent intervals' worth, nearly no pair is judged at all, and of those
-/// METHOD promises less.
+/// The method promises less.
 #[test]
 fn measurements_that_are_nearly_all_memory_are_hardly_ever_judged() {
     for (series, n) in [(walk(0.7), 30), (walk(0.8), 30), (walk(0.9), 60), (walk(0.9), 120)] {
@@ -210,10 +210,10 @@ fn measurements_that_are_nearly_all_memory_are_hardly_ever_judged() {
 }
 
 /// How many repetitions find 5 % in at least 90 % of cases: of each side, and of pairs. The table
-/// stands in docs/METHOD.md.
+/// stands in docs/method.
 #[test]
 fn the_repetitions_that_find_5_percent_are_those_of_the_printed_table() {
-    let method = include_str!("../../../../docs/METHOD.md");
+    let method = include_str!("../../../../docs/method/comparisons.md");
     for (percent, apart, pairs) in [(1, 3, 4), (2, 5, 6), (3, 9, 10)] {
         let deviation = f64::from(percent) / 100.0;
         let side = |normal: &mut Normal, n, level| runs(normal, n, level, deviation);
@@ -236,7 +236,7 @@ fn the_repetitions_that_find_5_percent_are_those_of_the_printed_table() {
         assert!(enough(all[0]) && too_few(all[1]), "{percent} %: {all:?} of {RUNS}");
         assert!(enough(all[2]) && too_few(all[3]), "{percent} %, pairs: {all:?} of {RUNS}");
         let row = format!("| {percent} % | {apart} | {pairs} |");
-        assert!(method.contains(&row), "docs/METHOD.md has no row {row}");
+        assert!(method.contains(&row), "docs/method has no row {row}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! The largest value of an axis at which an objective holds, from the points of a run that searched
 //! for it: bisection on a logarithmic grid.
 //!
-//! `docs/METHOD.md`, "Along other axes".
+//! `docs/method/load-line.md`, "Along other axes".
 
 use super::points;
 use crate::row::ResultRow;

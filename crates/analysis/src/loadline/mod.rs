@@ -1,7 +1,7 @@
 //! The load line: the highest rate at which an objective holds, from the points of a run that
 //! searched for it.
 //!
-//! The rules and their sources stand in `docs/METHOD.md`, "The load line".
+//! The rules and their sources stand in `docs/method/load-line.md`, "The load line".
 
 pub mod axis;
 mod others;

@@ -1,7 +1,7 @@
 //! The search itself: measured points in, the next rate or the end out. It has no state of its own,
 //! so that a run file can be asked again.
 //!
-//! `docs/METHOD.md`, "The load line", says why each step is as it is.
+//! `docs/method/load-line.md`, "The load line", says why each step is as it is.
 
 /// The most points of a search.
 pub const MOST_POINTS: usize = 12;

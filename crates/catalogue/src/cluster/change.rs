@@ -250,7 +250,7 @@ fn remedy(key: &str) -> String {
     match nearest(key, known.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "write nodes.FIELD, nodes.NAME.FIELD, nodes.drives.FIELD or SECTION.FIELD; \
-                 docs/testbed-reference.md lists them"
+                 docs/reference/testbed.md lists them"
             .to_owned(),
     }
 }

@@ -147,10 +147,10 @@ spec_table! {
         /// For each MiB that moves, besides.
         per_mib: Nanos = Nanos(0),
         /// For each look at a directory, an inode or a token of a shared file; a simulation alone
-        /// asks for it. `"auto"`: 50 µs (docs/METHOD.md has the source).
+        /// asks for it. `"auto"`: 50 µs (docs/method has the source).
         per_lookup: Auto<Nanos> = Auto::Auto,
         /// For each change of a directory or an inode; a simulation alone asks for it. `"auto"`:
-        /// 200 µs (docs/METHOD.md has the source).
+        /// 200 µs (docs/method has the source).
         per_change: Auto<Nanos> = Auto::Auto,
     }
 }
@@ -232,18 +232,19 @@ spec_table! {
     }
 }
 
-/// `docs/testbed-reference.md`: every field with its type, its default and what it means.
+/// `docs/reference/testbed.md`: every field with its type, its default and what it means.
 pub fn reference() -> String {
     let mut page = String::from(
         "# The fields of a testbed\n\nGenerated from the types by `cargo xtask docs`; do not \
-         edit.\n\nA testbed is a TOML file that says what a cluster is made of; `plimsoll \
-         ceiling` computes from it what the cluster can carry, and `plimsoll report RUN --testbed \
-         FILE` how much of that a run reached. Nothing but the name and one group of nodes has to \
-         be there: `\"auto\"` means that nobody said, and the layer that needs it is left out, or \
-         the assumption that takes its place is printed. Sizes: `1.6TB` is a power of 1000, \
-         `128GiB` one of 1024. Bandwidths: `25Gbit/s`, `3.2GB/s`.\nEvery field can be given \
-         another value with `--set`: `--set nodes.count=8`, `--set protection.copies=2`, `--set \
-         nodes.NAME.ports=4`, `--set nodes.drives.count=10` (all drives that are not `boot`).\n",
+         edit.\n\nA testbed is a TOML file that describes a cluster. `plimsoll ceiling` computes \
+         what it can carry, and `plimsoll report RUN --testbed FILE` how much of that a run \
+         reached.\n\nOnly the name and one group of nodes are required. `\"auto\"` means that \
+         nobody said. The layer that needs it is left out, or the assumption in its place is \
+         printed. Sizes: `1.6TB` is a power of 1000, `128GiB` one of 1024. Bandwidths: \
+         `25Gbit/s`, `3.2GB/s`.\n\n`--set` gives any field another value:\n\n| option | changes \
+         |\n|---|---|\n| `--set nodes.count=8`, `--set protection.copies=2` | a field |\n| `--set \
+         nodes.NAME.ports=4` | one group of nodes |\n| `--set nodes.drives.count=10` | all drives \
+         that are not `boot` |\n",
     );
     let tables = [
         ("Top of the file", TopSpec::DOC, TopSpec::reference()),

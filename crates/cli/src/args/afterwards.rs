@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// How findings are shown.
 #[derive(Debug, Args)]
 pub struct ShownArgs {
-    /// One JSON object (docs/json.md) instead of tables.
+    /// One JSON object (docs/reference/json.md) instead of tables.
     #[arg(long)]
     pub json: bool,
 
@@ -151,7 +151,7 @@ pub struct ShowArgs {
     #[arg(long, value_name = "PART", conflicts_with = "json")]
     pub by: Option<Part>,
 
-    /// One JSON object (docs/json.md) instead of a table.
+    /// One JSON object (docs/reference/json.md) instead of a table.
     #[arg(long)]
     pub json: bool,
 
@@ -218,7 +218,7 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "TIME", default_value = "30s")]
     pub patience: Nanos,
 
-    /// One JSON object (docs/json.md) instead of a table.
+    /// One JSON object (docs/reference/json.md) instead of a table.
     #[arg(long)]
     pub json: bool,
 

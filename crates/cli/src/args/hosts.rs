@@ -39,7 +39,7 @@ pub struct HostArgs {
     /// Load a simulated cluster in virtual time.
     ///
     /// A testbed of `plimsoll ceiling` or a testbed file, with parameters such as ,remote=100%
-    /// (docs/METHOD.md). Alone, the testbed with the suite's name.
+    /// (docs/method). Alone, the testbed with the suite's name.
     #[arg(long, value_name = "TESTBED", num_args = 0..=1, default_missing_value = "",
         conflicts_with_all = ["hosts", "slurm", "kubernetes"])]
     pub simulate: Option<String>,

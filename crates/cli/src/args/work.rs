@@ -23,7 +23,7 @@ pub struct WorkArgs {
 
     /// Change a field of the suite, such as measure=30s.
     ///
-    /// Other examples: layout.size=10GiB, workload.NAME.depth=8. docs/suite-reference.md has all
+    /// Other examples: layout.size=10GiB, workload.NAME.depth=8. docs/reference/suite.md has all
     /// fields.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<Override>,

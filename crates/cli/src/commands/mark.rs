@@ -56,7 +56,7 @@ fn words(mark: Option<&Mark>) -> String {
     format!("marked \"{}\" at {}, {place}", mark.label, ground::words::utc(mark.unix_ns))
 }
 
-/// `docs/json.md`, "Marks".
+/// `docs/reference/json.md`, "Marks".
 fn object(mark: Option<&Mark>) -> Value {
     let Some(mark) = mark else { return json!({ "recorded": false }) };
     json!({

@@ -1,5 +1,5 @@
 //! What a host's counters say about it in one interval: the figures of a row. The formulas stand in
-//! `docs/METHOD.md`, "Watching".
+//! `docs/method/live.md`, "Watching".
 
 use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};

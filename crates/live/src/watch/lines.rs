@@ -29,7 +29,7 @@ pub fn line(host: &str, figures: &Figures) -> String {
     )
 }
 
-/// The same for machines (`docs/json.md`), with every device and port, and every core if
+/// The same for machines (`docs/reference/json.md`), with every device and port, and every core if
 /// `with_cores`. `unix_ns` is the wall clock at the interval's end.
 pub fn object(host: &HostFacts, unix_ns: u64, sample: &CounterSample, with_cores: bool) -> Value {
     let mut object = summary(&host.hostname, unix_ns, sample.length_ns, &figures(sample, host));

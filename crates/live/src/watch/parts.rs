@@ -9,7 +9,7 @@ use model::testbed::HostFacts;
 use serde_json::{Value, json};
 
 /// The devices and network mounts of a host in the interval of `sample`, in the kernel's order
-/// (`docs/json.md`).
+/// (`docs/reference/json.md`).
 pub fn devices(sample: &CounterSample, facts: &HostFacts) -> Vec<Value> {
     each(sample, Panel::Devices, |entry, cells| {
         let [iops, bytes, time, write_iops, write_bytes, write_time, busy, queue] = cells else {

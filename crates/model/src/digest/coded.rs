@@ -1,5 +1,5 @@
-//! The bytes of a block of sums, and how they are added to the others. `docs/run-file.md` has the
-//! layout.
+//! The bytes of a block of sums, and how they are added to the others.
+//! `docs/reference/run-file.md` has the layout.
 //!
 //! All numbers are LEB128. What is read may come from anybody: it is refused where it contradicts
 //! itself, and nothing is made larger than the bytes that say so.

@@ -4,8 +4,8 @@
 //!
 //! These are the three questions of the USE method (utilisation, saturation, errors): Gregg,
 //! "Thinking Methodically about Performance", ACM Queue 10(12), 2012. Formulas stand in
-//! `docs/METHOD.md`, "The layer at its limit". All sums are of whole numbers and saturate, so that
-//! order makes no difference and no file can make them wrap.
+//! `docs/method/layers.md`, "The layer at its limit". All sums are of whole numbers and saturate,
+//! so that order makes no difference and no file can make them wrap.
 
 mod shares;
 

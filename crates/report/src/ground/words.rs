@@ -93,7 +93,7 @@ pub fn share(value: f64) -> String {
     }
 }
 
-/// How far a figure is from its limit, by its excess (`docs/METHOD.md`): `104 % of its limit`, and
+/// How far a figure is from its limit, by its excess (`docs/method`): `104 % of its limit`, and
 /// `1,000 times its limit` from ten times on, where percents are no longer read. The excess of a
 /// rate is the limit divided by it, so what it reached is the reciprocal.
 pub fn of_limit(limit: Limit, excess: f64) -> String {
@@ -132,7 +132,8 @@ pub fn sureness_legend(rows: &[ResultRow]) -> String {
     text
 }
 
-/// `–: no interval; 5 samples are too few or too dependent.`; `None` where every rate has an interval.
+/// `–: no interval; 5 samples are too few or too dependent.`; `None` where every rate has an
+/// interval.
 pub fn no_interval(rows: &[ResultRow]) -> Option<String> {
     let none = rows.iter().filter(|row| row.sure.iops.is_none()).map(|row| row.sure.intervals);
     let (least, most) = (none.clone().min()?, none.max()?);

@@ -1,5 +1,5 @@
-//! Results for machines. The fields stand in `docs/json.md` and `docs/results.schema.json`; a
-//! change of meaning is a new `format`.
+//! Results for machines. `docs/reference/json.md` and `docs/reference/results.schema.json` list the
+//! fields; a change of meaning is a new `format`.
 
 use crate::ground::json::quantiles;
 use crate::ground::words;
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn what_a_sweep_shows_fits_the_schema() {
         let schema: Value =
-            serde_json::from_str(include_str!("../../../../docs/results.schema.json"))
+            serde_json::from_str(include_str!("../../../../docs/reference/results.schema.json"))
                 .expect("JSON");
         let mut recorded = Recorded::new(
             "[[workload]]\nname = \"w\"\n[sweep]\ndepth = \"1..16 x2\"\nrepetitions = 2\n",
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn the_object_fits_its_schema() {
         let schema: Value =
-            serde_json::from_str(include_str!("../../../../docs/results.schema.json"))
+            serde_json::from_str(include_str!("../../../../docs/reference/results.schema.json"))
                 .expect("JSON");
         let value = mixed();
         check(&value, &schema, "$");

@@ -132,7 +132,7 @@ fn method(record: &Record) -> Markup {
     let how = format!(
         "Every latency was recorded, in histograms that are at most 0.4 % from the truth and \
          merge exactly; no quantile was averaged. Rates and latencies are those of requests that \
-         completed while the load was on, in intervals of {}. {} docs/METHOD.md has every \
+         completed while the load was on, in intervals of {}. {} docs/method has every \
          definition.",
         plan.interval,
         match reproduce::is_bypassed(plan) {

@@ -1,5 +1,5 @@
 //! The events of a run as lines of JSON, for scripts that act while it goes on. The layout is
-//! documented in `docs/json.md`.
+//! documented in `docs/reference/json.md`.
 
 use crate::ground::words;
 use model::event::{RunEnd, StageEnd};

@@ -262,7 +262,7 @@ fn event(occurrence: &Occurrence, plan: &Plan) -> String {
     format!("{what} {} ({when})", occurrence.label)
 }
 
-/// An occurrence for machines (`docs/json.md`).
+/// An occurrence for machines (`docs/reference/json.md`).
 pub fn object(occurrence: &Occurrence) -> Value {
     json!({
         "kind": occurrence.kind.word(),

@@ -71,8 +71,8 @@ fn harmless(path: &str) -> String {
     path.chars().map(|c| if model::printable::acts(c) { '?' } else { c }).collect()
 }
 
-/// The result as one JSON object; `docs/json.md` explains it. `version` is that of the program,
-/// `run_id` that of the run.
+/// The result as one JSON object; `docs/reference/json.md` explains it. `version` is that of the
+/// program, `run_id` that of the run.
 pub fn json(audit: &Audit, version: &str, run_id: &str) -> Value {
     let file = |file: &FileAudit| {
         let mut fields = json!({

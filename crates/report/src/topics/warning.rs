@@ -23,6 +23,16 @@ fn named(hosts: &[String]) -> Told {
     }
 }
 
+/// The first few devices, and how many more there are.
+fn named_devices(devices: &[String]) -> Told {
+    const MOST: usize = 3;
+    let shown = devices.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
+    match devices.len().saturating_sub(MOST) {
+        0 => shown.into(),
+        more => told![shown, " and ", counted(more as u64, "more device")],
+    }
+}
+
 /// A share in whole percent that is not rounded up to a limit that it is below.
 fn below(share: f64) -> f64 {
     (share * 100.0).floor() / 100.0
@@ -258,6 +268,12 @@ pub fn told(warning: &Warning) -> Told {
             share(*free),
             " of its space free. File systems and flash slow down when nearly full.",
         ],
+        Warning::VolatileCache { devices } => told![
+            "The write cache of ",
+            named_devices(devices),
+            " is volatile (write back), and nothing was flushed. A write counts when the cache \
+             has it. For durable writes, set fsync_every or dsync.",
+        ],
         Warning::NotPreconditioned => "No preconditioning: caches, allocation and flash were not \
                                        in a steady state at the start."
             .into(),
@@ -380,6 +396,7 @@ mod tests {
             Warning::UnequalHosts { short: 5, of: 16, stragglers },
             Warning::LittleBroken { found: 400.0, most: 320.0 },
             Warning::LittleSpace { target: "/mnt/x".to_owned(), free: 0.04 },
+            Warning::VolatileCache { devices: vec!["sda".into(), "vda".into()] },
             Warning::NotPreconditioned,
             Warning::NotPrepared,
             Warning::Errors { by_errno: BTreeMap::from([(0, 1), (5, 12_000)]), unsupported: None },

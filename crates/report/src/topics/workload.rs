@@ -27,7 +27,7 @@ const FULL_SECTIONS: usize = 8;
 const MOST_FINE_MAPS: usize = 32;
 /// So many places the sections of a page of many have together: it must still open at once.
 const POINTS_OF_PAGE: usize = 800;
-/// A quantile is drawn while at least so many requests lie beyond it (see `docs/METHOD.md`).
+/// A quantile is drawn while at least so many requests lie beyond it (see `docs/method`).
 const LEAST_BEYOND: f64 = 10.0;
 
 /// A section for each workload of each point, and for those that ran at the same time.

@@ -206,7 +206,7 @@ fn kind_of(
             target,
             &format!("cannot be looked at: {why}"),
             if target.path.starts_with("sim:") {
-                "correct it; docs/METHOD.md lists what a simulated target can be (\"Simulated \
+                "correct it; docs/method lists what a simulated target can be (\"Simulated \
                  targets\")"
             } else {
                 "check the path, your permissions on it, and whether it answers"

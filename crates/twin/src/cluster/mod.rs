@@ -3,7 +3,7 @@
 //!
 //! [`spec`] says which testbed and how it is used; [`topology`] makes resources of it; [`route`]
 //! lays the way of a request; this module lets requests meet each other, in the exact order of
-//! their events. What the model leaves out stands in `docs/METHOD.md`.
+//! their events. What the model leaves out stands in `docs/method`.
 
 mod flow;
 mod migration;

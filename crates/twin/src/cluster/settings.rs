@@ -10,7 +10,7 @@ use model::{Bytes, Percent};
 
 /// Core time of a metadata server for a look-up, and for a change, in ns. From a server of Lustre
 /// that did 400,000 `stat` and 100,000 removals per second, on an assumed 20 cores that are all
-/// busy (`docs/METHOD.md` has the source).
+/// busy (`docs/method` has the source).
 const LOOKUP_NS: f64 = 50_000.0;
 const CHANGE_NS: f64 = 200_000.0;
 /// Bytes of a file that have one token, where the testbed does not say.

@@ -206,8 +206,8 @@ mod tests {
         }
     }
 
-    /// METHOD says that the total of a mix is the sum over `op` without fsyncs: each request counts
-    /// under one alone.
+    /// The method says that the total of a mix is the sum over `op` without fsyncs: each request
+    /// counts under one alone.
     #[test]
     fn the_sum_over_operations_without_fsyncs_is_the_row_of_all() {
         let mut recorded =

@@ -1,6 +1,6 @@
 //! A run as tidy tables for other programs: one row for each observation, one column for each
 //! variable, units in the names of columns (H. Wickham, "Tidy Data", Journal of Statistical
-//! Software 59 (10), 2014). `docs/exports.md` lists them.
+//! Software 59 (10), 2014). `docs/reference/exports.md` lists them.
 //!
 //! [`Tables`] makes rows, a [`Sink`] writes them; neither holds more than a few at a time.
 

@@ -41,7 +41,7 @@ impl Table {
 
 /// Quantiles are told so many times in each tenfold step towards 1.
 const STEPS: u32 = 10;
-/// A quantile is told while at least so many requests lie beyond it (see `docs/METHOD.md`).
+/// A quantile is told while at least so many requests lie beyond it (see `docs/method`).
 const LEAST_BEYOND: f64 = 10.0;
 
 /// The tables of a run. What has to be held is: results and their histograms, as [`Record`]s from

@@ -1,4 +1,4 @@
-//! Ceilings for machines. The fields stand in `docs/json.md`.
+//! Ceilings for machines. The fields stand in `docs/reference/json.md`.
 
 use super::Ceilings;
 use crate::ground::words;

@@ -1,4 +1,4 @@
-//! A comparison for machines. The fields stand in `docs/json.md`.
+//! A comparison for machines. The fields stand in `docs/reference/json.md`.
 
 use crate::ground::words;
 use analysis::Interval;

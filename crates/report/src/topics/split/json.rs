@@ -1,4 +1,4 @@
-//! Parts of a result for machines (docs/json.md).
+//! Parts of a result for machines (docs/reference/json.md).
 
 use super::By;
 use crate::ground::json::quantiles;

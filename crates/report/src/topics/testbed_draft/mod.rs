@@ -37,7 +37,7 @@ pub fn testbed(name: &str, hosts: &[HostFacts], unix_ns: u64) -> TestbedDraft {
     );
     draft.remark(
         "know; answer it in the line below, without the `#`. Every field: \
-         docs/testbed-reference.md. Then: plimsoll ceiling THIS-FILE",
+         docs/reference/testbed.md. Then: plimsoll ceiling THIS-FILE",
     );
     draft.text("name", name);
     draft.ask("What is it, in a sentence?", "description = \"\"");

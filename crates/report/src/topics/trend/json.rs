@@ -1,4 +1,4 @@
-//! A trend for machines. The fields stand in `docs/json.md`.
+//! A trend for machines. The fields stand in `docs/reference/json.md`.
 
 use super::Named;
 use crate::topics::compare::{compared, named, outcome, unlike};

@@ -1,0 +1,148 @@
+//! `plimsoll help`: the help of a command, or a page of the guide, offline.
+
+use super::print;
+use crate::args::Arguments;
+use crate::failure::Failure;
+use clap::CommandFactory;
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+/// The pages by the words that ask for them.
+const TOPICS: [(&str, &str); 19] = [
+    ("start", include_str!("../../../../docs/start.md")),
+    ("files-and-devices", include_str!("../../../../docs/guide/files-and-devices.md")),
+    ("workloads", include_str!("../../../../docs/guide/workloads.md")),
+    ("coming-from-fio", include_str!("../../../../docs/guide/coming-from-fio.md")),
+    ("hosts", include_str!("../../../../docs/guide/hosts.md")),
+    ("open-loop", include_str!("../../../../docs/guide/open-loop.md")),
+    ("find-the-limit", include_str!("../../../../docs/guide/find-the-limit.md")),
+    ("sweeps", include_str!("../../../../docs/guide/sweeps.md")),
+    ("scenarios", include_str!("../../../../docs/guide/scenarios.md")),
+    ("comparing", include_str!("../../../../docs/guide/comparing.md")),
+    ("reading-doubts", include_str!("../../../../docs/guide/reading-doubts.md")),
+    ("watching", include_str!("../../../../docs/guide/watching.md")),
+    ("marking-events", include_str!("../../../../docs/guide/marking-events.md")),
+    ("verifying", include_str!("../../../../docs/guide/verifying.md")),
+    ("resuming", include_str!("../../../../docs/guide/resuming.md")),
+    ("simulating", include_str!("../../../../docs/guide/simulating.md")),
+    ("ceilings", include_str!("../../../../docs/guide/ceilings.md")),
+    ("field-reports", include_str!("../../../../docs/guide/field-reports.md")),
+    ("exporting", include_str!("../../../../docs/guide/exporting.md")),
+];
+
+/// Prints the help of a command, a page of the guide, or what there is.
+pub fn help(words: &[String]) -> Result<ExitCode, Failure> {
+    let topic = words.first().and_then(|word| page(word)).filter(|_| words.len() == 1);
+    if let Some(page) = topic {
+        print(&plain(page))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut command = Arguments::command();
+    if words.first().is_some_and(|word| command.find_subcommand(word).is_none()) {
+        let problem = format!(
+            "error: `{}` is no command and no topic; topics: {}",
+            words[0],
+            TOPICS.map(|(name, _)| name).join(", ")
+        );
+        return Err(Failure::Usage(problem));
+    }
+    let line = std::iter::once("plimsoll").chain(words.iter().map(String::as_str));
+    if let Err(asked) = command.try_get_matches_from_mut(line.chain(["--help"])) {
+        // It knows whether standard output takes colours; a reader that is gone is no error.
+        let _ = asked.print();
+    }
+    if words.is_empty() {
+        print(&topics())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn page(topic: &str) -> Option<&'static str> {
+    TOPICS.iter().find(|(name, _)| *name == topic).map(|(_, page)| *page)
+}
+
+/// What `plimsoll help` lists below the commands.
+fn topics() -> String {
+    let mut text = String::from("\nTopics (`plimsoll help TOPIC`):\n");
+    for (name, page) in TOPICS {
+        let title = page.lines().next().unwrap_or_default().trim_start_matches("# ");
+        let _ = writeln!(text, "  {name:<18} {title}");
+    }
+    text
+}
+
+/// A page without what only a browser needs: comments, pictures and the targets of links.
+fn plain(page: &str) -> String {
+    let mut text = String::new();
+    let mut fenced = false;
+    for line in page.lines() {
+        let is_fence = line.starts_with("```");
+        if !fenced && (line.starts_with("<!--") || line.starts_with("![")) {
+            continue;
+        }
+        fenced ^= is_fence;
+        if is_fence {
+            continue;
+        }
+        match fenced {
+            true => {
+                let _ = writeln!(text, "    {line}");
+            }
+            false => {
+                let _ = writeln!(text, "{}", without_targets(line));
+            }
+        }
+    }
+    text
+}
+
+/// `[text](target)` as `text`.
+fn without_targets(line: &str) -> String {
+    let mut text = String::new();
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once("](") {
+        let Some((_, behind)) = after.split_once(')') else { break };
+        match before.rsplit_once('[') {
+            Some((lead, words)) => {
+                text.push_str(lead);
+                text.push_str(words);
+            }
+            None => text.push_str(before),
+        }
+        rest = behind;
+    }
+    text + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_page_of_the_guide_is_a_topic_and_no_topic_hides_a_command() {
+        let guide = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide");
+        let mut pages: Vec<String> = std::fs::read_dir(guide)
+            .expect("the guide")
+            .map(|entry| entry.expect("a page").file_name().to_string_lossy().into_owned())
+            .filter_map(|name| name.strip_suffix(".md").map(str::to_owned))
+            .filter(|name| name != "README")
+            .collect();
+        pages.push("start".to_owned());
+        pages.sort();
+        let mut topics = TOPICS.map(|(name, _)| name.to_owned()).to_vec();
+        topics.sort();
+        assert_eq!(topics, pages);
+        let command = Arguments::command();
+        for (name, page) in TOPICS {
+            assert!(command.find_subcommand(name).is_none(), "{name} is a command");
+            assert!(page.starts_with("# "), "{name} has no title");
+        }
+    }
+
+    #[test]
+    fn a_page_is_plain_in_a_terminal() {
+        let page = "# A [link](b.md), [two](c.md)\n<!-- console: x -->\n```console\n$ a [b](c)\n\
+                    ```\n![picture](d.png)\nend\n";
+        assert_eq!(plain(page), "# A link, two\n    $ a [b](c)\nend\n");
+    }
+}
