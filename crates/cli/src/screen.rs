@@ -35,7 +35,15 @@ pub fn room() -> Option<usize> {
     room_of(Stream::Out)
 }
 
-/// The same of either stream.
+/// Whether words on standard output may have colours: it is a terminal, and nobody forbids them
+/// (<https://no-color.org>).
+pub fn in_colour() -> bool {
+    let is_forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    io::stdout().is_terminal() && !is_forbidden && !is_dumb
+}
+
+/// The columns of either stream, as [`room`].
 pub fn room_of(stream: Stream) -> Option<usize> {
     let is_terminal = match stream {
         Stream::Out => io::stdout().is_terminal(),

@@ -1,5 +1,6 @@
 //! Where a run stands: pure, fed with its events.
 
+use analysis::loadline::search::MOST_POINTS;
 use model::plan::{HostStage, Stage, Stop};
 use model::{Event, Histogram, IntervalSample, Nanos, Op, Plan, StageEnd};
 use report::ground::stage::{name, name_at};
@@ -13,6 +14,8 @@ const IOPS: &str = "IOPS";
 #[derive(Debug)]
 pub struct Progress {
     stages: Vec<StageLine>,
+    /// Points that are planned, those that a search added included.
+    points: usize,
     current: Option<Current>,
     ended: Option<StageEnd>,
 }
@@ -141,7 +144,12 @@ impl Progress {
             is_metadata: stage.is_metadata(),
             goal: Goal::of(plan, number, stage),
         };
-        Progress { stages: (0..).zip(&plan.stages).map(line).collect(), current: None, ended: None }
+        Progress {
+            stages: (0..).zip(&plan.stages).map(line).collect(),
+            points: plan.points.len(),
+            current: None,
+            ended: None,
+        }
     }
 
     /// Takes in what happened.
@@ -167,9 +175,11 @@ impl Progress {
             }
             Event::PointAdded(addition) => {
                 let repeats = addition.point.repetition > 1;
+                self.points += 1;
+                let count = format!("point {} of ≤ {MOST_POINTS}: ", self.points);
                 // What a search adds ends after a time.
                 let line = |stage: &Stage| StageLine {
-                    name: name_at(&addition.point, stage, repeats),
+                    name: format!("{count}{}", name_at(&addition.point, stage, repeats)),
                     is_metadata: stage.is_metadata(),
                     goal: match stage.stop() {
                         Stop::After(time) => Goal::Time(time.0),

@@ -1,6 +1,6 @@
 //! `plimsoll compare`: what differs between runs, and a gate for pipelines.
 
-use super::report::write_page;
+use super::report::{names_of, write_page};
 use super::saved::read_digests;
 use super::{print, print_json};
 use crate::args::CompareArgs;
@@ -25,13 +25,21 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
                 .to_owned(),
         ));
     }
+    let names = names_of(&args.runs);
     if args.shown.json {
         print_json(&topics::compare::json(&comparison, &records, &args.fail_if))?;
     } else {
-        print(&topics::compare::table(&comparison, &records, screen::room()))?;
+        let (room, in_colour) = (screen::room(), screen::in_colour());
+        let shown = topics::compare::Shown { names: &names, room, in_colour };
+        print(&topics::compare::table(&comparison, &records, shown))?;
     }
     if let Some(out) = &args.shown.out {
-        write_page(&records, Against::default(), out, args.shown.force)?;
+        write_page(
+            &records,
+            Against { names: &names, ..Against::default() },
+            out,
+            args.shown.force,
+        )?;
     }
     // With conditions, these say what they had to look at.
     if args.fail_if.is_empty() && !topics::compare::has_differences(&comparison) {

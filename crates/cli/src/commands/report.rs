@@ -117,7 +117,9 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
             held.into_iter().collect::<Result<Vec<_>, Failure>>()?;
         }
     }
+    let names = names_of(&args.runs);
     let against = Against {
+        names: &names,
         testbed: testbed.as_ref(),
         published: published.as_ref().map(|(figures, theirs)| (figures, theirs.as_ref())),
     };
@@ -127,6 +129,20 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
         Format::Markdown => write_markdown(&records, against, &out, args)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What runs are called: by the names of their files, and where these are the same by their paths.
+pub fn names_of(runs: &[PathBuf]) -> Vec<String> {
+    let stem = |run: &PathBuf| {
+        run.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+    };
+    let is_alone =
+        |run: &PathBuf| runs.iter().filter(|other| stem(other) == stem(run)).count() == 1;
+    let name = |run: &PathBuf| {
+        let name = if is_alone(run) { stem(run) } else { run.display().to_string() };
+        model::printable::line(&name).into_owned()
+    };
+    runs.iter().map(name).collect()
 }
 
 /// Writes the page of these runs, beside what they are held against, and says where it is.

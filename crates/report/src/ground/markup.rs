@@ -47,9 +47,24 @@ impl Markup {
         }
     }
 
+    /// What it is made of, to be put elsewhere.
+    pub fn into_nodes(self) -> Vec<Node> {
+        self.0
+    }
+
     /// What it is made of; words are never beside words.
     pub fn nodes(&self) -> &[Node] {
         &self.0
+    }
+
+    /// The elements directly in it, to be changed.
+    pub fn elements_mut(&mut self) -> impl Iterator<Item = &mut Element> {
+        elements_mut(&mut self.0)
+    }
+
+    /// Takes the first element with this name out of it, wherever it stands.
+    pub fn take_first(&mut self, name: &str) -> Option<Markup> {
+        take_first(&mut self.0, name).map(|node| Markup(vec![node]))
     }
 
     /// As it stands in a file of HTML or SVG.
@@ -108,6 +123,21 @@ pub fn elements(nodes: &[Node]) -> impl Iterator<Item = &Element> {
     })
 }
 
+fn elements_mut(nodes: &mut [Node]) -> impl Iterator<Item = &mut Element> {
+    nodes.iter_mut().filter_map(|node| match node {
+        Node::Element(element) => Some(element),
+        Node::Text(_) | Node::Ours(_) => None,
+    })
+}
+
+fn take_first(nodes: &mut Vec<Node>, name: &str) -> Option<Node> {
+    let is_wanted = |node: &Node| matches!(node, Node::Element(one) if one.name == name);
+    if let Some(place) = nodes.iter().position(is_wanted) {
+        return Some(nodes.remove(place));
+    }
+    elements_mut(nodes).find_map(|element| take_first(&mut element.children, name))
+}
+
 /// All words in these pieces, one behind the other.
 pub fn words(nodes: &[Node]) -> String {
     let of = |node: &Node| match node {
@@ -133,6 +163,12 @@ impl From<String> for Markup {
 impl From<&String> for Markup {
     fn from(text: &String) -> Markup {
         Markup::from(text.as_str())
+    }
+}
+
+impl From<Node> for Markup {
+    fn from(node: Node) -> Markup {
+        Markup(vec![node])
     }
 }
 

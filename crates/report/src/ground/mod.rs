@@ -4,6 +4,7 @@ pub mod chart;
 #[cfg(test)]
 mod colours;
 pub(crate) mod columns;
+pub(crate) mod contents;
 pub mod folding;
 pub mod json;
 pub mod markup;

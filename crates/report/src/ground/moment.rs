@@ -1,6 +1,7 @@
 //! A moment of a stage, and a latency, in words wherever one is told: on axes, in tables, in lines
 //! of text.
 
+use super::words::utc;
 use model::Nanos;
 
 /// A moment of a stage, exact to a tenth of a second once there are minutes: `45 s`, `5 min`, `1 h
@@ -19,6 +20,17 @@ pub fn time_words(seconds: f64) -> String {
     told.map(|(value, unit)| format!("{value} {unit}")).collect::<Vec<_>>().join(" ")
 }
 
+/// A date and a time of day, from seconds since 1970, in UTC: `11-22 19:05`, and at midnight the
+/// date alone.
+pub fn date_words(unix_s: f64) -> String {
+    let text = utc((unix_s.max(0.0) * 1e9) as u64);
+    let (date, time) = text.split_once(' ').unwrap_or((&text, ""));
+    match time.get(..5) {
+        None | Some("00:00") => date.to_owned(),
+        Some(time) => format!("{} {time}", date.get(5..).unwrap_or(date)),
+    }
+}
+
 /// A latency in words.
 pub fn latency_words(ns: f64) -> String {
     Nanos(ns.round() as u64).to_string()
@@ -27,6 +39,12 @@ pub fn latency_words(ns: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dates_are_short() {
+        assert_eq!(date_words(1_767_225_600.0), "2026-01-01");
+        assert_eq!(date_words(1_767_225_600.0 + 3_900.0), "01-01 01:05");
+    }
 
     #[test]
     fn moments_are_told_apart() {

@@ -28,6 +28,12 @@
     const left = Math.min(event.clientX + 14, window.innerWidth - box.offsetWidth - 8);
     box.style.left = Math.max(left, 8) + "px";
     box.style.top = Math.max(event.clientY - box.offsetHeight - 12, 8) + "px";
+    // A place of a curve has no cursor: others may stand above and below it.
+    if (!hit.dataset.x) {
+      if (line) line.remove();
+      line = null;
+      return;
+    }
     if (!line || line.parentNode !== hit.parentNode) {
       if (line) line.remove();
       line = document.createElementNS(ns, "line");
@@ -35,10 +41,10 @@
       hit.parentNode.append(line);
     }
     const x = hit.dataset.x;
-    const top = Number(hit.getAttribute("y"));
+    const strip = hit.getBBox();
     line.setAttribute("x1", x);
     line.setAttribute("x2", x);
-    line.setAttribute("y1", top);
-    line.setAttribute("y2", top + Number(hit.getAttribute("height")));
+    line.setAttribute("y1", strip.y);
+    line.setAttribute("y2", strip.y + strip.height);
   });
 })();

@@ -235,7 +235,7 @@ fn clock(ns: u64, decimals: u32) -> String {
 }
 
 /// `disk nvme0n1`, `CPU`.
-fn name(watched: &Watched) -> String {
+pub(crate) fn name(watched: &Watched) -> String {
     let kind = match watched.part {
         Part::Disk => "disk",
         Part::Cpu => return "CPUs together".to_owned(),

@@ -117,7 +117,7 @@ fn cells(beside: &Beside, key: Option<&str>) -> Vec<String> {
     ]
 }
 
-fn figure(quantity: Quantity, value: f64) -> String {
+pub(crate) fn figure(quantity: Quantity, value: f64) -> String {
     match quantity {
         Quantity::Iops => words::iops(value),
         Quantity::IopsPerTerabyte => format!("{}/TB", words::iops(value)),

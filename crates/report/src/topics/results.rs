@@ -6,10 +6,11 @@ pub(crate) mod row;
 
 use super::findings::charts;
 use crate::ground::chart::{Bar, Bars};
+use crate::ground::contents::folded;
 use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::words;
 use crate::topics::doubts::{Marks, Touches};
-use crate::topics::{evidence, findings, io_path};
+use crate::topics::{evidence, findings, io_path, repetitions};
 use analysis::ceiling::Reached;
 use analysis::trust::Evidence;
 use analysis::{Ops, ResultRow};
@@ -33,7 +34,14 @@ pub fn section(
     let swept = charts::charts(rows, reached);
     let is_swept = swept != Markup::new();
     content.push(swept);
-    content.push(classed("div", "scroll", table));
+    let together = repetitions::table(rows);
+    let table = classed("div", "scroll", table);
+    if together == Markup::new() {
+        content.push(table);
+    } else {
+        content.push(together);
+        content.push(folded("Each repetition by itself", table));
+    }
     content.push(doubts(&marks, evidence));
     content.push(sweeps(rows));
     if !is_swept && record.plan.points.len() <= MOST_BARS {

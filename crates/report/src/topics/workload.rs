@@ -5,6 +5,7 @@ pub(crate) mod latency_map;
 
 use super::results::row::{ceiling_of, name};
 use crate::ground::chart::{Bands, Line, Lines, Point, Scale, reach};
+use crate::ground::contents::folded;
 use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::moment::{latency_words, time_words};
 use crate::ground::words;
@@ -12,6 +13,8 @@ use analysis::ceiling::{Limit, Reached};
 use analysis::{Covers, Ops, QUANTILES, ResultRow, SeriesPoint, series};
 use model::{Histogram, Op, Record};
 
+/// More sections than this are folded.
+const MOST_OPEN: usize = 2;
 /// More places than this on a line cannot be told apart on a page.
 const MOST_POINTS: usize = 240;
 /// With fewer, a course over time has no shape.
@@ -31,7 +34,30 @@ const LEAST_BEYOND: f64 = 10.0;
 pub fn sections(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> Markup {
     let points = rows.chunk_by(|a, b| (a.point, a.index) == (b.point, b.index));
     let fineness = Fineness::of(points.clone().count());
-    points.map(|rows| section(record, rows, reached, fineness)).collect()
+    if points.clone().count() <= MOST_OPEN {
+        return points.map(|rows| section(record, rows, reached, fineness)).collect();
+    }
+    let mut all = plain("h2", "Each point over time");
+    all.push(classed("p", "lead", "Open a line for its charts."));
+    all.push(
+        points
+            .map(|rows| folded(headline(rows), section(record, rows, reached, fineness)))
+            .collect::<Markup>(),
+    );
+    plain("section", all)
+}
+
+/// The line that a folded section leaves: name, rate and p99 of the whole.
+fn headline(rows: &[ResultRow]) -> Markup {
+    let Some(first) = rows.first() else { return Markup::new() };
+    let whole = rows.iter().find(|row| row.is_whole()).unwrap_or(first);
+    let figures = format!(
+        " {} {}, p99 {}",
+        words::iops(whole.iops()),
+        words::rate_unit(whole.is_metadata()),
+        words::latency(whole.latency.quantile_ns(0.99))
+    );
+    [plain("strong", name(first)), classed("span", "of", figures)].into()
 }
 
 /// How finely the lines of a section are drawn.
@@ -58,6 +84,21 @@ impl Fineness {
             steps: STEPS / 4,
         }
     }
+}
+
+/// How one workload of one point went over time, with its instants.
+pub fn course(
+    record: &Record,
+    rows: &[ResultRow],
+    reached: &[Reached],
+    instants: &[(f64, String)],
+) -> Option<Markup> {
+    let first = rows.first()?;
+    let drawn: Vec<(Ops, Vec<SeriesPoint>)> =
+        rows.iter().map(|row| (row.ops, series(record, row, MOST_POINTS).points)).collect();
+    let chart = rate(&drawn, first.is_metadata(), ceiling_of(reached, first));
+    let title = format!("{}: {}", name(first), chart.title);
+    Some(Lines { title, ..chart }.render_with(instants))
 }
 
 fn section(record: &Record, rows: &[ResultRow], reached: &[Reached], fineness: Fineness) -> Markup {

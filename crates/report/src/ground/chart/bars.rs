@@ -34,13 +34,29 @@ const VALUES: f64 = 96.0;
 /// As [`VALUES`], with the share of a ceiling.
 const VALUES_AND_SHARES: f64 = 172.0;
 
+fn sum(bar: &Bar) -> f64 {
+    bar.parts.iter().map(|(_, value)| value).sum()
+}
+
 impl Bars {
     /// The chart with its caption.
     pub fn render(&self) -> Markup {
-        let sum = |bar: &Bar| bar.parts.iter().map(|(_, value)| value).sum::<f64>();
         let max =
             roof::reach(self.bars.iter().map(sum), self.bars.iter().filter_map(|bar| bar.ceiling));
-        let scale = Scale::Linear { max };
+        self.render_on(Scale::Linear { max }, max)
+    }
+
+    /// The same on an axis of factors, for figures that lie factors of ten apart. Bars of one part
+    /// each: sums of parts have no place there.
+    pub fn render_by_factors(&self) -> Markup {
+        let sums = || self.bars.iter().map(sum).filter(|sum| *sum > 0.0);
+        let max = sums().fold(1.0, f64::max);
+        // The least still has a bar.
+        let scale = Scale::log_between(sums().fold(max, f64::min) / 4.0, max);
+        self.render_on(scale, max)
+    }
+
+    fn render_on(&self, scale: Scale, max: f64) -> Markup {
         let values = if self.has_ceilings() { VALUES_AND_SHARES } else { VALUES };
         let room = WIDTH - NAMES - values;
         let mut content = Markup::new();

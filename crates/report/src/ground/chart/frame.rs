@@ -31,6 +31,7 @@ impl Frame {
     pub fn spans(&self, value: f64) -> bool {
         match self.x {
             Scale::Linear { max } | Scale::Time { max_s: max } => (0.0..=max).contains(&value),
+            Scale::Dates { from_s, to_s } => (from_s..=to_s).contains(&value),
             _ => false,
         }
     }

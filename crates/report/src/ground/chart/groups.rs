@@ -23,6 +23,8 @@ pub struct Step {
     pub figure: Option<f64>,
     /// The most that the figure could be, where it is known.
     pub ceiling: Option<f64>,
+    /// What stands behind the figure; often nothing.
+    pub note: String,
 }
 
 /// A chart of groups.
@@ -53,7 +55,8 @@ impl Groups {
         let max =
             roof::reach(bars().filter_map(|bar| bar.figure), bars().filter_map(|bar| bar.ceiling));
         let has_ceilings = bars().any(|bar| bar.ceiling.is_some());
-        let room = WIDTH - LABELS - if has_ceilings { VALUES_AND_SHARES } else { VALUES };
+        let is_wide = has_ceilings || bars().any(|bar| !bar.note.is_empty());
+        let room = WIDTH - LABELS - if is_wide { VALUES_AND_SHARES } else { VALUES };
         let mut content = Markup::new();
         let mut top = 0.0;
         let mut said = Vec::new();
@@ -96,9 +99,10 @@ impl Groups {
             ("height", &*number(ROW - 4.0)),
         ];
         content.push(element("rect", &place, ""));
-        let words = bar
-            .figure
-            .map(|figure| format!("{}{}", (self.words)(figure), roof::share(figure, bar.ceiling)));
+        let words = bar.figure.map(|figure| {
+            let share = roof::share(figure, bar.ceiling);
+            format!("{}{share}{}", (self.words)(figure), bar.note)
+        });
         let words = words.unwrap_or_else(|| "–".to_owned());
         let seen = bar.ceiling.filter(|ceiling| *ceiling <= max);
         let mark = seen.map(|ceiling| LABELS + scale.place(ceiling) * room);
@@ -118,7 +122,12 @@ mod tests {
 
     #[test]
     fn each_bar_has_its_value_beside_it_and_what_is_missing_is_a_dash() {
-        let bar = |label: &str, figure| Step { label: label.to_owned(), figure, ceiling: None };
+        let bar = |label: &str, figure| Step {
+            label: label.to_owned(),
+            figure,
+            ceiling: None,
+            note: String::new(),
+        };
         let bars = vec![bar("10GB", Some(200.0)), bar("50GB", Some(50.0)), bar("<1>", None)];
         let groups = vec![Group { name: "w".to_owned(), bars }];
         let svg = Groups { title: "IOPS".to_owned(), words: |v| format!("{v}"), groups }
@@ -141,7 +150,12 @@ mod tests {
     }
     #[test]
     fn a_ceiling_stands_behind_its_bar() {
-        let bar = |figure, ceiling| Step { label: "1GB".to_owned(), figure, ceiling };
+        let bar = |figure, ceiling| Step {
+            label: "1GB".to_owned(),
+            figure,
+            ceiling,
+            note: String::new(),
+        };
         let bars =
             vec![bar(Some(60.0), Some(80.0)), bar(None, Some(75.0)), bar(Some(6.0), Some(999.0))];
         let groups = vec![Group { name: "w".to_owned(), bars }];

@@ -61,24 +61,10 @@ impl Lines {
         content.push(self.lines.iter().map(|line| draw(&frame, line)).collect::<Markup>());
         content.push(self.read_outs(&frame));
         content.push(draw_instants(&frame, instants));
-        let caption = [Markup::from(&self.title), self.legend()];
+        let keys = self.lines.iter().map(|line| (line.name.as_str(), line.style));
+        let caption = [Markup::from(&self.title), legend(keys)];
         let picture = svg(&self.title, &self.description, HEIGHT, content);
         element("figure", &[], [element("figcaption", &[], caption), picture])
-    }
-
-    fn legend(&self) -> Markup {
-        let entry = |line: &Line| {
-            let path = [("class", line.style), ("x1", "0"), ("x2", "22"), ("y1", "5"), ("y2", "5")];
-            let size = [
-                ("viewBox", "0 0 22 10"),
-                ("width", "22"),
-                ("height", "10"),
-                ("aria-hidden", "true"),
-            ];
-            let key = element("svg", &size, element("line", &path, ""));
-            classed("span", "key", [key, Markup::from(&line.name)])
-        };
-        classed("span", "legend", self.lines.iter().map(entry).collect::<Markup>())
     }
 
     /// A strip over each place, which says its values: as a tooltip of the browser, and faster by
@@ -88,7 +74,7 @@ impl Lines {
             return Markup::new();
         };
         let places: Vec<f64> = longest.points.iter().map(|point| frame.left(point.x)).collect();
-        let (top, bottom) = Frame::vertical();
+        // The style has their height, which is that of all: there are thousands on a page.
         let strip = |(index, point): (usize, &Point)| {
             let here = places[index];
             let before = if index == 0 { here } else { f64::midpoint(places[index - 1], here) };
@@ -97,9 +83,7 @@ impl Lines {
             let attributes = [
                 ("class", "hit"),
                 ("x", &*number(left)),
-                ("y", &*number(top)),
                 ("width", &*number(width)),
-                ("height", &*number(bottom - top)),
                 ("data-x", &*number(here)),
             ];
             element("rect", &attributes, element("title", &[], self.words_at(point.x)))
@@ -121,6 +105,18 @@ impl Lines {
         let values: Vec<String> = self.lines.iter().filter_map(value).collect();
         format!("{}: {}", (self.x_words)(x), values.join(", "))
     }
+}
+
+/// The names of lines, each behind a piece of its line.
+pub(super) fn legend<'a>(lines: impl Iterator<Item = (&'a str, &'static str)>) -> Markup {
+    let entry = |(name, style): (&str, &'static str)| {
+        let path = [("class", style), ("x1", "0"), ("x2", "22"), ("y1", "5"), ("y2", "5")];
+        let size =
+            [("viewBox", "0 0 22 10"), ("width", "22"), ("height", "10"), ("aria-hidden", "true")];
+        let key = element("svg", &size, element("line", &path, ""));
+        classed("span", "key", [key, Markup::from(name)])
+    };
+    classed("span", "legend", lines.map(entry).collect::<Markup>())
 }
 
 /// The stretches of a line between its gaps; a stretch of one place is a dot.

@@ -2,6 +2,7 @@
 //! the page's variables, so that light, dark and print need no second drawing.
 
 mod bars;
+mod curves;
 mod frame;
 mod groups;
 mod heat;
@@ -10,6 +11,7 @@ mod roof;
 mod scale;
 
 pub use bars::{Bar, Bars};
+pub use curves::{Curve, Curves, Place};
 pub use frame::{WIDTH, number};
 pub use groups::{Group, Groups, Step};
 pub use heat::{Bands, Cell, Heat};

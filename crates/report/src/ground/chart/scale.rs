@@ -27,6 +27,13 @@ pub enum Scale {
         /// The largest; above the smallest.
         max: f64,
     },
+    /// From one date to another, evenly, in seconds since 1970 (UTC).
+    Dates {
+        /// The first.
+        from_s: f64,
+        /// The last; after the first.
+        to_s: f64,
+    },
     /// Shares of all requests by their nines: 0, 90 %, 99 % and so on stand at equal distances.
     Nines {
         /// How many nines there are to see.
@@ -47,6 +54,16 @@ impl Scale {
         Scale::Time { max_s: if last_s.is_finite() && last_s > 0.0 { last_s } else { 1.0 } }
     }
 
+    /// From the first of these moments to the last, with a little room at both ends; moments at
+    /// once have an hour.
+    pub fn dates(moments_s: impl Iterator<Item = f64> + Clone) -> Scale {
+        let first = moments_s.clone().fold(f64::INFINITY, f64::min);
+        let last = moments_s.fold(f64::NEG_INFINITY, f64::max);
+        let room = if last > first { (last - first) * 0.03 } else { 1_800.0 };
+        let (first, last) = if first.is_finite() { (first, last) } else { (0.0, 1.0) };
+        Scale::Dates { from_s: first - room, to_s: last + room }
+    }
+
     /// By factors, from a round value below `smallest` to one above `largest`.
     pub fn log_between(smallest: f64, largest: f64) -> Scale {
         let smallest = if smallest.is_finite() && smallest > 0.0 { smallest } else { 1.0 };
@@ -63,6 +80,7 @@ impl Scale {
             Scale::Time { max_s } => value / max_s,
             Scale::Log { min, max } => (value.max(min) / min).log10() / (max / min).log10(),
             Scale::Doublings { min, max } => (value.max(min) / min).log2() / (max / min).log2(),
+            Scale::Dates { from_s, to_s } => (value - from_s) / (to_s - from_s),
             Scale::Nines { most } => nines(value) / most,
         };
         place.clamp(0.0, 1.0)
@@ -73,6 +91,12 @@ impl Scale {
         match self {
             Scale::Linear { max } => multiples(nice_step(max, 5.0), max),
             Scale::Time { max_s } => multiples(time_step(max_s), max_s),
+            Scale::Dates { from_s, to_s } => {
+                let step = time_step(to_s - from_s);
+                let first = (from_s / step).ceil();
+                let count = ((to_s / step).floor() - first).clamp(0.0, 100.0) as u32;
+                (0..=count).map(|n| (first + f64::from(n)) * step).collect()
+            }
             Scale::Log { min, max } => log_ticks(min, max),
             Scale::Doublings { min, max } => {
                 let doublings = (max / min).log2().round().clamp(0.0, 1_000.0) as usize;
@@ -219,6 +243,20 @@ mod tests {
         }
         let scale = Scale::Log { min: 1.0, max: 100.0 };
         assert!((scale.place(10.0) - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn dates_are_marked_at_whole_days_and_hours() {
+        const DAY: f64 = 86_400.0;
+        let scale = Scale::dates([20_000.4 * DAY, 20_009.0 * DAY].into_iter());
+        let ticks = scale.ticks();
+        assert!((3..=8).contains(&ticks.len()), "{ticks:?}");
+        assert!(
+            ticks.iter().all(|tick| tick % DAY == 0.0 && (0.0..1.0).contains(&scale.place(*tick)))
+        );
+        let one = Scale::dates([20_000.0 * DAY].into_iter());
+        assert!((one.place(20_000.0 * DAY) - 0.5).abs() < 1e-9 && !one.ticks().is_empty());
+        assert!(!Scale::dates(std::iter::empty()).ticks().is_empty());
     }
 
     #[test]

@@ -4,18 +4,21 @@
 //! A pure function of the records. All text of a run goes through
 //! [`markup`](crate::ground::markup), which escapes it.
 
+use crate::ground::contents;
 use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::page::document;
 use crate::ground::words;
 use crate::ground::words::hosts;
 use crate::topics::compare;
 use crate::topics::evidence;
+use crate::topics::first_screen::{self, Beside, Question};
 use crate::topics::results::judged::judge;
 use crate::topics::split::{self, By};
 use crate::topics::{conditions, results, verdict, workload};
 use analysis::ResultRow;
 use analysis::attribution::attribution;
 use analysis::ceiling::simulated;
+use analysis::published::{Comparison, OtherSuite};
 use analysis::trust::Evidence;
 use catalogue::Cluster;
 use catalogue::published::Published;
@@ -32,6 +35,8 @@ pub fn render(records: &[&Record]) -> String {
 pub struct Against<'a> {
     /// The testbed that they ran on.
     pub testbed: Option<&'a Cluster>,
+    /// What the runs are called; empty: by their numbers.
+    pub names: &'a [String],
     /// Published figures, with the testbed that those were measured on where it is known.
     pub published: Option<(&'a Published, Option<&'a Cluster>)>,
 }
@@ -39,7 +44,7 @@ pub struct Against<'a> {
 /// The page of one or more runs, with what they reached of the ceiling of the testbed that they ran
 /// on.
 pub fn render_on(records: &[&Record], testbed: Option<&Cluster>) -> String {
-    render_against(records, Against { testbed, published: None })
+    render_against(records, Against { testbed, ..Against::default() })
 }
 
 /// The page of one or more runs, beside all that they are held against.
@@ -55,27 +60,39 @@ pub fn content(records: &[&Record], against: Against<'_>) -> (String, Markup) {
         [one] => format!("{} on {}: Plimsoll report", one.plan.suite, hosts(one)),
         many => format!("{} runs: Plimsoll report", many.len()),
     };
-    let mut body = Markup::new();
+    let (mut body, mut named) = (Markup::new(), Vec::new());
     // Once for all that is said of them: of a day, they take longer than all else on the page.
     let results: Vec<Vec<ResultRow>> =
         records.iter().map(|record| analysis::results(record)).collect();
-    let mut differences =
-        compare::page::section(&analysis::compare::compare_results(records, &results), records);
+    let curves = if records.len() > 1 { curves(&results, against.names) } else { None };
+    let comparison = analysis::compare::compare_results(records, &results);
+    // Of one run, its own scenarios are compared: it says first what it is, and what came of them.
+    let mut differences = compare::page::section(&comparison, records, against.names, curves);
     if records.len() > 1 {
-        body.push(compare::side_by_side::sections(records, &results, testbed));
-        // Of one run, its own scenarios are compared: it says first what it is, and what came of
-        // them.
-        body.push(std::mem::take(&mut differences));
+        let [head, runs] = compare::side_by_side::head(records, against.names);
+        let figures = compare::side_by_side::figures(records, &results, testbed, against.names);
+        let mut all = Markup::from([runs, std::mem::take(&mut differences), figures]);
+        contents::fold_long(&mut all);
+        body.push([head, contents::of(&mut all, &mut named), all]);
     }
     for (number, (record, rows)) in records.iter().zip(results).enumerate() {
         body.push(run(
             (record, rows),
             against,
             (number, records.len()),
+            &mut named,
             std::mem::take(&mut differences),
         ));
     }
     (title, body)
+}
+
+/// The curves of runs that swept the load, in one picture.
+fn curves(results: &[Vec<ResultRow>], names: &[String]) -> Option<Markup> {
+    let named = (0..)
+        .zip(results)
+        .map(|(run, rows)| (format!("{}: ", compare::run_name(names, run)), rows.as_slice()));
+    first_screen::overlay(&named.collect::<Vec<_>>())
 }
 
 /// Everything about one run and its results, with the differences between its own scenarios.
@@ -83,6 +100,7 @@ fn run(
     (record, rows): (&Record, Vec<ResultRow>),
     against: Against<'_>,
     (number, of): (usize, usize),
+    named: &mut Vec<String>,
     differences: Markup,
 ) -> Markup {
     let beneath =
@@ -90,22 +108,51 @@ fn run(
     let against = Against { testbed: against.testbed.or(beneath.as_ref()), ..against };
     let testbed = against.testbed;
     let (rows, reached) = judge(record, rows, testbed);
-    let evidence = evidence::evidence(record, &rows, &attribution(record, &rows));
-    let mut content = header(record, &evidence, number, of);
-    content.push(classed("p", "verdict", verdict::paragraph(record, &rows, &reached, &evidence)));
-    if let Some(line) = analysis::loadline::load_line(record, &rows) {
-        content.push(crate::topics::loadline::section(&line));
+    let limits = attribution(record, &rows);
+    let evidence = evidence::evidence(record, &rows, &limits);
+    let held = against.published.map(|(published, theirs)| {
+        (published, analysis::published::against(published, theirs, record, &rows, testbed))
+    });
+    let beside = held.as_ref().and_then(|(published, held)| {
+        let name = &published.report.name.value;
+        Some(Beside { name, held: held.as_ref().ok()? })
+    });
+    let named_run = (of > 1).then(|| compare::run_name(against.names, number));
+    let line = analysis::loadline::load_line(record, &rows);
+    let mut head = header(record, &evidence, named_run);
+    head.push(first_screen::figures(&rows, &reached, &limits, beside.as_ref(), line.as_ref()));
+    let mut answer =
+        classed("p", "verdict", verdict::paragraph(record, &rows, &reached, &evidence));
+    let mut content = Markup::new();
+    let mut is_search = false;
+    if let Some(line) = &line {
+        is_search = true;
+        content.push(crate::topics::loadline::section(line));
     }
     if let Some(line) = analysis::loadline::axis::along_line(record, &rows) {
+        is_search = true;
         content.push(crate::topics::loadline::other_axis::section(&line));
     }
-    content.push(results::section(record, &rows, &reached, &evidence));
+    let mut results = results::section(record, &rows, &reached, &evidence);
+    // A search has its answer first, with a chart of its own.
+    let lead = match first_screen::chart(record, &rows, &reached) {
+        _ if is_search => None,
+        Question::Own(chart) => Some(chart),
+        Question::OfResults => results.take_first("figure"),
+    };
+    answer.push(lead.map(|chart| classed("div", "charts lead-chart", chart)).unwrap_or_default());
+    head.push(classed("div", "answer", answer));
+    content.push(results);
     content.push(differences);
     if let Some(cluster) = testbed {
         content.push(crate::topics::ceiling::reached(&cluster.top.name.value, &reached));
     }
     content.push(crate::topics::attribution::section(record, &rows));
-    content.push(published(record, &rows, against));
+    content.push(
+        held.map_or_else(Markup::new, |(published, held)| {
+            self::published(published, &held, record)
+        }),
+    );
     for by in [By::Locality, By::Label, By::Host] {
         content.push(split::section(record, &rows, by));
     }
@@ -113,15 +160,21 @@ fn run(
     content.push(crate::topics::left_behind::section(record));
     content.push(workload::sections(record, &rows, &reached));
     content.push(conditions::sections(record));
-    classed("article", "run", content)
+    contents::fold_long(&mut content);
+    head.push(contents::of(&mut content, named));
+    head.push(content);
+    classed("article", "run", head)
 }
 
 /// The run beside published figures; a sentence where they do not fit it.
-fn published(record: &Record, rows: &[ResultRow], against: Against<'_>) -> Markup {
-    let Some((published, theirs)) = against.published else { return Markup::new() };
-    match analysis::published::against(published, theirs, record, rows, against.testbed) {
-        Ok(held) => crate::topics::published::section(published, &held, record.plan.scale),
-        Err(analysis::published::OtherSuite) => {
+fn published(
+    published: &Published,
+    held: &Result<Comparison, OtherSuite>,
+    record: &Record,
+) -> Markup {
+    match held {
+        Ok(held) => crate::topics::published::section(published, held, record.plan.scale),
+        Err(OtherSuite) => {
             let said = crate::topics::published::unfit(published, &record.plan.suite);
             let title = format!("Beside {}", published.report.name.value);
             plain("section", [plain("h2", title), plain("p", format!("Not compared: {said}."))])
@@ -129,11 +182,10 @@ fn published(record: &Record, rows: &[ResultRow], against: Against<'_>) -> Marku
     }
 }
 
-fn header(record: &Record, evidence: &Evidence, number: usize, of: usize) -> Markup {
+fn header(record: &Record, evidence: &Evidence, named: Option<String>) -> Markup {
     let plan = &record.plan;
     let (badge, state) = evidence::badge(record, evidence);
-    let name =
-        if of > 1 { format!("Run {}: {}", number + 1, plan.suite) } else { plan.suite.clone() };
+    let name = named.map_or_else(|| plan.suite.clone(), |run| format!("{run}: {}", plan.suite));
     let mut content = plain("h1", name);
     if !plan.description.is_empty() {
         content.push(classed("p", "lead", &plan.description));

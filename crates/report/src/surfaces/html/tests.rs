@@ -50,9 +50,11 @@ fn assert_balanced(page: &str) {
 fn the_page_is_whole_and_needs_nothing_else() {
     let page = render(&[&sample("mix").record()]);
     assert_balanced(&page);
-    for outside in ["src=", "href=", "url(", "@import", "<link"] {
+    for outside in ["src=", "url(", "@import", "<link"] {
         assert!(!page.contains(outside), "{outside}");
     }
+    let links = page.split("href=\"").skip(1);
+    assert!(links.clone().count() > 3 && links.clone().all(|to| to.starts_with('#')), "within it");
     // The one address in it is a name: that of the language of pictures.
     assert_eq!(page.matches("http").count(), 1);
     for word in [

@@ -89,7 +89,16 @@ impl<'a> Writer<'a> {
 
     fn facts(&mut self, list: &Element) {
         let mut text = String::new();
-        for element in list.elements() {
+        // Pairs of a term and its words may stand in a box of their own.
+        let mut pairs = Vec::new();
+        list.children.iter().for_each(|node| {
+            let Node::Element(element) = node else { return };
+            match element.name {
+                "div" => pairs.extend(element.elements()),
+                _ => pairs.push(element),
+            }
+        });
+        for element in pairs {
             let words = inline(&element.children);
             text.push_str(&if element.name == "dt" {
                 format!("- **{words}**: ")
@@ -215,6 +224,7 @@ fn pieces(nodes: &[Node]) -> String {
             Node::Element(element) => match element.name {
                 "svg" | "style" | "script" => String::new(),
                 "code" => code(&element.words()),
+                "a" => link(element),
                 "strong" | "b" => format!("**{}**", pieces(&element.children)),
                 "sup" => format!("<sup>{}</sup>", pieces(&element.children)),
                 "span" if element.has_class("badge") => {
@@ -227,6 +237,16 @@ fn pieces(nodes: &[Node]) -> String {
         text.push_str(&piece);
     }
     text
+}
+
+/// A link within the report. Elsewhere, nothing of ours leads.
+fn link(element: &Element) -> String {
+    let words = pieces(&element.children);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '#');
+    match element.get("href") {
+        Some(to) if to.starts_with('#') && to.chars().all(is_plain) => format!("[{words}]({to})"),
+        _ => words,
+    }
 }
 
 /// Words that stay words: nothing in them is a mark of Markdown or HTML, and they stay in their

@@ -1,5 +1,6 @@
 //! Runs against the first of them, in words: what the terminal, the page and JSON say alike.
 
+pub(crate) mod glance;
 mod json;
 pub(crate) mod page;
 pub(crate) mod side_by_side;
@@ -7,7 +8,7 @@ mod table;
 
 pub use json::json;
 pub(crate) use json::{named, outcome, point as compared, unlike};
-pub use table::table;
+pub use table::{Shown, table};
 
 use crate::ground::words;
 use analysis::Interval;
@@ -16,16 +17,27 @@ use analysis::compare::{
 };
 use model::Record;
 
-/// Which two sides are compared: `Run 2 against run 1`.
-pub(crate) fn title(against: &Against, records: &[&Record]) -> String {
+/// What a run is called: by its file, if it has one.
+pub(crate) fn run_name(names: &[String], run: usize) -> String {
+    names.get(run).cloned().unwrap_or_else(|| format!("Run {}", run + 1))
+}
+
+/// The names of the two sides, the base first.
+pub(crate) fn sides(against: &Against, names: &[String]) -> (String, String) {
     match &against.scenarios {
-        Some((base, other)) => format!("{other} against {base}"),
-        None => {
-            let suite =
-                |run: usize| records.get(run).map_or("?", |record| record.plan.suite.as_str());
-            format!("Run {} ({}) against run 1 ({})", against.run + 1, suite(against.run), suite(0))
-        }
+        Some((base, other)) => (base.clone(), other.clone()),
+        None => (run_name(names, 0), run_name(names, against.run)),
     }
+}
+
+/// Which two sides are compared: `A: before · B: after`, with their suites where these differ.
+pub(crate) fn title(against: &Against, records: &[&Record], names: &[String]) -> String {
+    let (base, other) = sides(against, names);
+    let suite = |run: usize| records.get(run).map_or("?", |record| record.plan.suite.as_str());
+    if against.scenarios.is_none() && suite(0) != suite(against.run) {
+        return format!("A: {base} ({}) · B: {other} ({})", suite(0), suite(against.run));
+    }
+    format!("A: {base} · B: {other}")
 }
 
 /// The figure's name for people.
@@ -190,7 +202,7 @@ pub fn has_differences(comparison: &Comparison) -> bool {
 }
 
 /// How the columns are to be read.
-pub(crate) const LEGEND: &str = "Differences are in percent of the base, with \
+pub(crate) const LEGEND: &str = "Differences are in percent of A, with \
     their 95 % interval. Intervals and verdicts are \
      corrected for all that is compared (Holm): among equals, any difference at all appears in at \
      most 5 % of comparisons. An interval that holds 0 is no significant difference.";

@@ -1,12 +1,22 @@
 //! The differences between runs: every figure with its interval, and what can be told of it.
 
+use super::glance::{self, Line};
+use crate::ground::chart::{Group, Groups, Step};
+use crate::ground::contents::folded;
 use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::moment::latency_words;
+use crate::ground::words as words_of;
 use crate::topics::compare as words;
-use analysis::compare::{Against, ComparedPoint, Comparison};
+use analysis::compare::{Against, ComparedPoint, Comparison, Metric};
 use model::Record;
 
 /// The section of a comparison; nothing where there is nothing to compare.
-pub fn section(comparison: &Comparison, records: &[&Record]) -> Markup {
+pub fn section(
+    comparison: &Comparison,
+    records: &[&Record],
+    names: &[String],
+    curves: Option<Markup>,
+) -> Markup {
     if comparison.others.is_empty() {
         return Markup::new();
     }
@@ -16,20 +26,23 @@ pub fn section(comparison: &Comparison, records: &[&Record]) -> Markup {
         return Markup::new();
     }
     let mut content = plain("h2", "Differences");
-    if words::has_differences(comparison) {
-        content.push(plain("p", words::LEGEND));
+    let has_curves = curves.is_some();
+    if let Some(curves) = curves {
+        content.push(classed("div", "charts", curves));
     }
-    comparison.others.iter().for_each(|other| content.push(against(other, records)));
+    for other in &comparison.others {
+        content.push(against(other, records, names, has_curves));
+    }
+    if words::has_differences(comparison) {
+        content.push(classed("p", "remark", words::LEGEND));
+    }
     plain("section", content)
 }
 
-fn against(other: &Against, records: &[&Record]) -> Markup {
-    let mut content = plain("h3", words::title(other, records));
+fn against(other: &Against, records: &[&Record], names: &[String], has_curves: bool) -> Markup {
+    let mut content = plain("h3", words::title(other, records, names));
     let whole = other.unlike.iter().map(|unlike| words::said(unlike, "the run"));
-    let missing = [
-        words::only(&other.only_base, "the base has"),
-        words::only(&other.only_other, "this one has"),
-    ];
+    let missing = [words::only(&other.only_base, "A has"), words::only(&other.only_other, "B has")];
     let items: Markup =
         whole.chain(missing.into_iter().flatten()).map(|sentence| plain("li", sentence)).collect();
     if items != Markup::new() {
@@ -37,22 +50,104 @@ fn against(other: &Against, records: &[&Record]) -> Markup {
     }
     if other.points.is_empty() {
         content.push(plain("p", "No point of the two can be compared."));
+        return content;
     }
-    other.points.iter().for_each(|point| content.push(block(point)));
+    content.push(plain("p", glance::answer(other)));
+    let (told, same): (Vec<Line>, Vec<Line>) =
+        glance::lines(other).into_iter().partition(|line| line.is_changed);
+    if !told.is_empty() {
+        content.push(classed("div", "scroll", at_a_glance(told)));
+    }
+    if !has_curves {
+        content.push(overlay(other, names));
+    }
+    if !same.is_empty() {
+        let count = words_of::counted(same.len() as u64, "point");
+        let table = classed("div", "scroll", at_a_glance(same));
+        content
+            .push(folded(format!("{count} without a significant difference, or not known"), table));
+    }
+    let notes: Markup = glance::notes(other).iter().map(|note| plain("li", note)).collect();
+    if notes != Markup::new() {
+        content.push(plain("ul", notes));
+    }
+    content.push(glance::changed(other).map(block).collect::<Markup>());
     content
 }
 
+/// A line for each point.
+fn at_a_glance(lines: Vec<Line>) -> Markup {
+    let head = [
+        ("Point", ""),
+        ("Verdict", ""),
+        ("IOPS A → B", "number"),
+        ("Δ", "number"),
+        ("p99 A → B", "number"),
+        ("Δ", "number"),
+    ];
+    let row = |line: Line| {
+        let number = |text: String| classed("td", "number", text);
+        let tone = match line.tone {
+            1 => "wraps better",
+            -1 => "wraps worse",
+            _ => "wraps",
+        };
+        let cells = [
+            element("th", &[("scope", "row"), ("class", "wraps")], line.point),
+            classed("td", tone, line.verdict),
+            number(line.rate.0),
+            number(line.rate.1),
+            number(line.p99.0),
+            number(line.p99.1),
+        ];
+        plain("tr", cells)
+    };
+    let body: Markup = lines.into_iter().map(row).collect();
+    table_of(&head, body)
+}
+
+fn table_of(head: &[(&'static str, &'static str)], body: Markup) -> Markup {
+    let head: Markup = head
+        .iter()
+        .map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word))
+        .collect();
+    element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)])
+}
+
+/// More points than this are no picture any more; the table has them.
+const MOST_POINTS: usize = 16;
+
+/// Both sides in one picture: rate and p99 of each point.
+fn overlay(other: &Against, names: &[String]) -> Markup {
+    let (base, with) = words::sides(other, names);
+    let compared = || other.points.iter().filter(|point| !point.differences.is_empty());
+    if !(1..=MOST_POINTS).contains(&compared().count()) {
+        return Markup::new();
+    }
+    let chart = |title: &str, say: fn(f64) -> String, is: fn(Metric) -> bool| {
+        let group = |point: &ComparedPoint| {
+            let found = point.differences.iter().find(|found| is(found.metric))?;
+            let step = |label: &str, figure: f64, note: String| Step {
+                label: label.to_owned(),
+                figure: Some(figure),
+                ceiling: None,
+                note,
+            };
+            let change = format!(" · {}", words::percent(found.percent));
+            let bars = vec![step("A", found.base, String::new()), step("B", found.other, change)];
+            Some(Group { name: glance::name(point), bars })
+        };
+        let title = format!("{title}, A: {base}, B: {with}");
+        Groups { title, words: say, groups: compared().filter_map(group).collect() }.render()
+    };
+    let rate = chart("IOPS", words_of::iops, |metric| metric == Metric::Iops);
+    let p99 = chart("p99", latency_words, |metric| metric.word() == "p99");
+    classed("div", "charts", [rate, p99])
+}
+
+/// All figures of a point that changed.
 fn block(point: &ComparedPoint) -> Markup {
-    let mut content = plain("h4", format!("{} {}", words::point(&point.key), point.key.ops.name()));
-    if !point.differences.is_empty() {
-        content.push(classed("div", "scroll", table(point)));
-    }
-    let remarks: Markup =
-        words::remarks(point).iter().map(|sentence| plain("li", sentence)).collect();
-    if remarks != Markup::new() {
-        content.push(plain("ul", remarks));
-    }
-    content
+    folded(plain("strong", glance::name(point)), classed("div", "scroll", table(point)))
 }
 
 /// What can be told stands first: a narrow window cuts off what it rests on, not the finding.
@@ -62,8 +157,8 @@ fn table(point: &ComparedPoint) -> Markup {
         ("Verdict", ""),
         ("Difference", "number"),
         ("95 % interval", "number"),
-        ("Base", "number"),
-        ("Other", "number"),
+        ("A", "number"),
+        ("B", "number"),
     ];
     let head: Markup = head
         .iter()

@@ -1,6 +1,7 @@
 //! Several runs side by side: which they are, what each carried, and every doubt beside the figure
 //! that it touches.
 
+use super::run_name;
 use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::words;
 use crate::ground::words::hosts;
@@ -19,23 +20,20 @@ use std::collections::BTreeMap;
 /// operation.
 type Key = (String, String, Ops);
 
-/// The head of a page of several runs.
-pub fn sections(
-    records: &[&Record],
-    results: &[Vec<ResultRow>],
-    testbed: Option<&Cluster>,
-) -> Markup {
+/// The head of a page of several runs, and which these are.
+pub fn head(records: &[&Record], names: &[String]) -> [Markup; 2] {
     let head = plain("header", plain("h1", format!("{} runs side by side", records.len())));
-    let runs = plain("section", [plain("h2", "Runs"), classed("div", "scroll", which(records))]);
-    [head, runs, figures(records, results, testbed)].into()
+    let runs =
+        plain("section", [plain("h2", "Runs"), classed("div", "scroll", which(records, names))]);
+    [head, runs]
 }
 
-fn which(records: &[&Record]) -> Markup {
+fn which(records: &[&Record], names: &[String]) -> Markup {
     let head = ["", "Suite", "Hosts", "Began", "Plimsoll", "State"];
     let head: Markup = head.iter().map(|word| element("th", &[("scope", "col")], *word)).collect();
     let row = |(index, record): (usize, &&Record)| {
         let cells = [
-            element("th", &[("scope", "row")], format!("Run {}", index + 1)),
+            element("th", &[("scope", "row")], run_name(names, index)),
             plain("td", &record.plan.suite),
             plain("td", hosts(record)),
             plain("td", words::utc(record.started_unix_ns)),
@@ -48,16 +46,22 @@ fn which(records: &[&Record]) -> Markup {
     element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)])
 }
 
-fn figures(records: &[&Record], results: &[Vec<ResultRow>], testbed: Option<&Cluster>) -> Markup {
+/// What each run carried.
+pub fn figures(
+    records: &[&Record],
+    results: &[Vec<ResultRow>],
+    testbed: Option<&Cluster>,
+    names: &[String],
+) -> Markup {
     let (lines, runs, evidence) = lines(records, results, testbed);
     let mut head = element("th", &[("scope", "col")], "Workload");
     head.push(element("th", &[("scope", "col")], "Op"));
-    for number in 1..=records.len() {
+    for number in 0..records.len() {
         for figure in ["IOPS", "MiB/s", "p99"] {
             head.push(element(
                 "th",
                 &[("scope", "col"), ("class", "number")],
-                format!("Run {number} {figure}"),
+                format!("{} {figure}", run_name(names, number)),
             ));
         }
     }
@@ -144,7 +148,8 @@ mod tests {
     }
 
     fn page(records: &[&Record]) -> String {
-        sections(records, &results(records), None).into_string()
+        let head: Markup = head(records, &[]).into();
+        head.into_string() + &figures(records, &results(records), None, &[]).into_string()
     }
 
     #[test]

@@ -1,70 +1,131 @@
 //! A comparison for the terminal.
 
+use super::glance::{self, changed, is_told};
 use super::{
-    LEGEND, has_differences, interval, metric_of, only, percent, point, remarks, said, title,
-    value, verdict,
+    LEGEND, has_differences, interval, metric_of, only, percent, said, title, value, verdict,
 };
 use crate::ground::columns::{self, Column, Want};
 use crate::ground::folding::folded;
-use analysis::compare::{Against, ComparedPoint, Comparison};
+use analysis::compare::{Against, ComparedPoint, Comparison, Verdict};
 use model::Record;
 
-/// One block for each run, with a table for each point that both have, for a terminal of so many
-/// columns; `None` is no terminal.
-pub fn table(comparison: &Comparison, records: &[&Record], room: Option<usize>) -> String {
+/// How a terminal shows a comparison.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shown<'a> {
+    /// What the runs are called.
+    pub names: &'a [String],
+    /// The columns that there are; `None` is no terminal.
+    pub room: Option<usize>,
+    /// Whether verdicts have colours.
+    pub in_colour: bool,
+}
+
+/// One block for each run: a line for each point, then the details of those that changed.
+pub fn table(comparison: &Comparison, records: &[&Record], shown: Shown<'_>) -> String {
     if comparison.others.is_empty() {
         return "nothing to compare: there is one run with one scenario".to_owned();
     }
     let mut text: String =
-        comparison.others.iter().map(|other| against(other, records, room)).collect();
+        comparison.others.iter().map(|other| against(other, records, shown)).collect();
     if has_differences(comparison) {
         text.push_str(&format!("{LEGEND}\n"));
     }
-    room.map_or_else(|| text.clone(), |room| folded(&text, room))
+    let text = shown.room.map_or_else(|| text.clone(), |room| folded(&text, room));
+    if shown.in_colour { painted(&text) } else { text }
 }
 
-fn against(other: &Against, records: &[&Record], room: Option<usize>) -> String {
-    let mut text = format!("{}\n", title(other, records));
+fn against(other: &Against, records: &[&Record], shown: Shown<'_>) -> String {
+    let mut text = format!("{}\n", title(other, records, shown.names));
     let whole = other.unlike.iter().map(|unlike| said(unlike, "the run"));
-    let missing = [only(&other.only_base, "the base has"), only(&other.only_other, "this one has")];
+    let missing = [only(&other.only_base, "A has"), only(&other.only_other, "B has")];
     for sentence in whole.chain(missing.into_iter().flatten()) {
         text.push_str(&format!("  {sentence}\n"));
     }
+    text.push('\n');
     if other.points.is_empty() {
-        text.push_str("  No point of the two can be compared.\n");
+        text.push_str("  No point of the two can be compared.\n\n");
+        return text;
+    }
+    text.push_str(&format!("{}\n\n", glance::answer(other)));
+    text.push_str(&at_a_glance(other, shown.room));
+    for note in glance::notes(other) {
+        text.push_str(&format!("- {note}\n"));
     }
     text.push('\n');
-    text.extend(other.points.iter().map(|point| block(point, room)));
+    text.extend(changed(other).map(|point| block(point, shown.room)));
     text
 }
 
-fn block(compared: &ComparedPoint, room: Option<usize>) -> String {
-    let mut text = format!("{} {}\n", point(&compared.key), compared.key.ops.name());
-    if !compared.differences.is_empty() {
-        let mut table = vec![
-            Column::names("figure"),
-            Column::figures("base"),
-            Column::figures("other"),
-            Column::figures("difference"),
-            Column::figures("95 % interval").want(Want::Spare(0)),
-            Column::names(""),
-        ];
-        for found in &compared.differences {
-            let cells = [
-                metric_of(compared, found.metric).to_owned(),
-                value(found.metric, found.base),
-                value(found.metric, found.other),
-                percent(found.percent),
-                interval(found.interval),
-                verdict(found).to_owned(),
-            ];
-            columns::row(&mut table, cells);
-        }
-        text.push_str(&columns::within(table, room));
+fn at_a_glance(other: &Against, room: Option<usize>) -> String {
+    let is_metadata = other.points.iter().any(|point| point.is_metadata);
+    let rate = if is_metadata { "rate" } else { "IOPS" };
+    let mut table = vec![
+        Column::names("point").want(Want::Folded),
+        Column::figures(&format!("{rate} A → B")).want(Want::Spare(1)),
+        Column::figures("Δ").called(&format!("difference of {rate}")),
+        Column::figures("p99 A → B").want(Want::Spare(0)),
+        Column::figures("Δ").called("difference of p99"),
+        Column::names("verdict"),
+    ];
+    for line in glance::lines(other) {
+        let cells = [line.point, line.rate.0, line.rate.1, line.p99.0, line.p99.1, line.verdict];
+        columns::row(&mut table, cells);
     }
-    text.extend(remarks(compared).iter().map(|sentence| format!("  {sentence}\n")));
+    columns::within(table, room)
+}
+
+/// What changed of one point, figure by figure.
+fn block(compared: &ComparedPoint, room: Option<usize>) -> String {
+    let mut table = vec![
+        Column::names("figure"),
+        Column::figures("A"),
+        Column::figures("B"),
+        Column::figures("difference"),
+        Column::figures("95 % interval").want(Want::Spare(0)),
+        Column::names(""),
+    ];
+    for found in compared.differences.iter().filter(|found| is_told(found)) {
+        let cells = [
+            metric_of(compared, found.metric).to_owned(),
+            value(found.metric, found.base),
+            value(found.metric, found.other),
+            percent(found.percent),
+            interval(found.interval),
+            verdict(found).to_owned(),
+        ];
+        columns::row(&mut table, cells);
+    }
+    let mut text = format!("{}\n{}", glance::name(compared), columns::within(table, room));
+    for (said, verdict) in
+        [("No significant difference", Verdict::NoDifference), ("Not known", Verdict::NotKnown)]
+    {
+        let rest = compared.differences.iter().filter(|found| found.verdict == verdict);
+        let rest: Vec<&str> = rest.map(|found| metric_of(compared, found.metric)).collect();
+        if !rest.is_empty() {
+            text.push_str(&format!("  {said}: {}.\n", rest.join(", ")));
+        }
+    }
     text.push('\n');
     text
+}
+
+/// The verdicts at the ends of the rows in colour.
+fn painted(text: &str) -> String {
+    let paint = |line: &str| {
+        let (body, end) = line.strip_suffix('\n').map_or((line, ""), |body| (body, "\n"));
+        let is_row = body.starts_with("  ") && body.trim_start().contains("  ");
+        let last = body.rsplit("  ").next().unwrap_or_default();
+        let worse = last.ends_with("worse");
+        let better = last.ends_with("better");
+        let colour = match (worse, better) {
+            (true, _) if is_row && !last.contains("better") => 31,
+            (_, true) if is_row && !last.contains("worse") => 32,
+            _ => return line.to_owned(),
+        };
+        let head = body.strip_suffix(last).unwrap_or_default();
+        format!("{head}\u{1b}[{colour}m{last}\u{1b}[0m{end}")
+    };
+    text.split_inclusive('\n').map(paint).collect()
 }
 
 #[cfg(test)]
@@ -90,7 +151,7 @@ mod tests {
     }
 
     fn shown(records: &[&Record]) -> String {
-        table(&compare(records), records, None)
+        table(&compare(records), records, Shown::default())
     }
 
     #[test]
@@ -102,12 +163,27 @@ mod tests {
     #[test]
     fn a_narrow_terminal_has_all_differences_in_its_width() {
         let (base, other) = (run("", 1_000_000, 1_000), run("", 1_333_000, 750));
-        let text = table(&compare(&[&base, &other]), &[&base, &other], Some(70));
+        let text = table(
+            &compare(&[&base, &other]),
+            &[&base, &other],
+            Shown { room: Some(70), ..Shown::default() },
+        );
         assert!(text.lines().all(|line| line.chars().count() <= 70), "{text}");
         assert!(
             text.contains("IOPS") && text.contains("−24.9 %") && text.contains("Columns hidden"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn runs_are_called_by_their_files_and_verdicts_have_colours_where_wanted() {
+        let (base, other) = (run("", 1_000_000, 1_000), run("", 1_333_000, 750));
+        let names = ["before".to_owned(), "after".to_owned()];
+        let shown = Shown { names: &names, room: None, in_colour: true };
+        let text = table(&compare(&[&base, &other]), &[&base, &other], shown);
+        assert!(text.starts_with("A: before · B: after\n"), "{text}");
+        assert!(text.contains("\u{1b}[31mworse\u{1b}[0m\n"), "{text}");
+        assert!(!table(&compare(&[&base, &base]), &[&base, &base], shown).contains('\u{1b}'));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use analysis::{Covers, Finding, Measure, ResultRow};
 use model::{Bytes, Quantity, Setting};
 
 /// Colours and dashes, so that neighbours can be told without colour.
-const STYLES: [&str; 6] =
+pub(crate) const STYLES: [&str; 6] =
     ["line read", "line write", "line third", "line fourth", "line fifth", "line sixth"];
 /// Their ceilings.
 const ROOFS: [&str; 6] = [
@@ -211,7 +211,7 @@ fn is_large(rows: &[ResultRow], found: &Finding) -> bool {
     large_bytes(rows, found).is_some()
 }
 
-fn name(found: &Finding) -> String {
+pub(crate) fn name(found: &Finding) -> String {
     let others = words::sweep(&found.others, None);
     let others = if others.is_empty() { others } else { format!(" ({others})") };
     // Most names say their direction themselves.
@@ -328,7 +328,12 @@ fn grouped(
         let mut runs: Vec<f64> = here.iter().map(|row| figure(row)).collect();
         runs.sort_by(f64::total_cmp);
         let ceiling = here.first().and_then(|row| most(row));
-        Step { label: value.label().to_owned(), figure: runs.get(runs.len() / 2).copied(), ceiling }
+        Step {
+            label: value.label().to_owned(),
+            figure: runs.get(runs.len() / 2).copied(),
+            ceiling,
+            note: String::new(),
+        }
     };
     let group = |name: &str| Group {
         name: name.to_owned(),

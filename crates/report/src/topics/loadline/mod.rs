@@ -127,13 +127,25 @@ fn headline(line: &LoadLine) -> String {
     };
     format!(
         "Load line: {}, the highest rate at which `{}` held{sure}.{fails}",
-        per_second(rate),
+        per_second(known(rate, line.answer.fails_at)),
         line.objective
     )
 }
 
 fn point_at(line: &LoadLine, rate: f64) -> Option<&LoadPoint> {
     line.points.iter().find(|point| point.tried.rate == Some(rate) && !point.holds)
+}
+
+/// The load line as far as it is known: rounded down to the places that the gap to the lowest rate
+/// at which it failed leaves. What held at a rate holds at a lower one.
+pub fn known(rate: f64, fails_at: Option<f64>) -> f64 {
+    let Some(gap) = fails_at.map(|fails| fails - rate).filter(|gap| *gap > 0.0) else {
+        return rate;
+    };
+    let step = 10f64.powf((gap / 2.0).log10().floor());
+    // What is a whole number of steps stays one, whatever floats make of it.
+    let rounded = (rate / step + 1e-6).floor() * step;
+    if rounded > 0.0 { rounded } else { rate }
 }
 
 fn per_second(rate: f64) -> String {
@@ -189,4 +201,17 @@ pub fn object(line: &LoadLine) -> Value {
         "most": line.most,
         "points": line.points.iter().map(point).collect::<Vec<_>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_answer_has_the_digits_that_are_known() {
+        assert_eq!(known(8_123.0, Some(8_311.0)), 8_120.0);
+        assert_eq!(known(8_123.0, Some(8_124.0)), 8_123.0);
+        assert_eq!(known(8_123.0, None), 8_123.0);
+        assert_eq!(known(12.0, Some(900.0)), 12.0, "never nothing");
+    }
 }

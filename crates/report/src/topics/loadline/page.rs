@@ -3,8 +3,10 @@
 use super::{sentences, verdict};
 use crate::ground::chart::{Line, Lines, Point, Scale};
 use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::moment::latency_words;
 use crate::ground::words;
 use analysis::loadline::{LoadLine, LoadPoint};
+use model::objective::{Condition, Limit};
 
 /// The lines of the chart: name, style, quantile (below 0: the mean).
 const CURVES: [(&str, &str, f64); 4] = [
@@ -50,6 +52,15 @@ fn curve(line: &LoadLine) -> Markup {
             })
             .collect(),
     };
+    let limits = line.objective.conditions.iter().filter_map(|condition| {
+        let at_most = at_most(condition.limit)?;
+        let at = |rate: &f64| Point { x: *rate, y: Some(at_most), also: String::new() };
+        let ends = [rates.first()?, rates.last()?];
+        let name = format!("limit: {} {}", condition.figure(), latency_words(at_most));
+        Some(Line { name, style: "line limit", points: ends.map(at).to_vec() })
+    });
+    let most = |condition: &Condition| at_most(condition.limit);
+    let drawn = || figures().chain(line.objective.conditions.iter().filter_map(most));
     let chart = Lines {
         title: "Response time against load".to_owned(),
         description: sentences(line).join(" "),
@@ -59,14 +70,23 @@ fn curve(line: &LoadLine) -> Markup {
         ),
         x_name: "IOPS that were due",
         x_words: words::iops,
-        y: Scale::log_between(
-            figures().fold(f64::INFINITY, f64::min),
-            figures().fold(0.0, f64::max),
-        ),
+        y: Scale::log_between(drawn().fold(f64::INFINITY, f64::min), drawn().fold(0.0, f64::max)),
         y_words: |ns| words::latency(Some(ns.round() as u64)),
-        lines: CURVES.iter().map(one).collect(),
+        lines: CURVES.iter().map(one).chain(limits).collect(),
     };
     chart.render()
+}
+
+/// The longest latency that a limit allows, in ns; `None` of a limit that is no latency.
+fn at_most(limit: Limit) -> Option<f64> {
+    match limit {
+        Limit::Mean(at_most) | Limit::Max(at_most) | Limit::Quantile { at_most, .. } => {
+            Some(at_most.0 as f64)
+        }
+        Limit::Errors(_) | Limit::ErrorShare(_) | Limit::Iops { .. } | Limit::Bandwidth { .. } => {
+            None
+        }
+    }
 }
 
 fn table(line: &LoadLine) -> Markup {
@@ -141,6 +161,8 @@ mod tests {
         assert!(told.contains("of its limit"), "{told}");
         assert!(page.contains("Response time against load") && page.contains("closed loop"));
         assert!(page.contains("does not hold: read p99 "));
+        assert!(page.contains("limit: read p99 1 ms") && page.contains("line limit"), "{page}");
+        assert!(page.contains("<dt>Load line</dt>"), "the answer stands first: {page}");
     }
 
     #[test]

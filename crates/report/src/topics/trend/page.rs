@@ -3,6 +3,7 @@
 use super::{LEGEND, Named, change, few_runs, other_work, run, set_apart};
 use crate::ground::chart::{Line, Lines, Point, Scale};
 use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::moment::date_words;
 use crate::ground::page::document;
 use crate::ground::words;
 use crate::topics::compare::{interval, metric, percent, point, value, verdict};
@@ -94,9 +95,12 @@ fn chart(followed: &Followed, trend: &Trend, runs: &[Named<'_>]) -> Option<Marku
     // In the unit of the axis, whose ticks are to be round.
     let unit = if followed.metric == Metric::Bandwidth { words::MEBI } else { 1.0 };
     let largest = followed.values.iter().flatten().map(highest).max_by(f64::total_cmp)? / unit;
+    let began = |place: usize| {
+        run(trend, runs, place).map_or(0.0, |run| run.record.started_unix_ns as f64 / 1e9)
+    };
     let line = |name: &str, style, pick: fn(&Value) -> Option<f64>| {
         let place = |(place, found): (usize, &Option<Value>)| Point {
-            x: (place + 1) as f64,
+            x: began(place),
             y: found.as_ref().and_then(pick).map(|value| value.max(0.0) / unit),
             also: String::new(),
         };
@@ -113,9 +117,9 @@ fn chart(followed: &Followed, trend: &Trend, runs: &[Named<'_>]) -> Option<Marku
             "{name} of {} in the order of time.",
             words::counted(trend.runs.len() as u64, "run")
         ),
-        x: Scale::linear_to(trend.runs.len() as f64),
-        x_name: "run",
-        x_words: |place| format!("{place:.0}"),
+        x: Scale::dates((0..trend.runs.len()).map(began)),
+        x_name: "began, UTC",
+        x_words: date_words,
         y: Scale::linear_to(largest),
         y_words: words_of(followed.metric),
         lines: vec![
@@ -126,7 +130,7 @@ fn chart(followed: &Followed, trend: &Trend, runs: &[Named<'_>]) -> Option<Marku
     };
     let instant = |found: &analysis::trend::LevelChange| {
         let name = run(trend, runs, found.at).map_or("?", |run| run.name);
-        ((found.at + 1) as f64, format!("{} {name}", percent(found.percent())))
+        (began(found.at), format!("{} {name}", percent(found.percent())))
     };
     Some(chart.render_with(&followed.changes.iter().map(instant).collect::<Vec<_>>()))
 }

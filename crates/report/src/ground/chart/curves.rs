@@ -1,0 +1,159 @@
+//! Latency against throughput: each curve runs through what was measured, one place after the
+//! other, and each place carries the value of the swept axis.
+
+use super::Scale;
+use super::frame::{Frame, HEIGHT, number, svg};
+use super::lines::legend;
+use crate::ground::markup::{Markup, element};
+
+/// One measured place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// Where on the horizontal axis.
+    pub x: f64,
+    /// Where on the vertical axis.
+    pub y: f64,
+    /// The value of the swept axis.
+    pub label: String,
+}
+
+/// The places of one curve, in the order of the swept axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// As the legend says it.
+    pub name: String,
+    /// A class of the page's style.
+    pub style: &'static str,
+    /// Its places.
+    pub places: Vec<Place>,
+    /// The number of the place at its knee.
+    pub knee: Option<usize>,
+}
+
+/// A chart of curves.
+#[derive(Clone, Debug)]
+pub struct Curves {
+    /// What it shows, with the unit.
+    pub title: String,
+    /// What the labels of the places are: the swept axis.
+    pub axis: String,
+    /// The horizontal axis's name.
+    pub x_name: &'static str,
+    /// Values of the horizontal axis in words.
+    pub x_words: fn(f64) -> String,
+    /// The vertical axis.
+    pub y: Scale,
+    /// Values of the vertical axis in words.
+    pub y_words: fn(f64) -> String,
+    /// The curves.
+    pub curves: Vec<Curve>,
+}
+
+/// A label has so much room beside and above it, in units of the picture.
+const LABEL: (f64, f64) = (24.0, 12.0);
+
+impl Curves {
+    /// The chart with its caption and legend.
+    pub fn render(&self) -> Markup {
+        let places = || self.curves.iter().flat_map(|curve| &curve.places);
+        let x = Scale::linear_to(places().map(|place| place.x).fold(0.0, f64::max));
+        let frame = Frame { x, y: self.y };
+        let mut content = frame.grid(self.x_words, self.y_words, self.x_name);
+        content.push(self.curves.iter().map(|curve| line(&frame, curve)).collect::<Markup>());
+        content.push(self.labels(&frame));
+        let dots = self.curves.iter().map(|curve| self.dots(&frame, curve));
+        content.push(dots.collect::<Markup>());
+        let has_knee = self.curves.iter().any(|curve| curve.knee.is_some());
+        let knee = has_knee.then_some(("knee", "line knee"));
+        let keys = self.curves.iter().map(|curve| (curve.name.as_str(), curve.style));
+        let caption = [Markup::from(&self.title), legend(keys.chain(knee))];
+        let picture = svg(&self.title, &self.description(), HEIGHT, content);
+        let caption = element("figcaption", &[], caption);
+        element("figure", &[("class", "curves")], [caption, picture])
+    }
+
+    fn words(&self, place: &Place) -> String {
+        let (x, y) = ((self.x_words)(place.x), (self.y_words)(place.y));
+        format!("{} {}: {x} {}, {y}", self.axis, place.label, self.x_name)
+    }
+
+    fn description(&self) -> String {
+        let said = |curve: &Curve| {
+            let places: Vec<String> = curve.places.iter().map(|place| self.words(place)).collect();
+            format!("{}: {}", curve.name, places.join("; "))
+        };
+        self.curves.iter().map(said).collect::<Vec<_>>().join(". ")
+    }
+
+    /// A dot at each place, a ring around the knee, and a wider place for the pointer.
+    fn dots(&self, frame: &Frame, curve: &Curve) -> Markup {
+        let mut drawn = Markup::new();
+        for (n, place) in curve.places.iter().enumerate() {
+            let (x, y) = (number(frame.left(place.x)), number(frame.top(place.y)));
+            let circle = |class: &str, r: &str, inside: Markup| {
+                element("circle", &[("class", class), ("cx", &x), ("cy", &y), ("r", r)], inside)
+            };
+            if curve.knee == Some(n) {
+                drawn.push(circle("dot line knee", "6", Markup::new()));
+            }
+            drawn.push(circle(&format!("place {}", curve.style), "3", Markup::new()));
+            let words = format!("{}, {}", curve.name, self.words(place));
+            drawn.push(circle("hit", "9", element("title", &[], words)));
+        }
+        drawn
+    }
+
+    /// The value of the axis beside each place, where no other label is in its way.
+    fn labels(&self, frame: &Frame) -> Markup {
+        let mut taken: Vec<(f64, f64)> = Vec::new();
+        let mut drawn = Markup::new();
+        let (top, _) = Frame::vertical();
+        for place in self.curves.iter().flat_map(|curve| &curve.places) {
+            let (x, y) = (frame.left(place.x), frame.top(place.y));
+            let is_near =
+                |other: &(f64, f64)| (other.0 - x).abs() < LABEL.0 && (other.1 - y).abs() < LABEL.1;
+            if taken.iter().any(is_near) {
+                continue;
+            }
+            taken.push((x, y));
+            let (x, y) = (number(x - 7.0), number((y - 5.0).max(top)));
+            let at = [("class", "tick end"), ("x", &*x), ("y", &*y)];
+            drawn.push(element("text", &at, &place.label));
+        }
+        drawn
+    }
+}
+
+fn line(frame: &Frame, curve: &Curve) -> Markup {
+    let at =
+        |place: &Place| format!("{},{}", number(frame.left(place.x)), number(frame.top(place.y)));
+    let points: Vec<String> = curve.places.iter().map(at).collect();
+    element("polyline", &[("class", curve.style), ("points", &points.join(" "))], "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_has_a_dot_and_a_label_at_each_place_and_a_ring_at_its_knee() {
+        let place = |x, y, label: &str| Place { x, y, label: label.to_owned() };
+        let places = vec![place(10.0, 1.0, "1"), place(90.0, 2.0, "8"), place(91.0, 9.0, "64")];
+        let mut chart = Curves {
+            title: "p99 <against> IOPS".to_owned(),
+            axis: "depth".to_owned(),
+            x_name: "IOPS",
+            x_words: |x| format!("{x}"),
+            y: Scale::log_between(1.0, 9.0),
+            y_words: |y| format!("{y} ms"),
+            curves: vec![Curve { name: "w".to_owned(), style: "line read", places, knee: Some(1) }],
+        };
+        let drawn = chart.render().into_string();
+        assert_eq!(drawn.matches("class=\"place line read\"").count(), 3);
+        assert_eq!(drawn.matches("class=\"dot line knee\"").count(), 1);
+        assert!(drawn.contains("<title>w, depth 8: 90 IOPS, 2 ms</title>"), "{drawn}");
+        assert!(drawn.contains(">64</text>") && drawn.contains("p99 &lt;against&gt; IOPS"));
+        chart.curves.clear();
+        assert!(chart.render().into_string().contains("<svg"), "nothing is a chart, too");
+    }
+}

@@ -1,0 +1,127 @@
+//! A comparison at a glance: one line for each point, and what has to be known of all of them once.
+
+use super::{metric_of, percent, point, remarks, value, verdict};
+use crate::ground::words::counted;
+use analysis::compare::{Against, ComparedPoint, Difference, Metric, Verdict};
+
+/// One point in a line.
+pub struct Line {
+    /// The point with its operation.
+    pub point: String,
+    /// The rate of both sides, and its difference.
+    pub rate: (String, String),
+    /// The same of the p99.
+    pub p99: (String, String),
+    /// What can be told of it.
+    pub verdict: String,
+    /// Whether that is good (above 0), bad (below), or neither.
+    pub tone: i8,
+    /// Whether any figure of it changed by more than chance.
+    pub is_changed: bool,
+}
+
+/// The lines of a comparison.
+pub fn lines(other: &Against) -> Vec<Line> {
+    other.points.iter().map(line).collect()
+}
+
+/// The points of which something changed: they have details.
+pub fn changed(other: &Against) -> impl Iterator<Item = &ComparedPoint> {
+    other.points.iter().filter(|point| point.differences.iter().any(is_told))
+}
+
+/// Whether a difference is more than chance.
+pub fn is_told(found: &Difference) -> bool {
+    matches!(found.verdict, Verdict::Higher | Verdict::Lower)
+}
+
+/// How many of the points changed, and in which direction.
+pub fn answer(other: &Against) -> String {
+    let all = lines(other);
+    let count = |tone: i8| all.iter().filter(|line| line.tone == tone).count();
+    let (better, worse) = (count(1), count(-1));
+    let changed = changed(other).count();
+    let points = counted(all.len() as u64, "point");
+    let verb = if changed == 1 { "differs" } else { "differ" };
+    match (changed, better, worse) {
+        (0, ..) => format!("No significant difference at any of {points}."),
+        _ => {
+            format!("{changed} of {points} {verb}: {better} better, {worse} worse in IOPS or p99.")
+        }
+    }
+}
+
+/// What has to be known of the points: what holds for all of them once, the rest with its points.
+pub fn notes(other: &Against) -> Vec<String> {
+    let mut notes: Vec<(String, Vec<String>)> = Vec::new();
+    for compared in &other.points {
+        for remark in remarks(compared) {
+            let name = name(compared);
+            match notes.iter_mut().find(|(known, _)| *known == remark) {
+                Some((_, points)) => points.push(name),
+                None => notes.push((remark, vec![name])),
+            }
+        }
+    }
+    let all = other.points.len();
+    let said = |(remark, points): (String, Vec<String>)| match points.len() {
+        some if some == all => remark,
+        some if some > 4 => format!("{some} of {all} points: {remark}"),
+        _ => format!("{}: {remark}", points.join(", ")),
+    };
+    notes.into_iter().map(said).collect()
+}
+
+/// `4k-read (depth=8) read`.
+pub fn name(compared: &ComparedPoint) -> String {
+    format!("{} {}", point(&compared.key), compared.key.ops.name())
+}
+
+fn line(compared: &ComparedPoint) -> Line {
+    let of = |is: fn(Metric) -> bool| compared.differences.iter().find(|found| is(found.metric));
+    let rate = of(|metric| metric == Metric::Iops);
+    let p99 = of(|metric| metric.word() == "p99");
+    let cells = |found: Option<&Difference>| match found {
+        Some(found) => {
+            let say = |of: f64| value(found.metric, of);
+            (format!("{} → {}", say(found.base), say(found.other)), percent(found.percent))
+        }
+        None => ("–".to_owned(), "–".to_owned()),
+    };
+    let is_changed = compared.differences.iter().any(is_told);
+    let (verdict, tone) = judged(compared, rate, p99);
+    Line { point: name(compared), rate: cells(rate), p99: cells(p99), verdict, tone, is_changed }
+}
+
+/// One word where rate and p99 agree, else what became of each.
+fn judged(
+    compared: &ComparedPoint,
+    rate: Option<&Difference>,
+    p99: Option<&Difference>,
+) -> (String, i8) {
+    if compared.differences.is_empty() {
+        return ("not compared".to_owned(), 0);
+    }
+    let told: Vec<&Difference> =
+        [rate, p99].into_iter().flatten().filter(|found| is_told(found)).collect();
+    let words: Vec<&str> = told.iter().map(|found| verdict(found)).collect();
+    let tone = |word: &str| if word == "better" { 1 } else { -1 };
+    match words.as_slice() {
+        [] if compared.differences.iter().any(is_told) => ("other figures changed".to_owned(), 0),
+        [] if [rate, p99].into_iter().flatten().all(|one| one.verdict == Verdict::NotKnown) => {
+            ("not known".to_owned(), 0)
+        }
+        [] => ("no difference".to_owned(), 0),
+        [one] => {
+            let metric = told.first().map_or("", |found| metric_of(compared, found.metric));
+            (format!("{metric} {one}"), tone(one))
+        }
+        [one, other] if one == other => ((*one).to_owned(), tone(one)),
+        _ => {
+            let each = told.iter().zip(&words);
+            let each =
+                each.map(|(found, word)| format!("{} {word}", metric_of(compared, found.metric)));
+            (each.collect::<Vec<_>>().join(", "), 0)
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The question of a sweep of depth, workers or rate: how much throughput costs how much latency,
+//! and where more load only buys latency.
+
+use crate::ground::chart::{Curve, Curves, Place, Scale};
+use crate::ground::markup::Markup;
+use crate::ground::moment::latency_words;
+use crate::ground::words;
+use crate::topics::findings::charts::{STYLES, name};
+use crate::topics::findings::large_bytes;
+use analysis::{Covers, Finding, ResultRow};
+
+/// The axes along which the load grows.
+const LOADS: [&str; 3] = ["depth", "workers", "rate"];
+
+/// The chart of a run; nothing without a sweep of the load.
+pub fn chart(rows: &[ResultRow]) -> Option<Markup> {
+    overlay(&[(String::new(), rows)])
+}
+
+/// The curves of runs in one picture, each with what stands before its names. Small requests are
+/// drawn in requests, large ones in bandwidth: beside each other they would lie on an axis, so the
+/// more numerous are drawn.
+pub fn overlay(runs: &[(String, &[ResultRow])]) -> Option<Markup> {
+    let findings: Vec<Vec<Finding>> =
+        runs.iter().map(|(_, rows)| analysis::findings(rows)).collect();
+    let is_load =
+        |one: &&Finding| LOADS.contains(&one.axis.as_str()) && one.covers >= Covers::Workload;
+    let loads: Vec<(&(String, &[ResultRow]), &Finding)> = runs
+        .iter()
+        .zip(&findings)
+        .flat_map(|(run, found)| found.iter().filter(is_load).map(move |one| (run, one)))
+        .collect();
+    let first = loads.first()?.1;
+    let is_small =
+        |(run, one): &(&(String, &[ResultRow]), &Finding)| large_bytes(run.1, one).is_none();
+    let alike = loads
+        .iter()
+        .copied()
+        .filter(|(_, one)| one.axis == first.axis && one.is_metadata == first.is_metadata);
+    let (small, large): (Vec<_>, Vec<_>) = alike.partition(is_small);
+    let in_bytes = large.len() > small.len();
+    let drawn = if in_bytes { large } else { small };
+    let curves: Vec<Curve> = drawn
+        .iter()
+        .zip(STYLES)
+        .map(|((run, found), style)| {
+            let curve = curve(run.1, found, style, in_bytes);
+            Curve { name: format!("{}{}", run.0, curve.name), ..curve }
+        })
+        .filter(|curve| curve.places.len() > 1)
+        .collect();
+    let ys = || curves.iter().flat_map(|curve| &curve.places).map(|place| place.y);
+    let y = Scale::log_between(ys().fold(f64::INFINITY, f64::min), ys().fold(0.0, f64::max));
+    let what = match (in_bytes, first.is_metadata) {
+        (true, _) => "MiB/s",
+        (false, true) => "op/s",
+        (false, false) => "IOPS",
+    };
+    let more = loads.len().saturating_sub(curves.len());
+    let rest = if more == 0 { String::new() } else { format!(" ({more} more below)") };
+    let chart = Curves {
+        title: format!("p99 latency against {what}, by {}{rest}", first.axis),
+        axis: first.axis.clone(),
+        x_name: what,
+        x_words: if in_bytes { mebibytes } else { words::iops },
+        y,
+        y_words: latency_words,
+        curves,
+    };
+    (!chart.curves.is_empty()).then(|| chart.render())
+}
+
+fn mebibytes(value: f64) -> String {
+    words::mib_per_s(value * words::MEBI)
+}
+
+fn curve(rows: &[ResultRow], found: &Finding, style: &'static str, in_bytes: bool) -> Curve {
+    let mut knee = None;
+    let mut places = Vec::new();
+    for (n, setting) in found.settings.iter().enumerate() {
+        // The median run of a point's repetitions: rate and latency are those of one run.
+        let mut here: Vec<&ResultRow> = rows
+            .iter()
+            .filter(|row| row.complete && found.has(row) && row.sweep.contains(setting))
+            .collect();
+        here.sort_by(|a, b| a.iops().total_cmp(&b.iops()));
+        let Some(row) = here.get(here.len() / 2) else { continue };
+        let Some(p99) = row.latency.quantile_ns(0.99) else { continue };
+        if n == found.curve.knee && !found.curve.is_rising {
+            knee = Some(places.len());
+        }
+        let x = if in_bytes { row.bytes_per_s() / words::MEBI } else { row.iops() };
+        places.push(Place { x, y: (p99 as f64).max(1.0), label: setting.label().to_owned() });
+    }
+    Curve { name: name(found), style, places, knee }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::{Op, StageKind};
+
+    fn swept(axis: &str, counts: &[u64]) -> Vec<ResultRow> {
+        let mut recorded = Recorded::new(&format!("[[workload]]\nname = \"w\"\n[sweep]\n{axis}\n"));
+        let first = recorded.stage(StageKind::Measure);
+        for (number, count) in (0..).zip(counts) {
+            let values = vec![1_000 * count; *count as usize];
+            recorded.interval(first + number, 0, &[(Op::Read, &values)]);
+        }
+        recorded.end();
+        analysis::results(&recorded.record())
+    }
+
+    #[test]
+    fn a_sweep_of_the_load_is_latency_against_throughput_with_its_knee() {
+        let rows = swept("depth = \"1..16 x2\"", &[10, 20, 40, 41, 41]);
+        let drawn = chart(&rows).expect("a curve").into_string();
+        assert!(drawn.contains("p99 latency against IOPS, by depth"), "{drawn}");
+        assert!(drawn.contains("dot line knee") && drawn.contains("depth 4: 40.0 IOPS"), "{drawn}");
+        assert_eq!(drawn.matches("class=\"place line read\"").count(), 5);
+    }
+
+    #[test]
+    fn another_axis_is_another_question() {
+        assert_eq!(chart(&swept("align = [512, 1024, 2048, 4096]", &[10, 20, 40, 41])), None);
+        assert_eq!(chart(&[]), None);
+    }
+}
