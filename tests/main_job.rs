@@ -205,7 +205,7 @@ fn a_scaled_run_says_that_it_is_one() {
 
 #[test]
 fn buffered_in_memory_is_marked() {
-    let (_folder, json) = smoke(&["--buffered"]);
+    let (_folder, json) = smoke(&["--buffered", "--set", "layout.size=1MiB"]);
     let warnings = json["results"][0]["warnings"].as_array().expect("warnings");
     assert!(warnings.iter().any(|warning| warning["code"] == "fits-in-memory"), "{warnings:?}");
 }

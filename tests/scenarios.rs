@@ -115,7 +115,7 @@ fn three_layouts_take_turns_and_nothing_stays() {
 
     let told = plimsoll(folder.path(), &["compare", "turns.plimsoll"]).with_code(0).out;
     for words in [
-        "shared against own",
+        "A: own · B: shared",
         "2 repetitions in turns, compared in pairs",
         "Differs in direct I/O: yes against no",
     ] {

@@ -17,6 +17,7 @@ use live::watch::{State, Subject};
 use model::testbed::HostFacts;
 use model::{Event, NoteKind, Plan, Record, RunEnd};
 use report::surfaces;
+use report::surfaces::table::Shown;
 use report::topics;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -228,8 +229,12 @@ fn show(how: How, stdout_is_taken: bool, record: &Record, out: &Path) -> Result<
     let written =
         outputs::write(&page, Kind::Page, false, surfaces::html::render(&[record]).as_bytes());
     let is_shown = !how.json && !stdout_is_taken;
-    let room = if is_shown { screen::room() } else { None };
-    let table = surfaces::table::results_within(record, None, how.notes(), room);
+    let shown = Shown {
+        notes: how.notes(),
+        room: if is_shown { screen::room() } else { None },
+        in_colour: is_shown && screen::in_colour(),
+    };
+    let table = surfaces::table::results_within(record, None, shown);
     if how.json {
         eprintln!("{table}");
         print_json(&surfaces::json::results(record, None))?;

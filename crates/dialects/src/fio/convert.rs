@@ -99,7 +99,7 @@ fn notes(name: &str) -> Vec<String> {
     ]
 }
 
-/// The jobs of the sections: what [global] says so far, and what they say themselves.
+/// The jobs of the sections: what `[global]` says so far, and what they say themselves.
 pub fn jobs(
     sections: &[Section],
     only: &[String],

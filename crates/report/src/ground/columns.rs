@@ -1,5 +1,6 @@
 //! The columns of a terminal's table, and which of them there is room for.
 
+use super::emphasis;
 use comfy_table::{CellAlignment, Table, presets};
 use model::printable;
 
@@ -66,7 +67,7 @@ impl Column {
 
     fn width(&self) -> usize {
         let lines = self.cells.iter().flat_map(|cell| cell.lines()).chain([self.head.as_str()]);
-        lines.map(|line| line.chars().count()).max().unwrap_or(0)
+        lines.map(emphasis::length).max().unwrap_or(0)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Sentences folded to the width of a terminal, which by itself breaks lines in the midst of words.
 
+use super::emphasis;
+
 /// `text` with its sentences broken between words, so that no line has more than `room` characters
 /// where its words allow it. What belongs to an entry of a list, or to a note, is set in beneath
 /// it. Rows of tables, which have two spaces in a row somewhere, stay as they are.
@@ -11,7 +13,7 @@ fn fold(line: &str, room: usize) -> String {
     let (body, end) = line.strip_suffix('\n').map_or((line, ""), |body| (body, "\n"));
     let sentence = body.trim_start_matches(' ');
     let lead = body.len() - sentence.len();
-    if body.chars().count() <= room || sentence.contains("  ") {
+    if emphasis::length(body) <= room || sentence.contains("  ") {
         return line.to_owned();
     }
     hung(&" ".repeat(lead), sentence, lead + mark(sentence), room) + end
@@ -22,7 +24,7 @@ pub fn hung(head: &str, sentence: &str, indent: usize, room: usize) -> String {
     let indent = " ".repeat(indent);
     let (mut text, mut used) = (head.to_owned(), head.chars().count());
     for (number, word) in sentence.split(' ').enumerate() {
-        let length = word.chars().count();
+        let length = emphasis::length(word);
         if number > 0 && used + 1 + length > room {
             text.push('\n');
             text.push_str(&indent);

@@ -5,6 +5,7 @@ pub mod chart;
 mod colours;
 pub(crate) mod columns;
 pub(crate) mod contents;
+pub(crate) mod emphasis;
 pub mod folding;
 pub mod json;
 pub mod markup;

@@ -2,6 +2,7 @@
 //! touches.
 
 use crate::ground::columns::{self, Column, Want};
+use crate::ground::emphasis::{self, Emphasis};
 use crate::ground::words;
 use crate::topics::doubts::{Marks, Touches};
 use crate::topics::{amounts, findings, io_path, loadline};
@@ -21,20 +22,27 @@ pub enum Notes {
 /// Lines under a table, unless all are asked for.
 const MOST_NOTES: usize = 3;
 
+/// How a terminal shows results.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown {
+    /// What stands under the table.
+    pub notes: Notes,
+    /// The columns that there are; `None` is no terminal.
+    pub room: Option<usize>,
+    /// Whether the head is bold and doubts are amber.
+    pub in_colour: bool,
+}
+
 /// The table, and under it every doubt in words, what was at its limit, and the share of the
 /// testbed's ceilings, where it is known.
 pub fn results(record: &Record, testbed: Option<&Cluster>) -> String {
-    results_within(record, testbed, Notes::All, None)
+    let shown = Shown { notes: Notes::All, room: None, in_colour: false };
+    results_within(record, testbed, shown)
 }
 
-/// As [`results`], with so many notes, for a terminal of so many columns: a column without room is
-/// left out, and named under the table.
-pub fn results_within(
-    record: &Record,
-    testbed: Option<&Cluster>,
-    notes: Notes,
-    room: Option<usize>,
-) -> String {
+/// As [`results`], for a terminal: a column without room is left out, and named under the table.
+pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: Shown) -> String {
+    let Shown { notes, room, in_colour } = shown;
     let (rows, reached) = crate::topics::results::judged::judged(record, testbed);
     if rows.is_empty() {
         return format!(
@@ -51,7 +59,7 @@ pub fn results_within(
         all = table(&rows, &mut marks, false);
         left_out = columns::fit(&mut all, room.unwrap_or(usize::MAX));
     }
-    let mut text = columns::render(&all);
+    let mut text = headed(&columns::render(&all));
     text.push('\n');
     text.push_str(&amounts::text(&rows, label, room.unwrap_or(usize::MAX)));
     for line in under(record, &rows, &marks, &left_out, notes) {
@@ -83,9 +91,18 @@ pub fn results_within(
     if state != RunState::Complete {
         text.push_str(&format!("The run is {}.\n", words::run_state(&state)));
     }
-    match room {
+    let text = match room {
         Some(room) => crate::ground::folding::folded(&text, room),
         None => text,
+    };
+    emphasis::resolved(&text, in_colour)
+}
+
+/// A table whose first line is its head.
+fn headed(table: &str) -> String {
+    match table.split_once('\n') {
+        Some((head, rows)) => format!("{}\n{rows}", emphasis::marked(Emphasis::Head, head)),
+        None => table.to_owned(),
     }
 }
 
@@ -100,7 +117,10 @@ fn under(
     let doubts = marks.sentences();
     let mut lines: Vec<String> = (1..)
         .zip(&doubts)
-        .map(|(number, sentence)| format!("{} {sentence}", superscript(number)))
+        .map(|(number, sentence)| {
+            let sentence = emphasis::marked(Emphasis::Doubt, sentence);
+            format!("{} {sentence}", superscript(number))
+        })
         .collect();
     lines.extend(words::no_interval(rows).map(|why| format!("±  {why}")));
     if !left_out.is_empty() {
@@ -225,6 +245,26 @@ mod tests {
     use analysis::testing::Recorded;
     use model::{Op, StageKind};
 
+    fn few(room: Option<usize>) -> Shown {
+        Shown { notes: Notes::Few, room, in_colour: false }
+    }
+
+    #[test]
+    fn a_terminal_has_a_bold_head_and_amber_doubts_in_the_same_width() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
+        let record = recorded.record();
+        let coloured = results_within(&record, None, Shown { in_colour: true, ..few(Some(60)) });
+        assert!(coloured.starts_with("\u{1b}[1mworkload"), "{coloured}");
+        assert!(coloured.contains("\u{1b}[33mOnly a part was measured"), "{coloured}");
+        let plain = results_within(&record, None, few(Some(60)));
+        let stripped = ["\u{1b}[1m", "\u{1b}[33m", "\u{1b}[0m"]
+            .iter()
+            .fold(coloured, |text, escape| text.replace(escape, ""));
+        assert_eq!(stripped, plain);
+    }
+
     #[test]
     fn figures_and_doubts_stand_side_by_side() {
         let mut recorded = Recorded::new(
@@ -285,7 +325,7 @@ mod tests {
             !wide.contains("hidden for width") && wide.contains("p99.9") && marked(&wide) > Some(1),
             "{wide}"
         );
-        let narrow = results_within(&record, None, Notes::All, Some(80));
+        let narrow = results_within(&record, None, Shown { notes: Notes::All, ..few(Some(80)) });
         let table = narrow.split("\n\n").next().unwrap_or_default();
         assert!(table.lines().all(|line| line.chars().count() <= 80), "{narrow}");
         assert!(
@@ -307,7 +347,7 @@ mod tests {
         recorded.end();
         let record = recorded.record();
         let under = |notes| {
-            let text = results_within(&record, None, notes, None);
+            let text = results_within(&record, None, Shown { notes, ..few(None) });
             let under = text.split("\n\n").nth(1).map(|block| block.lines().count());
             (under.expect("lines under the table"), text)
         };
@@ -322,11 +362,9 @@ mod tests {
         let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
-        assert!(
-            !results_within(&recorded.record(), None, Notes::Few, Some(20)).contains("errors  ")
-        );
+        assert!(!results_within(&recorded.record(), None, few(Some(20))).contains("errors  "));
         recorded.fail(stage, 0, Op::Read, 5, 3);
-        let text = results_within(&recorded.record(), None, Notes::Few, Some(20));
+        let text = results_within(&recorded.record(), None, few(Some(20)));
         assert!(text.lines().next().is_some_and(|head| head.ends_with("errors")), "{text}");
     }
 }

@@ -1,6 +1,6 @@
 //! A comparison at a glance: one line for each point, and what has to be known of all of them once.
 
-use super::{metric_of, percent, point, remarks, value, verdict};
+use super::{Tone, metric_of, percent, point, remarks, tone, value, verdict};
 use crate::ground::words::counted;
 use analysis::compare::{Against, ComparedPoint, Difference, Metric, Verdict};
 
@@ -15,7 +15,7 @@ pub struct Line {
     /// What can be told of it.
     pub verdict: String,
     /// Whether that is good (above 0), bad (below), or neither.
-    pub tone: i8,
+    pub tone: Option<Tone>,
     /// Whether any figure of it changed by more than chance.
     pub is_changed: bool,
 }
@@ -38,8 +38,8 @@ pub fn is_told(found: &Difference) -> bool {
 /// How many of the points changed, and in which direction.
 pub fn answer(other: &Against) -> String {
     let all = lines(other);
-    let count = |tone: i8| all.iter().filter(|line| line.tone == tone).count();
-    let (better, worse) = (count(1), count(-1));
+    let count = |tone: Tone| all.iter().filter(|line| line.tone == Some(tone)).count();
+    let (better, worse) = (count(Tone::Better), count(Tone::Worse));
     let changed = changed(other).count();
     let points = counted(all.len() as u64, "point");
     let verb = if changed == 1 { "differs" } else { "differ" };
@@ -98,30 +98,27 @@ fn judged(
     compared: &ComparedPoint,
     rate: Option<&Difference>,
     p99: Option<&Difference>,
-) -> (String, i8) {
+) -> (String, Option<Tone>) {
     if compared.differences.is_empty() {
-        return ("not compared".to_owned(), 0);
+        return ("not compared".to_owned(), None);
     }
     let told: Vec<&Difference> =
         [rate, p99].into_iter().flatten().filter(|found| is_told(found)).collect();
-    let words: Vec<&str> = told.iter().map(|found| verdict(found)).collect();
-    let tone = |word: &str| if word == "better" { 1 } else { -1 };
-    match words.as_slice() {
-        [] if compared.differences.iter().any(is_told) => ("other figures changed".to_owned(), 0),
+    match told.as_slice() {
+        [] if compared.differences.iter().any(is_told) => {
+            ("other figures changed".to_owned(), None)
+        }
         [] if [rate, p99].into_iter().flatten().all(|one| one.verdict == Verdict::NotKnown) => {
-            ("not known".to_owned(), 0)
+            ("not known".to_owned(), None)
         }
-        [] => ("no difference".to_owned(), 0),
-        [one] => {
-            let metric = told.first().map_or("", |found| metric_of(compared, found.metric));
-            (format!("{metric} {one}"), tone(one))
-        }
-        [one, other] if one == other => ((*one).to_owned(), tone(one)),
+        [] => ("no difference".to_owned(), None),
+        [one] => (format!("{} {}", metric_of(compared, one.metric), verdict(one)), tone(one)),
+        [one, other] if tone(one) == tone(other) => (verdict(one).to_owned(), tone(one)),
         _ => {
-            let each = told.iter().zip(&words);
+            let each = told.iter();
             let each =
-                each.map(|(found, word)| format!("{} {word}", metric_of(compared, found.metric)));
-            (each.collect::<Vec<_>>().join(", "), 0)
+                each.map(|one| format!("{} {}", metric_of(compared, one.metric), verdict(one)));
+            (each.collect::<Vec<_>>().join(", "), None)
         }
     }
 }

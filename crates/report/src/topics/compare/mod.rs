@@ -10,6 +10,7 @@ pub use json::json;
 pub(crate) use json::{named, outcome, point as compared, unlike};
 pub use table::{Shown, table};
 
+use crate::ground::emphasis::{self, Emphasis};
 use crate::ground::words;
 use analysis::Interval;
 use analysis::compare::{
@@ -102,12 +103,42 @@ pub(crate) fn interval(interval: Option<Interval>) -> String {
 
 /// What can be told.
 pub(crate) fn verdict(found: &Difference) -> &'static str {
-    let better = |is: bool| if is { "better" } else { "worse" };
+    match (tone(found), found.verdict) {
+        (Some(Tone::Better), _) => "better",
+        (Some(Tone::Worse), _) => "worse",
+        (None, Verdict::NotKnown) => "not known",
+        (None, _) => "no difference can be told",
+    }
+}
+
+/// Which way a figure changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// For the better.
+    Better,
+    /// For the worse.
+    Worse,
+}
+
+impl Tone {
+    /// `words` as a terminal shows them.
+    pub(crate) fn marked(self, words: &str) -> String {
+        let emphasis = match self {
+            Tone::Better => Emphasis::Better,
+            Tone::Worse => Emphasis::Worse,
+        };
+        emphasis::marked(emphasis, words)
+    }
+}
+
+/// Which way `found` went; `None` where no difference is known.
+pub(crate) fn tone(found: &Difference) -> Option<Tone> {
+    let more_is_better = found.metric.more_is_better();
     match found.verdict {
-        Verdict::Higher => better(found.metric.more_is_better()),
-        Verdict::Lower => better(!found.metric.more_is_better()),
-        Verdict::NoDifference => "no difference can be told",
-        Verdict::NotKnown => "not known",
+        Verdict::Higher if more_is_better => Some(Tone::Better),
+        Verdict::Lower if !more_is_better => Some(Tone::Better),
+        Verdict::Higher | Verdict::Lower => Some(Tone::Worse),
+        Verdict::NoDifference | Verdict::NotKnown => None,
     }
 }
 

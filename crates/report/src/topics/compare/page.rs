@@ -88,9 +88,9 @@ fn at_a_glance(lines: Vec<Line>) -> Markup {
     let row = |line: Line| {
         let number = |text: String| classed("td", "number", text);
         let tone = match line.tone {
-            1 => "wraps better",
-            -1 => "wraps worse",
-            _ => "wraps",
+            Some(words::Tone::Better) => "wraps better",
+            Some(words::Tone::Worse) => "wraps worse",
+            None => "wraps",
         };
         let cells = [
             element("th", &[("scope", "row"), ("class", "wraps")], line.point),

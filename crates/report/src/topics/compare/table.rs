@@ -2,9 +2,10 @@
 
 use super::glance::{self, changed, is_told};
 use super::{
-    LEGEND, has_differences, interval, metric_of, only, percent, said, title, value, verdict,
+    LEGEND, has_differences, interval, metric_of, only, percent, said, title, tone, value, verdict,
 };
 use crate::ground::columns::{self, Column, Want};
+use crate::ground::emphasis;
 use crate::ground::folding::folded;
 use analysis::compare::{Against, ComparedPoint, Comparison, Verdict};
 use model::Record;
@@ -31,7 +32,7 @@ pub fn table(comparison: &Comparison, records: &[&Record], shown: Shown<'_>) -> 
         text.push_str(&format!("{LEGEND}\n"));
     }
     let text = shown.room.map_or_else(|| text.clone(), |room| folded(&text, room));
-    if shown.in_colour { painted(&text) } else { text }
+    emphasis::resolved(&text, shown.in_colour)
 }
 
 fn against(other: &Against, records: &[&Record], shown: Shown<'_>) -> String {
@@ -68,7 +69,8 @@ fn at_a_glance(other: &Against, room: Option<usize>) -> String {
         Column::names("verdict"),
     ];
     for line in glance::lines(other) {
-        let cells = [line.point, line.rate.0, line.rate.1, line.p99.0, line.p99.1, line.verdict];
+        let verdict = line.tone.map_or(line.verdict.clone(), |tone| tone.marked(&line.verdict));
+        let cells = [line.point, line.rate.0, line.rate.1, line.p99.0, line.p99.1, verdict];
         columns::row(&mut table, cells);
     }
     columns::within(table, room)
@@ -91,7 +93,7 @@ fn block(compared: &ComparedPoint, room: Option<usize>) -> String {
             value(found.metric, found.other),
             percent(found.percent),
             interval(found.interval),
-            verdict(found).to_owned(),
+            tone(found).map_or_else(|| verdict(found).to_owned(), |it| it.marked(verdict(found))),
         ];
         columns::row(&mut table, cells);
     }
@@ -107,25 +109,6 @@ fn block(compared: &ComparedPoint, room: Option<usize>) -> String {
     }
     text.push('\n');
     text
-}
-
-/// The verdicts at the ends of the rows in colour.
-fn painted(text: &str) -> String {
-    let paint = |line: &str| {
-        let (body, end) = line.strip_suffix('\n').map_or((line, ""), |body| (body, "\n"));
-        let is_row = body.starts_with("  ") && body.trim_start().contains("  ");
-        let last = body.rsplit("  ").next().unwrap_or_default();
-        let worse = last.ends_with("worse");
-        let better = last.ends_with("better");
-        let colour = match (worse, better) {
-            (true, _) if is_row && !last.contains("better") => 31,
-            (_, true) if is_row && !last.contains("worse") => 32,
-            _ => return line.to_owned(),
-        };
-        let head = body.strip_suffix(last).unwrap_or_default();
-        format!("{head}\u{1b}[{colour}m{last}\u{1b}[0m{end}")
-    };
-    text.split_inclusive('\n').map(paint).collect()
 }
 
 #[cfg(test)]
