@@ -1,7 +1,7 @@
 //! Words that a terminal shows in a colour.
 //!
 //! Who makes a text marks them by what they mean. The marks are noncharacters (Unicode 16, 23.7),
-//! which are for the use of a program alone. The last step makes escapes of them, or takes them out.
+//! which are for the use of a program alone. The last step makes escapes of them, or removes them.
 
 /// How words are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
