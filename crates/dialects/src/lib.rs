@@ -16,6 +16,9 @@ mod shell;
 mod table;
 mod write;
 
+#[cfg(test)]
+mod tests;
+
 pub use import::{Import, ImportError, MOST_BYTES, MOST_OPTIONS, SuiteText, World};
 pub use loss::{Class, Told};
 pub use page::pages;

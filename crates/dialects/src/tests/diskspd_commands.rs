@@ -1,8 +1,6 @@
 //! Command lines of DiskSpd with the suites and reports of losses that they become.
 
-mod common;
-
-use dialects::{Class, Import, World, import_command};
+use crate::{Class, Import, World, import_command};
 use proptest::prelude::*;
 use std::fmt::Write;
 
@@ -27,7 +25,7 @@ fn shown(import: &Import) -> String {
 fn whole(name: &str, line: &str) {
     let import = imported(line);
     assert_eq!(import.refused().count(), 0, "{line}: {}", shown(&import));
-    common::planned(&import.suites[0].text).unwrap_or_else(|why| panic!("{line}: {why}"));
+    super::common::planned(&import.suites[0].text).unwrap_or_else(|why| panic!("{line}: {why}"));
     insta::assert_snapshot!(name, shown(&import));
 }
 
@@ -105,7 +103,7 @@ proptest! {
         let line = format!("diskspd {}", words.join(" "));
         let import = imported(&line);
         if import.refused().next().is_none()
-            && let Err(why) = common::planned(&import.suites[0].text)
+            && let Err(why) = super::common::planned(&import.suites[0].text)
         {
             // The tool itself fails there, too.
             let is_its_own =

@@ -1,8 +1,6 @@
 //! Command lines of IOR and mdtest with the suites and reports of losses that they become.
 
-mod common;
-
-use dialects::{Class, Import, World, import_command};
+use crate::{Class, Import, World, import_command};
 use proptest::prelude::*;
 use std::fmt::Write;
 
@@ -27,7 +25,7 @@ fn shown(import: &Import) -> String {
 fn whole(name: &str, line: &str) {
     let import = imported(line);
     assert_eq!(import.refused().count(), 0, "{line}");
-    common::planned(&import.suites[0].text).unwrap_or_else(|why| panic!("{line}: {why}"));
+    super::common::planned(&import.suites[0].text).unwrap_or_else(|why| panic!("{line}: {why}"));
     insta::assert_snapshot!(name, shown(&import));
 }
 
@@ -83,7 +81,7 @@ proptest! {
         let line = format!("{tool} {}", words.join(" "));
         let Ok(import) = import_command(&line, None, &World::NOTHING) else { return Ok(()) };
         if import.refused().next().is_none()
-            && let Err(why) = common::planned(&import.suites[0].text)
+            && let Err(why) = super::common::planned(&import.suites[0].text)
         {
             // The tool itself fails there, too.
             let is_its_own =

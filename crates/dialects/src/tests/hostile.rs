@@ -1,9 +1,7 @@
 //! Whatever a source holds, it becomes an import or an error, without a panic; and a suite that is
 //! made of it is TOML that says what it means.
 
-mod common;
-
-use dialects::{Dialect, World, import, import_command};
+use crate::{Dialect, World, import, import_command};
 use proptest::prelude::*;
 
 const NAMES: [&str; 24] = [
@@ -124,7 +122,7 @@ fn lines() -> impl Strategy<Value = String> {
 
 /// The suite can be planned, unless the sizes of the job itself leave no room.
 fn is_a_suite(text: &str) -> Result<(), String> {
-    match common::planned(text) {
+    match super::common::planned(text) {
         Err(why) if !why.contains("one block") && !why.contains("smaller than") => {
             Err(format!("{why}\n{text}"))
         }

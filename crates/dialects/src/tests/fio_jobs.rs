@@ -2,9 +2,7 @@
 //! `fixtures/dialects/fio`, run `INSTA_UPDATE=always cargo test -p dialects`, and read what it
 //! wrote.
 
-mod common;
-
-use dialects::{Dialect, Import, World, import, import_command};
+use crate::{Dialect, Import, World, import, import_command};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -55,7 +53,7 @@ fn job_files_become_suites() {
         assert_eq!(import.dialect, Dialect::Fio.word(), "{name}");
         if import.refused().next().is_none() {
             for suite in &import.suites {
-                common::planned(&suite.text).unwrap_or_else(|why| panic!("{name}: {why}"));
+                super::common::planned(&suite.text).unwrap_or_else(|why| panic!("{name}: {why}"));
             }
         }
         insta::assert_snapshot!(format!("fio_{}", name.trim_end_matches(".fio")), shown(&import));
@@ -68,7 +66,7 @@ fn command_lines_become_suites() {
                 --runtime=30 --time_based --output-format=json --numjobs=4 --ioengine=io_uring";
     let import = import_command(line, None, &WORLD).expect("a command");
     assert_eq!(import.refused().count(), 0);
-    common::planned(&import.suites[0].text).expect("a plan");
+    super::common::planned(&import.suites[0].text).expect("a plan");
     insta::assert_snapshot!("fio_command", shown(&import));
     let pinned = import_command("numactl -N 0 fio --name=a --size=1g", None, &WORLD);
     assert_eq!(pinned.expect("a command").refused().count(), 3, "what stands before fio");
@@ -93,6 +91,6 @@ fn a_suite_is_not_taken_for_a_job_file() {
     for entry in std::fs::read_dir(folder).expect("the suites") {
         let path = entry.expect("an entry").path();
         let text = std::fs::read_to_string(&path).expect("a text");
-        assert_eq!(dialects::detect(&text), None, "{}", path.display());
+        assert_eq!(crate::detect(&text), None, "{}", path.display());
     }
 }

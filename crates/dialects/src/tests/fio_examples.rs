@@ -1,9 +1,7 @@
 //! fio's own examples, where they are installed: every option is classified, and what is imported
 //! whole is planned.
 
-mod common;
-
-use dialects::{Class, Dialect, World, import};
+use crate::{Class, Dialect, World, import};
 use std::path::PathBuf;
 
 /// Where distributions put them; `FIO_EXAMPLES` names another folder.
@@ -50,7 +48,7 @@ fn the_examples_of_fio_are_imported_or_say_why_not() {
             .map(|told| format!("{}={} ({})", told.name, told.value, told.why))
             .collect();
         let plans: Vec<_> =
-            import.suites.iter().map(|suite| common::planned(&suite.text)).collect();
+            import.suites.iter().map(|suite| super::common::planned(&suite.text)).collect();
         match refused.is_empty() {
             true => whole += 1,
             false => eprintln!("refused {name}: {}", refused.join("; ")),

@@ -1,0 +1,9 @@
+//! Whole jobs of each tool, as their users have them: what becomes of them, and that the suite can
+//! be planned.
+
+mod common;
+mod diskspd_commands;
+mod fio_examples;
+mod fio_jobs;
+mod hostile;
+mod mpi_commands;
