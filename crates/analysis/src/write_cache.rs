@@ -23,7 +23,12 @@ pub(crate) fn doubt(record: &Record, row: &ResultRow) -> Option<Warning> {
     if stop.is_some_and(|once| once.fsync) {
         return None;
     }
-    let devices = record.testbed.iter().flat_map(|host| &host.targets);
+    // Those of this stage alone: another scenario may have other targets.
+    let devices = record.plan.hosts.iter().zip(&record.testbed).flat_map(|(host, facts)| {
+        let planned = host.targets.get(host.targets_of(row.stage)).unwrap_or_default();
+        let is_loaded = |path: &str| planned.iter().any(|target| target.path == path);
+        facts.targets.iter().filter(move |target| is_loaded(&target.path))
+    });
     let volatile: BTreeSet<String> = devices
         .filter_map(|target| target.device.as_ref())
         .filter(|device| device.write_cache == WRITE_BACK)

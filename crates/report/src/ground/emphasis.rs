@@ -45,14 +45,25 @@ pub fn length(text: &str) -> usize {
 /// `text` with its marks as escapes, or without them.
 pub fn resolved(text: &str, in_colour: bool) -> String {
     let mut all = String::with_capacity(text.len());
+    let mut is_open = false;
     for character in text.chars() {
         let begin = BEGINS.iter().find(|(_, mark, _)| *mark == character);
         match begin {
-            Some((.., escape)) if in_colour => all.push_str(escape),
-            None if character == END && in_colour => all.push_str(RESET),
+            Some((.., escape)) if in_colour => {
+                all.push_str(escape);
+                is_open = true;
+            }
+            None if character == END && in_colour => {
+                all.push_str(RESET);
+                is_open = false;
+            }
             _ if is_mark(character) => {}
             _ => all.push(character),
         }
+    }
+    // A text from outside may bring a mark that nobody ends.
+    if is_open {
+        all.push_str(RESET);
     }
     all
 }
@@ -66,6 +77,7 @@ mod tests {
         let text = format!("a {} b", marked(Emphasis::Worse, "worse"));
         assert_eq!((length(&text), resolved(&text, false)), (9, "a worse b".to_owned()));
         assert_eq!(resolved(&text, true), "a \x1b[31mworse\x1b[0m b");
+        assert_eq!(resolved("\u{FDD3}x", true), "\x1b[31mx\x1b[0m", "nothing stays on");
         for (emphasis, ..) in BEGINS {
             assert_eq!(resolved(&marked(emphasis, "x"), false), "x");
             assert!(resolved(&marked(emphasis, "x"), true).ends_with("x\x1b[0m"));
