@@ -11,7 +11,7 @@ use ssh::{HOSTS, Network};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::MutexGuard;
+use std::sync::{Mutex, MutexGuard};
 use tempfile::TempDir;
 
 /// Four hosts with addresses, host names and ssh servers of their own, which see the same files.
@@ -85,13 +85,20 @@ impl Drop for SshCluster {
     }
 }
 
-/// The first of so many ports in a row on which nobody listens. Below 32768, where the kernel takes
-/// those of outgoing connections from.
+/// The first of so many ports in a row on which nobody listens, and which no other test of this
+/// program was given: who asks binds them only later. Below 32768, where the kernel takes those of
+/// outgoing connections from.
 fn free_ports(count: u16) -> u16 {
+    static GIVEN: Mutex<Vec<u16>> = Mutex::new(Vec::new());
+    let mut given = GIVEN.lock().expect("no panic");
     let first = 20_000 + (std::process::id() % 1_000) as u16 * 8;
     let is_free = |port: u16| std::net::TcpListener::bind(("0.0.0.0", port)).is_ok();
     let mut bases = (first..32_000).step_by(8).chain((20_000..first).step_by(8));
-    bases.find(|base| (*base..base + count).all(is_free)).expect("free ports")
+    let base = bases
+        .find(|base| !given.contains(base) && (*base..base + count).all(is_free))
+        .expect("free ports");
+    given.push(base);
+    base
 }
 
 /// A Slurm controller and four nodes.
@@ -122,6 +129,9 @@ impl SlurmCluster {
     }
 
     fn munge(&mut self) {
+        // One test after the other: the second finds the first one's key and daemon.
+        static ALONE: Mutex<()> = Mutex::new(());
+        let _alone = ALONE.lock().expect("no panic");
         let key = Path::new("/etc/munge/munge.key");
         if fs::metadata(key).map_or(0, |meta| meta.len()) == 0 {
             run(
