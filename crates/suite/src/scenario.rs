@@ -393,16 +393,14 @@ workload.read.depth = 8
 | `name` | Up to 60 letters, digits, `-` and `_`. Must be given. |
 | `target` | A path or a list of them, for every host. Without it (and `targets`), the scenario \
      has the targets of the run: `--target`, or `[targets]`. |
-| `targets` | A table like `[targets]`, by label or host, in place of `target`. |
-| `workloads` | The names of those that it runs; all where it is left out. |
-| `layout`, `tree`, `contents`, `stages`, `engine`, `sweep` | Fields that go over those of the \
-     table of that name, one by one. |
+| `targets` | A table like `[targets]`, by label or host, instead of `target`. |
+| `workloads` | The names of the workloads that it runs; by default all. |
+| `layout`, `tree`, `contents`, `stages`, `engine`, `sweep` | Fields that replace those of the \
+     table of that name. |
 | `set` | Fields by the keys of `--set`. |
-| `simulate` | With `--simulate` only: parameters of the cluster that stand for what distinguishes \
-     the scenario, such as `\"remote=100%\"`, or `\"migrate=EVENT+10%\"` with an event of the \
-     suite; `amount=16MiB` among them stands for `stages.amount`, `files=1024` for `tree.files`, \
-     and `--scale` takes nothing off either. `false` leaves the scenario out, unless it is the \
-     only one. |
+| `simulate` | With `--simulate` only: the cluster's parameters in this scenario, such as \
+     `\"remote=100%\"`, or `false` to leave the scenario out. \
+     [Simulation](../method/simulation.md) has more: `migrate`, `amount`, `files`. |
 
 `stages.interval`, `sweep.order`, `[fleet]`, `[clients]`, `[labels]` and the top of the file \
 are the same for all. A `--set` on the command line changes every scenario. `--set \
