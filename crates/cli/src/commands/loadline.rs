@@ -40,8 +40,9 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     refuse_taken(&args.run)?;
     let poisson = asked
         .spec
-        .points
+        .scenarios()
         .iter()
+        .flat_map(|scenario| &scenario.points)
         .flat_map(|point| &point.workloads)
         .any(|w| w.arrivals.value == Arrivals::Poisson);
     // As the planner shrank it; a stage without a time is refused below.
@@ -49,7 +50,7 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     let measure = stage
         .map(Stage::stop)
         .and_then(|stop| stop.steady().map(|steady| steady.least).or(stop.time()))
-        .unwrap_or(asked.spec.stages.measure.value);
+        .unwrap_or(asked.spec.first_scenario().stages.measure.value);
     plan.begin_search(Search {
         objective: args.objective.clone(),
         poisson,
@@ -112,16 +113,18 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
 /// Leaves only the workload that was named.
 fn choose(args: &LoadlineArgs, asked: &mut Asked) -> Result<(), Failure> {
     let Some(name) = &args.workload else { return Ok(()) };
-    let points = &mut asked.spec.points;
+    let points = || asked.spec.scenarios().iter().flat_map(|scenario| &scenario.points);
     let is_it = |point: &suite::PointSpec| {
         point.workloads.iter().any(|workload| workload.name.value == *name)
     };
-    if !points.iter().any(is_it) {
-        let names = points
-            .iter()
-            .flat_map(|point| &point.workloads)
-            .map(|workload| workload.name.value.as_str());
-        let names: Vec<&str> = names.collect();
+    if !points().any(is_it) {
+        let mut names: Vec<&str> = Vec::new();
+        for workload in points().flat_map(|point| &point.workloads) {
+            let name = workload.name.value.as_str();
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
         let remedy = match nearest(name, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("it has {}", names.join(", ")),
@@ -130,7 +133,8 @@ fn choose(args: &LoadlineArgs, asked: &mut Asked) -> Result<(), Failure> {
             "error: --workload {name}: the suite has no workload of this name; {remedy}"
         )));
     }
-    points.retain(is_it);
+    asked.spec.retain_scenarios(|scenario| scenario.points.iter().any(is_it));
+    asked.spec.scenarios_mut().iter_mut().for_each(|scenario| scenario.points.retain(is_it));
     Ok(())
 }
 

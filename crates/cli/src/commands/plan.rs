@@ -38,7 +38,7 @@ pub fn decide(
     asked: &Asked,
     started: &Hosts,
 ) -> Result<(Plan, Vec<HostFacts>), Failure> {
-    let patience = asked.spec.engine.patience.value;
+    let patience = asked.spec.first_scenario().engine.patience.value;
     let told = started
         .fleet
         .inspect(&started.targets, patience)

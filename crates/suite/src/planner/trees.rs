@@ -1,7 +1,7 @@
 //! The trees of a host, and which worker has which of their files.
 
 use super::room::{NO_FILES, same_file_system};
-use super::{Refusal, RefusalKind, Request};
+use super::{Refusal, RefusalKind, ScenarioRequest};
 use crate::{OtherFiles, TreeSpec, WorkloadSpec};
 use model::metadata::{FileShare, MetadataWork, Tree};
 use model::op::Op;
@@ -30,7 +30,7 @@ struct Key {
 /// The trees of one host while it is planned. Points with as many workers share theirs, unless
 /// arithmetic gives them different ones.
 pub(super) struct Forest<'a> {
-    request: &'a Request<'a>,
+    request: &'a ScenarioRequest<'a>,
     targets: &'a [Target],
     trees: Vec<Tree>,
     /// Of each tree.
@@ -38,7 +38,7 @@ pub(super) struct Forest<'a> {
 }
 
 impl<'a> Forest<'a> {
-    pub(super) fn new(request: &'a Request<'a>, targets: &'a [Target]) -> Forest<'a> {
+    pub(super) fn new(request: &'a ScenarioRequest<'a>, targets: &'a [Target]) -> Forest<'a> {
         Forest { request, targets, trees: Vec::new(), keys: Vec::new() }
     }
 
@@ -249,7 +249,7 @@ fn refusal(target: &TargetFacts, need: Need) -> Option<Refusal> {
 mod tests {
     use super::*;
     use crate::Spec;
-    use crate::planner::plan;
+    use crate::planner::{Request, plan};
     use model::plan::Plan;
     use model::testbed::{DirectIo, DirectoryState, TargetKind};
     use std::collections::BTreeSet;
