@@ -237,7 +237,7 @@ impl Simulation {
     }
 
     /// What a reader has to know of a plan whose times may have shrunk because of it.
-    pub fn notes(&self, (work, left_out): (&WorkArgs, &[Adjusted]), full: &Plan, plan: &mut Plan) {
+    pub fn notes(&self, work: &WorkArgs, left_out: &[Adjusted], full: &Plan, plan: &mut Plan) {
         let note = |what| PlanNote { fact: Fact::Adjusted(what) };
         plan.notes.splice(0..0, left_out.iter().cloned().map(note));
         let time = plan.scale.time();

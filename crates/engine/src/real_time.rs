@@ -99,7 +99,7 @@ pub(crate) fn run_on(
     let mut helpers =
         Helpers::of(if backend == Backend::IoUring { numbers(&crew) } else { Vec::new() });
     let mut ends =
-        collect(&mut collector, &inbox, (&crew, &mut helpers), control, timetable.patience, sink);
+        collect(&mut collector, &inbox, &crew, &mut helpers, control, timetable.patience, sink);
     drop(helpers);
     if ends.stuck == 0 {
         threads::dismiss(crew);
@@ -214,7 +214,8 @@ fn numbers(crew: &[Member]) -> Vec<i32> {
 fn collect(
     collector: &mut Collector,
     inbox: &Receiver<FromWorker>,
-    (crew, helpers): (&[Member], &mut Helpers),
+    crew: &[Member],
+    helpers: &mut Helpers,
     control: &Control,
     patience: Patience,
     sink: &mut dyn FnMut(IntervalSample),

@@ -224,7 +224,7 @@ fn frames(source: &Source, record: &Record) -> Result<(Vec<(u32, Frame)>, Kept),
     }
     if checksums::are_there(connection)? {
         let sum = spans.iter().fold(0u64, |sum, (.., of_job)| sum.wrapping_add(*of_job));
-        checksums::check(connection, Checked::Intervals, (summed as i64, i64::MAX), sum)?;
+        checksums::check(connection, Checked::Intervals, summed as i64, i64::MAX, sum)?;
     }
     for (at, host, found, _) in spans.into_iter().filter(|(.., found, _)| !found.is_empty()) {
         by_stage[at].entry(host).or_default().extend(found);
@@ -285,9 +285,14 @@ fn spans_of(
     Ok((spans, sum))
 }
 
-type Rows = (i64, i64);
+/// Rows of a table, by their numbers, both among them.
+#[derive(Clone, Copy)]
+struct Rows {
+    first: i64,
+    last: i64,
+}
 
-/// Rows of a table that are to be added up, by their numbers; of one stage or of all.
+/// Rows of a table that are to be added up; of one stage or of all.
 #[derive(Clone, Copy)]
 struct Part {
     rows: Rows,
@@ -321,34 +326,26 @@ impl Left {
     ) -> Left {
         let part = |again: &Again| {
             let (after, last) = (rows(&again.reach.0), rows(&again.reach.1));
-            Part {
-                rows: (if after > 0 { after.saturating_add(1) } else { i64::MIN }, last),
-                only: Some(again.at),
-            }
+            let first = if after > 0 { after.saturating_add(1) } else { i64::MIN };
+            Part { rows: Rows { first, last }, only: Some(again.at) }
         };
         Left { table, is_checked, after: rows(reach), again: again.iter().map(part).collect() }
     }
 
     /// Whether these rows, which are all from one block's end to another's, have this sum of
     /// checksums.
-    fn check(&self, connection: &Connection, (first, last): Rows, sum: u64) -> Result<(), Problem> {
+    fn check(&self, connection: &Connection, rows: Rows, sum: u64) -> Result<(), Problem> {
+        let after = rows.first.saturating_sub(1).max(0);
         match self.is_checked {
-            true => checksums::check(
-                connection,
-                self.table,
-                (first.saturating_sub(1).max(0), last),
-                sum,
-            ),
+            true => checksums::check(connection, self.table, after, rows.last, sum),
             false => Ok(()),
         }
     }
 
     /// All behind the sums.
     fn rest(&self) -> Part {
-        Part {
-            rows: (if self.after > 0 { self.after.saturating_add(1) } else { i64::MIN }, i64::MAX),
-            only: None,
-        }
+        let first = if self.after > 0 { self.after.saturating_add(1) } else { i64::MIN };
+        Part { rows: Rows { first, last: i64::MAX }, only: None }
     }
 
     fn parts(&self) -> impl Iterator<Item = Part> {
@@ -384,7 +381,10 @@ fn scan(
     }
     let step = last.saturating_sub(first) / parts as i64 + 1;
     let from = |part: i64| first.saturating_add(step.saturating_mul(part));
-    let range = |part| Part { rows: (from(part), from(part + 1).saturating_sub(1)), only: None };
+    let range = |part| {
+        let rows = Rows { first: from(part), last: from(part + 1).saturating_sub(1) };
+        Part { rows, only: None }
+    };
     let count = sums.len();
     let found = source.side_by_side(
         (0..parts as i64).map(range).collect(),
@@ -418,7 +418,7 @@ fn each_in(
     mut take: impl FnMut(&Row<'_>) -> Result<(), Problem>,
 ) -> Result<Taken, Problem> {
     let mut statement = connection.prepare(query)?;
-    let mut rows = statement.query([rows.0, rows.1])?;
+    let mut rows = statement.query([rows.first, rows.last])?;
     let (mut taken, mut sum) = (0, 0u64);
     while let Some(row) = rows.next()? {
         sum = sum.wrapping_add(checksums::of_row(row)?);
@@ -470,8 +470,8 @@ fn workers(
         if !part.takes(at) {
             return Ok(());
         }
-        let cpu_ns = (unsigned(row.get(4)?)?, unsigned(row.get(5)?)?);
-        sums[at].worker(&stages.0[at].1, place, small(row.get(3)?)?, cpu_ns);
+        let (user_ns, system_ns) = (unsigned(row.get(4)?)?, unsigned(row.get(5)?)?);
+        sums[at].worker(&stages.0[at].1, place, small(row.get(3)?)?, user_ns, system_ns);
         Ok(())
     })
 }
@@ -517,9 +517,9 @@ fn errors(
         if !part.takes(at) {
             return Ok(());
         }
-        let of = (small(row.get(3)?)?, op(row, 4)?);
+        let (work, op) = (small(row.get(3)?)?, op(row, 4)?);
         let errno = i32::try_from(row.get::<_, i64>(5)?).map_err(|_| "an errno is out of range")?;
-        Ok(sums[at].errors(place, of, errno, unsigned(row.get(6)?)?)?)
+        Ok(sums[at].errors(place, work, op, errno, unsigned(row.get(6)?)?)?)
     })
 }
 

@@ -118,7 +118,8 @@ fn of_workload(spec: &WorkloadSpec, footprint: Option<Bytes>) -> Workload {
         (Auto::Auto, Access::Sequential) => Percent::ZERO,
         (Auto::Auto, _) => Percent::ALL,
     };
-    Workload::of_mixes(&spec.name.value, (reads, writes), spec.read.value, random, footprint)
+    let workload = Workload::of_mixes(&spec.name.value, reads, writes, spec.read.value, random);
+    Workload { footprint, ..workload }
 }
 
 fn quick(args: &CeilingArgs, pattern: Pattern) -> Workload {

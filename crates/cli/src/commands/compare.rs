@@ -84,7 +84,9 @@ pub(super) fn gate(conditions: &[Condition], comparison: &Comparison) -> Result<
                  compared has this figure; see the reasons above, or name another figure"
             )));
         }
-        outcome.met.iter().for_each(|met| eprintln!("{}", topics::compare::met(condition, met)));
+        for (run, key, found) in &outcome.met {
+            eprintln!("{}", topics::compare::met(condition, *run, key, found));
+        }
         closed |= !outcome.met.is_empty();
     }
     Ok(if closed { ExitCode::from(CONDITION_MET) } else { ExitCode::SUCCESS })

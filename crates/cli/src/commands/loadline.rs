@@ -2,8 +2,8 @@
 
 use super::plan;
 use super::run::{
-    exit, finished, is_worth_a_record, mode, out_file, refuse_imagined, refuse_taken, show_live,
-    unrecordable, view,
+    Display, exit, finished, is_worth_a_record, mode, out_file, refuse_imagined, refuse_taken,
+    show_live, unrecordable, view,
 };
 use super::views::Views;
 use crate::args::LoadlineArgs;
@@ -98,7 +98,7 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     // What comes now is for the terminal as it was.
     drop(searcher.view);
     searcher.writer.finish().map_err(unrecordable)?;
-    let record = finished((how, searcher.views), &out, &ending, searcher.began)?;
+    let record = finished(Display { how, views: searcher.views }, &out, &ending, searcher.began)?;
     // Requests that fail beyond the load line are what was looked for, and no exit code.
     exit(&record, ending.end)?;
     let rows = analysis::results(&record);

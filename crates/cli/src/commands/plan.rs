@@ -65,7 +65,7 @@ pub fn decide(
     if let Some(simulation) = &simulation {
         let full = plan;
         plan = planned(&Request { scale: simulation.scale(work, &full), ..request })?;
-        simulation.notes((work, &asked.left_out), &full, &mut plan);
+        simulation.notes(work, &asked.left_out, &full, &mut plan);
     }
     started.last_long_enough(&plan)?;
     plan.hosts_from = work.hosts.options();

@@ -1,6 +1,6 @@
 //! `plimsoll resume`: goes on with a run that was cut short.
 
-use super::run::{perform, unrecordable};
+use super::run::{Display, ToRun, perform, unrecordable};
 use super::views::Views;
 use super::{confirmation, saved};
 use crate::args::{HostArgs, ResumeArgs};
@@ -77,8 +77,8 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     let note = Event::Note(note);
     writer.append(&note).map_err(unrecordable)?;
     views.event(&record.plan, &note);
-    let how = args.how;
-    perform(started, &record.plan, &record.testbed, &stages, writer, &out, (how, views))
+    let to_run = ToRun { plan: &record.plan, hosts: &record.testbed, stages: &stages, out: &out };
+    perform(started, &to_run, writer, Display { how: args.how, views })
 }
 
 /// Leaves all commands out: a run file may come from anybody, so no command of it is run. The

@@ -110,7 +110,8 @@ pub(super) struct SimAgent {
 impl SimAgent {
     pub(super) fn new(
         time: HostTime,
-        (stops, parts): (Vec<Stop>, Arc<[Part]>),
+        stops: Vec<Stop>,
+        parts: Arc<[Part]>,
         load: Load,
         temper: Temper,
         seed: u64,

@@ -193,7 +193,8 @@ impl<'a> World<'a> {
         let side = |(number, script): (usize, &super::scenario::HostScript)| Side {
             agent: SimAgent::new(
                 script.time,
-                (stops.clone(), parts(&scenario.plan)),
+                stops.clone(),
+                parts(&scenario.plan),
                 script.load.clone(),
                 script.temper.clone(),
                 derive(scenario.seed, &[5, number as u64]),

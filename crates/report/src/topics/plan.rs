@@ -4,7 +4,7 @@ use crate::ground::columns::{self, Column, Want};
 use crate::ground::folding::hung;
 use crate::ground::words;
 use model::metadata::Tree;
-use model::plan::{HostStage, PlannedTarget, Point, Stop, Target, Work};
+use model::plan::{HostStage, PlannedTarget, Point, Stop, Work};
 use model::testbed::{DirectIo, HostFacts, SIMULATED_CLUSTER, TargetFacts};
 use model::{Bytes, EventTime, HostPlan, Nanos, Plan, PlannedEvent, StageKind, printable};
 use std::collections::BTreeMap;
@@ -36,10 +36,7 @@ pub fn render_within(plan: &Plan, hosts: &[HostFacts], room: Option<usize>) -> S
         for (number, target) in (0..).zip(&host.targets) {
             let facts = facts.targets.iter().find(|facts| facts.path == target.path);
             let scenarios = scenarios(plan, host, number);
-            put(
-                "target",
-                &format!("{scenarios}{}", target_line(plan, (host, number), target, facts)),
-            );
+            put("target", &format!("{scenarios}{}", target_line(plan, host, number, facts)));
         }
     }
     if plan.has_parts() {
@@ -277,12 +274,8 @@ fn layouts(plan: &Plan) -> String {
     }
 }
 
-fn target_line(
-    plan: &Plan,
-    place: (&HostPlan, u32),
-    target: &Target,
-    facts: Option<&TargetFacts>,
-) -> String {
+fn target_line(plan: &Plan, host: &HostPlan, number: u32, facts: Option<&TargetFacts>) -> String {
+    let target = &host.targets[number as usize];
     let name = match &target.kind {
         PlannedTarget::Directory { root } => root,
         PlannedTarget::Joined
@@ -290,7 +283,7 @@ fn target_line(
         | PlannedTarget::Device
         | PlannedTarget::Simulated => &target.path,
     };
-    let mut text = format!("{name}: {}", layout(plan, place, target));
+    let mut text = format!("{name}: {}", layout(plan, host, number));
     let medium = facts.map(medium).unwrap_or_default();
     if !medium.is_empty() {
         let _ = write!(text, "; {medium}");
@@ -298,7 +291,8 @@ fn target_line(
     text
 }
 
-fn layout(plan: &Plan, (host, number): (&HostPlan, u32), target: &Target) -> String {
+fn layout(plan: &Plan, host: &HostPlan, number: u32) -> String {
+    let target = &host.targets[number as usize];
     let total = Bytes(target.files.iter().map(|file| file.size.0).sum());
     let each = target.files.first().map_or(Bytes(0), |file| file.size);
     if let Some(words) = trees(plan, host, number) {

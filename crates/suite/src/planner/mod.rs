@@ -333,7 +333,7 @@ impl Times {
         let precondition = Nanos(request.scale.time().apply(stages.precondition.value.0));
         let interval = interval.min(measure);
         let steady = (stages.until.value == Until::Steady)
-            .then(|| steady(request, (measure, interval), notes));
+            .then(|| steady(request, measure, interval, notes));
         Times { precondition, measure, interval, steady }
     }
 
@@ -346,7 +346,8 @@ impl Times {
 /// When a stage ends that measures until it is steady, for `measure` at least.
 fn steady(
     request: &ScenarioRequest<'_>,
-    (measure, interval): (Nanos, Nanos),
+    measure: Nanos,
+    interval: Nanos,
     notes: &mut Vec<PlanNote>,
 ) -> Steady {
     let most = match request.scenario.stages.measure_max.value {

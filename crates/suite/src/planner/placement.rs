@@ -146,7 +146,7 @@ pub fn targets_of(
     if refusals.is_empty() { Ok(all) } else { Err(refusals) }
 }
 
-/// The scenario with every set of hosts resolved, and what the hosts are called besides their names.
+/// The scenario with every set of hosts resolved, and what hosts are called besides their names.
 ///
 /// # Errors
 /// Names that nobody has.

@@ -257,11 +257,8 @@ pub(super) fn host_plan(
                 files: None,
             };
             if let (Some(metadata), Some(workload), Some(tree)) = (work.metadata, workload, tree) {
-                match forest.shares(
-                    (tree, workload),
-                    &metadata,
-                    self::workers(workload, host.facts),
-                ) {
+                match forest.shares(tree, workload, &metadata, self::workers(workload, host.facts))
+                {
                     Ok(shares) => {
                         workers.extend(
                             shares

@@ -92,7 +92,8 @@ impl World<'_> {
         let seed = derive(self.scenario.seed, &[10, host as u64, u64::from(side.life)]);
         let mut agent = SimAgent::new(
             time,
-            (stops, parts(&self.scenario.plan)),
+            stops,
+            parts(&self.scenario.plan),
             script.load.clone(),
             temper,
             seed,

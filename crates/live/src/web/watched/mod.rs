@@ -7,7 +7,7 @@ mod page;
 mod tests;
 
 use super::board::Happened;
-use super::bounded_series::{Part, Slot, Track};
+use super::bounded_series::{Key, Part, Slot, Track};
 use super::metrics::{Detail, Kernel, Scrape};
 use super::{Shown, View};
 use crate::watch::counter_lists::summary;
@@ -97,7 +97,8 @@ impl Watching {
         // longer ones.
         let interval =
             (sample.start_ns.saturating_add(self.interval.0 / 4)) / self.interval.0.max(1);
-        let key = (0, u32::try_from(interval).unwrap_or(u32::MAX));
+        let interval = u32::try_from(interval).unwrap_or(u32::MAX);
+        let key = Key { stage: 0, interval };
         host.over_time.at(key, start_s, length_s).merge(node);
         if voice.is_any() {
             let part = Node::of(&counted_once, &sums(&counted_once, facts));
