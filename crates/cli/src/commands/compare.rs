@@ -30,7 +30,7 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         print_json(&topics::compare::json(&comparison, &records, &args.fail_if))?;
     } else {
         let (room, in_colour) = (screen::room(), screen::in_colour());
-        let shown = topics::compare::Shown { names: &names, room, in_colour };
+        let shown = topics::compare::ComparisonStyle { names: &names, room, in_colour };
         print(&topics::compare::table(&comparison, &records, shown))?;
     }
     if let Some(out) = &args.shown.out {

@@ -10,7 +10,7 @@ use crate::args::LoadlineArgs;
 use crate::failure::{CONDITION_MET, Failure};
 use crate::hosts;
 use crate::marks::{Listener, stage_names};
-use crate::run_overview::Whole;
+use crate::run_overview::RunOverview;
 use crate::screen::{self, Stream};
 use crate::suite_and_targets::{self, Asked};
 use crate::view::View;
@@ -20,7 +20,7 @@ use fleet::Director;
 use form::nearest;
 use live::terminal::{Live, Mode};
 use model::plan::Stage;
-use model::search::{Addition, Along, Search};
+use model::search::{Addition, Search, SearchAxis};
 use model::{Event, Record};
 use report::topics;
 use std::process::ExitCode;
@@ -64,8 +64,8 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
         eprintln!(
             "searching for the {} at which {} holds: at most {} points, {measure} each",
             match args.along {
-                Along::Rate => "highest rate".to_owned(),
-                Along::Workers => "most workers".to_owned(),
+                SearchAxis::Rate => "highest rate".to_owned(),
+                SearchAxis::Workers => "most workers".to_owned(),
                 along => format!("largest {along}"),
             },
             args.objective,
@@ -77,7 +77,7 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     let began_unix_ns = fleet::unix_ns();
     let views = Views::start(
         &args.run.share,
-        &Whole {
+        &RunOverview {
             plan: &plan,
             hosts: &hosts,
             version,
@@ -165,8 +165,10 @@ impl Director for Searcher {
     fn next(&mut self) -> Option<Addition> {
         let plan = &self.record.plan;
         match plan.search.as_ref()?.along {
-            Along::Rate => plan.at_rate(next_rate_milli(&self.record)?),
-            Along::Depth | Along::Size | Along::Workers => plan.at(next_value(&self.record)?),
+            SearchAxis::Rate => plan.at_rate(next_rate_milli(&self.record)?),
+            SearchAxis::Depth | SearchAxis::Size | SearchAxis::Workers => {
+                plan.at(next_value(&self.record)?)
+            }
         }
     }
 

@@ -43,7 +43,7 @@ pub fn decide(
         .fleet
         .inspect(&started.targets, patience)
         .map_err(|error| Failure::Run(format!("error: {error}")))?;
-    let mut hosts = hosts::told(told, hosts::may_be_one(&work.hosts))?;
+    let mut hosts = hosts::facts_of(told, hosts::may_be_one(&work.hosts))?;
     let given_up: Vec<GivenUp> =
         work.destroy_data.iter().flat_map(|given| given.0.clone()).collect();
     let simulation = Simulation::of(&work.hosts, &started.targets)?;

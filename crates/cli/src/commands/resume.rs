@@ -5,9 +5,9 @@ use super::views::Views;
 use super::{confirmation, saved};
 use crate::args::{HostArgs, ResumeArgs};
 use crate::failure::Failure;
-use crate::run_overview::Whole;
+use crate::run_overview::RunOverview;
 use crate::{hosts, marks};
-use fleet::Told;
+use fleet::HostReport;
 use model::plan::PlannedTarget;
 use model::testbed::HostFacts;
 use model::{Event, Fact, Note, Record, resume};
@@ -57,7 +57,7 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     let out = args.out.clone().unwrap_or_else(|| beside(&args.run));
     let version = env!("CARGO_PKG_VERSION");
     let marker = started.fleet.marker();
-    let whole = Whole {
+    let whole = RunOverview {
         plan: &record.plan,
         hosts: &record.testbed,
         version,
@@ -200,10 +200,10 @@ fn check_devices(record: &Record, args: &ResumeArgs) -> Result<(), Failure> {
 /// The hosts\' facts, if they are those of the plan.
 fn same_hosts(
     record: &Record,
-    told: Vec<Told>,
+    told: Vec<HostReport>,
     from: &HostArgs,
 ) -> Result<Vec<HostFacts>, Failure> {
-    let facts = hosts::told(told, hosts::may_be_one(from))?;
+    let facts = hosts::facts_of(told, hosts::may_be_one(from))?;
     let planned: Vec<&str> = record.plan.hosts.iter().map(|host| host.hostname.as_str()).collect();
     let there: Vec<&str> = facts.iter().map(|facts| facts.hostname.as_str()).collect();
     if planned == there {

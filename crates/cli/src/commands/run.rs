@@ -7,7 +7,7 @@ use crate::failure::{Failure, REQUESTS_FAILED};
 use crate::hosts::{self, Hosts};
 use crate::marks::{Listener, stage_names};
 use crate::outputs::{self, Kind};
-use crate::run_overview::Whole;
+use crate::run_overview::RunOverview;
 use crate::screen::{self, Stream};
 use crate::view::{Labels, News, View};
 use crate::{run_file_disk, suite_and_targets};
@@ -17,7 +17,7 @@ use live::watch::{State, Subject};
 use model::testbed::HostFacts;
 use model::{Event, NoteKind, Plan, Record, RunEnd};
 use report::surfaces;
-use report::surfaces::table::Shown;
+use report::surfaces::table::TableStyle;
 use report::topics;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,13 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let began_ns = fleet::unix_ns();
     let views = Views::start(
         &args.share,
-        &Whole { plan: &plan, hosts: &hosts, version, began_ns, marker: &started.fleet.marker() },
+        &RunOverview {
+            plan: &plan,
+            hosts: &hosts,
+            version,
+            began_ns,
+            marker: &started.fleet.marker(),
+        },
     )?;
     let writer =
         store::Writer::create(&out, &plan, &hosts, version, began_ns).map_err(unrecordable)?;
@@ -248,7 +254,7 @@ fn show(how: How, stdout_is_taken: bool, record: &Record, out: &Path) -> Result<
     let written =
         outputs::write(&page, Kind::Page, false, surfaces::html::render(&[record]).as_bytes());
     let is_shown = !how.json && !stdout_is_taken;
-    let shown = Shown {
+    let shown = TableStyle {
         notes: how.notes(),
         room: if is_shown { screen::room() } else { None },
         in_colour: is_shown && screen::in_colour(),

@@ -153,24 +153,24 @@ pub fn time(plan: &Plan) -> String {
     }
     let before = match prepare {
         Nanos(0) => String::new(),
-        prepare => format!("{} to prepare (at an assumed 200 MB/s), then ", whole(prepare)),
+        prepare => format!("{} to prepare (at an assumed 200 MB/s), then ", whole_seconds(prepare)),
     };
     let after = match verify {
         Nanos(0) => String::new(),
-        verify => format!(", and {} to verify (at an assumed 200 MB/s)", whole(verify)),
+        verify => format!(", and {} to verify (at an assumed 200 MB/s)", whole_seconds(verify)),
     };
     let measured = match (amounts, fixed) {
         (Nanos(0), _) => fixed_words,
         (amounts, Nanos(0)) => {
-            format!("{} for the amounts (at an assumed 200 MB/s)", whole(amounts))
+            format!("{} for the amounts (at an assumed 200 MB/s)", whole_seconds(amounts))
         }
         (amounts, _) => format!(
             "{fixed_words}, and {} for the amounts (at an assumed 200 MB/s)",
-            whole(amounts)
+            whole_seconds(amounts)
         ),
     };
     let bound = if room == Nanos(0) { "about" } else { "at most about" };
-    format!("{bound} {}: {before}{measured}{after}", whole(all))
+    format!("{bound} {}: {before}{measured}{after}", whole_seconds(all))
 }
 
 /// The same of a simulation: nobody can say beforehand how fast what is simulated carries bytes,
@@ -211,7 +211,7 @@ fn amounts(plan: &Plan) -> Bytes {
 }
 
 /// An estimate needs no fractions of a second.
-fn whole(time: Nanos) -> Nanos {
+fn whole_seconds(time: Nanos) -> Nanos {
     if time < Nanos::seconds(10) { time } else { Nanos(time.0 / 1_000_000_000 * 1_000_000_000) }
 }
 

@@ -9,10 +9,10 @@ mod tests;
 use super::board::Happened;
 use super::bounded_series::{Key, Part, Slot, Track};
 use super::metrics::{Detail, Kernel, Scrape};
-use super::{Shown, View};
+use super::{Dashboard, View};
 use crate::watch::counter_lists::summary;
 use crate::watch::figures::sums;
-use model::kernels::Voice;
+use model::kernels::CountedLayers;
 use model::testbed::HostFacts;
 use model::{CounterSample, Kernels, Nanos, Occurrence};
 pub(crate) use node::Node;
@@ -111,7 +111,7 @@ impl Watching {
     }
 
     /// What of a host's counters is in the sum of all.
-    fn voice(&self, number: usize) -> Voice {
+    fn voice(&self, number: usize) -> CountedLayers {
         self.kernels
             .voice(number, |host| self.hosts.get(host).is_some_and(|host| host.lost.is_none()))
     }
@@ -186,7 +186,7 @@ impl Watching {
     }
 }
 
-impl Shown for Watching {
+impl Dashboard for Watching {
     fn title(&self) -> &'static str {
         page::TITLE
     }

@@ -8,7 +8,7 @@ mod table;
 
 pub use json::json;
 pub(crate) use json::{named, outcome, point as compared, unlike};
-pub use table::{Shown, table};
+pub use table::{ComparisonStyle, table};
 
 use crate::ground::emphasis::{self, Emphasis};
 use crate::ground::words;
