@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::signals::{self, Signalled, Work};
 use crate::simulate;
 use fleet::launch::{self, SlurmJob, Via, Wanted};
-use fleet::{Fleet, Told};
+use fleet::{Fleet, HostReport};
 use model::testbed::HostFacts;
 use model::{Nanos, Plan, hostlist};
 use std::path::Path;
@@ -240,7 +240,7 @@ fn read(path: &Path) -> Result<String, String> {
 
 /// What the hosts are, once it is sure that they are different machines. Says which wall clocks are
 /// off.
-pub fn told(told: Vec<Told>, may_be_one: bool) -> Result<Vec<HostFacts>, Failure> {
+pub fn facts_of(told: Vec<HostReport>, may_be_one: bool) -> Result<Vec<HostFacts>, Failure> {
     for told in told.iter().filter(|told| told.wall_ahead_ns.abs() > CLOCKS_DIFFER_NS) {
         let seconds = told.wall_ahead_ns / 1_000_000_000;
         let (name, seconds, side) =

@@ -105,11 +105,11 @@ mod tests {
         };
         let text = suite(run.work.quick.rw.expect("given"), &run.work.quick);
         let spec = Spec::parse("quick", &text, &[]).expect("a good suite");
-        let workload = &spec.points[0].workloads[0];
+        let workload = &spec.first_scenario().points[0].workloads[0];
         assert_eq!(workload.block_size.value, SizeMix::single(Bytes(4096)));
         assert_eq!(workload.depth.value, Depth(32));
         assert_eq!((workload.access.value, workload.read.value), (Access::Random, Percent::ALL));
-        assert_eq!(spec.stages.measure.value, Nanos::seconds(60));
+        assert_eq!(spec.first_scenario().stages.measure.value, Nanos::seconds(60));
         assert_eq!(run.work.what, ["/mnt/x"]);
         assert!(
             crate::suite_and_targets::find(&[spec.suite.name.value]).is_err(),

@@ -38,12 +38,12 @@ pub fn decide(
     asked: &Asked,
     started: &Hosts,
 ) -> Result<(Plan, Vec<HostFacts>), Failure> {
-    let patience = asked.spec.engine.patience.value;
+    let patience = asked.spec.first_scenario().engine.patience.value;
     let told = started
         .fleet
         .inspect(&started.targets, patience)
         .map_err(|error| Failure::Run(format!("error: {error}")))?;
-    let mut hosts = hosts::told(told, hosts::may_be_one(&work.hosts))?;
+    let mut hosts = hosts::facts_of(told, hosts::may_be_one(&work.hosts))?;
     let given_up: Vec<GivenUp> =
         work.destroy_data.iter().flat_map(|given| given.0.clone()).collect();
     let simulation = Simulation::of(&work.hosts, &started.targets)?;
@@ -65,7 +65,7 @@ pub fn decide(
     if let Some(simulation) = &simulation {
         let full = plan;
         plan = planned(&Request { scale: simulation.scale(work, &full), ..request })?;
-        simulation.notes((work, &asked.left_out), &full, &mut plan);
+        simulation.notes(work, &asked.left_out, &full, &mut plan);
     }
     started.last_long_enough(&plan)?;
     plan.hosts_from = work.hosts.options();

@@ -131,7 +131,7 @@ fn section(record: &Record, rows: &[ResultRow], reached: &[Reached], fineness: F
         }
     }
     if let Some(work) = first.index {
-        charts.push(hosts_over_time::chart(record, (first.stage, work), most, &instants));
+        charts.push(hosts_over_time::chart(record, first.stage, work, most, &instants));
     }
     let told: Vec<&ResultRow> =
         rows.iter().filter(|row| is_full || row.ops.one().is_some()).collect();
