@@ -6,7 +6,9 @@
 
 pub mod diskspd;
 pub mod fio;
+pub mod io500;
 pub mod mpi;
+pub mod results;
 
 mod draft;
 mod import;
@@ -37,11 +39,14 @@ pub enum Dialect {
     Mdtest,
     /// DiskSpd.
     DiskSpd,
+    /// IO500.
+    Io500,
 }
 
 impl Dialect {
     /// All of them.
-    pub const ALL: [Dialect; 4] = [Dialect::Fio, Dialect::Ior, Dialect::Mdtest, Dialect::DiskSpd];
+    pub const ALL: [Dialect; 5] =
+        [Dialect::Fio, Dialect::Ior, Dialect::Mdtest, Dialect::DiskSpd, Dialect::Io500];
 
     /// Its word.
     pub fn word(self) -> &'static str {
@@ -50,6 +55,7 @@ impl Dialect {
             Dialect::Ior => "ior",
             Dialect::Mdtest => "mdtest",
             Dialect::DiskSpd => "diskspd",
+            Dialect::Io500 => "io500",
         }
     }
 }
@@ -89,6 +95,7 @@ pub fn import(
     })?;
     match dialect {
         Dialect::Fio => fio::file(name, text, world),
+        Dialect::Io500 => io500::file(name, text),
         Dialect::Ior | Dialect::Mdtest | Dialect::DiskSpd => {
             let what = format!("jobs of {dialect} are command lines");
             Err(ImportError::new(name, what, "give one with --command"))
@@ -122,6 +129,10 @@ pub fn import_command(
         Some(Dialect::DiskSpd) => diskspd::command(&words, behind),
         Some(Dialect::Ior) => mpi::ior(&words),
         Some(Dialect::Mdtest) => mpi::mdtest(&words),
+        Some(Dialect::Io500) => {
+            let what = "a configuration of IO500 is a file";
+            Err(ImportError::new("command", what, "name its io500.ini in place of a command"))
+        }
         None => {
             let what = "no tool is named whose command lines are understood";
             Err(ImportError::new("command", what, "say which with --from"))
@@ -135,6 +146,9 @@ pub fn detect(text: &str) -> Option<Dialect> {
     // A suite has tables of workloads, and no section of fio has two brackets.
     if lines.clone().any(|line| line.starts_with("[[")) {
         return None;
+    }
+    if io500::detect(text) {
+        return Some(Dialect::Io500);
     }
     let has_section = lines.any(|line| line.starts_with('[') && line.contains(']'));
     let is_option = |line: &str| {

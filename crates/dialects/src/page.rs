@@ -1,7 +1,7 @@
 //! The pages of the dialects, made of their tables.
 
 use crate::table::Opt;
-use crate::{diskspd, fio, mpi};
+use crate::{diskspd, fio, io500, mpi};
 use std::fmt::Write;
 
 /// The pages: path from the root of the project, and text.
@@ -15,6 +15,7 @@ pub fn pages() -> Vec<(&'static str, String)> {
     vec![
         ("docs/compat/diskspd.md", diskspd),
         ("docs/compat/fio.md", fio_page()),
+        ("docs/compat/io500.md", io500_page()),
         ("docs/compat/ior.md", ior),
         ("docs/compat/mdtest.md", mdtest),
     ]
@@ -26,6 +27,17 @@ fn fio_page() -> String {
         chapter(&mut text, name, options);
     }
     chapter(&mut text, "Options of the command", fio::TOOL);
+    text
+}
+
+fn io500_page() -> String {
+    let mut text = head("IO500", IO500);
+    chapter(&mut text, "`[global]`", io500::GLOBAL);
+    chapter(&mut text, "`[debug]`", io500::DEBUG);
+    chapter(&mut text, "`[ior-easy]`, `[ior-hard]`, their `-write` and `-read`", io500::IOR);
+    chapter(&mut text, "`[mdtest-easy]`, `[mdtest-hard]` and their phases", io500::MDTEST);
+    chapter(&mut text, "`[find]`", io500::FIND);
+    chapter(&mut text, "Sections of phases without a score", io500::EXTENDED);
     text
 }
 
@@ -127,6 +139,36 @@ directories alone |
 | a directory for all tasks, unless `-u` says otherwise | `tree.unique = false`: all workers of a \
 host share a tree, hosts do not |
 | the rate of the slowest task | the rate of all workers over the time of the wall |
+";
+
+const IO500: &str = "\
+`plimsoll import io500.ini -o suite.toml` writes a suite of IO500's phases. It makes no official \
+score: IO500's own programs do that. `plimsoll import result_summary.txt` shows the results of a \
+run of IO500, computes its score again, and says where the two differ.
+
+A key without a value is not set: the default of IO500 holds.
+
+## Intended differences
+
+| IO500 | Plimsoll |
+|---|---|
+| ranks of MPI | `--set workers=N` on each host; without it, one for each CPU, at most 4 |
+| all writes first, then all reads | four scenarios: easy and hard, data and metadata; each reads \
+what it wrote at once, after `engine.evict` |
+| a phase writes for `stonewall-time`, then all ranks do as much as the first | an amount where \
+the sizes are within reach; otherwise `stages.measure` |
+| ranks read what their neighbours wrote (`-C -Q 1`, `-N 1`) | each worker reads its own; \
+`--set workload.ior-easy-read.rotate=1` on several hosts |
+| `mdtest` stops creating after `stonewall-time` | all files of `n` are made |
+| `find` walks through all directories | `stat` and `readdir` over the files of `mdtest-hard` |
+| reads of IOR are checked | not checked; `--set contents.verify=true` where transfers are \
+multiples of 512 |
+
+## The score
+
+The score of `result_summary.txt` is the root of two geometric means: GiB/s of four phases, and \
+thousands of operations a second of eight. Plimsoll compares it with what is printed, within the \
+digits that are printed.
 ";
 
 const DISKSPD: &str = "\

@@ -6,4 +6,5 @@ mod diskspd_commands;
 mod fio_examples;
 mod fio_jobs;
 mod hostile;
+mod io500;
 mod mpi_commands;
