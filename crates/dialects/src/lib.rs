@@ -9,6 +9,7 @@ pub mod fio;
 pub mod io500;
 pub mod mpi;
 pub mod results;
+pub mod vdbench;
 
 mod draft;
 mod import;
@@ -41,12 +42,20 @@ pub enum Dialect {
     DiskSpd,
     /// IO500.
     Io500,
+    /// vdbench.
+    Vdbench,
 }
 
 impl Dialect {
     /// All of them.
-    pub const ALL: [Dialect; 5] =
-        [Dialect::Fio, Dialect::Ior, Dialect::Mdtest, Dialect::DiskSpd, Dialect::Io500];
+    pub const ALL: [Dialect; 6] = [
+        Dialect::Fio,
+        Dialect::Ior,
+        Dialect::Mdtest,
+        Dialect::DiskSpd,
+        Dialect::Io500,
+        Dialect::Vdbench,
+    ];
 
     /// Its word.
     pub fn word(self) -> &'static str {
@@ -56,6 +65,7 @@ impl Dialect {
             Dialect::Mdtest => "mdtest",
             Dialect::DiskSpd => "diskspd",
             Dialect::Io500 => "io500",
+            Dialect::Vdbench => "vdbench",
         }
     }
 }
@@ -96,6 +106,7 @@ pub fn import(
     match dialect {
         Dialect::Fio => fio::file(name, text, world),
         Dialect::Io500 => io500::file(name, text),
+        Dialect::Vdbench => vdbench::file(name, text, world),
         Dialect::Ior | Dialect::Mdtest | Dialect::DiskSpd => {
             let what = format!("jobs of {dialect} are command lines");
             Err(ImportError::new(name, what, "give one with --command"))
@@ -133,6 +144,10 @@ pub fn import_command(
             let what = "a configuration of IO500 is a file";
             Err(ImportError::new("command", what, "name its io500.ini in place of a command"))
         }
+        Some(Dialect::Vdbench) => {
+            let what = "parameters of vdbench are a file";
+            Err(ImportError::new("command", what, "name the file behind its `-f`"))
+        }
         None => {
             let what = "no tool is named whose command lines are understood";
             Err(ImportError::new("command", what, "say which with --from"))
@@ -149,6 +164,9 @@ pub fn detect(text: &str) -> Option<Dialect> {
     }
     if io500::detect(text) {
         return Some(Dialect::Io500);
+    }
+    if vdbench::detect(text) {
+        return Some(Dialect::Vdbench);
     }
     let has_section = lines.any(|line| line.starts_with('[') && line.contains(']'));
     let is_option = |line: &str| {

@@ -1,7 +1,7 @@
 //! The pages of the dialects, made of their tables.
 
 use crate::table::Opt;
-use crate::{diskspd, fio, io500, mpi};
+use crate::{diskspd, fio, io500, mpi, vdbench};
 use std::fmt::Write;
 
 /// The pages: path from the root of the project, and text.
@@ -18,6 +18,7 @@ pub fn pages() -> Vec<(&'static str, String)> {
         ("docs/compat/io500.md", io500_page()),
         ("docs/compat/ior.md", ior),
         ("docs/compat/mdtest.md", mdtest),
+        ("docs/compat/vdbench.md", vdbench_page()),
     ]
 }
 
@@ -38,6 +39,18 @@ fn io500_page() -> String {
     chapter(&mut text, "`[mdtest-easy]`, `[mdtest-hard]` and their phases", io500::MDTEST);
     chapter(&mut text, "`[find]`", io500::FIND);
     chapter(&mut text, "Sections of phases without a score", io500::EXTENDED);
+    text
+}
+
+fn vdbench_page() -> String {
+    let mut text = head("vdbench", VDBENCH);
+    chapter(&mut text, "Before all definitions", vdbench::GENERAL);
+    chapter(&mut text, "`hd=`", vdbench::HOST);
+    chapter(&mut text, "`sd=`", vdbench::STORAGE);
+    chapter(&mut text, "`wd=`", vdbench::WORKLOAD);
+    chapter(&mut text, "`fsd=`", vdbench::FILE_SYSTEM);
+    chapter(&mut text, "`fwd=`", vdbench::FILE_WORKLOAD);
+    chapter(&mut text, "`rd=`", vdbench::RUN);
     text
 }
 
@@ -139,6 +152,30 @@ directories alone |
 | a directory for all tasks, unless `-u` says otherwise | `tree.unique = false`: all workers of a \
 host share a tree, hosts do not |
 | the rate of the slowest task | the rate of all workers over the time of the wall |
+";
+
+const VDBENCH: &str = "\
+`plimsoll import FILE -o suite.toml` writes a suite of a parameter file. Every beginning of a word \
+is understood as vdbench does (`el=10`). `$name` is a variable of the environment. This page is \
+written from vdbench's parser and manual; vdbench itself was not run.
+
+## Intended differences
+
+| vdbench | Plimsoll |
+|---|---|
+| `threads` for each storage, each with one request | a worker for each target, with that `depth` |
+| `threads` of files | as many `workers`, each with one request |
+| a run for each `rd=` | a point; a scenario where layout, times or engine differ |
+| lists of rates, sizes, threads, reads | axes of a sweep; `seekpct` and rates of several \
+workloads make points of their own |
+| `iorate=curve` | the maximum alone; `plimsoll loadline` measures the curve |
+| arrivals at a fixed rate are exponential | `arrivals = \"poisson\"`; an open loop |
+| `skew` in percent of the rate | a `rate` for each workload; refused at full speed |
+| workloads on storage of their own | refused where they run together: each loads all targets |
+| `size` of a device is a part of it | the whole device is loaded |
+| files in directories, opened one by one | files of a layout; up to 65,536 of them |
+| operations on files run for `elapsed` | each operation goes to all files once |
+| direct I/O where `openflags` says so | the same; devices are always loaded with direct I/O |
 ";
 
 const IO500: &str = "\

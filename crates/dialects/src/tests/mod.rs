@@ -8,3 +8,4 @@ mod fio_jobs;
 mod hostile;
 mod io500;
 mod mpi_commands;
+mod vdbench_files;
