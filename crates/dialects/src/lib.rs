@@ -18,6 +18,7 @@ mod page;
 mod shell;
 mod table;
 mod write;
+mod xml;
 
 #[cfg(test)]
 mod tests;
@@ -107,6 +108,7 @@ pub fn import(
         Dialect::Fio => fio::file(name, text, world),
         Dialect::Io500 => io500::file(name, text),
         Dialect::Vdbench => vdbench::file(name, text, world),
+        Dialect::DiskSpd if diskspd::detect(text) => diskspd::file(name, text),
         Dialect::Ior | Dialect::Mdtest | Dialect::DiskSpd => {
             let what = format!("jobs of {dialect} are command lines");
             Err(ImportError::new(name, what, "give one with --command"))
@@ -161,6 +163,9 @@ pub fn detect(text: &str) -> Option<Dialect> {
     // A suite has tables of workloads, and no section of fio has two brackets.
     if lines.clone().any(|line| line.starts_with("[[")) {
         return None;
+    }
+    if diskspd::detect(text) {
+        return Some(Dialect::DiskSpd);
     }
     if io500::detect(text) {
         return Some(Dialect::Io500);

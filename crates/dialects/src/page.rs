@@ -12,6 +12,9 @@ pub fn pages() -> Vec<(&'static str, String)> {
     chapter(&mut mdtest, "Options", mpi::MDTEST);
     let mut diskspd = head("DiskSpd", DISKSPD);
     chapter(&mut diskspd, "Options", diskspd::OPTIONS);
+    chapter(&mut diskspd, "Profiles: beside `<TimeSpans>`", diskspd::PROFILE);
+    chapter(&mut diskspd, "Profiles: in `<TimeSpan>`", diskspd::SPAN);
+    chapter(&mut diskspd, "Profiles: in `<Target>`", diskspd::TARGET);
     vec![
         ("docs/compat/diskspd.md", diskspd),
         ("docs/compat/fio.md", fio_page()),
@@ -211,7 +214,8 @@ digits that are printed.
 const DISKSPD: &str = "\
 `plimsoll import --command \"diskspd …\" -o suite.toml` writes a suite. This page is \
 written \
-from DiskSpd's manual and was not tried against DiskSpd. XML profiles are not read.
+from DiskSpd's manual and was not tried against DiskSpd. `plimsoll import profile.xml` reads \
+profiles, as VMFleet has them. A result that holds a profile is none.
 
 ## Intended differences
 
@@ -224,5 +228,7 @@ is there |
 | threads of a file begin at the same place | `sharing = \"whole\"` |
 | buffers hold one pattern again and again | no two blocks are alike |
 | 64 KiB, 2 requests, 1 thread, 5 s of warm-up, 10 s | the same, written down in the suite |
+| a target of a profile is a path | `*1` is named with `--target`; several paths that run \
+together are refused |
 | `-g` holds a rate back | an open loop; latency counts from the time at which a request is due |
 ";

@@ -3,6 +3,7 @@
 
 mod common;
 mod diskspd_commands;
+mod diskspd_profiles;
 mod fio_examples;
 mod fio_jobs;
 mod hostile;
