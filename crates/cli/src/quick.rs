@@ -139,15 +139,15 @@ mod tests {
     #[test]
     fn ramp_rate_dsync_and_verify_are_those_of_suites() {
         let spec = spec_of("run|--rw|write|--ramp|5s|--rate|2k|--dsync|--verify|/x");
-        let workload = &spec.points[0].workloads[0];
-        assert_eq!(spec.stages.precondition.value, Nanos::seconds(5));
+        let workload = &spec.first_scenario().points[0].workloads[0];
+        assert_eq!(spec.first_scenario().stages.precondition.value, Nanos::seconds(5));
         assert_eq!(workload.rate.value, Auto::Fixed(Rate::Iops { milli: 2_000_000 }));
         assert!(workload.dsync.value);
-        assert_eq!(spec.contents.verify.value, Verify::Reads);
+        assert_eq!(spec.first_scenario().contents.verify.value, Verify::Reads);
         let spec = spec_of("run|--rw|read|--rate_iops=1500|--ramp_time=2|/x");
-        assert_eq!(spec.stages.precondition.value, Nanos::seconds(2));
+        assert_eq!(spec.first_scenario().stages.precondition.value, Nanos::seconds(2));
         let bandwidth = spec_of("run|--rw|read|--rate|100MiB/s|/x");
-        let rate = bandwidth.points[0].workloads[0].rate.value;
+        let rate = bandwidth.first_scenario().points[0].workloads[0].rate.value;
         assert_eq!(rate, Auto::Fixed(Rate::Bytes { per_second: 100 << 20 }));
     }
 }

@@ -1,5 +1,6 @@
 //! A host on which every target of an imported suite can be planned.
 
+use crate::Import;
 use model::testbed::{DirectIo, HostFacts, Place, TargetFacts, TargetKind};
 use model::{Bytes, Plan};
 use suite::planner::{self, GivenUp, Request};
@@ -80,4 +81,18 @@ pub fn planned(text: &str) -> Result<Plan, String> {
         hosts: &hosts,
     })
     .map_err(|refusals| refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+}
+
+/// The report of losses and the suites, as people read them.
+pub fn shown(import: &Import) -> String {
+    let mut text = String::new();
+    for told in &import.options {
+        let class = told.class.word();
+        let option = format!("{} {}", told.name, told.value);
+        text.push_str(&format!("{:8} {option:24} {class:12} {}\n", told.place, told.why));
+    }
+    for suite in &import.suites {
+        text.push_str(&format!("\n{}", suite.text));
+    }
+    text
 }

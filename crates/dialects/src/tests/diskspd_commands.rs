@@ -1,25 +1,11 @@
 //! Command lines of DiskSpd with the suites and reports of losses that they become.
 
+use super::common::shown;
 use crate::{Class, Import, World, import_command};
 use proptest::prelude::*;
-use std::fmt::Write;
 
 fn imported(line: &str) -> Import {
     import_command(line, None, &World::NOTHING).expect("a command")
-}
-
-/// The report of losses and the suites, as people read them.
-fn shown(import: &Import) -> String {
-    let mut text = String::new();
-    for told in &import.options {
-        let class = told.class.word();
-        let option = format!("{} {}", told.name, told.value);
-        let _ = writeln!(text, "{:8} {option:24} {class:12} {}", told.place, told.why);
-    }
-    for suite in &import.suites {
-        let _ = write!(text, "\n{}", suite.text);
-    }
-    text
 }
 
 fn whole(name: &str, line: &str) {
