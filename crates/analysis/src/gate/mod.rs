@@ -18,7 +18,7 @@ pub use host_class::unlike_hosts;
 pub use recorded::{Measured, Sides, planned_runs, recorded};
 
 use crate::estimate::Interval;
-use evidence::Side;
+use evidence::{Evidence, Side};
 use needed::Errors;
 
 /// More pairs are not compared: each look goes over all of them.
@@ -29,8 +29,8 @@ pub const MOST_PAIRS: usize = 2_000;
 pub struct Terms {
     /// The change that is to be found, in percent, above 0.
     pub detect_percent: f64,
-    /// The probability with which a change of this size is found where there is time enough; it is
-    /// waved through with a probability of at most 1 − power, and of at most alpha.
+    /// The probability with which a change of this size is found where there is time enough: it is
+    /// waved through with a probability of at most 1 − power.
     pub power: f64,
     /// The probability with which equals are called worse or better, all figures together.
     pub alpha: f64,
@@ -48,7 +48,7 @@ impl Terms {
     fn errors(&self, figures: usize) -> Errors {
         Errors {
             false_alarm: self.alpha / (2.0 * figures.max(1) as f64),
-            miss: self.alpha.min(1.0 - self.power),
+            miss: 1.0 - self.power,
             power: self.power,
         }
     }
@@ -104,15 +104,89 @@ pub struct Judged {
 pub struct Gate {
     terms: Terms,
     subjects: Vec<Subject>,
-    /// For each subject, the logarithm of head ÷ base of each pair.
-    differences: Vec<Vec<f64>>,
+    watched: Vec<Watched>,
+}
+
+/// What is known of one figure.
+#[derive(Clone, Debug)]
+struct Watched {
+    /// The logarithm of head ÷ base of each pair.
+    pairs: Vec<f64>,
+    above: Shown,
+    below: Shown,
+    not_more: Shown,
+    not_less: Shown,
+}
+
+/// Evidence, and after how many pairs it was enough.
+#[derive(Clone, Debug)]
+struct Shown {
+    evidence: Evidence,
+    since: Option<usize>,
+}
+
+impl Shown {
+    fn new(null: f64, side: Side, design: f64) -> Shown {
+        Shown { evidence: Evidence::new(null, side, design), since: None }
+    }
+
+    fn add(&mut self, difference: f64, pairs: usize, error: f64) {
+        self.evidence.add(difference);
+        // What was refuted once stays refuted: that it ever happens has this probability.
+        if self.since.is_none() && self.evidence.ln() >= -error.ln() {
+            self.since = Some(pairs);
+        }
+    }
+}
+
+impl Watched {
+    fn new(design: f64) -> Watched {
+        Watched {
+            pairs: Vec::new(),
+            above: Shown::new(0.0, Side::Above, design),
+            below: Shown::new(0.0, Side::Below, design),
+            not_more: Shown::new(design, Side::Below, design),
+            not_less: Shown::new(-design, Side::Above, design),
+        }
+    }
+
+    fn add(&mut self, difference: f64, errors: Errors) {
+        self.pairs.push(difference);
+        let pairs = self.pairs.len();
+        for shown in [&mut self.above, &mut self.below] {
+            shown.add(difference, pairs, errors.false_alarm);
+        }
+        for shown in [&mut self.not_more, &mut self.not_less] {
+            shown.add(difference, pairs, errors.miss);
+        }
+    }
+
+    fn known(&self) -> Known {
+        Known {
+            small: self.not_more.since.is_some() && self.not_less.since.is_some(),
+            higher: self.above.since.is_some(),
+            lower: self.below.since.is_some(),
+        }
+    }
+
+    /// What no look refuted: the looks at which a side was decided, and the last one.
+    fn interval(&self, per_side: f64, design: f64) -> Interval {
+        let all = Some(self.pairs.len());
+        let looks = [self.above.since, self.below.since, self.not_more.since, self.not_less.since];
+        let looks = looks.into_iter().chain([all]).flatten();
+        let wide = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY };
+        looks.fold(wide, |known, look| {
+            let seen = evidence::interval(&self.pairs[..look], per_side, design);
+            Interval { low: known.low.max(seen.low), high: known.high.min(seen.high) }
+        })
+    }
 }
 
 impl Gate {
     /// One without pairs yet.
     pub fn new(terms: Terms, subjects: Vec<Subject>) -> Gate {
-        let differences = vec![Vec::new(); subjects.len()];
-        Gate { terms, subjects, differences }
+        let watched = vec![Watched::new(terms.design()); subjects.len()];
+        Gate { terms, subjects, watched }
     }
 
     /// What it watches.
@@ -122,7 +196,7 @@ impl Gate {
 
     /// How many pairs it has.
     pub fn pairs(&self) -> usize {
-        self.differences.first().map_or(0, Vec::len)
+        self.watched.first().map_or(0, |watched| watched.pairs.len())
     }
 
     /// Takes in a pair: the logarithm of head ÷ base of each subject, in their order.
@@ -131,47 +205,38 @@ impl Gate {
     /// There are not as many as subjects.
     pub fn add(&mut self, logarithms: &[f64]) {
         assert_eq!(logarithms.len(), self.subjects.len(), "a difference for each subject");
-        for (differences, logarithm) in self.differences.iter_mut().zip(logarithms) {
-            differences.push(*logarithm);
+        let errors = self.terms.errors(self.subjects.len());
+        for (watched, logarithm) in self.watched.iter_mut().zip(logarithms) {
+            watched.add(*logarithm, errors);
         }
     }
 
     /// The answer to all of it as far as it is known. Anything but [`Answer::CannotTell`] is final.
     pub fn answer(&self) -> Answer {
-        together((0..self.subjects.len()).map(|subject| self.answer_of(subject)))
+        together(self.answers())
     }
 
-    fn answer_of(&self, subject: usize) -> Answer {
-        let errors = self.terms.errors(self.subjects.len());
-        let (pairs, design) = (&self.differences[subject], self.terms.design());
-        let knows = |null: f64, side: Side, error: f64| {
-            evidence::ln_evidence(pairs, null, side, design) >= -error.ln()
-        };
-        let known = Known {
-            small: knows(design, Side::Below, errors.miss)
-                && knows(-design, Side::Above, errors.miss),
-            higher: knows(0.0, Side::Above, errors.false_alarm),
-            lower: knows(0.0, Side::Below, errors.false_alarm),
-        };
-        known.answer(self.subjects[subject].more_is_better())
+    fn answers(&self) -> impl Iterator<Item = Answer> {
+        let both = self.watched.iter().zip(&self.subjects);
+        both.map(|(watched, subject)| watched.known().answer(subject.more_is_better()))
     }
 
     /// What is known of each figure.
     pub fn judged(&self) -> Vec<Judged> {
-        (0..self.subjects.len()).map(|subject| self.judge(subject)).collect()
+        let both = self.watched.iter().zip(self.answers());
+        both.map(|(watched, answer)| self.judge(watched, answer)).collect()
     }
 
-    fn judge(&self, subject: usize) -> Judged {
+    fn judge(&self, watched: &Watched, answer: Answer) -> Judged {
         let errors = self.terms.errors(self.subjects.len());
-        let (pairs, design) = (&self.differences[subject], self.terms.design());
-        let answer = self.answer_of(subject);
+        let (pairs, design) = (&watched.pairs, self.terms.design());
         let (per_side, confidence) = shown(self.terms, errors, answer);
         let spread = evidence::spread(pairs);
         let is_known = pairs.len() > 1;
         Judged {
             answer,
             percent: evidence::centre(pairs).map(percent),
-            interval: evidence::interval(pairs, per_side, design).map(percent),
+            interval: watched.interval(per_side, design).map(percent),
             confidence,
             visible_percent: needed::visible(pairs.len() as u64, spread, errors).map(percent),
             needed: is_known.then(|| needed::pairs(design, spread, errors)),

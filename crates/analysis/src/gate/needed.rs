@@ -8,7 +8,7 @@
 use super::evidence::MAIN_SHARE;
 
 /// However little differences stray, signs alone have to speak: a coin falls so often on one side.
-const LEAST_PAIRS: f64 = 7.0;
+const LEAST_PAIRS: f64 = 8.0;
 
 /// Pairs × (shift ÷ spread)² within which the evidence reaches 1 ÷ `per_side`, with the probability
 /// `power`.
@@ -84,10 +84,10 @@ mod tests {
     #[test]
     fn twice_the_noise_takes_four_times_the_pairs_and_what_they_find_agrees() {
         let (one, two) = (pairs(0.03, 0.06, ERRORS), pairs(0.03, 0.12, ERRORS));
-        assert!(two - 7 >= 4 * (one - 7) - 4 && two <= 4 * one, "{one} {two}");
+        assert!(two - 8 >= 4 * (one - 8) - 4 && two <= 4 * one, "{one} {two}");
         let found = visible(one, 0.06, ERRORS).expect("enough");
         assert!((found / 0.03 - 1.0).abs() < 0.02, "{found}");
-        assert_eq!((visible(7, 0.06, ERRORS), pairs(0.03, 0.0, ERRORS)), (None, 7));
+        assert_eq!((visible(8, 0.06, ERRORS), pairs(0.03, 0.0, ERRORS)), (None, 8));
     }
 
     #[test]

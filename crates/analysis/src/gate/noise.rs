@@ -17,7 +17,7 @@ pub enum Noise {
     Bursts,
     /// Student's t with two degrees of freedom: no variance at all.
     HeavyTails,
-    /// One of two levels, 8 % apart, for some runs each.
+    /// One of two levels, 12 % apart, for some runs each.
     Bimodal,
 }
 
@@ -69,23 +69,23 @@ impl Machine {
         self.runs += 1.0;
         let white = self.normal.draw();
         match self.noise {
-            Noise::White => 0.03 * white,
-            Noise::Drift => 0.02 * white - 0.003 * self.runs + 0.05 * (self.runs / 15.0).sin(),
+            Noise::White => 0.06 * white,
+            Noise::Drift => 0.04 * white - 0.003 * self.runs + 0.05 * (self.runs / 15.0).sin(),
             Noise::Autoregressive => {
                 self.state = 0.9 * self.state + 0.19f64.sqrt() * white;
-                0.06 * self.state
+                0.1 * self.state
             }
             Noise::Bursts => {
                 self.turn(0.08, 0.4);
-                0.02 * white - if self.is_slow { 0.2 } else { 0.0 }
+                0.03 * white - if self.is_slow { 0.2 } else { 0.0 }
             }
             Noise::HeavyTails => {
                 let squares = self.normal.draw().powi(2) + self.normal.draw().powi(2);
-                0.015 * white / (squares / 2.0).sqrt().max(1e-9)
+                0.03 * white / (squares / 2.0).sqrt().max(1e-9)
             }
             Noise::Bimodal => {
                 self.turn(0.3, 0.3);
-                0.01 * white - if self.is_slow { 0.08 } else { 0.0 }
+                0.02 * white - if self.is_slow { 0.12 } else { 0.0 }
             }
         }
     }

@@ -10,7 +10,7 @@ fn gate() -> Gate {
 /// The answer on a simulated machine, and after how many pairs.
 fn simulated(noise: Noise, seed: u64, percent: f64) -> (Answer, usize) {
     let (mut gate, mut machine) = (gate(), Machine::new(noise, seed));
-    while gate.answer() == Answer::CannotTell && gate.pairs() < 300 {
+    while gate.answer() == Answer::CannotTell && gate.pairs() < 600 {
         gate.add(&[machine.pair((percent / 100.0).ln_1p())]);
     }
     (gate.answer(), gate.pairs())
@@ -32,11 +32,12 @@ fn equals_are_called_different_no_more_often_than_stated_whatever_the_noise_is()
 #[test]
 fn a_change_is_found_on_its_side_and_hardly_ever_waved_through() {
     for noise in [Noise::White, Noise::Drift, Noise::HeavyTails] {
+        // 90 of 100 are stated, and 10; 81 or 19 happen by chance in one of 200.
         for percent in [3.1, -3.1, 10.0] {
             let wanted = if percent > 0.0 { Answer::Regression } else { Answer::Improvement };
             let found = counted(noise, percent, &[wanted]);
             let waved = counted(noise, percent, &[Answer::NoChange]);
-            assert!(found >= 90 && waved < 12, "{noise:?} {percent}: {found} {waved}");
+            assert!(found >= 82 && waved < 18, "{noise:?} {percent}: {found} {waved}");
         }
     }
 }
@@ -45,7 +46,7 @@ fn a_change_is_found_on_its_side_and_hardly_ever_waved_through() {
 fn ten_percent_take_fewer_pairs_than_three() {
     let pairs = |percent| (0..20).map(|seed| simulated(Noise::White, seed, percent).1).sum();
     let (three, ten): (usize, usize) = (pairs(3.0), pairs(10.0));
-    assert!(ten * 3 < three * 2, "{ten} {three}");
+    assert!(ten * 3 < three, "{ten} {three}");
 }
 
 #[test]
@@ -76,7 +77,7 @@ fn noise_that_hides_the_change_is_named_with_what_it_would_take() {
     let judged = gate.judged()[0];
     assert_eq!(judged.answer, Answer::CannotTell);
     let visible = judged.visible_percent.expect("some");
-    assert!(visible > 30.0 && judged.needed.is_some_and(|pairs| pairs > 500), "{judged:?}");
+    assert!(visible > 60.0 && judged.needed.is_some_and(|pairs| pairs > 500), "{judged:?}");
     assert_eq!(self::gate().judged()[0].needed, None, "nothing is known of no pairs");
 }
 
