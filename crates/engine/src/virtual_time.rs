@@ -467,7 +467,7 @@ fn sync(world: &mut World, host: usize, start_ns: u64) -> (OpSample, u64) {
             None => world.advance(u64::MAX).map_or((now_ns, 0), |done| (done.at_ns, done.result)),
         };
         let took_ns = done_ns.saturating_sub(now_ns);
-        flushes.count(if result < 0 { Err(result.saturating_neg()) } else { Ok(took_ns) });
+        flushes.count(if result < 0 { Err(-result) } else { Ok(took_ns) });
         now_ns = done_ns.max(now_ns);
     }
     (flushes.into_sample(), now_ns)
