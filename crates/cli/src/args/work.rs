@@ -79,6 +79,8 @@ pub struct WorkArgs {
 #[command(next_help_heading = "Quick form: one workload, in fio's words")]
 pub struct QuickArgs {
     /// read, write, randread, randwrite, rw or randrw.
+    ///
+    /// Options of fio behind it become `--set`, or are refused by name (docs/compat/fio.md).
     #[arg(long, value_name = "PATTERN", hide_possible_values = true)]
     pub rw: Option<Pattern>,
 
