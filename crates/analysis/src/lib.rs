@@ -17,6 +17,7 @@ pub mod effects;
 mod estimate;
 mod evenness;
 pub mod fairness;
+pub mod gate;
 mod host_series;
 mod hosts;
 pub mod io_path;
@@ -35,6 +36,8 @@ mod series;
 mod settled_tests;
 #[cfg(test)]
 mod simulated;
+#[cfg(any(test, feature = "testing"))]
+mod simulated_normal;
 mod standstill;
 mod state;
 pub mod steady;

@@ -13,7 +13,7 @@ pub use command_line::parse;
 pub use hosts::HostArgs;
 pub use import::ImportArgs;
 pub use places::{GivenUpArg, TargetArg};
-pub use work::{Pattern, QuickArgs, WorkArgs};
+pub use work::{Pattern, QUICK_FORM, QuickArgs, WorkArgs};
 
 use crate::web::{Token, listen_address};
 use clap::{Args, Parser, Subcommand};

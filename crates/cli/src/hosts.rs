@@ -172,7 +172,8 @@ pub fn forget(args: &HostArgs) -> Result<bool, Failure> {
 }
 
 fn refused(errors: &[launch::LaunchError]) -> Failure {
-    let lines: Vec<String> = errors.iter().map(|error| format!("error: {error}")).collect();
+    let causes = launch::LaunchError::by_cause(errors);
+    let lines: Vec<String> = causes.iter().map(|error| format!("error: {error}")).collect();
     Failure::Target(lines.join("\n"))
 }
 
@@ -288,6 +289,7 @@ mod tests {
         let error = |hosts: &[&str]| launch::LaunchError {
             hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
             what: "gone".to_owned(),
+            remedy: None,
         };
         let is_there = reached(&hosts, &[error(&["b", "d"]), error(&["bb"])]);
         assert_eq!(is_there, [true, false, true, false]);

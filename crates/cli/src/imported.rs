@@ -2,13 +2,28 @@
 
 use crate::failure::Failure;
 use crate::text_file;
+use dialects::results::{self, Results};
 use dialects::{Class, Dialect, Import, ImportError, ReportedOption, World};
 use std::path::Path;
 
-/// The job file at `path`.
-pub fn file(path: &Path, dialect: Option<Dialect>) -> Result<Import, Failure> {
-    let text = text_file::read(path, "job")?;
-    text_of(&path.display().to_string(), &text, dialect)
+/// What a file that another tool reads or wrote becomes.
+pub enum Imported {
+    /// Suites, with what was lost.
+    Job(Import),
+    /// Results, with what in them does not go together.
+    Results(Results),
+}
+
+/// The file at `path`: a job, or results where no dialect is forced.
+pub fn file(path: &Path, dialect: Option<Dialect>) -> Result<Imported, Failure> {
+    let text = text_file::read_foreign(path, "job", results::MOST_BYTES as u64)?;
+    let name = path.display().to_string();
+    match results::detect(&text).filter(|_| dialect.is_none()) {
+        Some(kind) => results::read(&name, &text, kind)
+            .map(Imported::Results)
+            .map_err(|error| Failure::Usage(format!("error: {error}"))),
+        None => text_of(&name, &text, dialect).map(Imported::Job),
+    }
 }
 
 /// The job file of this name and text.
@@ -30,7 +45,7 @@ fn with_world(
     let file = |name: &str| {
         let beside = folder.join(name);
         let path = if beside.exists() { beside } else { name.into() };
-        text_file::read(&path, "job")
+        text_file::read_foreign(&path, "job", dialects::MOST_BYTES as u64)
             .map_err(|failure| failure.to_string().trim_start_matches("error: ").to_owned())
     };
     let variable = |name: &str| std::env::var(name).ok();

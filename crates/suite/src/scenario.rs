@@ -396,16 +396,14 @@ workload.read.depth = 8
 | `name` | Up to 60 letters, digits, `-` and `_`. Must be given. |
 | `target` | A path or a list of them, for every host. Without it (and `targets`), the scenario \
      has the targets of the run: `--target`, or `[targets]`. |
-| `targets` | A table like `[targets]`, by label or host, in place of `target`. |
-| `workloads` | The names of those that it runs; all where it is left out. |
-| `layout`, `tree`, `contents`, `stages`, `engine`, `sweep` | Fields that go over those of the \
-     table of that name, one by one. |
+| `targets` | A table like `[targets]`, by label or host, instead of `target`. |
+| `workloads` | The names of the workloads that it runs; by default all. |
+| `layout`, `tree`, `contents`, `stages`, `engine`, `sweep` | Fields that replace those of the \
+     table of that name. |
 | `set` | Fields by the keys of `--set`. |
-| `simulate` | With `--simulate` only: parameters of the cluster that stand for what distinguishes \
-     the scenario, such as `\"remote=100%\"`, or `\"migrate=EVENT+10%\"` with an event of the \
-     suite; `amount=16MiB` among them stands for `stages.amount`, `files=1024` for `tree.files`, \
-     and `--scale` takes nothing off either. `false` leaves the scenario out, unless it is the \
-     only one. |
+| `simulate` | With `--simulate` only: the cluster's parameters in this scenario, such as \
+     `\"remote=100%\"`, or `false` to leave the scenario out. \
+     [Simulation](../method/simulation.md) has more: `migrate`, `amount`, `files`. |
 
 `stages.interval`, `sweep.order`, `[fleet]`, `[clients]`, `[labels]` and the top of the file \
 are the same for all. A `--set` on the command line changes every scenario. `--set \
@@ -425,7 +423,7 @@ existed side by side.
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LayoutKind, Order, Spec};
+    use crate::{LayoutKind, Order, Scenario, Spec};
     use form::Auto;
     use model::units::Bytes;
 
@@ -491,6 +489,16 @@ layout.size = \"2MiB\"
         assert!(two.own_targets.as_ref().is_some_and(|targets| targets[0].paths == ["/y"]));
         assert_eq!(one.points[0].workloads[0].depth.value.0, 5);
         assert_eq!(two.points[0].workloads[0].depth.value.0, 3);
+    }
+
+    #[test]
+    fn a_scenario_says_how_it_is_simulated_or_that_it_is_not() {
+        let text = "[[scenario]]\nname = \"one\"\nsimulate = \"remote=100%\"\n[[scenario]]\n\
+                    name = \"two\"\nsimulate = false\n";
+        let spec = read(text, &[]).expect("good");
+        let how = |scenario: &Scenario| (scenario.simulate.clone(), scenario.too_long_to_simulate);
+        let found: Vec<_> = spec.scenarios().iter().map(how).collect();
+        assert_eq!(found, [(Some("remote=100%".to_owned()), false), (None, true)]);
     }
 
     #[test]

@@ -84,7 +84,12 @@ fn run_id(suite: &str) -> String {
 
 /// The suite's name as a part of a file's name.
 pub fn file_name(suite: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
+    let plain = |c: char| match c {
+        '-' | '_' => c,
+        '×' => 'x',
+        c if c.is_ascii_alphanumeric() => c,
+        _ => '-',
+    };
     suite.chars().map(plain).take(60).collect()
 }
 
@@ -95,6 +100,7 @@ mod tests {
     #[test]
     fn names_of_suites_cannot_leave_the_directory() {
         assert_eq!(file_name("../../etc/passwd"), "------etc-passwd");
+        assert_eq!(file_name("randread 4k QD32×1"), "randread-4k-QD32x1");
         assert_ne!(run_id("a"), run_id("a"));
     }
 }

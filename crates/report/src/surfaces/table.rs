@@ -5,7 +5,7 @@ use crate::ground::columns::{self, Column, Want};
 use crate::ground::emphasis::{self, Emphasis};
 use crate::ground::words;
 use crate::topics::doubts::{Marks, Touches};
-use crate::topics::{amounts, findings, io_path, loadline};
+use crate::topics::{amounts, findings, io_path, loadline, repetitions};
 use analysis::{ResultRow, RunState};
 use catalogue::Cluster;
 use model::Record;
@@ -62,6 +62,7 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: TableSt
     let mut text = headed(&columns::render(&all));
     text.push('\n');
     text.push_str(&amounts::text(&rows, label, room.unwrap_or(usize::MAX)));
+    text.push_str(&repetitions::text(&rows, room.unwrap_or(usize::MAX)));
     for line in under(record, &rows, &marks, &left_out, notes) {
         text.push_str(&format!("{line}\n"));
     }

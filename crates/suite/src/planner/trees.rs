@@ -231,12 +231,12 @@ fn refusal(target: &TargetFacts, need: Need) -> Option<Refusal> {
     let usable = target.free.0.saturating_sub(target.total.0 / RESERVED_SHARE);
     (need.space > usable).then(|| {
         let what = format!(
-            "target {}: the tree needs {}, and the file system has {} free, of which {} may be \
-             used (it is never filled past 95 %)",
+            "target {}: the tree needs {}, and {} of {} free may be used (at most \
+             95 % are filled)",
             target.path,
             Bytes(need.space),
-            target.free,
-            Bytes(usable)
+            Bytes(usable),
+            target.free
         );
         Refusal::new(
             RefusalKind::Space,
