@@ -3,6 +3,8 @@
 mod afterwards;
 mod command_line;
 pub mod examples;
+mod fio_words;
+mod gate;
 mod hosts;
 mod import;
 mod places;
@@ -10,6 +12,7 @@ mod work;
 
 pub use afterwards::{CeilingArgs, CompareArgs, ShowArgs, TrendArgs, VerifyArgs};
 pub use command_line::parse;
+pub use gate::{GateArgs, GateOutput};
 pub use hosts::HostArgs;
 pub use import::ImportArgs;
 pub use places::{GivenUpArg, TargetArg};
@@ -68,6 +71,10 @@ pub enum Command {
     Serve(ServeArgs),
     /// Compare runs: what differs, by how much, and how sure that is.
     Compare(CompareArgs),
+    /// Judge a change in a pipeline: no change, regression, improvement, or cannot tell.
+    ///
+    /// It runs base and head in turns, and stops as soon as it knows.
+    Gate(Box<GateArgs>),
     /// Follow figures over many runs, and find where a level changed.
     Trend(TrendArgs),
     /// Show a run's results as a table or JSON.

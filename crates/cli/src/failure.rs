@@ -32,8 +32,11 @@ pub enum Failure {
 
 /// Requests failed, but the run is complete.
 pub const REQUESTS_FAILED: u8 = 1;
-/// A condition of `compare --fail-if` was met, or the objective of `loadline` was not.
+/// A condition of `compare --fail-if` was met, the objective of `loadline` was not, or `gate` found
+/// a regression.
 pub const CONDITION_MET: u8 = 6;
+/// `gate` does not know.
+pub const CANNOT_TELL: u8 = 9;
 /// Data that a run left are missing or damaged.
 pub const DATA_DAMAGED: u8 = 7;
 /// Something of another tool's job was refused.

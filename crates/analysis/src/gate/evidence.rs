@@ -8,8 +8,8 @@
 //!
 //! The evidence is the wealth of a gambler who bets on these signs. Each bet θ multiplies it by
 //! exp(θ·sign) ÷ cosh θ, whose mean over a fair coin is 1. By Ville's inequality (1939), wealth
-//! that begins at 1 ever reaches 1 ÷ *a* with a probability of at most *a*. So the test may stop
-//! at every pair (Ramdas, Grünwald, Vovk and Shafer, *Statistical Science* 38, 2023; for symmetric
+//! that begins at 1 ever reaches 1 ÷ *a* with a probability of at most *a*. So the test may stop at
+//! every pair (Ramdas, Grünwald, Vovk and Shafer, *Statistical Science* 38, 2023; for symmetric
 //! differences de la Peña, *Annals of Probability* 27, 1999).
 //!
 //! A bet may use all sizes so far, because the signs do not depend on them: they give the scale,

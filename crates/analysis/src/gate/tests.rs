@@ -137,3 +137,21 @@ fn figures_are_chosen_by_their_words() {
         assert!(told.contains("iops"), "{told}");
     }
 }
+
+#[test]
+fn hosts_of_another_kernel_or_memory_are_of_another_class_and_other_names_are_not() {
+    let mut recorded = crate::testing::Recorded::new("[[workload]]\nname = \"w\"\n");
+    recorded.end();
+    let base = recorded.record();
+    assert!(!base.testbed.is_empty(), "hosts are recorded");
+    let changed = |change: fn(&mut model::testbed::HostFacts)| {
+        let mut other = base.clone();
+        other.testbed.iter_mut().for_each(change);
+        let unlike = unlike_hosts(&base, &other);
+        unlike.iter().map(|unlike| unlike.what).collect::<Vec<_>>()
+    };
+    assert_eq!(changed(|host| host.hostname.push('x')), Vec::<&str>::new());
+    assert_eq!(changed(|host| host.kernel.push('x')), ["kernel"]);
+    assert_eq!(changed(|host| host.memory.0 += 8 << 30), ["memory"]);
+    assert_eq!(changed(|host| host.logical_cpus += 1), ["logical CPUs"]);
+}
