@@ -2,8 +2,8 @@
 //! axes and the reference in `docs/reference/suite.md` all come from these tables.
 
 use crate::choices::{
-    Arrivals, FileOrder, FilesPer, LayoutKind, Order, OtherFiles, Pin, RateOf, Sharing, Spread,
-    Time, Until, Verify, WorkloadKind,
+    Arrivals, FileOrder, FilesPer, Flush, LayoutKind, Order, OtherFiles, Pin, RateOf, Sharing,
+    Spread, Time, Until, Verify, WorkloadKind,
 };
 use crate::operations::Operations;
 use crate::placement::HostSet;
@@ -132,6 +132,11 @@ spec_table! {
         count_fsync: bool = true,
         /// With an amount: each worker opens its files for itself, and closes them within its time.
         count_close: bool = true,
+        /// Behind a measured load that writes, when every request is back: `"end"`, flush each
+        /// target (`fdatasync`) and record how long that takes. Results then state a durable rate
+        /// beside the acknowledged one. The flush is in no rate and no latency. It is given up
+        /// 15 s after `engine.patience`. `"none"`: no flush.
+        flush: Flush = Flush::End,
         /// The length of one sample: from 10 ms to 60 s.
         interval: Nanos = Nanos::seconds(1),
         /// What the coordinator has `sh -c` do before each point (fio's `exec_prerun`), when the
