@@ -8,6 +8,7 @@ mod dist;
 mod docs;
 mod features;
 mod leftovers;
+mod liar;
 mod memory;
 mod mutants;
 mod parts;
@@ -38,6 +39,8 @@ cargo xtask COMMAND
           renews the picture of `plimsoll watch`, with tmux
   soak    fleets in virtual time under a foul sky, as many seeds as one likes
             [--seeds N] [--first SEED] [--scale: what thousands of hosts cost [--write]]
+  liar    targets that deceive, their truthful twins, and how many the program finds
+            [--quick] [--write: keep the table in the docs] [PROGRAM]
   dist    a static binary, with its size and checksum
 
 Exit codes: 0 good, 1 something failed, 2 not a command.
@@ -75,6 +78,7 @@ fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
         "mutants" => mutants::run(rest),
         "screenshot" => screenshot::run(rest),
         "soak" => soak::run(rest),
+        "liar" => liar::run(rest),
         "dist" => dist::run(),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

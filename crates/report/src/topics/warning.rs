@@ -278,8 +278,8 @@ pub fn told(warning: &Warning) -> Told {
         Warning::VolatileCache { devices } => told![
             "The write cache of ",
             named_devices(devices),
-            " is volatile (write back), and nothing was flushed. A write counts when the cache \
-             has it. For durable writes, set fsync_every or dsync.",
+            " is volatile (write back), and no write waited for a flush. A write counts when \
+             the cache has it. For durable writes, set fsync_every or dsync.",
         ],
         Warning::FlushOwed { .. }
         | Warning::FlushBroken { .. }
