@@ -4,9 +4,11 @@
 
 mod bench;
 mod ci;
+mod corpus;
 mod dist;
 mod docs;
 mod features;
+mod gate_proof;
 mod leftovers;
 mod liar;
 mod memory;
@@ -30,6 +32,8 @@ cargo xtask COMMAND
   features the tests of what is off by default; `ci` runs them where something changed
   tidy    the rules of the house that no compiler checks
   docs    writes the generated pages
+  corpus  how many jobs of other tools in a folder are imported whole, and why the rest is not
+            DIR [--from DIALECT] [--list]
   bench   side-by-side benchmarks against the peers that are installed
             [--rounds N] [--seconds S] [--cpu N] [--only NAME | --write]
   memory  the engine's unsafe code under the address sanitizer and Miri (nightly)
@@ -41,7 +45,11 @@ cargo xtask COMMAND
             [--seeds N] [--first SEED] [--scale: what thousands of hosts cost [--write]]
   liar    targets that deceive, their truthful twins, and how many the program finds
             [--quick] [--write: keep the table in the docs] [PROGRAM]
-  dist    a static binary, with its size and checksum
+  gate-proof [--gates N] [--write | --real PROGRAM]
+          how often gates err, on simulated machines or with short commands on this one
+  dist    [--deb] [--rpm] [--oci] [--prove] [--twice]
+          a static binary, packages, what they are made of and checksums, in target/dist;
+          --prove installs the .deb into an empty root, --twice builds again and compares
 
 Exit codes: 0 good, 1 something failed, 2 not a command.
 ";
@@ -73,13 +81,15 @@ fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
         "features" => features::run(),
         "tidy" => tidy::run(),
         "docs" => docs::run().and_then(|()| docs::write(vec![tidy::prose_ceilings()?])),
+        "corpus" => corpus::run(rest),
         "bench" => bench::run(rest),
         "memory" => memory::run(),
         "mutants" => mutants::run(rest),
         "screenshot" => screenshot::run(rest),
         "soak" => soak::run(rest),
         "liar" => liar::run(rest),
-        "dist" => dist::run(),
+        "gate-proof" => gate_proof::run(rest),
+        "dist" => dist::run(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(())

@@ -124,7 +124,7 @@ pub struct ResultRow {
     /// Whether the stage ran to its planned end.
     pub complete: bool,
     /// How sure the figures are.
-    pub sure: Sure,
+    pub confidence: Confidence,
     /// Whether SNIA's rule held over the measured time; `None` where it is too short for the rule.
     pub settled: Option<bool>,
     /// Every reason to doubt this row.
@@ -316,7 +316,7 @@ fn per_second(count: u64, seconds: f64) -> f64 {
 /// How sure the figures of a row are; `None` where it cannot be said: too few intervals, or too
 /// dependent ones.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sure {
+pub struct Confidence {
     /// Intervals in which the load was on.
     pub intervals: usize,
     /// Requests per second.
@@ -343,7 +343,7 @@ pub struct Sure {
     pub over_hosts: Option<f64>,
 }
 
-impl Sure {
+impl Confidence {
     /// The interval of the p99, in ns.
     pub fn p99_ns(&self) -> Option<Interval> {
         let place = QUANTILES.iter().position(|quantile| quantile.key == "p99")?;

@@ -188,7 +188,7 @@ fn worse(one: Found, other: Found) -> Found {
 }
 
 fn intervals(row: &ResultRow) -> Found {
-    let is_known = row.sure.iops.is_some() && row.sure.p99_ns().is_some();
+    let is_known = row.confidence.iops.is_some() && row.confidence.p99_ns().is_some();
     if is_known { Found::Shown } else { Found::Missing }
 }
 

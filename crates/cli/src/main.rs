@@ -9,6 +9,7 @@ mod args;
 mod budget;
 mod commands;
 mod failure;
+mod foreign_results;
 mod hosts;
 mod imported;
 mod limits;
@@ -59,6 +60,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Export(export) => commands::export(&export),
         Command::Serve(serve) => commands::serve(&serve),
         Command::Compare(compare) => commands::compare(&compare),
+        Command::Gate(gate) => commands::gate(&gate),
         Command::Trend(trend) => commands::trend(&trend),
         Command::Show(show) => commands::show(&show),
         Command::Ceiling(ceiling) => commands::ceiling(&ceiling),

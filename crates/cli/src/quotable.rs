@@ -17,9 +17,9 @@ const TENTHS_OF_FREE: u64 = 8;
 /// The fields that do not depend on the hosts.
 pub fn sets(spec: &Spec) -> Vec<Override> {
     let mut texts = vec!["stages.flush=end".to_owned(), "stages.prepare=true".to_owned()];
-    if spec.stages.amount.value == Amount::None {
+    if spec.first_scenario().stages.amount.value == Amount::None {
         texts.push("stages.until=steady".to_owned());
-        if spec.stages.precondition.value < LEAST_PRECONDITION {
+        if spec.first_scenario().stages.precondition.value < LEAST_PRECONDITION {
             texts.push(format!("stages.precondition={}ms", LEAST_PRECONDITION.0 / 1_000_000));
         }
     }

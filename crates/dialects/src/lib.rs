@@ -6,7 +6,10 @@
 
 pub mod diskspd;
 pub mod fio;
+pub mod io500;
 pub mod mpi;
+pub mod results;
+pub mod vdbench;
 
 mod draft;
 mod import;
@@ -15,12 +18,13 @@ mod page;
 mod shell;
 mod table;
 mod write;
+mod xml;
 
 #[cfg(test)]
 mod tests;
 
 pub use import::{Import, ImportError, MOST_BYTES, MOST_OPTIONS, SuiteText, World};
-pub use loss::{Class, Told};
+pub use loss::{Class, ReportedOption};
 pub use page::pages;
 
 use std::fmt;
@@ -37,11 +41,22 @@ pub enum Dialect {
     Mdtest,
     /// DiskSpd.
     DiskSpd,
+    /// IO500.
+    Io500,
+    /// vdbench.
+    Vdbench,
 }
 
 impl Dialect {
     /// All of them.
-    pub const ALL: [Dialect; 4] = [Dialect::Fio, Dialect::Ior, Dialect::Mdtest, Dialect::DiskSpd];
+    pub const ALL: [Dialect; 6] = [
+        Dialect::Fio,
+        Dialect::Ior,
+        Dialect::Mdtest,
+        Dialect::DiskSpd,
+        Dialect::Io500,
+        Dialect::Vdbench,
+    ];
 
     /// Its word.
     pub fn word(self) -> &'static str {
@@ -50,6 +65,8 @@ impl Dialect {
             Dialect::Ior => "ior",
             Dialect::Mdtest => "mdtest",
             Dialect::DiskSpd => "diskspd",
+            Dialect::Io500 => "io500",
+            Dialect::Vdbench => "vdbench",
         }
     }
 }
@@ -89,6 +106,9 @@ pub fn import(
     })?;
     match dialect {
         Dialect::Fio => fio::file(name, text, world),
+        Dialect::Io500 => io500::file(name, text),
+        Dialect::Vdbench => vdbench::file(name, text, world),
+        Dialect::DiskSpd if diskspd::detect(text) => diskspd::file(name, text),
         Dialect::Ior | Dialect::Mdtest | Dialect::DiskSpd => {
             let what = format!("jobs of {dialect} are command lines");
             Err(ImportError::new(name, what, "give one with --command"))
@@ -122,6 +142,14 @@ pub fn import_command(
         Some(Dialect::DiskSpd) => diskspd::command(&words, behind),
         Some(Dialect::Ior) => mpi::ior(&words),
         Some(Dialect::Mdtest) => mpi::mdtest(&words),
+        Some(Dialect::Io500) => {
+            let what = "a configuration of IO500 is a file";
+            Err(ImportError::new("command", what, "name its io500.ini in place of a command"))
+        }
+        Some(Dialect::Vdbench) => {
+            let what = "parameters of vdbench are a file";
+            Err(ImportError::new("command", what, "name the file behind its `-f`"))
+        }
         None => {
             let what = "no tool is named whose command lines are understood";
             Err(ImportError::new("command", what, "say which with --from"))
@@ -135,6 +163,15 @@ pub fn detect(text: &str) -> Option<Dialect> {
     // A suite has tables of workloads, and no section of fio has two brackets.
     if lines.clone().any(|line| line.starts_with("[[")) {
         return None;
+    }
+    if diskspd::detect(text) {
+        return Some(Dialect::DiskSpd);
+    }
+    if io500::detect(text) {
+        return Some(Dialect::Io500);
+    }
+    if vdbench::detect(text) {
+        return Some(Dialect::Vdbench);
     }
     let has_section = lines.any(|line| line.starts_with('[') && line.contains(']'));
     let is_option = |line: &str| {

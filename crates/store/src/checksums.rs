@@ -220,7 +220,8 @@ impl Sums {
         &mut self,
         transaction: &Transaction<'_>,
         part: Part,
-        (query, params): (&str, &[&dyn ToSql]),
+        query: &str,
+        params: &[&dyn ToSql],
         change: impl FnOnce() -> rusqlite::Result<()>,
     ) -> rusqlite::Result<()> {
         let before = of_query(transaction, query, params)?;
@@ -302,7 +303,8 @@ fn damaged(part: Part) -> Problem {
 pub fn check(
     connection: &Connection,
     part: Part,
-    (after, to): (i64, i64),
+    after: i64,
+    to: i64,
     sum: u64,
 ) -> Result<(), Problem> {
     if expected(connection, part, after, to)? == sum { Ok(()) } else { Err(damaged(part)) }
@@ -314,14 +316,14 @@ pub fn check_whole(connection: &Connection) -> Result<(), Problem> {
         let mut sum = 0u64;
         // A file of a version without it has no checksum of it either.
         if part == Part::Flushes && !is_there(connection, part.name())? {
-            check(connection, part, (-1, 0), sum)?;
+            check(connection, part, -1, 0, sum)?;
             continue;
         }
         each(connection, query, |row| {
             sum = sum.wrapping_add(of_row(row)?);
             Ok(())
         })?;
-        check(connection, part, (-1, 0), sum)?;
+        check(connection, part, -1, 0, sum)?;
     }
     Ok(())
 }

@@ -67,9 +67,8 @@ fn with_interval(hits: u64, of: u64) -> String {
 
 /// The table of all lies, and a line for the honest runs.
 pub fn table(counts: &[Count], honest: &Honest) -> String {
-    let mut text =
-        "| lie | doubt | target | found (95 %) | false alarms of the twin |\n|---|---|---|---|---|\n"
-            .to_owned();
+    let head = "| lie | doubt | target | found (95 %) | false alarms of the twin |";
+    let mut text = format!("{head}\n|---|---|---|---|---|\n");
     // Writing to a String cannot fail.
     for one in counts {
         let _ = writeln!(

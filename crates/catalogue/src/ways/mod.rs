@@ -115,12 +115,7 @@ pub fn page() -> String {
             way.source
         );
     }
-    text.push_str(
-        "\n## How many are found\n\n`cargo xtask liar --write` stages lies that a Linux machine can \
-         stage, each with a truthful\ntwin. A lie counts as found when its own doubt stands beside \
-         a result. A twin with that doubt,\nand an honest simulated run with any, is a false \
-         alarm. Intervals are Wilson's.\n\n",
-    );
+    text.push_str(include_str!("liar.txt"));
     text.push_str(include_str!("measured.txt"));
     text.push_str("\n| described by | |\n|---|---|\n");
     for (name, source) in SOURCES {

@@ -3,7 +3,10 @@
 
 mod common;
 mod diskspd_commands;
+mod diskspd_profiles;
 mod fio_examples;
 mod fio_jobs;
 mod hostile;
+mod io500;
 mod mpi_commands;
+mod vdbench_files;

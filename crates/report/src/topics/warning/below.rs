@@ -1,13 +1,13 @@
 //! The sentences of doubts about what lies below a target and around its hosts.
 
 use super::{asked_rate_of, named_devices};
-use crate::ground::sentence::{Told, count, counted, quantity, share, told};
+use crate::ground::sentence::{Sentence, count, counted, quantity, sentence, share};
 use crate::ground::words;
 use analysis::Warning;
 use model::Op;
 
 /// The sentence of one of them; empty for any other.
-pub(super) fn told(warning: &Warning) -> Told {
+pub(super) fn sentence_of(warning: &Warning) -> Sentence {
     of_writes(warning)
         .or_else(|| of_devices(warning))
         .or_else(|| of_limits(warning))
@@ -15,37 +15,37 @@ pub(super) fn told(warning: &Warning) -> Told {
         .unwrap_or_default()
 }
 
-fn of_writes(warning: &Warning) -> Option<Told> {
+fn of_writes(warning: &Warning) -> Option<Sentence> {
     Some(match warning {
-        Warning::FlushOwed { flush, share: durable } => told![
+        Warning::FlushOwed { flush, share: durable } => sentence![
             "The flush behind the load took ",
             *flush,
             ": the durable rate is ",
             share(*durable),
             " of the acknowledged one. Quote the durable rate, or set fsync_every or dsync.",
         ],
-        Warning::FlushBroken { target, errno: 0, took } => told![
+        Warning::FlushBroken { target, errno: 0, took } => sentence![
             "The flush of ",
             target.as_str(),
             " had not ended after ",
             *took,
             ". When its writes are durable is unknown.",
         ],
-        Warning::FlushBroken { target, errno, .. } => told![
+        Warning::FlushBroken { target, errno, .. } => sentence![
             "The flush of ",
             target.as_str(),
             " failed (",
             words::errno(*errno),
             "). Acknowledged writes may be lost.",
         ],
-        Warning::WritesFaster { devices, times } => told![
+        Warning::WritesFaster { devices, times } => sentence![
             "Writes were ",
             quantity(*times, &format!("{times:.1}")),
             " times as fast as reads of the same kind. The write cache of ",
             named_devices(devices),
             " acknowledged them; the medium did not.",
         ],
-        Warning::BarriersOff { mount, option } => told![
+        Warning::BarriersOff { mount, option } => sentence![
             mount.as_str(),
             " is mounted with ",
             option.as_str(),
@@ -55,30 +55,30 @@ fn of_writes(warning: &Warning) -> Option<Told> {
     })
 }
 
-fn of_devices(warning: &Warning) -> Option<Told> {
+fn of_devices(warning: &Warning) -> Option<Sentence> {
     Some(match warning {
-        Warning::LessAtDevice { share: reached, .. } => told![
+        Warning::LessAtDevice { share: reached, .. } => sentence![
             "Only ",
             share(*reached),
             " of the bytes read came from the device, by the kernel's counters. Blocks that were \
              never written, or a cache above it, answered the rest. Set prepare, or load more \
              than memory holds.",
         ],
-        Warning::MoreAtDevice { op, share: times } => told![
+        Warning::MoreAtDevice { op, share: times } => sentence![
             "The device moved ",
             quantity(*times, &format!("{times:.1}")),
             " times the bytes of our ",
             plural(*op),
             ": other programs, readahead or partial blocks. Stop other I/O, or align requests.",
         ],
-        Warning::OtherIo { op, bytes_per_s } => told![
+        Warning::OtherIo { op, bytes_per_s } => sentence![
             "The device carried ",
             asked_rate_of(*bytes_per_s),
             " of ",
             plural(*op),
             " that were not ours. Stop other I/O, and measure again.",
         ],
-        Warning::Merged { op, share: left } => told![
+        Warning::Merged { op, share: left } => sentence![
             "The device saw ",
             share(*left),
             " of our ",
@@ -86,7 +86,7 @@ fn of_devices(warning: &Warning) -> Option<Told> {
             ": the kernel merged adjoining requests. The rate counts requests, not device \
              operations.",
         ],
-        Warning::QueueShort { device, asked, takes } => told![
+        Warning::QueueShort { device, asked, takes } => sentence![
             device.as_str(),
             " takes ",
             counted(*takes, "request"),
@@ -98,9 +98,9 @@ fn of_devices(warning: &Warning) -> Option<Told> {
     })
 }
 
-fn of_limits(warning: &Warning) -> Option<Told> {
+fn of_limits(warning: &Warning) -> Option<Sentence> {
     Some(match warning {
-        Warning::Throttled { iops, bytes_per_s, spread } => told![
+        Warning::Throttled { iops, bytes_per_s, spread } => sentence![
             "The rate was constant (",
             words::iops(*iops),
             " IOPS, ",
@@ -110,7 +110,7 @@ fn of_limits(warning: &Warning) -> Option<Told> {
             ") at a round number: a limit of a cloud, a hypervisor or a controller, not of a \
              device.",
         ],
-        Warning::BurstSpent { at, moved, share: left } => told![
+        Warning::BurstSpent { at, moved, share: left } => sentence![
             "After ",
             *at,
             " and ",
@@ -120,14 +120,14 @@ fn of_limits(warning: &Warning) -> Option<Told> {
             " and never came back: burst credits or a fast tier were used up. Measure until it \
              is steady.",
         ],
-        Warning::Stolen { host, share: stolen } => told![
+        Warning::Stolen { host, share: stolen } => sentence![
             "The hypervisor gave ",
             share(*stolen),
             " of the CPU time of ",
             host.as_str(),
             " to others. Rates are too low, latencies too high.",
         ],
-        Warning::IoLimited { host, limit } => told![
+        Warning::IoLimited { host, limit } => sentence![
             "A control group limits I/O on ",
             host.as_str(),
             " (io.max: ",
@@ -138,21 +138,21 @@ fn of_limits(warning: &Warning) -> Option<Told> {
     })
 }
 
-fn of_setup(warning: &Warning) -> Option<Told> {
+fn of_setup(warning: &Warning) -> Option<Sentence> {
     Some(match warning {
-        Warning::ArrayDegraded { device, missing } => told![
+        Warning::ArrayDegraded { device, missing } => sentence![
             device.as_str(),
             " lacks ",
             counted(u64::from(*missing), "member"),
             ": a degraded array computes what is missing. Repair it first.",
         ],
-        Warning::ArrayBusy { device, action } => told![
+        Warning::ArrayBusy { device, action } => sentence![
             device.as_str(),
             " was busy with a ",
             action.as_str(),
             " when the run began. Wait for its end.",
         ],
-        Warning::LinkNarrow { device, now, best } => told![
+        Warning::LinkNarrow { device, now, best } => sentence![
             "The link of ",
             device.as_str(),
             " runs at ",
@@ -161,7 +161,7 @@ fn of_setup(warning: &Warning) -> Option<Told> {
             best.as_str(),
             ". Look at slot, riser and cable.",
         ],
-        Warning::ClockSource { host, source } => told![
+        Warning::ClockSource { host, source } => sentence![
             host.as_str(),
             " reads the time from ",
             source.as_str(),
