@@ -3,6 +3,7 @@
 mod afterwards;
 mod command_line;
 pub mod examples;
+mod fio_words;
 mod gate;
 mod hosts;
 mod import;

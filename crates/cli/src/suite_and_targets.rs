@@ -78,9 +78,7 @@ pub fn asked_with(work: &WorkArgs, changed: &[Override]) -> Result<Asked, Failur
         None => {
             let (name, text) = find(&work.what)?;
             // A file that calls itself a suite is held to that.
-            let is_job = !name.ends_with(".toml")
-                && !is_built_in(&name)
-                && dialects::detect(&text).is_some();
+            let is_job = !name.ends_with(".toml") && !is_built_in(&name) && dialects::is_job(&text);
             let text = match is_job {
                 true => imported::to_run(&name, &text, work.allow_loss)?,
                 false => text,

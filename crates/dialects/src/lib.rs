@@ -5,8 +5,10 @@
 //! options in one table; reader, report and page come from it. Pure: no file, no clock, no thread.
 
 pub mod diskspd;
+pub mod elbencho;
 pub mod fio;
 pub mod io500;
+pub mod iozone;
 pub mod mpi;
 pub mod results;
 pub mod vdbench;
@@ -15,6 +17,7 @@ mod draft;
 mod import;
 mod loss;
 mod page;
+mod script;
 mod shell;
 mod table;
 mod write;
@@ -45,17 +48,23 @@ pub enum Dialect {
     Io500,
     /// vdbench.
     Vdbench,
+    /// elbencho.
+    Elbencho,
+    /// IOzone.
+    Iozone,
 }
 
 impl Dialect {
     /// All of them.
-    pub const ALL: [Dialect; 6] = [
+    pub const ALL: [Dialect; 8] = [
         Dialect::Fio,
         Dialect::Ior,
         Dialect::Mdtest,
         Dialect::DiskSpd,
         Dialect::Io500,
         Dialect::Vdbench,
+        Dialect::Elbencho,
+        Dialect::Iozone,
     ];
 
     /// Its word.
@@ -67,6 +76,8 @@ impl Dialect {
             Dialect::DiskSpd => "diskspd",
             Dialect::Io500 => "io500",
             Dialect::Vdbench => "vdbench",
+            Dialect::Elbencho => "elbencho",
+            Dialect::Iozone => "iozone",
         }
     }
 }
@@ -99,6 +110,9 @@ pub fn import(
         let what = format!("it is larger than {MOST_BYTES} bytes");
         return Err(ImportError::new(name, what, "name a job file"));
     }
+    if dialect.is_none() && script::detect(text) {
+        return script::file(name, text, world);
+    }
     let dialect = dialect.or_else(|| detect(text)).ok_or_else(|| {
         let all: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.word()).collect();
         let remedy = format!("say which with --from: {}", all.join(", "));
@@ -108,8 +122,9 @@ pub fn import(
         Dialect::Fio => fio::file(name, text, world),
         Dialect::Io500 => io500::file(name, text),
         Dialect::Vdbench => vdbench::file(name, text, world),
+        Dialect::Elbencho => elbencho::file(name, text),
         Dialect::DiskSpd if diskspd::detect(text) => diskspd::file(name, text),
-        Dialect::Ior | Dialect::Mdtest | Dialect::DiskSpd => {
+        Dialect::Ior | Dialect::Mdtest | Dialect::DiskSpd | Dialect::Iozone => {
             let what = format!("jobs of {dialect} are command lines");
             Err(ImportError::new(name, what, "give one with --command"))
         }
@@ -141,6 +156,8 @@ pub fn import_command(
         Some(Dialect::Fio) => fio::command(&words, behind, world),
         Some(Dialect::DiskSpd) => diskspd::command(&words, behind),
         Some(Dialect::Ior) => mpi::ior(&words),
+        Some(Dialect::Elbencho) => elbencho::command(&words, behind),
+        Some(Dialect::Iozone) => iozone::command(&words, behind),
         Some(Dialect::Mdtest) => mpi::mdtest(&words),
         Some(Dialect::Io500) => {
             let what = "a configuration of IO500 is a file";
@@ -157,8 +174,17 @@ pub fn import_command(
     }
 }
 
+/// Whether a text is a job, in a dialect that its content tells, or a script with lines of tools.
+pub fn is_job(text: &str) -> bool {
+    script::detect(text) || detect(text).is_some()
+}
+
 /// The dialect that a text is written in, where its content tells.
 pub fn detect(text: &str) -> Option<Dialect> {
+    // A script is none of them; `script` has its lines.
+    if text.starts_with("#!") && script::detect(text) {
+        return None;
+    }
     let mut lines = text.lines().map(str::trim);
     // A suite has tables of workloads, and no section of fio has two brackets.
     if lines.clone().any(|line| line.starts_with("[[")) {
@@ -170,8 +196,15 @@ pub fn detect(text: &str) -> Option<Dialect> {
     if io500::detect(text) {
         return Some(Dialect::Io500);
     }
+    if elbencho::detect(text) {
+        return Some(Dialect::Elbencho);
+    }
     if vdbench::detect(text) {
         return Some(Dialect::Vdbench);
+    }
+    // Other scripts have brackets, too.
+    if text.starts_with("#!") && !text.lines().next().is_some_and(|line| line.contains("fio")) {
+        return None;
     }
     let has_section = lines.any(|line| line.starts_with('[') && line.contains(']'));
     let is_option = |line: &str| {

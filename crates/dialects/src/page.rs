@@ -1,7 +1,7 @@
 //! The pages of the dialects, made of their tables.
 
 use crate::table::Opt;
-use crate::{diskspd, fio, io500, mpi, vdbench};
+use crate::{diskspd, elbencho, fio, io500, iozone, mpi, vdbench};
 use std::fmt::Write;
 
 /// The pages: path from the root of the project, and text.
@@ -15,11 +15,17 @@ pub fn pages() -> Vec<(&'static str, String)> {
     chapter(&mut diskspd, "Profiles: beside `<TimeSpans>`", diskspd::PROFILE);
     chapter(&mut diskspd, "Profiles: in `<TimeSpan>`", diskspd::SPAN);
     chapter(&mut diskspd, "Profiles: in `<Target>`", diskspd::TARGET);
+    let mut elbencho = head("elbencho", ELBENCHO);
+    chapter(&mut elbencho, "Options", elbencho::OPTIONS);
+    let mut iozone = head("IOzone", IOZONE);
+    chapter(&mut iozone, "Options", iozone::OPTIONS);
     vec![
         ("docs/compat/diskspd.md", diskspd),
+        ("docs/compat/elbencho.md", elbencho),
         ("docs/compat/fio.md", fio_page()),
         ("docs/compat/io500.md", io500_page()),
         ("docs/compat/ior.md", ior),
+        ("docs/compat/iozone.md", iozone),
         ("docs/compat/mdtest.md", mdtest),
         ("docs/compat/vdbench.md", vdbench_page()),
     ]
@@ -155,6 +161,41 @@ directories alone |
 | a directory for all tasks, unless `-u` says otherwise | `tree.unique = false`: all workers of a \
 host share a tree, hosts do not |
 | the rate of the slowest task | the rate of all workers over the time of the wall |
+";
+
+const ELBENCHO: &str = "\
+`plimsoll import --command \"elbencho …\" -o suite.toml` writes a suite, and so does \
+`plimsoll import FILE` of a configuration file. This page is written from elbencho's own list of \
+options and was not tried against elbencho.
+
+## Intended differences
+
+| elbencho | Plimsoll |
+|---|---|
+| phases one after the other | a workload for each; small files of directories are a tree |
+| a path is looked at to see what it is | `/dev/…` is a device; options of files, or `/` at the \
+end, mean a directory; anything else is a file |
+| a file that all threads share | `layout.kind = \"shared-file\"`; each worker has its segment |
+| `-n` directories with `-N` files for each thread | files of each worker |
+| a phase ends with its amount, or is broken off by `--timelimit` | `stages.amount`; a time with \
+`--infloop` |
+| small files are written block by block | in one piece |
+";
+
+const IOZONE: &str = "\
+`plimsoll import --command \"iozone …\" -o suite.toml` writes a suite. This page is written from \
+IOzone's manual and was not tried against IOzone.
+
+## Intended differences
+
+| IOzone | Plimsoll |
+|---|---|
+| a file for each process | `layout.per = \"worker\"` |
+| each test twice (`write`, `rewrite`) | a workload for each; once with `-+n` |
+| random tests touch each record once | `access = \"permutation\"` |
+| the page cache holds what was written | `engine.evict` empties it before reads |
+| `-a` takes all sizes of files and records | all sizes of records, one size of files |
+| tests 3 to 7 and 9 to 12 | refused: reads from the end, strides, calls of the C library |
 ";
 
 const VDBENCH: &str = "\

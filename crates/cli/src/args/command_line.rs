@@ -1,6 +1,6 @@
 //! The arguments, with the words that begin a run kept as they were typed.
 
-use super::{Arguments, Command};
+use super::{Arguments, Command, fio_words};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches};
@@ -18,6 +18,7 @@ pub fn parse() -> Arguments {
 fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {
     let mut command = Arguments::command();
     let line: Vec<OsString> = line.into_iter().collect();
+    let line = with_words_of_fio(&mut command, &line)?;
     let matches = command.try_get_matches_from_mut(&line).map_err(|error| {
         let known = line
             .get(1)
@@ -38,6 +39,30 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Arguments, cla
         _ => {}
     }
     Ok(arguments)
+}
+
+/// The line with options of fio behind the quick form as our own.
+fn with_words_of_fio(
+    command: &mut clap::Command,
+    line: &[OsString],
+) -> Result<Vec<OsString>, clap::Error> {
+    if !fio_words::is_quick(line) {
+        return Ok(line.to_vec());
+    }
+    command.build();
+    let name = line.get(1).and_then(|name| name.to_str()).unwrap_or_default();
+    let longs: Vec<String> = command
+        .find_subcommand(name)
+        .into_iter()
+        .flat_map(|known| known.get_arguments().filter_map(Arg::get_long))
+        .map(str::to_owned)
+        .collect();
+    let expanded = fio_words::expanded(line, &|name| longs.iter().any(|long| long == name));
+    if let Some(why) = fio_words::refused(&expanded.told) {
+        return Err(command.error(ErrorKind::ValueValidation, why));
+    }
+    fio_words::notes(&expanded.told).for_each(|note| eprintln!("{note}"));
+    Ok(expanded.line)
 }
 
 /// A mistake of the command line with a way out that is one: of a flag of another tool, or of a
@@ -217,6 +242,15 @@ mod tests {
         }
         let told = told("run|--frobnicate");
         assert!(told.contains("--frobnicate") && !told.contains("tip:"), "{told}");
+    }
+
+    #[test]
+    fn options_of_fio_behind_the_quick_form_are_kept_as_fields() {
+        let line = "run|--rw|randrw|--bs|4k|--rwmixwrite=30|/mnt/x";
+        assert_eq!(words_of(line), ["run", "--set=read=70%", "--rw=randrw", "--bs=4k", "/mnt/x"]);
+        let line = "plimsoll|run|--rw|read|--thinktime|x|/mnt/x";
+        let refused = parse_from(line.split('|').map(OsString::from)).expect_err("no time");
+        assert!(refused.to_string().contains("--thinktime=x"), "{refused}");
     }
 
     #[test]

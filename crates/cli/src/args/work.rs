@@ -91,6 +91,8 @@ pub const QUICK_FORM: &str = "Quick form: one workload, in fio's words";
 #[command(next_help_heading = QUICK_FORM)]
 pub struct QuickArgs {
     /// read, write, randread, randwrite, rw or randrw.
+    ///
+    /// Options of fio behind it become `--set`, or are refused by name (docs/compat/fio.md).
     #[arg(long, value_name = "PATTERN", hide_possible_values = true)]
     pub rw: Option<Pattern>,
 
@@ -127,7 +129,13 @@ pub struct QuickArgs {
     /// Fixed rate of all workers together: 20k, or 100MiB/s.
     ///
     /// Latency then includes queueing. Without it, each worker sends as fast as the target answers.
-    #[arg(long, value_name = "RATE", requires = "rw", aliases = ["rate_iops", "rate-iops"])]
+    #[arg(
+        long,
+        value_name = "RATE",
+        requires = "rw",
+        aliases = ["rate_iops", "rate-iops"],
+        value_parser = rate
+    )]
     pub rate: Option<Rate>,
 
     /// Make each write durable before it completes (O_DSYNC).
@@ -150,6 +158,15 @@ pub struct QuickArgs {
     /// Name of the run [default: what it does, such as "randread 4k QD32×1"].
     #[arg(long, value_name = "NAME", requires = "rw")]
     pub name: Option<String>,
+}
+
+/// A rate whose unit nobody can mistake: to fio, `rate=10M` is bandwidth, and here it were IOPS.
+fn rate(text: &str) -> Result<Rate, String> {
+    if text.ends_with(['m', 'M', 'g', 'G']) {
+        let number = &text[..text.len() - 1];
+        return Err(format!("write {number}MiB/s for bandwidth, or all digits for IOPS"));
+    }
+    text.parse().map_err(|error: model::units::UnitError| error.to_string())
 }
 
 /// fio's names of patterns.

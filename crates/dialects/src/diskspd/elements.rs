@@ -173,8 +173,9 @@ pub const TARGET: &[Opt<DiskSpd>] = &[
         rule: Rule::Read(
             Class::Same,
             "`range`; `layout.size` of the largest where no size is given",
-            |job, given| {
-                same(&mut job.most, given, number(&given.value)?, "`range`, `layout.size`")
+            |job, given| match number(&given.value)? {
+                0 => Ok(Verdict::same("to the end")),
+                most => same(&mut job.most, given, most, "`range`, `layout.size`"),
             },
         ),
     },

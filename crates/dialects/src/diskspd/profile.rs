@@ -156,6 +156,22 @@ fn words(element: &Element) -> String {
     all.join(" ")
 }
 
+/// Files that are there have a size that no profile says; what is loaded of them it does.
+fn largest(targets: &[Target], losses: &mut Losses) -> Option<Got<u64>> {
+    let end = |job: &DiskSpd| job.create.clone().or(job.most.clone());
+    let mut largest =
+        targets.iter().filter_map(|target| end(&target.job)).max_by_key(|got| got.value);
+    for base in targets.iter().filter_map(|target| target.job.base.as_ref()) {
+        if largest.as_ref().is_none_or(|got| got.value <= base.value) {
+            let value = base.value.saturating_mul(2).min(1 << 60);
+            let why = "the file's size is not said: as much behind this place as before it";
+            losses.worsen(base.id, Verdict::near(why));
+            largest = Some(Got { value, id: base.id });
+        }
+    }
+    largest
+}
+
 fn group(
     span: &DiskSpd,
     targets: &[Target],
@@ -175,9 +191,7 @@ fn group(
             losses.worsen(*id, Verdict::refused(needs));
         }
     }
-    // Files that are there have a size that no profile says; what is loaded of them it does.
-    let ends = |job: &DiskSpd| job.create.clone().or(job.most.clone());
-    let largest = targets.iter().filter_map(|target| ends(&target.job)).max_by_key(|got| got.value);
+    let largest = largest(targets, losses);
     group.layout.set("files", "1", "");
     if let Some(got) = &largest {
         group.layout.set("size", size(got.value.clamp(1 << 20, 1 << 60)), losses.source(got.id));

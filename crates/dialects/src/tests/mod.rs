@@ -4,6 +4,7 @@
 mod common;
 mod diskspd_commands;
 mod diskspd_profiles;
+mod elbencho_and_iozone;
 mod fio_examples;
 mod fio_jobs;
 mod hostile;

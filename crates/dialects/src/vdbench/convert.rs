@@ -5,7 +5,7 @@ use super::run::{GENERAL, General, HOST, RUN, Run};
 use super::scan::{Parameter, parameters};
 use super::storage::{STORAGE, Storage, WORKLOAD, Workload};
 use super::{file_suite, raw_suite};
-use crate::draft::{Draft, Group, plain_name};
+use crate::draft::{Draft, Fields, Group, plain_name};
 use crate::import::{Import, ImportError, World};
 use crate::loss::{Losses, Verdict};
 use crate::table::{Given, Opt, unknown};
@@ -144,6 +144,18 @@ fn general(general: &General, losses: &Losses, groups: &mut [Group]) {
         }
         if let Some(got) = general.repetitions.as_ref().filter(|got| got.value > 1) {
             group.sweep.set("repetitions", got.value.to_string(), losses.source(got.id));
+            group.works.iter_mut().for_each(|work| removed_again(&mut work.fields));
+        }
+    }
+}
+
+/// What is made again has to be removed before.
+fn removed_again(fields: &mut Fields) {
+    let Some(line) = fields.0.iter_mut().find(|line| line.key == "operations") else { return };
+    for (made, removed) in [("\"create\"", "\"remove\""), ("\"mkdir\"", "\"rmdir\"")] {
+        if line.value.contains(made) && !line.value.contains(removed) {
+            let all = line.value.trim_end_matches(']');
+            line.value = format!("{all}, {removed}]");
         }
     }
 }
