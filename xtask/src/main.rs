@@ -8,6 +8,7 @@ mod corpus;
 mod dist;
 mod docs;
 mod features;
+mod gate_proof;
 mod leftovers;
 mod memory;
 mod mutants;
@@ -41,7 +42,11 @@ cargo xtask COMMAND
           renews the picture of `plimsoll watch`, with tmux
   soak    fleets in virtual time under a foul sky, as many seeds as one likes
             [--seeds N] [--first SEED] [--scale: what thousands of hosts cost [--write]]
-  dist    a static binary, with its size and checksum
+  gate-proof [--gates N] [--write | --real PROGRAM]
+          how often gates err, on simulated machines or with short commands on this one
+  dist    [--deb] [--rpm] [--oci] [--prove] [--twice]
+          a static binary, packages, what they are made of and checksums, in target/dist;
+          --prove installs the .deb into an empty root, --twice builds again and compares
 
 Exit codes: 0 good, 1 something failed, 2 not a command.
 ";
@@ -79,7 +84,8 @@ fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
         "mutants" => mutants::run(rest),
         "screenshot" => screenshot::run(rest),
         "soak" => soak::run(rest),
-        "dist" => dist::run(),
+        "gate-proof" => gate_proof::run(rest),
+        "dist" => dist::run(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(())

@@ -17,6 +17,7 @@ pub mod effects;
 mod estimate;
 mod evenness;
 pub mod fairness;
+pub mod gate;
 mod host_series;
 mod hosts;
 pub mod io_path;
@@ -35,6 +36,8 @@ mod series;
 mod settled_tests;
 #[cfg(test)]
 mod simulated;
+#[cfg(any(test, feature = "testing"))]
+mod simulated_normal;
 mod standstill;
 mod state;
 pub mod steady;
@@ -57,7 +60,7 @@ pub use hosts::host_rates;
 pub use issued::{Issued, issued};
 pub use knee::{Curve, Finding, LEAST_POINTS, Measure, Odd, findings};
 pub use left_behind::{LeftBehind, left_behind};
-pub use row::{Covers, Cpu, Done, LeftOver, Ops, Progress, ResultRow, Sure};
+pub use row::{Confidence, Covers, Cpu, Done, LeftOver, Ops, Progress, ResultRow};
 pub use series::{Series, SeriesPoint, series};
 pub use state::{RunState, run_state};
 pub use validity::results;

@@ -1,22 +1,6 @@
 //! Series with a known answer, for tests of the statistics.
 
-use model::rng::Rng;
-
-/// Normal random numbers from one seed, by Box and Muller (1958).
-pub struct Normal(Rng);
-
-impl Normal {
-    /// The sequence of `seed`.
-    pub fn new(seed: u64) -> Normal {
-        Normal(Rng::new(seed))
-    }
-
-    /// The next number of mean 0 and variance 1.
-    pub fn draw(&mut self) -> f64 {
-        let radius: f64 = (-2.0 * f64::ln(1.0 - self.0.unit())).sqrt();
-        radius * (std::f64::consts::TAU * self.0.unit()).cos()
-    }
-}
+pub use crate::simulated_normal::Normal;
 
 /// `n` values of a stationary first-order autoregression: each remembers the share `phi` of the one
 /// before.
@@ -57,10 +41,10 @@ impl Series {
                 autoregressive(normal, n, phi, 0.0, deviation)
             }
             Series::Bursts { begins, ends, by } => {
-                let mut on = normal.0.unit() < self.burst().0;
+                let mut on = normal.unit() < self.burst().0;
                 let mut next = || {
                     let value = if on { by } else { 0.0 };
-                    on = if on { normal.0.unit() >= ends } else { normal.0.unit() < begins };
+                    on = if on { normal.unit() >= ends } else { normal.unit() < begins };
                     value
                 };
                 (0..n).map(|_| next()).collect()

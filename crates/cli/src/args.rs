@@ -4,6 +4,7 @@ mod afterwards;
 mod command_line;
 pub mod examples;
 mod fio_words;
+mod gate;
 mod hosts;
 mod import;
 mod places;
@@ -11,16 +12,17 @@ mod work;
 
 pub use afterwards::{CeilingArgs, CompareArgs, ShowArgs, TrendArgs, VerifyArgs};
 pub use command_line::parse;
+pub use gate::{GateArgs, GateOutput};
 pub use hosts::HostArgs;
 pub use import::ImportArgs;
 pub use places::{GivenUpArg, TargetArg};
-pub use work::{Pattern, QuickArgs, WorkArgs};
+pub use work::{Pattern, QUICK_FORM, QuickArgs, WorkArgs};
 
 use crate::web::{Token, listen_address};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use live::watch::Speed;
-use model::search::Along;
+use model::search::SearchAxis;
 use model::{Nanos, Objective};
 use report::surfaces::table::Notes;
 use std::net::SocketAddr;
@@ -69,6 +71,10 @@ pub enum Command {
     Serve(ServeArgs),
     /// Compare runs: what differs, by how much, and how sure that is.
     Compare(CompareArgs),
+    /// Judge a change in a pipeline: no change, regression, improvement, or cannot tell.
+    ///
+    /// It runs base and head in turns, and stops as soon as it knows.
+    Gate(Box<GateArgs>),
     /// Follow figures over many runs, and find where a level changed.
     Trend(TrendArgs),
     /// Show a run's results as a table or JSON.
@@ -234,7 +240,7 @@ pub struct LoadlineArgs {
     /// suite's), size (bytes of the layout that are loaded, up to all of it: where a cache ends)
     /// or workers (of all hosts together, up to the suite's).
     #[arg(long, value_name = "AXIS", default_value = "rate", value_parser = along)]
-    pub along: Along,
+    pub along: SearchAxis,
 
     /// The workload of a suite that has several.
     #[arg(long, value_name = "NAME")]
@@ -246,8 +252,8 @@ pub struct LoadlineArgs {
     pub run: RunArgs,
 }
 
-fn along(text: &str) -> Result<Along, String> {
-    let found = Along::ALL.iter().copied().find(|along| along.word() == text);
+fn along(text: &str) -> Result<SearchAxis, String> {
+    let found = SearchAxis::ALL.iter().copied().find(|along| along.word() == text);
     found.ok_or_else(|| "there is no such axis; write rate, depth, size or workers".to_owned())
 }
 

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::text_file;
 use dialects::results::{self, Results};
-use dialects::{Class, Dialect, Import, ImportError, Told, World};
+use dialects::{Class, Dialect, Import, ImportError, ReportedOption, World};
 use std::path::Path;
 
 /// What a file that another tool reads or wrote becomes.
@@ -87,14 +87,16 @@ pub fn report(import: &Import) -> String {
         import.dialect,
         import.options.len()
     )];
-    let mut others: Vec<&Told> =
+    let mut others: Vec<&ReportedOption> =
         import.options.iter().filter(|told| told.class != Class::Same).collect();
     others.sort_by_key(|told| std::cmp::Reverse(told.class));
-    let option = |told: &Told| match told.value.is_empty() {
+    let option = |told: &ReportedOption| match told.value.is_empty() {
         true => told.name.clone(),
         false => format!("{}={}", told.name, told.value),
     };
-    let width = |of: &dyn Fn(&Told) -> usize| others.iter().map(|told| of(told)).max().unwrap_or(0);
+    let width = |of: &dyn Fn(&ReportedOption) -> usize| {
+        others.iter().map(|told| of(told)).max().unwrap_or(0)
+    };
     let places = width(&|told| told.place.chars().count()).min(MOST_COLUMN);
     let names = width(&|told| option(told).chars().count()).min(MOST_COLUMN);
     for told in &others {

@@ -2,7 +2,7 @@
 //! unless `--force` says so.
 
 use crate::failure::Failure;
-use report::surfaces;
+use report::{surfaces, topics};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -16,6 +16,8 @@ pub enum Kind {
     Markdown,
     /// A chart as SVG.
     Chart,
+    /// The result of a gate as JUnit's XML.
+    JUnit,
     /// Something that says nowhere who made it: tables, pictures.
     Unmarked,
 }
@@ -38,6 +40,7 @@ pub fn may_replace(kind: Kind, head: &[u8]) -> bool {
             }
             Kind::Markdown => text.starts_with(surfaces::markdown::MARK),
             Kind::Chart => text.starts_with(surfaces::markdown::CHART_MARK),
+            Kind::JUnit => text.starts_with(topics::gate::JUNIT_MARK),
             Kind::Unmarked => false,
         }
 }

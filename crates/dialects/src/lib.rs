@@ -27,7 +27,7 @@ mod xml;
 mod tests;
 
 pub use import::{Import, ImportError, MOST_BYTES, MOST_OPTIONS, SuiteText, World};
-pub use loss::{Class, Told};
+pub use loss::{Class, ReportedOption};
 pub use page::pages;
 
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Scripts of a shell that hold lines of the tools: each line is imported by itself.
 
 use crate::import::{Import, ImportError, SuiteText, World};
-use crate::loss::{Class, Told};
+use crate::loss::{Class, ReportedOption};
 use crate::{Dialect, import_command, shell};
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ pub fn file(name: &str, text: &str, world: &World<'_>) -> Result<Import, ImportE
         let remedy = format!("name a script with 1 to {MOST_LINES} of them");
         return Err(ImportError::new(name, what, remedy));
     }
-    let mut options: Vec<Told> = Vec::new();
+    let mut options: Vec<ReportedOption> = Vec::new();
     let mut suites = Vec::new();
     for command in lines {
         let place = format!("{name}:{}", command.line);
@@ -66,7 +66,7 @@ pub fn file(name: &str, text: &str, world: &World<'_>) -> Result<Import, ImportE
                 let named = |suite| named(suite, &found, command.line, &place);
                 suites.extend(import.suites.into_iter().map(named));
             }
-            Err(error) => options.push(Told {
+            Err(error) => options.push(ReportedOption {
                 name: found,
                 value: String::new(),
                 place,
@@ -78,7 +78,7 @@ pub fn file(name: &str, text: &str, world: &World<'_>) -> Result<Import, ImportE
     Ok(Import { dialect: "script", options, suites })
 }
 
-fn placed(told: Told, place: &str) -> Told {
+fn placed(told: ReportedOption, place: &str) -> ReportedOption {
     let has_variable = told.value.contains('$') || told.name.contains('$');
     let (class, why) = match has_variable {
         true => (
@@ -87,7 +87,7 @@ fn placed(told: Told, place: &str) -> Told {
         ),
         false => (told.class, told.why),
     };
-    Told { place: format!("{place} {}", told.place), class, why, ..told }
+    ReportedOption { place: format!("{place} {}", told.place), class, why, ..told }
 }
 
 /// A suite of one line among others has a name of its own.
@@ -233,7 +233,7 @@ mod tests {
         assert!(import.suites[0].text.contains("\"/data/plimsoll-data\""));
         assert!(import.suites[0].text.contains("size = \"4GiB\""));
         assert!(import.options.iter().any(|told| told.place == "run.sh:8 word 2"));
-        let refused: Vec<&Told> = import.refused().collect();
+        let refused: Vec<&ReportedOption> = import.refused().collect();
         assert_eq!(refused.len(), 1, "{refused:?}");
         assert!(refused[0].value.contains("$UNKNOWN"), "{refused:?}");
         assert!(file("a.sh", "#!/bin/sh\necho\n", &World::NOTHING).is_err());

@@ -40,7 +40,7 @@ impl Asked {
         }
     }
 
-    fn from_name(name: &str) -> Option<Asked> {
+    pub(crate) fn from_name(name: &str) -> Option<Asked> {
         if name == Asked::ALL { Some(Asked::All) } else { Op::from_name(name).map(Asked::One) }
     }
 

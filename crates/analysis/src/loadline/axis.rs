@@ -6,7 +6,7 @@
 use super::points;
 use crate::row::ResultRow;
 use model::objective::{Condition, Objective};
-use model::search::Along;
+use model::search::SearchAxis;
 use model::{Histogram, Record};
 
 /// Steps of the grid for each doubling: neighbours are 9 % apart.
@@ -22,7 +22,7 @@ pub struct AlongLine {
     /// What had to hold.
     pub objective: Objective,
     /// The axis.
-    pub along: Along,
+    pub along: SearchAxis,
     /// The points in the order in which they were measured.
     pub points: Vec<AlongPoint>,
     /// The largest value at which the objective held, and the next that was measured above it, at
@@ -70,7 +70,7 @@ struct At {
 
 /// What `record` found along its axis; `None` where its run searched along none, or along the rate.
 pub fn along_line(record: &Record, rows: &[ResultRow]) -> Option<AlongLine> {
-    let search = record.plan.search.as_ref().filter(|search| search.along != Along::Rate)?;
+    let search = record.plan.search.as_ref().filter(|search| search.along != SearchAxis::Rate)?;
     let points: Vec<AlongPoint> = points(record, search, rows)
         .into_iter()
         .filter_map(|point| {

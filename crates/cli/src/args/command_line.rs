@@ -24,7 +24,7 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Arguments, cla
             .get(1)
             .and_then(|name| name.to_str())
             .and_then(|name| command.find_subcommand(name));
-        led(error, known)
+        led(error, known, &line)
     })?;
     let mut arguments =
         Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
@@ -54,7 +54,10 @@ fn with_words_of_fio(
     let longs: Vec<String> = command
         .find_subcommand(name)
         .into_iter()
-        .flat_map(|known| known.get_arguments().filter_map(Arg::get_long))
+        .flat_map(|known| known.get_arguments())
+        .flat_map(|arg| {
+            arg.get_long().into_iter().chain(arg.get_all_aliases().into_iter().flatten())
+        })
         .map(str::to_owned)
         .collect();
     let expanded = fio_words::expanded(line, &|name| longs.iter().any(|long| long == name));
@@ -68,7 +71,12 @@ fn with_words_of_fio(
 /// A mistake of the command line with a way out that is one: of a flag of another tool, or of a
 /// field of suites, what says the same here; of a slip, the flag that is really near. No guess
 /// where neither is known.
-fn led(mut error: clap::Error, command: Option<&clap::Command>) -> clap::Error {
+fn led(mut error: clap::Error, command: Option<&clap::Command>, line: &[OsString]) -> clap::Error {
+    if error.kind() == ErrorKind::MissingRequiredArgument
+        && let Some(remedy) = line.iter().find_map(|word| of_suites(word, command?))
+    {
+        insert(&mut error, remedy);
+    }
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
     }
@@ -89,9 +97,25 @@ fn led(mut error: clap::Error, command: Option<&clap::Command>) -> clap::Error {
     error.remove(ContextKind::TrailingArg);
     error.remove(ContextKind::Suggested);
     if let Some(remedy) = remedy {
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![remedy.into()]));
+        insert(&mut error, remedy);
     }
     error
+}
+
+fn insert(error: &mut clap::Error, remedy: String) {
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![remedy.into()]));
+}
+
+/// What sets the same in a suite as this word does in the quick form, if it is a flag of that.
+fn of_suites(word: &OsString, command: &clap::Command) -> Option<String> {
+    let word = word.to_str()?.strip_prefix("--")?;
+    let name = word.split('=').next().unwrap_or(word);
+    let is_name = |own: &str| own == name;
+    let known = command.get_arguments().find(|arg| {
+        arg.get_long().is_some_and(is_name)
+            || arg.get_all_aliases().is_some_and(|all| all.into_iter().any(is_name))
+    })?;
+    (known.get_help_heading() == Some(super::QUICK_FORM)).then(|| flag(name)).flatten()
 }
 
 /// What to do with an option that a job of fio has, and the quick form has not.
@@ -206,7 +230,9 @@ mod tests {
             parse_from(words).expect_err(line).to_string()
         };
         for (line, remedy) in [
-            ("run|--rw|randread|--rate|1000|/x", "--set rate=VALUE"),
+            ("run|quick|--rate|1000", "--set rate=VALUE"),
+            ("run|four-corners|--bs=8k", "--set block_size=VALUE"),
+            ("run|--rw|randread|--thinktime|1000|/x", "--set think=VALUE"),
             ("run|--rw=randread|--direct=1|/x", "`--buffered`"),
             ("run|--ioengine=libaio", "--set engine.backend=VALUE"),
             ("run|--ramp_time=5", "--set stages.precondition=VALUE"),

@@ -12,11 +12,12 @@ Exit codes:
        permission, no answer)
   4    the run could not go on; what was recorded until then is kept
   5    a run file could not be read
-  6    a condition of `compare` or `trend --fail-if` was met, or the
-       objective of `loadline` held at no rate
+  6    a condition of `compare` or `trend --fail-if` was met, the
+       objective of `loadline` held at no rate, or `gate` found a regression
   7    verify: data are missing or damaged; they are counted
   8    an option of another tool's job was refused or is unknown; without
        --allow-loss nothing was written or loaded
+  9    gate: cannot tell; it says what it could find, and what it would take
   101  a bug in Plimsoll; please report it
   130  interrupted; what was recorded until then is kept
 
@@ -143,6 +144,20 @@ Examples:
   plimsoll compare before.plimsoll after.plimsoll
   plimsoll compare before.plimsoll after.plimsoll --fail-if \"iops < -5%\"
   plimsoll compare before.plimsoll after.plimsoll -o both.html";
+
+/// Below `plimsoll gate --help`.
+pub const GATE: &str = "\
+Examples:
+  # two builds of a program, by the time that they take
+  plimsoll gate --base ./old --head ./new --detect 3% --budget 10m
+  # two commands that write run files, for a CI server
+  plimsoll gate --base \"plimsoll run ci.toml -t /mnt/a --out {out}\" \\
+    --head \"plimsoll run ci.toml -t /mnt/b --out {out}\" \\
+    --detect 10% --metric p99 --junit gate.xml
+  # against a folder of runs that were recorded on such hosts
+  plimsoll gate --base baselines/ --head new.plimsoll --detect 5%
+Exit codes: 0 no change so large, or an improvement; 6 a regression; 9 cannot
+tell.";
 
 /// Below `plimsoll trend --help`.
 pub const TREND: &str = "\

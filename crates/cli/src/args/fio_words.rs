@@ -2,7 +2,7 @@
 //! by the table that reads fio's jobs. So a run file keeps them in our words.
 
 use dialects::fio::{quick_changes, quick_knows, takes_a_value};
-use dialects::{Class, Told};
+use dialects::{Class, ReportedOption};
 use std::ffi::OsString;
 use suite::flag;
 
@@ -14,7 +14,7 @@ pub struct Expanded {
     /// The line.
     pub line: Vec<OsString>,
     /// The options that were understood, or refused for their values.
-    pub told: Vec<Told>,
+    pub told: Vec<ReportedOption>,
 }
 
 /// Whether a line uses the quick form.
@@ -91,7 +91,7 @@ fn defaults() -> Vec<(String, String)> {
 }
 
 /// Why a line cannot be taken: an option was refused for its value.
-pub fn refused(told: &[Told]) -> Option<String> {
+pub fn refused(told: &[ReportedOption]) -> Option<String> {
     let refused = told.iter().find(|told| told.class == Class::Refused)?;
     let sign = if refused.value.is_empty() { "" } else { "=" };
     Some(format!(
@@ -101,7 +101,7 @@ pub fn refused(told: &[Told]) -> Option<String> {
 }
 
 /// What is said of options that do not mean quite the same.
-pub fn notes(told: &[Told]) -> impl Iterator<Item = String> + '_ {
+pub fn notes(told: &[ReportedOption]) -> impl Iterator<Item = String> + '_ {
     let others = told.iter().filter(|told| told.class == Class::Approximated);
     others.map(|told| {
         let sign = if told.value.is_empty() { "" } else { "=" };
@@ -113,7 +113,7 @@ pub fn notes(told: &[Told]) -> impl Iterator<Item = String> + '_ {
 mod tests {
     use super::*;
 
-    fn expand(line: &str) -> (String, Vec<Told>) {
+    fn expand(line: &str) -> (String, Vec<ReportedOption>) {
         let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         let known = |name: &str| QUICK.contains(&name) || name == "set" || name == "target";
         let expanded = expanded(&words, &known);

@@ -7,7 +7,7 @@ use super::options::TABLES;
 use super::sections::Entry;
 use crate::draft::Group;
 use crate::import::World;
-use crate::loss::{Class, Losses, Told};
+use crate::loss::{Class, Losses, ReportedOption};
 use crate::table::{Takes, find};
 
 /// A field of the suite and the value that it has with the options, as `--set` takes it.
@@ -33,7 +33,7 @@ pub fn takes_a_value(name: &str) -> bool {
 pub fn quick_changes(
     base: &[(String, String)],
     more: &[(String, String)],
-) -> (Vec<Changed>, Vec<Told>) {
+) -> (Vec<Changed>, Vec<ReportedOption>) {
     let (before, _) = read(base);
     let all: Vec<(String, String)> = base.iter().chain(more).cloned().collect();
     let (after, losses) = read(&all);

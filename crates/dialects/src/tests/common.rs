@@ -58,17 +58,12 @@ pub fn planned(text: &str) -> Result<Plan, String> {
         paths: vec!["/t".to_owned()],
         owner: String::new(),
     };
-    let own = std::mem::take(&mut spec.targets);
-    spec.targets = if own.is_empty() { vec![everywhere.clone()] } else { own };
-    for scenario in &mut spec.scenarios {
-        if scenario.spec.targets.is_empty() {
-            scenario.spec.targets = vec![everywhere.clone()];
-        }
+    if spec.targets.is_empty() {
+        spec.targets.push(everywhere);
     }
-    let of_scenarios = spec.scenarios.iter().flat_map(|scenario| &scenario.spec.targets);
-    let top = spec.targets.iter().filter(|_| spec.scenarios.is_empty());
+    let targets = spec.scenarios().iter().flat_map(|scenario| spec.targets_of(scenario));
     let mut paths: Vec<String> = Vec::new();
-    for path in of_scenarios.chain(top).flat_map(|target| &target.paths) {
+    for path in targets.flat_map(|target| &target.paths) {
         if !paths.contains(path) {
             paths.push(path.clone());
         }

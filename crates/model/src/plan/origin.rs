@@ -19,7 +19,7 @@ const COMMANDS: [&str; 2] = ["run", "loadline"];
 /// The options that are kept: those that say what is loaded, with what and from where. Where a run
 /// is recorded and who is shown it (among these `--token`) is not kept, nor is `--keep-data`: no
 /// figure depends on it.
-pub const OPTIONS: [&str; 26] = [
+pub const OPTIONS: [&str; 31] = [
     "objective",
     "along",
     "workload",
@@ -46,6 +46,11 @@ pub const OPTIONS: [&str; 26] = [
     "size",
     "runtime",
     "rwmixread",
+    "ramp",
+    "rate",
+    "dsync",
+    "verify",
+    "name",
 ];
 
 /// What was typed to begin a run, and the suite's text. Runs of versions that kept neither have the

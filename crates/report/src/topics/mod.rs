@@ -12,6 +12,7 @@ pub mod events;
 pub mod evidence;
 pub(crate) mod findings;
 pub(crate) mod first_screen;
+pub mod gate;
 pub mod inventory;
 pub(crate) mod io_path;
 pub(crate) mod left_behind;

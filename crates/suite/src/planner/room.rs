@@ -130,12 +130,12 @@ fn refusal(need: &Need<'_>, scale: Scale, least: Bytes) -> Option<Refusal> {
         Refusal::new(
             RefusalKind::Space,
             format!(
-                "target {}: {whose} {} more, and the file system has {} free, of which {} may be \
-                 used (it is never filled past 95 %)",
+                "target {}: {whose} {} more, and {} of {} free may be used (at most \
+                 95 % are filled)",
                 target.path,
                 Bytes(more),
-                target.free,
-                Bytes(usable)
+                Bytes(usable),
+                target.free
             ),
             remedy(need, scale, least, usable.saturating_add(need.there)),
         )

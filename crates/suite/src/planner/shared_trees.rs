@@ -2,7 +2,7 @@
 //! they can be seen there.
 
 use super::rotation::unseen;
-use super::{Refusal, RefusalKind, Request};
+use super::{Refusal, RefusalKind, ScenarioRequest};
 use crate::{OtherFiles, PointSpec, WorkloadSpec};
 use model::metadata::{FileShare, Tree};
 use model::op::Op;
@@ -16,7 +16,7 @@ use model::plan::{HostPlan, Stage, Target};
 /// When there is no other host, when hosts differ in their workers, or when a host does not see the
 /// folder of the other one.
 pub(super) fn lend(
-    request: &Request<'_>,
+    request: &ScenarioRequest<'_>,
     points: &[&PointSpec],
     stages: &[Stage],
     hosts: &mut [HostPlan],

@@ -220,7 +220,7 @@ fn a_layout_that_does_not_fit_is_refused_before_it_is_written() {
     let case = Case::sets(&["size=25GiB"]);
     let (kind, text) = case.refusal(target("/t", TargetKind::Missing));
     assert_eq!(kind, RefusalKind::Space);
-    assert!(text.contains("needs 100 GiB more") && text.contains("90 GiB may be used"), "{text}");
+    assert!(text.contains("needs 100 GiB more") && text.contains("90 GiB of "), "{text}");
     let claimed = directory(DirectoryState::Claimed { used: Bytes::gib(20), run: String::new() });
     assert!(case.plan(target("/t", claimed)).is_ok(), "our own files are written over");
 }

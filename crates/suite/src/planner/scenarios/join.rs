@@ -181,7 +181,8 @@ fn joined_host(plans: &[Plan], host: usize, turns: &[Turn], shared: &[Shared]) -
     }
     for (number, turn) in (0..).zip(turns) {
         let stage = plans[turn.scenario].hosts.get(host)?.stages.get(turn.stage)?;
-        joined.stages.push(moved(stage, number, offsets[turn.scenario]));
+        let (files, trees) = offsets[turn.scenario];
+        joined.stages.push(moved(stage, number, files, trees));
     }
     if joined.parts.len() == 1 {
         joined.parts.clear();
@@ -190,7 +191,7 @@ fn joined_host(plans: &[Plan], host: usize, turns: &[Turn], shared: &[Shared]) -
 }
 
 /// A stage with its new number, whose files and trees stand behind so many others.
-fn moved(stage: &HostStage, number: u32, (files, trees): (u32, u32)) -> HostStage {
+fn moved(stage: &HostStage, number: u32, files: u32, trees: u32) -> HostStage {
     let mut stage = HostStage { stage: number, ..stage.clone() };
     for worker in &mut stage.workers {
         worker

@@ -1,20 +1,74 @@
-//! `cargo xtask dist`: one static binary that runs anywhere with the same processor.
+//! The program itself: built without a dynamic loader, and the same wherever it is built.
 
 use crate::shell::{self, Outcome};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Builds it, proves that it needs nothing else, and prints path, size and checksum.
-pub fn run() -> Outcome<()> {
-    let triple = shell::host_triple()?;
-    let mut flags = std::env::var("RUSTFLAGS").unwrap_or_default();
-    flags.push_str(" -C target-feature=+crt-static");
+/// What separates flags in `CARGO_ENCODED_RUSTFLAGS`: a path may have spaces.
+const BETWEEN: &str = "\x1f";
+
+/// Builds the program for `triple`, in the target directory `aside` where one is given, and returns
+/// where it is.
+///
+/// # Errors
+/// It does not compile.
+pub fn build(triple: &str, epoch_s: u64, aside: Option<&Path>) -> Outcome<PathBuf> {
+    let root = shell::root();
+    let target = match aside {
+        Some(folder) => folder.to_owned(),
+        None => shell::target_dir()?,
+    };
+    // Paths of this machine are no part of the program.
+    let mut renamed = vec![(root, "/plimsoll"), (target.clone(), "/target")];
+    renamed.extend(cargo_home().map(|home| (home, "/cargo")));
+    let given = std::env::var("RUSTFLAGS").unwrap_or_default();
+    let mut flags: Vec<String> = given.split_whitespace().map(str::to_owned).collect();
+    flags.push("-Ctarget-feature=+crt-static".to_owned());
+    let mut of_c = String::new();
+    for (path, name) in &renamed {
+        flags.push(format!("--remap-path-prefix={}={name}", path.display()));
+        of_c.push_str(&format!(" -ffile-prefix-map={}={name}", path.display()));
+    }
     // With an explicit target the flags stay away from build scripts and procedural macros, which
     // cannot be static.
-    let build = ["build", "--release", "--locked", "--package", "cli", "--target", &triple];
-    shell::show(shell::cargo().args(build).env("RUSTFLAGS", flags.trim()))?;
-    let binary = shell::target_dir()?.join(&triple).join("release/plimsoll");
-    let image = std::fs::read(&binary)
+    let mut cargo = shell::cargo();
+    cargo.args(["build", "--release", "--locked", "--package", "cli", "--target", triple]);
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join(BETWEEN));
+    cargo.env(format!("CFLAGS_{}", triple.replace('-', "_")), of_c.trim());
+    cargo.env("SOURCE_DATE_EPOCH", epoch_s.to_string()).env("CARGO_INCREMENTAL", "0");
+    cargo.env("CARGO_TARGET_DIR", &target);
+    shell::show(&mut cargo)?;
+    Ok(target.join(triple).join("release/plimsoll"))
+}
+
+fn cargo_home() -> Option<PathBuf> {
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo"));
+    std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(home)
+}
+
+/// Builds it again in another target directory, and holds the two together.
+///
+/// # Errors
+/// They differ, or it does not compile.
+pub fn same_elsewhere(built: &Path, triple: &str, epoch_s: u64) -> Outcome<()> {
+    let aside = shell::target_dir()?.join("dist-again");
+    let again = build(triple, epoch_s, Some(&aside))?;
+    let read = |path: &Path| {
+        std::fs::read(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
+    };
+    if read(built)? != read(&again)? {
+        return Err(format!("{} and {} differ", built.display(), again.display()));
+    }
+    println!("again    a second build in {} is the same to the last bit", aside.display());
+    Ok(())
+}
+
+/// Proves that the program needs nothing beside it.
+///
+/// # Errors
+/// It needs a dynamic loader, or does not run alone.
+pub fn check(binary: &Path) -> Outcome<()> {
+    let image = std::fs::read(binary)
         .map_err(|error| format!("{} cannot be read: {error}", binary.display()))?;
     match interpreter(&image) {
         Ok(false) => println!("static   it names no dynamic loader"),
@@ -32,15 +86,12 @@ pub fn run() -> Outcome<()> {
         }
     }
     if shell::is_root() {
-        let version = run_in_empty_root(&binary)?;
+        let version = run_in_empty_root(binary)?;
         println!("alone    in an empty root it says: {}", version.trim());
     } else {
         println!("SKIPPED: running it in an empty root, because only root may change the root");
     }
-    let sum = shell::capture(Command::new("sha256sum").arg(&binary))?;
     println!("size     {} bytes ({:.1} MiB)", image.len(), image.len() as f64 / 1_048_576.0);
-    println!("sha256   {}", sum.split_whitespace().next().unwrap_or_default());
-    println!("path     {}", binary.display());
     Ok(())
 }
 

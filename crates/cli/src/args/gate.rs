@@ -1,0 +1,126 @@
+//! The arguments of `plimsoll gate`.
+
+use super::examples;
+use analysis::gate::{Choice, Terms};
+use clap::Args;
+use model::Nanos;
+use std::path::PathBuf;
+
+/// `plimsoll gate`.
+#[derive(Debug, Args)]
+#[command(after_help = examples::GATE)]
+pub struct GateArgs {
+    /// What is compared with: a command, a run file, or a folder of run files.
+    ///
+    /// A command is run by `sh -c`. `{out}` in it is where a run file is expected; without it, the
+    /// time of the whole command is measured. Of a folder, runs of other hosts are left out.
+    #[arg(long, value_name = "CMD|RUN|DIR")]
+    pub base: String,
+
+    /// What is judged: a command or a run file.
+    #[arg(long, value_name = "CMD|RUN")]
+    pub head: String,
+
+    /// The change to find, in percent, 0.1 to 500.
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub detect: f64,
+
+    /// How often such a change is found where there is time enough, 0.5 to 0.999.
+    #[arg(long, value_name = "SHARE", default_value = "0.9", value_parser = power)]
+    pub power: f64,
+
+    /// How often equals may be called worse or better, 0.0001 to 0.5.
+    #[arg(long, value_name = "SHARE", default_value = "0.05", value_parser = alpha)]
+    pub alpha: f64,
+
+    /// How long it may take. A command that takes longer is stopped.
+    #[arg(long, value_name = "TIME", default_value = "20m")]
+    pub budget: Nanos,
+
+    /// What to watch of run files: a figure such as "p99" or "read p99".
+    ///
+    /// By default the rate, and where it is fixed the mean latency. The figures are those of
+    /// `compare --fail-if`.
+    #[arg(long = "metric", value_name = "FIGURE")]
+    pub metrics: Vec<Choice>,
+
+    /// From what the order within pairs follows [default: the time].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+
+    /// What it is to leave, and to say.
+    #[command(flatten)]
+    pub output: GateOutput,
+}
+
+/// What a gate is to leave, and to say.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub struct GateOutput {
+    /// Write the result as JUnit XML.
+    #[arg(long, value_name = "FILE.xml")]
+    pub junit: Option<PathBuf>,
+
+    /// Overwrite a file that is not known to be ours.
+    #[arg(long, requires = "junit")]
+    pub force: bool,
+
+    /// Keep the run files in this folder, which must not exist.
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+
+    /// One JSON object (docs/reference/json.md) instead of words.
+    #[arg(long)]
+    pub json: bool,
+
+    /// No progress, only the result.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl GateArgs {
+    /// What the gate is to find.
+    pub fn terms(&self) -> Terms {
+        Terms { detect_percent: self.detect, power: self.power, alpha: self.alpha }
+    }
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().strip_suffix('%').unwrap_or(text).trim().parse::<f64>().ok();
+    let good = number.filter(|value| (0.1..=500.0).contains(value));
+    good.ok_or_else(|| "write 0.1% to 500%".to_owned())
+}
+
+fn power(text: &str) -> Result<f64, String> {
+    share(text)
+        .filter(|value| (0.5..=0.999).contains(value))
+        .ok_or_else(|| "write 0.5 to 0.999, or 50% to 99.9%".to_owned())
+}
+
+fn alpha(text: &str) -> Result<f64, String> {
+    share(text)
+        .filter(|value| (0.000_1..=0.5).contains(value))
+        .ok_or_else(|| "write 0.0001 to 0.5, or 0.01% to 50%".to_owned())
+}
+
+/// `0.9` or `90%`.
+fn share(text: &str) -> Option<f64> {
+    match text.trim().strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().ok().map(|percent| percent / 100.0),
+        None => text.trim().parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_taken_as_people_write_them_and_nothing_else_is() {
+        assert_eq!((percent("3%"), percent("3"), percent(" 2.5 %")), (Ok(3.0), Ok(3.0), Ok(2.5)));
+        assert_eq!((power("0.9"), power("90%"), alpha("5 %")), (Ok(0.9), Ok(0.9), Ok(0.05)));
+        for bad in ["", "%", "0", "NaN", "inf", "-3%", "1e9", "three"] {
+            assert!(percent(bad).is_err() && power(bad).is_err() && alpha(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! `plimsoll gate` on commands and simulated devices whose difference is known.
+
+use crate::common::{Ended, PLIMSOLL, command, plimsoll, scratch, signal, wait_until};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Stdio;
+
+fn gate(folder: &Path, base: &str, head: &str, more: &[&str]) -> Ended {
+    let mut args = vec!["gate", "--base", base, "--head", head, "--seed", "1"];
+    args.extend(more);
+    plimsoll(folder, &args)
+}
+
+/// A command that measures a simulated device for a second of virtual time. Each run has a seed of
+/// its own: a device that answers alike to the last digit would have no noise.
+fn run_on(folder: &Path, device: &str) -> String {
+    let suite = "name = \"gated\"\n[layout]\nsize = \"1GiB\"\n[stages]\nprepare = \
+                 false\nprecondition = \"0s\"\nmeasure = \"1s\"\n[[workload]]\nname = \
+                 \"w\"\ndepth = 4\n";
+    std::fs::write(folder.join("gated.toml"), suite).expect("a suite");
+    format!(
+        "{PLIMSOLL} run gated.toml --target sim:{device} --set seed=$(od -An -N3 -tu4 \
+         /dev/urandom | tr -d ' ') --quiet --out {{out}}"
+    )
+}
+
+#[test]
+fn a_command_that_takes_far_longer_is_a_regression_and_the_other_way_round_an_improvement() {
+    let folder = scratch();
+    let (fast, slow) = ("sleep 0.01", "sleep 0.1");
+    let more = ["--detect", "50%", "--budget", "2m", "--junit", "gate.xml"];
+    let worse = gate(folder.path(), fast, slow, &more).with_code(6);
+    assert!(worse.out.starts_with("regression: command time +"), "{}", worse.out);
+    let xml = std::fs::read_to_string(folder.path().join("gate.xml")).expect("a result");
+    assert!(xml.contains("failures=\"1\" errors=\"0\"") && xml.contains("<failure"), "{xml}");
+    let better = gate(folder.path(), slow, fast, &more).with_code(0);
+    assert!(better.out.starts_with("improvement: "), "{}", better.out);
+}
+
+#[test]
+fn run_files_are_judged_by_their_rates_and_left_nowhere() {
+    let folder = scratch();
+    let base = run_on(folder.path(), "exponential,mean=1ms");
+    let head = run_on(folder.path(), "exponential,mean=1300us");
+    let more = ["--detect", "10%", "--json"];
+    let told = gate(folder.path(), &base, &head, &more).with_code(6).json();
+    let figure = &told["figures"][0];
+    assert_eq!((&told["answer"], &figure["figure"]), (&"regression".into(), &"iops".into()));
+    let percent = figure["percent"].as_f64().expect("a change");
+    assert!((-30.0..-15.0).contains(&percent), "{told}");
+    let same = gate(folder.path(), &base, &base, &more).with_code(0).json();
+    assert_eq!(same["answer"], "no-change", "{same}");
+    let ends: Vec<f64> = same["figures"][0]["ci"]
+        .as_array()
+        .expect("an interval")
+        .iter()
+        .filter_map(Value::as_f64)
+        .collect();
+    assert!(ends.len() == 2 && -10.0 < ends[0] && ends[1] < 10.0, "{same}");
+    let left = std::fs::read_dir(folder.path()).expect("a folder").count();
+    assert_eq!(left, 1, "only the suite is left");
+}
+
+#[test]
+fn recorded_runs_are_judged_and_a_folder_of_them_is_a_baseline() {
+    let folder = scratch();
+    std::fs::create_dir(folder.path().join("base")).expect("a folder");
+    let record = |device: &str, out: &str| {
+        let line = run_on(folder.path(), device).replace("{out}", out);
+        let ran = std::process::Command::new("sh")
+            .args(["-c", &line])
+            .current_dir(folder.path())
+            .output()
+            .expect("a shell");
+        assert!(ran.status.success(), "{ran:?}");
+    };
+    for number in 0..6 {
+        record("exponential,mean=1ms", &format!("base/{number}.plimsoll"));
+    }
+    std::fs::write(folder.path().join("base/other.plimsoll"), "none of ours").expect("room");
+    record("exponential,mean=2ms", "slow.plimsoll");
+    // One run does not tell how far runs stray: the error within it does, as in `compare`.
+    let one = gate(folder.path(), "base/0.plimsoll", "slow.plimsoll", &["--detect", "10%"]);
+    assert!([6, 9].contains(&one.code), "{one:?}");
+    let head = run_on(folder.path(), "exponential,mean=2ms");
+    let told = gate(folder.path(), "base", &head, &["--detect", "20%"]).with_code(6);
+    assert!(told.out.starts_with("regression: w read IOPS −"), "{}", told.out);
+    assert!(told.out.contains("6 runs of the base"), "{}", told.out);
+    assert!(told.err.contains("left out"), "{}", told.err);
+    let twice = gate(folder.path(), "slow.plimsoll", "slow.plimsoll", &["--detect", "10%"]);
+    assert!(twice.with_code(2).err.contains("on both sides"));
+}
+
+#[test]
+fn where_time_is_too_short_it_says_what_it_could_find_and_tells_the_pipeline() {
+    let folder = scratch();
+    let mut gate = command(
+        folder.path(),
+        &["gate", "--base", "sleep 0.3", "--head", "sleep 0.3", "--detect", "1%"],
+    );
+    gate.args(["--budget", "2s", "--junit", "gate.xml"]);
+    gate.env("GITHUB_STEP_SUMMARY", folder.path().join("summary.md")).env("GITHUB_ACTIONS", "true");
+    let ended = Ended::from(gate.output().expect("it starts")).with_code(9);
+    assert!(ended.out.starts_with("cannot tell: "), "{}", ended.out);
+    assert!(ended.err.contains("::warning title=plimsoll gate::cannot tell"), "{}", ended.err);
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect(name);
+    assert!(read("summary.md").contains("**cannot tell: "), "{}", read("summary.md"));
+    assert!(read("gate.xml").contains("errors=\"1\""), "{}", read("gate.xml"));
+}
+
+#[test]
+fn what_cannot_be_judged_is_refused_in_words() {
+    let folder = scratch();
+    std::fs::write(folder.path().join("notes.txt"), "words").expect("room");
+    std::fs::write(folder.path().join("mine.xml"), "<mine/>").expect("room");
+    std::fs::create_dir(folder.path().join("empty")).expect("a folder");
+    for (base, head, more, code, words) in [
+        ("true", "false", vec![], 4, "`false` ended with exit status: 1"),
+        ("echo why >&2; exit 3", "true", vec![], 4, "\n  why"),
+        ("true {out}", "true", vec![], 2, "write {out} in both or in none"),
+        ("true {out}", "true {out}", vec![], 4, "wrote no run file"),
+        ("true", "true", vec!["--metric", "p99"], 2, "timed as a whole"),
+        ("none.plimsoll", "none.plimsoll", vec![], 5, "none.plimsoll"),
+        ("notes.txt", "true", vec![], 2, "neither a run file nor a program"),
+        ("empty", "true {out}", vec![], 2, "has 0 run files"),
+        ("true", "none.plimsoll", vec![], 2, "give --head as a command"),
+        ("none.plimsoll", "true", vec![], 2, "put {out} into it"),
+        ("", "true", vec![], 2, "--base is empty"),
+        ("true", "true", vec!["--junit", "mine.xml"], 2, "--force"),
+        ("true", "true", vec!["--budget", "10ms"], 2, "--budget 10 ms is out of range"),
+        ("true", "true", vec!["--detect", "0%"], 2, "write 0.1% to 500%"),
+        ("sleep 60", "sleep 60", vec!["--budget", "1s"], 4, "took longer than"),
+    ] {
+        let detect: &[&str] = if more.contains(&"--detect") { &[] } else { &["--detect", "3%"] };
+        let more = [detect, &more].concat();
+        let ended = gate(folder.path(), base, head, &more).with_code(code);
+        assert!(ended.err.contains(words), "{base} | {head}: {}", ended.err);
+    }
+    let mine = std::fs::read_to_string(folder.path().join("mine.xml")).expect("a file");
+    assert_eq!(mine, "<mine/>", "what is not ours stays");
+}
+
+#[test]
+fn a_signal_ends_the_command_and_says_what_is_known() {
+    let folder = scratch();
+    let line = "echo $$ >> pids; exec sleep 300";
+    let mut gate = command(folder.path(), &["gate", "--base", line, "--head", line]);
+    let child = gate
+        .args(["--detect", "3%"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let pids = || std::fs::read_to_string(folder.path().join("pids")).unwrap_or_default();
+    wait_until("the command runs", || pids().ends_with('\n'));
+    signal(&child, "INT");
+    let ended = Ended::from(child.wait_with_output().expect("it ends")).with_code(130);
+    assert!(ended.err.contains("stopped"), "{}", ended.err);
+    for pid in pids().lines() {
+        assert!(!Path::new("/proc").join(pid).join("exe").exists(), "{pid} still runs");
+    }
+}
