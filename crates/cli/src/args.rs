@@ -56,7 +56,7 @@ pub enum Command {
     Inventory(InventoryArgs),
     /// List the built-in suites, or print one as a start for yours.
     Suites(SuitesArgs),
-    /// Turn jobs of fio, IOR, mdtest or DiskSpd into suites.
+    /// Turn jobs of other tools into suites, and show their results.
     ///
     /// It reports what became of each option, and what was lost.
     Import(ImportArgs),
