@@ -98,6 +98,7 @@ fn console(block: &Block, folder: &Path) -> (Vec<String>, Vec<String>) {
     let (mut problems, mut now) = (Vec::new(), Vec::new());
     for shown in &block.commands {
         let (code, printed) = run(shown, block, folder);
+        let printed = shape::without_kernel_log(&shown.output, printed);
         let line = &shown.typed[0];
         if code != shown.code && !is_renewed() {
             let whole = printed.join("\n");

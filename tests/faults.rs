@@ -165,7 +165,7 @@ fn a_run_that_would_fill_the_file_system_is_refused_before_it_writes() {
     let args = ["run", "smoke", "--set", "layout.size=100MiB", "--target", text(disk.path())];
     let ended = plimsoll(folder.path(), &args).with_code(3);
     assert!(
-        ended.err.contains("never filled past 95 %") && ended.err.contains("layout.size"),
+        ended.err.contains("at most 95 % are filled") && ended.err.contains("layout.size"),
         "{ended:#?}"
     );
     assert_eq!(names(disk.path()), ["lost+found"]);

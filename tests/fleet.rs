@@ -192,10 +192,7 @@ fn a_run_that_was_cut_short_is_resumed_on_its_layout_and_then_whole() {
     wait_until("the agents to end", || agents(&data).is_empty());
     let broken = recorded(folder.path());
     let ended = plimsoll(folder.path(), &["resume", "run.plimsoll"]).with_code(0);
-    assert!(
-        ended.err.contains("1 of 2 points are left, on the layout that was there"),
-        "{ended:#?}"
-    );
+    assert!(ended.err.contains("1 of 2 points left, on the existing layout"), "{ended:#?}");
     let whole = store::read(&folder.path().join("run-resumed.plimsoll")).expect("a run file");
     assert_eq!(whole.plan, broken.plan);
     assert_eq!(whole.end.as_ref().map(|(_, end)| end), Some(&RunEnd::Complete));

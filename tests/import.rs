@@ -66,3 +66,20 @@ fn a_command_line_goes_to_standard_output() {
     assert_eq!(quick.code, 2, "{quick:#?}");
     assert!(quick.err.contains("zones") && quick.err.contains("import --command"), "{}", quick.err);
 }
+
+#[test]
+fn results_of_other_tools_are_shown_with_their_doubts() {
+    let folder = scratch();
+    let summary = "IO500 version made-up\n[RESULT] ior-easy-write 2.0 GiB/s : time 300.0 seconds\n\
+                   [RESULT] find 8.0 kIOPS : time 1.0 seconds\n\
+                   [SCORE ] Bandwidth 2.0 GiB/s : IOPS 8.0 kiops : TOTAL 5.0\n";
+    fs::write(folder.path().join("summary.txt"), summary).expect("written");
+    let ended = plimsoll(folder.path(), &["import", "summary.txt"]);
+    assert_eq!(ended.code, 0, "{}", ended.err);
+    assert!(ended.out.contains("score: 5 is printed, 4.000000 follows"), "{}", ended.out);
+    let json = plimsoll(folder.path(), &["import", "summary.txt", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
+    assert_eq!(value["results"]["rows"][0]["name"], "ior-easy-write");
+    let ended = plimsoll(folder.path(), &["import", "summary.txt", "-o", "x.toml"]);
+    assert_eq!(ended.code, 2, "results make no suite");
+}

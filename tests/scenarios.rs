@@ -213,8 +213,7 @@ fn a_run_that_was_killed_among_layouts_side_by_side_leaves_what_clean_removes() 
     .with_code(0);
     assert_eq!(rows(&resumed.json()).len(), 20, "all of it is there");
     assert!(
-        resumed.err.contains("5 of 12 points are left")
-            || resumed.err.contains("6 of 12 points are left"),
+        resumed.err.contains("5 of 12 points left") || resumed.err.contains("6 of 12 points left"),
         "{}",
         resumed.err
     );

@@ -120,9 +120,8 @@ fn the_page_lives_in_a_browser_and_outlives_its_coordinator() {
     let mut resumed = start(here, &["resume", "first.plimsoll", &serve]);
     assert_eq!(address_of(&mut resumed), address);
     browser.wait("document.getElementById('status').textContent.includes('started again')");
-    browser.wait(
-        "document.getElementById('happened').innerText.includes('goes on with first.plimsoll')",
-    );
+    browser
+        .wait("document.getElementById('happened').innerText.includes('resumes first.plimsoll')");
     browser.wait("document.querySelector('#head .badge').textContent.includes('running: mix')");
     let done = browser.value("document.querySelectorAll('#plan li.done').length");
     assert!(done.as_u64().is_some_and(|done| done >= 1), "what was done before stays done: {done}");

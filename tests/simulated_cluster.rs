@@ -135,7 +135,8 @@ fn a_simulation_takes_its_hosts_from_the_testbed_and_says_how_much_it_shortened(
     let said =
         plimsoll(folder.path(), &["plan", "vsan-four-corners", "--simulate"]).with_code(0).out;
     assert!(
-        said.contains("--scale time=1 for all 22h 30m") && said.contains("Times are shrunk to"),
+        said.contains("--scale time=1 simulates all 22h 30m")
+            && said.contains("Times are shrunk to"),
         "{said}"
     );
     assert!(

@@ -82,8 +82,8 @@ fn planned(case: &Case) -> Result<Option<(Plan, Vec<HostFacts>, Fleet)>, Broken>
             owner: String::new(),
         }]
     };
-    for scenario in &mut spec.scenarios {
-        scenario.spec.targets = everywhere();
+    for scenario in spec.scenarios_mut() {
+        scenario.own_targets = Some(everywhere());
     }
     let fleet = Fleet::simulated(VERSION, case.hosts);
     let told = fleet

@@ -217,7 +217,7 @@ impl Draw {
         let loads = self.from(1, 3);
         let is_group = loads > 1 && self.one_in(4);
         for number in 0..loads {
-            sections.push(self.load(number, kind, (amount, verify, is_group)));
+            sections.push(self.load(number, kind, amount, verify, is_group));
         }
         sections.extend(self.scenarios(kind, loads, is_device));
         sections
@@ -309,7 +309,9 @@ impl Draw {
         &mut self,
         number: u64,
         kind: &str,
-        (amount, verify, is_group): (bool, bool, bool),
+        amount: bool,
+        verify: bool,
+        is_group: bool,
     ) -> Section {
         let reads = self.of(&["100%", "0%", "50%", "70%"]);
         let mut load = Section::new(LOAD).must(format!("name = \"w{number}\"\nread = \"{reads}\""));

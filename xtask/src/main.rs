@@ -4,6 +4,7 @@
 
 mod bench;
 mod ci;
+mod corpus;
 mod dist;
 mod docs;
 mod features;
@@ -30,6 +31,8 @@ cargo xtask COMMAND
   features the tests of what is off by default; `ci` runs them where something changed
   tidy    the rules of the house that no compiler checks
   docs    writes the generated pages
+  corpus  how many jobs of other tools in a folder are imported whole, and why the rest is not
+            DIR [--from DIALECT] [--list]
   bench   side-by-side benchmarks against the peers that are installed
             [--rounds N] [--seconds S] [--cpu N] [--only NAME | --write]
   memory  the engine's unsafe code under the address sanitizer and Miri (nightly)
@@ -75,6 +78,7 @@ fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
         "features" => features::run(),
         "tidy" => tidy::run(),
         "docs" => docs::run().and_then(|()| docs::write(vec![tidy::prose_ceilings()?])),
+        "corpus" => corpus::run(rest),
         "bench" => bench::run(rest),
         "memory" => memory::run(),
         "mutants" => mutants::run(rest),

@@ -3,7 +3,7 @@
 use crate::estimate::{
     CONFIDENCE, Estimate, Interval, mean_in_time, memory_beneath, ratio_beneath, residuals,
 };
-use crate::row::Sure;
+use crate::row::Confidence;
 use crate::student;
 use crate::tally::{HostTally, Slot, Tally, column};
 use crate::warning::QUANTILES;
@@ -15,7 +15,7 @@ use model::histogram::{bucket_bounds, bucket_of};
 const MOST_OF_ALL: f64 = 2.0;
 
 /// How sure the figures are that `tally` and `latency` give.
-pub fn sure(tally: &Tally<'_>, latency: &Histogram) -> Sure {
+pub fn confidence(tally: &Tally<'_>, latency: &Histogram) -> Confidence {
     let total = &tally.total;
     let (seconds, ios) = (column(total, |slot| slot.length_s), column(total, |slot| slot.ios));
     let phi = shared_memory(total, latency);
@@ -23,7 +23,7 @@ pub fn sure(tally: &Tally<'_>, latency: &Histogram) -> Sure {
         |figure: fn(&Slot) -> f64, per: &[f64]| ratio_beneath(&column(total, figure), per, phi);
     let sum = |figure: fn(&Slot) -> f64| total.iter().map(figure).sum::<f64>();
     let per = |what: f64, of: f64| (of > 0.0).then(|| what / of);
-    let rates = column(whole(total), Slot::iops);
+    let rates = column(without_short_end(total), Slot::iops);
     let over_time = relative_deviation(&rates);
     let quantiles = std::array::from_fn(|index| {
         quantile(
@@ -35,7 +35,7 @@ pub fn sure(tally: &Tally<'_>, latency: &Histogram) -> Sure {
         )
     });
     let hosts: Vec<f64> = tally.hosts.values().map(HostTally::ios).collect();
-    Sure {
+    Confidence {
         intervals: total.len(),
         iops: ratio_beneath(&ios, &seconds, phi),
         bytes_per_s: of(|slot| slot.bytes, &seconds),
@@ -78,7 +78,7 @@ fn variance(latency: &Histogram) -> f64 {
 }
 
 /// Without a last interval that is much shorter than the rest: its rate has another spread.
-pub fn whole(slots: &[Slot]) -> &[Slot] {
+pub fn without_short_end(slots: &[Slot]) -> &[Slot] {
     match slots {
         [rest @ .., last]
             if rest.first().is_some_and(|first| 2.0 * last.length_s < first.length_s) =>
@@ -210,7 +210,7 @@ mod tests {
         (0..3_000).for_each(|_| latency.record(0));
         let same = quantile(&latency, 0.5, &[100.0; 30], &[100.0; 30], 0.0);
         assert_eq!(same, Some((Interval { low: 0.0, high: 0.0 }, 30.0)));
-        let nothing = sure(&Tally::default(), &Histogram::new());
+        let nothing = confidence(&Tally::default(), &Histogram::new());
         assert_eq!((nothing.iops, nothing.over_time, nothing.quantiles_ns[0]), (None, None, None));
     }
 }

@@ -65,7 +65,7 @@ fn coverage(series: Series, intervals: usize, each: usize, runs: u64) -> [(f64, 
     let mut counts = [(0.0, 0.0); 5];
     for seed in 0..runs {
         let (latency, total) = row(seed, series, intervals, each);
-        let found = sure(&Tally { total, ..Tally::default() }, &latency);
+        let found = confidence(&Tally { total, ..Tally::default() }, &latency);
         for (index, (held, told)) in counts.iter_mut().enumerate() {
             let Some(interval) = found.quantiles_ns[index] else { continue };
             *told += 1.0;
@@ -121,7 +121,7 @@ fn a_run_short_for_what_it_remembers_has_no_interval_more_often_than_a_wrong_one
 #[test]
 fn a_quantile_beyond_the_samples_has_no_interval() {
     let (latency, total) = row(1, Series::Independent, 30, 20);
-    let found = sure(&Tally { total, ..Tally::default() }, &latency);
+    let found = confidence(&Tally { total, ..Tally::default() }, &latency);
     assert_eq!(found.quantiles_ns[5], None, "p99.99 of 600 requests");
     let median = found.quantiles_ns[0].expect("an interval");
     assert!(median.low < median.high && median.holds(MIDDLE_NS), "{median:?}");

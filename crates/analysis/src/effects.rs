@@ -35,7 +35,7 @@ pub struct Effect {
 /// The effects of everything that happened inside a measure stage, in the order in which it was
 /// told; for each, the works of the stage in order.
 pub fn effects(record: &Record) -> Vec<Effect> {
-    let mut courses: BTreeMap<u32, (Cow<'_, Digest>, Vec<Course>)> = BTreeMap::new();
+    let mut courses: BTreeMap<u32, (Cow<'_, Digest>, Vec<WorkSeries>)> = BTreeMap::new();
     let mut looked_at: BTreeMap<u32, usize> = BTreeMap::new();
     let mut effects = Vec::new();
     for (place, occurrence) in
@@ -49,7 +49,7 @@ pub fn effects(record: &Record) -> Vec<Effect> {
         }
         let (digest, of_stage) =
             courses.entry(stage.stage).or_insert_with(|| self::courses(record, stage));
-        let effect = |(work, course): (u32, &Course)| {
+        let effect = |(work, course): (u32, &WorkSeries)| {
             let name = record
                 .plan
                 .stages
@@ -91,13 +91,13 @@ fn measured<'a>(record: &'a Record, occurrence: &Occurrence) -> Option<(&'a Stag
 
 /// How a work went.
 #[derive(Default)]
-struct Course {
+struct WorkSeries {
     total: Vec<Interval>,
     hosts: BTreeMap<u32, Vec<Interval>>,
 }
 
 /// How each work of a stage went. Fsyncs are no requests of their own.
-fn courses<'a>(record: &Record, stage: &'a StageRecord) -> (Cow<'a, Digest>, Vec<Course>) {
+fn courses<'a>(record: &Record, stage: &'a StageRecord) -> (Cow<'a, Digest>, Vec<WorkSeries>) {
     let digest = stage.digest(record);
     let works = record.plan.stages.get(stage.stage as usize).map_or(0, |stage| stage.works.len());
     let courses = (0..).take(works).map(|work| course(&digest, work)).collect();
@@ -133,7 +133,7 @@ fn times(stage: &StageRecord, digest: &Digest, work: u32, at: usize) -> Option<H
 }
 
 /// How one work went, in all intervals of load.
-fn course(digest: &Digest, work: u32) -> Course {
+fn course(digest: &Digest, work: u32) -> WorkSeries {
     let parts = || {
         digest
             .sums
@@ -165,7 +165,7 @@ fn course(digest: &Digest, work: u32) -> Course {
         });
         (*host, intervals.collect())
     };
-    Course { total: total.collect(), hosts: digest.frame.spans.iter().map(of_host).collect() }
+    WorkSeries { total: total.collect(), hosts: digest.frame.spans.iter().map(of_host).collect() }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! work.
 
 use crate::changes::{Change, changes};
-use crate::confidence::whole;
+use crate::confidence::without_short_end;
 use crate::fairness::{Spread, spread};
 use crate::little;
 use crate::row::{Covers, ResultRow};
@@ -34,7 +34,7 @@ pub fn doubts(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Vec<Warnin
 /// What settles or does not: the rate; but where the rate is given, the latency. Empty where an
 /// interval has none.
 fn levels(row: &ResultRow, slots: &[Slot]) -> Vec<f64> {
-    let slots = whole(loaded_by_all(row, slots));
+    let slots = without_short_end(loaded_by_all(row, slots));
     match row.is_paced() {
         false => slots.iter().map(Slot::iops).collect(),
         true if slots.iter().all(|slot| slot.ios > 0.0) => {

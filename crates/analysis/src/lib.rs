@@ -60,7 +60,7 @@ pub use hosts::host_rates;
 pub use issued::{Issued, issued};
 pub use knee::{Curve, Finding, LEAST_POINTS, Measure, Odd, findings};
 pub use left_behind::{LeftBehind, left_behind};
-pub use row::{Covers, Cpu, Done, LeftOver, Ops, Progress, ResultRow, Sure};
+pub use row::{Confidence, Covers, Cpu, Done, LeftOver, Ops, Progress, ResultRow};
 pub use series::{Series, SeriesPoint, series};
 pub use state::{RunState, run_state};
 pub use validity::results;

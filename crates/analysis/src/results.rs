@@ -1,7 +1,7 @@
 //! What each point carried: a row for each operation that it measured, and for each whole that
 //! these are parts of.
 
-use crate::row::{Covers, Cpu, Done, LeftOver, Ops, Progress, ResultRow, Sure, does};
+use crate::row::{Confidence, Covers, Cpu, Done, LeftOver, Ops, Progress, ResultRow, does};
 use model::digest::{Counts, Digest, Part};
 use model::plan::Work;
 use model::record::StageRecord;
@@ -41,7 +41,7 @@ pub(crate) fn rows(record: &Record, stage: &StageRecord, digest: &Digest) -> Vec
         cpu: Cpu::default(),
         done: None,
         complete: stage.end == Some(StageEnd::Complete),
-        sure: Sure::default(),
+        confidence: Confidence::default(),
         warnings: Vec::new(),
     };
     let filled = |mut row: ResultRow| {
@@ -75,7 +75,7 @@ pub(crate) fn rows(record: &Record, stage: &StageRecord, digest: &Digest) -> Vec
         rows.push(filled(ResultRow {
             workload: names.join(" + "),
             works: planned.works.clone(),
-            workers: workers.fold(0u64, |sum, workers| sum.saturating_add(workers as u64)) as u32,
+            workers: workers.sum::<usize>() as u32,
             ..empty
         }));
     }
@@ -319,9 +319,9 @@ mod tests {
         );
         assert_eq!((all.index, all.work(), all.works.len(), all.ops), (None, None, 2, Ops::Group));
         assert!(
-            all.sure.iops.is_some() && all.sure.p99_ns().is_some(),
+            all.confidence.iops.is_some() && all.confidence.p99_ns().is_some(),
             "as sure as other rows: {:?}",
-            all.sure
+            all.confidence
         );
         let of_hosts: u64 = crate::by_host(&record, all).iter().map(|share| share.ios).sum();
         assert_eq!(of_hosts, all.ios);

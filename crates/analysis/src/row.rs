@@ -124,7 +124,7 @@ pub struct ResultRow {
     /// Whether the stage ran to its planned end.
     pub complete: bool,
     /// How sure the figures are.
-    pub sure: Sure,
+    pub confidence: Confidence,
     /// Every reason to doubt this row.
     pub warnings: Vec<Warning>,
 }
@@ -314,7 +314,7 @@ fn per_second(count: u64, seconds: f64) -> f64 {
 /// How sure the figures of a row are; `None` where it cannot be said: too few intervals, or too
 /// dependent ones.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sure {
+pub struct Confidence {
     /// Intervals in which the load was on.
     pub intervals: usize,
     /// Requests per second.
@@ -341,7 +341,7 @@ pub struct Sure {
     pub over_hosts: Option<f64>,
 }
 
-impl Sure {
+impl Confidence {
     /// The interval of the p99, in ns.
     pub fn p99_ns(&self) -> Option<Interval> {
         let place = QUANTILES.iter().position(|quantile| quantile.key == "p99")?;

@@ -217,7 +217,8 @@ mod tests {
             second(0.99)
         );
         assert!(
-            found.sure.quantiles_ns.iter().all(Option::is_none) && found.sure.mean_ns.is_none()
+            found.confidence.quantiles_ns.iter().all(Option::is_none)
+                && found.confidence.mean_ns.is_none()
         );
         assert!(found.warnings.iter().any(|warning| warning.code() == "rate-missed"));
     }

@@ -79,7 +79,7 @@ impl Evidence {
         let count =
             |is: &dyn Fn(&ResultRow) -> bool| rows.iter().filter(|row| is(row)).count() as u64;
         let is_unsure = |row: &ResultRow| {
-            row.ios > 0 && (row.sure.iops.is_none() || row.sure.p99_ns().is_none())
+            row.ios > 0 && (row.confidence.iops.is_none() || row.confidence.p99_ns().is_none())
         };
         let lost = record
             .notes

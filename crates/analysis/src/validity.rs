@@ -1,7 +1,7 @@
 //! Reasons to doubt a figure. Thresholds and their reasons stand in `docs/method`.
 
 use crate::backlog::{Answered, Asked, Backlog};
-use crate::confidence::sure;
+use crate::confidence::confidence;
 use crate::degraded::{Degraded, asked_of_those_left, degraded};
 use crate::estimate::Estimate;
 use crate::results::rows;
@@ -51,7 +51,7 @@ fn of_stage(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
         rows.iter().map(|row| rate_missed(record, &digest, &rows, row)).collect();
     for (row, missed) in rows.iter_mut().zip(missed) {
         let tally = tally(&digest, row);
-        row.sure = sure(&tally, &row.latency);
+        row.confidence = confidence(&tally, &row.latency);
         count_what_was_due(row);
         row.warnings = warnings(record, stage, &digest, row);
         row.warnings.extend(missed);
@@ -69,16 +69,17 @@ fn count_what_was_due(row: &mut ResultRow) {
     }
     row.latency.merge(&row.left.late);
     row.latency.merge(&row.left.never);
-    for (quantile, interval) in QUANTILES.iter().zip(&mut row.sure.quantiles_ns) {
+    for (quantile, interval) in QUANTILES.iter().zip(&mut row.confidence.quantiles_ns) {
         let now = row.latency.quantile_ns(quantile.share).map(|ns| ns as f64);
         *interval = interval.filter(|interval| {
             now.is_some_and(|now| (interval.low..=interval.high).contains(&now))
         });
     }
     let mean = row.latency.mean_ns();
-    let is_near =
-        |sure: &Estimate| mean.is_some_and(|mean| (mean - sure.value).abs() <= sure.error);
-    row.sure.mean_ns = row.sure.mean_ns.filter(is_near);
+    let is_near = |confidence: &Estimate| {
+        mean.is_some_and(|mean| (mean - confidence.value).abs() <= confidence.error)
+    };
+    row.confidence.mean_ns = row.confidence.mean_ns.filter(is_near);
 }
 
 /// A rate is that of all I/O of a workload together: the workloads that `row` is of, or a part of,

@@ -3,6 +3,7 @@
 mod afterwards;
 mod command_line;
 pub mod examples;
+mod fio_words;
 mod gate;
 mod hosts;
 mod import;
@@ -15,13 +16,13 @@ pub use gate::{GateArgs, GateOutput};
 pub use hosts::HostArgs;
 pub use import::ImportArgs;
 pub use places::{GivenUpArg, TargetArg};
-pub use work::{Pattern, QuickArgs, WorkArgs};
+pub use work::{Pattern, QUICK_FORM, QuickArgs, WorkArgs};
 
 use crate::web::{Token, listen_address};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use live::watch::Speed;
-use model::search::Along;
+use model::search::SearchAxis;
 use model::{Nanos, Objective};
 use report::surfaces::table::Notes;
 use std::net::SocketAddr;
@@ -239,7 +240,7 @@ pub struct LoadlineArgs {
     /// suite's), size (bytes of the layout that are loaded, up to all of it: where a cache ends)
     /// or workers (of all hosts together, up to the suite's).
     #[arg(long, value_name = "AXIS", default_value = "rate", value_parser = along)]
-    pub along: Along,
+    pub along: SearchAxis,
 
     /// The workload of a suite that has several.
     #[arg(long, value_name = "NAME")]
@@ -251,8 +252,8 @@ pub struct LoadlineArgs {
     pub run: RunArgs,
 }
 
-fn along(text: &str) -> Result<Along, String> {
-    let found = Along::ALL.iter().copied().find(|along| along.word() == text);
+fn along(text: &str) -> Result<SearchAxis, String> {
+    let found = SearchAxis::ALL.iter().copied().find(|along| along.word() == text);
     found.ok_or_else(|| "there is no such axis; write rate, depth, size or workers".to_owned())
 }
 

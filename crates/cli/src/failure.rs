@@ -1,9 +1,9 @@
 //! What a user can mend: one line or a few, the remedy, and an exit code of the documented table.
 
-use form::SpecErrors;
+use form::{Problem, SpecErrors};
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource};
 use model::printable;
-use std::fmt;
+use std::fmt::{self, Write};
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use suite::planner::{Refusal, RefusalKind};
@@ -58,9 +58,19 @@ impl Failure {
 
     /// Every reason why a plan was refused; the gravest decides the code.
     pub fn refused(refusals: &[Refusal]) -> Failure {
-        let lines: Vec<String> =
-            refusals.iter().map(|refusal| format!("error: {refusal}")).collect();
-        let text = lines.join("\n");
+        let mut lines: Vec<(String, usize)> = Vec::new();
+        for refusal in refusals {
+            let line = format!("error: {refusal}");
+            match lines.iter_mut().find(|(known, _)| *known == line) {
+                Some((_, count)) => *count += 1,
+                None => lines.push((line, 1)),
+            }
+        }
+        let counted = |(line, count): &(String, usize)| match count {
+            1 => line.clone(),
+            count => format!("{line} ({count} times)"),
+        };
+        let text = lines.iter().map(counted).collect::<Vec<_>>().join("\n");
         match refusals.iter().all(|refusal| refusal.kind == RefusalKind::Usage) {
             true => Failure::Usage(text),
             false => Failure::Target(text),
@@ -98,20 +108,60 @@ fn render(errors: &SpecErrors, what: &str, fancy: bool) -> String {
     let theme = if fancy { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme).with_width(100).with_links(false);
     let mut text = String::new();
-    for problem in &errors.problems {
+    for (problem, others) in equal(&errors.problems) {
         let place = errors.sources.place(&problem.span);
         let length = place.span.len().max(usize::from(!place.text.is_empty()));
         let label = LabeledSpan::new_with_span(None, (place.span.start, length));
         let (help, message) = (harmless(&problem.remedy), harmless(&problem.message));
+        let message = match others.len() {
+            0 => message,
+            others => format!("{message} ({} times)", others + 1),
+        };
         let report = miette::miette!(labels = vec![label], help = help, "{message}")
             .with_source_code(NamedSource::new(harmless(place.name), harmless(place.text)));
         // Rendering into a String cannot fail.
         let _ = handler.render_report(&mut text, report.as_ref());
+        if !others.is_empty() {
+            let _ = writeln!(text, "  also at {}", places(errors, &others));
+        }
     }
     let count = errors.problems.len();
     let mistakes = if count == 1 { "1 mistake".to_owned() } else { format!("{count} mistakes") };
     format!("{text}error: {mistakes} in {what}; nothing was touched")
 }
+
+/// The first of the mistakes that say the same, with the others.
+fn equal(problems: &[Problem]) -> Vec<(&Problem, Vec<&Problem>)> {
+    let mut all: Vec<(&Problem, Vec<&Problem>)> = Vec::new();
+    for problem in problems {
+        let is_same = |known: &Problem| {
+            (&known.message, &known.remedy) == (&problem.message, &problem.remedy)
+        };
+        match all.iter_mut().find(|(known, _)| is_same(known)) {
+            Some((_, others)) => others.push(problem),
+            None => all.push((problem, Vec::new())),
+        }
+    }
+    all
+}
+
+/// Where mistakes stand, as compilers write it.
+fn places(errors: &SpecErrors, problems: &[&Problem]) -> String {
+    let place = |problem: &&Problem| {
+        let place = errors.sources.place(&problem.span);
+        let before = place.text.get(..place.span.start).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        format!("{}:{line}", harmless(place.name))
+    };
+    let first: Vec<String> = problems.iter().take(MOST_PLACES).map(place).collect();
+    match problems.len() - first.len() {
+        0 => first.join(", "),
+        more => format!("{}, and {more} more", first.join(", ")),
+    }
+}
+
+/// So many further places of one mistake are named.
+const MOST_PLACES: usize = 8;
 
 /// A text that may come from anybody, for a terminal: control characters would be orders to it.
 /// Each is replaced by one of as many bytes, so that places in the text stay where they are.
@@ -134,6 +184,18 @@ mod tests {
         let of = |failure: Failure| format!("{:?}", failure.exit_code());
         assert_eq!(of(Failure::Bug(String::new())), format!("{:?}", ExitCode::from(101)));
         assert_ne!(of(Failure::Bug(String::new())), of(Failure::Run(String::new())));
+    }
+
+    #[test]
+    fn equal_mistakes_are_one_with_a_count_and_their_places() {
+        let one = |name: &str| format!("[[workload]]\nname = \"{name}\"\ndept = 4\n");
+        let text: String = "abcdefg".chars().map(|name| one(&name.to_string())).collect();
+        let errors = suite::Spec::parse("s.toml", &format!("name = \"s\"\n{text}"), &[]);
+        let said = render(&errors.expect_err("dept is no field"), "the suite", false);
+        assert_eq!(said.matches("is not a known field").count(), 1, "{said}");
+        assert!(said.contains("is not a known field (7 times)"), "{said}");
+        assert!(said.contains("also at s.toml:7, s.toml:10, s.toml:13"), "{said}");
+        assert!(said.ends_with("error: 7 mistakes in the suite; nothing was touched"), "{said}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::signals::{self, Signalled, Work};
 use crate::simulate;
 use fleet::launch::{self, SlurmJob, Via, Wanted};
-use fleet::{Fleet, Told};
+use fleet::{Fleet, HostReport};
 use model::testbed::HostFacts;
 use model::{Nanos, Plan, hostlist};
 use std::path::Path;
@@ -172,7 +172,8 @@ pub fn forget(args: &HostArgs) -> Result<bool, Failure> {
 }
 
 fn refused(errors: &[launch::LaunchError]) -> Failure {
-    let lines: Vec<String> = errors.iter().map(|error| format!("error: {error}")).collect();
+    let causes = launch::LaunchError::by_cause(errors);
+    let lines: Vec<String> = causes.iter().map(|error| format!("error: {error}")).collect();
     Failure::Target(lines.join("\n"))
 }
 
@@ -239,7 +240,7 @@ fn read(path: &Path) -> Result<String, String> {
 
 /// What the hosts are, once it is sure that they are different machines. Says which wall clocks are
 /// off.
-pub fn told(told: Vec<Told>, may_be_one: bool) -> Result<Vec<HostFacts>, Failure> {
+pub fn facts_of(told: Vec<HostReport>, may_be_one: bool) -> Result<Vec<HostFacts>, Failure> {
     for told in told.iter().filter(|told| told.wall_ahead_ns.abs() > CLOCKS_DIFFER_NS) {
         let seconds = told.wall_ahead_ns / 1_000_000_000;
         let (name, seconds, side) =
@@ -288,6 +289,7 @@ mod tests {
         let error = |hosts: &[&str]| launch::LaunchError {
             hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
             what: "gone".to_owned(),
+            remedy: None,
         };
         let is_there = reached(&hosts, &[error(&["b", "d"]), error(&["bb"])]);
         assert_eq!(is_there, [true, false, true, false]);

@@ -2,13 +2,28 @@
 
 use crate::failure::Failure;
 use crate::text_file;
-use dialects::{Class, Dialect, Import, ImportError, Told, World};
+use dialects::results::{self, Results};
+use dialects::{Class, Dialect, Import, ImportError, ReportedOption, World};
 use std::path::Path;
 
-/// The job file at `path`.
-pub fn file(path: &Path, dialect: Option<Dialect>) -> Result<Import, Failure> {
-    let text = text_file::read(path, "job")?;
-    text_of(&path.display().to_string(), &text, dialect)
+/// What a file that another tool reads or wrote becomes.
+pub enum Imported {
+    /// Suites, with what was lost.
+    Job(Import),
+    /// Results, with what in them does not go together.
+    Results(Results),
+}
+
+/// The file at `path`: a job, or results where no dialect is forced.
+pub fn file(path: &Path, dialect: Option<Dialect>) -> Result<Imported, Failure> {
+    let text = text_file::read_foreign(path, "job", results::MOST_BYTES as u64)?;
+    let name = path.display().to_string();
+    match results::detect(&text).filter(|_| dialect.is_none()) {
+        Some(kind) => results::read(&name, &text, kind)
+            .map(Imported::Results)
+            .map_err(|error| Failure::Usage(format!("error: {error}"))),
+        None => text_of(&name, &text, dialect).map(Imported::Job),
+    }
 }
 
 /// The job file of this name and text.
@@ -30,7 +45,7 @@ fn with_world(
     let file = |name: &str| {
         let beside = folder.join(name);
         let path = if beside.exists() { beside } else { name.into() };
-        text_file::read(&path, "job")
+        text_file::read_foreign(&path, "job", dialects::MOST_BYTES as u64)
             .map_err(|failure| failure.to_string().trim_start_matches("error: ").to_owned())
     };
     let variable = |name: &str| std::env::var(name).ok();
@@ -72,14 +87,16 @@ pub fn report(import: &Import) -> String {
         import.dialect,
         import.options.len()
     )];
-    let mut others: Vec<&Told> =
+    let mut others: Vec<&ReportedOption> =
         import.options.iter().filter(|told| told.class != Class::Same).collect();
     others.sort_by_key(|told| std::cmp::Reverse(told.class));
-    let option = |told: &Told| match told.value.is_empty() {
+    let option = |told: &ReportedOption| match told.value.is_empty() {
         true => told.name.clone(),
         false => format!("{}={}", told.name, told.value),
     };
-    let width = |of: &dyn Fn(&Told) -> usize| others.iter().map(|told| of(told)).max().unwrap_or(0);
+    let width = |of: &dyn Fn(&ReportedOption) -> usize| {
+        others.iter().map(|told| of(told)).max().unwrap_or(0)
+    };
     let places = width(&|told| told.place.chars().count()).min(MOST_COLUMN);
     let names = width(&|told| option(told).chars().count()).min(MOST_COLUMN);
     for told in &others {

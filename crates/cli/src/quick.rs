@@ -1,7 +1,7 @@
 //! fio's words for one workload, turned into a suite: there is one path for all runs.
 
 use crate::args::{Pattern, QuickArgs};
-use model::Percent;
+use model::{Bytes, Nanos, Percent};
 use std::fmt::Write;
 
 /// The suite that the quick form stands for.
@@ -15,26 +15,70 @@ pub fn suite(pattern: Pattern, quick: &QuickArgs) -> String {
         Pattern::Rw => ("sequential", mixed),
         Pattern::Randrw => ("random", mixed),
     };
-    let block_size = quick.bs.map_or(4096, |size| size.0);
+    let block_size = quick.bs.unwrap_or(Bytes(4096));
     let workers = quick.numjobs.unwrap_or(1);
-    let mut text = format!("name = \"quick-form\"\n\n[layout]\nfiles = {workers}\n");
+    let depth = quick.iodepth.unwrap_or(1);
+    let name = quick.name.clone().unwrap_or_else(|| {
+        let mut name = word(pattern).to_owned();
+        if matches!(pattern, Pattern::Rw | Pattern::Randrw) {
+            let _ = write!(name, " {mixed}");
+        }
+        let _ = write!(name, " {} QD{depth}×{workers}", fio_size(block_size));
+        if let Some(rate) = quick.rate {
+            let _ = write!(name, " at {rate}");
+        }
+        name
+    });
+    let mut text = format!("name = {}\n\n[layout]\nfiles = {workers}\n", quoted(&name));
     // Writing to a String cannot fail.
     if let Some(size) = quick.size {
         let _ = writeln!(text, "size = {}", size.0);
     }
-    let measure_ms = quick.runtime.map_or(60_000, |time| time.0 / 1_000_000);
+    let measure = quick.runtime.unwrap_or(Nanos::seconds(60));
+    let _ = writeln!(text, "\n[stages]\nmeasure = \"{}\"", milliseconds(measure));
+    if let Some(ramp) = quick.ramp {
+        let _ = writeln!(text, "precondition = \"{}\"", milliseconds(ramp));
+    }
+    if quick.verify.is_some() {
+        text.push_str("\n[contents]\nverify = true\n");
+    }
     let _ = write!(
         text,
-        "\n[stages]\nmeasure = \"{measure_ms}ms\"\n\n[[workload]]\nname = \"{}\"\nblock_size = \
-         {block_size}\nread = \"{read}\"\naccess = \"{access}\"\ndepth = {}\nworkers = {workers}\n",
-        name(pattern),
-        quick.iodepth.unwrap_or(1),
+        "\n[[workload]]\nname = \"{}\"\nblock_size = {}\nread = \"{read}\"\naccess = \
+         \"{access}\"\ndepth = {depth}\nworkers = {workers}\n",
+        word(pattern),
+        block_size.0,
     );
+    if let Some(rate) = quick.rate {
+        let _ = writeln!(text, "rate = \"{rate}\"");
+    }
+    if quick.dsync {
+        text.push_str("dsync = true\n");
+    }
     text
 }
 
+/// A time as suites have it.
+fn milliseconds(time: Nanos) -> String {
+    format!("{}ms", time.0 / 1_000_000)
+}
+
+/// A string of TOML: JSON's are such.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// A block size as fio's users write it: 4k, 1m, 512.
+fn fio_size(size: Bytes) -> String {
+    match size.0 {
+        bytes if bytes >= 1 << 20 && bytes % (1 << 20) == 0 => format!("{}m", bytes >> 20),
+        bytes if bytes >= 1 << 10 && bytes % (1 << 10) == 0 => format!("{}k", bytes >> 10),
+        bytes => bytes.to_string(),
+    }
+}
+
 /// fio's word for the pattern.
-fn name(pattern: Pattern) -> &'static str {
+fn word(pattern: Pattern) -> &'static str {
     match pattern {
         Pattern::Read => "read",
         Pattern::Write => "write",
@@ -50,11 +94,10 @@ mod tests {
     use super::*;
     use crate::args::{Arguments, Command};
     use clap::Parser;
-    use form::Depth;
+    use form::{Auto, Depth};
     use model::choices::Access;
-    use model::load::SizeMix;
-    use model::{Bytes, Nanos};
-    use suite::Spec;
+    use model::load::{Rate, SizeMix};
+    use suite::{Spec, Verify};
 
     #[test]
     fn what_a_fio_users_hands_type_is_a_good_suite() {
@@ -65,15 +108,50 @@ mod tests {
         };
         let text = suite(run.work.quick.rw.expect("given"), &run.work.quick);
         let spec = Spec::parse("quick", &text, &[]).expect("a good suite");
-        let workload = &spec.points[0].workloads[0];
+        let workload = &spec.first_scenario().points[0].workloads[0];
         assert_eq!(workload.block_size.value, SizeMix::single(Bytes(4096)));
         assert_eq!(workload.depth.value, Depth(32));
         assert_eq!((workload.access.value, workload.read.value), (Access::Random, Percent::ALL));
-        assert_eq!(spec.stages.measure.value, Nanos::seconds(60));
+        assert_eq!(spec.first_scenario().stages.measure.value, Nanos::seconds(60));
         assert_eq!(run.work.what, ["/mnt/x"]);
         assert!(
             crate::suite_and_targets::find(&[spec.suite.name.value]).is_err(),
             "not to be taken for a built-in suite"
         );
+    }
+
+    fn spec_of(line: &str) -> Spec {
+        let words = std::iter::once("plimsoll").chain(line.split('|'));
+        let Command::Run(run) = Arguments::parse_from(words).command else { panic!("a run") };
+        let text = suite(run.work.quick.rw.expect("given"), &run.work.quick);
+        Spec::parse("quick", &text, &[]).unwrap_or_else(|errors| panic!("{line}: {errors:?}"))
+    }
+
+    #[test]
+    fn a_run_is_named_by_what_it_does_unless_it_is_given_a_name() {
+        for (line, name) in [
+            ("run|--rw|randread|--bs|4k|--iodepth|32|/x", "randread 4k QD32×1"),
+            ("run|--rw|write|--bs|1M|--numjobs|4|/x", "write 1m QD1×4"),
+            ("run|--rw|randread|--rate|2k|/x", "randread 4k QD1×1 at 2000 IOPS"),
+            ("run|--rw|randrw|--rwmixread|70|--bs|512|/x", "randrw 70% 512 QD1×1"),
+            ("run|--rw|read|--name|before \"the\" update\\|/x", "before \"the\" update\\"),
+        ] {
+            assert_eq!(spec_of(line).suite.name.value, name, "{line}");
+        }
+    }
+
+    #[test]
+    fn ramp_rate_dsync_and_verify_are_those_of_suites() {
+        let spec = spec_of("run|--rw|write|--ramp|5s|--rate|2k|--dsync|--verify|/x");
+        let workload = &spec.first_scenario().points[0].workloads[0];
+        assert_eq!(spec.first_scenario().stages.precondition.value, Nanos::seconds(5));
+        assert_eq!(workload.rate.value, Auto::Fixed(Rate::Iops { milli: 2_000_000 }));
+        assert!(workload.dsync.value);
+        assert_eq!(spec.first_scenario().contents.verify.value, Verify::Reads);
+        let spec = spec_of("run|--rw|read|--rate_iops=1500|--ramp_time=2|/x");
+        assert_eq!(spec.first_scenario().stages.precondition.value, Nanos::seconds(2));
+        let bandwidth = spec_of("run|--rw|read|--rate|100MiB/s|/x");
+        let rate = bandwidth.first_scenario().points[0].workloads[0].rate.value;
+        assert_eq!(rate, Auto::Fixed(Rate::Bytes { per_second: 100 << 20 }));
     }
 }

@@ -5,7 +5,7 @@ use model::testbed::HostFacts;
 
 /// The run that is shown.
 #[derive(Clone, Copy, Debug)]
-pub struct Whole<'a> {
+pub struct RunOverview<'a> {
     /// What is to be done.
     pub plan: &'a Plan,
     /// The hosts as they were before.

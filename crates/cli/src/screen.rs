@@ -58,7 +58,7 @@ pub fn room_of(stream: Stream) -> Option<usize> {
 
 /// Something that a terminal told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum TerminalEvent {
     /// A key was pressed.
     Key(Key),
     /// It has another size.
@@ -102,15 +102,15 @@ impl Screen {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn told(&self, patience: Duration) -> io::Result<Option<Told>> {
+    pub fn next_event(&self, patience: Duration) -> io::Result<Option<TerminalEvent>> {
         if !event::poll(patience)? {
             return Ok(None);
         }
         Ok(match event::read()? {
             event::Event::Key(pressed) if pressed.kind != KeyEventKind::Release => {
-                key(pressed).map(Told::Key)
+                key(pressed).map(TerminalEvent::Key)
             }
-            event::Event::Resize(..) => Some(Told::Resized),
+            event::Event::Resize(..) => Some(TerminalEvent::Resized),
             _ => None,
         })
     }

@@ -57,11 +57,11 @@ fn parameters(scenario: &Scenario) -> Vec<&str> {
 }
 
 /// The cluster as a scenario has it, with what distinguishes that one.
-pub fn of_scenario(cluster: &str, scenario: &Scenario) -> Result<String, Failure> {
+pub fn of_scenario(cluster: &str, spec: &Spec, scenario: &Scenario) -> Result<String, Failure> {
     let of_cluster: Vec<String> = parameters(scenario)
         .into_iter()
         .filter(|parameter| Lesser::of(parameter).is_none())
-        .map(|parameter| at_event(parameter, &scenario.spec))
+        .map(|parameter| at_event(parameter, spec, scenario))
         .collect::<Result<_, _>>()?;
     if of_cluster.is_empty() {
         Ok(cluster.to_owned())
@@ -77,7 +77,7 @@ pub fn assumed(cluster: &str) -> Option<Adjusted> {
 
 /// `migrate=EVENT+LENGTH` with the event's time in its place, so that the suite's event moves the
 /// migration.
-fn at_event(parameter: &str, spec: &Spec) -> Result<String, Failure> {
+fn at_event(parameter: &str, spec: &Spec, scenario: &Scenario) -> Result<String, Failure> {
     let named = parameter.strip_prefix("migrate=").and_then(|value| value.split_once('+'));
     let event = named
         .and_then(|(name, _)| spec.events.iter().find(|event| event.name.value == name.trim()));
@@ -85,8 +85,8 @@ fn at_event(parameter: &str, spec: &Spec) -> Result<String, Failure> {
     let share = match event.at.value {
         EventTime::Share(share) => share,
         // Times shrink in a simulation, and shares stay.
-        EventTime::After(after) if spec.stages.measure.value > after => {
-            let ppm = u128::from(after.0) * 1_000_000 / u128::from(spec.stages.measure.value.0);
+        EventTime::After(after) if scenario.stages.measure.value > after => {
+            let ppm = u128::from(after.0) * 1_000_000 / u128::from(scenario.stages.measure.value.0);
             Percent { ppm: ppm as u32 }
         }
         EventTime::After(after) => {
@@ -151,23 +151,22 @@ pub fn amounts(spec: &Spec, scale: Option<ScaleArg>) -> Vec<Override> {
     let size = scale.and_then(|scale| scale.size).unwrap_or(Fraction::ONE);
     let of = |scenario: &Scenario| {
         let lesser = parameters(scenario).into_iter().find_map(|parameter| {
-            Lesser::of(parameter).map(|lesser| lesser.overridden(&scenario.name, size))
+            let name = scenario.name.as_deref()?;
+            Lesser::of(parameter).map(|lesser| lesser.overridden(name, size))
         });
         lesser.flatten()
     };
-    spec.scenarios.iter().filter_map(of).collect()
+    spec.scenarios().iter().filter_map(of).collect()
 }
 
 /// Takes the scenarios out of a suite that are not simulated, unless there are no others; what to
 /// say of each.
 pub fn leave_out(spec: &mut Spec) -> Vec<Adjusted> {
-    if spec.scenarios.iter().all(|scenario| scenario.too_long_to_simulate) {
-        return Vec::new();
-    }
-    let left_out = spec.scenarios.iter().filter(|scenario| scenario.too_long_to_simulate);
-    let said = left_out.map(|one| Adjusted::ScenarioLeftOut { name: one.name.clone() }).collect();
-    spec.scenarios.retain(|scenario| !scenario.too_long_to_simulate);
-    said
+    let left_out = spec.scenarios().iter().filter(|scenario| scenario.too_long_to_simulate);
+    let names: Vec<String> = left_out.filter_map(|scenario| scenario.name.clone()).collect();
+    let any_stays = spec.retain_scenarios(|scenario| !scenario.too_long_to_simulate);
+    let names = if any_stays { names } else { Vec::new() };
+    names.into_iter().map(|name| Adjusted::ScenarioLeftOut { name }).collect()
 }
 
 /// A cluster that is loaded by simulated hosts.
@@ -238,7 +237,7 @@ impl Simulation {
     }
 
     /// What a reader has to know of a plan whose times may have shrunk because of it.
-    pub fn notes(&self, (work, left_out): (&WorkArgs, &[Adjusted]), full: &Plan, plan: &mut Plan) {
+    pub fn notes(&self, work: &WorkArgs, left_out: &[Adjusted], full: &Plan, plan: &mut Plan) {
         let note = |what| PlanNote { fact: Fact::Adjusted(what) };
         plan.notes.splice(0..0, left_out.iter().cloned().map(note));
         let time = plan.scale.time();

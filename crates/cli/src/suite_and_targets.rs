@@ -7,7 +7,7 @@ use form::{Override, nearest};
 use model::note::Adjusted;
 use std::net::SocketAddr;
 use std::path::Path;
-use suite::{ALL_HOSTS, HostTargets, Spec, planner};
+use suite::{ALL_HOSTS, HostTargets, Scenario, Spec, planner};
 
 /// The built-in suites: name and text.
 pub const BUILT_IN: [(&str, &str); 17] = [
@@ -47,16 +47,14 @@ pub struct Asked {
 impl Asked {
     /// The targets of each of the hosts of these names.
     pub fn targets_of(&self, hosts: &[String]) -> Result<Vec<Vec<String>>, Failure> {
-        let of = |targets: &[HostTargets]| {
+        let of = |scenario: &Scenario| {
+            let targets = scenario.own_targets.as_ref().unwrap_or(&self.targets);
             let found = planner::targets_of(&self.spec.labels, targets, hosts);
             found.map_err(|refusals| Failure::refused(&refusals))
         };
-        let Some((first, others)) = self.spec.scenarios.split_first() else {
-            return of(&self.targets);
-        };
-        let mut all = of(&first.spec.targets)?;
-        for scenario in others {
-            for (mine, further) in all.iter_mut().zip(of(&scenario.spec.targets)?) {
+        let mut all = of(self.spec.first_scenario())?;
+        for scenario in &self.spec.scenarios()[1..] {
+            for (mine, further) in all.iter_mut().zip(of(scenario)?) {
                 let new: Vec<String> =
                     further.into_iter().filter(|path| !mine.contains(path)).collect();
                 mine.extend(new);
@@ -75,9 +73,7 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
         None => {
             let (name, text) = find(&work.what)?;
             // A file that calls itself a suite is held to that.
-            let is_job = !name.ends_with(".toml")
-                && !is_built_in(&name)
-                && dialects::detect(&text).is_some();
+            let is_job = !name.ends_with(".toml") && !is_built_in(&name) && dialects::is_job(&text);
             let text = match is_job {
                 true => imported::to_run(&name, &text, work.allow_loss)?,
                 false => text,
@@ -111,18 +107,18 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
     let mut left_out = Vec::new();
     if let Some(cluster) = &cluster {
         left_out = simulate::leave_out(&mut spec);
-        for scenario in &mut spec.scenarios {
-            // A simulated cluster takes the place of all targets.
-            let own = simulate::of_scenario(cluster, scenario)?;
+        let clusters =
+            spec.scenarios().iter().map(|one| simulate::of_scenario(cluster, &spec, one));
+        let clusters = clusters.collect::<Result<Vec<String>, Failure>>()?;
+        // A simulated cluster takes the place of all targets.
+        for (scenario, own) in spec.scenarios_mut().iter_mut().zip(clusters) {
             left_out.extend(simulate::assumed(&own));
-            scenario.spec.targets = vec![of_hosts(None, &own)];
+            scenario.own_targets = Some(vec![of_hosts(None, &own)]);
         }
-    }
-    // A scenario's own targets stay.
-    for scenario in
-        spec.scenarios.iter_mut().filter(|scenario| cluster.is_none() && !scenario.has_own_targets)
-    {
-        scenario.spec.targets.clone_from(&targets);
+    } else if spec.has_named_scenarios() {
+        // A scenario's own targets stay. Those of the file stay where there are no scenarios: they
+        // say who owns a path, whoever names it.
+        spec.targets.clone_from(&targets);
     }
     let is_file = work.quick.rw.is_none() && !is_built_in(&name);
     Ok(Asked { spec, targets, left_out, text, is_file })
@@ -156,8 +152,8 @@ fn targets(
     }
     for given in work.destroy_data.iter().flat_map(|given| &given.0) {
         let is_named = |target: &HostTargets| target.paths.contains(&given.device);
-        let own = spec.scenarios.iter().filter(|scenario| scenario.has_own_targets);
-        let of_scenarios = own.flat_map(|scenario| &scenario.spec.targets);
+        let own = spec.scenarios().iter().filter_map(|scenario| scenario.own_targets.as_ref());
+        let of_scenarios = own.flatten();
         if !targets.iter().chain(of_scenarios).any(is_named) {
             targets.push(of_hosts(None, &given.device));
         }

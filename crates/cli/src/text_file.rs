@@ -9,6 +9,31 @@ const MOST_BYTES: u64 = 1 << 20;
 /// The text of the file at `path`, which is to be a `kind` of file.
 pub fn read(path: &Path, kind: &str) -> Result<String, Failure> {
     let wrong = |what: String| Failure::Usage(format!("error: {kind} {}: {what}", path.display()));
+    let bytes = bytes(path, kind, MOST_BYTES)?;
+    String::from_utf8(bytes).map_err(|_| wrong(format!("is not UTF-8 text; name a {kind} file")))
+}
+
+/// The same of a file that another tool wrote, perhaps under Windows: UTF-16 is read as well, and
+/// what is no letter in UTF-8 becomes a replacement character.
+pub fn read_foreign(path: &Path, kind: &str, most_bytes: u64) -> Result<String, Failure> {
+    Ok(decoded(&bytes(path, kind, most_bytes)?))
+}
+
+fn decoded(bytes: &[u8]) -> String {
+    let units = |of: fn([u8; 2]) -> u16| {
+        let pairs = bytes[2..].chunks_exact(2).map(|pair| of([pair[0], pair[1]]));
+        String::from_utf16_lossy(&pairs.collect::<Vec<u16>>())
+    };
+    match bytes {
+        [0xff, 0xfe, ..] => units(u16::from_le_bytes),
+        [0xfe, 0xff, ..] => units(u16::from_be_bytes),
+        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
+        bytes => String::from_utf8_lossy(bytes).into_owned(),
+    }
+}
+
+fn bytes(path: &Path, kind: &str, most_bytes: u64) -> Result<Vec<u8>, Failure> {
+    let wrong = |what: String| Failure::Usage(format!("error: {kind} {}: {what}", path.display()));
     if path.is_dir() {
         return Err(wrong(match kind {
             "suite" => {
@@ -19,17 +44,17 @@ pub fn read(path: &Path, kind: &str) -> Result<String, Failure> {
     }
     let metadata = std::fs::metadata(path)
         .map_err(|error| wrong(format!("{error}; {}", way_out(path, kind))))?;
-    if !metadata.is_file() || metadata.len() > MOST_BYTES {
-        return Err(wrong(format!("is no text file of at most 1 MiB; name a {kind} file")));
+    if !metadata.is_file() || metadata.len() > most_bytes {
+        let most = most_bytes >> 20;
+        return Err(wrong(format!("is no text file of at most {most} MiB; name a {kind} file")));
     }
-    let bytes = std::fs::read(path).map_err(|error| {
+    std::fs::read(path).map_err(|error| {
         let remedy = match error.kind() {
             std::io::ErrorKind::PermissionDenied => "check your permissions on it",
             _ => "see whether it can be read at all",
         };
         wrong(format!("{error}; {remedy}"))
-    })?;
-    String::from_utf8(bytes).map_err(|_| wrong(format!("is not UTF-8 text; name a {kind} file")))
+    })
 }
 
 /// What to do about a file that cannot be looked at: a path where a suite should stand is often the
@@ -44,6 +69,15 @@ fn way_out(path: &Path, kind: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_of_windows_are_read() {
+        assert_eq!(decoded(b"\xff\xfea\0b\0"), "ab");
+        assert_eq!(decoded(b"\xfe\xff\0a\0b\0"), "ab");
+        assert_eq!(decoded(b"\xef\xbb\xbfab"), "ab");
+        assert_eq!(decoded(b"a\xffb"), "a\u{fffd}b");
+        assert_eq!(decoded(b"\xff\xfe"), "");
+    }
 
     #[test]
     fn a_place_where_a_suite_should_stand_is_led_to_its_option() {

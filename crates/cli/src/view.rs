@@ -1,6 +1,6 @@
 //! Drives the view: what happens goes in, keys go in, frames come out.
 
-use crate::screen::{self, Screen, Stream, Told};
+use crate::screen::{self, Screen, Stream, TerminalEvent};
 use crate::signals::LAST_LOOK;
 use fleet::{Interrupter, Watched};
 use live::watch::{Ask, Replay, State, Subject, clock};
@@ -125,16 +125,16 @@ fn drive(mut screen: Screen, mut state: State, title: &str, mut source: impl Sou
             source.ask(Ask::Quit, &mut state);
             return;
         }
-        let told = match screen.told(LOOK) {
-            Ok(told) => told,
+        let event = match screen.next_event(LOOK) {
+            Ok(event) => event,
             // Without a keyboard it is only looked at.
             Err(_) => {
                 thread::sleep(LOOK);
                 None
             }
         };
-        is_old = told.is_some();
-        if let Some(Told::Key(key)) = told {
+        is_old = event.is_some();
+        if let Some(TerminalEvent::Key(key)) = event {
             let ask = state.key(key);
             if !source.ask(ask, &mut state) {
                 return;

@@ -1,8 +1,12 @@
 //! DiskSpd: command lines.
 
+mod elements;
 mod options;
+mod profile;
 
+pub use elements::{PROFILE, SPAN, TARGET};
 pub use options::{DiskSpd, OPTIONS};
+pub use profile::{detect, file};
 
 use crate::draft::{Draft, Fields, Group, Work, plain_name, quoted, share, size, time};
 use crate::import::{Import, ImportError, MOST_OPTIONS};
@@ -137,6 +141,7 @@ fn group(job: &DiskSpd, losses: &mut Losses) -> Group {
     };
     let mut fields = requests(job, losses);
     fields.set("workers", workers.min(65_536).to_string(), source);
+    rest(job, losses, &mut fields);
     if workers > 1 {
         sharing(job, workers, losses, &mut fields);
     }
@@ -169,7 +174,9 @@ fn requests(job: &DiskSpd, losses: &mut Losses) -> Fields {
     }
     if let Some(got) = &job.partly {
         fields.text("random", &share(got.value), losses.source(got.id));
-        fields.text("access", "random", losses.source(got.id));
+        if job.spots.is_none() {
+            fields.text("access", "random", losses.source(got.id));
+        }
     }
     let is_random = job.random.is_some() || job.partly.is_some() || job.spots.is_some();
     if let Some(got) = &job.stride {
@@ -232,5 +239,22 @@ fn window(job: &DiskSpd, losses: &mut Losses, fields: &mut Fields) {
                 losses.worsen(id, Verdict::refused(needs));
             }
         }
+    }
+}
+
+/// Bursts of requests, with rests between them.
+fn rest(job: &DiskSpd, losses: &mut Losses, fields: &mut Fields) {
+    if job.rate.is_some() {
+        for id in [&job.pause, &job.burst].into_iter().flatten().map(|got| got.id) {
+            losses.worsen(id, Verdict::refused("rests between requests of a fixed rate"));
+        }
+        return;
+    }
+    if let Some(got) = job.pause.as_ref().filter(|got| got.value > 0) {
+        let think = got.value.min(1 << 30) * 1_000_000;
+        fields.set("think", time(think), losses.source(got.id));
+    }
+    if let Some(got) = job.burst.as_ref().filter(|got| got.value > 1) {
+        fields.set("burst", got.value.min(65_536).to_string(), losses.source(got.id));
     }
 }

@@ -1,6 +1,6 @@
 //! What goes into an import, and what comes out of it.
 
-use crate::loss::{Class, Losses, Told};
+use crate::loss::{Class, Losses, ReportedOption};
 use serde::Serialize;
 use std::fmt;
 
@@ -45,7 +45,7 @@ pub struct Import {
     /// The dialect that it was read as.
     pub dialect: &'static str,
     /// Every option of the source, in its order, and what became of it.
-    pub options: Vec<Told>,
+    pub options: Vec<ReportedOption>,
     /// The suites.
     pub suites: Vec<SuiteText>,
 }
@@ -57,7 +57,7 @@ impl Import {
     }
 
     /// The options that were refused.
-    pub fn refused(&self) -> impl Iterator<Item = &Told> {
+    pub fn refused(&self) -> impl Iterator<Item = &ReportedOption> {
         self.options.iter().filter(|told| told.class == Class::Refused)
     }
 }

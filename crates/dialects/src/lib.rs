@@ -5,22 +5,29 @@
 //! options in one table; reader, report and page come from it. Pure: no file, no clock, no thread.
 
 pub mod diskspd;
+pub mod elbencho;
 pub mod fio;
+pub mod io500;
+pub mod iozone;
 pub mod mpi;
+pub mod results;
+pub mod vdbench;
 
 mod draft;
 mod import;
 mod loss;
 mod page;
+mod script;
 mod shell;
 mod table;
 mod write;
+mod xml;
 
 #[cfg(test)]
 mod tests;
 
 pub use import::{Import, ImportError, MOST_BYTES, MOST_OPTIONS, SuiteText, World};
-pub use loss::{Class, Told};
+pub use loss::{Class, ReportedOption};
 pub use page::pages;
 
 use std::fmt;
@@ -37,11 +44,28 @@ pub enum Dialect {
     Mdtest,
     /// DiskSpd.
     DiskSpd,
+    /// IO500.
+    Io500,
+    /// vdbench.
+    Vdbench,
+    /// elbencho.
+    Elbencho,
+    /// IOzone.
+    Iozone,
 }
 
 impl Dialect {
     /// All of them.
-    pub const ALL: [Dialect; 4] = [Dialect::Fio, Dialect::Ior, Dialect::Mdtest, Dialect::DiskSpd];
+    pub const ALL: [Dialect; 8] = [
+        Dialect::Fio,
+        Dialect::Ior,
+        Dialect::Mdtest,
+        Dialect::DiskSpd,
+        Dialect::Io500,
+        Dialect::Vdbench,
+        Dialect::Elbencho,
+        Dialect::Iozone,
+    ];
 
     /// Its word.
     pub fn word(self) -> &'static str {
@@ -50,6 +74,10 @@ impl Dialect {
             Dialect::Ior => "ior",
             Dialect::Mdtest => "mdtest",
             Dialect::DiskSpd => "diskspd",
+            Dialect::Io500 => "io500",
+            Dialect::Vdbench => "vdbench",
+            Dialect::Elbencho => "elbencho",
+            Dialect::Iozone => "iozone",
         }
     }
 }
@@ -82,6 +110,9 @@ pub fn import(
         let what = format!("it is larger than {MOST_BYTES} bytes");
         return Err(ImportError::new(name, what, "name a job file"));
     }
+    if dialect.is_none() && script::detect(text) {
+        return script::file(name, text, world);
+    }
     let dialect = dialect.or_else(|| detect(text)).ok_or_else(|| {
         let all: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.word()).collect();
         let remedy = format!("say which with --from: {}", all.join(", "));
@@ -89,7 +120,11 @@ pub fn import(
     })?;
     match dialect {
         Dialect::Fio => fio::file(name, text, world),
-        Dialect::Ior | Dialect::Mdtest | Dialect::DiskSpd => {
+        Dialect::Io500 => io500::file(name, text),
+        Dialect::Vdbench => vdbench::file(name, text, world),
+        Dialect::Elbencho => elbencho::file(name, text),
+        Dialect::DiskSpd if diskspd::detect(text) => diskspd::file(name, text),
+        Dialect::Ior | Dialect::Mdtest | Dialect::DiskSpd | Dialect::Iozone => {
             let what = format!("jobs of {dialect} are command lines");
             Err(ImportError::new(name, what, "give one with --command"))
         }
@@ -121,7 +156,17 @@ pub fn import_command(
         Some(Dialect::Fio) => fio::command(&words, behind, world),
         Some(Dialect::DiskSpd) => diskspd::command(&words, behind),
         Some(Dialect::Ior) => mpi::ior(&words),
+        Some(Dialect::Elbencho) => elbencho::command(&words, behind),
+        Some(Dialect::Iozone) => iozone::command(&words, behind),
         Some(Dialect::Mdtest) => mpi::mdtest(&words),
+        Some(Dialect::Io500) => {
+            let what = "a configuration of IO500 is a file";
+            Err(ImportError::new("command", what, "name its io500.ini in place of a command"))
+        }
+        Some(Dialect::Vdbench) => {
+            let what = "parameters of vdbench are a file";
+            Err(ImportError::new("command", what, "name the file behind its `-f`"))
+        }
         None => {
             let what = "no tool is named whose command lines are understood";
             Err(ImportError::new("command", what, "say which with --from"))
@@ -129,11 +174,36 @@ pub fn import_command(
     }
 }
 
+/// Whether a text is a job, in a dialect that its content tells, or a script with lines of tools.
+pub fn is_job(text: &str) -> bool {
+    script::detect(text) || detect(text).is_some()
+}
+
 /// The dialect that a text is written in, where its content tells.
 pub fn detect(text: &str) -> Option<Dialect> {
+    // A script is none of them; `script` has its lines.
+    if text.starts_with("#!") && script::detect(text) {
+        return None;
+    }
     let mut lines = text.lines().map(str::trim);
     // A suite has tables of workloads, and no section of fio has two brackets.
     if lines.clone().any(|line| line.starts_with("[[")) {
+        return None;
+    }
+    if diskspd::detect(text) {
+        return Some(Dialect::DiskSpd);
+    }
+    if io500::detect(text) {
+        return Some(Dialect::Io500);
+    }
+    if elbencho::detect(text) {
+        return Some(Dialect::Elbencho);
+    }
+    if vdbench::detect(text) {
+        return Some(Dialect::Vdbench);
+    }
+    // Other scripts have brackets, too.
+    if text.starts_with("#!") && !text.lines().next().is_some_and(|line| line.contains("fio")) {
         return None;
     }
     let has_section = lines.any(|line| line.starts_with('[') && line.contains(']'));

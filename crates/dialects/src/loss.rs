@@ -62,7 +62,7 @@ impl Verdict {
 
 /// An option of the source and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Told {
+pub struct ReportedOption {
     /// Its name, as the source writes it.
     pub name: String,
     /// Its value, as the source writes it.
@@ -75,7 +75,7 @@ pub struct Told {
     pub why: String,
 }
 
-impl Told {
+impl ReportedOption {
     /// The option as the comments of a suite name it.
     pub fn source(&self) -> String {
         let sign = match (self.value.is_empty(), self.name.starts_with('-')) {
@@ -98,7 +98,7 @@ const MOST_QUOTED: usize = 32;
 
 /// Every option of a source, in its order. An option has one verdict; a graver one takes its place.
 #[derive(Debug, Default)]
-pub struct Losses(Vec<Told>);
+pub struct Losses(Vec<ReportedOption>);
 
 /// One option of a source, by its number in the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +107,7 @@ pub struct OptionId(usize);
 impl Losses {
     /// Reports an option.
     pub fn tell(&mut self, name: &str, value: &str, place: &str, verdict: Verdict) -> OptionId {
-        self.0.push(Told {
+        self.0.push(ReportedOption {
             name: name.to_owned(),
             value: value.to_owned(),
             place: place.to_owned(),
@@ -143,7 +143,7 @@ impl Losses {
 
     /// An option as comments name it.
     pub fn source(&self, id: OptionId) -> String {
-        self.0.get(id.0).map(Told::source).unwrap_or_default()
+        self.0.get(id.0).map(ReportedOption::source).unwrap_or_default()
     }
 
     /// How many there are.
@@ -157,7 +157,7 @@ impl Losses {
     }
 
     /// All of them.
-    pub fn into_all(self) -> Vec<Told> {
+    pub fn into_all(self) -> Vec<ReportedOption> {
         self.0
     }
 }

@@ -1,7 +1,7 @@
 //! The pages of the dialects, made of their tables.
 
 use crate::table::Opt;
-use crate::{diskspd, fio, mpi};
+use crate::{diskspd, elbencho, fio, io500, iozone, mpi, vdbench};
 use std::fmt::Write;
 
 /// The pages: path from the root of the project, and text.
@@ -12,11 +12,22 @@ pub fn pages() -> Vec<(&'static str, String)> {
     chapter(&mut mdtest, "Options", mpi::MDTEST);
     let mut diskspd = head("DiskSpd", DISKSPD);
     chapter(&mut diskspd, "Options", diskspd::OPTIONS);
+    chapter(&mut diskspd, "Profiles: beside `<TimeSpans>`", diskspd::PROFILE);
+    chapter(&mut diskspd, "Profiles: in `<TimeSpan>`", diskspd::SPAN);
+    chapter(&mut diskspd, "Profiles: in `<Target>`", diskspd::TARGET);
+    let mut elbencho = head("elbencho", ELBENCHO);
+    chapter(&mut elbencho, "Options", elbencho::OPTIONS);
+    let mut iozone = head("IOzone", IOZONE);
+    chapter(&mut iozone, "Options", iozone::OPTIONS);
     vec![
         ("docs/compat/diskspd.md", diskspd),
+        ("docs/compat/elbencho.md", elbencho),
         ("docs/compat/fio.md", fio_page()),
+        ("docs/compat/io500.md", io500_page()),
         ("docs/compat/ior.md", ior),
+        ("docs/compat/iozone.md", iozone),
         ("docs/compat/mdtest.md", mdtest),
+        ("docs/compat/vdbench.md", vdbench_page()),
     ]
 }
 
@@ -26,6 +37,29 @@ fn fio_page() -> String {
         chapter(&mut text, name, options);
     }
     chapter(&mut text, "Options of the command", fio::TOOL);
+    text
+}
+
+fn io500_page() -> String {
+    let mut text = head("IO500", IO500);
+    chapter(&mut text, "`[global]`", io500::GLOBAL);
+    chapter(&mut text, "`[debug]`", io500::DEBUG);
+    chapter(&mut text, "`[ior-easy]`, `[ior-hard]`, their `-write` and `-read`", io500::IOR);
+    chapter(&mut text, "`[mdtest-easy]`, `[mdtest-hard]` and their phases", io500::MDTEST);
+    chapter(&mut text, "`[find]`", io500::FIND);
+    chapter(&mut text, "Sections of phases without a score", io500::EXTENDED);
+    text
+}
+
+fn vdbench_page() -> String {
+    let mut text = head("vdbench", VDBENCH);
+    chapter(&mut text, "Before all definitions", vdbench::GENERAL);
+    chapter(&mut text, "`hd=`", vdbench::HOST);
+    chapter(&mut text, "`sd=`", vdbench::STORAGE);
+    chapter(&mut text, "`wd=`", vdbench::WORKLOAD);
+    chapter(&mut text, "`fsd=`", vdbench::FILE_SYSTEM);
+    chapter(&mut text, "`fwd=`", vdbench::FILE_WORKLOAD);
+    chapter(&mut text, "`rd=`", vdbench::RUN);
     text
 }
 
@@ -129,10 +163,100 @@ host share a tree, hosts do not |
 | the rate of the slowest task | the rate of all workers over the time of the wall |
 ";
 
+const ELBENCHO: &str = "\
+`plimsoll import --command \"elbencho …\" -o suite.toml` writes a suite, and so does \
+`plimsoll import FILE` of a configuration file. This page is written from elbencho's own list of \
+options and was not tried against elbencho.
+
+## Intended differences
+
+| elbencho | Plimsoll |
+|---|---|
+| phases one after the other | a workload for each; small files of directories are a tree |
+| a path is looked at to see what it is | `/dev/…` is a device; options of files, or `/` at the \
+end, mean a directory; anything else is a file |
+| a file that all threads share | `layout.kind = \"shared-file\"`; each worker has its segment |
+| `-n` directories with `-N` files for each thread | files of each worker |
+| a phase ends with its amount, or is broken off by `--timelimit` | `stages.amount`; a time with \
+`--infloop` |
+| small files are written block by block | in one piece |
+";
+
+const IOZONE: &str = "\
+`plimsoll import --command \"iozone …\" -o suite.toml` writes a suite. This page is written from \
+IOzone's manual and was not tried against IOzone.
+
+## Intended differences
+
+| IOzone | Plimsoll |
+|---|---|
+| a file for each process | `layout.per = \"worker\"` |
+| each test twice (`write`, `rewrite`) | a workload for each; once with `-+n` |
+| random tests touch each record once | `access = \"permutation\"` |
+| the page cache holds what was written | `engine.evict` empties it before reads |
+| `-a` takes all sizes of files and records | all sizes of records, one size of files |
+| tests 3 to 7 and 9 to 12 | refused: reads from the end, strides, calls of the C library |
+";
+
+const VDBENCH: &str = "\
+`plimsoll import FILE -o suite.toml` writes a suite of a parameter file. Every beginning of a word \
+is understood as vdbench does (`el=10`). `$name` is a variable of the environment. This page is \
+written from vdbench's parser and manual; vdbench itself was not run.
+
+## Intended differences
+
+| vdbench | Plimsoll |
+|---|---|
+| `threads` for each storage, each with one request | a worker for each target, with that `depth` |
+| `threads` of files | as many `workers`, each with one request |
+| a run for each `rd=` | a point; a scenario where layout, times or engine differ |
+| lists of rates, sizes, threads, reads | axes of a sweep; `seekpct` and rates of several \
+workloads make points of their own |
+| `iorate=curve` | the maximum alone; `plimsoll loadline` measures the curve |
+| arrivals at a fixed rate are exponential | `arrivals = \"poisson\"`; an open loop |
+| `skew` in percent of the rate | a `rate` for each workload; refused at full speed |
+| workloads on storage of their own | refused where they run together: each loads all targets |
+| `size` of a device is a part of it | the whole device is loaded |
+| files in directories, opened one by one | files of a layout; up to 65,536 of them |
+| operations on files run for `elapsed` | each operation goes to all files once |
+| direct I/O where `openflags` says so | the same; devices are always loaded with direct I/O |
+";
+
+const IO500: &str = "\
+`plimsoll import io500.ini -o suite.toml` writes a suite of IO500's phases. It makes no official \
+score: IO500's own programs do that. `plimsoll import result_summary.txt` shows the results of a \
+run of IO500, computes its score again, and says where the two differ.
+
+A key without a value is not set: the default of IO500 holds.
+
+## Intended differences
+
+| IO500 | Plimsoll |
+|---|---|
+| ranks of MPI | `--set workers=N` on each host; without it, one for each CPU, at most 4 |
+| all writes first, then all reads | four scenarios: easy and hard, data and metadata; each reads \
+what it wrote at once, after `engine.evict` |
+| a phase writes for `stonewall-time`, then all ranks do as much as the first | an amount where \
+the sizes are within reach; otherwise `stages.measure` |
+| ranks read what their neighbours wrote (`-C -Q 1`, `-N 1`) | each worker reads its own; \
+`--set workload.ior-easy-read.rotate=1` on several hosts |
+| `mdtest` stops creating after `stonewall-time` | all files of `n` are made |
+| `find` walks through all directories | `stat` and `readdir` over the files of `mdtest-hard` |
+| reads of IOR are checked | not checked; `--set contents.verify=true` where transfers are \
+multiples of 512 |
+
+## The score
+
+The score of `result_summary.txt` is the root of two geometric means: GiB/s of four phases, and \
+thousands of operations a second of eight. Plimsoll compares it with what is printed, within the \
+digits that are printed.
+";
+
 const DISKSPD: &str = "\
 `plimsoll import --command \"diskspd …\" -o suite.toml` writes a suite. This page is \
 written \
-from DiskSpd's manual and was not tried against DiskSpd. XML profiles are not read.
+from DiskSpd's manual and was not tried against DiskSpd. `plimsoll import profile.xml` reads \
+profiles, as VMFleet has them. A result that holds a profile is none.
 
 ## Intended differences
 
@@ -145,5 +269,7 @@ is there |
 | threads of a file begin at the same place | `sharing = \"whole\"` |
 | buffers hold one pattern again and again | no two blocks are alike |
 | 64 KiB, 2 requests, 1 thread, 5 s of warm-up, 10 s | the same, written down in the suite |
+| a target of a profile is a path | `*1` is named with `--target`; several paths that run \
+together are refused |
 | `-g` holds a rate back | an open loop; latency counts from the time at which a request is due |
 ";

@@ -7,7 +7,7 @@ use crate::driver::Pages;
 use crate::error::EngineError;
 use crate::recorder::RING_OPS;
 use crate::worker::{Finished, Outcome};
-use model::plan::{HostPlan, PlannedTarget, Stop, Worker};
+use model::plan::{HostPlan, PlannedTarget, Stop, Work, Worker};
 use model::{Op, WriteMark};
 use rustix::fs::{Mode, OFlags};
 use std::io;
@@ -104,20 +104,29 @@ fn again(file: &OwnedFd) -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// Ends the amount of `worker`, which is on `files`; every request has come back, and `mark` says
-/// how far its writes have got. Its backend holds none of them open any more.
+/// What a worker does, and what it does it to.
+pub(crate) struct Amount<'a> {
+    pub(crate) work: &'a Work,
+    pub(crate) worker: &'a Worker,
+    /// The open files of its host.
+    pub(crate) files: &'a [OwnedFd],
+    pub(crate) own: OwnFiles,
+}
+
+/// Ends the amount of a worker; every request has come back, and `mark` says how far its writes
+/// have got. Its backend holds none of its files open any more.
 pub(crate) fn end(
-    stop: Stop,
-    (worker, wrote): (&Worker, bool),
-    files: &[OwnedFd],
-    own: OwnFiles,
+    amount: Amount<'_>,
     control: &Control,
-    (pages, mark): (&mut Pages<'_>, &mut Option<WriteMark>),
+    pages: &mut Pages<'_>,
+    mark: &mut Option<WriteMark>,
 ) {
+    let Amount { work, worker, files, own } = amount;
     let clock = control.clock();
     let fsync = RING_OPS.iter().position(|op| *op == Op::Fsync).unwrap_or_default();
     // Whoever was told to stop altogether does not wait for a flush.
-    if wrote && stop.once().is_some_and(|once| once.fsync) && !control.is_stopped() {
+    let flushes = work.writes() && work.stop.once().is_some_and(|once| once.fsync);
+    if flushes && !control.is_stopped() {
         for file in numbers(worker).into_iter().filter_map(|number| files.get(number as usize)) {
             let start_ns = clock.now_ns();
             let result = rustix::fs::fsync(file);

@@ -202,8 +202,9 @@ impl Collector {
         }
     }
 
-    /// When an interval begins: the one that the wall is in does so twice.
-    fn begin_of(&self, (number, phase): Slot) -> u64 {
+    /// When the next interval begins: the one that the wall is in does so twice.
+    fn next_begin_ns(&self) -> u64 {
+        let (number, phase) = self.next;
         let begin_ns = self.timetable.end_of(number) - self.timetable.interval_ns;
         match phase {
             Phase::Load => begin_ns,
@@ -218,7 +219,7 @@ impl Collector {
         let (number, phase) = self.next;
         let wall_ns = self.wall_ns.unwrap_or(u64::MAX);
         let full_ns = self.timetable.end_of(number);
-        let begin_ns = self.begin_of(self.next);
+        let begin_ns = self.next_begin_ns();
         let end_ns = if phase == Phase::Load { full_ns.min(wall_ns) } else { full_ns };
         let (ops, workers) = self.pending.remove(&self.next).unwrap_or_default().into_samples();
         let start_ns = begin_ns - self.timetable.start_ns;
@@ -270,7 +271,7 @@ impl Collector {
         }
         // Where the target answered nobody until the end, nobody turned a page there, and the time
         // counts all the same.
-        while self.begin_of(self.next) < self.load_end_ns {
+        while self.next_begin_ns() < self.load_end_ns {
             self.hand_out(self.load_end_ns, sink);
         }
         let start_ns = self.load_end_ns - self.timetable.start_ns;

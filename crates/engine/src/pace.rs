@@ -154,9 +154,12 @@ mod tests {
     use super::*;
     use model::Nanos;
 
-    fn pacer(rate: &str, poisson: bool, turn: (u32, u32)) -> Pacer {
+    fn pacer(rate: &str, poisson: bool, turn: u32, of: u32) -> Pacer {
         let pace = Pace::Open { rate: rate.parse().expect("a rate"), poisson };
-        Pacer::new(pace, &Worker { work: 0, seed: 5, turn, extents: Vec::new(), files: None })
+        Pacer::new(
+            pace,
+            &Worker { work: 0, seed: 5, turn: (turn, of), extents: Vec::new(), files: None },
+        )
     }
 
     fn dues(pacer: &mut Pacer, count: usize, length: u32) -> Vec<u64> {
@@ -170,16 +173,15 @@ mod tests {
 
     #[test]
     fn workers_of_a_rate_take_turns() {
-        let mut all: Vec<u64> = (0..4)
-            .flat_map(|worker| dues(&mut pacer("1000", false, (worker, 4)), 3, 4096))
-            .collect();
+        let mut all: Vec<u64> =
+            (0..4).flat_map(|worker| dues(&mut pacer("1000", false, worker, 4), 3, 4096)).collect();
         all.sort_unstable();
         assert_eq!(all, (0..12).map(|n| n * 1_000_000).collect::<Vec<_>>());
     }
 
     #[test]
     fn a_rate_that_no_ns_divides_is_exact_in_the_long_run() {
-        let times = dues(&mut pacer("3", false, (0, 1)), 3_000_001, 4096);
+        let times = dues(&mut pacer("3", false, 0, 1), 3_000_001, 4096);
         assert_eq!(
             times[3_000_000],
             1_000_000_000_000_000 - 1,
@@ -189,13 +191,13 @@ mod tests {
 
     #[test]
     fn bytes_move_the_next_request_away_by_their_number() {
-        let times = dues(&mut pacer("1MB/s", false, (0, 2)), 3, 1_000);
+        let times = dues(&mut pacer("1MB/s", false, 0, 2), 3, 1_000);
         assert_eq!(times, [0, 2_000_000, 4_000_000]);
     }
 
     #[test]
     fn strangers_arrive_at_their_rate_with_exponential_distances() {
-        let times = dues(&mut pacer("100000", true, (0, 1)), 400_001, 4096);
+        let times = dues(&mut pacer("100000", true, 0, 1), 400_001, 4096);
         let distances: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
         let mean = distances.iter().sum::<f64>() / distances.len() as f64;
         let variance =

@@ -81,7 +81,7 @@ pub(crate) fn run_on(
         let ours = shared.clone();
         control.begin_stage(stage.stage, control.clock().now_ns(), u64::MAX);
         let evict = move || page_cache::evict(&ours.plan, &ours.stage, &ours.files);
-        before = apart(control, Patience(plan.engine.patience), evict);
+        before = on_own_thread(control, Patience(plan.engine.patience), evict);
         if before.is_none() {
             return Ok(stuck_before(&shared));
         }
@@ -99,7 +99,7 @@ pub(crate) fn run_on(
     let mut helpers =
         Helpers::of(if backend == Backend::IoUring { numbers(&crew) } else { Vec::new() });
     let mut ends =
-        collect(&mut collector, &inbox, (&crew, &mut helpers), control, timetable.patience, sink);
+        collect(&mut collector, &inbox, &crew, &mut helpers, control, timetable.patience, sink);
     drop(helpers);
     if ends.stuck == 0 {
         threads::dismiss(crew);
@@ -183,12 +183,12 @@ struct Ends {
 
 /// The heart of a stage: it beats at least once in a [`LOOK`], whatever the target does, as long as
 /// this program runs.
-struct Heart {
+struct PauseDetector {
     start_ns: u64,
     pauses: Vec<Pause>,
 }
 
-impl Heart {
+impl PauseDetector {
     /// It waited from `from_ns` to `to_ns` for a message or a [`LOOK`], on the control's clock; the
     /// load ends at `stop_at_ns`.
     fn waited(&mut self, from_ns: u64, to_ns: u64, stop_at_ns: u64) {
@@ -214,19 +214,20 @@ fn numbers(crew: &[Member]) -> Vec<i32> {
 fn collect(
     collector: &mut Collector,
     inbox: &Receiver<FromWorker>,
-    (crew, helpers): (&[Member], &mut Helpers),
+    crew: &[Member],
+    helpers: &mut Helpers,
     control: &Control,
     patience: Patience,
     sink: &mut dyn FnMut(IntervalSample),
 ) -> Ends {
     let mut ends = Ends::default();
     let clock = control.clock();
-    let mut heart = Heart { start_ns: collector.start_ns(), pauses: Vec::new() };
+    let mut pause_detector = PauseDetector { start_ns: collector.start_ns(), pauses: Vec::new() };
     let mut silent: Vec<u32> = (0..crew.len() as u32).collect();
     while !silent.is_empty() {
         let from_ns = clock.now_ns();
         let message = inbox.recv_timeout(LOOK);
-        heart.waited(from_ns, clock.now_ns(), control.stop_at_ns());
+        pause_detector.waited(from_ns, clock.now_ns(), control.stop_at_ns());
         match message {
             Ok(FromWorker::Left { worker, mut interval, now_in }) => {
                 helpers.look(|| control.clock().now_ns());
@@ -264,7 +265,7 @@ fn collect(
             Err(RecvTimeoutError::Disconnected) => silent.clear(),
         }
     }
-    ends.pauses = heart.pauses;
+    ends.pauses = pause_detector.pauses;
     ends
 }
 
@@ -291,12 +292,12 @@ fn stuck_before(shared: &Shared) -> StageOutcome {
 /// patience was over.
 fn sync_files(shared: &Arc<Shared>, patience: Patience) -> Option<OpSample> {
     let theirs = shared.clone();
-    apart(&shared.control, patience, move || sync_here(&theirs))
+    on_own_thread(&shared.control, patience, move || sync_here(&theirs))
 }
 
 /// Does `what` on a thread of its own, because nothing ends a wait in the kernel. `None` if it had
 /// not come back when the stage was stopped and the patience was over.
-fn apart<T: Send + 'static>(
+fn on_own_thread<T: Send + 'static>(
     control: &Control,
     patience: Patience,
     what: impl FnOnce() -> T + Send + 'static,
@@ -342,10 +343,14 @@ mod tests {
 
     #[test]
     fn a_heart_that_beats_too_late_while_the_load_is_on_stood_still() {
-        let mut heart = Heart { start_ns: 1_000_000_000, pauses: Vec::new() };
+        let mut pause_detector = PauseDetector { start_ns: 1_000_000_000, pauses: Vec::new() };
         let stop_at_ns = 9_000_000_000;
         let mut waited = |from_ms: u64, length_ms: u64| {
-            heart.waited(from_ms * 1_000_000, (from_ms + length_ms) * 1_000_000, stop_at_ns);
+            pause_detector.waited(
+                from_ms * 1_000_000,
+                (from_ms + length_ms) * 1_000_000,
+                stop_at_ns,
+            );
         };
         waited(900, 5_000);
         waited(2_000, 50);
@@ -357,6 +362,6 @@ mod tests {
             at_ns: at_ms * 1_000_000,
             length_ns: length_ms * 1_000_000,
         };
-        assert_eq!(heart.pauses, [pause(2_000, 2_000), pause(7_990, 100)]);
+        assert_eq!(pause_detector.pauses, [pause(2_000, 2_000), pause(7_990, 100)]);
     }
 }

@@ -25,8 +25,8 @@ impl fmt::Display for Stuck {
         let noun = if self.requests == 1 { "request" } else { "requests" };
         write!(
             f,
-            "stuck: {} {noun} outstanding at {} for {} after the end of the load; see whether the \
-             target answers at all, or give it more time with engine.patience",
+            "stuck: {} {noun} outstanding at {} for {} after the load. Check whether the \
+             target answers, or raise engine.patience",
             self.requests,
             self.targets.join(", "),
             self.waited

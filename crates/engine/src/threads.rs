@@ -3,7 +3,7 @@
 //! They own what they use together with the stage, so that a thread that never comes back keeps its
 //! files open and its memory in place.
 
-use crate::amount_end::OwnFiles;
+use crate::amount_end::{Amount, OwnFiles};
 use crate::backend::{Aio, Backend, Nop, Null, Ring, Setup, Sim, Sync};
 use crate::buffers::{Buffers, stride};
 use crate::clock::Clock;
@@ -170,31 +170,28 @@ fn work(shared: &Shared, line: &Line) -> WorkerEnd {
         _ if work.metadata.is_some() => metadata::run(shared, worker, line),
         (Some(world), _) => run_on(
             shared,
-            (worker, own),
+            worker,
+            own,
             line,
             work.depth,
             Ok(Sim::new(world, shared.control.clock(), work.depth)),
         ),
         (None, choices::Backend::Null) => {
-            run_on(shared, (worker, own), line, work.depth, Ok(Null::new(work.depth)))
+            run_on(shared, worker, own, line, work.depth, Ok(Null::new(work.depth)))
         }
         (None, choices::Backend::Nop) => {
             let ring = Nop::new(work.depth)
                 .map_err(|error| EngineError::worker("set up its ring (io_uring)", error));
-            run_on(shared, (worker, own), line, work.depth, ring)
+            run_on(shared, worker, own, line, work.depth, ring)
         }
-        (None, choices::Backend::Sync) => run_on(
-            shared,
-            (worker, own),
-            line,
-            1,
-            setup_of_one(shared, worker, files).map(Sync::new),
-        ),
+        (None, choices::Backend::Sync) => {
+            run_on(shared, worker, own, line, 1, setup_of_one(shared, worker, files).map(Sync::new))
+        }
         (None, choices::Backend::IoUring | choices::Backend::Auto) => {
-            run_on(shared, (worker, own), line, work.depth, ring(shared, worker, files))
+            run_on(shared, worker, own, line, work.depth, ring(shared, worker, files))
         }
         (None, choices::Backend::Libaio) => {
-            run_on(shared, (worker, own), line, work.depth, aio(shared, worker, files))
+            run_on(shared, worker, own, line, work.depth, aio(shared, worker, files))
         }
     }
 }
@@ -296,7 +293,8 @@ fn ioprio(shared: &Shared, work: &Work) -> u16 {
 
 fn run_on<B: Backend>(
     shared: &Shared,
-    (worker, own): (&Worker, OwnFiles),
+    worker: &Worker,
+    own: OwnFiles,
     line: &Line,
     depth: u32,
     backend: Result<B, EngineError>,
@@ -328,14 +326,8 @@ fn run_on<B: Backend>(
         Ok(Drained::Whole) => {
             let mut mark = backend.mark();
             drop(ManuallyDrop::into_inner(backend));
-            amount_end::end(
-                work.stop,
-                (worker, work.writes()),
-                &shared.files,
-                own,
-                &shared.control,
-                (&mut pages, &mut mark),
-            );
+            let amount = Amount { work, worker, files: &shared.files, own };
+            amount_end::end(amount, &shared.control, &mut pages, &mut mark);
             let now_ns = clock.now_ns();
             pages.turn(now_ns, shared.control.cuts(), || mark.take());
             if let (Some(once), true) = (work.stop.once(), state.has_done_all()) {

@@ -42,12 +42,12 @@ struct Waiting {
     plan: Arc<HostPlan>,
     stage: HostStage,
     control: Control,
-    tell: Sender<Told>,
+    tell: Sender<StageMessage>,
 }
 
 /// What a host hears of its stage.
 #[derive(Debug)]
-enum Told {
+enum StageMessage {
     Sample(Box<IntervalSample>),
     Ended(Result<StageOutcome, EngineError>),
 }
@@ -86,8 +86,8 @@ impl Together {
         });
         loop {
             match told.recv_timeout(LOOK) {
-                Ok(Told::Sample(sample)) => sink(*sample),
-                Ok(Told::Ended(end)) => return end,
+                Ok(StageMessage::Sample(sample)) => sink(*sample),
+                Ok(StageMessage::Ended(end)) => return end,
                 Err(RecvTimeoutError::Timeout) if control.is_stopped() && self.leave(host) => {
                     return Ok(StageOutcome::called_off());
                 }
@@ -139,7 +139,7 @@ fn run(hosts: &[Waiting], worlds: &Mutex<Worlds>) {
                 for host in hosts {
                     let EngineError::Target { path, what, remedy } = &error else { continue };
                     // Who is gone needs no answer.
-                    let _ = host.tell.send(Told::Ended(Err(EngineError::target(
+                    let _ = host.tell.send(StageMessage::Ended(Err(EngineError::target(
                         path,
                         what.as_str(),
                         remedy.as_str(),
@@ -155,7 +155,7 @@ fn run(hosts: &[Waiting], worlds: &Mutex<Worlds>) {
         .map(|host| {
             |sample| {
                 // Who is gone needs no samples.
-                let _ = host.tell.send(Told::Sample(Box::new(sample)));
+                let _ = host.tell.send(StageMessage::Sample(Box::new(sample)));
             }
         })
         .collect();
@@ -171,7 +171,7 @@ fn run(hosts: &[Waiting], worlds: &Mutex<Worlds>) {
         .collect();
     let outcomes = virtual_time::run_stage(&mut members, world);
     for (host, outcome) in hosts.iter().zip(outcomes) {
-        let _ = host.tell.send(Told::Ended(Ok(outcome)));
+        let _ = host.tell.send(StageMessage::Ended(Ok(outcome)));
     }
 }
 

@@ -119,15 +119,15 @@ struct Scheduler<'a> {
 }
 
 /// What takes in the intervals of a host.
-struct Books {
+struct HostCollector {
     collector: Collector,
     inbox: Receiver<FromWorker>,
     back: Vec<SyncSender<Box<Interval>>>,
 }
 
-impl Books {
+impl HostCollector {
     /// Of a host, and the lines of its workers to them.
-    fn new(member: &Member<'_>, timetable: Timetable) -> (Books, Vec<Line>) {
+    fn new(member: &Member<'_>, timetable: Timetable) -> (HostCollector, Vec<Line>) {
         let workers = member.stage.workers.len();
         // Everything happens on this thread: a full channel would wait for ever. Between two ticks
         // a worker turns a page or two.
@@ -142,7 +142,7 @@ impl Books {
             })
             .unzip();
         (
-            Books {
+            HostCollector {
                 collector: Collector::new(member.stage, member.plan.host, timetable),
                 inbox,
                 back,
@@ -175,8 +175,8 @@ pub(crate) fn run_stage(members: &mut [Member<'_>], world: &mut World) -> Vec<St
         interval_ns: member.plan.interval.0.max(1),
         patience: Patience(member.plan.engine.patience),
     };
-    let (mut books, lines): (Vec<Books>, Vec<Vec<Line>>) =
-        members.iter().map(|member| Books::new(member, timetable(member))).unzip();
+    let (mut books, lines): (Vec<HostCollector>, Vec<Vec<Line>>) =
+        members.iter().map(|member| HostCollector::new(member, timetable(member))).unzip();
     let mut scheduler = Scheduler::new(members, &lines, world, timetable);
     scheduler.run(&mut |host| books[host].take_all(members[host].sink));
     let failed: Vec<bool> = scheduler.hosts.iter().map(|host| scheduler.has_failed(host)).collect();
@@ -467,7 +467,7 @@ fn sync(world: &mut World, host: usize, start_ns: u64) -> (OpSample, u64) {
             None => world.advance(u64::MAX).map_or((now_ns, 0), |done| (done.at_ns, done.result)),
         };
         let took_ns = done_ns.saturating_sub(now_ns);
-        flushes.count(if result < 0 { Err(result.saturating_neg()) } else { Ok(took_ns) });
+        flushes.count(if result < 0 { Err(-result) } else { Ok(took_ns) });
         now_ns = done_ns.max(now_ns);
     }
     (flushes.into_sample(), now_ns)

@@ -262,6 +262,12 @@ impl Outlet {
         Outlet { room: Room { frames, bytes: self.room.bytes }, ..self }
     }
 
+    /// How many frames wait for the partner.
+    #[cfg(test)]
+    pub(crate) fn waiting(&self) -> usize {
+        self.unread.frames.load(Ordering::Relaxed)
+    }
+
     /// Sends one message, and waits a moment for room. Whoever waited in vain once gets no more
     /// out: a partner that does not read is given up.
     ///

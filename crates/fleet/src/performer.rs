@@ -13,7 +13,7 @@ mod watching;
 
 pub use director::{Director, Ending};
 pub use handles::{Interrupter, Marker};
-pub use inspect::Told;
+pub use inspect::HostReport;
 
 use crate::agent::{self, Guard};
 use crate::command::Commands;

@@ -239,7 +239,7 @@ fn numbered(hosts: &[String], errors: Vec<LaunchError>) -> Vec<(u32, String)> {
         let first = error.hosts.first();
         hosts.iter().position(|host| Some(host) == first).unwrap_or(0) as u32
     };
-    errors.into_iter().map(|error| (number(&error), error.what)).collect()
+    errors.into_iter().map(|error| (number(&error), error.words())).collect()
 }
 
 /// Takes what comes from a branch until it ends.

@@ -81,9 +81,9 @@ impl Sampler {
         let run = move || {
             // Closed when this ends, however it does.
             let _over: SyncSender<()> = over;
-            let reads = (Counters::open(&Tree::real()), KernelLog::open());
+            let (counters, log) = (Counters::open(&Tree::real()), KernelLog::open());
             if ready.send(()).is_ok() {
-                sample(reads, interval, &is_over, send);
+                sample(counters, log, interval, &is_over, send);
             }
         };
         // Without a thread the run goes on; the stage has no counters then.
@@ -141,7 +141,8 @@ fn rounded(mut sample: CounterSample) -> CounterSample {
 }
 
 fn sample(
-    (mut counters, mut log): (Counters, KernelLog),
+    mut counters: Counters,
+    mut log: KernelLog,
     interval: Duration,
     is_over: &Receiver<()>,
     mut send: impl FnMut(&mut Counters, &mut KernelLog) -> Option<usize>,

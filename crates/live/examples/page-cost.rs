@@ -8,7 +8,7 @@
 use live::watch::{State, Subject, draw};
 use live::web::metrics::{Detail, Form};
 use live::web::watched::Watching;
-use live::web::{Shown, View};
+use live::web::{Dashboard, View};
 use model::counters::{Entry, Layer, Metric};
 use model::testbed::HostFacts;
 use model::{CounterSample, Nanos};

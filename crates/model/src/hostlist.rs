@@ -1,6 +1,7 @@
 //! The host lists of the field: `node[01-16],10.0.0.5`, as Slurm and pdsh write them.
 
 use crate::units::UnitError;
+use std::fmt;
 
 /// More hosts than any cluster of one run has; a list that asks for more is a slip.
 pub const MOST_HOSTS: usize = 16_384;
@@ -41,6 +42,49 @@ pub fn expand(list: &str) -> Result<Vec<String>, UnitError> {
         ));
     }
     Ok(hosts)
+}
+
+/// The list of these hosts: numbers in a row are ranges. [`expand`] reads it back.
+pub fn compress(hosts: &[String]) -> String {
+    let mut items: Vec<Row<'_>> = Vec::new();
+    for host in hosts {
+        let digits = host.len() - host.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let (stem, number) = host.split_at(host.len() - digits.min(MOST_DIGITS));
+        let next = number.parse::<u64>().ok();
+        match items.last_mut() {
+            Some(row) if next.is_some() && row.goes_on_with(stem, number, next) => {
+                row.last = number
+            }
+            _ => items.push(Row { stem, first: number, last: number }),
+        }
+    }
+    items.iter().map(Row::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Hosts of one stem with numbers in a row.
+struct Row<'a> {
+    stem: &'a str,
+    first: &'a str,
+    last: &'a str,
+}
+
+impl Row<'_> {
+    fn goes_on_with(&self, stem: &str, number: &str, next: Option<u64>) -> bool {
+        let last = self.last.parse::<u64>().ok();
+        let is_padded = self.first.starts_with('0') || number.starts_with('0');
+        self.stem == stem
+            && (!is_padded || number.len() == self.first.len())
+            && last.map(|last| last + 1) == next
+    }
+}
+
+impl fmt::Display for Row<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.first == self.last {
+            true => write!(f, "{}{}", self.stem, self.first),
+            false => write!(f, "{}[{}-{}]", self.stem, self.first, self.last),
+        }
+    }
 }
 
 /// The hosts of a file: lists on one line or several, `#` begins a remark.
@@ -110,7 +154,7 @@ fn one(item: &str, hosts: &mut Vec<String>) -> Result<(), UnitError> {
             .map(|close| open + close)
             .ok_or_else(|| wrong("a `[` without `]`".to_owned(), "write node[1-4,7]"))?;
         let numbers = numbers(&rest[open + 1..close], item)?;
-        if names.len().saturating_mul(numbers.len()) > MOST_HOSTS {
+        if names.len() * numbers.len() > MOST_HOSTS {
             return Err(wrong(
                 format!("`{item}` names more than {MOST_HOSTS} hosts"),
                 "name fewer",

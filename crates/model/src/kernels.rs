@@ -25,7 +25,7 @@ struct First {
 
 /// What of a host's counters goes into sums over hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Voice {
+pub struct CountedLayers {
     kernel: bool,
     network: bool,
     mounts: bool,
@@ -77,12 +77,12 @@ impl Kernels {
     /// What a host tells that no other tells already: of several on one kernel the first that
     /// `is_there` says it all. Nothing for a host that is not there; all for one that was not
     /// known.
-    pub fn voice(&self, host: usize, is_there: impl Fn(usize) -> bool) -> Voice {
+    pub fn voice(&self, host: usize, is_there: impl Fn(usize) -> bool) -> CountedLayers {
         if !is_there(host) {
-            return Voice::default();
+            return CountedLayers::default();
         }
         let Some(own) = self.hosts.get(host) else {
-            return Voice { kernel: true, network: true, mounts: true };
+            return CountedLayers { kernel: true, network: true, mounts: true };
         };
         let is_first = |of: fn(&First) -> usize| {
             let first = of(own);
@@ -90,7 +90,7 @@ impl Kernels {
                 self.hosts.get(other).is_some_and(|it| of(it) == first) && is_there(other)
             })
         };
-        Voice {
+        CountedLayers {
             kernel: is_first(|first| first.kernel),
             network: is_first(|first| first.network),
             mounts: is_first(|first| first.mounts),
@@ -98,7 +98,7 @@ impl Kernels {
     }
 }
 
-impl Voice {
+impl CountedLayers {
     /// Whether it tells anything.
     pub fn is_any(self) -> bool {
         self.kernel || self.network || self.mounts
@@ -140,7 +140,7 @@ mod tests {
         identities.iter().map(host).collect()
     }
 
-    fn all(voice: Voice) -> [bool; 3] {
+    fn all(voice: CountedLayers) -> [bool; 3] {
         [Layer::Block, Layer::Nic, Layer::Nfs].map(|layer| voice.tells(layer))
     }
 

@@ -3,7 +3,7 @@
 mod axis;
 mod workers;
 
-pub use crate::plan::search::{Along, Search, shown};
+pub use crate::plan::search::{Search, SearchAxis, axis_value};
 
 use crate::choices::Backend;
 use crate::load::{Pace, Rate};
@@ -67,7 +67,7 @@ impl Plan {
                 first.workloads.join(", ")
             ));
         }
-        if search.along != Along::Rate {
+        if search.along != SearchAxis::Rate {
             return self.begin_along(search);
         }
         first.sweep = vec![Setting::new(RATE_AXIS, UNLIMITED)];

@@ -217,7 +217,8 @@ impl Sums {
         &mut self,
         transaction: &Transaction<'_>,
         part: Part,
-        (query, params): (&str, &[&dyn ToSql]),
+        query: &str,
+        params: &[&dyn ToSql],
         change: impl FnOnce() -> rusqlite::Result<()>,
     ) -> rusqlite::Result<()> {
         let before = of_query(transaction, query, params)?;
@@ -299,7 +300,8 @@ fn damaged(part: Part) -> Problem {
 pub fn check(
     connection: &Connection,
     part: Part,
-    (after, to): (i64, i64),
+    after: i64,
+    to: i64,
     sum: u64,
 ) -> Result<(), Problem> {
     if expected(connection, part, after, to)? == sum { Ok(()) } else { Err(damaged(part)) }
@@ -313,7 +315,7 @@ pub fn check_whole(connection: &Connection) -> Result<(), Problem> {
             sum = sum.wrapping_add(of_row(row)?);
             Ok(())
         })?;
-        check(connection, part, (-1, 0), sum)?;
+        check(connection, part, -1, 0, sum)?;
     }
     Ok(())
 }

@@ -222,7 +222,7 @@ pub(crate) fn each_checked(
         take(row)
     })?;
     match checksums::are_there(connection)? {
-        true => checksums::check(connection, part, (0, i64::MAX), sum),
+        true => checksums::check(connection, part, 0, i64::MAX, sum),
         false => Ok(()),
     }
 }

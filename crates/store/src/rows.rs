@@ -47,7 +47,7 @@ pub fn each_sample<E>(
     hand_out(path, &opened.connection, query, made, take)?;
     let is_checked = checksums::are_there(&opened.connection);
     let checked = is_checked.and_then(|is_checked| match is_checked {
-        true => checksums::check(&opened.connection, Part::Samples, (0, i64::MAX), sum),
+        true => checksums::check(&opened.connection, Part::Samples, 0, i64::MAX, sum),
         false => Ok(()),
     });
     checked.map_err(|problem| Halted::File(StoreError::damaged(path, problem.0)))

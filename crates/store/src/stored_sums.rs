@@ -66,7 +66,7 @@ pub struct Keeper {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    Kept,
+    StoredSums,
     /// They may not fit the samples, and have to go.
     Void,
     /// There are none, and there will be none.
@@ -82,7 +82,7 @@ impl Keeper {
     /// With blocks of so many samples and operations, at least.
     pub fn with_blocks_of(least: usize) -> Keeper {
         let (blocks, next) = (BTreeMap::new(), BTreeMap::new());
-        Keeper { blocks, taken: 0, least, next, has_written: false, state: State::Kept }
+        Keeper { blocks, taken: 0, least, next, has_written: false, state: State::StoredSums }
     }
 
     /// Whether a sample that is about to be written is too far away from what was taken in, which
@@ -93,7 +93,7 @@ impl Keeper {
 
     /// Takes in a sample that was written.
     pub fn take(&mut self, plan: &Plan, sample: &IntervalSample) {
-        if self.state != State::Kept {
+        if self.state != State::StoredSums {
             return;
         }
         let is_taken = self.is_next(plan.hosts.len(), sample)
@@ -133,7 +133,7 @@ impl Keeper {
         self.blocks.clear();
         self.next.clear();
         self.taken = 0;
-        if self.state == State::Kept {
+        if self.state == State::StoredSums {
             self.state = State::Void;
         }
     }
@@ -169,7 +169,7 @@ impl Keeper {
         if blocks.is_empty() {
             return Ok(());
         }
-        assert_eq!(self.state, State::Kept, "only sums that fit the samples are written");
+        assert_eq!(self.state, State::StoredSums, "only sums that fit the samples are written");
         let reach = Reach::now(transaction)?;
         let row = params![
             blocks.len() as i64,
@@ -220,7 +220,7 @@ impl Keeper {
 
 /// The sums of a file, as far as they reach.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct StoredSums {
     blocks: Vec<KeptBlock>,
 }
 
@@ -251,7 +251,7 @@ pub struct Again {
     pub at: usize,
 }
 
-impl Kept {
+impl StoredSums {
     /// How far they reach: to no row at all where there are none.
     pub fn reach(&self) -> Reach {
         self.blocks.last().map_or_else(Reach::default, |block| block.reach.1)
@@ -264,12 +264,12 @@ impl Kept {
         begun: &[u32],
         hosts: u32,
         spans: &mut [BTreeMap<u32, Vec<Span>>],
-    ) -> Result<Kept, Problem> {
+    ) -> Result<StoredSums, Problem> {
         let there = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'sums'";
         if connection.query_row(there, [], |row| row.get::<_, i64>(0))? == 0 {
-            return Ok(Kept::default());
+            return Ok(StoredSums::default());
         }
-        let mut kept = Kept { blocks: blocks(connection)? };
+        let mut kept = StoredSums { blocks: blocks(connection)? };
         let mut at = 0;
         let query = "SELECT rowid, block, stage, spans FROM stage_sums ORDER BY rowid";
         each(connection, query, |row| {

@@ -5,7 +5,7 @@ use crate::checksums::{self, Part as Checked};
 use crate::error::StoreError;
 use crate::reader::{check_pages, head};
 use crate::source::Source;
-use crate::stored_sums::{Again, Kept, Reach};
+use crate::stored_sums::{Again, Reach, StoredSums};
 use crate::values::{Problem, small, unsigned};
 use crate::{counters, plausible, usage};
 use model::digest::{Digest, Frame, OpRow, Place, Span, Sums, Unfit};
@@ -26,7 +26,7 @@ const CHECKED_WHOLE: u64 = 256 << 20;
 /// # Errors
 /// As those of [`read`](crate::read).
 pub fn read_digests(path: &Path) -> Result<Record, StoreError> {
-    read_from(path, &Source::of(path)?, Wish { is_small: is_small(path), is_judged: false })
+    read_from(path, &Source::of(path)?, ReadOptions { is_small: is_small(path), is_judged: false })
 }
 
 /// Reads a run file as [`read_digests`] does, with what the kernel's counters of each measurement
@@ -35,12 +35,12 @@ pub fn read_digests(path: &Path) -> Result<Record, StoreError> {
 /// # Errors
 /// As those of [`read`](crate::read).
 pub fn read_judged(path: &Path) -> Result<Record, StoreError> {
-    read_from(path, &Source::of(path)?, Wish { is_small: is_small(path), is_judged: true })
+    read_from(path, &Source::of(path)?, ReadOptions { is_small: is_small(path), is_judged: true })
 }
 
 /// How a run file is read.
 #[derive(Clone, Copy)]
-struct Wish {
+struct ReadOptions {
     /// It is small enough to be checked page by page.
     is_small: bool,
     /// What its counters come to is wanted, too.
@@ -51,10 +51,10 @@ fn is_small(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|meta| meta.len() <= CHECKED_WHOLE)
 }
 
-fn read_from(path: &Path, source: &Source, wish: Wish) -> Result<Record, StoreError> {
+fn read_from(path: &Path, source: &Source, options: ReadOptions) -> Result<Record, StoreError> {
     let connection = &source.opened.connection;
-    let checked = if wish.is_small { check_pages(connection) } else { check_rest(connection) };
-    let record = checked.and_then(|()| record(source, wish));
+    let checked = if options.is_small { check_pages(connection) } else { check_rest(connection) };
+    let record = checked.and_then(|()| record(source, options));
     let record = record.map_err(|problem| StoreError::damaged(path, problem.0))?;
     plausible::digests(&record).map_err(|why| StoreError::damaged(path, why))?;
     Ok(record)
@@ -83,12 +83,12 @@ fn check_rest(connection: &Connection) -> Result<(), Problem> {
     Ok(())
 }
 
-fn record(source: &Source, wish: Wish) -> Result<Record, Problem> {
+fn record(source: &Source, options: ReadOptions) -> Result<Record, Problem> {
     let mut record = head(&source.opened.connection)?;
     let (frames, kept) = frames(source, &record)?;
     let stages = Stages(frames);
-    let sums = || sums(source, wish, &stages, &kept);
-    let (sums, mut usages) = match wish.is_judged {
+    let sums = || sums(source, options, &stages, &kept);
+    let (sums, mut usages) = match options.is_judged {
         true => usage::find_beside(source, &record, |stage| stages.load_ns(stage), sums)?,
         false => (sums()?, usage::Usages::new()),
     };
@@ -110,7 +110,12 @@ fn record(source: &Source, wish: Wish) -> Result<Record, Problem> {
 }
 
 /// What the samples of each stage come to.
-fn sums(source: &Source, wish: Wish, stages: &Stages, kept: &Kept) -> Result<Vec<Sums>, Problem> {
+fn sums(
+    source: &Source,
+    options: ReadOptions,
+    stages: &Stages,
+    kept: &StoredSums,
+) -> Result<Vec<Sums>, Problem> {
     let mut sums = vec![Sums::default(); stages.0.len()];
     let again = kept.take(&source.opened.connection, &stages.0, &mut sums)?;
     let is_checked = checksums::are_there(&source.opened.connection)?;
@@ -135,7 +140,7 @@ fn sums(source: &Source, wish: Wish, stages: &Stages, kept: &Kept) -> Result<Vec
     is_whole &= scan(source, &counts, &mut sums, |connection, part, sums| {
         worker_ops(connection, part, stages, &known, sums)
     })?;
-    if !wish.is_small && !is_whole {
+    if !options.is_small && !is_whole {
         // Somebody took rows out, or pages are lost.
         check_pages(&source.opened.connection)?;
     }
@@ -184,7 +189,7 @@ impl Stages {
 }
 
 /// The intervals of every stage, and the sums of a part of them.
-fn frames(source: &Source, record: &Record) -> Result<(Vec<(u32, Frame)>, Kept), Problem> {
+fn frames(source: &Source, record: &Record) -> Result<(Vec<(u32, Frame)>, StoredSums), Problem> {
     let hosts = record.plan.hosts.len() as u32;
     let connection = &source.opened.connection;
     let mut begun: Vec<u32> = record.stages.iter().map(|stage| stage.stage).collect();
@@ -192,7 +197,7 @@ fn frames(source: &Source, record: &Record) -> Result<(Vec<(u32, Frame)>, Kept),
     begun.dedup();
     check_begun(connection, &begun, hosts)?;
     let mut by_stage: Vec<BTreeMap<u32, Vec<Span>>> = vec![BTreeMap::new(); begun.len()];
-    let kept = Kept::find(connection, &begun, hosts, &mut by_stage)?;
+    let kept = StoredSums::find(connection, &begun, hosts, &mut by_stage)?;
     let after = kept.reach().samples;
     let summed: usize = by_stage.iter().flat_map(BTreeMap::values).map(Vec::len).sum();
     let mut spans: Vec<(usize, u32, Vec<Span>, u64)> = Vec::new();
@@ -224,7 +229,7 @@ fn frames(source: &Source, record: &Record) -> Result<(Vec<(u32, Frame)>, Kept),
     }
     if checksums::are_there(connection)? {
         let sum = spans.iter().fold(0u64, |sum, (.., of_job)| sum.wrapping_add(*of_job));
-        checksums::check(connection, Checked::Intervals, (summed as i64, i64::MAX), sum)?;
+        checksums::check(connection, Checked::Intervals, summed as i64, i64::MAX, sum)?;
     }
     for (at, host, found, _) in spans.into_iter().filter(|(.., found, _)| !found.is_empty()) {
         by_stage[at].entry(host).or_default().extend(found);
@@ -285,9 +290,14 @@ fn spans_of(
     Ok((spans, sum))
 }
 
-type Rows = (i64, i64);
+/// Rows of a table, by their numbers, both among them.
+#[derive(Clone, Copy)]
+struct Rows {
+    first: i64,
+    last: i64,
+}
 
-/// Rows of a table that are to be added up, by their numbers; of one stage or of all.
+/// Rows of a table that are to be added up; of one stage or of all.
 #[derive(Clone, Copy)]
 struct Part {
     rows: Rows,
@@ -321,34 +331,26 @@ impl Left {
     ) -> Left {
         let part = |again: &Again| {
             let (after, last) = (rows(&again.reach.0), rows(&again.reach.1));
-            Part {
-                rows: (if after > 0 { after.saturating_add(1) } else { i64::MIN }, last),
-                only: Some(again.at),
-            }
+            let first = if after > 0 { after.saturating_add(1) } else { i64::MIN };
+            Part { rows: Rows { first, last }, only: Some(again.at) }
         };
         Left { table, is_checked, after: rows(reach), again: again.iter().map(part).collect() }
     }
 
     /// Whether these rows, which are all from one block's end to another's, have this sum of
     /// checksums.
-    fn check(&self, connection: &Connection, (first, last): Rows, sum: u64) -> Result<(), Problem> {
+    fn check(&self, connection: &Connection, rows: Rows, sum: u64) -> Result<(), Problem> {
+        let after = rows.first.saturating_sub(1).max(0);
         match self.is_checked {
-            true => checksums::check(
-                connection,
-                self.table,
-                (first.saturating_sub(1).max(0), last),
-                sum,
-            ),
+            true => checksums::check(connection, self.table, after, rows.last, sum),
             false => Ok(()),
         }
     }
 
     /// All behind the sums.
     fn rest(&self) -> Part {
-        Part {
-            rows: (if self.after > 0 { self.after.saturating_add(1) } else { i64::MIN }, i64::MAX),
-            only: None,
-        }
+        let first = if self.after > 0 { self.after.saturating_add(1) } else { i64::MIN };
+        Part { rows: Rows { first, last: i64::MAX }, only: None }
     }
 
     fn parts(&self) -> impl Iterator<Item = Part> {
@@ -384,7 +386,10 @@ fn scan(
     }
     let step = last.saturating_sub(first) / parts as i64 + 1;
     let from = |part: i64| first.saturating_add(step.saturating_mul(part));
-    let range = |part| Part { rows: (from(part), from(part + 1).saturating_sub(1)), only: None };
+    let range = |part| {
+        let rows = Rows { first: from(part), last: from(part + 1).saturating_sub(1) };
+        Part { rows, only: None }
+    };
     let count = sums.len();
     let found = source.side_by_side(
         (0..parts as i64).map(range).collect(),
@@ -418,7 +423,7 @@ fn each_in(
     mut take: impl FnMut(&Row<'_>) -> Result<(), Problem>,
 ) -> Result<Taken, Problem> {
     let mut statement = connection.prepare(query)?;
-    let mut rows = statement.query([rows.0, rows.1])?;
+    let mut rows = statement.query([rows.first, rows.last])?;
     let (mut taken, mut sum) = (0, 0u64);
     while let Some(row) = rows.next()? {
         sum = sum.wrapping_add(checksums::of_row(row)?);
@@ -470,8 +475,8 @@ fn workers(
         if !part.takes(at) {
             return Ok(());
         }
-        let cpu_ns = (unsigned(row.get(4)?)?, unsigned(row.get(5)?)?);
-        sums[at].worker(&stages.0[at].1, place, small(row.get(3)?)?, cpu_ns);
+        let (user_ns, system_ns) = (unsigned(row.get(4)?)?, unsigned(row.get(5)?)?);
+        sums[at].worker(&stages.0[at].1, place, small(row.get(3)?)?, user_ns, system_ns);
         Ok(())
     })
 }
@@ -517,9 +522,9 @@ fn errors(
         if !part.takes(at) {
             return Ok(());
         }
-        let of = (small(row.get(3)?)?, op(row, 4)?);
+        let (work, op) = (small(row.get(3)?)?, op(row, 4)?);
         let errno = i32::try_from(row.get::<_, i64>(5)?).map_err(|_| "an errno is out of range")?;
-        Ok(sums[at].errors(place, of, errno, unsigned(row.get(6)?)?)?)
+        Ok(sums[at].errors(place, work, op, errno, unsigned(row.get(6)?)?)?)
     })
 }
 
@@ -566,7 +571,11 @@ mod tests {
     }
 
     fn by_threads(path: &Path, threads: usize, is_small: bool) -> Result<Record, StoreError> {
-        read_from(path, &Source::shared_by(path, threads)?, Wish { is_small, is_judged: false })
+        read_from(
+            path,
+            &Source::shared_by(path, threads)?,
+            ReadOptions { is_small, is_judged: false },
+        )
     }
 
     /// By hand, which is said by taking the checksums away.

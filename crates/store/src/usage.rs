@@ -38,11 +38,7 @@ pub fn find_beside<E>(
     if !are_there(&source.opened.connection)? {
         return Ok((other()?, Usages::new()));
     }
-    Wanted::of(&source.opened.connection, record, load)?.all(
-        source,
-        (MOST_ROWS, MOST_SAMPLES),
-        other,
-    )
+    Wanted::of(&source.opened.connection, record, load)?.all(source, MOST_ROWS, MOST_SAMPLES, other)
 }
 
 /// What counters come to, by stage.
@@ -128,7 +124,8 @@ impl<'a> Wanted<'a> {
     fn all<E>(
         &self,
         source: &Source,
-        (most_rows, most_samples): (i64, i64),
+        most_rows: i64,
+        most_samples: i64,
         other: impl FnOnce() -> Result<E, Problem>,
     ) -> Result<(E, Usages), Problem> {
         let range = |table: &str, column: &str| {
@@ -392,7 +389,7 @@ mod tests {
         let source = source.expect("a run file");
         let load = |stage| record.stage(stage)?.summed()?.frame.load_ns();
         let wanted = Wanted::of(&source.opened.connection, &record, load);
-        let found = wanted.and_then(|wanted| wanted.all(&source, (most_rows, 100), || Ok(())));
+        let found = wanted.and_then(|wanted| wanted.all(&source, most_rows, 100, || Ok(())));
         found.unwrap_or_else(|problem| panic!("{}", problem.0)).1
     }
 

@@ -191,7 +191,7 @@ fn fill(
     transaction.execute_batch(CHECKSUM_TABLES)?;
     let mut checks = Sums::default();
     let plan_text = json(plan)?;
-    checks.change(&transaction, Part::Run, (RUN, &[]), || {
+    checks.change(&transaction, Part::Run, RUN, &[], || {
         let row = params![
             plan.run_id,
             plan.suite,
@@ -281,7 +281,7 @@ fn write(
             let row = params![stage, kind, planned.and_then(|stage| stage.point), number(*unix_ns)];
             let insert =
                 "INSERT INTO stages (stage, kind, point, started_unix_ns) VALUES (?, ?, ?, ?)";
-            checks.change(transaction, Part::Stages, (STAGE, &[stage]), || {
+            checks.change(transaction, Part::Stages, STAGE, &[stage], || {
                 transaction.execute(insert, row).map(|_| ())
             })?;
         }
@@ -289,7 +289,7 @@ fn write(
             let number = plan.points.len() - 1;
             write_point(transaction, checks, number as i64, &addition.point)?;
             let text = json(plan)?;
-            checks.change(transaction, Part::Run, (RUN, &[]), || {
+            checks.change(transaction, Part::Run, RUN, &[], || {
                 transaction.execute("UPDATE run SET plan = ?", params![text]).map(|_| ())
             })?;
         }
@@ -311,7 +311,8 @@ fn write(
             checks.change(
                 transaction,
                 Part::Starts,
-                (query, &[&start.stage, &start.host]),
+                query,
+                &[&start.stage, &start.host],
                 || transaction.execute(replace, row).map(|_| ()),
             )?;
         }
@@ -326,7 +327,7 @@ fn write(
                 StageEnd::Panicked(why) => ("panicked", Some(why)),
             };
             let update = "UPDATE stages SET state = ?, reason = ? WHERE stage = ?";
-            checks.change(transaction, Part::Stages, (STAGE, &[stage]), || {
+            checks.change(transaction, Part::Stages, STAGE, &[stage], || {
                 transaction.execute(update, params![state, reason, stage]).map(|_| ())
             })?;
         }
@@ -340,7 +341,7 @@ fn write(
                 RunEnd::Panicked(why) => ("panicked", Some(why)),
             };
             let row = params![number(*unix_ns), state, reason];
-            checks.change(transaction, Part::Run, (RUN, &[]), || {
+            checks.change(transaction, Part::Run, RUN, &[], || {
                 transaction
                     .execute("UPDATE run SET ended_unix_ns = ?, state = ?, reason = ?", row)
                     .map(|_| ())

@@ -14,7 +14,7 @@ use proptest::sample::{select, subsequence};
 /// Any count that fits into a run: the reader refuses what cannot be added up.
 const COUNT: std::ops::Range<u64> = 0..1 << 40;
 
-fn any_op((work, op): (u32, Op)) -> impl Strategy<Value = OpSample> {
+fn any_op(work: u32, op: Op) -> impl Strategy<Value = OpSample> {
     let latencies = prop::collection::vec(any::<u64>().prop_map(|ns| ns >> (ns % 64)), 0..20);
     // Each errno once, as an engine counts them.
     let errors = prop::collection::btree_map(any::<i32>(), COUNT, 0..4);
@@ -39,7 +39,7 @@ fn any_ops(works: u32) -> impl Strategy<Value = Vec<OpSample>> {
     let most = all.len();
     subsequence(all, 0..=most)
         .prop_shuffle()
-        .prop_flat_map(|ops| ops.into_iter().map(any_op).collect::<Vec<_>>())
+        .prop_flat_map(|ops| ops.into_iter().map(|(work, op)| any_op(work, op)).collect::<Vec<_>>())
 }
 
 fn any_worker_op(op: Op) -> impl Strategy<Value = WorkerOp> {

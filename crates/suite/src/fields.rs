@@ -16,47 +16,45 @@ use model::units::{Bytes, Nanos, Percent};
 spec_table! {
     /// The top of the file.
     pub struct SuiteSpec {
-        /// The suite's name, as reports print it.
+        /// The name that reports print.
         name: String,
-        /// What the suite is for, in a sentence.
+        /// What the suite is for, in one sentence.
         description: String = String::new(),
-        /// Where every random choice of the run starts: the same seed gives the same sequence of
-        /// requests.
+        /// The start of every random choice. The same seed gives the same sequence of requests.
         seed: u64 = 1,
     }
 }
 
 spec_table! {
-    /// What the load goes to. In a directory, Plimsoll makes these files; a device or a file that
-    /// is there already is taken as it is.
+    /// What the load goes to. In a directory Plimsoll creates these files; an existing device or
+    /// file is loaded as it is.
     pub struct LayoutSpec {
-        /// Files that each host has for itself, or one file that all workers of all hosts share. In
-        /// a shared file, `sharing` in the workloads says who touches what. Or a tree of
-        /// directories with many small files, for workloads of metadata: `[tree]` says which.
+        /// `"files"`: each host has its own; `"shared-file"`: all workers of all hosts share one,
+        /// by `sharing`. `"tree"`: directories with many small files, for metadata workloads, sized
+        /// by `[tree]`.
         kind: LayoutKind = LayoutKind::Files,
-        /// How many files each target directory gets. `"auto"`: as many as the workload with the
+        /// The number of files in each target directory. `"auto"`: as many as the workload with the
         /// most workers has.
         files: Auto<Count> = Auto::Auto,
-        /// What `files` counts: those of each target directory, or those of each worker in it (of
-        /// the workload with the most workers).
+        /// What `files` counts: files of each target directory, or files of each worker in it.
         per: FilesPer = FilesPer::Target,
         /// The size of each file. `"auto"`: all files together take a tenth of the free space, at
         /// most 4 GiB and half of the memory.
         size: Auto<Bytes> = Auto::Auto,
-        /// The sizes of files, where they differ, with weights: with `"4KiB:50, 1MiB:50"` every
-        /// other file has 4 KiB. Instead of `size`; a workload leaves out files that are smaller
-        /// than its blocks.
+        /// Several file sizes with weights, instead of `size`: `"4KiB:50, 1MiB:50"`. A workload
+        /// leaves out files that are smaller than its blocks.
         sizes: Auto<SizeMix> = Auto::Auto,
     }
 }
 
 spec_table! {
-    /// The machines that `plimsoll plan` is to plan for in place of those at hand; `run` refuses
-    /// it.
+    /// The machines that `plimsoll plan` plans for, instead of those at hand. `run` refuses this
+    /// table.
     pub struct ClientsSpec {
-        /// How many hosts, up to 1024, each like the first one at hand. `"auto"`: those at hand.
+        /// The number of hosts, at most 1024, each like the first one at hand. `"auto"`: those at
+        /// hand.
         count: Auto<Count> = Auto::Auto,
-        /// The memory of each. `"auto"`: what those at hand have.
+        /// The memory of each. `"auto"`: that of the hosts at hand.
         memory: Auto<Bytes> = Auto::Auto,
     }
 }
@@ -64,87 +62,74 @@ spec_table! {
 spec_table! {
     /// Points from combinations of values. Every other key is an axis.
     pub struct SweepSpec {
-        /// In what order the points run.
+        /// The order in which the points run.
         order: Order = Order::Sequential,
         /// How often each point runs.
         repetitions: Count = Count(1),
-        /// Leaves out the points for which it is true: `"workers * depth > 256"`.
+        /// A condition for points to leave out: `"workers * depth > 256"`.
         skip: String = String::new(),
     }
 }
 
 spec_table! {
-    /// The files of a layout of kind `tree`. They are created and removed by the operations of the
-    /// workloads; the directories that hold them are there before anything is measured. The name of
-    /// each has 19 bytes, as that of mdtest's files (`f000000000000012345`).
+    /// The files of a `tree` layout. The workloads' operations create and remove them; their
+    /// directories exist before anything is measured.
     pub struct TreeSpec {
         /// Files on each host, all workers together.
         files: Whole = Whole(100_000),
-        /// The size of each file, at most 64 MiB; it is written and read in one piece.
+        /// The size of each file, at most 64 MiB. It is written and read with one call.
         size: Bytes = Bytes(0),
-        /// The sizes of files, where they differ, with weights, each at most 64 MiB: with
-        /// `"4KiB:70, 64KiB:20, 1MiB:10"` seven of ten files have 4 KiB. Which file has which size
-        /// follows from its number. Instead of `size`.
+        /// Several file sizes with weights, instead of `size`: `"4KiB:70, 64KiB:20, 1MiB:10"`. A
+        /// file's number decides its size.
         sizes: Auto<SizeMix> = Auto::Auto,
         /// Files in each of the lowest directories.
         per_directory: Whole = Whole(1_000),
-        /// Levels of directories above the files, at most 16. At 0 there are none, and
-        /// `per_directory` and `fan_out` mean nothing.
+        /// Levels of directories above the files, at most 16. At 0 `per_directory` and `fan_out`
+        /// have no effect.
         depth: Whole = Whole(1),
-        /// Directories in each directory from the second level on; the first level has as many as
+        /// Directories in each directory, from the second level on. The first level has as many as
         /// the files need.
         fan_out: Whole = Whole(10),
-        /// Each worker has a tree of its own. Otherwise all workers of a host take turns with the
-        /// files of one tree, and work in the same directories.
+        /// Give each worker its own tree. Otherwise all workers of a host share the files of one
+        /// tree.
         unique: bool = true,
     }
 }
 
 spec_table! {
-    /// The stages that every point goes through, and their times.
+    /// The stages of every point, and their times.
     pub struct StagesSpec {
-        /// Write every byte of the layout before anything is measured. Without it, reads may hit
-        /// blocks that were never written.
+        /// Write every byte of the layout first. Without it, reads may hit blocks that were never
+        /// written.
         prepare: bool = true,
         /// The size of each write in `prepare`: from 4 KiB to 64 MiB.
         prepare_block: Bytes = Bytes::mib(1),
         /// How long each workload runs before it is measured. `"0s"` leaves the stage out, and the
         /// report says so.
         precondition: Nanos = Nanos(0),
-        /// How long each workload is measured; with `until = "steady"`, how long at least.
+        /// How long each workload is measured. With `until = "steady"`, the least time.
         measure: Nanos = Nanos::seconds(60),
-        /// What ends the measuring: `"time"`, `measure` is over; `"steady"`, the rate of all hosts
-        /// together (at a fixed rate, the mean latency) has settled by SNIA's rule over five
-        /// rounds, each a fifth of `measure` and at least four intervals.
+        /// What ends the measurement: `"time"`, when `measure` is over, or `"steady"`, when the
+        /// rate has settled. [Steady state](../method/confidence.md) follows the rule of SNIA.
         until: Until = Until::Time,
-        /// With `until = "steady"`: measuring ends then, steady or not, and the result says which.
-        /// `"auto"`: twelve times `measure`.
+        /// The longest measurement with `until = "steady"`. `"auto"`: twelve times `measure`.
         measure_max: Auto<Nanos> = Auto::Auto,
-        /// Measure an amount instead of a time: `"all"`, every worker goes through its share once;
-        /// a size, at most so much of it; `measure` is not looked at then. `"none"`: `measure` is
-        /// what counts.
+        /// Measure an amount instead of a time: a size, or `"all"` for each worker's whole share.
+        /// `"none"`: `measure` decides.
         amount: Amount = Amount::None,
-        /// With an amount: all workers of all hosts stop when the first one is done. Otherwise each
-        /// does its own, and results tell what had been done when the first was.
+        /// With an amount: stop all workers of all hosts when the first one is done. Otherwise each
+        /// completes its own amount.
         stonewall: bool = false,
-        /// With an amount: each worker ends with an `fsync` of the files that it wrote, within its
-        /// time. Otherwise the files are flushed when nothing is measured any more.
+        /// With an amount: each worker ends with an `fsync` of its files, within its time.
+        /// Otherwise files are flushed after the measurement.
         count_fsync: bool = true,
-        /// With an amount: each worker opens its files for itself, and closes them within its time.
+        /// With an amount: each worker opens its own files, and closes them within its time.
         count_close: bool = true,
         /// The length of one sample: from 10 ms to 60 s.
         interval: Nanos = Nanos::seconds(1),
-        /// What the coordinator has `sh -c` do before each point (fio's `exec_prerun`), when the
-        /// point before it has ended and nothing of its own has begun; no other host does. It is
-        /// for caches that no host of the run can reach, those of servers and arrays: `pdsh -S -w
-        /// server[1-4] 'sync; echo 3 > /proc/sys/vm/drop_caches'`. Its exit status, duration and
-        /// last lines are recorded. Where it fails, or is not over after 10 min and is killed with
-        /// its children, the run goes on, and the results of the point say that caches were not
-        /// emptied as asked. Ctrl-C ends it with the run. A file system on which the run has a
-        /// layout cannot be unmounted by it, because the layout's files are open from its first
-        /// stage to its last; what the hosts of the run have cached is what `engine.evict` and
-        /// `engine.drop_caches` are for. Under simulated time, and in a run that is resumed, it is
-        /// left out. `""`: nothing.
+        /// A command that the coordinator runs with `sh -c` before each point (fio's
+        /// `exec_prerun`), to empty [caches that no host reaches](../method/page-cache.md). `""`:
+        /// nothing.
         prerun: String = String::new(),
     }
 }
@@ -152,178 +137,164 @@ spec_table! {
 spec_table! {
     /// How requests are made.
     pub struct EngineSpec {
-        /// How requests reach the kernel. Where the kernel forbids io_uring, `libaio` takes its
-        /// place, and where it forbids both, `sync`; the report says so. `libaio` is asynchronous
-        /// with direct I/O only.
+        /// The interface to the kernel. Where the kernel forbids io_uring, the run uses `libaio`,
+        /// then `sync`, and the report says so.
         backend: Backend = Backend::IoUring,
-        /// Bypass the page cache (`O_DIRECT`). Where a file system refuses it, the run goes on
-        /// through the cache and the result is marked.
+        /// Bypass the page cache (`O_DIRECT`). Where a file system refuses it, the run uses the
+        /// cache and marks the result.
         direct: bool = true,
-        /// With io_uring: whether workers ask the device for completions instead of being
-        /// interrupted (wants direct I/O, a device with poll queues, and neither fsync nor trim),
-        /// or a thread of the kernel fetches each worker's requests (and takes a core for it, which
-        /// no CPU figure counts). Where it cannot be had, the run goes on without and says so.
+        /// With io_uring: workers poll the device for completions, or a kernel thread fetches their
+        /// requests and takes a core for it. Where neither is possible, the run continues without
+        /// and says so.
         poll: Poll = Poll::None,
-        /// Before a stage that reads through the page cache, write its files back and ask the
-        /// kernel to forget them (`posix_fadvise`).
+        /// Before a stage that reads through the page cache, write its files back and evict them
+        /// (`posix_fadvise`).
         evict: bool = true,
-        /// The same for everything that the host has cached (`/proc/sys/vm/drop_caches`), which
-        /// takes root and slows down whatever else runs there.
+        /// Before such a stage, drop all that the host has cached (`/proc/sys/vm/drop_caches`). It
+        /// needs root, and slows the host's other work.
         drop_caches: bool = false,
-        /// On which CPUs workers run: those of the targets' NUMA node, one for each, or any.
+        /// The CPUs of the workers: those of the target's NUMA node, one each, or any.
         pin: Pin = Pin::Node,
-        /// Which time passes where all targets are simulated (`sim:`); on others it is always that
-        /// of the wall.
+        /// The time of simulated targets (`sim:`), virtual or real. Other targets always have real
+        /// time.
         time: Time = Time::Virtual,
-        /// How long after the end of a stage, or after Ctrl-C, to wait for requests that the target
-        /// has not answered: from 100 ms to 1 h. Then they are given up, and the run ends. As long,
-        /// at most, a target may leave a single call unanswered that looks at it, opens, lays out,
-        /// closes or removes something.
+        /// How long to wait for unanswered requests after a stage or Ctrl-C, before the run gives
+        /// them up: from 100 ms to 1 h. The same bound holds for each call that opens, looks at or
+        /// removes a target.
         patience: Nanos = Nanos::seconds(30),
-        /// Keep every single latency in the run file besides the histograms (8 bytes a request):
-        /// for checking Plimsoll itself.
+        /// Store every single latency in the run file too, at 8 bytes a request. It serves to check
+        /// Plimsoll itself.
         raw_latencies: bool = false,
     }
 }
 
 spec_table! {
-    /// What holds for the hosts together, where there are several.
+    /// Rules for several hosts.
     pub struct FleetSpec {
-        /// What happens when a host dies, or falls silent, in mid-run: `"abort"` ends the run,
-        /// `"continue"` goes on without it. With
-        /// `"continue"`, its agent is started again between points, and a host that is ready within
-        /// 15 s takes part from the next point on.
+        /// What happens when a host dies or falls silent: `"abort"` ends the run, `"continue"` goes
+        /// on without it. With `"continue"`, a host whose agent starts again within 15 s joins from
+        /// the next point on.
         on_lost_host: OnLostHost = OnLostHost::Abort,
-        /// The least share of the hosts that has to be left for a run to go on.
+        /// The least share of the hosts with which a run goes on.
         quorum: Percent = Percent::of(50),
-        /// A host that was not heard of for so long is lost, and a host that did not hear of us for
-        /// so long ends its load: from 2 s to 10 min.
+        /// A host is lost after so long without a word, and ends its load after so long without one
+        /// from us: from 2 s to 10 min.
         lost_after: Nanos = Nanos::seconds(10),
     }
 }
 
 spec_table! {
-    /// What written blocks hold, in `prepare` and in every workload, and whether what is read is
-    /// what was written. Without this table: random bytes, no two blocks alike.
+    /// What written blocks hold, and whether reads are checked. Without this table: random bytes,
+    /// no two blocks alike.
     pub struct ContentsSpec {
-        /// The share of each 4 KiB that compresses away.
+        /// The compressible share of each 4 KiB.
         compressible: Percent = Percent::ZERO,
         /// The share of written 4 KiB blocks that are copies of others.
         duplicate: Percent = Percent::ZERO,
-        /// Among whom the copies are spread.
+        /// Where the copies are spread.
         duplicate_scope: DuplicateScope = DuplicateScope::Worker,
-        /// Write a header with address, generation and checksum into every 512 bytes, and check
-        /// everything that is read; with `"after"`, read and check the whole layout once more after
-        /// each point that writes. Damage is counted as errors are. Sizes and offsets have to be
-        /// multiples of 512 bytes. What a run leaves behind, `plimsoll verify` checks.
+        /// Write address, generation and checksum into every 512 bytes, and check every read.
+        /// `"after"` also checks the whole layout after each point that writes;
+        /// [contents](../method/contents.md) has the rules.
         verify: Verify = Verify::No,
     }
 }
 
 spec_table! {
-    /// One workload. A suite has at least one `[[workload]]`; each is measured by itself, in the
-    /// order of the file.
+    /// One workload. A suite has at least one `[[workload]]`; each is measured alone, in the order
+    /// of the file.
     pub struct WorkloadSpec {
         /// Its name, unique in the suite.
         name: String,
-        /// Workloads with the same word run at the same time, as one point; each has its own
-        /// results. `""`: it runs by itself.
+        /// Workloads of one group run at the same time, as one point, each with its own results.
+        /// `""`: it runs alone.
         group: String = String::new(),
-        /// What it consists of: requests for blocks, or operations on whole files (which need a
-        /// layout of kind `tree`).
+        /// Requests for blocks, or metadata operations on whole files of a `tree` layout.
         kind: WorkloadKind = WorkloadKind::Io,
-        /// Of a metadata workload: each operation runs over all files once, as a point of its own,
-        /// in this order. A mix with weights (`"stat:70, open:20, readdir:10"`, of `stat`, `open`,
-        /// `read`, `readdir` and `setattr`) runs for `stages.measure` over files drawn from each
-        /// worker's own; they come in turn with `file_order = "sequential"`.
+        /// Metadata: each operation runs over all files once, in this order, as a point of its own.
+        /// A mix with weights, `"stat:70, open:20, readdir:10"`, runs for `stages.measure`;
+        /// [metadata](../method/metadata.md) lists what mixes.
         operations: Operations = Operations::default(),
-        /// Of a metadata workload: in what order a worker touches its files.
+        /// Metadata: the order in which a worker visits its files.
         file_order: FileOrder = FileOrder::Sequential,
-        /// Of a metadata workload: every operation but the making goes to the files that another
-        /// worker of the host has made, or with `"host"` to those of the next host that does this
-        /// work, the last one's to those of the first: so that no host finds in its own caches what
-        /// it made (mdtest's `-N`). That wants several hosts with as many workers, and targets on a
-        /// file system that all of them see at the same path.
+        /// Metadata: operations go to files that another worker of the host created, or with
+        /// `"host"` to those of the next host (mdtest's `-N`). `"host"` needs several hosts with as
+        /// many workers each, and one file system at the same path.
         other: OtherFiles = OtherFiles::No,
-        /// Of a metadata workload: an `fsync` of every file after it was written, and whether that
-        /// counts in the latencies. The rate is of the wall's time in any case.
+        /// Metadata: an `fsync` of every file after its write, counted in the latency or not. The
+        /// rate always counts it.
         fsync: FileFsync = FileFsync::Never,
-        /// Of a metadata workload: whether the closing of a file counts in the latencies. The rate
-        /// is of the wall's time in any case.
+        /// Metadata: whether a file's close counts in the latency. The rate always counts it.
         close: CloseTime = CloseTime::Timed,
-        /// The size of every request, or a mix of sizes with weights: `"4KiB:70, 64KiB:30"`.
+        /// The size of every request, or several with weights: `"4KiB:70, 64KiB:30"`.
         block_size: SizeMix = SizeMix::single(Bytes::kib(4)),
         /// The sizes of writes and trims, where they differ. `"auto"`: as `block_size`.
         write_block_size: Auto<SizeMix> = Auto::Auto,
-        /// The share of trims (discards), of all requests: a block is given back, which destroys it
-        /// as a write does. Wants `io_uring` or `sync`.
+        /// The share of trims (discards) in all requests. A trim destroys its block as a write
+        /// does, and needs `io_uring` or `sync`.
         trim: Percent = Percent::ZERO,
-        /// The share of reads among the requests that are not trims; the rest are writes.
+        /// The share of reads in the requests that are not trims. The rest are writes.
         read: Percent = Percent::ALL,
-        /// In what order a worker touches its blocks.
+        /// The order in which a worker visits its blocks.
         access: Access = Access::Random,
-        /// The share of requests that `access` places; the others go on where the last of them
-        /// ended. `"auto"`: all, or none where `access` is sequential.
+        /// The share of requests that `access` places; each other one follows the request before
+        /// it. `"auto"`: all, or none where `access` is sequential.
         random: Auto<Percent> = Auto::Auto,
-        /// For `zipf` the exponent (`"auto"`: 1.2), for `pareto` the share of blocks that gets all
-        /// but that share of the requests (`"auto"`: 0.2).
+        /// For `zipf` the exponent; `"auto"`: 1.2. For `pareto` the share of blocks that gets all
+        /// but that share of the requests; `"auto"`: 0.2.
         skew: Auto<Skew> = Auto::Auto,
-        /// For `hot-spot`: share of the requests and share of the space, from the start of each
-        /// worker's bytes on; the rest goes to the rest.
+        /// For `hot-spot`: pairs of a share of the requests and a share of the space, from the
+        /// start of each worker's bytes. The remaining requests go to the remaining space.
         hot_spots: HotSpots =
             HotSpots { spots: vec![(Percent::of(95), Percent::of(5)),
             (Percent::of(4), Percent::of(10))] },
-        /// What offsets of random requests are multiples of. `"auto"`: the size, or the smallest
-        /// one of a mix.
+        /// Random offsets are multiples of it. `"auto"`: the block size, or the smallest of a mix.
         align: Auto<Bytes> = Auto::Auto,
-        /// From the start of one sequential request to that of the next. `"auto"`: the size, so
-        /// that they adjoin.
+        /// From the start of one sequential request to the start of the next. `"auto"`: the block
+        /// size, so that they adjoin.
         stride: Auto<Bytes> = Auto::Auto,
-        /// How the layout's bytes are shared out among the workers: a part for each, blocks in turn
-        /// (in a shared file), or all of it for every one.
+        /// How workers share the layout's bytes: a part each, blocks in turn (in a shared file), or
+        /// all of it for everyone.
         sharing: Sharing = Sharing::Segment,
-        /// With `sharing = "segment"`: in how many segments each worker has a part (IOR's `-s`). 1:
-        /// its part is in one piece.
+        /// With `sharing = "segment"`: the number of pieces of each worker's part (IOR's `-s`).
         segments: Count = Count(1),
-        /// Sequential streams of each worker, taking turns.
+        /// Sequential streams of each worker, in turn.
         streams: Count = Count(1),
         /// The part of every file that is loaded.
         range: Part = Part::WHOLE,
         /// Requests that each worker keeps outstanding.
         depth: Depth = Depth(32),
-        /// Workers on each host. `"auto"`: one for each logical CPU, at most 4. They share the
-        /// layout's bytes out among them.
+        /// Workers on each host; they divide the layout's bytes. `"auto"`: one for each logical
+        /// CPU, at most 4.
         workers: Auto<Count> = Auto::Auto,
-        /// Whether `workers` counts those of each host, or those of all hosts together, which are
-        /// then spread evenly over them.
+        /// Whether `workers` counts those of each host, or those of all hosts, spread evenly.
         spread: Spread = Spread::EachHost,
-        /// The hosts that run it: a label of `[labels]`, a host list such as `"node[01-04]"`, both
-        /// with commas between them, or `"all"`. Every host lays the files out, whoever loads them.
+        /// The hosts that run it: a label of `[labels]`, a host list such as `"node[01-04]"`,
+        /// several of these with commas, or `"all"`. Every host creates the files, whoever loads
+        /// them.
         hosts: HostSet = HostSet::all(),
-        /// Each host loads the files of the host that is so many places further among all hosts of
-        /// the run, the last one those of the first again: so nobody finds in its own cache what it
-        /// wrote. Wants files on a file system that all hosts see at the same path, and nothing
-        /// checked (`verify`). 0: its own files.
+        /// Each host loads the files of the host so many places further, so that none reads what it
+        /// wrote; 0: its own. It needs one file system at the same path on all hosts, and no
+        /// `verify`.
         rotate: u64 = 0,
-        /// The rate of the workload (an open loop): requests per second such as `10000`, or
-        /// `"100MiB/s"`. `"auto"`: as fast as the target goes.
+        /// A fixed rate (open loop): requests per second such as `10000`, or `"100MiB/s"`.
+        /// `"auto"`: as fast as the target answers.
         rate: Auto<Rate> = Auto::Auto,
-        /// Whose rate that is: that of all workers of all hosts together, or that of each worker,
-        /// so that more workers are more load.
+        /// Whether `rate` is that of all workers of all hosts together, or of each worker.
         rate_of: RateOf = RateOf::All,
         /// When requests of a fixed rate are due.
         arrivals: Arrivals = Arrivals::Uniform,
-        /// Without a rate: how long a worker rests after each burst has come back.
+        /// Without a rate: the pause of a worker after each burst has completed.
         think: Nanos = Nanos(0),
-        /// Requests between two rests.
+        /// Requests between two pauses.
         burst: Count = Count(1),
-        /// An `fdatasync` after so many writes of a worker; 0 is never.
+        /// An `fdatasync` after so many writes of a worker. 0: never.
         fsync_every: u64 = 0,
         /// Every write is durable before it completes (`O_DSYNC`).
         dsync: bool = false,
-        /// How urgent requests are to the kernel's I/O scheduler: `none` (as the process),
-        /// `realtime/0` to `realtime/7`, `best-effort/0` to `best-effort/7` (0 is the most urgent),
-        /// or `idle`. Where the system refuses it, the run goes on without and says so.
+        /// The priority for the kernel's I/O scheduler: `none` (that of the process), `realtime/0`
+        /// to `realtime/7`, `best-effort/0` to `best-effort/7` (0 is the highest), or `idle`. Where
+        /// the system refuses it, the run continues without and says so.
         priority: Priority = Priority::Inherited,
     }
 }

@@ -1,7 +1,8 @@
 //! A suite from its text to its plan: text → [`Spec`] → [`Plan`](model::Plan).
 //!
-//! A [`Spec`] is the file as its author wrote it, checked; the [`planner`] turns it, with what the
-//! hosts are, into a plan or into refusals. Pure: no file, no clock, no thread.
+//! A [`Spec`] is the file as its author wrote it, checked: what is common, and one [`Scenario`] at
+//! least. The [`planner`] turns it, with what the hosts are, into a plan or into refusals. Pure: no
+//! file, no clock, no thread.
 
 mod amount;
 mod check;

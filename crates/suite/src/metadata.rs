@@ -273,12 +273,16 @@ mod tests {
             "{TREE}operations = [\"create\", \"stat\", \"unlink\"]\n[sweep]\nworkers = [1, 2]\n"
         );
         let spec = Spec::parse("t", &text, &[]).expect("a good suite");
-        let ops: Vec<Operation> =
-            spec.points.iter().map(|point| point.workloads[0].operations.value.0[0]).collect();
+        let ops: Vec<Operation> = spec
+            .first_scenario()
+            .points
+            .iter()
+            .map(|point| point.workloads[0].operations.value.0[0])
+            .collect();
         let round = [Op::Create, Op::Stat, Op::Remove].map(Operation::Each);
         assert_eq!(ops, [round, round].concat());
         assert_eq!(
-            spec.points[4].sweep,
+            spec.first_scenario().points[4].sweep,
             [Setting::new("workers", "2"), Setting::new("operation", "stat")]
         );
     }
@@ -287,12 +291,15 @@ mod tests {
     fn a_mix_is_a_point_and_reads_back_as_it_was_written() {
         let text = format!("{TREE}operations = [\"create\", \"stat:70,open : 20, read:10\"]\n");
         let spec = Spec::parse("t", &text, &[]).expect("a good suite");
-        assert_eq!(spec.points[1].sweep, [Setting::new("operation", "stat:70, open:20, read:10")]);
+        assert_eq!(
+            spec.first_scenario().points[1].sweep,
+            [Setting::new("operation", "stat:70, open:20, read:10")]
+        );
         let again = format!("{TREE}operations = [\"create\", \"stat:70, open:20, read:10\"]\n");
         let again = Spec::parse("t", &again, &[]).expect("a good suite");
         assert_eq!(
-            spec.points[1].workloads[0].operations.value,
-            again.points[1].workloads[0].operations.value
+            spec.first_scenario().points[1].workloads[0].operations.value,
+            again.first_scenario().points[1].workloads[0].operations.value
         );
     }
 
@@ -300,6 +307,10 @@ mod tests {
     fn what_does_not_go_together_is_refused() {
         let cases = [
             (format!("{TREE}operations = [\"stat\", \"create\"]"), "stat: there are no files"),
+            (
+                format!("{TREE}operations = [\"mkdir\", \"mkdir\"]"),
+                "mkdir: the directories are there already",
+            ),
             (
                 format!("{TREE}operations = [\"create\"]\n[sweep]\nworkers = [1, 2]"),
                 "create: the files are there",

@@ -10,6 +10,7 @@ use crate::check::{
     check_trims,
 };
 use crate::sections::TABLES;
+use crate::spec::Common;
 use crate::sweep::Sweep;
 use crate::{
     ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutKind, LayoutSpec, PointSpec, Scenario,
@@ -77,7 +78,6 @@ impl Spec {
             problems.retain(|problem| problem.kind != ProblemKind::Missing);
         }
         if problems.is_empty() {
-            spec.scenarios.iter_mut().for_each(|scenario| scenario.spec.sources = sources.clone());
             spec.sources = sources;
             return Ok(spec);
         }
@@ -92,8 +92,7 @@ impl Spec {
         Err(SpecErrors { sources, problems })
     }
 
-    /// The suite with its scenarios, each a suite of its own; the fields of the first one where
-    /// there are any.
+    /// The suite with its scenarios.
     fn read_all(
         root: &mut Table,
         mut sets: Vec<overrides::Set>,
@@ -107,27 +106,13 @@ impl Spec {
             }
             sets.iter().for_each(|set| overrides::check_axis(root, set, problems));
             root.entries.retain(|entry| entry.key != "scenario");
-            let spec = Spec::read(root, false, problems);
-            event::check_scenarios(&spec.events, &[], problems);
-            return spec;
+            let (common, scenario) = read_one(root, false, problems);
+            event::check_scenarios(&common.events, &[], problems);
+            return Spec::new(common, vec![scenario]);
         }
-        let mut scenarios = Vec::new();
-        // What is to be checked may be said for all scenarios at once, although the files of some
-        // cannot be.
-        let is_one_of_several = true;
-        for scenario::Derived { name, has_own_targets, simulate, too_long_to_simulate, root } in
-            derived
-        {
-            let spec = Spec::read(&root, is_one_of_several, problems);
-            scenarios.push(Scenario {
-                name,
-                has_own_targets,
-                simulate,
-                too_long_to_simulate,
-                spec,
-            });
-        }
-        let points: usize = scenarios.iter().map(|scenario| scenario.spec.points.len()).sum();
+        let mut read: Vec<(Common, Scenario)> =
+            derived.into_iter().map(|derived| read_derived(derived, problems)).collect();
+        let points: usize = read.iter().map(|(_, scenario)| scenario.points.len()).sum();
         if points > sweep::MAX_POINTS {
             let message = "the scenarios make more than 10000 points together";
             problems.push(Problem::new(
@@ -136,77 +121,93 @@ impl Spec {
                 "leave out scenarios, values, axes or repetitions",
             ));
         }
-        let mut spec = scenarios[0].spec.clone();
-        let names: Vec<&str> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
-        event::check_scenarios(&spec.events, &names, problems);
+        let names: Vec<&str> =
+            read.iter().filter_map(|(_, scenario)| scenario.name.as_deref()).collect();
+        event::check_scenarios(&read[0].0.events, &names, problems);
+        // No scenario can change what is common: that of the first one is that of all.
+        let (mut common, first) = read.remove(0);
         // Those of the run, which scenarios without targets of their own have.
-        spec.targets = placement::read_targets(root, &spec.labels, problems);
-        Spec { scenarios, ..spec }
+        common.targets = placement::read_targets(root, &common.labels, problems);
+        let others = read.into_iter().map(|(_, scenario)| scenario);
+        Spec::new(common, std::iter::once(first).chain(others).collect())
     }
+}
 
-    fn read(root: &Table, is_one_of_several: bool, problems: &mut Vec<Problem>) -> Spec {
-        let mut reader = sections::reader(root, 0..0, problems);
-        let sections = sections::SECTIONS.iter().map(|(name, _)| *name);
-        reader.allow(
-            &sections
-                .chain(["workload", "sweep", "labels", "targets", "event"])
-                .collect::<Vec<_>>(),
-        );
-        let suite = SuiteSpec::read(&mut reader);
-        reader.finish();
-        let layout = read_table(root, "layout", problems, LayoutSpec::read);
-        let tree = read_table(root, "tree", problems, TreeSpec::read);
-        let stages = read_table(root, "stages", problems, StagesSpec::read);
-        let engine = read_table(root, "engine", problems, EngineSpec::read);
-        let fleet = read_table(root, "fleet", problems, FleetSpec::read);
-        let clients = read_table(root, "clients", problems, ClientsSpec::read);
-        let sweep = Sweep::read(root, problems);
-        let labels = placement::read_labels(root, problems);
-        let targets = placement::read_targets(root, &labels, problems);
-        let contents = read_table(root, "contents", problems, ContentsSpec::read);
-        let points = read_points(root, &layout, &tree, &sweep, problems);
-        let events = event::read(root, &points, problems);
-        check_stages(&stages, problems);
-        check_prepare(&stages, problems);
-        check_engine(&engine, problems);
-        check_fleet(&fleet, problems);
-        check_points(&points, problems);
-        check_trims(&engine, &points, problems);
-        contents::check(&contents, &points, problems);
-        sharing::check(&layout, &points, problems);
-        sharing::check_rotation(&layout, &contents, &points, problems);
-        // A tree has its own amount, and metadata::check says so.
-        if layout.kind.value != LayoutKind::Tree {
-            amount::check(&stages, &points, problems);
-        }
-        check_clients(&clients, problems);
-        let points = sweep.arrange(&points, suite.seed.value);
-        metadata::check(&layout, &tree, &stages, &engine, &points, problems);
-        if !is_one_of_several {
-            metadata::check_contents(&layout, &contents, problems);
-        }
-        // What was wrong with a list of operations was said of the whole list; and the operations
-        // of a point stay together in any order.
-        let points = points.into_iter().flat_map(metadata::one_by_one).collect();
-        Spec {
-            suite,
-            layout,
-            tree,
-            stages,
-            fleet,
-            engine,
-            contents,
-            clients,
-            labels,
-            targets,
-            events,
-            points,
-            order: sweep.order(),
-            scenarios: Vec::new(),
-            skip: sweep.skip,
-            sources: Sources::default(),
-        }
+/// A named scenario, from the tree of its own suite.
+fn read_derived(derived: scenario::Derived, problems: &mut Vec<Problem>) -> (Common, Scenario) {
+    let scenario::Derived { name, has_own_targets, simulate, too_long_to_simulate, root } = derived;
+    // What is to be checked may be said for all scenarios at once, although the files of some
+    // cannot be.
+    let is_one_of_several = true;
+    let (common, scenario) = read_one(&root, is_one_of_several, problems);
+    let own_targets = has_own_targets.then(|| common.targets.clone());
+    let name = Some(name);
+    (common, Scenario { name, own_targets, simulate, too_long_to_simulate, ..scenario })
+}
+
+/// A suite without `[[scenario]]`: its only scenario, and the rest.
+fn read_one(
+    root: &Table,
+    is_one_of_several: bool,
+    problems: &mut Vec<Problem>,
+) -> (Common, Scenario) {
+    let mut reader = sections::reader(root, 0..0, problems);
+    let sections = sections::SECTIONS.iter().map(|(name, _)| *name);
+    reader.allow(
+        &sections.chain(["workload", "sweep", "labels", "targets", "event"]).collect::<Vec<_>>(),
+    );
+    let suite = SuiteSpec::read(&mut reader);
+    reader.finish();
+    let layout = read_table(root, "layout", problems, LayoutSpec::read);
+    let tree = read_table(root, "tree", problems, TreeSpec::read);
+    let stages = read_table(root, "stages", problems, StagesSpec::read);
+    let engine = read_table(root, "engine", problems, EngineSpec::read);
+    let fleet = read_table(root, "fleet", problems, FleetSpec::read);
+    let clients = read_table(root, "clients", problems, ClientsSpec::read);
+    let sweep = Sweep::read(root, problems);
+    let labels = placement::read_labels(root, problems);
+    let targets = placement::read_targets(root, &labels, problems);
+    let contents = read_table(root, "contents", problems, ContentsSpec::read);
+    let points = read_points(root, &layout, &tree, &sweep, problems);
+    let events = event::read(root, &points, problems);
+    check_stages(&stages, problems);
+    check_prepare(&stages, problems);
+    check_engine(&engine, problems);
+    check_fleet(&fleet, problems);
+    check_points(&points, problems);
+    check_trims(&engine, &points, problems);
+    contents::check(&contents, &points, problems);
+    sharing::check(&layout, &points, problems);
+    sharing::check_rotation(&layout, &contents, &points, problems);
+    // A tree has its own amount, and metadata::check says so.
+    if layout.kind.value != LayoutKind::Tree {
+        amount::check(&stages, &points, problems);
     }
+    check_clients(&clients, problems);
+    let points = sweep.arrange(&points, suite.seed.value);
+    metadata::check(&layout, &tree, &stages, &engine, &points, problems);
+    if !is_one_of_several {
+        metadata::check_contents(&layout, &contents, problems);
+    }
+    // What was wrong with a list of operations was said of the whole list; and the operations
+    // of a point stay together in any order.
+    let points = points.into_iter().flat_map(metadata::one_by_one).collect();
+    let order = sweep.order();
+    let common = Common { suite, fleet, clients, labels, targets, events, order };
+    let scenario = Scenario {
+        name: None,
+        own_targets: None,
+        simulate: None,
+        too_long_to_simulate: false,
+        layout,
+        tree,
+        stages,
+        engine,
+        contents,
+        points,
+        skip: sweep.skip,
+    };
+    (common, scenario)
 }
 
 /// Reads the table `key` of `root`, or an empty one where it is not given.

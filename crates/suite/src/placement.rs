@@ -275,7 +275,7 @@ mod tests {
              \"/m\"\nb = { path = [\"/x\", \"/y\"], owner = \"a\" }\n",
         )
         .expect("good");
-        assert_eq!(spec.points[0].workloads[0].hosts.value.text(), "a,x1");
+        assert_eq!(spec.first_scenario().points[0].workloads[0].hosts.value.text(), "a,x1");
         assert_eq!(spec.labels[0].hosts, ["n1", "n2"]);
         assert_eq!(
             spec.targets[0],

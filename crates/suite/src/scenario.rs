@@ -1,4 +1,4 @@
-//! `[[scenario]]`: several suites in one, each the rest of the file with some fields changed.
+//! `[[scenario]]`: variants of a suite, each the rest of the file with some fields changed.
 //!
 //! A scenario is a rewrite of the tree: its tables go over those of the file, then every `--set`,
 //! and what comes of it is read as a suite of its own. So every field can differ between scenarios
@@ -220,6 +220,9 @@ fn change_fields(root: &mut Table, node: &Node, problems: &mut Vec<Problem>) {
             _ if ["name", "description", "seed", "labels"].contains(&path[0]) => {
                 problems.push(of_the_run(&entry.key, &entry.key_span, "the top of the file"));
             }
+            _ if path[0] == "event" => {
+                problems.push(of_the_run(&entry.key, &entry.key_span, "[[event]]"));
+            }
             _ => {
                 let set = Set::new(&entry.key, entry.key_span.clone(), entry.node.clone());
                 overrides::put(root, &set, problems);
@@ -393,16 +396,14 @@ workload.read.depth = 8
 | `name` | Up to 60 letters, digits, `-` and `_`. Must be given. |
 | `target` | A path or a list of them, for every host. Without it (and `targets`), the scenario \
      has the targets of the run: `--target`, or `[targets]`. |
-| `targets` | A table like `[targets]`, by label or host, in place of `target`. |
-| `workloads` | The names of those that it runs; all where it is left out. |
-| `layout`, `tree`, `contents`, `stages`, `engine`, `sweep` | Fields that go over those of the \
-     table of that name, one by one. |
+| `targets` | A table like `[targets]`, by label or host, instead of `target`. |
+| `workloads` | The names of the workloads that it runs; by default all. |
+| `layout`, `tree`, `contents`, `stages`, `engine`, `sweep` | Fields that replace those of the \
+     table of that name. |
 | `set` | Fields by the keys of `--set`. |
-| `simulate` | With `--simulate` only: parameters of the cluster that stand for what distinguishes \
-     the scenario, such as `\"remote=100%\"`, or `\"migrate=EVENT+10%\"` with an event of the \
-     suite; `amount=16MiB` among them stands for `stages.amount`, `files=1024` for `tree.files`, \
-     and `--scale` takes nothing off either. `false` leaves the scenario out, unless it is the \
-     only one. |
+| `simulate` | With `--simulate` only: the cluster's parameters in this scenario, such as \
+     `\"remote=100%\"`, or `false` to leave the scenario out. \
+     [Simulation](../method/simulation.md) has more: `migrate`, `amount`, `files`. |
 
 `stages.interval`, `sweep.order`, `[fleet]`, `[clients]`, `[labels]` and the top of the file \
 are the same for all. A `--set` on the command line changes every scenario. `--set \
@@ -456,18 +457,19 @@ layout.size = \"2MiB\"
     #[test]
     fn a_scenario_is_the_suite_with_its_own_fields_over_it() {
         let spec = read(TWO, &[]).expect("good");
-        let [one, two] = spec.scenarios.as_slice() else { panic!("two of them") };
+        let [one, two] = spec.scenarios() else { panic!("two of them") };
         assert_eq!(
-            (one.name.as_str(), two.name.as_str(), spec.order),
-            ("one", "two", Order::Interleaved)
+            (one.name.as_deref(), two.name.as_deref(), spec.order),
+            (Some("one"), Some("two"), Order::Interleaved)
         );
-        assert_eq!((one.spec.points.len(), two.spec.points.len()), (4, 2));
-        assert_eq!(one.spec.layout.kind.value, LayoutKind::Files);
-        assert_eq!(two.spec.layout.kind.value, LayoutKind::SharedFile);
-        assert_eq!(two.spec.layout.size.value, Auto::Fixed(Bytes::mib(2)));
-        assert_eq!(two.spec.points[0].workloads[0].depth.value.0, 8);
-        assert!(one.has_own_targets && !two.has_own_targets);
-        assert_eq!(one.spec.targets[0].paths, ["/x"]);
+        assert_eq!((one.points.len(), two.points.len()), (4, 2));
+        assert_eq!(one.layout.kind.value, LayoutKind::Files);
+        assert_eq!(two.layout.kind.value, LayoutKind::SharedFile);
+        assert_eq!(two.layout.size.value, Auto::Fixed(Bytes::mib(2)));
+        assert_eq!(two.points[0].workloads[0].depth.value.0, 8);
+        assert!(one.own_targets.is_some() && two.own_targets.is_none());
+        assert_eq!(spec.targets_of(one)[0].paths, ["/x"]);
+        assert!(spec.targets.is_empty() && spec.targets_of(two).is_empty());
     }
 
     #[test]
@@ -482,11 +484,11 @@ layout.size = \"2MiB\"
             ],
         )
         .expect("good");
-        let [one, two] = spec.scenarios.as_slice() else { panic!("two of them") };
-        assert_eq!(two.spec.layout.size.value, Auto::Fixed(Bytes::mib(4)));
-        assert_eq!((two.spec.targets[0].paths[0].as_str(), two.has_own_targets), ("/y", true));
-        assert_eq!(one.spec.points[0].workloads[0].depth.value.0, 5);
-        assert_eq!(two.spec.points[0].workloads[0].depth.value.0, 3);
+        let [one, two] = spec.scenarios() else { panic!("two of them") };
+        assert_eq!(two.layout.size.value, Auto::Fixed(Bytes::mib(4)));
+        assert!(two.own_targets.as_ref().is_some_and(|targets| targets[0].paths == ["/y"]));
+        assert_eq!(one.points[0].workloads[0].depth.value.0, 5);
+        assert_eq!(two.points[0].workloads[0].depth.value.0, 3);
     }
 
     #[test]
@@ -498,8 +500,11 @@ layout.size = \"2MiB\"
                 .contains("did you mean `two`?")
         );
         spec.keep_scenarios(&["two".into()]).expect("known");
-        assert_eq!(spec.scenarios.len(), 1);
+        assert_eq!((spec.scenarios().len(), spec.has_named_scenarios()), (1, true));
+        assert!(!spec.retain_scenarios(|_| false), "a suite has at least one");
+        assert_eq!(spec.first_scenario().name.as_deref(), Some("two"));
         let mut plain = read("", &[]).expect("good");
+        assert_eq!((plain.scenarios().len(), plain.has_named_scenarios()), (1, false));
         assert!(plain.keep_scenarios(&["x".into()]).expect_err("none").contains("no scenarios"));
     }
 
@@ -524,6 +529,7 @@ layout.size = \"2MiB\"
             (scenario("layout = 3"), "expected a table"),
             (scenario("set = { depht = 3 }"), "did you mean `depth`?"),
             (scenario("set = { seed = 3 }"), "the same for all"),
+            (scenario("set = { \"event.e.command\" = \"true\" }"), "write it into [[event]]"),
             (scenario("set = { lost_after = \"9s\" }"), "the same for all"),
             (scenario("stages = { interval = \"1s\" }"), "the same for all"),
             (scenario("set = { order = \"random\" }"), "the same for all"),

@@ -70,12 +70,12 @@ fn steadiness_wants_rounds_and_a_greatest_time_that_is_one() {
 fn defaults_stand_where_nothing_is_given() {
     let spec = parse(SMALL, &[]).expect("a good suite");
     assert_eq!(spec.suite.seed.value, 1);
-    assert_eq!(spec.layout.files.value, Auto::Auto);
-    assert_eq!(spec.layout.size.value, Auto::Fixed(Bytes::gib(1)));
-    assert_eq!(spec.points.len(), 2);
-    assert_eq!(spec.points[0].workloads[0].depth.value, Depth(4));
-    assert_eq!(spec.points[1].workloads[0].depth.value, Depth(32));
-    assert_eq!(spec.points[1].workloads[0].access.value, Access::Sequential);
+    assert_eq!(spec.first_scenario().layout.files.value, Auto::Auto);
+    assert_eq!(spec.first_scenario().layout.size.value, Auto::Fixed(Bytes::gib(1)));
+    assert_eq!(spec.first_scenario().points.len(), 2);
+    assert_eq!(spec.first_scenario().points[0].workloads[0].depth.value, Depth(4));
+    assert_eq!(spec.first_scenario().points[1].workloads[0].depth.value, Depth(32));
+    assert_eq!(spec.first_scenario().points[1].workloads[0].access.value, Access::Sequential);
 }
 
 #[test]
@@ -89,15 +89,15 @@ fn set_reaches_every_field_by_its_short_or_long_name() {
         "sweep.workers=[1,2]",
     ];
     let spec = parse(SMALL, &sets).expect("good overrides");
-    assert_eq!(spec.stages.measure.value, Nanos::seconds(5));
-    assert_eq!(spec.layout.size.value, Auto::Fixed(Bytes::gib(2)));
+    assert_eq!(spec.first_scenario().stages.measure.value, Nanos::seconds(5));
+    assert_eq!(spec.first_scenario().layout.size.value, Auto::Fixed(Bytes::gib(2)));
     assert_eq!(spec.suite.seed.value, 9);
     let depths: Vec<u32> =
-        spec.points.iter().map(|point| point.workloads[0].depth.value.0).collect();
+        spec.first_scenario().points.iter().map(|point| point.workloads[0].depth.value.0).collect();
     assert_eq!(depths, [4, 4, 7, 7]);
-    assert!(!spec.points.is_empty());
+    assert!(!spec.first_scenario().points.is_empty());
     assert!(
-        spec.points.iter().all(|point| point.workloads[0].block_size.value
+        spec.first_scenario().points.iter().all(|point| point.workloads[0].block_size.value
             == model::load::SizeMix::single(Bytes::kib(8)))
     );
 }
@@ -131,8 +131,8 @@ fn sweeps_multiply_and_the_last_axis_is_fastest() {
     let text =
         format!("{SMALL}\n[sweep]\ndepth = [1, 2]\nblock_size = [\"4k\", \"8k\", \"16k\"]\n");
     let spec = parse(&text, &[]).expect("a good sweep");
-    assert_eq!(spec.points.len(), 12);
-    let labels: Vec<String> = spec.points[..4]
+    assert_eq!(spec.first_scenario().points.len(), 12);
+    let labels: Vec<String> = spec.first_scenario().points[..4]
         .iter()
         .map(|point| format!("{}/{}", point.sweep[0].label(), point.sweep[1].label()))
         .collect();
@@ -220,13 +220,13 @@ fn axes_are_lists_ranges_or_both() {
         "{SMALL}\n[sweep]\nblock_size = [\"512\", \"4KiB..16KiB x2\"]\ndepth = \"1..7 +3\"\n"
     );
     let spec = parse(&text, &[]).expect("a good sweep");
-    let labels: Vec<String> = spec.points[..12]
+    let labels: Vec<String> = spec.first_scenario().points[..12]
         .iter()
         .map(|point| format!("{}/{}", point.sweep[0].label(), point.sweep[1].label()))
         .collect();
     assert_eq!(labels[..4], ["512/1", "512/4", "512/7", "4KiB/1"]);
-    assert_eq!((labels[11].as_str(), spec.points.len()), ("16KiB/7", 24));
-    assert_eq!(spec.points[11].workloads[0].depth.value, Depth(7));
+    assert_eq!((labels[11].as_str(), spec.first_scenario().points.len()), ("16KiB/7", 24));
+    assert_eq!(spec.first_scenario().points[11].workloads[0].depth.value, Depth(7));
     assert!(messages(&text, &["sweep.repetitions=500"])[0].contains("more than 10000 points"));
     assert_eq!(
         messages(&text, &["sweep.depth=1..9", "sweep.repetition=2"]),
@@ -243,12 +243,15 @@ fn arithmetic_without_names_is_a_literal() {
     let spec =
         parse(SMALL, &["size=2 * 1GiB + 512", "prepare_block=2 * 64KiB", "depth=2 * workers"])
             .expect("good");
-    assert_eq!(spec.layout.size.value, Auto::Fixed(Bytes((2 << 30) + 512)));
+    assert_eq!(spec.first_scenario().layout.size.value, Auto::Fixed(Bytes((2 << 30) + 512)));
     assert_eq!(
-        (spec.stages.prepare_block.value, &spec.layout.size.formula),
+        (
+            spec.first_scenario().stages.prepare_block.value,
+            &spec.first_scenario().layout.size.formula
+        ),
         (Bytes::kib(128), &None)
     );
-    assert!(spec.points[0].workloads[0].depth.formula.is_some());
+    assert!(spec.first_scenario().points[0].workloads[0].depth.formula.is_some());
 }
 
 #[test]

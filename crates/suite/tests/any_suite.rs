@@ -50,8 +50,8 @@ fn read(text: &str) {
     for sets in [&[][..], &sets] {
         match Spec::parse("fuzz", text, sets) {
             Ok(spec) => assert!(
-                !spec.points.is_empty()
-                    && spec.points.iter().all(|point| !point.workloads.is_empty())
+                !spec.first_scenario().points.is_empty()
+                    && spec.first_scenario().points.iter().all(|point| !point.workloads.is_empty())
             ),
             Err(errors) => {
                 assert!(!errors.problems.is_empty());

@@ -67,7 +67,8 @@ pub fn run(plimsoll: &Path, full: bool) -> Outcome<(String, Vec<String>)> {
         // fits.
         let mib = high_water_mib(&mut command())?;
         let seconds = seconds(&mut command())?;
-        let verdict = verdict(full, (seconds, mib), (most_s, most_mib));
+        let verdict =
+            verdict(full, &Cost { seconds, mib }, &Cost { seconds: most_s, mib: most_mib });
         if verdict.ends_with("missed") {
             missed.push(format!("{NAME}: {word} took {seconds:.1} s and {mib:.0} MiB"));
         }
@@ -76,10 +77,16 @@ pub fn run(plimsoll: &Path, full: bool) -> Outcome<(String, Vec<String>)> {
     Ok((table, missed))
 }
 
+/// What a command takes.
+struct Cost {
+    seconds: f64,
+    mib: f64,
+}
+
 /// What is claimed, and of the full size whether it is held.
-fn verdict(full: bool, found: (f64, f64), most: (f64, f64)) -> String {
-    let claimed = format!("under {} s and {} MiB", most.0, most.1);
-    match (full, found.0 < most.0 && found.1 < most.1) {
+fn verdict(full: bool, found: &Cost, most: &Cost) -> String {
+    let claimed = format!("under {} s and {} MiB", most.seconds, most.mib);
+    match (full, found.seconds < most.seconds && found.mib < most.mib) {
         (false, _) => format!("{claimed}; `--only {NAME}` measures it"),
         (true, true) => format!("{claimed}: held"),
         (true, false) => format!("{claimed}: missed"),
@@ -105,9 +112,12 @@ mod tests {
 
     #[test]
     fn only_the_full_size_is_held_to_what_is_claimed_of_it() {
-        assert_eq!(verdict(true, (4.0, 900.0), (5.0, 1024.0)), "under 5 s and 1024 MiB: held");
-        assert_eq!(verdict(true, (6.0, 900.0), (5.0, 1024.0)), "under 5 s and 1024 MiB: missed");
-        assert_eq!(verdict(true, (4.0, 1025.0), (5.0, 1024.0)), "under 5 s and 1024 MiB: missed");
-        assert!(verdict(false, (0.1, 9.0), (5.0, 1024.0)).ends_with("measures it"));
+        let found = |full, seconds, mib| {
+            verdict(full, &Cost { seconds, mib }, &Cost { seconds: 5.0, mib: 1024.0 })
+        };
+        assert_eq!(found(true, 4.0, 900.0), "under 5 s and 1024 MiB: held");
+        assert_eq!(found(true, 6.0, 900.0), "under 5 s and 1024 MiB: missed");
+        assert_eq!(found(true, 4.0, 1025.0), "under 5 s and 1024 MiB: missed");
+        assert!(found(false, 0.1, 9.0).ends_with("measures it"));
     }
 }

@@ -10,6 +10,7 @@ mod dependencies;
 mod layers;
 mod orphans;
 mod pages;
+mod parameters;
 mod prose;
 mod sentences;
 mod source;
@@ -75,6 +76,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("unsafe", |tree| source::unsafe_code(tree).into()),
     ("purity", |tree| source::purity(tree).into()),
     ("sentences", |tree| sentences::check(tree).into()),
+    ("parameters", |tree| parameters::check(tree).into()),
     ("lengths", source::lengths),
     ("leftovers", |tree| source::leftovers(tree).into()),
     ("orphans", |tree| orphans::check(tree).into()),

@@ -58,13 +58,13 @@ impl Workload {
     }
 
     /// A workload by the sizes of its reads and writes and its shares of reads and of requests
-    /// whose place is no continuation.
+    /// whose place is no continuation; of no known footprint.
     pub fn of_mixes(
         name: &str,
-        (reads, writes): (&SizeMix, &SizeMix),
+        reads: &SizeMix,
+        writes: &SizeMix,
         read: Percent,
         random: Percent,
-        footprint: Option<Bytes>,
     ) -> Workload {
         Workload {
             name: name.to_owned(),
@@ -72,7 +72,7 @@ impl Workload {
             write_bytes: mean(writes),
             read,
             random: f64::from(random.ppm) / 1e6,
-            footprint,
+            footprint: None,
         }
     }
 

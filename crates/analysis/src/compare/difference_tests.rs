@@ -43,7 +43,7 @@ fn false_alarms(mut compare: impl FnMut(&mut Normal) -> Ratio) -> u64 {
 /// own variance), the degrees of freedom and the ratio of the estimated to the true error depend on
 /// U alone, and what is left is Student's t with n₁ + n₂ − 2 (Welch 1947; Fisher's theorem that
 /// mean and variance of a normal sample are independent). Put U = sin²ϑ, midpoint rule.
-fn exact_false_alarms((n, m): (usize, usize), ratio: f64) -> f64 {
+fn exact_false_alarms(n: usize, m: usize, ratio: f64) -> f64 {
     const STEPS: u32 = 400;
     let (free, free_other) = (n as f64 - 1.0, m as f64 - 1.0);
     let side = |variance: f64, freedom: f64| {
@@ -77,11 +77,11 @@ fn equal_repetitions_are_called_different_in_at_most_5_of_100_however_unequally_
     for (n, m) in sizes.iter().flat_map(|n| sizes.iter().filter(move |m| n <= *m).map(|m| (*n, *m)))
     {
         for ratio in RATIOS {
-            let exact = exact_false_alarms((n, m), ratio);
+            let exact = exact_false_alarms(n, m, ratio);
             assert!(exact <= 0.0502, "{n} and {m} repetitions, {ratio}: {exact}");
         }
     }
-    let printed = [3, 5, 10].map(|n| format!("{:.1} %", 100.0 * exact_false_alarms((n, n), 1.0)));
+    let printed = [3, 5, 10].map(|n| format!("{:.1} %", 100.0 * exact_false_alarms(n, n, 1.0)));
     assert_eq!(printed, ["2.0 %", "3.9 %", "4.8 %"], "as docs/method has it");
     // The integral is of the program's own arithmetic: simulations agree with it.
     for ((n, m), ratio) in
@@ -93,7 +93,7 @@ fn equal_repetitions_are_called_different_in_at_most_5_of_100_however_unequally_
         });
         let (low, high) =
             (lower_bound(told, RUNS_OF_EQUALS, 0.0005), upper_bound(told, RUNS_OF_EQUALS, 0.0005));
-        let exact = exact_false_alarms((n, m), ratio);
+        let exact = exact_false_alarms(n, m, ratio);
         assert!(
             (low..=high).contains(&exact),
             "{n} and {m}: {told} of {RUNS_OF_EQUALS}, exactly {exact}"

@@ -76,10 +76,10 @@ impl Metric {
                 .get(index)
                 .and_then(|quantile| row.latency.quantile_ns(quantile.share))
                 .map(|ns| ns as f64),
-            Metric::CpuPerIo => row.sure.cpu_per_io_ns,
+            Metric::CpuPerIo => row.confidence.cpu_per_io_ns,
             Metric::OfLatency => latency_deviation(&row.latency),
-            Metric::OverTime => row.sure.over_time,
-            Metric::OverHosts => row.sure.over_hosts,
+            Metric::OverTime => row.confidence.over_time,
+            Metric::OverHosts => row.confidence.over_hosts,
         };
         value.filter(|value| value.is_finite() && *value > 0.0)
     }
@@ -104,15 +104,15 @@ impl Metric {
             ..estimate
         };
         match self {
-            Metric::Iops => row.sure.iops.map(logarithm),
-            Metric::Bandwidth => row.sure.bytes_per_s.map(logarithm),
-            Metric::Mean => row.sure.mean_ns.map(logarithm),
+            Metric::Iops => row.confidence.iops.map(logarithm),
+            Metric::Bandwidth => row.confidence.bytes_per_s.map(logarithm),
+            Metric::Mean => row.confidence.mean_ns.map(logarithm),
             Metric::Quantile(index) => {
-                let interval = (*row.sure.quantiles_ns.get(index)?)?;
+                let interval = (*row.confidence.quantiles_ns.get(index)?)?;
                 // The interval was widened for its degrees of freedom already: half of it is 1.96
                 // errors (Woodruff 1952).
                 let error = (interval.high.ln() - interval.low.max(1.0).ln()) / (2.0 * 1.959_964);
-                let independent = *row.sure.quantiles_independent.get(index)?;
+                let independent = *row.confidence.quantiles_independent.get(index)?;
                 Some(Estimate {
                     value: value.ln(),
                     error: error.max(0.0),
@@ -120,8 +120,8 @@ impl Metric {
                     independent,
                 })
             }
-            Metric::CpuPerIo => row.sure.cpu_per_io.map(logarithm),
-            Metric::OverTime => row.sure.ln_over_time,
+            Metric::CpuPerIo => row.confidence.cpu_per_io.map(logarithm),
+            Metric::OverTime => row.confidence.ln_over_time,
             Metric::OfLatency | Metric::OverHosts => None,
         }
     }

@@ -6,7 +6,7 @@
 use super::points;
 use crate::row::ResultRow;
 use model::objective::{Condition, Objective};
-use model::search::Along;
+use model::search::SearchAxis;
 use model::{Histogram, Record};
 
 /// Steps of the grid for each doubling: neighbours are 9 % apart.
@@ -22,7 +22,7 @@ pub struct AlongLine {
     /// What had to hold.
     pub objective: Objective,
     /// The axis.
-    pub along: Along,
+    pub along: SearchAxis,
     /// The points in the order in which they were measured.
     pub points: Vec<AlongPoint>,
     /// The largest value at which the objective held, and the next that was measured above it, at
@@ -70,7 +70,7 @@ struct At {
 
 /// What `record` found along its axis; `None` where its run searched along none, or along the rate.
 pub fn along_line(record: &Record, rows: &[ResultRow]) -> Option<AlongLine> {
-    let search = record.plan.search.as_ref().filter(|search| search.along != Along::Rate)?;
+    let search = record.plan.search.as_ref().filter(|search| search.along != SearchAxis::Rate)?;
     let points: Vec<AlongPoint> = points(record, search, rows)
         .into_iter()
         .filter_map(|point| {
@@ -169,8 +169,7 @@ fn between(low: u64, high: u64, most: u64) -> Option<u64> {
     let middle = ((step(low) + step(high)) / 2.0).round();
     let value = (most as f64 / (middle / STEPS).exp2()).round() as u64;
     // Small counts are further apart than the grid.
-    let value =
-        if value > low && value < high { value } else { low.saturating_add((high - low) / 2) };
+    let value = if value > low && value < high { value } else { low + (high - low) / 2 };
     (value > low && value < high).then_some(value)
 }
 

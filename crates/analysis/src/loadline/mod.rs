@@ -13,7 +13,7 @@ use crate::row::{Ops, ResultRow};
 use crate::warning::{QUANTILES, Warning};
 use model::load::{Pace, Rate};
 use model::objective::{Condition, Limit, Objective};
-use model::search::{Along, Search};
+use model::search::{Search, SearchAxis};
 use model::{Histogram, Record};
 pub use others::Others;
 use search::{Answer, Next, Tried};
@@ -68,7 +68,7 @@ pub struct LoadPoint {
 
 /// The load line that `record` tells of; `None` where its run searched for none.
 pub fn load_line(record: &Record, rows: &[ResultRow]) -> Option<LoadLine> {
-    let search = record.plan.search.as_ref().filter(|search| search.along == Along::Rate)?;
+    let search = record.plan.search.as_ref().filter(|search| search.along == SearchAxis::Rate)?;
     let mut points = points(record, search, rows);
     points.iter_mut().for_each(|point| point.others = others::of_point(record, point.point));
     let tried: Vec<Tried> = points.iter().map(|point| point.tried).collect();
@@ -148,7 +148,7 @@ fn point(number: u32, search: &Search, rows: &[&ResultRow]) -> Option<LoadPoint>
     // What a target was not asked for, it did not refuse: at a rate that it keeps up with, a rate
     // that the objective wants is no figure of the target, and says nothing about how near the load
     // line is.
-    let is_asked = search.along == Along::Rate && rate.is_some() && keeps_up;
+    let is_asked = search.along == SearchAxis::Rate && rate.is_some() && keeps_up;
     let wants = |condition: &Condition| is_asked && condition.limit.is_at_least();
     let is_too_low = judged().any(|(condition, judged)| wants(condition) && judged.excess > 1.0);
     let of_target = judged().filter(|(condition, _)| !wants(condition)).max_by(by_excess);

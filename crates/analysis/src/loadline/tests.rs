@@ -13,7 +13,7 @@ fn searching(objective: &str) -> Recorded {
         objective: objective.parse().expect("an objective"),
         poisson: false,
         measure: Nanos::seconds(10),
-        along: Along::Rate,
+        along: SearchAxis::Rate,
     };
     recorded.record_mut().plan.begin_search(search).expect("one point of one workload");
     recorded
@@ -86,8 +86,12 @@ fn a_point_is_judged_by_each_condition_for_its_operation() {
     let rows: Vec<&ResultRow> = rows.iter().collect();
     let excess = |text: &str| {
         let objective: Objective = text.parse().expect("good");
-        let search =
-            Search { objective, poisson: false, measure: Nanos::seconds(1), along: Along::Rate };
+        let search = Search {
+            objective,
+            poisson: false,
+            measure: Nanos::seconds(1),
+            along: SearchAxis::Rate,
+        };
         point(0, &search, &rows).expect("a point").tried.excess
     };
     let near = |text: &str, expected: f64| {

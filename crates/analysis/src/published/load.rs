@@ -17,7 +17,7 @@ const ONE_FOOTPRINT: f64 = 0.05;
 
 /// In what a point of the run differs from the load of a published figure.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Apart {
+pub enum LoadDifference {
     /// Another footprint.
     Footprint {
         /// That of the figure.
@@ -64,17 +64,18 @@ pub enum Counted {
     Files,
 }
 
-impl Apart {
+impl LoadDifference {
     /// How far apart two numbers are, as the logarithm of their ratio; 0 where there are no
     /// numbers.
     fn distance(&self) -> f64 {
         let ratio = |a: u64, b: u64| (a.max(1) as f64 / b.max(1) as f64).ln().abs();
         match self {
-            Apart::Footprint { published, run } | Apart::FileSize { published, run } => {
-                ratio(published.0, run.0)
-            }
-            Apart::Count { published, run, .. } => ratio(*published, *run),
-            Apart::Access(_) | Apart::FixedRate | Apart::EventsRequests => 0.0,
+            LoadDifference::Footprint { published, run }
+            | LoadDifference::FileSize { published, run } => ratio(published.0, run.0),
+            LoadDifference::Count { published, run, .. } => ratio(*published, *run),
+            LoadDifference::Access(_)
+            | LoadDifference::FixedRate
+            | LoadDifference::EventsRequests => 0.0,
         }
     }
 }
@@ -85,7 +86,7 @@ pub(super) struct Matched<'a> {
     /// repetitions, and along that axis.
     pub(super) rows: Vec<&'a ResultRow>,
     /// In what they differ from the figure's load.
-    pub(super) apart: Vec<Apart>,
+    pub(super) apart: Vec<LoadDifference>,
 }
 
 /// Why nothing of the run stands there.
@@ -144,7 +145,11 @@ impl<'a> Load<'a> {
                 .rows
                 .first()
                 .is_some_and(|row| row.workload == self.counterpart.run_workload.value);
-            (one.apart.len(), !is_named, one.apart.iter().map(Apart::distance).sum::<f64>())
+            (
+                one.apart.len(),
+                !is_named,
+                one.apart.iter().map(LoadDifference::distance).sum::<f64>(),
+            )
         };
         // The first one of several that are equally near.
         let nearest = judged
@@ -212,7 +217,7 @@ impl<'a> Load<'a> {
     }
 
     /// In what a group differs.
-    fn apart(&self, rows: &[&ResultRow]) -> Vec<Apart> {
+    fn apart(&self, rows: &[&ResultRow]) -> Vec<LoadDifference> {
         let (wanted, mut apart) = (self.counterpart, Vec::new());
         let Some(busiest) = rows.iter().max_by_key(|row| row.workers) else { return apart };
         let Some(work) = busiest.work() else { return apart };
@@ -220,13 +225,13 @@ impl<'a> Load<'a> {
         if let Some(published) =
             fixed(wanted.footprint.value).filter(|_| !is_metadata && !self.has_footprint(rows))
         {
-            apart.push(Apart::Footprint { published, run: self.footprint(rows) });
+            apart.push(LoadDifference::Footprint { published, run: self.footprint(rows) });
         }
         let file_size = work.metadata.map(|metadata| metadata.mean_size.unwrap_or(metadata.size));
         if let Some((published, run)) =
             fixed(wanted.block_size.value).zip(file_size).filter(|(a, b)| a != b)
         {
-            apart.push(Apart::FileSize { published, run });
+            apart.push(LoadDifference::FileSize { published, run });
         }
         let (workers, depth) = (u64::from(busiest.workers), u64::from(work.depth));
         let count = |wanted: Auto<Count>| fixed(wanted).map(|count| u64::from(count.0));
@@ -239,17 +244,17 @@ impl<'a> Load<'a> {
             (Counted::Files, files, files_of(self.record, busiest)),
         ] {
             if let Some(published) = published.filter(|published| *published != run) {
-                apart.push(Apart::Count { what, published, run });
+                apart.push(LoadDifference::Count { what, published, run });
             }
         }
         let access = work.pattern.access;
         if !is_metadata
             && !matches!(access, Access::Sequential | Access::Random | Access::Permutation)
         {
-            apart.push(Apart::Access(access));
+            apart.push(LoadDifference::Access(access));
         }
         if work.pace.is_open() {
-            apart.push(Apart::FixedRate);
+            apart.push(LoadDifference::FixedRate);
         }
         apart
     }

@@ -6,7 +6,7 @@ mod counted;
 mod load;
 mod place;
 
-pub use load::{Apart, Counted};
+pub use load::{Counted, LoadDifference};
 
 use crate::row::ResultRow;
 use crate::{attribution, effects, findings};
@@ -101,7 +101,7 @@ pub struct Beside {
     /// The run's side, or why there is none.
     pub run: Result<Side, Missing>,
     /// In what the run's load is not that of the figure.
-    pub apart: Vec<Apart>,
+    pub apart: Vec<LoadDifference>,
     /// What the reference says of its own figure.
     pub caveat: String,
 }

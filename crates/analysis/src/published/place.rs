@@ -1,6 +1,6 @@
 //! Where a run has one figure's counterpart, and what it has there.
 
-use super::load::{Apart, Load, Matched, Unmatched};
+use super::load::{Load, LoadDifference, Matched, Unmatched};
 use super::{Beside, Meaning, Missing, Part, Quantity, Side, counted, printed};
 use crate::Finding;
 use crate::attribution::Attribution;
@@ -46,7 +46,7 @@ impl Place<'_> {
             // Counters say themselves how many hosts stand behind a sum.
             Side { nodes: side.nodes.or(hosts.filter(|_| self.adds_up())), ..side }
         });
-        let events = self.figure.with_event.value.then_some(Apart::EventsRequests);
+        let events = self.figure.with_event.value.then_some(LoadDifference::EventsRequests);
         let apart = matched.as_ref().map_or_else(|_| Vec::new(), |matched| matched.apart.clone());
         Beside {
             workload: self.figure.workload.value.clone(),

@@ -288,12 +288,12 @@ fn another_load_is_never_silent() {
     let same = beside(2, "512MiB", "hosts = 2\noutstanding = 64\nthreads = 2\ndepth = 32\n");
     assert_eq!((same.run.is_ok(), same.apart), (true, Vec::new()));
     let other = beside(1, "256MiB", "hosts = 4\noutstanding = 320\n");
-    let count = |what, published, run| Apart::Count { what, published, run };
+    let count = |what, published, run| LoadDifference::Count { what, published, run };
     assert!(other.run.is_ok());
     assert_eq!(
         other.apart,
         [
-            Apart::Footprint { published: Bytes::gib(1), run: Bytes::mib(256) },
+            LoadDifference::Footprint { published: Bytes::gib(1), run: Bytes::mib(256) },
             count(Counted::Hosts, 4, 1),
             count(Counted::Outstanding, 320, 32),
         ]
@@ -336,7 +336,11 @@ fn of_points_that_could_stand_there_the_nearest_does() {
 fn a_figure_with_an_events_own_requests_is_another_thing() {
     let with = FIGURES.replacen("unit = \"IOPS\"", "unit = \"IOPS\"\nwith_event = true", 1);
     let held = held(&format!("{with}{COUNTERPART}"), "mix", "t", None).expect("fits");
-    assert!(held.figures[0].apart.contains(&Apart::EventsRequests), "{:?}", held.figures[0]);
+    assert!(
+        held.figures[0].apart.contains(&LoadDifference::EventsRequests),
+        "{:?}",
+        held.figures[0]
+    );
     let spike = FIGURES.replacen("unit = \"IOPS\"", "unit = \"IOPS\"\nduring = \"event\"", 1);
     let held = self::held(&format!("{spike}{COUNTERPART}"), "mix", "t", None).expect("fits");
     assert_eq!(held.figures[0].run, Err(Missing::NoDip), "the mean of a stage is no spike");

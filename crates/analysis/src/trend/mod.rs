@@ -31,7 +31,7 @@ pub struct Trend {
     /// one is what others are held against.
     pub runs: Vec<usize>,
     /// Runs that do not belong to it.
-    pub apart: Vec<Apart>,
+    pub apart: Vec<ExcludedRun>,
     /// One for each point of the latest run, in its order.
     pub points: Vec<TrendPoint>,
     /// The latest run against the level that each figure had before it: the runs since the last
@@ -41,7 +41,7 @@ pub struct Trend {
 
 /// A run that is set apart.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Apart {
+pub struct ExcludedRun {
     /// Its number among the runs that were given.
     pub run: usize,
     /// Why.
@@ -154,7 +154,7 @@ pub fn trend(records: &[&Record]) -> Trend {
 }
 
 /// The runs that belong together by the time at which they began, and the others.
-fn sorted_out(records: &[&Record]) -> (Vec<usize>, Vec<Apart>) {
+fn sorted_out(records: &[&Record]) -> (Vec<usize>, Vec<ExcludedRun>) {
     let mut order: Vec<usize> = (0..records.len()).collect();
     order.sort_by_key(|run| (records[*run].started_unix_ns, *run));
     let mut apart = Vec::new();
@@ -168,7 +168,7 @@ fn sorted_out(records: &[&Record]) -> (Vec<usize>, Vec<Apart>) {
         } else {
             None
         };
-        apart.extend(why.clone().map(|why| Apart { run: *run, why }));
+        apart.extend(why.clone().map(|why| ExcludedRun { run: *run, why }));
         why.is_none()
     });
     if let Some(base) = order.last().copied() {
@@ -176,7 +176,7 @@ fn sorted_out(records: &[&Record]) -> (Vec<usize>, Vec<Apart>) {
             let unlike = excluded::runs(records[base], records[*run]);
             let belongs = unlike.is_empty();
             if !belongs {
-                apart.push(Apart { run: *run, why: Why::Unlike(unlike) });
+                apart.push(ExcludedRun { run: *run, why: Why::Unlike(unlike) });
             }
             belongs
         });

@@ -1,6 +1,6 @@
 //! The arguments, with the words that begin a run kept as they were typed.
 
-use super::{Arguments, Command};
+use super::{Arguments, Command, fio_words};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches};
@@ -18,12 +18,13 @@ pub fn parse() -> Arguments {
 fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {
     let mut command = Arguments::command();
     let line: Vec<OsString> = line.into_iter().collect();
+    let line = with_words_of_fio(&mut command, &line)?;
     let matches = command.try_get_matches_from_mut(&line).map_err(|error| {
         let known = line
             .get(1)
             .and_then(|name| name.to_str())
             .and_then(|name| command.find_subcommand(name));
-        led(error, known)
+        led(error, known, &line)
     })?;
     let mut arguments =
         Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
@@ -40,10 +41,39 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Arguments, cla
     Ok(arguments)
 }
 
+/// The line with options of fio behind the quick form as our own.
+fn with_words_of_fio(
+    command: &mut clap::Command,
+    line: &[OsString],
+) -> Result<Vec<OsString>, clap::Error> {
+    if !fio_words::is_quick(line) {
+        return Ok(line.to_vec());
+    }
+    command.build();
+    let name = line.get(1).and_then(|name| name.to_str()).unwrap_or_default();
+    let longs: Vec<String> = command
+        .find_subcommand(name)
+        .into_iter()
+        .flat_map(|known| known.get_arguments().filter_map(Arg::get_long))
+        .map(str::to_owned)
+        .collect();
+    let expanded = fio_words::expanded(line, &|name| longs.iter().any(|long| long == name));
+    if let Some(why) = fio_words::refused(&expanded.told) {
+        return Err(command.error(ErrorKind::ValueValidation, why));
+    }
+    fio_words::notes(&expanded.told).for_each(|note| eprintln!("{note}"));
+    Ok(expanded.line)
+}
+
 /// A mistake of the command line with a way out that is one: of a flag of another tool, or of a
 /// field of suites, what says the same here; of a slip, the flag that is really near. No guess
 /// where neither is known.
-fn led(mut error: clap::Error, command: Option<&clap::Command>) -> clap::Error {
+fn led(mut error: clap::Error, command: Option<&clap::Command>, line: &[OsString]) -> clap::Error {
+    if error.kind() == ErrorKind::MissingRequiredArgument
+        && let Some(remedy) = line.iter().find_map(|word| of_suites(word, command?))
+    {
+        insert(&mut error, remedy);
+    }
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
     }
@@ -64,9 +94,25 @@ fn led(mut error: clap::Error, command: Option<&clap::Command>) -> clap::Error {
     error.remove(ContextKind::TrailingArg);
     error.remove(ContextKind::Suggested);
     if let Some(remedy) = remedy {
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![remedy.into()]));
+        insert(&mut error, remedy);
     }
     error
+}
+
+fn insert(error: &mut clap::Error, remedy: String) {
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![remedy.into()]));
+}
+
+/// What sets the same in a suite as this word does in the quick form, if it is a flag of that.
+fn of_suites(word: &OsString, command: &clap::Command) -> Option<String> {
+    let word = word.to_str()?.strip_prefix("--")?;
+    let name = word.split('=').next().unwrap_or(word);
+    let is_name = |own: &str| own == name;
+    let known = command.get_arguments().find(|arg| {
+        arg.get_long().is_some_and(is_name)
+            || arg.get_all_aliases().is_some_and(|all| all.into_iter().any(is_name))
+    })?;
+    (known.get_help_heading() == Some(super::QUICK_FORM)).then(|| flag(name)).flatten()
 }
 
 /// What to do with an option that a job of fio has, and the quick form has not.
@@ -181,7 +227,9 @@ mod tests {
             parse_from(words).expect_err(line).to_string()
         };
         for (line, remedy) in [
-            ("run|--rw|randread|--rate|1000|/x", "--set rate=VALUE"),
+            ("run|quick|--rate|1000", "--set rate=VALUE"),
+            ("run|four-corners|--bs=8k", "--set block_size=VALUE"),
+            ("run|--rw|randread|--thinktime|1000|/x", "--set think=VALUE"),
             ("run|--rw=randread|--direct=1|/x", "`--buffered`"),
             ("run|--ioengine=libaio", "--set engine.backend=VALUE"),
             ("run|--ramp_time=5", "--set stages.precondition=VALUE"),
@@ -194,6 +242,15 @@ mod tests {
         }
         let told = told("run|--frobnicate");
         assert!(told.contains("--frobnicate") && !told.contains("tip:"), "{told}");
+    }
+
+    #[test]
+    fn options_of_fio_behind_the_quick_form_are_kept_as_fields() {
+        let line = "run|--rw|randrw|--bs|4k|--rwmixwrite=30|/mnt/x";
+        assert_eq!(words_of(line), ["run", "--set=read=70%", "--rw=randrw", "--bs=4k", "/mnt/x"]);
+        let line = "plimsoll|run|--rw|read|--thinktime|x|/mnt/x";
+        let refused = parse_from(line.split('|').map(OsString::from)).expect_err("no time");
+        assert!(refused.to_string().contains("--thinktime=x"), "{refused}");
     }
 
     #[test]

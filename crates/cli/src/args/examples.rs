@@ -92,8 +92,14 @@ pub const IMPORT: &str = "\
 Examples:
   plimsoll import job.fio -o suite.toml
   plimsoll import --command \"fio --name=a --rw=randread --bs=4k\" -o a.toml
+  # a parameter file of vdbench, a configuration of IO500, a profile of DiskSpd
+  plimsoll import vdbench.parm -o a.toml
+  # each line of fio, IOR, mdtest, DiskSpd, elbencho or IOzone in a script
+  mkdir suites && plimsoll import run.sh -o suites
   # what became of each option
   plimsoll import job.fio --json | jq .options
+  # results of fio (JSON) or IO500, and what in them does not go together
+  plimsoll import result_summary.txt
   # a job file as it is
   plimsoll run job.fio -t /mnt/x
 Exit code 8: an option was refused or is unknown.";

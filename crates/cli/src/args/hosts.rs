@@ -27,7 +27,13 @@ pub struct HostArgs {
     pub kubernetes: Option<String>,
 
     /// Options for kubectl, such as "--namespace storage".
-    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true, requires = "kubernetes")]
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "OPTIONS",
+        allow_hyphen_values = true,
+        requires = "kubernetes"
+    )]
     pub kubectl: Option<String>,
 
     /// Reach hosts with this command instead of ssh.
@@ -47,19 +53,19 @@ pub struct HostArgs {
     /// Number of simulated hosts [default: the testbed's].
     ///
     /// A testbed without clients loads from its nodes.
-    #[arg(long, value_name = "N", requires = "simulate",
+    #[arg(long, hide_short_help = true, value_name = "N", requires = "simulate",
         value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub sim_hosts: Option<u32>,
 
     /// Path of plimsoll on the hosts [default: copied there].
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, hide_short_help = true, value_name = "PATH")]
     pub agent: Option<PathBuf>,
 
     /// Agents started from here, and by each of them in turn.
     ///
     /// Past that number, hosts start one another. By default, up to 64 hosts are started from
     /// here, and all where hosts cannot reach one another.
-    #[arg(long, value_name = "N", conflicts_with = "simulate",
+    #[arg(long, hide_short_help = true, value_name = "N", conflicts_with = "simulate",
         value_parser = clap::value_parser!(u32).range(2..))]
     pub fanout: Option<u32>,
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = examples::IMPORT)]
 pub struct ImportArgs {
-    /// The job files of fio.
+    /// Jobs, scripts or results of other tools (docs/compat/README.md).
     #[arg(value_name = "FILE", required_unless_present = "command")]
     pub files: Vec<PathBuf>,
 
@@ -17,7 +17,8 @@ pub struct ImportArgs {
     #[arg(long, value_name = "LINE", conflicts_with = "files")]
     pub command: Option<String>,
 
-    /// The dialect: fio, ior, mdtest or diskspd [default: by content].
+    /// The dialect: fio, ior, mdtest, diskspd, io500, vdbench, elbencho or iozone [default: by
+    /// content].
     #[arg(long, value_name = "DIALECT")]
     pub from: Option<Dialect>,
 

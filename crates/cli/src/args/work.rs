@@ -3,6 +3,7 @@
 use super::{GivenUpArg, HostArgs, TargetArg};
 use clap::{Args, ValueEnum};
 use form::Override;
+use model::load::Rate;
 use model::{Bytes, Nanos, Percent, ScaleArg};
 
 /// What to load, with what, and how much.
@@ -74,11 +75,16 @@ pub struct WorkArgs {
     pub words: Vec<String>,
 }
 
+/// The heading of the flags that need no suite.
+pub const QUICK_FORM: &str = "Quick form: one workload, in fio's words";
+
 /// One workload in fio's words.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Quick form: one workload, in fio's words")]
+#[command(next_help_heading = QUICK_FORM)]
 pub struct QuickArgs {
     /// read, write, randread, randwrite, rw or randrw.
+    ///
+    /// Options of fio behind it become `--set`, or are refused by name (docs/compat/fio.md).
     #[arg(long, value_name = "PATTERN", hide_possible_values = true)]
     pub rw: Option<Pattern>,
 
@@ -107,6 +113,52 @@ pub struct QuickArgs {
     /// Share of reads in rw and randrw [default: 50].
     #[arg(long, value_name = "PERCENT", requires = "rw")]
     pub rwmixread: Option<Percent>,
+
+    /// Time to load before the measurement [default: none].
+    #[arg(long, value_name = "TIME", requires = "rw", aliases = ["ramp_time", "ramp-time"])]
+    pub ramp: Option<Nanos>,
+
+    /// Fixed rate of all workers together: 20k, or 100MiB/s.
+    ///
+    /// Latency then includes queueing. Without it, each worker sends as fast as the target answers.
+    #[arg(
+        long,
+        value_name = "RATE",
+        requires = "rw",
+        aliases = ["rate_iops", "rate-iops"],
+        value_parser = rate
+    )]
+    pub rate: Option<Rate>,
+
+    /// Make each write durable before it completes (O_DSYNC).
+    #[arg(long, requires = "rw")]
+    pub dsync: bool,
+
+    /// Check that reads return what was written, by CRC-32C.
+    #[arg(
+        long,
+        value_name = "CHECKSUM",
+        requires = "rw",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "crc32c",
+        value_parser = ["crc32c"],
+        hide_possible_values = true
+    )]
+    pub verify: Option<String>,
+
+    /// Name of the run [default: what it does, such as "randread 4k QD32×1"].
+    #[arg(long, value_name = "NAME", requires = "rw")]
+    pub name: Option<String>,
+}
+
+/// A rate whose unit nobody can mistake: to fio, `rate=10M` is bandwidth, and here it were IOPS.
+fn rate(text: &str) -> Result<Rate, String> {
+    if text.ends_with(['m', 'M', 'g', 'G']) {
+        let number = &text[..text.len() - 1];
+        return Err(format!("write {number}MiB/s for bandwidth, or all digits for IOPS"));
+    }
+    text.parse().map_err(|error: model::units::UnitError| error.to_string())
 }
 
 /// fio's names of patterns.

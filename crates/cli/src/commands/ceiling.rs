@@ -79,11 +79,10 @@ fn workloads(args: &CeilingArgs) -> Result<Vec<Workload>, Failure> {
 /// The workloads of every scenario of a suite, one for each point; what differs only in its
 /// scenario's name stands once.
 fn of_suite(spec: &Spec, footprint: Option<Bytes>) -> Vec<Workload> {
-    let scenarios = spec.scenarios.iter().map(|scenario| (scenario.name.as_str(), &scenario.spec));
-    let alone = spec.scenarios.is_empty().then_some(("", spec));
-    let mut found: Vec<(String, Workload)> = Vec::new();
-    for (scenario, spec) in scenarios.chain(alone) {
-        for point in &spec.points {
+    let mut found: Vec<(&str, Workload)> = Vec::new();
+    for scenario in spec.scenarios() {
+        let name = scenario.name.as_deref().unwrap_or_default();
+        for point in &scenario.points {
             let axes: Vec<String> = point.sweep.iter().map(model::Setting::to_string).collect();
             for work in &point.workloads {
                 let mut workload = of_workload(work, footprint);
@@ -91,7 +90,7 @@ fn of_suite(spec: &Spec, footprint: Option<Bytes>) -> Vec<Workload> {
                     workload.name = format!("{} ({})", workload.name, axes.join(", "));
                 }
                 if !found.iter().any(|(_, known)| *known == workload) {
-                    found.push((scenario.to_owned(), workload));
+                    found.push((name, workload));
                 }
             }
         }
@@ -119,7 +118,8 @@ fn of_workload(spec: &WorkloadSpec, footprint: Option<Bytes>) -> Workload {
         (Auto::Auto, Access::Sequential) => Percent::ZERO,
         (Auto::Auto, _) => Percent::ALL,
     };
-    Workload::of_mixes(&spec.name.value, (reads, writes), spec.read.value, random, footprint)
+    let workload = Workload::of_mixes(&spec.name.value, reads, writes, spec.read.value, random);
+    Workload { footprint, ..workload }
 }
 
 fn quick(args: &CeilingArgs, pattern: Pattern) -> Workload {
@@ -163,7 +163,7 @@ mod tests {
         let text = "name = \"s\"\n[[workload]]\nname = \"w\"\nblock_size = \"4KiB:75, \
                     64KiB:25\"\nwrite_block_size = \"8KiB\"\nread = \"75%\"\n";
         let spec = Spec::parse("s", text, &[]).expect("a good suite");
-        let workload = of_workload(&spec.points[0].workloads[0], None);
+        let workload = of_workload(&spec.first_scenario().points[0].workloads[0], None);
         assert_eq!((workload.read_bytes, workload.write_bytes), (19.0 * 1024.0, 8192.0));
         assert_eq!((workload.random, workload.read_share()), (1.0, 0.75));
         assert_eq!(workload.bytes(), 0.75 * 19.0 * 1024.0 + 0.25 * 8192.0);

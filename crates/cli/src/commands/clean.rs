@@ -25,7 +25,7 @@ pub fn clean(args: &CleanArgs) -> Result<ExitCode, Failure> {
     if !targets.is_empty() {
         let started = hosts::look_where_reached(&args.hosts, targets, LOST_AFTER)?;
         let cleaned = started.fleet.clean(targets, patience).map_err(failure)?;
-        let mut told = told(&cleaned);
+        let mut told = lines(&cleaned);
         // Who is not there keeps nobody from cleaning the others.
         told.errors.extend(started.unreached.iter().map(|why| format!("error: {why}")));
         print(&told.done)?;
@@ -49,12 +49,12 @@ fn failure(error: FleetError) -> Failure {
 }
 
 /// What became of it, in words.
-struct Told {
+struct Lines {
     done: String,
     errors: Vec<String>,
 }
 
-fn told(hosts: &[(String, Vec<Cleaned>)]) -> Told {
+fn lines(hosts: &[(String, Vec<Cleaned>)]) -> Lines {
     let at = |host: &str| if host.is_empty() { String::new() } else { format!("host {host}: ") };
     // Hosts may see the same folders; the first one that is asked removes them.
     let is_gone = |target: &str| {
@@ -67,7 +67,7 @@ fn told(hosts: &[(String, Vec<Cleaned>)]) -> Told {
         all.filter(|other| other.target == target)
             .any(|other| matches!(other.outcome, Outcome::Removed { bytes: 1.., .. }))
     };
-    let mut told = Told { done: String::new(), errors: Vec::new() };
+    let mut told = Lines { done: String::new(), errors: Vec::new() };
     for (host, cleaned) in
         hosts.iter().flat_map(|(host, cleaned)| cleaned.iter().map(move |one| (host, one)))
     {
@@ -120,7 +120,7 @@ mod tests {
             ("n2".to_owned(), one("/b", nothing())),
             ("n3".to_owned(), one("/a", Outcome::Failed("in use; wait".into()))),
         ];
-        let told = told(&hosts);
+        let told = lines(&hosts);
         let staying = "/a-r/tree-00003 stays, because something in it is not ours: move that \
                        away, and clean again";
         assert_eq!(told.done, format!("host n1: /a-r: removed 4 KiB of ours; {staying}\n"));

@@ -30,7 +30,7 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         print_json(&topics::compare::json(&comparison, &records, &args.fail_if))?;
     } else {
         let (room, in_colour) = (screen::room(), screen::in_colour());
-        let shown = topics::compare::Shown { names: &names, room, in_colour };
+        let shown = topics::compare::ComparisonStyle { names: &names, room, in_colour };
         print(&topics::compare::table(&comparison, &records, shown))?;
     }
     if let Some(out) = &args.shown.out {
@@ -84,7 +84,9 @@ pub(super) fn gate(conditions: &[Condition], comparison: &Comparison) -> Result<
                  compared has this figure; see the reasons above, or name another figure"
             )));
         }
-        outcome.met.iter().for_each(|met| eprintln!("{}", topics::compare::met(condition, met)));
+        for (run, key, found) in &outcome.met {
+            eprintln!("{}", topics::compare::met(condition, *run, key, found));
+        }
         closed |= !outcome.met.is_empty();
     }
     Ok(if closed { ExitCode::from(CONDITION_MET) } else { ExitCode::SUCCESS })

@@ -1,7 +1,7 @@
 //! `--events`: every event as a line of JSON, where a script reads it.
 
 use crate::failure::Failure;
-use crate::run_overview::Whole;
+use crate::run_overview::RunOverview;
 use model::{Event, Plan, printable};
 use report::topics;
 use std::fs::File;
@@ -19,7 +19,7 @@ impl EventLines {
     ///
     /// # Errors
     /// When the file cannot be made.
-    pub fn open(path: &Path, whole: &Whole<'_>) -> Result<EventLines, Failure> {
+    pub fn open(path: &Path, whole: &RunOverview<'_>) -> Result<EventLines, Failure> {
         let place = path.display().to_string();
         let out: Box<dyn Write> = if is_stdout(path) {
             Box::new(std::io::stdout())

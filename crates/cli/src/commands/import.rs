@@ -3,29 +3,40 @@
 use super::{print, print_json};
 use crate::args::ImportArgs;
 use crate::failure::{Failure, LOST};
-use crate::imported;
-use dialects::SuiteText;
+use crate::imported::Imported;
+use crate::{foreign_results, imported};
+use dialects::results::Results;
+use dialects::{Import, SuiteText};
+use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Reads the jobs, reports what was lost, and writes the suites.
+/// Reads the jobs, reports what was lost, and writes the suites. Results are shown with their
+/// doubts.
 pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
-    let imports = match &args.command {
-        Some(line) => vec![imported::command(line, args.from)?],
+    let (mut imports, mut results) = (Vec::new(), Vec::new());
+    match &args.command {
+        Some(line) => imports.push(imported::command(line, args.from)?),
         None => {
-            let read = |path: &PathBuf| imported::file(path, args.from);
-            args.files.iter().map(read).collect::<Result<Vec<_>, _>>()?
+            for path in &args.files {
+                match imported::file(path, args.from)? {
+                    Imported::Job(import) => imports.push(import),
+                    Imported::Results(found) => results.push(found),
+                }
+            }
         }
-    };
+    }
+    if imports.is_empty() && args.out.is_some() {
+        let what = "error: these are results, not jobs: no suite is made of them; leave out --out";
+        return Err(Failure::Usage(what.to_owned()));
+    }
     let suites: Vec<&SuiteText> = imports.iter().flat_map(|import| &import.suites).collect();
-    let places = places(args, &suites)?;
+    let places = if imports.is_empty() { Vec::new() } else { places(args, &suites)? };
     if args.json {
-        match imports.as_slice() {
-            [one] => print_json(one)?,
-            all => print_json(&all)?,
-        }
+        show_json(&imports, &results)?;
     } else {
+        results.iter().try_for_each(|found| print(&foreign_results::text(found)))?;
         imports.iter().for_each(|import| eprintln!("{}", imported::report(import)));
     }
     let is_lost = imports.iter().any(|import| import.refused().next().is_some());
@@ -34,6 +45,20 @@ pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
         write(&suites, &places)?;
     }
     Ok(if is_lost { ExitCode::from(LOST) } else { ExitCode::SUCCESS })
+}
+
+fn show_json(imports: &[Import], results: &[Results]) -> Result<(), Failure> {
+    let results: Vec<Value> = results.iter().map(foreign_results::object).collect();
+    match (imports, results.as_slice()) {
+        ([one], []) => print_json(one),
+        ([], [one]) => print_json(one),
+        (all, []) => print_json(&all),
+        (_, results) => {
+            let imports = imports.iter().map(serde_json::to_value).collect::<Result<Vec<_>, _>>();
+            let imports = imports.map_err(|error| Failure::Usage(format!("error: {error}")))?;
+            print_json(&[imports.as_slice(), results].concat())
+        }
+    }
 }
 
 /// The file of each suite; none where they go to standard output.

@@ -23,7 +23,7 @@ pub fn inventory(args: &InventoryArgs) -> Result<ExitCode, Failure> {
         .fleet
         .inspect(&started.targets, patience)
         .map_err(|error| Failure::Run(format!("error: {error}")))?;
-    let hosts = hosts::told(told, hosts::may_be_one(&args.hosts))?;
+    let hosts = hosts::facts_of(told, hosts::may_be_one(&args.hosts))?;
     if args.draft {
         draft(args.out.as_deref(), &hosts)?;
     } else if args.json {

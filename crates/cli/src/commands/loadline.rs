@@ -2,15 +2,15 @@
 
 use super::plan;
 use super::run::{
-    exit, finished, is_worth_a_record, mode, out_file, refuse_imagined, refuse_taken, show_live,
-    unrecordable, view,
+    Display, exit, finished, is_worth_a_record, mode, out_file, refuse_imagined, refuse_taken,
+    show_live, unrecordable, view,
 };
 use super::views::Views;
 use crate::args::LoadlineArgs;
 use crate::failure::{CONDITION_MET, Failure};
 use crate::hosts;
 use crate::marks::{Listener, stage_names};
-use crate::run_overview::Whole;
+use crate::run_overview::RunOverview;
 use crate::screen::{self, Stream};
 use crate::suite_and_targets::{self, Asked};
 use crate::view::View;
@@ -20,7 +20,7 @@ use fleet::Director;
 use form::nearest;
 use live::terminal::{Live, Mode};
 use model::plan::Stage;
-use model::search::{Addition, Along, Search};
+use model::search::{Addition, Search, SearchAxis};
 use model::{Event, Record};
 use report::topics;
 use std::process::ExitCode;
@@ -40,8 +40,9 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     refuse_taken(&args.run)?;
     let poisson = asked
         .spec
-        .points
+        .scenarios()
         .iter()
+        .flat_map(|scenario| &scenario.points)
         .flat_map(|point| &point.workloads)
         .any(|w| w.arrivals.value == Arrivals::Poisson);
     // As the planner shrank it; a stage without a time is refused below.
@@ -49,7 +50,7 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     let measure = stage
         .map(Stage::stop)
         .and_then(|stop| stop.steady().map(|steady| steady.least).or(stop.time()))
-        .unwrap_or(asked.spec.stages.measure.value);
+        .unwrap_or(asked.spec.first_scenario().stages.measure.value);
     plan.begin_search(Search {
         objective: args.objective.clone(),
         poisson,
@@ -63,8 +64,8 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
         eprintln!(
             "searching for the {} at which {} holds: at most {} points, {measure} each",
             match args.along {
-                Along::Rate => "highest rate".to_owned(),
-                Along::Workers => "most workers".to_owned(),
+                SearchAxis::Rate => "highest rate".to_owned(),
+                SearchAxis::Workers => "most workers".to_owned(),
                 along => format!("largest {along}"),
             },
             args.objective,
@@ -76,7 +77,7 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     let began_unix_ns = fleet::unix_ns();
     let views = Views::start(
         &args.run.share,
-        &Whole {
+        &RunOverview {
             plan: &plan,
             hosts: &hosts,
             version,
@@ -97,7 +98,7 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     // What comes now is for the terminal as it was.
     drop(searcher.view);
     searcher.writer.finish().map_err(unrecordable)?;
-    let record = finished((how, searcher.views), &out, &ending, searcher.began)?;
+    let record = finished(Display { how, views: searcher.views }, &out, &ending, searcher.began)?;
     // Requests that fail beyond the load line are what was looked for, and no exit code.
     exit(&record, ending.end)?;
     let rows = analysis::results(&record);
@@ -112,16 +113,18 @@ pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
 /// Leaves only the workload that was named.
 fn choose(args: &LoadlineArgs, asked: &mut Asked) -> Result<(), Failure> {
     let Some(name) = &args.workload else { return Ok(()) };
-    let points = &mut asked.spec.points;
+    let points = || asked.spec.scenarios().iter().flat_map(|scenario| &scenario.points);
     let is_it = |point: &suite::PointSpec| {
         point.workloads.iter().any(|workload| workload.name.value == *name)
     };
-    if !points.iter().any(is_it) {
-        let names = points
-            .iter()
-            .flat_map(|point| &point.workloads)
-            .map(|workload| workload.name.value.as_str());
-        let names: Vec<&str> = names.collect();
+    if !points().any(is_it) {
+        let mut names: Vec<&str> = Vec::new();
+        for workload in points().flat_map(|point| &point.workloads) {
+            let name = workload.name.value.as_str();
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
         let remedy = match nearest(name, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("it has {}", names.join(", ")),
@@ -130,7 +133,8 @@ fn choose(args: &LoadlineArgs, asked: &mut Asked) -> Result<(), Failure> {
             "error: --workload {name}: the suite has no workload of this name; {remedy}"
         )));
     }
-    points.retain(is_it);
+    asked.spec.retain_scenarios(|scenario| scenario.points.iter().any(is_it));
+    asked.spec.scenarios_mut().iter_mut().for_each(|scenario| scenario.points.retain(is_it));
     Ok(())
 }
 
@@ -161,8 +165,10 @@ impl Director for Searcher {
     fn next(&mut self) -> Option<Addition> {
         let plan = &self.record.plan;
         match plan.search.as_ref()?.along {
-            Along::Rate => plan.at_rate(next_rate_milli(&self.record)?),
-            Along::Depth | Along::Size | Along::Workers => plan.at(next_value(&self.record)?),
+            SearchAxis::Rate => plan.at_rate(next_rate_milli(&self.record)?),
+            SearchAxis::Depth | SearchAxis::Size | SearchAxis::Workers => {
+                plan.at(next_value(&self.record)?)
+            }
         }
     }
 

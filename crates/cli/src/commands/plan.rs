@@ -38,12 +38,12 @@ pub fn decide(
     asked: &Asked,
     started: &Hosts,
 ) -> Result<(Plan, Vec<HostFacts>), Failure> {
-    let patience = asked.spec.engine.patience.value;
+    let patience = asked.spec.first_scenario().engine.patience.value;
     let told = started
         .fleet
         .inspect(&started.targets, patience)
         .map_err(|error| Failure::Run(format!("error: {error}")))?;
-    let mut hosts = hosts::told(told, hosts::may_be_one(&work.hosts))?;
+    let mut hosts = hosts::facts_of(told, hosts::may_be_one(&work.hosts))?;
     let given_up: Vec<GivenUp> =
         work.destroy_data.iter().flat_map(|given| given.0.clone()).collect();
     let simulation = Simulation::of(&work.hosts, &started.targets)?;
@@ -65,7 +65,7 @@ pub fn decide(
     if let Some(simulation) = &simulation {
         let full = plan;
         plan = planned(&Request { scale: simulation.scale(work, &full), ..request })?;
-        simulation.notes((work, &asked.left_out), &full, &mut plan);
+        simulation.notes(work, &asked.left_out, &full, &mut plan);
     }
     started.last_long_enough(&plan)?;
     plan.hosts_from = work.hosts.options();
@@ -84,7 +84,12 @@ fn run_id(suite: &str) -> String {
 
 /// The suite's name as a part of a file's name.
 pub fn file_name(suite: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
+    let plain = |c: char| match c {
+        '-' | '_' => c,
+        '×' => 'x',
+        c if c.is_ascii_alphanumeric() => c,
+        _ => '-',
+    };
     suite.chars().map(plain).take(60).collect()
 }
 
@@ -95,6 +100,7 @@ mod tests {
     #[test]
     fn names_of_suites_cannot_leave_the_directory() {
         assert_eq!(file_name("../../etc/passwd"), "------etc-passwd");
+        assert_eq!(file_name("randread 4k QD32×1"), "randread-4k-QD32x1");
         assert_ne!(run_id("a"), run_id("a"));
     }
 }

@@ -1,13 +1,13 @@
 //! `plimsoll resume`: goes on with a run that was cut short.
 
-use super::run::{perform, unrecordable};
+use super::run::{Display, ToRun, perform, unrecordable};
 use super::views::Views;
 use super::{confirmation, saved};
 use crate::args::{HostArgs, ResumeArgs};
 use crate::failure::Failure;
-use crate::run_overview::Whole;
+use crate::run_overview::RunOverview;
 use crate::{hosts, marks};
-use fleet::Told;
+use fleet::HostReport;
 use model::plan::PlannedTarget;
 use model::testbed::HostFacts;
 use model::{Event, Fact, Note, Record, resume};
@@ -57,7 +57,7 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     let out = args.out.clone().unwrap_or_else(|| beside(&args.run));
     let version = env!("CARGO_PKG_VERSION");
     let marker = started.fleet.marker();
-    let whole = Whole {
+    let whole = RunOverview {
         plan: &record.plan,
         hosts: &record.testbed,
         version,
@@ -77,8 +77,8 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     let note = Event::Note(note);
     writer.append(&note).map_err(unrecordable)?;
     views.event(&record.plan, &note);
-    let how = args.how;
-    perform(started, &record.plan, &record.testbed, &stages, writer, &out, (how, views))
+    let to_run = ToRun { plan: &record.plan, hosts: &record.testbed, stages: &stages, out: &out };
+    perform(started, &to_run, writer, Display { how: args.how, views })
 }
 
 /// Leaves all commands out: a run file may come from anybody, so no command of it is run. The
@@ -200,10 +200,10 @@ fn check_devices(record: &Record, args: &ResumeArgs) -> Result<(), Failure> {
 /// The hosts\' facts, if they are those of the plan.
 fn same_hosts(
     record: &Record,
-    told: Vec<Told>,
+    told: Vec<HostReport>,
     from: &HostArgs,
 ) -> Result<Vec<HostFacts>, Failure> {
-    let facts = hosts::told(told, hosts::may_be_one(from))?;
+    let facts = hosts::facts_of(told, hosts::may_be_one(from))?;
     let planned: Vec<&str> = record.plan.hosts.iter().map(|host| host.hostname.as_str()).collect();
     let there: Vec<&str> = facts.iter().map(|facts| facts.hostname.as_str()).collect();
     if planned == there {

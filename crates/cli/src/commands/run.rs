@@ -7,7 +7,7 @@ use crate::failure::{Failure, REQUESTS_FAILED};
 use crate::hosts::{self, Hosts};
 use crate::marks::{Listener, stage_names};
 use crate::outputs::{self, Kind};
-use crate::run_overview::Whole;
+use crate::run_overview::RunOverview;
 use crate::screen::{self, Stream};
 use crate::view::{Labels, News, View};
 use crate::{run_file_disk, suite_and_targets};
@@ -17,7 +17,7 @@ use live::watch::{State, Subject};
 use model::testbed::HostFacts;
 use model::{Event, NoteKind, Plan, Record, RunEnd};
 use report::surfaces;
-use report::surfaces::table::Shown;
+use report::surfaces::table::TableStyle;
 use report::topics;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -44,37 +44,62 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let began_ns = fleet::unix_ns();
     let views = Views::start(
         &args.share,
-        &Whole { plan: &plan, hosts: &hosts, version, began_ns, marker: &started.fleet.marker() },
+        &RunOverview {
+            plan: &plan,
+            hosts: &hosts,
+            version,
+            began_ns,
+            marker: &started.fleet.marker(),
+        },
     )?;
     let writer =
         store::Writer::create(&out, &plan, &hosts, version, began_ns).map_err(unrecordable)?;
-    perform(started, &plan, &hosts, &stages, writer, &out, (args.how, views))
+    let to_run = ToRun { plan: &plan, hosts: &hosts, stages: &stages, out: &out };
+    perform(started, &to_run, writer, Display { how: args.how, views })
+}
+
+/// What is to run, and where it is recorded.
+pub struct ToRun<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// Its hosts.
+    pub hosts: &'a [HostFacts],
+    /// Those of its stages that run, in order.
+    pub stages: &'a [u32],
+    /// The run file.
+    pub out: &'a Path,
+}
+
+/// How a run is shown, and all that shows it.
+pub struct Display {
+    /// What was asked for.
+    pub how: How,
+    /// The live page and the events.
+    pub views: Views,
 }
 
 /// Runs these stages of the plan into the run file, and reports.
 pub fn perform(
     started: Hosts,
-    plan: &Plan,
-    hosts: &[HostFacts],
-    stages: &[u32],
+    to_run: &ToRun<'_>,
     writer: store::Writer,
-    out: &Path,
-    (how, mut views): (How, Views),
+    mut display: Display,
 ) -> Result<ExitCode, Failure> {
-    let marks = Listener::start(out, started.fleet.marker(), stage_names(plan));
-    let (ending, began) = record(started, plan, hosts, stages, writer, how, &mut views)?;
+    let marks = Listener::start(to_run.out, started.fleet.marker(), stage_names(to_run.plan));
+    let (ending, began) = record(started, to_run, writer, &mut display)?;
     drop(marks);
-    let record = finished((how, views), out, &ending, began)?;
+    let record = finished(display, to_run.out, &ending, began)?;
     exit(&record, ending.end)
 }
 
 /// Reads back what was recorded and shows it.
 pub(super) fn finished(
-    (how, views): (How, Views),
+    display: Display,
     out: &Path,
     ending: &Ending,
     began: bool,
 ) -> Result<Record, Failure> {
+    let Display { how, views } = display;
     for left in &ending.left {
         eprintln!("warning: {left}");
     }
@@ -117,13 +142,13 @@ pub(super) fn refuse_imagined(plan: &Plan) -> Result<(), Failure> {
 /// Runs the plan into the run file. The flag says whether any stage began.
 fn record(
     started: Hosts,
-    plan: &Plan,
-    hosts: &[HostFacts],
-    stages: &[u32],
+    to_run: &ToRun<'_>,
     mut writer: store::Writer,
-    how: How,
-    views: &mut Views,
+    display: &mut Display,
 ) -> Result<(Ending, bool), Failure> {
+    let ToRun { plan, hosts, stages, .. } = *to_run;
+    let Display { how, views } = display;
+    let how = *how;
     let mut view = view(&started, plan, hosts, how)?;
     let mut live = Live::new(if view.is_some() { Mode::Quiet } else { mode(how) }, plan);
     let mut began = false;
@@ -229,7 +254,7 @@ fn show(how: How, stdout_is_taken: bool, record: &Record, out: &Path) -> Result<
     let written =
         outputs::write(&page, Kind::Page, false, surfaces::html::render(&[record]).as_bytes());
     let is_shown = !how.json && !stdout_is_taken;
-    let shown = Shown {
+    let shown = TableStyle {
         notes: how.notes(),
         room: if is_shown { screen::room() } else { None },
         in_colour: is_shown && screen::in_colour(),

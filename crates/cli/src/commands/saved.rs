@@ -10,7 +10,7 @@ use catalogue::published::Published;
 use model::plan::Origin;
 use model::{Record, printable};
 use report::surfaces;
-use report::surfaces::table::{Notes, Shown};
+use report::surfaces::table::{Notes, TableStyle};
 use report::topics;
 use std::path::Path;
 use std::process::ExitCode;
@@ -43,7 +43,7 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
         print_json(&surfaces::json::results(&record, ours.as_ref()))?;
     } else {
         let notes = if args.explain { Notes::All } else { Notes::Few };
-        let shown = Shown { notes, room: screen::room(), in_colour: screen::in_colour() };
+        let shown = TableStyle { notes, room: screen::room(), in_colour: screen::in_colour() };
         let table = surfaces::table::results_within(&record, ours.as_ref(), shown);
         let mut text = format!("{table}\n");
         if let Some(wanted) = &args.against {

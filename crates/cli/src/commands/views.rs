@@ -3,7 +3,7 @@
 use super::events::{EventLines, is_stdout};
 use crate::args::ShareArgs;
 use crate::failure::Failure;
-use crate::run_overview::Whole;
+use crate::run_overview::RunOverview;
 use crate::web::LivePage;
 use model::{Event, Plan, Record};
 
@@ -20,7 +20,7 @@ impl Views {
     ///
     /// # Errors
     /// When the page cannot be served, or the lines cannot be written.
-    pub fn start(args: &ShareArgs, whole: &Whole<'_>) -> Result<Views, Failure> {
+    pub fn start(args: &ShareArgs, whole: &RunOverview<'_>) -> Result<Views, Failure> {
         Ok(Views {
             page: LivePage::start(args, whole)?,
             lines: args.events.as_deref().map(|path| EventLines::open(path, whole)).transpose()?,

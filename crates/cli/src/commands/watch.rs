@@ -71,7 +71,7 @@ fn live(args: &WatchArgs) -> Result<ExitCode, Failure> {
         FleetError::Interrupted => Failure::Interrupted("stopped".to_owned()),
         error => Failure::Run(format!("error: {error}")),
     })?;
-    let facts = hosts::told(told, hosts::may_be_one(&args.hosts))?;
+    let facts = hosts::facts_of(told, hosts::may_be_one(&args.hosts))?;
     let page = WatchedPage::start(&args.share, &facts, args.interval)?;
     let mut lost = Vec::new();
     let mut note = |watched: &Watched| {

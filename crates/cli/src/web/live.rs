@@ -3,7 +3,7 @@
 use super::{Server, Site, lock, token};
 use crate::args::ShareArgs;
 use crate::failure::Failure;
-use crate::run_overview::Whole;
+use crate::run_overview::RunOverview;
 use crate::signals;
 use live::web::board::{Board, judge};
 use model::{Event, Record};
@@ -20,7 +20,10 @@ impl LivePage {
     ///
     /// # Errors
     /// As [`Server::start`].
-    pub fn start(options: &ShareArgs, whole: &Whole<'_>) -> Result<Option<LivePage>, Failure> {
+    pub fn start(
+        options: &ShareArgs,
+        whole: &RunOverview<'_>,
+    ) -> Result<Option<LivePage>, Failure> {
         let Some(address) = options.serve else { return Ok(None) };
         let board = Arc::new(Mutex::new(Board::new(
             whole.plan.clone(),

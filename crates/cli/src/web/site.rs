@@ -2,12 +2,12 @@
 
 use hyper::StatusCode;
 use live::web::metrics::{Detail, Form, Scrape};
-use live::web::{self, Shown, View, past_runs};
+use live::web::{self, Dashboard, View, past_runs};
 use model::Record;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What goes on, shared between who feeds it and who shows it.
-pub type SharedBoard = Arc<Mutex<dyn Shown>>;
+pub type SharedBoard = Arc<Mutex<dyn Dashboard>>;
 
 /// What is served.
 #[derive(Clone, Debug)]

@@ -51,9 +51,15 @@ pub struct DiskSpd {
     pub compressible: Option<Got<u64>>,
     /// `-n`
     pub floating: Option<Got<bool>>,
+    /// `-i`
+    pub burst: Option<Got<u64>>,
+    /// `-j`, in ms
+    pub pause: Option<Got<u64>>,
     /// The targets; `None` is one of Windows.
     pub targets: Vec<Got<Option<String>>>,
 }
+
+const REST: &str = "`think` and `burst`: the rest begins when the burst has come back";
 
 /// DiskSpd's options.
 pub const OPTIONS: &[Opt<DiskSpd>] = &[
@@ -393,15 +399,31 @@ pub const OPTIONS: &[Opt<DiskSpd>] = &[
     },
     Opt {
         name: "-X",
-        aliases: &["-P"],
+        aliases: &[],
         takes: Takes::Text,
-        rule: Rule::Refused("XML profiles, and messages for each request"),
+        rule: Rule::Refused("a profile; `plimsoll import PROFILE.xml` reads it by itself"),
+    },
+    Opt {
+        name: "-P",
+        aliases: &[],
+        takes: Takes::Text,
+        rule: Rule::Harmless("only how DiskSpd reports"),
     },
     Opt {
         name: "-i",
-        aliases: &["-j"],
+        aliases: &[],
         takes: Takes::Number,
-        rule: Rule::Refused("bursts of requests with rests in ms (`burst` and `think` are near)"),
+        rule: Rule::Read(Class::Approximated, REST, |job, given| {
+            near(&mut job.burst, given, sized(&given.value, 1)?, REST)
+        }),
+    },
+    Opt {
+        name: "-j",
+        aliases: &[],
+        takes: Takes::Time,
+        rule: Rule::Read(Class::Approximated, REST, |job, given| {
+            near(&mut job.pause, given, sized(&given.value, 1)?, REST)
+        }),
     },
     Opt {
         name: "-I",

@@ -6,6 +6,7 @@ mod group;
 mod job;
 mod options;
 mod place;
+mod quick;
 mod sections;
 mod tables;
 mod values;
@@ -13,6 +14,7 @@ mod work;
 
 pub use command::command;
 pub use options::{CHAPTERS, TOOL};
+pub use quick::{Changed, quick_changes, quick_knows, takes_a_value};
 
 use crate::import::{Import, ImportError, World};
 use crate::loss::Losses;

@@ -47,7 +47,10 @@ impl Job {
             return split.value.clone();
         }
         let direction = |number: usize| match (&self.range, &self.bs) {
-            (Some(range), _) => range.value[number].map_or(vec![(BLOCK, 1)], every_size),
+            (Some(range), _) => match range.value[number] {
+                Some((least, most)) => every_size(least, most),
+                None => vec![(BLOCK, 1)],
+            },
             (None, Some(bs)) => vec![(bs.value[number].unwrap_or(BLOCK), 1)],
             (None, None) => vec![(BLOCK, 1)],
         };
@@ -73,7 +76,7 @@ pub fn of<T>(got: &Option<Got<T>>, losses: &Losses) -> String {
 }
 
 /// All multiples of the least size, or 32 steps of the range.
-fn every_size((least, most): (u64, u64)) -> Vec<(u64, u32)> {
+fn every_size(least: u64, most: u64) -> Vec<(u64, u32)> {
     let least = least.max(1);
     let count = (most / least).max(1);
     if count <= MOST_SIZES {

@@ -75,7 +75,7 @@ pub fn read<J>(
 }
 
 /// A word as options with their values, and whether it took the next one.
-fn split<J>(
+pub fn split<J>(
     word: &str,
     next: Option<&str>,
     table: &'static [Opt<J>],

@@ -2,7 +2,7 @@
 
 mod ior;
 pub mod job;
-mod line;
+pub mod line;
 mod mdtest;
 
 use crate::draft::{Draft, Fields, Group};

@@ -1,9 +1,26 @@
-//! A host on which every target of an imported suite can be planned.
+//! A host on which every target of an imported suite can be planned, and what an import of a
+//! command line says.
 
+use crate::Import;
 use model::testbed::{DirectIo, HostFacts, Place, TargetFacts, TargetKind};
 use model::{Bytes, Plan};
+use std::fmt::Write;
 use suite::planner::{self, GivenUp, Request};
 use suite::{HostTargets, Spec};
+
+/// The report of losses of a command line and its suites, as people read them.
+pub fn losses_and_suites(import: &Import) -> String {
+    let mut text = String::new();
+    for reported in &import.options {
+        let class = reported.class.word();
+        let option = format!("{} {}", reported.name, reported.value);
+        let _ = writeln!(text, "{:8} {option:24} {class:12} {}", reported.place, reported.why);
+    }
+    for suite in &import.suites {
+        let _ = write!(text, "\n{}", suite.text);
+    }
+    text
+}
 
 fn target(path: &str) -> TargetFacts {
     let kind = match path.starts_with("/dev/") {
@@ -57,17 +74,12 @@ pub fn planned(text: &str) -> Result<Plan, String> {
         paths: vec!["/t".to_owned()],
         owner: String::new(),
     };
-    let own = std::mem::take(&mut spec.targets);
-    spec.targets = if own.is_empty() { vec![everywhere.clone()] } else { own };
-    for scenario in &mut spec.scenarios {
-        if scenario.spec.targets.is_empty() {
-            scenario.spec.targets = vec![everywhere.clone()];
-        }
+    if spec.targets.is_empty() {
+        spec.targets.push(everywhere);
     }
-    let of_scenarios = spec.scenarios.iter().flat_map(|scenario| &scenario.spec.targets);
-    let top = spec.targets.iter().filter(|_| spec.scenarios.is_empty());
+    let targets = spec.scenarios().iter().flat_map(|scenario| spec.targets_of(scenario));
     let mut paths: Vec<String> = Vec::new();
-    for path in of_scenarios.chain(top).flat_map(|target| &target.paths) {
+    for path in targets.flat_map(|target| &target.paths) {
         if !paths.contains(path) {
             paths.push(path.clone());
         }

@@ -3,7 +3,11 @@
 
 mod common;
 mod diskspd_commands;
+mod diskspd_profiles;
+mod elbencho_and_iozone;
 mod fio_examples;
 mod fio_jobs;
 mod hostile;
+mod io500;
 mod mpi_commands;
+mod vdbench_files;

@@ -121,7 +121,7 @@ fn look(
 ) -> Result<Audit, AuditError> {
     let plan = host(record, options.host)?;
     if !plan.parts.is_empty() {
-        return parts::audit(record, plan, options, (progress, tick));
+        return parts::audit(record, plan, options, Observers { progress, tick });
     }
     if let Some(wanted) = options.scenario {
         let text = format!(
@@ -132,23 +132,28 @@ fn look(
     }
     match uncheckable(plan) {
         Some(why) => Err(AuditError::Usage(why.to_owned())),
-        None => audit_layout(record, plan, options, (progress, tick)),
+        None => audit_layout(record, plan, options, Observers { progress, tick }),
     }
 }
 
-/// Who hears how far it is: whoever waits for the target, and whoever looks on.
-type Told<'a> = (&'a Progress, &'a mut dyn FnMut(AuditStep));
+/// Who hears how far it is.
+struct Observers<'a> {
+    /// Whoever waits for the target.
+    progress: &'a Progress,
+    /// Whoever looks on.
+    tick: &'a mut dyn FnMut(AuditStep),
+}
 
 /// Looks at one layout: `plan` has no parts.
 fn audit_layout(
     record: &Record,
     plan: &HostPlan,
     options: &AuditOptions<'_>,
-    told: Told<'_>,
+    observers: Observers<'_>,
 ) -> Result<Audit, AuditError> {
     sound::check(plan).map_err(damaged)?;
-    let places = places::open(plan, options.targets, told.0)?;
-    audit_places(record, plan, &places, (options, MOST_BLOCKS), told)
+    let places = places::open(plan, options.targets, observers.progress)?;
+    audit_places(record, plan, &places, options, MOST_BLOCKS, observers)
 }
 
 /// Why the bytes of a layout say nothing, if they do not.
@@ -185,9 +190,16 @@ fn host<'a>(record: &'a Record, wanted: Option<&str>) -> Result<&'a HostPlan, Au
     Ok(plan)
 }
 
-/// A worker of a stage: the stage's plan and number, the worker's number, and what it is known to
-/// have written.
-type Entry<'a> = (&'a HostStage, u32, u32, Known);
+/// A worker of a stage.
+struct Entry<'a> {
+    stage: &'a HostStage,
+    /// The stage's number in the plan.
+    number: u32,
+    /// The worker's number in the stage.
+    worker: u32,
+    /// What it is known to have written.
+    known: Known,
+}
 
 /// What each worker of each stage that wrote is known to have written, in the order of stages.
 fn known<'a>(
@@ -205,7 +217,7 @@ fn known<'a>(
         }
     }
     let mut all = Vec::new();
-    for ((number, place), marks) in marks {
+    for ((number, number_of_worker), marks) in marks {
         let missing = || damaged("a write mark belongs to a worker that is not there");
         let stage = plan.stages.iter().find(|stage| stage.stage == number);
         if stage.is_none()
@@ -216,7 +228,7 @@ fn known<'a>(
             continue;
         }
         let stage = stage.ok_or_else(missing)?;
-        let worker = stage.workers.get(place as usize).ok_or_else(missing)?;
+        let worker = stage.workers.get(number_of_worker as usize).ok_or_else(missing)?;
         let work = stage.works.get(worker.work as usize).ok_or_else(missing)?;
         if !work.writes() {
             continue;
@@ -228,19 +240,20 @@ fn known<'a>(
                 has_ended && stage.end == Some(StageEnd::Complete)
             });
         let durable = basis == Basis::Durable && !work.dsync && !is_synced;
-        all.push((stage, number, place, Known::of(marks.into_iter(), durable).map_err(damaged)?));
+        let known = Known::of(marks.into_iter(), durable).map_err(damaged)?;
+        all.push(Entry { stage, number, worker: number_of_worker, known });
     }
     Ok(all)
 }
 
-fn writer<'a>((stage, number, place, known): &'a Entry<'a>) -> Writer<'a> {
-    let worker = &stage.workers[*place as usize];
+fn writer<'a>(entry: &'a Entry<'a>) -> Writer<'a> {
+    let worker = &entry.stage.workers[entry.worker as usize];
     Writer {
-        stage: *number,
-        number: *place,
-        work: &stage.works[worker.work as usize],
+        stage: entry.number,
+        number: entry.worker,
+        work: &entry.stage.works[worker.work as usize],
         worker,
-        known,
+        known: &entry.known,
     }
 }
 
@@ -249,9 +262,11 @@ fn audit_places(
     record: &Record,
     plan: &HostPlan,
     places: &[Place],
-    (options, most_blocks): (&AuditOptions<'_>, u64),
-    (progress, tick): Told<'_>,
+    options: &AuditOptions<'_>,
+    most_blocks: u64,
+    observers: Observers<'_>,
 ) -> Result<Audit, AuditError> {
+    let Observers { progress, tick } = observers;
     let known = known(record, plan, options.basis)?;
     let writers: Vec<Writer<'_>> = known.iter().map(writer).collect();
     let files: Vec<&TargetFile> = plan.files().collect();

@@ -1,7 +1,7 @@
 //! Runs whose scenarios had layouts of their own: each that still stands is looked at by itself,
 //! and of the others it is said why they cannot be.
 
-use super::{AuditError, AuditOptions, Told, audit_layout, damaged, uncheckable};
+use super::{AuditError, AuditOptions, Observers, audit_layout, damaged, uncheckable};
 use model::Record;
 use model::audit::Audit;
 use model::plan::{HostPlan, Part};
@@ -19,7 +19,7 @@ pub(super) fn audit(
     record: &Record,
     plan: &HostPlan,
     options: &AuditOptions<'_>,
-    told: Told<'_>,
+    observers: Observers<'_>,
 ) -> Result<Audit, AuditError> {
     let (mut standing, mut notes) = (Vec::new(), Vec::new());
     let mut names = Vec::new();
@@ -56,7 +56,7 @@ pub(super) fn audit(
         );
         return Err(AuditError::Usage(text));
     }
-    let whole = together(record, &standing, options, told)?;
+    let whole = together(record, &standing, options, observers)?;
     Ok(Audit { notes: [whole.notes, notes].concat(), ..whole })
 }
 
@@ -65,8 +65,9 @@ fn together(
     record: &Record,
     standing: &[(String, Box<HostPlan>)],
     options: &AuditOptions<'_>,
-    (progress, tick): Told<'_>,
+    observers: Observers<'_>,
 ) -> Result<Audit, AuditError> {
+    let Observers { progress, tick } = observers;
     let mut here = options.targets;
     let wanted: usize = standing.iter().map(|(_, plan)| plan.targets.len()).sum();
     if !here.is_empty() && here.len() != wanted {
@@ -87,7 +88,8 @@ fn together(
         let told = whole.as_ref().map_or(0, |audit| audit.findings.len());
         let options =
             AuditOptions { targets: own, kept: options.kept.saturating_sub(told), ..*options };
-        let audit = audit_layout(record, plan, &options, (progress, tick))?;
+        let observers = Observers { progress, tick: &mut *tick };
+        let audit = audit_layout(record, plan, &options, observers)?;
         match &mut whole {
             None => whole = Some(audit),
             Some(whole) => add(whole, audit),

@@ -511,11 +511,15 @@ fn a_layout_that_does_not_fit_at_once_is_gone_through_piece_by_piece() {
         &record,
         &host,
         &places,
-        (&options, 1),
-        (&Progress::default(), &mut |step| match step {
-            AuditStep::Replayed(requests) => replayed = requests,
-            AuditStep::Read(bytes, total) => read = (bytes, total),
-        }),
+        &options,
+        1,
+        Observers {
+            progress: &Progress::default(),
+            tick: &mut |step| match step {
+                AuditStep::Replayed(requests) => replayed = requests,
+                AuditStep::Read(bytes, total) => read = (bytes, total),
+            },
+        },
     );
     assert_eq!(pieces.expect("looked at"), whole);
     assert!(replayed > 0);

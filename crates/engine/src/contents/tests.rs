@@ -7,6 +7,7 @@ use model::choices::DuplicateScope;
 use model::units::Bytes;
 use model::{Op, Percent};
 use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
 
 const SHARES: [u32; 4] = [0, 30, 60, 90];
 const DEPTH: u32 = 4;
@@ -24,18 +25,19 @@ fn worker(contents: &Contents, seed: u64) -> WorkerContents {
 /// share one buffer.
 fn written(contents: &Contents, seed: u64, block: usize, total: usize) -> Vec<u8> {
     let order = std::iter::repeat((0, block));
-    written_in(worker(contents, seed), (block, block), order, room(1, block, usize::MAX), total)
+    written_in(worker(contents, seed), block..=block, order, room(1, block, usize::MAX), total)
 }
 
 /// At least `total` bytes of writes, each with the slot and of the length that `order` says,
-/// between `smallest` and `largest`, and spares in `room` bytes.
+/// which is one of `lengths`, and spares in `room` bytes.
 fn written_in(
     mut worker: WorkerContents,
-    (smallest, largest): (usize, usize),
+    lengths: RangeInclusive<usize>,
     order: impl Iterator<Item = (u32, usize)>,
     room: usize,
     total: usize,
 ) -> Vec<u8> {
+    let (smallest, largest) = lengths.into_inner();
     let spares = worker.spares(smallest, stride(largest), room);
     let mut buffers = Buffers::new(DEPTH as usize, spares, largest, 9, worker).expect("memory");
     let mut all = Vec::with_capacity(total + largest);
@@ -217,9 +219,9 @@ fn within_a_mebibyte_of_random_contents_nothing_repeats() {
     for block in [512, 4096, 9024, 128 << 10, 1 << 20] {
         let room = room(1, block, usize::MAX);
         for bytes in [
-            written_in(random(), (block, block), turns(block), room, 3 << 20),
-            written_in(random(), (block, block), one(block), room, 3 << 20),
-            written_in(random(), (block, block), one(block), 0, 3 << 20),
+            written_in(random(), block..=block, turns(block), room, 3 << 20),
+            written_in(random(), block..=block, one(block), room, 3 << 20),
+            written_in(random(), block..=block, one(block), 0, 3 << 20),
         ] {
             assert!(
                 least_distance(&bytes) >= WINDOW,
@@ -236,7 +238,7 @@ fn of_mixed_sizes_nothing_repeats_within_a_mebibyte_either() {
         let order = [small, small, large, small].into_iter().cycle().map(|length| (0, length));
         let bytes = written_in(
             worker(&Contents::RANDOM, 3),
-            (small, large),
+            small..=large,
             order,
             room(1, large, usize::MAX),
             6 << 20,

@@ -35,6 +35,17 @@ pub struct Place<'a> {
 #[derive(Clone, Default)]
 pub struct Bounds(Option<Arc<Asked>>);
 
+/// A path of a target: an open file or directory, or a name in an open directory.
+struct OpenedPlace<'a> {
+    path: &'a str,
+    target: &'a str,
+    /// The path of what is open.
+    above: &'a Path,
+    opened: BorrowedFd<'a>,
+    /// The name in it; `None` where it is the place itself.
+    below: Option<&'a OsStr>,
+}
+
 type Asked = dyn Fn(Place<'_>) -> std::result::Result<(), String> + Send + Sync;
 
 impl Bounds {
@@ -52,18 +63,13 @@ impl Bounds {
         target: &str,
         opened: BorrowedFd<'_>,
     ) -> std::result::Result<(), Outside> {
-        self.check_at((path, target), (Path::new(path), opened), None)
+        self.check_at(OpenedPlace { path, target, above: Path::new(path), opened, below: None })
     }
 
-    /// The same for `place`, a path of a target, whose name is `below` in the open directory
-    /// `above`, or which is that.
-    fn check_at(
-        &self,
-        (path, target): (&str, &str),
-        (above, opened): (&Path, BorrowedFd<'_>),
-        below: Option<&OsStr>,
-    ) -> std::result::Result<(), Outside> {
+    /// The same for a place that need not be open itself.
+    fn check_at(&self, place: OpenedPlace<'_>) -> std::result::Result<(), Outside> {
         let Some(may) = &self.0 else { return Ok(()) };
+        let OpenedPlace { path, target, above, opened, below } = place;
         let real = real_place(above, opened).map_err(Outside::Unknown)?;
         let real = below.map_or_else(|| real.clone(), |name| real.join(name));
         may(Place { path, target, real: &real }).map_err(Outside::Forbidden)
@@ -384,7 +390,13 @@ pub(crate) fn make_or_open(
     let (parent, name) = parent_and_name(Path::new(root)).ok_or(NotMade::System(Errno::NOENT))?;
     let above = rustix::fs::open(parent, PARENT, Mode::empty()).map_err(NotMade::System)?;
     bounds
-        .check_at((root, target), (parent, above.as_fd()), Some(name))
+        .check_at(OpenedPlace {
+            path: root,
+            target,
+            above: parent,
+            opened: above.as_fd(),
+            below: Some(name),
+        })
         .map_err(NotMade::Outside)?;
     let made = match rustix::fs::mkdirat(&above, name, Mode::from_raw_mode(0o777)) {
         Ok(()) => true,

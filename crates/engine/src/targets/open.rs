@@ -249,7 +249,7 @@ pub fn open_in(plan: HostPlan, bounds: &Bounds, haste: &Haste) -> Result<OpenTar
     }
     let (patience, within, theirs) = (plan.engine.patience, bounds.clone(), haste.clone());
     patiently(patience, haste, Doing::Opening, |progress| {
-        open_now(plan, contents, (within, theirs), progress)
+        open_now(plan, contents, within, theirs, progress)
     })
 }
 
@@ -257,7 +257,8 @@ pub fn open_in(plan: HostPlan, bounds: &Bounds, haste: &Haste) -> Result<OpenTar
 fn open_now(
     plan: HostPlan,
     contents: Arc<HostContents>,
-    (bounds, haste): (Bounds, Haste),
+    bounds: Bounds,
+    haste: Haste,
     progress: &Progress,
 ) -> Result<OpenTargets, EngineError> {
     let mut opener = Opener {

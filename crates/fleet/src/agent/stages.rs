@@ -134,3 +134,96 @@ fn failure(stage: &HostStage, errors: &BTreeMap<i32, u64>) -> String {
         kinds.join(", ")
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::{Guard, serve};
+    use crate::link::{Inlet, Link, Outlet, pair};
+    use model::choices::{Access, Backend};
+    use model::plan::{
+        EngineSettings, Extent, HostPlan, PlannedTarget, Stop, Target, TargetFile, Work, Worker,
+    };
+    use model::sample::Phase;
+    use model::{Bytes, Nanos, Percent, StageKind};
+    use std::thread::{self, JoinHandle};
+    use std::time::Duration;
+
+    const SECONDS: usize = 40;
+    /// Frames that wait for the coordinator at most.
+    const ROOM: usize = 2;
+
+    /// A worker on a simulated device, with a sample for each second.
+    fn plan() -> HostPlan {
+        let size = Bytes(1 << 20);
+        let stop = Stop::After(Nanos::seconds(SECONDS as u64));
+        let path = "sim:constant,service=100ms,servers=1,capacity=1MiB".to_owned();
+        let files = vec![TargetFile { path: path.clone(), size }];
+        let engine = EngineSettings { virtual_time: true, ..EngineSettings::simple(Backend::Sync) };
+        let extents = vec![Extent { file: 0, offset: 0, length: size.0 }];
+        let stage = HostStage {
+            stage: 0,
+            kind: StageKind::Measure,
+            works: vec![Work::simple(Bytes(4096), Percent::ALL, Access::Random, 1, stop)],
+            workers: vec![Worker { work: 0, seed: 1, turn: (0, 1), extents, files: None }],
+        };
+        HostPlan {
+            targets: vec![Target { path, kind: PlannedTarget::Simulated, files }],
+            stages: vec![stage],
+            ..HostPlan::empty("r", Nanos::seconds(1), engine)
+        }
+    }
+
+    /// An agent whose stage runs and whose samples nobody has read, once as many wait as may: what
+    /// gives it orders, what hears it, and the agent.
+    fn at_the_bound() -> (Outlet, Inlet, JoinHandle<()>) {
+        let (ours, theirs) = pair();
+        let (agent_out, agent_inbox) = theirs.split();
+        let agent_out = agent_out.with_room(ROOM);
+        let link = Link::of(agent_out.clone(), agent_inbox);
+        let agent = thread::spawn(move || serve(link, Guard::none(), "1", None, false));
+        let (orders, mut answers) = ours.split();
+        orders.send(&ToAgent::Assign(Box::new(plan()))).expect("room");
+        let ready = answers.receive::<FromAgent>().expect("an answer");
+        assert!(matches!(ready, FromAgent::Ready { .. }), "{ready:?}");
+        orders.send(&ToAgent::Arm { stage: 0 }).expect("room");
+        let armed = answers.receive::<FromAgent>().expect("an answer");
+        assert!(matches!(armed, FromAgent::Armed { stage: 0 }), "{armed:?}");
+        orders.send(&ToAgent::Go { start_ns: None }).expect("room");
+        while agent_out.waiting() < ROOM {
+            assert!(!agent.is_finished(), "an agent ended with its coordinator there");
+            thread::sleep(Duration::from_millis(1));
+        }
+        (orders, answers, agent)
+    }
+
+    /// How many samples of the load came until the stage ended, and how it did.
+    fn rest_of_stage(answers: &mut Inlet) -> (usize, StageEnd) {
+        let mut samples = 0;
+        loop {
+            match answers.receive::<FromAgent>().expect("a stage ends") {
+                FromAgent::Sample(sample) if sample.phase == Phase::Load => samples += 1,
+                FromAgent::StageEnded { end, .. } => return (samples, end),
+                _ => {}
+            }
+        }
+    }
+
+    #[test]
+    fn simulated_time_waits_at_the_bound_and_no_sample_is_lost() {
+        let (orders, mut answers, agent) = at_the_bound();
+        assert_eq!(rest_of_stage(&mut answers), (SECONDS, StageEnd::Complete));
+        drop(orders);
+        agent.join().expect("no panic");
+    }
+
+    #[test]
+    fn simulated_time_waits_at_the_bound_for_no_coordinator_that_is_gone() {
+        let (orders, mut answers, agent) = at_the_bound();
+        drop(orders);
+        agent.join().expect("no panic");
+        let (samples, end) = rest_of_stage(&mut answers);
+        assert!(samples <= ROOM, "{samples} samples where {ROOM} have room");
+        assert_eq!(end, StageEnd::Interrupted);
+    }
+}

@@ -82,9 +82,9 @@ impl Coordinator {
         }
         let seconds = Nanos::seconds(away_ns / 1_000_000_000);
         format!(
-            "{why}; but the coordinator itself stood still for {seconds} (stopped, or without a \
-             processor), and after {after} (fleet.lost_after) agents take it for dead and end \
-             their load: the cause is the coordinator, not this host"
+            "{why}. The cause is the coordinator, not this host: it stood still for {seconds} \
+             (stopped, or without a CPU). Agents end their load after {after} without it \
+             (fleet.lost_after)."
         )
     }
 }

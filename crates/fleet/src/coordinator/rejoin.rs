@@ -480,7 +480,7 @@ impl Coordinator {
         host.alive = true;
         let from = point
             .map_or_else(|| "the next stage".to_owned(), |point| format!("point {}", point + 1));
-        let detail = format!("{}: it came back, and takes part from {from} on", host.name);
+        let detail = format!("{}: back; it loads from {from} on", host.name);
         let from = point.map_or(TakesPart::NextStage, TakesPart::Point);
         let fact = Fact::HostReturned { name: host.name.clone(), from };
         let note = Note { stage: Some(stage), host: number as u32, fact };

@@ -163,8 +163,8 @@ impl Coordinator {
             StageEnd::Interrupted if self.end == RunEnd::Complete => {
                 // Nobody told it to stop. It would not be of use any more, and its part of the
                 // stage is not whole.
-                let why = "it ended its stage by itself, because its coordinator did not speak to \
-                           it, or did not read what it said, for too long";
+                let why = "it ended its stage by itself: it heard nothing from its coordinator, \
+                           or was not read, for too long";
                 self.lose(number, why, actions);
             }
             StageEnd::Interrupted => {

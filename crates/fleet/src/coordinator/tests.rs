@@ -197,7 +197,7 @@ pub(super) fn searching() -> Plan {
         objective,
         poisson: false,
         measure: Nanos::seconds(2),
-        along: model::search::Along::Rate,
+        along: model::search::SearchAxis::Rate,
     })
     .expect("one");
     plan

@@ -19,7 +19,7 @@ pub use wanted::Wanted;
 use crate::link::{Link, LinkError, over};
 use crate::tree::{self, Tree};
 use crate::wire::{FromAgent, ToAgent};
-use model::Bytes;
+use model::{Bytes, hostlist};
 use process::Started;
 use script::{Answer, Refusal};
 use std::fs::File;
@@ -62,13 +62,60 @@ pub struct Agents {
 pub struct LaunchError {
     /// The hosts; several where one cause keeps all of them.
     pub hosts: Vec<String>,
-    /// What, in words with a remedy.
+    /// What is wrong, in words.
     pub what: String,
+    /// What to do, where it is another thing for each host.
+    pub remedy: Option<String>,
+}
+
+impl LaunchError {
+    fn new(hosts: Vec<String>, what: impl Into<Cause>) -> LaunchError {
+        let Cause { what, remedy } = what.into();
+        LaunchError { hosts, what, remedy }
+    }
+
+    /// What is wrong, and what to do.
+    pub(crate) fn words(self) -> String {
+        match self.remedy {
+            Some(remedy) => format!("{}; {remedy}", self.what),
+            None => self.what,
+        }
+    }
+
+    /// The same with several hosts in one error where one cause keeps all of them. The remedy is
+    /// that of the first.
+    pub fn by_cause(errors: &[LaunchError]) -> Vec<LaunchError> {
+        let mut causes: Vec<LaunchError> = Vec::new();
+        for error in errors {
+            match causes.iter_mut().find(|cause| cause.what == error.what) {
+                Some(cause) => cause.hosts.extend_from_slice(&error.hosts),
+                None => causes.push(error.clone()),
+            }
+        }
+        causes
+    }
+}
+
+/// Why a host has no agent.
+struct Cause {
+    what: String,
+    remedy: Option<String>,
+}
+
+impl From<String> for Cause {
+    fn from(what: String) -> Cause {
+        Cause { what, remedy: None }
+    }
 }
 
 impl fmt::Display for LaunchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "host {}: {}", self.hosts.join(","), self.what)
+        let named = hostlist::compress(&self.hosts);
+        match self.hosts.len() {
+            0 | 1 => write!(f, "host {named}: {}", self.what)?,
+            several => write!(f, "{several} hosts ({named}): {}", self.what)?,
+        }
+        self.remedy.iter().try_for_each(|remedy| write!(f, "; {remedy}"))
     }
 }
 
@@ -80,10 +127,10 @@ impl std::error::Error for LaunchError {}
 /// # Errors
 /// Every host that has none, with the reason; the others' agents have ended then.
 pub fn launch(wanted: &Wanted) -> Result<Agents, Vec<LaunchError>> {
-    let all = |what: String| vec![LaunchError { hosts: wanted.hosts.clone(), what }];
+    let all = |what: String| vec![LaunchError::new(wanted.hosts.clone(), what)];
     if let Some(twice) = twice(&wanted.hosts).filter(|_| wanted.via != Via::Local) {
         let what = "is named twice; name each host once".to_owned();
-        return Err(vec![LaunchError { hosts: vec![twice.to_owned()], what }]);
+        return Err(vec![LaunchError::new(vec![twice.to_owned()], what)]);
     }
     let binary = Binary::own()
         .map_err(|error| all(format!("our own program cannot be read: {error}; start again")))?;
@@ -120,11 +167,13 @@ fn launch_tree(
         let hosts = branches[branch].clone();
         let allow = wanted.allow.get(hosts.start).map_or(&[][..], Vec::as_slice);
         let one = launch_one(wanted, binary, host, &arguments(allow, hosts.len() > 1));
-        let (link, process) = one.map_err(|what| match &wanted.by {
+        let (link, process) = one.map_err(|cause| match &wanted.by {
             Some(relay) => {
-                format!("{what} from {relay}, which was to start its agent; {ALL_FROM_HERE}")
+                let words = LaunchError::new(Vec::new(), cause).words();
+                let from = format!("from {relay}, which was to start its agent");
+                format!("{words} {from}; {ALL_FROM_HERE}").into()
             }
-            None => what,
+            None => cause,
         })?;
         let below = hosts.start + 1..hosts.end;
         let share = (!below.is_empty()).then(|| Wanted {
@@ -172,7 +221,7 @@ fn adopt(link: Link, share: Wanted) -> Result<Link, Vec<LaunchError>> {
     let (hosts, relay) = (share.hosts.clone(), share.by.clone().unwrap_or_default());
     let all = |what: &str| {
         let what = format!("{relay}, which was to start its agent, {what}; {ALL_FROM_HERE}");
-        vec![LaunchError { hosts: hosts.clone(), what }]
+        vec![LaunchError::new(hosts.clone(), what)]
     };
     let (outlet, mut inlet) = link.split();
     outlet.send(&ToAgent::Adopt(Box::new(share))).map_err(|_| all("does not listen"))?;
@@ -190,7 +239,7 @@ fn adopt(link: Link, share: Wanted) -> Result<Link, Vec<LaunchError>> {
         Ok((_, Ok(FromAgent::Adopted(errors)))) => {
             let error = |(number, what): (u32, String)| {
                 let host = hosts.get(number as usize).cloned().unwrap_or_default();
-                LaunchError { hosts: vec![host], what }
+                LaunchError::new(vec![host], what)
             };
             Err(errors.into_iter().map(error).collect())
         }
@@ -221,9 +270,9 @@ pub fn forget(via: &Via, hosts: &[String]) -> Result<(), Vec<LaunchError>> {
         let (mut started, answer) = Started::new(via.command(host, &script::forget()))
             .map_err(|error| cannot_start(via, &error))?
             .expect(ANSWER, Answer::of)
-            .map_err(|why| format!("{why}; {}", via.remedy(host)))?;
+            .map_err(|what| Cause { what, remedy: Some(via.remedy(host)) })?;
         if let Answer::Refused(refusal) = answer {
-            return Err(refused(&refusal, started));
+            return Err(refused(&refusal, started).into());
         }
         drop(started.input.take());
         started.process.finish(ANSWER);
@@ -235,10 +284,10 @@ pub fn forget(via: &Via, hosts: &[String]) -> Result<(), Vec<LaunchError>> {
 /// Does something for each host, so many at a time, in their order.
 fn on_each<T: Send>(
     hosts: &[String],
-    one: impl Fn(usize, &str) -> Result<T, String> + Sync,
+    one: impl Fn(usize, &str) -> Result<T, Cause> + Sync,
 ) -> Result<Vec<T>, Vec<LaunchError>> {
     let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<Result<T, String>>>> =
+    let results: Mutex<Vec<Option<Result<T, Cause>>>> =
         Mutex::new(hosts.iter().map(|_| None).collect());
     thread::scope(|scope| {
         for _ in 0..hosts.len().min(AT_ONCE) {
@@ -258,7 +307,7 @@ fn on_each<T: Send>(
     for (host, result) in hosts.iter().zip(results.into_iter().flatten()) {
         match result {
             Ok(value) => good.push(value),
-            Err(what) => bad.push(LaunchError { hosts: vec![host.clone()], what }),
+            Err(what) => bad.push(LaunchError::new(vec![host.clone()], what)),
         }
     }
     if bad.is_empty() { Ok(good) } else { Err(bad) }
@@ -289,7 +338,7 @@ fn launch_one(
     binary: &Binary,
     host: &str,
     arguments: &[String],
-) -> Result<(Link, Process), String> {
+) -> Result<(Link, Process), Cause> {
     for attempt in 0..2 {
         match ask(wanted, binary, host, arguments)? {
             (started, Answer::Agent { protocol, version, hash }) => {
@@ -302,7 +351,7 @@ fn launch_one(
                 check(wanted, binary, protocol, &version, &hash)?;
                 let Started { process, input, output } = started;
                 let Some(input) = input else {
-                    return Err("its agent does not listen; start again".to_owned());
+                    return Err("its agent does not listen; start again".to_owned().into());
                 };
                 let (link, _) = over(output, input);
                 return Ok((link, process));
@@ -312,9 +361,12 @@ fn launch_one(
                     "runs {system}, and this program is for Linux on {}; put a program for it \
                      there and name it with --agent PATH",
                     std::env::consts::ARCH
-                ));
+                )
+                .into());
             }
-            (started, Answer::Refused(refusal)) => return Err(refused(&refusal, started)),
+            (started, Answer::Refused(refusal)) => {
+                return Err(refused(&refusal, started).into());
+            }
             (started, Answer::Missing { .. } | Answer::Stored) => {
                 drop(started);
                 copy(wanted, binary, host)?;
@@ -323,7 +375,8 @@ fn launch_one(
     }
     Err("lacks the program although it was copied there; put it there yourself and name it with \
          --agent PATH"
-        .to_owned())
+        .to_owned()
+        .into())
 }
 
 fn ask(
@@ -331,7 +384,7 @@ fn ask(
     binary: &Binary,
     host: &str,
     arguments: &[String],
-) -> Result<(Started, Answer), String> {
+) -> Result<(Started, Answer), Cause> {
     let command = match (&wanted.agent, wanted.via.direct(arguments)) {
         (Some(path), _) => wanted.via.command(host, &script::start_at(path, arguments)),
         (None, Some(direct)) => direct,
@@ -349,7 +402,7 @@ fn ask(
             }
             None => wanted.via.remedy(host),
         };
-        format!("no agent could be started: {why}; {remedy}")
+        Cause { what: format!("no agent could be started: {why}"), remedy: Some(remedy) }
     })
 }
 

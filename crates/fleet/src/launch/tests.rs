@@ -77,6 +77,17 @@ fn every_host_without_an_agent_is_named_with_the_reason() {
             && text[1].contains("host y: no agent could be started: no route to y; check that"),
         "{text:?}"
     );
+    let causes = LaunchError::by_cause(&errors);
+    assert_eq!(causes.len(), 2, "each says another thing: {causes:?}");
+    let same = Via::Template(vec!["sh".into(), "-c".into(), "echo no route >&2; exit 1".into()]);
+    let errors = launch(&wanted(same, &["n1", "n2", "n4"])).expect_err("none");
+    let causes = LaunchError::by_cause(&errors);
+    assert_eq!((errors.len(), causes.len()), (3, 1), "{errors:?}");
+    let said = causes[0].to_string();
+    assert!(
+        said.starts_with("3 hosts (n[1-2],n4): no agent could be started: no route; "),
+        "{said}"
+    );
 }
 
 #[test]

@@ -13,7 +13,7 @@ const BEAT: Duration = Duration::from_secs(1);
 
 /// What a host said of itself, and how it was reached.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct HostReport {
     /// What it is.
     pub facts: HostFacts,
     /// By how much its wall clock is ahead of ours, in ns. For people: nothing is measured by it.
@@ -31,7 +31,7 @@ impl Fleet {
         &self,
         targets: &[Vec<String>],
         patience: Nanos,
-    ) -> Result<Vec<Told>, FleetError> {
+    ) -> Result<Vec<HostReport>, FleetError> {
         let several = self.names.len() > 1;
         for host in 0..self.names.len() {
             let targets = targets.get(host).cloned().unwrap_or_default();
@@ -41,7 +41,7 @@ impl Fleet {
             let _ = self.send(host, &order);
             let _ = self.ping(host);
         }
-        let mut told: Vec<Option<Told>> = vec![None; self.names.len()];
+        let mut told: Vec<Option<HostReport>> = vec![None; self.names.len()];
         let mut beaten = Instant::now();
         while told.contains(&None) {
             self.beat(&mut beaten);
@@ -66,7 +66,7 @@ impl Fleet {
                 Some(_) | None => {}
             }
         }
-        let told: Vec<Told> = told.into_iter().flatten().collect();
+        let told: Vec<HostReport> = told.into_iter().flatten().collect();
         self.identities
             .get_or_init(|| told.iter().map(|told| told.facts.identity.clone()).collect());
         let facts: Vec<HostFacts> = told.iter().map(|told| told.facts.clone()).collect();
@@ -87,12 +87,12 @@ impl Fleet {
         }
     }
 
-    fn told(&self, host: usize, mut facts: HostFacts, unix_ns_there: u64) -> Told {
+    fn told(&self, host: usize, mut facts: HostFacts, unix_ns_there: u64) -> HostReport {
         let name = &self.names[host];
         if !name.is_empty() {
             // People know a host by the name that they gave.
             facts.hostname.clone_from(name);
         }
-        Told { facts, wall_ahead_ns: i128::from(unix_ns_there) - i128::from(unix_ns()) }
+        HostReport { facts, wall_ahead_ns: i128::from(unix_ns_there) - i128::from(unix_ns()) }
     }
 }

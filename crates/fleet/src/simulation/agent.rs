@@ -20,7 +20,7 @@ const LOOK_NS: u64 = 50 * MILLI;
 
 /// What this host does of itself, well or badly.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Temper {
+pub(super) struct Behaviour {
     /// How long opening, setting up, ending and letting go take at most, in ns.
     pub(super) pause_ns: u64,
     /// It refuses its share.
@@ -98,7 +98,7 @@ pub(super) struct SimAgent {
     /// The parts whose layouts it has open.
     open: BTreeSet<usize>,
     load: Load,
-    temper: Temper,
+    behaviour: Behaviour,
     stopped: bool,
     epoch: u32,
     rng: Rng,
@@ -110,9 +110,10 @@ pub(super) struct SimAgent {
 impl SimAgent {
     pub(super) fn new(
         time: HostTime,
-        (stops, parts): (Vec<Stop>, Arc<[Part]>),
+        stops: Vec<Stop>,
+        parts: Arc<[Part]>,
         load: Load,
-        temper: Temper,
+        behaviour: Behaviour,
         seed: u64,
     ) -> SimAgent {
         SimAgent {
@@ -125,7 +126,7 @@ impl SimAgent {
             parts,
             open: BTreeSet::new(),
             load,
-            temper,
+            behaviour,
             stopped: false,
             epoch: 0,
             rng: Rng::new(seed),
@@ -180,11 +181,11 @@ impl SimAgent {
     pub(super) fn wake(&mut self, epoch: u32, now_ns: u64) -> Vec<Effect> {
         if epoch == self.epoch {
             match std::mem::replace(&mut self.doing, Doing::Nothing) {
-                Doing::Opening if self.temper.refuses => {
+                Doing::Opening if self.behaviour.refuses => {
                     self.say(FromAgent::Refused("it is full".into()));
                 }
                 Doing::Opening => self.say(FromAgent::Ready { notes: Vec::new() }),
-                Doing::SettingUp { stage } if self.temper.fails_to_arm == Some(stage) => {
+                Doing::SettingUp { stage } if self.behaviour.fails_to_arm == Some(stage) => {
                     self.end_stage(stage, StageEnd::Failed("no memory".into()), None);
                 }
                 Doing::SettingUp { stage } => {
@@ -216,7 +217,7 @@ impl SimAgent {
     /// It is through with a stage, and says so.
     fn end_stage(&mut self, stage: u32, end: StageEnd, late_ns: Option<u64>) {
         self.effects.push(Effect::Layout(Deed::Ends));
-        if self.temper.gives_back_alone && end == StageEnd::Complete {
+        if self.behaviour.gives_back_alone && end == StageEnd::Complete {
             let over: Vec<usize> = self
                 .open
                 .iter()
@@ -329,7 +330,7 @@ impl SimAgent {
 
     fn pause(&mut self, now_ns: u64) {
         self.epoch += 1;
-        let at_ns = now_ns + self.rng.below(self.temper.pause_ns + 1);
+        let at_ns = now_ns + self.rng.below(self.behaviour.pause_ns + 1);
         self.effects.push(Effect::Wake { at_ns, epoch: self.epoch });
     }
 
@@ -341,7 +342,7 @@ impl SimAgent {
         let local_ns = self.time.shows(now_ns);
         let asked_ns = start_ns.unwrap_or(local_ns);
         let late_ns =
-            local_ns.saturating_sub(asked_ns) + self.rng.below(self.temper.wakes_late_ns + 1);
+            local_ns.saturating_sub(asked_ns) + self.rng.below(self.behaviour.wakes_late_ns + 1);
         let mut running = Running {
             stage,
             start_ns: asked_ns + late_ns,
@@ -365,7 +366,7 @@ impl SimAgent {
         let stage = running.stage;
         if running.is_over {
             let end = match () {
-                () if self.temper.fails == Some(stage) => {
+                () if self.behaviour.fails == Some(stage) => {
                     StageEnd::Failed("input/output error".into())
                 }
                 () if self.stopped => StageEnd::Interrupted,
@@ -410,7 +411,7 @@ impl SimAgent {
         }
         if is_done {
             running.is_over = true;
-            let hangs = self.temper.hangs == Some(stage);
+            let hangs = self.behaviour.hangs == Some(stage);
             self.doing = Doing::Running(running);
             if hangs {
                 self.epoch += 1;

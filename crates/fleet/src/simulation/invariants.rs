@@ -157,9 +157,9 @@ fn the_policy_holds(scenario: &Scenario, outcome: &Outcome, record: &Record) -> 
         });
     }
     let fails = |script: &super::scenario::HostScript| {
-        script.temper.refuses
-            || script.temper.fails.is_some()
-            || script.temper.fails_to_arm.is_some()
+        script.behaviour.refuses
+            || script.behaviour.fails.is_some()
+            || script.behaviour.fails_to_arm.is_some()
     };
     let has_other_reason = scenario.coordinator.interrupted_at_ns.is_some()
         || lost.iter().any(|note| note.stage.is_none())

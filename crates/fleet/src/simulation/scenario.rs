@@ -1,6 +1,6 @@
 //! What a seed says: hosts, links, clocks, and what goes wrong.
 
-use super::agent::Temper;
+use super::agent::Behaviour;
 use super::clock::HostTime;
 use super::load::{self, Load};
 use super::stream::Line;
@@ -33,7 +33,7 @@ pub(super) struct Scenario {
 #[derive(Clone, Debug)]
 pub(super) struct HostScript {
     pub(super) time: HostTime,
-    pub(super) temper: Temper,
+    pub(super) behaviour: Behaviour,
     pub(super) load: Load,
     pub(super) down: Line,
     pub(super) up: Line,
@@ -195,7 +195,7 @@ impl Scenario {
     fn hang_only_where_time_ends_it(&mut self) {
         for host in &mut self.hosts {
             let is_timed = |stage: &u32| self.plan.stages[*stage as usize].stop().time().is_some();
-            host.temper.hangs = host.temper.hangs.filter(is_timed);
+            host.behaviour.hangs = host.behaviour.hangs.filter(is_timed);
         }
     }
 
@@ -205,7 +205,7 @@ impl Scenario {
         let latencies = load::latencies(seed);
         let host = |number: u32| HostScript {
             time: HostTime { offset_ns: 0, drift_ppb: 0 },
-            temper: Temper { pause_ns: 200 * MILLI, ..Temper::default() },
+            behaviour: Behaviour { pause_ns: 200 * MILLI, ..Behaviour::default() },
             load: Load::MadeUp {
                 seed,
                 host: number,
@@ -233,9 +233,9 @@ impl Scenario {
     pub(super) fn is_calm(&self) -> bool {
         let script = &self.coordinator;
         let is_calm = |host: &HostScript| {
-            let temper = &host.temper;
-            let fails =
-                temper.refuses || [temper.fails, temper.fails_to_arm, temper.hangs] != [None; 3];
+            let behaviour = &host.behaviour;
+            let fails = behaviour.refuses
+                || [behaviour.fails, behaviour.fails_to_arm, behaviour.hangs] != [None; 3];
             host.mishap.is_none()
                 && !fails
                 && [&host.down, &host.up]
@@ -254,7 +254,7 @@ impl HostScript {
             offset_ns: rng.below(48 * 3_600 * SECOND),
             drift_ppb: rng.below(1_000_001) as i64 - 500_000,
         };
-        self.temper.wakes_late_ns = rng.below(2 * MILLI);
+        self.behaviour.wakes_late_ns = rng.below(2 * MILLI);
         for line in [&mut self.down, &mut self.up] {
             let most_ns = [MILLI, 150 * MILLI][rng.below(2) as usize];
             line.least_ns = 10_000 + rng.below(most_ns);
@@ -283,12 +283,12 @@ impl HostScript {
             6 => (self.down.cut, self.up.cut) = (Some((at_ns, u64::MAX)), Some((at_ns, u64::MAX))),
             7 => self.down.cut = Some((at_ns, until_ns)),
             8 => self.up.cut = Some((at_ns, until_ns)),
-            9 => self.temper.fails = stage,
-            10 => self.temper.fails_to_arm = stage,
-            11 => self.temper.hangs = stage,
-            12 if rng.below(4) == 0 => self.temper.refuses = true,
+            9 => self.behaviour.fails = stage,
+            10 => self.behaviour.fails_to_arm = stage,
+            11 => self.behaviour.hangs = stage,
+            12 if rng.below(4) == 0 => self.behaviour.refuses = true,
             13 => (self.down.late_ppm, self.up.late_ppm) = (100_000, 100_000),
-            14 => self.temper.pause_ns = 4 * SECOND,
+            14 => self.behaviour.pause_ns = 4 * SECOND,
             _ => {}
         }
     }

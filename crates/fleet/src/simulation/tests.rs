@@ -83,7 +83,7 @@ fn slow_hosts(seed: u64, in_turns: bool) -> Scenario {
         let slow = |(stage, ns): (u64, &u64)| ns * (1 + (seed + host * 7 + stage * 3) % 40);
         script.load =
             script.load.clone().lasting((0u64..).zip(&size.stages_ns).map(slow).collect());
-        script.temper.pause_ns = SECOND * (1 + (seed + host) % 4);
+        script.behaviour.pause_ns = SECOND * (1 + (seed + host) % 4);
     }
     scenario
 }
@@ -106,7 +106,7 @@ fn an_agent_that_gives_back_when_its_own_stage_is_over_breaks_an_invariant() {
     let mut broken = 0;
     for seed in 0..20 {
         let mut scenario = slow_hosts(seed, seed % 2 == 0);
-        scenario.hosts.iter_mut().for_each(|host| host.temper.gives_back_alone = true);
+        scenario.hosts.iter_mut().for_each(|host| host.behaviour.gives_back_alone = true);
         let (outcome, record) = play(&scenario);
         let Err(what) = invariants::check(&scenario, &outcome, &record) else { continue };
         assert!(what.contains("still has a stage of it"), "{what}");

@@ -142,7 +142,7 @@ struct World<'a> {
     root: Tree,
     places: Vec<Place>,
     record: &'a mut dyn FnMut(&Event),
-    told: Option<Told<'a>>,
+    told: Option<InputListener<'a>>,
     recorded: u64,
     outcome: Outcome,
     rng: Rng,
@@ -151,7 +151,7 @@ struct World<'a> {
 }
 
 /// Hears what the coordinator is told, before it decides.
-pub(super) type Told<'a> = Box<dyn FnMut(&Input, Now) + 'a>;
+pub(super) type InputListener<'a> = Box<dyn FnMut(&Input, Now) + 'a>;
 
 /// Lets it happen until nothing more can, and hands every event to `record`.
 pub(super) fn run(scenario: &Scenario, record: &mut dyn FnMut(&Event)) -> Outcome {
@@ -162,7 +162,7 @@ pub(super) fn run(scenario: &Scenario, record: &mut dyn FnMut(&Event)) -> Outcom
 pub(super) fn run_overheard(
     scenario: &Scenario,
     record: &mut dyn FnMut(&Event),
-    told: Option<Told<'_>>,
+    told: Option<InputListener<'_>>,
 ) -> Outcome {
     let mut world = World { told, ..World::new(scenario, record) };
     world.set_up();
@@ -193,9 +193,10 @@ impl<'a> World<'a> {
         let side = |(number, script): (usize, &super::scenario::HostScript)| Side {
             agent: SimAgent::new(
                 script.time,
-                (stops.clone(), parts(&scenario.plan)),
+                stops.clone(),
+                parts(&scenario.plan),
                 script.load.clone(),
-                script.temper.clone(),
+                script.behaviour.clone(),
                 derive(scenario.seed, &[5, number as u64]),
             ),
             down: script.down.clone(),

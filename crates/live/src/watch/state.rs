@@ -44,7 +44,7 @@ pub enum Subject {
 #[derive(Debug)]
 struct Host {
     facts: HostFacts,
-    shown: Option<Shown>,
+    shown: Option<Reading>,
     /// What came while the view stood still.
     waiting: Option<Box<CounterSample>>,
     lost: Option<String>,
@@ -55,7 +55,7 @@ struct Host {
 }
 
 #[derive(Debug)]
-struct Shown {
+struct Reading {
     sample: Box<CounterSample>,
     figures: Figures,
 }
@@ -508,7 +508,7 @@ impl Host {
             }
             self.seen.insert((entry.layer.word(), entry.name.clone()));
         }
-        self.shown = Some(Shown { figures: figures(&sample, &self.facts), sample });
+        self.shown = Some(Reading { figures: figures(&sample, &self.facts), sample });
     }
 
     fn row(&self, number: usize) -> Row {

@@ -1,7 +1,7 @@
 //! What a view of a running run knows: fed with its events, bounded however long the run and
 //! however many its hosts.
 
-use super::bounded_series::{Slot, Track};
+use super::bounded_series::{Key, Slot, Track};
 use super::load::{HostLoad, Load, System};
 use super::metrics::{self, Detail, Kernel, Requests, Scrape};
 use crate::watch::counter_lists::{self, Counted};
@@ -373,7 +373,8 @@ impl Board {
         }
         stage.elapsed_ns = stage.elapsed_ns.max(sample.start_ns.saturating_add(sample.length_ns));
         let start_s = stage.started_s + sample.start_ns as f64 / 1e9;
-        let (key, length_s) = ((sample.stage, sample.interval), sample.length_ns as f64 / 1e9);
+        let key = Key { stage: sample.stage, interval: sample.interval };
+        let length_s = sample.length_ns as f64 / 1e9;
         let all = self.load.at(key, start_s, length_s);
         all.samples += 1;
         let (mut here, mut latency) = (HostLoad::default(), Histogram::new());
@@ -416,7 +417,7 @@ impl Board {
         let Some(stage) = self.stages.get(sample.stage as usize) else { return };
         let (start_s, length_s) =
             (stage.started_s + sample.start_ns as f64 / 1e9, sample.length_ns as f64 / 1e9);
-        let key = (sample.stage, sample.number);
+        let key = Key { stage: sample.stage, interval: sample.number };
         if voice.is_any() {
             super::bounded_series::Part::merge(
                 self.kernel.at(key, start_s, length_s),

@@ -33,8 +33,14 @@ pub struct Slot<P> {
     pub part: P,
 }
 
-/// The number of a stage, and of an interval in it.
-pub type Key = (u32, u32);
+/// An interval of a run; in the order of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// The number of its stage.
+    pub stage: u32,
+    /// Its number in the stage.
+    pub interval: u32,
+}
 
 /// Stretches of time in order.
 #[derive(Debug)]
@@ -159,7 +165,7 @@ mod tests {
     fn a_week_of_seconds_stays_bounded_and_nothing_is_lost() {
         let mut track = Track::<Sum>::default();
         for second in 0..604_800u32 {
-            track.at((0, second), f64::from(second), 1.0).0 += 1;
+            track.at(Key { stage: 0, interval: second }, f64::from(second), 1.0).0 += 1;
         }
         assert!(
             track.slots().len() <= MOST && track.slots().len() > MOST / 2,
@@ -178,10 +184,10 @@ mod tests {
         let mut track = Track::<Sum>::default();
         for interval in 0..40 {
             for length_s in [0.5, 1.0] {
-                track.at((1, interval), f64::from(interval), length_s).0 += 1;
+                track.at(Key { stage: 1, interval }, f64::from(interval), length_s).0 += 1;
             }
         }
-        track.at((1, 3), 3.0, 1.0).0 += 100;
+        track.at(Key { stage: 1, interval: 3 }, 3.0, 1.0).0 += 100;
         assert_eq!(track.slots().len(), 40);
         assert_eq!(track.slots()[3].part.0, 102);
         assert!(

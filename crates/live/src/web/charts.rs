@@ -2,7 +2,7 @@
 
 use super::board::Board;
 use super::bounded_series::Slot;
-use super::load::{HostLoad, Load, OpLoad, System, Told};
+use super::load::{HostLoad, LatencySummary, Load, OpLoad, System};
 use model::Op;
 use report::ground::chart::{Bands, Cell, Heat, Line, Lines, Point, Scale};
 use report::ground::markup::{Markup, classed};
@@ -179,13 +179,14 @@ fn latencies(
     is_mix: bool,
     instants: &[(f64, String)],
 ) -> Markup {
-    let told: Vec<Told> = slots
+    let told: Vec<LatencySummary> = slots
         .iter()
-        .map(|slot| slot.part.ops.get(&op).map(|load| load.latency.told()).unwrap_or_default())
+        .map(|slot| slot.part.ops.get(&op).map(|load| load.latency.summary()).unwrap_or_default())
         .collect();
     let lines = LATENCIES.iter().enumerate().map(|(index, (name, style, _))| {
-        let value =
-            |told: &Told| told.quantiles_ns.map(|quantiles| (quantiles[index] as f64).max(1.0));
+        let value = |told: &LatencySummary| {
+            told.quantiles_ns.map(|quantiles| (quantiles[index] as f64).max(1.0))
+        };
         let points = points(slots, |number, _| told.get(number).and_then(value));
         Line { name: (*name).to_owned(), style, points }
     });
@@ -195,7 +196,7 @@ fn latencies(
     [quantiles.render_with(instants), map.render_with(instants)].into()
 }
 
-fn heat(title: String, slots: &[Slot<Load>], told: &[Told], end_s: f64) -> Heat {
+fn heat(title: String, slots: &[Slot<Load>], told: &[LatencySummary], end_s: f64) -> Heat {
     let mut cells = Vec::new();
     for (slot, told) in slots.iter().zip(told) {
         let all: u64 = told.bands.iter().map(|(_, count)| count).sum();

@@ -50,24 +50,24 @@ impl Part for Load {
 pub struct Latency {
     open: Option<Box<Histogram>>,
     /// The histogram as bytes, and what a chart shows of it.
-    settled: Option<(EncodedHistogram, Told)>,
+    settled: Option<(EncodedHistogram, LatencySummary)>,
 }
 
 /// What charts show of a stretch's latencies.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct LatencySummary {
     /// p50, p99, p99.9 and the maximum, in ns; `None` where nothing was completed.
     pub quantiles_ns: Option<[u64; 4]>,
     /// Counts by band, in rising order; see [`Bands`].
     pub bands: Vec<(usize, u64)>,
 }
 
-impl Told {
-    fn of(histogram: &Histogram) -> Told {
+impl LatencySummary {
+    fn of(histogram: &Histogram) -> LatencySummary {
         let quantile = |share| histogram.quantile_ns(share).unwrap_or(0);
         let quantiles =
             [quantile(0.5), quantile(0.99), quantile(0.999), histogram.max_ns().unwrap_or(0)];
-        Told {
+        LatencySummary {
             quantiles_ns: (histogram.count() > 0).then_some(quantiles),
             bands: Bands::COARSE.count(histogram),
         }
@@ -81,11 +81,11 @@ impl Latency {
     }
 
     /// What charts show of it.
-    pub fn told(&self) -> Told {
+    pub fn summary(&self) -> LatencySummary {
         match (&self.open, &self.settled) {
-            (Some(histogram), _) => Told::of(histogram),
+            (Some(histogram), _) => LatencySummary::of(histogram),
             (None, Some((_, told))) => told.clone(),
-            (None, None) => Told::default(),
+            (None, None) => LatencySummary::default(),
         }
     }
 
@@ -117,7 +117,7 @@ impl Latency {
 
     fn settle(&mut self) {
         if let Some(histogram) = self.open.take() {
-            self.settled = Some((histogram.encode(), Told::of(&histogram)));
+            self.settled = Some((histogram.encode(), LatencySummary::of(&histogram)));
         }
     }
 }
@@ -248,14 +248,17 @@ mod tests {
         first.merge(second);
         assert!(first.open.is_none(), "two that are put away stay put away");
         first.add(&histogram(&[1_000]).encode());
-        assert_eq!(first.told(), Told::of(&histogram(&[1_000, 100_000, 200_000, 9_000_000])));
-        assert_eq!(first.told().bands.iter().map(|(_, count)| count).sum::<u64>(), 4);
+        assert_eq!(
+            first.summary(),
+            LatencySummary::of(&histogram(&[1_000, 100_000, 200_000, 9_000_000]))
+        );
+        assert_eq!(first.summary().bands.iter().map(|(_, count)| count).sum::<u64>(), 4);
     }
 
     #[test]
     fn bands_adjoin_and_hold_what_they_count() {
         for value in [0u64, 1, 255, 256, 4_095, 4_096, 1_000_000, 30_000_000_000] {
-            let band = Told::of(&histogram(&[value])).bands[0].0;
+            let band = LatencySummary::of(&histogram(&[value])).bands[0].0;
             let (low, high) = Bands::COARSE.bounds(band);
             assert!(low <= value && value < high, "{value} in {low} to {high}");
             assert_eq!(Bands::COARSE.bounds(band + 1).0, high);

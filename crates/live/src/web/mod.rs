@@ -5,16 +5,16 @@ pub mod board;
 mod bounded_series;
 mod charts;
 mod counters;
+mod dashboard;
 mod hosts;
 mod load;
 pub mod metrics;
 pub mod page;
 pub mod past_runs;
-mod shown;
 mod view;
 pub mod watched;
 
-pub use shown::Shown;
+pub use dashboard::Dashboard;
 pub use view::View;
 
 /// The style of every page: the report's, and what is live alone.

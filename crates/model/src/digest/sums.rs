@@ -262,11 +262,11 @@ impl Sums {
             let row = OpRow { work: op.work, op: op.op, ios: op.ios, bytes: op.bytes };
             taken = taken.and(self.op(frame, place, row, &op.latency.0));
             for (errno, count) in &op.errors {
-                taken = taken.and(self.errors(place, (op.work, op.op), *errno, *count));
+                taken = taken.and(self.errors(place, op.work, op.op, *errno, *count));
             }
         }
         for worker in &sample.workers {
-            self.worker(frame, place, worker.worker, (worker.cpu_user_ns, worker.cpu_system_ns));
+            self.worker(frame, place, worker.worker, worker.cpu_user_ns, worker.cpu_system_ns);
             for op in &worker.ops {
                 self.worker_op(place, worker.worker, op.op, op.ios);
             }
@@ -307,13 +307,14 @@ impl Sums {
     pub fn errors(
         &mut self,
         place: Place,
-        of: (u32, Op),
+        work: u32,
+        op: Op,
         errno: i32,
         count: u64,
     ) -> Result<(), Unfit> {
         let is_there =
             |part: &&mut Part| part.hosts.get(&place.host).is_some_and(|host| host.has(place.at));
-        let part = self.parts.get_mut(&of).filter(is_there).ok_or(Unfit::Stray)?;
+        let part = self.parts.get_mut(&(work, op)).filter(is_there).ok_or(Unfit::Stray)?;
         let sum = part.errors.entry(errno).or_insert(0);
         *sum = sum.saturating_add(count);
         if place.counts {
@@ -325,15 +326,22 @@ impl Sums {
     }
 
     /// Takes in the CPU time of a worker, in user mode and in the kernel, in ns.
-    pub fn worker(&mut self, frame: &Frame, place: Place, worker: u32, cpu_ns: (u64, u64)) {
-        self.all_cpu_ns.0 = self.all_cpu_ns.0.saturating_add(cpu_ns.0);
-        self.all_cpu_ns.1 = self.all_cpu_ns.1.saturating_add(cpu_ns.1);
+    pub fn worker(
+        &mut self,
+        frame: &Frame,
+        place: Place,
+        worker: u32,
+        user_ns: u64,
+        system_ns: u64,
+    ) {
+        self.all_cpu_ns.0 = self.all_cpu_ns.0.saturating_add(user_ns);
+        self.all_cpu_ns.1 = self.all_cpu_ns.1.saturating_add(system_ns);
         if !place.counts {
             return;
         }
         let total = self.workers.entry((place.host, worker)).or_default();
-        total.user_ns = total.user_ns.saturating_add(cpu_ns.0);
-        total.system_ns = total.system_ns.saturating_add(cpu_ns.1);
+        total.user_ns = total.user_ns.saturating_add(user_ns);
+        total.system_ns = total.system_ns.saturating_add(system_ns);
         total.time_ns = total.time_ns.saturating_add(place.span.length_ns);
         if let (Some(work), Some(moment)) =
             (frame.work_of(place.host, worker), frame.moment(place.span.interval))
@@ -342,7 +350,7 @@ impl Sums {
             if column.len() <= moment {
                 column.resize(moment + 1, 0);
             }
-            column[moment] = column[moment].saturating_add(cpu_ns.0.saturating_add(cpu_ns.1));
+            column[moment] = column[moment].saturating_add(user_ns.saturating_add(system_ns));
         }
     }
 

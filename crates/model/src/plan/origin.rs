@@ -19,7 +19,7 @@ const COMMANDS: [&str; 2] = ["run", "loadline"];
 /// The options that are kept: those that say what is loaded, with what and from where. Where a run
 /// is recorded and who is shown it (among these `--token`) is not kept, nor is `--keep-data`: no
 /// figure depends on it.
-pub const OPTIONS: [&str; 26] = [
+pub const OPTIONS: [&str; 31] = [
     "objective",
     "along",
     "workload",
@@ -46,6 +46,11 @@ pub const OPTIONS: [&str; 26] = [
     "size",
     "runtime",
     "rwmixread",
+    "ramp",
+    "rate",
+    "dsync",
+    "verify",
+    "name",
 ];
 
 /// What was typed to begin a run, and the suite's text. Runs of versions that kept neither have the
@@ -80,7 +85,7 @@ impl Origin {
     /// them. A run file may come from anybody.
     pub fn line(&self) -> Option<Line<'_>> {
         let (command, others) = self.words.split_first()?;
-        let bytes = self.words.iter().fold(0_usize, |sum, word| sum.saturating_add(word.len()));
+        let bytes = self.words.iter().map(String::len).sum::<usize>();
         let is_told = COMMANDS.contains(&command.as_str())
             && self.words.len() <= MOST_WORDS
             && bytes <= MOST_WORD_BYTES

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 crate::words! {
     /// Along what a search goes.
     #[derive(Default)]
-    pub enum Along {
+    pub enum SearchAxis {
         /// Requests per second: the load line.
         #[default]
         Rate = "rate",
@@ -32,12 +32,12 @@ pub struct Search {
     pub measure: Nanos,
     /// Along what; always the rate in runs of versions that knew no other axis.
     #[serde(default)]
-    pub along: Along,
+    pub along: SearchAxis,
 }
 
 /// A value as points and reports show it.
-pub fn shown(along: Along, value: u64) -> String {
-    if along == Along::Size { exact(value) } else { value.to_string() }
+pub fn axis_value(along: SearchAxis, value: u64) -> String {
+    if along == SearchAxis::Size { exact(value) } else { value.to_string() }
 }
 
 /// So many bytes in the largest unit that has them whole: rounded, two points would have one name.

@@ -1,7 +1,7 @@
 //! A search along another axis than the rate: how much of something, in a closed loop, an objective
 //! bears.
 
-use super::{Addition, Along, Search, shown, workers};
+use super::{Addition, Search, SearchAxis, axis_value, workers};
 use crate::plan::{HostPlan, HostStage, Plan, Stage, StageKind, Stop, Work};
 use crate::rng::derive;
 use crate::setting::Setting;
@@ -20,19 +20,19 @@ impl Plan {
             .iter()
             .filter(|stage| stage.kind == StageKind::Measure)
             .flat_map(|stage| &stage.works);
-        if search.along == Along::Depth
+        if search.along == SearchAxis::Depth
             && works.any(|work| work.pace.is_open() || work.metadata.is_some())
         {
             return Err("at a fixed rate, and with whole files, the depth is only a bound; \
                         search for the depth of a workload without `rate`, of kind \"io\""
                 .to_owned());
         }
-        if search.along == Along::Workers && works.any(|work| work.metadata.is_some()) {
+        if search.along == SearchAxis::Workers && works.any(|work| work.metadata.is_some()) {
             return Err("each worker has files of its own to work on; search for the workers of \
                         a workload of kind \"io\""
                 .to_owned());
         }
-        if search.along == Along::Size && works.any(|work| work.metadata.is_some()) {
+        if search.along == SearchAxis::Size && works.any(|work| work.metadata.is_some()) {
             return Err("a tree has no part of so many bytes; search for the size of a workload \
                         of kind \"io\""
                 .to_owned());
@@ -52,7 +52,7 @@ impl Plan {
         self.search = Some(search);
         let value = self.along(0).unwrap_or(0);
         if let Some(first) = self.points.first_mut() {
-            first.sweep = vec![Setting::new(along.word(), shown(along, value))];
+            first.sweep = vec![Setting::new(along.word(), axis_value(along, value))];
         }
         Ok(())
     }
@@ -64,16 +64,18 @@ impl Plan {
         let along = self.search.as_ref()?.along;
         let stage = self.measure_stage(point)? as usize;
         match along {
-            Along::Rate => None,
-            Along::Depth => self.stages.get(stage)?.works.first().map(|work| u64::from(work.depth)),
-            Along::Size => Some(
+            SearchAxis::Rate => None,
+            SearchAxis::Depth => {
+                self.stages.get(stage)?.works.first().map(|work| u64::from(work.depth))
+            }
+            SearchAxis::Size => Some(
                 self.hosts
                     .iter()
                     .filter_map(|host| host.stages.get(stage))
                     .map(touched)
                     .fold(0, u64::saturating_add),
             ),
-            Along::Workers => {
+            SearchAxis::Workers => {
                 Some(workers::counts(self, stage).iter().map(|count| *count as u64).sum())
             }
         }
@@ -83,13 +85,13 @@ impl Plan {
     /// host that has any, or a block for each worker.
     pub fn least_along(&self) -> Option<u64> {
         match self.search.as_ref()?.along {
-            Along::Rate => None,
-            Along::Depth => Some(1),
-            Along::Workers => {
+            SearchAxis::Rate => None,
+            SearchAxis::Depth => Some(1),
+            SearchAxis::Workers => {
                 let counts = workers::counts(self, self.measure_stage(0)? as usize);
                 Some(counts.iter().filter(|count| **count > 0).count().max(1) as u64)
             }
-            Along::Size => {
+            SearchAxis::Size => {
                 let stage = self.measure_stage(0)? as usize;
                 let workers = |host: &HostPlan| {
                     host.stages.get(stage).map_or(0, |stage| stage.workers.len() as u64)
@@ -122,7 +124,7 @@ impl Plan {
             .collect();
         let (number, first_stage) = (self.points.len() as u32, self.stages.len() as u32);
         let change = |work: &mut Work| {
-            if search.along == Along::Depth {
+            if search.along == SearchAxis::Depth {
                 work.depth = u32::try_from(value).unwrap_or(u32::MAX).clamp(1, work.depth.max(1));
             }
         };
@@ -137,10 +139,10 @@ impl Plan {
                 let mut stage = host.stages.get(*template)?.clone();
                 stage.stage = stage_number;
                 stage.works.iter_mut().for_each(change);
-                if search.along == Along::Size {
+                if search.along == SearchAxis::Size {
                     cut(&mut stage, value.min(full), full);
                 }
-                if search.along == Along::Workers {
+                if search.along == SearchAxis::Workers {
                     let shared = workers::Shared::of(&workers::counts(self, *template), value);
                     shared.leave(&mut stage, place);
                 }
@@ -155,7 +157,7 @@ impl Plan {
         let stages = templates.iter().map(planned).collect::<Option<Vec<_>>>()?;
         let hosts = self.hosts.iter().enumerate().map(share).collect::<Option<Vec<_>>>()?;
         let mut point = self.points.first()?.clone();
-        point.sweep = vec![Setting::new(search.along.word(), shown(search.along, value))];
+        point.sweep = vec![Setting::new(search.along.word(), axis_value(search.along, value))];
         point.repetition =
             1 + self.points.iter().filter(|other| other.sweep == point.sweep).count() as u32;
         Some(Addition { point, stages, hosts })

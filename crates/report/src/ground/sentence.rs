@@ -8,7 +8,7 @@ use model::{Bytes, Nanos};
 
 /// A sentence with its quantities, and those that were merged into it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct Sentence {
     /// What stands before, between and behind the quantities: one more than there are of these.
     words: Vec<String>,
     quantities: Vec<Range>,
@@ -21,20 +21,20 @@ struct Range {
     most: (f64, String),
 }
 
-impl Told {
+impl Sentence {
     /// These parts, one after the other.
-    pub fn of<const N: usize>(parts: [Told; N]) -> Told {
-        parts.into_iter().fold(Told::default(), Told::and)
+    pub fn of<const N: usize>(parts: [Sentence; N]) -> Sentence {
+        parts.into_iter().fold(Sentence::default(), Sentence::and)
     }
 
     /// The same with more behind it.
-    pub fn and(mut self, more: impl Into<Told>) -> Told {
+    pub fn and(mut self, more: impl Into<Sentence>) -> Sentence {
         self.push(more);
         self
     }
 
     /// Puts more behind it.
-    pub fn push(&mut self, more: impl Into<Told>) {
+    pub fn push(&mut self, more: impl Into<Sentence>) {
         let more = more.into();
         let mut words = more.words.into_iter();
         if let Some(first) = words.next() {
@@ -48,8 +48,8 @@ impl Told {
     }
 
     /// All of `parts`, with `between` between them.
-    pub fn join(parts: impl IntoIterator<Item = Told>, between: &str) -> Told {
-        let mut all = Told::default();
+    pub fn join(parts: impl IntoIterator<Item = Sentence>, between: &str) -> Sentence {
+        let mut all = Sentence::default();
         for (number, part) in parts.into_iter().enumerate() {
             if number > 0 {
                 all.push(between);
@@ -60,7 +60,7 @@ impl Told {
     }
 
     /// Takes the other in, if they differ in quantities alone.
-    pub fn merge(&mut self, other: &Told) -> bool {
+    pub fn merge(&mut self, other: &Sentence) -> bool {
         if self.words != other.words {
             return false;
         }
@@ -95,21 +95,21 @@ impl Told {
     }
 }
 
-impl From<&str> for Told {
-    fn from(words: &str) -> Told {
+impl From<&str> for Sentence {
+    fn from(words: &str) -> Sentence {
         words.to_owned().into()
     }
 }
 
-impl From<String> for Told {
-    fn from(words: String) -> Told {
-        Told { words: vec![words], quantities: Vec::new() }
+impl From<String> for Sentence {
+    fn from(words: String) -> Sentence {
+        Sentence { words: vec![words], quantities: Vec::new() }
     }
 }
 
 /// A quantity and how it is shown. Its unit belongs to the words: milliseconds and seconds are told
 /// apart. Where it has two units (`2m 05s`), all of it is the number.
-pub fn quantity(value: f64, shown: &str) -> Told {
+pub fn quantity(value: f64, shown: &str) -> Sentence {
     let is_of_number = |c: char| c.is_ascii_digit() || "+-−,.".contains(c);
     let end = shown.find(|c| !is_of_number(c)).unwrap_or(shown.len());
     let (number, unit) = shown.split_at(end);
@@ -117,62 +117,65 @@ pub fn quantity(value: f64, shown: &str) -> Told {
         if unit.contains(|c: char| c.is_ascii_digit()) { (shown, "") } else { (number, unit) };
     let one = (value, number.to_owned());
     let range = Range { least: one.clone(), most: one };
-    Told { words: vec![String::new(), unit.to_owned()], quantities: vec![range] }
+    Sentence { words: vec![String::new(), unit.to_owned()], quantities: vec![range] }
 }
 
-impl From<Bytes> for Told {
-    fn from(bytes: Bytes) -> Told {
+impl From<Bytes> for Sentence {
+    fn from(bytes: Bytes) -> Sentence {
         quantity(bytes.0 as f64, &bytes.to_string())
     }
 }
 
-impl From<Nanos> for Told {
-    fn from(time: Nanos) -> Told {
+impl From<Nanos> for Sentence {
+    fn from(time: Nanos) -> Sentence {
         quantity(time.0 as f64, &time.to_string())
     }
 }
 
 /// `95 %`, from a share of 0 to 1.
-pub fn share(value: f64) -> Told {
+pub fn share(value: f64) -> Sentence {
     quantity(value, &crate::ground::words::share(value))
 }
 
 /// `1,234`.
-pub fn count(value: u64) -> Told {
+pub fn count(value: u64) -> Sentence {
     quantity(value as f64, &crate::ground::words::count(value))
 }
 
 /// `1 request`, `2 requests`.
-pub fn counted(value: u64, noun: &str) -> Told {
+pub fn counted(value: u64, noun: &str) -> Sentence {
     quantity(value as f64, &crate::ground::words::counted(value, noun))
 }
 
 /// A sentence of these parts: words and quantities.
-macro_rules! told {
+macro_rules! sentence {
     ($($part:expr),* $(,)?) => {
-        $crate::ground::sentence::Told::of([$($crate::ground::sentence::Told::from($part)),*])
+        $crate::ground::sentence::Sentence::of([
+            $($crate::ground::sentence::Sentence::from($part)),*
+        ])
     };
 }
 
-pub(crate) use told;
+pub(crate) use sentence;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn merged(sentences: Vec<Told>) -> Vec<String> {
-        let mut all: Vec<Told> = Vec::new();
+    fn merged(sentences: Vec<Sentence>) -> Vec<String> {
+        let mut all: Vec<Sentence> = Vec::new();
         for one in sentences {
             if !all.iter_mut().any(|known| known.merge(&one)) {
                 all.push(one);
             }
         }
-        all.iter().map(Told::text).collect()
+        all.iter().map(Sentence::text).collect()
     }
 
     #[test]
     fn quantities_become_ranges_and_equal_ones_stay() {
-        let level = |value| told!["a level of ", share(value), " after ", Nanos::millis(250), "."];
+        let level =
+            |value| sentence!["a level of ", share(value), " after ", Nanos::millis(250), "."];
         assert_eq!(
             merged(vec![level(1.08), level(0.095), level(11.3)]),
             ["a level of 9.5 to 1,130 % after 250 ms."]
@@ -181,7 +184,7 @@ mod tests {
 
     #[test]
     fn other_words_other_names_and_other_units_are_other_sentences() {
-        let of = |name: &str, time: Nanos| told!["p99 of ", name, ": ", time];
+        let of = |name: &str, time: Nanos| sentence!["p99 of ", name, ": ", time];
         let apart = vec![
             of("sim-01", Nanos::millis(3)),
             of("sim-02", Nanos::millis(3)),
@@ -189,13 +192,13 @@ mod tests {
             of("node 4", Nanos::millis(3)),
             of("sim-01", Nanos::seconds(3)),
         ];
-        let texts: Vec<String> = apart.iter().map(Told::text).collect();
+        let texts: Vec<String> = apart.iter().map(Sentence::text).collect();
         assert_eq!(merged(apart), texts);
     }
 
     #[test]
     fn durations_of_two_units_are_numbers_as_a_whole() {
-        let at = |seconds, level| told!["at ", Nanos::seconds(seconds), ", to ", share(level)];
+        let at = |seconds, level| sentence!["at ", Nanos::seconds(seconds), ", to ", share(level)];
         assert_eq!(
             merged(vec![at(1_668, 0.86), at(792, 0.75), at(7_500, 0.8)]),
             ["at 13m 12s to 2h 05m, to 75 to 86 %"]
@@ -204,7 +207,7 @@ mod tests {
 
     #[test]
     fn signs_belong_to_numbers() {
-        let trend = |value, shown| told!["a trend of ", quantity(value, shown)];
+        let trend = |value, shown| sentence!["a trend of ", quantity(value, shown)];
         assert_eq!(
             merged(vec![trend(0.1, "+10 %"), trend(-0.057, "−5.7 %"), trend(0.005, "+0.5 %")]),
             ["a trend of −5.7 to +10 %"]
@@ -213,8 +216,8 @@ mod tests {
 
     #[test]
     fn parts_are_joined_as_words_are() {
-        let parts = [told!["a ", count(1)], told!["b ", count(2_000)]];
-        assert_eq!(Told::join(parts, ", and ").text(), "a 1, and b 2,000");
-        assert_eq!(Told::join([], ", ").text(), "");
+        let parts = [sentence!["a ", count(1)], sentence!["b ", count(2_000)]];
+        assert_eq!(Sentence::join(parts, ", and ").text(), "a 1, and b 2,000");
+        assert_eq!(Sentence::join([], ", ").text(), "");
     }
 }

@@ -115,7 +115,7 @@ pub fn of_most(excess: f64) -> String {
 
 /// How far the 95 % interval of a figure reaches from it, on its wider side: `±1.2 %`, or a dash
 /// where there is none.
-pub fn sureness(value: Option<f64>, interval: Option<Interval>) -> String {
+pub fn uncertainty(value: Option<f64>, interval: Option<Interval>) -> String {
     match value.zip(interval) {
         Some((value, interval)) if value > 0.0 => {
             let reach = (interval.high - value).max(value - interval.low).max(0.0) / value;
@@ -135,7 +135,8 @@ pub fn sureness_legend(rows: &[ResultRow]) -> String {
 /// `–: no interval; 5 samples are too few or too dependent.`; `None` where every rate has an
 /// interval.
 pub fn no_interval(rows: &[ResultRow]) -> Option<String> {
-    let none = rows.iter().filter(|row| row.sure.iops.is_none()).map(|row| row.sure.intervals);
+    let none =
+        rows.iter().filter(|row| row.confidence.iops.is_none()).map(|row| row.confidence.intervals);
     let (least, most) = (none.clone().min()?, none.max()?);
     let many = match (least, most) {
         (1, 1) => "1 sample is".to_owned(),

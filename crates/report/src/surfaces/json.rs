@@ -110,15 +110,15 @@ fn ci(row: &ResultRow) -> Value {
     };
     let of = |estimate: Option<Estimate>| ends(estimate.map(|estimate| estimate.interval()));
     let mut latency = Map::new();
-    latency.insert("mean".to_owned(), of(row.sure.mean_ns));
-    for (quantile, interval) in QUANTILES.iter().zip(row.sure.quantiles_ns) {
+    latency.insert("mean".to_owned(), of(row.confidence.mean_ns));
+    for (quantile, interval) in QUANTILES.iter().zip(row.confidence.quantiles_ns) {
         latency.insert(quantile.key.to_owned(), ends(interval));
     }
     json!({
         "level": analysis::CONFIDENCE,
-        "intervals": row.sure.intervals,
-        "iops": of(row.sure.iops),
-        "bytes_per_s": of(row.sure.bytes_per_s),
+        "intervals": row.confidence.intervals,
+        "iops": of(row.confidence.iops),
+        "bytes_per_s": of(row.confidence.bytes_per_s),
         "latency_ns": latency,
     })
 }

@@ -5,7 +5,7 @@ use crate::ground::columns::{self, Column, Want};
 use crate::ground::emphasis::{self, Emphasis};
 use crate::ground::words;
 use crate::topics::doubts::{Marks, Touches};
-use crate::topics::{amounts, findings, io_path, loadline};
+use crate::topics::{amounts, findings, io_path, loadline, repetitions};
 use analysis::{ResultRow, RunState};
 use catalogue::Cluster;
 use model::Record;
@@ -24,7 +24,7 @@ const MOST_NOTES: usize = 3;
 
 /// How a terminal shows results.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown {
+pub struct TableStyle {
     /// What stands under the table.
     pub notes: Notes,
     /// The columns that there are; `None` is no terminal.
@@ -36,13 +36,13 @@ pub struct Shown {
 /// The table, and under it every doubt in words, what was at its limit, and the share of the
 /// testbed's ceilings, where it is known.
 pub fn results(record: &Record, testbed: Option<&Cluster>) -> String {
-    let shown = Shown { notes: Notes::All, room: None, in_colour: false };
+    let shown = TableStyle { notes: Notes::All, room: None, in_colour: false };
     results_within(record, testbed, shown)
 }
 
 /// As [`results`], for a terminal: a column without room is left out, and named under the table.
-pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: Shown) -> String {
-    let Shown { notes, room, in_colour } = shown;
+pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: TableStyle) -> String {
+    let TableStyle { notes, room, in_colour } = shown;
     let (rows, reached) = crate::topics::results::judged::judged(record, testbed);
     if rows.is_empty() {
         return format!(
@@ -62,6 +62,7 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: Shown) 
     let mut text = headed(&columns::render(&all));
     text.push('\n');
     text.push_str(&amounts::text(&rows, label, room.unwrap_or(usize::MAX)));
+    text.push_str(&repetitions::text(&rows, room.unwrap_or(usize::MAX)));
     for line in under(record, &rows, &marks, &left_out, notes) {
         text.push_str(&format!("{line}\n"));
     }
@@ -214,12 +215,15 @@ fn row_cells(row: &ResultRow, marks: &mut Marks, has_p999: bool) -> [String; 14]
         words::sweep(&row.sweep, row.repetition),
         row.ops.name().to_owned(),
         format!("{}{rate}", words::iops(row.iops())),
-        words::sureness(Some(row.iops()), row.sure.iops.map(|iops| iops.interval())),
+        words::uncertainty(Some(row.iops()), row.confidence.iops.map(|iops| iops.interval())),
         words::mib_per_s_of(row),
         words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64)),
         quantile(0.5),
         format!("{}{}", quantile(0.99), superscripts(&p99)),
-        words::sureness(row.latency.quantile_ns(0.99).map(|ns| ns as f64), row.sure.p99_ns()),
+        words::uncertainty(
+            row.latency.quantile_ns(0.99).map(|ns| ns as f64),
+            row.confidence.p99_ns(),
+        ),
         format!("{}{}", quantile(0.999), superscripts(&p999)),
         words::latency(row.latency.max_ns()),
         words::count(row.error_count()),
@@ -245,8 +249,8 @@ mod tests {
     use analysis::testing::Recorded;
     use model::{Op, StageKind};
 
-    fn few(room: Option<usize>) -> Shown {
-        Shown { notes: Notes::Few, room, in_colour: false }
+    fn few(room: Option<usize>) -> TableStyle {
+        TableStyle { notes: Notes::Few, room, in_colour: false }
     }
 
     #[test]
@@ -255,7 +259,8 @@ mod tests {
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
         let record = recorded.record();
-        let coloured = results_within(&record, None, Shown { in_colour: true, ..few(Some(60)) });
+        let coloured =
+            results_within(&record, None, TableStyle { in_colour: true, ..few(Some(60)) });
         assert!(coloured.starts_with("\u{1b}[1mworkload"), "{coloured}");
         assert!(coloured.contains("\u{1b}[33mOnly a part was measured"), "{coloured}");
         let plain = results_within(&record, None, few(Some(60)));
@@ -325,7 +330,8 @@ mod tests {
             !wide.contains("hidden for width") && wide.contains("p99.9") && marked(&wide) > Some(1),
             "{wide}"
         );
-        let narrow = results_within(&record, None, Shown { notes: Notes::All, ..few(Some(80)) });
+        let narrow =
+            results_within(&record, None, TableStyle { notes: Notes::All, ..few(Some(80)) });
         let table = narrow.split("\n\n").next().unwrap_or_default();
         assert!(table.lines().all(|line| line.chars().count() <= 80), "{narrow}");
         assert!(
@@ -347,7 +353,7 @@ mod tests {
         recorded.end();
         let record = recorded.record();
         let under = |notes| {
-            let text = results_within(&record, None, Shown { notes, ..few(None) });
+            let text = results_within(&record, None, TableStyle { notes, ..few(None) });
             let under = text.split("\n\n").nth(1).map(|block| block.lines().count());
             (under.expect("lines under the table"), text)
         };

@@ -6,7 +6,7 @@ mod page;
 
 pub use page::section;
 
-use crate::ground::sentence::{Told, count, counted, quantity, share, told};
+use crate::ground::sentence::{Sentence, count, counted, quantity, sentence, share};
 use crate::ground::words;
 use analysis::ResultRow;
 use analysis::attribution::{Attribution, Watched, attribution};
@@ -75,12 +75,12 @@ fn sentence(record: &Record, one: &Attribution) -> String {
 }
 
 /// The same without the name of the point.
-fn body(record: &Record, one: &Attribution, names: Names) -> Told {
+fn body(record: &Record, one: &Attribution, names: Names) -> Sentence {
     let (limits, many) = (one.limits(), record.testbed.len() > 1);
     let host = |watched: &Watched| {
         if many { format!(" of {}", hostname(record, watched.host)) } else { String::new() }
     };
-    let mut text = Told::default();
+    let mut text = Sentence::default();
     if limits.is_empty() {
         text.push(match one.is_paced {
             true => "no watched layer was at its limit; the rate was given.",
@@ -92,10 +92,10 @@ fn body(record: &Record, one: &Attribution, names: Names) -> Told {
     } else {
         let named =
             limits.iter().take(MOST_NAMED).map(|limit| full(one, limit, names, &host(limit)));
-        text.push(told!["at its limit: ", Told::join(named, ", and ")]);
+        text.push(sentence!["at its limit: ", Sentence::join(named, ", and ")]);
         match limits.len().saturating_sub(MOST_NAMED) {
             0 => text.push("."),
-            more => text.push(told![", and ", plain(more), " more."]),
+            more => text.push(sentence![", and ", plain(more), " more."]),
         }
         if limits.iter().any(|limit| limit.may_be_parallel) {
             text.push(
@@ -112,15 +112,15 @@ fn body(record: &Record, one: &Attribution, names: Names) -> Told {
     };
     let highest = one.highest();
     let rest = highest.iter().filter(|one| !is_named(one.part));
-    let rest: Vec<Told> = rest
+    let rest: Vec<Sentence> = rest
         .map(|one| {
             let used = share(one.used.share().unwrap_or(0.0));
-            told![names.of(one), host(one), " ", used]
+            sentence![names.of(one), host(one), " ", used]
         })
         .collect();
     if !rest.is_empty() {
         let head = if limits.is_empty() { "Highest" } else { "Next" };
-        text.push(told![" ", head, ": ", Told::join(rest, ", "), "."]);
+        text.push(sentence![" ", head, ": ", Sentence::join(rest, ", "), "."]);
     }
     let unknown: Vec<String> = one
         .unknown()
@@ -129,48 +129,49 @@ fn body(record: &Record, one: &Attribution, names: Names) -> Told {
         .collect();
     if !unknown.is_empty() {
         let more = one.unknown().count().saturating_sub(MOST_NAMED);
-        let more = if more > 0 { told![" and ", plain(more), " more"] } else { Told::default() };
+        let more =
+            if more > 0 { sentence![" and ", plain(more), " more"] } else { Sentence::default() };
         let unknown = unknown.join(", ");
-        text.push(told![" Utilisation unknown: ", unknown, more, "."]);
+        text.push(sentence![" Utilisation unknown: ", unknown, more, "."]);
     }
     if let Some(worst) = one.errors().first() {
         let errors = count(worst.used.errors);
-        text.push(told![" Most errors: ", errors, ", ", names.of(worst), host(worst), "."]);
+        text.push(sentence![" Most errors: ", errors, ", ", names.of(worst), host(worst), "."]);
     }
     if one.is_thinned {
         let samples = counted(one.samples, "interval");
-        text.push(told![" By ", samples, " of counters, taken evenly."]);
+        text.push(sentence![" By ", samples, " of counters, taken evenly."]);
     }
     text
 }
 
 /// `the disk nvme0n1 of a, 98 % on average, saturated from 0:10 on (60 % of the load), queue 31.2
 /// requests`.
-fn full(one: &Attribution, limit: &Watched, names: Names, host: &str) -> Told {
+fn full(one: &Attribution, limit: &Watched, names: Names, host: &str) -> Sentence {
     let used = &limit.used;
-    let mut text = told![names.with_article(limit), host];
+    let mut text = sentence![names.with_article(limit), host];
     if limit.is_under_target == Some(false) {
         text.push(" (below no target)");
     }
-    text.push(told![", ", share(used.share().unwrap_or(0.0)), " on average"]);
+    text.push(sentence![", ", share(used.share().unwrap_or(0.0)), " on average"]);
     let part = share(used.full_share());
     text.push(match when(one, limit) {
         When::Always => ", saturated throughout".into(),
         When::From(from) => {
-            told![", saturated from ", from, " on (", part, " of the load)"]
+            sentence![", saturated from ", from, " on (", part, " of the load)"]
         }
         When::Within(from, to) => {
-            told![", saturated for ", part, " of the load, between ", from, " and ", to]
+            sentence![", saturated for ", part, " of the load, between ", from, " and ", to]
         }
     });
     match (limit.part, used.waiting()) {
         (Part::Disk, Some(queue)) => {
             let queue = quantity(queue, &format!("{queue:.1}"));
-            text.push(told![", queue ", queue, " requests"]);
+            text.push(sentence![", queue ", queue, " requests"]);
         }
         (Part::Cpu | Part::Memory, Some(waited)) => {
             let waited = share(waited);
-            text.push(told![", tasks waited ", waited, " of the time"]);
+            text.push(sentence![", tasks waited ", waited, " of the time"]);
         }
         _ => {}
     }
@@ -178,7 +179,7 @@ fn full(one: &Attribution, limit: &Watched, names: Names, host: &str) -> Told {
 }
 
 /// A number without separators.
-fn plain(number: usize) -> Told {
+fn plain(number: usize) -> Sentence {
     quantity(number as f64, &number.to_string())
 }
 

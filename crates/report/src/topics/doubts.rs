@@ -1,6 +1,6 @@
 //! Which figure a doubt stands beside, and by which number.
 
-use crate::ground::sentence::Told;
+use crate::ground::sentence::Sentence;
 use crate::topics::warning;
 use analysis::{ResultRow, Warning};
 
@@ -35,7 +35,7 @@ pub fn is_shown(row: &ResultRow) -> bool {
 /// differ in quantities alone are one.
 #[derive(Clone, Debug, Default)]
 pub struct Marks {
-    sentences: Vec<Told>,
+    sentences: Vec<Sentence>,
 }
 
 impl Marks {
@@ -50,10 +50,10 @@ impl Marks {
 
     /// The sentences in the order of their numbers; to be asked for once all rows have been.
     pub fn sentences(&self) -> Vec<String> {
-        self.sentences.iter().map(Told::text).collect()
+        self.sentences.iter().map(Sentence::text).collect()
     }
 
-    fn number(&mut self, one: Told) -> usize {
+    fn number(&mut self, one: Sentence) -> usize {
         let known = self.sentences.iter_mut().position(|other| other.merge(&one));
         known.unwrap_or_else(|| {
             self.sentences.push(one);

@@ -8,7 +8,7 @@ use model::note::{
 use model::{Bytes, Fact};
 
 /// What libaio costs without direct I/O.
-const ONE_AFTER_THE_OTHER: &str = "does one request after the other through the page cache";
+const ONE_AFTER_THE_OTHER: &str = "sends one request at a time through the page cache";
 
 /// What it is about, and the sentence: `space not reserved: …`.
 pub fn line(fact: &Fact) -> String {
@@ -24,24 +24,19 @@ pub fn sentence(fact: &Fact) -> String {
         Fact::NoFallocate { path } => format!("{path}: the file system reserves no space ahead"),
         Fact::EngineDegraded(degraded) => without(degraded),
         Fact::Resumed { run, left, of, is_there } => {
-            let layout = if *is_there {
-                "on the layout that was there"
-            } else {
-                "on a layout that is written anew"
-            };
-            format!("goes on with {run}: {left} of {of} points are left, {layout}")
+            let layout = if *is_there { "on the existing layout" } else { "on a new layout" };
+            format!("resumes {run}: {left} of {of} points left, {layout}")
         }
         Fact::HostLost { name, why } => format!("{name}: {why}"),
         Fact::HostReturned { name, from } => match from {
             TakesPart::NextStage => {
-                format!("{name}: it came back, and takes part from the next stage on")
+                format!("{name}: back; it loads from the next stage on")
             }
-            TakesPart::Point(point) => format!(
-                "{name}: it came back, and takes part from point {} on",
-                point.saturating_add(1)
-            ),
+            TakesPart::Point(point) => {
+                format!("{name}: back; it loads from point {} on", point.saturating_add(1))
+            }
             TakesPart::Resumed => {
-                format!("{name}: it takes part in what is left of the run that is resumed")
+                format!("{name}: back; it loads in the resumed run")
             }
         },
         Fact::Hosts(AboutHosts::Unequal { most, odd, more }) => unequal(most, odd, *more),
@@ -49,8 +44,8 @@ pub fn sentence(fact: &Fact) -> String {
             format!("{name} stays out until the run ends: {why}")
         }
         Fact::Stuck { requests, targets, waited } => format!(
-            "stuck: {requests} {} outstanding at {} for {waited} after the end of the load; see \
-             whether the target answers at all, or give it more time with engine.patience",
+            "stuck: {requests} {} outstanding at {} for {waited} after the load. Check whether the \
+             target answers, or raise engine.patience.",
             if *requests == 1 { "request" } else { "requests" },
             targets.join(", ")
         ),
@@ -61,17 +56,15 @@ pub fn sentence(fact: &Fact) -> String {
             format!("{skipped} of {of} points, by the rule `{rule}`")
         }
         Fact::ClientsImagined { hosts, memory } => format!(
-            "{hosts} {} with {memory} of memory each, as [clients] says; whether the targets of \
-             such a cluster have the space is not checked",
+            "{hosts} {} with {memory} of memory each, from [clients]. Whether their targets have \
+             the space is not checked.",
             if *hosts == 1 { "host" } else { "hosts" }
         ),
         Fact::Adjusted(adjusted) => otherwise(adjusted),
         Fact::Mismatch(mismatch) => damaged(mismatch),
         Fact::PageCache(PageCache::Before(eviction)) => {
             let what = match eviction {
-                Eviction::Everything => {
-                    "everything that the host has cached is dropped (drop_caches)"
-                }
+                Eviction::Everything => "all that the host has cached is dropped (drop_caches)",
                 Eviction::Files => "its files are evicted from the page cache (posix_fadvise)",
                 Eviction::Nothing => "nothing is evicted from the page cache",
             };
@@ -127,9 +120,9 @@ fn chosen(choice: &Choice) -> String {
     let Choice { stage, taken, deep, deep_iops, sync_iops, rounds, length, ios, bytes, .. } =
         choice;
     format!(
-        "{} ({stage}): auto took {taken}: {deep} did {deep_iops} IOPS at the workload's depth, \
-         sync {sync_iops} with one request outstanding for each worker ({rounds} trials of \
-         {length} each; their {ios} requests of {bytes} are in no figure)",
+        "{} ({stage}): auto took {taken}. {deep} did {deep_iops} IOPS at the workload's depth, \
+         sync {sync_iops} at depth 1. No figure counts the {ios} requests ({bytes}) of the \
+         {rounds} trials of {length}.",
         choice.workloads.join(" + ")
     )
 }
@@ -140,10 +133,7 @@ fn without(degraded: &Degraded) -> String {
         Degraded::NoPoll { poll, backend } => format!("poll {poll}: there is none with {backend}"),
         Degraded::CannotPoll { poll, why } => {
             let why = match why {
-                WhyNoPoll::OtherRequests => {
-                    "the workload has requests besides reads and writes, which a polled ring \
-                     refuses"
-                }
+                WhyNoPoll::OtherRequests => "a polled ring takes reads and writes only",
                 WhyNoPoll::PageCache => "not with requests through the page cache",
                 WhyNoPoll::NoQueues => "a device under the target has no poll queues",
             };
@@ -180,8 +170,8 @@ fn otherwise(adjusted: &Adjusted) -> String {
              multiples of 4 KiB."
                 .to_owned()
         }
-        Adjusted::OneOutstanding => "the sync backend has one request outstanding for each \
-                                     worker, whatever the depth"
+        Adjusted::OneOutstanding => "the sync backend has one request outstanding per worker, \
+                                     whatever the depth"
             .to_owned(),
         Adjusted::FileSize { size, wanted } => {
             format!(
@@ -194,23 +184,23 @@ fn otherwise(adjusted: &Adjusted) -> String {
                 ScaledTime::Measure => "measure",
                 ScaledTime::Interval => "interval",
             };
-            format!("{what}: {time} × {scale} is less than {least}, which is taken instead")
+            format!("{what}: {least}, the minimum, instead of {time} × {scale}")
         }
         Adjusted::SteadyTakesLonger { least, measure } => format!(
-            "measure: whether it is steady takes five rounds of whole intervals, so it is at \
-             least {least} in place of {measure}"
+            "measure: {least} instead of {measure}; steady state needs five rounds of whole \
+             intervals"
         ),
         Adjusted::SimulatedTimes { divisor, all } => format!(
-            "times ÷ {divisor}: every request is simulated, and a simulated cluster has no tides; \
-             --scale time=1 for all {all}"
+            "times ÷ {divisor}: a simulated cluster does not change over hours. --scale time=1 \
+             simulates all {all}."
         ),
         Adjusted::ScenarioLeftOut { name } => format!(
-            "the scenario `{name}` is left out: its requests are too many; --scenario {name} \
-             takes it alone"
+            "the scenario `{name}` is left out: it has too many requests. --scenario {name} runs \
+             it alone."
         ),
-        Adjusted::MigrationAssumed => "assumed, and from no report: what a simulated migration \
-                                       takes of drives and nodes, and which machines it starves, \
-                                       the second ones of their nodes"
+        Adjusted::MigrationAssumed => "assumed, and from no report: the time of drives and nodes \
+                                       that a simulated migration takes. It starves the second \
+                                       machine of each node."
             .to_owned(),
     }
 }
@@ -254,22 +244,20 @@ fn damaged(mismatch: &Mismatch) -> String {
 
 fn not_checked(what: NotChecked) -> String {
     let why = match what {
-        NotChecked::NothingIsRead => "this backend reads nothing, so that nothing is checked",
+        NotChecked::NothingIsRead => "this backend reads nothing, so nothing is checked",
         NotChecked::Tree => "files of a tree are not checked",
-        NotChecked::Simulated => {
-            "simulated targets keep no bytes, so that nothing is checked there"
-        }
-        NotChecked::NoReads => "no workload reads, so that nothing is checked",
+        NotChecked::Simulated => "simulated targets keep no bytes, so nothing is checked there",
+        NotChecked::NoReads => "no workload reads, so nothing is checked",
         NotChecked::EarlierRun => {
-            "what an earlier run wrote last is not known, so that only damage and wrong places \
-             are found, not lost writes"
+            "the last writes of an earlier run are unknown; damage and wrong places are found, \
+             lost writes are not"
         }
         NotChecked::NotPrepared => {
             "without prepare, blocks that no workload of this run wrote are not checked"
         }
         NotChecked::Raced { reads } => {
             return format!(
-                "verify: {reads} reads met a write to the same place, and were not checked"
+                "verify: {reads} reads met a write to the same place and were not checked"
             );
         }
     };

@@ -137,13 +137,24 @@ const HEADS: [&str; 8] =
     ["before", "noise", "lowest", "depth", "dip after", "back after", "missing", "latency"];
 
 /// What the heads mean, under every table.
-const LEGEND: &str = "Before: requests per second before the event. \
-    Noise: how much intervals scattered before it \
-     (standard deviation ÷ mean); what is within four of these over three intervals, or five in \
-     one, is no dip. Lowest: of one interval, until it is back or the stage ends. Back after: \
-     until the rate is within 5 % of that again (or within its own noise, if that is wider). \
-     Missing: requests that the level before would have brought. Latency: mean in the dip against \
-     before. It says what came after the event, not what caused it.";
+const LEGEND: [(&str, &str); 6] = [
+    ("before", "requests per second before the event"),
+    (
+        "noise",
+        "standard deviation ÷ mean of the intervals before it; a dip exceeds four of these over \
+         three intervals, or five in one",
+    ),
+    ("lowest", "the lowest interval until the rate is back, or the stage ends"),
+    (
+        "back after",
+        "until the rate is within 5 % of `before`, or within its noise if that is wider",
+    ),
+    ("missing", "requests that the rate before would have brought"),
+    ("latency", "mean in the dip, against the mean before"),
+];
+
+/// What no table of this kind can know.
+const NO_CAUSE: &str = "This is what followed the event, not what the event caused.";
 
 /// The lines of one effect: name and figures, in total and for each host.
 fn effect_lines(effect: &Effect, plan: &Plan, most_hosts: usize) -> Vec<(String, [String; 8])> {
@@ -200,7 +211,10 @@ pub fn table(record: &Record) -> String {
     }
     text.push('\n');
     text.push_str(&columns::render(&table));
-    text.push_str(&format!("{LEGEND}\n"));
+    for (head, meaning) in LEGEND {
+        text.push_str(&format!("{head:<10}  {meaning}\n"));
+    }
+    text.push_str(&format!("{NO_CAUSE}\n"));
     text
 }
 
@@ -384,7 +398,12 @@ fn aftermaths(record: &Record, effects: &[Effect]) -> Markup {
     let table = plain("table", [plain("thead", plain("tr", head)), plain("tbody", body)]);
     let mut content = plain("h3", "What came after");
     content.push(classed("div", "scroll", table));
-    content.push(classed("p", "remark", LEGEND));
+    let legend: Markup = LEGEND
+        .into_iter()
+        .flat_map(|(head, meaning)| [plain("dt", capital(head)), plain("dd", meaning)])
+        .collect();
+    content.push(classed("dl", "facts remark", legend));
+    content.push(classed("p", "remark", NO_CAUSE));
     content
 }
 

@@ -4,7 +4,7 @@ use crate::ground::columns::{self, Column, Want};
 use crate::ground::folding::hung;
 use crate::ground::words;
 use model::metadata::Tree;
-use model::plan::{HostStage, PlannedTarget, Point, Stop, Target, Work};
+use model::plan::{HostStage, PlannedTarget, Point, Stop, Work};
 use model::testbed::{DirectIo, HostFacts, SIMULATED_CLUSTER, TargetFacts};
 use model::{Bytes, EventTime, HostPlan, Nanos, Plan, PlannedEvent, StageKind, printable};
 use std::collections::BTreeMap;
@@ -36,10 +36,7 @@ pub fn render_within(plan: &Plan, hosts: &[HostFacts], room: Option<usize>) -> S
         for (number, target) in (0..).zip(&host.targets) {
             let facts = facts.targets.iter().find(|facts| facts.path == target.path);
             let scenarios = scenarios(plan, host, number);
-            put(
-                "target",
-                &format!("{scenarios}{}", target_line(plan, (host, number), target, facts)),
-            );
+            put("target", &format!("{scenarios}{}", target_line(plan, host, number, facts)));
         }
     }
     if plan.has_parts() {
@@ -156,24 +153,24 @@ pub fn time(plan: &Plan) -> String {
     }
     let before = match prepare {
         Nanos(0) => String::new(),
-        prepare => format!("{} to prepare (at an assumed 200 MB/s), then ", whole(prepare)),
+        prepare => format!("{} to prepare (at an assumed 200 MB/s), then ", whole_seconds(prepare)),
     };
     let after = match verify {
         Nanos(0) => String::new(),
-        verify => format!(", and {} to verify (at an assumed 200 MB/s)", whole(verify)),
+        verify => format!(", and {} to verify (at an assumed 200 MB/s)", whole_seconds(verify)),
     };
     let measured = match (amounts, fixed) {
         (Nanos(0), _) => fixed_words,
         (amounts, Nanos(0)) => {
-            format!("{} for the amounts (at an assumed 200 MB/s)", whole(amounts))
+            format!("{} for the amounts (at an assumed 200 MB/s)", whole_seconds(amounts))
         }
         (amounts, _) => format!(
             "{fixed_words}, and {} for the amounts (at an assumed 200 MB/s)",
-            whole(amounts)
+            whole_seconds(amounts)
         ),
     };
     let bound = if room == Nanos(0) { "about" } else { "at most about" };
-    format!("{bound} {}: {before}{measured}{after}", whole(all))
+    format!("{bound} {}: {before}{measured}{after}", whole_seconds(all))
 }
 
 /// The same of a simulation: nobody can say beforehand how fast what is simulated carries bytes,
@@ -214,7 +211,7 @@ fn amounts(plan: &Plan) -> Bytes {
 }
 
 /// An estimate needs no fractions of a second.
-fn whole(time: Nanos) -> Nanos {
+fn whole_seconds(time: Nanos) -> Nanos {
     if time < Nanos::seconds(10) { time } else { Nanos(time.0 / 1_000_000_000 * 1_000_000_000) }
 }
 
@@ -277,12 +274,8 @@ fn layouts(plan: &Plan) -> String {
     }
 }
 
-fn target_line(
-    plan: &Plan,
-    place: (&HostPlan, u32),
-    target: &Target,
-    facts: Option<&TargetFacts>,
-) -> String {
+fn target_line(plan: &Plan, host: &HostPlan, number: u32, facts: Option<&TargetFacts>) -> String {
+    let target = &host.targets[number as usize];
     let name = match &target.kind {
         PlannedTarget::Directory { root } => root,
         PlannedTarget::Joined
@@ -290,7 +283,7 @@ fn target_line(
         | PlannedTarget::Device
         | PlannedTarget::Simulated => &target.path,
     };
-    let mut text = format!("{name}: {}", layout(plan, place, target));
+    let mut text = format!("{name}: {}", layout(plan, host, number));
     let medium = facts.map(medium).unwrap_or_default();
     if !medium.is_empty() {
         let _ = write!(text, "; {medium}");
@@ -298,7 +291,8 @@ fn target_line(
     text
 }
 
-fn layout(plan: &Plan, (host, number): (&HostPlan, u32), target: &Target) -> String {
+fn layout(plan: &Plan, host: &HostPlan, number: u32) -> String {
+    let target = &host.targets[number as usize];
     let total = Bytes(target.files.iter().map(|file| file.size.0).sum());
     let each = target.files.first().map_or(Bytes(0), |file| file.size);
     if let Some(words) = trees(plan, host, number) {

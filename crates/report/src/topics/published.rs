@@ -3,7 +3,7 @@
 use crate::ground::columns::{self, Column};
 use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::words;
-use analysis::published::{Apart, Beside, Comparison, Counted, Missing, Quantity, Side};
+use analysis::published::{Beside, Comparison, Counted, LoadDifference, Missing, Quantity, Side};
 use catalogue::published::Published;
 use model::{Bytes, Nanos, Scale};
 
@@ -147,7 +147,7 @@ enum Remark<'a> {
     /// Why there is none.
     Missing(&'a Missing),
     /// In what its load is another one.
-    Apart(&'a [Apart]),
+    LoadDifference(&'a [LoadDifference]),
 }
 
 impl<'a> Remark<'a> {
@@ -155,14 +155,14 @@ impl<'a> Remark<'a> {
         match &beside.run {
             Err(missing) => Some(Remark::Missing(missing)),
             Ok(_) if beside.apart.is_empty() => None,
-            Ok(_) => Some(Remark::Apart(&beside.apart)),
+            Ok(_) => Some(Remark::LoadDifference(&beside.apart)),
         }
     }
 
     fn text(self) -> String {
         match self {
             Remark::Missing(missing) => why(missing),
-            Remark::Apart(apart) => {
+            Remark::LoadDifference(apart) => {
                 let parts: Vec<String> = apart.iter().map(difference).collect();
                 format!("not the same load: {}.", parts.join("; "))
             }
@@ -194,13 +194,13 @@ fn key<'a>(remarks: &'a [(Remark<'_>, String)], beside: &Beside) -> Option<&'a s
 }
 
 /// In what a load is another one, the run's side first.
-fn difference(apart: &Apart) -> String {
+fn difference(apart: &LoadDifference) -> String {
     match apart {
-        Apart::Footprint { published, run } => {
+        LoadDifference::Footprint { published, run } => {
             format!("a footprint of {}, not {}", decimal(*run), decimal(*published))
         }
-        Apart::FileSize { published, run } => format!("files of {run}, not {published}"),
-        Apart::Count { what, published, run } => {
+        LoadDifference::FileSize { published, run } => format!("files of {run}, not {published}"),
+        LoadDifference::Count { what, published, run } => {
             let what = match what {
                 Counted::Hosts => "hosts",
                 Counted::Threads => "threads",
@@ -210,11 +210,15 @@ fn difference(apart: &Apart) -> String {
             };
             format!("{} {what}, not {}", words::count(*run), words::count(*published))
         }
-        Apart::Access(access) => format!("access `{access}`, not each block equally often"),
-        Apart::FixedRate => "a fixed rate, not a closed loop".to_owned(),
-        Apart::EventsRequests => "the published figure counts the event's own requests, the run \
+        LoadDifference::Access(access) => {
+            format!("access `{access}`, not each block equally often")
+        }
+        LoadDifference::FixedRate => "a fixed rate, not a closed loop".to_owned(),
+        LoadDifference::EventsRequests => {
+            "the published figure counts the event's own requests, the run \
                                   those of its hosts alone"
-            .to_owned(),
+                .to_owned()
+        }
     }
 }
 
@@ -408,9 +412,9 @@ mod tests {
     fn another_load_is_told_beside_the_figure() {
         let (published, mut held) = comparison(0.5, Ok(Side { value: 900.0, ..Side::default() }));
         held.figures[0].apart = vec![
-            Apart::Count { what: Counted::Hosts, published: 16, run: 4 },
-            Apart::Count { what: Counted::Outstanding, published: 320, run: 80 },
-            Apart::Footprint {
+            LoadDifference::Count { what: Counted::Hosts, published: 16, run: 4 },
+            LoadDifference::Count { what: Counted::Outstanding, published: 320, run: 80 },
+            LoadDifference::Footprint {
                 published: Bytes(16_000_000_000_000),
                 run: Bytes(4_000_000_000_000),
             },
@@ -422,7 +426,7 @@ mod tests {
         let told = "- (a) not the same load: 4 hosts, not 16; 80 requests outstanding in all, not \
                     320; a footprint of 4 TB, not 16 TB.";
         assert!(text.contains(told), "{text}");
-        held.figures[0].apart = vec![Apart::EventsRequests];
+        held.figures[0].apart = vec![LoadDifference::EventsRequests];
         assert!(
             section(&published, &held, Scale::FULL)
                 .into_string()

@@ -108,7 +108,7 @@ fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Markup {
     cells.push(number(words::count(row.ios), &[]));
     cells.push(number(words::iops(row.iops()), &marks.of(row, Touches::Rate)));
     cells.push(number(
-        words::sureness(Some(row.iops()), row.sure.iops.map(|iops| iops.interval())),
+        words::uncertainty(Some(row.iops()), row.confidence.iops.map(|iops| iops.interval())),
         &[],
     ));
     let both =
@@ -118,7 +118,7 @@ fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Markup {
     cells.push(number(quantile(0.5), &[]));
     cells.push(number(quantile(0.99), &marks.of(row, Touches::P99)));
     let p99 = row.latency.quantile_ns(0.99).map(|ns| ns as f64);
-    cells.push(number(words::sureness(p99, row.sure.p99_ns()), &[]));
+    cells.push(number(words::uncertainty(p99, row.confidence.p99_ns()), &[]));
     cells.push(number(quantile(0.999), &marks.of(row, Touches::P999)));
     cells.push(number(words::latency(row.latency.max_ns()), &[]));
     cells.push(number(words::count(row.error_count()), &[]));

@@ -1,6 +1,6 @@
 //! Each doubt as a sentence, with its figure and what to do about it.
 
-use crate::ground::sentence::{Told, count, counted, quantity, share, told};
+use crate::ground::sentence::{Sentence, count, counted, quantity, sentence, share};
 use crate::ground::words;
 use crate::topics::{ceiling, note};
 use analysis::{Straggler, Warning};
@@ -8,28 +8,28 @@ use model::load::Rate;
 use model::{Fact, Op, Percent};
 
 /// A host that did much less than the others, with its level and its part of the loss.
-fn straggler(one: &Straggler) -> Told {
+fn straggler(one: &Straggler) -> Sentence {
     let level = share(below(one.level));
-    told![one.host.as_str(), " did ", level, " (", share(one.loss), " of the loss)",]
+    sentence![one.host.as_str(), " did ", level, " (", share(one.loss), " of the loss)",]
 }
 
 /// The first few names, and how many more there are.
-fn named(hosts: &[String]) -> Told {
+fn named(hosts: &[String]) -> Sentence {
     const MOST: usize = 3;
     let shown = hosts.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
     match hosts.len().saturating_sub(MOST) {
         0 => shown.into(),
-        more => told![shown, " and ", counted(more as u64, "more host")],
+        more => sentence![shown, " and ", counted(more as u64, "more host")],
     }
 }
 
 /// The first few devices, and how many more there are.
-fn named_devices(devices: &[String]) -> Told {
+fn named_devices(devices: &[String]) -> Sentence {
     const MOST: usize = 3;
     let shown = devices.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
     match devices.len().saturating_sub(MOST) {
         0 => shown.into(),
-        more => told![shown, " and ", counted(more as u64, "more device")],
+        more => sentence![shown, " and ", counted(more as u64, "more device")],
     }
 }
 
@@ -39,12 +39,12 @@ fn below(share: f64) -> f64 {
 }
 
 /// `60 %`.
-fn percent(share: Percent) -> Told {
+fn percent(share: Percent) -> Sentence {
     quantity(f64::from(share.ppm), &share.to_string())
 }
 
 /// `10,000 IOPS`.
-fn asked_rate(rate: Rate) -> Told {
+fn asked_rate(rate: Rate) -> Sentence {
     let value = match rate {
         Rate::Iops { milli } => milli as f64 / 1e3,
         Rate::Bytes { per_second } => per_second as f64,
@@ -53,20 +53,20 @@ fn asked_rate(rate: Rate) -> Told {
 }
 
 /// `+12 %`, `−3.4 %`.
-fn trend(slope: f64) -> Told {
+fn trend(slope: f64) -> Sentence {
     let sign = if slope < 0.0 { "−" } else { "+" };
     quantity(slope, &format!("{sign}{}", words::share(slope.abs())))
 }
 
 /// `once`, `3 times`.
-fn times(number: u32) -> Told {
-    if number == 1 { "once".into() } else { told![count(u64::from(number)), " times"] }
+fn times(number: u32) -> Sentence {
+    if number == 1 { "once".into() } else { sentence![count(u64::from(number)), " times"] }
 }
 
 /// What a note says, with the quantities of those that stand beside several points.
-fn noted(fact: &Fact) -> Told {
+fn noted(fact: &Fact) -> Sentence {
     match fact {
-        Fact::Unsettled { after } => told!["not steady after ", *after],
+        Fact::Unsettled { after } => sentence!["not steady after ", *after],
         fact => note::sentence(fact).into(),
     }
 }
@@ -77,9 +77,9 @@ pub fn sentence(warning: &Warning) -> String {
 }
 
 /// The same with its quantities apart: doubts that differ in them alone can be told as one.
-pub fn told(warning: &Warning) -> Told {
+pub fn told(warning: &Warning) -> Sentence {
     match warning {
-        Warning::Cached { footprint, memory } => told![
+        Warning::Cached { footprint, memory } => sentence![
             "The layout (",
             *footprint,
             ") is smaller than twice the memory (",
@@ -87,12 +87,12 @@ pub fn told(warning: &Warning) -> Told {
             "), and I/O is buffered. The page cache may have answered. Use direct I/O, or a \
              layout of twice the memory.",
         ],
-        Warning::ReadFromMemory { share: from_memory } => told![
+        Warning::ReadFromMemory { share: from_memory } => sentence![
             "The page cache answered ",
             share(*from_memory),
             " of the bytes read. Use direct I/O, or read a layout of twice the memory once.",
         ],
-        Warning::NotCarried { op, share: carried } => told![
+        Warning::NotCarried { op, share: carried } => sentence![
             "A cache answered: ports, loopback and disks carried only ",
             share(*carried),
             " of the bytes ",
@@ -100,76 +100,76 @@ pub fn told(warning: &Warning) -> Told {
             ". Direct I/O does not bypass this file system's own cache. Turn that cache off, or \
              load more than it holds.",
         ],
-        Warning::DirectRefused(fact) => told![
+        Warning::DirectRefused(fact) => sentence![
             "Direct I/O was refused, so the page cache took part: ",
             note::sentence(fact),
             ".",
         ],
         Warning::BackendFallback(fact) => {
-            told!["Another backend replaced the planned one: ", note::sentence(fact), "."]
+            sentence!["Another backend replaced the planned one: ", note::sentence(fact), "."]
         }
-        Warning::HostLost { hosts, wholly: false } => told![
+        Warning::HostLost { hosts, wholly: false } => sentence![
             "Lost in mid-run: ",
             hosts.join(", "),
             ". The figures end at the loss; later intervals are left out.",
         ],
-        Warning::HostLost { hosts, wholly: true } => told![
+        Warning::HostLost { hosts, wholly: true } => sentence![
             "Measured without ",
             hosts.join(", "),
             ", lost before. The figures are those of the other hosts.",
         ],
-        Warning::EventRunning { events } => told![
+        Warning::EventRunning { events } => sentence![
             "The command of ",
             events.iter().map(|name| format!("event {name}")).collect::<Vec<_>>().join(" and of "),
             " still ran from an earlier stage, so the figures include its effect. Give it more \
              time with event.wait, or measure again.",
         ],
-        Warning::StartSkew { host, late } => told![
+        Warning::StartSkew { host, late } => sentence![
             host.as_str(),
             " started ",
             *late,
             " after the agreed instant. The first interval counts too little.",
         ],
-        Warning::ClockError { host, error } => told![
+        Warning::ClockError { host, error } => sentence![
             "The clock of ",
             host.as_str(),
             " was known only to ±",
             *error,
             " at the start, so its intervals may be offset by that much.",
         ],
-        Warning::Unsettled(fact) => told![
+        Warning::Unsettled(fact) => sentence![
             "The rate never became steady (",
             noted(fact),
             "), so the figures describe a target that still changes. Raise measure_max, or \
              precondition longer.",
         ],
-        Warning::CachesNotEmptied(fact) => told![
+        Warning::CachesNotEmptied(fact) => sentence![
             "Caches were not emptied as asked (",
             note::sentence(fact),
             "), so reads may have come from a cache. Try the command by hand, then measure again.",
         ],
-        Warning::FewSamples { samples } => told![
+        Warning::FewSamples { samples } => sentence![
             "Only ",
             counted(*samples, "request"),
             " completed, too few for percentiles beyond the median. Measure longer.",
         ],
-        Warning::ThinTail { quantile, beyond } => told![
+        Warning::ThinTail { quantile, beyond } => sentence![
             *quantile,
             " and above rest on ",
             counted(*beyond, "request"),
             " or fewer, so they vary by chance from run to run. Measure longer.",
         ],
-        Warning::WorkerBusy { share: busy } if *busy > 1.0 => told![
+        Warning::WorkerBusy { share: busy } if *busy > 1.0 => sentence![
             "A worker and its kernel threads used ",
             quantity(*busy, &format!("{busy:.1}")),
             " cores. The load generator may be the limit, not the target. Use more workers.",
         ],
-        Warning::WorkerBusy { share: busy } => told![
+        Warning::WorkerBusy { share: busy } => sentence![
             "A worker kept its core ",
             share(*busy),
             " busy. The load generator may be the limit, not the target. Use more workers.",
         ],
-        Warning::HostSaturated { hosts, share: full } => told![
+        Warning::HostSaturated { hosts, share: full } => sentence![
             "The CPUs of ",
             named(hosts),
             " were saturated for ",
@@ -177,7 +177,7 @@ pub fn told(warning: &Warning) -> Told {
             " of the load. The load generator may be the limit, not the target. Use more hosts \
              or fewer workers.",
         ],
-        Warning::RateMissed { asked, done, piled_up } => told![
+        Warning::RateMissed { asked, done, piled_up } => sentence![
             "The target kept up with only ",
             share(*done),
             " of ",
@@ -187,13 +187,13 @@ pub fn told(warning: &Warning) -> Told {
             " were overdue at the end. Latencies reflect the run's length, not the target. \
              Offer a lower rate.",
         ],
-        Warning::Stalled { longest, intervals: 0 } => told![
+        Warning::Stalled { longest, intervals: 0 } => sentence![
             "The target stalled at the end: a request took ",
             *longest,
             ". What was outstanding completed after the measured time and is in no percentile. \
              Measure longer, or re-run with `rate`.",
         ],
-        Warning::Stalled { longest, intervals } => told![
+        Warning::Stalled { longest, intervals } => sentence![
             "The target stalled: a request took ",
             *longest,
             ", and ",
@@ -201,7 +201,7 @@ pub fn told(warning: &Warning) -> Told {
             " completed less than half of the usual. A closed loop sends nothing during a stall, \
              so percentiles understate it (coordinated omission). Re-run with `rate`.",
         ],
-        Warning::GeneratorPaused { host, longest, times: number } => told![
+        Warning::GeneratorPaused { host, longest, times: number } => sentence![
             "The load generator on ",
             host.as_str(),
             " paused ",
@@ -210,32 +210,35 @@ pub fn told(warning: &Warning) -> Told {
             *longest,
             ". Latencies include its own pause. Free its CPUs, then measure again.",
         ],
-        Warning::WarmUp { length, share: level } => told![
+        Warning::WarmUp { length, share: level } => sentence![
             "The first ",
             *length,
             " were a warm-up, at ",
             share(*level),
             " of the later level. Precondition longer.",
         ],
-        Warning::Changed { host, times: number, at, share: level } => told![
+        Warning::Changed { host, times: number, at, share: level } => sentence![
             "The level changed ",
             times(*number),
             " while measuring",
-            host.map_or_else(Told::default, |host| told![" on host ", count(u64::from(host))]),
+            host.map_or_else(Sentence::default, |host| sentence![
+                " on host ",
+                count(u64::from(host))
+            ]),
             ". The largest change, at ",
             *at,
             ", led to ",
             share(*level),
             " of the level before. One figure does not describe both levels.",
         ],
-        Warning::NotSteady { range, slope } => told![
+        Warning::NotSteady { range, slope } => sentence![
             "Not steady by the SNIA rule: over five rounds, the range was ",
             share(*range),
             " of the mean (limit 20 %) and the trend ",
             trend(*slope),
             " (limit 10 %). Measure or precondition longer.",
         ],
-        Warning::UnfairWorkers { short, of, least } => told![
+        Warning::UnfairWorkers { short, of, least } => sentence![
             count(u64::from(*short)),
             " of ",
             counted(u64::from(*of), "worker"),
@@ -243,32 +246,32 @@ pub fn told(warning: &Warning) -> Told {
             share(below(*least)),
             ". The total hides this.",
         ],
-        Warning::UnequalHosts { short, of, stragglers } => told![
+        Warning::UnequalHosts { short, of, stragglers } => sentence![
             count(u64::from(*short)),
             " of ",
             counted(u64::from(*of), "host"),
             " did less than 80 % of the median host per worker: ",
-            Told::join(stragglers.iter().map(straggler), ", "),
+            Sentence::join(stragglers.iter().map(straggler), ", "),
             match (*short as usize).saturating_sub(stragglers.len()) {
-                0 => Told::default(),
-                others => told![", and ", counted(others as u64, "other")],
+                0 => Sentence::default(),
+                others => sentence![", and ", counted(others as u64, "other")],
             },
             ". The total hides this.",
         ],
-        Warning::LittleBroken { found, most } => told![
+        Warning::LittleBroken { found, most } => sentence![
             "Rate × mean latency implies ",
             quantity(*found, &format!("{found:.1}")),
             " requests outstanding, but at most ",
             quantity(*most, &format!("{most:.0}")),
             " were (Little's law). One of the two figures is wrong.",
         ],
-        Warning::LittleSpace { target, free } => told![
+        Warning::LittleSpace { target, free } => sentence![
             target.as_str(),
             " had only ",
             share(*free),
             " of its space free. File systems and flash slow down when nearly full.",
         ],
-        Warning::VolatileCache { devices } => told![
+        Warning::VolatileCache { devices } => sentence![
             "The write cache of ",
             named_devices(devices),
             " is volatile (write back), and nothing was flushed. A write counts when the cache \
@@ -281,12 +284,12 @@ pub fn told(warning: &Warning) -> Told {
                                  written costs almost nothing."
             .into(),
         Warning::Errors { by_errno, unsupported } => {
-            let kinds: Vec<Told> = by_errno
+            let kinds: Vec<Sentence> = by_errno
                 .iter()
-                .map(|(number, n)| told![count(*n), " × ", words::errno(*number)])
+                .map(|(number, n)| sentence![count(*n), " × ", words::errno(*number)])
                 .collect();
-            let remedy = unsupported.map_or_else(Told::default, |op| {
-                told![
+            let remedy = unsupported.map_or_else(Sentence::default, |op| {
+                sentence![
                     " The target seems not to support ",
                     op.name(),
                     ": leave `",
@@ -294,14 +297,14 @@ pub fn told(warning: &Warning) -> Told {
                     "` out of the suite.",
                 ]
             });
-            told![
+            sentence![
                 "Requests failed (",
-                Told::join(kinds, ", "),
+                Sentence::join(kinds, ", "),
                 "). They count in no rate and no percentile.",
                 remedy,
             ]
         }
-        Warning::Reducible { compressible, duplicate } => told![
+        Warning::Reducible { compressible, duplicate } => sentence![
             "Of the data written, ",
             percent(*compressible),
             " compresses and ",
@@ -310,16 +313,16 @@ pub fn told(warning: &Warning) -> Told {
              than with other data.",
         ],
         Warning::Incomplete { how, measured } => {
-            told!["Only a part was measured (", *measured, "): ", words::run_state(how), ".",]
+            sentence!["Only a part was measured (", *measured, "): ", words::run_state(how), ".",]
         }
-        Warning::Scaled { scale } => told![
+        Warning::Scaled { scale } => sentence![
             words::shrunk(*scale, "were"),
             ": this shows that the suite runs, not what the target carries.",
         ],
         Warning::Simulated => "The target is simulated. This shows how Plimsoll measures, not \
                                what storage carries."
             .into(),
-        Warning::AboveCeiling { share: reached, layer } => told![
+        Warning::AboveCeiling { share: reached, layer } => sentence![
             "This is ",
             share(*reached),
             " of what the testbed's ",

@@ -131,7 +131,7 @@ fn section(record: &Record, rows: &[ResultRow], reached: &[Reached], fineness: F
         }
     }
     if let Some(work) = first.index {
-        charts.push(hosts_over_time::chart(record, (first.stage, work), most, &instants));
+        charts.push(hosts_over_time::chart(record, first.stage, work, most, &instants));
     }
     let told: Vec<&ResultRow> =
         rows.iter().filter(|row| is_full || row.ops.one().is_some()).collect();
@@ -183,9 +183,8 @@ fn merged_words(intervals: usize, drawn: usize, most: usize) -> Markup {
         return Markup::new();
     }
     let text = format!(
-        "Each place on a line over time stands for up to {} neighbouring intervals ({} in all): \
-         their requests are added and their histograms merged, so a rate is that of the whole \
-         stretch and a quantile is that of all its requests.",
+        "Each point of a line merges up to {} neighbouring intervals ({} in all). Rates and \
+         quantiles are those of all their requests.",
         intervals.div_ceil(most),
         words::count(intervals as u64)
     );

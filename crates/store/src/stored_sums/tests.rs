@@ -89,10 +89,11 @@ fn latencies(rng: &mut model::rng::Rng) -> Histogram {
 fn sample(
     rng: &mut model::rng::Rng,
     works: u32,
-    place: (u32, u32, u32),
+    stage: u32,
+    host: u32,
+    interval: u32,
     phase: Phase,
 ) -> IntervalSample {
-    let (stage, host, interval) = place;
     let mut ops = Vec::new();
     for work in 0..works {
         for op in [Op::Read, Op::Write, Op::Fsync]
@@ -161,7 +162,7 @@ fn events(course: &Course, record: &Record) -> Vec<Event> {
                     _ => Phase::Load,
                 };
                 let interval = interval + course.from;
-                events.push(Event::Sample(sample(&mut rng, works, (stage, host, interval), phase)));
+                events.push(Event::Sample(sample(&mut rng, works, stage, host, interval, phase)));
             }
         }
         if let Some((host, _)) = course.lost.filter(|_| stage == 1) {
@@ -486,13 +487,13 @@ fn a_host_that_goes_back_takes_all_sums_away() {
     writer.append(&Event::StageStarted { stage, unix_ns: 1 }).expect("room");
     for interval in [5, 6, 8] {
         writer
-            .append(&Event::Sample(sample(&mut rng, 2, (stage, 0, interval), Phase::Load)))
+            .append(&Event::Sample(sample(&mut rng, 2, stage, 0, interval, Phase::Load)))
             .expect("room");
     }
     assert_eq!(blocks(&path), 3);
     for interval in [7, 9, 10] {
         writer
-            .append(&Event::Sample(sample(&mut rng, 2, (stage, 0, interval), Phase::Load)))
+            .append(&Event::Sample(sample(&mut rng, 2, stage, 0, interval, Phase::Load)))
             .expect("room");
         assert_eq!(blocks(&path), 0);
     }
@@ -513,9 +514,9 @@ fn a_sample_that_could_not_be_written_takes_all_sums_away_with_the_next_one() {
         .0;
     let mut rng = model::rng::Rng::new(3);
     writer.append(&Event::StageStarted { stage, unix_ns: 1 }).expect("room");
-    let first = Event::Sample(sample(&mut rng, 2, (stage, 0, 1), Phase::Load));
+    let first = Event::Sample(sample(&mut rng, 2, stage, 0, 1, Phase::Load));
     writer.append(&first).expect("room");
-    let second = Event::Sample(sample(&mut rng, 2, (stage, 0, 2), Phase::Load));
+    let second = Event::Sample(sample(&mut rng, 2, stage, 0, 2, Phase::Load));
     writer.append_all(&[second.clone(), first]).expect_err("it is there already");
     assert_eq!(differing(&path), [0u32; 0]);
     writer.append(&second).expect("room");

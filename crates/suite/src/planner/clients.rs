@@ -1,6 +1,6 @@
 //! `[clients]`: hosts that are not at hand, for a plan that nobody runs.
 
-use super::Request;
+use super::ScenarioRequest;
 use crate::Spec;
 use form::Auto;
 use model::note::Fact;
@@ -13,7 +13,7 @@ pub fn are_imagined(spec: &Spec) -> bool {
 }
 
 /// The hosts to plan for: those at hand, or the clients of the suite.
-pub(super) fn hosts(request: &Request<'_>, notes: &mut Vec<PlanNote>) -> Vec<HostFacts> {
+pub(super) fn hosts(request: &ScenarioRequest<'_>, notes: &mut Vec<PlanNote>) -> Vec<HostFacts> {
     let clients = &request.spec.clients;
     let mut hosts = request.hosts.to_vec();
     if let (Auto::Fixed(count), Some(first)) = (clients.count.value, request.hosts.first()) {

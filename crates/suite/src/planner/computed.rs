@@ -2,7 +2,7 @@
 //! without those that are left out.
 
 use super::sizes::workers;
-use super::{Refusal, RefusalKind, Request};
+use super::{Refusal, RefusalKind, ScenarioRequest};
 use crate::{LayoutKind, PointSpec, Verify, WorkloadSpec};
 use form::arithmetic::{Computed, Name};
 use form::{Auto, Problem, Span};
@@ -24,7 +24,7 @@ pub(super) struct ComputedPoint {
 
 /// All points that are to run, in order.
 pub(super) fn points(
-    request: &Request<'_>,
+    request: &ScenarioRequest<'_>,
     notes: &mut Vec<PlanNote>,
     refusals: &mut Vec<Refusal>,
 ) -> Vec<ComputedPoint> {
@@ -32,13 +32,13 @@ pub(super) fn points(
     let mut wrong = Wrong { request, refusals, told: Vec::new() };
     let mut skipped = 0;
     let mut points = Vec::new();
-    for point in &request.spec.points {
+    for point in &request.scenario.points {
         match compute(request, &hosts, point, &mut wrong) {
             Some(point) => points.push(point),
             None => skipped += 1,
         }
     }
-    if let (1.., Some((rule, span))) = (skipped, &request.spec.skip) {
+    if let (1.., Some((rule, span))) = (skipped, &request.scenario.skip) {
         if points.is_empty() {
             wrong.tell(
                 span,
@@ -46,7 +46,7 @@ pub(super) fn points(
                 "leave the rule out, or write one that is false for some",
             );
         }
-        let (of, rule) = (request.spec.points.len() as u64, rule.text().to_owned());
+        let (of, rule) = (request.scenario.points.len() as u64, rule.text().to_owned());
         notes.push(PlanNote { fact: Fact::PointsSkipped { skipped, of, rule } });
     }
     if too_many(request, &points) {
@@ -66,7 +66,7 @@ pub(super) fn points(
 /// 1 GiB.
 const MOST_PARTS: u64 = 1 << 22;
 
-fn too_many(request: &Request<'_>, points: &[ComputedPoint]) -> bool {
+fn too_many(request: &ScenarioRequest<'_>, points: &[ComputedPoint]) -> bool {
     let targets: u64 = request.hosts.iter().map(|host| host.targets.len() as u64).sum();
     let parts = |point: &ComputedPoint| {
         let workers: f64 = point
@@ -86,7 +86,7 @@ fn too_many(request: &Request<'_>, points: &[ComputedPoint]) -> bool {
 
 /// The point with its values, or nothing where it is to be left out.
 fn compute(
-    request: &Request<'_>,
+    request: &ScenarioRequest<'_>,
     hosts: &Hosts,
     point: &PointSpec,
     wrong: &mut Wrong<'_, '_>,
@@ -109,7 +109,7 @@ fn compute(
             let mut problems = Vec::new();
             crate::check_workload(
                 workload,
-                request.spec.contents.verify.value != Verify::No,
+                request.scenario.contents.verify.value != Verify::No,
                 &mut problems,
             );
             problems.iter().for_each(|problem| wrong.problem(problem));
@@ -129,7 +129,7 @@ fn compute(
             .fold(0.0, f64::max),
         hosts,
     };
-    if let Some((rule, span)) = &request.spec.skip {
+    if let Some((rule, span)) = &request.scenario.skip {
         match rule.evaluate(&|name| known.value(name)) {
             Ok(0.0) => {}
             Ok(_) => return None,
@@ -270,7 +270,7 @@ impl Known<'_> {
 
 /// Collects what went wrong, once for each place: a rule that fails at every point is one mistake.
 struct Wrong<'a, 'b> {
-    request: &'a Request<'b>,
+    request: &'a ScenarioRequest<'b>,
     refusals: &'a mut Vec<Refusal>,
     told: Vec<Span>,
 }

@@ -1,6 +1,6 @@
 //! What written blocks hold, and what a check of them costs.
 
-use super::{Refusal, RefusalKind, Request, is_null};
+use super::{Refusal, RefusalKind, ScenarioRequest, is_null};
 use crate::{LayoutKind, Verify};
 use model::choices::DuplicateScope;
 use model::load::SizeMix;
@@ -27,20 +27,20 @@ const SEED_PATH: u64 = u64::from_be_bytes(*b"contents");
 
 /// The contents of all blocks of one host with these `targets`, whose share of the run is `stages`.
 pub(super) fn contents(
-    request: &Request<'_>,
+    request: &ScenarioRequest<'_>,
     targets: &[Target],
     stages: &[HostStage],
 ) -> Contents {
     let is_real =
         !is_null(request) && targets.iter().all(|target| target.kind != PlannedTarget::Simulated);
-    let spec = &request.spec.contents;
+    let spec = &request.scenario.contents;
     Contents {
         seed: derive(request.spec.suite.seed.value, &[SEED_PATH]),
         compressible: spec.compressible.value,
         duplicate: spec.duplicate.value,
         duplicate_scope: spec.duplicate_scope.value,
         verify: spec.verify.value != Verify::No && is_real && !is_tree(request),
-        filled: request.existing || request.spec.stages.prepare.value,
+        filled: request.existing || request.scenario.stages.prepare.value,
         grain: grain(stages),
         hosts: if is_shared(request) {
             u16::try_from(request.hosts.len()).unwrap_or(u16::MAX)
@@ -51,24 +51,24 @@ pub(super) fn contents(
 }
 
 /// Whether all hosts load one file.
-fn is_shared(request: &Request<'_>) -> bool {
-    request.spec.layout.kind.value == LayoutKind::SharedFile
+fn is_shared(request: &ScenarioRequest<'_>) -> bool {
+    request.scenario.layout.kind.value == LayoutKind::SharedFile
 }
 
 /// Whether the layout is a tree, whose files are not checked.
-fn is_tree(request: &Request<'_>) -> bool {
-    request.spec.layout.kind.value == LayoutKind::Tree
+fn is_tree(request: &ScenarioRequest<'_>) -> bool {
+    request.scenario.layout.kind.value == LayoutKind::Tree
 }
 
 /// Whether any target is simulated.
-fn is_simulated(request: &Request<'_>) -> bool {
+fn is_simulated(request: &ScenarioRequest<'_>) -> bool {
     let mut targets = request.hosts.iter().flat_map(|host| &host.targets);
     targets.any(|target| matches!(target.kind, TargetKind::Simulated { .. }))
 }
 
 /// Whether the layout is to be read once more after a point that does `works`.
-pub(super) fn has_pass(request: &Request<'_>, works: &[Work]) -> bool {
-    request.spec.contents.verify.value == Verify::After
+pub(super) fn has_pass(request: &ScenarioRequest<'_>, works: &[Work]) -> bool {
+    request.scenario.contents.verify.value == Verify::After
         && works.iter().any(Work::writes)
         && !is_null(request)
         && !is_simulated(request)
@@ -102,7 +102,7 @@ pub(super) fn refusals(contents: &Contents, host: &HostFacts, sizes: &[Bytes]) -
 /// Why reads cannot be checked although each host could: workers that load the same bytes at the
 /// same time. A worker knows when its own reads meet its own writes, but not when they meet
 /// another's. Each reason comes once, whatever stages and hosts it holds for.
-pub(super) fn overlaps(request: &Request<'_>, hosts: &[HostPlan]) -> Vec<Refusal> {
+pub(super) fn overlaps(request: &ScenarioRequest<'_>, hosts: &[HostPlan]) -> Vec<Refusal> {
     let checked: Vec<&HostPlan> = hosts.iter().filter(|host| host.engine.contents.verify).collect();
     // In a shared file the workers of all hosts meet, in files of its own those of one host.
     let meeting: Vec<&[&HostPlan]> =
@@ -273,8 +273,8 @@ fn cuts_units(works: &[Work]) -> bool {
 }
 
 /// What is written otherwise than the suite says.
-fn spread(request: &Request<'_>, stages: &[Stage]) -> Option<PlanNote> {
-    let spec = &request.spec.contents;
+fn spread(request: &ScenarioRequest<'_>, stages: &[Stage]) -> Option<PlanNote> {
+    let spec = &request.scenario.contents;
     let is_asked =
         spec.duplicate.value > Percent::ZERO && spec.duplicate_scope.value != DuplicateScope::Hosts;
     let cuts = !is_null(request)
@@ -285,9 +285,9 @@ fn spread(request: &Request<'_>, stages: &[Stage]) -> Option<PlanNote> {
 
 /// What a check cannot tell, before anything has run, and what is written otherwise than the suite
 /// says.
-pub(super) fn notes(request: &Request<'_>, stages: &[Stage], notes: &mut Vec<PlanNote>) {
+pub(super) fn notes(request: &ScenarioRequest<'_>, stages: &[Stage], notes: &mut Vec<PlanNote>) {
     notes.extend(spread(request, stages));
-    if request.spec.contents.verify.value == Verify::No {
+    if request.scenario.contents.verify.value == Verify::No {
         return;
     }
     let mut add = |what| notes.push(PlanNote { fact: Fact::NotChecked(what) });
@@ -305,7 +305,7 @@ pub(super) fn notes(request: &Request<'_>, stages: &[Stage], notes: &mut Vec<Pla
     }
     if request.existing {
         add(NotChecked::EarlierRun);
-    } else if !request.spec.stages.prepare.value {
+    } else if !request.scenario.stages.prepare.value {
         add(NotChecked::NotPrepared);
     }
 }

@@ -4,7 +4,7 @@
 use super::clients::are_imagined;
 use super::room::{space, used};
 use super::sizes::{Sizes, alignment, unit_of};
-use super::{GivenUp, Refusal, RefusalKind, Request, is_null};
+use super::{GivenUp, Refusal, RefusalKind, ScenarioRequest, is_null};
 use crate::{LayoutKind, PointSpec, WorkloadSpec};
 use form::{Auto, Count};
 use model::load::SizeMix;
@@ -16,7 +16,7 @@ use model::units::Bytes;
 
 /// The targets of one host.
 pub(super) fn targets(
-    request: &Request<'_>,
+    request: &ScenarioRequest<'_>,
     facts: &HostFacts,
     points: &[&PointSpec],
     notes: &mut Vec<PlanNote>,
@@ -28,7 +28,7 @@ pub(super) fn targets(
         match kind_of(request, facts, target) {
             Ok(kind) => match files_of(request, target, &kind, &sizes, notes) {
                 Ok(files) => {
-                    if request.spec.layout.kind.value != LayoutKind::Tree {
+                    if request.scenario.layout.kind.value != LayoutKind::Tree {
                         refusals.extend(misaligned(request, target, points));
                     }
                     targets.push(Target { path: target.path.clone(), kind, files });
@@ -120,7 +120,7 @@ fn is_cluster(target: &Target) -> bool {
 
 /// What may be done to a target.
 fn kind_of(
-    request: &Request<'_>,
+    request: &ScenarioRequest<'_>,
     facts: &HostFacts,
     target: &TargetFacts,
 ) -> Result<PlannedTarget, Refusal> {
@@ -216,14 +216,14 @@ fn kind_of(
 }
 
 fn files_of(
-    request: &Request<'_>,
+    request: &ScenarioRequest<'_>,
     target: &TargetFacts,
     kind: &PlannedTarget,
     sizes: &Sizes,
     notes: &mut Vec<PlanNote>,
 ) -> Result<Vec<TargetFile>, Refusal> {
     let unit = unit_of(request, target);
-    if request.spec.layout.kind.value == LayoutKind::Tree {
+    if request.scenario.layout.kind.value == LayoutKind::Tree {
         // Its files come and go with the operations.
         return match kind {
             PlannedTarget::Directory { .. } => Ok(Vec::new()),
@@ -245,7 +245,7 @@ fn files_of(
                 && !request.existing =>
         {
             let size_of = file_sizes(request, target, sizes, unit, notes);
-            let is_shared = request.spec.layout.kind.value == LayoutKind::SharedFile;
+            let is_shared = request.scenario.layout.kind.value == LayoutKind::SharedFile;
             let path =
                 if is_shared { format!("{},{SHARED}", target.path) } else { target.path.clone() };
             let files = (0..sizes.files)
@@ -334,7 +334,7 @@ fn apportioned(mix: &SizeMix, files: u32, unit: Bytes) -> Vec<Bytes> {
 
 /// The size of each file in a directory, by its number.
 fn file_sizes(
-    request: &Request<'_>,
+    request: &ScenarioRequest<'_>,
     target: &TargetFacts,
     sizes: &Sizes,
     unit: Bytes,
@@ -366,7 +366,11 @@ fn file_sizes(
     }
 }
 
-fn misaligned(request: &Request<'_>, target: &TargetFacts, points: &[&PointSpec]) -> Vec<Refusal> {
+fn misaligned(
+    request: &ScenarioRequest<'_>,
+    target: &TargetFacts,
+    points: &[&PointSpec],
+) -> Vec<Refusal> {
     let unit = u64::from(alignment(request, target)).max(1);
     let lengths = |workload: &WorkloadSpec| {
         let steps = [&workload.align.value, &workload.stride.value];

@@ -21,7 +21,7 @@ pub use clients::are_imagined;
 pub use placement::targets_of;
 pub use refusal::{Refusal, RefusalKind};
 
-use crate::{LayoutKind, PointSpec, Spec, Until, WorkloadKind, WorkloadSpec};
+use crate::{LayoutKind, PointSpec, Scenario, Spec, Until, WorkloadKind, WorkloadSpec};
 use computed::ComputedPoint;
 use form::Auto;
 use model::note::{Adjusted, Fact, ScaledTime};
@@ -47,6 +47,30 @@ pub struct Request<'a> {
     pub hosts: &'a [HostFacts],
 }
 
+/// What one scenario is to be made of.
+#[derive(Clone, Copy, Debug)]
+struct ScenarioRequest<'a> {
+    run_id: &'a str,
+    /// The suite: what all of its scenarios have in common.
+    spec: &'a Spec,
+    scenario: &'a Scenario,
+    scale: Scale,
+    existing: bool,
+    destroy_data: &'a [GivenUp],
+    /// The hosts with those of their targets that the scenario loads.
+    hosts: &'a [HostFacts],
+}
+
+impl<'a> Request<'a> {
+    fn of<'b>(&self, scenario: &'b Scenario, hosts: &'b [HostFacts]) -> ScenarioRequest<'b>
+    where
+        'a: 'b,
+    {
+        let Request { run_id, spec, scale, existing, destroy_data, .. } = *self;
+        ScenarioRequest { run_id, spec, scenario, scale, existing, destroy_data, hosts }
+    }
+}
+
 /// A device that its owner gave up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GivenUp {
@@ -70,10 +94,10 @@ const ENOUGH_INTERVALS: u64 = 60;
 /// # Errors
 /// Every reason why this suite cannot run on these hosts, each with a remedy.
 pub fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
-    let planned = if request.spec.scenarios.is_empty() {
-        plan_alone(request)
-    } else {
+    let planned = if request.spec.has_named_scenarios() {
         scenarios::plan(request)
+    } else {
+        plan_alone(&request.of(request.spec.first_scenario(), request.hosts))
     };
     planned.map_err(told_once)
 }
@@ -90,14 +114,14 @@ fn told_once(refusals: Vec<Refusal>) -> Vec<Refusal> {
     once
 }
 
-/// The plan of a suite without scenarios, or of one of them.
-fn plan_alone(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
+/// The plan of one scenario.
+fn plan_alone(request: &ScenarioRequest<'_>) -> Result<Plan, Vec<Refusal>> {
     let mut notes = Vec::new();
     let mut refusals = Vec::new();
     let hosts = clients::hosts(request, &mut notes);
-    let (spec, mut places) = placement::resolved(request.spec, &hosts)?;
-    let spec = &spec;
-    let request = &Request { hosts: &hosts, spec, ..*request };
+    let (scenario, mut places) = placement::resolved(request.spec, request.scenario, &hosts)?;
+    let spec = request.spec;
+    let request = &ScenarioRequest { hosts: &hosts, scenario: &scenario, ..*request };
     let computed = computed::points(request, &mut notes, &mut refusals);
     if !refusals.is_empty() {
         return Err(refusals);
@@ -118,7 +142,7 @@ fn plan_alone(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
         return Err(refusals);
     }
     if let [(_, _, first), others @ ..] = hosts.as_mut_slice()
-        && spec.layout.kind.value == LayoutKind::SharedFile
+        && scenario.layout.kind.value == LayoutKind::SharedFile
     {
         let join = |(_, facts, mine): &mut (_, &HostFacts, _)| {
             layout::join(first, mine, &facts.hostname).err()
@@ -171,8 +195,8 @@ fn plan_alone(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
         seed: spec.suite.seed.value,
         scale: request.scale,
         interval: times.interval,
-        backend: spec.engine.backend.value,
-        direct: spec.engine.direct.value,
+        backend: scenario.engine.backend.value,
+        direct: scenario.engine.direct.value,
         existing: request.existing,
         hosts_from: Vec::new(),
         origin: Origin::default(),
@@ -188,7 +212,7 @@ fn plan_alone(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
 }
 
 /// A refusal with the host's name, where there are several.
-fn named(request: &Request<'_>, facts: &HostFacts, refusal: Refusal) -> Refusal {
+fn named(request: &ScenarioRequest<'_>, facts: &HostFacts, refusal: Refusal) -> Refusal {
     if request.hosts.len() == 1 {
         return refusal;
     }
@@ -212,7 +236,7 @@ fn take_turns(hosts: &mut [HostPlan]) {
     }
 }
 
-fn fleet_policy(request: &Request<'_>) -> FleetPolicy {
+fn fleet_policy(request: &ScenarioRequest<'_>) -> FleetPolicy {
     let fleet = &request.spec.fleet;
     let hosts = request.hosts.len() as u64;
     let quorum = (hosts * u64::from(fleet.quorum.value.ppm)).div_ceil(1_000_000);
@@ -224,11 +248,11 @@ fn fleet_policy(request: &Request<'_>) -> FleetPolicy {
 }
 
 /// Whether the run sends nothing anywhere.
-fn is_null(request: &Request<'_>) -> bool {
-    request.spec.engine.backend.value.sends_nothing()
+fn is_null(request: &ScenarioRequest<'_>) -> bool {
+    request.scenario.engine.backend.value.sends_nothing()
 }
 
-fn point_of(request: &Request<'_>, computed: &ComputedPoint) -> Point {
+fn point_of(request: &ScenarioRequest<'_>, computed: &ComputedPoint) -> Point {
     let point = &computed.spec;
     Point {
         // Where there are several, they are named when their plans are joined.
@@ -237,13 +261,13 @@ fn point_of(request: &Request<'_>, computed: &ComputedPoint) -> Point {
         sweep: point.sweep.clone(),
         repetition: point.repetition,
         computed: computed.values.clone(),
-        prerun: Prerun::of(&request.spec.stages.prerun.value),
+        prerun: Prerun::of(&request.scenario.stages.prerun.value),
     }
 }
 
 /// The points that may run: all, or under `--existing` those that only read.
 fn usable_points<'a>(
-    request: &Request<'_>,
+    request: &ScenarioRequest<'_>,
     points: &'a [ComputedPoint],
     notes: &mut Vec<PlanNote>,
     refusals: &mut Vec<Refusal>,
@@ -281,8 +305,8 @@ struct Times {
 }
 
 impl Times {
-    fn of(request: &Request<'_>, notes: &mut Vec<PlanNote>) -> Times {
-        let stages = &request.spec.stages;
+    fn of(request: &ScenarioRequest<'_>, notes: &mut Vec<PlanNote>) -> Times {
+        let stages = &request.scenario.stages;
         let mut scaled = |what, time: Nanos, least: Nanos| {
             let shrunk = Nanos(request.scale.time().apply(time.0));
             if shrunk >= least || time < least {
@@ -309,7 +333,7 @@ impl Times {
         let precondition = Nanos(request.scale.time().apply(stages.precondition.value.0));
         let interval = interval.min(measure);
         let steady = (stages.until.value == Until::Steady)
-            .then(|| steady(request, (measure, interval), notes));
+            .then(|| steady(request, measure, interval, notes));
         Times { precondition, measure, interval, steady }
     }
 
@@ -321,11 +345,12 @@ impl Times {
 
 /// When a stage ends that measures until it is steady, for `measure` at least.
 fn steady(
-    request: &Request<'_>,
-    (measure, interval): (Nanos, Nanos),
+    request: &ScenarioRequest<'_>,
+    measure: Nanos,
+    interval: Nanos,
     notes: &mut Vec<PlanNote>,
 ) -> Steady {
-    let most = match request.spec.stages.measure_max.value {
+    let most = match request.scenario.stages.measure_max.value {
         Auto::Fixed(most) => Nanos(request.scale.time().apply(most.0)),
         Auto::Auto => Nanos(measure.0.saturating_mul(AUTO_MOST)),
     };

@@ -1,7 +1,7 @@
 //! Which of the hosts at hand a suite means: names and labels in, numbers of hosts out.
 
 use super::{Refusal, RefusalKind};
-use crate::{ALL_HOSTS, HostTargets, Label, Spec};
+use crate::{ALL_HOSTS, HostTargets, Label, Scenario, Spec};
 use form::nearest;
 use model::hostlist;
 use model::plan::HostPlace;
@@ -146,19 +146,20 @@ pub fn targets_of(
     if refusals.is_empty() { Ok(all) } else { Err(refusals) }
 }
 
-/// The suite with every set of hosts resolved, and what the hosts are called besides their names.
+/// The scenario with every set of hosts resolved, and what hosts are called besides their names.
 ///
 /// # Errors
 /// Names that nobody has.
 pub(super) fn resolved(
     spec: &Spec,
+    scenario: &Scenario,
     hosts: &[HostFacts],
-) -> Result<(Spec, Vec<HostPlace>), Vec<Refusal>> {
+) -> Result<(Scenario, Vec<HostPlace>), Vec<Refusal>> {
     let called: Vec<String> = hosts.iter().map(|host| host.hostname.clone()).collect();
     let names = Names::of(&spec.labels, &called)?;
-    let mut spec = spec.clone();
+    let mut resolved = scenario.clone();
     let mut refusals = Vec::new();
-    for workload in spec.points.iter_mut().flat_map(|point| &mut point.workloads) {
+    for workload in resolved.points.iter_mut().flat_map(|point| &mut point.workloads) {
         let asker = format!("workload `{}`", workload.name.value);
         // Most suites name no hosts, and two of the same name would stand in each other's way.
         if workload.hosts.value.is_all() {
@@ -169,7 +170,7 @@ pub(super) fn resolved(
             Err(refusal) => refusals.push(refusal),
         }
     }
-    let owners = owners(&spec.targets, &names, &mut refusals);
+    let owners = owners(spec.targets_of(scenario), &names, &mut refusals);
     refusals.dedup();
     if !refusals.is_empty() {
         return Err(refusals);
@@ -189,7 +190,7 @@ pub(super) fn resolved(
             .collect(),
     };
     let places = (0..).zip(hosts).map(place).collect();
-    Ok((spec, places))
+    Ok((resolved, places))
 }
 
 impl Names<'_> {

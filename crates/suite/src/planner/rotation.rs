@@ -1,7 +1,7 @@
 //! Hosts that load what other hosts wrote: which files these are, and whether they can be seen
 //! there.
 
-use super::{Refusal, RefusalKind, Request, is_null};
+use super::{Refusal, RefusalKind, ScenarioRequest, is_null};
 use crate::PointSpec;
 use model::plan::{HostPlace, PlannedTarget, Target};
 use model::testbed::HostFacts;
@@ -50,7 +50,7 @@ fn reduced(rotate: u64, hosts: usize) -> u32 {
 /// # Errors
 /// When a host does not see the folder of another one, as far as their file systems tell.
 pub(super) fn join(
-    request: &Request<'_>,
+    request: &ScenarioRequest<'_>,
     points: &[&PointSpec],
     hosts: &mut [(usize, &HostFacts, Vec<Target>)],
     places: &mut [HostPlace],

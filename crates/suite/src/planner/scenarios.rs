@@ -1,4 +1,4 @@
-//! The plan of a suite with scenarios: each is planned as a suite of its own, and the plans are
+//! The plan of a suite with scenarios: each is planned by itself, and the plans are
 //! joined.
 
 mod join;
@@ -16,14 +16,14 @@ use model::units::Bytes;
 /// Every reason why one of them cannot run on these hosts, or all of them not together.
 pub(super) fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     let (mut plans, mut refusals) = (Vec::new(), Vec::new());
-    for scenario in &request.spec.scenarios {
-        let planned = hosts_of(request, scenario).and_then(|hosts| {
-            plan_alone(&Request { spec: &scenario.spec, hosts: &hosts, ..*request })
-        });
+    for scenario in request.spec.scenarios() {
+        let name = scenario.name.as_deref().unwrap_or_default();
+        let planned =
+            hosts_of(request, scenario).and_then(|hosts| plan_alone(&request.of(scenario, &hosts)));
         match planned {
-            Ok(plan) => plans.push((scenario.name.as_str(), plan)),
+            Ok(plan) => plans.push((name, plan)),
             Err(found) => refusals.extend(found.into_iter().map(|refusal| Refusal {
-                message: format!("scenario {}: {}", scenario.name, refusal.message),
+                message: format!("scenario {name}: {}", refusal.message),
                 ..refusal
             })),
         }
@@ -52,11 +52,11 @@ pub(super) fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
 /// The hosts with those of their targets that a scenario loads.
 fn hosts_of(request: &Request<'_>, scenario: &Scenario) -> Result<Vec<HostFacts>, Vec<Refusal>> {
     let names: Vec<String> = request.hosts.iter().map(|host| host.hostname.clone()).collect();
-    let spec = &scenario.spec;
+    let targets = request.spec.targets_of(scenario);
     // Without any said, all targets are everybody's.
-    let wanted = match spec.targets.is_empty() {
+    let wanted = match targets.is_empty() {
         true => None,
-        false => Some(placement::targets_of(&spec.labels, &spec.targets, &names)?),
+        false => Some(placement::targets_of(&request.spec.labels, targets, &names)?),
     };
     let own = |(number, facts): (usize, &HostFacts)| {
         let mut facts = facts.clone();

@@ -1,6 +1,6 @@
 //! How many files each target gets, and how large they are.
 
-use super::{Request, is_null};
+use super::{ScenarioRequest, is_null};
 use crate::{FilesPer, LayoutKind, PointSpec, Spread, WorkloadSpec};
 use form::Auto;
 use model::load::SizeMix;
@@ -28,12 +28,16 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    pub(super) fn of(request: &Request<'_>, facts: &HostFacts, points: &[&PointSpec]) -> Sizes {
+    pub(super) fn of(
+        request: &ScenarioRequest<'_>,
+        facts: &HostFacts,
+        points: &[&PointSpec],
+    ) -> Sizes {
         Sizes::with(request, facts, points, has_own_layouts(request))
     }
 
     fn with(
-        request: &Request<'_>,
+        request: &ScenarioRequest<'_>,
         facts: &HostFacts,
         points: &[&PointSpec],
         are_own: bool,
@@ -43,7 +47,7 @@ impl Sizes {
             workloads.map(|workload| workers(workload, facts)).max().unwrap_or(1).max(1)
         };
         let all_workers = most_workers(points);
-        let layout = &request.spec.layout;
+        let layout = &request.scenario.layout;
         let is_shared = layout.kind.value == LayoutKind::SharedFile;
         let of_worker = layout.per.value == FilesPer::Worker;
         let files_of = |point: &PointSpec| match point.layout.files.value {
@@ -69,7 +73,7 @@ impl Sizes {
                 point.workloads.iter().map(|workload| workers(workload, facts)).max().unwrap_or(1)
             };
             let workers = match is_shared {
-                true => request.hosts.iter().map(of_host).fold(0, u32::saturating_add),
+                true => request.hosts.iter().map(of_host).sum(),
                 false if are_own => most_workers(&[point]),
                 false => all_workers,
             };
@@ -113,7 +117,7 @@ impl Sizes {
     /// measured.
     pub(super) fn of_point(
         &self,
-        request: &Request<'_>,
+        request: &ScenarioRequest<'_>,
         facts: &HostFacts,
         point: &PointSpec,
         targets: &[Target],
@@ -139,7 +143,12 @@ impl Sizes {
 
     /// A size that the suite asks for, in whole units, and raised to the least where it was shrunk
     /// below it.
-    pub(super) fn rounded(&self, request: &Request<'_>, wanted: Bytes, unit: Bytes) -> Bytes {
+    pub(super) fn rounded(
+        &self,
+        request: &ScenarioRequest<'_>,
+        wanted: Bytes,
+        unit: Bytes,
+    ) -> Bytes {
         let size = wanted.round_down(unit);
         if request.scale.size.is_one() || size >= self.least {
             size
@@ -164,26 +173,28 @@ pub(super) fn workers(workload: &WorkloadSpec, facts: &HostFacts) -> u32 {
 }
 
 /// Whether points have layouts of their own, each a part of the one that is prepared.
-fn has_own_layouts(request: &Request<'_>) -> bool {
-    let layout = &request.spec.layout;
+fn has_own_layouts(request: &ScenarioRequest<'_>) -> bool {
+    let layout = &request.scenario.layout;
     let differs = |point: &PointSpec| {
         let own = &point.layout;
         own.size.formula.is_some()
             || own.files.formula.is_some()
             || (own.size.value, own.files.value) != (layout.size.value, layout.files.value)
     };
-    request.spec.points.iter().any(differs)
+    request.scenario.points.iter().any(differs)
 }
 
 /// What sizes of files on a target are multiples of.
-pub(super) fn unit_of(request: &Request<'_>, target: &TargetFacts) -> Bytes {
+pub(super) fn unit_of(request: &ScenarioRequest<'_>, target: &TargetFacts) -> Bytes {
     Bytes(u64::from(alignment(request, target)).max(512))
 }
 
 /// What offsets and lengths must be multiples of; 1 where the page cache is in between.
-pub(super) fn alignment(request: &Request<'_>, target: &TargetFacts) -> u32 {
+pub(super) fn alignment(request: &ScenarioRequest<'_>, target: &TargetFacts) -> u32 {
     match target.direct {
-        DirectIo::Aligned(bytes) if request.spec.engine.direct.value && !is_null(request) => bytes,
+        DirectIo::Aligned(bytes) if request.scenario.engine.direct.value && !is_null(request) => {
+            bytes
+        }
         _ => 1,
     }
 }

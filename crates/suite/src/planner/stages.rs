@@ -5,7 +5,7 @@ use super::rotation::Groups;
 use super::shares::{extents, interleaved, keep, parts, segmented, shares, whole};
 use super::sizes::{Sizes, workers};
 use super::trees::Forest;
-use super::{Refusal, RefusalKind, Request, Times, contents, is_null, trees};
+use super::{Refusal, RefusalKind, ScenarioRequest, Times, contents, is_null, trees};
 use crate::{
     Arrivals, FileOrder, LayoutKind, Operation, Pin, PointSpec, RateOf, Sharing, StagesSpec, Time,
     WorkloadKind, WorkloadSpec,
@@ -32,17 +32,18 @@ const MOST_EXTENTS: u64 = 1_000_000;
 
 /// All stages, in order.
 pub(super) fn stages(
-    request: &Request<'_>,
+    request: &ScenarioRequest<'_>,
     points: &[&PointSpec],
     times: &Times,
     notes: &mut Vec<PlanNote>,
 ) -> Vec<Stage> {
-    let one_at_a_time = request.spec.engine.backend.value == Backend::Sync;
+    let one_at_a_time = request.scenario.engine.backend.value == Backend::Sync;
     let depth = |wanted: u32| if one_at_a_time { 1 } else { wanted };
     let mut stages = Vec::new();
-    let has_files = request.spec.layout.kind.value != LayoutKind::Tree;
-    if request.spec.stages.prepare.value && has_files && !request.existing && !is_null(request) {
-        let block = request.spec.stages.prepare_block.value;
+    let has_files = request.scenario.layout.kind.value != LayoutKind::Tree;
+    if request.scenario.stages.prepare.value && has_files && !request.existing && !is_null(request)
+    {
+        let block = request.scenario.stages.prepare_block.value;
         let work = Work::simple(
             block,
             Percent::ZERO,
@@ -79,8 +80,7 @@ pub(super) fn stages(
                     (&mut work.pace, workload.rate_of.value)
                 {
                     let of_host = |host| u64::from(workers(workload, host));
-                    *rate =
-                        rate.times(request.hosts.iter().map(of_host).fold(0, u64::saturating_add));
+                    *rate = rate.times(request.hosts.iter().map(of_host).sum());
                 }
                 work
             };
@@ -90,9 +90,9 @@ pub(super) fn stages(
         if times.precondition > Nanos(0) {
             add(StageKind::Precondition, Stop::After(times.precondition));
         }
-        add(StageKind::Measure, measure_stop(&request.spec.stages, times));
+        add(StageKind::Measure, measure_stop(&request.scenario.stages, times));
         if stages.last().is_some_and(|stage| contents::has_pass(request, &stage.works)) {
-            let block = request.spec.stages.prepare_block.value;
+            let block = request.scenario.stages.prepare_block.value;
             let work = Work::simple(
                 block,
                 Percent::ALL,
@@ -230,7 +230,7 @@ pub(super) struct Host<'a> {
 
 /// One host's share of all stages.
 pub(super) fn host_plan(
-    request: &Request<'_>,
+    request: &ScenarioRequest<'_>,
     points: &[&PointSpec],
     stages: &[Stage],
     host: Host<'_>,
@@ -256,11 +256,8 @@ pub(super) fn host_plan(
                 files: None,
             };
             if let (Some(metadata), Some(workload), Some(tree)) = (work.metadata, workload, tree) {
-                match forest.shares(
-                    (tree, workload),
-                    &metadata,
-                    self::workers(workload, host.facts),
-                ) {
+                match forest.shares(tree, workload, &metadata, self::workers(workload, host.facts))
+                {
                     Ok(shares) => {
                         workers.extend(
                             shares
@@ -284,9 +281,7 @@ pub(super) fn host_plan(
             let share = Share { request, work, workload, sizes: &sizes, asked, host: &host };
             match share.extents() {
                 Ok(shares) => workers.extend(shares.into_iter().map(|mut extents| {
-                    extents
-                        .iter_mut()
-                        .for_each(|extent| extent.file = extent.file.saturating_add(first));
+                    extents.iter_mut().for_each(|extent| extent.file += first);
                     Worker { extents, ..worker.clone() }
                 })),
                 Err(refusal) => refusals.push(refusal),
@@ -319,7 +314,7 @@ pub(super) fn host_plan(
     if !refusals.is_empty() {
         return Err(refusals);
     }
-    let engine = &request.spec.engine;
+    let engine = &request.scenario.engine;
     Ok(HostPlan {
         run_id: request.run_id.to_owned(),
         host: host.number,
@@ -380,7 +375,7 @@ fn cpus(pin: Pin, facts: &HostFacts) -> Vec<u32> {
 
 /// One work's part of a host.
 struct Share<'a> {
-    request: &'a Request<'a>,
+    request: &'a ScenarioRequest<'a>,
     work: &'a Work,
     /// `None` for `prepare` and `verify`.
     workload: Option<&'a WorkloadSpec>,
@@ -393,7 +388,7 @@ struct Share<'a> {
 
 impl Share<'_> {
     fn is_shared(&self) -> bool {
-        self.request.spec.layout.kind.value == LayoutKind::SharedFile
+        self.request.scenario.layout.kind.value == LayoutKind::SharedFile
     }
 
     /// How many workers of `facts`' host do this work.
@@ -419,7 +414,7 @@ impl Share<'_> {
             false => (0, count),
         };
         let segments = self.workload.map_or(1, |workload| workload.segments.value.0);
-        if u64::from(total).saturating_mul(u64::from(segments)) > MOST_EXTENTS {
+        if u64::from(total) * u64::from(segments) > MOST_EXTENTS {
             return Err(self.too_many_pieces());
         }
         let block = self.work.largest_block();
@@ -438,7 +433,7 @@ impl Share<'_> {
         let mut mine: Vec<Vec<Extent>> =
             all.into_iter().skip(before as usize).take(count as usize).collect();
         if let (Stop::Once(_), Amount::Bytes(amount)) =
-            (self.work.stop, self.request.spec.stages.amount.value)
+            (self.work.stop, self.request.scenario.stages.amount.value)
         {
             let requests = (self.request.scale.size.apply(amount.0) / block.0.max(1)).max(1);
             let step = block.0.max(self.work.pattern.stride.0);

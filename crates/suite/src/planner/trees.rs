@@ -1,7 +1,7 @@
 //! The trees of a host, and which worker has which of their files.
 
 use super::room::{NO_FILES, same_file_system};
-use super::{Refusal, RefusalKind, Request};
+use super::{Refusal, RefusalKind, ScenarioRequest};
 use crate::{OtherFiles, TreeSpec, WorkloadSpec};
 use model::metadata::{FileShare, MetadataWork, Tree};
 use model::op::Op;
@@ -30,7 +30,7 @@ struct Key {
 /// The trees of one host while it is planned. Points with as many workers share theirs, unless
 /// arithmetic gives them different ones.
 pub(super) struct Forest<'a> {
-    request: &'a Request<'a>,
+    request: &'a ScenarioRequest<'a>,
     targets: &'a [Target],
     trees: Vec<Tree>,
     /// Of each tree.
@@ -38,7 +38,7 @@ pub(super) struct Forest<'a> {
 }
 
 impl<'a> Forest<'a> {
-    pub(super) fn new(request: &'a Request<'a>, targets: &'a [Target]) -> Forest<'a> {
+    pub(super) fn new(request: &'a ScenarioRequest<'a>, targets: &'a [Target]) -> Forest<'a> {
         Forest { request, targets, trees: Vec::new(), keys: Vec::new() }
     }
 
@@ -50,7 +50,8 @@ impl<'a> Forest<'a> {
     /// as `spec` has it.
     pub(super) fn shares(
         &mut self,
-        (spec, workload): (&TreeSpec, &WorkloadSpec),
+        spec: &TreeSpec,
+        workload: &WorkloadSpec,
         work: &MetadataWork,
         workers: u32,
     ) -> Result<Vec<FileShare>, Refusal> {
@@ -77,8 +78,8 @@ impl<'a> Forest<'a> {
         if spec.unique.value {
             for worker in 0..workers {
                 let own = part(files, worker, workers);
-                let tree = self.tree(spec, (workers, worker), own);
-                shares.push(self.share(op, tree, own, (0, 1)));
+                let tree = self.tree(spec, workers, worker, own);
+                shares.push(self.share(op, tree, own, 0, 1));
             }
         } else {
             // Where several targets are loaded, each has a tree, and workers take turns with the
@@ -88,8 +89,8 @@ impl<'a> Forest<'a> {
                 let (number, place) = (worker % trees, worker / trees);
                 let sharing = (workers - number).div_ceil(trees);
                 let all = part(files, number, trees).max(sharing);
-                let tree = self.tree(spec, (workers, number), all);
-                shares.push(self.share(op, tree, all, (place, sharing)));
+                let tree = self.tree(spec, workers, number, all);
+                shares.push(self.share(op, tree, all, place, sharing));
             }
         }
         if workload.other.value == OtherFiles::Worker && !matches!(op, Op::Create | Op::Mkdir) {
@@ -98,9 +99,9 @@ impl<'a> Forest<'a> {
         Ok(shares)
     }
 
-    /// The share of the worker whose turn is `turn.0` among the `turn.1` workers of a tree with so
+    /// The share of the worker whose turn is `turn` among the `of` workers of a tree with so
     /// many files.
-    fn share(&self, op: Op, tree: u32, files: u64, (turn, of): (u64, u64)) -> FileShare {
+    fn share(&self, op: Op, tree: u32, files: u64, turn: u64, of: u64) -> FileShare {
         // Where directories are read, they are what is shared out.
         let all = if op == Op::Readdir { self.trees[tree as usize].listed() } else { files };
         FileShare { tree, first: turn, step: of, count: all.saturating_sub(turn).div_ceil(of) }
@@ -108,7 +109,7 @@ impl<'a> Forest<'a> {
 
     /// The place of the tree that is number `number` of those for `workers` workers, and has so
     /// many files.
-    fn tree(&mut self, spec: &TreeSpec, (workers, number): (u64, u64), files: u64) -> u32 {
+    fn tree(&mut self, spec: &TreeSpec, workers: u64, number: u64, files: u64) -> u32 {
         let key = Key {
             workers,
             number,
@@ -230,12 +231,12 @@ fn refusal(target: &TargetFacts, need: Need) -> Option<Refusal> {
     let usable = target.free.0.saturating_sub(target.total.0 / RESERVED_SHARE);
     (need.space > usable).then(|| {
         let what = format!(
-            "target {}: the tree needs {}, and the file system has {} free, of which {} may be \
-             used (it is never filled past 95 %)",
+            "target {}: the tree needs {}, and {} of {} free may be used (at most \
+             95 % are filled)",
             target.path,
             Bytes(need.space),
-            target.free,
-            Bytes(usable)
+            Bytes(usable),
+            target.free
         );
         Refusal::new(
             RefusalKind::Space,
@@ -249,46 +250,23 @@ fn refusal(target: &TargetFacts, need: Need) -> Option<Refusal> {
 mod tests {
     use super::*;
     use crate::Spec;
-    use crate::planner::plan;
+    use crate::planner::{Request, plan, tests as any};
     use model::plan::Plan;
-    use model::testbed::{DirectIo, DirectoryState, TargetKind};
+    use model::testbed::{DirectoryState, TargetKind};
     use std::collections::BTreeSet;
 
     const SUITE: &str = "name = \"t\"\n[layout]\nkind = \"tree\"\n[[workload]]\nname = \
                          \"w\"\nkind = \"metadata\"\n";
 
     fn target(path: &str, free_inodes: Option<u64>) -> TargetFacts {
-        TargetFacts {
-            path: path.into(),
-            kind: TargetKind::Directory { root: path.into(), state: DirectoryState::Empty },
-            writable: true,
-            file_system: Some("ext4".into()),
-            free: Bytes::gib(10),
-            total: Bytes::gib(20),
-            free_inodes,
-            direct: DirectIo::Aligned(512),
-            device: None,
-            chain: Vec::new(),
-        }
+        let kind = TargetKind::Directory { root: path.into(), state: DirectoryState::Empty };
+        let (free, total) = (Bytes::gib(10), Bytes::gib(20));
+        TargetFacts { free, total, free_inodes, ..any::target(path, kind) }
     }
 
     fn planned(suite: &str, scale: &str, targets: Vec<TargetFacts>) -> Result<Plan, Vec<String>> {
         let spec = Spec::parse("t", suite, &[]).expect("a good suite");
-        let hosts = [HostFacts {
-            hostname: "h".into(),
-            kernel: "Linux".into(),
-            cpu_model: "cpu".into(),
-            logical_cpus: 4,
-            memory: Bytes::gib(16),
-            memory_available: Bytes::gib(8),
-            numa_cpus: vec![vec![0, 1, 2, 3]],
-            hypervisor: None,
-            place: model::testbed::Place::default(),
-            identity: String::new(),
-            inventory: Default::default(),
-            agent_version: "0".into(),
-            targets,
-        }];
+        let hosts = [any::host(targets)];
         let scale = scale.parse().expect("a scale");
         let request = Request {
             run_id: "r",

@@ -76,7 +76,7 @@ impl Router {
     }
 
     fn varied(&mut self, ns: f64) -> u64 {
-        whole(ns * self.spread.draw_ns(&mut self.rng) as f64 / UNIT as f64)
+        round_up(ns * self.spread.draw_ns(&mut self.rng) as f64 / UNIT as f64)
     }
 
     /// Lays the way of a request that moves bytes.
@@ -230,7 +230,7 @@ impl Router {
         flow.head.push(Hop { at: At::Queue(drive.place, ns), delay_ns: latency_ns });
         if !is_hit && self.settings.caches_reads && !node.cache.is_empty() {
             let cache = pick(&node.cache, key);
-            let fill_ns = whole(cache.write.ns(bytes, true));
+            let fill_ns = round_up(cache.write.ns(bytes, true));
             flow.head.push(Hop { at: At::Defer(cache.place, fill_ns), delay_ns: 0 });
         }
     }
@@ -358,7 +358,7 @@ impl Router {
             let in_order = asked.is_sequential || self.settings.destages_in_order;
             let old_ns =
                 if is_small_parity && !in_order { capacity.read.ns(bytes, false) } else { 0.0 };
-            let work_ns = whole(capacity.write.ns(bytes, in_order) + old_ns);
+            let work_ns = round_up(capacity.write.ns(bytes, in_order) + old_ns);
             hops.push(Hop { at: At::Defer(capacity.place, work_ns), delay_ns: 0 });
         }
     }
@@ -373,7 +373,7 @@ impl Router {
     ) -> (u64, u64) {
         let cost = if is_write { drive.write } else { drive.read };
         let ns = cost.ns(bytes, is_sequential);
-        let work_ns = if drive.is_disk && !is_sequential { self.varied(ns) } else { whole(ns) };
+        let work_ns = if drive.is_disk && !is_sequential { self.varied(ns) } else { round_up(ns) };
         (work_ns, self.varied(cost.median_latency_ns as f64))
     }
 
@@ -429,11 +429,11 @@ pub(super) fn cpu(node: &Node, busy_ns: f64, flow: &mut Flow) {
 }
 
 fn queue(place: u32, ns: f64) -> Hop {
-    Hop { at: At::Queue(place, whole(ns)), delay_ns: 0 }
+    Hop { at: At::Queue(place, round_up(ns)), delay_ns: 0 }
 }
 
 /// Up to whole ns: what is simulated is never faster than what it is made of.
-fn whole(ns: f64) -> u64 {
+fn round_up(ns: f64) -> u64 {
     ns.ceil() as u64
 }
 

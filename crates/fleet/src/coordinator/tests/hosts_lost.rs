@@ -88,11 +88,14 @@ fn a_host_that_is_lost_because_the_coordinator_stood_still_is_not_blamed() {
     for tells in [true, false] {
         let told = note(Reach::Remote, 40, tells).expect("a note");
         assert!(
-            told.starts_with("gone; but the coordinator itself stood still for 40 s "),
+            told.starts_with(
+                "gone. The cause is the coordinator, not this host: it stood still \
+                              for 40 s "
+            ),
             "{told}"
         );
         assert!(
-            told.contains("after 10 s (fleet.lost_after)") && told.ends_with("not this host"),
+            told.contains("after 10 s without it") && told.ends_with("(fleet.lost_after)."),
             "{told}"
         );
         assert_eq!(note(Reach::Remote, 10, tells).as_deref(), Some("gone"));

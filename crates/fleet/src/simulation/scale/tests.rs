@@ -6,7 +6,7 @@ mod double;
 
 use super::load::Tally;
 use super::scenario::{Scenario, Size};
-use super::world::{self, Told};
+use super::world::{self, InputListener};
 use super::{MILLI, SECOND};
 use double::{Double, cpu_ns};
 use model::choices::OnLostHost;
@@ -64,7 +64,7 @@ fn asked() -> (u32, u64) {
 }
 
 /// Lets a fleet run, and holds its samples to what its hosts sent.
-fn whole(hosts: u32, seconds: u64, told: Option<Told<'_>>) -> Tally {
+fn whole(hosts: u32, seconds: u64, told: Option<InputListener<'_>>) -> Tally {
     let scenario = fleet(hosts, seconds);
     let mut total = Tally::default();
     let mut record = |event: &Event| {

@@ -28,7 +28,7 @@ fn unequal(seed: u64, stonewall: bool) -> Scenario {
     }
     for (number, host) in scenario.hosts.iter_mut().enumerate() {
         let like = &varied.hosts[number % varied.hosts.len()];
-        (host.time, host.temper) = (like.time, like.temper.clone());
+        (host.time, host.behaviour) = (like.time, like.behaviour.clone());
         for (line, like) in [(&mut host.down, &like.down), (&mut host.up, &like.up)] {
             (line.least_ns, line.jitter_ns) = (like.least_ns, like.jitter_ns);
         }

@@ -1,7 +1,7 @@
 //! Agents that are started again on hosts that were lost: each has a clock, links and a fate of its
 //! own.
 
-use super::super::agent::{SimAgent, Temper};
+use super::super::agent::{Behaviour, SimAgent};
 use super::super::clock::HostTime;
 use super::super::layouts::Deed;
 use super::super::scenario::Mishap;
@@ -81,10 +81,10 @@ impl World<'_> {
             offset_ns: rng.below(48 * 3_600 * SECOND),
             drift_ppb: rng.below(1_000_001) as i64 - 500_000,
         };
-        let temper = Temper {
+        let behaviour = Behaviour {
             refuses: rng.below(8) == 0,
-            pause_ns: script.temper.pause_ns,
-            ..Temper::default()
+            pause_ns: script.behaviour.pause_ns,
+            ..Behaviour::default()
         };
         let stops = self.scenario.plan.stages.iter().map(Stage::stop).collect();
         let side = &mut self.sides[host];
@@ -92,9 +92,10 @@ impl World<'_> {
         let seed = derive(self.scenario.seed, &[10, host as u64, u64::from(side.life)]);
         let mut agent = SimAgent::new(
             time,
-            (stops, parts(&self.scenario.plan)),
+            stops,
+            parts(&self.scenario.plan),
             script.load.clone(),
-            temper,
+            behaviour,
             seed,
         );
         agent.sampled = std::mem::take(&mut side.agent.sampled);

@@ -8,7 +8,7 @@ use model::note::InWords;
 use model::{Fact, Note, NoteKind, Op, StageKind};
 
 /// A board that heard everything of a recorded run.
-fn told(record: &Record) -> Board {
+fn board_of(record: &Record) -> Board {
     let mut board = Board::new(
         record.plan.clone(),
         record.testbed.clone(),
@@ -125,7 +125,7 @@ fn a_kernel_that_several_agents_tell_of_is_in_the_page_and_in_the_metrics_once()
 #[test]
 fn a_host_that_is_looked_at_shows_its_counters_and_workers_and_its_events_stand_in_every_chart() {
     let record = measured(2, 3).record();
-    let mut board = told(&record);
+    let mut board = board_of(&record);
     board.event(&Event::Counters(Box::new(crate::watch::testing::busy(1, 1))));
     let mark = Occurrence {
         stage: Some(1),
@@ -161,14 +161,14 @@ fn a_host_that_is_looked_at_shows_its_counters_and_workers_and_its_events_stand_
     board.event(&Event::Note(note));
     assert!(!charts(&board, Some(1)).contains("CPU: steal"), "what it counted says nothing of now");
 
-    let mut only = told(&measured(1, 3).record());
+    let mut only = board_of(&measured(1, 3).record());
     only.event(&Event::Counters(Box::new(crate::watch::testing::busy(0, 1))));
     assert!(charts(&only, None).contains("CPU: steal"), "nobody has to choose where there is one");
 }
 
 #[test]
 fn a_run_that_goes_on_says_where_it_stands() {
-    let board = told(&measured(2, 900).record());
+    let board = board_of(&measured(2, 900).record());
     let view = View::default();
     assert!(
         part(&board, &view, "head").contains("running: w&lt;b&gt;"),
@@ -191,14 +191,15 @@ fn a_run_that_goes_on_says_where_it_stands() {
 
 #[test]
 fn the_rates_are_those_of_all_hosts_together_however_long_it_goes() {
-    let board = told(&measured(3, 900).record());
+    let board = board_of(&measured(3, 900).record());
     let slots = board.whole_slots();
     assert!(slots.len() <= MOST);
     for slot in slots.iter().skip(1) {
         let ios: u64 = slot.part.ops.values().map(|load| load.ios).sum();
         assert!((ios as f64 / slot.length_s - 165.0).abs() < 1e-6, "{slot:?}");
         assert_eq!(
-            slot.part.ops[&Op::Read].latency.told().bands.iter().map(|(_, n)| n).sum::<u64>() * 11,
+            slot.part.ops[&Op::Read].latency.summary().bands.iter().map(|(_, n)| n).sum::<u64>()
+                * 11,
             ios * 10
         );
     }
@@ -208,11 +209,11 @@ fn the_rates_are_those_of_all_hosts_together_however_long_it_goes() {
 fn a_moment_that_not_all_hosts_told_of_is_not_drawn_yet() {
     let mut recorded = measured(2, 3);
     let stage = recorded.stage(StageKind::Measure);
-    let whole = told(&recorded.record()).whole_slots().len();
+    let whole = board_of(&recorded.record()).whole_slots().len();
     recorded.host_interval(stage, 0, 3, &[(Op::Read, &[100_000; 50])]);
-    assert_eq!(told(&recorded.record()).whole_slots().len(), whole);
+    assert_eq!(board_of(&recorded.record()).whole_slots().len(), whole);
     recorded.host_interval(stage, 1, 3, &[(Op::Read, &[100_000; 50])]);
-    assert_eq!(told(&recorded.record()).whole_slots().len(), whole + 1);
+    assert_eq!(board_of(&recorded.record()).whole_slots().len(), whole + 1);
 }
 
 #[test]
@@ -220,7 +221,7 @@ fn results_and_doubts_come_with_the_end_of_a_stage() {
     let mut recorded = measured(1, 30);
     recorded.end();
     recorded.busy(0.97);
-    let board = told(&recorded.record());
+    let board = board_of(&recorded.record());
     let results = part(&board, &View::default(), "results");
     assert!(
         results.contains("w&lt;b&gt;") && results.contains("A reason to doubt")
@@ -246,7 +247,7 @@ fn a_thousand_hosts_are_a_window_and_each_can_be_looked_at() {
         fact: Fact::InWords(InWords::new(NoteKind::HostLost, "its connection ended")),
     };
     recorded.note(lost);
-    let board = told(&recorded.record());
+    let board = board_of(&recorded.record());
     let table = part(&board, &View::default(), "hosts");
     assert_eq!(table.matches("<tr>").count(), 1 + 50);
     assert!(table.contains("1 host lost") && table.contains("/?from=50"), "{table}");
@@ -273,7 +274,7 @@ fn a_thousand_hosts_are_a_window_and_each_can_be_looked_at() {
         host: 777,
         fact: Fact::InWords(InWords::new(NoteKind::HostReturned, detail)),
     });
-    let board = told(&recorded.record());
+    let board = board_of(&recorded.record());
     let table = part(&board, &View { host: Some(777), from: 0, find: name }, "hosts");
     assert!(!table.contains("lost"), "{table}");
 }
@@ -282,8 +283,9 @@ fn a_thousand_hosts_are_a_window_and_each_can_be_looked_at() {
 fn metrics_say_what_the_record_says() {
     let mut recorded = measured(2, 3);
     recorded.end();
-    let text = String::from_utf8(told(&recorded.record()).metrics(Detail::Auto).render(Form::Text))
-        .expect("text");
+    let text =
+        String::from_utf8(board_of(&recorded.record()).metrics(Detail::Auto).render(Form::Text))
+            .expect("text");
     assert!(
         text.contains("plimsoll_hosts{run=\"test-run\",state=\"up\"} 2\n")
             && text.contains("plimsoll_run_over{run=\"test-run\"} 1\n"),
@@ -326,7 +328,7 @@ fn names_in_protobuf(mut bytes: &[u8]) -> Vec<String> {
 fn both_forms_of_the_metrics_have_the_same_families() {
     let mut recorded = measured(2, 3);
     recorded.end();
-    let board = told(&recorded.record());
+    let board = board_of(&recorded.record());
     let text = String::from_utf8(board.metrics(Detail::Auto).render(Form::Text)).expect("text");
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
     let types: Vec<&str> = types.filter_map(|line| line.split(' ').next()).collect();
@@ -337,7 +339,7 @@ fn both_forms_of_the_metrics_have_the_same_families() {
 #[test]
 fn odd_events_do_no_harm() {
     let record = measured(1, 2).record();
-    let mut board = told(&record);
+    let mut board = board_of(&record);
     let mut stray = record.stages[1].samples()[0].clone();
     (stray.stage, stray.host, stray.start_ns, stray.length_ns) = (99, 99, u64::MAX, u64::MAX);
     board.event(&Event::Sample(stray.clone()));

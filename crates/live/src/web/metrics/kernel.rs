@@ -8,7 +8,7 @@ use model::CounterSample;
 use model::counters::{Layer, Metric};
 
 /// How a counter of ours is told.
-struct Shown {
+struct KernelMetric {
     family: &'static str,
     layer: Layer,
     metric: Metric,
@@ -17,26 +17,26 @@ struct Shown {
     help: &'static str,
 }
 
-const fn shown(
+const fn kernel_metric(
     family: &'static str,
     layer: Layer,
     metric: Metric,
     fixed: Option<(&'static str, &'static str)>,
     help: &'static str,
-) -> Shown {
-    Shown { family, layer, metric, fixed, help }
+) -> KernelMetric {
+    KernelMetric { family, layer, metric, fixed, help }
 }
 
 const CPU: &str = "plimsoll_host_cpu_seconds_total";
 const CPU_HELP: &str =
     "CPU time of all logical CPUs together, while stages ran or the host was watched.";
 
-const fn cpu(metric: Metric, mode: &'static str) -> Shown {
-    shown(CPU, Layer::Cpu, metric, Some(("mode", mode)), CPU_HELP)
+const fn cpu(metric: Metric, mode: &'static str) -> KernelMetric {
+    kernel_metric(CPU, Layer::Cpu, metric, Some(("mode", mode)), CPU_HELP)
 }
 
 /// What is told, families together.
-const SHOWN: &[Shown] = &[
+const SHOWN: &[KernelMetric] = &[
     cpu(Metric::UserNs, "user"),
     cpu(Metric::NiceNs, "nice"),
     cpu(Metric::SystemNs, "system"),
@@ -45,371 +45,371 @@ const SHOWN: &[Shown] = &[
     cpu(Metric::IrqNs, "irq"),
     cpu(Metric::SoftirqNs, "softirq"),
     cpu(Metric::StealNs, "steal"),
-    shown(
+    kernel_metric(
         "plimsoll_host_context_switches_total",
         Layer::Host,
         Metric::ContextSwitches,
         None,
         "Switches between threads.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_intr_total",
         Layer::Host,
         Metric::Interrupts,
         None,
         "Interrupts that were served.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_procs_running",
         Layer::Host,
         Metric::Runnable,
         None,
         "Threads that run or could run.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_procs_blocked",
         Layer::Host,
         Metric::Blocked,
         None,
         "Threads that wait for I/O and cannot be woken.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_cpu_frequency_slowest_hertz",
         Layer::Clock,
         Metric::FrequencyHz,
         None,
         "The clock of the slowest logical CPU.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_cpu_core_throttles_total",
         Layer::Clock,
         Metric::CoreThrottles,
         None,
         "How often heat slowed down cores, summed over logical CPUs.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_cpu_package_throttles_total",
         Layer::Clock,
         Metric::PackageThrottles,
         None,
         "How often heat slowed down packages, summed over logical CPUs.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_memory_free_bytes",
         Layer::Memory,
         Metric::FreeBytes,
         None,
         "Memory that nobody uses.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_memory_available_bytes",
         Layer::Memory,
         Metric::AvailableBytes,
         None,
         "Memory that programs could still take.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_memory_cached_bytes",
         Layer::Memory,
         Metric::CachedBytes,
         None,
         "The page cache.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_memory_dirty_bytes",
         Layer::Memory,
         Metric::DirtyBytes,
         None,
         "Pages that wait to be written.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_memory_writeback_bytes",
         Layer::Memory,
         Metric::WritebackBytes,
         None,
         "Pages on their way to a device.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_pressure_waiting_seconds_total",
         Layer::Pressure,
         Metric::SomeNs,
         None,
         "Time in which some task waited for the resource.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_pressure_stalled_seconds_total",
         Layer::Pressure,
         Metric::FullNs,
         None,
         "Time in which all tasks waited for the resource.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_disk_reads_completed_total",
         Layer::Block,
         Metric::Reads,
         None,
         "Reads that completed.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_disk_read_bytes_total",
         Layer::Block,
         Metric::ReadBytes,
         None,
         "Bytes that were read.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_disk_read_time_seconds_total",
         Layer::Block,
         Metric::ReadNs,
         None,
         "The sum of the times that reads took.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_disk_writes_completed_total",
         Layer::Block,
         Metric::Writes,
         None,
         "Writes that completed.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_disk_written_bytes_total",
         Layer::Block,
         Metric::WriteBytes,
         None,
         "Bytes that were written.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_disk_write_time_seconds_total",
         Layer::Block,
         Metric::WriteNs,
         None,
         "The sum of the times that writes took.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_disk_io_now",
         Layer::Block,
         Metric::InFlight,
         None,
         "Requests that are outstanding.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_disk_io_time_seconds_total",
         Layer::Block,
         Metric::BusyNs,
         None,
         "Time in which a request was outstanding.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_disk_io_time_weighted_seconds_total",
         Layer::Block,
         Metric::QueueNs,
         None,
         "The sum of the times of all requests.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_disk_discards_completed_total",
         Layer::Block,
         Metric::Discards,
         None,
         "Discards that completed.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_disk_flush_requests_total",
         Layer::Block,
         Metric::Flushes,
         None,
         "Flushes that completed.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_network_receive_bytes_total",
         Layer::Nic,
         Metric::ReceivedBytes,
         None,
         "Bytes that were received.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_network_receive_packets_total",
         Layer::Nic,
         Metric::ReceivedPackets,
         None,
         "Packets that were received.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_network_receive_errs_total",
         Layer::Nic,
         Metric::ReceiveErrors,
         None,
         "Packets that came with errors.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_network_receive_drop_total",
         Layer::Nic,
         Metric::ReceiveDrops,
         None,
         "Packets that came and were dropped.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_network_transmit_bytes_total",
         Layer::Nic,
         Metric::SentBytes,
         None,
         "Bytes that were sent.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_network_transmit_packets_total",
         Layer::Nic,
         Metric::SentPackets,
         None,
         "Packets that were sent.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_network_transmit_errs_total",
         Layer::Nic,
         Metric::SendErrors,
         None,
         "Packets that could not be sent.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_network_transmit_drop_total",
         Layer::Nic,
         Metric::SendDrops,
         None,
         "Packets that were dropped instead of sent.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_infiniband_port_data_received_bytes_total",
         Layer::Rdma,
         Metric::ReceivedBytes,
         None,
         "Bytes that a port received.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_infiniband_port_data_transmitted_bytes_total",
         Layer::Rdma,
         Metric::SentBytes,
         None,
         "Bytes that a port sent.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_rdma_receive_packets_total",
         Layer::Rdma,
         Metric::ReceivedPackets,
         None,
         "Packets that RDMA ports received.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_rdma_transmit_packets_total",
         Layer::Rdma,
         Metric::SentPackets,
         None,
         "Packets that RDMA ports sent.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_rdma_receive_errs_total",
         Layer::Rdma,
         Metric::ReceiveErrors,
         None,
         "Packets that came to RDMA ports with errors.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_rdma_transmit_drop_total",
         Layer::Rdma,
         Metric::SendDrops,
         None,
         "Packets that RDMA ports dropped instead of sent.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_nfs_requests_total",
         Layer::Nfs,
         Metric::Calls,
         None,
         "Requests to NFS servers.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_nfs_retransmissions_total",
         Layer::Nfs,
         Metric::Retransmissions,
         None,
         "Requests to NFS servers that were sent once more.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_nfs_timeouts_total",
         Layer::Nfs,
         Metric::Timeouts,
         None,
         "Requests that NFS servers did not answer in time.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_nfs_read_requests_total",
         Layer::Nfs,
         Metric::Reads,
         None,
         "Reads that NFS servers answered.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_nfs_read_bytes_total",
         Layer::Nfs,
         Metric::ReadBytes,
         None,
         "Bytes that came from NFS servers.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_nfs_write_requests_total",
         Layer::Nfs,
         Metric::Writes,
         None,
         "Writes that NFS servers answered.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_nfs_written_bytes_total",
         Layer::Nfs,
         Metric::WriteBytes,
         None,
         "Bytes that went to NFS servers.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_nfs_read_time_seconds_total",
         Layer::Nfs,
         Metric::ReadNs,
         None,
         "The sum of the times that reads took, queues included.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_nfs_write_time_seconds_total",
         Layer::Nfs,
         Metric::WriteNs,
         None,
         "The sum of the times that writes took, queues included.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_smb_requests_total",
         Layer::Smb,
         Metric::Calls,
         None,
         "Requests to SMB servers.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_smb_read_requests_total",
         Layer::Smb,
         Metric::Reads,
         None,
         "Reads that SMB servers answered.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_smb_read_bytes_total",
         Layer::Smb,
         Metric::ReadBytes,
         None,
         "Bytes that came from SMB servers.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_smb_write_requests_total",
         Layer::Smb,
         Metric::Writes,
         None,
         "Writes that SMB servers answered.",
     ),
-    shown(
+    kernel_metric(
         "plimsoll_host_smb_written_bytes_total",
         Layer::Smb,
         Metric::WriteBytes,

@@ -7,12 +7,12 @@ mod page;
 mod tests;
 
 use super::board::Happened;
-use super::bounded_series::{Part, Slot, Track};
+use super::bounded_series::{Key, Part, Slot, Track};
 use super::metrics::{Detail, Kernel, Scrape};
-use super::{Shown, View};
+use super::{Dashboard, View};
 use crate::watch::counter_lists::summary;
 use crate::watch::figures::sums;
-use model::kernels::Voice;
+use model::kernels::CountedLayers;
 use model::testbed::HostFacts;
 use model::{CounterSample, Kernels, Nanos, Occurrence};
 pub(crate) use node::Node;
@@ -97,7 +97,8 @@ impl Watching {
         // longer ones.
         let interval =
             (sample.start_ns.saturating_add(self.interval.0 / 4)) / self.interval.0.max(1);
-        let key = (0, u32::try_from(interval).unwrap_or(u32::MAX));
+        let interval = u32::try_from(interval).unwrap_or(u32::MAX);
+        let key = Key { stage: 0, interval };
         host.over_time.at(key, start_s, length_s).merge(node);
         if voice.is_any() {
             let part = Node::of(&counted_once, &sums(&counted_once, facts));
@@ -110,7 +111,7 @@ impl Watching {
     }
 
     /// What of a host's counters is in the sum of all.
-    fn voice(&self, number: usize) -> Voice {
+    fn voice(&self, number: usize) -> CountedLayers {
         self.kernels
             .voice(number, |host| self.hosts.get(host).is_some_and(|host| host.lost.is_none()))
     }
@@ -185,7 +186,7 @@ impl Watching {
     }
 }
 
-impl Shown for Watching {
+impl Dashboard for Watching {
     fn title(&self) -> &'static str {
         page::TITLE
     }

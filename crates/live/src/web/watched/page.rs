@@ -5,7 +5,7 @@ use super::{Host, Node, Watching};
 use crate::web::bounded_series::Slot;
 use crate::web::hosts::{self, Listed};
 use crate::web::page::told;
-use crate::web::{Shown, View, charts, counters};
+use crate::web::{Dashboard, View, charts, counters};
 use report::ground::chart::Line;
 use report::ground::markup::{Markup, classed, element, plain};
 use report::ground::words;
@@ -23,7 +23,7 @@ pub(super) fn parts(watching: &Watching, view: &View) -> [(&'static str, Markup)
     ]
 }
 
-/// The whole page; see [`Shown::page`].
+/// The whole page; see [`Dashboard::page`].
 pub(super) fn page(watching: &Watching, view: &View, boot: &str, is_guarded: bool) -> String {
     let skip = element("a", &[("class", "skip"), ("href", "#charts")], "To the charts");
     let status =

@@ -82,7 +82,7 @@ impl Bars {
             let seen = bar.ceiling.filter(|ceiling| *ceiling <= max);
             let mark = seen.map(|ceiling| NAMES + scale.place(ceiling) * room);
             if let Some((place, ceiling)) = mark.zip(seen) {
-                content.push(roof::mark(place, (top + 2.0, ROW - 4.0), &(self.words)(ceiling)));
+                content.push(roof::mark(place, top + 2.0, ROW - 4.0, &(self.words)(ceiling)));
             }
             let from = roof::words_from(left, mark, &words);
             let value = [("class", "tick"), ("x", &*number(from)), ("y", &*number(top + 17.0))];

@@ -65,7 +65,7 @@ impl Groups {
             content.push(element("text", &place, &group.name));
             top += HEAD;
             for (shade, bar) in group.bars.iter().enumerate() {
-                content.push(self.bar((max, room), top, shade, bar));
+                content.push(self.bar(max, room, top, shade, bar));
                 let words = bar.figure.map_or_else(|| "not measured".to_owned(), self.words);
                 let most = bar
                     .ceiling
@@ -84,7 +84,7 @@ impl Groups {
     }
 
     /// A bar on a scale up to `max`, which is `room` wide.
-    fn bar(&self, (max, room): (f64, f64), top: f64, shade: usize, bar: &Step) -> Markup {
+    fn bar(&self, max: f64, room: f64, top: f64, shade: usize, bar: &Step) -> Markup {
         let scale = Scale::Linear { max };
         let place =
             [("class", "label end"), ("x", &*number(LABELS - 10.0)), ("y", &*number(top + 13.0))];
@@ -107,7 +107,7 @@ impl Groups {
         let seen = bar.ceiling.filter(|ceiling| *ceiling <= max);
         let mark = seen.map(|ceiling| LABELS + scale.place(ceiling) * room);
         if let Some((left, ceiling)) = mark.zip(seen) {
-            content.push(roof::mark(left, (top, ROW), &(self.words)(ceiling)));
+            content.push(roof::mark(left, top, ROW, &(self.words)(ceiling)));
         }
         let from = roof::words_from(LABELS + width, mark, &words);
         let place = [("class", "tick"), ("x", &*number(from)), ("y", &*number(top + 13.0))];

@@ -26,7 +26,7 @@ pub fn share(figure: f64, ceiling: Option<f64>) -> String {
 }
 
 /// A mark across a bar from `top` on, which says what it is under the pointer.
-pub fn mark(left: f64, (top, height): (f64, f64), said: &str) -> Markup {
+pub fn mark(left: f64, top: f64, height: f64, said: &str) -> Markup {
     let (x, y1, y2) = (number(left), number(top), number(top + height));
     let place = [("class", "ceiling"), ("x1", &*x), ("x2", &*x), ("y1", &*y1), ("y2", &*y2)];
     element("line", &place, element("title", &[], format!("ceiling {said}")))

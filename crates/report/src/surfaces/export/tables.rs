@@ -214,7 +214,7 @@ impl<'a> Tables<'a> {
             row.bytes.into(),
             row.error_count().into(),
         ]);
-        let rate = row.sure.iops.map(|iops| iops.interval());
+        let rate = row.confidence.iops.map(|iops| iops.interval());
         cells.extend([row.seconds.into(), row.iops().into()]);
         cells.extend([
             rate.map(|rate| rate.low).into(),
@@ -222,7 +222,7 @@ impl<'a> Tables<'a> {
             row.bytes_per_s().into(),
         ]);
         cells.extend(latencies(&row.latency));
-        let p99 = row.sure.p99_ns();
+        let p99 = row.confidence.p99_ns();
         cells.extend([p99.map(|p99| p99.low).into(), p99.map(|p99| p99.high).into()]);
         cells
             .extend([row.cpu.user_ns as f64 / 1e9, row.cpu.system_ns as f64 / 1e9].map(Cell::from));

@@ -76,13 +76,8 @@ pub fn content(records: &[&Record], against: Against<'_>) -> (String, Markup) {
         body.push([head, contents::of(&mut all, &mut named), all]);
     }
     for (number, (record, rows)) in records.iter().zip(results).enumerate() {
-        body.push(run(
-            (record, rows),
-            against,
-            (number, records.len()),
-            &mut named,
-            std::mem::take(&mut differences),
-        ));
+        let name = (records.len() > 1).then(|| compare::run_name(against.names, number));
+        body.push(run(record, rows, against, name, &mut named, std::mem::take(&mut differences)));
     }
     (title, body)
 }
@@ -95,11 +90,13 @@ fn curves(results: &[Vec<ResultRow>], names: &[String]) -> Option<Markup> {
     first_screen::overlay(&named.collect::<Vec<_>>())
 }
 
-/// Everything about one run and its results, with the differences between its own scenarios.
+/// Everything about one run and its results, with the differences between its own scenarios; `name`
+/// where it is one of several.
 fn run(
-    (record, rows): (&Record, Vec<ResultRow>),
+    record: &Record,
+    rows: Vec<ResultRow>,
     against: Against<'_>,
-    (number, of): (usize, usize),
+    name: Option<String>,
     named: &mut Vec<String>,
     differences: Markup,
 ) -> Markup {
@@ -117,9 +114,8 @@ fn run(
         let name = &published.report.name.value;
         Some(Beside { name, held: held.as_ref().ok()? })
     });
-    let named_run = (of > 1).then(|| compare::run_name(against.names, number));
     let line = analysis::loadline::load_line(record, &rows);
-    let mut head = header(record, &evidence, named_run);
+    let mut head = header(record, &evidence, name);
     head.push(first_screen::figures(&rows, &reached, &limits, beside.as_ref(), line.as_ref()));
     let mut answer =
         classed("p", "verdict", verdict::paragraph(record, &rows, &reached, &evidence));

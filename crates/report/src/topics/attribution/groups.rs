@@ -2,7 +2,7 @@
 //! sweep, twenty times the same sentence hides the one that differs.
 
 use super::{MOST_POINTS, Names, body, sentence, title};
-use crate::ground::sentence::Told;
+use crate::ground::sentence::Sentence;
 use crate::ground::words;
 use analysis::attribution::Attribution;
 use model::Record;
@@ -15,7 +15,7 @@ struct Group {
     titles: Vec<String>,
     /// All that is to be said of the first, for a group of one.
     first: String,
-    alike: Told,
+    alike: Sentence,
 }
 
 /// What is to be said of `all`, in the order of the points that come first.

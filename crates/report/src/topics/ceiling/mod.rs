@@ -131,8 +131,8 @@ fn measured(iops: f64, ceiling: &Ceiling) -> String {
     let shares: Vec<String> = ceiling.limits.iter().map(share).collect();
     let above = match ceiling.share(iops) {
         Some(share) if share > 1.0 => {
-            " It is above the ceiling: some of it did not come from where the testbed says, a \
-             cache perhaps, or a fact of the testbed is wrong."
+            " It is above the ceiling: a cache served some of it, or a fact of the testbed is \
+             wrong."
         }
         _ => "",
     };

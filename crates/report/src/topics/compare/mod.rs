@@ -8,7 +8,7 @@ mod table;
 
 pub use json::json;
 pub(crate) use json::{named, outcome, point as compared, unlike};
-pub use table::{Shown, table};
+pub use table::{ComparisonStyle, table};
 
 use crate::ground::emphasis::{self, Emphasis};
 use crate::ground::words;
@@ -218,7 +218,7 @@ pub(crate) fn only(keys: &[Key], side: &str) -> Option<String> {
 
 /// What meets a condition of `--fail-if`, as a line: the condition, the point with its values of
 /// the sweep, and the difference.
-pub fn met(condition: &Condition, (run, key, found): &(usize, &Key, &Difference)) -> String {
+pub fn met(condition: &Condition, run: usize, key: &Key, found: &Difference) -> String {
     let (point, op) = (point(key), key.ops.name());
     format!("fail-if   {condition}: {point} {op} of run {}: {}", run + 1, percent(found.percent))
 }

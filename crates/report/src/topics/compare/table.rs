@@ -12,7 +12,7 @@ use model::Record;
 
 /// How a terminal shows a comparison.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Shown<'a> {
+pub struct ComparisonStyle<'a> {
     /// What the runs are called.
     pub names: &'a [String],
     /// The columns that there are; `None` is no terminal.
@@ -22,7 +22,7 @@ pub struct Shown<'a> {
 }
 
 /// One block for each run: a line for each point, then the details of those that changed.
-pub fn table(comparison: &Comparison, records: &[&Record], shown: Shown<'_>) -> String {
+pub fn table(comparison: &Comparison, records: &[&Record], shown: ComparisonStyle<'_>) -> String {
     if comparison.others.is_empty() {
         return "nothing to compare: there is one run with one scenario".to_owned();
     }
@@ -35,7 +35,7 @@ pub fn table(comparison: &Comparison, records: &[&Record], shown: Shown<'_>) -> 
     emphasis::resolved(&text, shown.in_colour)
 }
 
-fn against(other: &Against, records: &[&Record], shown: Shown<'_>) -> String {
+fn against(other: &Against, records: &[&Record], shown: ComparisonStyle<'_>) -> String {
     let mut text = format!("{}\n", title(other, records, shown.names));
     let whole = other.unlike.iter().map(|unlike| said(unlike, "the run"));
     let missing = [only(&other.only_base, "A has"), only(&other.only_other, "B has")];
@@ -134,7 +134,7 @@ mod tests {
     }
 
     fn shown(records: &[&Record]) -> String {
-        table(&compare(records), records, Shown::default())
+        table(&compare(records), records, ComparisonStyle::default())
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
         let text = table(
             &compare(&[&base, &other]),
             &[&base, &other],
-            Shown { room: Some(70), ..Shown::default() },
+            ComparisonStyle { room: Some(70), ..ComparisonStyle::default() },
         );
         assert!(text.lines().all(|line| line.chars().count() <= 70), "{text}");
         assert!(
@@ -162,7 +162,7 @@ mod tests {
     fn runs_are_called_by_their_files_and_verdicts_have_colours_where_wanted() {
         let (base, other) = (run("", 1_000_000, 1_000), run("", 1_333_000, 750));
         let names = ["before".to_owned(), "after".to_owned()];
-        let shown = Shown { names: &names, room: None, in_colour: true };
+        let shown = ComparisonStyle { names: &names, room: None, in_colour: true };
         let text = table(&compare(&[&base, &other]), &[&base, &other], shown);
         assert!(text.starts_with("A: before · B: after\n"), "{text}");
         assert!(text.contains("\u{1b}[31mworse\u{1b}[0m\n"), "{text}");

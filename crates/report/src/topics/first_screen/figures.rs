@@ -23,8 +23,8 @@ pub struct Beside<'a> {
 struct Large {
     title: String,
     value: String,
-    /// How sure it is; empty where nobody knows.
-    sure: String,
+    /// What stands behind it, such as its interval; empty where nothing is known.
+    qualifier: String,
     /// Where it was measured.
     of: String,
 }
@@ -54,7 +54,7 @@ pub fn section(
 
 fn tile(large: Large) -> Markup {
     let mut value = classed("span", "large", large.value);
-    value.push(format!(" {} ", large.sure));
+    value.push(format!(" {} ", large.qualifier));
     value.push(classed("span", "of", large.of));
     plain("div", [plain("dt", large.title), plain("dd", value)])
 }
@@ -69,8 +69,8 @@ fn place(row: &ResultRow) -> String {
     }
 }
 
-fn sure(value: Option<f64>, interval: Option<analysis::Interval>) -> String {
-    match words::sureness(value, interval) {
+fn interval_words(value: Option<f64>, interval: Option<analysis::Interval>) -> String {
+    match words::uncertainty(value, interval) {
         none if none == "–" => "no interval".to_owned(),
         some => some,
     }
@@ -81,17 +81,20 @@ fn rate(row: &ResultRow) -> Large {
     Large {
         title: format!("Peak {unit}"),
         value: words::iops(row.iops()),
-        sure: sure(Some(row.iops()), row.sure.iops.map(|iops| iops.interval())),
+        qualifier: interval_words(
+            Some(row.iops()),
+            row.confidence.iops.map(|iops| iops.interval()),
+        ),
         of: place(row),
     }
 }
 
 fn bandwidth(row: &ResultRow) -> Large {
-    let interval = row.sure.bytes_per_s.map(|bytes| bytes.interval());
+    let interval = row.confidence.bytes_per_s.map(|bytes| bytes.interval());
     Large {
         title: "Peak bandwidth".to_owned(),
         value: words::bandwidth(row.bytes_per_s()),
-        sure: sure(Some(row.bytes_per_s()), interval),
+        qualifier: interval_words(Some(row.bytes_per_s()), interval),
         of: place(row),
     }
 }
@@ -101,7 +104,7 @@ fn latency(row: &ResultRow) -> Large {
     Large {
         title: format!("p99 at peak {}", words::rate_unit(row.is_metadata())),
         value: words::latency(p99),
-        sure: sure(p99.map(|ns| ns as f64), row.sure.p99_ns()),
+        qualifier: interval_words(p99.map(|ns| ns as f64), row.confidence.p99_ns()),
         of: format!("p50 {}", words::latency(row.latency.quantile_ns(0.5))),
     }
 }
@@ -111,10 +114,10 @@ const NEAR: f64 = 0.9;
 
 /// What was at its limit at the peak: as the kernels counted it, or else as the testbed has it.
 fn limit(peak: &ResultRow, reached: &[Reached], limits: &[Attribution]) -> Large {
-    let large = |value: String, sure: String, of: &str| Large {
+    let large = |value: String, qualifier: String, of: &str| Large {
         title: "At its limit".to_owned(),
         value,
-        sure,
+        qualifier,
         of: of.to_owned(),
     };
     let counted = limits.iter().find(|one| one.point == peak.point);
@@ -141,7 +144,7 @@ fn limit(peak: &ResultRow, reached: &[Reached], limits: &[Attribution]) -> Large
 /// The highest rate at which the objective of a search held.
 fn load_line(line: &LoadLine) -> Option<Large> {
     let known = loadline::known(line.answer.rate?, line.answer.fails_at);
-    let sure = match line.answer.fails_at {
+    let qualifier = match line.answer.fails_at {
         Some(fails) => format!("below {}", words::iops(fails)),
         None => "no rate failed".to_owned(),
     };
@@ -149,7 +152,7 @@ fn load_line(line: &LoadLine) -> Option<Large> {
     Some(Large {
         title: "Load line".to_owned(),
         value: format!("{} IOPS", words::iops(known)),
-        sure,
+        qualifier,
         of,
     })
 }
@@ -163,7 +166,7 @@ fn against(beside: &Beside<'_>) -> Option<Large> {
     Some(Large {
         title: format!("Beside {}", beside.name),
         value: published::figure(quantity, run.value),
-        sure: format!("published {}", published::figure(quantity, figure.published.value)),
+        qualifier: format!("published {}", published::figure(quantity, figure.published.value)),
         of: [&*figure.workload, &*figure.scenario, &*figure.name]
             .into_iter()
             .filter(|word| !word.is_empty())

@@ -4,7 +4,7 @@ use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::words;
 use analysis::loadline::axis::{AlongLine, AlongPoint};
 use model::objective::Condition;
-use model::search::{Along, shown};
+use model::search::{SearchAxis, axis_value};
 use serde_json::{Value, json};
 
 /// The finding in sentences.
@@ -19,7 +19,7 @@ pub fn sentences(line: &AlongLine) -> Vec<String> {
         .fails_at
         .map_or(String::new(), |at| format!(" At {} it did not{}.", value(at), why(at)));
     let mut told = vec![match line.answer.value {
-        None => format!("Along {}: `{}` held at no value.{fails}", line.along, line.objective),
+        None => format!("SearchAxis {}: `{}` held at no value.{fails}", line.along, line.objective),
         Some(found) => {
             let sure = if line.answer.confirmed {
                 "measured more than once"
@@ -36,7 +36,7 @@ pub fn sentences(line: &AlongLine) -> Vec<String> {
                 value(found),
                 line.objective
             );
-            format!("Along {}: {what}.{fails}", line.along)
+            format!("SearchAxis {}: {what}.{fails}", line.along)
         }
     }];
     if !line.finished {
@@ -46,11 +46,11 @@ pub fn sentences(line: &AlongLine) -> Vec<String> {
 }
 
 /// `depth 32`, `64 MiB`, or `8 workers`.
-fn named(along: Along, value: u64) -> String {
-    let shown = shown(along, value);
+fn named(along: SearchAxis, value: u64) -> String {
+    let shown = axis_value(along, value);
     match along {
-        Along::Size => shown,
-        Along::Workers => format!("{shown} workers"),
+        SearchAxis::Size => shown,
+        SearchAxis::Workers => format!("{shown} workers"),
         _ => format!("{along} {shown}"),
     }
 }
@@ -66,7 +66,7 @@ fn verdict(point: &AlongPoint) -> String {
 
 /// The section of a run that searched: the sentences and each point, in the order of the axis.
 pub fn section(line: &AlongLine) -> Markup {
-    let mut content = plain("h2", format!("Along {}", line.along));
+    let mut content = plain("h2", format!("SearchAxis {}", line.along));
     content
         .push(sentences(line).into_iter().map(|sentence| plain("p", sentence)).collect::<Markup>());
     let number = |name: &str| element("th", &[("scope", "col"), ("class", "number")], name);
@@ -79,7 +79,7 @@ pub fn section(line: &AlongLine) -> Markup {
     points.sort_by_key(|point| point.value);
     let row = |point: &&AlongPoint| {
         let figures = [
-            shown(line.along, point.value),
+            axis_value(line.along, point.value),
             words::iops(point.carried),
             words::latency(point.latency.mean_ns().map(|mean| mean.round() as u64)),
             words::latency(point.latency.quantile_ns(0.5)),

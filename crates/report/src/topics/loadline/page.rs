@@ -130,7 +130,7 @@ mod tests {
             objective: objective.parse().expect("good"),
             poisson: false,
             measure: Nanos::seconds(2),
-            along: model::search::Along::Rate,
+            along: model::search::SearchAxis::Rate,
         };
         recorded.record_mut().plan.begin_search(search).expect("one point");
         let (mut stage, mut due) = (recorded.stage(StageKind::Measure), 1_000);

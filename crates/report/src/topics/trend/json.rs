@@ -3,7 +3,9 @@
 use super::Named;
 use crate::topics::compare::{compared, named, outcome, unlike};
 use analysis::compare::Condition;
-use analysis::trend::{Apart, Followed, LevelChange, Trend, TrendPoint, Value as Figure, Why};
+use analysis::trend::{
+    ExcludedRun, Followed, LevelChange, Trend, TrendPoint, Value as Figure, Why,
+};
 use serde_json::{Value, json as object};
 
 /// The version of the object's layout.
@@ -34,7 +36,7 @@ pub fn json(trend: &Trend, runs: &[Named<'_>], conditions: &[Condition]) -> Valu
     })
 }
 
-fn apart(found: &Apart, runs: &[Named<'_>]) -> Value {
+fn apart(found: &ExcludedRun, runs: &[Named<'_>]) -> Value {
     let (why, all) = match &found.why {
         Why::NotComplete => ("not-complete", Vec::new()),
         Why::Again => ("again", Vec::new()),

@@ -10,7 +10,7 @@ pub use table::table;
 
 use crate::ground::words;
 use crate::topics::compare::{metric, percent, said};
-use analysis::trend::{Apart, Followed, LevelChange, Trend, Why};
+use analysis::trend::{ExcludedRun, Followed, LevelChange, Trend, Why};
 use model::Record;
 
 /// A run as people call it, and what the record says.
@@ -46,7 +46,7 @@ pub fn set_apart(trend: &Trend, runs: &[Named<'_>]) -> Vec<String> {
 }
 
 /// Why a run is set apart, as a sentence.
-fn apart(apart: &Apart, runs: &[Named<'_>]) -> String {
+fn apart(apart: &ExcludedRun, runs: &[Named<'_>]) -> String {
     let name = runs.get(apart.run).map_or("?", |run| run.name);
     let why = match &apart.why {
         Why::NotComplete => "it did not come to its planned end.".to_owned(),

@@ -17,7 +17,8 @@ const LOWEST: [&str; 2] = ["line write", "line q99"];
 /// nothing where nothing happened or hosts are few.
 pub fn chart(
     record: &Record,
-    (stage, work): (u32, u32),
+    stage: u32,
+    work: u32,
     most: usize,
     instants: &[(f64, String)],
 ) -> Markup {

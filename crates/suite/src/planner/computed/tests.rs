@@ -1,7 +1,7 @@
 use super::*;
 use crate::Spec;
-use crate::planner::plan;
 use crate::planner::tests::{host, target};
+use crate::planner::{Request, plan};
 use form::Override;
 use model::plan::Plan;
 

@@ -164,7 +164,7 @@ fn joined_host(plans: &[Plan], host: usize, turns: &[Turn], shared: &[Shared]) -
         for scenario in &shared.scenarios {
             offsets[*scenario] = (files, tree);
         }
-        files = files.saturating_add(mine.files().count() as u32);
+        files += mine.files().count() as u32;
         joined.engine.patience = joined.engine.patience.max(mine.engine.patience);
         joined.targets.extend(mine.targets.iter().cloned());
         let moved = |old: &model::metadata::Tree| model::metadata::Tree {
@@ -181,7 +181,8 @@ fn joined_host(plans: &[Plan], host: usize, turns: &[Turn], shared: &[Shared]) -
     }
     for (number, turn) in (0..).zip(turns) {
         let stage = plans[turn.scenario].hosts.get(host)?.stages.get(turn.stage)?;
-        joined.stages.push(moved(stage, number, offsets[turn.scenario]));
+        let (files, trees) = offsets[turn.scenario];
+        joined.stages.push(moved(stage, number, files, trees));
     }
     if joined.parts.len() == 1 {
         joined.parts.clear();
@@ -190,15 +191,12 @@ fn joined_host(plans: &[Plan], host: usize, turns: &[Turn], shared: &[Shared]) -
 }
 
 /// A stage with its new number, whose files and trees stand behind so many others.
-fn moved(stage: &HostStage, number: u32, (files, trees): (u32, u32)) -> HostStage {
+fn moved(stage: &HostStage, number: u32, files: u32, trees: u32) -> HostStage {
     let mut stage = HostStage { stage: number, ..stage.clone() };
     for worker in &mut stage.workers {
-        worker
-            .extents
-            .iter_mut()
-            .for_each(|extent| extent.file = extent.file.saturating_add(files));
+        worker.extents.iter_mut().for_each(|extent| extent.file += files);
         if let Some(share) = &mut worker.files {
-            share.tree = share.tree.saturating_add(trees);
+            share.tree += trees;
         }
     }
     stage

@@ -5,7 +5,7 @@ use super::metrics::{Detail, Scrape};
 use super::{View, page};
 
 /// Something that goes on and is shown meanwhile: a run, or hosts that are watched.
-pub trait Shown: std::fmt::Debug + Send {
+pub trait Dashboard: std::fmt::Debug + Send {
     /// What it is called.
     fn title(&self) -> &str;
     /// It changes with everything that a page may show.
@@ -21,7 +21,7 @@ pub trait Shown: std::fmt::Debug + Send {
     fn farewell(&self) -> &'static str;
 }
 
-impl Shown for Board {
+impl Dashboard for Board {
     fn title(&self) -> &str {
         &self.plan.suite
     }

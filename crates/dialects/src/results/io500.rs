@@ -1,0 +1,220 @@
+//! IO500's `result_summary.txt`, and its score computed again.
+//!
+//! The score is the square root of two geometric means: that of the bandwidths in GiB/s, and that
+//! of the rates of metadata in thousands of operations a second (io500.org, *Rules*).
+
+use super::{Doubt, DoubtKind, MOST_ROWS, Measure, Quantity, Results, Row, as_written};
+use crate::import::ImportError;
+
+const GIB: f64 = (1_u64 << 30) as f64;
+
+/// The phases of the score.
+const BANDWIDTH: [&str; 4] = ["ior-easy-write", "ior-hard-write", "ior-easy-read", "ior-hard-read"];
+const METADATA: [&str; 8] = [
+    "mdtest-easy-write",
+    "mdtest-hard-write",
+    "find",
+    "mdtest-easy-stat",
+    "mdtest-hard-stat",
+    "mdtest-easy-delete",
+    "mdtest-hard-read",
+    "mdtest-hard-delete",
+];
+
+/// A number as it is printed: the range that its digits stand for.
+#[derive(Clone, Copy, Debug)]
+struct Printed {
+    value: f64,
+    low: f64,
+    high: f64,
+}
+
+fn printed(text: &str) -> Option<Printed> {
+    let (low, high) = as_written(text)?;
+    Some(Printed { value: text.parse().ok()?, low, high })
+}
+
+/// The summary of a run of IO500.
+///
+/// # Errors
+/// No phase is in it.
+pub fn read(name: &str, text: &str) -> Result<Results, ImportError> {
+    let mut results = Results { tool: "IO500".to_owned(), ..Results::default() };
+    let mut phases: Vec<(String, Printed)> = Vec::new();
+    let mut score = None;
+    for (number, line) in text.lines().enumerate() {
+        let place = format!("{name}:{}", number + 1);
+        if let Some(version) = line.strip_prefix("IO500 version ") {
+            let version: String = version.chars().take(60).collect();
+            results.tool = format!("IO500 {}", version.trim());
+        } else if line.starts_with("[SCORE ]") || line.starts_with("[SCORE]") {
+            score = Some(scores(line));
+            invalid(line, "score", &mut results);
+        } else if line.starts_with('[') && !line.starts_with("[SCORE") {
+            phase(line, place, &mut phases, &mut results);
+        }
+        if results.rows.len() > MOST_ROWS {
+            return Err(ImportError::new(name, "there are too many phases", "name one summary"));
+        }
+    }
+    if phases.is_empty() {
+        let remedy = "name the result_summary.txt of a run that ended";
+        return Err(ImportError::new(name, "no phase has a result", remedy));
+    }
+    check(&phases, score.as_ref(), &mut results);
+    Ok(results)
+}
+
+fn invalid(line: &str, name: &str, results: &mut Results) {
+    if line.contains("INVALID") || line.contains("-invalid]") {
+        let kind = DoubtKind::MarkedInvalid;
+        results.doubts.push(Doubt { kind, name: name.to_owned(), said: None, computed: None });
+    }
+}
+
+/// `[RESULT] BW phase 1 ior_easy_write 3.1 GB/s : time 300 seconds`, and `[RESULT] ior-easy-write
+/// 3.1 GiB/s : time 300 seconds`.
+fn phase(
+    line: &str,
+    place: String,
+    phases: &mut Vec<(String, Printed)>,
+    results: &mut Results,
+) -> Option<()> {
+    let counts = line.starts_with("[RESULT");
+    let words: Vec<&str> = line.split_once(']')?.1.split_whitespace().collect();
+    let unit = words.iter().position(|word| {
+        ["gib/s", "gb/s", "kiops"].contains(&word.to_ascii_lowercase().as_str())
+    })?;
+    let name = words.get(unit.checked_sub(2)?)?.replace('_', "-");
+    let value = printed(words[unit - 1])?;
+    let is_rate = words[unit].eq_ignore_ascii_case("kiops");
+    let mut measures = vec![match is_rate {
+        true => Measure { quantity: Quantity::RatePerS, value: value.value * 1e3 },
+        // Older versions print GiB/s as `GB/s`.
+        false => Measure { quantity: Quantity::BandwidthBytesPerS, value: value.value * GIB },
+    }];
+    let time = words.iter().position(|word| *word == "time").and_then(|at| words.get(at + 1));
+    if let Some(seconds) = time.and_then(|text| text.parse::<f64>().ok()) {
+        measures.push(Measure { quantity: Quantity::TimeNs, value: seconds * 1e9 });
+    }
+    invalid(line, &name, results);
+    results.rows.push(Row { name: name.clone(), place, measures });
+    if counts {
+        phases.push((name, value));
+    }
+    Some(())
+}
+
+/// Bandwidth, metadata and total, as they are printed.
+fn scores(line: &str) -> [Option<Printed>; 3] {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let behind = |name: &str| {
+        let at = words.iter().position(|word| word.eq_ignore_ascii_case(name))?;
+        printed(words.get(at + 1)?)
+    };
+    [behind("Bandwidth"), behind("IOPS"), behind("TOTAL")]
+}
+
+/// The geometric mean of the phases of these names that were measured; a phase of zero counts as
+/// none, as in IO500.
+fn mean(phases: &[(String, Printed)], names: &[&str], of: fn(&Printed) -> f64) -> Option<f64> {
+    let all: Vec<f64> = phases
+        .iter()
+        .filter(|(name, printed)| names.contains(&name.as_str()) && printed.value > 0.0)
+        .map(|(_, printed)| of(printed).max(f64::MIN_POSITIVE).ln())
+        .collect();
+    (!all.is_empty()).then(|| (all.iter().sum::<f64>() / all.len() as f64).exp())
+}
+
+fn check(
+    phases: &[(String, Printed)],
+    score: Option<&[Option<Printed>; 3]>,
+    results: &mut Results,
+) {
+    for wanted in BANDWIDTH.iter().chain(&METADATA) {
+        let is_there = |(name, printed): &(String, Printed)| name == wanted && printed.value > 0.0;
+        if !phases.iter().any(is_there) {
+            let (kind, name) = (DoubtKind::PhaseMissing, (*wanted).to_owned());
+            results.doubts.push(Doubt { kind, name, said: None, computed: None });
+        }
+    }
+    let of = |which: fn(&Printed) -> f64| {
+        let bandwidth = mean(phases, &BANDWIDTH, which).unwrap_or(0.0);
+        let metadata = mean(phases, &METADATA, which).unwrap_or(0.0);
+        [bandwidth, metadata, (bandwidth * metadata).sqrt()]
+    };
+    let [low, value, high] = [of(|p| p.low), of(|p| p.value), of(|p| p.high)];
+    results.rows.push(Row {
+        name: "score".to_owned(),
+        place: "computed".to_owned(),
+        measures: vec![
+            Measure { quantity: Quantity::BandwidthBytesPerS, value: value[0] * GIB },
+            Measure { quantity: Quantity::RatePerS, value: value[1] * 1e3 },
+            Measure { quantity: Quantity::Score, value: value[2] },
+        ],
+    });
+    let Some(score) = score else { return };
+    for (at, name) in ["score of bandwidth", "score of metadata", "score"].into_iter().enumerate() {
+        let Some(said) = score[at] else { continue };
+        if said.high < low[at] || said.low > high[at] {
+            results.doubts.push(Doubt {
+                kind: DoubtKind::ScoreDiffers,
+                name: name.to_owned(),
+                said: Some(said.value),
+                computed: Some(value[at]),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Made up; the means are 2 and 4, so that the score is the root of 8.
+    fn summary(total: &str, find: &str) -> String {
+        let mut text = String::from("IO500 version made-up (standard)\n");
+        for (name, value) in BANDWIDTH.iter().zip(["1.0", "4.0", "2.0", "2.0"]) {
+            text.push_str(&format!("[RESULT] {name:>20} {value} GiB/s : time 300.1 seconds\n"));
+        }
+        let rates = ["1.0", "16.0", find, "4.0", "4.0", "4.0", "2.0", "8.0"];
+        for (name, value) in METADATA.iter().zip(rates) {
+            text.push_str(&format!("[RESULT] {name:>20} {value} kIOPS : time 300.1 seconds\n"));
+        }
+        text.push_str("[      ] timestamp 0.0 kIOPS : time 0.0 seconds\n");
+        text.push_str(&format!("[SCORE ] Bandwidth 2.0 GiB/s : IOPS 4.0 kiops : TOTAL {total}\n"));
+        text
+    }
+
+    #[test]
+    fn the_score_is_the_root_of_two_geometric_means() {
+        let results = read("s", &summary("2.828427", "4.0")).expect("results");
+        // 2.828427 is more exact than what is printed of the phases allows to know.
+        assert_eq!(results.doubts, []);
+        let score = results.rows.last().and_then(|row| row.get(Quantity::Score));
+        assert!(score.is_some_and(|score| (score - 8_f64.sqrt()).abs() < 1e-9), "{score:?}");
+        assert_eq!(results.rows[0].get(Quantity::BandwidthBytesPerS), Some(GIB));
+        assert_eq!(results.rows[0].get(Quantity::TimeNs), Some(300.1e9));
+        assert_eq!(results.tool, "IO500 made-up (standard)");
+    }
+
+    #[test]
+    fn a_score_that_does_not_follow_is_doubted() {
+        let results = read("s", &summary("3.2", "4.0")).expect("results");
+        assert_eq!(results.doubts.len(), 1);
+        assert_eq!(results.doubts[0].kind, DoubtKind::ScoreDiffers);
+        assert_eq!(results.doubts[0].said, Some(3.2));
+        let results = read("s", &summary("2.828 [INVALID]", "0.0")).expect("results");
+        let kinds: Vec<DoubtKind> = results.doubts.iter().map(|doubt| doubt.kind).collect();
+        assert_eq!(kinds, [DoubtKind::MarkedInvalid, DoubtKind::PhaseMissing], "{results:?}");
+    }
+
+    #[test]
+    fn lines_of_older_versions_are_read() {
+        let line = "[RESULT] BW   phase 1            ior_easy_write             2.500 GB/s : time \
+                    362.34 seconds\n[RESULT] IOPS phase 3   find  7.5 kiops : time  1.0 seconds\n";
+        let results = read("s", line).expect("results");
+        assert_eq!(results.rows[0].get(Quantity::BandwidthBytesPerS), Some(2.5 * GIB));
+        assert_eq!(results.rows[1].get(Quantity::RatePerS), Some(7_500.0));
+    }
+}

@@ -1,0 +1,170 @@
+//! Parameter files of vdbench with the suites and reports of losses that they become.
+
+use super::common::{losses_and_suites, planned};
+use crate::{Class, Dialect, Import, World, detect, import};
+use proptest::prelude::*;
+
+fn imported(text: &str) -> Import {
+    import("a.parm", text, Some(Dialect::Vdbench), &World::NOTHING).expect("a parameter file")
+}
+
+fn whole(name: &str, text: &str) {
+    assert_eq!(detect(text), Some(Dialect::Vdbench), "{text}");
+    let import = imported(text);
+    assert_eq!(import.refused().count(), 0, "{}", losses_and_suites(&import));
+    planned(&import.suites[0].text)
+        .unwrap_or_else(|why| panic!("{why}\n{}", losses_and_suites(&import)));
+    insta::assert_snapshot!(name, losses_and_suites(&import));
+}
+
+#[test]
+fn parameters_of_storage_become_suites() {
+    whole(
+        "vdbench_storage",
+        "compratio=2\nmessagescan=no\nhd=default,shell=ssh,user=root\nhd=a,system=host1\n\
+         sd=default,openflags=o_direct,threads=16,host=a\nsd=sd1,lun=/dev/sdb\n\
+         sd=sd2,lun=/dev/sdc\nwd=wd1,sd=sd*,xfersize=(8k,70,64k,30),rdpct=70,seekpct=100\n\
+         rd=warm,wd=wd1,iorate=max,elapsed=2m,warmup=10,interval=5\n\
+         rd=rates,wd=wd1,iorate=(1000-3000,1000),elapsed=60,interval=5,forthreads=(4,8)\n",
+    );
+    whole(
+        "vdbench_files_of_storage",
+        "sd=sd1,lun=/x/one,size=10g\nsd=sd2,lun=/x/two,size=10g\n\
+         wd=reads,sd=sd*,xfersize=4k,rdpct=100,skew=75,range=(0,50)\n\
+         wd=writes,sd=sd*,xfersize=32k,rdpct=0,seekpct=seq\n\
+         rd=both,wd=*,iorate=2000,el=1m,in=1,dist=det\n",
+    );
+}
+
+#[test]
+fn parameters_of_files_become_suites() {
+    whole(
+        "vdbench_requests_to_files",
+        "fsd=fsd1,anchor=/mnt/a,depth=2,width=4,files=10,size=(1m,70,4m,30)\n\
+         fwd=default,xfersize=64k,fileio=random,fileselect=random,threads=8\n\
+         fwd=fwd1,fsd=fsd1,operation=read\nfwd=fwd2,fsd=fsd1,operation=write\n\
+         rd=rd1,fwd=fwd*,fwdrate=max,format=yes,elapsed=30,interval=1\n",
+    );
+    whole(
+        "vdbench_operations_on_files",
+        "fsd=fsd1,anchor=/mnt/a,depth=3,width=4,files=100,size=8k\n\
+         fwd=one,fsd=fsd1,operation=create,threads=4\nfwd=two,fsd=fsd1,operation=getattr\n\
+         fwd=three,fsd=fsd1,operation=delete\n\
+         rd=rd1,fwd=(one,two,three),fwdrate=max,format=no,elapsed=30,interval=1\n",
+    );
+}
+
+#[test]
+fn what_is_not_understood_is_refused_by_name() {
+    let told = |text: &str, name: &str| {
+        let import = imported(text);
+        let told = import.options.into_iter().find(|told| told.name == name);
+        told.unwrap_or_else(|| panic!("{name} of {text}"))
+    };
+    let rd = "rd=r,wd=w,iorate=max,elapsed=5\n";
+    let text = format!("sd=s,lun=/dev/a\nwd=w,sd=s,rhpct=50\n{rd}");
+    assert!(told(&text, "rhpct").why.contains("hits a cache"));
+    let text = format!("sd=s,lun=/dev/a,sise=4g\nwd=w,sd=s\n{rd}");
+    assert!(told(&text, "sise").why.contains("`size`"));
+    let text = "sd=s,lun=/dev/a\nwd=a,sd=s,skew=20\nwd=b,sd=s,xfersize=8k\nrd=r,wd=*,iorate=max\n";
+    assert_eq!(told(text, "skew").class, Class::Refused, "a ratio at full speed");
+    let text = "sd=s,lun=/dev/a\nsd=t,lun=/dev/b\nwd=a,sd=s\nwd=b,sd=t,xfersize=8k\n\
+                rd=r,wd=*,iorate=max\n";
+    assert_eq!(imported(text).refused().count(), 2, "a target for each of two workloads");
+    let text = "fsd=f,anchor=/a,files=3,size=4k\nfwd=w,fsd=f,operation=copy\nrd=r,fwd=w\n";
+    assert!(told(text, "operation").why.contains("copy"));
+    assert!(import("a", "sd=s,lun=/x\n", Some(Dialect::Vdbench), &World::NOTHING).is_err());
+}
+
+#[test]
+fn every_beginning_of_a_word_is_that_word() {
+    let long = imported("sd=s,lun=/dev/a\nwd=w,sd=s\nrd=r,wd=w,iorate=100,elapsed=10,interval=2\n");
+    let short = imported("sd=s,lu=/dev/a\nwd=w,sd=s\nrd=r,wd=w,io=100,el=10,in=2\n");
+    let plain = |import: &Import| {
+        let lines = import.suites[0].text.lines();
+        let lines: Vec<String> =
+            lines.map(|line| line.split('#').next().unwrap_or("").trim().to_owned()).collect();
+        lines.join("\n")
+    };
+    assert_eq!(plain(&long), plain(&short));
+}
+
+const LINES: [&str; 40] = [
+    "sd=s1,lun=/dev/sda",
+    "sd=s2,lun=/dev/sdb,threads=4",
+    "sd=s3,lun=/x/f,size=1g",
+    "sd=default,openflags=o_direct",
+    "sd=s4,lun=/x/g,count=(1,4),size=2g",
+    "wd=w1,sd=s*",
+    "wd=w2,sd=s1,xfersize=(4k,50,1m,50)",
+    "wd=w3,sd=(s1-s3),seekpct=0,rdpct=20",
+    "wd=w4,sd=*,xfersize=(512,64k,512),seekpct=eof",
+    "wd=w5,sd=s1,stride=64k,seekpct=seq",
+    "wd=w6,sd=s*,skew=30,range=(10,20)",
+    "wd=w7,sd=s2,iorate=50,seekpct=40",
+    "rd=r1,wd=w1,iorate=max,elapsed=5",
+    "rd=r2,wd=*,iorate=(100,200),elapsed=5,interval=9",
+    "rd=r3,wd=w*,iorate=curve,forthreads=(1-64,d)",
+    "rd=r4,wd=w1,forxfersize=(4k,8k),rdpct=(0,50)",
+    "rd=r5,wd=w3,forseekpct=(0,100),maxdata=10g",
+    "rd=default,elapsed=0,interval=1h",
+    "rd=r6,wd=w2,io=12.5,warmup=1h",
+    "fsd=f1,anchor=/a,depth=2,width=3,files=9,size=64k",
+    "fsd=f2,anchor=/b,depth=1,width=1,files=100000,size=(4k,50,8k,50)",
+    "fsd=f3,anchor=/c,depth=9,width=99,files=99999,size=1g",
+    "fsd=default,distribution=all",
+    "fwd=p1,fsd=f1,operation=read,xfersize=4k",
+    "fwd=p2,fsd=f*,rdpct=50,fileio=random,threads=3",
+    "fwd=p3,fsd=f1,operation=create",
+    "fwd=p4,fsd=(f1,f2),operation=delete,skew=10",
+    "fwd=p5,fsd=f3,xfersize=(1m,50,2m,50)",
+    "fwd=p6,fsd=f2,operation=mkdir",
+    "rd=q1,fwd=p*,fwdrate=max,format=yes,elapsed=9",
+    "rd=q2,fwd=p1,fwdrate=(10,20)",
+    "rd=q3,fwd=p2,forthreads=(1,2),forxfersize=(512,4k)",
+    "rd=q4,fwd=*,operations=(write,read)",
+    "rd=q5,fwd=p3,format=only",
+    "compratio=3",
+    "validate=yes",
+    "dedupratio=2",
+    "hd=h1,system=x",
+    "loop=3",
+    "sd=((",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 1_500,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn files_of_any_lines_are_planned_or_refused(
+        mut numbers in prop::collection::vec(0..LINES.len(), 1..12),
+        sorted in prop::bool::weighted(0.9),
+    ) {
+        if sorted {
+            numbers.sort_unstable();
+        }
+        let lines: Vec<&str> = numbers.iter().map(|number| LINES[*number]).collect();
+        let text = lines.join("\n");
+        let Ok(import) = import("a", &text, Some(Dialect::Vdbench), &World::NOTHING) else {
+            return Ok(());
+        };
+        for told in &import.options {
+            prop_assert!(!told.why.is_empty() && !told.place.is_empty(), "{told:?}");
+        }
+        if import.refused().next().is_none()
+            && let Err(why) = planned(&import.suites[0].text)
+        {
+            // Files that are smaller than their requests, or more of them than there is room for.
+            let is_its_own = ["one block", "smaller than", "direct I/O needs", "room", "free"];
+            prop_assert!(
+                is_its_own.iter().any(|word| why.contains(word)),
+                "{text}: {why}\n{}",
+                import.suites[0].text
+            );
+        }
+    }
+}
