@@ -60,7 +60,8 @@ fn print(text: &str) -> Result<(), Failure> {
     print_exactly(&printable::lines(text))
 }
 
-/// The same of a text that is to come out as it is.
+/// The same of a text that is to come out as it is: in colours of ours, for one, whose words were
+/// made harmless before they were coloured.
 fn print_exactly(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

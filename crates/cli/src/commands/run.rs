@@ -2,7 +2,7 @@
 
 use super::verdict_gate::gate;
 use super::views::Views;
-use super::{plan, print, print_json};
+use super::{plan, print_exactly, print_json};
 use crate::args::{How, RunArgs};
 use crate::failure::{Failure, REQUESTS_FAILED};
 use crate::hosts::{self, Hosts};
@@ -277,7 +277,7 @@ fn show(how: How, stdout_is_taken: bool, record: &Record, out: &Path) -> Result<
     } else if stdout_is_taken {
         eprintln!("{table}");
     } else {
-        print(&format!("{table}\n"))?;
+        print_exactly(&format!("{table}\n"))?;
     }
     match written {
         Ok(()) => eprintln!("report    {}\nrun file  {}", page.display(), out.display()),
