@@ -95,7 +95,7 @@ fn volatile_loop(folder: &Path) -> Result<Staged, String> {
         }
     }
     let load = |device: &str| {
-        Load::alone(["--rw", "randwrite", "--runtime", "3", "--destroy-data", device].into_iter())
+        Load::alone(["--rw", "randwrite", "--runtime", "3", "--destroy-data", device])
     };
     Ok(Staged { lying: load(&devices[0]), honest: load(&devices[1]), undo })
 }
