@@ -251,9 +251,9 @@ mod tests {
     fn options_of_fio_behind_the_quick_form_are_kept_as_fields() {
         let line = "run|--rw|randrw|--bs|4k|--rwmixwrite=30|/mnt/x";
         assert_eq!(words_of(line), ["run", "--set=read=70%", "--rw=randrw", "--bs=4k", "/mnt/x"]);
-        let line = "plimsoll|run|--rw|read|--thinktime|x|/mnt/x";
+        let line = "plimsoll|run|--rw|read|--bssplit|x|/mnt/x";
         let refused = parse_from(line.split('|').map(OsString::from)).expect_err("no time");
-        assert!(refused.to_string().contains("--thinktime=x"), "{refused}");
+        assert!(refused.to_string().contains("--bssplit=x"), "{refused}");
     }
 
     #[test]

@@ -4,10 +4,13 @@
 use dialects::fio::{quick_changes, quick_knows, takes_a_value};
 use dialects::{Class, ReportedOption};
 use std::ffi::OsString;
-use suite::flag;
 
 /// The quick form's own options.
 const QUICK: [&str; 7] = ["rw", "bs", "iodepth", "numjobs", "size", "runtime", "rwmixread"];
+
+/// Options for which the command has a word of its own, with which it answers.
+const OWN_WORDS: [&str; 8] =
+    ["direct", "ioengine", "filename", "directory", "ramp_time", "verify", "rate", "thinktime"];
 
 /// A line with fio's options as our own, and what was said of them.
 pub struct Expanded {
@@ -24,8 +27,7 @@ pub fn is_quick(line: &[OsString]) -> bool {
 }
 
 /// Puts `--set` in the place of fio's options, where the quick form is used. `known` says whether
-/// the command has an option of this name; such words, and those that lead to a field of their own,
-/// stay as they are.
+/// the command has an option of this name; such words, and those that the command answers, stay.
 pub fn expanded(line: &[OsString], known: &dyn Fn(&str) -> bool) -> Expanded {
     let none = || Expanded { line: line.to_vec(), told: Vec::new() };
     let Some(words) = line.iter().map(|word| word.to_str()).collect::<Option<Vec<_>>>() else {
@@ -51,7 +53,7 @@ pub fn expanded(line: &[OsString], known: &dyn Fn(&str) -> bool) -> Expanded {
             let value = given.or(next.map(str::to_owned)).unwrap_or_default();
             base.push((name.to_owned(), value));
         }
-        let is_ours = known(name) || flag(name).is_some() || !quick_knows(name);
+        let is_ours = known(name) || OWN_WORDS.contains(&name) || !quick_knows(name);
         if is_ours {
             kept.push(original.clone());
             continue;
@@ -126,8 +128,9 @@ mod tests {
     fn options_of_fio_become_fields() {
         let line = "plimsoll run --rw randrw --bs 4k --rwmixwrite 30 --group_reporting /x";
         assert_eq!(expand(line).0, "plimsoll run --set=read=70% --rw randrw --bs 4k /x");
-        let (line, told) = expand("plimsoll run --rw=randread --thinktime=5ms /x --set think=1ms");
-        assert!(line.starts_with("plimsoll run --set=think=5ms --rw=randread /x --set"), "{line}");
+        let (line, told) = expand("plimsoll run --rw=randread --bsrange=4k-8k /x --set think=1ms");
+        assert!(line.starts_with("plimsoll run --set=block_size="), "{line}");
+        assert!(line.ends_with(" --rw=randread /x --set think=1ms"), "{line}");
         assert_eq!(told.len(), 1);
     }
 
@@ -143,7 +146,7 @@ mod tests {
             let (kept, told) = expand(line);
             assert_eq!((kept.as_str(), told.len()), (line, 0));
         }
-        let (_, told) = expand("plimsoll run --rw read --thinktime=x /y");
-        assert!(refused(&told).is_some_and(|why| why.contains("thinktime=x")), "{told:?}");
+        let (_, told) = expand("plimsoll run --rw read --bssplit=x /y");
+        assert!(refused(&told).is_some_and(|why| why.contains("bssplit=x")), "{told:?}");
     }
 }
