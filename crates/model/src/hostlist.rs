@@ -53,7 +53,7 @@ pub fn compress(hosts: &[String]) -> String {
         let next = number.parse::<u64>().ok();
         match items.last_mut() {
             Some(row) if next.is_some() && row.goes_on_with(stem, number, next) => {
-                row.last = number
+                row.last = number;
             }
             _ => items.push(Row { stem, first: number, last: number }),
         }
