@@ -42,6 +42,7 @@ pub(crate) fn rows(record: &Record, stage: &StageRecord, digest: &Digest) -> Vec
         done: None,
         complete: stage.end == Some(StageEnd::Complete),
         confidence: Confidence::default(),
+        settled: None,
         warnings: Vec::new(),
     };
     let filled = |mut row: ResultRow| {

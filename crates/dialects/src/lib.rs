@@ -211,6 +211,9 @@ pub fn detect(text: &str) -> Option<Dialect> {
         let name = line.split('=').next().unwrap_or_default();
         fio::knows(name.trim())
     };
-    let mut words = text.lines().map(str::trim).filter(|line| !line.starts_with([';', '#', '[']));
-    (has_section && words.any(is_option)).then_some(Dialect::Fio)
+    let is_comment = |line: &&str| line.is_empty() || line.starts_with([';', '#', '[']);
+    let words = || text.lines().map(str::trim).filter(|line| !is_comment(line));
+    let known = words().filter(|line| is_option(line)).count();
+    // Other files have sections, too, and here and there a word of fio's.
+    (has_section && known > 0 && known * 2 >= words().count()).then_some(Dialect::Fio)
 }

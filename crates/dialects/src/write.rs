@@ -4,6 +4,26 @@ use crate::draft::{Draft, Fields, Group, Line, plain_name, quoted, unique};
 use crate::import::SuiteText;
 use model::printable;
 
+/// No suite has more scenarios.
+const MOST_SCENARIOS: usize = 64;
+
+/// A draft as a suite, or as several where it has more groups than one suite has scenarios.
+pub fn suites(draft: &Draft) -> Vec<SuiteText> {
+    if draft.groups.len() <= MOST_SCENARIOS || all_alike(&draft.groups) {
+        return vec![suite(draft)];
+    }
+    let parts = draft.groups.chunks(MOST_SCENARIOS).enumerate();
+    let part = |(number, groups): (usize, &[Group])| {
+        let name = format!("{}-{}", draft.name, number + 1);
+        suite(&Draft { name, groups: groups.to_vec(), ..draft.clone() })
+    };
+    parts.map(part).collect()
+}
+
+fn all_alike(groups: &[Group]) -> bool {
+    groups.first().is_none_or(|first| groups.iter().all(|group| are_alike(first, group)))
+}
+
 /// The text of a suite.
 pub fn suite(draft: &Draft) -> SuiteText {
     let mut text = String::new();
@@ -13,10 +33,7 @@ pub fn suite(draft: &Draft) -> SuiteText {
     text.push_str(&format!("name = {}\n", quoted(&draft.name)));
     text.push_str(&format!("description = {}\n", quoted(&draft.description)));
     lines(&mut text, &draft.top.0);
-    let one = draft
-        .groups
-        .first()
-        .is_none_or(|first| draft.groups.iter().all(|group| are_alike(first, group)));
+    let one = all_alike(&draft.groups);
     match (draft.groups.first(), one) {
         (Some(first), true) => {
             targets(&mut text, first);

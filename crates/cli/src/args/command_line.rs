@@ -54,7 +54,10 @@ fn with_words_of_fio(
     let longs: Vec<String> = command
         .find_subcommand(name)
         .into_iter()
-        .flat_map(|known| known.get_arguments().filter_map(Arg::get_long))
+        .flat_map(|known| known.get_arguments())
+        .flat_map(|arg| {
+            arg.get_long().into_iter().chain(arg.get_all_aliases().into_iter().flatten())
+        })
         .map(str::to_owned)
         .collect();
     let expanded = fio_words::expanded(line, &|name| longs.iter().any(|long| long == name));

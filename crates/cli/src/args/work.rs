@@ -44,6 +44,14 @@ pub struct WorkArgs {
     #[arg(long)]
     pub allow_loss: bool,
 
+    /// Do what a quotable figure needs: measure until steady, flush, load twice the memory.
+    ///
+    /// It sets until=steady, flush=end, prepare=true, a precondition of 10 s at least, and
+    /// layout.size where there is room for it. An explicit --set has the last word. It takes as
+    /// long as the target needs to become steady.
+    #[arg(long, conflicts_with_all = ["scale", "existing"])]
+    pub quotable: bool,
+
     /// Use the page cache; direct I/O is the default.
     #[arg(long)]
     pub buffered: bool,

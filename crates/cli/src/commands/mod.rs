@@ -22,6 +22,7 @@ mod saved;
 mod serve;
 mod suites;
 mod trend;
+mod verdict_gate;
 mod verify;
 mod views;
 mod watch;

@@ -59,7 +59,7 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
         }
         print(&text)?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(super::verdict_gate::gate(&args.fail_if, &record).unwrap_or(ExitCode::SUCCESS))
 }
 
 /// The text of the suite that a run was begun with.

@@ -262,14 +262,17 @@ fn work(job: &Elbencho, name: &str, read: bool, losses: &mut Losses, group: &mut
     threads(job, losses, &mut fields);
     let depth = job.depth.as_ref().map_or(1, |got| got.value).clamp(1, 4_096);
     fields.set("depth", depth.to_string(), Got::source(&job.depth, losses));
-    match (&job.strided, &job.random) {
-        (Some(got), _) if group.layout.get("kind") == Some("\"shared-file\"") => {
+    match &job.strided {
+        Some(got) if job.random.is_some() => {
+            losses.replace(got.id, Verdict::harmless("the order is random"));
+        }
+        Some(got) if group.layout.get("kind") == Some("\"shared-file\"") => {
             fields.text("sharing", "interleaved", losses.source(got.id));
         }
-        (Some(got), _) => {
+        Some(got) => {
             losses.worsen(got.id, Verdict::near("each worker goes through a part of its own"));
         }
-        _ => {}
+        None => {}
     }
     let limit = if read { &job.limit_read } else { &job.limit_write };
     if let Some(got) = limit.as_ref().filter(|got| got.value > 0) {

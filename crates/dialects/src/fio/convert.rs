@@ -40,8 +40,8 @@ pub fn finish(name: &str, jobs: &[Job], mut losses: Losses) -> Result<Import, Im
     if let Some(got) = jobs.iter().find_map(|job| job.seed.as_ref()) {
         draft.top.set("seed", got.value.min(1 << 60).to_string(), losses.source(got.id));
     }
-    let suite = write::suite(&draft);
-    Ok(Import::new("fio", losses, vec![suite]))
+    let suites = write::suites(&draft);
+    Ok(Import::new("fio", losses, suites))
 }
 
 /// Files that an earlier group has made have the size that it says.

@@ -95,8 +95,8 @@ pub fn file(name: &str, text: &str, world: &World<'_>) -> Result<Import, ImportE
         groups,
         ..Draft::default()
     };
-    let suite = write::suite(&draft);
-    Ok(Import::new("vdbench", losses, vec![suite]))
+    let suites = write::suites(&draft);
+    Ok(Import::new("vdbench", losses, suites))
 }
 
 fn groups(file: &File, losses: &mut Losses) -> Vec<Group> {

@@ -18,7 +18,7 @@ pub use storage::{STORAGE, WORKLOAD};
 /// Whether a text is a parameter file: it defines storage or files, and a run, and little else is
 /// in it.
 pub fn detect(text: &str) -> bool {
-    let is_comment = |line: &&str| line.is_empty() || line.starts_with(['#', '*', '/']);
+    let is_comment = |line: &&str| line.is_empty() || line.starts_with(['#', '*', '/', '<']);
     let lines = || text.lines().map(str::trim).filter(|line| !is_comment(line));
     let begins = |wanted: &[&str]| {
         lines().any(|line| {

@@ -118,8 +118,10 @@ impl Scan<'_> {
 /// No value is longer once its variables are put in.
 const MOST_VALUE: usize = 1 << 16;
 
+/// vdbench wants comments at the first letter of a line; people set them in. `<pre>` is of the copy
+/// that it makes of a file.
 fn is_comment(line: &str) -> bool {
-    line.trim().is_empty() || line.starts_with(['#', '*', '/'])
+    line.trim().is_empty() || line.trim_start().starts_with(['#', '*', '/', '<'])
 }
 
 /// The line up to its first blank outside of quotes, which are taken away. What stands behind is a

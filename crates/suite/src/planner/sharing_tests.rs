@@ -87,6 +87,18 @@ fn the_volumes_of_one_simulated_cluster_are_the_same_for_all_hosts_and_a_device_
 }
 
 #[test]
+fn what_one_of_several_hosts_cannot_do_is_said_with_its_name() {
+    let unreadable =
+        || vec![tests::target("/t", TargetKind::Unreadable("permission denied".to_owned()))];
+    let broken = HostFacts { targets: unreadable(), ..host("b", "/t") };
+    let suite = "[[workload]]\nname = \"w\"\n";
+    let told = planned(suite, &[host("a", "/t"), broken.clone()]).expect_err("b cannot");
+    assert!(told.len() == 1 && told[0].message.starts_with("host b: "), "{told:?}");
+    let told = planned(suite, &[broken]).expect_err("nor can it alone");
+    assert!(told.len() == 1 && !told[0].message.contains("host b"), "{told:?}");
+}
+
+#[test]
 fn blocks_come_in_turn_over_all_hosts() {
     let plan = planned(&shared("sharing = \"interleaved\""), &two()).expect("a plan");
     assert_eq!(extents(&plan, 0), [[(0, 36 * K)], [(4 * K, 36 * K)]]);

@@ -7,8 +7,8 @@ use super::sizes::{Sizes, workers};
 use super::trees::Forest;
 use super::{Refusal, RefusalKind, ScenarioRequest, Times, contents, is_null, trees};
 use crate::{
-    Arrivals, FileOrder, LayoutKind, Operation, Pin, PointSpec, RateOf, Sharing, StagesSpec, Time,
-    WorkloadKind, WorkloadSpec,
+    Arrivals, FileOrder, Flush, LayoutKind, Operation, Pin, PointSpec, RateOf, Sharing, StagesSpec,
+    Time, WorkloadKind, WorkloadSpec,
 };
 use form::{Amount, Auto};
 use model::choices::{Access, Backend};
@@ -333,6 +333,7 @@ pub(super) fn host_plan(
             virtual_time: engine.time.value == Time::Virtual
                 && host.targets.iter().all(|target| target.kind == PlannedTarget::Simulated),
             contents,
+            flush: request.scenario.stages.flush.value == Flush::End,
         },
         targets: host.targets,
         trees,
