@@ -52,8 +52,8 @@ pub fn facts(
     }
 }
 
-/// All memory and what is free of it, in bytes, by sysinfo(2): a bare root may have no `/proc`. What
-/// programs could take beside what is free is not known then.
+/// All memory and what is free of it, in bytes, by sysinfo(2): a bare root may have no `/proc`.
+/// What programs could take beside what is free is not known then.
 fn memory_without_proc() -> [u64; 2] {
     let known = rustix::system::sysinfo();
     let unit = u64::from(known.mem_unit.max(1));
