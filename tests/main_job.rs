@@ -1,6 +1,7 @@
 //! The main job from the outside: one command, and a report that holds.
 
-use crate::common::{command, names, plimsoll, scratch, text};
+use crate::common::terminal::Pane;
+use crate::common::{command, has, names, plimsoll, scratch, text};
 use serde_json::Value;
 use std::fs;
 
@@ -186,6 +187,21 @@ fn the_quick_form_is_what_a_fio_user_types() {
     }
     plimsoll(folder.path(), &["clean", "data"]).with_code(0);
     assert!(!folder.path().join("data").exists(), "clean leaves nothing of ours");
+}
+
+#[test]
+fn a_terminal_shows_results_in_colour_and_no_escape_as_text() {
+    if !has("results in a terminal", &["tmux"]) {
+        return;
+    }
+    let (folder, _) = smoke(&[]);
+    let pane = Pane::start(folder.path(), 140, 40, &["show", "run.plimsoll"]);
+    let shown = pane.wait_for("its end", |shown| shown.contains("code 0"));
+    assert!(!shown.contains("[1m") && !shown.contains('\u{fffd}'), "{shown}");
+    let head = |line: &&str| line.contains("workload") && line.contains("IOPS");
+    let coloured = pane.shown_with_colours();
+    let head = coloured.lines().find(head).expect("a head");
+    assert!(head.contains("\u{1b}[1m"), "{head:?}");
 }
 
 #[test]

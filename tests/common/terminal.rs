@@ -55,6 +55,11 @@ impl Pane {
         self.tmux(&["capture-pane", "-p"])
     }
 
+    /// The same with the escapes of its colours.
+    pub fn shown_with_colours(&self) -> String {
+        self.tmux(&["capture-pane", "-p", "-e"])
+    }
+
     /// Waits until it shows what is wanted, and returns that picture. A picture is drawn at once,
     /// so that all of it belongs together.
     pub fn wait_for(&self, what: &str, done: impl Fn(&str) -> bool) -> String {

@@ -54,7 +54,7 @@ fn with_words_of_fio(
     let longs: Vec<String> = command
         .find_subcommand(name)
         .into_iter()
-        .flat_map(|known| known.get_arguments())
+        .flat_map(clap::Command::get_arguments)
         .flat_map(|arg| {
             arg.get_long().into_iter().chain(arg.get_all_aliases().into_iter().flatten())
         })
