@@ -63,7 +63,7 @@ pub fn file(name: &str, text: &str, world: &World<'_>) -> Result<Import, ImportE
             Ok(import) => {
                 let told = import.options.into_iter();
                 options.extend(told.map(|told| placed(told, &place)));
-                let named = |suite| named(suite, &found, command.line, &place);
+                let named = |suite: SuiteText| named(&suite, &found, command.line, &place);
                 suites.extend(import.suites.into_iter().map(named));
             }
             Err(error) => options.push(ReportedOption {
@@ -91,7 +91,7 @@ fn placed(told: ReportedOption, place: &str) -> ReportedOption {
 }
 
 /// A suite of one line among others has a name of its own.
-fn named(suite: SuiteText, tool: &str, line: usize, place: &str) -> SuiteText {
+fn named(suite: &SuiteText, tool: &str, line: usize, place: &str) -> SuiteText {
     let name = format!("{tool}-line-{line}");
     let old = format!("name = \"{}\"\n", suite.name);
     let text = suite.text.replacen(&old, &format!("name = \"{name}\"\n"), 1);

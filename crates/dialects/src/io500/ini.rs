@@ -14,7 +14,7 @@ fn is_phase(section: &str) -> bool {
 /// Whether a text is an io500.ini.
 pub fn detect(text: &str) -> bool {
     let sections = text.lines().filter_map(section);
-    let mut all = sections.map(|name| name.to_ascii_lowercase());
+    let mut all = sections.map(str::to_ascii_lowercase);
     let mut keys = text.lines().filter_map(|line| line.split_once('='));
     all.any(|name| is_phase(&name)) || keys.any(|(key, _)| key.trim() == "datadir")
 }

@@ -71,7 +71,7 @@ pub fn groups(
         .iter()
         .filter(|system| {
             let named = |workload: &&FileWorkload| asked(&workload.file_systems, &system.name);
-            used.iter().any(|workload| named(workload)) && asked(&run.storages, &system.name)
+            used.iter().any(named) && asked(&run.storages, &system.name)
         })
         .collect();
     let (sweep, points) = points(run, "workers", used.len() == 1, losses);

@@ -108,7 +108,7 @@ pub const RUN: &[Opt<Run>] = &[
         rule: Rule::Read(
             Class::Same,
             "`rate`; several are points of a sweep; `max` is none; `curve` is the maximum alone",
-            |job, given| rates(job, given),
+            rates,
         ),
     },
     Opt {
@@ -321,7 +321,7 @@ pub const RUN: &[Opt<Run>] = &[
         name: "fwdrate",
         aliases: &[],
         takes: Takes::Number,
-        rule: Rule::Read(Class::Same, "`rate`; `max` is none", |job, given| rates(job, given)),
+        rule: Rule::Read(Class::Same, "`rate`; `max` is none", rates),
     },
     Opt {
         name: "operations",
@@ -581,7 +581,7 @@ pub const GENERAL: &[Opt<General>] = &[
 fn is_mix(parts: &[String]) -> bool {
     let shares =
         parts.iter().skip(1).step_by(2).map(|part| part.parse::<f64>().unwrap_or(f64::NAN));
-    parts.len() >= 4 && parts.len() % 2 == 0 && (shares.sum::<f64>() - 100.0).abs() < 1.0
+    parts.len() >= 4 && parts.len().is_multiple_of(2) && (shares.sum::<f64>() - 100.0).abs() < 1.0
 }
 
 fn rates(job: &mut Run, given: &crate::table::Given) -> Result<Verdict, String> {
