@@ -213,7 +213,7 @@ fn a_run_that_was_cut_short_is_resumed_on_its_layout_and_then_whole() {
     );
     let anew =
         plimsoll(folder.path(), &["resume", "run.plimsoll", "--target", text(&data)]).with_code(0);
-    assert!(anew.err.contains("written anew"), "{anew:#?}");
+    assert!(anew.err.contains("on a new layout"), "{anew:#?}");
     assert!(folder.path().join("run-resumed-2.plimsoll").exists());
 }
 

@@ -7,6 +7,7 @@ use crate::shell::{self, Outcome};
 pub fn pages() -> Vec<(&'static str, String)> {
     let mut pages = vec![
         ("docs/reference/suite.md", suite::reference()),
+        ("docs/method/doubts.md", catalogue::ways::page()),
         ("docs/reference/testbed.md", catalogue::cluster::reference()),
     ];
     pages.extend(dialects::pages());

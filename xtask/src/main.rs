@@ -10,6 +10,7 @@ mod docs;
 mod features;
 mod gate_proof;
 mod leftovers;
+mod liar;
 mod memory;
 mod mutants;
 mod parts;
@@ -42,6 +43,8 @@ cargo xtask COMMAND
           renews the picture of `plimsoll watch`, with tmux
   soak    fleets in virtual time under a foul sky, as many seeds as one likes
             [--seeds N] [--first SEED] [--scale: what thousands of hosts cost [--write]]
+  liar    targets that deceive, their truthful twins, and how many the program finds
+            [--quick] [--write: keep the table in the docs] [PROGRAM]
   gate-proof [--gates N] [--write | --real PROGRAM]
           how often gates err, on simulated machines or with short commands on this one
   dist    [--deb] [--rpm] [--oci] [--prove] [--twice]
@@ -84,6 +87,7 @@ fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
         "mutants" => mutants::run(rest),
         "screenshot" => screenshot::run(rest),
         "soak" => soak::run(rest),
+        "liar" => liar::run(rest),
         "gate-proof" => gate_proof::run(rest),
         "dist" => dist::run(rest),
         "help" | "--help" | "-h" => {

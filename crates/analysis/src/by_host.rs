@@ -44,8 +44,8 @@ impl Share {
 
     /// Takes another share in. Hosts run side by side, so that their times do not add up.
     pub(crate) fn add(&mut self, other: &Share) {
-        self.hosts = self.hosts.saturating_add(other.hosts);
-        self.workers = self.workers.saturating_add(other.workers);
+        self.hosts += other.hosts;
+        self.workers += other.workers;
         self.ios = self.ios.saturating_add(other.ios);
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.seconds = self.seconds.max(other.seconds);

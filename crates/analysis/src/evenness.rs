@@ -77,6 +77,11 @@ fn over_time(row: &ResultRow, tally: &Tally<'_>) -> Vec<Warning> {
     found
 }
 
+/// Whether SNIA's rule holds over the whole measured time of a row; `None` where that is too short.
+pub fn settled(row: &ResultRow, tally: &Tally<'_>) -> Option<bool> {
+    steadiness(&levels(row, &tally.total)).map(|window| window.is_steady())
+}
+
 /// When a slot began, after the first one of the point.
 fn when(slots: &[Slot], place: usize) -> Nanos {
     let start = slots.first().map_or(0.0, |slot| slot.start_s);

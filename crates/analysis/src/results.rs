@@ -42,6 +42,7 @@ pub(crate) fn rows(record: &Record, stage: &StageRecord, digest: &Digest) -> Vec
         done: None,
         complete: stage.end == Some(StageEnd::Complete),
         confidence: Confidence::default(),
+        settled: None,
         warnings: Vec::new(),
     };
     let filled = |mut row: ResultRow| {
@@ -75,7 +76,7 @@ pub(crate) fn rows(record: &Record, stage: &StageRecord, digest: &Digest) -> Vec
         rows.push(filled(ResultRow {
             workload: names.join(" + "),
             works: planned.works.clone(),
-            workers: workers.fold(0u64, |sum, workers| sum.saturating_add(workers as u64)) as u32,
+            workers: workers.sum::<usize>() as u32,
             ..empty
         }));
     }

@@ -125,6 +125,8 @@ pub struct ResultRow {
     pub complete: bool,
     /// How sure the figures are.
     pub confidence: Confidence,
+    /// Whether SNIA's rule held over the measured time; `None` where it is too short for the rule.
+    pub settled: Option<bool>,
     /// Every reason to doubt this row.
     pub warnings: Vec<Warning>,
 }

@@ -145,7 +145,7 @@ mod tests {
         }
         let (late, never) = (times(late).encode(), times(never).encode());
         let left = vec![Left { work: 0, op: Op::Read, late, never }];
-        let end = HostEnd { stage, host: 0, left, pauses: pauses.to_vec() };
+        let end = HostEnd { stage, host: 0, left, pauses: pauses.to_vec(), ..HostEnd::default() };
         recorded.record_mut().apply(model::Event::HostEnded(Box::new(end)));
         recorded.end();
         results(&recorded.record()).remove(0)
@@ -164,7 +164,7 @@ mod tests {
                 recorded.interval(stage, second, &[(Op::Read, &latencies)]);
             }
             let pauses = vec![Pause { at_ns: 3_040_000_000, length_ns }];
-            let end = HostEnd { stage, host: 0, left: Vec::new(), pauses };
+            let end = HostEnd { stage, host: 0, left: Vec::new(), pauses, ..HostEnd::default() };
             recorded.record_mut().apply(model::Event::HostEnded(Box::new(end)));
             recorded.end();
             stall(&results(&recorded.record()).remove(0))

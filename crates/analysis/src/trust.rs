@@ -5,6 +5,7 @@ use crate::attribution::Attribution;
 use crate::issued::issued;
 use crate::row::ResultRow;
 use crate::state::{RunState, run_state};
+use crate::verdict::{Level, Verdict};
 use model::{NoteKind, Record};
 use std::collections::BTreeSet;
 
@@ -22,6 +23,8 @@ pub struct Evidence {
     /// Results in which requests succeeded, but for whose rate or p99 no interval of confidence is
     /// known.
     pub unsure: u64,
+    /// Results that may not be quoted, because evidence for them is missing or speaks against them.
+    pub unquotable: u64,
     /// Requests that failed, in all stages.
     pub failed: u64,
     /// Hosts that were lost, even if they came back.
@@ -65,6 +68,11 @@ pub enum Reason {
         /// How many.
         results: u64,
     },
+    /// Evidence for results is missing, or speaks against them: [`crate::verdict`] says which.
+    Unquotable {
+        /// How many.
+        results: u64,
+    },
 }
 
 impl Evidence {
@@ -94,6 +102,7 @@ impl Evidence {
             empty: count(&|row| row.ios == 0),
             doubted: count(&is_doubted),
             unsure: count(&is_unsure),
+            unquotable: count(&|row| Verdict::of(record, row).level < Level::Quotable),
             failed: issued(record).iter().map(|total| total.errors).fold(0, u64::saturating_add),
             lost_hosts: lost.collect::<BTreeSet<u32>>().len() as u64,
             saturated_hosts: saturated.len() as u64,
@@ -110,6 +119,7 @@ impl Evidence {
             empty: sum(self.empty, other.empty),
             doubted: sum(self.doubted, other.doubted),
             unsure: sum(self.unsure, other.unsure),
+            unquotable: sum(self.unquotable, other.unquotable),
             failed: sum(self.failed, other.failed),
             lost_hosts: sum(self.lost_hosts, other.lost_hosts),
             saturated_hosts: sum(self.saturated_hosts, other.saturated_hosts),
@@ -128,6 +138,7 @@ impl Evidence {
             (self.saturated_hosts > 0, Reason::HostsSaturated { hosts: self.saturated_hosts }),
             (self.doubted > 0, Reason::Doubted { results: self.doubted }),
             (self.unsure > 0, Reason::Unsure { results: self.unsure }),
+            (self.unquotable > 0, Reason::Unquotable { results: self.unquotable }),
         ];
         found.into_iter().filter(|(is, _)| *is).map(|(_, reason)| reason).collect()
     }
@@ -151,6 +162,7 @@ mod tests {
         empty: 0,
         doubted: 0,
         unsure: 0,
+        unquotable: 0,
         failed: 0,
         lost_hosts: 0,
         saturated_hosts: 0,
@@ -160,7 +172,7 @@ mod tests {
     type Find = fn(&mut Evidence);
 
     /// Every finding by itself, and the reason that it has to be.
-    const FINDINGS: [(Find, Reason); 8] = [
+    const FINDINGS: [(Find, Reason); 9] = [
         (|found| found.empty = 2, Reason::Nothing { results: 2 }),
         (|found| found.is_complete = false, Reason::NotComplete),
         (|found| found.failed = 3, Reason::Failed { requests: 3 }),
@@ -168,6 +180,7 @@ mod tests {
         (|found| found.saturated_hosts = 5, Reason::HostsSaturated { hosts: 5 }),
         (|found| found.doubted = 6, Reason::Doubted { results: 6 }),
         (|found| found.unsure = 7, Reason::Unsure { results: 7 }),
+        (|found| found.unquotable = 8, Reason::Unquotable { results: 8 }),
         (|found| found.results = 0, Reason::Nothing { results: 0 }),
     ];
 
@@ -192,7 +205,7 @@ mod tests {
             assert_eq!(found.is_sound(), set == 0, "{found:?}");
             assert_eq!(
                 SOUND.and(found).is_sound(),
-                set == 0 || found.results == 0 && set == 1 << 7,
+                set == 0 || found.results == 0 && set == 1 << 8,
                 "{found:?}"
             );
         }
@@ -208,8 +221,10 @@ mod tests {
         for (second, host) in
             (0..40).flat_map(|second| (0..hosts as u32).map(move |host| (second, host)))
         {
+            // A rate that is constant to the digit is a limiter's.
+            let count = 1_000 + u64::from(second) * 7 % 23;
             let values: Vec<u64> =
-                (0..1_000u64).map(|n| 90_000 + (n * 7 + u64::from(second) * 13) % 1_000).collect();
+                (0..count).map(|n| 90_000 + (n * 7 + u64::from(second) * 13) % 1_000).collect();
             recorded.host_interval(stage, host, second, &[(Op::Read, &values)]);
         }
         (recorded, stage)
@@ -240,6 +255,9 @@ mod tests {
         let stage = short.stage(StageKind::Measure);
         short.interval(stage, 0, &[(Op::Read, &[100_000; 50_000])]);
         short.end();
-        assert_eq!(found(&short).reasons(), [Reason::Unsure { results: 1 }]);
+        assert_eq!(
+            found(&short).reasons(),
+            [Reason::Unsure { results: 1 }, Reason::Unquotable { results: 1 }]
+        );
     }
 }

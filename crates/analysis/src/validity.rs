@@ -9,7 +9,7 @@ use crate::row::ResultRow;
 use crate::state::run_state;
 use crate::tally::tally;
 use crate::warning::{QUANTILES, Quantile, Warning};
-use crate::{evenness, page_cache, standstill};
+use crate::{below, evenness, limited, page_cache, standstill, surroundings, write_cache};
 use model::digest::{Digest, Moment, Part};
 use model::load::{Pace, Rate};
 use model::plan::{Contents, HostPlan, StageKind};
@@ -39,7 +39,9 @@ pub fn results(record: &Record) -> Vec<ResultRow> {
     let stages = points
         .filter_map(|point| record.plan.measure_stage(point))
         .filter_map(|stage| record.stage(stage));
-    stages.flat_map(|stage| of_stage(record, stage)).collect()
+    let mut rows: Vec<ResultRow> = stages.flat_map(|stage| of_stage(record, stage)).collect();
+    write_cache::doubt_faster(record, &mut rows);
+    rows
 }
 
 /// The rows of one stage, which is looked at on its own: what it comes to need not be held together
@@ -56,6 +58,9 @@ fn of_stage(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
         row.warnings = warnings(record, stage, &digest, row);
         row.warnings.extend(missed);
         row.warnings.extend(evenness::doubts(record, row, &tally));
+        row.warnings.extend(limited::burst_spent(row, &tally.total, &row.warnings));
+        row.warnings.extend(limited::throttled(row, &tally.total));
+        row.settled = evenness::settled(row, &tally);
     }
     rows
 }
@@ -190,7 +195,10 @@ fn warnings(
     found.extend(thin_quantiles(row.ios));
     found.extend(skipped_stages(record, row));
     found.extend(little_space(record, row.stage));
-    found.extend(crate::write_cache::doubt(record, row));
+    found.extend(write_cache::doubt(record, row));
+    found.extend(write_cache::of_flush(record, row));
+    found.extend(below::doubts(record, stage, digest, row));
+    found.extend(surroundings::doubts(record, row));
     // Nothing in a simulation changes from hour to hour, and a note of the plan says how long it
     // was.
     let is_short_alone = record.plan.scale.size.is_one() && record.plan.is_simulated();

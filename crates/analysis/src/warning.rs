@@ -211,6 +211,135 @@ pub enum Warning {
         /// The devices below the targets, by the kernel's names; not empty.
         devices: Vec<String>,
     },
+    /// Much of what was acknowledged was not durable yet when the load ended.
+    FlushOwed {
+        /// How long the flush behind the load took.
+        flush: Nanos,
+        /// The durable rate as a share of the acknowledged one, 0 to 1.
+        share: f64,
+    },
+    /// The flush behind the load failed, or was given up.
+    FlushBroken {
+        /// The target.
+        target: String,
+        /// The errno; 0 where it was given up.
+        errno: i32,
+        /// How long it took until then.
+        took: Nanos,
+    },
+    /// Writes were faster than reads of the same kind, on a device that acknowledges from a cache.
+    WritesFaster {
+        /// The devices.
+        devices: Vec<String>,
+        /// How many times as fast.
+        times: f64,
+    },
+    /// Fewer bytes were read from the devices than were asked for: something above them answered.
+    LessAtDevice {
+        /// Reads.
+        op: Op,
+        /// The share that reached the devices.
+        share: f64,
+    },
+    /// The devices moved more bytes than were asked for.
+    MoreAtDevice {
+        /// In which direction.
+        op: Op,
+        /// How many times as many.
+        share: f64,
+    },
+    /// The devices moved bytes in a direction in which nothing was asked for.
+    OtherIo {
+        /// In which direction.
+        op: Op,
+        /// Bytes per second.
+        bytes_per_s: f64,
+    },
+    /// The devices saw fewer requests than were sent: the kernel merged them.
+    Merged {
+        /// In which direction.
+        op: Op,
+        /// Their share.
+        share: f64,
+    },
+    /// The rate is constant, and a round number: a limit, and not a device.
+    Throttled {
+        /// Requests per second.
+        iops: f64,
+        /// Bytes per second.
+        bytes_per_s: f64,
+        /// The standard deviation over the intervals ÷ the mean.
+        spread: f64,
+    },
+    /// The rate fell and never came back: what was saved up, or a fast tier, was used up.
+    BurstSpent {
+        /// When, after the start of the stage.
+        at: Nanos,
+        /// What had moved until then.
+        moved: Bytes,
+        /// The level after it, as a share of the level before it.
+        share: f64,
+    },
+    /// The hypervisor gave CPU time of a host to others.
+    Stolen {
+        /// The host of which it took most.
+        host: String,
+        /// The share of its CPU time, 0 to 1.
+        share: f64,
+    },
+    /// A control group limits the I/O of a host's processes.
+    IoLimited {
+        /// The host.
+        host: String,
+        /// The limit as the kernel words it.
+        limit: String,
+    },
+    /// More requests were outstanding than the device takes at a time.
+    QueueShort {
+        /// The device.
+        device: String,
+        /// Requests that workers keep outstanding.
+        asked: u64,
+        /// Requests that the device and its queues take.
+        takes: u64,
+    },
+    /// A file system is mounted so that it sends no flushes.
+    BarriersOff {
+        /// Where.
+        mount: String,
+        /// The option.
+        option: String,
+    },
+    /// A software RAID lacks members.
+    ArrayDegraded {
+        /// The device.
+        device: String,
+        /// How many.
+        missing: u32,
+    },
+    /// A software RAID was rebuilding, checking or reshaping when the run began.
+    ArrayBusy {
+        /// The device.
+        device: String,
+        /// The kernel's word: `recover`, `check`.
+        action: String,
+    },
+    /// A device's link is slower or narrower than both of its ends allow.
+    LinkNarrow {
+        /// The device.
+        device: String,
+        /// What it runs at: `8.0 GT/s PCIe x4`.
+        now: String,
+        /// What it could.
+        best: String,
+    },
+    /// The host's clock is slow to read.
+    ClockSource {
+        /// The host.
+        host: String,
+        /// The kernel's word: `hpet`.
+        source: String,
+    },
     /// The workload was measured from its first request.
     NotPreconditioned,
     /// Blocks were read that nobody ever wrote.
@@ -285,6 +414,23 @@ impl Warning {
             Warning::LittleBroken { .. } => "little-broken",
             Warning::LittleSpace { .. } => "little-space",
             Warning::VolatileCache { .. } => "volatile-cache",
+            Warning::FlushOwed { .. } => "flush-owed",
+            Warning::FlushBroken { .. } => "flush-broken",
+            Warning::WritesFaster { .. } => "writes-faster-than-reads",
+            Warning::LessAtDevice { .. } => "less-at-device",
+            Warning::MoreAtDevice { .. } => "more-at-device",
+            Warning::OtherIo { .. } => "other-io",
+            Warning::Merged { .. } => "merged",
+            Warning::Throttled { .. } => "throttled",
+            Warning::BurstSpent { .. } => "burst-spent",
+            Warning::Stolen { .. } => "stolen",
+            Warning::IoLimited { .. } => "io-limited",
+            Warning::QueueShort { .. } => "queue-short",
+            Warning::BarriersOff { .. } => "barriers-off",
+            Warning::ArrayDegraded { .. } => "array-degraded",
+            Warning::ArrayBusy { .. } => "array-busy",
+            Warning::LinkNarrow { .. } => "link-narrow",
+            Warning::ClockSource { .. } => "clock-source",
             Warning::NotPreconditioned => "not-preconditioned",
             Warning::NotPrepared => "not-prepared",
             Warning::Errors { .. } => "errors",
@@ -294,6 +440,22 @@ impl Warning {
             Warning::AboveCeiling { .. } => "above-ceiling",
             Warning::Simulated => "simulated",
             Warning::NothingCompleted => "nothing-completed",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use catalogue::ways::ways;
+
+    #[test]
+    fn every_doubt_that_the_ways_name_is_one() {
+        let text = include_str!("warning.rs");
+        let noted =
+            ["direct-refused", "backend-fallback", "host-lost", "caches-not-emptied", "unsettled"];
+        for code in ways().flat_map(|way| way.doubts) {
+            let is_known = noted.contains(code) || text.contains(&format!("=> \"{code}\","));
+            assert!(is_known, "{code}");
         }
     }
 }

@@ -3,14 +3,15 @@
 //! A device whose cache is *write back* acknowledges a write that a power cut can still lose. The
 //! rate of such writes is that of the cache until somebody asks for a flush.
 
-use crate::row::{ResultRow, does};
+use crate::durable::{Durable, broken, durable};
+use crate::row::{Covers, Ops, ResultRow, does};
 use crate::warning::Warning;
 use model::plan::Work;
-use model::{Op, Record};
+use model::{Nanos, Op, Record};
 use std::collections::BTreeSet;
 
 /// What sysfs says of a device whose cache is volatile (Linux, `queue/write_cache`).
-const WRITE_BACK: &str = "write back";
+pub(crate) const WRITE_BACK: &str = "write back";
 
 /// The devices with a volatile cache below the targets, where nothing made the writes durable.
 pub(crate) fn doubt(record: &Record, row: &ResultRow) -> Option<Warning> {
@@ -23,19 +24,72 @@ pub(crate) fn doubt(record: &Record, row: &ResultRow) -> Option<Warning> {
     if stop.is_some_and(|once| once.fsync) {
         return None;
     }
-    // Those of this stage alone: another scenario may have other targets.
-    let devices = record.plan.hosts.iter().zip(&record.testbed).flat_map(|(host, facts)| {
+    let devices = volatile(record, row);
+    (!devices.is_empty()).then_some(Warning::VolatileCache { devices })
+}
+
+/// The devices below a row's targets whose cache is volatile: those of its stage alone, because
+/// another scenario may have other targets.
+fn volatile(record: &Record, row: &ResultRow) -> Vec<String> {
+    let targets = record.plan.hosts.iter().zip(&record.testbed).flat_map(|(host, facts)| {
         let planned = host.targets.get(host.targets_of(row.stage)).unwrap_or_default();
         let is_loaded = |path: &str| planned.iter().any(|target| target.path == path);
         facts.targets.iter().filter(move |target| is_loaded(&target.path))
     });
-    let volatile: BTreeSet<String> = devices
+    let names: BTreeSet<String> = targets
         .filter_map(|target| target.device.as_ref())
         .filter(|device| device.write_cache == WRITE_BACK)
         .map(|device| device.name.clone())
         .collect();
-    (!volatile.is_empty())
-        .then(|| Warning::VolatileCache { devices: volatile.into_iter().collect() })
+    names.into_iter().collect()
+}
+
+/// What the flush behind a load says of the writes of a row: that it took long, or that it failed.
+pub(crate) fn of_flush(record: &Record, row: &ResultRow) -> Option<Warning> {
+    if row.is_metadata() || !row.plans(Op::Write) {
+        return None;
+    }
+    if let Some(flush) = broken(record, row.stage) {
+        let (target, errno) = (flush.target.clone(), flush.errno);
+        return Some(Warning::FlushBroken { target, errno, took: Nanos(flush.took_ns) });
+    }
+    let durable = durable(record, row).filter(Durable::is_notable)?;
+    Some(Warning::FlushOwed { flush: Nanos(durable.flush_ns), share: durable.share() })
+}
+
+/// Writes that are this many times as fast as reads of the same kind did not wait for a medium that
+/// reads do wait for.
+const MUCH_FASTER: f64 = 2.0;
+
+/// Doubts the writes that are much faster than reads of the same run with the same block size,
+/// order, depth and workers, where the device says that it acknowledges from a volatile cache.
+pub(crate) fn doubt_faster(record: &Record, rows: &mut [ResultRow]) {
+    if record.plan.is_simulated() {
+        return;
+    }
+    let alike = |row: &ResultRow| {
+        let work = row.work()?;
+        let kind = (work.largest_block(), work.pattern.access, work.pattern.random, work.depth);
+        Some((kind, row.workers, row.scenario.clone()))
+    };
+    let is_of = |row: &ResultRow, op: Op| {
+        row.ops == Ops::One(op) && row.covers >= Covers::Workload && !row.is_paced() && row.ios > 0
+    };
+    let of_reads: Vec<_> = rows
+        .iter()
+        .filter(|row| is_of(row, Op::Read))
+        .map(|row| (alike(row), row.bytes_per_s()))
+        .collect();
+    for row in rows.iter_mut().filter(|row| is_of(row, Op::Write)) {
+        let kind = alike(row);
+        let same = of_reads.iter().filter(|(read, _)| *read == kind && kind.is_some());
+        let fastest = same.map(|(_, rate)| *rate).fold(0.0, f64::max);
+        let devices = volatile(record, row);
+        let times = if fastest > 0.0 { row.bytes_per_s() / fastest } else { 0.0 };
+        if times >= MUCH_FASTER && !devices.is_empty() {
+            row.warnings.push(Warning::WritesFaster { devices, times });
+        }
+    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 pub mod cluster;
 pub mod devices;
 pub mod published;
+pub mod ways;
 
 pub use cluster::Cluster;
 pub use form::{Auto, Count, Given, Override, Problem, SpecErrors, Whole};

@@ -19,6 +19,7 @@ pub use places::{GivenUpArg, TargetArg};
 pub use work::{Pattern, QUICK_FORM, QuickArgs, WorkArgs};
 
 use crate::web::{Token, listen_address};
+use analysis::verdict::Gate;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use live::watch::Speed;
@@ -129,6 +130,12 @@ pub struct RunArgs {
     /// The report appears beside it, as .html.
     #[arg(short, long, value_name = "FILE.plimsoll", help_heading = "Output")]
     pub out: Option<PathBuf>,
+
+    /// Exit with code 6 if the verdict is below this level.
+    ///
+    /// Such as "verdict < quotable"; the levels are not-a-measurement, indicative and quotable.
+    #[arg(long, value_name = "CONDITION", help_heading = "Output")]
+    pub fail_if: Vec<Gate>,
 
     /// What the run is to leave, and to say.
     #[command(flatten)]

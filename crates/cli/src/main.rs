@@ -17,6 +17,7 @@ mod marks;
 mod outputs;
 mod published;
 mod quick;
+mod quotable;
 mod run_file_disk;
 mod run_overview;
 mod screen;

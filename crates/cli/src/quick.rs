@@ -24,6 +24,9 @@ pub fn suite(pattern: Pattern, quick: &QuickArgs) -> String {
             let _ = write!(name, " {mixed}");
         }
         let _ = write!(name, " {} QD{depth}×{workers}", fio_size(block_size));
+        if let Some(rate) = quick.rate {
+            let _ = write!(name, " at {rate}");
+        }
         name
     });
     let mut text = format!("name = {}\n\n[layout]\nfiles = {workers}\n", quoted(&name));
@@ -129,6 +132,7 @@ mod tests {
         for (line, name) in [
             ("run|--rw|randread|--bs|4k|--iodepth|32|/x", "randread 4k QD32×1"),
             ("run|--rw|write|--bs|1M|--numjobs|4|/x", "write 1m QD1×4"),
+            ("run|--rw|randread|--rate|2k|/x", "randread 4k QD1×1 at 2000 IOPS"),
             ("run|--rw|randrw|--rwmixread|70|--bs|512|/x", "randrw 70% 512 QD1×1"),
             ("run|--rw|read|--name|before \"the\" update\\|/x", "before \"the\" update\\"),
         ] {

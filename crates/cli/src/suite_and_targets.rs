@@ -2,7 +2,7 @@
 
 use crate::args::{DEFAULT_TARGET, WorkArgs};
 use crate::failure::{Failure, suite_failure};
-use crate::{imported, quick, simulate, text_file};
+use crate::{imported, quick, quotable, simulate, text_file};
 use form::{Override, nearest};
 use model::note::Adjusted;
 use std::net::SocketAddr;
@@ -66,6 +66,11 @@ impl Asked {
 
 /// Reads the arguments.
 pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
+    asked_with(work, &[])
+}
+
+/// Reads the arguments, with these fields changed before any `--set` of theirs.
+pub fn asked_with(work: &WorkArgs, changed: &[Override]) -> Result<Asked, Failure> {
     let (name, text, paths) = match work.quick.rw {
         Some(pattern) => {
             ("(quick form)".to_owned(), quick::suite(pattern, &work.quick), work.what.clone())
@@ -81,7 +86,7 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
             (name, text, Vec::new())
         }
     };
-    let mut sets = Vec::new();
+    let mut sets = changed.to_vec();
     if work.buffered {
         // Comes first, so that an explicit --set has the last word.
         sets.extend("engine.direct=false".parse::<Override>());
@@ -94,6 +99,10 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
         Spec::parse(&name, &text, sets).map_err(|errors| suite_failure(&errors))
     };
     let mut spec = parse(&[sets.as_slice(), work.sets.as_slice()].concat())?;
+    if work.quotable {
+        sets.extend(quotable::sets(&spec));
+        spec = parse(&[sets.as_slice(), work.sets.as_slice()].concat())?;
+    }
     if work.hosts.simulate.is_some() {
         let amounts = simulate::amounts(&spec, work.scale);
         if !amounts.is_empty() {

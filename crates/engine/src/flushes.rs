@@ -1,8 +1,18 @@
 //! What is counted of the flushes behind a stage, in real time as in virtual time.
 
+use model::plan::{HostPlan, HostStage, StageKind, Work};
 use model::sample::OpSample;
 use model::{Histogram, Op};
 use std::collections::BTreeMap;
+
+/// Whether the targets are flushed behind the load of `stage` to learn how long that takes: a load
+/// that is measured by time, and that wrote. One by amount is flushed as a part of it.
+pub(crate) fn is_probed(plan: &HostPlan, stage: &HostStage) -> bool {
+    plan.engine.flush
+        && stage.kind == StageKind::Measure
+        && stage.stop().time().is_some()
+        && stage.works.iter().any(Work::writes)
+}
 
 /// The flushes of a host's files once all its workers are done.
 #[derive(Default)]

@@ -58,12 +58,12 @@ impl Helpers {
         }
         self.read();
         let ended_ns = now_ns();
-        self.next_look_ns = ended_ns + (ended_ns - began_ns).saturating_mul(SHARE);
+        self.next_look_ns = ended_ns + (ended_ns - began_ns) * SHARE;
     }
 
     /// The same where nobody asks, often enough that no thread ends unread.
     pub(crate) fn look_sometimes(&mut self, now_ns: impl Fn() -> u64) {
-        if now_ns() >= self.next_look_ns.saturating_add(AT_LEAST_EVERY_NS) {
+        if now_ns() >= self.next_look_ns + AT_LEAST_EVERY_NS {
             self.look(now_ns);
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::stuck::Stuck;
 use model::Note;
-use model::event::{Left, Pause};
+use model::event::{Flush, Left, Pause};
 use model::note::Degraded;
 
 /// How a stage ended on this host.
@@ -27,6 +27,8 @@ pub struct StageOutcome {
     pub left: Vec<Left>,
     /// When the generator itself did not run, in order: only in real time.
     pub pauses: Vec<Pause>,
+    /// How long each target took to make durable what the load wrote.
+    pub flushes: Vec<Flush>,
 }
 
 impl StageOutcome {
@@ -41,6 +43,7 @@ impl StageOutcome {
             late_ns: 0,
             left: Vec::new(),
             pauses: Vec::new(),
+            flushes: Vec::new(),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::contents::Findings;
 use crate::control::Control;
 use crate::driver::{FromWorker, Timetable, WorkerEnd};
 use crate::error::EngineError;
-use crate::flushes::Flushes;
+use crate::flushes::{Flushes, is_probed};
 use crate::kernel_workers::Helpers;
 use crate::outcome::StageOutcome;
 use crate::page_cache;
@@ -19,8 +19,8 @@ use crate::targets::OpenTargets;
 use crate::threads::{self, Member};
 use model::IntervalSample;
 use model::choices::Backend;
-use model::event::{MOST_PAUSES, Pause};
-use model::plan::{HostPlan, HostStage, Stop, Work, Worker};
+use model::event::{Flush, MOST_FLUSHES, MOST_PAUSES, Pause};
+use model::plan::{HostPlan, HostStage, Stop, Target, Work, Worker};
 use model::sample::OpSample;
 use model::units::Nanos;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,6 +40,10 @@ const LEAST_PAUSE_NS: u64 = 100_000_000;
 /// the load begins, because a queue that grows allocates on the workers' threads; a worker that
 /// finds it full waits, but then the collector is dozens of intervals late.
 const ROOM: usize = 64;
+
+/// A probe of flushes may take so much longer than the patience: a host that takes 30 s longer
+/// counts as lost.
+const PROBE_LONGER: Nanos = Nanos::seconds(15);
 
 /// Asks when the stage is to begin, as soon as all of its workers are set up: an instant on the
 /// control's clock, or `None` to call it off.
@@ -81,7 +85,7 @@ pub(crate) fn run_on(
         let ours = shared.clone();
         control.begin_stage(stage.stage, control.clock().now_ns(), u64::MAX);
         let evict = move || page_cache::evict(&ours.plan, &ours.stage, &ours.files);
-        before = on_own_thread(control, Patience(plan.engine.patience), evict);
+        before = on_own_thread(control, Patience(plan.engine.patience), false, evict);
         if before.is_none() {
             return Ok(stuck_before(&shared));
         }
@@ -119,6 +123,9 @@ pub(crate) fn run_on(
     ends.failed |= after.as_ref().is_some_and(|sample| sample.error_count() > 0);
     let now_ns = control.clock().now_ns();
     let left = collector.finish(after, now_ns, sink);
+    // Every request is back and booked: what follows is in no rate.
+    let is_probed = complete && is_probed(plan, stage);
+    let flushes = if is_probed { probe(&shared, timetable) } else { Vec::new() };
     if let Some(error) = ends.broken {
         return Err(error);
     }
@@ -143,6 +150,7 @@ pub(crate) fn run_on(
         late_ns,
         left,
         pauses: ends.pauses,
+        flushes,
     })
 }
 
@@ -292,14 +300,53 @@ fn stuck_before(shared: &Shared) -> StageOutcome {
 /// patience was over.
 fn sync_files(shared: &Arc<Shared>, patience: Patience) -> Option<OpSample> {
     let theirs = shared.clone();
-    on_own_thread(&shared.control, patience, move || sync_here(&theirs))
+    on_own_thread(&shared.control, patience, false, move || sync_here(&theirs))
+}
+
+/// How long each target takes to make durable what the load wrote. One that has not ended when the
+/// patience and [`PROBE_LONGER`] are over, or when somebody stops the run, is left to itself: it is
+/// no request of the load, and nothing waits for it.
+fn probe(shared: &Arc<Shared>, timetable: Timetable) -> Vec<Flush> {
+    let since_start = move |now_ns: u64| now_ns.saturating_sub(timetable.start_ns);
+    let at_ns = since_start(shared.control.clock().now_ns());
+    let patience = Patience(Nanos(timetable.patience.0.0.saturating_add(PROBE_LONGER.0)));
+    let theirs = shared.clone();
+    let flushed = on_own_thread(&shared.control, patience, true, move || {
+        let clock = theirs.control.clock();
+        let mut files = theirs.files.iter();
+        let of_target = |target: &Target| {
+            let at_ns = since_start(clock.now_ns());
+            let files = files.by_ref().take(target.files.len());
+            // All are flushed, whatever comes back of one.
+            let errors: Vec<_> =
+                files.filter_map(|file| rustix::fs::fdatasync(file).err()).collect();
+            let took_ns = since_start(clock.now_ns()).saturating_sub(at_ns);
+            let errno = errors.first().map_or(0, |error| error.raw_os_error());
+            Flush { target: target.path.clone(), at_ns, took_ns, ended: true, errno }
+        };
+        let targets = theirs.plan.targets.iter().take(MOST_FLUSHES);
+        targets.filter(|target| !target.files.is_empty()).map(of_target).collect()
+    });
+    flushed.unwrap_or_else(|| {
+        let took_ns = since_start(shared.control.clock().now_ns()).saturating_sub(at_ns);
+        let not_ended = |target: &Target| Flush {
+            target: target.path.clone(),
+            at_ns,
+            took_ns,
+            ended: false,
+            errno: 0,
+        };
+        shared.plan.targets.iter().take(MOST_FLUSHES).map(not_ended).collect()
+    })
 }
 
 /// Does `what` on a thread of its own, because nothing ends a wait in the kernel. `None` if it had
-/// not come back when the stage was stopped and the patience was over.
+/// not come back when the stage was over and the patience was, too; or, if `stop_ends_it`, as soon
+/// as somebody stops the stage.
 fn on_own_thread<T: Send + 'static>(
     control: &Control,
     patience: Patience,
+    stop_ends_it: bool,
     what: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
     let (out, inbox) = mpsc::channel();
@@ -311,7 +358,8 @@ fn on_own_thread<T: Send + 'static>(
         match inbox.recv_timeout(LOOK) {
             Ok(result) => return Some(result),
             Err(RecvTimeoutError::Timeout) => {
-                if patience.is_over(control.stop_at_ns(), control.clock().now_ns()) {
+                let is_stopped = stop_ends_it && control.is_stopped();
+                if is_stopped || patience.is_over(control.stop_at_ns(), control.clock().now_ns()) {
                     return None;
                 }
             }

@@ -5,14 +5,15 @@
 use crate::collector::Collector;
 use crate::control::{Control, Cuts};
 use crate::driver::{FromWorker, Line, Pages, SPARE_PAGES, Timetable};
-use crate::flushes::Flushes;
+use crate::flushes::{Flushes, is_probed};
 use crate::io::Completion;
 use crate::outcome::StageOutcome;
 use crate::recorder::{Interval, slots};
 use crate::stuck::Patience;
 use crate::targets::{Done, World};
 use crate::virtual_worker::Doer;
-use model::plan::{HostPlan, HostStage, Once, Steady, Stop, Work};
+use model::event::{Flush, MOST_FLUSHES};
+use model::plan::{HostPlan, HostStage, Once, Steady, Stop, Target, Work};
 use model::sample::OpSample;
 use model::{IntervalSample, Op};
 use std::cmp::Reverse;
@@ -192,6 +193,14 @@ pub(crate) fn run_stage(members: &mut [Member<'_>], world: &mut World) -> Vec<St
         let host_end_ns = after.as_ref().map_or(end_ns, |after| after.1);
         last_ns = last_ns.max(host_end_ns);
         let left = books.collector.finish(after.map(|after| after.0), host_end_ns, member.sink);
+        let flushes = if complete && is_probed(member.plan, member.stage) {
+            probe(world, number, member.plan, start_ns, end_ns)
+        } else {
+            Vec::new()
+        };
+        let behind_ns = |flush: &Flush| flush.at_ns.saturating_add(flush.took_ns);
+        let flushed_ns = flushes.iter().map(behind_ns).max().unwrap_or(0);
+        last_ns = last_ns.max(start_ns.saturating_add(flushed_ns));
         let (degraded, findings) = (Vec::new(), Vec::new());
         let interrupted = member.control.is_stopped();
         outcomes.push(StageOutcome {
@@ -203,6 +212,7 @@ pub(crate) fn run_stage(members: &mut [Member<'_>], world: &mut World) -> Vec<St
             late_ns: 0,
             left,
             pauses: Vec::new(),
+            flushes,
         });
     }
     world.now_ns = last_ns;
@@ -461,14 +471,46 @@ fn sync(world: &mut World, host: usize, start_ns: u64) -> (OpSample, u64) {
     let mut flushes = Flushes::default();
     let mut now_ns = start_ns;
     for device in 0..world.devices(host) {
-        let request = Request { op: Op::Fsync, offset: 0, length: 0 };
-        let (done_ns, result) = match world.submit(world.base(host) + device, now_ns, request, 0) {
-            Some(answer) => (answer.completed_ns, answer.result),
-            None => world.advance(u64::MAX).map_or((now_ns, 0), |done| (done.at_ns, done.result)),
-        };
+        let (done_ns, result) = flush(world, host, device, now_ns);
         let took_ns = done_ns.saturating_sub(now_ns);
-        flushes.count(if result < 0 { Err(result.saturating_neg()) } else { Ok(took_ns) });
+        flushes.count(if result < 0 { Err(-result) } else { Ok(took_ns) });
         now_ns = done_ns.max(now_ns);
     }
     (flushes.into_sample(), now_ns)
+}
+
+/// How long each target of a host takes to make durable what a load wrote that began and ended at
+/// these instants: one after the other, as in real time.
+fn probe(
+    world: &mut World,
+    host: usize,
+    plan: &HostPlan,
+    start_ns: u64,
+    end_ns: u64,
+) -> Vec<Flush> {
+    let mut now_ns = end_ns;
+    let mut devices = 0..world.devices(host);
+    let of_target = |target: &Target| {
+        let at_ns = now_ns.saturating_sub(start_ns);
+        let mut errno = 0;
+        for device in devices.by_ref().take(target.files.len()) {
+            let (done_ns, result) = flush(world, host, device, now_ns);
+            now_ns = done_ns.max(now_ns);
+            if errno == 0 {
+                errno = result.min(0).saturating_neg();
+            }
+        }
+        let took_ns = now_ns.saturating_sub(start_ns).saturating_sub(at_ns);
+        Flush { target: target.path.clone(), at_ns, took_ns, ended: true, errno }
+    };
+    plan.targets.iter().take(MOST_FLUSHES).map(of_target).collect()
+}
+
+/// One flush of a device: when it was done, and what came back.
+fn flush(world: &mut World, host: usize, device: u32, now_ns: u64) -> (u64, i32) {
+    let request = Request { op: Op::Fsync, offset: 0, length: 0 };
+    match world.submit(world.base(host) + device, now_ns, request, 0) {
+        Some(answer) => (answer.completed_ns, answer.result),
+        None => world.advance(u64::MAX).map_or((now_ns, 0), |done| (done.at_ns, done.result)),
+    }
 }

@@ -334,6 +334,7 @@ mod tests {
                 host: 2,
                 left: vec![],
                 pauses: vec![],
+                flushes: vec![],
             })),
             FromAgent::StageEnded {
                 stage: 1,

@@ -71,6 +71,9 @@ pub const MOST_PAUSES: usize = 1_000;
 /// operations.
 pub const MOST_LEFT: usize = 1 << 16;
 
+/// The most targets of a host of whose flush is told.
+pub const MOST_FLUSHES: usize = 4_096;
+
 /// What a host had left over when the load of a stage ended, and when its generator itself did not
 /// run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,6 +86,9 @@ pub struct HostEnd {
     pub left: Vec<Left>,
     /// When the generator did not run, in order; at most [`MOST_PAUSES`].
     pub pauses: Vec<Pause>,
+    /// Of a stage that wrote: the flush of each target behind the load; at most [`MOST_FLUSHES`].
+    /// Empty where none was asked for, and in runs of versions that did not flush.
+    pub flushes: Vec<Flush>,
 }
 
 impl HostEnd {
@@ -92,6 +98,7 @@ impl HostEnd {
             |left: &Left| left.late.decode().is_ok() && left.never.decode().is_ok();
         self.left.len() <= MOST_LEFT
             && self.pauses.len() <= MOST_PAUSES
+            && self.flushes.len() <= MOST_FLUSHES
             && self.left.iter().all(are_histograms)
     }
 }
@@ -118,6 +125,22 @@ pub struct Pause {
     pub at_ns: u64,
     /// How long it was at least, in ns.
     pub length_ns: u64,
+}
+
+/// How long a target took to make durable what the load had written to it: an `fdatasync` of each
+/// of its files, once every write was back. It is part of no rate and no latency.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flush {
+    /// The target as the plan names it.
+    pub target: String,
+    /// When it began, in ns after the stage's start.
+    pub at_ns: u64,
+    /// How long it took, in ns; at least, where it had not ended.
+    pub took_ns: u64,
+    /// Whether it ended before it was given up.
+    pub ended: bool,
+    /// The first error of it, as a positive errno; 0 for none.
+    pub errno: i32,
 }
 
 /// How a stage ended.

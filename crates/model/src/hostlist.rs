@@ -53,7 +53,7 @@ pub fn compress(hosts: &[String]) -> String {
         let next = number.parse::<u64>().ok();
         match items.last_mut() {
             Some(row) if next.is_some() && row.goes_on_with(stem, number, next) => {
-                row.last = number
+                row.last = number;
             }
             _ => items.push(Row { stem, first: number, last: number }),
         }
@@ -154,7 +154,7 @@ fn one(item: &str, hosts: &mut Vec<String>) -> Result<(), UnitError> {
             .map(|close| open + close)
             .ok_or_else(|| wrong("a `[` without `]`".to_owned(), "write node[1-4,7]"))?;
         let numbers = numbers(&rest[open + 1..close], item)?;
-        if names.len().saturating_mul(numbers.len()) > MOST_HOSTS {
+        if names.len() * numbers.len() > MOST_HOSTS {
             return Err(wrong(
                 format!("`{item}` names more than {MOST_HOSTS} hosts"),
                 "name fewer",

@@ -27,6 +27,9 @@ pub struct Inventory {
     pub rdma: Vec<RdmaFacts>,
     /// Mounted file systems that can hold data.
     pub mounts: Vec<MountFacts>,
+    /// What the kernel reads the time from: `tsc`, `kvm-clock`, `hpet`; empty where it does not
+    /// tell.
+    pub clock_source: String,
 }
 
 /// One NUMA node.
@@ -206,6 +209,19 @@ pub struct DeviceFacts {
     /// knows which.
     #[serde(default)]
     pub wwid: String,
+    /// Of a software RAID: members that it lacks.
+    #[serde(default)]
+    pub raid_missing: u32,
+    /// Of a software RAID: what it does besides (`idle`, `recover`, `check`); empty for others.
+    #[serde(default)]
+    pub raid_action: String,
+    /// Speed and width of the PCIe link that it hangs off (`8.0 GT/s PCIe x4`); empty where nobody
+    /// tells.
+    #[serde(default)]
+    pub link_now: String,
+    /// The best of them that both ends allow.
+    #[serde(default)]
+    pub link_best: String,
 }
 
 /// What a device stores on.

@@ -111,7 +111,7 @@ impl Occurrence {
 /// not be careful. Where it is cut, it is cut behind a word and ends in `…`.
 pub fn one_line(text: &str, most_bytes: usize) -> String {
     // What is hostile may be long: more than this is not looked at.
-    let text = printable(cut(text, most_bytes.saturating_mul(4)), false);
+    let text = printable(cut(text, most_bytes * 4), false);
     let text = text.trim();
     if text.len() <= most_bytes {
         return text.to_owned();

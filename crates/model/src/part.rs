@@ -55,8 +55,7 @@ impl HostPlan {
             return (self.parts.is_empty() && number == 0).then(|| self.clone());
         };
         let before = self.targets.get(..part.targets.start as usize)?;
-        let files_before =
-            before.iter().map(|target| target.files.len() as u32).fold(0, u32::saturating_add);
+        let files_before = before.iter().map(|target| target.files.len() as u32).sum::<u32>();
         let of_part = |number: &u32| {
             let mut stage = self.stages.get(*number as usize)?.clone();
             for worker in &mut stage.workers {

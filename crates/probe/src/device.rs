@@ -31,6 +31,8 @@ pub fn facts(tree: &Tree, device: &str) -> Option<DeviceFacts> {
         ..DeviceFacts::default()
     };
     identity::fill(&disk, &mut facts);
+    raid(&disk, &mut facts);
+    link(&disk, &mut facts);
     facts.wwid = match number(&folder.join("partition")) {
         Some(number) => wwid::of_partition(&identity::wwid(&disk), number),
         None => identity::wwid(&disk),
@@ -51,6 +53,33 @@ pub fn disks(tree: &Tree) -> Vec<DeviceFacts> {
     let numbers =
         names.filter(has_size).filter_map(|name| tree.text(&format!("sys/block/{name}/dev")));
     numbers.filter_map(|number| facts(tree, &number)).collect()
+}
+
+/// What a software RAID lacks and does (`md/degraded`, `md/sync_action`).
+fn raid(disk: &Path, facts: &mut DeviceFacts) {
+    let missing = number(&disk.join("md/degraded")).unwrap_or(0);
+    facts.raid_missing = u32::try_from(missing).unwrap_or(u32::MAX);
+    facts.raid_action = text(&disk.join("md/sync_action")).unwrap_or_default();
+}
+
+/// The PCIe link of the controller that a disk hangs off: the first folder above it that tells of
+/// one. A disk behind a host adapter has that adapter's.
+fn link(disk: &Path, facts: &mut DeviceFacts) {
+    /// More levels than any bus has.
+    const MOST: usize = 16;
+    let Ok(device) = disk.join("device").canonicalize() else { return };
+    let is_link = |folder: &&Path| folder.join("current_link_speed").is_file();
+    let Some(folder) = device.ancestors().take(MOST).find(is_link) else { return };
+    let told = |speed: &str, width: &str| {
+        let speed = text(&folder.join(speed)).filter(|speed| speed.contains("GT/s"))?;
+        let width = number(&folder.join(width)).filter(|width| (1..=32).contains(width))?;
+        Some(format!("{speed} x{width}"))
+    };
+    let now = told("current_link_speed", "current_link_width");
+    let best = told("max_link_speed", "max_link_width");
+    if let (Some(now), Some(best)) = (now, best) {
+        (facts.link_now, facts.link_best) = (now, best);
+    }
 }
 
 /// The NUMA node of the controller that a disk hangs off: the first folder above it that says. A

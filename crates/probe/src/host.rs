@@ -21,6 +21,14 @@ pub fn facts(
 ) -> HostFacts {
     let system = rustix::system::uname();
     let memory = Meminfo::from_file(tree.path("proc/meminfo")).ok();
+    let [total, available] = match &memory {
+        None if tree.is_real() => memory_without_proc(),
+        read => {
+            let available = read.as_ref().and_then(|memory| memory.mem_available);
+            [read.as_ref().map_or(0, |memory| memory.mem_total), available.unwrap_or(0)]
+        }
+    }
+    .map(Bytes);
     let cpu = CpuInfo::from_file(tree.path("proc/cpuinfo")).ok();
     HostFacts {
         hostname: hostname(),
@@ -32,10 +40,8 @@ pub fn facts(
         cpu_model: cpu.as_ref().and_then(|cpu| cpu.model_name(0)).unwrap_or_default().to_owned(),
         // Knows affinity and the quotas of control groups.
         logical_cpus: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
-        memory: Bytes(memory.as_ref().map_or(0, |memory| memory.mem_total)),
-        memory_available: Bytes(
-            memory.as_ref().and_then(|memory| memory.mem_available).unwrap_or(0),
-        ),
+        memory: total,
+        memory_available: available,
         numa_cpus: numa_cpus(tree),
         hypervisor: hypervisor(tree, cpu.as_ref()),
         place: model::testbed::Place::default(),
@@ -44,6 +50,14 @@ pub fn facts(
         inventory,
         targets,
     }
+}
+
+/// All memory and what is free of it, in bytes, by sysinfo(2): a bare root may have no `/proc`.
+/// What programs could take beside what is free is not known then.
+fn memory_without_proc() -> [u64; 2] {
+    let known = rustix::system::sysinfo();
+    let unit = u64::from(known.mem_unit.max(1));
+    [known.totalram, known.freeram].map(|units| units.saturating_mul(unit))
 }
 
 /// The running kernel, the namespaces that make several hosts of one machine, and the name that
@@ -144,6 +158,13 @@ mod tests {
             (facts.cpu_model.as_str(), facts.memory, facts.hypervisor),
             ("", Bytes(0), None)
         );
+    }
+
+    #[test]
+    fn a_bare_root_without_proc_has_as_much_memory() {
+        let read = facts(&Tree::real(), "x", Inventory::default(), Vec::new()).memory;
+        let [total, free] = memory_without_proc();
+        assert!(Bytes(total) == read && 0 < free && free <= total, "{total} {read}");
     }
 
     #[test]

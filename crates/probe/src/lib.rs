@@ -94,6 +94,9 @@ pub fn unreadable(path: &str, why: String) -> TargetFacts {
     }
 }
 
+/// Where Linux tells what it reads the time from.
+const CLOCK_SOURCE: &str = "sys/devices/system/clocksource/clocksource0/current_clocksource";
+
 fn inventory(tree: &Tree, mounts: &[MountInfo]) -> Inventory {
     let mut inventory = Inventory {
         limits: cgroup::limits(tree, mounts),
@@ -101,6 +104,7 @@ fn inventory(tree: &Tree, mounts: &[MountInfo]) -> Inventory {
         nics: net::nics(tree),
         rdma: net::rdma(tree),
         mounts: mounts::with_data(mounts),
+        clock_source: tree.text(CLOCK_SOURCE).unwrap_or_default(),
         ..Inventory::default()
     };
     topology::fill(tree, &mut inventory);

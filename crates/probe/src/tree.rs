@@ -23,6 +23,11 @@ impl Tree {
         Tree { root: root.to_owned() }
     }
 
+    /// Whether it is this host's own.
+    pub fn is_real(&self) -> bool {
+        self.root == Path::new("/")
+    }
+
     /// Where `path` (without a leading slash) is.
     pub fn path(&self, path: &str) -> PathBuf {
         self.root.join(path)

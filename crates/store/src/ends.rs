@@ -1,9 +1,9 @@
 //! What hosts had left over at the end of a stage, in a run file.
 
 use crate::checksums::{Part, Sums};
-use crate::values::{Problem, each, number, small, unsigned};
+use crate::values::{Problem, each, is_there, number, small, unsigned};
 use model::Op;
-use model::event::{HostEnd, Left, MOST_LEFT, MOST_PAUSES, Pause};
+use model::event::{Flush, HostEnd, Left, MOST_FLUSHES, MOST_LEFT, MOST_PAUSES, Pause};
 use model::histogram::EncodedHistogram;
 use model::record::StageRecord;
 use rusqlite::{Connection, Transaction, params};
@@ -25,15 +25,30 @@ pub fn write(
         let row = params![end.stage, end.host, number(pause.at_ns), number(pause.length_ns)];
         checks.insert(transaction, Part::Pauses, insert, row)?;
     }
+    let insert = "INSERT INTO flushes VALUES (?, ?, ?, ?, ?, ?, ?)";
+    for flush in &end.flushes {
+        let (at_ns, took_ns) = (number(flush.at_ns), number(flush.took_ns));
+        let row =
+            params![end.stage, end.host, flush.target, at_ns, took_ns, flush.ended, flush.errno];
+        checks.insert(transaction, Part::Flushes, insert, row)?;
+    }
     Ok(())
 }
 
 /// Those of all stages, by host; none where the file is from before there were any.
 pub fn read(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Problem> {
-    let known = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'left_over'";
-    if connection.query_row(known, [], |row| row.get::<_, i64>(0))? == 0 {
-        return Ok(());
+    if is_there(connection, "left_over")? {
+        read_left(connection, stages)?;
+        read_pauses(connection, stages)?;
     }
+    if is_there(connection, "flushes")? {
+        read_flushes(connection, stages)?;
+    }
+    stages.iter_mut().for_each(|stage| stage.ends.sort_by_key(|end| end.host));
+    Ok(())
+}
+
+fn read_left(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Problem> {
     let query =
         "SELECT stage, host, work, op, late, never FROM left_over ORDER BY stage, host, rowid";
     each(connection, query, |row| {
@@ -51,7 +66,10 @@ pub fn read(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), P
         (end.left.len() < MOST_LEFT)
             .then(|| end.left.push(left))
             .ok_or("more was left over than a host can have".into())
-    })?;
+    })
+}
+
+fn read_pauses(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Problem> {
     each(
         connection,
         "SELECT stage, host, at_ns, length_ns FROM pauses ORDER BY stage, host, rowid",
@@ -63,9 +81,26 @@ pub fn read(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), P
                 .then(|| end.pauses.push(pause))
                 .ok_or("a host paused more often than it can".into())
         },
-    )?;
-    stages.iter_mut().for_each(|stage| stage.ends.sort_by_key(|end| end.host));
-    Ok(())
+    )
+}
+
+fn read_flushes(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Problem> {
+    let query = "SELECT stage, host, target, at_ns, took_ns, ended, errno FROM flushes ORDER BY \
+                 stage, host, rowid";
+    each(connection, query, |row| {
+        let flush = Flush {
+            target: row.get(2)?,
+            at_ns: unsigned(row.get(3)?)?,
+            took_ns: unsigned(row.get(4)?)?,
+            ended: row.get(5)?,
+            errno: row.get(6)?,
+        };
+        let end = end_of(stages, small(row.get(0)?)?, small(row.get(1)?)?)?;
+        let is_room = end.flushes.len() < MOST_FLUSHES;
+        is_room
+            .then(|| end.flushes.push(flush))
+            .ok_or("a host flushed more targets than it can have".into())
+    })
 }
 
 /// The entry of a host in its stage, a fresh one where there is none.

@@ -4,8 +4,8 @@
 use crate::error::StoreError;
 use crate::place::{beside, for_sqlite};
 use crate::schema::{
-    APPLICATION_ID, CHECKSUM_TABLES, COUNTER_TABLES, END_TABLES, FORMAT, OCCURRENCE_TABLES, OLDEST,
-    SUM_TABLES, TABLES,
+    APPLICATION_ID, CHECKSUM_TABLES, COUNTER_TABLES, END_TABLES, FLUSH_TABLES, FORMAT,
+    OCCURRENCE_TABLES, OLDEST, SUM_TABLES, TABLES,
 };
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::{DirBuilder, File};
@@ -275,6 +275,7 @@ fn check_schema(connection: &Connection, format: u32) -> Result<(), String> {
     for (names, tables) in [
         ("'occurrences'", OCCURRENCE_TABLES),
         ("'left_over', 'pauses'", END_TABLES),
+        ("'flushes'", FLUSH_TABLES),
         ("'sums', 'stage_sums'", SUM_TABLES),
         ("'counter_samples', 'counter_series', 'counters'", COUNTER_TABLES),
     ] {

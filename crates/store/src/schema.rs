@@ -103,6 +103,16 @@ CREATE TABLE pauses (stage INTEGER NOT NULL, host INTEGER NOT NULL, at_ns INTEGE
                               length_ns INTEGER NOT NULL);
 ";
 
+/// The table of how long targets took to make durable what was written. A fresh run file has it;
+/// those of versions without it do not, and are read all the same.
+pub const FLUSH_TABLES: &str = "
+CREATE TABLE flushes (
+    stage INTEGER NOT NULL, host INTEGER NOT NULL, target TEXT NOT NULL, at_ns INTEGER NOT NULL, \
+                                took_ns INTEGER NOT NULL, ended INTEGER NOT NULL, errno INTEGER \
+                                NOT NULL
+);
+";
+
 /// The checksums of all other tables: every file has them from format 4 on.
 pub const CHECKSUM_TABLES: &str = "
 CREATE TABLE checksums (

@@ -5,8 +5,8 @@ use crate::counters::{self, Series};
 use crate::error::StoreError;
 use crate::place::{beside, for_sqlite};
 use crate::schema::{
-    APPLICATION_ID, CHECKSUM_TABLES, COUNTER_TABLES, END_TABLES, FORMAT, OCCURRENCE_TABLES,
-    SUM_TABLES, TABLES,
+    APPLICATION_ID, CHECKSUM_TABLES, COUNTER_TABLES, END_TABLES, FLUSH_TABLES, FORMAT,
+    OCCURRENCE_TABLES, SUM_TABLES, TABLES,
 };
 use crate::stored_sums::Keeper;
 use crate::values::number;
@@ -187,6 +187,7 @@ fn fill(
     transaction.execute_batch(COUNTER_TABLES)?;
     transaction.execute_batch(OCCURRENCE_TABLES)?;
     transaction.execute_batch(END_TABLES)?;
+    transaction.execute_batch(FLUSH_TABLES)?;
     transaction.execute_batch(SUM_TABLES)?;
     transaction.execute_batch(CHECKSUM_TABLES)?;
     let mut checks = Sums::default();

@@ -2,7 +2,7 @@
 
 use analysis::testing::Recorded;
 use model::counters::{Entry, Layer, Metric};
-use model::event::{Event, Note, NoteKind, RunEnd, StageEnd};
+use model::event::{Event, Flush, HostEnd, Note, NoteKind, RunEnd, StageEnd};
 use model::note::{Fact, InWords};
 use model::{CounterSample, Occurrence, OccurrenceKind, Op, Record, StageKind};
 use std::path::Path;
@@ -56,6 +56,19 @@ pub fn eventful() -> Record {
         status: Some(-1),
         duration_ns: Some(5),
         ..mark
+    })));
+    let flush = |target: &str, took_ns, ended| Flush {
+        target: target.to_owned(),
+        at_ns: 3_000_000_000,
+        took_ns,
+        ended,
+        errno: if ended { 0 } else { 5 },
+    };
+    record.apply(Event::HostEnded(Box::new(HostEnd {
+        stage,
+        host: 1,
+        flushes: vec![flush("/mnt/\u{e4}", 12_000_000, true), flush("/dev/x", 45_000, false)],
+        ..HostEnd::default()
     })));
     record.apply(Event::StageEnded { stage, end: StageEnd::Failed("gone".to_owned()) });
     record.apply(Event::RunEnded {
@@ -126,6 +139,7 @@ pub fn events(record: &Record) -> Vec<Event> {
         events.extend(
             stage.counters().iter().cloned().map(|sample| Event::Counters(Box::new(sample))),
         );
+        events.extend(stage.ends.iter().cloned().map(|end| Event::HostEnded(Box::new(end))));
         events.extend(stage.end.clone().map(|end| Event::StageEnded { stage: stage.stage, end }));
     }
     events.extend(record.end.clone().map(|(unix_ns, end)| Event::RunEnded { unix_ns, end }));

@@ -402,6 +402,25 @@ fn a_file_without_counters_inventory_and_occurrences_is_read() {
 }
 
 #[test]
+fn a_file_of_a_version_that_did_not_flush_is_read() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("r");
+    let mut record = eventful();
+    write(&path, &record);
+    let older = "DROP TABLE flushes; DELETE FROM checksums WHERE part = 'flushes'";
+    rusqlite::Connection::open(&path)
+        .and_then(|connection| connection.execute_batch(older))
+        .expect("an older file");
+    record.stages.iter_mut().for_each(|stage| stage.ends.clear());
+    assert_eq!(store::read(&path).as_ref(), Ok(&record));
+    let forged = "INSERT INTO checksums VALUES ('flushes', 0, 7)";
+    rusqlite::Connection::open(&path)
+        .and_then(|connection| connection.execute_batch(forged))
+        .expect("rows");
+    assert!(store::read(&path).is_err(), "its flushes were taken away");
+}
+
+#[test]
 fn the_document_names_every_table_and_column() {
     let page = include_str!("../../../docs/reference/run-file.md");
     let folder = tempfile::tempdir().expect("a folder");

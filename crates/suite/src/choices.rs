@@ -67,6 +67,16 @@ words! {
 }
 
 words! {
+    /// When the targets are flushed to learn how long durability takes.
+    pub enum Flush {
+        /// Once, behind each measured load that writes.
+        End = "end",
+        /// Never.
+        None = "none",
+    }
+}
+
+words! {
     /// On which CPUs workers run.
     pub enum Pin {
         /// On those of the NUMA node that all targets' devices hang off, where there is such a one

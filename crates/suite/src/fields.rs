@@ -2,8 +2,8 @@
 //! axes and the reference in `docs/reference/suite.md` all come from these tables.
 
 use crate::choices::{
-    Arrivals, FileOrder, FilesPer, LayoutKind, Order, OtherFiles, Pin, RateOf, Sharing, Spread,
-    Time, Until, Verify, WorkloadKind,
+    Arrivals, FileOrder, FilesPer, Flush, LayoutKind, Order, OtherFiles, Pin, RateOf, Sharing,
+    Spread, Time, Until, Verify, WorkloadKind,
 };
 use crate::operations::Operations;
 use crate::placement::HostSet;
@@ -125,6 +125,9 @@ spec_table! {
         count_fsync: bool = true,
         /// With an amount: each worker opens its own files, and closes them within its time.
         count_close: bool = true,
+        /// After a measured load that writes: `"end"` flushes each target (`fdatasync`), and
+        /// results state a durable rate beside the acknowledged one. `"none"`: no flush.
+        flush: Flush = Flush::End,
         /// The length of one sample: from 10 ms to 60 s.
         interval: Nanos = Nanos::seconds(1),
         /// A command that the coordinator runs with `sh -c` before each point (fio's

@@ -26,8 +26,8 @@ mod spec;
 mod sweep;
 
 pub use choices::{
-    Arrivals, FileOrder, FilesPer, LayoutKind, Order, OtherFiles, Pin, RateOf, Sharing, Spread,
-    Time, Until, Verify, WorkloadKind,
+    Arrivals, FileOrder, FilesPer, Flush, LayoutKind, Order, OtherFiles, Pin, RateOf, Sharing,
+    Spread, Time, Until, Verify, WorkloadKind,
 };
 pub use event::{EventSpec, Names};
 pub use fields::{

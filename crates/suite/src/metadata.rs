@@ -308,6 +308,10 @@ mod tests {
         let cases = [
             (format!("{TREE}operations = [\"stat\", \"create\"]"), "stat: there are no files"),
             (
+                format!("{TREE}operations = [\"mkdir\", \"mkdir\"]"),
+                "mkdir: the directories are there already",
+            ),
+            (
                 format!("{TREE}operations = [\"create\"]\n[sweep]\nworkers = [1, 2]"),
                 "create: the files are there",
             ),

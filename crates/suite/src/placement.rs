@@ -294,7 +294,7 @@ mod tests {
             ("[labels]\na = \"n[4-1]\"\n", "counts down"),
             ("[labels]\na = 1\n", "expected a host list"),
             ("[targets]\n\"n[\" = \"/x\"\n", "without"),
-            ("[targets]\nn1 = 1\n", "expected a path"),
+            ("[targets]\nn1 = 1\n", "n1: expected a path"),
             ("[targets]\nn1 = []\n", "expected a path"),
             ("[targets]\nn1 = \"\"\n", "expected a path"),
             ("[targets]\nn1 = { owner = \"x\" }\n", "`path` is missing"),

@@ -423,7 +423,7 @@ existed side by side.
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LayoutKind, Order, Spec};
+    use crate::{LayoutKind, Order, Scenario, Spec};
     use form::Auto;
     use model::units::Bytes;
 
@@ -489,6 +489,16 @@ layout.size = \"2MiB\"
         assert!(two.own_targets.as_ref().is_some_and(|targets| targets[0].paths == ["/y"]));
         assert_eq!(one.points[0].workloads[0].depth.value.0, 5);
         assert_eq!(two.points[0].workloads[0].depth.value.0, 3);
+    }
+
+    #[test]
+    fn a_scenario_says_how_it_is_simulated_or_that_it_is_not() {
+        let text = "[[scenario]]\nname = \"one\"\nsimulate = \"remote=100%\"\n[[scenario]]\n\
+                    name = \"two\"\nsimulate = false\n";
+        let spec = read(text, &[]).expect("good");
+        let how = |scenario: &Scenario| (scenario.simulate.clone(), scenario.too_long_to_simulate);
+        let found: Vec<_> = spec.scenarios().iter().map(how).collect();
+        assert_eq!(found, [(Some("remote=100%".to_owned()), false), (None, true)]);
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub fn installed(deb: &Path) -> Outcome<()> {
         "stages.precondition=0s",
         "--out",
         "/load/r.plimsoll",
-        "/load",
+        "/load/data",
     ];
     let told = inside(&words)?;
     let version = inside(&["--version"])?;

@@ -140,21 +140,25 @@ pub struct Outcome<'a> {
     /// How many differences it looked at of which something is known. 0 means that nothing was
     /// checked, which is no success.
     pub checked: usize,
-    /// How many more there are of which nobody knows whether they are chance.
+    /// How many more there are that may be chance: nothing is known of them, or they are beyond the
+    /// limit and their interval reaches over no change.
     pub unknown: usize,
     /// Those that meet it: the run's number, the point, and the difference.
     pub met: Vec<(usize, &'a Key, &'a Difference)>,
 }
 
 impl Condition {
-    /// Looks at every difference of a comparison. One that cannot be told from chance meets no
-    /// condition, and neither does one of which nobody knows whether it can.
+    /// Looks at every difference of a comparison. One that may be chance meets no condition. Beyond
+    /// the limit it is no proof of the contrary either: a loss of 63 % among two runs that differ
+    /// by as much is not "no loss".
     pub fn check<'a>(&self, comparison: &'a Comparison) -> Outcome<'a> {
         let mut outcome = Outcome { checked: 0, unknown: 0, met: Vec::new() };
         for other in &comparison.others {
             for point in other.points.iter().filter(|point| self.of.is_none_or(|of| of.is(point))) {
                 for found in point.differences.iter().filter(|found| found.metric == self.metric) {
-                    if found.verdict == Verdict::NotKnown {
+                    let may_be_chance =
+                        found.verdict == Verdict::NoDifference && self.is_beyond(found);
+                    if found.verdict == Verdict::NotKnown || may_be_chance {
                         outcome.unknown += 1;
                         continue;
                     }
@@ -169,10 +173,13 @@ impl Condition {
     }
 
     fn is_met(&self, found: &Difference) -> bool {
+        self.is_beyond(found) && found.verdict != Verdict::NoDifference
+    }
+
+    fn is_beyond(&self, found: &Difference) -> bool {
         let beyond =
             if self.below { found.percent < self.percent } else { found.percent > self.percent };
-        let at = self.inclusive && found.percent == self.percent;
-        (beyond || at) && found.verdict != Verdict::NoDifference
+        beyond || self.inclusive && found.percent == self.percent
     }
 }
 

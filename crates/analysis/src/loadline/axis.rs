@@ -169,8 +169,7 @@ fn between(low: u64, high: u64, most: u64) -> Option<u64> {
     let middle = ((step(low) + step(high)) / 2.0).round();
     let value = (most as f64 / (middle / STEPS).exp2()).round() as u64;
     // Small counts are further apart than the grid.
-    let value =
-        if value > low && value < high { value } else { low.saturating_add((high - low) / 2) };
+    let value = if value > low && value < high { value } else { low + (high - low) / 2 };
     (value > low && value < high).then_some(value)
 }
 

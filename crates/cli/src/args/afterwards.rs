@@ -5,6 +5,7 @@
 
 use super::{Pattern, examples};
 use analysis::compare::Condition;
+use analysis::verdict::Gate;
 use catalogue::cluster::WhatIf;
 use clap::{Args, ValueEnum};
 use form::Override;
@@ -131,6 +132,12 @@ pub struct ShowArgs {
     /// The run file.
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
+
+    /// Exit with code 6 if the verdict is below this level.
+    ///
+    /// Such as "verdict < quotable"; the levels are not-a-measurement, indicative and quotable.
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<Gate>,
 
     /// Put the run beside published figures, by the name of a field report such as
     /// vsan-four-corners or a file of figures.

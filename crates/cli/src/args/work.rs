@@ -44,6 +44,14 @@ pub struct WorkArgs {
     #[arg(long)]
     pub allow_loss: bool,
 
+    /// Do what a quotable figure needs: measure until steady, flush, load twice the memory.
+    ///
+    /// It sets until=steady, flush=end, prepare=true, a precondition of 10 s at least, and
+    /// layout.size where there is room for it. An explicit --set has the last word. It takes as
+    /// long as the target needs to become steady.
+    #[arg(long, conflicts_with_all = ["scale", "existing"])]
+    pub quotable: bool,
+
     /// Use the page cache; direct I/O is the default.
     #[arg(long)]
     pub buffered: bool,
@@ -121,7 +129,13 @@ pub struct QuickArgs {
     /// Fixed rate of all workers together: 20k, or 100MiB/s.
     ///
     /// Latency then includes queueing. Without it, each worker sends as fast as the target answers.
-    #[arg(long, value_name = "RATE", requires = "rw", aliases = ["rate_iops", "rate-iops"])]
+    #[arg(
+        long,
+        value_name = "RATE",
+        requires = "rw",
+        aliases = ["rate_iops", "rate-iops"],
+        value_parser = rate
+    )]
     pub rate: Option<Rate>,
 
     /// Make each write durable before it completes (O_DSYNC).
@@ -144,6 +158,15 @@ pub struct QuickArgs {
     /// Name of the run [default: what it does, such as "randread 4k QD32×1"].
     #[arg(long, value_name = "NAME", requires = "rw")]
     pub name: Option<String>,
+}
+
+/// A rate whose unit nobody can mistake: to fio, `rate=10M` is bandwidth, and here it were IOPS.
+fn rate(text: &str) -> Result<Rate, String> {
+    if text.ends_with(['m', 'M', 'g', 'G']) {
+        let number = &text[..text.len() - 1];
+        return Err(format!("write {number}MiB/s for bandwidth, or all digits for IOPS"));
+    }
+    text.parse().map_err(|error: model::units::UnitError| error.to_string())
 }
 
 /// fio's names of patterns.

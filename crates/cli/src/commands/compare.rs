@@ -2,7 +2,7 @@
 
 use super::report::{names_of, write_page};
 use super::saved::read_digests;
-use super::{print, print_json};
+use super::{print_exactly, print_json};
 use crate::args::CompareArgs;
 use crate::failure::{CONDITION_MET, Failure};
 use crate::screen;
@@ -31,7 +31,7 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     } else {
         let (room, in_colour) = (screen::room(), screen::in_colour());
         let shown = topics::compare::ComparisonStyle { names: &names, room, in_colour };
-        print(&topics::compare::table(&comparison, &records, shown))?;
+        print_exactly(&topics::compare::table(&comparison, &records, shown))?;
     }
     if let Some(out) = &args.shown.out {
         write_page(
@@ -74,8 +74,8 @@ pub(super) fn gate(conditions: &[Condition], comparison: &Comparison) -> Result<
         let outcome = condition.check(comparison);
         if outcome.checked == 0 && outcome.unknown > 0 {
             return Err(Failure::Usage(format!(
-                "error: --fail-if '{condition}' decides nothing: nobody knows of any such \
-                 difference whether it is chance; measure longer, or repeat (sweep.repetitions)"
+                "error: --fail-if '{condition}' decides nothing: every such difference may be \
+                 chance. Measure longer, or repeat (sweep.repetitions)."
             )));
         }
         if outcome.checked == 0 {
@@ -83,6 +83,14 @@ pub(super) fn gate(conditions: &[Condition], comparison: &Comparison) -> Result<
                 "error: --fail-if '{condition}' has nothing to look at: no point that can be \
                  compared has this figure; see the reasons above, or name another figure"
             )));
+        }
+        if outcome.unknown > 0 {
+            eprintln!(
+                "warning: --fail-if '{condition}' could not judge {} of {} differences: they may \
+                 be chance",
+                outcome.unknown,
+                outcome.unknown + outcome.checked
+            );
         }
         for (run, key, found) in &outcome.met {
             eprintln!("{}", topics::compare::met(condition, *run, key, found));

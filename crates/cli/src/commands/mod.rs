@@ -22,6 +22,7 @@ mod saved;
 mod serve;
 mod suites;
 mod trend;
+mod verdict_gate;
 mod verify;
 mod views;
 mod watch;
@@ -59,7 +60,8 @@ fn print(text: &str) -> Result<(), Failure> {
     print_exactly(&printable::lines(text))
 }
 
-/// The same of a text that is to come out as it is.
+/// The same of a text that is to come out as it is: in colours of ours, for one, whose words were
+/// made harmless before they were coloured.
 fn print_exactly(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

@@ -1,7 +1,8 @@
 //! `plimsoll run`: plan, record, show, report.
 
+use super::verdict_gate::gate;
 use super::views::Views;
-use super::{plan, print, print_json};
+use super::{plan, print_exactly, print_json};
 use crate::args::{How, RunArgs};
 use crate::failure::{Failure, REQUESTS_FAILED};
 use crate::hosts::{self, Hosts};
@@ -10,7 +11,7 @@ use crate::outputs::{self, Kind};
 use crate::run_overview::RunOverview;
 use crate::screen::{self, Stream};
 use crate::view::{Labels, News, View};
-use crate::{run_file_disk, suite_and_targets};
+use crate::{quotable, run_file_disk, suite_and_targets};
 use fleet::Ending;
 use live::terminal::{Live, Mode};
 use live::watch::{State, Subject};
@@ -31,7 +32,13 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         &|names| asked.targets_of(names),
         asked.spec.fleet.lost_after.value,
     )?;
-    let (mut plan, hosts) = plan::decide(&args.work, &asked, &started)?;
+    let (mut plan, mut hosts) = plan::decide(&args.work, &asked, &started)?;
+    if args.work.quotable
+        && let Some(size) = quotable::larger(&args.work, &plan, &hosts)
+    {
+        let larger = suite_and_targets::asked_with(&args.work, &[size])?;
+        (plan, hosts) = plan::decide(&args.work, &larger, &started)?;
+    }
     refuse_imagined(&plan)?;
     refuse_taken(args)?;
     let out = out_file(args, &plan);
@@ -55,7 +62,11 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let writer =
         store::Writer::create(&out, &plan, &hosts, version, began_ns).map_err(unrecordable)?;
     let to_run = ToRun { plan: &plan, hosts: &hosts, stages: &stages, out: &out };
-    perform(started, &to_run, writer, Display { how: args.how, views })
+    let code = perform(started, &to_run, writer, Display { how: args.how, views })?;
+    match args.fail_if.as_slice() {
+        [] => Ok(code),
+        gates => Ok(gate(gates, &store::read_judged(&out).map_err(unrecordable)?).unwrap_or(code)),
+    }
 }
 
 /// What is to run, and where it is recorded.
@@ -266,7 +277,7 @@ fn show(how: How, stdout_is_taken: bool, record: &Record, out: &Path) -> Result<
     } else if stdout_is_taken {
         eprintln!("{table}");
     } else {
-        print(&format!("{table}\n"))?;
+        print_exactly(&format!("{table}\n"))?;
     }
     match written {
         Ok(()) => eprintln!("report    {}\nrun file  {}", page.display(), out.display()),

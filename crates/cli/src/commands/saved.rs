@@ -1,6 +1,6 @@
 //! `plimsoll show`, and reading of run files: what a run file says, at any time after the run.
 
-use super::{print, print_exactly, print_json};
+use super::{print_exactly, print_json};
 use crate::args::ShowArgs;
 use crate::failure::Failure;
 use crate::{published, screen, testbed};
@@ -45,7 +45,7 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
         let notes = if args.explain { Notes::All } else { Notes::Few };
         let shown = TableStyle { notes, room: screen::room(), in_colour: screen::in_colour() };
         let table = surfaces::table::results_within(&record, ours.as_ref(), shown);
-        let mut text = format!("{table}\n");
+        let mut text = String::new();
         if let Some(wanted) = &args.against {
             let (figures, theirs) = published::read(wanted)?;
             let held = hold(&record, &figures, theirs.as_ref(), ours.as_ref())?;
@@ -57,9 +57,9 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
         if let Some(part) = args.by {
             text.push_str(&format!("{}\n", topics::split::results(&record, part.by())));
         }
-        print(&text)?;
+        print_exactly(&format!("{table}\n{}", printable::lines(&text)))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(super::verdict_gate::gate(&args.fail_if, &record).unwrap_or(ExitCode::SUCCESS))
 }
 
 /// The text of the suite that a run was begun with.

@@ -1,10 +1,26 @@
-//! A host on which every target of an imported suite can be planned.
+//! A host on which every target of an imported suite can be planned, and what an import of a
+//! command line says.
 
 use crate::Import;
 use model::testbed::{DirectIo, HostFacts, Place, TargetFacts, TargetKind};
 use model::{Bytes, Plan};
+use std::fmt::Write;
 use suite::planner::{self, GivenUp, Request};
 use suite::{HostTargets, Spec};
+
+/// The report of losses of a command line and its suites, as people read them.
+pub fn losses_and_suites(import: &Import) -> String {
+    let mut text = String::new();
+    for reported in &import.options {
+        let class = reported.class.word();
+        let option = format!("{} {}", reported.name, reported.value);
+        let _ = writeln!(text, "{:8} {option:24} {class:12} {}", reported.place, reported.why);
+    }
+    for suite in &import.suites {
+        let _ = write!(text, "\n{}", suite.text);
+    }
+    text
+}
 
 fn target(path: &str) -> TargetFacts {
     let kind = match path.starts_with("/dev/") {
@@ -81,18 +97,4 @@ pub fn planned(text: &str) -> Result<Plan, String> {
         hosts: &hosts,
     })
     .map_err(|refusals| refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
-}
-
-/// The report of losses and the suites, as people read them.
-pub fn shown(import: &Import) -> String {
-    let mut text = String::new();
-    for told in &import.options {
-        let class = told.class.word();
-        let option = format!("{} {}", told.name, told.value);
-        text.push_str(&format!("{:8} {option:24} {class:12} {}\n", told.place, told.why));
-    }
-    for suite in &import.suites {
-        text.push_str(&format!("\n{}", suite.text));
-    }
-    text
 }

@@ -1,6 +1,6 @@
 //! Command lines of DiskSpd with the suites and reports of losses that they become.
 
-use super::common::shown;
+use super::common::{losses_and_suites, planned};
 use crate::{Class, Import, World, import_command};
 use proptest::prelude::*;
 
@@ -8,25 +8,25 @@ fn imported(line: &str) -> Import {
     import_command(line, None, &World::NOTHING).expect("a command")
 }
 
-fn whole(name: &str, line: &str) {
+fn becomes_a_suite(name: &str, line: &str) {
     let import = imported(line);
-    assert_eq!(import.refused().count(), 0, "{line}: {}", shown(&import));
-    super::common::planned(&import.suites[0].text).unwrap_or_else(|why| panic!("{line}: {why}"));
-    insta::assert_snapshot!(name, shown(&import));
+    assert_eq!(import.refused().count(), 0, "{line}: {}", losses_and_suites(&import));
+    planned(&import.suites[0].text).unwrap_or_else(|why| panic!("{line}: {why}"));
+    insta::assert_snapshot!(name, losses_and_suites(&import));
 }
 
 #[test]
 fn lines_of_diskspd_become_suites() {
-    whole(
+    becomes_a_suite(
         "diskspd_general",
         "diskspd.exe -b4K -d60 -W15 -o32 -t4 -r -w30 -Sh -L -c10G -D -Z1M C:/run/a.dat",
     );
-    whole(
+    becomes_a_suite(
         "diskspd_database",
         "diskspd -b8k -t2 -o8 -w20 -rdpct95/5:4/10 -Su -g500i -z7 -n /x/a.dat",
     );
-    whole("diskspd_sequential", "diskspd -b1M -c4G -T1G -t4 -o4 -si -f2G /x/a.dat");
-    whole("diskspd_defaults", "diskspd /x/a.dat");
+    becomes_a_suite("diskspd_sequential", "diskspd -b1M -c4G -T1G -t4 -o4 -si -f2G /x/a.dat");
+    becomes_a_suite("diskspd_defaults", "diskspd /x/a.dat");
 }
 
 #[test]
@@ -89,7 +89,7 @@ proptest! {
         let line = format!("diskspd {}", words.join(" "));
         let import = imported(&line);
         if import.refused().next().is_none()
-            && let Err(why) = super::common::planned(&import.suites[0].text)
+            && let Err(why) = planned(&import.suites[0].text)
         {
             // The tool itself fails there, too.
             let is_its_own =

@@ -1,6 +1,6 @@
 //! XML profiles of DiskSpd with the suites and reports of losses that they become.
 
-use super::common::{planned, shown};
+use super::common::{losses_and_suites, planned};
 use crate::{Class, Dialect, Import, World, detect, import};
 use proptest::prelude::*;
 
@@ -39,9 +39,9 @@ fn profiles_become_suites() {
     );
     assert_eq!(detect(&text), Some(Dialect::DiskSpd));
     let import = imported(&text);
-    assert_eq!(import.refused().count(), 0, "{}", shown(&import));
+    assert_eq!(import.refused().count(), 0, "{}", losses_and_suites(&import));
     planned(&import.suites[0].text).expect("a plan");
-    insta::assert_snapshot!("diskspd_profile", shown(&import));
+    insta::assert_snapshot!("diskspd_profile", losses_and_suites(&import));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Command lines of elbencho and IOzone with the suites and reports of losses that they become.
 
-use super::common::{planned, shown};
+use super::common::{losses_and_suites, planned};
 use crate::{Class, Dialect, Import, World, detect, import, import_command};
 use proptest::prelude::*;
 
@@ -10,10 +10,10 @@ fn imported(line: &str) -> Import {
 
 fn whole(name: &str, line: &str) {
     let import = imported(line);
-    assert_eq!(import.refused().count(), 0, "{line}: {}", shown(&import));
+    assert_eq!(import.refused().count(), 0, "{line}: {}", losses_and_suites(&import));
     planned(&import.suites[0].text)
-        .unwrap_or_else(|why| panic!("{line}: {why}\n{}", shown(&import)));
-    insta::assert_snapshot!(name, shown(&import));
+        .unwrap_or_else(|why| panic!("{line}: {why}\n{}", losses_and_suites(&import)));
+    insta::assert_snapshot!(name, losses_and_suites(&import));
 }
 
 #[test]
@@ -36,9 +36,13 @@ fn a_configuration_of_elbencho_becomes_a_suite() {
                 path=/data/f\n";
     assert_eq!(detect(text), Some(Dialect::Elbencho));
     let import = import("e.conf", text, None, &World::NOTHING).expect("a configuration");
-    assert_eq!(import.refused().count(), 0, "{}", shown(&import));
+    assert_eq!(import.refused().count(), 0, "{}", losses_and_suites(&import));
     planned(&import.suites[0].text).expect("a plan");
-    assert!(import.suites[0].text.contains("# e.conf:6 block=128k"), "{}", shown(&import));
+    assert!(
+        import.suites[0].text.contains("# e.conf:6 block=128k"),
+        "{}",
+        losses_and_suites(&import)
+    );
 }
 
 #[test]

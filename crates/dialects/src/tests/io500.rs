@@ -1,6 +1,6 @@
 //! Configurations of IO500 with the suites and reports of losses that they become.
 
-use super::common::{planned, shown};
+use super::common::{losses_and_suites, planned};
 use crate::{Class, Dialect, Import, World, detect, import};
 use proptest::prelude::*;
 
@@ -51,9 +51,9 @@ fn imported(text: &str) -> Import {
 #[test]
 fn a_configuration_becomes_a_suite() {
     let import = imported(CONFIG);
-    assert_eq!(import.refused().count(), 0, "{}", shown(&import));
+    assert_eq!(import.refused().count(), 0, "{}", losses_and_suites(&import));
     planned(&import.suites[0].text).expect("a plan");
-    insta::assert_snapshot!("io500_config", shown(&import));
+    insta::assert_snapshot!("io500_config", losses_and_suites(&import));
 }
 
 #[test]

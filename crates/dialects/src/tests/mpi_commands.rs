@@ -1,6 +1,6 @@
 //! Command lines of IOR and mdtest with the suites and reports of losses that they become.
 
-use super::common::shown;
+use super::common::{losses_and_suites, planned};
 use crate::{Class, Import, World, import_command};
 use proptest::prelude::*;
 
@@ -8,27 +8,30 @@ fn imported(line: &str) -> Import {
     import_command(line, None, &World::NOTHING).expect("a command")
 }
 
-fn whole(name: &str, line: &str) {
+fn becomes_a_suite(name: &str, line: &str) {
     let import = imported(line);
     assert_eq!(import.refused().count(), 0, "{line}");
-    super::common::planned(&import.suites[0].text).unwrap_or_else(|why| panic!("{line}: {why}"));
-    insta::assert_snapshot!(name, shown(&import));
+    planned(&import.suites[0].text).unwrap_or_else(|why| panic!("{line}: {why}"));
+    insta::assert_snapshot!(name, losses_and_suites(&import));
 }
 
 #[test]
 fn lines_of_ior_become_suites() {
-    whole(
+    becomes_a_suite(
         "ior_easy",
         "mpirun -np 16 --map-by node ior -w -r -F -b 4g -t 2m -i3 -e -C -k -o /gpfs/a/f",
     );
-    whole("ior_hard", "srun -n 32 ior -w -r -s 1000 -b 47008 -t 47008 -o /gpfs/hard");
-    whole("ior_stonewall", "ior -w -D 60 -t 1m -b 16m -z --posix.odirect -O stoneWallingWearOut=1");
+    becomes_a_suite("ior_hard", "srun -n 32 ior -w -r -s 1000 -b 47008 -t 47008 -o /gpfs/hard");
+    becomes_a_suite(
+        "ior_stonewall",
+        "ior -w -D 60 -t 1m -b 16m -z --posix.odirect -O stoneWallingWearOut=1",
+    );
 }
 
 #[test]
 fn lines_of_mdtest_become_suites() {
-    whole("mdtest_easy", "mpirun -np 8 mdtest -n 10000 -F -u -d /gpfs/md -N 1 -i 2");
-    whole("mdtest_hard", "mdtest -I 1000 -z 1 -b 10 -w 3901 -e 3901 -F -C -T -E -r -y");
+    becomes_a_suite("mdtest_easy", "mpirun -np 8 mdtest -n 10000 -F -u -d /gpfs/md -N 1 -i 2");
+    becomes_a_suite("mdtest_hard", "mdtest -I 1000 -z 1 -b 10 -w 3901 -e 3901 -F -C -T -E -r -y");
 }
 
 #[test]
@@ -67,7 +70,7 @@ proptest! {
         let line = format!("{tool} {}", words.join(" "));
         let Ok(import) = import_command(&line, None, &World::NOTHING) else { return Ok(()) };
         if import.refused().next().is_none()
-            && let Err(why) = super::common::planned(&import.suites[0].text)
+            && let Err(why) = planned(&import.suites[0].text)
         {
             // The tool itself fails there, too.
             let is_its_own =

@@ -1,6 +1,6 @@
 //! Parameter files of vdbench with the suites and reports of losses that they become.
 
-use super::common::{planned, shown};
+use super::common::{losses_and_suites, planned};
 use crate::{Class, Dialect, Import, World, detect, import};
 use proptest::prelude::*;
 
@@ -11,9 +11,10 @@ fn imported(text: &str) -> Import {
 fn whole(name: &str, text: &str) {
     assert_eq!(detect(text), Some(Dialect::Vdbench), "{text}");
     let import = imported(text);
-    assert_eq!(import.refused().count(), 0, "{}", shown(&import));
-    planned(&import.suites[0].text).unwrap_or_else(|why| panic!("{why}\n{}", shown(&import)));
-    insta::assert_snapshot!(name, shown(&import));
+    assert_eq!(import.refused().count(), 0, "{}", losses_and_suites(&import));
+    planned(&import.suites[0].text)
+        .unwrap_or_else(|why| panic!("{why}\n{}", losses_and_suites(&import)));
+    insta::assert_snapshot!(name, losses_and_suites(&import));
 }
 
 #[test]

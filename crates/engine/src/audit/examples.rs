@@ -51,7 +51,7 @@ fn keep<T>(
     all.retain(|one| {
         let left = &mut left[index(kind(one))];
         let is_told = *left > 0;
-        *left = left.saturating_sub(1);
+        *left -= usize::from(is_told);
         is_told
     });
 }

@@ -39,7 +39,7 @@ pub(crate) fn are_in_vain(work: &Work) -> bool {
 /// writes of at least `smallest` bytes. `None` where these do not fit into `room` bytes.
 pub(crate) fn spares(smallest: usize, stride: usize, room: usize) -> Option<usize> {
     let count = WINDOW.div_ceil(smallest.max(1)) - 1;
-    (count.saturating_mul(stride) <= room).then_some(count)
+    (count * stride <= room).then_some(count)
 }
 
 /// The bytes that the spares of each of `workers` may take, if each has `own` bytes of buffers

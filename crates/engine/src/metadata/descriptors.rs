@@ -23,7 +23,7 @@ pub(super) fn keep_own(kept: Option<BorrowedFd<'_>>) -> bool {
     match kept.map(|kept| kept.as_raw_fd()) {
         Some(kept) if kept >= FIRST => {
             close(FIRST, kept - 1);
-            close(kept.saturating_add(1), RawFd::MAX);
+            close(kept + 1, RawFd::MAX);
         }
         _ => close(FIRST, RawFd::MAX),
     }

@@ -63,13 +63,13 @@ impl Bounds {
         target: &str,
         opened: BorrowedFd<'_>,
     ) -> std::result::Result<(), Outside> {
-        self.check_at(OpenedPlace { path, target, above: Path::new(path), opened, below: None })
+        self.check_at(&OpenedPlace { path, target, above: Path::new(path), opened, below: None })
     }
 
     /// The same for a place that need not be open itself.
-    fn check_at(&self, place: OpenedPlace<'_>) -> std::result::Result<(), Outside> {
+    fn check_at(&self, place: &OpenedPlace<'_>) -> std::result::Result<(), Outside> {
         let Some(may) = &self.0 else { return Ok(()) };
-        let OpenedPlace { path, target, above, opened, below } = place;
+        let OpenedPlace { path, target, above, opened, below } = *place;
         let real = real_place(above, opened).map_err(Outside::Unknown)?;
         let real = below.map_or_else(|| real.clone(), |name| real.join(name));
         may(Place { path, target, real: &real }).map_err(Outside::Forbidden)
@@ -390,7 +390,7 @@ pub(crate) fn make_or_open(
     let (parent, name) = parent_and_name(Path::new(root)).ok_or(NotMade::System(Errno::NOENT))?;
     let above = rustix::fs::open(parent, PARENT, Mode::empty()).map_err(NotMade::System)?;
     bounds
-        .check_at(OpenedPlace {
+        .check_at(&OpenedPlace {
             path: root,
             target,
             above: parent,

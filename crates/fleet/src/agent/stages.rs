@@ -80,15 +80,17 @@ impl Agent {
         self.stuck |= result.as_ref().is_ok_and(|outcome| outcome.stuck.is_some());
         let late_ns = result.as_ref().ok().filter(|_| began).map(|outcome| outcome.late_ns);
         if let Ok(outcome) = &result
-            && !(outcome.left.is_empty() && outcome.pauses.is_empty())
+            && !(outcome.left.is_empty() && outcome.pauses.is_empty() && outcome.flushes.is_empty())
         {
             let (left, pauses) = (outcome.left.clone(), outcome.pauses.clone());
+            let flushes = outcome.flushes.clone();
             // A coordinator that is gone stops the stage by the listener.
             let _ = self.out.answer(&FromAgent::LeftOver(Box::new(HostEnd {
                 stage: number,
                 host,
                 left,
                 pauses,
+                flushes,
             })));
         }
         let end = match result {

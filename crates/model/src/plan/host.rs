@@ -37,6 +37,10 @@ pub struct EngineSettings {
     pub virtual_time: bool,
     /// What written blocks hold.
     pub contents: Contents,
+    /// Whether the targets are flushed, and that is timed, behind a measured load that wrote. Runs
+    /// of versions without it did not.
+    #[serde(default)]
+    pub flush: bool,
 }
 
 /// One host's share of a run: all that its agent needs to know.
@@ -80,6 +84,7 @@ impl EngineSettings {
             own_cpu: false,
             virtual_time: false,
             contents: Contents::RANDOM,
+            flush: false,
         }
     }
 }

@@ -122,7 +122,8 @@ mod tests {
     fn what_was_recorded_before_the_settings_had_a_type_is_read_and_written_as_it_was() {
         assert_eq!(serde_json::from_str::<HostPlan>(OLD).expect("a plan"), plan());
         // How many hosts write a file was not recorded then: it was one.
-        let now = OLD.replace(r#""grain":65536}"#, r#""grain":65536,"hosts":1}"#);
+        // Nor whether targets are flushed behind a load: they were not.
+        let now = OLD.replace(r#""grain":65536}"#, r#""grain":65536,"hosts":1},"flush":false"#);
         assert_eq!(serde_json::to_string(&plan()).expect("a text"), now);
     }
 
@@ -162,6 +163,7 @@ mod tests {
                 engine.own_cpu,
                 engine.virtual_time,
                 engine.contents,
+                engine.flush,
             ),
         );
         let before = (&plan.run_id, plan.host, &plan.hostname, plan.interval);

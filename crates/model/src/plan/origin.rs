@@ -85,7 +85,7 @@ impl Origin {
     /// them. A run file may come from anybody.
     pub fn line(&self) -> Option<Line<'_>> {
         let (command, others) = self.words.split_first()?;
-        let bytes = self.words.iter().fold(0_usize, |sum, word| sum.saturating_add(word.len()));
+        let bytes = self.words.iter().map(String::len).sum::<usize>();
         let is_told = COMMANDS.contains(&command.as_str())
             && self.words.len() <= MOST_WORDS
             && bytes <= MOST_WORD_BYTES

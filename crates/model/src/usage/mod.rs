@@ -68,6 +68,13 @@ pub struct Use {
     pub received_bytes: u64,
     /// What it sent.
     pub sent_bytes: u64,
+    /// Requests that a disk completed in that time: reads. What it read and wrote is in
+    /// [`received_bytes`](Self::received_bytes) and [`sent_bytes`](Self::sent_bytes).
+    pub reads: u64,
+    /// The same of writes.
+    pub writes: u64,
+    /// Of a host's CPUs: the sum of the share that the hypervisor gave to others × time, in ns.
+    pub stolen_ns: u64,
     /// What went wrong: packets with errors or dropped, requests sent again or not answered in
     /// time, slow-downs because of heat.
     pub errors: u64,
@@ -79,8 +86,12 @@ struct Said {
     /// Utilisation in millionths.
     used_ppm: Option<u64>,
     waiting_ns: Option<u64>,
-    /// What a port received and sent, in bytes.
+    /// What a port received and sent, or a disk read and wrote, in bytes.
     carried: Option<(u64, u64)>,
+    /// Reads and writes of a disk.
+    requests: (u64, u64),
+    /// What the hypervisor gave to others, in millionths.
+    stolen_ppm: u64,
     errors: u64,
     /// Whether it was all but used up, where that is not told by its utilisation.
     is_full: Option<bool>,
@@ -213,7 +224,12 @@ impl Use {
             self.carried_ns = self.carried_ns.saturating_add(length_ns);
             self.received_bytes = self.received_bytes.saturating_add(received_bytes);
             self.sent_bytes = self.sent_bytes.saturating_add(sent_bytes);
+            self.reads = self.reads.saturating_add(said.requests.0);
+            self.writes = self.writes.saturating_add(said.requests.1);
         }
+        let stolen_ns =
+            u128::from(length_ns) * u128::from(said.stolen_ppm.min(1_000_000)) / 1_000_000;
+        self.stolen_ns = self.stolen_ns.saturating_add(stolen_ns as u64);
         self.errors = self.errors.saturating_add(said.errors);
     }
 
@@ -227,6 +243,9 @@ impl Use {
             (&mut self.carried_ns, other.carried_ns),
             (&mut self.received_bytes, other.received_bytes),
             (&mut self.sent_bytes, other.sent_bytes),
+            (&mut self.reads, other.reads),
+            (&mut self.writes, other.writes),
+            (&mut self.stolen_ns, other.stolen_ns),
             (&mut self.errors, other.errors),
         ] {
             *mine = mine.saturating_add(theirs);

@@ -73,7 +73,7 @@ pub(super) fn each(
     mut take: impl FnMut(Part, &str, Said),
 ) {
     let pressure = |resource: &str| sample.get(Layer::Pressure, resource, Metric::SomeNs);
-    let (mut busy, mut all, mut throttled) = (0u64, 0u64, 0u64);
+    let (mut busy, mut all, mut throttled, mut stolen) = (0u64, 0u64, 0u64, 0u64);
     for entry in &sample.entries {
         match entry.layer {
             Layer::Block if !is_stacked(&entry.name) => {
@@ -81,6 +81,7 @@ pub(super) fn each(
             }
             Layer::Cpu => {
                 let Some((work_ns, time_ns)) = cpu_ns(entry) else { continue };
+                stolen = stolen.saturating_add(entry.get(Metric::StealNs).unwrap_or(0));
                 (busy, all) = (busy.saturating_add(work_ns), all.saturating_add(time_ns));
                 let used_ppm = ppm(work_ns.into(), time_ns.into());
                 take(Part::Core, &entry.name, Said { used_ppm, ..Said::default() });
@@ -104,11 +105,10 @@ pub(super) fn each(
     }
     if all > 0 {
         let used_ppm = ppm(busy.into(), all.into());
-        take(
-            Part::Cpu,
-            "",
-            Said { used_ppm, waiting_ns: pressure("cpu"), errors: throttled, ..Said::default() },
-        );
+        let stolen_ppm = ppm(stolen.into(), all.into()).unwrap_or(0);
+        let waiting_ns = pressure("cpu");
+        let said = Said { used_ppm, waiting_ns, errors: throttled, stolen_ppm, ..Said::default() };
+        take(Part::Cpu, "", said);
     }
 }
 
@@ -124,7 +124,10 @@ fn memory(facts: &HostFacts, entry: &Entry, length_ns: u64, waiting_ns: Option<u
 fn disk(entry: &Entry, length_ns: u64) -> Said {
     let used_ppm =
         entry.get(Metric::BusyNs).and_then(|busy_ns| ppm(busy_ns.into(), length_ns.into()));
-    Said { used_ppm, waiting_ns: entry.get(Metric::QueueNs), ..Said::default() }
+    let carried = entry.get(Metric::ReadBytes).zip(entry.get(Metric::WriteBytes));
+    let count = |metric| entry.get(metric).unwrap_or(0);
+    let requests = (count(Metric::Reads), count(Metric::Writes));
+    Said { used_ppm, waiting_ns: entry.get(Metric::QueueNs), carried, requests, ..Said::default() }
 }
 
 /// The busier one of both directions: a link carries its speed in each of them (full duplex).

@@ -171,6 +171,7 @@ fn nothing_wraps_and_nothing_is_made_of_no_time() {
         errors: u64::MAX,
         carried: Some((u64::MAX, u64::MAX)),
         is_full: None,
+        ..Said::default()
     };
     (0..3).for_each(|_| used.add(&sample, said));
     assert_eq!(

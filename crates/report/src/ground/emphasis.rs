@@ -3,6 +3,8 @@
 //! Who makes a text marks them by what they mean. The marks are noncharacters (Unicode 16, 23.7),
 //! which are for the use of a program alone. The last step makes escapes of them, or removes them.
 
+use model::printable;
+
 /// How words are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emphasis {
@@ -42,8 +44,10 @@ pub fn length(text: &str) -> usize {
     text.chars().filter(|character| !is_mark(*character)).count()
 }
 
-/// `text` with its marks as escapes, or without them.
+/// `text` with its marks as escapes, or without them. No other order to a terminal is left in it,
+/// whoever wrote its words: it is printed as it is.
 pub fn resolved(text: &str, in_colour: bool) -> String {
+    let text = printable::lines(text);
     let mut all = String::with_capacity(text.len());
     let mut is_open = false;
     for character in text.chars() {
@@ -78,6 +82,9 @@ mod tests {
         assert_eq!((length(&text), resolved(&text, false)), (9, "a worse b".to_owned()));
         assert_eq!(resolved(&text, true), "a \x1b[31mworse\x1b[0m b");
         assert_eq!(resolved("\u{FDD3}x", true), "\x1b[31mx\x1b[0m", "nothing stays on");
+        let theirs = marked(Emphasis::Worse, "a\x1b]0;owned\x07\u{202e}b\nc");
+        let shown = resolved(&theirs, true);
+        assert_eq!(shown, "\x1b[31ma\u{fffd}]0;owned\u{fffd}\u{fffd}b\nc\x1b[0m");
         for (emphasis, ..) in BEGINS {
             assert_eq!(resolved(&marked(emphasis, "x"), false), "x");
             assert!(resolved(&marked(emphasis, "x"), true).ends_with("x\x1b[0m"));

@@ -38,6 +38,15 @@ pub fn mib_per_s(bytes_per_s: f64) -> String {
     }
 }
 
+/// A figure without a unit: `12,345`, `1.25`, `0.0042`.
+pub fn plain_number(value: f64) -> String {
+    match value.abs() {
+        size if size >= 1_000.0 => iops(value),
+        size if size >= 0.1 || size == 0.0 => format!("{value:.2}"),
+        _ => format!("{value:.4}"),
+    }
+}
+
 /// Bytes of one MiB.
 pub const MEBI: f64 = 1_048_576.0;
 

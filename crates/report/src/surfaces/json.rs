@@ -4,7 +4,8 @@
 use crate::ground::json::quantiles;
 use crate::ground::words;
 use crate::topics::split::{self, By};
-use crate::topics::{findings, loadline};
+use crate::topics::{findings, grade, loadline};
+use analysis::verdict::Verdict;
 use analysis::{Estimate, Interval, Issued, Progress, QUANTILES, ResultRow, RunState};
 use catalogue::Cluster;
 use model::Record;
@@ -19,6 +20,7 @@ const RESULTS_FORMAT: u32 = 2;
 pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
     let (rows, reached) = crate::topics::results::judged::judged(record, testbed);
     let state = analysis::run_state(record);
+    let verdict = Verdict::of_run(record, &rows);
     json!({
         "format": RESULTS_FORMAT,
         "plimsoll": record.version,
@@ -29,6 +31,8 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
         "reason": match &state { RunState::Failed(why) => Value::from(why.as_str()),
             _ => Value::Null },
         "scale": record.plan.scale.to_string(),
+        "verdict": verdict.level.word(),
+        "verdict_basis": grade::object(&verdict),
         "notes": record.notes.iter()
             .map(|note| json!({"code": note.kind().word(),
             "message": crate::topics::note::sentence(&note.fact)})).collect::<Vec<_>>(),
@@ -69,9 +73,10 @@ fn issued(total: &Issued) -> Value {
 
 fn result(record: &Record, row: &ResultRow) -> Value {
     let sweep: Map<String, Value> = words::axes(&row.sweep);
+    let verdict = Verdict::of(record, row);
     let warning = |doubt| {
         json!({"code": analysis::Warning::code(doubt),
-        "message": crate::topics::warning::sentence(doubt)})
+        "message": crate::topics::warning::sentence(doubt), "evidence": grade::evidence(doubt)})
     };
     json!({
         "scenario": row.scenario,
@@ -99,6 +104,9 @@ fn result(record: &Record, row: &ResultRow) -> Value {
         "labels": split::shares(record, row, By::Label),
         "localities": split::shares(record, row, By::Locality),
         "means": crate::topics::io_path::json(record, row),
+        "durable": analysis::durable(record, row).map(|durable| grade::durable(&durable)),
+        "verdict": verdict.level.word(),
+        "verdict_basis": grade::object(&verdict),
         "warnings": row.warnings.iter().map(warning).collect::<Vec<_>>(),
     })
 }

@@ -5,7 +5,9 @@ use crate::ground::columns::{self, Column, Want};
 use crate::ground::emphasis::{self, Emphasis};
 use crate::ground::words;
 use crate::topics::doubts::{Marks, Touches};
-use crate::topics::{amounts, findings, io_path, loadline, repetitions};
+use crate::topics::results::{durable_text, is_durable_shown};
+use crate::topics::{amounts, findings, grade, io_path, loadline, repetitions};
+use analysis::verdict::Verdict;
 use analysis::{ResultRow, RunState};
 use catalogue::Cluster;
 use model::Record;
@@ -51,12 +53,12 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: TableSt
         );
     }
     let mut marks = Marks::default();
-    let mut all = table(&rows, &mut marks, true);
+    let mut all = table(record, &rows, &mut marks, true);
     let mut left_out = columns::fit(&mut all, room.unwrap_or(usize::MAX));
     if left_out.iter().any(|name| name == P999) {
         // Its doubts need another place, and their numbers another order.
         marks = Marks::default();
-        all = table(&rows, &mut marks, false);
+        all = table(record, &rows, &mut marks, false);
         left_out = columns::fit(&mut all, room.unwrap_or(usize::MAX));
     }
     let mut text = headed(&columns::render(&all));
@@ -66,6 +68,7 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: TableSt
     for line in under(record, &rows, &marks, &left_out, notes) {
         text.push_str(&format!("{line}\n"));
     }
+    text.push_str(&format!("\n{}\n", grade::line(&Verdict::of_run(record, &rows))));
     if let Some(line) = analysis::loadline::load_line(record, &rows) {
         text.push_str(&format!("\n{}\n", loadline::sentences(&line).join("\n")));
     }
@@ -173,9 +176,11 @@ const P999: &str = "p99.9";
 
 /// The place of the column of a sweep's values.
 const SWEEP: usize = 1;
+/// The place of the column of durable rates.
+const DURABLE: usize = 6;
 
 /// All columns. Without room for p99.9, its doubts stand beside p99.
-fn table(rows: &[ResultRow], marks: &mut Marks, has_p999: bool) -> Vec<Column> {
+fn table(record: &Record, rows: &[ResultRow], marks: &mut Marks, has_p999: bool) -> Vec<Column> {
     let swept = rows.iter().any(|row| !row.sweep.is_empty() || row.repetition.is_some());
     let has_errors = rows.iter().any(|row| row.error_count() > 0);
     let spare = |head, rank| Column::figures(head).want(Want::Spare(rank));
@@ -186,6 +191,7 @@ fn table(rows: &[ResultRow], marks: &mut Marks, has_p999: bool) -> Vec<Column> {
         Column::figures(words::rate_head(rows)),
         spare("±", 7).called("± of the rate"),
         Column::figures("MiB/s"),
+        spare("durable", 8).called("durable MiB/s"),
         spare("mean", 6),
         spare("p50", 3),
         Column::figures("p99"),
@@ -195,14 +201,17 @@ fn table(rows: &[ResultRow], marks: &mut Marks, has_p999: bool) -> Vec<Column> {
         if has_errors { Column::figures("errors") } else { spare("errors", 1) },
         spare("CPU", 0),
     ];
-    rows.iter().for_each(|row| columns::row(&mut all, row_cells(row, marks, has_p999)));
+    rows.iter().for_each(|row| columns::row(&mut all, row_cells(record, row, marks, has_p999)));
+    if !is_durable_shown(record, rows) {
+        all.remove(DURABLE);
+    }
     if !swept {
         all.remove(SWEEP);
     }
     all
 }
 
-fn row_cells(row: &ResultRow, marks: &mut Marks, has_p999: bool) -> [String; 14] {
+fn row_cells(record: &Record, row: &ResultRow, marks: &mut Marks, has_p999: bool) -> [String; 15] {
     let quantile = |share| words::latency(row.latency.quantile_ns(share));
     let rate = superscripts(&marks.of(row, Touches::Rate));
     let mut p99 = marks.of(row, Touches::P99);
@@ -217,6 +226,7 @@ fn row_cells(row: &ResultRow, marks: &mut Marks, has_p999: bool) -> [String; 14]
         format!("{}{rate}", words::iops(row.iops())),
         words::uncertainty(Some(row.iops()), row.confidence.iops.map(|iops| iops.interval())),
         words::mib_per_s_of(row),
+        durable_text(record, row),
         words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64)),
         quantile(0.5),
         format!("{}{}", quantile(0.99), superscripts(&p99)),

@@ -58,10 +58,15 @@ pub fn line(event: &Event, plan: &Plan) -> Value {
                 json!({ "at_ns": pause.at_ns,
                 "length_ns": pause.length_ns })
             };
+            let flush = |flush: &model::event::Flush| {
+                json!({ "target": flush.target, "at_ns": flush.at_ns, "took_ns": flush.took_ns,
+                "ended": flush.ended, "errno": flush.errno })
+            };
             json!({
                 "event": "host_ended", "stage": end.stage, "host": end.host,
                 "left": end.left.iter().map(left).collect::<Vec<_>>(),
                 "pauses": end.pauses.iter().map(pause).collect::<Vec<_>>(),
+                "flushes": end.flushes.iter().map(flush).collect::<Vec<_>>(),
             })
         }
         Event::Counters(sample) => of_counters(sample),

@@ -42,6 +42,9 @@ fn sentence(reason: Reason, results: u64) -> String {
             "The error of {} is unknown: samples are too few or too dependent. Measure longer.",
             of(some)
         ),
+        Reason::Unquotable { results: some } => {
+            format!("Evidence for {} is missing: see the verdict.", of(some))
+        }
     }
 }
 
@@ -92,6 +95,7 @@ mod tests {
         empty: 0,
         doubted: 0,
         unsure: 0,
+        unquotable: 0,
         failed: 0,
         lost_hosts: 0,
         saturated_hosts: 0,
@@ -117,6 +121,7 @@ mod tests {
             Evidence { saturated_hosts: 2, ..SOUND },
             Evidence { doubted: 3, ..SOUND },
             Evidence { unsure: 4, ..SOUND },
+            Evidence { unquotable: 4, ..SOUND },
         ];
         for found in all {
             assert_eq!(sentences(&found).len(), 1, "{found:?}");

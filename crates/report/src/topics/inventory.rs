@@ -244,6 +244,7 @@ mod tests {
             device,
         };
         facts.inventory = Inventory {
+            clock_source: "tsc".to_owned(),
             sockets: 2,
             cores: 32,
             threads: 64,

@@ -13,6 +13,7 @@ pub mod evidence;
 pub(crate) mod findings;
 pub(crate) mod first_screen;
 pub mod gate;
+pub mod grade;
 pub mod inventory;
 pub(crate) mod io_path;
 pub(crate) mod left_behind;

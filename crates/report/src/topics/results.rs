@@ -43,6 +43,7 @@ pub fn section(
         content.push(folded("Each repetition by itself", table));
     }
     content.push(doubts(&marks, evidence));
+    content.push(proofs(rows));
     content.push(sweeps(rows));
     if !is_swept && record.plan.points.len() <= MOST_BARS {
         content.push(overview(rows, reached));
@@ -66,6 +67,11 @@ fn table(record: &Record, rows: &[ResultRow], marks: &mut Marks) -> Markup {
         (words::rate_head(rows), "number"),
         ("±", "number"),
         ("MiB/s", "number"),
+    ]);
+    if is_durable_shown(record, rows) {
+        head.push(("Durable MiB/s", "number"));
+    }
+    head.extend([
         ("Mean", "number"),
         ("p50", "number"),
         ("p99", "number"),
@@ -79,7 +85,13 @@ fn table(record: &Record, rows: &[ResultRow], marks: &mut Marks) -> Markup {
         .into_iter()
         .map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], word));
     let head = plain("thead", plain("tr", head.collect::<Markup>()));
-    let body: Markup = rows.iter().map(|row| plain("tr", cells(row, swept, marks))).collect();
+    let body: Markup = rows
+        .iter()
+        .map(|row| {
+            let durable = is_durable_shown(record, rows).then(|| durable_text(record, row));
+            plain("tr", cells(row, swept, durable, marks))
+        })
+        .collect();
     let caption = plain(
         "caption",
         format!(
@@ -93,7 +105,22 @@ fn table(record: &Record, rows: &[ResultRow], marks: &mut Marks) -> Markup {
     element("table", &[("class", "results")], [caption, head, plain("tbody", body)])
 }
 
-fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Markup {
+/// Whether the durable rate of any row differs enough from the acknowledged one to be shown.
+pub(crate) fn is_durable_shown(record: &Record, rows: &[ResultRow]) -> bool {
+    let durable = |row: &ResultRow| analysis::durable(record, row);
+    rows.iter().filter_map(durable).any(|durable| durable.is_notable())
+}
+
+/// The durable rate of a row of writes; a dash where it is unknown, nothing for others.
+pub(crate) fn durable_text(record: &Record, row: &ResultRow) -> String {
+    match analysis::durable(record, row) {
+        Some(durable) => words::mib_per_s(durable.bytes_per_s()),
+        None if row.ops == Ops::One(Op::Write) => "–".to_owned(),
+        None => String::new(),
+    }
+}
+
+fn cells(row: &ResultRow, swept: bool, durable: Option<String>, marks: &mut Marks) -> Markup {
     let number = |text: String, notes: &[usize]| {
         classed("td", "number", [Markup::from(text), references(notes)])
     };
@@ -114,6 +141,9 @@ fn cells(row: &ResultRow, swept: bool, marks: &mut Marks) -> Markup {
     let both =
         format!("{} ({})", words::bandwidth(row.bytes_per_s()), words::gb_per_s(row.bytes_per_s()));
     cells.push(element("td", &[("class", "number"), ("title", &both)], words::mib_per_s_of(row)));
+    if let Some(text) = durable {
+        cells.push(number(text, &[]));
+    }
     cells.push(number(words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64)), &[]));
     cells.push(number(quantile(0.5), &[]));
     cells.push(number(quantile(0.99), &marks.of(row, Touches::P99)));
@@ -150,6 +180,32 @@ pub fn doubts(marks: &Marks, evidence: &Evidence) -> Markup {
     let title = if sentences.len() == 1 { "A reason to doubt" } else { "Reasons to doubt" };
     classed("aside", "doubts", [plain("h3", title), plain("ol", items)])
 }
+
+/// Which evidence each doubt rests on, a row for each doubt of each result.
+fn proofs(rows: &[ResultRow]) -> Markup {
+    let doubted = rows.iter().flat_map(|row| row.warnings.iter().map(move |doubt| (row, doubt)));
+    let line = |(row, doubt): (&ResultRow, &analysis::Warning)| {
+        let cells = [
+            element("th", &[("scope", "row")], name(row)),
+            plain("td", row.ops.name()),
+            plain("td", doubt.code()),
+            classed("td", "wraps", crate::topics::grade::evidence_words(doubt)),
+        ];
+        plain("tr", cells)
+    };
+    let body: Markup = doubted.take(MOST_PROOFS).map(line).collect();
+    if body == Markup::new() {
+        return body;
+    }
+    let head = ["Workload", "Op", "Doubt", "Evidence"]
+        .map(|word| element("th", &[("scope", "col")], word));
+    let head = plain("thead", plain("tr", head.into_iter().collect::<Markup>()));
+    let table = element("table", &[("class", "proofs")], [head, plain("tbody", body)]);
+    folded("Evidence behind each doubt", classed("div", "scroll", table))
+}
+
+/// More evidence than this is in the JSON alone.
+const MOST_PROOFS: usize = 400;
 
 /// What the sweeps show, in words.
 fn sweeps(rows: &[ResultRow]) -> Markup {

@@ -2,9 +2,10 @@
 //! what happened in it, and whether to believe it.
 
 use crate::ground::words;
-use crate::topics::findings;
+use crate::topics::{findings, grade};
 use analysis::ceiling::Reached;
 use analysis::trust::Evidence;
+use analysis::verdict::Verdict;
 use analysis::{Covers, ResultRow, RunState};
 use model::Record;
 use model::plan::PlannedTarget;
@@ -27,6 +28,7 @@ pub fn paragraph(
     sentences.extend(crate::topics::occurrences::finding(record));
     sentences.extend(ceiling(reached));
     sentences.push(trust(record, evidence));
+    sentences.extend(grade::sentences(&Verdict::of_run(record, rows)));
     sentences.join(" ")
 }
 
@@ -138,7 +140,8 @@ fn trust(record: &Record, evidence: &Evidence) -> String {
         said.push(format!("The run is {}.", words::run_state(&state)));
     }
     // How the run ended is said above, with its reason.
-    let reasons = Evidence { is_complete: true, ..*evidence };
+    // What is missing for a quotable figure, the verdict says.
+    let reasons = Evidence { is_complete: true, unquotable: 0, ..*evidence };
     said.extend(crate::topics::evidence::sentences(&reasons));
     if evidence.is_sound() {
         said.push("No reason to doubt its figures was found.".to_owned());
@@ -289,12 +292,17 @@ mod tests {
         let thin = |quantile| Warning::ThinTail { quantile, beyond: 3 };
         // No table has the p99.99: its doubt has no figure to stand beside.
         let unseen = told(vec![thin("p99.99")]);
-        assert!(unseen.ends_with("No reason to doubt its figures was found."), "{unseen}");
+        assert!(
+            unseen.contains("No reason to doubt its figures was found. Verdict: quotable."),
+            "{unseen}"
+        );
         for seen in [vec![thin("p99.9")], vec![thin("p99.99"), Warning::WorkerBusy { share: 0.97 }]]
         {
             let text = told(seen);
             assert!(
-                text.ends_with("There are reasons to doubt the result, listed below."),
+                text.contains(
+                    "There are reasons to doubt the result, listed below. Verdict: indicative."
+                ),
                 "{text}"
             );
             assert!(!text.contains("No reason"), "{text}");

@@ -1,5 +1,7 @@
 //! Each doubt as a sentence, with its figure and what to do about it.
 
+mod below;
+
 use crate::ground::sentence::{Sentence, count, counted, quantity, sentence, share};
 use crate::ground::words;
 use crate::topics::{ceiling, note};
@@ -50,6 +52,11 @@ fn asked_rate(rate: Rate) -> Sentence {
         Rate::Bytes { per_second } => per_second as f64,
     };
     quantity(value, &words::rate(rate))
+}
+
+/// `10.2 MB/s`.
+fn asked_rate_of(bytes_per_s: f64) -> Sentence {
+    quantity(bytes_per_s, &words::bandwidth(bytes_per_s))
 }
 
 /// `+12 %`, `−3.4 %`.
@@ -274,9 +281,26 @@ pub fn told(warning: &Warning) -> Sentence {
         Warning::VolatileCache { devices } => sentence![
             "The write cache of ",
             named_devices(devices),
-            " is volatile (write back), and nothing was flushed. A write counts when the cache \
-             has it. For durable writes, set fsync_every or dsync.",
+            " is volatile (write back), and no write waited for a flush. A write counts when \
+             the cache has it. For durable writes, set fsync_every or dsync.",
         ],
+        Warning::FlushOwed { .. }
+        | Warning::FlushBroken { .. }
+        | Warning::WritesFaster { .. }
+        | Warning::LessAtDevice { .. }
+        | Warning::MoreAtDevice { .. }
+        | Warning::OtherIo { .. }
+        | Warning::Merged { .. }
+        | Warning::Throttled { .. }
+        | Warning::BurstSpent { .. }
+        | Warning::Stolen { .. }
+        | Warning::IoLimited { .. }
+        | Warning::QueueShort { .. }
+        | Warning::BarriersOff { .. }
+        | Warning::ArrayDegraded { .. }
+        | Warning::ArrayBusy { .. }
+        | Warning::LinkNarrow { .. }
+        | Warning::ClockSource { .. } => below::sentence_of(warning),
         Warning::NotPreconditioned => "No preconditioning: caches, allocation and flash were not \
                                        in a steady state at the start."
             .into(),
@@ -400,6 +424,28 @@ mod tests {
             Warning::LittleBroken { found: 400.0, most: 320.0 },
             Warning::LittleSpace { target: "/mnt/x".to_owned(), free: 0.04 },
             Warning::VolatileCache { devices: vec!["sda".into(), "vda".into()] },
+            Warning::FlushOwed { flush: Nanos::millis(12_000), share: 0.45 },
+            Warning::FlushBroken { target: "/mnt/x".into(), errno: 5, took: Nanos::seconds(1) },
+            Warning::FlushBroken { target: "/mnt/x".into(), errno: 0, took: Nanos::seconds(45) },
+            Warning::WritesFaster { devices: vec!["vda".into()], times: 7.04 },
+            Warning::LessAtDevice { op: Op::Read, share: 0.02 },
+            Warning::MoreAtDevice { op: Op::Write, share: 3.2 },
+            Warning::OtherIo { op: Op::Read, bytes_per_s: 45e6 },
+            Warning::Merged { op: Op::Read, share: 0.13 },
+            Warning::Throttled { iops: 3_000.0, bytes_per_s: 12_288_000.0, spread: 0.0004 },
+            Warning::BurstSpent { at: Nanos::seconds(31), moved: Bytes::gib(40), share: 0.2 },
+            Warning::Stolen { host: "node3".into(), share: 0.21 },
+            Warning::IoLimited { host: "node3".into(), limit: "8:0 rbps=1048576".into() },
+            Warning::QueueShort { device: "sda".into(), asked: 256, takes: 32 },
+            Warning::BarriersOff { mount: "/mnt/x".into(), option: "nobarrier".into() },
+            Warning::ArrayDegraded { device: "md0".into(), missing: 1 },
+            Warning::ArrayBusy { device: "md0".into(), action: "recover".into() },
+            Warning::LinkNarrow {
+                device: "nvme0n1".into(),
+                now: "8.0 GT/s PCIe x2".into(),
+                best: "16.0 GT/s PCIe x4".into(),
+            },
+            Warning::ClockSource { host: "node3".into(), source: "hpet".into() },
             Warning::NotPreconditioned,
             Warning::NotPrepared,
             Warning::Errors { by_errno: BTreeMap::from([(0, 1), (5, 12_000)]), unsupported: None },

@@ -130,7 +130,7 @@ fn sample(
     let workers = vec![(0, rng.below(1_000)), (1, rng.below(10))];
     let workers = workers
         .into_iter()
-        .filter(|(number, _)| *number == 0 || interval % 3 > 0)
+        .filter(|(number, _)| *number == 0 || !interval.is_multiple_of(3))
         .map(worker)
         .collect();
     let (start_ns, length_ns) =

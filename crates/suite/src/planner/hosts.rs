@@ -49,14 +49,7 @@ mod tests {
             cpu_model: "X".into(),
             logical_cpus: cpus,
             memory,
-            memory_available: memory,
-            numa_cpus: vec![],
-            hypervisor: None,
-            place: model::testbed::Place::default(),
-            identity: String::new(),
-            inventory: model::inventory::Inventory::default(),
-            agent_version: String::new(),
-            targets: vec![],
+            ..crate::planner::tests::host(Vec::new())
         }
     }
 

@@ -217,6 +217,8 @@ mod tests {
         // 1,000 bytes at a tenth are 10,000 at full size.
         let tenth = Scale::both(Fraction::one_in(10));
         assert_eq!(fits(tenth, 1_000, 900).as_deref(), Some("1/20"));
+        let two_fifths = Scale::both(Fraction { numerator: 2, denominator: 5 });
+        assert_eq!(fits(two_fifths, 400, 100).as_deref(), Some("1/10"), "1,000 at full size");
         let short = Scale::new(Fraction::ONE, Fraction::one_in(60));
         assert_eq!(fits(short, 1_000, 500).as_deref(), Some("size=1/2,time=1/60"));
         assert_eq!(

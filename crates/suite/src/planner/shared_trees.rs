@@ -110,7 +110,7 @@ fn borrowed(host: &mut HostPlan, tree: &Tree, target: &Target) -> u32 {
 #[cfg(test)]
 mod tests {
     use crate::Spec;
-    use crate::planner::{Request, plan};
+    use crate::planner::{Request, plan, tests as any};
     use model::plan::{HostPlan, Plan};
     use model::scale::Scale;
     use model::testbed::{DirectIo, DirectoryState, HostFacts, TargetFacts, TargetKind};
@@ -123,35 +123,21 @@ mod tests {
                          readdir:1\", \"readdir\", \"remove\"]\n";
 
     fn host(number: usize, total: u64) -> HostFacts {
+        let root = format!("/t-h{number:04}");
+        let kind = TargetKind::Directory { root, state: DirectoryState::Empty };
         let target = TargetFacts {
-            path: "/t".into(),
-            kind: TargetKind::Directory {
-                root: format!("/t-h{number:04}"),
-                state: DirectoryState::Empty,
-            },
-            writable: true,
             file_system: Some("nfs".into()),
             free: Bytes::gib(10),
             total: Bytes::gib(total),
             free_inodes: None,
             direct: DirectIo::Refused,
-            device: None,
-            chain: Vec::new(),
+            ..any::target("/t", kind)
         };
         HostFacts {
             hostname: format!("h{number}"),
-            kernel: "Linux".into(),
-            cpu_model: "cpu".into(),
             logical_cpus: 2 + number as u32 % 2,
-            memory: Bytes::gib(16),
-            memory_available: Bytes::gib(8),
             numa_cpus: vec![vec![0, 1]],
-            hypervisor: None,
-            place: model::testbed::Place::default(),
-            identity: String::new(),
-            inventory: Default::default(),
-            agent_version: "0".into(),
-            targets: vec![target],
+            ..any::host(vec![target])
         }
     }
 

@@ -3,35 +3,20 @@
 use super::*;
 use model::plan::names::data_file_name;
 use model::plan::{Extent, HostStage, Once, PlannedTarget, Stage, StageKind, Stop};
-use model::testbed::{DirectIo, TargetFacts, TargetKind};
+use model::testbed::{TargetFacts, TargetKind};
 use model::units::Bytes;
 
 fn host(name: &str, path: &str) -> HostFacts {
+    let target = TargetFacts {
+        file_system: Some("gpfs".into()),
+        free_inodes: None,
+        ..tests::target(path, TargetKind::Missing)
+    };
     HostFacts {
         hostname: name.into(),
-        kernel: "Linux".into(),
-        cpu_model: "cpu".into(),
         logical_cpus: 2,
-        memory: Bytes::gib(16),
-        memory_available: Bytes::gib(8),
         numa_cpus: vec![vec![0, 1]],
-        hypervisor: None,
-        place: model::testbed::Place::default(),
-        identity: String::new(),
-        inventory: Default::default(),
-        agent_version: "0".into(),
-        targets: vec![TargetFacts {
-            path: path.into(),
-            kind: TargetKind::Missing,
-            writable: true,
-            file_system: Some("gpfs".into()),
-            free: Bytes::gib(100),
-            total: Bytes::gib(200),
-            free_inodes: None,
-            direct: DirectIo::Aligned(512),
-            device: None,
-            chain: Vec::new(),
-        }],
+        ..tests::host(vec![target])
     }
 }
 
@@ -80,6 +65,37 @@ fn one_host_makes_the_shared_file_and_all_workers_of_all_hosts_have_their_part_o
         refusals[0].to_string().contains("host b")
             && refusals[0].to_string().contains("/elsewhere")
     );
+}
+
+#[test]
+fn the_volumes_of_one_simulated_cluster_are_the_same_for_all_hosts_and_a_device_is_not() {
+    let simulated = |name: &str, path: &str| HostFacts {
+        targets: vec![tests::target(path, TargetKind::Simulated { size: Bytes::gib(1) })],
+        ..host(name, path)
+    };
+    let both = |path: &str| planned(&shared(""), &[simulated("a", path), simulated("b", path)]);
+    let plan = both("sim:cluster=vsan-four-corners").expect("a plan");
+    for host in &plan.hosts {
+        assert_eq!(host.targets[0].kind, PlannedTarget::Simulated);
+        assert_eq!(host.targets[0].files, plan.hosts[0].targets[0].files);
+    }
+    let told = both("sim:constant").expect_err("each host has its own device")[0].to_string();
+    assert!(
+        told.contains("host b") && told.contains("not a directory of the first host"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_one_of_several_hosts_cannot_do_is_said_with_its_name() {
+    let unreadable =
+        || vec![tests::target("/t", TargetKind::Unreadable("permission denied".to_owned()))];
+    let broken = HostFacts { targets: unreadable(), ..host("b", "/t") };
+    let suite = "[[workload]]\nname = \"w\"\n";
+    let told = planned(suite, &[host("a", "/t"), broken.clone()]).expect_err("b cannot");
+    assert!(told.len() == 1 && told[0].message.starts_with("host b: "), "{told:?}");
+    let told = planned(suite, &[broken]).expect_err("nor can it alone");
+    assert!(told.len() == 1 && !told[0].message.contains("host b"), "{told:?}");
 }
 
 #[test]

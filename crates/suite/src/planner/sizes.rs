@@ -73,7 +73,7 @@ impl Sizes {
                 point.workloads.iter().map(|workload| workers(workload, facts)).max().unwrap_or(1)
             };
             let workers = match is_shared {
-                true => request.hosts.iter().map(of_host).fold(0, u32::saturating_add),
+                true => request.hosts.iter().map(of_host).sum(),
                 false if are_own => most_workers(&[point]),
                 false => all_workers,
             };

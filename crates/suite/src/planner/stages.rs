@@ -7,8 +7,8 @@ use super::sizes::{Sizes, workers};
 use super::trees::Forest;
 use super::{Refusal, RefusalKind, ScenarioRequest, Times, contents, is_null, trees};
 use crate::{
-    Arrivals, FileOrder, LayoutKind, Operation, Pin, PointSpec, RateOf, Sharing, StagesSpec, Time,
-    WorkloadKind, WorkloadSpec,
+    Arrivals, FileOrder, Flush, LayoutKind, Operation, Pin, PointSpec, RateOf, Sharing, StagesSpec,
+    Time, WorkloadKind, WorkloadSpec,
 };
 use form::{Amount, Auto};
 use model::choices::{Access, Backend};
@@ -80,8 +80,7 @@ pub(super) fn stages(
                     (&mut work.pace, workload.rate_of.value)
                 {
                     let of_host = |host| u64::from(workers(workload, host));
-                    *rate =
-                        rate.times(request.hosts.iter().map(of_host).fold(0, u64::saturating_add));
+                    *rate = rate.times(request.hosts.iter().map(of_host).sum());
                 }
                 work
             };
@@ -282,9 +281,7 @@ pub(super) fn host_plan(
             let share = Share { request, work, workload, sizes: &sizes, asked, host: &host };
             match share.extents() {
                 Ok(shares) => workers.extend(shares.into_iter().map(|mut extents| {
-                    extents
-                        .iter_mut()
-                        .for_each(|extent| extent.file = extent.file.saturating_add(first));
+                    extents.iter_mut().for_each(|extent| extent.file += first);
                     Worker { extents, ..worker.clone() }
                 })),
                 Err(refusal) => refusals.push(refusal),
@@ -336,6 +333,7 @@ pub(super) fn host_plan(
             virtual_time: engine.time.value == Time::Virtual
                 && host.targets.iter().all(|target| target.kind == PlannedTarget::Simulated),
             contents,
+            flush: request.scenario.stages.flush.value == Flush::End,
         },
         targets: host.targets,
         trees,
@@ -417,7 +415,7 @@ impl Share<'_> {
             false => (0, count),
         };
         let segments = self.workload.map_or(1, |workload| workload.segments.value.0);
-        if u64::from(total).saturating_mul(u64::from(segments)) > MOST_EXTENTS {
+        if u64::from(total) * u64::from(segments) > MOST_EXTENTS {
             return Err(self.too_many_pieces());
         }
         let block = self.work.largest_block();

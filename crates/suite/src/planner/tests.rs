@@ -19,7 +19,8 @@ block_size = "64KiB"
 workers = 2
 "#;
 
-pub(super) fn target(path: &str, kind: TargetKind) -> TargetFacts {
+/// A target with room for everything; other tests of the planner change what they are about.
+pub(crate) fn target(path: &str, kind: TargetKind) -> TargetFacts {
     TargetFacts {
         path: path.into(),
         kind,
@@ -38,6 +39,7 @@ fn directory(state: DirectoryState) -> TargetKind {
     TargetKind::Directory { root: "/t".into(), state }
 }
 
+/// A host with 4 processors and 16 GiB.
 pub(crate) fn host(targets: Vec<TargetFacts>) -> HostFacts {
     HostFacts {
         hostname: "h".into(),
@@ -113,6 +115,20 @@ fn a_missing_directory_gets_files_sized_to_the_machine() {
     assert_eq!(plan.workers(2, 0), 4);
     assert_eq!(plan.workers(4, 0), 2);
     assert_eq!(plan.measure_stage(1), Some(4));
+}
+
+#[test]
+fn copies_are_spread_where_writes_cut_the_units_that_are_copied_and_a_note_says_so() {
+    let is_noted = |scope: &'static str, size: &'static str| {
+        let sets = ["contents.duplicate=50%", scope, "workload.mix.block_size=64KiB", size];
+        let plan = Case::sets(&sets).plan(target("/t", TargetKind::Missing)).expect("a plan");
+        let spread = Fact::Adjusted(Adjusted::CopiesSpread);
+        plan.notes.iter().any(|note| note.fact == spread)
+    };
+    let (worker, hosts) = ("contents.duplicate_scope=worker", "contents.duplicate_scope=hosts");
+    let (whole, cut) = ("workload.mix.align=64KiB", "workload.mix.align=512");
+    assert!(is_noted(worker, cut) && !is_noted(worker, whole));
+    assert!(!is_noted(hosts, cut), "those of all hosts need no units");
 }
 
 #[test]

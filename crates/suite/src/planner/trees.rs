@@ -250,46 +250,23 @@ fn refusal(target: &TargetFacts, need: Need) -> Option<Refusal> {
 mod tests {
     use super::*;
     use crate::Spec;
-    use crate::planner::{Request, plan};
+    use crate::planner::{Request, plan, tests as any};
     use model::plan::Plan;
-    use model::testbed::{DirectIo, DirectoryState, TargetKind};
+    use model::testbed::{DirectoryState, TargetKind};
     use std::collections::BTreeSet;
 
     const SUITE: &str = "name = \"t\"\n[layout]\nkind = \"tree\"\n[[workload]]\nname = \
                          \"w\"\nkind = \"metadata\"\n";
 
     fn target(path: &str, free_inodes: Option<u64>) -> TargetFacts {
-        TargetFacts {
-            path: path.into(),
-            kind: TargetKind::Directory { root: path.into(), state: DirectoryState::Empty },
-            writable: true,
-            file_system: Some("ext4".into()),
-            free: Bytes::gib(10),
-            total: Bytes::gib(20),
-            free_inodes,
-            direct: DirectIo::Aligned(512),
-            device: None,
-            chain: Vec::new(),
-        }
+        let kind = TargetKind::Directory { root: path.into(), state: DirectoryState::Empty };
+        let (free, total) = (Bytes::gib(10), Bytes::gib(20));
+        TargetFacts { free, total, free_inodes, ..any::target(path, kind) }
     }
 
     fn planned(suite: &str, scale: &str, targets: Vec<TargetFacts>) -> Result<Plan, Vec<String>> {
         let spec = Spec::parse("t", suite, &[]).expect("a good suite");
-        let hosts = [HostFacts {
-            hostname: "h".into(),
-            kernel: "Linux".into(),
-            cpu_model: "cpu".into(),
-            logical_cpus: 4,
-            memory: Bytes::gib(16),
-            memory_available: Bytes::gib(8),
-            numa_cpus: vec![vec![0, 1, 2, 3]],
-            hypervisor: None,
-            place: model::testbed::Place::default(),
-            identity: String::new(),
-            inventory: Default::default(),
-            agent_version: "0".into(),
-            targets,
-        }];
+        let hosts = [any::host(targets)];
         let scale = scale.parse().expect("a scale");
         let request = Request {
             run_id: "r",

@@ -177,7 +177,8 @@ fn logarithms(
             Value::Run(record) => {
                 let rows = analysis::results(record);
                 let found = figures(&rows, &args.metrics).into_iter();
-                found.filter_map(super::recorded::value).collect()
+                let value = |found: (Subject, Vec<_>)| super::recorded::value(found.0, &found.1);
+                found.filter_map(value).collect()
             }
         }
     };

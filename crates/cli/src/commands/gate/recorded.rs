@@ -143,10 +143,9 @@ fn measured(subject: &Subject, rows: &[Vec<ResultRow>], choices: &[Choice]) -> O
 }
 
 /// A subject with the logarithm of its figure.
-pub fn value(found: (Subject, Vec<&ResultRow>)) -> Option<(Subject, f64)> {
-    let (subject, rows) = found;
+pub fn value(subject: Subject, rows: &[&ResultRow]) -> Option<(Subject, f64)> {
     let Subject::Figure { metric, .. } = &subject else { return None };
-    let value = Measured::of(*metric, &rows)?.value();
+    let value = Measured::of(*metric, rows)?.value();
     Some((subject, value))
 }
 

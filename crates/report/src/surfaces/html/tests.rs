@@ -272,7 +272,9 @@ fn sound(busy: u64) -> (Recorded, u32) {
     let mut recorded = Recorded::with_hosts(suite, 2);
     let stage = recorded.stage(StageKind::Measure);
     for (second, host) in (0..40).flat_map(|second| [(second, 0), (second, 1)]) {
-        recorded.host_interval(stage, host, second, &[(Op::Read, &[100_000; 1_000])]);
+        // A rate that is constant to the digit is a limiter's.
+        let ios = vec![100_000; 1_000 + second as usize * 7 % 23];
+        recorded.host_interval(stage, host, second, &[(Op::Read, &ios)]);
         let values = vec![
             (Metric::UserNs, SECOND * busy / 100),
             (Metric::IdleNs, SECOND * (100 - busy) / 100),

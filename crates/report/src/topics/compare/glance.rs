@@ -111,7 +111,7 @@ fn judged(
         [] if [rate, p99].into_iter().flatten().all(|one| one.verdict == Verdict::NotKnown) => {
             ("not known".to_owned(), None)
         }
-        [] => ("no difference".to_owned(), None),
+        [] => ("none shown".to_owned(), None),
         [one] => (format!("{} {}", metric_of(compared, one.metric), verdict(one)), tone(one)),
         [one, other] if tone(one) == tone(other) => (verdict(one).to_owned(), tone(one)),
         _ => {

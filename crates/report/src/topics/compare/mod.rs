@@ -107,7 +107,7 @@ pub(crate) fn verdict(found: &Difference) -> &'static str {
         (Some(Tone::Better), _) => "better",
         (Some(Tone::Worse), _) => "worse",
         (None, Verdict::NotKnown) => "not known",
-        (None, _) => "no difference can be told",
+        (None, _) => "no difference shown",
     }
 }
 

@@ -136,7 +136,9 @@ mod tests {
             if recorded.record().plan.stages[number as usize].kind == StageKind::Measure {
                 // Long enough for intervals of confidence.
                 (0..40).for_each(|second| {
-                    recorded.interval(number, second, &[(Op::Read, &[100_000; 1_000])]);
+                    // A rate that is constant to the digit is a limiter's.
+                    let ios = vec![100_000; 1_000 + second as usize * 7 % 23];
+                    recorded.interval(number, second, &[(Op::Read, &ios)]);
                 });
             }
         }

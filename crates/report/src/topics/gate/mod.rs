@@ -137,7 +137,8 @@ fn limits(told: &Told<'_>) -> String {
         }
         (Some(seen), Runs::Recorded { .. }) => format!("these runs show {}", plain(seen)),
         (None, Runs::Pairs { pairs, .. }) => {
-            format!("{} are too few", words::counted(pairs as u64, "pair"))
+            let verb = if pairs == 1 { "is" } else { "are" };
+            format!("{} {verb} too few", words::counted(pairs as u64, "pair"))
         }
         (None, Runs::Recorded { .. }) => "nobody knows how far these runs stray".to_owned(),
     };
@@ -159,6 +160,7 @@ fn would_take(told: &Told<'_>, needed: Option<u64>) -> String {
         (Some(needed), Runs::Recorded { head, .. }) if needed > head as u64 => {
             format!("{} would take {} of the head", detect(told), words::counted(needed, "run"))
         }
+        (None, Runs::Pairs { .. }) => "raise --budget".to_owned(),
         (None, Runs::Recorded { .. }) => {
             "record more runs of the base, or give both sides as commands".to_owned()
         }

@@ -56,6 +56,9 @@ fn where_nothing_is_known_the_way_out_is_named() {
     let words = headline(&told(&nothing, recorded));
     assert!(words.contains("more runs of the base"), "{words}");
     assert!(text(&told(&nothing, recorded)).contains("anything"));
+    let one = Runs::Pairs { pairs: 1, seed: 7, each: MINUTE };
+    let words = headline(&told(&nothing, one));
+    assert!(words.ends_with("1 pair is too few; raise --budget"), "{words}");
     let near = [Judged { needed: Some(9), ..judged(Answer::CannotTell, 1.0, [-0.1, 3.0]) }];
     let words = headline(&told(&near, PAIRS));
     assert!(words.contains("half way"), "{words}");

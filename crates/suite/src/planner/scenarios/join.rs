@@ -164,7 +164,7 @@ fn joined_host(plans: &[Plan], host: usize, turns: &[Turn], shared: &[Shared]) -
         for scenario in &shared.scenarios {
             offsets[*scenario] = (files, tree);
         }
-        files = files.saturating_add(mine.files().count() as u32);
+        files += mine.files().count() as u32;
         joined.engine.patience = joined.engine.patience.max(mine.engine.patience);
         joined.targets.extend(mine.targets.iter().cloned());
         let moved = |old: &model::metadata::Tree| model::metadata::Tree {
@@ -194,12 +194,9 @@ fn joined_host(plans: &[Plan], host: usize, turns: &[Turn], shared: &[Shared]) -
 fn moved(stage: &HostStage, number: u32, files: u32, trees: u32) -> HostStage {
     let mut stage = HostStage { stage: number, ..stage.clone() };
     for worker in &mut stage.workers {
-        worker
-            .extents
-            .iter_mut()
-            .for_each(|extent| extent.file = extent.file.saturating_add(files));
+        worker.extents.iter_mut().for_each(|extent| extent.file += files);
         if let Some(share) = &mut worker.files {
-            share.tree = share.tree.saturating_add(trees);
+            share.tree += trees;
         }
     }
     stage

@@ -1,10 +1,10 @@
 use crate::Spec;
-use crate::planner::{Request, plan};
+use crate::planner::{Request, plan, tests as any};
 use model::plan::{Part, Plan, PlannedTarget, StageKind};
 use model::resume;
 use model::scale::Scale;
 use model::setting::Setting;
-use model::testbed::{DirectIo, DirectoryState, HostFacts, Place, TargetFacts, TargetKind};
+use model::testbed::{DirectoryState, HostFacts, TargetFacts, TargetKind};
 use model::units::Bytes;
 
 const THREE: &str = "\
@@ -41,36 +41,12 @@ tree = { files = 100, size = \"4KiB\" }
 const IN_TURNS: &str = "[sweep]\norder = \"interleaved\"\nrepetitions = 2\n";
 
 fn target(path: &str, free: Bytes) -> TargetFacts {
-    TargetFacts {
-        path: path.into(),
-        kind: TargetKind::Directory { root: path.into(), state: DirectoryState::Empty },
-        writable: true,
-        file_system: Some("ext4".into()),
-        free,
-        total: free,
-        free_inodes: None,
-        direct: DirectIo::Aligned(512),
-        device: None,
-        chain: Vec::new(),
-    }
+    let kind = TargetKind::Directory { root: path.into(), state: DirectoryState::Empty };
+    TargetFacts { free, total: free, free_inodes: None, ..any::target(path, kind) }
 }
 
 fn host(name: &str, targets: Vec<TargetFacts>) -> HostFacts {
-    HostFacts {
-        hostname: name.into(),
-        kernel: "Linux".into(),
-        cpu_model: "cpu".into(),
-        logical_cpus: 4,
-        memory: Bytes::gib(16),
-        memory_available: Bytes::gib(8),
-        numa_cpus: Vec::new(),
-        hypervisor: None,
-        place: Place::default(),
-        identity: String::new(),
-        inventory: Default::default(),
-        agent_version: "0".into(),
-        targets,
-    }
+    HostFacts { hostname: name.into(), numa_cpus: Vec::new(), ..any::host(targets) }
 }
 
 fn planned(suite: &str, hosts: &[HostFacts]) -> Result<Plan, Vec<String>> {

@@ -1,0 +1,98 @@
+//! Rates that look like somebody's limit, and not like a device's.
+//!
+//! Clouds limit volumes by a token bucket: the rate is that of the refill, to the digit, once what
+//! was saved up is spent. Flash with a fast tier does the same when that is full.
+
+use crate::row::{Covers, ResultRow};
+use crate::tally::Slot;
+use crate::warning::Warning;
+use model::{Bytes, Nanos};
+
+/// Fewer intervals say nothing about constancy.
+const LEAST_INTERVALS: usize = 10;
+/// The most that a limited rate varies from interval to interval, as a share of its mean.
+const MOST_SPREAD: f64 = 0.003;
+/// What comes and goes by chance varies like a Poisson count, or nearly so; a limiter by far less.
+const MOST_OF_CHANCE: f64 = 0.3;
+/// How near a round number a limited rate is.
+const NEAR: f64 = 0.002;
+/// What people round limits to.
+const ROUND: [f64; 13] = [1.0, 1.2, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.5, 8.0, 9.0];
+/// A level that falls at least so far was lent.
+const MOST_LEFT: f64 = 0.5;
+/// A start that is not like the rest is a warm-up, unless it is so many times the rest.
+const LEAST_BURST: f64 = 3.0;
+
+/// Whether the rate of a row is a limiter's.
+pub(crate) fn throttled(row: &ResultRow, slots: &[Slot]) -> Option<Warning> {
+    if row.is_paced() || row.covers < Covers::Workload || row.done.is_some() {
+        return None;
+    }
+    let whole = crate::confidence::without_short_end(slots);
+    if whole.len() < LEAST_INTERVALS {
+        return None;
+    }
+    let count = whole.len() as f64;
+    let mean = whole.iter().map(Slot::iops).sum::<f64>() / count;
+    let squares = whole.iter().map(|slot| (slot.iops() - mean).powi(2)).sum::<f64>();
+    let spread = (squares / (count - 1.0)).sqrt() / mean.max(f64::MIN_POSITIVE);
+    let by_chance = 1.0 / (whole.iter().map(|slot| slot.ios).sum::<f64>() / count).max(1.0).sqrt();
+    if mean <= 0.0 || spread > MOST_SPREAD || spread > by_chance * MOST_OF_CHANCE {
+        return None;
+    }
+    let bytes = row.bytes_per_s();
+    let mib = 1024.0 * 1024.0;
+    let is_limit = is_round(mean) || bytes > 0.0 && (is_round(bytes) || is_round(bytes / mib));
+    is_limit.then_some(Warning::Throttled { iops: mean, bytes_per_s: bytes, spread })
+}
+
+fn is_round(value: f64) -> bool {
+    if value <= 0.0 {
+        return false;
+    }
+    let digits = value / 10f64.powf(value.log10().floor());
+    // 9.99 is nearly 10.
+    ROUND.iter().chain(&[10.0]).any(|round| (digits / round - 1.0).abs() <= NEAR)
+}
+
+/// Whether the one change of a row is a level that fell and never came back.
+pub(crate) fn burst_spent(row: &ResultRow, slots: &[Slot], found: &[Warning]) -> Option<Warning> {
+    if row.is_paced() || row.covers < Covers::Workload {
+        return None;
+    }
+    let change = found.iter().find_map(|doubt| match doubt {
+        Warning::Changed { host: None, at, share, .. } => Some((*at, *share)),
+        Warning::WarmUp { length, share } if *share >= LEAST_BURST => Some((*length, 1.0 / share)),
+        _ => None,
+    });
+    let (at, share) = change.filter(|(_, share)| *share <= MOST_LEFT)?;
+    let start_s = slots.first().map_or(0.0, |slot| slot.start_s);
+    let is_before = |slot: &&Slot| slot.start_s - start_s < at.0 as f64 / 1e9;
+    let (before, after): (Vec<&Slot>, Vec<&Slot>) = slots.iter().partition(is_before);
+    let before_iops = mean(&before);
+    // The interval in which it fell belongs to neither level.
+    let rest = after.get(1..).unwrap_or_default();
+    let came_back = rest.iter().any(|slot| slot.iops() > before_iops * 0.9);
+    let bytes = before.iter().map(|slot| slot.bytes).sum::<f64>();
+    let is_lasting = rest.len() >= 2 && !came_back;
+    is_lasting.then_some(Warning::BurstSpent { at: Nanos(at.0), moved: Bytes(bytes as u64), share })
+}
+
+fn mean(slots: &[&Slot]) -> f64 {
+    slots.iter().map(|slot| slot.iops()).sum::<f64>() / (slots.len() as f64).max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_numbers_are_those_that_people_choose() {
+        for round in [100.0, 3_000.0, 16_000.0 / 2.0, 125e6, 0.5, 9_990.0 * 1.001] {
+            assert!(is_round(round), "{round}");
+        }
+        for odd in [103.0, 2_870.0, 17_342.0, 131.7e6, 0.0] {
+            assert!(!is_round(odd), "{odd}");
+        }
+    }
+}

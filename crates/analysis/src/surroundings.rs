@@ -1,0 +1,113 @@
+//! Doubts that what hosts are and how they are set up gives, before any figure is looked at.
+
+use crate::row::ResultRow;
+use crate::warning::Warning;
+use model::inventory::{DeviceFacts, MountFacts};
+use model::testbed::{HostFacts, TargetFacts};
+use model::{Op, Record};
+
+/// Sources of time that cost a system call or a trip to a slow chip for each reading. `tsc`,
+/// `kvm-clock`, `hyperv_clocksource_tsc_page`, `xen` and `arch_sys_counter` are read in user space,
+/// or in nanoseconds.
+const SLOW_CLOCKS: [&str; 5] = ["hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"];
+/// Options of a mount by which a file system sends no flushes.
+const NO_BARRIERS: [&str; 3] = ["nobarrier", "barrier=0", "barrier=none"];
+
+/// All of them for the targets that a row's stage loads, each once.
+pub(crate) fn doubts(record: &Record, row: &ResultRow) -> Vec<Warning> {
+    if record.plan.is_simulated() || record.plan.backend.sends_nothing() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (host, facts) in record.plan.hosts.iter().zip(&record.testbed) {
+        let planned = host.targets.get(host.targets_of(row.stage)).unwrap_or_default();
+        let is_loaded = |target: &&TargetFacts| planned.iter().any(|one| one.path == target.path);
+        for target in facts.targets.iter().filter(is_loaded) {
+            found.extend(of_target(facts, target, row));
+        }
+        found.extend(of_host(facts));
+    }
+    let mut once: Vec<Warning> = Vec::new();
+    for doubt in found {
+        if !once.contains(&doubt) {
+            once.push(doubt);
+        }
+    }
+    once
+}
+
+fn of_host(facts: &HostFacts) -> Vec<Warning> {
+    let source = facts.inventory.clock_source.as_str();
+    let slow = SLOW_CLOCKS
+        .contains(&source)
+        .then(|| Warning::ClockSource { host: facts.hostname.clone(), source: source.to_owned() });
+    let is_limit =
+        |line: &&String| line.split_whitespace().skip(1).any(|field| !field.ends_with("=max"));
+    let limited = facts
+        .inventory
+        .limits
+        .io
+        .iter()
+        .find(is_limit)
+        .map(|line| Warning::IoLimited { host: facts.hostname.clone(), limit: line.clone() });
+    slow.into_iter().chain(limited).collect()
+}
+
+fn of_target(facts: &HostFacts, target: &TargetFacts, row: &ResultRow) -> Vec<Warning> {
+    let mut found: Vec<Warning> = devices(target).flat_map(of_device).collect();
+    found.extend(target.device.as_ref().and_then(|device| queue_short(device, row)));
+    if row.plans(Op::Write) {
+        found.extend(mount_of(facts, target).and_then(barriers_off));
+    }
+    found
+}
+
+/// Every device that is named below a target, the one right under it first.
+fn devices(target: &TargetFacts) -> impl Iterator<Item = &DeviceFacts> {
+    target.device.iter().chain(target.chain.iter().filter_map(|link| link.device.as_ref()))
+}
+
+fn of_device(device: &DeviceFacts) -> Vec<Warning> {
+    let name = || device.name.clone();
+    let missing = device.raid_missing;
+    let degraded = (missing > 0).then(|| Warning::ArrayDegraded { device: name(), missing });
+    let is_busy = !matches!(device.raid_action.as_str(), "" | "idle" | "frozen");
+    let busy =
+        is_busy.then(|| Warning::ArrayBusy { device: name(), action: device.raid_action.clone() });
+    let is_narrow = !device.link_best.is_empty()
+        && !device.link_now.is_empty()
+        && device.link_now != device.link_best;
+    let narrow = is_narrow.then(|| Warning::LinkNarrow {
+        device: name(),
+        now: device.link_now.clone(),
+        best: device.link_best.clone(),
+    });
+    [degraded, busy, narrow].into_iter().flatten().collect()
+}
+
+/// Whether a row keeps more requests outstanding than its device takes: what is above it waits in
+/// the kernel, and the latencies hold that wait.
+fn queue_short(device: &DeviceFacts, row: &ResultRow) -> Option<Warning> {
+    let takes = u64::from(device.queue_depth?).saturating_mul(u64::from(device.queues?.max(1)));
+    let of_work = |work: &model::plan::Work| u64::from(work.depth);
+    let deepest = row.works.iter().map(of_work).max().unwrap_or(0);
+    let asked = deepest.saturating_mul(u64::from(row.workers));
+    let is_short = takes > 0 && asked > takes && !row.is_paced() && !row.is_metadata();
+    is_short.then(|| Warning::QueueShort { device: device.name.clone(), asked, takes })
+}
+
+/// The mount that holds a target: the longest place that its path begins with.
+fn mount_of<'a>(facts: &'a HostFacts, target: &TargetFacts) -> Option<&'a MountFacts> {
+    let holds = |mount: &&MountFacts| {
+        let rest = target.path.strip_prefix(mount.mount_point.trim_end_matches('/'));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let mounts = facts.inventory.mounts.iter().filter(holds);
+    mounts.max_by_key(|mount| mount.mount_point.len())
+}
+
+fn barriers_off(mount: &MountFacts) -> Option<Warning> {
+    let is_off = |option: &&String| NO_BARRIERS.contains(&option.as_str());
+    let option = mount.options.iter().find(is_off)?.clone();
+    Some(Warning::BarriersOff { mount: mount.mount_point.clone(), option })
+}

@@ -1,0 +1,168 @@
+//! The verdict of a run in words: how far its figures can be trusted, what was checked, what could
+//! not be, and the one step that would raise it.
+
+use crate::ground::words;
+use analysis::proof::{Datum, Proof, proofs};
+use analysis::verdict::{Cache, CacheKind, Check, Found, Level, Step, Verdict};
+use analysis::{Durable, Warning};
+use serde_json::{Value, json};
+
+/// A level in words: `not a measurement`.
+pub fn level(level: Level) -> &'static str {
+    match level {
+        Level::NotAMeasurement => "not a measurement",
+        Level::Indicative => "indicative",
+        Level::Quotable => "quotable",
+    }
+}
+
+fn check(check: Check) -> &'static str {
+    match check {
+        Check::Intervals => "intervals of confidence",
+        Check::Steady => "steady state",
+        Check::Durability => "durability of writes",
+        Check::Caches => "caches",
+    }
+}
+
+/// What would raise a verdict, as a clause.
+fn step(step: Step) -> &'static str {
+    match step {
+        Step::RealTarget => "run it on storage",
+        Step::FullScale => "leave --scale out",
+        Step::Complete => "let the run reach its end",
+        Step::Prepare => "add --set prepare=true",
+        Step::Doubt => "remove the cause of the first doubt",
+        Step::FlushEnd => "add --set flush=end",
+        Step::SyncFiles => "add --set fsync=timed",
+        Step::UntilSteady => "add --set until=steady",
+        Step::Precondition => "add --set precondition=60s",
+        Step::Longer => "measure longer, such as --set measure=5min",
+        Step::LargerFootprint => "load twice the memory or more (layout.size, --size)",
+    }
+}
+
+fn cache(cache: &Cache) -> String {
+    let of = &cache.of;
+    match cache.kind {
+        CacheKind::Device => format!("write cache of {of} (write back)"),
+        CacheKind::Hypervisor => format!("host behind the virtual disk {of}"),
+        CacheKind::Loop => format!("page cache below {of}"),
+        CacheKind::Network => format!("client and servers of {of}"),
+        CacheKind::Page => format!("page cache above {of}"),
+    }
+}
+
+/// The verdict as sentences: the level, what could not be shown, the step, and the caches.
+pub fn sentences(verdict: &Verdict) -> Vec<String> {
+    let named = |found: Found| {
+        let checks: Vec<&str> = verdict.checks_that(found).map(check).collect();
+        checks.join(", ")
+    };
+    let mut said = vec![format!("Verdict: {}.", level(verdict.level))];
+    for (found, head) in [
+        (Found::Shown, "Checked"),
+        (Found::Refuted, "Checked and refuted"),
+        (Found::Missing, "Not shown"),
+    ] {
+        let list = named(found);
+        if !list.is_empty() {
+            said.push(format!("{head}: {list}."));
+        }
+    }
+    if !verdict.caches.is_empty() {
+        let caches: Vec<String> = verdict.caches.iter().map(cache).collect();
+        said.push(format!("Caches in the figures: {}.", caches.join(", ")));
+    }
+    said.extend(verdict.step.map(|next| format!("To raise it: {}.", step(next))));
+    said
+}
+
+/// The verdict in one line, for a table.
+pub fn line(verdict: &Verdict) -> String {
+    sentences(verdict).join(" ")
+}
+
+/// What a verdict rests on, for machines.
+pub fn object(verdict: &Verdict) -> Value {
+    let words =
+        |found: Found| -> Vec<&str> { verdict.checks_that(found).map(Check::word).collect() };
+    json!({
+        "shown": words(Found::Shown),
+        "missing": words(Found::Missing),
+        "refuted": words(Found::Refuted),
+        "not_needed": words(Found::NotNeeded),
+        "caches": verdict.caches.iter()
+            .map(|one| json!({"of": one.of, "kind": one.kind.word()})).collect::<Vec<_>>(),
+        "raise": verdict.step.map(Step::word),
+    })
+}
+
+/// The evidence of a doubt, for machines.
+pub fn evidence(doubt: &Warning) -> Vec<Value> {
+    let object = |proof: &Proof| {
+        let (source, what) = (proof.source.word(), proof.what);
+        json!({"source": source, "what": what, "value": value(&proof.datum)})
+    };
+    proofs(doubt).iter().map(object).collect()
+}
+
+fn value(datum: &Datum) -> Value {
+    match datum {
+        Datum::Count(count) => json!(count),
+        Datum::Number(number) => json!(number),
+        Datum::Time(time) => json!(time.0),
+        Datum::Size(size) => json!(size.0),
+        Datum::Word(word) => json!(word),
+    }
+}
+
+/// The evidence of a doubt in words: `counters: device bytes share 0.02`.
+pub fn evidence_words(doubt: &Warning) -> String {
+    let of = |proof: &Proof| {
+        let what = proof.what.trim_end_matches("_ns").replace('_', " ");
+        let figure = match &proof.datum {
+            Datum::Count(count) => words::count(*count),
+            Datum::Number(number) => words::plain_number(*number),
+            Datum::Time(time) => time.to_string(),
+            Datum::Size(size) => size.to_string(),
+            Datum::Word(word) => word.clone(),
+        };
+        format!("{}: {what} {figure}", proof.source.word())
+    };
+    proofs(doubt).iter().map(of).collect::<Vec<_>>().join("; ")
+}
+
+/// A durable rate for machines.
+pub fn durable(durable: &Durable) -> Value {
+    json!({
+        "bytes_per_s": durable.bytes_per_s(),
+        "iops": durable.iops(),
+        "flush_ns": durable.flush_ns,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_says_what_was_checked_what_could_not_be_and_what_would_raise_it() {
+        let verdict = Verdict {
+            level: Level::Indicative,
+            checks: vec![
+                (Check::Intervals, Found::Shown),
+                (Check::Steady, Found::Missing),
+                (Check::Durability, Found::NotNeeded),
+            ],
+            caches: vec![Cache { of: "vda".to_owned(), kind: CacheKind::Device }],
+            step: Some(Step::UntilSteady),
+        };
+        assert_eq!(
+            line(&verdict),
+            "Verdict: indicative. Checked: intervals of confidence. Not shown: steady state. \
+             Caches in the figures: write cache of vda (write back). To raise it: add --set \
+             until=steady."
+        );
+    }
+}
