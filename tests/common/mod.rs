@@ -219,7 +219,12 @@ impl Loop {
         let file = folder.path().join("disk.img");
         fs::File::create(&file).and_then(|f| f.set_len(mib << 20)).expect("a file for the device");
         let device = PathBuf::from(run("losetup", &["--find", "--show", text(&file)]));
-        Loop { device, folder }
+        let made = Loop { device, folder };
+        // The kernel keeps with the device's number that somebody turned its cache off, and then
+        // it drops every flush.
+        let cache = format!("/sys/block/{}/queue/write_cache", made.name());
+        fs::write(cache, "write back").expect("a device of ours");
+        made
     }
 
     /// Cuts its file off under it: from now on, every request fails.
@@ -228,10 +233,15 @@ impl Loop {
         file.and_then(|file| file.set_len(0)).expect("a file that can be cut off");
     }
 
+    /// `loop3`.
+    fn name(&self) -> String {
+        self.device.file_name().expect("a name").to_string_lossy().into_owned()
+    }
+
     /// Its counters: see the kernel's `Documentation/block/stat.rst`.
     pub fn counters(&self) -> Counters {
-        let name = self.device.file_name().expect("a name").to_string_lossy().into_owned();
-        let line = fs::read_to_string(format!("/sys/block/{name}/stat")).expect("counters");
+        let line = fs::read_to_string(format!("/sys/block/{}/stat", self.name()));
+        let line = line.expect("counters");
         let field: Vec<u64> =
             line.split_whitespace().map(|word| word.parse().expect("a number")).collect();
         Counters {

@@ -1,5 +1,6 @@
 //! Everything that was sent to the targets: what the kernel's own counters have to agree with.
 
+use model::record::StageRecord;
 use model::{Op, Record, StageKind};
 
 /// Requests of one operation in all stages of one kind.
@@ -21,23 +22,46 @@ pub struct Issued {
 /// stage's time was over, too.
 pub fn issued(record: &Record) -> Vec<Issued> {
     let mut totals: Vec<Issued> = Vec::new();
+    let mut add = |one: Issued| {
+        let is_same = |total: &&mut Issued| (total.stage, total.op) == (one.stage, one.op);
+        match totals.iter_mut().find(is_same) {
+            Some(total) => {
+                total.ios = total.ios.saturating_add(one.ios);
+                total.bytes = total.bytes.saturating_add(one.bytes);
+                total.errors = total.errors.saturating_add(one.errors);
+            }
+            None => totals.push(one),
+        }
+    };
     for stage in &record.stages {
         let Some(planned) = record.plan.stages.get(stage.stage as usize) else { continue };
+        let (ios, errors) = flushes(record, stage);
+        if ios > 0 {
+            add(Issued { stage: planned.kind, op: Op::Fsync, ios, bytes: 0, errors });
+        }
         for ((_, op), part) in &stage.digest(record).sums.parts {
             let errors = part.errors.values().fold(0u64, |sum, count| sum.saturating_add(*count));
             let (ios, bytes) = (part.all.ios.saturating_add(errors), part.all.bytes);
-            match totals.iter_mut().find(|total| (total.stage, total.op) == (planned.kind, *op)) {
-                Some(total) => {
-                    total.ios = total.ios.saturating_add(ios);
-                    total.bytes = total.bytes.saturating_add(bytes);
-                    total.errors = total.errors.saturating_add(errors);
-                }
-                None => totals.push(Issued { stage: planned.kind, op: *op, ios, bytes, errors }),
-            }
+            add(Issued { stage: planned.kind, op: *op, ios, bytes, errors });
         }
     }
     totals.sort_by_key(|total| (total.stage as u8, total.op));
     totals
+}
+
+/// The flushes behind a load, one of each file of a target that was flushed, and those targets of
+/// which one failed.
+fn flushes(record: &Record, stage: &StageRecord) -> (u64, u64) {
+    let (mut ios, mut errors) = (0u64, 0u64);
+    for end in &stage.ends {
+        let Some(host) = record.plan.hosts.get(end.host as usize) else { continue };
+        for flush in end.flushes.iter().filter(|flush| flush.ended) {
+            let target = host.targets.iter().find(|target| target.path == flush.target);
+            ios += target.map_or(0, |target| target.files.len() as u64);
+            errors += u64::from(flush.errno != 0);
+        }
+    }
+    (ios, errors)
 }
 
 #[cfg(test)]

@@ -128,8 +128,8 @@ fn judge(stage: &HostStage, deep: Backend, of_deep: Tried, of_sync: Tried) -> Ch
         sync_iops,
         rounds: ROUNDS,
         length: LENGTH,
-        ios: of_deep.ios + of_sync.ios,
-        bytes: Bytes(of_deep.bytes + of_sync.bytes),
+        ios: of_deep.ios.saturating_add(of_sync.ios),
+        bytes: Bytes(of_deep.bytes.saturating_add(of_sync.bytes)),
     }
 }
 

@@ -86,6 +86,9 @@ fn volatile_loop(folder: &Path) -> Result<Staged, String> {
     let mut undo = Vec::new();
     for (name, word) in [("lying.img", "write back"), ("honest.img", "write through")] {
         let device = loop_device(&file(folder, name, 64, false)?)?;
+        // The kernel keeps a cache that is off with the device's number, for whoever comes next.
+        let cache = format!("/sys/block/{}/queue/write_cache", device.trim_start_matches("/dev/"));
+        undo.push(["sh", "-c", &format!("echo write back > {cache}")].map(str::to_owned).to_vec());
         undo.push(words(&format!("losetup --detach {device}")));
         devices.push(device.clone());
         let set = set_write_cache(&device, word);

@@ -156,8 +156,10 @@ impl Condition {
         for other in &comparison.others {
             for point in other.points.iter().filter(|point| self.of.is_none_or(|of| of.is(point))) {
                 for found in point.differences.iter().filter(|found| found.metric == self.metric) {
-                    let may_be_chance =
-                        found.verdict == Verdict::NoDifference && self.is_beyond(found);
+                    // A limit of 0 asks for any change that is none of chance.
+                    let may_be_chance = found.verdict == Verdict::NoDifference
+                        && self.percent != 0.0
+                        && self.is_beyond(found);
                     if found.verdict == Verdict::NotKnown || may_be_chance {
                         outcome.unknown += 1;
                         continue;

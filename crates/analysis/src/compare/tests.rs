@@ -113,6 +113,21 @@ fn too_short_runs_have_a_difference_that_nobody_can_judge() {
     assert_eq!((outcome.checked, outcome.met.len()), (0, 0), "what is not known meets nothing");
 }
 
+#[test]
+fn a_loss_beyond_the_limit_that_may_be_chance_opens_no_gate() {
+    let mut comparison = compare(&[&run(SUITE, 1, 60, 1_000.0), &run(SUITE, 2, 60, 1_000.0)]);
+    let differences = &mut comparison.others[0].points[0].differences;
+    let rate = differences.iter_mut().find(|found| found.metric == Metric::Iops).expect("compared");
+    (rate.verdict, rate.percent) = (Verdict::NoDifference, -63.0);
+    let gate = |text: &str| {
+        let outcome = text.parse::<Condition>().expect("a condition").check(&comparison);
+        (outcome.checked, outcome.unknown, outcome.met.len())
+    };
+    assert_eq!(gate("iops < -5%"), (0, 1, 0), "nothing was shown");
+    assert_eq!(gate("iops < -70%"), (1, 0, 0));
+    assert_eq!(gate("iops < 0%"), (1, 0, 0), "any change that is none of chance");
+}
+
 /// A run with a point for each level, under these scenarios.
 fn repeated(points: &[(&str, f64)]) -> Record {
     let mut record = run(SUITE, 1, 3, points[0].1);
