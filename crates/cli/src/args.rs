@@ -201,7 +201,7 @@ pub struct ShareArgs {
     pub token: Option<Token>,
 
     /// Serve the page until Ctrl-C, also after the run.
-    #[arg(long, requires = "serve")]
+    #[arg(long, hide_short_help = true, requires = "serve")]
     pub keep_serving: bool,
 
     /// Write each event of the run as a line of JSON.

@@ -40,13 +40,13 @@ pub struct WorkArgs {
     #[arg(long, value_name = "FRACTION")]
     pub scale: Option<ScaleArg>,
 
-    /// With a job file of another tool: do without the options that were refused.
+    /// Run a job of another tool without its refused options.
     #[arg(long)]
     pub allow_loss: bool,
 
-    /// Do what a quotable figure needs: measure until steady, flush, load twice the memory.
+    /// Do what a quotable figure needs, until it is steady.
     ///
-    /// It sets until=steady, flush=end, prepare=true, a precondition of 10 s at least, and
+    /// It loads twice the memory. It sets until=steady, flush=end, prepare=true, a precondition of 10 s at least, and
     /// layout.size where there is room for it. An explicit --set has the last word. It takes as
     /// long as the target needs to become steady.
     #[arg(long, conflicts_with_all = ["scale", "existing"])]
