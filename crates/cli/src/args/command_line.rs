@@ -269,6 +269,7 @@ mod tests {
             // The suite is kept as it was made of the job.
             "allow-loss",
             "out",
+            "fail-if",
             "keep-data",
             "json",
             "watch",

@@ -46,9 +46,9 @@ pub struct WorkArgs {
 
     /// Do what a quotable figure needs, until it is steady.
     ///
-    /// It loads twice the memory. It sets until=steady, flush=end, prepare=true, a precondition of 10 s at least, and
-    /// layout.size where there is room for it. An explicit --set has the last word. It takes as
-    /// long as the target needs to become steady.
+    /// It sets until=steady, flush=end, prepare=true, a precondition of 10 s at least, and a
+    /// layout.size of twice the memory where there is room. An explicit --set has the last word. It
+    /// takes as long as the target needs to become steady.
     #[arg(long, conflicts_with_all = ["scale", "existing"])]
     pub quotable: bool,
 
