@@ -28,12 +28,14 @@ fn claimed(json: &Value) -> Counters {
             json["issued"].as_array().expect("a list").iter().filter(|total| total["op"] == op);
         totals.map(|total| total[field].as_u64().expect("a number")).sum()
     };
+    // Each flush behind a load, which shows how durable it is, is one more of these.
+    let probes = json["flush_probes"]["ios"].as_u64().expect("a number");
     Counters {
         reads: sum("read", "ios"),
         read_sectors: sum("read", "bytes") / 512,
-        writes: sum("write", "ios") + sum("fsync", "ios") + sum("trim", "ios"),
+        writes: sum("write", "ios") + sum("fsync", "ios") + sum("trim", "ios") + probes,
         write_sectors: (sum("write", "bytes") + sum("trim", "bytes")) / 512,
-        flushes: sum("fsync", "ios"),
+        flushes: sum("fsync", "ios") + probes,
     }
 }
 

@@ -1,6 +1,5 @@
 //! Everything that was sent to the targets: what the kernel's own counters have to agree with.
 
-use model::record::StageRecord;
 use model::{Op, Record, StageKind};
 
 /// Requests of one operation in all stages of one kind.
@@ -35,10 +34,6 @@ pub fn issued(record: &Record) -> Vec<Issued> {
     };
     for stage in &record.stages {
         let Some(planned) = record.plan.stages.get(stage.stage as usize) else { continue };
-        let (ios, errors) = flushes(record, stage);
-        if ios > 0 {
-            add(Issued { stage: planned.kind, op: Op::Fsync, ios, bytes: 0, errors });
-        }
         for ((_, op), part) in &stage.digest(record).sums.parts {
             let errors = part.errors.values().fold(0u64, |sum, count| sum.saturating_add(*count));
             let (ios, bytes) = (part.all.ios.saturating_add(errors), part.all.bytes);
@@ -49,19 +44,27 @@ pub fn issued(record: &Record) -> Vec<Issued> {
     totals
 }
 
-/// The flushes behind a load, one of each file of a target that was flushed, and those targets of
-/// which one failed.
-fn flushes(record: &Record, stage: &StageRecord) -> (u64, u64) {
-    let (mut ios, mut errors) = (0u64, 0u64);
-    for end in &stage.ends {
+/// Flushes behind the loads of a run, which no sample holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlushProbes {
+    /// One of each file of a target that was flushed.
+    pub ios: u64,
+    /// Targets of which one failed.
+    pub errors: u64,
+}
+
+/// The flushes that were sent to the targets beside what [`issued`] counts.
+pub fn flush_probes(record: &Record) -> FlushProbes {
+    let mut probes = FlushProbes::default();
+    for end in record.stages.iter().flat_map(|stage| &stage.ends) {
         let Some(host) = record.plan.hosts.get(end.host as usize) else { continue };
         for flush in end.flushes.iter().filter(|flush| flush.ended) {
             let target = host.targets.iter().find(|target| target.path == flush.target);
-            ios += target.map_or(0, |target| target.files.len() as u64);
-            errors += u64::from(flush.errno != 0);
+            probes.ios += target.map_or(0, |target| target.files.len() as u64);
+            probes.errors += u64::from(flush.errno != 0);
         }
     }
-    (ios, errors)
+    probes
 }
 
 #[cfg(test)]

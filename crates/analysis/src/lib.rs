@@ -64,7 +64,7 @@ pub use durable::{Durable, durable};
 pub use estimate::{CONFIDENCE, Estimate, Interval};
 pub use host_series::{HostSeries, host_series};
 pub use hosts::host_rates;
-pub use issued::{Issued, issued};
+pub use issued::{FlushProbes, Issued, flush_probes, issued};
 pub use knee::{Curve, Finding, LEAST_POINTS, Measure, Odd, findings};
 pub use left_behind::{LeftBehind, left_behind};
 pub use row::{Confidence, Covers, Cpu, Done, LeftOver, Ops, Progress, ResultRow};

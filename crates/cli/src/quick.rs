@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(workload.rate.value, Auto::Fixed(Rate::Iops { milli: 2_000_000 }));
         assert!(workload.dsync.value);
         assert_eq!(spec.first_scenario().contents.verify.value, Verify::Reads);
-        let spec = spec_of("run|--rw|read|--rate_iops=1500|--ramp_time=2|/x");
+        let spec = spec_of("run|--rw|read|--rate=1500|--ramp_time=2|/x");
         assert_eq!(spec.first_scenario().stages.precondition.value, Nanos::seconds(2));
         let bandwidth = spec_of("run|--rw|read|--rate|100MiB/s|/x");
         let rate = bandwidth.first_scenario().points[0].workloads[0].rate.value;

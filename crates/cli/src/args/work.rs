@@ -133,7 +133,6 @@ pub struct QuickArgs {
         long,
         value_name = "RATE",
         requires = "rw",
-        aliases = ["rate_iops", "rate-iops"],
         value_parser = rate
     )]
     pub rate: Option<Rate>,

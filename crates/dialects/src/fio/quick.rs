@@ -96,6 +96,11 @@ mod tests {
         assert_eq!(changed("rwmixwrite=30"), ["read=70%"]);
         // fio holds each direction to it.
         assert_eq!(changed("rate_iops=100 group_reporting"), ["rate=200", "rate_of=worker"]);
+        assert_eq!(
+            changed("rwmixread=70 rate_iops=3000,1000"),
+            ["read=75%", "rate=4000", "rate_of=worker"],
+            "the rates are the share"
+        );
         assert_eq!(changed("bssplit=4k/60:64k/40"), ["block_size=4KiB:60, 64KiB:40"]);
         assert!(quick_knows("thinktime") && !quick_knows("zonemode") && !quick_knows("x"));
         assert!(takes_a_value("thinktime") && !takes_a_value("group_reporting"));

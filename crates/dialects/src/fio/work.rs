@@ -293,6 +293,7 @@ fn pace(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     if let Some((rate, id)) = &rate {
         fields.set("rate", rate.clone(), losses.source(*id));
         fields.set("rate_of", "\"worker\"", "");
+        share_of_rates(job, *id, losses, fields);
         if job.poisson.as_ref().is_some_and(|got| got.value) {
             fields.set("arrivals", "\"poisson\"", of(&job.poisson, losses));
         }
@@ -306,6 +307,23 @@ fn pace(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     fields.set("think", time(think.value), losses.source(think.id));
     if let Some(burst) = job.burst.as_ref().filter(|got| got.value > 1) {
         fields.set("burst", burst.value.min(65_536).to_string(), losses.source(burst.id));
+    }
+}
+
+/// fio holds reads and writes of a mix each to a rate of its own, whatever `rwmixread` is.
+fn share_of_rates(job: &Job, id: crate::loss::OptionId, losses: &mut Losses, fields: &mut Fields) {
+    let direction = job.direction();
+    let rates = job.iops.as_ref().or(job.rate.as_ref()).map(|got| got.value);
+    let Some([Some(reads), Some(writes), _]) = rates else { return };
+    let both = u128::from(reads) + u128::from(writes);
+    if !direction.reads || !direction.writes || direction.trims || both == 0 {
+        return;
+    }
+    let read = (u128::from(reads) * u128::from(ALL) / both) as u64;
+    fields.set("read", quoted(&share(read)), losses.source(id));
+    if let Some(mix) = &job.mix {
+        let why = "fio holds reads and writes each to a rate of its own; their rates are the share";
+        losses.worsen(mix.id, Verdict::near(why));
     }
 }
 

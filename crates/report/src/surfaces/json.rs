@@ -38,6 +38,7 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
             "message": crate::topics::note::sentence(&note.fact)})).collect::<Vec<_>>(),
         "events": crate::topics::occurrences::objects(record),
         "issued": analysis::issued(record).iter().map(issued).collect::<Vec<_>>(),
+        "flush_probes": flush_probes(record),
         "results": rows.iter().map(|row| result(record, row)).collect::<Vec<_>>(),
         "load_line": analysis::loadline::load_line(record,
             &rows).map(|line| loadline::object(&line)),
@@ -59,6 +60,11 @@ fn state_word(state: &RunState) -> &'static str {
         RunState::Failed(_) => "failed",
         RunState::Unfinished => "unfinished",
     }
+}
+
+fn flush_probes(record: &Record) -> Value {
+    let analysis::FlushProbes { ios, errors } = analysis::flush_probes(record);
+    json!({"ios": ios, "errors": errors})
 }
 
 fn issued(total: &Issued) -> Value {

@@ -39,7 +39,7 @@ fn sentence(reason: Reason, results: u64) -> String {
             format!("There are reasons to doubt {}, listed below.", of(some))
         }
         Reason::Unsure { results: some } => format!(
-            "The error of {} is unknown: samples are too few or too dependent. Measure longer.",
+            "The interval of {} is unknown: samples are too few or too dependent. Measure longer.",
             of(some)
         ),
         Reason::Unquotable { results: some } => {

@@ -319,7 +319,7 @@ mod tests {
         let record = recorded.record();
         let text = judged(&record, &analysis::results(&record));
         assert!(
-            text.contains("The error of the result is unknown") && !text.contains("No reason"),
+            text.contains("The interval of the result is unknown") && !text.contains("No reason"),
             "{text}"
         );
     }

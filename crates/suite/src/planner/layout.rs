@@ -158,8 +158,8 @@ fn kind_of(
         }
         TargetKind::NoParent => Err(refuse(
             target,
-            "no such directory, nor one above it",
-            "check the path, or make its parent directory",
+            "neither it nor its parent directory exists",
+            "check the path, or make the parent with mkdir -p",
         )),
         TargetKind::Missing | TargetKind::Directory { .. } if !target.writable => Err(refuse(
             target,

@@ -318,7 +318,7 @@ fn blocks_must_suit_the_device_and_the_size() {
 #[test]
 fn unusable_paths_are_named_with_a_remedy() {
     for (kind, word) in [
-        (TargetKind::NoParent, "no such directory"),
+        (TargetKind::NoParent, "nor its parent directory exists"),
         (TargetKind::Other("a character device".into()), "is a character device"),
         (TargetKind::Unreadable("Permission denied".into()), "Permission denied"),
     ] {

@@ -44,6 +44,7 @@ pub fn answer(other: &Against) -> String {
     let points = counted(all.len() as u64, "point");
     let verb = if changed == 1 { "differs" } else { "differ" };
     match (changed, better, worse) {
+        (0, ..) if all.len() == 1 => "No significant difference.".to_owned(),
         (0, ..) => format!("No significant difference at any of {points}."),
         _ => {
             format!("{changed} of {points} {verb}: {better} better, {worse} worse in IOPS or p99.")
