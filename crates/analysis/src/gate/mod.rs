@@ -1,8 +1,8 @@
 //! A gate: is the head worse than the base, better, or is there no change of a given size? It
 //! looks after every pair of runs, stops as soon as it knows, and says when it cannot know.
 //!
-//! [`evidence`] has the test, [`needed`] what it takes, [`recorded`] the test against runs that
-//! were recorded before, and [`figures`] what a run is judged by. Sources and simulations are in
+//! `evidence` has the test, `needed` what it takes, `recorded` the test against runs that
+//! were recorded before, and `figures` what a run is judged by. Sources and simulations are in
 //! `docs/method/gate.md`.
 
 mod evidence;
