@@ -141,7 +141,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub how: How,
 
-    /// Who else is told of the run.
+    /// Where else the run is shown.
     #[command(flatten)]
     pub share: ShareArgs,
 }
@@ -182,7 +182,7 @@ impl How {
     }
 }
 
-/// Who else is told of a run while it goes on: browsers, Prometheus, scripts.
+/// Where else a run is shown while it goes on: browsers, Prometheus, scripts.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Sharing")]
 pub struct ShareArgs {
@@ -211,7 +211,7 @@ pub struct ShareArgs {
     pub events: Option<PathBuf>,
 }
 
-/// Where pages are served unless told otherwise.
+/// Where pages are served by default.
 pub const DEFAULT_SERVE: &str = "127.0.0.1:9750";
 
 /// `plimsoll serve`.

@@ -105,7 +105,7 @@ fn hypervisor(tree: &Tree, cpu: Option<&CpuInfo>) -> Option<String> {
     }
     let flagged =
         cpu.and_then(|cpu| cpu.flags(0)).is_some_and(|flags| flags.contains(&"hypervisor"));
-    flagged.then(|| "a hypervisor that does not name itself".to_owned())
+    flagged.then(|| "an unknown hypervisor".to_owned())
 }
 
 #[cfg(test)]

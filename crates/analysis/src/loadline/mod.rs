@@ -42,6 +42,16 @@ pub struct LoadLine {
     pub most: f64,
 }
 
+impl LoadLine {
+    /// The number of the point that stands for the answer, the last of several at its rate; `None`
+    /// where there is no answer.
+    pub fn answer_point(&self) -> Option<u32> {
+        let rate = self.answer.rate?;
+        let held = |point: &&LoadPoint| point.tried.rate == Some(rate) && point.holds;
+        self.points.iter().rfind(held).map(|point| point.point)
+    }
+}
+
 /// One point of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadPoint {

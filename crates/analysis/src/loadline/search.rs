@@ -29,6 +29,9 @@ const MOST_ROOM: f64 = 4.0;
 const SAME: f64 = 0.005;
 /// The figure's relative error where nothing is known of it.
 const UNKNOWN_ERROR: f64 = 0.05;
+/// Significant digits of a rate: it differs from the one that was looked for by 0.05 % at most, a
+/// tenth of [`SAME`].
+const DIGITS: f64 = 4.0;
 /// No target carries more, in requests per second: beyond it, figures are damaged.
 const MOST_RATE: f64 = 1e12;
 /// Points for the curve, as shares of the answer.
@@ -138,8 +141,22 @@ impl Rate {
 pub fn next(tried: &[Tried]) -> Next {
     match decide(tried) {
         Next::Open(rate) if !(rate > 0.0 && rate <= MOST_RATE) => Next::Done,
+        Next::Open(rate) => Next::Open(in_few_digits(rate, tried)),
         next => next,
     }
+}
+
+/// A new rate to [`DIGITS`] significant digits: more say nothing, and nobody would type them. One
+/// that was tried before stays as it is.
+fn in_few_digits(rate: f64, tried: &[Tried]) -> f64 {
+    if tried.iter().filter_map(|point| point.rate).any(|known| (known / rate - 1.0).abs() < 1e-6) {
+        return rate;
+    }
+    let step = 10f64.powf(rate.log10().floor() + 1.0 - DIGITS);
+    let rounded = (rate / step).round() * step;
+    // What is a number of thousandths stays one: a plan counts in them.
+    let rounded = (rounded * 1e3).round() / 1e3;
+    if rounded > 0.0 { rounded } else { rate }
 }
 
 fn decide(tried: &[Tried]) -> Next {

@@ -94,9 +94,10 @@ pub struct CompareArgs {
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
 
-    /// Exit with code 6 if any difference to the base is beyond this limit and can be told from
-    /// chance, such as "iops < -5%" or "read p99 > 10%". Figures: iops, bandwidth, mean, p50, p90,
-    /// p95, p99, p99.9, p99.99, cpu, latency-deviation, deviation, host-deviation.
+    /// Exit with code 6 if a significant difference to the base is beyond this limit.
+    ///
+    /// Such as "iops < -5%" or "read p99 > 10%". Figures: iops, bandwidth, mean, p50, p90, p95,
+    /// p99, p99.9, p99.99, cpu, latency-deviation, deviation, host-deviation.
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Condition>,
 
@@ -109,14 +110,14 @@ pub struct CompareArgs {
 #[derive(Debug, Args)]
 #[command(after_help = examples::TREND)]
 pub struct TrendArgs {
-    /// The run files, or folders with run files (*.plimsoll), in any order: they are put into the
-    /// order of time.
+    /// Run files, or folders with run files (*.plimsoll), in any order.
     #[arg(required = true, value_name = "RUN|FOLDER")]
     pub runs: Vec<PathBuf>,
 
-    /// Exit with code 6 if the latest run is beyond this limit of its level, the runs since the
-    /// last change, and that can be told from chance, such as "iops < -5%" or "read p99 > 10%".
-    /// Figures: iops, bandwidth, p99, cpu.
+    /// Exit with code 6 if the latest run differs significantly from its level, beyond this limit.
+    ///
+    /// Its level is that of the runs since the last change. Such as "iops < -5%" or "read p99 >
+    /// 10%". Figures: iops, bandwidth, p99, cpu.
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Condition>,
 
@@ -139,13 +140,16 @@ pub struct ShowArgs {
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Gate>,
 
-    /// Put the run beside published figures, by the name of a field report such as
-    /// vsan-four-corners or a file of figures.
+    /// Show published figures beside the run's.
+    ///
+    /// The name of a field report, such as vsan-four-corners, or a file of figures.
     #[arg(long, value_name = "NAME|FILE.toml", conflicts_with = "json")]
     pub against: Option<String>,
 
-    /// The testbed of the run: how much of its ceilings was reached, which layer binds and which
-    /// would be next. With --against, also for figures per node and per drive.
+    /// The testbed of the run: shows how near each result is to its ceiling.
+    ///
+    /// It names the layer that limits and the next one. --against uses it for figures per node and
+    /// per drive.
     #[arg(long, value_name = "FILE.toml|NAME")]
     pub testbed: Option<String>,
 
@@ -153,8 +157,7 @@ pub struct ShowArgs {
     #[arg(long, conflicts_with = "json")]
     pub explain: bool,
 
-    /// Take every result apart: what each host had of it, or the hosts of each label. JSON has
-    /// that always.
+    /// Split every result by host, or by the hosts of each label; JSON always does.
     #[arg(long, value_name = "PART", conflicts_with = "json")]
     pub by: Option<Part>,
 
@@ -162,8 +165,7 @@ pub struct ShowArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// The text of the suite that the run was begun with, before --set and the like, and nothing
-    /// else: to run it again, or to change it.
+    /// Print the suite as the run began with it, without --set, to run it again or change it.
     #[arg(long, conflicts_with_all = ["against", "testbed", "by", "json"])]
     pub suite: bool,
 }
@@ -198,17 +200,17 @@ pub struct VerifyArgs {
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
 
-    /// Where the data are now, once for each target of the run in its order [default: where the
-    /// run had them].
+    /// Where the data are now, once for each target in the run's order [default: as in the run].
     #[arg(short, long = "target", value_name = "PATH")]
     pub targets: Vec<String>,
 
-    /// The host whose data to check, by its name in the run; needed where the run had several.
+    /// The host whose data to check, by its name in the run; required if the run had several.
     #[arg(long, value_name = "NAME")]
     pub host: Option<String>,
 
-    /// The scenario whose data to check, where scenarios had layouts of their own [default: all
-    /// whose layout still stands].
+    /// The scenario whose data to check, if scenarios had layouts of their own.
+    ///
+    /// [default: all whose layout still exists]
     #[arg(long, value_name = "NAME")]
     pub scenario: Option<String>,
 
@@ -217,11 +219,11 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "BASIS", default_value = "completed", value_parser = basis)]
     pub acknowledged: Basis,
 
-    /// How many damaged blocks to tell one by one, some of every kind; all are counted.
+    /// How many damaged blocks to list, some of every kind; all are counted.
     #[arg(long, value_name = "N", default_value_t = 16)]
     pub list: usize,
 
-    /// How long the data may leave a call unanswered before they are given up, 100ms to 1h.
+    /// Give up when a call on the data does not return for so long, 100ms to 1h.
     #[arg(long, value_name = "TIME", default_value = "30s")]
     pub patience: Nanos,
 

@@ -47,13 +47,19 @@ fn show(args: &CeilingArgs, wanted: &str) -> Result<(), Failure> {
     let judge = |cluster: &Cluster| -> Vec<Ceiling> {
         workloads.iter().map(|work| compute(cluster, work)).collect()
     };
+    let base = judge(&cluster);
+    if base.iter().all(|one| one.binding().is_none()) {
+        return Err(Failure::Usage(format!(
+            "error: {wanted}: no layer has a figure, so there is no ceiling; give the drives a \
+             model or rates ([[nodes.drives]]), or the nodes their ports; nothing was computed"
+        )));
+    }
     let mut what_ifs = Vec::new();
     for what_if in &args.what_ifs {
         let changes: Vec<Change> = sets.iter().chain(&what_if.changes).cloned().collect();
         what_ifs.push((what_if.name.clone(), judge(&testbed::read(wanted, &changes)?)));
     }
-    let ceilings =
-        Ceilings { cluster: &cluster, base: judge(&cluster), what_ifs, measured: args.measured };
+    let ceilings = Ceilings { cluster: &cluster, base, what_ifs, measured: args.measured };
     if let Some(out) = &args.shown.out {
         outputs::write(out, Kind::Page, args.shown.force, ceiling::html(&ceilings).as_bytes())?;
         eprintln!("page      {}", out.display());

@@ -221,8 +221,7 @@ pub(super) fn view(
     }
     if !std::io::stderr().is_terminal() {
         eprintln!(
-            "note: --watch draws on standard error, which is no terminal here: the run is told in \
-             lines instead"
+            "note: --watch needs a terminal on standard error; here, progress is printed as lines"
         );
         return Ok(None);
     }

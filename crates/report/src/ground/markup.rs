@@ -207,6 +207,14 @@ pub fn classed(name: &'static str, class: &str, content: impl Into<Markup>) -> M
     element(name, &[("class", class)], content)
 }
 
+/// Words of ours in which backticks mark code.
+pub fn with_code(marked: &str) -> Markup {
+    let piece = |(number, text): (usize, &str)| {
+        if number % 2 == 1 { plain("code", text) } else { Markup::from(text) }
+    };
+    marked.split('`').enumerate().map(piece).collect()
+}
+
 /// Control characters have no business in a page.
 fn harmless(text: String) -> String {
     let acts = |c: char| c != '\n' && printable::acts(c);

@@ -61,7 +61,8 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: TableSt
         all = table(record, &rows, &mut marks, false);
         left_out = columns::fit(&mut all, room.unwrap_or(usize::MAX));
     }
-    let mut text = headed(&columns::render(&all));
+    let mut text = answers(record, &rows);
+    text.push_str(&headed(&columns::render(&all)));
     text.push('\n');
     text.push_str(&amounts::text(&rows, label, room.unwrap_or(usize::MAX)));
     text.push_str(&repetitions::text(&rows, room.unwrap_or(usize::MAX)));
@@ -69,12 +70,6 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: TableSt
         text.push_str(&format!("{line}\n"));
     }
     text.push_str(&format!("\n{}\n", grade::line(&Verdict::of_run(record, &rows))));
-    if let Some(line) = analysis::loadline::load_line(record, &rows) {
-        text.push_str(&format!("\n{}\n", loadline::sentences(&line).join("\n")));
-    }
-    if let Some(line) = analysis::loadline::axis::along_line(record, &rows) {
-        text.push_str(&format!("\n{}\n", loadline::other_axis::sentences(&line).join("\n")));
-    }
     text.push_str(&crate::topics::attribution::text(record, &rows));
     if let Some(cluster) = testbed.filter(|_| !reached.is_empty()) {
         text.push_str(&format!("\nShare of the ceiling of {}\n", cluster.top.name.value));
@@ -100,6 +95,15 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: TableSt
         None => text,
     };
     emphasis::resolved(&text, in_colour)
+}
+
+/// What a search found, which stands before its points.
+fn answers(record: &Record, rows: &[ResultRow]) -> String {
+    let rate = analysis::loadline::load_line(record, rows);
+    let along = analysis::loadline::axis::along_line(record, rows);
+    let said = rate.map(|line| loadline::sentences(&line)).into_iter();
+    let said = said.chain(along.map(|line| loadline::other_axis::sentences(&line)));
+    said.map(|sentences| format!("{}\n\n", sentences.join("\n"))).collect()
 }
 
 /// A table whose first line is its head.

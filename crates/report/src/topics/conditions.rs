@@ -1,7 +1,7 @@
 //! What stood behind the figures: plan, testbed, what was sent, what came up, how to do it again.
 
 use super::reproduce::{self, Bypassed};
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, classed, element, plain, with_code};
 use crate::ground::words;
 use crate::topics::{note, plan};
 use model::{Record, StageKind};
@@ -114,7 +114,7 @@ fn notes(record: &Record) -> Markup {
     let plan = record.plan.notes.iter().map(|note| &note.fact);
     let run = record.notes.iter().map(|note| &note.fact);
     let mut items: Vec<Markup> =
-        plan.chain(run).map(|fact| plain("li", note::line(fact))).collect();
+        plan.chain(run).map(|fact| plain("li", with_code(&note::line(fact)))).collect();
     let uncounted = crate::topics::uncounted::remarks(record);
     items.extend(
         uncounted

@@ -16,6 +16,15 @@ pub fn level(level: Level) -> &'static str {
     }
 }
 
+/// The class of a verdict on a page, by its level.
+pub fn class(level: Level) -> &'static str {
+    match level {
+        Level::NotAMeasurement => "grade bad",
+        Level::Indicative => "grade",
+        Level::Quotable => "grade good",
+    }
+}
+
 fn check(check: Check) -> &'static str {
     match check {
         Check::Intervals => "intervals of confidence",

@@ -7,7 +7,7 @@ pub(crate) mod row;
 use super::findings::charts;
 use crate::ground::chart::{Bar, Bars};
 use crate::ground::contents::folded;
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, classed, element, plain, with_code};
 use crate::ground::words;
 use crate::topics::doubts::{Marks, Touches};
 use crate::topics::{evidence, findings, io_path, repetitions};
@@ -176,7 +176,7 @@ pub fn doubts(marks: &Marks, evidence: &Evidence) -> Markup {
             some => classed("p", "remark", some.join(" ")),
         };
     }
-    let items = sentences.iter().map(|sentence| plain("li", sentence)).collect::<Markup>();
+    let items = sentences.iter().map(|said| plain("li", with_code(said))).collect::<Markup>();
     let title = if sentences.len() == 1 { "A reason to doubt" } else { "Reasons to doubt" };
     classed("aside", "doubts", [plain("h3", title), plain("ol", items)])
 }

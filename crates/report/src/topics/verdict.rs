@@ -1,6 +1,7 @@
-//! The run in one paragraph: what it is, the most that it carried, how it changed along its sweep,
+//! The run in few sentences: what it is, the most that it carried, how it changed along its sweep,
 //! what happened in it, and whether to believe it.
 
+use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::words;
 use crate::topics::{findings, grade};
 use analysis::ceiling::Reached;
@@ -13,23 +14,54 @@ use model::plan::PlannedTarget;
 /// A change along a sweep by less than this share is not worth a sentence of so few.
 const NOTABLE: f64 = 0.2;
 
-/// The paragraph; a run that measured nothing has a sentence.
-pub fn paragraph(
+/// The block of a page: what the run carried, what else there is to say as a list, and the verdict.
+pub fn block(
     record: &Record,
     rows: &[ResultRow],
     reached: &[Reached],
     evidence: &Evidence,
-) -> String {
-    if rows.iter().all(|row| row.ios == 0) {
-        return "This run carried nothing: there is no figure to judge.".to_owned();
+) -> Markup {
+    let mut said = sentences(record, rows, reached, evidence).into_iter();
+    let mut content = plain("p", said.next().unwrap_or_default());
+    let items: Markup = said.map(|sentence| plain("li", sentence)).collect();
+    if items != Markup::new() {
+        content.push(plain("ul", items));
     }
-    let mut sentences = vec![most(rows, record.plan.hosts.len())];
-    sentences.extend(changed(rows));
-    sentences.extend(crate::topics::occurrences::finding(record));
-    sentences.extend(ceiling(reached));
-    sentences.push(trust(record, evidence));
-    sentences.extend(grade::sentences(&Verdict::of_run(record, rows)));
-    sentences.join(" ")
+    if carried(rows) {
+        content.push(graded(&Verdict::of_run(record, rows)));
+    }
+    classed("div", "verdict", content)
+}
+
+/// The verdict, its level first.
+fn graded(verdict: &Verdict) -> Markup {
+    let mut said = grade::sentences(verdict).into_iter();
+    let mut content = plain("strong", said.next().unwrap_or_default());
+    content.push(format!(" {}", said.collect::<Vec<_>>().join(" ")));
+    classed("p", grade::class(verdict.level), content)
+}
+
+fn carried(rows: &[ResultRow]) -> bool {
+    rows.iter().any(|row| row.ios > 0)
+}
+
+/// The sentences but for the verdict; a run that measured nothing has one.
+fn sentences(
+    record: &Record,
+    rows: &[ResultRow],
+    reached: &[Reached],
+    evidence: &Evidence,
+) -> Vec<String> {
+    if !carried(rows) {
+        return vec!["This run carried nothing: there is no figure to judge.".to_owned()];
+    }
+    let mut said = vec![most(rows, record.plan.hosts.len())];
+    // What a search changed was its own question: its answer is above.
+    said.extend(changed(rows).filter(|_| record.plan.search.is_none()));
+    said.extend(crate::topics::occurrences::finding(record));
+    said.extend(ceiling(reached));
+    said.extend(trust(record, evidence));
+    said
 }
 
 /// The highest rate and the highest bandwidth of any point: of all that it carried, not of a part
@@ -125,7 +157,7 @@ fn ceiling(reached: &[Reached]) -> Option<String> {
 }
 
 /// Whether to believe it.
-fn trust(record: &Record, evidence: &Evidence) -> String {
+fn trust(record: &Record, evidence: &Evidence) -> Vec<String> {
     let mut said = Vec::new();
     let mut targets = record.plan.hosts.iter().flat_map(|host| &host.targets);
     if targets.any(|target| target.kind == PlannedTarget::Simulated) {
@@ -146,7 +178,7 @@ fn trust(record: &Record, evidence: &Evidence) -> String {
     if evidence.is_sound() {
         said.push("No reason to doubt its figures was found.".to_owned());
     }
-    said.join(" ")
+    said
 }
 
 fn are(count: usize, noun: &str) -> String {
@@ -163,7 +195,10 @@ mod tests {
 
     /// The paragraph of a run with these results, by what is found of them.
     fn judged(record: &Record, rows: &[ResultRow]) -> String {
-        paragraph(record, rows, &[], &crate::topics::evidence::evidence(record, rows, &[]))
+        let evidence = crate::topics::evidence::evidence(record, rows, &[]);
+        let grade = carried(rows).then(|| grade::line(&Verdict::of_run(record, rows)));
+        let said = sentences(record, rows, &[], &evidence);
+        said.into_iter().chain(grade).collect::<Vec<_>>().join(" ")
     }
 
     fn told(suite: &str, counts: &[usize], ended: bool) -> String {

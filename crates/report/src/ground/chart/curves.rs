@@ -57,7 +57,7 @@ impl Curves {
     pub fn render(&self) -> Markup {
         let places = || self.curves.iter().flat_map(|curve| &curve.places);
         let x = Scale::linear_to(places().map(|place| place.x).fold(0.0, f64::max));
-        let frame = Frame { x, y: self.y };
+        let frame = Frame::new(x, self.y, self.y_words);
         let mut content = frame.grid(self.x_words, self.y_words, self.x_name);
         content.push(self.curves.iter().map(|curve| line(&frame, curve)).collect::<Markup>());
         content.push(self.labels(&frame));

@@ -7,7 +7,10 @@ use crate::ground::markup::{Markup, element};
 pub const WIDTH: f64 = 560.0;
 /// As [`WIDTH`].
 pub const HEIGHT: f64 = 250.0;
+/// The least room for the words of the vertical axis.
 const LEFT: f64 = 64.0;
+/// The width of a character of an axis, at most.
+const CHARACTER: f64 = 7.0;
 const RIGHT: f64 = 24.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 40.0;
@@ -19,12 +22,20 @@ pub struct Frame {
     pub x: Scale,
     /// The vertical one.
     pub y: Scale,
+    /// Where the drawing begins from the left.
+    margin: f64,
 }
 
 impl Frame {
+    /// Axes with room for the words of the vertical one.
+    pub fn new(x: Scale, y: Scale, y_words: fn(f64) -> String) -> Frame {
+        let longest = y.ticks().into_iter().map(|tick| width(&y_words(tick))).fold(0.0, f64::max);
+        Frame { x, y, margin: LEFT.max(longest + 10.0) }
+    }
+
     /// Where a value stands from the left.
     pub fn left(&self, value: f64) -> f64 {
-        LEFT + self.x.place(value) * (WIDTH - LEFT - RIGHT)
+        self.margin + self.x.place(value) * (WIDTH - self.margin - RIGHT)
     }
 
     /// Whether a value stands on the horizontal axis, if that one is linear.
@@ -56,7 +67,7 @@ impl Frame {
         let mut grid = Markup::new();
         for tick in self.y.ticks() {
             let y = number(self.top(tick));
-            let (x1, x2) = (number(LEFT), number(WIDTH - RIGHT));
+            let (x1, x2) = (number(self.margin), number(WIDTH - RIGHT));
             grid.push(element(
                 "line",
                 &[("class", "grid"), ("x1", &x1), ("x2", &x2), ("y1", &y), ("y2", &y)],
@@ -64,25 +75,30 @@ impl Frame {
             ));
             let place = [
                 ("class", "tick end"),
-                ("x", &*number(LEFT - 8.0)),
+                ("x", &*number(self.margin - 8.0)),
                 ("y", &*number(self.top(tick) + 4.0)),
             ];
             grid.push(element("text", &place, y_words(tick)));
         }
         let bottom = HEIGHT - BOTTOM;
         for tick in self.x.ticks() {
-            let place = [
-                ("class", "tick middle"),
-                ("x", &*number(self.left(tick))),
-                ("y", &*number(bottom + 20.0)),
-            ];
-            grid.push(element("text", &place, x_words(tick)));
+            let said = x_words(tick);
+            // The last one may not reach past the picture, on a telephone with its larger letters.
+            let middle = self.left(tick).min(WIDTH - width(&said) * 0.65);
+            let place =
+                [("class", "tick middle"), ("x", &*number(middle)), ("y", &*number(bottom + 20.0))];
+            grid.push(element("text", &place, said));
         }
         let place =
             [("class", "tick end"), ("x", &*number(WIDTH - RIGHT)), ("y", &*number(HEIGHT - 4.0))];
         grid.push(element("text", &place, x_name));
         grid
     }
+}
+
+/// The room that a word of an axis needs.
+fn width(text: &str) -> f64 {
+    text.chars().count() as f64 * CHARACTER
 }
 
 /// A picture with its title and description for those who cannot see it.

@@ -76,7 +76,7 @@ impl Heat {
     /// The map with its caption, a line at each of these places of the axis of time, and what
     /// stands for it in words.
     pub fn render_with(&self, instants: &[(f64, String)]) -> Markup {
-        let frame = Frame { x: self.x, y: self.y };
+        let frame = Frame::new(self.x, self.y, self.y_words);
         // One path for each shade: thousands of cells are a few kilobytes so.
         let mut paths: BTreeMap<usize, String> = BTreeMap::new();
         for (cell, shade) in joined(&self.cells) {

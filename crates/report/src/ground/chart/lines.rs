@@ -56,7 +56,7 @@ impl Lines {
     /// As [`render`](Self::render), with a line at each of these places of the horizontal axis, and
     /// what stands for it in words.
     pub fn render_with(&self, instants: &[(f64, String)]) -> Markup {
-        let frame = Frame { x: self.x, y: self.y };
+        let frame = Frame::new(self.x, self.y, self.y_words);
         let mut content = frame.grid(self.x_words, self.y_words, self.x_name);
         content.push(self.lines.iter().map(|line| draw(&frame, line)).collect::<Markup>());
         content.push(self.read_outs(&frame));

@@ -117,24 +117,18 @@ fn run(
     let line = analysis::loadline::load_line(record, &rows);
     let mut head = header(record, &evidence, name);
     head.push(first_screen::figures(&rows, &reached, &limits, beside.as_ref(), line.as_ref()));
-    let mut answer =
-        classed("p", "verdict", verdict::paragraph(record, &rows, &reached, &evidence));
+    let mut answer = verdict::block(record, &rows, &reached, &evidence);
     let mut content = Markup::new();
-    let mut is_search = false;
-    if let Some(line) = &line {
-        is_search = true;
-        content.push(crate::topics::loadline::section(line));
-    }
-    if let Some(line) = analysis::loadline::axis::along_line(record, &rows) {
-        is_search = true;
-        content.push(crate::topics::loadline::other_axis::section(&line));
-    }
+    let along = analysis::loadline::axis::along_line(record, &rows);
+    content.push(line.as_ref().map(crate::topics::loadline::section).unwrap_or_default());
+    content
+        .push(along.as_ref().map(crate::topics::loadline::other_axis::section).unwrap_or_default());
     let mut results = results::section(record, &rows, &reached, &evidence);
-    // A search has its answer first, with a chart of its own.
-    let lead = match first_screen::chart(record, &rows, &reached) {
-        _ if is_search => None,
-        Question::Own(chart) => Some(chart),
-        Question::OfResults => results.take_first("figure"),
+    let lead = match (&line, first_screen::chart(record, &rows, &reached)) {
+        (Some(line), _) => Some(crate::topics::loadline::curve(line)),
+        (None, _) if along.is_some() => None,
+        (None, Question::Own(chart)) => Some(chart),
+        (None, Question::OfResults) => results.take_first("figure"),
     };
     answer.push(lead.map(|chart| classed("div", "charts lead-chart", chart)).unwrap_or_default());
     head.push(classed("div", "answer", answer));

@@ -45,8 +45,19 @@ pub fn section(
     all.push(rate(peak));
     let widest = points().max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s()));
     all.extend(widest.filter(|row| row.bytes > 0).map(bandwidth));
-    all.push(latency(peak));
-    all.push(limit(peak, reached, limits));
+    // A search also tries rates beyond the load line: nobody wants the latencies of those.
+    let answer = line.and_then(|line| line.answer_point());
+    match answer.and_then(|point| points().find(|row| row.point == point)) {
+        Some(row) => {
+            all.push(latency(row, "load line"));
+            all.push(limit(row, "at the load line", reached, limits));
+        }
+        None => {
+            let unit = words::rate_unit(peak.is_metadata());
+            all.push(latency(peak, &format!("peak {unit}")));
+            all.push(limit(peak, "at peak", reached, limits));
+        }
+    }
     all.extend(beside.and_then(against));
     let tiles = all.into_iter().map(tile).collect::<Markup>();
     classed("dl", "headline", tiles)
@@ -99,10 +110,10 @@ fn bandwidth(row: &ResultRow) -> Large {
     }
 }
 
-fn latency(row: &ResultRow) -> Large {
+fn latency(row: &ResultRow, at: &str) -> Large {
     let p99 = row.latency.quantile_ns(0.99);
     Large {
-        title: format!("p99 at peak {}", words::rate_unit(row.is_metadata())),
+        title: format!("p99 at {at}"),
         value: words::latency(p99),
         qualifier: interval_words(p99.map(|ns| ns as f64), row.confidence.p99_ns()),
         of: format!("p50 {}", words::latency(row.latency.quantile_ns(0.5))),
@@ -112,24 +123,26 @@ fn latency(row: &ResultRow) -> Large {
 /// From this share of a ceiling on, it is what limits.
 const NEAR: f64 = 0.9;
 
-/// What was at its limit at the peak: as the kernels counted it, or else as the testbed has it.
-fn limit(peak: &ResultRow, reached: &[Reached], limits: &[Attribution]) -> Large {
+/// What was at its limit at the point of `row`: as the kernels counted it, or else as the testbed
+/// has it.
+fn limit(row: &ResultRow, at: &str, reached: &[Reached], limits: &[Attribution]) -> Large {
     let large = |value: String, qualifier: String, of: &str| Large {
         title: "At its limit".to_owned(),
         value,
         qualifier,
         of: of.to_owned(),
     };
-    let counted = limits.iter().find(|one| one.point == peak.point);
+    let counted = limits.iter().find(|one| one.point == row.point);
     if let Some(full) = counted.and_then(|one| one.limits().first().copied()) {
         let used = full.used.share().map_or_else(String::new, words::share);
-        return large(attribution::name(full), used, "by the kernel's counters, at peak");
+        return large(attribution::name(full), used, &format!("by the kernel's counters, {at}"));
     }
-    let nearest = reached.iter().filter(|one| one.point == peak.point);
+    let nearest = reached.iter().filter(|one| one.point == row.point);
     let nearest = nearest.filter_map(|one| Some((one.share()?, one.ceiling.binding()?)));
     if let Some((share, binding)) = nearest.max_by(|a, b| a.0.total_cmp(&b.0)) {
         let layer = ceiling::layer(binding.layer).to_owned();
-        let near = large(layer, words::share(share), "of the testbed's ceiling, at peak");
+        let of = format!("of the testbed's ceiling, {at}");
+        let near = large(layer, words::share(share), &of);
         // What is used by half is no limit.
         let is_limit = share >= NEAR;
         let title = if is_limit { near.title } else { "Nearest to its limit".to_owned() };

@@ -10,7 +10,7 @@ use analysis::loadline::{LoadLine, LoadPoint};
 use model::objective::Condition;
 use serde_json::{Value, json};
 
-pub use page::section;
+pub use page::{curve, section};
 
 /// Others that take less of a host's CPUs are no cause that is worth a sentence.
 const LEAST_OTHERS: f64 = 0.2;
@@ -19,14 +19,15 @@ const LEAST_OTHERS: f64 = 0.2;
 pub fn sentences(line: &LoadLine) -> Vec<String> {
     let mut told = vec![headline(line)];
     told.extend(line.fell_behind.map(|fell| {
-        let kept = line
-            .kept_up
-            .map_or(String::new(), |kept| format!("It kept up with {}; ", per_second(kept)));
-        format!(
-            "{kept}from {} on, requests pile up (at most {} came back).",
-            per_second(fell),
-            per_second(line.most)
-        )
+        // A rate that failed the objective is named above: that it was kept, within what chance
+        // allows, would read as its contrary.
+        let kept = line.kept_up.filter(|kept| line.answer.fails_at.is_none_or(|at| *kept < at));
+        let from = format!("rom {} on, requests pile up", per_second(fell));
+        let most = format!("(at most {} came back)", per_second(line.most));
+        match kept {
+            Some(kept) => format!("It kept up with {}; f{from} {most}.", per_second(kept)),
+            None => format!("F{from} {most}."),
+        }
     }));
     if line.fell_behind.is_none() {
         let most = per_second(line.most);

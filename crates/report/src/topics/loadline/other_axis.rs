@@ -1,6 +1,6 @@
 //! What a search along another axis than the rate found: in words, on a page, and as an object.
 
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, classed, element, plain, with_code};
 use crate::ground::words;
 use analysis::loadline::axis::{AlongLine, AlongPoint};
 use model::objective::Condition;
@@ -19,7 +19,7 @@ pub fn sentences(line: &AlongLine) -> Vec<String> {
         .fails_at
         .map_or(String::new(), |at| format!(" At {} it did not{}.", value(at), why(at)));
     let mut told = vec![match line.answer.value {
-        None => format!("SearchAxis {}: `{}` held at no value.{fails}", line.along, line.objective),
+        None => format!("Along {}: `{}` held at no value.{fails}", line.along, line.objective),
         Some(found) => {
             let sure = if line.answer.confirmed {
                 "measured more than once"
@@ -36,7 +36,7 @@ pub fn sentences(line: &AlongLine) -> Vec<String> {
                 value(found),
                 line.objective
             );
-            format!("SearchAxis {}: {what}.{fails}", line.along)
+            format!("Along {}: {what}.{fails}", line.along)
         }
     }];
     if !line.finished {
@@ -66,9 +66,9 @@ fn verdict(point: &AlongPoint) -> String {
 
 /// The section of a run that searched: the sentences and each point, in the order of the axis.
 pub fn section(line: &AlongLine) -> Markup {
-    let mut content = plain("h2", format!("SearchAxis {}", line.along));
+    let mut content = plain("h2", format!("Along {}", line.along));
     content
-        .push(sentences(line).into_iter().map(|sentence| plain("p", sentence)).collect::<Markup>());
+        .push(sentences(line).iter().map(|said| plain("p", with_code(said))).collect::<Markup>());
     let number = |name: &str| element("th", &[("scope", "col"), ("class", "number")], name);
     let mut heads: Markup = [line.along.word(), "IOPS", "Mean", "p50", "p99", "Errors"]
         .into_iter()

@@ -1,8 +1,8 @@
-//! The load line on a page: the sentences, latency against load, and each point.
+//! The load line on a page: latency against load, the sentences, and each point.
 
 use super::{sentences, verdict};
 use crate::ground::chart::{Line, Lines, Point, Scale};
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, classed, element, plain, with_code};
 use crate::ground::moment::latency_words;
 use crate::ground::words;
 use analysis::loadline::{LoadLine, LoadPoint};
@@ -16,17 +16,17 @@ const CURVES: [(&str, &str, f64); 4] = [
     ("p99.9", "line q999", 0.999),
 ];
 
-/// The section of a run that searched.
+/// The section of a run that searched; its curve stands first on the page.
 pub fn section(line: &LoadLine) -> Markup {
-    let told: Markup = sentences(line).into_iter().map(|sentence| plain("p", sentence)).collect();
+    let told: Markup = sentences(line).iter().map(|said| plain("p", with_code(said))).collect();
     let mut content = plain("h2", "Load line");
     content.push(told);
-    content.push(classed("div", "charts", curve(line)));
     content.push(classed("div", "scroll", table(line)));
     plain("section", content)
 }
 
-fn curve(line: &LoadLine) -> Markup {
+/// Response times against the load, with the limits of the objective.
+pub fn curve(line: &LoadLine) -> Markup {
     let mut points: Vec<&LoadPoint> =
         line.points.iter().filter(|point| point.tried.rate.is_some()).collect();
     points.sort_by(|a, b| a.tried.rate.unwrap_or(0.0).total_cmp(&b.tried.rate.unwrap_or(0.0)));

@@ -68,8 +68,8 @@ pub(super) fn write(draft: &mut Draft, host: &HostFacts) {
     let kinds = kinds(host);
     if kinds.iter().all(|kind| kind.is_boot) {
         draft.question(
-            "No drive is seen but the system's. Which has each node? Give each kind a table like \
-             this:",
+            "The kernel sees the system drive only. Which drives does each node have? Give each \
+             kind a table like this:",
         );
         ["[[nodes.drives]]", "model = \"nvme-gen4\"", "count = 8"]
             .iter()
@@ -83,7 +83,7 @@ pub(super) fn write(draft: &mut Draft, host: &HostFacts) {
 
 fn one(draft: &mut Draft, kind: &Kind) {
     let model =
-        if kind.model.is_empty() { "no model is told".to_owned() } else { comment(&kind.model) };
+        if kind.model.is_empty() { "model unknown".to_owned() } else { comment(&kind.model) };
     let media = if kind.media.words().is_empty() { "unknown medium" } else { kind.media.words() };
     draft.remark(&format!("{model}, {media}, {} bytes.", kind.size));
     if kind.is_boot {
@@ -91,8 +91,8 @@ fn one(draft: &mut Draft, kind: &Kind) {
         draft.text("role", "boot");
     } else {
         draft.ask(
-            "Does data rest on it, or is it a tier before others (\"cache\"), a log \
-             (\"journal\"), or the system's (\"boot\")?",
+            "Is it for data, a tier in front of others (\"cache\"), a log (\"journal\"), or the \
+             system's (\"boot\")?",
             "role = \"cache\"",
         );
     }
@@ -117,16 +117,15 @@ fn one(draft: &mut Draft, kind: &Kind) {
 fn unknown(draft: &mut Draft, media: Media) {
     if media == Media::Virtual {
         draft.question(
-            "It is a hypervisor's: what is behind it? The limits that its provider names are its \
-             figures.",
+            "It is a virtual disk. What is behind it? Use the limits that its provider states.",
         );
     } else {
         let question = "Which drive of the catalogue is it (`plimsoll ceiling --devices`), or \
-                        like which class?";
+                        which class is it like?";
         draft.ask(question, &format!("model = \"{}\"", class(media)));
     }
     draft.ask(
-        "Or what does its datasheet say? Sequential, then random at 4 KiB, sustained.",
+        "Or what does its datasheet state? Sequential, then random 4 KiB, sustained.",
         "read = \"3.2GB/s\"",
     );
     ["write = \"2GB/s\"", "read_iops = 600_000", "write_iops = 200_000"]

@@ -31,18 +31,18 @@ const MOST_NAMED: usize = 8;
 /// since 1970.
 pub fn testbed(name: &str, hosts: &[HostFacts], unix_ns: u64) -> TestbedDraft {
     let mut draft = Draft::default();
-    draft.remark(
-        "A first draft by `plimsoll inventory --draft`: what the kernels of the hosts tell. Each \
-         line with a `?` asks for what they cannot",
-    );
-    draft.remark(
-        "know; answer it in the line below, without the `#`. Every field: \
-         docs/reference/testbed.md. Then: plimsoll ceiling THIS-FILE",
-    );
+    for line in [
+        "A first draft by `plimsoll inventory --draft`, from what the hosts' kernels report.",
+        "Each line with a `?` asks for a fact that no kernel knows.",
+        "Answer it in the line below, and remove the `#` there.",
+        "Every field: docs/reference/testbed.md. Then run: plimsoll ceiling THIS-FILE",
+    ] {
+        draft.remark(line);
+    }
     draft.text("name", name);
     draft.ask("What is it, in a sentence?", "description = \"\"");
     let kernel = hosts.first().map_or("", |host| host.kernel.as_str());
-    let source = format!("what {} told on {} ({kernel})", counted(hosts), words::utc(unix_ns));
+    let source = format!("{}, inspected on {} ({kernel})", counted(hosts), words::utc(unix_ns));
     draft.text("source", &source);
     remote_storage(&mut draft, hosts);
     let groups = groups::of(hosts);
@@ -68,9 +68,8 @@ fn remote_storage(draft: &mut Draft, hosts: &[HostFacts]) {
     if let Some(first) = sources.first() {
         let more = if sources.len() > 1 { " and others" } else { "" };
         draft.question(&format!(
-            "The hosts mount {}{more} over the network. Are they clients of the storage and not \
-             its nodes? Then they belong into [clients] below, and the nodes are others: ask \
-             these with --hosts.",
+            "The hosts mount {}{more} over the network. Are they clients of the storage, not its \
+             nodes? Then move them to [clients], and inspect the nodes with --hosts.",
             comment(first)
         ));
     }
@@ -87,14 +86,14 @@ fn nodes(draft: &mut Draft, name: &str, group: &Group<'_>) {
     draft.number("count", group.hosts.len() as u64);
     let inventory = &group.hosts[0].inventory;
     match inventory.sockets {
-        0 => draft.ask("How many CPU sockets has each?", "sockets = 2"),
+        0 => draft.ask("How many CPU sockets does each have?", "sockets = 2"),
         sockets => draft.number("sockets", u64::from(sockets)),
     }
     match inventory.cores {
         0 => {
             let seen = group.hosts[0].logical_cpus;
             draft.ask(
-                &format!("How many cores has each? {seen} logical CPUs are seen."),
+                &format!("How many cores does each have? The kernel sees {seen} logical CPUs."),
                 &format!("cores = {seen}"),
             );
         }
@@ -102,13 +101,13 @@ fn nodes(draft: &mut Draft, name: &str, group: &Group<'_>) {
     }
     let memory = group.hosts[0].memory;
     if memory > Bytes(0) {
-        draft.remark("What the kernel has of it; a little less than what is built in.");
+        draft.remark("As the kernel reports it, a little less than is installed.");
         draft.text("memory", &format!("{}GiB", gibibytes(memory)));
     }
     if let Some(hypervisor) = &group.hosts[0].hypervisor {
         draft.question(&format!(
-            "These are virtual machines ({}). Should the testbed be their hosts? What is shared \
-             between them binds earlier than what they see.",
+            "These are virtual machines ({}). Should the testbed describe their hosts? What the \
+             machines share is the earlier limit.",
             comment(hypervisor)
         ));
     }
@@ -117,7 +116,7 @@ fn nodes(draft: &mut Draft, name: &str, group: &Group<'_>) {
 }
 
 fn processor(host: &HostFacts) -> &str {
-    if host.cpu_model.is_empty() { "the processor's model is not told" } else { &host.cpu_model }
+    if host.cpu_model.is_empty() { "processor model unknown" } else { &host.cpu_model }
 }
 
 /// Memory in GiB, rounded; at least 1.
@@ -128,28 +127,31 @@ fn gibibytes(memory: Bytes) -> u64 {
 /// Facts of the storage that stand on no host.
 fn what_no_probe_knows(draft: &mut Draft) {
     draft.table("[protection]");
-    draft.ask("How many copies are there of every block, the first one included?", "copies = 2");
-    draft.ask("Or else: how many data and parity blocks has a stripe?", "data = 4");
+    draft.ask("How many copies does every block have, the first included?", "copies = 2");
+    draft.ask(
+        "With erasure coding instead: how many data and parity blocks in a stripe?",
+        "data = 4",
+    );
     draft.more("parity = 2");
     draft.ask(
-        "Do copies live on other drives of a node, on other nodes, or at another site?",
+        "Are copies on other drives of a node, on other nodes, or at another site?",
         "placement = \"node\"",
     );
     draft.table("[access]");
-    draft.ask("Do requests go to the copy that is near, or to any?", "copies_used = \"near\"");
+    draft.ask("Do requests go to the nearest copy, or to any?", "copies_used = \"near\"");
     draft.table("[cpu]");
-    let cost = "What does a read of 4 KiB cost the storage nodes' CPUs, all of them together? CPU \
-                share × cores ÷ IOPS of a run tells.";
+    let cost = "How much CPU time of all storage nodes does a 4 KiB read cost? Compute it from a \
+                run: CPU share × cores ÷ IOPS.";
     draft.ask(cost, "per_read = \"50us\"");
-    draft.ask("And a write, its copies included?", "per_write = \"150us\"");
+    draft.ask("And a 4 KiB write, its copies included?", "per_write = \"150us\"");
     draft.table("[fabric]");
     draft.ask(
-        "What do the switches carry at most, all together? Without it: they block nothing.",
+        "What is the total bandwidth of the switches? Without it, they never limit.",
         "bandwidth = \"3.2Tbit/s\"",
     );
     draft.table("[clients]");
     draft.ask(
-        "Does the load come from hosts outside of the cluster? How many, with which ports?",
+        "Does the load come from hosts outside the cluster? How many, with which ports?",
         "count = 4",
     );
     draft.more("ports = 1");

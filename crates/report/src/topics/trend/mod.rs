@@ -23,12 +23,12 @@ pub struct Named<'a> {
 }
 
 /// How the figures are to be read.
-pub(crate) const LEGEND: &str = "A change is told from three runs of the new \
-    level on, if it is 5 % or more: in at most 5 % \
-     of trends without any change one is told. The latest run is held against the runs since the \
-     last change; its 95 % interval holds what a further run strays by. What can be told is \
-     corrected for all figures together (Holm): an interval that leaves 0 out by a little may \
-     still be no difference. CPU is that of the load generators per request.";
+pub(crate) const LEGEND: &str = "A change is reported from three runs of the new level on, if \
+     it is 5 % or more. At most 5 % of trends without a change report one. The latest run is \
+     compared with the runs since the last change. Its 95 % interval includes the spread of a \
+     single further run. Significance is corrected for all figures together (Holm): an interval \
+     that barely excludes 0 may still be no difference. CPU is that of the load generators per \
+     request.";
 
 /// The run at a place of the trend.
 pub(crate) fn run<'a>(trend: &Trend, runs: &[Named<'a>], place: usize) -> Option<Named<'a>> {
@@ -135,9 +135,8 @@ pub(crate) fn few_runs(trend: &Trend) -> Option<String> {
         .any(|followed| !followed.changes.is_empty());
     (trend.runs.len() < LEAST && !has_changes).then(|| {
         format!(
-            "{} are too few for a change of level to be told, however large it is: with fewer \
-             than about {LEAST}, no order of runs is rare enough. To hold one against another, \
-             use plimsoll compare.",
+            "{} are too few to show a change of level, however large: below about {LEAST}, no \
+             order of runs is rare enough. To compare two runs, use plimsoll compare.",
             words::counted(trend.runs.len() as u64, "run")
         )
     })
@@ -214,7 +213,7 @@ mod tests {
         let runs: Vec<Named<'_>> =
             names.iter().zip(&records).map(|(name, record)| Named { name, record }).collect();
         let found = trend(&records.iter().collect::<Vec<_>>());
-        let words = "7 runs are too few for a change of level to be told, however large it is";
+        let words = "7 runs are too few to show a change of level, however large";
         assert!(table(&found, &runs, None).contains(words) && page(&found, &runs).contains(words));
         assert!(!page(&found, &runs).contains("No figure changed its level"));
     }

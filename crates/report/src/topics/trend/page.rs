@@ -48,7 +48,7 @@ fn changes(trend: &Trend, runs: &[Named<'_>]) -> Markup {
     if let Some(few) = few_runs(trend) {
         plain("p", few)
     } else if found.is_empty() {
-        plain("p", "No figure changed its level, as far as can be told.")
+        plain("p", "No figure shows a change of level.")
     } else {
         list(found.into_iter())
     }

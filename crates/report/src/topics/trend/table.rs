@@ -68,7 +68,7 @@ fn block(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>], room: Option<usiz
         .find(|point| point.key == here.key);
     for found in latest.iter().flat_map(|point| &point.differences) {
         text.push_str(&format!(
-            "  latest against its level: {} {} ({}): {}\n",
+            "  latest run: {} {} against its level ({}): {}\n",
             metric(found.metric),
             percent(found.percent),
             interval(found.interval),
