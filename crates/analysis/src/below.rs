@@ -157,3 +157,7 @@ fn stolen(record: &Record, usage: &Usage) -> Option<Warning> {
     let host = record.plan.hosts.get(most.0 as usize)?.hostname.clone();
     (most.1 >= LEAST_STOLEN).then_some(Warning::Stolen { host, share: most.1 })
 }
+
+#[cfg(test)]
+#[path = "below_tests.rs"]
+mod tests;

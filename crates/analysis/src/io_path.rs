@@ -71,7 +71,7 @@ pub fn means(record: &Record, row: &ResultRow) -> Vec<Means> {
     all
 }
 
-fn has_worker(host: &HostPlan, row: &ResultRow) -> bool {
+pub(crate) fn has_worker(host: &HostPlan, row: &ResultRow) -> bool {
     // A stage's place in the list is its number.
     host.stages
         .get(row.stage as usize)

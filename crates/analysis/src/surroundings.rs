@@ -111,3 +111,88 @@ fn barriers_off(mount: &MountFacts) -> Option<Warning> {
     let option = mount.options.iter().find(is_off)?.clone();
     Some(Warning::BarriersOff { mount: mount.mount_point.clone(), option })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results;
+    use crate::testing::Recorded;
+    use model::StageKind;
+    use model::inventory::{Link, LinkKind};
+
+    /// The codes of this page for a run of writes at depth 32 on one host, changed like this.
+    fn codes(change: impl FnOnce(&mut HostFacts)) -> Vec<&'static str> {
+        let suite = "[[workload]]\nname = \"w\"\nread = \"0%\"\ndepth = 32\n";
+        let mut recorded = Recorded::new(suite);
+        change(&mut recorded.record_mut().testbed[0]);
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Write, &[1_000; 100])]);
+        recorded.end();
+        let record = recorded.record();
+        let rows = results(&record);
+        doubts(&record, &rows[0]).iter().map(Warning::code).collect()
+    }
+
+    fn device(facts: &mut HostFacts) -> &mut DeviceFacts {
+        facts.targets[0].device.as_mut().expect("a disk")
+    }
+
+    fn mounted(facts: &mut HostFacts, place: &str, options: &[&str]) {
+        facts.inventory.mounts.push(MountFacts {
+            mount_point: place.to_owned(),
+            options: options.iter().map(|option| (*option).to_owned()).collect(),
+            ..MountFacts::default()
+        });
+    }
+
+    #[test]
+    fn a_host_as_it_should_be_is_no_doubt() {
+        let sound = codes(|facts| {
+            facts.inventory.clock_source = "tsc".to_owned();
+            facts.inventory.limits.io = vec!["259:0 rbps=max wbps=max riops=max wiops=max".into()];
+            mounted(facts, "/", &["nobarrier"]);
+            mounted(facts, "/mnt", &["rw", "barrier=1"]);
+            let device = device(facts);
+            (device.queue_depth, device.queues) = (Some(1023), Some(8));
+            device.raid_action = "idle".to_owned();
+            device.link_now = "16.0 GT/s PCIe x4".to_owned();
+            device.link_best = device.link_now.clone();
+        });
+        assert_eq!(sound, [""; 0]);
+    }
+
+    #[test]
+    fn each_way_in_which_a_host_deceives_has_its_own_doubt() {
+        assert_eq!(codes(|facts| facts.inventory.clock_source = "hpet".into()), ["clock-source"]);
+        let limit = |facts: &mut HostFacts| {
+            facts.inventory.limits.io = vec!["259:0 rbps=max wbps=max riops=500 wiops=max".into()];
+        };
+        assert_eq!(codes(limit), ["io-limited"]);
+        let short = |facts: &mut HostFacts| {
+            (device(facts).queue_depth, device(facts).queues) = (Some(16), Some(1));
+        };
+        assert_eq!(codes(short), ["queue-short"]);
+        let off = |facts: &mut HostFacts| {
+            mounted(facts, "/", &["rw"]);
+            mounted(facts, "/mnt/data", &["rw", "nobarrier"]);
+        };
+        assert_eq!(codes(off), ["barriers-off"]);
+        assert_eq!(codes(|facts| device(facts).raid_missing = 1), ["array-degraded"]);
+        assert_eq!(codes(|facts| device(facts).raid_action = "recover".into()), ["array-busy"]);
+        let narrow = |facts: &mut HostFacts| {
+            device(facts).link_now = "8.0 GT/s PCIe x4".to_owned();
+            device(facts).link_best = "16.0 GT/s PCIe x4".to_owned();
+        };
+        assert_eq!(codes(narrow), ["link-narrow"]);
+    }
+
+    #[test]
+    fn a_member_below_an_array_is_looked_at_and_each_doubt_stands_once() {
+        let found = codes(|facts| {
+            let member = DeviceFacts { raid_missing: 1, ..DeviceFacts::default() };
+            let link = Link { kind: LinkKind::Raid, device: Some(member), ..Link::default() };
+            facts.targets[0].chain = vec![link.clone(), link];
+        });
+        assert_eq!(found, ["array-degraded"]);
+    }
+}

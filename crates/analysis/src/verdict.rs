@@ -422,3 +422,7 @@ impl FromStr for Gate {
         Ok(Gate { level, inclusive })
     }
 }
+
+#[cfg(test)]
+#[path = "verdict_tests.rs"]
+mod tests;

@@ -133,4 +133,32 @@ mod tests {
         assert_eq!(doubted("read = \"100%\"", WRITE_BACK), None);
         assert_eq!(doubted(&format!("{writes}\nfsync_every = 8"), WRITE_BACK), None);
     }
+
+    /// How many times as fast writes are said to be, of a run that read and wrote so many blocks
+    /// in a second; `depth` is that of the writes.
+    fn faster(reads: usize, writes: usize, depth: u32, write_cache: &str) -> Option<f64> {
+        let mut recorded = Recorded::new(&format!(
+            "[[workload]]\nname = \"r\"\ndepth = 4\n[[workload]]\nname = \"w\"\nread = \
+             \"0%\"\ndepth = {depth}\n"
+        ));
+        let first = recorded.stage(StageKind::Measure);
+        recorded.interval(first, 0, &[(Op::Read, &vec![1_000; reads])]);
+        recorded.interval(first + 1, 0, &[(Op::Write, &vec![1_000; writes])]);
+        recorded.end();
+        let device = recorded.record_mut().testbed[0].targets[0].device.as_mut().expect("a disk");
+        device.write_cache = write_cache.to_owned();
+        let rows = results(&recorded.record());
+        rows.iter().flat_map(|row| &row.warnings).find_map(|warning| match warning {
+            Warning::WritesFaster { times, .. } => Some(*times),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn writes_that_outrun_reads_of_their_kind_into_a_cache_are_doubted() {
+        assert_eq!(faster(1_000, 7_000, 4, WRITE_BACK), Some(7.0));
+        assert_eq!(faster(1_000, 1_900, 4, WRITE_BACK), None, "less than twice");
+        assert_eq!(faster(1_000, 7_000, 4, "write through"), None);
+        assert_eq!(faster(1_000, 7_000, 8, WRITE_BACK), None, "another depth");
+    }
 }

@@ -31,6 +31,16 @@ pub const LIES: &[Lie] = &[
     Lie { name: "reads that the page cache answers", doubt: "read-from-memory", stage: page_cache },
     Lie { name: "a file system without barriers", doubt: "barriers-off", stage: without_barriers },
     Lie { name: "a neighbour on the same disk", doubt: "other-io", stage: neighbour },
+    Lie {
+        name: "a control group that limits the requests",
+        doubt: "io-limited",
+        stage: limited_group,
+    },
+    Lie {
+        name: "a queue that is shorter than the depth",
+        doubt: "queue-short",
+        stage: short_queue,
+    },
 ];
 
 const MIB: u64 = 1 << 20;
@@ -166,4 +176,44 @@ fn neighbour(folder: &Path) -> Result<Staged, String> {
     let beside = writes.split(' ').map(str::to_owned).chain([out.clone(), place]).collect();
     let lying = Load { beside: Some(beside), ..read_of(&path) };
     Ok(Staged { lying, honest: read_of(&path), undo: vec![words(&format!("rm -f {out}"))] })
+}
+
+/// The program is in a group of control that has 2,000 reads a second of its device.
+fn limited_group(folder: &Path) -> Result<Staged, String> {
+    let path = file(folder, "limited", 256, true)?;
+    let disk = said(&format!("stat --format=%Hd:%Ld {}", path.display()))?;
+    let groups = Path::new("/sys/fs/cgroup/blkio");
+    if !groups.join("blkio.throttle.read_iops_device").exists() {
+        return Err("there are no control groups of version 1 for I/O".to_owned());
+    }
+    let group = groups.join(format!("plimsoll-liar-{}", std::process::id()));
+    fs::create_dir_all(&group).map_err(|error| format!("{}: {error}", group.display()))?;
+    let undo = vec![words(&format!("rmdir {}", group.display()))];
+    let mut staged = Staged { lying: read_of(&path), honest: read_of(&path), undo };
+    let limit = group.join("blkio.throttle.read_iops_device");
+    fs::write(&limit, format!("{disk} 2000"))
+        .map_err(|error| format!("{}: {error}", limit.display()))?;
+    staged.lying.group = Some(group.join("tasks"));
+    Ok(staged)
+}
+
+/// Two loop devices, of which one takes 16 requests at a time, at 32 outstanding.
+fn short_queue(folder: &Path) -> Result<Staged, String> {
+    let (mut undo, mut devices) = (Vec::new(), Vec::new());
+    for (name, requests) in [("short.img", "16"), ("long.img", "128")] {
+        let device = loop_device(&file(folder, name, 64, true)?)?;
+        let queue = format!("/sys/block/{}/queue/nr_requests", device.trim_start_matches("/dev/"));
+        undo.push(["sh", "-c", &format!("echo 128 > {queue}")].map(str::to_owned).to_vec());
+        undo.push(words(&format!("losetup --detach {device}")));
+        devices.push(device);
+        if let Err(error) = fs::write(&queue, requests) {
+            drop(Staged { lying: Load::alone([]), honest: Load::alone([]), undo });
+            return Err(format!("{queue}: {error}"));
+        }
+    }
+    let load = |device: &str| {
+        let words = ["--rw", "randread", "--iodepth", "32", "--runtime", "3", "--existing", device];
+        Load::alone(words)
+    };
+    Ok(Staged { lying: load(&devices[0]), honest: load(&devices[1]), undo })
 }

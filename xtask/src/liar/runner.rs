@@ -12,12 +12,15 @@ pub struct Load {
     pub arguments: Vec<String>,
     /// Arguments behind `run` of the program as a neighbour that loads the same device.
     pub beside: Option<Vec<String>>,
+    /// A control group, by the file that takes its tasks, in which the program runs.
+    pub group: Option<PathBuf>,
 }
 
 impl Load {
     /// A run with these arguments, and nothing beside it.
     pub fn alone<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Load {
-        Load { arguments: arguments.into_iter().map(str::to_owned).collect(), beside: None }
+        let arguments = arguments.into_iter().map(str::to_owned).collect();
+        Load { arguments, beside: None, group: None }
     }
 }
 
@@ -87,6 +90,15 @@ impl Runner {
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
     }
 
+    /// The program, in the load's control group if it has one: a shell that enters it becomes the
+    /// program.
+    fn command(&self, load: &Load) -> Command {
+        let Some(tasks) = &load.group else { return Command::new(&self.program) };
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo $$ > \"$0\" && exec \"$@\""]).arg(tasks).arg(&self.program);
+        command
+    }
+
     /// The codes of all doubts beside any result of a run.
     ///
     /// # Errors
@@ -94,7 +106,7 @@ impl Runner {
     pub fn doubts(&self, load: &Load) -> Outcome<BTreeSet<String>> {
         let out = self.folder.join("run.plimsoll");
         let beside = load.beside.as_ref().and_then(|arguments| self.start(arguments));
-        let mut command = Command::new(&self.program);
+        let mut command = self.command(load);
         command.arg("run").args(&load.arguments).args(["--quiet", "--json", "--out"]).arg(&out);
         let output = command.current_dir(&self.folder).output();
         stop(beside);

@@ -64,6 +64,11 @@ pub const LIES: &[Lie] = &[
         ..plain("one in a thousand reads fails", "errors", READS)
     },
     Lie {
+        lying: ",error=fsync:EIO:1000000ppm",
+        load: "--rw randwrite --bs 4k --iodepth 8 --runtime 10 --set prepare=false",
+        ..plain("a flush fails, and no write did", "flush-broken", WRITES)
+    },
+    Lie {
         only_lying: "--set rate=20000",
         only_honest: "--set rate=6000",
         ..plain("a fixed rate is more than the device carries", "rate-missed", READS)

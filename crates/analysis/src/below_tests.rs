@@ -1,0 +1,117 @@
+//! Doubts from counters, each beside a twin whose counters are those of the load.
+
+use super::*;
+use crate::results;
+use crate::testing::Recorded;
+use model::StageKind;
+use model::counters::{Entry, Layer, Metric};
+use model::inventory::{Link, Media};
+
+const SECOND: u64 = 1_000_000_000;
+const BLOCK: u64 = 4096;
+/// Requests that a worker completes in each second.
+const IOS: u64 = 10_000;
+
+/// What the disk counted in a second.
+#[derive(Clone, Copy)]
+struct Disk {
+    reads: u64,
+    read_bytes: u64,
+    writes: u64,
+    write_bytes: u64,
+}
+
+/// What the disk of an honest run counts, of reads or of writes.
+fn honest(op: Op) -> Disk {
+    let none = Disk { reads: 0, read_bytes: 0, writes: 0, write_bytes: 0 };
+    match op {
+        Op::Read => Disk { reads: IOS, read_bytes: IOS * BLOCK, ..none },
+        _ => Disk { writes: IOS, write_bytes: IOS * BLOCK, ..none },
+    }
+}
+
+fn entry(layer: Layer, name: &str, values: &[(Metric, u64)]) -> Entry {
+    Entry { layer, name: name.to_owned(), values: values.to_vec() }
+}
+
+/// The codes of all doubts of a run of ten seconds whose disk counted so each second, and from
+/// whose only CPU the hypervisor took so much of each.
+fn codes(op: Op, disk: Disk, stolen_ns: u64) -> Vec<&'static str> {
+    let share = if op == Op::Read { "100%" } else { "0%" };
+    let mut recorded =
+        Recorded::new(&format!("[[workload]]\nname = \"w\"\nread = \"{share}\"\ndepth = 4\n"));
+    let chain = [(LinkKind::FileSystem, "ext4"), (LinkKind::Disk, "nvme0n1")];
+    let link =
+        |(kind, name): (LinkKind, &str)| Link { kind, name: name.to_owned(), ..Link::default() };
+    let target = &mut recorded.record_mut().testbed[0].targets[0];
+    target.chain = chain.map(link).to_vec();
+    target.device.as_mut().expect("a disk").media = Media::Nvme;
+    let stage = recorded.stage(StageKind::Measure);
+    for second in 0..10 {
+        recorded.interval(stage, second, &[(op, &[1_000; IOS as usize])]);
+        let counted = vec![
+            entry(
+                Layer::Block,
+                "nvme0n1",
+                &[
+                    (Metric::Reads, disk.reads),
+                    (Metric::ReadBytes, disk.read_bytes),
+                    (Metric::Writes, disk.writes),
+                    (Metric::WriteBytes, disk.write_bytes),
+                    (Metric::BusyNs, SECOND / 2),
+                ],
+            ),
+            entry(
+                Layer::Cpu,
+                "0",
+                &[
+                    (Metric::UserNs, SECOND / 10),
+                    (Metric::StealNs, stolen_ns),
+                    (Metric::IdleNs, SECOND - SECOND / 10 - stolen_ns),
+                ],
+            ),
+        ];
+        recorded.counters(stage, 0, second, counted);
+    }
+    recorded.end();
+    let rows = results(&recorded.record());
+    rows[0].warnings.iter().map(Warning::code).collect()
+}
+
+/// The doubts of this page.
+const OURS: [&str; 5] = ["less-at-device", "more-at-device", "other-io", "merged", "stolen"];
+
+fn ours(op: Op, disk: Disk, stolen_ns: u64) -> Vec<&'static str> {
+    let mut found = codes(op, disk, stolen_ns);
+    found.retain(|code| OURS.contains(code));
+    found
+}
+
+#[test]
+fn counters_that_are_those_of_the_load_are_no_doubt() {
+    for op in [Op::Read, Op::Write] {
+        assert_eq!(ours(op, honest(op), 0), [""; 0]);
+        // Somewhat more, as a journal's, and a hypervisor's moment.
+        let more = Disk { write_bytes: honest(op).write_bytes + 2_000_000, ..honest(op) };
+        assert_eq!(ours(op, more, SECOND / 100), [""; 0]);
+    }
+}
+
+#[test]
+fn each_lie_of_a_disk_has_its_own_doubt() {
+    let (reads, writes) = (honest(Op::Read), honest(Op::Write));
+    let answered_above = Disk { reads: IOS / 2, read_bytes: IOS * BLOCK / 2, ..reads };
+    assert_eq!(ours(Op::Read, answered_above, 0), ["less-at-device"]);
+    let changed_below = Disk { write_bytes: 3 * IOS * BLOCK, ..writes };
+    assert_eq!(ours(Op::Write, changed_below, 0), ["more-at-device"]);
+    let merged = Disk { writes: IOS / 8, ..writes };
+    assert_eq!(ours(Op::Write, merged, 0), ["merged"]);
+    let neighbour = Disk { writes: 200, write_bytes: 80_000_000, ..reads };
+    assert_eq!(ours(Op::Read, neighbour, 0), ["other-io"]);
+}
+
+#[test]
+fn what_a_hypervisor_takes_is_a_doubt_from_a_twentieth_on() {
+    assert_eq!(ours(Op::Read, honest(Op::Read), SECOND / 25), [""; 0]);
+    assert_eq!(ours(Op::Read, honest(Op::Read), SECOND / 10), ["stolen"]);
+}
