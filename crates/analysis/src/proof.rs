@@ -107,6 +107,12 @@ fn of_storage(doubt: &Warning) -> Option<Vec<Proof>> {
             count(Flush, "errno", errno.unsigned_abs().into()),
             time(Flush, "took_ns", *took),
         ],
+        Warning::FlushInstant { devices, took, fastest } => {
+            let mut all = words(Facts, "write_back_device", devices);
+            all.push(time(Flush, "took_ns", *took));
+            all.push(time(Samples, "fastest_write_ns", *fastest));
+            all
+        }
         Warning::WritesFaster { devices, times } => {
             let mut all = words(Facts, "write_back_device", devices);
             all.push(number(Samples, "times_the_reads", *times));

@@ -235,7 +235,8 @@ fn durability(record: &Record, row: &ResultRow) -> Found {
         let of_writes = ResultRow { ops: crate::row::Ops::One(Op::Write), ..row.clone() };
         durable(record, &of_writes).is_some()
     };
-    let is_shown = writing.all(syncs) || is_flushed();
+    let is_instant = row.warnings.iter().any(|one| matches!(one, Warning::FlushInstant { .. }));
+    let is_shown = writing.all(syncs) || (is_flushed() && !is_instant);
     if is_shown { Found::Shown } else { Found::Missing }
 }
 

@@ -227,6 +227,15 @@ pub enum Warning {
         /// How long it took until then.
         took: Nanos,
     },
+    /// The flush behind the load took no longer than a write that a cache acknowledges.
+    FlushInstant {
+        /// The devices with a write-back cache.
+        devices: Vec<String>,
+        /// How long the flush took.
+        took: Nanos,
+        /// The fastest write of the load.
+        fastest: Nanos,
+    },
     /// Writes were faster than reads of the same kind, on a device that acknowledges from a cache.
     WritesFaster {
         /// The devices.
@@ -416,6 +425,7 @@ impl Warning {
             Warning::VolatileCache { .. } => "volatile-cache",
             Warning::FlushOwed { .. } => "flush-owed",
             Warning::FlushBroken { .. } => "flush-broken",
+            Warning::FlushInstant { .. } => "flush-instant",
             Warning::WritesFaster { .. } => "writes-faster-than-reads",
             Warning::LessAtDevice { .. } => "less-at-device",
             Warning::MoreAtDevice { .. } => "more-at-device",

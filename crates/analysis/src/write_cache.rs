@@ -5,7 +5,7 @@
 
 use crate::durable::{Durable, broken, durable};
 use crate::row::{Covers, Ops, ResultRow, does};
-use crate::warning::Warning;
+use crate::warning::Warning::{self, VolatileCache};
 use model::plan::Work;
 use model::{Nanos, Op, Record};
 use std::collections::BTreeSet;
@@ -53,8 +53,33 @@ pub(crate) fn of_flush(record: &Record, row: &ResultRow) -> Option<Warning> {
         let (target, errno) = (flush.target.clone(), flush.errno);
         return Some(Warning::FlushBroken { target, errno, took: Nanos(flush.took_ns) });
     }
-    let durable = durable(record, row).filter(Durable::is_notable)?;
+    let durable = durable(record, row)?;
+    if !durable.is_notable() {
+        return instant(record, row, &durable);
+    }
     Some(Warning::FlushOwed { flush: Nanos(durable.flush_ns), share: durable.share() })
+}
+
+/// With fewer bytes to flush, a flush may well be quick.
+const LEAST_FLUSHED: u64 = 4 << 20;
+/// Fewer writes do not show how fast one can be.
+const LEAST_WRITES: u64 = 1_000;
+/// A flush that moves data to a medium takes longer than a write that only a cache has seen: NAND
+/// takes some hundred µs for a page, a disk takes ms.
+const INSTANT: f64 = 2.0;
+
+/// Whether the flush of a volatile cache took no longer than the way to the device and back.
+fn instant(record: &Record, row: &ResultRow, durable: &Durable) -> Option<Warning> {
+    // What was flushed on the way leaves little to do.
+    let VolatileCache { devices } = doubt(record, row)? else { return None };
+    let fastest = row.latency.min_ns()?;
+    let is_enough = row.bytes >= LEAST_FLUSHED && row.ios >= LEAST_WRITES && durable.flush_ns > 0;
+    let is_instant = (durable.flush_ns as f64) < fastest as f64 * INSTANT;
+    (is_enough && is_instant && !record.plan.is_simulated()).then(|| Warning::FlushInstant {
+        devices,
+        took: Nanos(durable.flush_ns),
+        fastest: Nanos(fastest),
+    })
 }
 
 /// Writes that are this many times as fast as reads of the same kind did not wait for a medium that
@@ -98,6 +123,7 @@ mod tests {
     use crate::results;
     use crate::testing::Recorded;
     use model::StageKind;
+    use model::event::{Event, Flush, HostEnd};
     use model::inventory::DeviceFacts;
 
     /// The names of the devices that are doubted, for a workload with these fields.
@@ -119,7 +145,7 @@ mod tests {
             target.device = Some(device.clone());
         }
         results(&record)[0].warnings.iter().find_map(|warning| match warning {
-            Warning::VolatileCache { devices } => Some(devices.clone()),
+            VolatileCache { devices } => Some(devices.clone()),
             _ => None,
         })
     }
@@ -160,5 +186,36 @@ mod tests {
         assert_eq!(faster(1_000, 1_900, 4, WRITE_BACK), None, "less than twice");
         assert_eq!(faster(1_000, 7_000, 4, "write through"), None);
         assert_eq!(faster(1_000, 7_000, 8, WRITE_BACK), None, "another depth");
+    }
+
+    /// The fastest write and the flush that are doubted, of 2,000 writes of 4 KiB or so that took
+    /// 10 µs at least.
+    fn instantly(took_ns: u64, fields: &str, write_cache: &str) -> Option<(Nanos, Nanos)> {
+        let suite = format!("[[workload]]\nname = \"w\"\nread = \"0%\"\n{fields}\n");
+        let mut recorded = Recorded::new(&suite);
+        let stage = recorded.stage(StageKind::Measure);
+        let values: Vec<u64> = (0..2_000).map(|n| 10_000 + n).collect();
+        recorded.interval(stage, 0, &[(Op::Write, &values)]);
+        let target = "/mnt/data".to_owned();
+        let flush = Flush { target, at_ns: 1_000_000_000, took_ns, errno: 0, ended: true };
+        let (left, pauses, flushes) = (Vec::new(), Vec::new(), vec![flush]);
+        let end = HostEnd { stage, host: 0, left, pauses, flushes };
+        recorded.record_mut().apply(Event::HostEnded(Box::new(end)));
+        recorded.end();
+        let device = recorded.record_mut().testbed[0].targets[0].device.as_mut().expect("a disk");
+        device.write_cache = write_cache.to_owned();
+        results(&recorded.record())[0].warnings.iter().find_map(|warning| match warning {
+            Warning::FlushInstant { took, fastest, .. } => Some((*fastest, *took)),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn a_flush_like_a_cached_write_is_doubted_and_one_that_moves_data_is_not() {
+        let found = Some((Nanos(10_000), Nanos(12_000)));
+        assert_eq!(instantly(12_000, "", WRITE_BACK), found);
+        assert_eq!(instantly(300_000, "", WRITE_BACK), None);
+        assert_eq!(instantly(12_000, "", "write through"), None, "nothing to flush");
+        assert_eq!(instantly(12_000, "fsync_every = 8", WRITE_BACK), None, "flushed on the way");
     }
 }

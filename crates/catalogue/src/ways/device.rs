@@ -46,9 +46,10 @@ pub(super) const WAYS: &[Way] = &[
         mechanism: "A device, a controller or a hypervisor (cache=unsafe) answers a \
                     flush without writing",
         source: "Rebello",
-        doubts: &[],
-        evidence: "nothing on this host; a power cut shows it",
-        found: Found::No,
+        doubts: &["flush-instant"],
+        evidence: "the flush behind the load took less than twice the fastest write; a power cut \
+                   proves it",
+        found: Found::Partly,
         remedy: "ask the vendor for power-loss protection; pull the plug",
     },
     Way {

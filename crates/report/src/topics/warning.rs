@@ -286,6 +286,7 @@ pub fn told(warning: &Warning) -> Sentence {
         ],
         Warning::FlushOwed { .. }
         | Warning::FlushBroken { .. }
+        | Warning::FlushInstant { .. }
         | Warning::WritesFaster { .. }
         | Warning::LessAtDevice { .. }
         | Warning::MoreAtDevice { .. }
@@ -427,6 +428,11 @@ mod tests {
             Warning::FlushOwed { flush: Nanos::millis(12_000), share: 0.45 },
             Warning::FlushBroken { target: "/mnt/x".into(), errno: 5, took: Nanos::seconds(1) },
             Warning::FlushBroken { target: "/mnt/x".into(), errno: 0, took: Nanos::seconds(45) },
+            Warning::FlushInstant {
+                devices: vec!["vda".into()],
+                took: Nanos(12_000),
+                fastest: Nanos(10_000),
+            },
             Warning::WritesFaster { devices: vec!["vda".into()], times: 7.04 },
             Warning::LessAtDevice { op: Op::Read, share: 0.02 },
             Warning::MoreAtDevice { op: Op::Write, share: 3.2 },

@@ -38,6 +38,15 @@ fn of_writes(warning: &Warning) -> Option<Sentence> {
             words::errno(*errno),
             "). Acknowledged writes may be lost.",
         ],
+        Warning::FlushInstant { devices, took, fastest } => sentence![
+            "The flush of ",
+            named_devices(devices),
+            " took ",
+            *took,
+            ", like a write that its cache took (",
+            *fastest,
+            "). It is ignored, or the cache is protected: check the power-loss protection.",
+        ],
         Warning::WritesFaster { devices, times } => sentence![
             "Writes were ",
             quantity(*times, &format!("{times:.1}")),
