@@ -1,0 +1,68 @@
+//! Predictions of loads: rates and latencies with intervals, what binds each, and what another
+//! cluster of the same software would carry.
+
+use super::calibration::{Binding, binding, seen};
+use super::fit::{Fit, Range};
+use super::load::{Load, Measured, Planned};
+use super::network::{Network, Owner};
+use catalogue::Cluster;
+use std::collections::BTreeSet;
+
+/// What is predicted of a load.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forecast {
+    /// What it is called.
+    pub name: String,
+    /// What is asked.
+    pub load: Load,
+    /// Requests per second.
+    pub rate: Range,
+    /// Who binds it, the one that holds most first.
+    pub binding: Vec<Owner>,
+    /// Those of them that bind no fitted row: with any, it is an extrapolation.
+    pub unseen: Vec<Owner>,
+    /// Requests per second on each of the changed clusters, in their order.
+    pub what_ifs: Vec<Range>,
+}
+
+impl Forecast {
+    /// The mean latency in seconds, by Little's law: what is outstanding ÷ the rate.
+    pub fn latency_s(&self) -> Range {
+        let of = |rate: f64| self.load.outstanding as f64 / rate.max(1e-12);
+        Range { value: of(self.rate.value), low: of(self.rate.high), high: of(self.rate.low) }
+    }
+
+    /// Whether nothing that was fitted speaks for it.
+    pub fn is_extrapolated(&self) -> bool {
+        !self.unseen.is_empty()
+    }
+}
+
+/// What `cluster` will carry of these loads, and each of `changed` with the same software.
+///
+/// Intervals come from the rows that the testbed was fitted to; of one that was not, from the class
+/// estimates alone.
+pub fn forecast(cluster: &Cluster, loads: &[Planned], changed: &[Cluster]) -> Vec<Forecast> {
+    let fit = Fit::found(cluster);
+    let networks: Vec<Network> = cluster
+        .fitted_rows
+        .iter()
+        .map(|row| Network::new(cluster, &Measured::from(row).load))
+        .collect();
+    let seen: BTreeSet<Owner> = seen(&fit, &networks);
+    let one = |planned: &Planned| {
+        let network = Network::new(cluster, &planned.load);
+        let Binding { binding, unseen } = binding(&network.carries(&fit.values), &seen);
+        let what_ifs =
+            changed.iter().map(|other| fit.predict(&Network::new(other, &planned.load))).collect();
+        Forecast {
+            name: planned.name.clone(),
+            load: planned.load.clone(),
+            rate: fit.predict(&network),
+            binding,
+            unseen,
+            what_ifs,
+        }
+    };
+    loads.iter().map(one).collect()
+}
