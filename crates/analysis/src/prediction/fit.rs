@@ -10,7 +10,7 @@
 //! parameters took p = tr(J·C·Jᵀ) ÷ s², s² = (ν₀·s₀² + Σr²) ÷ (ν₀ + n − p) with as many degrees of
 //! freedom. A prediction with the gradient g lies within t·√(g·C·gᵀ + s²) of its logarithm.
 
-use super::load::Measured;
+use super::load::{Measured, fitted};
 use super::matrix::Symmetric;
 use super::network::Network;
 use super::parameter::{PARAMETERS, Parameter, Values};
@@ -144,7 +144,7 @@ impl Fit {
 
     /// A calibration that was done before: the values and rows of a fitted testbed.
     pub fn found(cluster: &Cluster) -> Fit {
-        let rows: Vec<Measured> = cluster.fitted_rows.iter().map(Measured::from).collect();
+        let rows = fitted(cluster);
         let (prior, points) = (Prior::of(cluster), points(cluster, &rows));
         let mut fit = Fit::around(Values::of(cluster), prior, &points, PRIOR_SPREAD);
         for _ in 0..3 {

@@ -3,7 +3,7 @@
 
 use super::calibration::{Binding, binding, seen};
 use super::fit::{Fit, Range};
-use super::load::{Load, Measured, Planned};
+use super::load::{Load, Planned, fitted};
 use super::network::{Network, Owner};
 use catalogue::Cluster;
 use std::collections::BTreeSet;
@@ -44,11 +44,8 @@ impl Forecast {
 /// estimates alone.
 pub fn forecast(cluster: &Cluster, loads: &[Planned], changed: &[Cluster]) -> Vec<Forecast> {
     let fit = Fit::found(cluster);
-    let networks: Vec<Network> = cluster
-        .fitted_rows
-        .iter()
-        .map(|row| Network::new(cluster, &Measured::from(row).load))
-        .collect();
+    let networks: Vec<Network> =
+        fitted(cluster).iter().map(|row| Network::new(cluster, &row.load)).collect();
     let seen: BTreeSet<Owner> = seen(&fit, &networks);
     let one = |planned: &Planned| {
         let network = Network::new(cluster, &planned.load);

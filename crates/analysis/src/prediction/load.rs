@@ -41,6 +41,8 @@ impl Load {
 /// A load with the rate that was measured of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
+    /// Its number among the rows of its source, from 1.
+    pub number: usize,
     /// What it is called.
     pub name: String,
     /// What was asked.
@@ -68,6 +70,8 @@ pub enum LeftOut {
     NoRate,
     /// The figure's load is not told: sizes, mix, or requests outstanding.
     LoadUntold,
+    /// A simulated way to the data, or a migration, that the prediction does not know.
+    OtherWay,
     /// The figure is of an event, or an event's own requests are in it.
     OfAnEvent,
 }
@@ -137,7 +141,10 @@ pub fn measured(record: &Record, rows: &[ResultRow]) -> Rows<Measured> {
             }
         };
         match load {
-            Ok(load) => found.rows.push(Measured { name, load, rate: row.iops() }),
+            Ok(load) => {
+                let number = found.rows.len() + 1;
+                found.rows.push(Measured { number, name, load, rate: row.iops() });
+            }
             Err(why) => found.left_out.push((name, why)),
         }
     }
@@ -200,18 +207,26 @@ fn of_work(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
         workload: Workload::of_work(work, footprint),
         hosts,
         outstanding: threads.saturating_mul(u64::from(work.depth)).max(1),
-        remote: remote(plan),
+        remote: remote(plan, of.number)?,
     })
 }
 
-/// The share of data in the other site, as the targets of a simulation say it.
-fn remote(plan: &Plan) -> Percent {
-    let mut targets = plan.hosts.iter().flat_map(|host| &host.targets);
-    let text = targets.find_map(|target| target.path.strip_prefix(SIMULATED_CLUSTER));
-    let share = text.into_iter().flat_map(|text| text.split(',')).find_map(|parameter| {
-        parameter.trim().strip_prefix("remote=").and_then(|share| share.parse().ok())
-    });
-    share.unwrap_or(Percent::ZERO)
+/// The share of data in the other site, as the simulated targets of a stage say it.
+fn remote(plan: &Plan, stage: u32) -> Result<Percent, LeftOut> {
+    let mut remote = Percent::ZERO;
+    for host in &plan.hosts {
+        for target in host.targets.get(host.targets_of(stage)).unwrap_or_default() {
+            let Some(text) = target.path.strip_prefix(SIMULATED_CLUSTER) else { continue };
+            for parameter in text.split(',').skip(1) {
+                match parameter.trim().split_once('=') {
+                    Some(("remote", share)) => remote = share.parse().unwrap_or(Percent::ZERO),
+                    Some(("path" | "migrate", _)) => return Err(LeftOut::OtherWay),
+                    _ => {}
+                }
+            }
+        }
+    }
+    Ok(remote)
 }
 
 /// The row of each rate of a report, and whether its author meant it for calibration.
@@ -227,7 +242,12 @@ pub fn published(published: &Published) -> Rows<Choosable> {
             (Some(_), None) => Err(LeftOut::LoadUntold),
             (Some(rate), Some(counterpart)) => {
                 of_counterpart(counterpart, &name).map(|load| Choosable {
-                    row: Measured { name: name.clone(), load, rate },
+                    row: Measured {
+                        number: found.rows.len() + 1,
+                        name: name.clone(),
+                        load,
+                        rate,
+                    },
                     calibrates: counterpart.calibrates.value,
                 })
             }
@@ -288,6 +308,12 @@ fn of_counterpart(counterpart: &CounterpartSpec, name: &str) -> Result<Load, Lef
     Ok(Load { workload, hosts: hosts as u32, outstanding, remote: counterpart.remote.value })
 }
 
+/// The rows that a testbed was fitted to.
+pub fn fitted(cluster: &catalogue::Cluster) -> Vec<Measured> {
+    let rows = (1..).zip(&cluster.fitted_rows);
+    rows.map(|(number, row)| Measured { number, ..Measured::from(row) }).collect()
+}
+
 impl From<&FittedRow> for Measured {
     fn from(row: &FittedRow) -> Measured {
         let workload = Workload {
@@ -300,7 +326,7 @@ impl From<&FittedRow> for Measured {
         };
         let load =
             Load { workload, hosts: row.hosts, outstanding: row.outstanding, remote: row.remote };
-        Measured { name: row.name.clone(), load, rate: row.rate }
+        Measured { number: 0, name: row.name.clone(), load, rate: row.rate }
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod cache;
 pub mod calibration;
+pub mod choice;
 pub mod fit;
 pub mod forecast;
 pub mod load;
