@@ -97,7 +97,8 @@ mod tests {
 
     #[test]
     fn the_normal_distribution_is_that_of_the_printed_tables() {
-        for (value, expected) in [(0.0, 0.5), (1.0, 0.841_345), (-1.96, 0.024_998), (3.0, 0.998_650)]
+        for (value, expected) in
+            [(0.0, 0.5), (1.0, 0.841_345), (-1.96, 0.024_998), (3.0, 0.998_650)]
         {
             let found = standard_normal(value);
             assert!((found - expected).abs() < 1e-6, "{value}: {found}");

@@ -1,9 +1,9 @@
 //! A calibration: which rows are fitted, what was found, how well the rows that were held out are
 //! predicted; and rows that nothing should be fitted to.
 
-use super::fit::{Fit, Range, gradient};
+use super::fit::{Fit, Range};
 use super::load::{Load, Measured};
-use super::network::{Carried, Network, Owner};
+use super::network::{Network, Owner};
 use super::parameter::Parameter;
 use crate::ceiling::{Layer, ceiling};
 use catalogue::Cluster;
@@ -77,7 +77,8 @@ pub struct Judged {
     pub predicted: Range,
     /// Who binds it, the one that holds most first.
     pub binding: Vec<Owner>,
-    /// Those of them that bind no fitted row: with any, the prediction is an extrapolation.
+    /// What binds it and no fitted row, and what it depends on and no row identified: with any, the
+    /// prediction is an extrapolation.
     pub unseen: Vec<Owner>,
     /// Whether it strays further from the fit than chance does.
     pub outlies: bool,
@@ -161,8 +162,7 @@ pub fn calibrate(
     let judge = |row: &Measured| judged(cluster, &found, &seen, row);
     let (fitted, held_out): (Vec<Judged>, Vec<Judged>) =
         (fit.iter().map(judge).collect(), held_out.iter().map(judge).collect());
-    let all: Vec<&Load> =
-        fitted.iter().chain(&held_out).map(|judged| &judged.row.load).collect();
+    let all: Vec<&Load> = fitted.iter().chain(&held_out).map(|judged| &judged.row.load).collect();
     let parameters = parameters(cluster, &found, &networks, &all);
     let proposed = proposed(cluster, &found, &parameters, &all);
     Ok(Calibration { fit: found, fitted, held_out, parameters, proposed })
@@ -174,10 +174,19 @@ pub(super) fn seen(fit: &Fit, networks: &[Network]) -> BTreeSet<Owner> {
     networks.iter().flat_map(binds).collect()
 }
 
-/// Who binds a load, and who of them is not among `seen`.
-pub(super) fn binding(carried: &Carried, seen: &BTreeSet<Owner>) -> Binding {
-    let binding = carried.held_by(BINDS);
-    let unseen = binding.iter().filter(|owner| !seen.contains(owner)).copied().collect();
+/// Who binds a load; and of what it depends on, what binds no fitted row or was not identified.
+pub(super) fn binding(fit: &Fit, network: &Network, seen: &BTreeSet<Owner>) -> Binding {
+    let binding = network.carries(&fit.values).held_by(BINDS);
+    let mut unseen: Vec<Owner> =
+        binding.iter().filter(|owner| !seen.contains(owner)).copied().collect();
+    let slopes = network.slopes(&fit.values);
+    for parameter in Parameter::ALL {
+        let owner = Owner::Parameter(parameter);
+        let depends = slopes[parameter.index()].abs() >= DEPENDS;
+        if depends && fit.open(parameter) > IDENTIFIED && !unseen.contains(&owner) {
+            unseen.push(owner);
+        }
+    }
     Binding { binding, unseen }
 }
 
@@ -191,7 +200,7 @@ pub(super) struct Binding {
 fn judged(cluster: &Cluster, fit: &Fit, seen: &BTreeSet<Owner>, row: &Measured) -> Judged {
     let network = Network::new(cluster, &row.load);
     let predicted = fit.predict(&network);
-    let Binding { binding, unseen } = binding(&network.carries(&fit.values), seen);
+    let Binding { binding, unseen } = binding(fit, &network, seen);
     let strays = (predicted.value / row.rate).ln().abs();
     Judged { row: row.clone(), predicted, binding, unseen, outlies: strays > OUTLIES * fit.spread }
 }
@@ -223,10 +232,8 @@ fn check_fit(fit: &Fit, rows: &[Measured], networks: &[Network]) -> Result<(), R
     let spread = (squares / rows.len().max(1) as f64).sqrt();
     if spread > MOST_SPREAD {
         let away = |network: &Network, row: &Measured| strays(network, row).abs();
-        let worst = networks
-            .iter()
-            .zip(rows)
-            .max_by(|a, b| away(a.0, a.1).total_cmp(&away(b.0, b.1)));
+        let worst =
+            networks.iter().zip(rows).max_by(|a, b| away(a.0, a.1).total_cmp(&away(b.0, b.1)));
         if let Some((network, row)) = worst {
             let predicted = network.carries(&fit.values).rate;
             return Err(Refusal::DoesNotFit { spread, row: row.clone(), predicted });
@@ -235,7 +242,7 @@ fn check_fit(fit: &Fit, rows: &[Measured], networks: &[Network]) -> Result<(), R
     let depends = |parameter: &Parameter| {
         networks
             .iter()
-            .any(|network| gradient(network, &fit.values)[parameter.index()].abs() >= DEPENDS)
+            .any(|network| network.slopes(&fit.values)[parameter.index()].abs() >= DEPENDS)
     };
     let unknowns: Vec<Parameter> = Parameter::ALL
         .into_iter()
@@ -248,15 +255,10 @@ fn check_fit(fit: &Fit, rows: &[Measured], networks: &[Network]) -> Result<(), R
 }
 
 /// What was found of every parameter that a row depends on at all.
-fn parameters(
-    cluster: &Cluster,
-    fit: &Fit,
-    networks: &[Network],
-    loads: &[&Load],
-) -> Vec<Found> {
-    let slopes: Vec<_> = networks.iter().map(|network| gradient(network, &fit.values)).collect();
+fn parameters(cluster: &Cluster, fit: &Fit, networks: &[Network], loads: &[&Load]) -> Vec<Found> {
+    let slopes: Vec<_> = networks.iter().map(|network| network.slopes(&fit.values)).collect();
     let everywhere: Vec<_> =
-        loads.iter().map(|load| gradient(&Network::new(cluster, load), &fit.values)).collect();
+        loads.iter().map(|load| Network::new(cluster, load).slopes(&fit.values)).collect();
     let mut all = Vec::new();
     for parameter in Parameter::ALL {
         let index = parameter.index();

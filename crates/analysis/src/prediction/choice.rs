@@ -127,7 +127,8 @@ pub fn one_cluster(name: &str, runs: &[Record]) -> Result<(), OtherCluster> {
                 return Err(OtherCluster::Simulated { run, cluster: cluster.to_owned() });
             }
         }
-        let hosts: BTreeSet<String> = record.plan.hosts.iter().map(|host| host.hostname.clone()).collect();
+        let hosts: BTreeSet<String> =
+            record.plan.hosts.iter().map(|host| host.hostname.clone()).collect();
         match &first {
             Some(known) if known.is_disjoint(&hosts) => {
                 return Err(OtherCluster::OtherHosts {

@@ -95,21 +95,6 @@ fn points(cluster: &Cluster, rows: &[Measured]) -> Vec<Point> {
     rows.iter().map(point).collect()
 }
 
-/// How the logarithm of a rate changes with that of each parameter.
-pub fn gradient(network: &Network, values: &Values) -> [f64; PARAMETERS] {
-    const STEP: f64 = 1e-4;
-    let mut slopes = [0.0; PARAMETERS];
-    for (index, slope) in slopes.iter_mut().enumerate() {
-        let moved = |by: f64| {
-            let mut moved = *values;
-            moved.0[index] += by;
-            network.ln_rate(&moved)
-        };
-        *slope = (moved(STEP) - moved(-STEP)) / (2.0 * STEP);
-    }
-    slopes
-}
-
 impl Fit {
     /// What is known before anything was measured: class estimates, and what the testbed gives.
     pub fn unfitted(cluster: &Cluster) -> Fit {
@@ -126,7 +111,7 @@ impl Fit {
         // The spread and the parameters depend on each other; few turns settle both.
         for _ in 0..4 {
             let starts = match &best {
-                None => starts(&prior),
+                None => starts(&prior, &points),
                 Some(fit) => vec![fit.values],
             };
             let reached = starts.into_iter().map(|start| descend(start, &prior, &points, spread));
@@ -159,16 +144,14 @@ impl Fit {
             let deviation = prior.deviations[index];
             information.add(index, index, if deviation > 0.0 { deviation.powi(-2) } else { 1e12 });
         }
-        let slopes: Vec<[f64; PARAMETERS]> = points
-            .iter()
-            .map(|point| known_out(gradient(&point.network, &values), &prior))
-            .collect();
+        let slopes: Vec<[f64; PARAMETERS]> =
+            points.iter().map(|point| known_out(point.network.slopes(&values), &prior)).collect();
         for slope in &slopes {
             information.add_outer(slope, spread.powi(-2));
         }
         let covariance = information.inverse();
-        let taken: f64 =
-            slopes.iter().map(|slope| covariance.between(slope, slope)).sum::<f64>() / spread.powi(2);
+        let taken: f64 = slopes.iter().map(|slope| covariance.between(slope, slope)).sum::<f64>()
+            / spread.powi(2);
         let squares: f64 = points
             .iter()
             .map(|point| (point.network.ln_rate(&values) - point.ln_rate).powi(2))
@@ -180,7 +163,7 @@ impl Fit {
 
     /// The rate of a network, with its interval for one further measurement.
     pub fn predict(&self, network: &Network) -> Range {
-        let slopes = known_out(gradient(network, &self.values), &self.prior);
+        let slopes = known_out(network.slopes(&self.values), &self.prior);
         let variance = self.covariance.between(&slopes, &slopes) + self.spread.powi(2);
         self.range(network.ln_rate(&self.values), variance)
     }
@@ -192,11 +175,7 @@ impl Fit {
         if !parameter.is_share() {
             return range;
         }
-        Range {
-            value: range.value.min(1.0),
-            low: range.low.min(1.0),
-            high: range.high.min(1.0),
-        }
+        Range { value: range.value.min(1.0), low: range.low.min(1.0), high: range.high.min(1.0) }
     }
 
     /// The variance of a parameter's logarithm; 0 for what is known.
@@ -216,13 +195,13 @@ impl Fit {
     /// what is likely, ½·ln(1 + g·C·gᵀ ÷ s²) (Lindley, "On a measure of the information provided by
     /// an experiment", Annals of Mathematical Statistics 27, 1956).
     pub fn would_tell(&self, network: &Network) -> f64 {
-        let slopes = known_out(gradient(network, &self.values), &self.prior);
+        let slopes = known_out(network.slopes(&self.values), &self.prior);
         0.5 * (self.covariance.between(&slopes, &slopes) / self.spread.powi(2)).ln_1p()
     }
 
     /// The same fit as if a row of this network had been measured and were as predicted.
     pub fn having_seen(&self, network: &Network) -> Fit {
-        let slopes = known_out(gradient(network, &self.values), &self.prior);
+        let slopes = known_out(network.slopes(&self.values), &self.prior);
         let mut information = self.covariance.inverse();
         information.add_outer(&slopes, self.spread.powi(-2));
         Fit { covariance: information.inverse(), ..self.clone() }
@@ -247,7 +226,7 @@ fn known_out(mut slopes: [f64; PARAMETERS], prior: &Prior) -> [f64; PARAMETERS] 
 }
 
 /// Where fits begin: a cache that holds more or less is another valley.
-fn starts(prior: &Prior) -> Vec<Values> {
+fn starts(prior: &Prior, points: &[Point]) -> Vec<Values> {
     let cache = Parameter::CacheUsable.index();
     let moved = |by: f64| {
         let mut start = prior.medians;
@@ -256,7 +235,11 @@ fn starts(prior: &Prior) -> Vec<Values> {
         }
         start
     };
-    vec![prior.medians, moved(-0.3), moved(-0.6), moved(0.2)]
+    if points.iter().any(|point| point.network.has(Parameter::CacheUsable)) {
+        vec![prior.medians, moved(-0.3), moved(-0.6), moved(0.2)]
+    } else {
+        vec![prior.medians]
+    }
 }
 
 fn cost(values: &Values, prior: &Prior, points: &[Point], spread: f64) -> f64 {
@@ -289,7 +272,7 @@ fn descend(start: Values, prior: &Prior, points: &[Point], spread: f64) -> Value
             }
         }
         for point in points {
-            let row = known_out(gradient(&point.network, &values), prior);
+            let row = known_out(point.network.slopes(&values), prior);
             let off = point.network.ln_rate(&values) - point.ln_rate;
             curvature.add_outer(&row, spread.powi(-2));
             for (sum, one) in slope.iter_mut().zip(row) {

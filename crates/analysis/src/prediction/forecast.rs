@@ -19,10 +19,22 @@ pub struct Forecast {
     pub rate: Range,
     /// Who binds it, the one that holds most first.
     pub binding: Vec<Owner>,
-    /// Those of them that bind no fitted row: with any, it is an extrapolation.
+    /// What binds it and no fitted row, and what it depends on and no row identified: with any, it
+    /// is an extrapolation.
     pub unseen: Vec<Owner>,
-    /// Requests per second on each of the changed clusters, in their order.
-    pub what_ifs: Vec<Range>,
+    /// The same on each of the changed clusters, in their order.
+    pub what_ifs: Vec<Otherwise>,
+}
+
+/// What is predicted of a load on a changed cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Otherwise {
+    /// Requests per second.
+    pub rate: Range,
+    /// Who binds it there.
+    pub binding: Vec<Owner>,
+    /// What no fitted row speaks for.
+    pub unseen: Vec<Owner>,
 }
 
 impl Forecast {
@@ -47,18 +59,20 @@ pub fn forecast(cluster: &Cluster, loads: &[Planned], changed: &[Cluster]) -> Ve
     let networks: Vec<Network> =
         fitted(cluster).iter().map(|row| Network::new(cluster, &row.load)).collect();
     let seen: BTreeSet<Owner> = seen(&fit, &networks);
+    let on = |cluster: &Cluster, load: &Load| {
+        let network = Network::new(cluster, load);
+        let Binding { binding, unseen } = binding(&fit, &network, &seen);
+        Otherwise { rate: fit.predict(&network), binding, unseen }
+    };
     let one = |planned: &Planned| {
-        let network = Network::new(cluster, &planned.load);
-        let Binding { binding, unseen } = binding(&network.carries(&fit.values), &seen);
-        let what_ifs =
-            changed.iter().map(|other| fit.predict(&Network::new(other, &planned.load))).collect();
+        let Otherwise { rate, binding, unseen } = on(cluster, &planned.load);
         Forecast {
             name: planned.name.clone(),
             load: planned.load.clone(),
-            rate: fit.predict(&network),
+            rate,
             binding,
             unseen,
-            what_ifs,
+            what_ifs: changed.iter().map(|other| on(other, &planned.load)).collect(),
         }
     };
     loads.iter().map(one).collect()

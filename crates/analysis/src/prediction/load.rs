@@ -5,7 +5,7 @@ use crate::row::ResultRow;
 use catalogue::cluster::FittedRow;
 use catalogue::published::{CounterpartSpec, FigureSpec, Published};
 use catalogue::{Auto, cluster::fixed};
-use model::plan::{HostStage, Stage, Work};
+use model::plan::{HostStage, PlannedTarget, Stage, TargetFile, Work};
 use model::testbed::SIMULATED_CLUSTER;
 use model::{Bytes, Percent, Plan, Record, Setting, StageKind};
 
@@ -72,6 +72,10 @@ pub enum LeftOut {
     LoadUntold,
     /// A simulated way to the data, or a migration, that the prediction does not know.
     OtherWay,
+    /// Hosts share one file, whose tokens the prediction does not know.
+    SharedFile,
+    /// The figure is the peak or the plateau of a curve, and no one load's.
+    OfACurve,
     /// The figure is of an event, or an event's own requests are in it.
     OfAnEvent,
 }
@@ -135,10 +139,8 @@ pub fn measured(record: &Record, rows: &[ResultRow]) -> Rows<Measured> {
         let load = match row.work() {
             _ if !row.complete || row.ios == 0 => Err(LeftOut::NotMeasured),
             None => Err(LeftOut::SeveralAtOnce),
-            Some(work) => {
-                of_work(&record.plan, StageOf { number: row.stage, stage, index }, work)
-                    .map(|load| with_footprint(load, touched(record, row)))
-            }
+            Some(work) => of_work(&record.plan, StageOf { number: row.stage, stage, index }, work)
+                .map(|load| with_footprint(load, touched(record, row))),
         };
         match load {
             Ok(load) => {
@@ -216,6 +218,11 @@ fn remote(plan: &Plan, stage: u32) -> Result<Percent, LeftOut> {
     let mut remote = Percent::ZERO;
     for host in &plan.hosts {
         for target in host.targets.get(host.targets_of(stage)).unwrap_or_default() {
+            let is_shared = target.kind == PlannedTarget::Joined
+                || target.files.iter().any(TargetFile::is_shared_in_simulation);
+            if is_shared && plan.hosts.len() > 1 {
+                return Err(LeftOut::SharedFile);
+            }
             let Some(text) = target.path.strip_prefix(SIMULATED_CLUSTER) else { continue };
             for parameter in text.split(',').skip(1) {
                 match parameter.trim().split_once('=') {
@@ -234,20 +241,15 @@ pub fn published(published: &Published) -> Rows<Choosable> {
     let mut found = Rows::default();
     for figure in &published.figures {
         let name = format!("{}, {}", figure.workload.value, figure.scenario.value);
-        let of_event = figure.with_event.value
-            || figure.during.value == catalogue::published::During::Event;
+        let of_event =
+            figure.with_event.value || figure.during.value == catalogue::published::During::Event;
         let outcome = match (of_rate(figure), published.counterpart(figure)) {
             (None, _) => Err(LeftOut::NoRate),
             _ if of_event => Err(LeftOut::OfAnEvent),
             (Some(_), None) => Err(LeftOut::LoadUntold),
             (Some(rate), Some(counterpart)) => {
                 of_counterpart(counterpart, &name).map(|load| Choosable {
-                    row: Measured {
-                        number: found.rows.len() + 1,
-                        name: name.clone(),
-                        load,
-                        rate,
-                    },
+                    row: Measured { number: found.rows.len() + 1, name: name.clone(), load, rate },
                     calibrates: counterpart.calibrates.value,
                 })
             }
@@ -287,6 +289,12 @@ fn of_counterpart(counterpart: &CounterpartSpec, name: &str) -> Result<Load, Lef
     let count = |value: Auto<catalogue::Count>| fixed(value).map(|count| u64::from(count.0));
     if !counterpart.run_operation.value.is_empty() {
         return Err(LeftOut::Metadata);
+    }
+    if fixed(counterpart.one_file.value) == Some(true) {
+        return Err(LeftOut::SharedFile);
+    }
+    if !counterpart.run_axis.value.is_empty() {
+        return Err(LeftOut::OfACurve);
     }
     let outstanding = count(counterpart.outstanding.value).or_else(|| {
         Some(count(counterpart.threads.value)? * count(counterpart.depth.value).unwrap_or(1))

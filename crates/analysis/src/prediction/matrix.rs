@@ -57,8 +57,7 @@ impl Symmetric {
         let mut lower = Symmetric::zero(size);
         for row in 0..size {
             for column in 0..=row {
-                let before: f64 =
-                    (0..column).map(|k| lower.at(row, k) * lower.at(column, k)).sum();
+                let before: f64 = (0..column).map(|k| lower.at(row, k) * lower.at(column, k)).sum();
                 let left = self.at(row, column) - before;
                 let value = if row == column {
                     // Rounding alone makes it less.

@@ -7,6 +7,8 @@
 mod cache;
 pub mod calibration;
 pub mod choice;
+#[cfg(any(test, feature = "testing"))]
+pub mod drawn;
 pub mod fit;
 pub mod forecast;
 pub mod load;

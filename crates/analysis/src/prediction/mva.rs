@@ -45,7 +45,8 @@ pub fn in_queue(demand_s: f64, outstanding: f64, rate: f64) -> f64 {
 /// Requests per second of a network with `outstanding` (at least 1) requests in it, `delay_s`
 /// seconds of delays and these queues; 0 where nothing takes any time.
 pub fn throughput(outstanding: f64, delay_s: f64, queues: &[Queue]) -> f64 {
-    let total_s: f64 = delay_s + queues.iter().map(|queue| queue.count * queue.demand_s).sum::<f64>();
+    let total_s: f64 =
+        delay_s + queues.iter().map(|queue| queue.count * queue.demand_s).sum::<f64>();
     if total_s.is_nan() || total_s <= 0.0 || outstanding < 1.0 {
         return 0.0;
     }

@@ -6,7 +6,7 @@
 use super::cache::Tier;
 use super::load::Load;
 use super::mva::{Queue, in_queue, servers, throughput};
-use super::parameter::{Parameter, Values};
+use super::parameter::{PARAMETERS, Parameter, Values};
 use crate::ceiling::{Amplification, Layer, Workload, amplification, ceiling, random_s};
 use catalogue::Cluster;
 use catalogue::cluster::{Placement, Role, fixed};
@@ -239,12 +239,78 @@ impl Network {
             if demand_s <= 0.0 {
                 continue;
             }
-            let here = station.count * in_queue(demand_s, self.outstanding, rate) / self.outstanding;
+            let here =
+                station.count * in_queue(demand_s, self.outstanding, rate) / self.outstanding;
             for part in &station.parts {
                 *held.entry(part.owner).or_default() += here * part.demand_s / demand_s;
             }
         }
         Carried { rate, held }
+    }
+
+    /// Whether a parameter has any part in it.
+    pub(super) fn has(&self, parameter: Parameter) -> bool {
+        let behind = self.drives > 0.0;
+        match parameter {
+            Parameter::Read | Parameter::ReadPerMib | Parameter::ReadPath => self.reads > 0.0,
+            Parameter::Write | Parameter::WritePerMib | Parameter::WritePath => self.writes > 0.0,
+            Parameter::SiteRoundTrip => self.crossings > 0.0,
+            Parameter::PortShare => !self.ports.is_empty(),
+            Parameter::CacheUsable => self.tier.is_some() && self.footprint.is_some(),
+            Parameter::DriveRead | Parameter::DriveWrite => behind && self.random > 0.0,
+            Parameter::StreamShare => behind && self.random < 1.0,
+        }
+    }
+
+    /// How the logarithm of the rate changes with that of each parameter.
+    ///
+    /// The requests in all queues and delays are as many as are outstanding, whatever the
+    /// parameters are. So what a parameter adds to them at the same rate, the rate takes away:
+    /// ∂ln X ÷ ∂θ = −(∂H ÷ ∂θ) ÷ (∂H ÷ ∂ln X), with H = X·Z + Σ X·D ÷ (1 − X·D·(N − 1) ÷ N).
+    pub(super) fn slopes(&self, values: &Values) -> [f64; PARAMETERS] {
+        let (stations, delays) = (self.stations(values), self.delays(values));
+        let rate = self.solve(&stations, &delays);
+        let seen = (self.outstanding - 1.0) / self.outstanding;
+        // What a second of demand adds to the requests there.
+        let weights: Vec<f64> = stations
+            .iter()
+            .map(|one| one.count * rate / (1.0 - rate * one.demand_s() * seen).powi(2))
+            .collect();
+        let delay_s: f64 = delays.iter().map(|part| part.demand_s).sum();
+        let all: f64 = rate * delay_s
+            + stations
+                .iter()
+                .zip(&weights)
+                .map(|(one, weight)| weight * one.demand_s())
+                .sum::<f64>();
+        let mut added = [0.0; PARAMETERS];
+        for part in &delays {
+            if let Owner::Parameter(parameter) = part.owner {
+                added[parameter.index()] += rate * part.demand_s;
+            }
+        }
+        for (station, weight) in stations.iter().zip(&weights) {
+            for part in &station.parts {
+                if let Owner::Parameter(parameter) = part.owner {
+                    added[parameter.index()] += weight * part.demand_s;
+                }
+            }
+        }
+        // Shares divide, or move requests from one station to another.
+        const STEP: f64 = 1e-4;
+        for parameter in Parameter::ALL.into_iter().filter(|one| one.is_share()) {
+            let moved = |by: f64| {
+                let mut moved = *values;
+                moved.0[parameter.index()] += by;
+                self.stations(&moved)
+            };
+            let (more, less) = (moved(STEP), moved(-STEP));
+            let change = more.iter().zip(&less).zip(&weights).map(|((more, less), weight)| {
+                weight * (more.demand_s() - less.demand_s()) / (2.0 * STEP)
+            });
+            added[parameter.index()] = if self.has(parameter) { change.sum() } else { 0.0 };
+        }
+        added.map(|added| if all > 0.0 { -added / all } else { 0.0 })
     }
 
     /// The logarithm of the rate alone: that is what is fitted.

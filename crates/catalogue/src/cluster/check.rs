@@ -175,8 +175,9 @@ fn software(cluster: &Cluster, problems: &mut Vec<Problem>) {
         let zero_times =
             times.into_iter().filter(|time| fixed(time.value).is_some_and(|time| time.0 == 0));
         let shares = [&table.port_share, &table.cache_usable, &table.stream_share];
-        let zero_shares =
-            shares.into_iter().filter(|share| fixed(share.value).is_some_and(|share| share.ppm == 0));
+        let zero_shares = shares
+            .into_iter()
+            .filter(|share| fixed(share.value).is_some_and(|share| share.ppm == 0));
         for span in zero_times.map(place).chain(zero_shares.map(place)) {
             let message = "0 is no time and no share that anything could have";
             problems.push(Problem::new(span, message, "write what was measured, or leave it out"));

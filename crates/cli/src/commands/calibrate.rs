@@ -100,9 +100,8 @@ fn of_runs(args: &CalibrateArgs, cluster: &Cluster) -> Result<Source, Failure> {
     let records: Vec<Record> =
         args.runs.iter().map(|run| read_digests(run)).collect::<Result<_, _>>()?;
     let files: Vec<String> = args.runs.iter().map(|run| run.display().to_string()).collect();
-    one_cluster(&cluster.top.name.value, &records).map_err(|why| {
-        refused(&topic::other_cluster(&why, &cluster.top.name.value, &files))
-    })?;
+    one_cluster(&cluster.top.name.value, &records)
+        .map_err(|why| refused(&topic::other_cluster(&why, &cluster.top.name.value, &files)))?;
     let (mut rows, mut left_out) = (Vec::new(), Vec::new());
     for record in &records {
         let found = load::measured(record, &analysis::results(record));

@@ -9,6 +9,9 @@ use analysis::prediction::forecast::Forecast;
 pub fn table(forecasts: &Forecasts<'_>) -> String {
     let mut text = format!("{} on {}, predicted\n\n", forecasts.suite, forecasts.testbed);
     text.push_str(&columns::render(&rows(forecasts)));
+    if !forecasts.what_ifs.is_empty() {
+        text.push_str(&format!("\nWhat if\n{}", columns::render(&what_ifs(forecasts))));
+    }
     text.push('\n');
     for line in remarks(forecasts) {
         text.push_str(&format!("{line}\n"));
@@ -19,25 +22,47 @@ pub fn table(forecasts: &Forecasts<'_>) -> String {
 fn rows(forecasts: &Forecasts<'_>) -> Vec<Column> {
     let mut table = vec![Column::names("workload")];
     table.extend(["IOPS", "90 % interval", "MiB/s", "mean latency"].map(Column::figures));
-    table.extend(forecasts.what_ifs.iter().map(|name| Column::figures(name)));
     table.push(Column::names("binds"));
     for one in forecasts.forecasts {
         let bytes = one.load.workload.bytes();
         let latency = one.latency_s();
         let mark = if one.is_extrapolated() { " (extrapolated)" } else { "" };
-        let mut cells = vec![
+        let cells = [
             one.name.clone(),
             words::iops(one.rate.value),
             interval(one.rate),
             words::mib_per_s(one.rate.value * bytes),
-            format!("{} ({} to {})", seconds(latency.value), seconds(latency.low), seconds(latency.high)),
+            format!(
+                "{} ({} to {})",
+                seconds(latency.value),
+                seconds(latency.low),
+                seconds(latency.high)
+            ),
+            format!("{}{mark}", owners(&one.binding)),
         ];
-        cells.extend(one.what_ifs.iter().map(|other| {
-            let change = (other.value / one.rate.value.max(1e-12) - 1.0) * 100.0;
-            format!("{} {change:+.0} %", words::iops(other.value))
-        }));
-        cells.push(format!("{}{mark}", owners(&one.binding)));
         columns::row(&mut table, cells);
+    }
+    table
+}
+
+fn what_ifs(forecasts: &Forecasts<'_>) -> Vec<Column> {
+    let mut table = vec![Column::names("workload"), Column::names("what if")];
+    table.extend(["IOPS", "90 % interval", "change"].map(Column::figures));
+    table.push(Column::names("binds"));
+    for one in forecasts.forecasts {
+        for (name, other) in forecasts.what_ifs.iter().zip(&one.what_ifs) {
+            let change = (other.rate.value / one.rate.value.max(1e-12) - 1.0) * 100.0;
+            let mark = if other.unseen.is_empty() { "" } else { " (extrapolated)" };
+            let cells = [
+                one.name.clone(),
+                name.clone(),
+                words::iops(other.rate.value),
+                interval(other.rate),
+                format!("{change:+.0} %"),
+                format!("{}{mark}", owners(&other.binding)),
+            ];
+            columns::row(&mut table, cells);
+        }
     }
     table
 }

@@ -3,7 +3,7 @@
 use super::{Calibrated, Forecasts, left_out_code, owner_code};
 use analysis::prediction::calibration::{Calibration, Found, Judged};
 use analysis::prediction::fit::Range;
-use analysis::prediction::forecast::Forecast;
+use analysis::prediction::forecast::{Forecast, Otherwise};
 use analysis::prediction::load::{LeftOut, Load};
 use analysis::prediction::network::Owner;
 use serde_json::{Value, json};
@@ -80,8 +80,14 @@ fn forecast(all: &Forecasts<'_>, one: &Forecast) -> Value {
             "high": range.high * factor,
         })
     };
-    let what_if = |other: &Range, name: &str| {
-        json!({"what_if": name, "iops": range(*other, 1.0)})
+    let what_if = |other: &Otherwise, name: &str| {
+        json!({
+            "what_if": name,
+            "iops": range(other.rate, 1.0),
+            "extrapolated": !other.unseen.is_empty(),
+            "binding": owners(&other.binding),
+            "unseen": owners(&other.unseen),
+        })
     };
     json!({
         "workload": one.name,
@@ -115,7 +121,5 @@ fn owners(all: &[Owner]) -> Vec<&'static str> {
 }
 
 fn left_out(all: &[(String, LeftOut)]) -> Vec<Value> {
-    all.iter()
-        .map(|(name, why)| json!({"row": name, "reason": left_out_code(*why)}))
-        .collect()
+    all.iter().map(|(name, why)| json!({"row": name, "reason": left_out_code(*why)})).collect()
 }

@@ -113,6 +113,8 @@ pub fn why_left_out(why: LeftOut) -> &'static str {
         LeftOut::NotMeasured => "it was not measured to its end",
         LeftOut::NoRate => "it is no rate of requests",
         LeftOut::LoadUntold => "its load is not told",
+        LeftOut::SharedFile => "hosts share one file",
+        LeftOut::OfACurve => "it is a curve's peak or plateau",
         LeftOut::OfAnEvent => "it is of an event",
         LeftOut::OtherWay => "its simulated path or migration is not predicted",
     }
@@ -129,6 +131,8 @@ pub(super) fn left_out_code(why: LeftOut) -> &'static str {
         LeftOut::NotMeasured => "not-measured",
         LeftOut::NoRate => "no-rate",
         LeftOut::LoadUntold => "load-untold",
+        LeftOut::SharedFile => "shared-file",
+        LeftOut::OfACurve => "of-a-curve",
         LeftOut::OfAnEvent => "of-an-event",
         LeftOut::OtherWay => "other-way",
     }

@@ -57,7 +57,10 @@ pub fn not_parted(why: &NotParted, given: &[String], rows: &[Measured]) -> Strin
             let given = given.get(*index).map_or("", String::as_str);
             let known: Vec<String> =
                 rows.iter().map(|row| format!("\n  {} {}", row.number, row.name)).collect();
-            format!("no row is `{given}`; name rows by number or by a part of their name:{}", known.concat())
+            format!(
+                "no row is `{given}`; name rows by number or by a part of their name:{}",
+                known.concat()
+            )
         }
         NotParted::Both(name) => {
             format!("{name} is in --fit and in --hold; leave it out of one of them")
@@ -69,10 +72,9 @@ pub fn not_parted(why: &NotParted, given: &[String], rows: &[Measured]) -> Strin
 pub fn other_cluster(why: &OtherCluster, testbed: &str, runs: &[String]) -> String {
     let file = |run: &usize| runs.get(*run).map_or("", String::as_str);
     match why {
-        OtherCluster::Simulated { run, cluster } => format!(
-            "{} simulated {cluster}, not {testbed}; calibrate {cluster} with it",
-            file(run)
-        ),
+        OtherCluster::Simulated { run, cluster } => {
+            format!("{} simulated {cluster}, not {testbed}; calibrate {cluster} with it", file(run))
+        }
         OtherCluster::OtherHosts { run, first, hosts } => format!(
             "{} was loaded from {}, and {} from {}: no host is in both; give runs of one cluster",
             file(run),

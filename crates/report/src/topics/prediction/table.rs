@@ -113,9 +113,11 @@ fn remarks(calibrated: &Calibrated<'_>) -> Vec<String> {
         )
     }));
     let outlying = calibration.fitted.iter().filter(|one| one.outlies);
-    remarks.extend(outlying.map(|one| {
-        format!("Row {} outlies: the other rows and it do not agree.", one.row.number)
-    }));
+    remarks.extend(
+        outlying.map(|one| {
+            format!("Row {} outlies: the other rows and it do not agree.", one.row.number)
+        }),
+    );
     let is_open = |found: &&Found| !found.is_known && found.identified_by.is_empty();
     let open: Vec<&str> = calibration
         .parameters
