@@ -29,6 +29,7 @@ mod main_job;
 mod metadata;
 mod metrics;
 mod placement;
+mod prediction;
 mod prerun;
 mod property;
 mod returning;

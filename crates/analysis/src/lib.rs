@@ -31,6 +31,7 @@ pub mod little;
 pub mod loadline;
 mod page_cache;
 mod port_traffic;
+pub mod prediction;
 pub mod proof;
 pub mod published;
 mod results;

@@ -155,6 +155,11 @@ spec_table! {
         depth: Auto<Count> = Auto::Auto,
         /// Requests outstanding in all.
         outstanding: Auto<Count> = Auto::Auto,
+        /// Whether a calibration takes its rate, unless `--fit` says otherwise. It was chosen
+        /// before any prediction was looked at (docs/method/prediction.md).
+        calibrates: bool = false,
+        /// The share of data that is mastered in the other site.
+        remote: Percent = Percent::ZERO,
     }
 }
 

@@ -8,6 +8,7 @@ mod gate;
 mod hosts;
 mod import;
 mod places;
+mod prediction;
 mod work;
 
 pub use afterwards::{CeilingArgs, CompareArgs, ShowArgs, TrendArgs, VerifyArgs};
@@ -16,6 +17,7 @@ pub use gate::{GateArgs, GateOutput};
 pub use hosts::HostArgs;
 pub use import::ImportArgs;
 pub use places::{GivenUpArg, TargetArg};
+pub use prediction::{CalibrateArgs, PredictArgs};
 pub use work::{Pattern, QUICK_FORM, QuickArgs, WorkArgs};
 
 use crate::web::{Token, listen_address};
@@ -82,6 +84,10 @@ pub enum Command {
     Show(ShowArgs),
     /// Compute the most that a described cluster can carry, and which layer limits it.
     Ceiling(Box<CeilingArgs>),
+    /// Fit a described cluster to measured rows, and predict the rows that are held out.
+    Calibrate(Box<CalibrateArgs>),
+    /// Predict what a described cluster carries of a suite, with intervals.
+    Predict(Box<PredictArgs>),
     /// Check the data that a run left, after --keep-data or a crash.
     ///
     /// It finds damage, and acknowledged writes that are missing.

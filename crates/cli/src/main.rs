@@ -64,6 +64,8 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Trend(trend) => commands::trend(&trend),
         Command::Show(show) => commands::show(&show),
         Command::Ceiling(ceiling) => commands::ceiling(&ceiling),
+        Command::Calibrate(calibrate) => commands::calibrate(&calibrate),
+        Command::Predict(predict) => commands::predict(&predict),
         Command::Verify(verify) => commands::verify(&verify),
         Command::Clean(clean) => commands::clean(&clean),
         Command::Resume(resume) => commands::resume(&resume),

@@ -12,17 +12,22 @@ pub const BUILT_IN: [(&str, &str); 5] = catalogue::cluster::REFERENCE;
 
 /// The testbed called `wanted`, with `changes` put in.
 pub fn read(wanted: &str, changes: &[Change]) -> Result<Cluster, Failure> {
-    let text = match built_in(wanted) {
-        Some(text) => text.to_owned(),
+    let text = text(wanted)?;
+    Cluster::parse(wanted, &text, changes).map_err(|errors| file_failure(&errors, "the testbed"))
+}
+
+/// The text of the testbed called `wanted`: a file's, or a reference testbed's.
+pub fn text(wanted: &str) -> Result<String, Failure> {
+    match built_in(wanted) {
+        Some(text) => Ok(text.to_owned()),
         None if wanted.ends_with(".toml")
             || wanted.contains('/')
             || Path::new(wanted).is_file() =>
         {
-            text_file::read(Path::new(wanted), "testbed")?
+            text_file::read(Path::new(wanted), "testbed")
         }
-        None => return Err(unknown(wanted)),
-    };
-    Cluster::parse(wanted, &text, changes).map_err(|errors| file_failure(&errors, "the testbed"))
+        None => Err(unknown(wanted)),
+    }
 }
 
 /// The text of a reference testbed.

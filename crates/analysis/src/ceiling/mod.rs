@@ -21,6 +21,7 @@ pub use model::layer::Layer;
 pub use protection::{Amplification, amplification};
 pub(crate) use simulated::as_used;
 pub use simulated::simulated;
+pub(crate) use tiers::random as random_s;
 pub use workload::Workload;
 
 use catalogue::Cluster;

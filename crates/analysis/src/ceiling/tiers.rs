@@ -165,7 +165,7 @@ fn seconds(figures: &Figures, demand: &Demand, workload: &Workload) -> Option<f6
 /// A random request costs its 1 ÷ IOPS or its bytes ÷ bandwidth, whichever is more (a roofline:
 /// Williams, Waterman and Patterson, "Roofline", CACM 52(4), 2009). Of the two figures one may be
 /// missing for as long as the other surely binds.
-fn random(iops: Option<f64>, bandwidth: Option<f64>, bytes: f64) -> Option<f64> {
+pub(crate) fn random(iops: Option<f64>, bandwidth: Option<f64>, bytes: f64) -> Option<f64> {
     match (iops.map(|iops| 1.0 / iops), bandwidth.map(|bandwidth| bytes / bandwidth)) {
         (Some(one), Some(other)) => Some(one.max(other)),
         (Some(one), None) if bytes <= RANDOM_BYTES => Some(one),

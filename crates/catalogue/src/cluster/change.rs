@@ -5,17 +5,19 @@ use super::fields::{
     AccessSpec, CacheSpec, ClientsSpec, CpuSpec, DriveSpec, FabricSpec, NodesSpec, ProtectionSpec,
     TopSpec,
 };
+use super::software::SoftwareSpec;
 use form::{Node, Override, Problem, Sources, Span, Table, Value, nearest, parse_value};
 use std::fmt;
 use std::str::FromStr;
 
-const SECTIONS: [(&str, &[&str]); 6] = [
+const SECTIONS: [(&str, &[&str]); 7] = [
     ("protection", ProtectionSpec::KEYS),
     ("access", AccessSpec::KEYS),
     ("cache", CacheSpec::KEYS),
     ("cpu", CpuSpec::KEYS),
     ("fabric", FabricSpec::KEYS),
     ("clients", ClientsSpec::KEYS),
+    ("software", SoftwareSpec::KEYS),
 ];
 
 /// Short words of what-ifs, and what each stands for.

@@ -1,6 +1,7 @@
 //! Facts of a testbed that cannot all be true.
 
 use super::fields::{CacheKind, Placement, Role};
+use super::software::FittedRowSpec;
 use super::{Cluster, NodeGroup, fixed};
 use form::{Auto, Given, Problem, place};
 
@@ -10,6 +11,7 @@ pub(super) fn check(cluster: &Cluster, problems: &mut Vec<Problem>) {
     placement(cluster, problems);
     cache(cluster, problems);
     access(cluster, problems);
+    software(cluster, problems);
     for (index, group) in cluster.nodes.iter().enumerate() {
         node_group(group, problems);
         let name = &group.spec.name;
@@ -153,6 +155,55 @@ fn cache(cluster: &Cluster, problems: &mut Vec<Problem>) {
         let remedy = "write shares that add up to at most 100%, or 100% for both where one space \
                       serves both";
         problems.push(Problem::new(place(&cluster.cache.write_share), message, remedy));
+    }
+}
+
+/// A time or a share of 0 would let everything through at once.
+fn software(cluster: &Cluster, problems: &mut Vec<Problem>) {
+    for table in [&cluster.software, &cluster.fitted] {
+        let times = [
+            &table.read,
+            &table.write,
+            &table.read_per_mib,
+            &table.write_per_mib,
+            &table.read_path,
+            &table.write_path,
+            &table.site_round_trip,
+            &table.drive_read,
+            &table.drive_write,
+        ];
+        let zero_times =
+            times.into_iter().filter(|time| fixed(time.value).is_some_and(|time| time.0 == 0));
+        let shares = [&table.port_share, &table.cache_usable, &table.stream_share];
+        let zero_shares = shares
+            .into_iter()
+            .filter(|share| fixed(share.value).is_some_and(|share| share.ppm == 0));
+        for span in zero_times.map(place).chain(zero_shares.map(place)) {
+            let message = "0 is no time and no share that anything could have";
+            problems.push(Problem::new(span, message, "write what was measured, or leave it out"));
+        }
+    }
+}
+
+/// What a row of a calibration cannot be.
+pub(super) fn fitted_row(row: &FittedRowSpec, problems: &mut Vec<Problem>) {
+    let mut wrong = |span, message: &str, remedy: &str| {
+        problems.push(Problem::new(span, message, remedy));
+    };
+    if row.rate.value.0 <= 0.0 {
+        wrong(place(&row.rate), "a row without requests says nothing", "leave the row out");
+    }
+    if row.outstanding.value.0 == 0 {
+        wrong(
+            place(&row.outstanding),
+            "a row without requests outstanding says nothing",
+            "write workers × depth of all hosts",
+        );
+    }
+    for size in [&row.read_bytes, &row.write_bytes] {
+        if size.value.0 == 0 {
+            wrong(place(size), "a request of 0 bytes", "write its mean size");
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! or rests on a named assumption.
 
 use super::bandwidth::Bandwidth;
+use super::software::{FittedRowSpec, SoftwareSpec};
 use form::{Auto, Count, spec_table, words};
 use model::units::{Bytes, Nanos, Percent};
 
@@ -133,6 +134,9 @@ spec_table! {
         read_copies: Auto<Count> = Auto::Auto,
         /// In what order it destages.
         destage: Destage = Destage::Random,
+        /// What a read that misses brings into the cache; a prediction alone asks for it. `"auto"`:
+        /// what was read and no more.
+        line: Auto<Bytes> = Auto::Auto,
     }
 }
 
@@ -256,6 +260,8 @@ pub fn reference() -> String {
         ("`[cpu]`", CpuSpec::DOC, CpuSpec::reference()),
         ("`[fabric]`", FabricSpec::DOC, FabricSpec::reference()),
         ("`[clients]`", ClientsSpec::DOC, ClientsSpec::reference()),
+        ("`[software]`", SoftwareSpec::DOC, SoftwareSpec::reference()),
+        ("`[[fitted_row]]`", FittedRowSpec::DOC, FittedRowSpec::reference()),
     ];
     for (title, doc, rows) in tables {
         form::write_table(&mut page, title, doc, &rows);

@@ -11,6 +11,7 @@ mod check;
 mod fields;
 pub(crate) mod figures;
 mod reference;
+mod software;
 
 pub use bandwidth::Bandwidth;
 pub use change::{Change, ChangeError, WhatIf};
@@ -21,6 +22,7 @@ pub use fields::{
 
 pub use figures::{Figures, fixed};
 pub use reference::REFERENCE;
+pub use software::{FittedRow, FittedRowSpec, FittedValue, SoftwareSpec, with_fitted};
 
 use crate::devices::{Device, catalogue};
 use form::{
@@ -45,6 +47,12 @@ pub struct Cluster {
     pub fabric: FabricSpec,
     /// `[clients]`
     pub clients: ClientsSpec,
+    /// `[software]`
+    pub software: SoftwareSpec,
+    /// `[fitted]`
+    pub fitted: SoftwareSpec,
+    /// `[[fitted_row]]`
+    pub fitted_rows: Vec<FittedRow>,
     /// At least one group.
     pub nodes: Vec<NodeGroup>,
 }
@@ -114,6 +122,7 @@ impl Cluster {
     fn read(root: &Table, problems: &mut Vec<Problem>) -> Cluster {
         let mut reader = Reader::new(root, 0..0, problems);
         reader.allow(&["nodes", "protection", "access", "cache", "cpu", "fabric", "clients"]);
+        reader.allow(&["software", "fitted", "fitted_row"]);
         let top = TopSpec::read(&mut reader);
         reader.finish();
         let nodes = read_list(root, "nodes", "[[nodes]]", problems, read_nodes);
@@ -134,6 +143,9 @@ impl Cluster {
             cpu: read_table(root, "cpu", problems, CpuSpec::read),
             fabric: read_table(root, "fabric", problems, FabricSpec::read),
             clients: read_table(root, "clients", problems, ClientsSpec::read),
+            software: read_table(root, "software", problems, SoftwareSpec::read),
+            fitted: read_table(root, "fitted", problems, SoftwareSpec::read),
+            fitted_rows: read_list(root, "fitted_row", "[[fitted_row]]", problems, read_fitted),
             nodes,
         }
     }
@@ -213,6 +225,14 @@ fn read_list<T>(
         }
     }
     tables
+}
+
+fn read_fitted(table: &Table, node: &Node, problems: &mut Vec<Problem>) -> FittedRow {
+    let mut reader = Reader::new(table, node.span.clone(), problems);
+    let spec = FittedRowSpec::read(&mut reader);
+    reader.finish();
+    check::fitted_row(&spec, problems);
+    FittedRow::from(&spec)
 }
 
 fn read_nodes(table: &Table, node: &Node, problems: &mut Vec<Problem>) -> NodeGroup {

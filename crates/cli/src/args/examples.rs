@@ -192,6 +192,22 @@ Examples:
   # the drives whose figures are known
   plimsoll ceiling --devices";
 
+/// Below `plimsoll calibrate --help`.
+pub const CALIBRATE: &str = "\
+Examples:
+  # seven rows of a report are fitted, the other eight are predicted
+  plimsoll calibrate vsan-four-corners --against vsan-four-corners
+  # your own cluster: a run's rows, and a testbed file for predictions
+  plimsoll calibrate lab.toml run.plimsoll -o fitted.toml
+  plimsoll calibrate lab.toml a.plimsoll b.plimsoll --hold 8k --hold 3";
+
+/// Below `plimsoll predict --help`.
+pub const PREDICT: &str = "\
+Examples:
+  plimsoll predict fitted.toml four-corners
+  plimsoll predict fitted.toml four-corners --what-if nodes+2 --what-if drives+4
+  plimsoll predict fitted.toml my-suite.toml --hosts 8 --json | jq .results";
+
 /// Below `plimsoll verify --help`.
 pub const VERIFY: &str = "\
 Examples:

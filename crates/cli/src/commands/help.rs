@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 /// The pages by the words that ask for them.
-const TOPICS: [(&str, &str); 20] = [
+const TOPICS: [(&str, &str); 21] = [
     ("start", include_str!("../../../../docs/start.md")),
     ("files-and-devices", include_str!("../../../../docs/guide/files-and-devices.md")),
     ("workloads", include_str!("../../../../docs/guide/workloads.md")),
@@ -27,6 +27,7 @@ const TOPICS: [(&str, &str); 20] = [
     ("resuming", include_str!("../../../../docs/guide/resuming.md")),
     ("simulating", include_str!("../../../../docs/guide/simulating.md")),
     ("ceilings", include_str!("../../../../docs/guide/ceilings.md")),
+    ("predicting", include_str!("../../../../docs/guide/predicting.md")),
     ("field-reports", include_str!("../../../../docs/guide/field-reports.md")),
     ("exporting", include_str!("../../../../docs/guide/exporting.md")),
 ];

@@ -1,6 +1,7 @@
 //! What each command does.
 
 mod agent;
+mod calibrate;
 mod ceiling;
 mod clean;
 mod compare;
@@ -15,6 +16,7 @@ mod loadline;
 mod mark;
 mod pages;
 mod plan;
+mod predict;
 mod report;
 mod resume;
 mod run;
@@ -28,6 +30,7 @@ mod views;
 mod watch;
 
 pub use agent::agent;
+pub use calibrate::calibrate;
 pub use ceiling::ceiling;
 pub use clean::clean;
 pub use compare::compare;
@@ -40,6 +43,7 @@ pub use loadline::loadline;
 pub use mark::{MarkArgs, mark};
 pub use pages::{completions, man};
 pub use plan::plan;
+pub use predict::predict;
 pub use report::{ReportArgs, report};
 pub use resume::resume;
 pub use run::run;

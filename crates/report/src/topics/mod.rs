@@ -21,6 +21,7 @@ pub mod loadline;
 pub mod note;
 pub mod occurrences;
 pub mod plan;
+pub mod prediction;
 pub mod published;
 pub(crate) mod repetitions;
 pub(crate) mod reproduce;

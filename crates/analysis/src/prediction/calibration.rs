@@ -1,0 +1,331 @@
+//! A calibration: which rows are fitted, what was found, how well the rows that were held out are
+//! predicted; and rows that nothing should be fitted to.
+
+use super::fit::{Fit, Range};
+use super::load::{Load, Measured};
+use super::network::{Network, Owner};
+use super::parameter::Parameter;
+use crate::ceiling::{Layer, ceiling};
+use catalogue::Cluster;
+use catalogue::cluster::FittedValue;
+use model::{Bytes, Percent};
+use std::collections::BTreeSet;
+
+/// Who holds this share of the requests outstanding binds a row.
+const BINDS: f64 = 0.2;
+/// A parameter is identified where rows leave at most this share of what was open of it.
+const IDENTIFIED: f64 = 0.5;
+/// A row depends on a parameter if 1 % of that moves its rate by at least 0.2 %.
+const DEPENDS: f64 = 0.2;
+/// Rows of one load whose rates differ by more than this factor contradict each other.
+const CONTRADICTS: f64 = 1.5;
+/// Rows that stray by more than this about the fit, as a logarithm, are not of this model.
+const MOST_SPREAD: f64 = 0.35;
+/// Datasheets round.
+const ABOVE: f64 = 1.02;
+/// What a row may stray by before it is marked, in spreads.
+const OUTLIES: f64 = 2.5;
+
+/// Why nothing is fitted.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Refusal {
+    /// Fewer than two rows.
+    TooFewRows {
+        /// How many there are.
+        rows: usize,
+    },
+    /// Rows depend on more than twice as many parameters as there are rows.
+    TooManyUnknowns {
+        /// How many rows there are.
+        rows: usize,
+        /// What they depend on.
+        unknowns: Vec<Parameter>,
+    },
+    /// Two rows of one load are further apart than any model could bring together.
+    Contradiction {
+        /// One row.
+        one: Measured,
+        /// The other.
+        other: Measured,
+    },
+    /// A row is above what the testbed can carry: it is of another cluster, or a fact is wrong.
+    AboveCeiling {
+        /// The row.
+        row: Measured,
+        /// The layer that binds.
+        layer: Layer,
+        /// What it allows, in requests per second.
+        ceiling: f64,
+    },
+    /// No parameters bring model and rows together.
+    DoesNotFit {
+        /// How far rows stray on average: the root of the mean square of the logarithms.
+        spread: f64,
+        /// The row that strays most.
+        row: Measured,
+        /// What the fit says of it, in requests per second.
+        predicted: f64,
+    },
+}
+
+/// A row beside what is predicted of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// The row.
+    pub row: Measured,
+    /// What is predicted of it, in requests per second.
+    pub predicted: Range,
+    /// Who binds it, the one that holds most first.
+    pub binding: Vec<Owner>,
+    /// What binds it and no fitted row, and what it depends on and no row identified: with any, the
+    /// prediction is an extrapolation.
+    pub unseen: Vec<Owner>,
+    /// Whether it strays further from the fit than chance does.
+    pub outlies: bool,
+}
+
+impl Judged {
+    /// Predicted ÷ measured − 1.
+    pub fn error(&self) -> f64 {
+        self.predicted.value / self.row.rate - 1.0
+    }
+
+    /// Whether nothing that was fitted speaks for it.
+    pub fn is_extrapolated(&self) -> bool {
+        !self.unseen.is_empty()
+    }
+
+    /// Whether the measured rate lies in the interval.
+    pub fn is_covered(&self) -> bool {
+        (self.predicted.low..=self.predicted.high).contains(&self.row.rate)
+    }
+}
+
+/// What was found of a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// Which.
+    pub parameter: Parameter,
+    /// Seconds, or a share.
+    pub range: Range,
+    /// The class estimate, or what the testbed gives.
+    pub before: f64,
+    /// Whether the testbed gives it, so that it was not fitted.
+    pub is_known: bool,
+    /// The numbers of the fitted rows that identified it, the one that depends on it most first;
+    /// none where rows leave more than half of what was open.
+    pub identified_by: Vec<usize>,
+}
+
+/// What a calibration came to.
+#[derive(Clone, Debug)]
+pub struct Calibration {
+    /// The parameters.
+    pub fit: Fit,
+    /// The fitted rows.
+    pub fitted: Vec<Judged>,
+    /// The rows that were held out.
+    pub held_out: Vec<Judged>,
+    /// Those that any of these rows depends on.
+    pub parameters: Vec<Found>,
+    /// Loads that would tell most of what is still open, the first one first.
+    pub proposed: Vec<Load>,
+}
+
+impl Calibration {
+    /// What a fitted testbed holds.
+    pub fn written(&self) -> Vec<(&'static str, FittedValue)> {
+        let open = Parameter::ALL.into_iter().filter(|parameter| {
+            !self.parameters.iter().any(|found| found.parameter == *parameter && found.is_known)
+        });
+        open.map(|parameter| {
+            (parameter.key(), parameter.written(self.fit.parameter(parameter).value))
+        })
+        .collect()
+    }
+}
+
+/// Fits the parameters of a cluster to `fit` and predicts `held_out`.
+///
+/// # Errors
+/// Why nothing is fitted to these rows.
+pub fn calibrate(
+    cluster: &Cluster,
+    fit: &[Measured],
+    held_out: &[Measured],
+) -> Result<Calibration, Refusal> {
+    check_rows(cluster, fit)?;
+    let found = Fit::to(cluster, fit);
+    let networks: Vec<Network> = fit.iter().map(|row| Network::new(cluster, &row.load)).collect();
+    check_fit(&found, fit, &networks)?;
+    let seen = seen(&found, &networks);
+    let judge = |row: &Measured| judged(cluster, &found, &seen, row);
+    let (fitted, held_out): (Vec<Judged>, Vec<Judged>) =
+        (fit.iter().map(judge).collect(), held_out.iter().map(judge).collect());
+    let all: Vec<&Load> = fitted.iter().chain(&held_out).map(|judged| &judged.row.load).collect();
+    let parameters = parameters(cluster, &found, &networks, &all);
+    let proposed = proposed(cluster, &found, &parameters, &all);
+    Ok(Calibration { fit: found, fitted, held_out, parameters, proposed })
+}
+
+/// Who binds any of these rows.
+pub(super) fn seen(fit: &Fit, networks: &[Network]) -> BTreeSet<Owner> {
+    let binds = |network: &Network| network.carries(&fit.values).held_by(BINDS);
+    networks.iter().flat_map(binds).collect()
+}
+
+/// Who binds a load; and of what it depends on, what binds no fitted row or was not identified.
+pub(super) fn binding(fit: &Fit, network: &Network, seen: &BTreeSet<Owner>) -> Binding {
+    let binding = network.carries(&fit.values).held_by(BINDS);
+    let mut unseen: Vec<Owner> =
+        binding.iter().filter(|owner| !seen.contains(owner)).copied().collect();
+    let slopes = network.slopes(&fit.values);
+    for parameter in Parameter::ALL {
+        let owner = Owner::Parameter(parameter);
+        let depends = slopes[parameter.index()].abs() >= DEPENDS;
+        if depends && fit.open(parameter) > IDENTIFIED && !unseen.contains(&owner) {
+            unseen.push(owner);
+        }
+    }
+    Binding { binding, unseen }
+}
+
+/// Who binds a load.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Binding {
+    pub(super) binding: Vec<Owner>,
+    pub(super) unseen: Vec<Owner>,
+}
+
+fn judged(cluster: &Cluster, fit: &Fit, seen: &BTreeSet<Owner>, row: &Measured) -> Judged {
+    let network = Network::new(cluster, &row.load);
+    let predicted = fit.predict(&network);
+    let Binding { binding, unseen } = binding(fit, &network, seen);
+    let strays = (predicted.value / row.rate).ln().abs();
+    Judged { row: row.clone(), predicted, binding, unseen, outlies: strays > OUTLIES * fit.spread }
+}
+
+fn check_rows(cluster: &Cluster, rows: &[Measured]) -> Result<(), Refusal> {
+    if rows.len() < 2 {
+        return Err(Refusal::TooFewRows { rows: rows.len() });
+    }
+    for (index, one) in rows.iter().enumerate() {
+        for other in &rows[index + 1..] {
+            let ratio = (one.rate / other.rate).ln().abs();
+            if one.load.is_like(&other.load) && ratio > CONTRADICTS.ln() {
+                return Err(Refusal::Contradiction { one: one.clone(), other: other.clone() });
+            }
+        }
+        let most = ceiling(cluster, &one.load.workload);
+        if let Some(limit) = most.binding().filter(|limit| one.rate > ABOVE * limit.iops) {
+            let (layer, ceiling) = (limit.layer, limit.iops);
+            return Err(Refusal::AboveCeiling { row: one.clone(), layer, ceiling });
+        }
+    }
+    Ok(())
+}
+
+fn check_fit(fit: &Fit, rows: &[Measured], networks: &[Network]) -> Result<(), Refusal> {
+    let strays = |network: &Network, row: &Measured| network.ln_rate(&fit.values) - row.rate.ln();
+    let squares: f64 =
+        networks.iter().zip(rows).map(|(network, row)| strays(network, row).powi(2)).sum();
+    let spread = (squares / rows.len().max(1) as f64).sqrt();
+    if spread > MOST_SPREAD {
+        let away = |network: &Network, row: &Measured| strays(network, row).abs();
+        let worst =
+            networks.iter().zip(rows).max_by(|a, b| away(a.0, a.1).total_cmp(&away(b.0, b.1)));
+        if let Some((network, row)) = worst {
+            let predicted = network.carries(&fit.values).rate;
+            return Err(Refusal::DoesNotFit { spread, row: row.clone(), predicted });
+        }
+    }
+    let depends = |parameter: &Parameter| {
+        networks
+            .iter()
+            .any(|network| network.slopes(&fit.values)[parameter.index()].abs() >= DEPENDS)
+    };
+    let unknowns: Vec<Parameter> = Parameter::ALL
+        .into_iter()
+        .filter(|parameter| fit.open(*parameter) > 0.0 && depends(parameter))
+        .collect();
+    if unknowns.len() > 2 * rows.len() {
+        return Err(Refusal::TooManyUnknowns { rows: rows.len(), unknowns });
+    }
+    Ok(())
+}
+
+/// What was found of every parameter that a row depends on at all.
+fn parameters(cluster: &Cluster, fit: &Fit, networks: &[Network], loads: &[&Load]) -> Vec<Found> {
+    let slopes: Vec<_> = networks.iter().map(|network| network.slopes(&fit.values)).collect();
+    let everywhere: Vec<_> =
+        loads.iter().map(|load| Network::new(cluster, load).slopes(&fit.values)).collect();
+    let mut all = Vec::new();
+    for parameter in Parameter::ALL {
+        let index = parameter.index();
+        if !everywhere.iter().any(|slope| slope[index].abs() > 1e-3) {
+            continue;
+        }
+        let mut by: Vec<usize> =
+            (0..slopes.len()).filter(|row| slopes[*row][index].abs() >= DEPENDS).collect();
+        by.sort_by(|a, b| slopes[*b][index].abs().total_cmp(&slopes[*a][index].abs()));
+        let known = parameter.known(cluster);
+        if known.is_some() || fit.open(parameter) > IDENTIFIED {
+            by.clear();
+        }
+        all.push(Found {
+            parameter,
+            range: fit.parameter(parameter),
+            before: known.unwrap_or_else(|| parameter.prior(cluster).median),
+            is_known: known.is_some(),
+            identified_by: by,
+        });
+    }
+    all
+}
+
+/// Up to three loads that would tell most, where something that rows depend on is open: each next
+/// to what the ones before it would have told.
+fn proposed(cluster: &Cluster, fit: &Fit, found: &[Found], loads: &[&Load]) -> Vec<Load> {
+    let is_open = |found: &Found| !found.is_known && found.identified_by.is_empty();
+    let Some(first) = loads.first().filter(|_| found.iter().any(is_open)) else {
+        return Vec::new();
+    };
+    let hosts = loads.iter().map(|load| load.hosts).max().unwrap_or(first.hosts);
+    let least = loads.iter().filter_map(|load| load.workload.footprint).min();
+    let most = loads.iter().filter_map(|load| load.workload.footprint).max();
+    let mut footprints: Vec<Option<Bytes>> = vec![least, most];
+    footprints.dedup();
+    let mut candidates = Vec::new();
+    for footprint in footprints {
+        for (kib, is_random) in [(4, true), (256, false)] {
+            for read in [Percent::ALL, Percent::ZERO] {
+                for each in [1, 4, 32] {
+                    let order = if is_random { "random" } else { "sequential" };
+                    let way = if read == Percent::ALL { "read" } else { "write" };
+                    let block = Bytes::kib(kib);
+                    let name = format!("{kib}K {order} {way}");
+                    candidates.push(Load {
+                        workload: crate::ceiling::Workload::new(
+                            &name, block, read, is_random, footprint,
+                        ),
+                        hosts,
+                        outstanding: u64::from(hosts) * each,
+                        remote: first.remote,
+                    });
+                }
+            }
+        }
+    }
+    let mut known = fit.clone();
+    let mut chosen: Vec<Load> = Vec::new();
+    while chosen.len() < 3 {
+        let tells = |load: &Load| known.would_tell(&Network::new(cluster, load));
+        let best = candidates.iter().max_by(|a, b| tells(a).total_cmp(&tells(b)));
+        // What tells less than a twentieth of the spread more is not worth its time.
+        let Some(best) = best.filter(|load| tells(load) > 0.5) else { break };
+        let best = best.clone();
+        known = known.having_seen(&Network::new(cluster, &best));
+        chosen.push(best);
+    }
+    chosen
+}

@@ -1,0 +1,196 @@
+//! Clusters at random, with hidden parameters: what intervals of predictions are held against.
+//!
+//! A testbed is drawn, and its parameters from their class estimates. A short suite is measured:
+//! the model's rates with noise. It is fitted without the hidden parameters, and loads of a long
+//! suite are predicted, whose rates are drawn in the same way.
+
+use super::calibration::{Judged, Refusal, calibrate};
+use super::load::{Load, Measured};
+use super::network::Network;
+use super::parameter::{Parameter, Values};
+use crate::ceiling::Workload;
+use catalogue::cluster::FittedValue;
+use catalogue::{Cluster, SpecErrors};
+use model::rng::Rng;
+use model::{Bytes, Percent};
+
+/// How far measured rows lie from the model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Noise {
+    /// On every cluster by this much: the standard deviation of the logarithm.
+    Of(f64),
+    /// By what calibrations hold likely: scaled inverse χ² with 4 degrees of freedom and 0.1².
+    Likely,
+}
+
+/// A cluster with parameters that nobody was told.
+#[derive(Debug)]
+pub struct Drawn {
+    /// What is known of it.
+    pub cluster: Cluster,
+    hidden: Values,
+    truth: Cluster,
+    noise: f64,
+    rng: Rng,
+}
+
+/// What came of predicting one cluster's long suite from its short one.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The rows of the long suite.
+    pub held_out: Vec<Judged>,
+}
+
+fn normal(rng: &mut Rng) -> f64 {
+    let radius = (-2.0 * (1.0 - rng.unit()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * rng.unit()).cos()
+}
+
+fn of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
+    all[rng.below(all.len() as u64) as usize]
+}
+
+impl Drawn {
+    /// The cluster of a seed.
+    ///
+    /// # Errors
+    /// Never, unless a drawn testbed contradicts itself.
+    pub fn new(seed: u64, noise: Noise) -> Result<Drawn, SpecErrors> {
+        let mut rng = Rng::new(seed);
+        let text = testbed(&mut rng);
+        let cluster = Cluster::parse("drawn", &text, &[])?;
+        let hidden = Parameter::ALL.map(|parameter| {
+            let prior = parameter.prior(&cluster);
+            let value = prior.median * (prior.deviation * normal(&mut rng)).exp();
+            (parameter.key(), parameter.written(value))
+        });
+        let mut truth = text;
+        truth.push_str("[software]\n");
+        for (key, value) in hidden {
+            truth.push_str(&match value {
+                FittedValue::Time(time) => format!("{key} = \"{}ns\"\n", time.0),
+                FittedValue::Share(share) => format!("{key} = \"{share}\"\n"),
+            });
+        }
+        let truth = Cluster::parse("truth", &truth, &[])?;
+        let noise = match noise {
+            Noise::Of(noise) => noise,
+            Noise::Likely => {
+                let squares: f64 = (0..4).map(|_| normal(&mut rng).powi(2)).sum();
+                0.1 * (4.0 / squares.max(1e-3)).sqrt()
+            }
+        };
+        Ok(Drawn { cluster, hidden: Values::of(&truth), truth, noise, rng })
+    }
+
+    fn measured(&mut self, number: usize, load: Load) -> Measured {
+        let rate = Network::new(&self.truth, &load).carries(&self.hidden).rate;
+        let rate = rate * (self.noise * normal(&mut self.rng)).exp();
+        Measured { number, name: load.workload.name.clone(), load, rate }
+    }
+
+    /// A short suite: both ways at one request outstanding for each host and at many, past the
+    /// cache and large, and a mix.
+    pub fn short(&mut self) -> Vec<Measured> {
+        let wanted = [
+            Asked { kib: 4, is_random: true, read: 100, each: 1, footprint: 0 },
+            Asked { kib: 4, is_random: true, read: 0, each: 1, footprint: 0 },
+            Asked { kib: 4, is_random: true, read: 100, each: 32, footprint: 0 },
+            Asked { kib: 4, is_random: true, read: 0, each: 32, footprint: 0 },
+            Asked { kib: 4, is_random: true, read: 100, each: 32, footprint: 2 },
+            Asked { kib: 4, is_random: true, read: 0, each: 32, footprint: 2 },
+            Asked { kib: 256, is_random: false, read: 100, each: 32, footprint: 2 },
+            Asked { kib: 256, is_random: false, read: 0, each: 32, footprint: 2 },
+        ];
+        let mut rows = Vec::new();
+        for asked in wanted {
+            let load = asked.load();
+            rows.push(self.measured(rows.len() + 1, load));
+        }
+        rows
+    }
+
+    /// So many loads at random.
+    pub fn long(&mut self, count: usize) -> Vec<Measured> {
+        let mut rows = Vec::new();
+        for _ in 0..count {
+            let rng = &mut self.rng;
+            let asked = Asked {
+                kib: of(rng, &[4, 8, 16, 32, 64, 128, 256, 1024]),
+                is_random: rng.below(3) > 0,
+                read: of(rng, &[0, 30, 50, 70, 100]),
+                each: of(rng, &[1, 2, 4, 8, 16, 32, 64]),
+                footprint: rng.below(3) as usize,
+            };
+            let load = asked.load();
+            rows.push(self.measured(rows.len() + 1, load));
+        }
+        rows
+    }
+
+    /// Fits the short suite and predicts `count` rows.
+    ///
+    /// # Errors
+    /// Nothing was fitted, and why.
+    pub fn outcome(&mut self, count: usize) -> Result<Outcome, Refusal> {
+        let (short, long) = (self.short(), self.long(count));
+        let calibration = calibrate(&self.cluster, &short, &long)?;
+        Ok(Outcome { held_out: calibration.held_out })
+    }
+}
+
+/// A load in few words.
+#[derive(Clone, Copy)]
+struct Asked {
+    kib: u64,
+    is_random: bool,
+    read: u32,
+    /// Requests outstanding of each of eight hosts.
+    each: u64,
+    /// Which of three footprints.
+    footprint: usize,
+}
+
+impl Asked {
+    fn load(self) -> Load {
+        let order = if self.is_random { "random" } else { "sequential" };
+        let name = format!("{}K {order} {} % read, {} each", self.kib, self.read, self.each);
+        let footprint = Bytes([1, 8, 24][self.footprint.min(2)] * 1_000_000_000_000);
+        Load {
+            workload: Workload::new(
+                &name,
+                Bytes::kib(self.kib),
+                Percent::of(self.read),
+                self.is_random,
+                Some(footprint),
+            ),
+            hosts: 8,
+            outstanding: 8 * self.each,
+            remote: Percent::ZERO,
+        }
+    }
+}
+
+/// A testbed at random: all flash, or disks behind a cache.
+fn testbed(rng: &mut Rng) -> String {
+    let mut text = format!(
+        "name = \"drawn\"\n[[nodes]]\ncount = {}\nports = {}\nport_speed = \"{}Gbit/s\"\n",
+        3 + rng.below(10),
+        1 + rng.below(4),
+        of(rng, &[10, 25, 100]),
+    );
+    let count = 4 + rng.below(16);
+    let is_hybrid = rng.below(2) == 0;
+    text.push_str(&if is_hybrid {
+        format!(
+            "[[nodes.drives]]\ncount = {count}\nmodel = \"hdd-10k-1.2tb\"\n[[nodes.drives]]\nrole \
+             = \"cache\"\nmodel = \"sas-ssd-800gb-2015\"\ncount = {}\n[cache]\ndestage = \
+             \"sequential\"\n",
+            1 + rng.below(6)
+        )
+    } else {
+        format!("[[nodes.drives]]\ncount = {count}\nmodel = \"kpm5xrug3t84\"\n")
+    });
+    text.push_str(&format!("[protection]\ncopies = {}\n", 1 + rng.below(3)));
+    text
+}

@@ -1,0 +1,79 @@
+//! Predictions of loads: rates and latencies with intervals, what binds each, and what another
+//! cluster of the same software would carry.
+
+use super::calibration::{Binding, binding, seen};
+use super::fit::{Fit, Range};
+use super::load::{Load, Planned, fitted};
+use super::network::{Network, Owner};
+use catalogue::Cluster;
+use std::collections::BTreeSet;
+
+/// What is predicted of a load.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forecast {
+    /// What it is called.
+    pub name: String,
+    /// What is asked.
+    pub load: Load,
+    /// Requests per second.
+    pub rate: Range,
+    /// Who binds it, the one that holds most first.
+    pub binding: Vec<Owner>,
+    /// What binds it and no fitted row, and what it depends on and no row identified: with any, it
+    /// is an extrapolation.
+    pub unseen: Vec<Owner>,
+    /// The same on each of the changed clusters, in their order.
+    pub what_ifs: Vec<Otherwise>,
+}
+
+/// What is predicted of a load on a changed cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Otherwise {
+    /// Requests per second.
+    pub rate: Range,
+    /// Who binds it there.
+    pub binding: Vec<Owner>,
+    /// What no fitted row speaks for.
+    pub unseen: Vec<Owner>,
+}
+
+impl Forecast {
+    /// The mean latency in seconds, by Little's law: what is outstanding ÷ the rate.
+    pub fn latency_s(&self) -> Range {
+        let of = |rate: f64| self.load.outstanding as f64 / rate.max(1e-12);
+        Range { value: of(self.rate.value), low: of(self.rate.high), high: of(self.rate.low) }
+    }
+
+    /// Whether nothing that was fitted speaks for it.
+    pub fn is_extrapolated(&self) -> bool {
+        !self.unseen.is_empty()
+    }
+}
+
+/// What `cluster` will carry of these loads, and each of `changed` with the same software.
+///
+/// Intervals come from the rows that the testbed was fitted to; of one that was not, from the class
+/// estimates alone.
+pub fn forecast(cluster: &Cluster, loads: &[Planned], changed: &[Cluster]) -> Vec<Forecast> {
+    let fit = Fit::found(cluster);
+    let networks: Vec<Network> =
+        fitted(cluster).iter().map(|row| Network::new(cluster, &row.load)).collect();
+    let seen: BTreeSet<Owner> = seen(&fit, &networks);
+    let on = |cluster: &Cluster, load: &Load| {
+        let network = Network::new(cluster, load);
+        let Binding { binding, unseen } = binding(&fit, &network, &seen);
+        Otherwise { rate: fit.predict(&network), binding, unseen }
+    };
+    let one = |planned: &Planned| {
+        let Otherwise { rate, binding, unseen } = on(cluster, &planned.load);
+        Forecast {
+            name: planned.name.clone(),
+            load: planned.load.clone(),
+            rate,
+            binding,
+            unseen,
+            what_ifs: changed.iter().map(|other| on(other, &planned.load)).collect(),
+        }
+    };
+    loads.iter().map(one).collect()
+}

@@ -1,0 +1,357 @@
+//! What is asked of a cluster: a workload, by so many hosts, with so many requests outstanding.
+
+use crate::ceiling::{Workload, touched};
+use crate::row::ResultRow;
+use catalogue::cluster::FittedRow;
+use catalogue::published::{CounterpartSpec, FigureSpec, Published};
+use catalogue::{Auto, cluster::fixed};
+use model::plan::{HostStage, PlannedTarget, Stage, TargetFile, Work};
+use model::testbed::SIMULATED_CLUSTER;
+use model::{Bytes, Percent, Plan, Record, Setting, StageKind};
+
+/// A load in a closed loop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    /// Sizes, mix and footprint.
+    pub workload: Workload,
+    /// Hosts that load; at least 1.
+    pub hosts: u32,
+    /// Requests outstanding of all hosts together; at least 1.
+    pub outstanding: u64,
+    /// The share of data that is mastered in the other site.
+    pub remote: Percent,
+}
+
+impl Load {
+    /// Whether two loads are one: sizes within 5 %, all else equal.
+    pub fn is_like(&self, other: &Load) -> bool {
+        let near = |a: f64, b: f64| (a - b).abs() <= 0.05 * a.max(b);
+        let bytes = |load: &Load| load.workload.footprint.map_or(0.0, |bytes| bytes.0 as f64);
+        let (one, two) = (&self.workload, &other.workload);
+        near(one.read_bytes, two.read_bytes)
+            && near(one.write_bytes, two.write_bytes)
+            && one.read == two.read
+            && (one.random - two.random).abs() < 1e-6
+            && near(bytes(self), bytes(other))
+            && (self.hosts, self.outstanding, self.remote)
+                == (other.hosts, other.outstanding, other.remote)
+    }
+}
+
+/// A load with the rate that was measured of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Its number among the rows of its source, from 1.
+    pub number: usize,
+    /// What it is called.
+    pub name: String,
+    /// What was asked.
+    pub load: Load,
+    /// Requests per second; above 0 and finite.
+    pub rate: f64,
+}
+
+/// Why a row is no load that is predicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftOut {
+    /// Operations on whole files.
+    Metadata,
+    /// Its rate was given.
+    FixedRate,
+    /// Workers rest between requests.
+    Thinks,
+    /// Several workloads ran at the same time.
+    SeveralAtOnce,
+    /// Some of its requests are trims.
+    Trims,
+    /// Nothing was measured of it, or not to its end.
+    NotMeasured,
+    /// The figure is a difference, a share or a time, and no rate.
+    NoRate,
+    /// The figure's load is not told: sizes, mix, or requests outstanding.
+    LoadUntold,
+    /// A simulated way to the data, or a migration, that the prediction does not know.
+    OtherWay,
+    /// Hosts share one file, whose tokens the prediction does not know.
+    SharedFile,
+    /// The figure is the peak or the plateau of a curve, and no one load's.
+    OfACurve,
+    /// The figure is of an event, or an event's own requests are in it.
+    OfAnEvent,
+}
+
+/// Rows to be predicted or fitted, and those that are neither.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rows<T> {
+    /// In the order of the plan or of the report.
+    pub rows: Vec<T>,
+    /// Their names, each with the reason.
+    pub left_out: Vec<(String, LeftOut)>,
+}
+
+impl<T> Default for Rows<T> {
+    fn default() -> Rows<T> {
+        Rows { rows: Vec::new(), left_out: Vec::new() }
+    }
+}
+
+/// A load of a plan with its name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planned {
+    /// The workload with its axes, as in `4k-random-read (size=10GB)`.
+    pub name: String,
+    /// What is asked.
+    pub load: Load,
+}
+
+/// The loads of all points of a plan.
+pub fn planned(plan: &Plan) -> Rows<Planned> {
+    let mut found = Rows::default();
+    for (number, stage) in (0..).zip(&plan.stages) {
+        if stage.kind != StageKind::Measure {
+            continue;
+        }
+        for (index, work) in (0..).zip(&stage.works) {
+            let sweep = stage.point.and_then(|point| plan.points.get(point as usize));
+            let sweep = sweep.map(|point| point.sweep.as_slice());
+            let name = named(&work.workload, sweep.unwrap_or_default());
+            match of_work(plan, StageOf { number, stage, index }, work) {
+                Ok(load) => found.rows.push(Planned { name, load }),
+                Err(why) => found.left_out.push((name, why)),
+            }
+        }
+    }
+    found
+}
+
+/// The rows of a run. Repetitions are rows of their own.
+pub fn measured(record: &Record, rows: &[ResultRow]) -> Rows<Measured> {
+    let mut found = Rows::default();
+    for row in rows.iter().filter(|row| row.is_of_workload()) {
+        let mut name = named(&row.workload, &row.sweep);
+        if let Some(repetition) = row.repetition {
+            name.push_str(&format!(" #{repetition}"));
+        }
+        let (Some(index), Some(stage)) = (row.index, record.plan.stages.get(row.stage as usize))
+        else {
+            continue;
+        };
+        let load = match row.work() {
+            _ if !row.complete || row.ios == 0 => Err(LeftOut::NotMeasured),
+            None => Err(LeftOut::SeveralAtOnce),
+            Some(work) => of_work(&record.plan, StageOf { number: row.stage, stage, index }, work)
+                .map(|load| with_footprint(load, touched(record, row))),
+        };
+        match load {
+            Ok(load) => {
+                let number = found.rows.len() + 1;
+                found.rows.push(Measured { number, name, load, rate: row.iops() });
+            }
+            Err(why) => found.left_out.push((name, why)),
+        }
+    }
+    found
+}
+
+fn with_footprint(mut load: Load, footprint: Bytes) -> Load {
+    load.workload.footprint = Some(footprint);
+    load
+}
+
+fn named(workload: &str, sweep: &[Setting]) -> String {
+    if sweep.is_empty() {
+        return workload.to_owned();
+    }
+    let axes: Vec<String> = sweep.iter().map(Setting::to_string).collect();
+    format!("{workload} ({})", axes.join(", "))
+}
+
+/// A work of a stage, and where it stands.
+struct StageOf<'a> {
+    number: u32,
+    stage: &'a Stage,
+    index: u32,
+}
+
+fn of_work(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
+    if work.metadata.is_some() {
+        return Err(LeftOut::Metadata);
+    }
+    if of.stage.works.len() > 1 {
+        return Err(LeftOut::SeveralAtOnce);
+    }
+    if work.trims() {
+        return Err(LeftOut::Trims);
+    }
+    match work.pace {
+        model::load::Pace::Open { .. } => return Err(LeftOut::FixedRate),
+        model::load::Pace::Closed { think, .. } if think.0 > 0 => return Err(LeftOut::Thinks),
+        model::load::Pace::Closed { .. } => {}
+    }
+    let workers = |stage: &'_ HostStage| {
+        stage.workers.iter().filter(|worker| worker.work == of.index).count() as u64
+    };
+    let stages: Vec<&HostStage> =
+        plan.hosts.iter().filter_map(|host| host.stages.get(of.number as usize)).collect();
+    let hosts = stages.iter().filter(|stage| workers(stage) > 0).count() as u32;
+    let threads: u64 = stages.iter().map(|stage| workers(stage)).sum();
+    let lengths = stages
+        .iter()
+        .flat_map(|stage| &stage.workers)
+        .filter(|worker| worker.work == of.index)
+        .flat_map(|worker| &worker.extents)
+        .map(|extent| extent.length);
+    let footprint = Bytes(lengths.fold(0, u64::saturating_add));
+    if hosts == 0 || footprint.0 == 0 {
+        return Err(LeftOut::LoadUntold);
+    }
+    Ok(Load {
+        workload: Workload::of_work(work, footprint),
+        hosts,
+        outstanding: threads.saturating_mul(u64::from(work.depth)).max(1),
+        remote: remote(plan, of.number)?,
+    })
+}
+
+/// The share of data in the other site, as the simulated targets of a stage say it.
+fn remote(plan: &Plan, stage: u32) -> Result<Percent, LeftOut> {
+    let mut remote = Percent::ZERO;
+    for host in &plan.hosts {
+        for target in host.targets.get(host.targets_of(stage)).unwrap_or_default() {
+            let is_shared = target.kind == PlannedTarget::Joined
+                || target.files.iter().any(TargetFile::is_shared_in_simulation);
+            if is_shared && plan.hosts.len() > 1 {
+                return Err(LeftOut::SharedFile);
+            }
+            let Some(text) = target.path.strip_prefix(SIMULATED_CLUSTER) else { continue };
+            for parameter in text.split(',').skip(1) {
+                match parameter.trim().split_once('=') {
+                    Some(("remote", share)) => remote = share.parse().unwrap_or(Percent::ZERO),
+                    Some(("path" | "migrate", _)) => return Err(LeftOut::OtherWay),
+                    _ => {}
+                }
+            }
+        }
+    }
+    Ok(remote)
+}
+
+/// The row of each rate of a report, and whether its author meant it for calibration.
+pub fn published(published: &Published) -> Rows<Choosable> {
+    let mut found = Rows::default();
+    for figure in &published.figures {
+        let name = format!("{}, {}", figure.workload.value, figure.scenario.value);
+        let of_event =
+            figure.with_event.value || figure.during.value == catalogue::published::During::Event;
+        let outcome = match (of_rate(figure), published.counterpart(figure)) {
+            (None, _) => Err(LeftOut::NoRate),
+            _ if of_event => Err(LeftOut::OfAnEvent),
+            (Some(_), None) => Err(LeftOut::LoadUntold),
+            (Some(rate), Some(counterpart)) => {
+                of_counterpart(counterpart, &name).map(|load| Choosable {
+                    row: Measured { number: found.rows.len() + 1, name: name.clone(), load, rate },
+                    calibrates: counterpart.calibrates.value,
+                })
+            }
+        };
+        match outcome {
+            Ok(row) => found.rows.push(row),
+            Err(why) => {
+                found.left_out.push((format!("{name}: {}", figure.quantity.value), why));
+            }
+        }
+    }
+    found
+}
+
+/// A published row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choosable {
+    /// The row.
+    pub row: Measured,
+    /// Whether a calibration takes it unless somebody chooses others.
+    pub calibrates: bool,
+}
+
+/// Requests per second, if that is what a figure is.
+fn of_rate(figure: &FigureSpec) -> Option<f64> {
+    let factor = match figure.unit.value.as_str() {
+        "IOPS" => 1.0,
+        "K IOPS" => 1e3,
+        "M IOPS" => 1e6,
+        _ => return None,
+    };
+    let value = figure.value.value.0 * factor;
+    (figure.quantity.value == "rate" && value > 0.0).then_some(value)
+}
+
+fn of_counterpart(counterpart: &CounterpartSpec, name: &str) -> Result<Load, LeftOut> {
+    let count = |value: Auto<catalogue::Count>| fixed(value).map(|count| u64::from(count.0));
+    if !counterpart.run_operation.value.is_empty() {
+        return Err(LeftOut::Metadata);
+    }
+    if fixed(counterpart.one_file.value) == Some(true) {
+        return Err(LeftOut::SharedFile);
+    }
+    if !counterpart.run_axis.value.is_empty() {
+        return Err(LeftOut::OfACurve);
+    }
+    let outstanding = count(counterpart.outstanding.value).or_else(|| {
+        Some(count(counterpart.threads.value)? * count(counterpart.depth.value).unwrap_or(1))
+    });
+    let (Some(block), Some(read), Some(random), Some(hosts), Some(outstanding)) = (
+        fixed(counterpart.block_size.value),
+        fixed(counterpart.read.value),
+        fixed(counterpart.random.value),
+        count(counterpart.hosts.value),
+        outstanding,
+    ) else {
+        return Err(LeftOut::LoadUntold);
+    };
+    let footprint = fixed(counterpart.footprint.value);
+    let workload = Workload {
+        random: f64::from(random.ppm) / 1e6,
+        ..Workload::new(name, block, read, true, footprint)
+    };
+    Ok(Load { workload, hosts: hosts as u32, outstanding, remote: counterpart.remote.value })
+}
+
+/// The rows that a testbed was fitted to.
+pub fn fitted(cluster: &catalogue::Cluster) -> Vec<Measured> {
+    let rows = (1..).zip(&cluster.fitted_rows);
+    rows.map(|(number, row)| Measured { number, ..Measured::from(row) }).collect()
+}
+
+impl From<&FittedRow> for Measured {
+    fn from(row: &FittedRow) -> Measured {
+        let workload = Workload {
+            name: row.name.clone(),
+            read_bytes: row.read_bytes.0 as f64,
+            write_bytes: row.write_bytes.0 as f64,
+            read: row.read,
+            random: f64::from(row.random.ppm) / 1e6,
+            footprint: row.footprint,
+        };
+        let load =
+            Load { workload, hosts: row.hosts, outstanding: row.outstanding, remote: row.remote };
+        Measured { number: 0, name: row.name.clone(), load, rate: row.rate }
+    }
+}
+
+impl From<&Measured> for FittedRow {
+    fn from(row: &Measured) -> FittedRow {
+        let workload = &row.load.workload;
+        FittedRow {
+            name: row.name.clone(),
+            read_bytes: Bytes(workload.read_bytes.round().max(1.0) as u64),
+            write_bytes: Bytes(workload.write_bytes.round().max(1.0) as u64),
+            read: workload.read,
+            random: Percent { ppm: (workload.random * 1e6).round() as u32 },
+            footprint: workload.footprint,
+            hosts: row.load.hosts,
+            outstanding: row.load.outstanding,
+            remote: row.load.remote,
+            rate: row.rate,
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! What a described cluster will carry: a closed network of queues, fitted to measured rows.
+//!
+//! [`load`] → [`network`] (with [`parameter`]s) → [`mva`] → [`fit`] → [`calibration`] and
+//! [`forecast`]. A prediction always has an interval, and says whether what binds it also bound a
+//! fitted row. `docs/method/prediction.md` has every formula and what came of the published rows.
+
+mod cache;
+pub mod calibration;
+pub mod choice;
+#[cfg(any(test, feature = "testing"))]
+pub mod drawn;
+pub mod fit;
+pub mod forecast;
+pub mod load;
+mod matrix;
+pub mod mva;
+pub mod network;
+pub mod parameter;
+
+#[cfg(test)]
+mod tests;

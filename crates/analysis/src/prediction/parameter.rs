@@ -1,0 +1,199 @@
+//! The parameters of a prediction, and what is held likely of each before anything was measured.
+
+use catalogue::cluster::{FittedValue, Role, SoftwareSpec, fixed};
+use catalogue::{Auto, Cluster};
+use model::{Nanos, Percent};
+
+/// What a prediction needs that a description of hardware does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Parameter {
+    /// A node's time for a read.
+    Read,
+    /// A node's time for a write.
+    Write,
+    /// A node's time for each MiB read.
+    ReadPerMib,
+    /// A node's time for each MiB written.
+    WritePerMib,
+    /// A read's wait that keeps nobody else waiting.
+    ReadPath,
+    /// A write's wait that keeps nobody else waiting.
+    WritePath,
+    /// The way to the other site and back.
+    SiteRoundTrip,
+    /// The share of the ports' bandwidth that payload can have.
+    PortShare,
+    /// The share of the cache tier that keeps data.
+    CacheUsable,
+    /// A capacity drive's time for a random read that reaches it.
+    DriveRead,
+    /// A capacity drive's time for a random write that reaches it.
+    DriveWrite,
+    /// The share of the drives' sequential bandwidth that many streams leave.
+    StreamShare,
+}
+
+/// How many parameters there are.
+pub const PARAMETERS: usize = 12;
+
+/// What is held likely before anything is measured: lognormal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prior {
+    /// Half of all systems are below, in seconds or as a share.
+    pub median: f64,
+    /// The standard deviation of the logarithm.
+    pub deviation: f64,
+}
+
+impl Parameter {
+    /// All of them, in the order of tables.
+    pub const ALL: [Parameter; PARAMETERS] = [
+        Parameter::Read,
+        Parameter::Write,
+        Parameter::ReadPerMib,
+        Parameter::WritePerMib,
+        Parameter::ReadPath,
+        Parameter::WritePath,
+        Parameter::SiteRoundTrip,
+        Parameter::PortShare,
+        Parameter::CacheUsable,
+        Parameter::DriveRead,
+        Parameter::DriveWrite,
+        Parameter::StreamShare,
+    ];
+
+    /// Its key in `[software]` and `[fitted]`, and its word for machines.
+    pub fn key(self) -> &'static str {
+        match self {
+            Parameter::Read => "read",
+            Parameter::Write => "write",
+            Parameter::ReadPerMib => "read_per_mib",
+            Parameter::WritePerMib => "write_per_mib",
+            Parameter::ReadPath => "read_path",
+            Parameter::WritePath => "write_path",
+            Parameter::SiteRoundTrip => "site_round_trip",
+            Parameter::PortShare => "port_share",
+            Parameter::CacheUsable => "cache_usable",
+            Parameter::DriveRead => "drive_read",
+            Parameter::DriveWrite => "drive_write",
+            Parameter::StreamShare => "stream_share",
+        }
+    }
+
+    /// Whether it is a share, and no time.
+    pub fn is_share(self) -> bool {
+        matches!(self, Parameter::PortShare | Parameter::CacheUsable | Parameter::StreamShare)
+    }
+
+    /// Where it stands among all.
+    pub(super) fn index(self) -> usize {
+        self as usize
+    }
+
+    /// What a table of a testbed says of it, in seconds or as a share.
+    fn given(self, table: &SoftwareSpec) -> Option<f64> {
+        let time = |value: Auto<Nanos>| fixed(value).map(Nanos::as_seconds);
+        let share = |value: Auto<Percent>| fixed(value).map(|share| f64::from(share.ppm) / 1e6);
+        match self {
+            Parameter::Read => time(table.read.value),
+            Parameter::Write => time(table.write.value),
+            Parameter::ReadPerMib => time(table.read_per_mib.value),
+            Parameter::WritePerMib => time(table.write_per_mib.value),
+            Parameter::ReadPath => time(table.read_path.value),
+            Parameter::WritePath => time(table.write_path.value),
+            Parameter::SiteRoundTrip => time(table.site_round_trip.value),
+            Parameter::PortShare => share(table.port_share.value),
+            Parameter::CacheUsable => share(table.cache_usable.value),
+            Parameter::DriveRead => time(table.drive_read.value),
+            Parameter::DriveWrite => time(table.drive_write.value),
+            Parameter::StreamShare => share(table.stream_share.value),
+        }
+    }
+
+    /// What was measured of it and stands in `[software]`: it is known, and nothing fits it.
+    pub fn known(self, cluster: &Cluster) -> Option<f64> {
+        self.given(&cluster.software)
+    }
+
+    /// What a calibration found; it stands in `[fitted]`.
+    pub fn fitted(self, cluster: &Cluster) -> Option<f64> {
+        self.given(&cluster.fitted)
+    }
+
+    /// What a testbed writes for a value.
+    pub fn written(self, value: f64) -> FittedValue {
+        if self.is_share() {
+            FittedValue::Share(Percent { ppm: (value * 1e6).round().clamp(1.0, 1e6) as u32 })
+        } else {
+            FittedValue::Time(Nanos((value * 1e9).round().clamp(1.0, 1e18) as u64))
+        }
+    }
+
+    /// The class estimate. `docs/method/prediction.md` has the sources.
+    pub fn prior(self, cluster: &Cluster) -> Prior {
+        let prior = |median, deviation| Prior { median, deviation };
+        match self {
+            Parameter::Read => prior(10e-6, 1.0),
+            Parameter::Write => prior(40e-6, 1.0),
+            Parameter::ReadPerMib => prior(500e-6, 1.0),
+            Parameter::WritePerMib => prior(1e-3, 1.0),
+            Parameter::ReadPath => prior(300e-6, 1.0),
+            Parameter::WritePath => prior(500e-6, 1.0),
+            Parameter::SiteRoundTrip => prior(1e-3, 0.5),
+            Parameter::PortShare => prior(0.9, 0.1),
+            Parameter::CacheUsable => prior(0.8, 0.25),
+            Parameter::DriveRead => drive_read(cluster),
+            Parameter::DriveWrite => drive_write(cluster),
+            Parameter::StreamShare => prior(0.5, 0.5),
+        }
+    }
+}
+
+/// Where no figure of a drive is known, anything between flash and a disk is.
+const UNKNOWN_DRIVE: Prior = Prior { median: 1e-3, deviation: 2.0 };
+
+/// The datasheet's time and that of a line of the cache.
+fn drive_read(cluster: &Cluster) -> Prior {
+    let line = fixed(cluster.cache.line.value).map_or(0.0, |line| line.0 as f64);
+    let (mut count, mut rate, mut bandwidth) = (0.0, 0.0, 0.0);
+    for (drives, figures) in cluster.drives(Role::Capacity) {
+        count += drives as f64;
+        rate += drives as f64 * figures.read_iops.unwrap_or_default();
+        bandwidth += drives as f64 * figures.read_bytes_per_s.unwrap_or_default();
+    }
+    if rate <= 0.0 {
+        return UNKNOWN_DRIVE;
+    }
+    let line_s = if bandwidth > 0.0 { line * count / bandwidth } else { 0.0 };
+    Prior { median: count / rate + line_s, deviation: 0.7 }
+}
+
+/// The datasheet's time. Destaging gathers neighbours and journals cost more, so less is known.
+fn drive_write(cluster: &Cluster) -> Prior {
+    let (mut count, mut rate) = (0.0, 0.0);
+    for (drives, figures) in cluster.drives(Role::Capacity) {
+        count += drives as f64;
+        rate += drives as f64 * figures.write_iops.unwrap_or_default();
+    }
+    if rate > 0.0 { Prior { median: count / rate, deviation: 1.0 } } else { UNKNOWN_DRIVE }
+}
+
+/// A value for each parameter, as logarithms of seconds or of shares.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Values(pub(super) [f64; PARAMETERS]);
+
+impl Values {
+    /// What is known, else fitted, else the class estimate.
+    pub fn of(cluster: &Cluster) -> Values {
+        Values(Parameter::ALL.map(|one| {
+            let value = one.known(cluster).or_else(|| one.fitted(cluster));
+            value.unwrap_or_else(|| one.prior(cluster).median).ln()
+        }))
+    }
+
+    /// Seconds, or a share of at most 1.
+    pub fn get(&self, parameter: Parameter) -> f64 {
+        let value = self.0[parameter.index()].exp();
+        if parameter.is_share() { value.min(1.0) } else { value }
+    }
+}

@@ -1,0 +1,207 @@
+use super::calibration::{Calibration, Refusal, calibrate};
+use super::drawn::{Drawn, Noise};
+use super::fit::Fit;
+use super::forecast::forecast;
+use super::load::{LeftOut, Load, Measured, Planned, published};
+use super::network::{Network, Owner};
+use super::parameter::{Parameter, Values};
+use crate::ceiling::{Layer, Workload};
+use catalogue::Cluster;
+use catalogue::cluster::{FittedRow, with_fitted};
+use catalogue::published::Published;
+use model::{Bytes, Percent};
+
+const C: &str = include_str!("../../../../reference/testbeds/vsan-four-corners.toml");
+
+fn cluster(text: &str) -> Cluster {
+    Cluster::parse("t", text, &[]).unwrap_or_else(|errors| panic!("{:?}", errors.problems))
+}
+
+fn rows_of_c() -> Vec<super::load::Choosable> {
+    let text = include_str!("../../../../reference/results/vsan-four-corners.toml");
+    published(&Published::parse("c", text).expect("good figures")).rows
+}
+
+fn calibrated_c() -> Calibration {
+    let rows = rows_of_c();
+    let of = |calibrates: bool| -> Vec<Measured> {
+        let chosen = rows.iter().filter(|row| row.calibrates == calibrates);
+        chosen.map(|row| row.row.clone()).collect()
+    };
+    calibrate(&cluster(C), &of(true), &of(false)).expect("fits")
+}
+
+fn row(number: usize, kib: u64, read: u32, outstanding: u64, rate: f64) -> Measured {
+    let workload = Workload::new("w", Bytes::kib(kib), Percent::of(read), true, None);
+    let load = Load { workload, hosts: 4, outstanding, remote: Percent::ZERO };
+    Measured { number, name: format!("{kib}K {read} {outstanding}"), load, rate }
+}
+
+#[test]
+fn seven_rows_of_report_c_predict_the_other_eight() {
+    let c = calibrated_c();
+    assert_eq!((c.fitted.len(), c.held_out.len()), (7, 8));
+    let within = |share: f64| c.held_out.iter().filter(|row| row.error().abs() <= share).count();
+    assert!(within(0.2) >= 6 && within(0.3) == 8, "{:?}", c.held_out);
+    assert!(c.held_out.iter().all(|row| row.is_covered() && !row.is_extrapolated()));
+    let found = |wanted: Parameter| {
+        c.parameters.iter().find(|found| found.parameter == wanted).expect("a row depends on it")
+    };
+    assert!(found(Parameter::ReadPath).identified_by.is_empty(), "320 outstanding tell no delay");
+    assert_eq!(found(Parameter::DriveWrite).identified_by.len(), 1);
+    assert!(
+        c.proposed.iter().any(|load| load.outstanding == 16),
+        "one request outstanding on each host tells delay and queue apart: {:?}",
+        c.proposed
+    );
+}
+
+#[test]
+fn a_fitted_testbed_reads_back_and_predicts_the_same() {
+    let c = calibrated_c();
+    let rows: Vec<FittedRow> = c.fitted.iter().map(|row| FittedRow::from(&row.row)).collect();
+    let fitted = cluster(&with_fitted(C, &c.written(), &rows));
+    assert_eq!(fitted.fitted_rows, rows);
+    let loads: Vec<Planned> = c
+        .held_out
+        .iter()
+        .map(|row| Planned { name: row.row.name.clone(), load: row.row.load.clone() })
+        .collect();
+    let more = Cluster::parse(
+        "t",
+        &with_fitted(C, &c.written(), &rows),
+        &["nodes+4".parse().expect("a change")],
+    )
+    .expect("good");
+    for (forecast, judged) in forecast(&fitted, &loads, &[more]).iter().zip(&c.held_out) {
+        for (found, before) in [
+            (forecast.rate.value, judged.predicted.value),
+            (forecast.rate.low, judged.predicted.low),
+            (forecast.rate.high, judged.predicted.high),
+        ] {
+            assert!((found / before - 1.0).abs() < 0.01, "{forecast:?} {judged:?}");
+        }
+        assert!(forecast.what_ifs[0].rate.value > forecast.rate.value);
+        let latency = forecast.latency_s();
+        assert!((latency.value * forecast.rate.value - 320.0).abs() < 1e-6);
+        assert!(latency.low < latency.value && latency.value < latency.high);
+    }
+}
+
+#[test]
+fn slopes_are_the_differences_of_rates() {
+    for seed in 0..30 {
+        let mut drawn = Drawn::new(seed, Noise::Of(0.0)).expect("no contradictions");
+        let values = Values::of(&drawn.cluster);
+        for row in drawn.long(5) {
+            let network = Network::new(&drawn.cluster, &row.load);
+            let slopes = network.slopes(&values);
+            for (index, slope) in slopes.into_iter().enumerate() {
+                let moved = |by: f64| {
+                    let mut moved = values;
+                    moved.0[index] += by;
+                    network.ln_rate(&moved)
+                };
+                let found = (moved(1e-4) - moved(-1e-4)) / 2e-4;
+                assert!((found - slope).abs() < 1e-4, "{seed} {index}: {found} {slope}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_queue_and_a_path_are_found_from_two_depths_and_not_from_one() {
+    let truth = cluster(
+        "name = \"t\"\n[[nodes]]\ncount = 4\n[software]\nread = \"50us\"\nread_path = \
+         \"900us\"\nread_per_mib = \"1us\"\n",
+    );
+    let known = cluster("name = \"t\"\n[[nodes]]\ncount = 4\n[software]\nread_per_mib = \"1us\"\n");
+    let measured = |outstanding: u64| {
+        let mut row = row(1, 4, 100, outstanding, 1.0);
+        row.rate = Network::new(&truth, &row.load).carries(&Values::of(&truth)).rate;
+        row
+    };
+    let deep = Fit::to(&known, &[measured(512), measured(1024)]);
+    assert!(deep.open(Parameter::Read) < 0.3 && deep.open(Parameter::ReadPath) > 0.9);
+    let both = Fit::to(&known, &[measured(4), measured(512), measured(1024)]);
+    assert!(both.open(Parameter::ReadPath) < 0.5);
+    let read = both.parameter(Parameter::Read).value;
+    let path = both.parameter(Parameter::ReadPath).value;
+    assert!(
+        (read / 50e-6 - 1.0).abs() < 0.05 && (path / 900e-6 - 1.0).abs() < 0.1,
+        "{read} {path}"
+    );
+    assert_eq!(both.open(Parameter::ReadPerMib), 0.0, "what is given is known");
+}
+
+#[test]
+fn what_no_fitted_row_is_bound_by_is_an_extrapolation() {
+    let known = cluster(
+        "name = \"t\"\n[[nodes]]\ncount = 4\nports = 1\nport_speed = \
+         \"10Gbit/s\"\n[[nodes.drives]]\nmodel = \"kpm5xrug3t84\"\n",
+    );
+    let fit = [row(1, 4, 100, 1024, 300_000.0), row(2, 4, 100, 4096, 310_000.0)];
+    let hold = [row(3, 4, 100, 2048, 290_000.0), row(4, 1024, 0, 256, 1_000.0)];
+    let c = calibrate(&known, &fit, &hold).expect("fits");
+    assert!(!c.held_out[0].is_extrapolated(), "{:?}", c.held_out[0]);
+    assert!(c.held_out[1].is_extrapolated(), "{:?}", c.held_out[1]);
+    assert!(c.held_out[1].unseen.iter().all(|owner| *owner != Owner::Parameter(Parameter::Read)));
+}
+
+#[test]
+fn rows_that_nothing_should_be_fitted_to_are_refused_with_the_reason() {
+    let known = cluster(
+        "name = \"t\"\n[[nodes]]\ncount = 4\nports = 1\nport_speed = \"10Gbit/s\"\n[access]\n\
+         copies_used = \"any\"\n",
+    );
+    let refused = |rows: &[Measured]| calibrate(&known, rows, &[]).expect_err("refused");
+    assert_eq!(refused(&[row(1, 4, 100, 64, 1e5)]), Refusal::TooFewRows { rows: 1 });
+    let apart = [row(1, 4, 100, 64, 1e5), row(2, 4, 100, 64, 2e5)];
+    assert!(matches!(refused(&apart), Refusal::Contradiction { .. }));
+    // 5 GB/s, three quarters of them across.
+    let above = [row(1, 4, 100, 64, 1e5), row(2, 1024, 100, 64, 9e3)];
+    assert!(matches!(refused(&above), Refusal::AboveCeiling { layer: Layer::Ports, .. }));
+    // Twice as many outstanding cannot halve the rate, and then raise it again.
+    let wild: Vec<Measured> = [(8, 9e4), (16, 4e3), (32, 9e4), (64, 4e3), (128, 9e4), (256, 4e3)]
+        .into_iter()
+        .map(|(outstanding, rate)| row(1, 4, 100, outstanding, rate))
+        .collect();
+    assert!(matches!(refused(&wild), Refusal::DoesNotFit { .. }));
+}
+
+#[test]
+fn figures_that_are_no_rates_of_one_load_are_left_out_with_their_reason() {
+    let reasons = |text: &str| -> Vec<LeftOut> {
+        let found = published(&Published::parse("t", text).expect("good figures"));
+        assert!(found.rows.is_empty(), "{:?}", found.rows);
+        found.left_out.into_iter().map(|(_, why)| why).collect()
+    };
+    let e = reasons(include_str!("../../../../reference/results/pixstor-nvme.toml"));
+    assert!(e.contains(&LeftOut::OfACurve) && e.contains(&LeftOut::NoRate), "{e:?}");
+    let a = reasons(include_str!("../../../../reference/results/azure-stack-hci.toml"));
+    assert!(a.iter().all(|why| *why == LeftOut::NoRate), "{a:?}");
+}
+
+#[test]
+fn stated_intervals_hold_on_clusters_with_hidden_parameters() {
+    let (mut inside, mut covered, mut all) = (0, 0, 0);
+    let (mut far, mut flagged) = (0, 0);
+    for seed in 1_000..1_020 {
+        let mut drawn = Drawn::new(seed, Noise::Likely).expect("no contradictions");
+        let Ok(outcome) = drawn.outcome(10) else { continue };
+        for row in &outcome.held_out {
+            all += 1;
+            covered += u32::from(row.is_covered());
+            inside += u32::from(!row.is_extrapolated());
+            far += u32::from(row.error().abs() > 1.0);
+            flagged += u32::from(row.error().abs() > 1.0 && row.is_extrapolated());
+        }
+    }
+    // Of 90 %, with a few hundred rows that depend on each other within a cluster.
+    let share = f64::from(covered) / f64::from(all);
+    assert!(
+        all > 120 && inside * 2 > all && (0.82..0.98).contains(&share),
+        "{all} {inside} {share}"
+    );
+    assert!(flagged * 2 >= far, "{flagged} of {far}");
+}

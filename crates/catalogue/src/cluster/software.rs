@@ -1,0 +1,176 @@
+//! What storage software takes, as somebody measured it (`[software]`) or as a calibration fitted
+//! it (`[fitted]`, with the rows it rests on in `[[fitted_row]]`). The defaults are class
+//! estimates; `analysis::prediction` has them, and docs/method/prediction.md their sources.
+
+use crate::published::Number;
+use form::{Auto, Count, Field, Whole, spec_table};
+use model::units::{Bytes, Nanos, Percent};
+
+spec_table! {
+    /// What the storage software and its drives take for each request; a prediction alone asks for
+    /// it. What is given here is known and never fitted.
+    pub struct SoftwareSpec {
+        /// A node's time for a read; one request after the other. `"auto"`: 10 µs, a class
+        /// estimate.
+        read: Auto<Nanos> = Auto::Auto,
+        /// A node's time for a write, its copies included. `"auto"`: 40 µs, a class estimate.
+        write: Auto<Nanos> = Auto::Auto,
+        /// A node's time for each MiB read, besides. `"auto"`: 500 µs, a class estimate.
+        read_per_mib: Auto<Nanos> = Auto::Auto,
+        /// A node's time for each MiB written, besides. `"auto"`: 1 ms, a class estimate.
+        write_per_mib: Auto<Nanos> = Auto::Auto,
+        /// What a read waits that keeps nobody else waiting. `"auto"`: 300 µs, a class estimate.
+        read_path: Auto<Nanos> = Auto::Auto,
+        /// What a write waits that keeps nobody else waiting. `"auto"`: 500 µs, a class estimate.
+        write_path: Auto<Nanos> = Auto::Auto,
+        /// The way to the other site and back. `"auto"`: 1 ms, a class estimate.
+        site_round_trip: Auto<Nanos> = Auto::Auto,
+        /// The share of the ports' bandwidth that payload can have, on top of `port_efficiency`.
+        /// `"auto"`: 90 %, a class estimate.
+        port_share: Auto<Percent> = Auto::Auto,
+        /// The share of the cache tier that keeps data. `"auto"`: 80 %, a class estimate.
+        cache_usable: Auto<Percent> = Auto::Auto,
+        /// A capacity drive's time for a random read that reaches it, the line of the cache that it
+        /// fills included. `"auto"`: 1 ÷ read_iops and `cache.line` ÷ read.
+        drive_read: Auto<Nanos> = Auto::Auto,
+        /// A capacity drive's time for a random write that reaches it, or is destaged to it.
+        /// `"auto"`: 1 ÷ write_iops.
+        drive_write: Auto<Nanos> = Auto::Auto,
+        /// The share of the drives' sequential bandwidth that many streams at once leave. `"auto"`:
+        /// 50 %, a class estimate.
+        stream_share: Auto<Percent> = Auto::Auto,
+    }
+}
+
+spec_table! {
+    /// A measured row that `[fitted]` was fitted to. `plimsoll calibrate` writes it;
+    /// `plimsoll predict` computes intervals from it.
+    pub struct FittedRowSpec {
+        /// What was measured.
+        name: String,
+        /// The mean size of a read.
+        read_bytes: Bytes,
+        /// The mean size of a write.
+        write_bytes: Bytes,
+        /// The share of reads.
+        read: Percent,
+        /// The share of requests whose place is no continuation.
+        random: Percent,
+        /// All bytes that were touched. `"auto"`: nobody says.
+        footprint: Auto<Bytes> = Auto::Auto,
+        /// Hosts that loaded.
+        hosts: Count = Count(1),
+        /// Requests outstanding in all.
+        outstanding: Whole = Whole(0),
+        /// The share of data that is mastered in the other site.
+        remote: Percent = Percent::ZERO,
+        /// Requests per second.
+        rate: Number,
+    }
+}
+
+/// A measured row that parameters were fitted to, as [`FittedRowSpec`] reads it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FittedRow {
+    /// What was measured.
+    pub name: String,
+    /// The mean size of a read.
+    pub read_bytes: Bytes,
+    /// The mean size of a write.
+    pub write_bytes: Bytes,
+    /// The share of reads.
+    pub read: Percent,
+    /// The share of requests whose place is no continuation.
+    pub random: Percent,
+    /// All bytes that were touched; `None` where nobody says.
+    pub footprint: Option<Bytes>,
+    /// Hosts that loaded.
+    pub hosts: u32,
+    /// Requests outstanding in all; at least 1.
+    pub outstanding: u64,
+    /// The share of data that is mastered in the other site.
+    pub remote: Percent,
+    /// Requests per second; above 0 and finite.
+    pub rate: f64,
+}
+
+impl From<&FittedRowSpec> for FittedRow {
+    fn from(spec: &FittedRowSpec) -> FittedRow {
+        FittedRow {
+            name: spec.name.value.clone(),
+            read_bytes: spec.read_bytes.value,
+            write_bytes: spec.write_bytes.value,
+            read: spec.read.value,
+            random: spec.random.value,
+            footprint: super::fixed(spec.footprint.value),
+            hosts: spec.hosts.value.0,
+            outstanding: spec.outstanding.value.0,
+            remote: spec.remote.value,
+            rate: spec.rate.value.0,
+        }
+    }
+}
+
+/// A fitted value, as `[fitted]` has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FittedValue {
+    /// A time.
+    Time(Nanos),
+    /// A share.
+    Share(Percent),
+}
+
+/// A testbed's text with what was fitted behind it: `fitted` as `[fitted]`, by the keys of
+/// [`SoftwareSpec`], and the rows.
+pub fn with_fitted(text: &str, fitted: &[(&str, FittedValue)], rows: &[FittedRow]) -> String {
+    let mut out = text.trim_end().to_owned();
+    out.push_str(
+        "\n\n# Fitted by `plimsoll calibrate` to the rows below. What no row identified stays \
+         near its class estimate.\n[fitted]\n",
+    );
+    for (key, value) in fitted {
+        let value = match value {
+            FittedValue::Time(Nanos(ns)) => format!("\"{ns}ns\""),
+            FittedValue::Share(share) => share.write(),
+        };
+        out.push_str(&format!("{key} = {value}\n"));
+    }
+    for row in rows {
+        let bytes = |Bytes(bytes): Bytes| format!("\"{bytes}B\"");
+        out.push_str(&format!(
+            "\n[[fitted_row]]\nname = {}\nread_bytes = {}\nwrite_bytes = {}\nread = {}\nrandom = \
+             {}\n",
+            quoted(&row.name),
+            bytes(row.read_bytes),
+            bytes(row.write_bytes),
+            row.read.write(),
+            row.random.write(),
+        ));
+        if let Some(footprint) = row.footprint {
+            out.push_str(&format!("footprint = {}\n", bytes(footprint)));
+        }
+        out.push_str(&format!(
+            "hosts = {}\noutstanding = {}\nremote = {}\nrate = {}\n",
+            row.hosts,
+            row.outstanding,
+            row.remote.write(),
+            Number(row.rate).write(),
+        ));
+    }
+    out
+}
+
+/// A basic string of TOML (<https://toml.io/en/v1.0.0#string>); what would end the line or steer a
+/// terminal becomes `_`.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if model::printable::acts(c) => quoted.push('_'),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

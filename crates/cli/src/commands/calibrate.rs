@@ -1,0 +1,115 @@
+//! `plimsoll calibrate`
+
+use super::saved::read_digests;
+use super::{print, print_json};
+use crate::args::CalibrateArgs;
+use crate::failure::Failure;
+use crate::outputs::{self, Kind};
+use crate::{published, testbed};
+use analysis::prediction::calibration::calibrate as fit;
+use analysis::prediction::choice::{Chosen, one_cluster, part};
+use analysis::prediction::load::{self, LeftOut, Measured};
+use catalogue::Cluster;
+use catalogue::cluster::{FittedRow, with_fitted};
+use model::Record;
+use report::topics::prediction::{self as topic, Calibrated};
+use std::process::ExitCode;
+
+/// Rows with where they come from.
+struct Source {
+    name: String,
+    rows: Vec<Measured>,
+    /// Which of them are meant to be fitted.
+    meant: Vec<bool>,
+    left_out: Vec<(String, LeftOut)>,
+}
+
+/// Fits a testbed to measured rows, and shows what came of it.
+pub fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
+    let text = testbed::text(&args.testbed)?;
+    let cluster = testbed::read(&args.testbed, &[])?;
+    if !cluster.fitted_rows.is_empty() {
+        return Err(refused(
+            "the testbed is fitted already; calibrate the one that it was made from, with all runs",
+        ));
+    }
+    let source = match &args.against {
+        Some(wanted) => of_report(wanted, &cluster)?,
+        None => of_runs(args, &cluster)?,
+    };
+    if source.rows.is_empty() {
+        let why = source.left_out.first().map_or(LeftOut::NotMeasured, |(_, why)| *why);
+        return Err(refused(&format!("there is no row to fit: {}", topic::why_left_out(why))));
+    }
+    let chosen = |texts: &[String]| -> Vec<Chosen> {
+        // Every text is a choice.
+        texts.iter().filter_map(|text| text.parse().ok()).collect()
+    };
+    let parted = part(&source.rows, &source.meant, &chosen(&args.fit), &chosen(&args.hold))
+        .map_err(|why| {
+            let given = [args.fit.as_slice(), args.hold.as_slice()].concat();
+            refused(&topic::not_parted(&why, &given, &source.rows))
+        })?;
+    let calibration = fit(&cluster, &parted.fit, &parted.held_out)
+        .map_err(|why| refused(&topic::refusal(&why)))?;
+    let calibrated = Calibrated {
+        testbed: &cluster.top.name.value,
+        source: source.name,
+        calibration: &calibration,
+        left_out: &source.left_out,
+    };
+    if let Some(out) = &args.out {
+        let rows: Vec<FittedRow> = parted.fit.iter().map(FittedRow::from).collect();
+        let fitted = with_fitted(&text, &calibration.written(), &rows);
+        outputs::write(out, Kind::Unmarked, args.force, fitted.as_bytes())?;
+        eprintln!("testbed   {}", out.display());
+    }
+    if args.json {
+        print_json(&topic::calibration_json(&calibrated))?;
+    } else {
+        print(&topic::calibration_table(&calibrated))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn refused(why: &str) -> Failure {
+    Failure::Usage(format!("error: {why}"))
+}
+
+/// The rates of a report, which is to be of this testbed.
+fn of_report(wanted: &str, cluster: &Cluster) -> Result<Source, Failure> {
+    let (figures, _) = published::read(wanted)?;
+    let (name, testbed) = (&figures.report.name.value, &cluster.top.name.value);
+    if name != testbed {
+        return Err(refused(&format!(
+            "the figures of {name} are of another cluster than {testbed}; calibrate {name}, or \
+             give the testbed that name"
+        )));
+    }
+    let found = load::published(&figures);
+    Ok(Source {
+        name: figures.report.source.value.clone(),
+        meant: found.rows.iter().map(|row| row.calibrates).collect(),
+        rows: found.rows.into_iter().map(|row| row.row).collect(),
+        left_out: found.left_out,
+    })
+}
+
+/// The rows of run files, numbered through.
+fn of_runs(args: &CalibrateArgs, cluster: &Cluster) -> Result<Source, Failure> {
+    let records: Vec<Record> =
+        args.runs.iter().map(|run| read_digests(run)).collect::<Result<_, _>>()?;
+    let files: Vec<String> = args.runs.iter().map(|run| run.display().to_string()).collect();
+    one_cluster(&cluster.top.name.value, &records)
+        .map_err(|why| refused(&topic::other_cluster(&why, &cluster.top.name.value, &files)))?;
+    let (mut rows, mut left_out) = (Vec::new(), Vec::new());
+    for record in &records {
+        let found = load::measured(record, &analysis::results(record));
+        for row in found.rows {
+            rows.push(Measured { number: rows.len() + 1, ..row });
+        }
+        left_out.extend(found.left_out);
+    }
+    let meant = vec![false; rows.len()];
+    Ok(Source { name: files.join(", "), rows, meant, left_out })
+}

@@ -1,0 +1,125 @@
+//! Calibrations and predictions for machines. The fields stand in `docs/reference/json.md`.
+
+use super::{Calibrated, Forecasts, left_out_code, owner_code};
+use analysis::prediction::calibration::{Calibration, Found, Judged};
+use analysis::prediction::fit::Range;
+use analysis::prediction::forecast::{Forecast, Otherwise};
+use analysis::prediction::load::{LeftOut, Load};
+use analysis::prediction::network::Owner;
+use serde_json::{Value, json};
+
+/// A calibration as one object.
+pub fn calibration(calibrated: &Calibrated<'_>) -> Value {
+    let calibration = calibrated.calibration;
+    let list = |all: &[Judged]| all.iter().map(judged).collect::<Vec<_>>();
+    json!({
+        "format": crate::ground::json::FORMAT,
+        "testbed": calibrated.testbed,
+        "source": calibrated.source,
+        "fitted": list(&calibration.fitted),
+        "held_out": list(&calibration.held_out),
+        "parameters": calibration.parameters.iter()
+            .map(|found| parameter(calibration, found)).collect::<Vec<_>>(),
+        "proposed": calibration.proposed.iter().map(load).collect::<Vec<_>>(),
+        "spread": calibration.fit.spread,
+        "degrees_of_freedom": calibration.fit.freedom,
+        "left_out": left_out(calibrated.left_out),
+    })
+}
+
+/// Predictions as one object.
+pub fn forecasts(forecasts: &Forecasts<'_>) -> Value {
+    json!({
+        "format": crate::ground::json::FORMAT,
+        "testbed": forecasts.testbed,
+        "suite": forecasts.suite,
+        "fitted_rows": forecasts.fitted_rows,
+        "results": forecasts.forecasts.iter()
+            .map(|one| forecast(forecasts, one)).collect::<Vec<_>>(),
+        "left_out": left_out(forecasts.left_out),
+    })
+}
+
+fn judged(one: &Judged) -> Value {
+    json!({
+        "number": one.row.number,
+        "row": one.row.name,
+        "published": one.row.rate,
+        "predicted": one.predicted.value,
+        "low": one.predicted.low,
+        "high": one.predicted.high,
+        "error": one.error(),
+        "extrapolated": one.is_extrapolated(),
+        "outlies": one.outlies,
+        "binding": owners(&one.binding),
+        "unseen": owners(&one.unseen),
+        "load": load(&one.row.load),
+    })
+}
+
+fn parameter(calibration: &Calibration, found: &Found) -> Value {
+    let number = |index: &usize| calibration.fitted.get(*index).map(|one| one.row.name.as_str());
+    json!({
+        "name": found.parameter.key(),
+        "unit": if found.parameter.is_share() { "share" } else { "s" },
+        "value": found.range.value,
+        "low": found.range.low,
+        "high": found.range.high,
+        "class_estimate": (!found.is_known).then_some(found.before),
+        "known": found.is_known,
+        "identified_by": found.identified_by.iter().filter_map(number).collect::<Vec<_>>(),
+    })
+}
+
+fn forecast(all: &Forecasts<'_>, one: &Forecast) -> Value {
+    let bytes = one.load.workload.bytes();
+    let range = |range: Range, factor: f64| {
+        json!({
+            "value": range.value * factor,
+            "low": range.low * factor,
+            "high": range.high * factor,
+        })
+    };
+    let what_if = |other: &Otherwise, name: &str| {
+        json!({
+            "what_if": name,
+            "iops": range(other.rate, 1.0),
+            "extrapolated": !other.unseen.is_empty(),
+            "binding": owners(&other.binding),
+            "unseen": owners(&other.unseen),
+        })
+    };
+    json!({
+        "workload": one.name,
+        "iops": range(one.rate, 1.0),
+        "bytes_per_s": range(one.rate, bytes),
+        "mean_latency_s": range(one.latency_s(), 1.0),
+        "extrapolated": one.is_extrapolated(),
+        "binding": owners(&one.binding),
+        "unseen": owners(&one.unseen),
+        "what_ifs": one.what_ifs.iter().zip(&all.what_ifs)
+            .map(|(other, name)| what_if(other, name)).collect::<Vec<_>>(),
+        "load": load(&one.load),
+    })
+}
+
+fn load(load: &Load) -> Value {
+    json!({
+        "workload": load.workload.name,
+        "read_share": load.workload.read_share(),
+        "random_share": load.workload.random,
+        "mean_bytes": load.workload.bytes(),
+        "footprint_bytes": load.workload.footprint.map(|bytes| bytes.0),
+        "hosts": load.hosts,
+        "outstanding": load.outstanding,
+        "remote_share": f64::from(load.remote.ppm) / 1e6,
+    })
+}
+
+fn owners(all: &[Owner]) -> Vec<&'static str> {
+    all.iter().map(|owner| owner_code(*owner)).collect()
+}
+
+fn left_out(all: &[(String, LeftOut)]) -> Vec<Value> {
+    all.iter().map(|(name, why)| json!({"row": name, "reason": left_out_code(*why)})).collect()
+}

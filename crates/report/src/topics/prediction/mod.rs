@@ -1,0 +1,158 @@
+//! Calibrations and predictions for people and machines.
+
+mod forecast;
+mod json;
+mod refusal;
+mod table;
+
+pub use forecast::table as forecasts_table;
+pub use json::{calibration as calibration_json, forecasts as forecasts_json};
+pub use refusal::{not_parted, other_cluster, refusal};
+pub use table::calibration as calibration_table;
+
+use crate::ground::words;
+use analysis::prediction::calibration::Calibration;
+use analysis::prediction::fit::Range;
+use analysis::prediction::forecast::Forecast;
+use analysis::prediction::load::LeftOut;
+use analysis::prediction::network::Owner;
+use analysis::prediction::parameter::Parameter;
+use model::Nanos;
+
+/// A calibration with what it is of.
+#[derive(Clone, Debug)]
+pub struct Calibrated<'a> {
+    /// The testbed's name.
+    pub testbed: &'a str,
+    /// Where the rows come from: a report, or run files.
+    pub source: String,
+    /// What came of it.
+    pub calibration: &'a Calibration,
+    /// Rows that are neither fitted nor predicted, each with the reason.
+    pub left_out: &'a [(String, LeftOut)],
+}
+
+/// Predictions with what they are of.
+#[derive(Clone, Debug)]
+pub struct Forecasts<'a> {
+    /// The testbed's name.
+    pub testbed: &'a str,
+    /// The suite's name.
+    pub suite: &'a str,
+    /// How many rows the testbed was fitted to; 0: class estimates alone.
+    pub fitted_rows: usize,
+    /// One for each point of the suite.
+    pub forecasts: &'a [Forecast],
+    /// The names of what would be otherwise.
+    pub what_ifs: Vec<String>,
+    /// Points that are not predicted, each with the reason.
+    pub left_out: &'a [(String, LeftOut)],
+}
+
+/// What a parameter is called in tables.
+pub(super) fn parameter(parameter: Parameter) -> &'static str {
+    match parameter {
+        Parameter::Read => "software per read",
+        Parameter::Write => "software per write",
+        Parameter::ReadPerMib => "software per MiB read",
+        Parameter::WritePerMib => "software per MiB written",
+        Parameter::ReadPath => "path of a read",
+        Parameter::WritePath => "path of a write",
+        Parameter::SiteRoundTrip => "round trip between sites",
+        Parameter::PortShare => "usable share of ports",
+        Parameter::CacheUsable => "usable share of the cache",
+        Parameter::DriveRead => "drive time of a miss",
+        Parameter::DriveWrite => "drive time of a destaged write",
+        Parameter::StreamShare => "sequential share of drives",
+    }
+}
+
+/// What holds requests.
+pub(super) fn owner(owner: Owner) -> &'static str {
+    match owner {
+        Owner::Parameter(one) => parameter(one),
+        Owner::Layer(layer) => super::ceiling::layer(layer),
+    }
+}
+
+pub(super) fn owners(all: &[Owner]) -> String {
+    all.iter().map(|one| owner(*one)).collect::<Vec<_>>().join(", ")
+}
+
+/// A stable word of what holds requests.
+pub(super) fn owner_code(owner: Owner) -> &'static str {
+    match owner {
+        Owner::Parameter(one) => one.key(),
+        Owner::Layer(layer) => layer.code(),
+    }
+}
+
+/// A time or a share.
+pub(super) fn value(parameter: Parameter, value: f64) -> String {
+    if parameter.is_share() { words::share(value) } else { seconds(value) }
+}
+
+/// `1.25 ms`.
+pub(super) fn seconds(seconds: f64) -> String {
+    Nanos((seconds * 1e9).round().clamp(0.0, 1e18) as u64).to_string()
+}
+
+/// `169,838 to 303,981`.
+pub(super) fn interval(range: Range) -> String {
+    format!("{} to {}", words::iops(range.low), words::iops(range.high))
+}
+
+/// Why a row is left out.
+pub fn why_left_out(why: LeftOut) -> &'static str {
+    match why {
+        LeftOut::Metadata => "operations on whole files are not predicted",
+        LeftOut::FixedRate => "its rate was given",
+        LeftOut::Thinks => "its workers rest between requests",
+        LeftOut::SeveralAtOnce => "several workloads run at the same time",
+        LeftOut::Trims => "trims are not predicted",
+        LeftOut::NotMeasured => "it was not measured to its end",
+        LeftOut::NoRate => "it is no rate of requests",
+        LeftOut::LoadUntold => "its load is not told",
+        LeftOut::SharedFile => "hosts share one file",
+        LeftOut::OfACurve => "it is a curve's peak or plateau",
+        LeftOut::OfAnEvent => "it is of an event",
+        LeftOut::OtherWay => "its simulated path or migration is not predicted",
+    }
+}
+
+/// A stable word of the reason.
+pub(super) fn left_out_code(why: LeftOut) -> &'static str {
+    match why {
+        LeftOut::Metadata => "metadata",
+        LeftOut::FixedRate => "fixed-rate",
+        LeftOut::Thinks => "thinks",
+        LeftOut::SeveralAtOnce => "several-at-once",
+        LeftOut::Trims => "trims",
+        LeftOut::NotMeasured => "not-measured",
+        LeftOut::NoRate => "no-rate",
+        LeftOut::LoadUntold => "load-untold",
+        LeftOut::SharedFile => "shared-file",
+        LeftOut::OfACurve => "of-a-curve",
+        LeftOut::OfAnEvent => "of-an-event",
+        LeftOut::OtherWay => "other-way",
+    }
+}
+
+/// The rows that were left out, those of one reason in one line.
+pub(super) fn left_out_lines(all: &[(String, LeftOut)]) -> Vec<String> {
+    let mut reasons: Vec<LeftOut> = Vec::new();
+    for (_, why) in all {
+        if !reasons.contains(why) {
+            reasons.push(*why);
+        }
+    }
+    let line = |why: &LeftOut| {
+        let names: Vec<&str> =
+            all.iter().filter(|(_, other)| other == why).map(|(name, _)| name.as_str()).collect();
+        let shown = names.iter().take(3).copied().collect::<Vec<_>>().join("; ");
+        let more = names.len().saturating_sub(3);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("Left out, {}: {shown}{more}.", why_left_out(*why))
+    };
+    reasons.iter().map(line).collect()
+}

@@ -1,0 +1,154 @@
+//! A calibration as tables for the terminal.
+
+use super::{Calibrated, interval, left_out_lines, owners, parameter, value};
+use crate::ground::columns::{self, Column};
+use crate::ground::words;
+use analysis::prediction::calibration::{Calibration, Found, Judged};
+use analysis::prediction::load::Load;
+
+/// Held-out rows, fitted rows, parameters and remarks.
+pub fn calibration(calibrated: &Calibrated<'_>) -> String {
+    let calibration = calibrated.calibration;
+    let mut text = format!(
+        "{}, fitted to {} of {}\n",
+        calibrated.testbed,
+        words::counted(calibration.fitted.len() as u64, "row"),
+        calibrated.source
+    );
+    if !calibration.held_out.is_empty() {
+        text.push_str(&format!("\nHeld out\n{}", columns::render(&rows(&calibration.held_out))));
+    }
+    text.push_str(&format!("\nFitted\n{}", columns::render(&rows(&calibration.fitted))));
+    text.push_str(&format!("\nParameters\n{}\n", columns::render(&parameters(calibration))));
+    for line in remarks(calibrated) {
+        text.push_str(&format!("{line}\n"));
+    }
+    text
+}
+
+fn rows(judged: &[Judged]) -> Vec<Column> {
+    let mut table = vec![Column::figures("#"), Column::names("row")];
+    table.extend(["measured", "predicted", "90 % interval", "error"].map(Column::figures));
+    table.push(Column::names("binds"));
+    for one in judged {
+        let mark = match (one.is_extrapolated(), one.outlies) {
+            (true, _) => " (extrapolated)",
+            (false, true) => " (outlies)",
+            (false, false) => "",
+        };
+        let cells = [
+            one.row.number.to_string(),
+            one.row.name.clone(),
+            words::iops(one.row.rate),
+            words::iops(one.predicted.value),
+            interval(one.predicted),
+            format!("{:+.1} %", one.error() * 100.0),
+            format!("{}{mark}", owners(&one.binding)),
+        ];
+        columns::row(&mut table, cells);
+    }
+    table
+}
+
+fn parameters(calibration: &Calibration) -> Vec<Column> {
+    let mut table = vec![Column::names("parameter")];
+    table.extend(["value", "90 % interval", "class estimate"].map(Column::figures));
+    table.push(Column::names("identified by"));
+    for found in &calibration.parameters {
+        let of = |amount: f64| value(found.parameter, amount);
+        let range = format!("{} to {}", of(found.range.low), of(found.range.high));
+        let (range, before) = if found.is_known {
+            ("–".to_owned(), "–".to_owned())
+        } else {
+            (range, of(found.before))
+        };
+        let cells = [
+            parameter(found.parameter).to_owned(),
+            of(found.range.value),
+            range,
+            before,
+            identified(calibration, found),
+        ];
+        columns::row(&mut table, cells);
+    }
+    table
+}
+
+fn identified(calibration: &Calibration, found: &Found) -> String {
+    if found.is_known {
+        return "given by the testbed".to_owned();
+    }
+    if found.identified_by.is_empty() {
+        return "no row".to_owned();
+    }
+    let number = |index: &usize| calibration.fitted.get(*index).map(|one| one.row.number);
+    let numbers: Vec<String> =
+        found.identified_by.iter().filter_map(number).map(|one| one.to_string()).collect();
+    format!("row {}", numbers.join(", "))
+}
+
+fn remarks(calibrated: &Calibrated<'_>) -> Vec<String> {
+    let calibration = calibrated.calibration;
+    let mut remarks = Vec::new();
+    let held = &calibration.held_out;
+    if !held.is_empty() {
+        let near = held.iter().filter(|one| one.error().abs() <= 0.2).count();
+        let covered = held.iter().filter(|one| one.is_covered()).count();
+        let worst = held.iter().max_by(|a, b| a.error().abs().total_cmp(&b.error().abs()));
+        remarks.push(format!(
+            "Held out: {near} of {} rows within 20 %, {covered} within their interval{}.",
+            held.len(),
+            worst.map_or_else(String::new, |one| format!(
+                "; the worst error is {:+.1} %",
+                one.error() * 100.0
+            ))
+        ));
+    }
+    let extrapolated = held.iter().filter(|one| one.is_extrapolated());
+    remarks.extend(extrapolated.map(|one| {
+        format!(
+            "Extrapolated: row {}; no fitted row is bound by {}.",
+            one.row.number,
+            owners(&one.unseen)
+        )
+    }));
+    let outlying = calibration.fitted.iter().filter(|one| one.outlies);
+    remarks.extend(
+        outlying.map(|one| {
+            format!("Row {} outlies: the other rows and it do not agree.", one.row.number)
+        }),
+    );
+    let is_open = |found: &&Found| !found.is_known && found.identified_by.is_empty();
+    let open: Vec<&str> = calibration
+        .parameters
+        .iter()
+        .filter(is_open)
+        .map(|found| parameter(found.parameter))
+        .collect();
+    if !open.is_empty() {
+        remarks.push(format!(
+            "No row identified {}: the value is close to the class estimate.",
+            open.join(", ")
+        ));
+    }
+    if !calibration.proposed.is_empty() {
+        let runs: Vec<String> = calibration.proposed.iter().map(run).collect();
+        remarks.push(format!("Runs that would tell most: {}.", runs.join("; ")));
+    }
+    remarks.push(format!(
+        "Rows stray by {} from the model, with {:.1} degrees of freedom.",
+        words::share(calibration.fit.spread),
+        calibration.fit.freedom
+    ));
+    remarks.extend(left_out_lines(calibrated.left_out));
+    remarks
+}
+
+/// A load in words.
+pub(super) fn run(load: &Load) -> String {
+    let footprint = match load.workload.footprint {
+        Some(bytes) => format!(" over {:.2} TB", bytes.0 as f64 / 1e12),
+        None => String::new(),
+    };
+    format!("{}{footprint}, {} outstanding", load.workload.name, load.outstanding)
+}

@@ -1,0 +1,112 @@
+//! `plimsoll calibrate` and `plimsoll predict` as people meet them.
+
+use crate::common::{names, plimsoll, scratch};
+use serde_json::Value;
+
+fn json(folder: &std::path::Path, arguments: &[&str]) -> Value {
+    plimsoll(folder, &[arguments, &["--json"]].concat()).with_code(0).json()
+}
+
+#[test]
+fn report_c_is_fitted_held_out_and_predicted_from_its_fitted_testbed() {
+    let folder = scratch();
+    let here = folder.path();
+    let calibrate =
+        ["calibrate", "vsan-four-corners", "--against", "vsan-four-corners", "-o", "fitted.toml"];
+    let told = json(here, &calibrate);
+    let held = told["held_out"].as_array().expect("a list");
+    assert_eq!((told["fitted"].as_array().map(Vec::len), held.len()), (Some(7), 8));
+    for row in held {
+        let figure = |key: &str| row[key].as_f64().expect("a number");
+        assert!(figure("low") < figure("predicted") && figure("predicted") < figure("high"));
+        assert!(row["row"].is_string() && row["published"].is_f64());
+        assert_eq!(row["extrapolated"], false);
+    }
+    let parameters = told["parameters"].as_array().expect("a list");
+    let named = |name: &str| parameters.iter().find(|one| one["name"] == name).expect("listed");
+    assert_eq!(named("drive_write")["identified_by"][0], "4K random write, 16 TB");
+    assert_eq!(named("read_path")["identified_by"], serde_json::json!([]));
+
+    let again = plimsoll(here, &calibrate).with_code(2);
+    assert!(again.err.contains("fitted.toml exists"), "{}", again.err);
+    let predicted =
+        json(here, &["predict", "./fitted.toml", "vsan-four-corners", "--what-if", "nodes+2"]);
+    let results = predicted["results"].as_array().expect("a list");
+    assert_eq!((results.len(), &predicted["fitted_rows"]), (15, &Value::from(7)));
+    for result in results {
+        for figure in [&result["iops"], &result["mean_latency_s"], &result["what_ifs"][0]["iops"]] {
+            let (low, high) = (figure["low"].as_f64(), figure["high"].as_f64());
+            assert!(low < figure["value"].as_f64() && figure["value"].as_f64() < high);
+        }
+    }
+    // The suite's points are the report's rows.
+    let of = |name: &str| {
+        let result = results.iter().find(|one| one["workload"] == name).expect("a point");
+        result["iops"]["value"].as_f64().expect("a number")
+    };
+    let row = held.iter().find(|row| row["row"] == "8K random 70/30, 8 TB").expect("held out");
+    let report = row["predicted"].as_f64().expect("a number");
+    assert!((of("8k-random-70-30 (size=50GB)") / report - 1.0).abs() < 0.01);
+}
+
+#[test]
+fn a_simulated_run_calibrates_its_testbed_and_predicts_another_depth() {
+    let folder = scratch();
+    let here = folder.path();
+    let lab = "name = \"lab\"\n[[nodes]]\ncount = 3\nports = 1\nport_speed = \
+               \"25Gbit/s\"\n[[nodes.drives]]\ncount = 4\nread_iops = 20000\nwrite_iops = \
+               10000\nread = \"500MB/s\"\nwrite = \"400MB/s\"\ncapacity = \
+               \"1TB\"\n[protection]\ncopies = 2\n";
+    std::fs::write(here.join("lab.toml"), lab).expect("written");
+    let suite = |depths: &str| {
+        format!(
+            "name = \"short\"\n[layout]\nfiles = 2\nsize = \"10GB\"\n[stages]\nmeasure = \
+             \"1s\"\ninterval = \"100ms\"\n[[workload]]\nname = \"reads\"\nread = \
+             \"100%\"\nworkers = 2\n[[workload]]\nname = \"mixed\"\nread = \"70%\"\nworkers = \
+             2\n[sweep]\ndepth = {depths}\n"
+        )
+    };
+    std::fs::write(here.join("short.toml"), suite("[1, 4, 32]")).expect("written");
+    std::fs::write(here.join("other.toml"), suite("[16]")).expect("written");
+    let simulate = ["--simulate", "./lab.toml", "--sim-hosts", "3", "--scale", "time=1/2"];
+    for name in ["short", "other"] {
+        let (suite, out) = (format!("{name}.toml"), format!("{name}.plimsoll"));
+        let run = [&["run", suite.as_str(), "--out", out.as_str()][..], &simulate].concat();
+        plimsoll(here, &run).with_code(0);
+    }
+    let runs = ["calibrate", "lab.toml", "short.plimsoll", "other.plimsoll", "--hold", "depth=16"];
+    let told = json(here, &runs);
+    assert_eq!(told["fitted"].as_array().map(Vec::len), Some(6), "{told:#}");
+    for row in told["held_out"].as_array().expect("a list") {
+        assert!(row["error"].as_f64().is_some_and(|error| error.abs() < 0.2), "{row:#}");
+    }
+    let other = ["calibrate", "vsan-four-corners", "short.plimsoll"];
+    let refused = plimsoll(here, &other).with_code(2);
+    assert!(refused.err.contains("simulated ./lab.toml, not vsan-four-corners"), "{}", refused.err);
+}
+
+#[test]
+fn bad_input_is_refused_with_its_reason_before_anything_is_written() {
+    let folder = scratch();
+    let here = folder.path();
+    let c = "calibrate vsan-four-corners --against vsan-four-corners";
+    for (line, words) in [
+        (format!("{c} --fit 1"), "a fit takes two rows at least"),
+        (format!("{c} --fit nothing"), "no row is `nothing`"),
+        (format!("{c} --fit 1-4 --hold 2"), "is in --fit and in --hold"),
+        ("calibrate pixstor-nvme --against vsan-four-corners".to_owned(), "of another cluster"),
+        ("calibrate pixstor-nvme --against pixstor-nvme".to_owned(), "there is no row to fit"),
+        ("calibrate vsan-four-corners".to_owned(), "--against"),
+        ("calibrate vsan-four-corners nosuch.plimsoll".to_owned(), "nosuch.plimsoll"),
+        ("predict vsan-four-corners nosuch".to_owned(), "nosuch"),
+        ("predict nosuch vsan-four-corners".to_owned(), "no testbed is called"),
+        ("predict vsan-four-corners smoke --what-if more".to_owned(), "changes nothing"),
+        ("predict vsan-four-corners smoke --hosts 0".to_owned(), "1..=1024"),
+    ] {
+        let arguments: Vec<&str> = line.split(' ').collect();
+        let ended = plimsoll(here, &arguments);
+        assert!(ended.err.contains(words), "{line}: {}", ended.err);
+        assert_ne!(ended.code, 0, "{line}");
+    }
+    assert!(names(here).is_empty());
+}
