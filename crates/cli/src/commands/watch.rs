@@ -5,8 +5,9 @@ use crate::failure::Failure;
 use crate::screen::Stream;
 use crate::view::{self, Labels, News, View};
 use crate::web::{WatchedPage, listen_address};
-use crate::{hosts, signals};
-use fleet::{FleetError, Watched};
+use crate::hosts::{self, Absence, Asked, Least, Terms};
+use crate::signals::{self, Work};
+use fleet::Watched;
 use live::watch::{Replay, State, Subject, figures, lines};
 use model::testbed::HostFacts;
 use model::{CounterSample, Nanos, printable};
@@ -66,12 +67,11 @@ fn live(args: &WatchArgs) -> Result<ExitCode, Failure> {
             format!("error: --interval {} is out of range; write {LEAST} to {MOST}", args.interval);
         return Err(Failure::Usage(what));
     }
-    let started = hosts::look(&args.hosts, &[], LOST_AFTER)?;
-    let told = started.fleet.inspect(&[], LOST_AFTER).map_err(|error| match error {
-        FleetError::Interrupted => Failure::Interrupted("stopped".to_owned()),
-        error => Failure::Run(format!("error: {error}")),
-    })?;
-    let facts = hosts::facts_of(told, hosts::may_be_one(&args.hosts))?;
+    let terms = Terms::look(LOST_AFTER, Absence::Kept(Least::ONE));
+    let no_targets = |names: &[String]| Ok(vec![Vec::new(); names.len()]);
+    let asked = Asked { terms, patience: LOST_AFTER };
+    let started = hosts::start(Work::Look, &args.hosts, &no_targets, asked)?;
+    let mut facts = hosts::facts_of(&started, hosts::may_be_one(&args.hosts))?;
     let page = WatchedPage::start(&args.share, &facts, args.interval)?;
     let mut lost = Vec::new();
     let mut note = |watched: &Watched| {

@@ -233,6 +233,11 @@ impl Coordinator {
         self.give_up(number, &why, actions);
     }
 
+    /// A host was tried just now, and is not before a pause.
+    pub(super) fn try_later(&mut self, number: usize) {
+        self.hosts[number].absence.next_ns = self.now.steady_ns.saturating_add(PAUSE_NS);
+    }
+
     /// A host is not tried any more, which is said.
     fn give_up(&mut self, number: usize, why: &str, actions: &mut Vec<Action>) {
         let host = &mut self.hosts[number];

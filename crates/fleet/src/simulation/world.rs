@@ -419,7 +419,7 @@ impl<'a> World<'a> {
 
     fn coordinator_dies(&mut self) {
         if self.coordinator.take().is_some() {
-            let heads: Vec<usize> = self.root.branches().map(|hosts| hosts.start).collect();
+            let heads: Vec<usize> = self.root.branches().map(|hosts| hosts[0]).collect();
             let returned = (0..self.sides.len()).filter(|host| self.sides[*host].life > 0);
             let ends: Vec<usize> = heads
                 .into_iter()
