@@ -1,6 +1,7 @@
 //! Does what the coordinator decides: carries messages, tells the time, hands events to the
 //! recorder.
 
+mod away;
 mod clean;
 mod director;
 mod handles;

@@ -103,7 +103,7 @@ impl Fleet {
         }
     }
 
-    fn told(&self, host: usize, mut facts: HostFacts, unix_ns_there: u64) -> HostReport {
+    pub(super) fn told(&self, host: usize, mut facts: HostFacts, unix_ns_there: u64) -> HostReport {
         let name = &self.names[host];
         if !name.is_empty() {
             // People know a host by the name that they gave.
