@@ -31,6 +31,7 @@ mod metrics;
 mod placement;
 mod prerun;
 mod property;
+mod quorum;
 mod returning;
 mod scenarios;
 mod serve;
