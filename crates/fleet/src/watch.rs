@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn what_a_host_counts_that_returned_stands_behind_what_it_counted_before() {
         let mut watch = Watch::new(1, 0, 1_000_000_000);
-        let mut start_ns = |watch: &mut Watch, ms: u64| {
+        let start_ns = |watch: &mut Watch, ms: u64| {
             let told = watch.told(0, counted(0), ms * 1_000_000, now(ms));
             let Some(Watched::Counters(sample)) = told.first() else { panic!("{told:?}") };
             sample.start_ns
@@ -262,8 +262,8 @@ mod tests {
         assert_eq!(hosts(&mut watch), [1, 2]);
     }
 
-    fn on(kernel: &str) -> model::testbed::HostFacts {
-        model::testbed::HostFacts {
+    fn on(kernel: &str) -> HostFacts {
+        HostFacts {
             identity: kernel.to_owned(),
             ..probe::Looker::new().host("1", Default::default(), Vec::new())
         }

@@ -2,7 +2,6 @@
 //! do is not done, figures say so, and between two points they may come in.
 
 use super::{Action, Coordinator, Owes, Reach};
-use model::plan::Plan;
 use model::{Event, Fact, Note};
 
 /// Who is not there when the run begins.
@@ -10,18 +9,16 @@ use model::{Event, Fact, Note};
 pub(super) struct AtStart {
     /// Their numbers, and the reason of each.
     hosts: Vec<(usize, String)>,
-    /// The first stage of a point that is to run, or else the first of all: what was done before a
-    /// run was resumed, all did.
+    /// The first stage that is to run and behind which none was run already: in those, all took
+    /// part. A run that is resumed may lay its data out anew before.
     pub(super) stage: Option<u32>,
 }
 
 impl AtStart {
-    /// Nobody is missing in these stages of `plan`.
-    pub(super) fn of(plan: &Plan, stages: &[u32]) -> AtStart {
-        let is_of_a_point = |stage: &&u32| {
-            plan.stages.get(**stage as usize).is_some_and(|stage| stage.point.is_some())
-        };
-        let stage = stages.iter().find(is_of_a_point).or(stages.first()).copied();
+    /// Nobody is missing in these stages.
+    pub(super) fn of(stages: &[u32]) -> AtStart {
+        let gap = stages.windows(2).rev().find(|pair| pair[1] != pair[0].saturating_add(1));
+        let stage = gap.map(|pair| pair[1]).or(stages.first().copied());
         AtStart { hosts: Vec::new(), stage }
     }
 }

@@ -101,7 +101,7 @@ impl Coordinator {
             preruns: Preruns::new(plan),
             returning: Returning::new(plan, reach),
             layouts: Layouts::new(plan),
-            at_start: AtStart::of(plan, stages),
+            at_start: AtStart::of(stages),
             unknown_clocks: if reach == Reach::Remote { plan.hosts.len() } else { 0 },
             end: RunEnd::Complete,
             has_begun: false,

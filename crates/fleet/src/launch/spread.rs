@@ -267,6 +267,8 @@ impl<'a> Work<'a> {
                 None => hosts.push(*host),
                 // A host that refuses does so whoever asks.
                 Some(missing) if missing.is_final => (self.task.told)(&start, false),
+                // Whoever asked us tries it himself: once, and not at each level of the tree.
+                Some(_) if self.task.wanted.by.is_some() => {}
                 Some(_) => follow.push(Unit::now(vec![*host], 0)),
             }
             self.note(*host, Some(relay), start.missing.clone());
