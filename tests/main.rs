@@ -32,6 +32,7 @@ mod placement;
 mod prediction;
 mod prerun;
 mod property;
+mod quorum;
 mod returning;
 mod scenarios;
 mod serve;

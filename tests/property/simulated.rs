@@ -89,7 +89,7 @@ fn planned(case: &Case) -> Result<Option<(Plan, Vec<HostFacts>, Fleet)>, Broken>
     let told = fleet
         .inspect(&targets, Nanos::seconds(30))
         .map_err(|error| broken("hosts answer", error))?;
-    let mut hosts: Vec<HostFacts> = told.into_iter().map(|told| told.facts).collect();
+    let mut hosts: Vec<HostFacts> = told.into_iter().flatten().map(|told| told.facts).collect();
     // The same on every machine.
     hosts.iter_mut().for_each(|host| host.logical_cpus = 4);
     let request = Request {

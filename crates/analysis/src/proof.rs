@@ -255,6 +255,11 @@ fn of_run(doubt: &Warning) -> Vec<Proof> {
         | Warning::Unsettled(fact)
         | Warning::CachesNotEmptied(fact) => vec![word(Notes, "note", fact.kind().word())],
         Warning::HostLost { hosts, .. } => words(Notes, "host", hosts),
+        Warning::HostsLeftOut { hosts, of } => {
+            let mut proof = words(Plan, "host", hosts);
+            proof.push(count(Plan, "hosts-asked-for", *of));
+            proof
+        }
         Warning::EventRunning { events } => words(Notes, "event", events),
         Warning::Errors { by_errno, .. } => {
             let of = |(number, times): (&i32, &u64)| {

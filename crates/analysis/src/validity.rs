@@ -12,10 +12,11 @@ use crate::warning::{QUANTILES, Quantile, Warning};
 use crate::{below, evenness, limited, page_cache, standstill, surroundings, write_cache};
 use model::digest::{Digest, Moment, Part};
 use model::load::{Pace, Rate};
+use model::note::AboutHosts;
 use model::plan::{Contents, HostPlan, StageKind};
 use model::record::StageRecord;
 use model::testbed::{DirectoryState, TargetFacts, TargetKind};
-use model::{Nanos, NoteKind, Occurrence, OccurrenceKind, Op, Percent, Record, StageEnd, errno};
+use model::{Fact, Nanos, NoteKind, Occurrence, OccurrenceKind, Op, Percent, Record, StageEnd, errno};
 use std::collections::BTreeMap;
 
 /// Fewer samples than this support no tail: the p99 then rests on fewer than ten.
@@ -178,6 +179,7 @@ fn warnings(
     if let Some(Degraded { hosts, wholly }) = degraded(record, &digest.frame) {
         found.push(Warning::HostLost { hosts, wholly });
     }
+    found.extend(left_out(record));
     found.extend(events_running(record, stage.stage));
     found.extend(start_skew(record, stage));
     found.extend(clock_error(record, stage));
@@ -213,6 +215,17 @@ fn unsupported(op: Op, ios: u64, by_errno: &BTreeMap<i32, u64>) -> Option<Op> {
     let may_lack = matches!(op, Op::Trim | Op::Link | Op::Symlink | Op::Rename | Op::SetAttr);
     let lacks = may_lack && ios == 0 && by_errno.keys().copied().all(errno::is_unsupported);
     lacks.then_some(op)
+}
+
+/// The hosts that the plan is without, though they were asked for.
+fn left_out(record: &Record) -> Option<Warning> {
+    record.plan.notes.iter().find_map(|note| match &note.fact {
+        Fact::Hosts(AboutHosts::LeftOut { hosts, of }) => {
+            let hosts = hosts.iter().map(|(name, _)| name.clone()).collect();
+            Some(Warning::HostsLeftOut { hosts, of: *of })
+        }
+        _ => None,
+    })
 }
 
 /// The events of earlier stages whose commands still ran when this one began.

@@ -74,6 +74,13 @@ pub enum Warning {
         /// Whether there was nothing but that, so that the figures are those of the others.
         wholly: bool,
     },
+    /// Hosts that were asked for could not be reached at the start: the plan is one for the others.
+    HostsLeftOut {
+        /// Their names.
+        hosts: Vec<String>,
+        /// How many hosts were asked for.
+        of: u64,
+    },
     /// The commands of events of an earlier stage still ran while this was measured.
     EventRunning {
         /// The names of the events.
@@ -403,6 +410,7 @@ impl Warning {
             Warning::DirectRefused(_) => NoteKind::DirectRefused.word(),
             Warning::BackendFallback(_) => NoteKind::BackendFallback.word(),
             Warning::HostLost { .. } => NoteKind::HostLost.word(),
+            Warning::HostsLeftOut { .. } => "hosts-left-out",
             Warning::EventRunning { .. } => "event-running",
             Warning::StartSkew { .. } => "start-skew",
             Warning::ClockError { .. } => "clock-error",

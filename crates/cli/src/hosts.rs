@@ -4,11 +4,16 @@ use crate::args::HostArgs;
 use crate::failure::Failure;
 use crate::signals::{self, Signalled, Work};
 use crate::simulate;
-use fleet::launch::{self, SlurmJob, Via, Wanted};
-use fleet::{Fleet, HostReport};
+use fleet::launch::{self, LaunchError, SlurmJob, Start, Via, Wanted};
+use fleet::{Fleet, FleetError, HostReport};
+use model::choices::OnLostHost;
+use model::note::{AboutHosts, HostStart};
+use model::plan::FleetPolicy;
 use model::testbed::HostFacts;
+use model::units::Percent;
 use model::{Nanos, Plan, hostlist};
 use std::path::Path;
+use suite::FleetSpec;
 
 /// A list of hosts is a few pages of text.
 const LONGEST_LIST: u64 = 1 << 20;
@@ -21,15 +26,114 @@ const CLOCKS_DIFFER_NS: i128 = 2_000_000_000;
 pub struct Hosts {
     /// The agents.
     pub fleet: Fleet,
-    /// The targets of each, in the order of the hosts.
+    /// The targets of each, in the order of the fleet's hosts.
     pub targets: Vec<Vec<String>>,
-    /// Hosts that have no agent, each with the reason; only of a look that does without them.
-    pub unreached: Vec<String>,
+    /// What each host is, where it was asked; `None` of a host without an agent.
+    pub told: Vec<Option<HostReport>>,
+    /// Hosts that were asked for and have no agent, each with the reason.
+    pub absent: Vec<LaunchError>,
+    /// How the start of each agent went, in the order in which they were asked for.
+    pub starts: Vec<HostStart>,
     /// Ended with them, if it is ours.
     job: Option<SlurmJob>,
 }
 
+/// What is done about hosts that cannot be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absence {
+    /// Nothing is done without all.
+    Refused,
+    /// The others do without, if so many are there.
+    LeftOut(Least),
+    /// The same; but the absent keep their numbers, and may come in later.
+    Kept(Least),
+}
+
+/// How many have to be there at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Least {
+    /// So large a share of those that were asked for, and one.
+    Share(Percent),
+    /// So many, and one.
+    Count(u32),
+}
+
+impl Least {
+    /// One is enough.
+    pub const ONE: Least = Least::Count(1);
+
+    /// Of so many that were asked for.
+    fn of(self, asked: usize) -> u128 {
+        let least = match self {
+            Least::Share(share) => {
+                (asked as u128 * u128::from(share.ppm)).div_ceil(1_000_000)
+            }
+            Least::Count(count) => u128::from(count),
+        };
+        least.max(1)
+    }
+}
+
+/// How hosts are started, and kept in touch with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// After so long a silence, coordinator and host give each other up.
+    pub lost_after: Nanos,
+    /// Hosts that are not there are tried again for so long.
+    pub start_within: Nanos,
+    /// What becomes of the others where some are not there.
+    pub absence: Absence,
+}
+
+impl Terms {
+    /// Those of a suite.
+    pub fn of(fleet: &FleetSpec) -> Terms {
+        let absence = match fleet.on_lost_host.value {
+            OnLostHost::Abort => Absence::Refused,
+            OnLostHost::Continue => Absence::LeftOut(Least::Share(fleet.quorum.value)),
+        };
+        let (lost_after, start_within) = (fleet.lost_after.value, fleet.start_within.value);
+        Terms { lost_after, start_within, absence }
+    }
+
+    /// Those of a run that is resumed.
+    pub fn of_plan(fleet: &FleetPolicy) -> Terms {
+        let absence = match fleet.on_lost_host {
+            OnLostHost::Abort => Absence::Refused,
+            OnLostHost::Continue => Absence::Kept(Least::Count(fleet.quorum)),
+        };
+        Terms { lost_after: fleet.lost_after, start_within: Nanos::seconds(5), absence }
+    }
+
+    /// Of a look at hosts.
+    pub fn look(lost_after: Nanos, absence: Absence) -> Terms {
+        Terms { lost_after, start_within: Nanos(0), absence }
+    }
+
+    /// Whether so many of the hosts are enough.
+    fn are_enough(self, there: usize, of: usize) -> bool {
+        match self.absence {
+            Absence::Refused => there == of,
+            Absence::LeftOut(least) | Absence::Kept(least) => there as u128 >= least.of(of),
+        }
+    }
+}
+
 impl Hosts {
+    /// What is to be said of the start: who is left out, and how each went.
+    pub fn notes(&self) -> impl Iterator<Item = AboutHosts> {
+        let why = |absent: &LaunchError| {
+            let what = absent.what.clone();
+            absent.hosts.iter().map(move |host| (host.clone(), what.clone())).collect::<Vec<_>>()
+        };
+        let hosts: Vec<(String, String)> = self.absent.iter().flat_map(why).collect();
+        let of = (self.fleet.names().len() + hosts.len()) as u64;
+        let left_out = (!hosts.is_empty()).then_some(AboutHosts::LeftOut { hosts, of });
+        let starts = self.starts.clone();
+        let started = (!starts.is_empty()).then_some(AboutHosts::Started(starts));
+        left_out.into_iter().chain(started)
+    }
+
     /// Refuses a plan that surely lasts longer than the Slurm job that its hosts are of: the job's
     /// end would cut it short.
     ///
@@ -73,89 +177,158 @@ struct Way {
 /// Says which targets each of the hosts of these names has.
 pub type TargetsOf<'a> = dyn Fn(&[String]) -> Result<Vec<Vec<String>>, Failure> + 'a;
 
-/// Starts the agents for a run, each allowed to touch its own targets. Ctrl-C reaches them from
-/// here on.
+/// Starts the agents, each allowed to touch its own targets, and asks each what it and these are; a
+/// target may take so long to answer. Ctrl-C reaches them from here on.
 pub fn start(
-    args: &HostArgs,
-    targets_of: &TargetsOf<'_>,
-    lost_after: Nanos,
-) -> Result<Hosts, Failure> {
-    start_for(Work::Run, args, targets_of, lost_after, true)
-}
-
-/// Starts the agents for a look at each host and at `targets` there.
-pub fn look(args: &HostArgs, targets: &[String], lost_after: Nanos) -> Result<Hosts, Failure> {
-    start_for(Work::Look, args, &|names| Ok(vec![targets.to_vec(); names.len()]), lost_after, true)
-}
-
-/// The same for those of the hosts that can be reached; it is a failure if none can.
-pub fn look_where_reached(
-    args: &HostArgs,
-    targets: &[String],
-    lost_after: Nanos,
-) -> Result<Hosts, Failure> {
-    start_for(Work::Look, args, &|names| Ok(vec![targets.to_vec(); names.len()]), lost_after, false)
-}
-
-fn start_for(
     work: Work,
     args: &HostArgs,
     targets_of: &TargetsOf<'_>,
-    lost_after: Nanos,
-    needs_all: bool,
+    asked: Asked,
 ) -> Result<Hosts, Failure> {
     // First of all: who sees an agent may already send a signal.
     let signalled = signals::watch(work);
-    let version = env!("CARGO_PKG_VERSION");
-    if args.simulate.is_some() {
-        let cluster = targets_of(&[probe::hostname()])?.concat();
-        let names: Vec<String> =
-            (1..=simulate::hosts(args, &cluster)?).map(Fleet::simulated_name).collect();
-        let fleet = Fleet::simulated(version, names.len() as u32);
-        signalled.reach(fleet.interrupter());
-        return Ok(Hosts { fleet, targets: targets_of(&names)?, unreached: Vec::new(), job: None });
+    let way = way_to(args, &signalled)?;
+    let mut gone: Vec<Start> = Vec::new();
+    loop {
+        let mut hosts = start_over(&way, args, targets_of, asked.terms, &gone)?;
+        signalled.reach(hosts.fleet.interrupter());
+        match hosts.fleet.inspect(&hosts.targets, asked.patience) {
+            Ok(told) => {
+                hosts.told = told;
+                hosts.job = way.and_then(|way| way.job);
+                return Ok(hosts);
+            }
+            // It was there a moment ago. The others do without it, as if it never had been.
+            Err(FleetError::Lost { host, why, .. })
+                if asked.terms.absence != Absence::Refused
+                    && way.is_some()
+                    && gone.iter().all(|start| start.host != host) =>
+            {
+                gone.push(Start::lost(&host, why));
+            }
+            Err(FleetError::Interrupted) if work == Work::Look => {
+                return Err(Failure::Interrupted("stopped".to_owned()));
+            }
+            Err(error) => return Err(Failure::Run(format!("error: {error}"))),
+        }
     }
-    let Some(way) = way(args, &signalled)? else {
-        let targets = targets_of(&[probe::hostname()])?;
-        let fleet = Fleet::local(version);
-        signalled.reach(fleet.interrupter());
-        return Ok(Hosts { fleet, targets, unreached: Vec::new(), job: None });
-    };
-    let mut targets = targets_of(&way.hosts)?;
+}
+
+/// What hosts are asked for at the start.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// How they are started.
+    pub terms: Terms,
+    /// How long a target may take to answer.
+    pub patience: Nanos,
+}
+
+/// Starts the agents for work at `targets` of each host; nobody is asked anything.
+pub fn reach(args: &HostArgs, targets: &[String], terms: Terms) -> Result<Hosts, Failure> {
+    let signalled = signals::watch(Work::Look);
+    let way = way_to(args, &signalled)?;
+    let targets_of = |names: &[String]| Ok(vec![targets.to_vec(); names.len()]);
+    let mut hosts = start_over(&way, args, &targets_of, terms, &[])?;
+    signalled.reach(hosts.fleet.interrupter());
+    hosts.job = way.and_then(|way| way.job);
+    Ok(hosts)
+}
+
+/// The way to the hosts; `None` where they are in this process.
+fn way_to(args: &HostArgs, signalled: &Signalled) -> Result<Option<Way>, Failure> {
+    if args.simulate.is_some() { Ok(None) } else { way(args, signalled) }
+}
+
+/// Starts the agents of all but those of `gone`.
+fn start_over(
+    way: &Option<Way>,
+    args: &HostArgs,
+    targets_of: &TargetsOf<'_>,
+    terms: Terms,
+    gone: &[Start],
+) -> Result<Hosts, Failure> {
+    let Some(way) = way else { return in_this_process(args, targets_of) };
+    let targets = targets_of(&way.hosts)?;
     let real = |targets: &Vec<String>| {
         targets.iter().filter(|target| !engine::is_simulated(target)).cloned().collect()
     };
-    let mut wanted = Wanted {
-        via: way.via,
-        hosts: way.hosts,
+    let wanted = Wanted {
+        via: way.via.clone(),
+        hosts: way.hosts.clone(),
         allow: targets.iter().map(real).collect(),
         agent: args.agent.clone(),
-        version: version.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
         fanout: args.fanout,
+        connections: args.connections,
+        start_within: terms.start_within,
         by: None,
     };
-    let mut launched = launch::launch(&wanted);
-    let mut unreached = Vec::new();
-    if let (Err(errors), false) = (&launched, needs_all) {
-        let is_there = reached(&wanted.hosts, errors);
-        if is_there.contains(&true) && is_there.contains(&false) {
-            unreached = errors.iter().map(ToString::to_string).collect();
-            keep(&mut targets, &is_there);
-            keep(&mut wanted.hosts, &is_there);
-            keep(&mut wanted.allow, &is_there);
-            launched = launch::launch(&wanted);
-        }
+    let launched = launch::launch_but(&wanted, gone, &told);
+    let mut launched = launched.map_err(|errors| refused(&errors))?;
+    let (absent, starts) = (launched.errors(), facts(&launched.starts));
+    let (of, there) = (wanted.hosts.len(), wanted.hosts.len() - absent.len());
+    if !terms.are_enough(there, of) {
+        return Err(too_few(&absent, there, terms.absence));
     }
-    let launched = launched.map_err(|errors| refused(&errors))?;
-    let fleet = Fleet::remote(launched, lost_after);
-    signalled.reach(fleet.interrupter());
-    Ok(Hosts { fleet, targets, unreached, job: way.job })
+    let is_there: Vec<bool> = (0..of).map(|host| launched.agents.has(host)).collect();
+    let mut targets = targets;
+    if !matches!(terms.absence, Absence::Kept(_)) {
+        keep(&mut targets, &is_there);
+        launched = launched.closed_up();
+    }
+    let fleet = Fleet::remote(launched, terms.lost_after);
+    Ok(Hosts { fleet, targets, told: Vec::new(), absent, starts, job: None })
 }
 
-/// Whether nothing is said against each of the hosts. An error of several names them all.
-fn reached(hosts: &[String], errors: &[launch::LaunchError]) -> Vec<bool> {
-    let is_named = |host: &String| errors.iter().any(|error| error.hosts.contains(host));
-    hosts.iter().map(|host| !is_named(host)).collect()
+/// Agents of this process: this machine alone, or simulated hosts.
+fn in_this_process(args: &HostArgs, targets_of: &TargetsOf<'_>) -> Result<Hosts, Failure> {
+    let version = env!("CARGO_PKG_VERSION");
+    let own = targets_of(&[probe::hostname()])?;
+    let (fleet, targets) = if args.simulate.is_some() {
+        let count = simulate::hosts(args, &own.concat())?;
+        let names: Vec<String> = (1..=count).map(Fleet::simulated_name).collect();
+        (Fleet::simulated(version, count), targets_of(&names)?)
+    } else {
+        (Fleet::local(version), own)
+    };
+    let (absent, starts) = (Vec::new(), Vec::new());
+    Ok(Hosts { fleet, targets, told: Vec::new(), absent, starts, job: None })
+}
+
+/// Says once of a host that it is tried again, while nothing else is to be seen.
+fn told(start: &Start, is_tried_again: bool) {
+    if let (Some(error), true, 1) = (start.error(), is_tried_again, start.tries)
+        && !start.is_busy()
+    {
+        eprintln!("note: host {}: {}; it is tried again", start.host, error.what);
+    }
+}
+
+/// How it went, where not all went at once; else there is nothing to tell.
+fn facts(starts: &[Start]) -> Vec<HostStart> {
+    let is_plain = |start: &Start| start.tries <= 1 && start.missing.is_none();
+    if starts.iter().all(is_plain) {
+        return Vec::new();
+    }
+    starts.iter().map(Start::fact).collect()
+}
+
+/// Why nothing is done without those that are not there.
+fn too_few(absent: &[LaunchError], there: usize, absence: Absence) -> Failure {
+    let Failure::Target(mut lines) = refused(absent) else { return refused(absent) };
+    let of = there + absent.len();
+    match absence {
+        Absence::Refused if there > 0 => lines.push_str(&format!(
+            "\n{there} of {of} hosts can be reached; --set fleet.on_lost_host=continue goes on \
+             with them"
+        )),
+        Absence::LeftOut(least) | Absence::Kept(least) if there > 0 => lines.push_str(&format!(
+            "\n{there} of {of} hosts can be reached, and fleet.quorum asks for {}",
+            least.of(of)
+        )),
+        _ => {}
+    }
+    Failure::Target(lines)
 }
 
 fn keep<T>(list: &mut Vec<T>, is_kept: &[bool]) {
@@ -171,8 +344,8 @@ pub fn forget(args: &HostArgs) -> Result<bool, Failure> {
     Ok(true)
 }
 
-fn refused(errors: &[launch::LaunchError]) -> Failure {
-    let causes = launch::LaunchError::by_cause(errors);
+fn refused(errors: &[LaunchError]) -> Failure {
+    let causes = LaunchError::by_cause(errors);
     let lines: Vec<String> = causes.iter().map(|error| format!("error: {error}")).collect();
     Failure::Target(lines.join("\n"))
 }
@@ -238,10 +411,11 @@ fn read(path: &Path) -> Result<String, String> {
     Ok(text)
 }
 
-/// What the hosts are, once it is sure that they are different machines. Says which wall clocks are
-/// off.
-pub fn facts_of(told: Vec<HostReport>, may_be_one: bool) -> Result<Vec<HostFacts>, Failure> {
-    for told in told.iter().filter(|told| told.wall_ahead_ns.abs() > CLOCKS_DIFFER_NS) {
+/// What the hosts are, once it is sure that they are different machines; of those without an agent,
+/// their names. Says which wall clocks are off.
+pub fn facts_of(started: &Hosts, may_be_one: bool) -> Result<Vec<HostFacts>, Failure> {
+    let told = started.told.iter().flatten();
+    for told in told.filter(|told| told.wall_ahead_ns.abs() > CLOCKS_DIFFER_NS) {
         let seconds = told.wall_ahead_ns / 1_000_000_000;
         let (name, seconds, side) =
             (&told.facts.hostname, seconds.abs(), if seconds > 0 { "ahead of" } else { "behind" });
@@ -250,7 +424,11 @@ pub fn facts_of(told: Vec<HostReport>, may_be_one: bool) -> Result<Vec<HostFacts
              but its own logs will not match the report's times"
         );
     }
-    let hosts: Vec<HostFacts> = told.into_iter().map(|told| told.facts).collect();
+    let fact = |(told, name): (&Option<HostReport>, &String)| match told {
+        Some(told) => told.facts.clone(),
+        None => HostFacts::unknown(name),
+    };
+    let hosts: Vec<HostFacts> = started.told.iter().zip(started.fleet.names()).map(fact).collect();
     if may_be_one {
         return Ok(hosts);
     }
@@ -284,17 +462,23 @@ mod tests {
     }
 
     #[test]
-    fn hosts_that_nothing_is_said_against_are_kept() {
-        let mut hosts = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
-        let error = |hosts: &[&str]| launch::LaunchError {
-            hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
+    fn a_quorum_is_a_share_of_those_that_were_asked_for() {
+        let terms = |absence| Terms { lost_after: Nanos(0), start_within: Nanos(0), absence };
+        let half = terms(Absence::LeftOut(Least::Share(Percent::of(50))));
+        assert_eq!([1, 2, 3].map(|there| half.are_enough(there, 4)), [false, true, true]);
+        assert!(!half.are_enough(2, 5) && half.are_enough(3, 5));
+        let none = terms(Absence::Kept(Least::ONE));
+        assert!(none.are_enough(1, 1000) && !none.are_enough(0, 1000));
+        assert!(!terms(Absence::Refused).are_enough(3, 4));
+        let error = |host: &str| LaunchError {
+            hosts: vec![host.to_owned()],
             what: "gone".to_owned(),
             remedy: None,
         };
-        let is_there = reached(&hosts, &[error(&["b", "d"]), error(&["bb"])]);
-        assert_eq!(is_there, [true, false, true, false]);
-        keep(&mut hosts, &is_there);
-        assert_eq!(hosts, ["a", "c"]);
+        let said = too_few(&[error("b")], 3, Absence::Refused).to_string();
+        assert!(said.contains("host b: gone\n3 of 4 hosts can be reached; --set fleet."), "{said}");
+        let said = too_few(&[error("b")], 1, Absence::Kept(Least::Count(2))).to_string();
+        assert!(said.contains("1 of 2 hosts") && said.contains("asks for 2"), "{said}");
     }
 
     #[test]

@@ -161,6 +161,9 @@ impl Source for Live {
                 Ok(News::Event(event)) => state.event(&event),
                 Ok(News::Watched(Watched::Counters(sample))) => state.counters(sample),
                 Ok(News::Watched(Watched::Lost { host, why })) => state.lost(host, &why),
+                Ok(News::Watched(Watched::Returned { host, facts })) => {
+                    state.returned(host, &facts);
+                }
                 Ok(News::Watched(Watched::Found(found))) => state.found(&found),
                 Err(TryRecvError::Empty) => break,
                 Err(TryRecvError::Disconnected) => self.is_over = true,

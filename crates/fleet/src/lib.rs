@@ -29,7 +29,7 @@ pub use agent::{ALLOW_FILE, Guard, GuardError, serve_streams};
 pub use coordinator::{Action, Coordinator, Input, Marked, Now, Reach};
 pub use link::{Frame, LinkError};
 pub use packed::{Packer, Unpacker};
-pub use performer::{Director, Ending, Fleet, FleetError, HostReport, Interrupter, Marker};
+pub use performer::{Absent, Director, Ending, Fleet, FleetError, HostReport, Interrupter, Marker};
 pub use wall_clock::unix_ns;
 pub use watch::Watched;
 pub use wire::{Cleaned, FromAgent, Outcome, ToAgent, Word};

@@ -1,6 +1,7 @@
 //! Does what the coordinator decides: carries messages, tells the time, hands events to the
 //! recorder.
 
+mod away;
 mod clean;
 mod director;
 mod handles;
@@ -18,7 +19,7 @@ pub use inspect::HostReport;
 use crate::agent::{self, Guard};
 use crate::command::Commands;
 use crate::coordinator::{Action, Coordinator, Input, Now, Reach};
-use crate::launch::{Agents, Process, Wanted};
+use crate::launch::{Launched, Missing, Process, Start, Wanted};
 use crate::link::{Frame, Link, LinkError, pair};
 use crate::relaunch::Comebacks;
 use crate::relay::{self, Branches};
@@ -51,6 +52,8 @@ pub struct Fleet {
     comebacks: Comebacks,
     /// For how long an agent may hear nothing of us, in ns; 0 is for ever.
     lost_after_ns: u64,
+    /// Hosts that have no agent from the start, each with the reason.
+    absent: Vec<Absent>,
     /// What tells each host from all others, once it was asked.
     identities: OnceLock<Vec<String>>,
     inputs: Receiver<Input>,
@@ -74,12 +77,23 @@ impl SteadyClock {
     }
 }
 
+/// A host that has no agent when its fleet is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Absent {
+    /// Its number.
+    pub host: usize,
+    /// The reason, in words.
+    pub why: String,
+}
+
 /// A fleet that cannot be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FleetError {
     /// An agent is gone before the run began.
     Lost {
-        /// Which one, by its name or number.
+        /// Its number.
+        number: usize,
+        /// Its name, or its number where it has none.
         host: String,
         /// What is known of the reason, in words.
         why: String,
@@ -91,7 +105,7 @@ pub enum FleetError {
 impl fmt::Display for FleetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FleetError::Lost { host, why } => {
+            FleetError::Lost { host, why, .. } => {
                 write!(
                     f,
                     "the agent of host {host} ended before the run began ({why}); start again"
@@ -139,13 +153,25 @@ impl Fleet {
         Fleet::of(names, tree, (0..hosts).map(one).collect(), Reach::OwnProcess, None)
     }
 
-    /// A fleet of agents that were launched. Each gives us up after so long a silence.
-    pub fn remote(agents: Agents, lost_after: Nanos) -> Fleet {
+    /// A fleet of agents that were launched. Each gives us up after so long a silence. Hosts that
+    /// have none keep their numbers and stay out, until they are started again.
+    pub fn remote(launched: Launched, lost_after: Nanos) -> Fleet {
+        let Launched { agents, starts } = launched;
+        let why = |start: &Start| {
+            start.missing.as_ref().map_or_else(|| "its agent ended".to_owned(), Missing::words)
+        };
+        let absent = starts
+            .iter()
+            .enumerate()
+            .filter(|(host, _)| !agents.has(*host))
+            .map(|(host, start)| Absent { host, why: why(start) })
+            .collect();
         let links = agents.links.into_iter().map(|(link, process)| (link, Some(process))).collect();
         let mut fleet =
             Fleet::of(agents.names, agents.tree, links, Reach::Remote, Some(agents.wanted));
         fleet.lost_after_ns = lost_after.0;
-        for host in 0..fleet.names.len() {
+        fleet.absent = absent;
+        for host in fleet.there() {
             // If it is gone already, the end of its link says so.
             let _ = fleet.send(host, &ToAgent::Welcome { lost_after_ns: lost_after.0 });
         }
@@ -159,8 +185,7 @@ impl Fleet {
         reach: Reach,
         wanted: Option<Wanted>,
     ) -> Fleet {
-        let hosts = tree.branches().last().map_or(0, |hosts| hosts.end);
-        assert_eq!(names.len(), hosts, "each host has its place and its name");
+        assert_eq!(names.len(), tree.hosts(), "each host has its place and its name");
         let comebacks = Comebacks::new(names.len(), wanted);
         let (inputs, receiver) = sync_channel(MOST_INPUTS);
         let clock = SteadyClock(Instant::now());
@@ -176,6 +201,7 @@ impl Fleet {
             branches,
             comebacks,
             lost_after_ns: 0,
+            absent: Vec::new(),
             identities: OnceLock::new(),
             inputs: receiver,
             interrupter: Interrupter { inputs, is_asked: Arc::default() },
@@ -186,6 +212,16 @@ impl Fleet {
             kernels: OnceLock::new(),
             commands: Commands::default(),
         }
+    }
+
+    /// What the user calls each host; empty for this process.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The hosts that have an agent from the start.
+    fn there(&self) -> Vec<usize> {
+        (0..self.names.len()).filter(|host| self.branches.tree.way(*host).is_some()).collect()
     }
 
     fn name(&self, host: usize) -> String {
@@ -221,6 +257,9 @@ impl Fleet {
         let kernels = self.kernels.take().unwrap_or_default();
         let mut coordinator = Coordinator::new(plan, stages, self.reach, keep_data).on(kernels);
         coordinator.identify(self.identities.take().unwrap_or_default());
+        for Absent { host, why } in std::mem::take(&mut self.absent) {
+            coordinator.begin_without(host, why);
+        }
         let mut inputs = VecDeque::from([Input::Begin]);
         let mut ticked = Instant::now();
         let mut events = Unrecorded::default();

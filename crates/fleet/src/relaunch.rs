@@ -4,6 +4,7 @@
 use crate::coordinator::Input;
 use crate::launch::{Agents, LastWords, Process, Wanted, launch};
 use crate::link::{Frame, Inlet, LinkError, Outlet};
+use model::Nanos;
 use std::collections::BTreeMap;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -151,7 +152,15 @@ fn end(process: Process) {
 fn one_of(wanted: &Wanted, host: usize) -> Option<Wanted> {
     let name = wanted.hosts.get(host)?.clone();
     let allow = wanted.allow.get(host).cloned().into_iter().collect();
-    Some(Wanted { hosts: vec![name], allow, fanout: Some(1), by: None, ..wanted.clone() })
+    Some(Wanted {
+        hosts: vec![name],
+        allow,
+        fanout: Some(1),
+        // Whoever asks for it tries again by himself.
+        start_within: Nanos(0),
+        by: None,
+        ..wanted.clone()
+    })
 }
 
 #[cfg(test)]
@@ -193,6 +202,8 @@ mod tests {
             agent: None,
             version: "1".into(),
             fanout: Some(2),
+            connections: None,
+            start_within: Nanos(9),
             by: Some("r".into()),
         };
         let one = one_of(&wanted, 1).expect("a host");

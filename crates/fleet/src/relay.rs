@@ -8,7 +8,7 @@
 //! A clock is asked over the whole way. The offsets of the steps would add up to the same offset,
 //! and half their round trips, which bound their errors, to half of this one.
 
-use crate::launch::{Agents, LastWords, LaunchError, Process, Wanted, launch};
+use crate::launch::{Agents, LastWords, Launched, Process, Start, Wanted, launch_some};
 use crate::link::{Frame, Inlet, LinkError, Outlet};
 use crate::tree::Tree;
 use crate::wire::{FromAgent, ToAgent, Word};
@@ -52,8 +52,9 @@ pub(crate) fn heard(
 pub(crate) fn gone(tree: &Tree, branch: usize, relay: &str, why: &str) -> Vec<(usize, Word)> {
     let hosts = tree.branch(branch);
     let below = without(relay);
-    let why = |host: &usize| if *host == hosts.start { why } else { below.as_str() };
-    hosts.clone().map(|host| (host, Word::Gone(why(&host).to_owned()))).collect()
+    let why = |place| if place == 0 { why } else { below.as_str() };
+    let gone = |(place, host): (usize, &usize)| (*host, Word::Gone(why(place).to_owned()));
+    hosts.iter().enumerate().map(gone).collect()
 }
 
 /// An order for a host of `tree`, as its branch is to get it.
@@ -105,7 +106,7 @@ impl Branches {
     ) -> (Branches, Vec<(Inlet, Option<LastWords>)>) {
         let relays = tree
             .branches()
-            .map(|hosts| names.get(hosts.start).cloned().unwrap_or_default())
+            .map(|hosts| hosts.first().and_then(|first| names.get(*first)).cloned().unwrap_or_default())
             .collect();
         assert_eq!(links.len(), tree.branches().count(), "each branch has its link");
         let (mut ends, mut inlets) = (Vec::new(), Vec::new());
@@ -136,7 +137,8 @@ impl Branches {
                     (end.outlet, end.process) = (None, None);
                 }
                 let why = without(self.relays.get(branch).map_or("", String::as_str));
-                self.tree.branch(branch).skip(1).map(|host| (host, why.clone())).collect()
+                let below = self.tree.branch(branch).iter().skip(1);
+                below.map(|host| (*host, why.clone())).collect()
             }
             Some((branch, Some(below))) => {
                 let outlet = self.ends.get(branch).and_then(|end| end.outlet.as_ref());
@@ -164,6 +166,20 @@ pub(crate) struct Relay {
     up: SyncSender<Up>,
 }
 
+/// What came of starting others.
+#[derive(Debug)]
+pub(crate) struct Adopted {
+    pub(crate) relay: Relay,
+    /// How the start of each went.
+    pub(crate) starts: Vec<Start>,
+    /// What those say that were started.
+    pub(crate) words: Words,
+}
+
+/// What hosts below say, for [`collect`].
+#[derive(Debug)]
+pub(crate) struct Words(Receiver<Up>);
+
 #[derive(Debug)]
 enum Up {
     Word(u32, Word),
@@ -171,13 +187,15 @@ enum Up {
 }
 
 impl Relay {
-    /// Starts the agents of these hosts, and passes on to `out` what they say. `None` where one
-    /// could not be started; then there is none. What is to be answered is in the second.
-    pub(crate) fn adopt(wanted: &Wanted, out: &Outlet) -> (Option<Relay>, FromAgent) {
-        let Agents { names, tree, links, .. } = match launch(wanted) {
-            Ok(agents) => agents,
-            Err(errors) => return (None, FromAgent::Adopted(numbered(&wanted.hosts, errors))),
-        };
+    /// Starts the agents of these hosts, as far as they can be.
+    ///
+    /// # Errors
+    /// None was tried, for the reason that is told of each.
+    pub(crate) fn adopt(wanted: &Wanted) -> Result<Adopted, Vec<Start>> {
+        let launched = launch_some(wanted, &|_, _| {});
+        let Launched { agents, starts } =
+            launched.map_err(|errors| Start::in_vain(wanted, &errors))?;
+        let Agents { names, tree, links, .. } = agents.closed_up();
         let links = links.into_iter().map(|(link, process)| (link, Some(process))).collect();
         let (branches, inlets) = Branches::of(&names, tree, links);
         let (up, words) = sync_channel(MOST_WORDS);
@@ -186,9 +204,7 @@ impl Relay {
             let (tree, name, up) = (branches.tree.clone(), name.clone(), up.clone());
             thread::spawn(move || listen(&tree, branch, &name, inlet, last, &up));
         }
-        let out = out.clone();
-        thread::spawn(move || collect(&words, &out));
-        (Some(Relay { branches, up }), FromAgent::Adopted(Vec::new()))
+        Ok(Adopted { relay: Relay { branches, up }, starts, words: Words(words) })
     }
 
     /// Passes an order on. A host that is gone is told of otherwise; one that does not read is
@@ -232,16 +248,6 @@ impl Drop for Relay {
     }
 }
 
-/// Errors by the number of the host. What is wrong with several is told of the first of them, and
-/// what is wrong with no host of the list, of the first of that.
-fn numbered(hosts: &[String], errors: Vec<LaunchError>) -> Vec<(u32, String)> {
-    let number = |error: &LaunchError| {
-        let first = error.hosts.first();
-        hosts.iter().position(|host| Some(host) == first).unwrap_or(0) as u32
-    };
-    errors.into_iter().map(|error| (number(&error), error.words())).collect()
-}
-
 /// Takes what comes from a branch until it ends.
 fn listen(
     tree: &Tree,
@@ -270,7 +276,8 @@ fn listen(
 }
 
 /// Sends up what came, and all that came while the last frame was sent in one.
-fn collect(words: &Receiver<Up>, out: &Outlet) {
+pub(crate) fn collect(words: &Words, out: &Outlet) {
+    let Words(words) = words;
     let mut is_over = false;
     while !is_over && let Ok(Up::Word(host, word)) = words.recv() {
         let mut length = word.length();
@@ -376,7 +383,7 @@ mod tests {
             up.send(Up::Word(*host, Word::Said(frame.clone()))).expect("open");
         }
         up.send(Up::End).expect("open");
-        collect(&words, &out);
+        collect(&Words(words), &out);
         drop(out);
         let mut frames = Vec::new();
         while let Ok(FromAgent::Passed(words)) = inlet.receive() {
@@ -408,7 +415,7 @@ mod tests {
         relay.part(0);
         drop((relay, said));
         let ((out, _), (_, mut inlet)) = (above.0.split(), above.1.split());
-        let collects = thread::spawn(move || collect(&words, &out));
+        let collects = thread::spawn(move || collect(&Words(words), &out));
         let mut heard = 0;
         while let Ok(FromAgent::Passed(words)) = inlet.receive() {
             heard += words.iter().filter(|(_, word)| matches!(word, Word::Said(_))).count();

@@ -4,6 +4,7 @@
 use crate::coordinator::Now;
 use crate::wire::FromAgent;
 use model::occurrence::Heat;
+use model::testbed::HostFacts;
 use model::{CounterSample, Kernels, Occurrence, OccurrenceKind};
 
 /// What somebody who watches a fleet gets to know.
@@ -11,7 +12,14 @@ use model::{CounterSample, Kernels, Occurrence, OccurrenceKind};
 pub enum Watched {
     /// What a host's kernel counted in an interval; its `host` is the number in the fleet's order.
     Counters(Box<CounterSample>),
-    /// A host is gone; nothing comes from it any more.
+    /// A host that was gone, or not there yet, tells again from here on.
+    Returned {
+        /// Its number.
+        host: u32,
+        /// What it is.
+        facts: Box<HostFacts>,
+    },
+    /// A host is gone; nothing comes from it until it returns.
     Lost {
         /// Its number.
         host: u32,
@@ -29,6 +37,8 @@ pub enum Watched {
 pub(crate) struct Watch {
     /// When a host was last heard of, in ns; `None` for one that is lost.
     heard_ns: Vec<Option<u64>>,
+    /// When the agent of each began to count, in ns since the watch began.
+    from_ns: Vec<u64>,
     lost_after_ns: u64,
     began_ns: u64,
     kernels: Kernels,
@@ -40,6 +50,7 @@ impl Watch {
     pub(crate) fn new(hosts: usize, lost_after_ns: u64, now_ns: u64) -> Watch {
         Watch {
             heard_ns: vec![Some(now_ns); hosts],
+            from_ns: vec![0; hosts],
             lost_after_ns,
             began_ns: now_ns,
             kernels: Kernels::default(),
@@ -86,7 +97,10 @@ impl Watch {
             found.map(|(found, found_ns)| Watched::Found(Box::new(self.at(found, found_ns, now))));
         let counted = match message {
             FromAgent::Counters(sample) => {
-                Some(Watched::Counters(Box::new(CounterSample { host: number, ..*sample })))
+                let from_ns = self.from_ns.get(host).copied().unwrap_or_default();
+                let start_ns = sample.start_ns.saturating_add(from_ns);
+                let sample = CounterSample { host: number, start_ns, ..*sample };
+                Some(Watched::Counters(Box::new(sample)))
             }
             _ => None,
         };
@@ -104,6 +118,15 @@ impl Watch {
     pub(crate) fn heard(&mut self, host: usize, now_ns: u64) -> bool {
         let slot = self.heard_ns.get_mut(host).and_then(Option::as_mut);
         slot.map(|heard| *heard = now_ns.max(*heard)).is_some()
+    }
+
+    /// A host that was gone is there again.
+    pub(crate) fn regain(&mut self, host: usize, now_ns: u64) {
+        let slots = self.heard_ns.get_mut(host).zip(self.from_ns.get_mut(host));
+        if let Some((heard_ns, from_ns)) = slots {
+            // Its new agent counts from nothing, and its time begins anew.
+            (*heard_ns, *from_ns) = (Some(now_ns), now_ns.saturating_sub(self.began_ns));
+        }
     }
 
     /// A host is gone. False where that is no news.
@@ -147,6 +170,8 @@ mod tests {
         assert!(!watch.heard(1, 102) && !watch.lose(1), "given up");
         assert!(watch.silent(102).is_empty() && !watch.is_over());
         assert!(watch.lose(0) && watch.is_over());
+        watch.regain(1, 200);
+        assert!(!watch.is_over() && watch.heard(1, 250) && watch.silent(300).is_empty());
     }
 
     fn now(ms: u64) -> Now {
@@ -210,6 +235,20 @@ mod tests {
     }
 
     #[test]
+    fn what_a_host_counts_that_returned_stands_behind_what_it_counted_before() {
+        let mut watch = Watch::new(1, 0, 1_000_000_000);
+        let start_ns = |watch: &mut Watch, ms: u64| {
+            let told = watch.told(0, counted(0), ms * 1_000_000, now(ms));
+            let Some(Watched::Counters(sample)) = told.first() else { panic!("{told:?}") };
+            sample.start_ns
+        };
+        assert_eq!(start_ns(&mut watch, 1_100), 0);
+        watch.lose(0);
+        watch.regain(0, 9_000_000_000);
+        assert_eq!(start_ns(&mut watch, 9_100), 8_000_000_000);
+    }
+
+    #[test]
     fn agents_on_one_kernel_find_a_thing_once_and_who_was_given_up_finds_nothing() {
         let kernels = Kernels::of(&[on("a"), on("b"), on("a")]);
         let mut watch = Watch::new(3, 0, 0).on(kernels);
@@ -223,8 +262,8 @@ mod tests {
         assert_eq!(hosts(&mut watch), [1, 2]);
     }
 
-    fn on(kernel: &str) -> model::testbed::HostFacts {
-        model::testbed::HostFacts {
+    fn on(kernel: &str) -> HostFacts {
+        HostFacts {
             identity: kernel.to_owned(),
             ..probe::Looker::new().host("1", Default::default(), Vec::new())
         }

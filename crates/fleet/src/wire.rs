@@ -1,6 +1,7 @@
 //! What coordinator and agents say to each other.
 
 use crate::coordinator::{LayoutsOver, RunOver};
+use crate::launch::Start;
 use crate::launch::wanted::Wanted;
 use crate::link::Frame;
 use model::event::HostEnd;
@@ -203,8 +204,9 @@ pub enum FromAgent {
         /// What could not be removed, in words.
         left: Option<String>,
     },
-    /// The answer to [`ToAgent::Adopt`]: which hosts have no agent, and why. None is there then.
-    Adopted(Vec<(u32, String)>),
+    /// The answer to [`ToAgent::Adopt`]: how the start of each host's agent went, in their order.
+    /// Those that have none are left out of the numbers of [`ToAgent::Pass`].
+    Adopted(Vec<Start>),
     /// What came from hosts below since the last frame, in the order in which it came.
     Passed(Vec<(u32, Word)>),
     /// The first worker of this host has done its amount.

@@ -417,6 +417,31 @@ pub enum AboutHosts {
         /// The cause, as its launcher or its agent told it; for people.
         why: String,
     },
+    /// Hosts that were asked for and could not be reached at the start: the plan is one for the
+    /// others.
+    LeftOut {
+        /// Their names, each with the cause as its launcher told it, for people.
+        hosts: Vec<(String, String)>,
+        /// How many hosts were asked for.
+        of: u64,
+    },
+    /// How the start of each host's agent went, where not all went at once.
+    Started(Vec<HostStart>),
+}
+
+/// How the start of one host's agent went.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostStart {
+    /// Its name.
+    pub name: String,
+    /// The host that started it; `None` is the coordinator's.
+    pub by: Option<String>,
+    /// How often it was tried.
+    pub tries: u32,
+    /// From the first try to the end of the last.
+    pub took: Nanos,
+    /// Why it has no agent, as its launcher told it, for people; `None` where it has one.
+    pub missing: Option<String>,
 }
 
 /// What hosts can differ in.

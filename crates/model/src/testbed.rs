@@ -60,6 +60,27 @@ pub struct HostFacts {
     pub targets: Vec<TargetFacts>,
 }
 
+impl HostFacts {
+    /// A host of which only its name is known.
+    pub fn unknown(hostname: &str) -> HostFacts {
+        HostFacts {
+            hostname: hostname.to_owned(),
+            kernel: String::new(),
+            cpu_model: String::new(),
+            logical_cpus: 0,
+            memory: Bytes(0),
+            memory_available: Bytes(0),
+            numa_cpus: Vec::new(),
+            hypervisor: None,
+            place: Place::default(),
+            identity: String::new(),
+            agent_version: String::new(),
+            inventory: Inventory::default(),
+            targets: Vec::new(),
+        }
+    }
+}
+
 /// A host's place among all hosts of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {

@@ -96,6 +96,11 @@ pub(crate) fn check_fleet(fleet: &FleetSpec, problems: &mut Vec<Problem>) {
         let message = format!("a silence of {} is out of range", silence.value);
         problems.push(Problem::new(place(silence), message, "write a lost_after from 2s to 10min"));
     }
+    let start = &fleet.start_within;
+    if start.value > Nanos::seconds(3600) {
+        let message = format!("a start_within of {} is out of range", start.value);
+        problems.push(Problem::new(place(start), message, "write at most 1h; 0s is one try"));
+    }
 }
 
 pub(crate) fn check_prepare(stages: &StagesSpec, problems: &mut Vec<Problem>) {

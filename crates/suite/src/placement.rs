@@ -33,6 +33,11 @@ impl HostSet {
         self.text == ALL_HOSTS
     }
 
+    /// The same, written otherwise.
+    pub(crate) fn rename(&mut self, text: String) {
+        self.text = text;
+    }
+
     /// Says which hosts of the run these are.
     pub(crate) fn resolve(&mut self, mut numbers: Vec<u32>) {
         numbers.sort_unstable();

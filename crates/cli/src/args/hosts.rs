@@ -68,6 +68,14 @@ pub struct HostArgs {
     #[arg(long, hide_short_help = true, value_name = "N", conflicts_with = "simulate",
         value_parser = clap::value_parser!(u32).range(2..))]
     pub fanout: Option<u32>,
+
+    /// Hosts reached at the same time [default: 64].
+    ///
+    /// A jump host or a server that refuses many connections at once asks for less. Hosts that
+    /// start others reach as many, each.
+    #[arg(long, hide_short_help = true, value_name = "N", conflicts_with = "simulate",
+        value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub connections: Option<u32>,
 }
 
 impl HostArgs {
@@ -81,6 +89,7 @@ impl HostArgs {
         let agent = self.agent.as_ref().map(|path| path.to_string_lossy().into_owned());
         let sim_hosts = self.sim_hosts.map(|count| count.to_string());
         let fanout = self.fanout.map(|count| count.to_string());
+        let connections = self.connections.map(|count| count.to_string());
         let all = [
             ("--simulate", &self.simulate),
             ("--sim-hosts", &sim_hosts),
@@ -91,6 +100,7 @@ impl HostArgs {
             ("--launcher", &self.launcher),
             ("--agent", &agent),
             ("--fanout", &fanout),
+            ("--connections", &connections),
         ];
         let given =
             all.into_iter().filter_map(|(name, value)| value.as_ref().map(|value| (name, value)));

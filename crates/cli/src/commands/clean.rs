@@ -3,7 +3,7 @@
 use super::print;
 use crate::args::{CleanArgs, DEFAULT_TARGET};
 use crate::failure::Failure;
-use crate::hosts;
+use crate::hosts::{self, Absence, Least, Terms};
 use fleet::{Cleaned, FleetError, Outcome};
 use model::{Bytes, Nanos};
 use std::process::ExitCode;
@@ -23,11 +23,12 @@ pub fn clean(args: &CleanArgs) -> Result<ExitCode, Failure> {
         (targets, _) => targets,
     };
     if !targets.is_empty() {
-        let started = hosts::look_where_reached(&args.hosts, targets, LOST_AFTER)?;
+        let terms = Terms::look(LOST_AFTER, Absence::LeftOut(Least::ONE));
+        let started = hosts::reach(&args.hosts, targets, terms)?;
         let cleaned = started.fleet.clean(targets, patience).map_err(failure)?;
         let mut told = lines(&cleaned);
         // Who is not there keeps nobody from cleaning the others.
-        told.errors.extend(started.unreached.iter().map(|why| format!("error: {why}")));
+        told.errors.extend(started.absent.iter().map(|why| format!("error: {why}")));
         print(&told.done)?;
         if !told.errors.is_empty() {
             return Err(Failure::Target(told.errors.join("\n")));

@@ -3,7 +3,8 @@
 use super::{print, print_json};
 use crate::args::InventoryArgs;
 use crate::failure::Failure;
-use crate::hosts;
+use crate::hosts::{self, Absence, Asked, Terms};
+use crate::signals::Work;
 use model::Nanos;
 use model::testbed::HostFacts;
 use report::ground::words;
@@ -18,12 +19,11 @@ const LOST_AFTER: Nanos = Nanos::seconds(30);
 /// Shows what the hosts are made of, and what lies below the targets.
 pub fn inventory(args: &InventoryArgs) -> Result<ExitCode, Failure> {
     let patience = super::patience(args.patience)?;
-    let started = hosts::look(&args.hosts, &args.targets, LOST_AFTER)?;
-    let told = started
-        .fleet
-        .inspect(&started.targets, patience)
-        .map_err(|error| Failure::Run(format!("error: {error}")))?;
-    let hosts = hosts::facts_of(told, hosts::may_be_one(&args.hosts))?;
+    let terms = Terms::look(LOST_AFTER, Absence::Refused);
+    let targets_of = |names: &[String]| Ok(vec![args.targets.clone(); names.len()]);
+    let started =
+        hosts::start(Work::Look, &args.hosts, &targets_of, Asked { terms, patience })?;
+    let hosts = hosts::facts_of(&started, hosts::may_be_one(&args.hosts))?;
     if args.draft {
         draft(args.out.as_deref(), &hosts)?;
     } else if args.json {

@@ -8,7 +8,6 @@ use super::run::{
 use super::views::Views;
 use crate::args::LoadlineArgs;
 use crate::failure::{CONDITION_MET, Failure};
-use crate::hosts;
 use crate::marks::{Listener, stage_names};
 use crate::run_overview::RunOverview;
 use crate::screen::{self, Stream};
@@ -30,11 +29,7 @@ use suite::Arrivals;
 pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
     let mut asked = suite_and_targets::asked(&args.run.work)?;
     choose(args, &mut asked)?;
-    let started = hosts::start(
-        &args.run.work.hosts,
-        &|names| asked.targets_of(names),
-        asked.spec.fleet.lost_after.value,
-    )?;
+    let started = plan::start(&args.run.work, &asked)?;
     let (mut plan, hosts) = plan::decide(&args.run.work, &asked, &started)?;
     refuse_imagined(&plan)?;
     refuse_taken(&args.run)?;

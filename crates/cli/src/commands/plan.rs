@@ -3,13 +3,14 @@
 use super::{print, print_json};
 use crate::args::{PlanArgs, WorkArgs};
 use crate::failure::Failure;
-use crate::hosts::{self, Hosts};
+use crate::hosts::{self, Hosts, Terms};
 use crate::screen;
+use crate::signals::Work;
 use crate::simulate::Simulation;
 use crate::suite_and_targets::{self, Asked};
-use model::plan::Origin;
+use model::plan::{Origin, PlanNote};
 use model::testbed::HostFacts;
-use model::{Fraction, Plan};
+use model::{Fact, Fraction, Plan};
 use report::topics;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::process::ExitCode;
@@ -18,11 +19,7 @@ use suite::planner::{self, GivenUp, Request};
 /// Shows what a run would do.
 pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
     let asked = suite_and_targets::asked(&args.work)?;
-    let hosts = hosts::start(
-        &args.work.hosts,
-        &|names| asked.targets_of(names),
-        asked.spec.fleet.lost_after.value,
-    )?;
+    let hosts = start(&args.work, &asked)?;
     let (plan, hosts) = decide(&args.work, &asked, &hosts)?;
     if args.json {
         print_json(&plan)?;
@@ -32,18 +29,25 @@ pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks the hosts and decides everything; touches nothing.
+/// Starts the agents of the hosts, and asks them what they are.
+pub fn start(work: &WorkArgs, asked: &Asked) -> Result<Hosts, Failure> {
+    let terms = Terms::of(&asked.spec.fleet);
+    let patience = asked.spec.first_scenario().engine.patience.value;
+    let asks = hosts::Asked { terms, patience };
+    hosts::start(Work::Run, &work.hosts, &|names| asked.targets_of(names), asks)
+}
+
+/// Decides everything; touches nothing. Hosts that could not be reached are left out, of the suite
+/// too.
 pub fn decide(
     work: &WorkArgs,
     asked: &Asked,
     started: &Hosts,
 ) -> Result<(Plan, Vec<HostFacts>), Failure> {
-    let patience = asked.spec.first_scenario().engine.patience.value;
-    let told = started
-        .fleet
-        .inspect(&started.targets, patience)
-        .map_err(|error| Failure::Run(format!("error: {error}")))?;
-    let mut hosts = hosts::facts_of(told, hosts::may_be_one(&work.hosts))?;
+    let mut hosts = hosts::facts_of(started, hosts::may_be_one(&work.hosts))?;
+    let absent: Vec<String> = started.absent.iter().flat_map(|absent| absent.hosts.clone()).collect();
+    let mut spec = asked.spec.clone();
+    planner::without_hosts(&mut spec, &absent).map_err(|refusals| Failure::refused(&refusals))?;
     let given_up: Vec<GivenUp> =
         work.destroy_data.iter().flat_map(|given| given.0.clone()).collect();
     let simulation = Simulation::of(&work.hosts, &started.targets)?;
@@ -51,8 +55,8 @@ pub fn decide(
         simulation.describe(&mut hosts);
     }
     let request = Request {
-        run_id: &run_id(&asked.spec.suite.name.value),
-        spec: &asked.spec,
+        run_id: &run_id(&spec.suite.name.value),
+        spec: &spec,
         scale: work.scale.unwrap_or_default().or(Fraction::ONE),
         existing: work.existing,
         destroy_data: &given_up,
@@ -68,6 +72,9 @@ pub fn decide(
         simulation.notes(work, &asked.left_out, &full, &mut plan);
     }
     started.last_long_enough(&plan)?;
+    // A share of those that were asked for: who is absent is no reason to do with fewer.
+    plan.fleet.quorum = planner::quorum(&spec, (hosts.len() + absent.len()) as u64);
+    plan.notes.extend(started.notes().map(|fact| PlanNote { fact: Fact::Hosts(fact) }));
     plan.hosts_from = work.hosts.options();
     plan.origin = Origin::new(work.words.clone(), asked.text.clone(), asked.is_file);
     Ok((plan, hosts))

@@ -6,9 +6,10 @@ use super::{confirmation, saved};
 use crate::args::{HostArgs, ResumeArgs};
 use crate::failure::Failure;
 use crate::run_overview::RunOverview;
-use crate::{hosts, marks};
-use fleet::HostReport;
-use model::plan::PlannedTarget;
+use crate::hosts::{self, Asked, Hosts, Terms};
+use crate::signals::Work;
+use crate::marks;
+use model::plan::{HostPlan, PlannedTarget};
 use model::testbed::HostFacts;
 use model::{Event, Fact, Note, Record, resume};
 use report::topics;
@@ -34,24 +35,31 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     check_devices(&record, args)?;
     let given = args.hosts.options();
     let from = if given.is_empty() { recorded(&record, &args.run)? } else { HostArgs::of(&given)? };
-    let started =
-        hosts::start(&from, &|names| Ok(targets(&record, names)), record.plan.fleet.lost_after)?;
     let patience =
         record.plan.hosts.iter().map(|host| host.engine.patience).max().unwrap_or(PATIENCE);
-    let told = started
-        .fleet
-        .inspect(&started.targets, patience)
-        .map_err(|error| Failure::Run(format!("error: {error}")))?;
-    let facts = same_hosts(&record, told, &from)?;
-    for (host, facts) in record.plan.hosts.iter().zip(&facts) {
-        confirmation::check(host, facts, &args.targets)
-            .map_err(|why| Failure::Target(format!("error: {why}")))?;
+    let asked = Asked { terms: Terms::of_plan(&record.plan.fleet), patience };
+    let started =
+        hosts::start(Work::Run, &from, &|names| Ok(targets(&record, names)), asked)?;
+    let facts = same_hosts(&record, &started, &from)?;
+    for absent in &started.absent {
+        eprintln!("note: {absent}; the run goes on without, and it may come in between points");
     }
-    let is_there = record
+    // Of a host without an agent nothing is known; it is looked at when it comes in.
+    let there: Vec<(&HostPlan, &HostFacts)> = record
         .plan
         .hosts
         .iter()
         .zip(&facts)
+        .zip(&started.told)
+        .filter(|(_, told)| told.is_some())
+        .map(|(host, _)| host)
+        .collect();
+    for (host, facts) in &there {
+        confirmation::check(host, facts, &args.targets)
+            .map_err(|why| Failure::Target(format!("error: {why}")))?;
+    }
+    let is_there = there
+        .iter()
         .all(|(plan, facts)| resume::layout_is_there(plan, facts));
     let stages = if is_there { left } else { resume::with_prepare(&record, left) };
     let out = args.out.clone().unwrap_or_else(|| beside(&args.run));
@@ -166,7 +174,7 @@ fn targets(record: &Record, names: &[String]) -> Vec<Vec<String>> {
 
 /// A run file may come from anybody, and what it names outside its targets is nobody's wish.
 fn check_places(record: &Record) -> Result<(), Failure> {
-    match record.plan.hosts.iter().find_map(model::HostPlan::misplaced) {
+    match record.plan.hosts.iter().find_map(HostPlan::misplaced) {
         None => Ok(()),
         Some(misplaced) => Err(Failure::Target(format!(
             "error: {misplaced}; do not trust this run file: nothing was touched, begin the run \
@@ -200,10 +208,10 @@ fn check_devices(record: &Record, args: &ResumeArgs) -> Result<(), Failure> {
 /// The hosts\' facts, if they are those of the plan.
 fn same_hosts(
     record: &Record,
-    told: Vec<HostReport>,
+    started: &Hosts,
     from: &HostArgs,
 ) -> Result<Vec<HostFacts>, Failure> {
-    let facts = hosts::facts_of(told, hosts::may_be_one(from))?;
+    let facts = hosts::facts_of(started, hosts::may_be_one(from))?;
     let planned: Vec<&str> = record.plan.hosts.iter().map(|host| host.hostname.as_str()).collect();
     let there: Vec<&str> = facts.iter().map(|facts| facts.hostname.as_str()).collect();
     if planned == there {

@@ -5,7 +5,7 @@ use super::views::Views;
 use super::{plan, print_exactly, print_json};
 use crate::args::{How, RunArgs};
 use crate::failure::{Failure, REQUESTS_FAILED};
-use crate::hosts::{self, Hosts};
+use crate::hosts::Hosts;
 use crate::marks::{Listener, stage_names};
 use crate::outputs::{self, Kind};
 use crate::run_overview::RunOverview;
@@ -27,11 +27,7 @@ use std::process::ExitCode;
 /// Loads the targets and reports.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let asked = suite_and_targets::asked(&args.work)?;
-    let started = hosts::start(
-        &args.work.hosts,
-        &|names| asked.targets_of(names),
-        asked.spec.fleet.lost_after.value,
-    )?;
+    let started = plan::start(&args.work, &asked)?;
     let (mut plan, mut hosts) = plan::decide(&args.work, &asked, &started)?;
     if args.work.quotable
         && let Some(size) = quotable::larger(&args.work, &plan, &hosts)

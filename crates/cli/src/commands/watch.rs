@@ -5,12 +5,14 @@ use crate::failure::Failure;
 use crate::screen::Stream;
 use crate::view::{self, Labels, News, View};
 use crate::web::{WatchedPage, listen_address};
-use crate::{hosts, signals};
-use fleet::{FleetError, Watched};
+use crate::hosts::{self, Absence, Asked, Least, Terms};
+use crate::signals::{self, Work};
+use fleet::Watched;
 use live::watch::{Replay, State, Subject, figures, lines};
 use model::testbed::HostFacts;
 use model::{CounterSample, Nanos, printable};
 use report::ground::words;
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -66,20 +68,15 @@ fn live(args: &WatchArgs) -> Result<ExitCode, Failure> {
             format!("error: --interval {} is out of range; write {LEAST} to {MOST}", args.interval);
         return Err(Failure::Usage(what));
     }
-    let started = hosts::look(&args.hosts, &[], LOST_AFTER)?;
-    let told = started.fleet.inspect(&[], LOST_AFTER).map_err(|error| match error {
-        FleetError::Interrupted => Failure::Interrupted("stopped".to_owned()),
-        error => Failure::Run(format!("error: {error}")),
-    })?;
-    let facts = hosts::facts_of(told, hosts::may_be_one(&args.hosts))?;
+    let terms = Terms::look(LOST_AFTER, Absence::Kept(Least::ONE));
+    let no_targets = |names: &[String]| Ok(vec![Vec::new(); names.len()]);
+    let asked = Asked { terms, patience: LOST_AFTER };
+    let started = hosts::start(Work::Look, &args.hosts, &no_targets, asked)?;
+    let facts = hosts::facts_of(&started, hosts::may_be_one(&args.hosts))?;
     let page = WatchedPage::start(&args.share, &facts, args.interval)?;
-    let mut lost = Vec::new();
-    let mut note = |watched: &Watched| {
-        note_loss(&mut lost, &facts, watched);
-        page.iter().for_each(|page| page.watched(watched));
-    };
+    let mut known = Known { facts, lost: BTreeMap::new(), page };
     let (was_left, lines_end) = if has_screen(args) {
-        let state = State::new(Subject::Hosts, &facts, None);
+        let state = State::new(Subject::Hosts, &known.facts, None);
         let labels = Labels {
             title: "plimsoll watch".to_owned(),
             status: format!("every {}", args.interval),
@@ -88,19 +85,20 @@ fn live(args: &WatchArgs) -> Result<ExitCode, Failure> {
         let mut view = View::open(Stream::Out, state, labels, interrupter)
             .map_err(|error| no_screen(&error))?;
         started.fleet.watch(args.interval, LOST_AFTER, &mut |watched| {
-            note(&watched);
+            known.watched(&watched);
             view.show(News::Watched(watched))
         });
         view.close();
         (view.was_left(), false)
     } else {
-        let mut log = Log::new(args, facts.len());
+        let mut log = Log::new(args, known.facts.len());
         started.fleet.watch(args.interval, LOST_AFTER, &mut |watched| {
-            note(&watched);
-            log.watched(&facts, &watched)
+            known.watched(&watched);
+            log.watched(&known.facts, &watched)
         });
         (false, log.is_done)
     };
+    let Known { facts, lost, page } = known;
     if let Some(page) = page {
         page.finish();
     }
@@ -108,16 +106,35 @@ fn live(args: &WatchArgs) -> Result<ExitCode, Failure> {
         () if was_left || lines_end => Ok(ExitCode::SUCCESS),
         () if lost.len() == facts.len() => Err(Failure::Run(format!(
             "error: every host is lost:\n{}\nlook at them and start again",
-            lost.join("\n")
+            lost.into_values().collect::<Vec<_>>().join("\n")
         ))),
         () => Err(Failure::Interrupted("stopped".to_owned())),
     }
 }
 
-/// Kept for the end: a screen takes its messages with it.
-fn note_loss(lost: &mut Vec<String>, facts: &[HostFacts], watched: &Watched) {
-    if let Watched::Lost { host, why } = watched {
-        lost.push(lines::lost_line(name(facts, *host), why));
+/// What is known of the hosts.
+struct Known {
+    facts: Vec<HostFacts>,
+    /// Those that are away, each in a line: a screen takes its messages with it.
+    lost: BTreeMap<u32, String>,
+    page: Option<WatchedPage>,
+}
+
+impl Known {
+    fn watched(&mut self, watched: &Watched) {
+        match watched {
+            Watched::Lost { host, why } => {
+                self.lost.insert(*host, lines::lost_line(name(&self.facts, *host), why));
+            }
+            Watched::Returned { host, facts } => {
+                self.lost.remove(host);
+                if let Some(known) = self.facts.get_mut(*host as usize) {
+                    known.clone_from(facts);
+                }
+            }
+            Watched::Counters(_) | Watched::Found(_) => {}
+        }
+        self.page.iter().for_each(|page| page.watched(watched));
     }
 }
 
@@ -130,16 +147,26 @@ struct Log {
     is_json: bool,
     /// JSON has every logical CPU, too.
     with_cores: bool,
-    /// Intervals that each host still has to tell; `None` for a host that is lost.
-    left: Vec<Option<u64>>,
+    /// Intervals that each host still has to tell.
+    left: Vec<u64>,
+    /// Whether each host is there.
+    is_there: Vec<bool>,
+    /// Whether the end comes when all that are there have told.
+    ends: bool,
     /// All that was asked for was written, or nobody reads it any more.
     is_done: bool,
 }
 
 impl Log {
     fn new(args: &WatchArgs, hosts: usize) -> Log {
-        let left = vec![Some(args.count.unwrap_or(u64::MAX)); hosts];
-        Log { is_json: args.json, with_cores: args.cores, left, is_done: false }
+        Log {
+            is_json: args.json,
+            with_cores: args.cores,
+            left: vec![args.count.unwrap_or(u64::MAX); hosts],
+            is_there: vec![true; hosts],
+            ends: args.count.is_some(),
+            is_done: false,
+        }
     }
 
     /// Writes what a host told. False when that was the last.
@@ -156,17 +183,28 @@ impl Log {
                 )
             }
             Watched::Lost { host, why } => {
-                if let Some(left) = self.left.get_mut(*host as usize) {
-                    *left = None;
-                }
+                self.note(*host, false);
                 let name = name(facts, *host);
                 self.write(now, &lines::lost_line(name, why), &lines::lost_object(name, now, why))
             }
+            Watched::Returned { host, .. } => {
+                self.note(*host, true);
+                let name = name(facts, *host);
+                self.write(now, &lines::returned_line(name), &lines::returned_object(name, now))
+            }
         };
-        let all_told = self.left.iter().any(Option::is_some)
-            && self.left.iter().flatten().all(|left| *left == 0);
-        self.is_done = !goes_on || all_told;
-        !self.is_done
+        // Who is away when the others are through is not waited for.
+        let mut there = self.left.iter().zip(&self.is_there).filter(|(_, is_there)| **is_there);
+        let (is_any_there, is_told) =
+            (self.is_there.contains(&true), there.all(|(left, _)| *left == 0));
+        self.is_done = !goes_on || (self.ends && is_any_there && is_told);
+        !self.is_done && (is_any_there || !self.ends)
+    }
+
+    fn note(&mut self, host: u32, is_there: bool) {
+        if let Some(slot) = self.is_there.get_mut(host as usize) {
+            *slot = is_there;
+        }
     }
 
     /// Writes a sample; false when nobody reads it.
@@ -174,8 +212,8 @@ impl Log {
         let Some(host) = facts.get(sample.host as usize) else { return true };
         match self.left.get_mut(sample.host as usize) {
             // It told all that was asked for, and others did not yet.
-            None | Some(None | Some(0)) => return true,
-            Some(Some(left)) => *left -= 1,
+            None | Some(0) => return true,
+            Some(left) => *left -= 1,
         }
         for note in &sample.notes {
             eprintln!("note: {}: {note}", host.hostname);

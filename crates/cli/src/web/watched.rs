@@ -45,6 +45,7 @@ impl WatchedPage {
         match watched {
             Watched::Counters(sample) => watching.counters(sample),
             Watched::Lost { host, why } => watching.lost(*host, why),
+            Watched::Returned { host, facts } => watching.returned(*host, facts),
             Watched::Found(found) => watching.found(found),
         }
     }

@@ -10,9 +10,9 @@ pub(crate) mod state;
 pub use guard::{ALLOW_FILE, Guard, GuardError};
 
 use crate::coordinator::RunOver;
-use crate::launch::Wanted;
+use crate::launch::{Start, Wanted};
 use crate::link::{Inlet, Link, LinkError, Outlet, over};
-use crate::relay::Relay;
+use crate::relay::{Adopted, Relay, collect};
 use crate::sampler::Sampler;
 use crate::wire::{FromAgent, ToAgent};
 use engine::{Clock, Control, Doing, EngineError, Haste, Together};
@@ -127,16 +127,18 @@ impl Below {
     /// Starts them. That takes long, so another thread does it: meanwhile, we answer.
     fn adopt(&self, wanted: Wanted, out: &Outlet) -> Result<(), LinkError> {
         if !self.may_relay {
-            let why = "the host that was to start its agent was not told --relay, and starts \
-                       none; a --fanout of as many as there are hosts starts all from here";
-            return out.answer(&FromAgent::Adopted(vec![(0, why.to_owned())]));
+            return out.answer(&FromAgent::Adopted(Start::not_by_relay(&wanted)));
         }
         let (relay, out) = (self.relay.clone(), out.clone());
         thread::spawn(move || {
-            let (made, answer) = Relay::adopt(&wanted, &out);
+            let (made, starts, words) = match Relay::adopt(&wanted) {
+                Ok(Adopted { relay, starts, words }) => (Some(relay), starts, Some(words)),
+                Err(starts) => (None, starts, None),
+            };
             *relay.lock().unwrap_or_else(PoisonError::into_inner) = made;
-            // If nobody hears it, this agent ends.
-            let _ = out.answer(&answer);
+            // If nobody hears it, this agent ends. What those below say comes behind it.
+            let _ = out.answer(&FromAgent::Adopted(starts));
+            words.iter().for_each(|words| collect(words, &out));
         });
         Ok(())
     }
@@ -414,6 +416,8 @@ mod tests {
             agent: None,
             version: version.to_owned(),
             fanout: None,
+            connections: None,
+            start_within: Nanos(0),
             by: Some("n1".to_owned()),
         };
         let answer = |may_relay: bool| {
@@ -423,15 +427,17 @@ mod tests {
             out.send(&ToAgent::Adopt(Box::new(wanted("1")))).expect("open");
             inlet.receive::<FromAgent>().expect("an answer")
         };
-        let FromAgent::Adopted(errors) = answer(false) else { panic!("no answer to that") };
-        assert!(errors.len() == 1 && errors[0].1.contains("not told --relay"), "{errors:?}");
+        let missing = |may_relay: bool| {
+            let FromAgent::Adopted(starts) = answer(may_relay) else { panic!("not an answer") };
+            assert_eq!(starts.len(), 1);
+            (starts[0].by.clone(), starts[0].missing.clone().expect("no agent").words())
+        };
+        let (_, why) = missing(false);
+        assert!(why.contains("not told --relay"), "{why}");
         assert!(!file.exists());
         // One that was told runs it, and says what came of it.
-        let FromAgent::Adopted(errors) = answer(true) else { panic!("no answer to that") };
-        assert!(
-            errors.len() == 1 && errors[0].1.contains("from n1, which was to start its agent"),
-            "{errors:?}"
-        );
+        let (by, why) = missing(true);
+        assert!(by.as_deref() == Some("n1") && why.contains("no agent could be"), "{why}");
         assert!(file.exists());
     }
 

@@ -25,7 +25,12 @@ impl Coordinator {
             return;
         }
         self.leave_rounds(number, actions);
-        let stage = self.step.stage();
+        // While targets are opened, and while the next point is asked for, it is the stage behind.
+        let stage = match self.step {
+            Step::Opening => self.at_start.stage,
+            Step::Asking => Some(self.schedule.planned()),
+            _ => self.step.stage(),
+        };
         let fact = Fact::HostLost { name: name.clone(), why: why.clone() };
         actions.push(Action::Emit(Event::Note(Note { stage, host: number as u32, fact })));
         if !matches!(self.step, Step::Releasing) {

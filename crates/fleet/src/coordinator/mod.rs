@@ -1,6 +1,7 @@
 //! Decides what a fleet does next. Pure: an input goes in, actions come out; it knows no clock, no
 //! thread and no link.
 
+mod absent;
 mod giving_back;
 mod host;
 mod inputs;
@@ -20,6 +21,7 @@ pub use inputs::{Action, Input, Marked, Now, Reach};
 pub use permission::{LayoutsOver, RunOver};
 
 use crate::wire::ToAgent;
+use absent::AtStart;
 use giving_back::Layouts;
 use host::{Debts, Host, Owes};
 use model::plan::{FleetPolicy, Plan};
@@ -61,6 +63,7 @@ pub struct Coordinator {
     preruns: Preruns,
     returning: Returning,
     layouts: Layouts,
+    at_start: AtStart,
     /// Hosts that are there and whose clocks are not known.
     unknown_clocks: usize,
     /// How the run will end, if it will not be complete; the first reason stands.
@@ -98,6 +101,7 @@ impl Coordinator {
             preruns: Preruns::new(plan),
             returning: Returning::new(plan, reach),
             layouts: Layouts::new(plan),
+            at_start: AtStart::of(stages),
             unknown_clocks: if reach == Reach::Remote { plan.hosts.len() } else { 0 },
             end: RunEnd::Complete,
             has_begun: false,
@@ -172,7 +176,9 @@ impl Coordinator {
         let plans = std::mem::take(plans);
         self.step = Step::Opening;
         self.ticks.begin(now.steady_ns);
-        for ((number, host), plan) in self.hosts.iter_mut().enumerate().zip(plans) {
+        self.note_absent(actions);
+        let hosts = self.hosts.iter_mut().enumerate().zip(plans);
+        for ((number, host), plan) in hosts.filter(|((_, host), _)| host.alive) {
             host.heard(now.steady_ns);
             if host.ping_is_due(now.steady_ns) {
                 actions.push(Action::Ping { host: number });

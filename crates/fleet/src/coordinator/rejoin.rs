@@ -21,6 +21,8 @@ pub(crate) const WAIT_NS: u64 = 15_000_000_000;
 const MOST_TRIES: u32 = 6;
 /// From a try in vain to the next lies at least this, in ns; twice as much after each further one.
 const PAUSE_NS: u64 = 10_000_000_000;
+/// A host that was not there when the run began is tried no sooner than this afterwards, in ns.
+const JUST_TRIED_NS: u64 = 1_000_000_000;
 /// A host that comes back so often and is lost again stays out then.
 const MOST_RETURNS: u32 = 3;
 /// Hosts that are started again at one boundary.
@@ -231,6 +233,11 @@ impl Coordinator {
             None => return,
         };
         self.give_up(number, &why, actions);
+    }
+
+    /// A host was tried just now, and is not at the boundary that comes at once.
+    pub(super) fn try_later(&mut self, number: usize) {
+        self.hosts[number].absence.next_ns = self.now.steady_ns.saturating_add(JUST_TRIED_NS);
     }
 
     /// A host is not tried any more, which is said.

@@ -38,6 +38,11 @@ impl Schedule {
         schedule
     }
 
+    /// How many stages the plan has by now: the number of the next that is added.
+    pub(super) fn planned(&self) -> u32 {
+        self.stops.len() as u32
+    }
+
     /// Takes in a point that was not planned; the number of its first stage.
     pub(super) fn extend(&mut self, addition: &Addition) -> u32 {
         let known = self.stops.len() as u32;

@@ -1,4 +1,7 @@
+use super::one::{copy, send};
 use super::*;
+use model::Nanos;
+use std::process::Command;
 
 fn wanted(via: Via, hosts: &[&str]) -> Wanted {
     let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
@@ -9,6 +12,8 @@ fn wanted(via: Via, hosts: &[&str]) -> Wanted {
         agent: None,
         version: "1.0.0".to_owned(),
         fanout: None,
+        connections: None,
+        start_within: Nanos(0),
         by: None,
     }
 }
@@ -127,9 +132,10 @@ fn a_host_that_stops_reading_the_program_is_not_waited_for() {
     stands_still.args(["-c", "sleep 600; cat"]).current_dir(folder.path());
     let error = send(&via, stands_still, &binary, Duration::from_millis(200))
         .expect_err("nothing is taken");
+    let error = error.what;
     assert!(error.contains("no answer within") && error.contains(" of "), "{error}");
     let mut ends = Command::new("sh");
     ends.args(["-c", "echo 'no space left' >&2; exit 1"]);
     let error = send(&via, ends, &binary, Duration::from_secs(60)).expect_err("it ended");
-    assert!(error.contains("no space left"), "{error}");
+    assert!(error.what.contains("no space left"), "{error:?}");
 }

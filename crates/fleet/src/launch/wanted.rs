@@ -2,6 +2,7 @@
 //! for us.
 
 use super::via::Via;
+use model::Nanos;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -23,6 +24,10 @@ pub struct Wanted {
     /// How many agents each starts: us, and those that start others for us. `None` is all of them
     /// from here up to 64 hosts, and a tree past that, as far as the hosts can start one another.
     pub fanout: Option<u32>,
+    /// Hosts that are reached at the same time, by each that starts others; `None` is 64.
+    pub connections: Option<u32>,
+    /// Hosts that are not there are tried again for so long.
+    pub start_within: Nanos,
     /// The host that starts them for us; `None` is this one.
     pub by: Option<String>,
 }

@@ -23,27 +23,39 @@ pub struct HostReport {
 impl Fleet {
     /// What each host is, and what its targets are to it: one list for each host, in their order.
     /// Touches nothing. A target that leaves a call unanswered for longer than `patience` cannot be
-    /// read, and its facts say so.
+    /// read, and its facts say so. Of a host that has no agent there is nothing.
     ///
     /// # Errors
-    /// When an agent is gone, or the run is interrupted.
+    /// When an agent is gone or falls silent, or the run is interrupted.
     pub fn inspect(
         &self,
         targets: &[Vec<String>],
         patience: Nanos,
-    ) -> Result<Vec<HostReport>, FleetError> {
+    ) -> Result<Vec<Option<HostReport>>, FleetError> {
+        let there = self.there();
         let several = self.names.len() > 1;
-        for host in 0..self.names.len() {
-            let targets = targets.get(host).cloned().unwrap_or_default();
-            let host_number = several.then_some(host as u32);
+        for host in &there {
+            let targets = targets.get(*host).cloned().unwrap_or_default();
+            let host_number = several.then_some(*host as u32);
             let order = ToAgent::Inspect { targets, host: host_number, patience_ns: patience.0 };
             // One that is gone is heard of below, with the reason.
-            let _ = self.send(host, &order);
-            let _ = self.ping(host);
+            let _ = self.send(*host, &order);
+            let _ = self.ping(*host);
         }
         let mut told: Vec<Option<HostReport>> = vec![None; self.names.len()];
+        let mut heard = vec![Instant::now(); self.names.len()];
         let mut beaten = Instant::now();
-        while told.contains(&None) {
+        let lost = |number: usize, why: String| FleetError::Lost {
+            number,
+            host: self.name(number),
+            why,
+        };
+        while let Some(waited_for) = there.iter().find(|host| told[**host].is_none()) {
+            let silence = Duration::from_nanos(self.lost_after_ns);
+            if !silence.is_zero() && heard[*waited_for].elapsed() > silence {
+                let why = format!("nothing was heard of it for {}", Nanos(self.lost_after_ns));
+                return Err(lost(*waited_for, why));
+            }
             self.beat(&mut beaten);
             match self.input_within_a_tick() {
                 Some(Input::Heard {
@@ -57,19 +69,23 @@ impl Fleet {
                 Some(
                     Input::Heard { host, message: FromAgent::Refused(why), .. }
                     | Input::Lost { host, why },
-                ) => {
-                    return Err(FleetError::Lost { host: self.name(host), why });
-                }
+                ) => return Err(lost(host, why)),
+                Some(Input::Heard { host, .. }) => heard[host] = Instant::now(),
                 Some(Input::Interrupt) => {
                     return Err(FleetError::Interrupted);
                 }
                 Some(_) | None => {}
             }
         }
-        let told: Vec<HostReport> = told.into_iter().flatten().collect();
-        self.identities
-            .get_or_init(|| told.iter().map(|told| told.facts.identity.clone()).collect());
-        let facts: Vec<HostFacts> = told.iter().map(|told| told.facts.clone()).collect();
+        let facts: Vec<HostFacts> = told
+            .iter()
+            .zip(&self.names)
+            .map(|(told, name)| match told {
+                Some(told) => told.facts.clone(),
+                None => HostFacts::unknown(name),
+            })
+            .collect();
+        self.identities.get_or_init(|| facts.iter().map(|facts| facts.identity.clone()).collect());
         self.kernels.get_or_init(|| Kernels::of(&facts));
         Ok(told)
     }
@@ -81,13 +97,13 @@ impl Fleet {
             return;
         }
         *beaten = Instant::now();
-        for host in 0..self.names.len() {
+        for host in self.there() {
             // One that is gone is heard of otherwise.
             let _ = self.ping(host);
         }
     }
 
-    fn told(&self, host: usize, mut facts: HostFacts, unix_ns_there: u64) -> HostReport {
+    pub(super) fn told(&self, host: usize, mut facts: HostFacts, unix_ns_there: u64) -> HostReport {
         let name = &self.names[host];
         if !name.is_empty() {
             // People know a host by the name that they gave.

@@ -2,7 +2,7 @@
 
 use super::agent::LOAD_AFTER_NS;
 use super::load::{Tally, end_ns};
-use super::scenario::Scenario;
+use super::scenario::{HostScript, Scenario};
 use super::world::{Outcome, parts};
 use super::{SECOND, layouts};
 use crate::coordinator::WAIT_NS;
@@ -23,6 +23,7 @@ pub(super) fn check(scenario: &Scenario, outcome: &Outcome, record: &Record) -> 
     no_load_without_a_coordinator(outcome)?;
     starts_are_within_their_error(outcome, record)?;
     the_policy_holds(scenario, outcome, record)?;
+    who_is_healthy_is_never_lost(scenario, outcome)?;
     layouts::check(&parts(&scenario.plan), outcome.hosts.len(), &outcome.deeds)?;
     complete_is_complete(scenario, outcome, record)
 }
@@ -156,19 +157,40 @@ fn the_policy_holds(scenario: &Scenario, outcome: &Outcome, record: &Record) -> 
             format!("{in_stages} hosts were lost, and the run is complete under {policy:?}")
         });
     }
-    let fails = |script: &super::scenario::HostScript| {
+    let fails = |script: &HostScript| {
         script.behaviour.refuses
             || script.behaviour.fails.is_some()
             || script.behaviour.fails_to_arm.is_some()
     };
+    // Under `continue`, no loss costs the run, whenever it is.
+    let is_lost_in_no_stage = policy.on_lost_host == OnLostHost::Abort
+        && lost.iter().any(|note| note.stage.is_none());
     let has_other_reason = scenario.coordinator.interrupted_at_ns.is_some()
-        || lost.iter().any(|note| note.stage.is_none())
+        || is_lost_in_no_stage
         || scenario.hosts.iter().any(fails);
     ensure(!may_go_on || has_other_reason, || {
         format!(
             "{in_stages} hosts were lost, which {policy:?} allows, but the run ended with {end:?}"
         )
     })
+}
+
+/// A host that is there, whose links are clear, and nobody between it and a coordinator that does
+/// not stand still, is never given up.
+fn who_is_healthy_is_never_lost(scenario: &Scenario, outcome: &Outcome) -> Result<(), String> {
+    let script = &scenario.coordinator;
+    let is_flat = scenario.fanout >= scenario.hosts.len();
+    let all_healthy = scenario.hosts.iter().all(HostScript::is_healthy);
+    if script.stalls.is_some() || script.dies_at_ns.is_some() || !(is_flat || all_healthy) {
+        return Ok(());
+    }
+    let hosts = scenario.hosts.iter().zip(&outcome.hosts).enumerate();
+    for (number, (script, host)) in hosts {
+        ensure(!script.is_healthy() || !host.is_lost, || {
+            format!("host {number} was given up, and nothing had befallen it")
+        })?;
+    }
+    Ok(())
 }
 
 /// How many hosts of so many were there when the fewest were.
@@ -211,8 +233,12 @@ fn complete_is_complete(
         ensure(said == Some(&StageEnd::Complete), || {
             format!("the run is complete, but stage {stage} is {said:?}")
         })?;
+        // A layout that is written anew before a run goes on is of no row: who was lost meanwhile is
+        // on record from the stages on that were left.
+        let is_anew = scenario.stages.windows(2).any(|two| two[0] == stage && two[1] > stage + 1);
+        let is_whole = |number: usize| !is_anew && is_whole(record, number, stage);
         for (number, host) in
-            outcome.hosts.iter().enumerate().filter(|(number, _)| is_whole(record, *number, stage))
+            outcome.hosts.iter().enumerate().filter(|(number, _)| is_whole(*number))
         {
             let (sent, all) =
                 (host.arrived[stage as usize].samples, count(scenario, number, stage));

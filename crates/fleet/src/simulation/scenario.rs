@@ -38,6 +38,8 @@ pub(super) struct HostScript {
     pub(super) down: Line,
     pub(super) up: Line,
     pub(super) mishap: Option<Mishap>,
+    /// It has no agent when the run begins.
+    pub(super) is_absent: bool,
 }
 
 /// What befalls a host or its stream, in ns of true time.
@@ -134,6 +136,9 @@ impl Scenario {
             }
         }
         scenario.hang_only_where_time_ends_it();
+        if weather == Weather::Foul {
+            scenario.leave_out(&mut Rng::new(derive(seed, &[12, u64::from(attempt)])));
+        }
         let at = |rng: &mut Rng| rng.below(span_ns + 1);
         let coordinator = &mut scenario.coordinator;
         coordinator.wall_step_ns =
@@ -151,6 +156,24 @@ impl Scenario {
             }
         }
         scenario
+    }
+
+    /// Lets some hosts of some seeds be dead when the run begins, as many as the policy allows: who
+    /// starts the agents begins with no fewer.
+    fn leave_out(&mut self, rng: &mut Rng) {
+        if self.plan.fleet.on_lost_host == OnLostHost::Abort || rng.below(3) != 0 {
+            return;
+        }
+        let most = self.hosts.len().saturating_sub(self.plan.fleet.quorum.max(1) as usize);
+        let dead = self.hosts.iter_mut().filter(|_| rng.below(4) == 0).take(most);
+        let mut is_any = false;
+        for host in dead {
+            (host.is_absent, is_any) = (true, true);
+        }
+        if is_any {
+            // A tree is made of those that are there; here, it has one level then.
+            self.fanout = self.hosts.len();
+        }
     }
 
     /// Gives some seeds scenarios with layouts, one after the other or in turns, whose stages do
@@ -216,6 +239,7 @@ impl Scenario {
             down: Line::new(MILLI, MILLI, derive(seed, &[3, u64::from(number)])),
             up: Line::new(MILLI, MILLI, derive(seed, &[4, u64::from(number)])),
             mishap: None,
+            is_absent: false,
         };
         let hosts = (0..size.hosts).map(host).collect();
         Scenario {
@@ -232,22 +256,22 @@ impl Scenario {
     /// Whether nothing is to go wrong.
     pub(super) fn is_calm(&self) -> bool {
         let script = &self.coordinator;
-        let is_calm = |host: &HostScript| {
-            let behaviour = &host.behaviour;
-            let fails = behaviour.refuses
-                || [behaviour.fails, behaviour.fails_to_arm, behaviour.hangs] != [None; 3];
-            host.mishap.is_none()
-                && !fails
-                && [&host.down, &host.up]
-                    .iter()
-                    .all(|line| line.cut.is_none() && line.late_ppm == 0)
-        };
         let strikes = [script.interrupted_at_ns, script.dies_at_ns, script.records] != [None; 3];
-        script.stalls.is_none() && !strikes && self.hosts.iter().all(is_calm)
+        script.stalls.is_none() && !strikes && self.hosts.iter().all(HostScript::is_healthy)
     }
 }
 
 impl HostScript {
+    /// Whether nothing befalls the host, nor its links: whoever gives it up errs.
+    pub(super) fn is_healthy(&self) -> bool {
+        let behaviour = &self.behaviour;
+        let fails = behaviour.refuses
+            || [behaviour.fails, behaviour.fails_to_arm, behaviour.hangs] != [None; 3];
+        let is_clear = |line: &Line| line.cut.is_none() && line.late_ppm == 0;
+        let is_there = self.mishap.is_none() && !self.is_absent;
+        is_there && !fails && is_clear(&self.down) && is_clear(&self.up)
+    }
+
     /// Gives it a clock and links of its own.
     fn vary(&mut self, rng: &mut Rng) {
         self.time = HostTime {

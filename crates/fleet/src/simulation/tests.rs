@@ -227,6 +227,35 @@ fn lost_hosts_come_back_in_the_sun_and_in_the_rain() {
     assert!(all.iter().all(|count| *count >= 10), "{all:?}");
 }
 
+/// Hosts that are dead when the run begins: the run goes on without, and some come in.
+#[test]
+fn who_is_dead_at_the_start_costs_nobody_the_run_and_may_come_in_between_points() {
+    let (mut absent, mut came_in, mut stayed_out, mut completed) = (0, 0, 0, 0);
+    for seed in 0..1_500 {
+        let scenario = Scenario::of_seed(seed, 0, None, Weather::Foul);
+        let dead: Vec<u32> =
+            (0..).zip(&scenario.hosts).filter(|(_, host)| host.is_absent).map(|(n, _)| n).collect();
+        if dead.is_empty() {
+            continue;
+        }
+        let (_, record) = hold(&scenario);
+        let said = |kind: NoteKind, host: u32| {
+            record.notes.iter().filter(|note| note.kind() == kind && note.host == host).count()
+        };
+        let is_recorded = scenario.coordinator.records.is_none();
+        assert!(
+            !is_recorded || dead.iter().all(|host| said(NoteKind::HostLost, *host) > 0),
+            "seed {seed}: each is on record"
+        );
+        absent += dead.len();
+        let back = dead.iter().filter(|host| said(NoteKind::HostReturned, **host) > 0).count();
+        (came_in, stayed_out) = (came_in + back, stayed_out + dead.len() - back);
+        completed += usize::from(record.end.is_some_and(|(_, end)| end == RunEnd::Complete));
+    }
+    let all = [absent, came_in, stayed_out, completed];
+    assert!(all.iter().all(|count| *count >= 20), "{all:?}");
+}
+
 /// A layout that is written anew by one host is on record once, of the first time.
 #[test]
 fn a_host_that_is_lost_while_the_layout_is_written_writes_it_again_and_is_in_the_next_point() {
@@ -277,6 +306,7 @@ fn engines_in_virtual_time_lose_no_request_on_the_way() {
         scenario.hosts.truncate(4);
         scenario.plan.hosts.truncate(4);
         scenario.plan.fleet.quorum = scenario.plan.fleet.quorum.min(4);
+        scenario.hosts.iter_mut().for_each(|host| host.is_absent = false);
         with_engines(&mut scenario);
         hold(&scenario);
     }

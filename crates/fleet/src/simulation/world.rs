@@ -201,22 +201,22 @@ impl<'a> World<'a> {
             ),
             down: script.down.clone(),
             up: script.up.clone(),
-            mishap: script.mishap,
-            is_dead: false,
+            mishap: script.mishap.filter(|_| !script.is_absent),
+            is_dead: script.is_absent,
             is_broken: false,
-            is_parted: false,
+            is_parted: script.is_absent,
             heard_ns: None,
             closed_ns: None,
             life: 0,
             start: None,
-            is_out: false,
-            takes_part: true,
+            is_out: script.is_absent,
+            takes_part: !script.is_absent,
             outcome: HostOutcome {
                 sampled: Vec::new(),
                 arrived: vec![Tally::default(); stops.len()],
                 starts: Vec::new(),
                 loads: Vec::new(),
-                is_lost: false,
+                is_lost: script.is_absent,
             },
         };
         World {
@@ -249,6 +249,12 @@ impl<'a> World<'a> {
     fn set_up(&mut self) {
         let script = self.scenario.coordinator;
         for host in 0..self.sides.len() {
+            if self.scenario.hosts[host].is_absent {
+                let coordinator = self.coordinator.iter_mut();
+                coordinator.for_each(|one| one.begin_without(host, "no route".to_owned()));
+                self.outcome.deeds.push((host, Deed::Gone));
+                continue;
+            }
             self.send(
                 host,
                 ToAgent::Welcome { lost_after_ns: self.scenario.plan.fleet.lost_after.0 },
@@ -419,7 +425,7 @@ impl<'a> World<'a> {
 
     fn coordinator_dies(&mut self) {
         if self.coordinator.take().is_some() {
-            let heads: Vec<usize> = self.root.branches().map(|hosts| hosts.start).collect();
+            let heads: Vec<usize> = self.root.branches().map(|hosts| hosts[0]).collect();
             let returned = (0..self.sides.len()).filter(|host| self.sides[*host].life > 0);
             let ends: Vec<usize> = heads
                 .into_iter()

@@ -71,6 +71,16 @@ pub fn lost_object(host: &str, unix_ns: u64, why: &str) -> Value {
     json!({ "host": host, "unix_ns": unix_ns, "lost": why })
 }
 
+/// That a host tells again.
+pub fn returned_line(host: &str) -> String {
+    format!("{:16}  back", harmless(host))
+}
+
+/// The same for machines.
+pub fn returned_object(host: &str, unix_ns: u64) -> Value {
+    json!({ "host": host, "unix_ns": unix_ns, "returned": true })
+}
+
 /// What was found on a host.
 pub fn found_line(host: &str, found: &Occurrence) -> String {
     format!("{:16}  {}", harmless(host), harmless(&topics::occurrences::line_of(found, "")))

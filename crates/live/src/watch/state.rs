@@ -175,6 +175,14 @@ impl State {
         self.say(&text);
     }
 
+    /// Takes in that a host tells again, and what it is.
+    pub fn returned(&mut self, number: u32, facts: &HostFacts) {
+        let Some(host) = self.hosts.get_mut(number as usize) else { return };
+        (host.lost, host.facts) = (None, facts.clone());
+        let text = format!("{} is back", host.facts.hostname);
+        self.say(&text);
+    }
+
     /// Takes in what happened in a run.
     pub fn event(&mut self, event: &Event) {
         if let Some(progress) = &mut self.progress {

@@ -19,7 +19,7 @@ const COMMANDS: [&str; 2] = ["run", "loadline"];
 /// The options that are kept: those that say what is loaded, with what and from where. Where a run
 /// is recorded and who is shown it (among these `--token`) is not kept, nor is `--keep-data`: no
 /// figure depends on it.
-pub const OPTIONS: [&str; 32] = [
+pub const OPTIONS: [&str; 33] = [
     "objective",
     "along",
     "workload",
@@ -39,6 +39,7 @@ pub const OPTIONS: [&str; 32] = [
     "sim-hosts",
     "agent",
     "fanout",
+    "connections",
     "rw",
     "bs",
     "iodepth",

@@ -2,7 +2,8 @@
 
 use model::choices::Backend;
 use model::note::{
-    AboutHosts, Adjusted, Choice, Damage, Degraded, Eviction, Fallback, FoundBlock, Mismatch,
+    AboutHosts, Adjusted, Choice, Damage, Degraded, Eviction, Fallback, FoundBlock, HostStart,
+    Mismatch,
     NotChecked, NotEmptied, PageCache, ScaledTime, TakesPart, Trait, WhyNoPoll, WhyRefused,
 };
 use model::{Bytes, Fact};
@@ -43,6 +44,8 @@ pub fn sentence(fact: &Fact) -> String {
         Fact::Hosts(AboutHosts::StaysOut { name, why }) => {
             format!("{name} stays out until the run ends: {why}")
         }
+        Fact::Hosts(AboutHosts::LeftOut { hosts, of }) => left_out(hosts, *of),
+        Fact::Hosts(AboutHosts::Started(starts)) => started(starts),
         Fact::Stuck { requests, targets, waited } => format!(
             "stuck: {requests} {} outstanding at {} for {waited} after the load. Check whether the \
              target answers, or raise engine.patience.",
@@ -125,6 +128,45 @@ fn chosen(choice: &Choice) -> String {
          {rounds} trials of {length}.",
         choice.workloads.join(" + ")
     )
+}
+
+/// Hosts that are named with the reason; the others are counted.
+const NAMED_ABSENT: usize = 10;
+
+fn left_out(hosts: &[(String, String)], of: u64) -> String {
+    let named: Vec<String> =
+        hosts.iter().take(NAMED_ABSENT).map(|(name, why)| format!("{name} ({why})")).collect();
+    let more = match hosts.len().saturating_sub(NAMED_ABSENT) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let there = of.saturating_sub(hosts.len() as u64);
+    format!("{there} of {of} take part; left out at the start: {}{more}", named.join(", "))
+}
+
+/// Hosts that took more than one try, at most so many of them.
+const NAMED_SLOW: usize = 10;
+
+fn started(starts: &[HostStart]) -> String {
+    let there = starts.iter().filter(|start| start.missing.is_none());
+    let again: Vec<String> = there
+        .clone()
+        .filter(|start| start.tries > 1)
+        .map(|start| format!("{} ({} tries, {})", start.name, start.tries, start.took))
+        .collect();
+    let slowest = there.clone().max_by_key(|start| start.took);
+    let slowest = slowest.map_or_else(String::new, |slowest| {
+        format!("; the last took {} ({})", slowest.took, slowest.name)
+    });
+    let more = match again.len().saturating_sub(NAMED_SLOW) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let again = match again.is_empty() {
+        true => String::new(),
+        false => format!("; {}{more}", again[..again.len().min(NAMED_SLOW)].join(", ")),
+    };
+    format!("{} of {} agents started{slowest}{again}", there.count(), starts.len())
 }
 
 fn without(degraded: &Degraded) -> String {

@@ -125,6 +125,14 @@ pub fn told(warning: &Warning) -> Sentence {
             hosts.join(", "),
             ", lost before. The figures are those of the other hosts.",
         ],
+        Warning::HostsLeftOut { hosts, of } => sentence![
+            count(of.saturating_sub(hosts.len() as u64)),
+            " of ",
+            count(*of),
+            " hosts took part. Not reached at the start: ",
+            named(hosts),
+            ".",
+        ],
         Warning::EventRunning { events } => sentence![
             "The command of ",
             events.iter().map(|name| format!("event {name}")).collect::<Vec<_>>().join(" and of "),
@@ -389,6 +397,7 @@ mod tests {
             )),
             Warning::HostLost { hosts: vec!["node3".into()], wholly: false },
             Warning::HostLost { hosts: vec!["node3".into(), "node7".into()], wholly: true },
+            Warning::HostsLeftOut { hosts: vec!["node3".into(), "node7".into()], of: 16 },
             Warning::EventRunning { events: vec!["drain".into(), "move".into()] },
             Warning::StartSkew { host: "node3".into(), late: Nanos::millis(250) },
             Warning::ClockError { host: "node3".into(), error: Nanos::millis(120) },

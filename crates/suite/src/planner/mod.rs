@@ -1,5 +1,6 @@
 //! Spec and testbed in, plan or refusals out. Pure: nothing is touched until the plan stands.
 
+mod absent;
 mod clients;
 mod computed;
 mod contents;
@@ -17,6 +18,7 @@ mod sizes;
 mod stages;
 mod trees;
 
+pub use absent::without_hosts;
 pub use clients::are_imagined;
 pub use placement::targets_of;
 pub use refusal::{Refusal, RefusalKind};
@@ -236,13 +238,18 @@ fn take_turns(hosts: &mut [HostPlan]) {
     }
 }
 
+/// The least number of hosts with which a run of so many goes on; at least 1.
+pub fn quorum(spec: &Spec, hosts: u64) -> u32 {
+    let share = u128::from(spec.fleet.quorum.value.ppm);
+    let least = (u128::from(hosts) * share).div_ceil(1_000_000).max(1);
+    u32::try_from(least).unwrap_or(u32::MAX)
+}
+
 fn fleet_policy(request: &ScenarioRequest<'_>) -> FleetPolicy {
     let fleet = &request.spec.fleet;
-    let hosts = request.hosts.len() as u64;
-    let quorum = (hosts * u64::from(fleet.quorum.value.ppm)).div_ceil(1_000_000);
     FleetPolicy {
         on_lost_host: fleet.on_lost_host.value,
-        quorum: quorum.max(1) as u32,
+        quorum: quorum(request.spec, request.hosts.len() as u64),
         lost_after: fleet.lost_after.value,
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn places(hosts: usize, fanout: usize) -> Vec<Place> {
     let mut open = vec![(None, 0, Tree::new(hosts, fanout))];
     while let Some((parent, first, tree)) = open.pop() {
         for (branch, hosts) in tree.branches().enumerate() {
-            let head = first + hosts.start;
+            let head = first + hosts[0];
             let below = Tree::new(hosts.len() - 1, fanout);
             places[head] = Place { parent, branch, tree: below.clone() };
             open.push((Some(head), head + 1, below));
@@ -45,7 +45,7 @@ impl World<'_> {
                 let frame = Frame::of(&order).expect("short");
                 let (branch, frame) =
                     relay::order(&self.root, host, frame).expect("a host of the tree");
-                self.hand_down(self.root.branch(branch).start, frame.read().expect("just written"));
+                self.hand_down(self.root.branch(branch)[0], frame.read().expect("just written"));
             }
             None => unreachable!("every host has its place"),
         }
@@ -63,7 +63,7 @@ impl World<'_> {
     pub(super) fn pass(&mut self, relay: usize, below: u32, frame: Frame) {
         let tree = &self.places[relay].tree;
         let (branch, frame) = relay::order(tree, below as usize, frame).expect("a host below");
-        let child = relay + 1 + tree.branch(branch).start;
+        let child = relay + 1 + tree.branch(branch)[0];
         if !self.sides[child].is_parted && self.sides[child].life == 0 {
             self.hand_down(child, frame.read().expect("just written"));
         }
@@ -79,8 +79,8 @@ impl World<'_> {
             None => (&self.root, 0),
         };
         let (branch, below) = tree.way(host).expect("a host below");
-        let hosts = tree.branch(branch);
-        let head = first + hosts.start;
+        let hosts = tree.branch(branch).to_vec();
+        let head = first + hosts[0];
         match below {
             Some(below) if !self.sides[head].is_parted && self.sides[head].life == 0 => {
                 self.hand_down(head, ToAgent::Part { below });
@@ -92,8 +92,9 @@ impl World<'_> {
                     self.close_down(head);
                 }
                 let cut_off: Vec<(u32, Word)> = hosts
+                    .iter()
                     .skip(1)
-                    .map(|host| (host as u32, Word::Gone(relay::without(&format!("h{head}")))))
+                    .map(|host| (*host as u32, Word::Gone(relay::without(&format!("h{head}")))))
                     .collect();
                 self.send_up(relay, cut_off);
             }
@@ -127,7 +128,7 @@ impl World<'_> {
     /// The streams of those below a host end, so much later.
     pub(super) fn close_below(&mut self, host: usize, at_ns: u64) {
         let heads: Vec<usize> =
-            self.places[host].tree.branches().map(|hosts| host + 1 + hosts.start).collect();
+            self.places[host].tree.branches().map(|hosts| host + 1 + hosts[0]).collect();
         // Whoever came back is nobody's relay, and below nobody.
         let is_relay = self.sides[host].life == 0;
         for head in heads.into_iter().filter(|_| is_relay) {

@@ -126,6 +126,19 @@ impl Watching {
         self.tell("note", words);
     }
 
+    /// A host tells again, and this is what it is.
+    pub fn returned(&mut self, number: u32, facts: &HostFacts) {
+        let Some(host) = self.hosts.get_mut(number as usize) else { return };
+        host.lost = None;
+        if let Some(known) = self.facts.get_mut(number as usize) {
+            known.clone_from(facts);
+        }
+        self.kernels = Kernels::of(&self.facts);
+        self.revision += 1;
+        let words = format!("{}: back", self.name(number));
+        self.tell("note", words);
+    }
+
     /// Takes in what was found on a host: it stands at its instant in the charts and in the list.
     pub fn found(&mut self, found: &Occurrence) {
         let host = found

@@ -1,0 +1,345 @@
+//! Fleets of which some hosts are not there: at the start, behind a busy way, below a dead relay,
+//! and when a run is resumed. Hosts are namespaces of this machine, reached by a launcher that can
+//! be told who is dead.
+
+use crate::common::{
+    Ended, command, end, has, plimsoll, run, said, scratch, signal, start, text, wait_until,
+};
+use model::note::AboutHosts;
+use model::{Fact, NoteKind, Record, RunEnd};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+/// What the tests need to make hosts.
+const PARTS: [&str; 1] = ["ip"];
+
+/// Hosts of this machine, each with a name of its own.
+struct Hosts {
+    folder: tempfile::TempDir,
+}
+
+impl Hosts {
+    /// `None` where there can be none.
+    fn new(test: &str) -> Option<Hosts> {
+        if !has(test, &PARTS) {
+            return None;
+        }
+        let folder = scratch();
+        let here = text(folder.path()).to_owned();
+        for name in ["dead", "busy", "tries"] {
+            fs::create_dir(folder.path().join(name)).expect("a folder");
+        }
+        // Each try is a line; a busy host refuses the first ones as sshd does past MaxStartups.
+        let script = format!(
+            "#!/bin/sh\nexport H=$1 QUORUM_OF={here}; shift\necho >> {here}/tries/$H\nif [ -e {here}/dead/$H ]; \
+             then echo 'no route to host' >&2; exit 255; fi\nif [ -e {here}/busy/$H ] && [ $(wc \
+             -l < {here}/tries/$H) -le $(cat {here}/busy/$H) ]; then echo \
+             'kex_exchange_identification: Connection closed by remote host' >&2; exit 255; \
+             fi\nexec unshare --uts sh -c 'hostname $H; exec \"$@\"' x \"$@\"\n"
+        );
+        fs::write(folder.path().join("launcher"), script).expect("a script");
+        run("chmod", &["755", text(&folder.path().join("launcher"))]);
+        Some(Hosts { folder })
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn kill(&self, host: &str) {
+        fs::write(self.path().join("dead").join(host), "").expect("a file");
+    }
+
+    fn revive(&self, host: &str) {
+        fs::remove_file(self.path().join("dead").join(host)).expect("there");
+    }
+
+    /// The launcher refuses a host so often.
+    fn make_busy(&self, host: &str, times: u32) {
+        fs::write(self.path().join("busy").join(host), times.to_string()).expect("a file");
+    }
+
+    /// How often each host was tried; from here on anew.
+    fn tries(&self) -> BTreeMap<String, usize> {
+        let folder = self.path().join("tries");
+        let entries = fs::read_dir(&folder).expect("a folder").flatten();
+        let count = |path: PathBuf| {
+            let lines = fs::read_to_string(&path).expect("text").lines().count();
+            fs::remove_file(&path).expect("there");
+            lines
+        };
+        let name = |path: &Path| path.file_name().expect("a name").to_string_lossy().into_owned();
+        entries.map(|entry| (name(&entry.path()), count(entry.path()))).collect()
+    }
+
+    /// A run of a quick form on these hosts, each with a folder of its own.
+    fn run(&self, hosts: &str, more: &[&str]) -> Ended {
+        let launcher = self.launcher();
+        let mut line = vec!["run", "--hosts", hosts, "--launcher", &launcher];
+        line.extend(["--rw", "randread", "--size", "4M", "--runtime", "1", "--numjobs", "1"]);
+        line.extend(["--set", "interval=100ms", "--out", "run.plimsoll", "--quiet"]);
+        let targets = self.targets(hosts);
+        targets.iter().for_each(|target| line.extend(["--target", target]));
+        line.extend(more);
+        plimsoll(self.path(), &line)
+    }
+
+    fn launcher(&self) -> String {
+        format!("{} {{host}}", text(&self.path().join("launcher")))
+    }
+
+    fn targets(&self, hosts: &str) -> Vec<String> {
+        let names = model::hostlist::expand(hosts).expect("a list");
+        let here = text(self.path());
+        names.iter().map(|name| format!("{name}:{here}/data-{name}")).collect()
+    }
+
+    fn record(&self, file: &str) -> Record {
+        store::read(&self.path().join(file)).expect("a run file")
+    }
+}
+
+const CONTINUE: [&str; 2] = ["--set", "fleet.on_lost_host=continue"];
+const AT_ONCE: [&str; 2] = ["--set", "fleet.start_within=0s"];
+
+fn host_names(record: &Record) -> Vec<&str> {
+    record.plan.hosts.iter().map(|host| host.hostname.as_str()).collect()
+}
+
+fn left_out(record: &Record) -> Option<(Vec<String>, u64)> {
+    record.plan.notes.iter().find_map(|note| match &note.fact {
+        Fact::Hosts(AboutHosts::LeftOut { hosts, of }) => {
+            Some((hosts.iter().map(|(name, _)| name.clone()).collect(), *of))
+        }
+        _ => None,
+    })
+}
+
+#[test]
+fn who_is_dead_at_the_start_is_left_out_by_name_and_a_quorum_decides() {
+    let Some(hosts) = Hosts::new("dead hosts at the start") else { return };
+    hosts.kill("h2");
+    let refused = hosts.run("h[1-4]", &AT_ONCE).with_code(3);
+    assert!(
+        refused.err.contains("host h2") && refused.err.contains("3 of 4 hosts can be reached"),
+        "{refused:#?}"
+    );
+    assert!(!hosts.path().join("run.plimsoll").exists());
+    let line = [&CONTINUE[..], &AT_ONCE, &["--json"]].concat();
+    let row = hosts.run("h[1-4]", &line).with_code(0).json()["results"][0].clone();
+    let doubts = row["warnings"].as_array().expect("a list");
+    let doubt = doubts.iter().find(|doubt| doubt["code"] == "hosts-left-out").expect("a doubt");
+    let words = doubt["message"].as_str().expect("text");
+    assert!(words.contains("3 of 4 hosts took part") && words.contains("h2"), "{words}");
+    let record = hosts.record("run.plimsoll");
+    assert_eq!(host_names(&record), ["h1", "h3", "h4"]);
+    assert_eq!(left_out(&record), Some((vec!["h2".to_owned()], 4)));
+    // Half of four: two are enough to go on, if one of the three is lost.
+    assert_eq!((record.plan.fleet.quorum, record.end.map(|(_, end)| end)), (
+        2,
+        Some(RunEnd::Complete)
+    ));
+    ["h3", "h4"].iter().for_each(|host| hosts.kill(host));
+    let refused = hosts.run("h[1-4]", &[&CONTINUE[..], &AT_ONCE].concat()).with_code(3);
+    assert!(refused.err.contains("fleet.quorum asks for 2"), "{refused:#?}");
+    assert!(refused.err.contains("3 hosts (h[2-4])"), "each is named: {refused:#?}");
+}
+
+#[test]
+fn a_host_that_starts_late_is_waited_for_and_a_busy_way_is_tried_again() {
+    let Some(hosts) = Hosts::new("busy ways") else { return };
+    hosts.make_busy("h1", 3);
+    hosts.make_busy("h2", 1);
+    // Nobody has to ask for that: the next moment there is room.
+    hosts.run("h[1-3]", &AT_ONCE).with_code(0);
+    let tries = hosts.tries();
+    assert!(tries["h1"] >= 4 && tries["h2"] >= 2, "{tries:?}");
+    let record = hosts.record("run.plimsoll");
+    let starts = record.plan.notes.iter().find_map(|note| match &note.fact {
+        Fact::Hosts(AboutHosts::Started(starts)) => Some(starts.clone()),
+        _ => None,
+    });
+    let told: Vec<(String, u32)> =
+        starts.expect("a table").into_iter().map(|start| (start.name, start.tries)).collect();
+    assert_eq!(told, [("h1".to_owned(), 4), ("h2".to_owned(), 2), ("h3".to_owned(), 1)]);
+    // One that is down comes up while it is waited for.
+    fs::remove_file(hosts.path().join("run.plimsoll")).expect("there");
+    hosts.kill("h2");
+    let (launcher, targets) = (hosts.launcher(), hosts.targets("h[1-2]"));
+    let mut line = vec!["run", "--hosts", "h[1-2]", "--launcher", &launcher, "--rw", "randread"];
+    line.extend(["--size", "4M", "--runtime", "1", "--out", "run.plimsoll", "--quiet"]);
+    line.extend(["--set", "fleet.start_within=5min"]);
+    targets.iter().for_each(|target| line.extend(["--target", target]));
+    let mut child = start(hosts.path(), &line);
+    let words = said(&mut child, "it is tried again");
+    assert!(words.contains("host h2"), "{words}");
+    hosts.revive("h2");
+    end(child).with_code(0);
+    assert_eq!(host_names(&hosts.record("run.plimsoll")), ["h1", "h2"]);
+}
+
+#[test]
+fn a_dead_relay_costs_its_branch_another_one_and_nobody_else() {
+    let Some(hosts) = Hosts::new("dead relays") else { return };
+    // Two branches of five: h1 and h6 are their relays. h1 is dead, and so is h8, a leaf.
+    ["h1", "h8"].iter().for_each(|host| hosts.kill(host));
+    let more = [&CONTINUE[..], &AT_ONCE, &["--fanout", "2"]].concat();
+    hosts.run("h[1-10]", &more).with_code(0);
+    let record = hosts.record("run.plimsoll");
+    assert_eq!(host_names(&record), ["h2", "h3", "h4", "h5", "h6", "h7", "h9", "h10"]);
+    assert_eq!(left_out(&record), Some((vec!["h1".to_owned(), "h8".to_owned()], 10)));
+    let stage = record.stages.last().expect("measured");
+    let loaded: BTreeSet<u32> = stage.samples().iter().map(|sample| sample.host).collect();
+    assert_eq!(loaded.len(), 8, "all of them load");
+    // The program is copied where it lacks, which asks a second time; nobody is started over.
+    let tries = hosts.tries();
+    assert_eq!(tries["h1"], 1, "{tries:?}");
+    assert!(tries["h8"] <= 2, "by its relay, and from here: {tries:?}");
+}
+
+#[test]
+fn a_workload_all_of_whose_hosts_are_dead_is_refused_and_one_with_some_is_not() {
+    let Some(hosts) = Hosts::new("placement without hosts") else { return };
+    let suite = |of: &str| {
+        format!(
+            "name = \"placed\"\n[layout]\nsize = \"4MiB\"\n[labels]\nwest = \"h[1-2]\"\neast = \
+             \"h[3-4]\"\n[fleet]\non_lost_host = \"continue\"\nstart_within = \
+             \"0s\"\n[stages]\nmeasure = \"1s\"\ninterval = \"100ms\"\n[[workload]]\nname = \
+             \"a\"\nhosts = \"west\"\n[[workload]]\nname = \"b\"\nhosts = \"{of}\"\n"
+        )
+    };
+    let (launcher, targets) = (hosts.launcher(), hosts.targets("h[1-4]"));
+    let run = |of: &str, out: &str| {
+        fs::write(hosts.path().join("placed.toml"), suite(of)).expect("a suite");
+        let mut line = vec!["run", "placed.toml", "--hosts", "h[1-4]", "--launcher", &launcher];
+        targets.iter().for_each(|target| line.extend(["--target", target]));
+        line.extend(["--quiet", "--out", out]);
+        plimsoll(hosts.path(), &line)
+    };
+    hosts.kill("h3");
+    run("east", "some.plimsoll").with_code(0);
+    assert_eq!(host_names(&hosts.record("some.plimsoll")), ["h1", "h2", "h4"]);
+    let refused = run("h3", "none.plimsoll").with_code(3);
+    assert!(refused.err.contains("workload `b`: none of its hosts (h3)"), "{refused:#?}");
+    assert!(!hosts.path().join("none.plimsoll").exists());
+}
+
+#[test]
+fn a_run_is_resumed_without_a_dead_host_which_comes_in_between_points() {
+    let Some(hosts) = Hosts::new("resuming without a host") else { return };
+    let suite = "name = \"gated\"\n[layout]\nsize = \"4MiB\"\nfiles = 1\n[fleet]\non_lost_host = \
+                 \"continue\"\nquorum = \"20%\"\nstart_within = \"0s\"\n[stages]\nmeasure = \
+                 \"30s\"\ninterval = \"100ms\"\n[sweep]\ndepth = [1, 2, 3]\n[[workload]]\nname = \
+                 \"w\"\nworkers = 1\n";
+    fs::write(hosts.path().join("gated.toml"), suite).expect("a suite");
+    let (launcher, targets) = (hosts.launcher(), hosts.targets("h[1-3]"));
+    let way = ["--hosts", "h[1-3]", "--launcher", &launcher];
+    let mut line = vec!["run", "gated.toml", "--out", "run.plimsoll", "--quiet"];
+    line.extend(way);
+    targets.iter().for_each(|target| line.extend(["--target", target]));
+    line.extend(["--set", "measure=2s"]);
+    let mut child = start(hosts.path(), &line);
+    wait_until("the second point", || {
+        store::read(&hosts.path().join("run.plimsoll"))
+            .is_ok_and(|record| record.stages.len() == 3)
+    });
+    child.kill().expect("a process to kill");
+    child.wait().expect("dead");
+    wait_until("the agents to end", || agents(hosts.path()).is_empty());
+    hosts.kill("h2");
+    let line = [&["resume", "run.plimsoll", "--quiet"][..], &way].concat();
+    let mut child: Child = command(hosts.path(), &line)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut words = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let told = words.find(|line| line.as_ref().is_ok_and(|line| line.contains("may come in")));
+    assert!(told.is_some_and(|line| line.is_ok_and(|line| line.contains("host h2"))));
+    wait_until("the second point", || {
+        store::read(&hosts.path().join("run-resumed.plimsoll"))
+            .is_ok_and(|record| record.stages.iter().any(|stage| stage.stage == 2))
+    });
+    hosts.revive("h2");
+    words.for_each(drop);
+    assert!(child.wait().expect("an end").success());
+    let record = hosts.record("run-resumed.plimsoll");
+    let lost: Vec<(Option<u32>, u32)> = record
+        .notes
+        .iter()
+        .filter(|note| note.kind() == NoteKind::HostLost)
+        .map(|note| (note.stage, note.host))
+        .collect();
+    assert_eq!(lost, [(Some(2), 1)], "from the second point on, and not before");
+    let loaded = |stage: u32| -> BTreeSet<u32> {
+        let stage = record.stages.iter().find(|one| one.stage == stage).expect("it ran");
+        stage.samples().iter().map(|sample| sample.host).collect()
+    };
+    assert_eq!(loaded(1), BTreeSet::from([0, 1, 2]));
+    assert_eq!(loaded(2), BTreeSet::from([0, 2]), "the point that it missed");
+    assert_eq!(loaded(3), BTreeSet::from([0, 1, 2]), "the point from which on it is back");
+    assert_eq!(record.end.as_ref().map(|(_, end)| end), Some(&RunEnd::Complete));
+}
+
+#[test]
+fn who_is_watched_is_taken_back_and_who_was_not_there_comes_in() {
+    let Some(hosts) = Hosts::new("watching hosts that return") else { return };
+    hosts.kill("h2");
+    let launcher = hosts.launcher();
+    let line = ["watch", "--hosts", "h[1-2]", "--launcher", &launcher, "--interval", "100ms"];
+    let mut child = command(hosts.path(), &[&line[..], &["--json"]].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("a program");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let mut find = |host: &str, key: &str| {
+        let object = lines.by_ref().map(|line| {
+            serde_json::from_str::<serde_json::Value>(&line.expect("text")).expect("an object")
+        });
+        let is_it = |one: &serde_json::Value| one["host"] == host && one.get(key).is_some();
+        object.take(100_000).find(is_it).expect(key)
+    };
+    find("h2", "lost");
+    find("h1", "cpu");
+    hosts.revive("h2");
+    find("h2", "returned");
+    find("h2", "cpu");
+    // One that dies and stays away for a while.
+    hosts.kill("h1");
+    let own = command_of(hosts.path(), "h1");
+    run("kill", &["-9", &own]);
+    find("h1", "lost");
+    hosts.revive("h1");
+    find("h1", "returned");
+    find("h1", "cpu");
+    signal(&child, "TERM");
+    drop(lines);
+    wait_until("the end", || child.try_wait().expect("a child").is_some());
+}
+
+/// Agents that were told to touch something below `folder`.
+fn agents(folder: &Path) -> Vec<String> {
+    let wanted = format!("agent --allow {}", folder.display());
+    let out = std::process::Command::new("pgrep").args(["-f", &wanted]).output().expect("pgrep");
+    String::from_utf8_lossy(&out.stdout).lines().map(str::to_owned).collect()
+}
+
+/// The agent of a host of this folder: both stand in its environment.
+fn command_of(folder: &Path, host: &str) -> String {
+    let wanted = [format!("H={host}"), format!("QUORUM_OF={}", folder.display())];
+    let is_agent = |process: &Path| {
+        let read = |name: &str| fs::read(process.join(name)).unwrap_or_default();
+        let has = |bytes: &[u8], word: &str| {
+            bytes.split(|byte| *byte == 0).any(|part| part == word.as_bytes())
+        };
+        let environment = read("environ");
+        has(&read("cmdline"), "agent") && wanted.iter().all(|word| has(&environment, word))
+    };
+    let entries = fs::read_dir("/proc").expect("processes").flatten();
+    let found = entries.map(|entry| entry.path()).find(|path| is_agent(path)).expect("an agent");
+    found.file_name().expect("a number").to_string_lossy().into_owned()
+}
