@@ -7,7 +7,7 @@ use model::foreign::{
     GivenLatencies, GivenOption, GivenRow, Measured, Quantity, Span, Statistic, short,
 };
 use model::plan::Work;
-use model::{Op, Percent};
+use model::{Histogram, Op, Percent};
 
 /// The rows of operations, and of all requests of workloads that mix them.
 pub fn own_rows(rows: &[ResultRow]) -> Vec<GivenRow> {
@@ -54,10 +54,25 @@ fn own(row: &ResultRow) -> GivenRow {
             add(statistic, latency.quantile_ns(quantile.share).map(|ns| ns as f64));
         }
     }
+    add(Statistic::StdDev, deviation_ns(latency));
+    add(Statistic::Count, Some(latency.count() as f64));
     let latency = latency.clone();
     // A bucket of ours is 1/128 wide, and its middle stands for it.
     given.latencies = Some(GivenLatencies { span: Span::Total, latency, error_permille: 4 });
     given
+}
+
+/// The standard deviation of latencies, each at the middle of its bucket; `None` for fewer than two.
+fn deviation_ns(latency: &Histogram) -> Option<f64> {
+    let mean = latency.mean_ns()?;
+    let squares: f64 = latency
+        .buckets()
+        .map(|(low, high, count)| {
+            (low as f64 / 2.0 + high as f64 / 2.0 - mean).powi(2) * count as f64
+        })
+        .sum();
+    let count = latency.count();
+    (count > 1).then(|| (squares / (count - 1) as f64).sqrt())
 }
 
 /// What the work is, in fio's words: the field's common ones.

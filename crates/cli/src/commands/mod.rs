@@ -7,6 +7,7 @@ mod compare;
 mod confirmation;
 mod events;
 mod export;
+mod export_foreign;
 mod foreign;
 mod gate;
 mod help;
