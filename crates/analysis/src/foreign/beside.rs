@@ -1,8 +1,8 @@
 //! Rows of several runs beside each other, by workload and operation.
 
-use super::{Figure, shown_span};
+use super::{Figure, shown_figures};
 use model::Op;
-use model::foreign::{GivenRow, Span};
+use model::foreign::GivenRow;
 
 /// What tells rows of one run apart that are compared with those of others.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,23 +107,19 @@ fn keyed(rows: &[GivenRow]) -> Vec<(Key, &GivenRow)> {
 }
 
 fn figures(rows: &[Option<&GivenRow>]) -> Vec<BesideFigure> {
-    let shown: Vec<Span> = rows.iter().flatten().filter_map(|row| shown_span(row)).collect();
-    let spans = [Span::Total, Span::Completion, Span::Entry];
-    let spans = spans.into_iter().filter(|span| shown.contains(span));
-    let all = [Figure::Rate, Figure::Bandwidth].into_iter().chain(spans.flat_map(Figure::of_span));
     let of = |figure: Figure| {
         let values: Vec<Option<f64>> =
             rows.iter().map(|row| row.and_then(|row| figure.value(row))).collect();
         let is_there = values.iter().any(Option::is_some);
         is_there.then_some(BesideFigure { figure, values })
     };
-    all.filter_map(of).collect()
+    shown_figures(rows.iter().flatten().copied()).into_iter().filter_map(of).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::foreign::{Measured, Quantity, Statistic};
+    use model::foreign::{Measured, Quantity, Span, Statistic};
 
     fn row(name: &str, op: Op, rate: f64) -> GivenRow {
         let mut row = GivenRow::new(name, Some(op), "1".to_owned());

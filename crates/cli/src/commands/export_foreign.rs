@@ -1,7 +1,7 @@
 //! `plimsoll export` in forms of other tools, and of results of other tools.
 
 use super::export::{ExportArgs, Format};
-use super::print;
+use super::print_exactly;
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};
 use model::Record;
@@ -76,7 +76,7 @@ fn write(text: &str, args: &ExportArgs, format: Format) -> Result<ExitCode, Fail
         return Err(Failure::Usage(what.to_owned()));
     }
     if args.out.as_deref() == Some(Path::new("-")) {
-        print(text)?;
+        print_exactly(text)?;
         return Ok(ExitCode::SUCCESS);
     }
     let beside = || args.run.with_extension(format.ending());

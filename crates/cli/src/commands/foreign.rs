@@ -170,6 +170,10 @@ pub fn trend(mixed: Mixed, args: &TrendArgs) -> Result<ExitCode, Failure> {
     if let Some(out) = &args.shown.out {
         mixed.written(out, args.shown.force)?;
     }
+    if beside::of(&mixed.sides).rows.is_empty() {
+        let what = "error: no result is in two of these runs; name runs of the same job";
+        return Err(Failure::Usage(what.to_owned()));
+    }
     let sides = beside::in_time(mixed.sides);
     match args.shown.json {
         true => print_json(&beside::compared_json(&sides))?,

@@ -12,7 +12,7 @@ pub use sentences::{NOT_QUOTABLE, doubt, lack};
 
 use crate::ground::moment::latency_words;
 use crate::ground::words;
-use analysis::foreign::{Figure, shown_span};
+use analysis::foreign::Figure;
 use model::foreign::{ForeignRun, GivenRow, Source, Span, Statistic};
 
 /// `fio-3.33 and vdbench`: the tools of a run, with their versions.
@@ -67,20 +67,6 @@ fn value(figure: Figure, value: f64) -> String {
 /// A latency in words; what is no time of this world is a number.
 fn latency(ns: f64) -> String {
     if (0.0..1e18).contains(&ns) { latency_words(ns) } else { format!("{ns:e} ns") }
-}
-
-/// The figures that any of these rows has, in the order of columns.
-fn shown_figures(rows: &[GivenRow]) -> Vec<Figure> {
-    let mut spans: Vec<Span> = Vec::new();
-    for span in rows.iter().filter_map(shown_span) {
-        if !spans.contains(&span) {
-            spans.push(span);
-        }
-    }
-    let mut figures = vec![Figure::Rate, Figure::Bandwidth];
-    figures.extend(spans.into_iter().flat_map(Figure::of_span));
-    figures.retain(|figure| rows.iter().any(|row| figure.value(row).is_some()));
-    figures
 }
 
 /// The name of a row: its workload, and what it did.

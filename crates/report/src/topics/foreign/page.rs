@@ -2,14 +2,12 @@
 //! its title.
 
 use super::beside::{self, Side};
-use super::{
-    NOT_QUOTABLE, doubt, figure, lack, latency, row_name, shown_figures, tool, tools, value,
-};
+use super::{NOT_QUOTABLE, doubt, figure, lack, latency, row_name, tool, tools, value};
 use crate::ground::chart::{Line, Lines, Point, Scale};
 use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::moment::{latency_words, time_words};
 use crate::ground::words;
-use analysis::foreign::lacks;
+use analysis::foreign::{lacks, shown_figures};
 use model::foreign::{ForeignRun, GivenRow, GivenSeries, Measured};
 
 /// No page has more charts, lines of options or quantiles.

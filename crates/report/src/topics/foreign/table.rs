@@ -1,10 +1,10 @@
 //! Results of other tools for the terminal.
 
-use super::{NOT_QUOTABLE, doubt, figure, lack, shown_figures, tool, tools, value};
+use super::{NOT_QUOTABLE, doubt, figure, lack, tool, tools, value};
 use crate::ground::columns::{self, Column, Want};
 use crate::ground::folding::hung;
 use crate::ground::words;
-use analysis::foreign::{Figure, lacks};
+use analysis::foreign::{Figure, lacks, shown_figures};
 use model::foreign::{Doubt, ForeignRun, GivenRow, Measured, Quantity, Statistic};
 use model::printable;
 

@@ -1,6 +1,7 @@
 //! fio's JSON (fio's HOWTO, *JSON output*): the fields that programs made for it read.
 
 use super::{Exported, groups};
+use crate::ground::json::plain;
 use model::Op;
 use model::foreign::{Form, GivenRow, Measured, Quantity, Span, Statistic};
 use serde_json::{Map, Value, json};
@@ -33,7 +34,7 @@ pub fn text(exported: Exported<'_>) -> Result<String, &'static str> {
         object.insert("plimsoll".to_owned(), json!({ "note": REMARK }));
     }
     // Maps of strings and numbers always have a text.
-    Ok(serde_json::to_string_pretty(&Value::Object(object)).unwrap_or_default() + "\n")
+    Ok(serde_json::to_string_pretty(&plain(Value::Object(object))).unwrap_or_default() + "\n")
 }
 
 /// The key of a row's direction; `None` where fio has none.
