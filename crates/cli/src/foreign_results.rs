@@ -148,7 +148,7 @@ pub fn run(found: Vec<Found>, name: &str) -> ForeignRun {
 pub fn object(found: &Found) -> Value {
     let results = json!({
         "tool": found.results.tool(),
-        "source": found.source,
+        "source": foreign::json::source(&found.source),
         "rows": foreign::json::rows(&found.results.rows),
         "doubts": foreign::json::doubts(&found.results.doubts),
     });

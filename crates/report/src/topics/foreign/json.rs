@@ -3,7 +3,7 @@
 use super::{NOT_QUOTABLE, doubt, lack};
 use crate::ground::json::plain;
 use analysis::foreign::{Lack, lacks};
-use model::foreign::{Doubt, ForeignRun, GivenRow, GivenSeries, Measure};
+use model::foreign::{Doubt, ForeignRun, GivenRow, GivenSeries, Measure, Source};
 use serde_json::{Map, Value, json};
 
 /// The version of this object; raised when a field changes its meaning.
@@ -25,11 +25,18 @@ pub fn run(run: &ForeignRun) -> Value {
         "version": run.version,
         "imported_unix_ns": run.imported_unix_ns,
         "measured_unix_ns": run.measured_unix_ns,
-        "sources": run.sources,
+        "sources": run.sources.iter().map(source).collect::<Vec<_>>(),
         "results": rows(&run.rows),
         "lacks": lacks(run).iter().map(told).collect::<Vec<_>>(),
         "doubts": doubts(&run.doubts),
     }))
+}
+
+/// A file that results came from.
+pub fn source(source: &Source) -> Value {
+    json!({ "form": source.form.word(), "tool": source.form.tool(),
+            "tool_version": source.tool_version, "file": source.file, "bytes": source.bytes,
+            "sha256": source.sha256 })
 }
 
 /// The rows, with every number that they have.
