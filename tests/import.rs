@@ -79,7 +79,10 @@ fn results_of_other_tools_are_shown_with_their_doubts() {
     assert!(ended.out.contains("score: 5 is printed, 4.000000 follows"), "{}", ended.out);
     let json = plimsoll(folder.path(), &["import", "summary.txt", "--json"]);
     let value: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
-    assert_eq!(value["results"]["rows"][0]["name"], "ior-easy-write");
-    let ended = plimsoll(folder.path(), &["import", "summary.txt", "-o", "x.toml"]);
-    assert_eq!(ended.code, 2, "results make no suite");
+    assert_eq!(value["results"]["rows"][0]["workload"], "ior-easy-write");
+    // Results and jobs go into files of different kinds.
+    fs::write(folder.path().join("job.fio"), JOB).expect("a job");
+    let both = plimsoll(folder.path(), &["import", "summary.txt", "job.fio", "-o", "x.toml"]);
+    assert_eq!(both.code, 2, "{both:#?}");
+    assert!(both.err.contains("one after the other"), "{}", both.err);
 }

@@ -16,6 +16,7 @@ mod export;
 mod faults;
 mod faulty_target;
 mod fleet;
+mod foreign;
 mod gate;
 mod giving_back;
 mod hostile_texts;

@@ -19,6 +19,7 @@ pub mod effects;
 mod estimate;
 mod evenness;
 pub mod fairness;
+pub mod foreign;
 pub mod gate;
 mod host_series;
 mod hosts;

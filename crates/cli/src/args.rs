@@ -375,9 +375,20 @@ pub struct SuitesArgs {
     /// Print this suite's file.
     pub name: Option<String>,
 
+    /// Print it as a job of another tool, with what that cannot say; NAME may be a file.
+    #[arg(long = "as", value_name = "TOOL", requires = "name")]
+    pub tool: Option<JobTool>,
+
     /// Print every field that a suite can have.
     #[arg(long, conflicts_with = "name")]
     pub reference: bool,
+}
+
+/// A tool whose jobs are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum JobTool {
+    /// A job file of fio.
+    Fio,
 }
 
 /// `plimsoll clean`.

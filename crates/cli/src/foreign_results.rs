@@ -1,84 +1,175 @@
-//! Results of other tools in words: what they hold, and what in them does not go together.
+//! Files that other tools wrote their results to: read, and made a run file of.
 
-use dialects::results::{Doubt, DoubtKind, Measure, Quantity, Results};
-use model::printable;
+use crate::failure::Failure;
+use crate::text_file;
+use dialects::results::{self, LogReader, Results};
+use model::foreign::{Doubt, ForeignRun, GivenRow, Source, short};
+use report::topics::foreign;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::fmt::Write;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The results as people read them.
-pub fn text(results: &Results) -> String {
-    let mut text = format!("{} results: {} rows\n", plain(&results.tool), results.rows.len());
-    let width = results.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
-    for row in &results.rows {
-        let measures: Vec<String> = row.measures.iter().map(measure).collect();
-        let name = plain(&row.name);
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "  {name:width$}  {}", measures.join(", "));
-    }
-    for doubt in &results.doubts {
-        let _ = writeln!(text, "doubt     {}", said(doubt));
-    }
-    text
+/// No line of a log is kept longer in memory: what is longer is none.
+const MOST_LINE: u64 = 4_096;
+/// A log is read line by line, and can be long; this is no log.
+const MOST_LOG: u64 = 64 << 30;
+
+/// Results with the file that they are from.
+pub struct Found {
+    /// What the file holds.
+    pub results: Results,
+    /// The file.
+    pub source: Source,
 }
 
-/// The same for programs.
-pub fn object(results: &Results) -> Value {
+fn wrong(path: &Path, what: &str) -> Failure {
+    Failure::Usage(format!("error: {}: {what}", path.display()))
+}
+
+/// The name of a file without its folders.
+fn file_name(path: &Path) -> String {
+    short(&path.file_name().unwrap_or(path.as_os_str()).to_string_lossy())
+}
+
+/// The results in a file; `None` where it holds none.
+pub fn read(path: &Path) -> Result<Option<Found>, Failure> {
+    if results::kind_of_log(&file_name(path)).is_some() {
+        return read_log(path).map(Some);
+    }
+    let text = text_file::read_foreign(path, "job", results::MOST_BYTES as u64)?;
+    let Some(form) = results::detect(&text) else { return Ok(None) };
+    let name = path.display().to_string();
+    let found = results::read(&name, &text, form);
+    let found = found.map_err(|error| Failure::Usage(format!("error: {error}")))?;
+    let file = File::open(path).map_err(|error| wrong(path, &error.to_string()))?;
+    let mut hashed = Hashed::new(file);
+    std::io::copy(&mut hashed, &mut std::io::sink())
+        .map_err(|error| wrong(path, &error.to_string()))?;
+    Ok(Some(Found { source: hashed.source(path, &found), results: found }))
+}
+
+/// A log of any length, line by line.
+fn read_log(path: &Path) -> Result<Found, Failure> {
+    let failed = |error: std::io::Error| wrong(path, &format!("{error}; check the path"));
+    let meta = std::fs::metadata(path).map_err(failed)?;
+    if !meta.is_file() || meta.len() > MOST_LOG {
+        return Err(wrong(path, "is no log file of at most 64 GiB; name a log of fio"));
+    }
+    let name = path.display().to_string();
+    let reader = LogReader::new(&name).ok_or_else(|| wrong(path, "is not named as a log"))?;
+    let mut reader = reader;
+    let mut file =
+        BufReader::with_capacity(1 << 16, Hashed::new(File::open(path).map_err(failed)?));
+    let mut line = Vec::new();
+    let told = |error: dialects::ImportError| Failure::Usage(format!("error: {error}"));
+    loop {
+        line.clear();
+        if (&mut file).take(MOST_LINE).read_until(b'\n', &mut line).map_err(failed)? == 0 {
+            break;
+        }
+        reader.line(&String::from_utf8_lossy(&line)).map_err(told)?;
+    }
+    let results = reader.finish().map_err(told)?;
+    Ok(Found { source: file.into_inner().source(path, &results), results })
+}
+
+/// A file that is hashed while it is read.
+struct Hashed {
+    file: File,
+    hash: Sha256,
+    bytes: u64,
+}
+
+impl Hashed {
+    fn new(file: File) -> Hashed {
+        Hashed { file, hash: Sha256::new(), bytes: 0 }
+    }
+
+    fn source(self, path: &Path, results: &Results) -> Source {
+        Source {
+            form: results.form,
+            tool_version: results.tool_version.clone(),
+            file: file_name(path),
+            bytes: self.bytes,
+            sha256: hexadecimal(&self.hash.finalize()),
+        }
+    }
+}
+
+impl Read for Hashed {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.hash.update(&buffer[..count]);
+        self.bytes += count as u64;
+        Ok(count)
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The run that some files come to, called `name`.
+pub fn run(found: Vec<Found>, name: &str) -> ForeignRun {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let mut hash = Sha256::new();
+    let (mut sources, mut doubts): (Vec<Source>, Vec<Doubt>) = (Vec::new(), Vec::new());
+    let mut rows: Vec<GivenRow> = Vec::new();
+    let measured = found.iter().filter_map(|one| one.results.measured_unix_ns).min();
+    for (number, one) in (0..).zip(found) {
+        hash.update(one.source.sha256.as_bytes());
+        sources.push(one.source);
+        rows.extend(one.results.rows.into_iter().map(|row| GivenRow { source: number, ..row }));
+        doubts.extend(one.results.doubts);
+    }
+    let mut run_id = hexadecimal(&hash.finalize());
+    run_id.truncate(32);
+    ForeignRun {
+        run_id,
+        name: short(name),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        imported_unix_ns: u64::try_from(now.as_nanos()).unwrap_or(u64::MAX),
+        measured_unix_ns: measured,
+        sources,
+        rows,
+        doubts,
+    }
+}
+
+/// The results of a file for programs.
+pub fn object(found: &Found) -> Value {
+    let results = json!({
+        "tool": found.results.tool(),
+        "source": foreign::json::source(&found.source),
+        "rows": foreign::json::rows(&found.results.rows),
+        "doubts": foreign::json::doubts(&found.results.doubts),
+    });
     json!({ "dialect": "results", "options": [], "suites": [], "results": results })
 }
 
-fn plain(text: &str) -> String {
-    text.chars().map(|c| if printable::acts(c) { ' ' } else { c }).collect()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn measure(measure: &Measure) -> String {
-    let value = measure.value;
-    let latency = |name: &str| format!("{name} {:.1} us", value / 1e3);
-    match measure.quantity {
-        Quantity::BandwidthBytesPerS => format!("{:.1} MiB/s", value / f64::from(1 << 20)),
-        Quantity::RatePerS => format!("{value:.1}/s"),
-        Quantity::Requests => format!("{value} requests"),
-        Quantity::Bytes => format!("{value} bytes"),
-        Quantity::TimeNs => format!("{:.1} s", value / 1e9),
-        Quantity::LatencyMeanNs => latency("mean"),
-        Quantity::LatencyMinNs => latency("min"),
-        Quantity::LatencyMaxNs => latency("max"),
-        Quantity::LatencyQuantileNs(share) => latency(&format!("p{}", f64::from(share) / 1e4)),
-        Quantity::Score => format!("score {value:.6}"),
-    }
-}
-
-/// A doubt as a sentence, with what to make of it.
-fn said(doubt: &Doubt) -> String {
-    let name = plain(&doubt.name);
-    let (said, computed) = (doubt.said.unwrap_or(0.0), doubt.computed.unwrap_or(0.0));
-    match doubt.kind {
-        DoubtKind::ScoreDiffers => {
-            format!("{name}: {said} is printed, {computed:.6} follows from the phases")
-        }
-        DoubtKind::PhaseMissing => format!("{name}: no result; the score counts it as none"),
-        DoubtKind::MarkedInvalid => format!("{name}: the tool itself marked it as invalid"),
-        DoubtKind::RateTimesSize => format!(
-            "{name}: {said:.0} bytes/s are reported; rate times size of the requests is \
-             {computed:.0}"
-        ),
-        DoubtKind::LittlesLaw => format!(
-            "{name}: rate times latency is {computed:.1} requests in flight; the job allows {said}"
-        ),
-        DoubtKind::QuantilesOutOfOrder => {
-            format!("{name}: a quantile of {said:.0} ns lies beyond {computed:.0} ns")
-        }
-        DoubtKind::FasterThanACall => format!(
-            "{name}: a mean of {said:.0} ns is less than a system call takes; no device was asked"
-        ),
-        DoubtKind::BinsDoNotAddUp => {
-            format!("{name}: the bins of the histogram count {computed}, the requests are {said}")
-        }
-        DoubtKind::Errors => format!("{name}: it ended with error {said}"),
-        DoubtKind::TextAroundJson => {
-            format!("{name}: text that is no JSON stood around it and was left out")
-        }
-        DoubtKind::UnequalJobs => format!(
-            "{name}: its jobs reach {said:.1}/s to {computed:.1}/s; a mean hides the slowest"
-        ),
+    #[test]
+    fn a_log_of_any_length_is_read_in_pieces() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("job_lat.1.log");
+        let mut text = "1, 1000, 0, 4096, 0\n".repeat(10_000);
+        text.push_str(&"x".repeat(100_000));
+        std::fs::write(&path, &text).expect("written");
+        let found = read(&path).expect("read").expect("results");
+        assert_eq!(found.source.bytes, text.len() as u64);
+        assert_eq!(found.source.sha256, hexadecimal(&Sha256::digest(text.as_bytes())));
+        let latencies = found.results.rows[0].latencies.as_ref().expect("latencies");
+        assert_eq!(latencies.latency.count(), 10_000);
     }
 }

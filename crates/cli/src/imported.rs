@@ -1,8 +1,8 @@
 //! Jobs of other tools as suites, read from files, with the report of what was lost.
 
 use crate::failure::Failure;
+use crate::foreign_results::{self, Found};
 use crate::text_file;
-use dialects::results::{self, Results};
 use dialects::{Class, Dialect, Import, ImportError, ReportedOption, World};
 use std::path::Path;
 
@@ -11,19 +11,18 @@ pub enum Imported {
     /// Suites, with what was lost.
     Job(Import),
     /// Results, with what in them does not go together.
-    Results(Results),
+    Results(Box<Found>),
 }
 
 /// The file at `path`: a job, or results where no dialect is forced.
 pub fn file(path: &Path, dialect: Option<Dialect>) -> Result<Imported, Failure> {
-    let text = text_file::read_foreign(path, "job", results::MOST_BYTES as u64)?;
-    let name = path.display().to_string();
-    match results::detect(&text).filter(|_| dialect.is_none()) {
-        Some(kind) => results::read(&name, &text, kind)
-            .map(Imported::Results)
-            .map_err(|error| Failure::Usage(format!("error: {error}"))),
-        None => text_of(&name, &text, dialect).map(Imported::Job),
+    if dialect.is_none()
+        && let Some(found) = foreign_results::read(path)?
+    {
+        return Ok(Imported::Results(Box::new(found)));
     }
+    let text = text_file::read_foreign(path, "job", dialects::MOST_BYTES as u64)?;
+    text_of(&path.display().to_string(), &text, dialect).map(Imported::Job)
 }
 
 /// The job file of this name and text.

@@ -9,6 +9,7 @@ mod args;
 mod budget;
 mod commands;
 mod failure;
+mod fio_job;
 mod foreign_results;
 mod hosts;
 mod imported;

@@ -10,6 +10,7 @@ pub mod digest;
 pub mod errno;
 pub mod event;
 mod file_sizes;
+pub mod foreign;
 pub mod histogram;
 pub mod hostlist;
 pub mod inventory;

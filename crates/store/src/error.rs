@@ -18,6 +18,8 @@ pub enum StoreError {
     NotARunFile(PathBuf, String),
     /// Its tables are those of another version of Plimsoll.
     OtherFormat(PathBuf, u32),
+    /// It holds results of another tool, and what was asked for needs a run of Plimsoll.
+    Foreign(PathBuf),
     /// It is a run file, and a part of it is missing or contradicts the rest.
     Damaged(PathBuf, String),
 }
@@ -77,6 +79,12 @@ impl fmt::Display for StoreError {
                  Plimsoll that made it (`SELECT version FROM run`)",
                 path.display(),
                 crate::FORMAT
+            ),
+            StoreError::Foreign(path) => write!(
+                f,
+                "{} holds results of another tool, not a run of Plimsoll; `plimsoll show`, \
+                 compare, trend, report and export take it",
+                path.display()
             ),
             StoreError::Damaged(path, why) => write!(
                 f,

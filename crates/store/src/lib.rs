@@ -8,6 +8,7 @@ mod checksums;
 mod counters;
 mod ends;
 mod error;
+mod foreign;
 mod legacy;
 mod occurrences;
 mod open;
@@ -25,6 +26,8 @@ mod values;
 mod writer;
 
 pub use error::StoreError;
+pub use foreign::{read_foreign, write_foreign};
+pub use open::is_foreign;
 pub use reader::{read, read_head};
 pub use rows::{Halted, each_counter, each_sample};
 pub use schema::FORMAT;

@@ -4,8 +4,8 @@
 use crate::error::StoreError;
 use crate::place::{beside, for_sqlite};
 use crate::schema::{
-    APPLICATION_ID, CHECKSUM_TABLES, COUNTER_TABLES, END_TABLES, FLUSH_TABLES, FORMAT,
-    OCCURRENCE_TABLES, OLDEST, SUM_TABLES, TABLES,
+    APPLICATION_ID, CHECKSUM_TABLES, COUNTER_TABLES, END_TABLES, FLUSH_TABLES, FOREIGN_FORMAT,
+    FOREIGN_TABLES, OCCURRENCE_TABLES, OLDEST, SUM_TABLES, TABLES,
 };
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::{DirBuilder, File};
@@ -58,6 +58,27 @@ impl Opened {
             Ok(connection)
         });
         Some(settled.map_err(|error| error.to_string()))
+    }
+}
+
+/// Whether the file at `path` says that it holds results of another tool.
+pub fn is_foreign(path: &Path) -> bool {
+    let header = Header::read(path);
+    header
+        .is_ok_and(|header| header.word(68) == APPLICATION_ID && header.word(60) == FOREIGN_FORMAT)
+}
+
+/// Opens the file of a run of Plimsoll at `path`.
+///
+/// # Errors
+/// Those of [`open`], and that it holds results of another tool.
+pub fn open_run(path: &Path) -> Result<Opened, StoreError> {
+    let opened = open(path)?;
+    let format = opened.connection.query_row("PRAGMA user_version", [], |row| row.get(0));
+    match format {
+        Ok(FOREIGN_FORMAT) => Err(StoreError::Foreign(path.to_owned())),
+        Ok(_) => Ok(opened),
+        Err(error) => Err(StoreError::damaged(path, error.to_string())),
     }
 }
 
@@ -227,7 +248,7 @@ impl Header {
         if self.word(68) != APPLICATION_ID {
             return Err(not("it is some other program's SQLite file"));
         }
-        if !(OLDEST..=FORMAT).contains(&self.word(60)) {
+        if !(OLDEST..=FOREIGN_FORMAT).contains(&self.word(60)) {
             return Err(StoreError::OtherFormat(path.to_owned(), self.word(60)));
         }
         let page = match u16::from_be_bytes([self.bytes[16], self.bytes[17]]) {
@@ -267,6 +288,10 @@ impl Header {
 /// Our tables, word for word: a view in a table's place, or a column that is computed, could keep a
 /// reader busy for ever. What somebody added for themselves is not looked at.
 fn check_schema(connection: &Connection, format: u32) -> Result<(), String> {
+    if format == FOREIGN_FORMAT {
+        check_tables(connection, FOREIGN_TABLES)?;
+        return check_tables(connection, CHECKSUM_TABLES);
+    }
     check_tables(connection, TABLES)?;
     if format > OLDEST {
         check_tables(connection, CHECKSUM_TABLES)?;

@@ -3,7 +3,7 @@
 
 use crate::checksums::{self, Part};
 use crate::error::StoreError;
-use crate::open::open;
+use crate::open::open_run;
 use crate::values::{Problem, each, small, unsigned};
 use crate::{counters, ends, legacy, occurrences, plausible};
 use model::event::{HostStart, Note, NoteKind, RunEnd, StageEnd};
@@ -21,7 +21,7 @@ use std::path::Path;
 /// # Errors
 /// It is not there, not a run file, of another format, or damaged.
 pub fn read(path: &Path) -> Result<Record, StoreError> {
-    let opened = open(path)?;
+    let opened = open_run(path)?;
     let record = check_pages(&opened.connection).and_then(|()| record(&opened.connection));
     let record = record.map_err(|problem| StoreError::damaged(path, problem.0))?;
     plausible::samples(&record).map_err(|why| StoreError::damaged(path, why))?;
@@ -34,7 +34,7 @@ pub fn read(path: &Path) -> Result<Record, StoreError> {
 /// # Errors
 /// As those of [`read`]; what was not read may be damaged.
 pub fn read_head(path: &Path) -> Result<Record, StoreError> {
-    let opened = open(path)?;
+    let opened = open_run(path)?;
     head(&opened.connection).map_err(|problem| StoreError::damaged(path, problem.0))
 }
 

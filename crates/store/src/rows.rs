@@ -3,7 +3,7 @@
 use crate::checksums::{self, Part, Single};
 use crate::counters;
 use crate::error::StoreError;
-use crate::open::open;
+use crate::open::open_run;
 use crate::reader::{each_checked, op};
 use crate::values::{Problem, each, small, unsigned};
 use model::histogram::EncodedHistogram;
@@ -40,7 +40,7 @@ pub fn each_sample<E>(
         sum = sum.wrapping_add(checksums::of_columns(row, 0..=LATENCY)?);
         sample(row)
     };
-    let opened = open(path).map_err(Halted::File)?;
+    let opened = open_run(path).map_err(Halted::File)?;
     check_head(&opened.connection)
         .and_then(|()| each_checked(&opened.connection, Part::Intervals, |_| Ok(())))
         .map_err(|problem| Halted::File(StoreError::damaged(path, problem.0)))?;
@@ -79,7 +79,7 @@ pub fn each_counter<E>(
         FROM counters LEFT JOIN counter_samples USING (sample) LEFT JOIN counter_series USING \
                  (series) ORDER BY counters.rowid";
     let file = |problem: Problem| Halted::File(StoreError::damaged(path, problem.0));
-    let opened = open(path).map_err(Halted::File)?;
+    let opened = open_run(path).map_err(Halted::File)?;
     if !counters::are_there(&opened.connection).map_err(file)? {
         return Ok(());
     }

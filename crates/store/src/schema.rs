@@ -4,6 +4,9 @@
 /// from before [`OLDEST`].
 pub const FORMAT: u32 = 5;
 
+/// The version of files that hold results of other tools: older versions of Plimsoll refuse them.
+pub const FOREIGN_FORMAT: u32 = 6;
+
 /// The oldest version that is read: its files have no checksums.
 pub const OLDEST: u32 = 3;
 
@@ -151,4 +154,34 @@ CREATE VIEW layers AS
            counters.value / (counter_samples.length_ns / 1e9) AS per_s
     FROM counters JOIN counter_samples USING (sample) JOIN counter_series USING (series)
         LEFT JOIN stages ON stages.stage = counter_samples.stage;
+";
+
+/// All tables of a file with results of other tools, besides the checksums.
+pub const FOREIGN_TABLES: &str = "
+CREATE TABLE foreign_run (
+    run_id TEXT NOT NULL, name TEXT NOT NULL, version TEXT NOT NULL, imported_unix_ns INTEGER NOT \
+                                  NULL, measured_unix_ns INTEGER
+);
+CREATE TABLE foreign_sources (
+    source INTEGER PRIMARY KEY, form TEXT NOT NULL, tool TEXT NOT NULL, tool_version TEXT NOT \
+                                  NULL, file TEXT NOT NULL, bytes INTEGER NOT NULL, sha256 TEXT \
+                                  NOT NULL
+);
+CREATE TABLE foreign_rows (
+    row INTEGER PRIMARY KEY, source INTEGER NOT NULL, job INTEGER NOT NULL, workload TEXT NOT \
+                                  NULL, op TEXT, place TEXT NOT NULL, options TEXT NOT NULL
+);
+CREATE TABLE foreign_measures (
+    row INTEGER NOT NULL, measured TEXT NOT NULL, span TEXT, statistic TEXT NOT NULL, \
+                                  share_billionths INTEGER, value REAL NOT NULL
+);
+CREATE TABLE foreign_latencies (
+    row INTEGER PRIMARY KEY, span TEXT NOT NULL, error_permille INTEGER NOT NULL, latency BLOB \
+                                  NOT NULL
+);
+CREATE TABLE foreign_points (
+    row INTEGER NOT NULL, series INTEGER NOT NULL, measured TEXT NOT NULL, span TEXT, statistic \
+                                  TEXT NOT NULL, at_ms INTEGER NOT NULL, value REAL NOT NULL
+);
+CREATE TABLE foreign_doubts (kind TEXT NOT NULL, name TEXT NOT NULL, said REAL, computed REAL);
 ";

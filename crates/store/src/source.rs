@@ -1,7 +1,7 @@
 //! An open run file, and how several threads share the reading of it.
 
 use crate::error::StoreError;
-use crate::open::{Opened, open};
+use crate::open::{Opened, open_run};
 use crate::values::Problem;
 use rusqlite::Connection;
 use std::path::Path;
@@ -29,13 +29,13 @@ impl Source {
     /// Those of [`open`].
     pub fn of(path: &Path) -> Result<Source, StoreError> {
         let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-        Ok(Source { opened: open(path)?, least_rows: LEAST_ROWS, threads })
+        Ok(Source { opened: open_run(path)?, least_rows: LEAST_ROWS, threads })
     }
 
     /// One that so many threads share however few its rows are.
     #[cfg(test)]
     pub fn shared_by(path: &Path, threads: usize) -> Result<Source, StoreError> {
-        Ok(Source { opened: open(path)?, least_rows: 1, threads })
+        Ok(Source { opened: open_run(path)?, least_rows: 1, threads })
     }
 
     /// How many threads so many rows are worth: 1 and more.

@@ -22,10 +22,10 @@ pub struct ImportArgs {
     #[arg(long, value_name = "DIALECT")]
     pub from: Option<Dialect>,
 
-    /// Where to write the suite [default: standard output].
+    /// Where to write the suite [default: standard output], or the run file of results.
     ///
     /// A directory takes the suites of several files. A file that exists is never overwritten.
-    #[arg(short, long, value_name = "SUITE.toml")]
+    #[arg(short, long, value_name = "SUITE.toml|RUN")]
     pub out: Option<PathBuf>,
 
     /// Write the suite without the options that were refused.

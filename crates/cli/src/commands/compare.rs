@@ -1,5 +1,6 @@
 //! `plimsoll compare`: what differs between runs, and a gate for pipelines.
 
+use super::foreign::Mixed;
 use super::report::{names_of, write_page};
 use super::saved::read_digests;
 use super::{print_exactly, print_json};
@@ -14,6 +15,9 @@ use std::process::ExitCode;
 
 /// Compares runs with the first of them.
 pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
+    if let Some(mixed) = Mixed::read(&args.runs)? {
+        return super::foreign::compare(&mixed, args);
+    }
     let records =
         args.runs.iter().map(|run| read_digests(run)).collect::<Result<Vec<Record>, Failure>>()?;
     let records: Vec<&Record> = records.iter().collect();

@@ -1,10 +1,12 @@
 //! `plimsoll export`: a run as tables for other programs.
 
 use super::saved::read_judged;
+use super::{export_foreign, foreign};
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};
 use clap::{Args, ValueEnum};
 use model::Record;
+use report::surfaces::export::forms::Form;
 use report::surfaces::export::{self, Csv, Json, Sink, Table, Tables};
 use std::ffi::OsStr;
 use std::io::{self, BufWriter, Write};
@@ -48,19 +50,42 @@ pub enum Format {
     Json,
     /// Columns, compressed, for data frames and databases.
     Parquet,
+    /// fio's JSON, for programs made for fio.
+    FioJson,
+    /// vdbench's flatfile.
+    VdbenchFlatfile,
+    /// DiskSpd's XML.
+    DiskspdXml,
+    /// IO500's result_summary.txt, of runs of its phases.
+    Io500Summary,
 }
 
 impl Format {
-    fn ending(self) -> &'static str {
+    pub fn ending(self) -> &'static str {
         match self {
             Format::Csv => "csv",
             Format::Json => "json",
             Format::Parquet => "parquet",
+            Format::FioJson => "fio.json",
+            Format::VdbenchFlatfile => "flatfile.html",
+            Format::DiskspdXml => "diskspd.xml",
+            Format::Io500Summary => "result_summary.txt",
+        }
+    }
+
+    /// The form of another tool that it is.
+    pub fn form(self) -> Option<Form> {
+        match self {
+            Format::Csv | Format::Json | Format::Parquet => None,
+            Format::FioJson => Some(Form::FioJson),
+            Format::VdbenchFlatfile => Some(Form::VdbenchFlatfile),
+            Format::DiskspdXml => Some(Form::DiskSpdXml),
+            Format::Io500Summary => Some(Form::Io500Summary),
         }
     }
 
     /// The one that was asked for, else that of the file's ending.
-    fn of(asked: Option<Format>, out: Option<&Path>) -> Format {
+    pub fn of(asked: Option<Format>, out: Option<&Path>) -> Format {
         let ending = out.and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
         asked.unwrap_or(match ending {
             "json" => Format::Json,
@@ -113,6 +138,13 @@ pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
              --features parquet`, or take --format csv"
                 .to_owned(),
         ));
+    }
+    if let Some(run) = foreign::read(&args.run)? {
+        return export_foreign::of_foreign(&run, args, format);
+    }
+    if let Some(form) = format.form() {
+        let record = read_judged(&args.run)?;
+        return export_foreign::of_own(&record, args, format, form);
     }
     let parts = parts(args, format)?;
     let record = read_judged(&args.run)?;

@@ -13,6 +13,7 @@ const TOPICS: [(&str, &str); 21] = [
     ("files-and-devices", include_str!("../../../../docs/guide/files-and-devices.md")),
     ("workloads", include_str!("../../../../docs/guide/workloads.md")),
     ("coming-from-fio", include_str!("../../../../docs/guide/coming-from-fio.md")),
+    ("importing-results", include_str!("../../../../docs/guide/importing-results.md")),
     ("hosts", include_str!("../../../../docs/guide/hosts.md")),
     ("open-loop", include_str!("../../../../docs/guide/open-loop.md")),
     ("find-the-limit", include_str!("../../../../docs/guide/find-the-limit.md")),

@@ -1,19 +1,20 @@
-//! `plimsoll import`: jobs of other tools as suites.
+//! `plimsoll import`: jobs of other tools as suites, and their results as a run file.
 
 use super::{print, print_json};
 use crate::args::ImportArgs;
 use crate::failure::{Failure, LOST};
-use crate::imported::Imported;
-use crate::{foreign_results, imported};
-use dialects::results::Results;
+use crate::foreign_results::{self, Found};
+use crate::imported::{self, Imported};
+use crate::screen;
 use dialects::{Import, SuiteText};
+use report::topics::foreign;
 use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Reads the jobs, reports what was lost, and writes the suites. Results are shown with their
-/// doubts.
+/// doubts, and go into a run file.
 pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     let (mut imports, mut results) = (Vec::new(), Vec::new());
     match &args.command {
@@ -22,21 +23,27 @@ pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
             for path in &args.files {
                 match imported::file(path, args.from)? {
                     Imported::Job(import) => imports.push(import),
-                    Imported::Results(found) => results.push(found),
+                    Imported::Results(found) => results.push(*found),
                 }
             }
         }
     }
-    if imports.is_empty() && args.out.is_some() {
-        let what = "error: these are results, not jobs: no suite is made of them; leave out --out";
+    if imports.is_empty() {
+        return import_results(args, results);
+    }
+    if !results.is_empty() && args.out.is_some() {
+        let what = "error: some files are jobs and some are results; import them one after the \
+                    other, results into a run file and jobs into suites";
         return Err(Failure::Usage(what.to_owned()));
     }
     let suites: Vec<&SuiteText> = imports.iter().flat_map(|import| &import.suites).collect();
-    let places = if imports.is_empty() { Vec::new() } else { places(args, &suites)? };
+    let places = places(args, &suites)?;
     if args.json {
         show_json(&imports, &results)?;
     } else {
-        results.iter().try_for_each(|found| print(&foreign_results::text(found)))?;
+        if !results.is_empty() {
+            print(&foreign::table::table(&foreign_results::run(results, ""), screen::room()))?;
+        }
         imports.iter().for_each(|import| eprintln!("{}", imported::report(import)));
     }
     let is_lost = imports.iter().any(|import| import.refused().next().is_some());
@@ -47,7 +54,30 @@ pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     Ok(if is_lost { ExitCode::from(LOST) } else { ExitCode::SUCCESS })
 }
 
-fn show_json(imports: &[Import], results: &[Results]) -> Result<(), Failure> {
+/// Shows the results of all files together, and writes them where they are to go.
+fn import_results(args: &ImportArgs, results: Vec<Found>) -> Result<ExitCode, Failure> {
+    if args.json {
+        show_json(&[], &results)?;
+    }
+    let first = args.files.first().map(PathBuf::as_path).unwrap_or(Path::new("results"));
+    let place = args.out.as_ref().map(|out| match out.is_dir() {
+        true => out.join(first.with_extension("plimsoll").file_name().unwrap_or_default()),
+        false => out.clone(),
+    });
+    let name = place.as_deref().unwrap_or(first).file_stem().unwrap_or_default();
+    let run = foreign_results::run(results, &name.to_string_lossy());
+    if !args.json {
+        print(&foreign::table::table(&run, screen::room()))?;
+    }
+    if let Some(place) = place {
+        store::write_foreign(&place, &run)
+            .map_err(|error| Failure::Usage(format!("error: {error}")))?;
+        eprintln!("run       {}; see it with `plimsoll show {0}`", place.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_json(imports: &[Import], results: &[Found]) -> Result<(), Failure> {
     let results: Vec<Value> = results.iter().map(foreign_results::object).collect();
     match (imports, results.as_slice()) {
         ([one], []) => print_json(one),

@@ -8,6 +8,8 @@ mod compare;
 mod confirmation;
 mod events;
 mod export;
+mod export_foreign;
+mod foreign;
 mod gate;
 mod help;
 mod import;

@@ -1,5 +1,6 @@
 //! `plimsoll report`: runs as a page, or as Markdown with its charts beside it.
 
+use super::foreign::Mixed;
 use super::saved::{hold, read_judged};
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};
@@ -61,7 +62,7 @@ pub enum Format {
 
 impl Format {
     /// The one that was asked for, else that of the file's ending.
-    fn of(asked: Option<Format>, out: Option<&Path>) -> Format {
+    pub fn of(asked: Option<Format>, out: Option<&Path>) -> Format {
         let ending = out.and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
         asked.unwrap_or(match ending {
             "md" | "markdown" => Format::Markdown,
@@ -93,6 +94,10 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
              png`, or leave --png out: charts are SVG files then"
                 .to_owned(),
         ));
+    }
+    if let (Some(mixed), Some(first)) = (Mixed::read(&args.runs)?, args.runs.first()) {
+        let out = args.out.clone().unwrap_or_else(|| first.with_extension(format.ending()));
+        return super::foreign::report(&mixed, args, &out);
     }
     let records =
         args.runs.iter().map(|run| read_judged(run)).collect::<Result<Vec<Record>, Failure>>()?;
@@ -195,7 +200,7 @@ fn write_markdown(
     Ok(())
 }
 
-fn write_chart(chart: &Chart, folder: &Path, args: &ReportArgs) -> Result<(), Failure> {
+pub fn write_chart(chart: &Chart, folder: &Path, args: &ReportArgs) -> Result<(), Failure> {
     let drawing = folder.join(format!("{}.svg", chart.name));
     // A picture cannot say who made it; one beside a drawing of ours with the same name is ours.
     let is_ours = std::fs::read(&drawing)
@@ -215,7 +220,7 @@ fn write_chart(chart: &Chart, folder: &Path, args: &ReportArgs) -> Result<(), Fa
 }
 
 /// `wiki/report-charts` for `wiki/report.md`.
-fn chart_folder(out: &Path) -> PathBuf {
+pub fn chart_folder(out: &Path) -> PathBuf {
     let mut name = out.file_stem().unwrap_or(OsStr::new("report")).to_owned();
     name.push("-charts");
     out.with_file_name(name)

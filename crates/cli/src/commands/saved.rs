@@ -31,6 +31,9 @@ pub(super) fn hold(
 
 /// Prints the results of a run.
 pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
+    if let Some(run) = super::foreign::read(&args.run)? {
+        return super::foreign::show(&run, args);
+    }
     if args.suite {
         let head = store::read_head(&args.run);
         let record = head.map_err(|error| Failure::RunFile(format!("error: {error}")))?;

@@ -1,10 +1,13 @@
 //! `plimsoll suites`
 
 use super::print;
-use crate::args::SuitesArgs;
-use crate::failure::{Failure, suite_failure};
+use crate::args::{JobTool, SuitesArgs};
+use crate::failure::{Failure, LOST, suite_failure};
+use crate::fio_job::{FioJob, Severity};
 use crate::suite_and_targets::BUILT_IN;
+use crate::text_file;
 use form::nearest;
+use std::path::Path;
 use std::process::ExitCode;
 use suite::{Spec, reference};
 
@@ -15,10 +18,28 @@ pub fn suites(args: &SuitesArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     match &args.name {
+        Some(name) if args.tool == Some(JobTool::Fio) => return as_fio(name),
         Some(name) => print(text_of(name)?)?,
         None => print(&list()?)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A suite, built in or in a file, as a job of fio; what fio cannot say goes to standard error.
+fn as_fio(name: &str) -> Result<ExitCode, Failure> {
+    let path = Path::new(name);
+    let text = match path.is_file() {
+        true => text_file::read(path, "suite")?,
+        false => text_of(name)?.to_owned(),
+    };
+    let spec = Spec::parse(name, &text, &[]).map_err(|errors| suite_failure(&errors))?;
+    let job = FioJob::of(&spec);
+    for lost in &job.lost {
+        eprintln!("{:12}  {:20}  {}", lost.severity.word(), lost.field, lost.why);
+    }
+    print(&job.text)?;
+    let is_lost = job.lost.iter().any(|lost| lost.severity == Severity::Refused);
+    Ok(if is_lost { ExitCode::from(LOST) } else { ExitCode::SUCCESS })
 }
 
 fn text_of(wanted: &str) -> Result<&'static str, Failure> {

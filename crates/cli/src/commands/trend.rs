@@ -1,6 +1,7 @@
 //! `plimsoll trend`: the same workload over many runs, and a gate for pipelines.
 
 use super::compare::gate;
+use super::foreign::Mixed;
 use super::{print, print_json};
 use crate::args::TrendArgs;
 use crate::failure::Failure;
@@ -23,6 +24,10 @@ pub fn trend(args: &TrendArgs) -> Result<ExitCode, Failure> {
             "error: {} run files are more than the {MOST_RUNS} that a trend can have; name fewer",
             files.len()
         )));
+    }
+    let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
+    if let Some(mixed) = Mixed::read(&paths)? {
+        return super::foreign::trend(mixed, args);
     }
     let records = records(&mut files)?;
     let names: Vec<String> = files.iter().map(|file| name(&file.path)).collect();

@@ -3,8 +3,11 @@
 //! The score is the square root of two geometric means: that of the bandwidths in GiB/s, and that
 //! of the rates of metadata in thousands of operations a second (io500.org, *Rules*).
 
-use super::{Doubt, DoubtKind, MOST_ROWS, Measure, Quantity, Results, Row, as_written};
+use super::numbers::as_written;
+use super::{Results, doubt};
 use crate::import::ImportError;
+use model::Op;
+use model::foreign::{DoubtKind, Form, GivenRow, Measured, Quantity, short};
 
 const GIB: f64 = (1_u64 << 30) as f64;
 
@@ -39,22 +42,24 @@ fn printed(text: &str) -> Option<Printed> {
 /// # Errors
 /// No phase is in it.
 pub fn read(name: &str, text: &str) -> Result<Results, ImportError> {
-    let mut results = Results { tool: "IO500".to_owned(), ..Results::default() };
+    let mut results = Results::new(Form::Io500Summary);
     let mut phases: Vec<(String, Printed)> = Vec::new();
     let mut score = None;
     for (number, line) in text.lines().enumerate() {
         let place = format!("{name}:{}", number + 1);
         if let Some(version) = line.strip_prefix("IO500 version ") {
-            let version: String = version.chars().take(60).collect();
-            results.tool = format!("IO500 {}", version.trim());
+            results.tool_version = short(version.trim());
         } else if line.starts_with("[SCORE ]") || line.starts_with("[SCORE]") {
             score = Some(scores(line));
             invalid(line, "score", &mut results);
         } else if line.starts_with('[') && !line.starts_with("[SCORE") {
-            phase(line, place, &mut phases, &mut results);
-        }
-        if results.rows.len() > MOST_ROWS {
-            return Err(ImportError::new(name, "there are too many phases", "name one summary"));
+            if let Some(phase) = phase(line, place) {
+                invalid(line, &phase.row.workload, &mut results);
+                if line.starts_with("[RESULT") {
+                    phases.push((phase.row.workload.clone(), phase.printed));
+                }
+                results.push(name, phase.row)?;
+            }
         }
     }
     if phases.is_empty() {
@@ -67,42 +72,49 @@ pub fn read(name: &str, text: &str) -> Result<Results, ImportError> {
 
 fn invalid(line: &str, name: &str, results: &mut Results) {
     if line.contains("INVALID") || line.contains("-invalid]") {
-        let kind = DoubtKind::MarkedInvalid;
-        results.doubts.push(Doubt { kind, name: name.to_owned(), said: None, computed: None });
+        doubt(results, DoubtKind::MarkedInvalid, name, None);
     }
+}
+
+/// A line of a phase.
+struct Phase {
+    row: GivenRow,
+    printed: Printed,
 }
 
 /// `[RESULT] BW phase 1 ior_easy_write 3.1 GB/s : time 300 seconds`, and `[RESULT] ior-easy-write
 /// 3.1 GiB/s : time 300 seconds`.
-fn phase(
-    line: &str,
-    place: String,
-    phases: &mut Vec<(String, Printed)>,
-    results: &mut Results,
-) -> Option<()> {
-    let counts = line.starts_with("[RESULT");
+fn phase(line: &str, place: String) -> Option<Phase> {
     let words: Vec<&str> = line.split_once(']')?.1.split_whitespace().collect();
     let unit = words.iter().position(|word| {
         ["gib/s", "gb/s", "kiops"].contains(&word.to_ascii_lowercase().as_str())
     })?;
     let name = words.get(unit.checked_sub(2)?)?.replace('_', "-");
-    let value = printed(words[unit - 1])?;
-    let is_rate = words[unit].eq_ignore_ascii_case("kiops");
-    let mut measures = vec![match is_rate {
-        true => Measure { quantity: Quantity::RatePerS, value: value.value * 1e3 },
+    let printed = printed(words[unit - 1])?;
+    let mut row = GivenRow::new(&name, op(&name), place);
+    match words[unit].eq_ignore_ascii_case("kiops") {
+        true => row.add(Quantity::whole(Measured::Rate), Some(printed.value * 1e3)),
         // Older versions print GiB/s as `GB/s`.
-        false => Measure { quantity: Quantity::BandwidthBytesPerS, value: value.value * GIB },
-    }];
+        false => row.add(Quantity::whole(Measured::Bandwidth), Some(printed.value * GIB)),
+    }
     let time = words.iter().position(|word| *word == "time").and_then(|at| words.get(at + 1));
-    if let Some(seconds) = time.and_then(|text| text.parse::<f64>().ok()) {
-        measures.push(Measure { quantity: Quantity::TimeNs, value: seconds * 1e9 });
+    let seconds = time.and_then(|text| text.parse::<f64>().ok());
+    row.add(Quantity::whole(Measured::Time), seconds.map(|seconds| seconds * 1e9));
+    Some(Phase { row, printed })
+}
+
+/// What a phase does.
+fn op(phase: &str) -> Option<Op> {
+    let (program, what) = phase.split_once('-')?;
+    match (program, what.rsplit('-').next()?) {
+        ("ior", "write") => Some(Op::Write),
+        ("ior", "read") => Some(Op::Read),
+        ("mdtest", "write") => Some(Op::Create),
+        ("mdtest", "stat") => Some(Op::Stat),
+        ("mdtest", "read") => Some(Op::ReadFile),
+        ("mdtest", "delete") => Some(Op::Remove),
+        _ => None,
     }
-    invalid(line, &name, results);
-    results.rows.push(Row { name: name.clone(), place, measures });
-    if counts {
-        phases.push((name, value));
-    }
-    Some(())
 }
 
 /// Bandwidth, metadata and total, as they are printed.
@@ -134,8 +146,7 @@ fn check(
     for wanted in BANDWIDTH.iter().chain(&METADATA) {
         let is_there = |(name, printed): &(String, Printed)| name == wanted && printed.value > 0.0;
         if !phases.iter().any(is_there) {
-            let (kind, name) = (DoubtKind::PhaseMissing, (*wanted).to_owned());
-            results.doubts.push(Doubt { kind, name, said: None, computed: None });
+            doubt(results, DoubtKind::PhaseMissing, wanted, None);
         }
     }
     let of = |which: fn(&Printed) -> f64| {
@@ -144,29 +155,19 @@ fn check(
         [bandwidth, metadata, (bandwidth * metadata).sqrt()]
     };
     let [low, value, high] = [of(|p| p.low), of(|p| p.value), of(|p| p.high)];
-    results.rows.push(Row {
-        name: "score".to_owned(),
-        place: "computed".to_owned(),
-        measures: vec![
-            Measure { quantity: Quantity::BandwidthBytesPerS, value: value[0] * GIB },
-            Measure { quantity: Quantity::RatePerS, value: value[1] * 1e3 },
-            Measure { quantity: Quantity::Score, value: value[2] },
-        ],
-    });
+    let mut row = GivenRow::new("score", None, "computed".to_owned());
+    row.add(Quantity::whole(Measured::Bandwidth), Some(value[0] * GIB));
+    row.add(Quantity::whole(Measured::Rate), Some(value[1] * 1e3));
+    row.add(Quantity::whole(Measured::Score), Some(value[2]));
+    results.rows.push(row);
     let Some(score) = score else { return };
     for (at, name) in ["score of bandwidth", "score of metadata", "score"].into_iter().enumerate() {
         let Some(said) = score[at] else { continue };
         if said.high < low[at] || said.low > high[at] {
-            results.doubts.push(Doubt {
-                kind: DoubtKind::ScoreDiffers,
-                name: name.to_owned(),
-                said: Some(said.value),
-                computed: Some(value[at]),
-            });
+            doubt(results, DoubtKind::ScoreDiffers, name, Some((said.value, value[at])));
         }
     }
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,11 +192,12 @@ mod tests {
         let results = read("s", &summary("2.828427", "4.0")).expect("results");
         // 2.828427 is more exact than what is printed of the phases allows to know.
         assert_eq!(results.doubts, []);
-        let score = results.rows.last().and_then(|row| row.get(Quantity::Score));
+        let score = results.rows.last().and_then(|row| row.get(Quantity::whole(Measured::Score)));
         assert!(score.is_some_and(|score| (score - 8_f64.sqrt()).abs() < 1e-9), "{score:?}");
-        assert_eq!(results.rows[0].get(Quantity::BandwidthBytesPerS), Some(GIB));
-        assert_eq!(results.rows[0].get(Quantity::TimeNs), Some(300.1e9));
-        assert_eq!(results.tool, "IO500 made-up (standard)");
+        let bandwidth = results.rows[0].get(Quantity::whole(Measured::Bandwidth));
+        assert_eq!(bandwidth, Some(GIB));
+        assert_eq!(results.rows[0].get(Quantity::whole(Measured::Time)), Some(300.1e9));
+        assert_eq!(results.tool(), "IO500 made-up (standard)");
     }
 
     #[test]
@@ -214,7 +216,8 @@ mod tests {
         let line = "[RESULT] BW   phase 1            ior_easy_write             2.500 GB/s : time \
                     362.34 seconds\n[RESULT] IOPS phase 3   find  7.5 kiops : time  1.0 seconds\n";
         let results = read("s", line).expect("results");
-        assert_eq!(results.rows[0].get(Quantity::BandwidthBytesPerS), Some(2.5 * GIB));
-        assert_eq!(results.rows[1].get(Quantity::RatePerS), Some(7_500.0));
+        let bandwidth = results.rows[0].get(Quantity::whole(Measured::Bandwidth));
+        assert_eq!(bandwidth, Some(2.5 * GIB));
+        assert_eq!(results.rows[1].get(Quantity::whole(Measured::Rate)), Some(7_500.0));
     }
 }

@@ -1,164 +1,149 @@
 //! Results that other tools printed: what they hold, and what in them does not go together.
 
+mod checks;
+mod diskspd_text;
+mod diskspd_xml;
+mod elbencho;
 mod fio;
+mod fio_json;
+mod fio_log;
 mod io500;
+mod ior;
+mod iozone;
+mod mdtest;
+mod numbers;
+mod vdbench;
+
+#[cfg(test)]
+mod hostile_tests;
+
+pub use fio_log::{LogReader, kind_of_log};
 
 use crate::import::ImportError;
-use serde::Serialize;
+use model::foreign::{Doubt, DoubtKind, Form, GivenRow, MOST_ROWS, short};
 
 /// No text of results is larger.
 pub const MOST_BYTES: usize = 64 << 20;
-
-/// No text of results holds more.
-const MOST_ROWS: usize = 100_000;
-
-/// What is measured, with its unit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Quantity {
-    /// Bytes in a second.
-    BandwidthBytesPerS,
-    /// Requests, or operations on files, in a second.
-    RatePerS,
-    /// All requests.
-    Requests,
-    /// All bytes.
-    Bytes,
-    /// How long it was measured, in ns.
-    TimeNs,
-    /// The mean latency, in ns.
-    LatencyMeanNs,
-    /// The least latency, in ns.
-    LatencyMinNs,
-    /// The greatest latency, in ns.
-    LatencyMaxNs,
-    /// The latency that this share of the requests, in millionths, did not exceed, in ns.
-    LatencyQuantileNs(u32),
-    /// IO500's score: the root of GiB/s times thousands of operations in a second.
-    Score,
-}
-
-/// A number with what it is.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Measure {
-    /// What is measured.
-    pub quantity: Quantity,
-    /// How much of it, in the unit of the quantity.
-    pub value: f64,
-}
-
-/// What was measured of one thing: a job, a phase.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
-    /// Its name.
-    pub name: String,
-    /// Line or path in the source.
-    pub place: String,
-    /// What is said of it.
-    pub measures: Vec<Measure>,
-}
-
-impl Row {
-    /// The value of a quantity.
-    pub fn get(&self, quantity: Quantity) -> Option<f64> {
-        self.measures
-            .iter()
-            .find(|measure| measure.quantity == quantity)
-            .map(|measure| measure.value)
-    }
-}
-
-/// What does not go together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DoubtKind {
-    /// The score is not the one that follows from the phases.
-    ScoreDiffers,
-    /// A phase that counts in the score is not there.
-    PhaseMissing,
-    /// The tool itself marked the result as invalid.
-    MarkedInvalid,
-    /// The rate times the size of the requests is not the bandwidth.
-    RateTimesSize,
-    /// More requests in flight, by rate and latency, than the job could have (Little 1961).
-    LittlesLaw,
-    /// A quantile is below a lower one, or past the maximum.
-    QuantilesOutOfOrder,
-    /// The mean latency is below that of a system call.
-    FasterThanACall,
-    /// The bins of the histogram do not count the requests.
-    BinsDoNotAddUp,
-    /// The tool counted errors.
-    Errors,
-    /// Text that is no JSON stood around it, and was left out.
-    TextAroundJson,
-    /// Jobs of one group differ by more than a factor of two.
-    UnequalJobs,
-}
-
-/// A doubt of a result.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Doubt {
-    /// What does not go together.
-    pub kind: DoubtKind,
-    /// Of what.
-    pub name: String,
-    /// What the source says, where it is a number.
-    pub said: Option<f64>,
-    /// What follows from the rest.
-    pub computed: Option<f64>,
-}
+/// No results hold more doubts: what is wrong a thousand times is wrong.
+const MOST_DOUBTS: usize = 1_000;
 
 /// What a text of results holds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Results {
-    /// The tool, and its version where it says so.
-    pub tool: String,
+    /// In which form it is.
+    pub form: Form,
+    /// The version of the tool, where it says so.
+    pub tool_version: String,
+    /// When it was measured, in ns since 1970, where it says so.
+    pub measured_unix_ns: Option<u64>,
     /// What was measured.
-    pub rows: Vec<Row>,
+    pub rows: Vec<GivenRow>,
     /// What does not go together.
     pub doubts: Vec<Doubt>,
 }
 
-/// A kind of results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// fio's JSON and JSON+.
-    FioJson,
-    /// IO500's `result_summary.txt`.
-    Io500Summary,
+impl Results {
+    fn new(form: Form) -> Results {
+        let (rows, doubts) = (Vec::new(), Vec::new());
+        Results { form, tool_version: String::new(), measured_unix_ns: None, rows, doubts }
+    }
+
+    /// The tool with its version.
+    pub fn tool(&self) -> String {
+        let tool = self.form.tool();
+        match self.tool_version.as_str() {
+            "" => tool.to_owned(),
+            version if version.starts_with(tool) => version.to_owned(),
+            version => format!("{tool} {version}"),
+        }
+    }
+
+    /// Adds a row, if there is room.
+    fn push(&mut self, name: &str, row: GivenRow) -> Result<(), ImportError> {
+        if self.rows.len() >= MOST_ROWS {
+            let what = format!("it has more than {MOST_ROWS} results");
+            return Err(ImportError::new(name, what, "name the results of one run"));
+        }
+        self.rows.push(row);
+        Ok(())
+    }
 }
 
-/// The kind of results that a text holds, where it holds any.
-pub fn detect(text: &str) -> Option<Kind> {
-    let head: String = text.chars().take(1 << 16).collect();
-    if head.contains("\"fio version\"") {
-        return Some(Kind::FioJson);
+/// Adds a doubt: what the source says, and what follows from the rest.
+fn doubt(results: &mut Results, kind: DoubtKind, name: &str, numbers: Option<(f64, f64)>) {
+    if results.doubts.len() < MOST_DOUBTS {
+        let (said, computed) = numbers.unzip();
+        results.doubts.push(Doubt { kind, name: short(name), said, computed });
     }
-    let is_summary = text.lines().any(|line| line.starts_with("[RESULT"));
-    is_summary.then_some(Kind::Io500Summary)
+}
+
+/// The form of the results that a text holds, where it holds any. Logs of fio are told by their
+/// names alone ([`kind_of_log`]).
+pub fn detect(text: &str) -> Option<Form> {
+    let head: String = text.chars().take(1 << 16).collect();
+    let begin = head.trim_start();
+    if head.contains("\"fio version\"") {
+        return Some(Form::FioJson);
+    }
+    if begin.starts_with('<') && head.contains("<Results") {
+        return Some(Form::DiskSpdXml);
+    }
+    let has_line = |wanted: &[&str]| {
+        head.lines().any(|line| wanted.iter().any(|wanted| line.trim_start().starts_with(wanted)))
+    };
+    if head.contains("I/O per s") && has_line(&["Total IO", "Read IO", "Results for timespan"]) {
+        return Some(Form::DiskSpdText);
+    }
+    if vdbench::is_flatfile(&head) {
+        return Some(Form::VdbenchFlatfile);
+    }
+    if has_line(&["[RESULT"]) {
+        return Some(Form::Io500Summary);
+    }
+    if elbencho::is_csv(&head) {
+        return Some(Form::ElbenchoCsv);
+    }
+    if begin.starts_with(['[', '{'])
+        && head.contains("\"operation\"")
+        && (head.contains("\"MiB/s [last]\"") || head.contains("\"IOPS [last]\""))
+    {
+        return Some(Form::ElbenchoJson);
+    }
+    if vdbench::is_summary(&head) {
+        return Some(Form::VdbenchSummary);
+    }
+    if has_line(&["mdtest-", "-- started at"]) && head.contains("SUMMARY") {
+        return Some(Form::Mdtest);
+    }
+    if has_line(&["IOR-"]) || (has_line(&["access "]) && head.contains("bw(MiB/s)")) {
+        return Some(Form::Ior);
+    }
+    iozone::is_output(&head).then_some(Form::Iozone)
 }
 
 /// Reads results.
 ///
 /// # Errors
 /// The text is too large, or not what it seemed to be.
-pub fn read(name: &str, text: &str, kind: Kind) -> Result<Results, ImportError> {
+pub fn read(name: &str, text: &str, form: Form) -> Result<Results, ImportError> {
     if text.len() > MOST_BYTES {
         let what = format!("it is larger than {MOST_BYTES} bytes");
         return Err(ImportError::new(name, what, "name the results of one run"));
     }
-    match kind {
-        Kind::FioJson => fio::read(name, text),
-        Kind::Io500Summary => io500::read(name, text),
-    }
-}
-
-/// A range that a number written with so many decimals stands for.
-fn as_written(text: &str) -> Option<(f64, f64)> {
-    let value: f64 = text.parse().ok()?;
-    // `1.5e3` says nothing of its last digit; these tools do not write it.
-    let decimals = text.split_once('.').map_or(0, |(_, behind)| behind.len()).min(15);
-    let half = 0.5 * 10_f64.powi(-(decimals as i32));
-    value.is_finite().then_some((value - half, value + half))
+    let mut results = match form {
+        Form::FioJson => fio::read(name, text),
+        Form::FioLog => fio_log::read(name, text),
+        Form::DiskSpdText => diskspd_text::read(name, text),
+        Form::DiskSpdXml => diskspd_xml::read(name, text),
+        Form::VdbenchFlatfile => vdbench::read_flatfile(name, text),
+        Form::VdbenchSummary => vdbench::read_summary(name, text),
+        Form::Ior => ior::read(name, text),
+        Form::Mdtest => mdtest::read(name, text),
+        Form::Iozone => iozone::read(name, text),
+        Form::Io500Summary => io500::read(name, text),
+        Form::ElbenchoCsv => elbencho::read_csv(name, text),
+        Form::ElbenchoJson => elbencho::read_json(name, text),
+    }?;
+    checks::all(&mut results);
+    Ok(results)
 }

@@ -2,6 +2,7 @@
 //! Markdown for a wiki, tables for other programs.
 
 pub mod export;
+pub mod foreign;
 pub mod html;
 pub mod json;
 pub mod markdown;

@@ -12,6 +12,7 @@ pub mod events;
 pub mod evidence;
 pub(crate) mod findings;
 pub(crate) mod first_screen;
+pub mod foreign;
 pub mod gate;
 pub mod grade;
 pub mod inventory;

@@ -6,6 +6,8 @@
 
 mod axis;
 mod csv;
+pub mod forms;
+pub mod given;
 mod json;
 #[cfg(feature = "parquet")]
 mod parquet;

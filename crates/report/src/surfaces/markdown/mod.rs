@@ -9,6 +9,7 @@ mod picture;
 mod pixels;
 mod text;
 
+use crate::ground::markup::Markup;
 use crate::surfaces::html::{Against, content};
 use model::Record;
 
@@ -57,6 +58,14 @@ pub fn render(records: &[&Record], against: Against<'_>, links: &Links) -> Repor
     if records.len() > 1 {
         writer.heading(1, &title);
     }
+    writer.blocks(body.nodes());
+    let (text, charts) = writer.into_parts();
+    Report { text: format!("{MARK}\n\n{text}"), charts }
+}
+
+/// A body of a page in the form of a report.
+pub(super) fn of_body(body: &Markup, links: &Links) -> Report {
+    let mut writer = text::Writer::new(links);
     writer.blocks(body.nodes());
     let (text, charts) = writer.into_parts();
     Report { text: format!("{MARK}\n\n{text}"), charts }

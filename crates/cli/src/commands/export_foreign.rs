@@ -1,0 +1,87 @@
+//! `plimsoll export` in forms of other tools, and of results of other tools.
+
+use super::export::{ExportArgs, Format};
+use super::print_exactly;
+use crate::failure::Failure;
+use crate::outputs::{self, Kind};
+use model::Record;
+use model::foreign::ForeignRun;
+use report::surfaces::export::forms::{self, Exported, Form};
+use report::surfaces::export::given;
+use report::topics::foreign::json;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// A run of our own in a form of another tool.
+pub fn of_own(
+    record: &Record,
+    args: &ExportArgs,
+    format: Format,
+    form: Form,
+) -> Result<ExitCode, Failure> {
+    let rows = analysis::foreign::own_rows(&analysis::results(record));
+    let exported = Exported {
+        rows: &rows,
+        sources: &[],
+        measured_unix_ns: Some(record.started_unix_ns),
+        version: &record.version,
+    };
+    write(&in_form(form, exported, args)?, args, format)
+}
+
+/// Results of another tool: as a table, as JSON, or in the form of a tool.
+pub fn of_foreign(
+    run: &ForeignRun,
+    args: &ExportArgs,
+    format: Format,
+) -> Result<ExitCode, Failure> {
+    let text = match (format.form(), format) {
+        (Some(form), _) => {
+            let exported = Exported {
+                rows: &run.rows,
+                sources: &run.sources,
+                measured_unix_ns: run.measured_unix_ns,
+                version: &run.version,
+            };
+            in_form(form, exported, args)?
+        }
+        (None, Format::Csv) => given::csv(run),
+        (None, Format::Json) => {
+            let text = serde_json::to_string_pretty(&json::run(run));
+            text.map_err(|error| Failure::Run(format!("error: {error}")))? + "\n"
+        }
+        (None, _) => {
+            let what = "error: results of other tools are exported as csv, json, or in the form \
+                        of a tool; name one with --format";
+            return Err(Failure::Usage(what.to_owned()));
+        }
+    };
+    write(&text, args, format)
+}
+
+fn in_form(form: Form, exported: Exported<'_>, args: &ExportArgs) -> Result<String, Failure> {
+    if args.table.is_some() {
+        let what = "error: --table is for csv, json and parquet; leave it out";
+        return Err(Failure::Usage(what.to_owned()));
+    }
+    forms::text(form, exported).map_err(|why| {
+        let run = args.run.display();
+        Failure::Usage(format!("error: {run} has no place in this form: {why}; name another one"))
+    })
+}
+
+fn write(text: &str, args: &ExportArgs, format: Format) -> Result<ExitCode, Failure> {
+    if args.table.is_some() {
+        let what = "error: results of other tools are one table; leave --table out";
+        return Err(Failure::Usage(what.to_owned()));
+    }
+    if args.out.as_deref() == Some(Path::new("-")) {
+        print_exactly(text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let beside = || args.run.with_extension(format.ending());
+    let out = args.out.clone().unwrap_or_else(beside);
+    outputs::write(&out, Kind::Unmarked, args.force, text.as_bytes())?;
+    eprintln!("{:9} {}", format.ending(), out.display());
+    Ok(ExitCode::SUCCESS)
+}

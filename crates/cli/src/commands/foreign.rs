@@ -1,0 +1,213 @@
+//! The commands on run files that hold results of other tools.
+
+use super::report::{Format as ReportFormat, ReportArgs, chart_folder, names_of, write_chart};
+use super::saved::read_digests;
+use super::{print, print_json};
+use crate::args::{CompareArgs, ShowArgs, TrendArgs};
+use crate::failure::Failure;
+use crate::outputs::{self, Kind};
+use crate::screen;
+use model::Record;
+use model::foreign::ForeignRun;
+use report::surfaces::foreign::{Told, html, markdown};
+use report::surfaces::markdown::Links;
+use report::topics::foreign::{beside, json, table};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The results of another tool in a file; `None` where it is no such file.
+pub fn read(path: &Path) -> Result<Option<ForeignRun>, Failure> {
+    store::read_foreign(path).map_err(|error| Failure::RunFile(format!("error: {error}")))
+}
+
+fn refused(what: &str, why: &str) -> Failure {
+    Failure::Usage(format!("error: {what} is not for results of other tools: {why}"))
+}
+
+const NO_GATE: &str = "they hold no samples, so that no difference can be told from chance; gate on \
+                       runs of `plimsoll run`";
+
+/// `plimsoll show`.
+pub fn show(run: &ForeignRun, args: &ShowArgs) -> Result<ExitCode, Failure> {
+    let none = [
+        (args.suite, "--suite", "no suite was run; `plimsoll import JOB` makes one of the job"),
+        (args.testbed.is_some(), "--testbed", "nobody knows what they were measured on"),
+        (args.against.is_some(), "--against", "no plan says which figure is which"),
+        (args.by.is_some(), "--by", "they are not told by host"),
+        (!args.fail_if.is_empty(), "--fail-if", NO_GATE),
+    ];
+    if let Some((_, what, why)) = none.into_iter().find(|(is_asked, ..)| *is_asked) {
+        return Err(refused(what, why));
+    }
+    match args.json {
+        true => print_json(&json::run(run))?,
+        false => print(&table::table(run, screen::room()))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A run that is told of: of our own, or of another tool.
+enum Named {
+    Own(Box<Record>),
+    Foreign(ForeignRun),
+}
+
+/// Runs of which at least one is foreign, with their names.
+pub struct Mixed {
+    runs: Vec<Named>,
+    names: Vec<String>,
+    sides: Vec<beside::Side>,
+}
+
+impl Mixed {
+    /// All of them; `None` where all are our own.
+    pub fn read(paths: &[PathBuf]) -> Result<Option<Mixed>, Failure> {
+        if !paths.iter().any(|path| store::is_foreign(path)) {
+            return Ok(None);
+        }
+        let named = |path: &PathBuf| match read(path)? {
+            Some(run) => Ok(Named::Foreign(run)),
+            None => read_digests(path).map(|record| Named::Own(Box::new(record))),
+        };
+        let runs = paths.iter().map(named).collect::<Result<Vec<Named>, Failure>>()?;
+        let names = names_of(paths);
+        let sides = runs.iter().zip(&names).map(|(run, name)| side(run, name)).collect();
+        Ok(Some(Mixed { runs, names, sides }))
+    }
+
+    fn same_twice(&self) -> Result<(), Failure> {
+        let id = |run: &Named| match run {
+            Named::Own(record) => record.plan.run_id.clone(),
+            Named::Foreign(run) => run.run_id.clone(),
+        };
+        let ids: Vec<String> = self.runs.iter().map(id).collect();
+        for second in 1..ids.len() {
+            if let Some(first) = (0..second).find(|first| ids[*first] == ids[second]) {
+                return Err(Failure::Usage(format!(
+                    "error: {} is the same run as {}; name each run once",
+                    self.names[second], self.names[first]
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn written(&self, out: &Path, force: bool) -> Result<(), Failure> {
+        outputs::write(out, Kind::Page, force, self.told(html).as_bytes())?;
+        eprintln!("report    {}", out.display());
+        Ok(())
+    }
+
+    /// What a surface makes of them.
+    fn told<T>(&self, surface: impl Fn(Told<'_>) -> T) -> T {
+        let foreign: Vec<&ForeignRun> = self
+            .runs
+            .iter()
+            .filter_map(|run| match run {
+                Named::Foreign(run) => Some(run),
+                Named::Own(_) => None,
+            })
+            .collect();
+        let (mut own, mut names): (Vec<&Record>, Vec<String>) = (Vec::new(), Vec::new());
+        for (run, name) in self.runs.iter().zip(&self.names) {
+            if let Named::Own(record) = run {
+                own.push(record);
+                names.push(name.clone());
+            }
+        }
+        surface(Told { foreign: &foreign, own: &own, sides: &self.sides, names: &names })
+    }
+}
+
+fn side(run: &Named, name: &str) -> beside::Side {
+    match run {
+        Named::Own(record) => beside::Side {
+            name: name.to_owned(),
+            is_foreign: false,
+            measured_unix_ns: Some(record.started_unix_ns),
+            rows: analysis::foreign::own_rows(&analysis::results(record)),
+        },
+        Named::Foreign(run) => beside::Side {
+            name: name.to_owned(),
+            is_foreign: true,
+            measured_unix_ns: run.measured_unix_ns,
+            rows: run.rows.clone(),
+        },
+    }
+}
+
+/// `plimsoll compare`.
+pub fn compare(mixed: &Mixed, args: &CompareArgs) -> Result<ExitCode, Failure> {
+    if !args.fail_if.is_empty() {
+        return Err(refused("--fail-if", NO_GATE));
+    }
+    if mixed.sides.len() < 2 {
+        let what = "error: there is nothing to compare; name a second run file";
+        return Err(Failure::Usage(what.to_owned()));
+    }
+    mixed.same_twice()?;
+    if args.shown.json {
+        print_json(&beside::compared_json(&mixed.sides))?;
+    } else {
+        print(&beside::compared(&mixed.sides, screen::room()))?;
+    }
+    if let Some(out) = &args.shown.out {
+        mixed.written(out, args.shown.force)?;
+    }
+    if beside::of(&mixed.sides).rows.is_empty() {
+        let what = "error: the runs have no result of the same workload and operation; name runs \
+                    of the same job";
+        return Err(Failure::Usage(what.to_owned()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `plimsoll trend`.
+pub fn trend(mixed: Mixed, args: &TrendArgs) -> Result<ExitCode, Failure> {
+    if !args.fail_if.is_empty() {
+        return Err(refused("--fail-if", NO_GATE));
+    }
+    if let Some(out) = &args.shown.out {
+        mixed.written(out, args.shown.force)?;
+    }
+    if beside::of(&mixed.sides).rows.is_empty() {
+        let what = "error: no result is in two of these runs; name runs of the same job";
+        return Err(Failure::Usage(what.to_owned()));
+    }
+    let sides = beside::in_time(mixed.sides);
+    match args.shown.json {
+        true => print_json(&beside::compared_json(&sides))?,
+        false => print(&beside::trend(&sides, screen::room()))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `plimsoll report`.
+pub fn report(mixed: &Mixed, args: &ReportArgs, out: &Path) -> Result<ExitCode, Failure> {
+    let none = [
+        (args.testbed.is_some(), "--testbed", "nobody knows what they were measured on"),
+        (args.against.is_some(), "--against", "no plan says which figure is which"),
+    ];
+    if let Some((_, what, why)) = none.into_iter().find(|(is_asked, ..)| *is_asked) {
+        return Err(refused(what, why));
+    }
+    if ReportFormat::of(args.format, Some(out)) == ReportFormat::Html {
+        mixed.written(out, args.force)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let folder = chart_folder(out);
+    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+    let ending = if args.png { "png" } else { "svg" };
+    let links = Links { folder: name.unwrap_or_default(), ending };
+    let report = mixed.told(|told| markdown(told, &links));
+    outputs::write(out, Kind::Markdown, args.force, report.text.as_bytes())?;
+    if !report.charts.is_empty() {
+        std::fs::create_dir_all(&folder).map_err(|error| {
+            let what = format!("error: the folder {} cannot be made: {error}", folder.display());
+            Failure::Run(format!("{what}; name another place with --out"))
+        })?;
+    }
+    report.charts.iter().try_for_each(|chart| write_chart(chart, &folder, args))?;
+    eprintln!("report    {}", out.display());
+    Ok(ExitCode::SUCCESS)
+}

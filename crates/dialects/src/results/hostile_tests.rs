@@ -1,0 +1,100 @@
+//! Whatever stands in a text: results or an error, never a panic, and bounded.
+
+use super::{detect, kind_of_log, read};
+use model::foreign::{Form, MOST_TEXT};
+use proptest::prelude::*;
+
+/// Pieces that the readers look for, so that random texts reach into them.
+const PIECES: [&str; 46] = [
+    "{\"fio version\": \"3\", \"jobs\": [",
+    "{\"jobname\": \"a\", \"read\": {",
+    "\"total_ios\": 5,",
+    "\"clat_ns\": {\"N\": 1, \"bins\": {\"1e99\": 3}",
+    "}",
+    "]",
+    "nan",
+    "\"",
+    "\\",
+    "1e308",
+    "-1",
+    "18446744073709551616",
+    "0",
+    " ",
+    "\n",
+    ",",
+    "|",
+    ":",
+    "<",
+    ">",
+    "<Results>",
+    "</Results>",
+    "<TimeSpan><TestTimeSeconds>1",
+    "Total IO\n",
+    "thread | bytes | I/Os |",
+    "total:",
+    "%-ile\n",
+    "99th | 1 | 2 | 3\n",
+    "99999999-nines | 1\n",
+    "Results for timespan 4294967299:",
+    "tod Run Interval rate\n",
+    "avg_1-2 ",
+    "Starting RD=x; ",
+    "12:00:00 ",
+    "[RESULT] find 1 kiops",
+    "[SCORE ] TOTAL 1",
+    "IOR-3: x\n",
+    "Operation Max(MiB) Mean(MiB) Test#\n",
+    "write 1 2 1e30\n",
+    "SUMMARY rate: (of 1",
+    "File creation : 1 2 3 4\n",
+    "kB reclen write\n",
+    "ä",
+    "\u{0}",
+    "operation,MiB/s [last]\n",
+    "\"operation\": \"READ\", \"IOPS [last]\": 3",
+];
+
+fn is_bounded(name: &str, text: &str, form: Form) {
+    match read(name, text, form) {
+        Ok(results) => {
+            for row in &results.rows {
+                assert!(row.workload.chars().count() <= MOST_TEXT + 20, "{row:?}");
+                assert!(row.measures.iter().all(|measure| measure.value.is_finite()), "{row:?}");
+            }
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_brings_a_reader_down(
+        pieces in prop::collection::vec((0..PIECES.len(), "[ -~\n]{0,6}"), 0..60),
+    ) {
+        let text: String =
+            pieces.iter().map(|(piece, noise)| format!("{}{noise}", PIECES[*piece])).collect();
+        for form in Form::ALL {
+            is_bounded("a_lat.1.log", &text, *form);
+        }
+        let _ = detect(&text);
+    }
+
+    #[test]
+    fn no_bytes_bring_a_reader_down(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let text = String::from_utf8_lossy(&bytes);
+        for form in Form::ALL {
+            is_bounded(&text, &text, *form);
+        }
+        let _ = (detect(&text), kind_of_log(&text));
+    }
+}
+
+#[test]
+fn what_is_deep_or_large_is_refused() {
+    let deep = format!("{{\"fio version\": {}", "[".repeat(100_000));
+    is_bounded("a", &deep, Form::FioJson);
+    is_bounded("a", &deep, Form::ElbenchoJson);
+    is_bounded("a", &"<Results>".repeat(100_000), Form::DiskSpdXml);
+    let large = " ".repeat(super::MOST_BYTES + 1);
+    assert!(read("a", &large, Form::Ior).is_err());
+}

@@ -1,0 +1,177 @@
+//! The page of results of other tools: the same pieces as those of ours, and marked as foreign in
+//! its title.
+
+use super::beside::{self, Side};
+use super::{NOT_QUOTABLE, doubt, figure, lack, latency, row_name, tool, tools, value};
+use crate::ground::chart::{Line, Lines, Point, Scale};
+use crate::ground::markup::{Markup, classed, plain};
+use crate::ground::moment::{latency_words, time_words};
+use crate::ground::words;
+use analysis::foreign::{lacks, shown_figures};
+use model::foreign::{ForeignRun, GivenRow, GivenSeries, Measured};
+
+/// No page has more charts, lines of options or quantiles.
+const MOST: usize = 60;
+
+/// The title and the body of the page of one or more runs of other tools' results; `sides` are all
+/// runs that it tells of, our own among them.
+pub fn content(runs: &[&ForeignRun], sides: &[Side]) -> (String, Markup) {
+    let title = match runs {
+        [one] if sides.len() < 2 => format!("{}: foreign results of {}", one.name, tools(one)),
+        _ => format!("{} runs with foreign results", sides.len()),
+    };
+    let mut body = Markup::new();
+    if sides.len() > 1 {
+        body.push(plain("header", plain("h1", title.clone())));
+        body.push(beside::section(sides));
+    }
+    runs.iter().for_each(|run| body.push(article(run)));
+    (format!("{title}: Plimsoll report"), body)
+}
+
+fn article(run: &ForeignRun) -> Markup {
+    let mut head = plain("h1", run.name.clone());
+    let measured = run.measured_unix_ns.map(words::utc);
+    let facts = [
+        format!("foreign: measured by {}", tools(run)),
+        measured.map_or_else(|| "time not given".to_owned(), |when| format!("of {when}")),
+        format!("imported {} by Plimsoll {}", words::utc(run.imported_unix_ns), run.version),
+    ];
+    head.push(classed("p", "facts", facts.join(" · ")));
+    let mut content = plain("header", head);
+    let given = "Every figure is as the tool gave it. No interval of confidence is known.";
+    content.push(plain("section", [plain("h2", "Results"), table(&run.rows), plain("p", given)]));
+    let doubts: Vec<String> = run.doubts.iter().take(MOST).map(doubt).collect();
+    if !doubts.is_empty() {
+        content.push(plain("section", [plain("h2", "Doubts"), list(doubts)]));
+    }
+    let mut missing: Vec<String> =
+        lacks(run).iter().map(|found| lack(found, run.rows.len())).collect();
+    missing.push(NOT_QUOTABLE.to_owned());
+    content.push(plain("section", [plain("h2", "What these results do not hold"), list(missing)]));
+    let charts: Markup = run
+        .rows
+        .iter()
+        .flat_map(|row| row.series.iter().filter_map(move |series| chart(row, series)))
+        .take(MOST)
+        .collect();
+    if !charts.nodes().is_empty() {
+        let charts = classed("div", "charts", charts);
+        content.push(plain("section", [plain("h2", "Over time"), charts]));
+    }
+    content.push(plain("section", [plain("h2", "Sources"), sources(run)]));
+    content.push(plain("section", [plain("h2", "Options as given"), options(&run.rows)]));
+    classed("article", "run", content)
+}
+
+fn list(items: Vec<String>) -> Markup {
+    plain("ul", items.into_iter().map(|item| plain("li", item)).collect::<Markup>())
+}
+
+fn line(kind: &'static str, cells: Vec<String>) -> Markup {
+    plain("tr", cells.into_iter().map(|cell| plain(kind, cell)).collect::<Markup>())
+}
+
+fn in_table(head: Vec<String>, rows: Vec<Vec<String>>) -> Markup {
+    let rows: Markup = rows.into_iter().map(|cells| line("td", cells)).collect();
+    let table = plain("table", [plain("thead", line("th", head)), plain("tbody", rows)]);
+    classed("div", "scroll", table)
+}
+
+fn table(rows: &[GivenRow]) -> Markup {
+    let figures = shown_figures(rows);
+    let mut head = vec!["workload".to_owned(), "op".to_owned()];
+    head.extend(figures.iter().map(|of| figure(*of)));
+    let cells = |row: &GivenRow| {
+        let mut cells = vec![row.workload.clone(), row.op_name().to_owned()];
+        cells.extend(figures.iter().map(|figure| {
+            figure.value(row).map_or_else(|| "–".to_owned(), |found| value(*figure, found))
+        }));
+        cells
+    };
+    in_table(head, rows.iter().map(cells).collect())
+}
+
+fn sources(run: &ForeignRun) -> Markup {
+    let head = ["file", "tool", "form", "bytes", "SHA-256"].map(str::to_owned).to_vec();
+    let cells = |source: &model::foreign::Source| {
+        vec![
+            source.file.clone(),
+            tool(source),
+            source.form.word().to_owned(),
+            words::count(source.bytes),
+            source.sha256.clone(),
+        ]
+    };
+    in_table(head, run.sources.iter().map(cells).collect())
+}
+
+fn options(rows: &[GivenRow]) -> Markup {
+    let mut told: Vec<Vec<String>> = Vec::new();
+    for row in rows.iter().filter(|row| !row.options.is_empty()) {
+        let all: Vec<String> = row
+            .options
+            .iter()
+            .map(|option| match option.value.as_str() {
+                "" => option.name.clone(),
+                value => format!("{}={value}", option.name),
+            })
+            .collect();
+        let cells = vec![row.workload.clone(), all.join(" ")];
+        if told.len() < MOST && !told.contains(&cells) {
+            told.push(cells);
+        }
+    }
+    match told.is_empty() {
+        true => plain("p", "The source says none."),
+        false => in_table(vec!["workload".to_owned(), "options".to_owned()], told),
+    }
+}
+
+/// How something went on.
+fn chart(row: &GivenRow, series: &GivenSeries) -> Option<Markup> {
+    let last = series.points.last()?.at_ms;
+    let what = match series.quantity.measured {
+        Measured::Bandwidth => "bandwidth",
+        Measured::Latency => "mean latency",
+        _ => "requests per second",
+    };
+    let unit = if series.quantity.measured == Measured::Bandwidth { words::MEBI } else { 1.0 };
+    let words_of: fn(f64) -> String = match series.quantity.measured {
+        Measured::Bandwidth => words::mebi_per_s,
+        Measured::Latency => latency_words,
+        _ => words::iops,
+    };
+    let largest = series.points.iter().map(|point| point.value / unit).fold(0.0, f64::max);
+    let place = |point: &model::foreign::Point| Point {
+        x: point.at_ms as f64 / 1e3,
+        y: Some(point.value / unit),
+        also: String::new(),
+    };
+    let name = row_name(row);
+    Some(
+        Lines {
+            title: format!("{name}: {what} over time, as given"),
+            description: format!("{what} of {name}; the highest is {}", highest(series, largest)),
+            x: Scale::time_to(last as f64 / 1e3),
+            x_name: "time",
+            x_words: time_words,
+            y: Scale::linear_to(largest),
+            y_words: words_of,
+            lines: vec![Line {
+                name,
+                style: "line read",
+                points: series.points.iter().map(place).collect(),
+            }],
+        }
+        .render(),
+    )
+}
+
+fn highest(series: &GivenSeries, largest: f64) -> String {
+    match series.quantity.measured {
+        Measured::Latency => latency(largest),
+        Measured::Bandwidth => words::mebi_per_s(largest),
+        _ => words::iops(largest),
+    }
+}

@@ -1,0 +1,96 @@
+//! Results of other tools for the terminal.
+
+use super::{NOT_QUOTABLE, doubt, figure, lack, tool, tools, value};
+use crate::ground::columns::{self, Column, Want};
+use crate::ground::folding::hung;
+use crate::ground::words;
+use analysis::foreign::{Figure, lacks, shown_figures};
+use model::foreign::{Doubt, ForeignRun, GivenRow, Measured, Quantity, Statistic};
+use model::printable;
+
+/// The columns of a page that is no terminal.
+const WIDE: usize = 100;
+
+/// What a run of other tools' results holds; for a terminal of so many columns.
+pub fn table(run: &ForeignRun, room: Option<usize>) -> String {
+    let mut text = String::new();
+    let mut line = |head: &str, words: &str| {
+        text.push_str(&hung(&format!("{head:<10}"), words, 10, room.unwrap_or(WIDE)));
+        text.push('\n');
+    };
+    let measured = run.measured_unix_ns.map(words::utc);
+    let when = measured.map_or_else(|| "time not given".to_owned(), |when| format!("of {when}"));
+    line("foreign", &format!("results of {}, {when}", tools(run)));
+    for source in &run.sources {
+        let digits: String = source.sha256.chars().take(16).collect();
+        line(
+            "source",
+            &format!(
+                "{} ({}, {} bytes, SHA-256 {digits}…)",
+                printable::line(&source.file),
+                tool(source),
+                words::count(source.bytes)
+            ),
+        );
+    }
+    text.push('\n');
+    text.push_str(&rows(&run.rows, room));
+    text.push('\n');
+    let mut line = |head: &str, words: &str| {
+        let words = printable::line(words);
+        text.push_str(&hung(&format!("{head:<10}"), &words, 10, room.unwrap_or(WIDE)));
+        text.push('\n');
+    };
+    line("given", "every figure is as the tool gave it; no interval of confidence is known");
+    line("evidence", NOT_QUOTABLE);
+    lacks(run).iter().for_each(|found| line("lacks", &lack(found, run.rows.len())));
+    doubts(&run.doubts).iter().for_each(|found| line("doubt", found));
+    text
+}
+
+/// The doubts in words; of very many, the first.
+fn doubts(all: &[Doubt]) -> Vec<String> {
+    const MOST: usize = 40;
+    let mut told: Vec<String> = all.iter().take(MOST).map(doubt).collect();
+    if all.len() > MOST {
+        told.push(format!("and {} more; --json has all", all.len() - MOST));
+    }
+    told
+}
+
+/// The figures of rows, a column for each that any of them has.
+pub fn rows(rows: &[GivenRow], room: Option<usize>) -> String {
+    let figures = shown_figures(rows);
+    let has_score = rows.iter().any(|row| row.get(Quantity::whole(Measured::Score)).is_some());
+    let mut columns = vec![Column::names("workload"), Column::names("op")];
+    columns.extend(figures.iter().map(|of| {
+        let column = Column::figures(&figure(*of));
+        let is_spare = matches!(of, Figure::Latency(_, Statistic::Quantile(999_900_000)));
+        column.want(if is_spare { Want::Spare(0) } else { Want::Whole })
+    }));
+    let deviation = Quantity::of(Measured::Rate, Statistic::StdDev);
+    if rows.iter().any(|row| row.get(deviation).is_some()) {
+        columns.push(Column::figures("SD per s").want(Want::Spare(1)));
+    }
+    if has_score {
+        columns.push(Column::figures("score"));
+    }
+    for row in rows {
+        let mut cells = vec![row.workload.clone(), row.op_name().to_owned()];
+        let of = |figure: &Figure| {
+            figure.value(row).map_or_else(|| "–".to_owned(), |found| value(*figure, found))
+        };
+        cells.extend(figures.iter().map(of));
+        let also = |quantity: Quantity, words: fn(f64) -> String| {
+            row.get(quantity).map_or_else(|| "–".to_owned(), words)
+        };
+        if rows.iter().any(|row| row.get(deviation).is_some()) {
+            cells.push(also(deviation, words::iops));
+        }
+        if has_score {
+            cells.push(also(Quantity::whole(Measured::Score), |score| format!("{score:.6}")));
+        }
+        columns::row(&mut columns, cells);
+    }
+    columns::within(columns, room)
+}

@@ -1,0 +1,204 @@
+//! Results of other tools become run files: shown, compared, followed, reported and exported with
+//! what they hold, and refused where a run of our own is needed.
+
+use crate::common::{Ended, names, plimsoll, scratch};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// Made up, in the form of fio 3: reads and writes of 4 KiB for 10 s. `rate` is that of reads.
+fn fio(job: &str, rate: u32) -> String {
+    let requests = rate * 10;
+    let (fast, slow) = (requests * 9 / 10, requests - requests * 9 / 10);
+    let (bytes, bandwidth) = (u64::from(requests) * 4096, u64::from(rate) * 4096);
+    format!(
+        r#"fio: this is a warning
+{{"fio version": "fio-3.33", "timestamp": 18{rate:08}, "timestamp_ms": 18{rate:08}000,
+"global options": {{"ioengine": "libaio"}}, "jobs": [{{"jobname": "{job}", "groupid": 0, "error": 0,
+"job options": {{"bs": "4k", "rw": "randrw", "iodepth": "8", "numjobs": "1"}},
+"read": {{"io_bytes": {bytes}, "io_kbytes": {}, "bw_bytes": {bandwidth}, "bw": {}, "iops": {rate}.0,
+"runtime": 10000, "total_ios": {requests}, "short_ios": 0, "drop_ios": 0,
+"slat_ns": {{"min": 100, "max": 9000, "mean": 1000.5, "stddev": 10.0, "N": {requests}}},
+"clat_ns": {{"min": 800000, "max": 1600000, "mean": 957000.25, "stddev": 180000.0, "N": {requests},
+"percentile": {{"50.000000": 897024, "99.900000": 1499136}},
+"bins": {{"897024": {fast}, "1499136": {slow}}}}},
+"lat_ns": {{"min": 801000, "max": 1609000, "mean": 958000.75, "stddev": 181000.0, "N": {requests}}},
+"bw_min": 3900, "bw_max": 4100, "bw_agg": 100.0, "bw_mean": 4000.5, "bw_dev": 12.25,
+"bw_samples": 19, "iops_min": 990, "iops_max": 1010, "iops_mean": 1000.25, "iops_stddev": 3.5,
+"iops_samples": 19}},
+"write": {{"total_ios": 0}}, "trim": {{"total_ios": 0}},
+"usr_cpu": 1.5, "sys_cpu": 3.25}}]}}
+"#,
+        bytes / 1024,
+        bandwidth / 1024
+    )
+}
+
+fn ok(folder: &Path, line: &[&str]) -> Ended {
+    let ended = plimsoll(folder, line);
+    assert_eq!(ended.code, 0, "{line:?}: {ended:#?}");
+    ended
+}
+
+fn json(folder: &Path, line: &[&str]) -> Value {
+    serde_json::from_str(&ok(folder, line).out).expect("JSON")
+}
+
+fn imported(folder: &Path, name: &str, text: &str) -> String {
+    let run = format!("{}.plimsoll", name.split('.').next().unwrap_or(name));
+    fs::write(folder.join(name), text).expect("written");
+    ok(folder, &["import", name, "-o", &run]);
+    run
+}
+
+#[test]
+fn results_of_fio_go_into_a_run_file_and_come_back_as_they_were() {
+    let folder = scratch();
+    let folder = folder.path();
+    let run = imported(folder, "a.json", &fio("job", 1000));
+    let first = json(folder, &["show", &run, "--json"]);
+    assert_eq!((&first["foreign"], &first["quotable"]), (&true.into(), &false.into()));
+    assert_eq!(first["sources"][0]["file"], "a.json");
+    assert_eq!(first["sources"][0]["form"], "fio-json");
+    assert_eq!(first["sources"][0]["sha256"].as_str().map(str::len), Some(64));
+    assert_eq!(first["doubts"].as_array().map(Vec::len), Some(1), "the warning before the JSON");
+    ok(folder, &["export", &run, "--format", "fio-json", "-o", "b.json"]);
+    ok(folder, &["import", "b.json", "-o", "b.plimsoll"]);
+    let second = json(folder, &["show", "b.plimsoll", "--json"]);
+    assert_eq!(first["results"], second["results"], "nothing is lost on the way");
+    assert_eq!(first["measured_unix_ns"], second["measured_unix_ns"]);
+    // And once more: the text itself stays as it is.
+    ok(folder, &["export", "b.plimsoll", "--format", "fio-json", "-o", "c.json"]);
+    let texts = ["b.json", "c.json"].map(|name| fs::read(folder.join(name)).expect("a text"));
+    assert_eq!(texts[0], texts[1]);
+    let read: Value = serde_json::from_slice(&texts[0]).expect("JSON");
+    let read = &read["jobs"][0]["read"];
+    assert_eq!(read["clat_ns"]["bins"]["897024"], 9000);
+    assert_eq!((&read["bw"], &read["bw_dev"]), (&4000.into(), &12.25.into()));
+}
+
+#[test]
+fn what_is_shown_says_what_it_is_and_what_it_lacks() {
+    let folder = scratch();
+    let folder = folder.path();
+    let run = imported(folder, "a.json", &fio("job", 1000));
+    let shown = ok(folder, &["show", &run]).out;
+    for words in ["results of fio-3.33", "not quotable", "a.json", "SHA-256", "as the tool gave it"]
+    {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    assert!(!shown.contains('±'), "no interval is made up: {shown}");
+    let markdown = ok(folder, &["report", &run, "-o", "a.md"]);
+    assert!(markdown.err.contains("a.md"));
+    let page = ok(folder, &["report", &run]);
+    assert!(page.err.contains("a.html"), "{}", page.err);
+    let text = fs::read_to_string(folder.join("a.html")).expect("a page");
+    assert!(text.contains("measured by fio-3.33") && text.contains("ioengine=libaio"));
+    let csv = ok(folder, &["export", &run, "--format", "csv", "-o", "-"]).out;
+    assert!(csv.contains("latency_ns,completion,quantile,0.999,1499136\r\n"), "{csv}");
+}
+
+#[test]
+fn what_needs_a_run_of_our_own_refuses_results_of_others() {
+    let folder = scratch();
+    let folder = folder.path();
+    let run = imported(folder, "a.json", &fio("job", 1000));
+    for line in [
+        &["resume", run.as_str()][..],
+        &["verify", &run],
+        &["serve", &run],
+        &["show", &run, "--suite"],
+        &["show", &run, "--fail-if", "p99 > 1ms"],
+        &["export", &run, "--format", "io500-summary"],
+    ] {
+        let ended = plimsoll(folder, line);
+        assert_ne!(ended.code, 0, "{line:?}: {ended:#?}");
+        assert!(!ended.err.contains("panicked") && ended.err.starts_with("error"), "{ended:#?}");
+    }
+    let again = plimsoll(folder, &["import", "a.json", "-o", &run]);
+    assert_eq!(again.code, 2, "no file is overwritten: {again:#?}");
+}
+
+#[test]
+fn runs_of_others_stand_beside_each_other_and_beside_ours() {
+    let folder = scratch();
+    let folder = folder.path();
+    let first = imported(folder, "a.json", &fio("job", 1000));
+    let second = imported(folder, "b.json", &fio("job", 1100));
+    let compared = json(folder, &["compare", &first, &second, "--json"]);
+    let rate = &compared["rows"][0]["figures"][0];
+    assert_eq!((&rate["figure"], &rate["interval"]), (&"rate_per_s".into(), &Value::Null));
+    assert!(rate["percent"][0].as_f64().is_some_and(|found| (found - 10.0).abs() < 1e-9));
+    let gate = plimsoll(folder, &["compare", &first, &second, "--fail-if", "iops < -5%"]);
+    assert_eq!(gate.code, 2, "{gate:#?}");
+    let trend = ok(folder, &["trend", &second, &first]).out;
+    let (a, b) = (trend.find("a (foreign)"), trend.find("b (foreign)"));
+    assert!(a.is_some() && a < b, "in the order of time: {trend}");
+    let line = ["run", "--rw", "randread", "--bs", "4k", "--runtime", "1", "--target"];
+    let own = [&line[..], &["sim:constant", "--out", "own.plimsoll"]].concat();
+    let ran = plimsoll(folder, &own);
+    if ran.code != 0 {
+        panic!("{ran:#?}");
+    }
+    let both = ok(folder, &["compare", &first, "own.plimsoll"]).out;
+    assert!(both.contains("a (foreign)") && both.contains("own"), "{both}");
+    ok(folder, &["report", &first, "own.plimsoll", "-o", "both.html"]);
+    let page = fs::read_to_string(folder.join("both.html")).expect("a page");
+    assert!(page.contains("Beside each other"));
+}
+
+#[test]
+fn runs_of_ours_are_written_for_programs_of_others() {
+    let folder = scratch();
+    let folder = folder.path();
+    let suite = "name = \"s\"\n[[workload]]\nname = \"ior-easy-read\"\nread = \"50%\"\n[stages]\nmeasure = \"2s\"\n";
+    fs::write(folder.join("s.toml"), suite).expect("a suite");
+    ok(folder, &["run", "s.toml", "--target", "sim:constant", "--out", "r.plimsoll"]);
+    for (format, out) in [
+        ("fio-json", "r.json"),
+        ("vdbench-flatfile", "flatfile.html"),
+        ("diskspd-xml", "d.xml"),
+        ("io500-summary", "summary.txt"),
+    ] {
+        ok(folder, &["export", "r.plimsoll", "--format", format, "-o", out]);
+        let name = format!("{format}.plimsoll");
+        ok(folder, &["import", out, "-o", &name]);
+        let own = json(folder, &["show", "r.plimsoll", "--json"]);
+        let theirs = json(folder, &["show", &name, "--json"]);
+        let value = |measured: &str| {
+            let rows = theirs["results"].as_array().cloned().unwrap_or_default();
+            let of = |row: &Value| {
+                let all = row["measures"].as_array()?;
+                let is_of =
+                    |one: &&Value| one["measured"] == measured && one["statistic"] == "whole";
+                all.iter().find(is_of)?["value"].as_f64()
+            };
+            rows.iter().filter_map(of).fold(0.0, f64::max)
+        };
+        let whole = own["results"].as_array().cloned().unwrap_or_default();
+        let rates = whole.iter().filter_map(|row| row["bytes_per_s"].as_f64());
+        let most = rates.fold(0.0, f64::max);
+        let found = value("bytes_per_s");
+        // fio's form has no sum of reads and writes, which do half each.
+        assert!(
+            most > 0.0 && found > most * 0.4 && found < most * 1.01,
+            "{format}: {found} {most}"
+        );
+    }
+}
+
+#[test]
+fn broken_results_are_refused_and_leave_nothing_behind() {
+    let folder = scratch();
+    let folder = folder.path();
+    let whole = fio("job", 1000);
+    fs::write(folder.join("half.json"), &whole[..whole.len() / 2]).expect("written");
+    let ended = plimsoll(folder, &["import", "half.json", "-o", "r.plimsoll"]);
+    assert_eq!(ended.code, 2, "{ended:#?}");
+    assert!(ended.err.contains("half.json") && ended.err.contains("line"), "{}", ended.err);
+    assert_eq!(names(folder), ["half.json"]);
+    let evil = fio("\\u001b]0;x\\u0007\\u202e", 1000);
+    let run = imported(folder, "evil.json", &evil);
+    let shown = ok(folder, &["show", &run]);
+    assert!(!shown.out.contains('\u{1b}') && !shown.out.contains('\u{202e}'), "{}", shown.out);
+}
