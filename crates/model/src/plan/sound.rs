@@ -200,12 +200,13 @@ fn work(work: &Work) -> Result<(), Unsound> {
         "a skew is out of range",
     )?;
     hot_spots(work)?;
-    match work.pace {
-        Pace::Closed { think, .. } => ensure(think <= MOST_TIME, "a rest is longer than any run"),
-        Pace::Open { rate: Rate::Iops { milli }, .. } => ensure(milli >= 1, "a rate is none"),
+    match &work.pace {
+        Pace::Closed { think, .. } => ensure(*think <= MOST_TIME, "a rest is longer than any run"),
+        Pace::Open { rate: Rate::Iops { milli }, .. } => ensure(*milli >= 1, "a rate is none"),
         Pace::Open { rate: Rate::Bytes { per_second }, .. } => {
-            ensure(per_second >= 1, "a rate is none")
+            ensure(*per_second >= 1, "a rate is none")
         }
+        Pace::Changing { curve, .. } => curve.check(),
     }
 }
 
@@ -284,6 +285,13 @@ mod tests {
         }
     }
 
+    /// A pace that asks for nothing, again and again.
+    fn endless() -> Pace {
+        let lines = vec![crate::curve::Line { length: Nanos(1), from: 0, to: 0 }];
+        let (unit, then) = (crate::curve::Unit::Bytes, crate::curve::Then::Repeats(0));
+        Pace::Changing { curve: crate::curve::Curve { unit, lines, then }, poisson: true }
+    }
+
     fn part() -> Part {
         Part {
             stages: vec![0],
@@ -297,7 +305,7 @@ mod tests {
     fn every_number_that_does_not_fit_is_found() {
         assert_eq!(share().check(), Ok(()));
         assert_eq!(HostPlan { parts: vec![part()], ..share() }.check(), Ok(()));
-        let bad: [&dyn Fn(&mut HostPlan); 24] = [
+        let bad: [&dyn Fn(&mut HostPlan); 25] = [
             &|plan| plan.interval = Nanos(0),
             &|plan| plan.engine.contents.grain = Bytes(0),
             &|plan| plan.engine.patience = Nanos(u64::MAX),
@@ -311,6 +319,7 @@ mod tests {
             &|plan| plan.stages[0].works[0].read = Percent { ppm: 2_000_000 },
             &|plan| plan.stages[0].works[0].pattern.streams = u32::MAX,
             &|plan| plan.stages[0].works[0].stop = Stop::After(Nanos(u64::MAX)),
+            &|plan| plan.stages[0].works[0].pace = endless(),
             &|plan| plan.stages[0].workers[0].work = 1,
             &|plan| plan.stages[0].workers[0].extents.clear(),
             &|plan| plan.stages[0].workers[0].extents[0].file = u32::MAX,
