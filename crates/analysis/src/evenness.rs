@@ -53,8 +53,9 @@ fn loaded_by_all<'a>(row: &ResultRow, slots: &'a [Slot]) -> &'a [Slot] {
 }
 
 fn over_time(row: &ResultRow, tally: &Tally<'_>) -> Vec<Warning> {
-    // How often an fsync comes follows from the writes.
-    if row.covers == Covers::Beside {
+    // How often an fsync comes follows from the writes. And of a rate that changes, level and latency
+    // are to change.
+    if row.covers == Covers::Beside || row.is_changing() {
         return Vec::new();
     }
     let levels = levels(row, &tally.total);
@@ -77,8 +78,12 @@ fn over_time(row: &ResultRow, tally: &Tally<'_>) -> Vec<Warning> {
     found
 }
 
-/// Whether SNIA's rule holds over the whole measured time of a row; `None` where that is too short.
+/// Whether SNIA's rule holds over the whole measured time of a row; `None` where that is too short,
+/// or the rate changes.
 pub fn settled(row: &ResultRow, tally: &Tally<'_>) -> Option<bool> {
+    if row.is_changing() {
+        return None;
+    }
     steadiness(&levels(row, &tally.total)).map(|window| window.is_steady())
 }
 

@@ -61,7 +61,7 @@ impl WorkerState {
     pub(crate) fn new(work: &Work, worker: &Worker, depth: u32) -> WorkerState {
         WorkerState {
             generator: Generator::new(work, worker),
-            pacer: Pacer::new(work.pace, worker),
+            pacer: Pacer::new(&work.pace, worker),
             start_ns: 0,
             is_open: work.pace.is_open(),
             outstanding: vec![Outstanding::default(); depth as usize].into(),

@@ -6,6 +6,7 @@ use crate::{
 };
 use form::{Amount, Auto, Count, Problem, place};
 use model::choices::{Access, Backend, Poll};
+use model::curve::Offered;
 use model::plan::Steady;
 use model::units::{Bytes, Nanos, Percent};
 
@@ -223,5 +224,29 @@ fn check_shape(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
         let message =
             "a fixed rate leaves no time to think: its requests are due at their own times";
         problems.push(Problem::new(place(&workload.think), message, "leave out think, or rate"));
+    }
+}
+
+/// Complains about a rate that changes where something else waits for it to be the same, or for an
+/// amount that a rate of 0 never completes.
+pub(crate) fn check_curves(stages: &StagesSpec, points: &[PointSpec], problems: &mut Vec<Problem>) {
+    let is_changing =
+        |workload: &WorkloadSpec| matches!(workload.rate.value, Auto::Fixed(Offered::Changing(_)));
+    if !points.iter().flat_map(|point| &point.workloads).any(is_changing) {
+        return;
+    }
+    if stages.until.value == Until::Steady {
+        problems.push(Problem::new(
+            place(&stages.until),
+            "a rate that changes never becomes steady",
+            "write until = \"time\", or one rate for all the time",
+        ));
+    }
+    if stages.amount.value != Amount::None {
+        problems.push(Problem::new(
+            place(&stages.amount),
+            "a rate that changes is one over time, and an amount has no time",
+            "leave out the amount, or write one rate for all the time",
+        ));
     }
 }

@@ -53,7 +53,7 @@ pub enum Load {
 /// How the load of two rows compares.
 pub fn load(base: &ResultRow, other: &ResultRow) -> Load {
     let depths = |row: &ResultRow| row.works.iter().map(|work| work.depth).collect::<Vec<u32>>();
-    let paces = |row: &ResultRow| row.works.iter().map(|work| work.pace).collect::<Vec<Pace>>();
+    let paces = |row: &ResultRow| row.works.iter().map(|work| work.pace.clone()).collect::<Vec<Pace>>();
     // Of several works, each has its own depth: of one, only the product with its workers counts.
     let is_as_deep = match (base.work(), other.work()) {
         (Some(one), Some(two)) => {
@@ -207,6 +207,9 @@ fn pace(pace: &Pace) -> String {
     match pace {
         Pace::Open { rate: rate @ (Rate::Iops { .. } | Rate::Bytes { .. }), poisson } => {
             format!("{rate}{}", if *poisson { ", Poisson" } else { "" })
+        }
+        Pace::Changing { curve, poisson } => {
+            format!("{curve}{}", if *poisson { ", Poisson" } else { "" })
         }
         Pace::Closed { think, burst } if think.0 > 0 => {
             format!("closed loop, {think} of rest after every {burst}")

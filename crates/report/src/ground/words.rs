@@ -211,19 +211,24 @@ pub fn work(work: &Work, workers: u32) -> String {
     if work.trims() {
         text.push_str(&format!(", {} of the requests trims", work.trim));
     }
-    match work.pace {
+    let arrivals = |poisson: bool| if poisson { "Poisson" } else { "even" };
+    match &work.pace {
         Pace::Open { rate, poisson } => {
             text.push_str(&format!(
                 ", {} offered in total, {} arrivals",
-                self::rate(rate),
-                if poisson { "Poisson" } else { "even" }
+                self::rate(*rate),
+                arrivals(*poisson)
             ));
+        }
+        Pace::Changing { curve, poisson } => {
+            let arrivals = arrivals(*poisson);
+            text.push_str(&format!(", offered in total {curve}; {arrivals} arrivals"));
         }
         Pace::Closed { think: Nanos(0), .. } => {}
         Pace::Closed { think, burst } => {
             text.push_str(&format!(
                 ", {think} of rest after every {}",
-                counted(u64::from(burst), "request")
+                counted(u64::from(*burst), "request")
             ));
         }
     }
