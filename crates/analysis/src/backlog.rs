@@ -58,7 +58,8 @@ impl Backlog {
         let (first, last) = (intervals.first()?, intervals.last()?);
         let (start_s, end_s) = (first.start_s, last.start_s + last.length_s);
         let due: f64 = intervals.iter().map(|one| one.due).sum();
-        if !(due > 0.0 && due.is_finite() && asked.unit > 0.0) {
+        let is_rate = asked.per_second.is_finite() && asked.unit > 0.0;
+        if !(due > 0.0 && due.is_finite() && is_rate) {
             return None;
         }
         let since = |from_s: f64| -> f64 {
@@ -113,11 +114,7 @@ mod tests {
     impl Device {
         /// What comes back of requests that are due at these instants, and how long it took on
         /// average.
-        fn run(
-            &self,
-            rate: f64,
-            due_s: impl IntoIterator<Item = f64>,
-        ) -> (Vec<Answered>, f64) {
+        fn run(&self, rate: f64, due_s: impl IntoIterator<Item = f64>) -> (Vec<Answered>, f64) {
             let mut free = vec![0.0f64; self.servers];
             let interval = |second| Answered {
                 start_s: f64::from(second),
@@ -243,6 +240,7 @@ mod tests {
         assert_eq!(Backlog::of(asked, &[], 0.0), None);
         assert_eq!(Backlog::of(Asked { per_second: f64::NAN, ..asked }, &late(1.0), 0.0), None);
     }
+
     /// A device of 100 servers that take 150 ms, under a rate that rises from nothing to `top` in
     /// 10 s, or falls from it to nothing.
     fn ramp(top: f64, is_rising: bool) -> Backlog {

@@ -1,5 +1,7 @@
 //! What a fixed or changing rate asks for between two instants: the integral of the rate.
 
+use crate::row::ResultRow;
+use crate::series::SeriesPoint;
 use model::curve::Unit;
 use model::load::{Pace, Rate};
 
@@ -15,6 +17,12 @@ impl<'a> Offer<'a> {
     /// That of a pace; `None` for a closed loop, which asks for nothing.
     pub fn of(pace: &'a Pace) -> Option<Offer<'a>> {
         pace.is_open().then_some(Offer { pace, share: 1.0 })
+    }
+
+    /// That of all I/O of one workload whose rate changes; `None` of every other row.
+    pub fn of_changing(row: &'a ResultRow) -> Option<Offer<'a>> {
+        let work = row.work().filter(|_| row.is_of_workload())?;
+        Offer::of(&work.pace).filter(|offer| offer.is_changing())
     }
 
     /// This part of it: `left` workers of `all` that take turns.
@@ -54,6 +62,17 @@ impl<'a> Offer<'a> {
             Pace::Closed { .. } => 0.0,
         };
         all * self.share
+    }
+
+    /// Requests, or bytes, that were due in a stretch of time.
+    pub fn due_in(self, point: &SeriesPoint) -> f64 {
+        let ns = |seconds: f64| (seconds * 1e9).round() as u64;
+        self.between(ns(point.start_s), ns(point.start_s + point.length_s))
+    }
+
+    /// What was done in it, in the same unit.
+    pub fn done_in(self, point: &SeriesPoint) -> u64 {
+        if self.counts_bytes() { point.bytes } else { point.ios }
     }
 
     /// So many units per second as a rate.

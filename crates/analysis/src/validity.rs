@@ -416,10 +416,10 @@ fn free_share(facts: &TargetFacts, layout: u64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::load::Rate;
     use crate::Ops;
     use crate::state::RunState;
     use crate::testing::Recorded;
+    use model::load::Rate;
     use model::{Bytes, Fact, Note};
 
     const READS: &str = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";

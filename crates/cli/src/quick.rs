@@ -146,7 +146,10 @@ mod tests {
         let spec = spec_of("run|--rw|write|--ramp|5s|--rate|2k|--dsync|--verify|/x");
         let workload = &spec.first_scenario().points[0].workloads[0];
         assert_eq!(spec.first_scenario().stages.precondition.value, Nanos::seconds(5));
-        assert_eq!(workload.rate.value, Auto::Fixed(Offered::Fixed(Rate::Iops { milli: 2_000_000 })));
+        assert_eq!(
+            workload.rate.value,
+            Auto::Fixed(Offered::Fixed(Rate::Iops { milli: 2_000_000 }))
+        );
         assert!(workload.dsync.value);
         assert_eq!(spec.first_scenario().contents.verify.value, Verify::Reads);
         let spec = spec_of("run|--rw|read|--rate=1500|--ramp_time=2|/x");

@@ -277,16 +277,14 @@ mod tests {
         let lines = vec![line(0, 2_000_000), line(2_000_000, 2_000_000)];
         let then = model::curve::Then::Holds(2_000_000);
         let curve = Curve { unit: Unit::MilliIops, lines, then };
-        let worker =
-            Worker { work: 0, seed, turn: (turn, of), extents: Vec::new(), files: None };
+        let worker = Worker { work: 0, seed, turn: (turn, of), extents: Vec::new(), files: None };
         Pacer::new(&Pace::Changing { curve, poisson }, &worker)
     }
 
     #[test]
     fn workers_of_a_changing_rate_take_turns_and_their_sum_is_its_integral() {
-        let mut all: Vec<u64> = (0..3)
-            .flat_map(|worker| dues(&mut ramp(false, worker, 3, 1), 5_000, 4096))
-            .collect();
+        let mut all: Vec<u64> =
+            (0..3).flat_map(|worker| dues(&mut ramp(false, worker, 3, 1), 5_000, 4096)).collect();
         all.sort_unstable();
         assert_eq!(all, dues(&mut ramp(false, 0, 1, 1), 15_000, 4096), "as one alone");
         let counts: Vec<usize> = (0..10)
@@ -302,13 +300,15 @@ mod tests {
         let mut counts = vec![[0f64; 8]; 200];
         for (seed, counts) in (0..).zip(&mut counts) {
             for worker in 0..3 {
-                let times = dues(&mut ramp(true, worker, 3, seed * 3 + u64::from(worker)), 6_000, 1);
+                let times =
+                    dues(&mut ramp(true, worker, 3, seed * 3 + u64::from(worker)), 6_000, 1);
                 for due in times.into_iter().filter(|due| *due < 8_000_000_000) {
                     counts[(due / 1_000_000_000) as usize] += 1.0;
                 }
             }
         }
-        for (second, wanted) in [200.0, 600.0, 1_000.0, 1_400.0, 1_800.0, 2e3, 2e3, 2e3].iter().enumerate()
+        for (second, wanted) in
+            [200.0, 600.0, 1_000.0, 1_400.0, 1_800.0, 2e3, 2e3, 2e3].iter().enumerate()
         {
             let all = counts.iter().map(|counts| counts[second]);
             let mean = all.clone().sum::<f64>() / 200.0;

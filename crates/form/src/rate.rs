@@ -19,7 +19,9 @@ impl Field for Offered {
     fn read(node: &Node) -> Result<Self, UnitError> {
         match &node.value {
             Value::Array(steps) => curve(steps).map(Offered::Changing),
-            Value::Table(_) => Err(wrong("expected a rate or a list of steps, found a table", STEPS)),
+            Value::Table(_) => {
+                Err(wrong("expected a rate or a list of steps, found a table", STEPS))
+            }
             _ => Rate::read(node).map(Offered::Fixed),
         }
     }
@@ -155,7 +157,9 @@ impl Drawn {
         let Some(node) = step.get(key) else { return Ok(0) };
         let text = match &node.value {
             Value::Text(_) | Value::Integer(_) | Value::Float(_) => node.label(),
-            _ => return Err(wrong(format!("{key}: expected a rate, found {}", node.kind()), STEPS)),
+            _ => {
+                return Err(wrong(format!("{key}: expected a rate, found {}", node.kind()), STEPS));
+            }
         };
         let (unit, level) = match text.parse::<Level>()? {
             Level::Nothing => return Ok(0),
@@ -226,10 +230,7 @@ mod tests {
                 "[{hold = 1}, {on = \"1s\", off = \"2s\", at = 9}]",
                 "0 for 1 s, 9 IOPS for 1 s, 0 for 2 s, again and again from line 2",
             ),
-            (
-                "[{to = 7, in = 3}, {repeat = true}]",
-                "0 to 7 IOPS in 3 s, again and again",
-            ),
+            ("[{to = 7, in = 3}, {repeat = true}]", "0 to 7 IOPS in 3 s, again and again"),
         ] {
             assert_eq!(words(text), wanted, "{text}");
         }
@@ -258,7 +259,8 @@ mod tests {
             ("[{repeat = true}]", "step 1: there is nothing"),
             ("[{to = 5, in = 1}, {repeat = false}]", "step 2: repeat is not true"),
             ("[{to = \"1e12\", in = 1}]", "is not a rate"),
-            ("[{to = \"1k\", in = \"9000d\"}]", "longer than a year"),
+            ("[{to = \"1k\", in = \"9000d\"}]", "step 1: `9000d` is more than a year"),
+            ("[{on = \"300d\", off = \"1s\", at = 5, times = 2}]", "longer than a year"),
         ] {
             let error = read(text).expect_err(text);
             assert!(error.message.contains(said), "{text}: {error:?}");

@@ -218,8 +218,10 @@ impl Curve {
     /// length stays 1 ns long.
     #[must_use]
     pub fn stretched(&self, scale: impl Fn(u64) -> u64) -> Curve {
-        let line =
-            |line: &Line| Line { length: Nanos(scale(line.length.0).clamp(1, MOST_LENGTH.0)), ..*line };
+        let line = |line: &Line| Line {
+            length: Nanos(scale(line.length.0).clamp(1, MOST_LENGTH.0)),
+            ..*line
+        };
         Curve { unit: self.unit, lines: self.lines.iter().map(line).collect(), then: self.then }
     }
 
@@ -283,7 +285,8 @@ impl Curve {
                 }
                 Then::Repeats(from) => {
                     let period = self.lines.get(from as usize..).unwrap_or_default();
-                    let length = period.iter().fold(0, |sum: u64, line| sum.saturating_add(line.length.0));
+                    let length =
+                        period.iter().fold(0, |sum: u64, line| sum.saturating_add(line.length.0));
                     let Some(whole) = left_ns.checked_div(length) else { return before };
                     let parts: u128 = period.iter().map(|line| line.parts()).sum();
                     before = before.saturating_add(parts.saturating_mul(u128::from(whole)));

@@ -128,8 +128,7 @@ fn steps(name: &str, files: Files<'_>, sources: &mut Sources) -> Result<Vec<Node
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let wrong =
-            |message: String| Wrong { span: Some(span.clone()), ..of_file(message) };
+        let wrong = |message: String| Wrong { span: Some(span.clone()), ..of_file(message) };
         let cells: Vec<&str> =
             line.split([',', ';']).map(|cell| cell.trim().trim_matches('"')).collect();
         let [time, rate] = cells[..] else {
@@ -216,7 +215,8 @@ mod tests {
         let file = "{csv = \"day.csv\"}";
         let found = words(file, "0,500\n5m,2k\n");
         assert_eq!(found, "500 IOPS to 2000 IOPS in 5m 00s, then 2000 IOPS");
-        let epoch = "\"Time\",\"Value\"\n\n1700000000.5;0\n1700000001;10MB/s\r\n# end\n1700000002,0";
+        let epoch =
+            "\"Time\",\"Value\"\n\n1700000000.5;0\n1700000001;10MB/s\r\n# end\n1700000002,0";
         let found = words(file, epoch);
         assert_eq!(found, "0 to 10 MB/s in 500 ms, 10 MB/s to 0 in 1 s, then 0");
         let again = words("[{csv = \"day.csv\"}, {repeat = true}]", "0,1\n1,3\n");

@@ -213,6 +213,10 @@ spec_table! {
         /// Workloads of one group run at the same time, as one point, each with its own results.
         /// `""`: it runs alone.
         group: String = String::new(),
+        /// Its share of the requests of all workloads of its group that have one: with 3 and 1,
+        /// three requests for each of the other, also when one of them slows down. 0: not bound.
+        /// See [shares](../guide/changing-load.md#shares).
+        share: u64 = 0,
         /// Requests for blocks, or metadata operations on whole files of a `tree` layout.
         kind: WorkloadKind = WorkloadKind::Io,
         /// Metadata: each operation runs over all files once, in this order, as a point of its own.

@@ -6,8 +6,8 @@
 //! a workload can be an axis without a line of code of its own.
 
 use crate::check::{
-    check_clients, check_curves, check_engine, check_fleet, check_points, check_prepare, check_stages,
-    check_trims,
+    check_clients, check_curves, check_engine, check_fleet, check_points, check_prepare,
+    check_shares, check_stages, check_trims,
 };
 use crate::curve_file::{self, Files};
 use crate::sections::TABLES;
@@ -197,6 +197,7 @@ fn read_one(
     check_points(&points, problems);
     check_trims(&engine, &points, problems);
     check_curves(&stages, &points, problems);
+    check_shares(&stages, &points, problems);
     contents::check(&contents, &points, problems);
     sharing::check(&layout, &points, problems);
     sharing::check_rotation(&layout, &contents, &points, problems);

@@ -36,8 +36,7 @@ fn a_ramp_from_nothing_is_due_by_the_square_root() {
     assert_eq!(found[7..], [at(10 * S), at(10 * S + 1_000_000)], "the last level holds");
     let seconds: Vec<f64> =
         (0..12).map(|second| curve.due_between(second * S, (second + 1) * S)).collect();
-    let wanted =
-        [200.0, 600.0, 1_000.0, 1_400.0, 1_800.0, 2e3, 2e3, 2e3, 2e3, 2e3, 2e3, 2e3];
+    let wanted = [200.0, 600.0, 1_000.0, 1_400.0, 1_800.0, 2e3, 2e3, 2e3, 2e3, 2e3, 2e3, 2e3];
     assert_eq!(seconds, wanted);
 }
 
@@ -57,7 +56,10 @@ fn nothing_is_due_while_nothing_is_asked_for() {
 #[test]
 fn bursts_repeat_for_good_and_a_period_of_a_year_drifts_by_nothing() {
     let burst = iops(&[line(1, 500, 500), line(9, 0, 0)], Then::Repeats(0));
-    assert_eq!(dues(&burst, [0, 499, 500, 501]), [0, 998_000_000, 10 * S, 10 * S + 2_000_000].map(Some));
+    assert_eq!(
+        dues(&burst, [0, 499, 500, 501]),
+        [0, 998_000_000, 10 * S, 10 * S + 2_000_000].map(Some)
+    );
     let year = 365 * 24 * 360;
     assert_eq!(dues(&burst, [year * 500])[0], Some(year * 10 * S));
     assert_eq!(burst.parts_before(year * 10 * S), u128::from(year) * 500 * burst.unit.parts());
@@ -133,7 +135,11 @@ fn every_instant_of_random_curves_is_that_of_the_integral() {
         let mut place = Place::default();
         for position in positions.into_iter().filter(|position| *position < all) {
             let found = curve.due_ns(&mut place, position);
-            assert_eq!(found, by_search(&curve, position, end_ns), "{case}: {position} of {curve:?}");
+            assert_eq!(
+                found,
+                by_search(&curve, position, end_ns),
+                "{case}: {position} of {curve:?}"
+            );
         }
     }
 }

@@ -6,6 +6,7 @@ use super::shares::{extents, interleaved, keep, parts, segmented, shares, whole}
 use super::sizes::{Sizes, workers};
 use super::trees::Forest;
 use super::{Refusal, RefusalKind, ScenarioRequest, Times, contents, is_null, trees};
+use crate::check::MOST_SHARES;
 use crate::{
     Arrivals, FileOrder, Flush, LayoutKind, Operation, Pin, PointSpec, RateOf, Sharing, StagesSpec,
     Time, WorkloadKind, WorkloadSpec,
@@ -189,6 +190,7 @@ fn work(workload: &WorkloadSpec, depth: u32, stop: Stop) -> Work {
         priority: workload.priority.value,
         depth,
         stop,
+        share: workload.share.value.min(MOST_SHARES) as u32,
         metadata: None,
     };
     work.pattern = pattern(workload, &work);
