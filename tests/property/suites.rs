@@ -218,7 +218,7 @@ impl Draw {
         let is_group = loads > 1 && self.one_in(4);
         let is_bound = is_group && !amount && self.one_in(2);
         for number in 0..loads {
-            let mut load = self.load(number, kind, amount, verify, is_group);
+            let mut load = self.load(number, kind, amount, verify, is_group, is_bound);
             if is_bound {
                 load.may(format!("share = {}", self.from(1, 9)));
             }
@@ -317,6 +317,7 @@ impl Draw {
         amount: bool,
         verify: bool,
         is_group: bool,
+        is_bound: bool,
     ) -> Section {
         let reads = self.of(&["100%", "0%", "50%", "70%"]);
         let mut load = Section::new(LOAD).must(format!("name = \"w{number}\"\nread = \"{reads}\""));
@@ -334,11 +335,13 @@ impl Draw {
         } else {
             self.places(&mut load, amount);
         }
-        self.pace(&mut load, amount);
+        if !is_bound {
+            self.pace(&mut load, amount);
+        }
         if self.hosts > 1 && kind == "files" && self.one_in(5) {
             load.may(format!("rotate = {}", self.from(1, u64::from(self.hosts) - 1)));
         }
-        if self.hosts > 1 && self.one_in(6) {
+        if self.hosts > 1 && !is_bound && self.one_in(6) {
             load.may("spread = \"all-hosts\"");
         }
         if self.one_in(5) {

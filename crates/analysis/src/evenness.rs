@@ -133,6 +133,11 @@ fn over_workers(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Option<W
     if record.plan.backend == Backend::Null || row.covers == Covers::Beside {
         return None;
     }
+    // Of workers that wait for the same turn, one is quicker than the other; the target has no part
+    // in that.
+    if row.works.iter().any(|work| work.share > 0) {
+        return None;
+    }
     // Workers of one host: that hosts differ is another finding.
     let mut hosts: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for ((host, _), ios) in &tally.workers {
