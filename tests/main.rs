@@ -6,6 +6,7 @@ mod common;
 mod bad_input;
 mod browser;
 mod ceiling;
+mod changing_load;
 mod compare;
 mod contents;
 mod damaged_plans;

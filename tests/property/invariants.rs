@@ -1,6 +1,8 @@
 //! What holds for every run, whatever its suite.
 
 use super::suites::Case;
+use model::curve::Unit;
+use model::load::Pace;
 use model::plan::{Stop, Work, Worker};
 use model::sample::IntervalSample;
 use model::{Op, Phase, Record, RunEnd, StageEnd};
@@ -42,7 +44,9 @@ pub fn check_records(case: &Case, held: &Record, summed: &Record) -> Held {
         }
         covers_time(held, stage.stage, stage.samples())?;
         does_its_amount(case, held, stage.stage, stage.samples())?;
+        shares_are_kept(held, stage.stage, stage.samples())?;
     }
+    every_due_request_is_told(held)?;
     no_error_without_cause(case, held)?;
     totals(held)?;
     file_and_memory_agree(held, summed)?;
@@ -169,6 +173,52 @@ fn does_its_amount(case: &Case, record: &Record, stage: u32, samples: &[Interval
                 })?;
             }
         }
+    }
+    Ok(())
+}
+
+/// On each host, works with shares sent requests by their shares, to within one.
+fn shares_are_kept(record: &Record, stage: u32, samples: &[IntervalSample]) -> Held {
+    let works = record.plan.stages.get(stage as usize).map_or(&[][..], |stage| &stage.works);
+    let all: u64 = works.iter().map(|work| u64::from(work.share)).sum();
+    let mut sent: BTreeMap<u32, BTreeMap<u32, u64>> = BTreeMap::new();
+    for sample in samples {
+        for op in sample.ops.iter().filter(|op| op.op != Op::Fsync) {
+            let count = op.ios + op.errors.iter().map(|(_, count)| count).sum::<u64>();
+            *sent.entry(sample.host).or_default().entry(op.work).or_default() += count;
+        }
+    }
+    for (host, sent) in sent {
+        let of = |work: u32| sent.get(&work).copied().unwrap_or(0);
+        let bound = || (0..).zip(works).filter(|(_, work)| work.share > 0);
+        let total: u64 = bound().map(|(number, _)| of(number)).sum();
+        for (number, work) in bound() {
+            let (mine, wanted) = (of(number) * all, total * u64::from(work.share));
+            hold("shares are kept", mine.abs_diff(wanted) < all, || {
+                format!("stage {stage}, host {host}: {sent:?}")
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// At even arrivals of a rate that changes, as many requests are told as its integral has.
+fn every_due_request_is_told(record: &Record) -> Held {
+    for row in analysis::results(record).iter().filter(|row| row.is_of_workload()) {
+        let Some(Pace::Changing { curve, poisson: false }) = row.work().map(|work| &work.pace)
+        else {
+            continue;
+        };
+        let time = row.work().and_then(|work| work.stop.time());
+        let Some(time) = time.filter(|_| row.errors.is_empty() && curve.unit == Unit::MilliIops)
+        else {
+            continue;
+        };
+        let due = curve.parts_before(time.0).div_ceil(curve.unit.parts()) as u64;
+        let told = row.ios + row.left.late.count() + row.left.never.count();
+        hold("every due request is told", told == due, || {
+            format!("{}: {told} of {due} by {curve}", row.workload)
+        })?;
     }
     Ok(())
 }

@@ -216,8 +216,13 @@ impl Draw {
         sections.push(self.sweep());
         let loads = self.from(1, 3);
         let is_group = loads > 1 && self.one_in(4);
+        let is_bound = is_group && !amount && self.one_in(2);
         for number in 0..loads {
-            sections.push(self.load(number, kind, amount, verify, is_group));
+            let mut load = self.load(number, kind, amount, verify, is_group, is_bound);
+            if is_bound {
+                load.may(format!("share = {}", self.from(1, 9)));
+            }
+            sections.push(load);
         }
         sections.extend(self.scenarios(kind, loads, is_device));
         sections
@@ -312,6 +317,7 @@ impl Draw {
         amount: bool,
         verify: bool,
         is_group: bool,
+        is_bound: bool,
     ) -> Section {
         let reads = self.of(&["100%", "0%", "50%", "70%"]);
         let mut load = Section::new(LOAD).must(format!("name = \"w{number}\"\nread = \"{reads}\""));
@@ -329,11 +335,13 @@ impl Draw {
         } else {
             self.places(&mut load, amount);
         }
-        self.pace(&mut load, amount);
+        if !is_bound {
+            self.pace(&mut load, amount);
+        }
         if self.hosts > 1 && kind == "files" && self.one_in(5) {
             load.may(format!("rotate = {}", self.from(1, u64::from(self.hosts) - 1)));
         }
-        if self.hosts > 1 && self.one_in(6) {
+        if self.hosts > 1 && !is_bound && self.one_in(6) {
             load.may("spread = \"all-hosts\"");
         }
         if self.one_in(5) {
@@ -378,7 +386,7 @@ impl Draw {
 
     /// When a workload's requests are due.
     fn pace(&mut self, load: &mut Section, amount: bool) {
-        match self.rng.below(8) {
+        match self.rng.below(10) {
             // Slow ones would be at an amount for minutes of virtual time.
             1..4 if amount => load.may("rate = 6000\narrivals = \"poisson\""),
             0 if amount => load.may("rate = \"40MiB/s\""),
@@ -386,6 +394,18 @@ impl Draw {
             1 => load.may("rate = 1500\narrivals = \"poisson\""),
             2 => load.may("rate = 400\nrate_of = \"worker\""),
             3 => load.may("think = \"3ms\"\nburst = 5"),
+            4 if !amount => load.may(format!(
+                "rate = {}",
+                self.of(&[
+                    "[{to = 3000, in = \"70ms\"}, {to = 0, in = \"50ms\"}]",
+                    "[{to = 900}, {on = \"5ms\", off = \"15ms\", at = \"8k\"}]",
+                    "[{to = \"40MiB/s\", in = \"90ms\"}]",
+                    "[{to = 4000, in = \"30ms\"}, {to = 200, in = \"31ms\"}, {repeat = true}]",
+                ])
+            )),
+            5 if !amount => {
+                load.may("rate = [{to = 2000, in = \"90ms\"}]\narrivals = \"poisson\"");
+            }
             _ => {}
         }
     }

@@ -15,7 +15,8 @@ const EARLY: f64 = 0.25;
 /// What was asked of a target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Asked {
-    /// Units per second: requests, or bytes.
+    /// Units per second: requests, or bytes. Of a rate that changes, that of the end: over the last
+    /// requests' time to come back.
     pub per_second: f64,
     /// Units of a request: 1, or its mean length in bytes.
     pub unit: f64,
@@ -30,7 +31,9 @@ pub struct Answered {
     pub start_s: f64,
     /// How long it was, in seconds.
     pub length_s: f64,
-    /// Units: requests, or bytes.
+    /// Units that were due in it: requests, or bytes.
+    pub due: f64,
+    /// Units that came back.
     pub units: f64,
 }
 
@@ -54,13 +57,14 @@ impl Backlog {
     pub fn of(asked: Asked, intervals: &[Answered], mean_latency_s: f64) -> Option<Backlog> {
         let (first, last) = (intervals.first()?, intervals.last()?);
         let (start_s, end_s) = (first.start_s, last.start_s + last.length_s);
-        let due = asked.per_second * (end_s - start_s);
-        if !(due > 0.0 && due.is_finite() && asked.unit > 0.0) {
+        let due: f64 = intervals.iter().map(|one| one.due).sum();
+        let is_rate = asked.per_second.is_finite() && asked.unit > 0.0;
+        if !(due > 0.0 && due.is_finite() && is_rate) {
             return None;
         }
         let since = |from_s: f64| -> f64 {
             let later = intervals.iter().filter(|one| one.start_s >= from_s - 1e-9);
-            later.map(|one| asked.per_second * one.length_s - one.units).sum()
+            later.map(|one| one.due - one.units).sum()
         };
         // A queue without end grows all the time, so that of what is not back, the mean latency
         // explains half.
@@ -110,10 +114,14 @@ mod tests {
     impl Device {
         /// What comes back of requests that are due at these instants, and how long it took on
         /// average.
-        fn run(&self, due_s: impl IntoIterator<Item = f64>) -> (Vec<Answered>, f64) {
+        fn run(&self, rate: f64, due_s: impl IntoIterator<Item = f64>) -> (Vec<Answered>, f64) {
             let mut free = vec![0.0f64; self.servers];
-            let interval =
-                |second| Answered { start_s: f64::from(second), length_s: 1.0, units: 0.0 };
+            let interval = |second| Answered {
+                start_s: f64::from(second),
+                length_s: 1.0,
+                due: rate,
+                units: 0.0,
+            };
             let mut intervals: Vec<Answered> = (0..self.time_s as u32).map(interval).collect();
             let (mut sum, mut count) = (0.0, 0.0);
             for (number, due) in due_s.into_iter().enumerate() {
@@ -131,7 +139,7 @@ mod tests {
 
         fn evenly(&self, rate: f64) -> Backlog {
             let due = (0..(rate * self.time_s) as u32).map(|number| f64::from(number) / rate);
-            let (intervals, mean) = self.run(due);
+            let (intervals, mean) = self.run(rate, due);
             Backlog::of(Asked { per_second: rate, unit: 1.0, poisson: false }, &intervals, mean)
                 .expect("a time")
         }
@@ -143,7 +151,7 @@ mod tests {
                 now += -f64::ln(1.0 - rng.unit()) / rate;
                 (now < self.time_s).then_some(now)
             });
-            let (intervals, mean) = self.run(due);
+            let (intervals, mean) = self.run(rate, due);
             Backlog::of(Asked { per_second: rate, unit: 1.0, poisson: true }, &intervals, mean)
                 .expect("a time")
         }
@@ -198,8 +206,12 @@ mod tests {
     #[test]
     fn a_standstill_at_the_end_is_missed_and_one_that_was_made_up_for_is_not() {
         let with = |units: [f64; 10]| {
-            let interval =
-                |(second, units)| Answered { start_s: f64::from(second), length_s: 1.0, units };
+            let interval = |(second, units)| Answered {
+                start_s: f64::from(second),
+                length_s: 1.0,
+                due: 100.0,
+                units,
+            };
             let intervals: Vec<Answered> = (0..).zip(units).map(interval).collect();
             Backlog::of(Asked { per_second: 100.0, unit: 1.0, poisson: false }, &intervals, 0.01)
                 .expect("a time")
@@ -215,13 +227,53 @@ mod tests {
 
     #[test]
     fn figures_that_rest_on_the_end_of_a_stage_say_nothing_of_its_beginning() {
-        let interval =
-            |second: u32, units| Answered { start_s: f64::from(second), length_s: 1.0, units };
+        let interval = |second: u32, units| Answered {
+            start_s: f64::from(second),
+            length_s: 1.0,
+            due: 100.0,
+            units,
+        };
         let asked = Asked { per_second: 100.0, unit: 1.0, poisson: false };
         let late = |units| (5..15).map(|second| interval(second, units)).collect::<Vec<_>>();
         let of = |units| Backlog::of(asked, &late(units), 3.0).expect("a time");
         assert!(!of(100.0).is_missed() && of(97.0).is_missed());
         assert_eq!(Backlog::of(asked, &[], 0.0), None);
         assert_eq!(Backlog::of(Asked { per_second: f64::NAN, ..asked }, &late(1.0), 0.0), None);
+    }
+
+    /// A device of 100 servers that take 150 ms, under a rate that rises from nothing to `top` in
+    /// 10 s, or falls from it to nothing.
+    fn ramp(top: f64, is_rising: bool) -> Backlog {
+        // The integral of the rising one is top·t²/20, of the falling one top·(t − t²/20).
+        let before = |t: f64| match is_rising {
+            true => top * t * t / 20.0,
+            false => top * (t - t * t / 20.0),
+        };
+        let due = (0..before(10.0) as u32).map(|number| {
+            let k = f64::from(number) / top;
+            if is_rising { (20.0 * k).sqrt() } else { 10.0 - (100.0 - 20.0 * k).sqrt() }
+        });
+        let device = Device { servers: 100, service_s: 0.15, time_s: 10.0 };
+        let (mut intervals, mean) = device.run(0.0, due);
+        for one in &mut intervals {
+            one.due = before(one.start_s + 1.0) - before(one.start_s);
+        }
+        let per_second = (before(10.0) - before(10.0 - mean.min(10.0))) / mean.min(10.0);
+        Backlog::of(Asked { per_second, unit: 1.0, poisson: false }, &intervals, mean)
+            .expect("a time")
+    }
+
+    #[test]
+    fn a_rate_that_changes_is_missed_where_the_device_was_too_slow_and_not_because_it_changes() {
+        // The device carries 667 a second.
+        for top in [1.0, 100.0, 600.0, 660.0] {
+            assert!(!ramp(top, true).is_missed(), "{top}: {:?}", ramp(top, true));
+            assert!(!ramp(top, false).is_missed(), "{top}: {:?}", ramp(top, false));
+        }
+        for top in [1_000.0, 3_000.0] {
+            assert!(ramp(top, true).is_missed(), "{top}: {:?}", ramp(top, true));
+        }
+        assert!(!ramp(1_000.0, false).is_missed(), "what it was behind, it made up for");
+        assert!(ramp(5_000.0, false).is_missed());
     }
 }

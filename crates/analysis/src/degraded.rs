@@ -2,10 +2,10 @@
 //! long as there are others: a total over fewer hosts is another figure, not a worse one. Which
 //! they are, [`model::digest::Frame`] says.
 
+use crate::offer::Offer;
 use crate::row::ResultRow;
 use model::Record;
 use model::digest::Frame;
-use model::load::Rate;
 
 /// What a stage lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,14 +25,14 @@ pub(crate) fn degraded(record: &Record, frame: &Frame) -> Option<Degraded> {
     Some(Degraded { hosts: frame.lost.iter().map(name).collect(), wholly: from == 0 })
 }
 
-/// What of a workload's `rate` was asked of the hosts that the figures of `row` are of. Workers
-/// take turns, so that each has an equal share of it.
-pub(crate) fn asked_of_those_left(
+/// What of a workload's rate was asked of the hosts that the figures of `row` are of. Workers take
+/// turns, so that each has an equal share of it.
+pub(crate) fn asked_of_those_left<'a>(
     record: &Record,
     frame: &Frame,
     row: &ResultRow,
-    rate: Rate,
-) -> Rate {
+    offer: Offer<'a>,
+) -> Offer<'a> {
     let workers = |is_meant: &dyn Fn(u32) -> bool| {
         let hosts = (0..).zip(&record.plan.hosts).filter(|(number, _)| is_meant(*number));
         let shares = hosts.filter_map(|(_, host)| host.stages.get(row.stage as usize));
@@ -42,13 +42,9 @@ pub(crate) fn asked_of_those_left(
     let (all, left) = (workers(&|_| true), workers(&|host| !frame.lost.contains(&host)));
     // Else the figures are of the time in which all were there.
     if frame.degraded_from != Some(0) || all == 0 {
-        return rate;
+        return offer;
     }
-    let share = |whole: u64| (u128::from(whole) * u128::from(left) / u128::from(all)) as u64;
-    match rate {
-        Rate::Iops { milli } => Rate::Iops { milli: share(milli) },
-        Rate::Bytes { per_second } => Rate::Bytes { per_second: share(per_second) },
-    }
+    offer.shared(left, all)
 }
 
 #[cfg(test)]

@@ -53,8 +53,9 @@ fn loaded_by_all<'a>(row: &ResultRow, slots: &'a [Slot]) -> &'a [Slot] {
 }
 
 fn over_time(row: &ResultRow, tally: &Tally<'_>) -> Vec<Warning> {
-    // How often an fsync comes follows from the writes.
-    if row.covers == Covers::Beside {
+    // How often an fsync comes follows from the writes. And of a rate that changes, level and latency
+    // are to change.
+    if row.covers == Covers::Beside || row.is_changing() {
         return Vec::new();
     }
     let levels = levels(row, &tally.total);
@@ -77,8 +78,12 @@ fn over_time(row: &ResultRow, tally: &Tally<'_>) -> Vec<Warning> {
     found
 }
 
-/// Whether SNIA's rule holds over the whole measured time of a row; `None` where that is too short.
+/// Whether SNIA's rule holds over the whole measured time of a row; `None` where that is too short,
+/// or the rate changes.
 pub fn settled(row: &ResultRow, tally: &Tally<'_>) -> Option<bool> {
+    if row.is_changing() {
+        return None;
+    }
     steadiness(&levels(row, &tally.total)).map(|window| window.is_steady())
 }
 
@@ -126,6 +131,11 @@ fn unfair(counts: &[f64]) -> Option<Spread> {
 
 fn over_workers(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Option<Warning> {
     if record.plan.backend == Backend::Null || row.covers == Covers::Beside {
+        return None;
+    }
+    // Of workers that wait for the same turn, one is quicker than the other; the target has no part
+    // in that.
+    if row.works.iter().any(|work| work.share > 0) {
         return None;
     }
     // Workers of one host: that hosts differ is another finding.

@@ -268,6 +268,12 @@ impl ResultRow {
         self.works.iter().all(|work| work.pace.is_open())
     }
 
+    /// Whether any of what it counts had a rate that changes over time: then a mean over the time is
+    /// that of different loads, and one interval is no sample of another.
+    pub fn is_changing(&self) -> bool {
+        self.works.iter().any(|work| work.pace.curve().is_some())
+    }
+
     /// Whether it moves bytes, so that a rate of bytes means something.
     pub fn moves_bytes(&self) -> bool {
         const MOVING: [Op; 3] = [Op::Create, Op::ReadFile, Op::WriteFile];
@@ -344,6 +350,14 @@ pub struct Confidence {
 }
 
 impl Confidence {
+    /// Leaves out what rests on intervals that are samples of one load: those of a rate that
+    /// changes are samples of many.
+    pub(crate) fn forget_means(&mut self) {
+        let Confidence { intervals, over_time, over_hosts, cpu_per_io_ns, .. } = *self;
+        *self =
+            Confidence { intervals, over_time, over_hosts, cpu_per_io_ns, ..Confidence::default() };
+    }
+
     /// The interval of the p99, in ns.
     pub fn p99_ns(&self) -> Option<Interval> {
         let place = QUANTILES.iter().position(|quantile| quantile.key == "p99")?;

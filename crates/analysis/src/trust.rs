@@ -86,8 +86,11 @@ impl Evidence {
     ) -> Evidence {
         let count =
             |is: &dyn Fn(&ResultRow) -> bool| rows.iter().filter(|row| is(row)).count() as u64;
+        // Of a rate that changes there can be none, and the verdict says so.
         let is_unsure = |row: &ResultRow| {
-            row.ios > 0 && (row.confidence.iops.is_none() || row.confidence.p99_ns().is_none())
+            row.ios > 0
+                && !row.is_changing()
+                && (row.confidence.iops.is_none() || row.confidence.p99_ns().is_none())
         };
         let lost = record
             .notes

@@ -4,6 +4,7 @@ use crate::backlog::{Answered, Asked, Backlog};
 use crate::confidence::confidence;
 use crate::degraded::{Degraded, asked_of_those_left, degraded};
 use crate::estimate::Estimate;
+use crate::offer::Offer;
 use crate::results::rows;
 use crate::row::ResultRow;
 use crate::state::run_state;
@@ -11,7 +12,6 @@ use crate::tally::tally;
 use crate::warning::{QUANTILES, Quantile, Warning};
 use crate::{below, evenness, limited, page_cache, standstill, surroundings, write_cache};
 use model::digest::{Digest, Moment, Part};
-use model::load::{Pace, Rate};
 use model::note::AboutHosts;
 use model::plan::{Contents, HostPlan, StageKind};
 use model::record::StageRecord;
@@ -55,6 +55,9 @@ fn of_stage(record: &Record, stage: &StageRecord) -> Vec<ResultRow> {
     for (row, missed) in rows.iter_mut().zip(missed) {
         let tally = tally(&digest, row);
         row.confidence = confidence(&tally, &row.latency);
+        if row.is_changing() {
+            row.confidence.forget_means();
+        }
         count_what_was_due(row);
         row.warnings = warnings(record, stage, &digest, row);
         row.warnings.extend(missed);
@@ -107,38 +110,46 @@ fn rate_missed(
 /// too.
 fn missed(record: &Record, digest: &Digest, whole: &ResultRow) -> Option<Warning> {
     let work = whole.work()?;
-    let Pace::Open { rate, poisson } = work.pace else { return None };
-    let rate = asked_of_those_left(record, &digest.frame, whole, rate);
+    let offer = asked_of_those_left(record, &digest.frame, whole, Offer::of(&work.pace)?);
     let (ios, errors) = (whole.ios as f64, whole.error_count() as f64);
-    let (per_second, unit) = match rate {
-        Rate::Iops { milli } => (milli as f64 / 1e3, 1.0),
+    let unit = match offer.counts_bytes() {
+        false => 1.0,
         // Where nothing succeeded, what one would have been is as good as any.
-        Rate::Bytes { per_second } if ios > 0.0 => (per_second as f64, whole.bytes as f64 / ios),
-        Rate::Bytes { per_second } => (per_second as f64, work.largest_block().0 as f64),
+        true if ios > 0.0 => whole.bytes as f64 / ios,
+        true => work.largest_block().0 as f64,
     };
+    let end_of = |moment: &Moment| moment.start_ns.saturating_add(moment.length_ns);
     let seconds: f64 = counted(digest).map(|(_, moment)| moment.length_ns as f64 / 1e9).sum();
     let parts = digest.sums.parts.iter().filter(|((work, op), _)| whole.counts(*work, *op));
     let parts: Vec<&Part> = parts.map(|(_, part)| part).collect();
     let interval = |(at, moment): (usize, &Moment)| {
         let length_s = moment.length_ns as f64 / 1e9;
-        let done = parts.iter().filter_map(|part| part.total(at)).map(|total| match rate {
-            Rate::Iops { .. } => total.counts.ios as f64,
-            Rate::Bytes { .. } => total.counts.bytes as f64,
+        let done = parts.iter().filter_map(|part| part.total(at)).map(|total| {
+            let counts = &total.counts;
+            if offer.counts_bytes() { counts.bytes as f64 } else { counts.ios as f64 }
         });
         // When a request failed is not known: they are spread over the time.
         let failed = if seconds > 0.0 { errors * unit * length_s / seconds } else { 0.0 };
         Answered {
             start_s: moment.start_ns as f64 / 1e9,
             length_s,
+            due: offer.between(moment.start_ns, end_of(moment)),
             units: done.sum::<f64>() + failed,
         }
     };
     let intervals: Vec<Answered> = counted(digest).map(interval).collect();
     let mean_s = whole.latency.mean_ns().unwrap_or(0.0) / 1e9;
-    let found = Backlog::of(Asked { per_second, unit, poisson }, &intervals, mean_s)?;
+    let due: f64 = intervals.iter().map(|one| one.due).sum();
+    let mean_rate = offer.rate(if seconds > 0.0 { due / seconds } else { 0.0 });
+    // What is under way at the end was due in the last requests' time to come back.
+    let end_ns = counted(digest).map(|(_, moment)| end_of(moment)).max()?;
+    let last_ns = ((mean_s * 1e9) as u64).clamp(1, end_ns.max(1));
+    let per_second = offer.between(end_ns - last_ns, end_ns) * 1e9 / last_ns as f64;
+    let asked = Asked { per_second, unit, poisson: offer.is_poisson() };
+    let found = Backlog::of(asked, &intervals, mean_s)?;
     let piled_up = (found.piled_up / unit).round() as u64;
     found.is_missed().then(|| Warning::RateMissed {
-        asked: rate,
+        asked: mean_rate,
         done: found.share().clamp(0.0, 1.0),
         piled_up,
     })
@@ -421,6 +432,7 @@ mod tests {
     use crate::Ops;
     use crate::state::RunState;
     use crate::testing::Recorded;
+    use model::load::Rate;
     use model::{Bytes, Fact, Note};
 
     const READS: &str = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";

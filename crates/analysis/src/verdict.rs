@@ -80,6 +80,8 @@ model::plain_words! {
         Longer = "longer",
         /// Load more than the caches hold.
         LargerFootprint = "larger-footprint",
+        /// Ask for one rate all the time.
+        OneRate = "one-rate",
     }
 }
 
@@ -192,7 +194,8 @@ fn intervals(row: &ResultRow) -> Found {
     if is_known { Found::Shown } else { Found::Missing }
 }
 
-/// An amount is measured from its first request to its last, so that it need not be steady.
+/// An amount is measured from its first request to its last, so that it need not be steady; and a
+/// rate that changes is not to be.
 fn steady(row: &ResultRow) -> Found {
     let speaks_against = |doubt: &Warning| {
         matches!(
@@ -205,7 +208,7 @@ fn steady(row: &ResultRow) -> Found {
         )
     };
     match row.settled {
-        _ if row.done.is_some() => Found::NotNeeded,
+        _ if row.done.is_some() || row.is_changing() => Found::NotNeeded,
         _ if row.warnings.iter().any(speaks_against) => Found::Refuted,
         Some(true) => Found::Shown,
         Some(false) => Found::Refuted,
@@ -370,6 +373,7 @@ fn step(record: &Record, row: &ResultRow, checks: &[(Check, Found)]) -> Step {
         (lacks(Check::Durability), Step::FlushEnd),
         (lacks(Check::Steady) && !until_steady, Step::UntilSteady),
         (lacks(Check::Steady) && !kinds(StageKind::Precondition), Step::Precondition),
+        (lacks(Check::Intervals) && row.is_changing(), Step::OneRate),
         (lacks(Check::Steady) || lacks(Check::Intervals), Step::Longer),
         (lacks(Check::Caches), Step::LargerFootprint),
     ];

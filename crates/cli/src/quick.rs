@@ -96,6 +96,7 @@ mod tests {
     use clap::Parser;
     use form::{Auto, Depth};
     use model::choices::Access;
+    use model::curve::Offered;
     use model::load::{Rate, SizeMix};
     use suite::{Spec, Verify};
 
@@ -145,13 +146,17 @@ mod tests {
         let spec = spec_of("run|--rw|write|--ramp|5s|--rate|2k|--dsync|--verify|/x");
         let workload = &spec.first_scenario().points[0].workloads[0];
         assert_eq!(spec.first_scenario().stages.precondition.value, Nanos::seconds(5));
-        assert_eq!(workload.rate.value, Auto::Fixed(Rate::Iops { milli: 2_000_000 }));
+        assert_eq!(
+            workload.rate.value,
+            Auto::Fixed(Offered::Fixed(Rate::Iops { milli: 2_000_000 }))
+        );
         assert!(workload.dsync.value);
         assert_eq!(spec.first_scenario().contents.verify.value, Verify::Reads);
         let spec = spec_of("run|--rw|read|--rate=1500|--ramp_time=2|/x");
         assert_eq!(spec.first_scenario().stages.precondition.value, Nanos::seconds(2));
         let bandwidth = spec_of("run|--rw|read|--rate|100MiB/s|/x");
-        let rate = bandwidth.first_scenario().points[0].workloads[0].rate.value;
-        assert_eq!(rate, Auto::Fixed(Rate::Bytes { per_second: 100 << 20 }));
+        let rate = &bandwidth.first_scenario().points[0].workloads[0].rate.value;
+        let wanted = Offered::Fixed(Rate::Bytes { per_second: 100 << 20 });
+        assert_eq!(*rate, Auto::Fixed(wanted));
     }
 }

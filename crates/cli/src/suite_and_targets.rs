@@ -95,8 +95,10 @@ pub fn asked_with(work: &WorkArgs, changed: &[Override]) -> Result<Asked, Failur
         // A simulation stores nothing, and its caches are in their steady state from the start.
         sets.extend("stages.prepare=false".parse::<Override>());
     }
+    let folder = Path::new(&name).parent().unwrap_or(Path::new("")).to_owned();
+    let files = |file: &str| text_file::of_suite(&folder, file);
     let parse = |sets: &[Override]| {
-        Spec::parse(&name, &text, sets).map_err(|errors| suite_failure(&errors))
+        Spec::parse_with(&name, &text, sets, &files).map_err(|errors| suite_failure(&errors))
     };
     let mut spec = parse(&[sets.as_slice(), work.sets.as_slice()].concat())?;
     if work.quotable {

@@ -19,6 +19,19 @@ pub fn read_foreign(path: &Path, kind: &str, most_bytes: u64) -> Result<String, 
     Ok(decoded(&bytes(path, kind, most_bytes)?))
 }
 
+/// The text of a file that a suite names, from the folder of the suite.
+///
+/// # Errors
+/// Why not, in words.
+pub fn of_suite(folder: &Path, name: &str) -> Result<String, String> {
+    let path = folder.join(name);
+    let metadata = std::fs::metadata(&path).map_err(|error| error.to_string())?;
+    if !metadata.is_file() || metadata.len() > MOST_BYTES {
+        return Err(format!("it is no text file of at most {} MiB", MOST_BYTES >> 20));
+    }
+    std::fs::read(&path).map(|bytes| decoded(&bytes)).map_err(|error| error.to_string())
+}
+
 fn decoded(bytes: &[u8]) -> String {
     let units = |of: fn([u8; 2]) -> u16| {
         let pairs = bytes[2..].chunks_exact(2).map(|pair| of([pair[0], pair[1]]));

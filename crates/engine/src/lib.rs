@@ -37,6 +37,7 @@ mod stuck;
 mod targets;
 mod threads;
 mod together;
+mod turns;
 mod virtual_time;
 mod virtual_worker;
 mod worker;

@@ -1,5 +1,6 @@
 //! When a worker's next request is due.
 
+use model::curve::{Curve, Place, Unit};
 use model::load::{Pace, Rate};
 use model::plan::Worker;
 use model::rng::{Rng, derive};
@@ -20,6 +21,8 @@ pub(crate) enum Pacer {
     Think { think_ns: u64, burst: u32, left: u32, resting_until_ns: u64 },
     /// At its own times.
     Open(Box<Open>),
+    /// At its own times, by a rate that changes.
+    Changing(Box<Changing>),
 }
 
 /// The times of an open loop.
@@ -28,6 +31,21 @@ pub(crate) struct Open {
     /// When the next request is due, after the stage's start.
     next_fs: u128,
     cost: Cost,
+    poisson: Option<Rng>,
+}
+
+/// The times of an open loop whose rate changes: a request is due where the integral of the rate
+/// reaches its position.
+#[derive(Clone, Debug)]
+pub(crate) struct Changing {
+    curve: Curve,
+    place: Place,
+    /// Of the next request, in parts of the curve.
+    position: u128,
+    /// How many workers take turns.
+    workers: u128,
+    /// When the next request is due, after the stage's start; `u64::MAX` for never.
+    next_ns: u64,
     poisson: Option<Rng>,
 }
 
@@ -40,16 +58,21 @@ enum Cost {
 
 impl Pacer {
     /// The pace of one of the workers that share it.
-    pub(crate) fn new(pace: Pace, worker: &Worker) -> Pacer {
+    pub(crate) fn new(pace: &Pace, worker: &Worker) -> Pacer {
         match pace {
             Pace::Closed { think, burst } if think.0 > 0 => Pacer::Think {
                 think_ns: think.0,
-                burst: burst.max(1),
-                left: burst.max(1),
+                burst: (*burst).max(1),
+                left: (*burst).max(1),
                 resting_until_ns: 0,
             },
             Pace::Closed { .. } => Pacer::Free,
-            Pace::Open { rate, poisson } => Pacer::Open(Box::new(Open::new(rate, poisson, worker))),
+            Pace::Open { rate, poisson } => {
+                Pacer::Open(Box::new(Open::new(*rate, *poisson, worker)))
+            }
+            Pace::Changing { curve, poisson } => {
+                Pacer::Changing(Box::new(Changing::new(curve.clone(), *poisson, worker)))
+            }
         }
     }
 
@@ -63,6 +86,7 @@ impl Pacer {
             // Not before the burst has come back; then `completed` sets the time.
             Pacer::Think { resting_until_ns, .. } => Some(*resting_until_ns),
             Pacer::Open(open) => Some((open.next_fs / FS_PER_NS) as u64),
+            Pacer::Changing(changing) => Some(changing.next_ns),
         }
     }
 
@@ -79,6 +103,7 @@ impl Pacer {
                 *resting_until_ns = u64::MAX;
             }
             Pacer::Open(open) => open.advance(length),
+            Pacer::Changing(changing) => changing.advance(length),
         }
     }
 
@@ -88,6 +113,10 @@ impl Pacer {
         match self {
             Pacer::Open(open) if count > 1 => {
                 open.next_fs += open.mean_fs(length) * u128::from(count);
+            }
+            Pacer::Changing(changing) if count > 1 => {
+                let parts = changing.mean_parts(length).saturating_mul(u128::from(count));
+                changing.go_on(parts);
             }
             _ => self.took(length),
         }
@@ -149,6 +178,53 @@ impl Open {
     }
 }
 
+impl Changing {
+    fn new(curve: Curve, poisson: bool, worker: &Worker) -> Changing {
+        let (number, of) = (u128::from(worker.turn.0), u128::from(worker.turn.1.max(1)));
+        let first = if curve.unit == Unit::MilliIops { number * curve.unit.parts() } else { 0 };
+        let mut changing = Changing {
+            curve,
+            place: Place::default(),
+            position: 0,
+            workers: of,
+            next_ns: 0,
+            poisson: poisson.then(|| Rng::new(derive(worker.seed, &[ARRIVALS]))),
+        };
+        match changing.poisson {
+            // Strangers do not arrive together at the start.
+            Some(_) => changing.advance(4096),
+            // Workers take turns: each has every so-and-so-many-th request of all.
+            None => changing.go_on(first),
+        }
+        changing
+    }
+
+    /// How far a request is from this worker's next one, in parts of the curve.
+    #[inline]
+    fn mean_parts(&self, length: u32) -> u128 {
+        let units = if self.curve.unit == Unit::Bytes { u128::from(length) } else { 1 };
+        units * self.curve.unit.parts() * self.workers
+    }
+
+    #[inline]
+    fn advance(&mut self, length: u32) {
+        let mean = self.mean_parts(length);
+        let parts = match &mut self.poisson {
+            None => mean,
+            // A Poisson process whose rate changes is one of rate 1, seen on a clock that shows the
+            // integral of the rate (Lewis and Shedler 1979).
+            Some(rng) => (mean as f64 * -(1.0 - rng.unit()).ln()) as u128,
+        };
+        self.go_on(parts);
+    }
+
+    #[inline]
+    fn go_on(&mut self, parts: u128) {
+        self.position = self.position.saturating_add(parts);
+        self.next_ns = self.curve.due_ns(&mut self.place, self.position).unwrap_or(u64::MAX);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,7 +233,7 @@ mod tests {
     fn pacer(rate: &str, poisson: bool, turn: u32, of: u32) -> Pacer {
         let pace = Pace::Open { rate: rate.parse().expect("a rate"), poisson };
         Pacer::new(
-            pace,
+            &pace,
             &Worker { work: 0, seed: 5, turn: (turn, of), extents: Vec::new(), files: None },
         )
     }
@@ -195,6 +271,67 @@ mod tests {
         assert_eq!(times, [0, 2_000_000, 4_000_000]);
     }
 
+    /// A ramp from nothing to 2,000 in 5 s, held for good.
+    fn ramp(poisson: bool, turn: u32, of: u32, seed: u64) -> Pacer {
+        let line = |from, to| model::curve::Line { length: Nanos::seconds(5), from, to };
+        let lines = vec![line(0, 2_000_000), line(2_000_000, 2_000_000)];
+        let then = model::curve::Then::Holds(2_000_000);
+        let curve = Curve { unit: Unit::MilliIops, lines, then };
+        let worker = Worker { work: 0, seed, turn: (turn, of), extents: Vec::new(), files: None };
+        Pacer::new(&Pace::Changing { curve, poisson }, &worker)
+    }
+
+    #[test]
+    fn workers_of_a_changing_rate_take_turns_and_their_sum_is_its_integral() {
+        let mut all: Vec<u64> =
+            (0..3).flat_map(|worker| dues(&mut ramp(false, worker, 3, 1), 5_000, 4096)).collect();
+        all.sort_unstable();
+        assert_eq!(all, dues(&mut ramp(false, 0, 1, 1), 15_000, 4096), "as one alone");
+        let counts: Vec<usize> = (0..10)
+            .map(|second| all.iter().filter(|due| **due / 1_000_000_000 == second).count())
+            .collect();
+        assert_eq!(counts, [200, 600, 1_000, 1_400, 1_800, 2_000, 2_000, 2_000, 2_000, 2_000]);
+    }
+
+    #[test]
+    fn strangers_of_a_changing_rate_come_by_its_integral_and_apart_as_chance_has_it() {
+        // Over 200 seeds, the counts of each second have the mean and the variance of a Poisson
+        // process, three workers together.
+        let mut counts = vec![[0f64; 8]; 200];
+        for (seed, counts) in (0..).zip(&mut counts) {
+            for worker in 0..3 {
+                let times =
+                    dues(&mut ramp(true, worker, 3, seed * 3 + u64::from(worker)), 6_000, 1);
+                for due in times.into_iter().filter(|due| *due < 8_000_000_000) {
+                    counts[(due / 1_000_000_000) as usize] += 1.0;
+                }
+            }
+        }
+        for (second, wanted) in
+            [200.0, 600.0, 1_000.0, 1_400.0, 1_800.0, 2e3, 2e3, 2e3].iter().enumerate()
+        {
+            let all = counts.iter().map(|counts| counts[second]);
+            let mean = all.clone().sum::<f64>() / 200.0;
+            let variance = all.map(|count| (count - mean).powi(2)).sum::<f64>() / 199.0;
+            assert!((mean - wanted).abs() < 4.0 * (wanted / 200.0).sqrt(), "{second}: {mean}");
+            // The variance of a sample of 200 is off by a tenth, as one standard deviation.
+            assert!((variance / wanted - 1.0).abs() < 0.4, "{second}: {variance}");
+        }
+    }
+
+    #[test]
+    fn a_changing_rate_that_ends_is_never_due_again_and_what_is_left_out_counts() {
+        let lines = vec![model::curve::Line { length: Nanos::seconds(1), from: 9_000, to: 9_000 }];
+        let curve = Curve { unit: Unit::MilliIops, lines, then: model::curve::Then::Holds(0) };
+        let worker = Worker { work: 0, seed: 5, turn: (0, 1), extents: Vec::new(), files: None };
+        let mut pacer = Pacer::new(&Pace::Changing { curve, poisson: false }, &worker);
+        pacer.took(1);
+        pacer.skip(1, 7);
+        assert_eq!(pacer.due_ns(), Some(888_888_888), "the ninth");
+        pacer.took(1);
+        assert_eq!(pacer.due_ns(), Some(u64::MAX));
+    }
+
     #[test]
     fn strangers_arrive_at_their_rate_with_exponential_distances() {
         let times = dues(&mut pacer("100000", true, 0, 1), 400_001, 4096);
@@ -213,7 +350,7 @@ mod tests {
     fn a_burst_is_followed_by_a_rest_once_it_is_back() {
         let pace = Pace::Closed { think: Nanos(500), burst: 2 };
         let mut pacer = Pacer::new(
-            pace,
+            &pace,
             &Worker { work: 0, seed: 5, turn: (0, 1), extents: Vec::new(), files: None },
         );
         pacer.took(1);

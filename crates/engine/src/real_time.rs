@@ -17,6 +17,7 @@ use crate::start_gate::Gate;
 use crate::stuck::{Patience, Stuck, targets_of};
 use crate::targets::OpenTargets;
 use crate::threads::{self, Member};
+use crate::turns::Turns;
 use model::IntervalSample;
 use model::choices::Backend;
 use model::event::{Flush, MOST_FLUSHES, MOST_PAUSES, Pause};
@@ -79,6 +80,7 @@ pub(crate) fn run_on(
         trees: targets.trees(),
         bounds: targets.bounds().clone(),
         seats: Seats::of(plan),
+        turns: Turns::of(stage, true),
     });
     let mut before = None;
     if page_cache::is_read_through(stage, &shared.files) {

@@ -8,6 +8,7 @@ use crate::pinning::Seats;
 use crate::recorder::{Interval, slots};
 use crate::start_gate::Gate;
 use crate::targets::{Bounds, World};
+use crate::turns::Turns;
 use model::choices;
 use model::note::Degraded;
 use model::plan::{HostPlan, HostStage, Worker};
@@ -36,6 +37,8 @@ pub(crate) struct Shared {
     /// Of metadata work: which places may be touched.
     pub(crate) bounds: Bounds,
     pub(crate) seats: Seats,
+    /// The order of requests that are bound to each other by ratio.
+    pub(crate) turns: Option<Arc<Turns>>,
 }
 
 /// An empty page for what `worker` does.

@@ -12,6 +12,7 @@ use crate::driver::{Drained, FromWorker, Line, Outstanding, Pages, SPARE_PAGES, 
 use crate::error::EngineError;
 use crate::recorder::Interval;
 use crate::shared::{Shared, begin_on_time, page};
+use crate::turns::Turn;
 use crate::worker::WorkerState;
 use crate::{amount_end, metadata, priority};
 use model::choices;
@@ -306,7 +307,8 @@ fn run_on<B: Backend>(
         Ok(backend) => ManuallyDrop::new(backend),
         Err(error) => return WorkerEnd::Broken(error),
     };
-    let mut state = WorkerState::new(work, worker, depth);
+    let turn = Turn::of(shared.turns.as_ref(), worker.work);
+    let mut state = WorkerState::new(work, worker, depth).in_turn(turn);
     let first = page(shared, worker);
     // The stage outlives its workers' setting up, so somebody listens.
     let _ = line.out.send(FromWorker::Ready { worker: line.worker, thread: gettid() });

@@ -11,6 +11,7 @@ use crate::outcome::StageOutcome;
 use crate::recorder::{Interval, slots};
 use crate::stuck::Patience;
 use crate::targets::{Done, World};
+use crate::turns::Turns;
 use crate::virtual_worker::Doer;
 use model::event::{Flush, MOST_FLUSHES};
 use model::plan::{HostPlan, HostStage, Once, Steady, Stop, Target, Work};
@@ -64,6 +65,8 @@ struct Actor<'a> {
     state: Doer,
     pages: Pages<'a>,
     host: u32,
+    /// The work that it does.
+    work: u32,
     /// The first of its host's devices.
     base: u32,
     /// When it is to be woken next; later than that, nothing is planned.
@@ -91,6 +94,8 @@ struct Host {
     control: Control,
     /// Of a stage that ends when it is steady.
     judging: Option<Judging>,
+    /// The order of requests that are bound to each other by ratio.
+    turns: Option<Arc<Turns>>,
 }
 
 /// In virtual time nothing waits for whoever judges a stage, unless the stage does.
@@ -266,12 +271,15 @@ impl<'a> Scheduler<'a> {
         for (number, (member, lines)) in members.iter().zip(lines).enumerate() {
             let (stage, timetable, base) = (member.stage, timetable(member), world.base(number));
             let first = actors.len();
+            let turns = Turns::of(stage, false);
             for (worker, line) in stage.workers.iter().zip(lines) {
                 let work = &stage.works[worker.work as usize];
                 let page = Box::new(Interval::new(slots(work), member.plan.engine.raw_latencies));
-                let state = Doer::new(member.plan, work, worker, timetable.start_ns);
+                let state =
+                    Doer::new(member.plan, work, worker, timetable.start_ns, turns.as_ref());
                 let pages = Pages::without_cpu(timetable, line, page);
-                actors.push(Actor { state, pages, host: number as u32, base, due_ns: u64::MAX });
+                let (host, work) = (number as u32, worker.work);
+                actors.push(Actor { state, pages, host, work, base, due_ns: u64::MAX });
             }
             member.control.begin_judging();
             let stop_at_ns = stage
@@ -286,6 +294,7 @@ impl<'a> Scheduler<'a> {
                 once: stage.stop().once(),
                 is_amount: stage.stop().time().is_none(),
                 control: member.control.clone(),
+                turns,
                 judging: stage
                     .stop()
                     .steady()
@@ -381,6 +390,34 @@ impl<'a> Scheduler<'a> {
     /// Sends what is due of a worker, and plans when to look again.
     #[inline]
     fn send(&mut self, worker: usize, now_ns: u64) {
+        let is_sent = self.send_own(worker, now_ns);
+        if is_sent && self.hosts[self.actors[worker].host as usize].turns.is_some() {
+            self.pass_on(worker, now_ns);
+        }
+    }
+
+    /// Lets those go on that waited for their turn, as long as one of them is in turn: the workers
+    /// of a work one after the other, from the one behind the last.
+    fn pass_on(&mut self, mut last: usize, now_ns: u64) {
+        let host = &self.hosts[self.actors[last].host as usize];
+        let (first, end, turns) = (host.first, host.end, host.turns.clone());
+        loop {
+            let in_turn = |worker: &usize| {
+                let actor = &self.actors[*worker];
+                actor.state.is_held() && turns.as_ref().is_some_and(|turns| turns.is_of(actor.work))
+            };
+            let Some(next) = (last + 1..end).chain(first..=last).find(in_turn) else { return };
+            if !self.send_own(next, now_ns) {
+                return;
+            }
+            last = next;
+        }
+    }
+
+    /// The same, without a look at others. Whether anything was sent.
+    #[inline]
+    fn send_own(&mut self, worker: usize, now_ns: u64) -> bool {
+        let mut is_sent = false;
         while let Some(io) = self.actors[worker].state.next_io(now_ns) {
             let request = Request { op: io.op, offset: io.offset, length: io.length };
             let place = self.actors[worker].base + io.file;
@@ -390,6 +427,7 @@ impl<'a> Scheduler<'a> {
                     What::Back { worker: worker as u32, slot: io.slot, result: answer.result };
                 self.plan(answer.completed_ns, back);
             }
+            is_sent = true;
         }
         let actor = &self.actors[worker];
         let due_ns = now_ns.saturating_add(actor.state.quiet_ns(now_ns));
@@ -397,6 +435,7 @@ impl<'a> Scheduler<'a> {
             self.actors[worker].due_ns = due_ns;
             self.plan(due_ns, What::Due { worker: worker as u32 });
         }
+        is_sent
     }
 
     #[inline]

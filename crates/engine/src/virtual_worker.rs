@@ -2,8 +2,10 @@
 
 use crate::io::{Completion, Io};
 use crate::metadata::NamedState;
+use crate::turns::{Turn, Turns};
 use crate::worker::{Finished, WorkerState};
 use model::plan::{HostPlan, Work, Worker};
+use std::sync::Arc;
 
 /// A worker's state, of whichever kind.
 #[expect(
@@ -16,12 +18,20 @@ pub(crate) enum Doer {
 }
 
 impl Doer {
-    /// The state of `worker` at `start_ns`, the beginning of its stage.
-    pub(crate) fn new(plan: &HostPlan, work: &Work, worker: &Worker, start_ns: u64) -> Doer {
+    /// The state of `worker` at `start_ns`, the beginning of its stage, whose bound works go by
+    /// `turns`.
+    pub(crate) fn new(
+        plan: &HostPlan,
+        work: &Work,
+        worker: &Worker,
+        start_ns: u64,
+        turns: Option<&Arc<Turns>>,
+    ) -> Doer {
         if let Some(named) = NamedState::new(plan, work, worker) {
             return Doer::Named(Box::new(named));
         }
-        let mut state = WorkerState::new(work, worker, work.depth);
+        let turn = Turn::of(turns, worker.work);
+        let mut state = WorkerState::new(work, worker, work.depth).in_turn(turn);
         state.begin(start_ns);
         Doer::Blocks(state)
     }
@@ -72,6 +82,14 @@ impl Doer {
         match self {
             Doer::Blocks(state) => state.has_done_all(),
             Doer::Named(state) => state.has_done_all(),
+        }
+    }
+
+    /// Whether it has a request that waits for its turn alone.
+    pub(crate) fn is_held(&self) -> bool {
+        match self {
+            Doer::Blocks(state) => state.is_held(),
+            Doer::Named(_) => false,
         }
     }
 

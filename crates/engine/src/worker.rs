@@ -5,6 +5,7 @@
 use crate::generator::Generator;
 use crate::io::{Completion, Io};
 use crate::pace::Pacer;
+use crate::turns::Turn;
 use model::Op;
 use model::plan::{Stop, Work, Worker};
 
@@ -47,6 +48,8 @@ pub(crate) enum Outcome {
 pub(crate) struct WorkerState {
     generator: Generator,
     pacer: Pacer,
+    /// Of a work that is bound to others by ratio.
+    turn: Option<Turn>,
     start_ns: u64,
     is_open: bool,
     outstanding: Box<[Outstanding]>,
@@ -61,7 +64,8 @@ impl WorkerState {
     pub(crate) fn new(work: &Work, worker: &Worker, depth: u32) -> WorkerState {
         WorkerState {
             generator: Generator::new(work, worker),
-            pacer: Pacer::new(work.pace, worker),
+            pacer: Pacer::new(&work.pace, worker),
+            turn: None,
             start_ns: 0,
             is_open: work.pace.is_open(),
             outstanding: vec![Outstanding::default(); depth as usize].into(),
@@ -70,6 +74,16 @@ impl WorkerState {
             stop_on_failure: work.stop == Stop::Amount && work.writes(),
             stopped: false,
         }
+    }
+
+    /// The same, with its requests in the order of the works that it is bound to.
+    pub(crate) fn in_turn(self, turn: Option<Turn>) -> WorkerState {
+        WorkerState { turn, ..self }
+    }
+
+    /// Whether it has a request that waits for its turn alone.
+    pub(crate) fn is_held(&self) -> bool {
+        self.turn.as_ref().is_some_and(Turn::is_held)
     }
 
     /// The stage begins.
@@ -84,10 +98,14 @@ impl WorkerState {
         if self.stopped || self.free.is_empty() || self.generator.is_exhausted() {
             return u64::MAX;
         }
-        match self.pacer.due_ns() {
+        let due_in_ns = match self.pacer.due_ns() {
             Some(_) if self.generator.flushes_next() => 0,
             Some(due_ns) => self.start_ns.saturating_add(due_ns).saturating_sub(now_ns),
             None => u64::MAX,
+        };
+        match &self.turn {
+            Some(turn) if turn.is_held() => turn.quiet_ns(now_ns),
+            _ => due_in_ns,
         }
     }
 
@@ -177,6 +195,13 @@ impl WorkerState {
                 due_ns
             }
         };
+        // An fsync follows its write, and is none of the requests that a share binds.
+        if let Some(turn) = &mut self.turn
+            && !self.generator.flushes_next()
+            && !turn.take(now_ns)
+        {
+            return None;
+        }
         let request = self.generator.next_request()?;
         if request.op != Op::Fsync {
             self.pacer.took(request.length);

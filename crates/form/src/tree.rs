@@ -154,7 +154,12 @@ impl Node {
             Value::Integer(number) => number.to_string(),
             Value::Float(number) => number.to_string(),
             Value::Flag(flag) => flag.to_string(),
-            _ => self.kind().to_owned(),
+            Value::Array(items) => items.iter().map(Node::label).collect::<Vec<_>>().join(", "),
+            Value::Table(table) => {
+                let of = |entry: &Entry| format!("{} {}", entry.key, entry.node.label());
+                table.entries.iter().map(of).collect::<Vec<_>>().join(" ")
+            }
+            Value::Datetime => self.kind().to_owned(),
         }
     }
 }

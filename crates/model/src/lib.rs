@@ -6,6 +6,7 @@
 pub mod audit;
 pub mod choices;
 pub mod counters;
+pub mod curve;
 pub mod digest;
 pub mod errno;
 pub mod event;

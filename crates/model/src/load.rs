@@ -1,6 +1,7 @@
 //! The shape of a load, in the types that a suite writes and a plan keeps: sizes and their weights,
 //! rates, skews, hot spots, ranges.
 
+use crate::curve::Curve;
 use crate::units::{Bytes, Nanos, Percent, UnitError};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -327,7 +328,7 @@ impl fmt::Display for Part {
 }
 
 /// When a worker's requests are due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Pace {
     /// A closed loop: a request is due as soon as there is a place among the outstanding ones.
     Closed {
@@ -343,6 +344,13 @@ pub enum Pace {
         /// At equal distances, or like strangers arriving.
         poisson: bool,
     },
+    /// An open loop at a rate that changes.
+    Changing {
+        /// What all workers of all hosts do together.
+        curve: Curve,
+        /// Where the integral of the rate reaches each whole number, or like strangers arriving.
+        poisson: bool,
+    },
 }
 
 impl Pace {
@@ -350,8 +358,16 @@ impl Pace {
     pub const FREE: Pace = Pace::Closed { think: Nanos(0), burst: 1 };
 
     /// Whether requests are due at their own times.
-    pub fn is_open(self) -> bool {
-        matches!(self, Pace::Open { .. })
+    pub fn is_open(&self) -> bool {
+        matches!(self, Pace::Open { .. } | Pace::Changing { .. })
+    }
+
+    /// The rate over time, where it changes.
+    pub fn curve(&self) -> Option<&Curve> {
+        match self {
+            Pace::Changing { curve, .. } => Some(curve),
+            Pace::Open { .. } | Pace::Closed { .. } => None,
+        }
     }
 }
 

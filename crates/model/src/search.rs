@@ -103,7 +103,7 @@ impl Plan {
         let (number, stage_number) = (self.points.len() as u32, self.stages.len() as u32);
         let pace = Pace::Open { rate: Rate::Iops { milli: milli.max(1) }, poisson: search.poisson };
         let change = |work: &mut Work| {
-            work.pace = pace;
+            work.pace = pace.clone();
             work.stop = Stop::After(search.measure);
         };
         let mut stage = self.stages.get(template)?.clone();

@@ -98,7 +98,8 @@ enum Reading {
 }
 
 /// How each axis that a suite may sweep is read, and that of a search.
-const READINGS: [(&str, Reading); 33] = [
+const READINGS: [(&str, Reading); 34] = [
+    ("share", Reading::Number),
     ("kind", Reading::Word),
     ("operations", Reading::Word),
     ("file_order", Reading::Word),

@@ -1,11 +1,12 @@
 //! Whether the values of a suite are in range and go together, each table by itself.
 
 use crate::{
-    ClientsSpec, EngineSpec, FleetSpec, PointSpec, RateOf, StagesSpec, Until, WorkloadSpec,
+    ClientsSpec, EngineSpec, FleetSpec, PointSpec, RateOf, Spread, StagesSpec, Until, WorkloadSpec,
     contents,
 };
 use form::{Amount, Auto, Count, Problem, place};
 use model::choices::{Access, Backend, Poll};
+use model::curve::Offered;
 use model::plan::Steady;
 use model::units::{Bytes, Nanos, Percent};
 
@@ -228,5 +229,74 @@ fn check_shape(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
         let message =
             "a fixed rate leaves no time to think: its requests are due at their own times";
         problems.push(Problem::new(place(&workload.think), message, "leave out think, or rate"));
+    }
+}
+
+/// The shares of a group add up to no more: the order of its requests has so many places.
+pub(crate) const MOST_SHARES: u64 = 10_000;
+
+/// Complains about shares that bind nothing, or that cannot be kept.
+pub(crate) fn check_shares(stages: &StagesSpec, points: &[PointSpec], problems: &mut Vec<Problem>) {
+    for point in points {
+        let bound = || point.workloads.iter().filter(|workload| workload.share.value > 0);
+        let Some(first) = bound().next() else { continue };
+        let mut say = |workload: &WorkloadSpec, message: &str, remedy: &str| {
+            let message = format!("workload `{}`: {message}", workload.name.value);
+            problems.push(Problem::new(place(&workload.share), message, remedy));
+        };
+        if bound().count() == 1 {
+            let remedy = "give another workload of its group a share, or leave it out";
+            say(first, "a share of nothing: no other workload of its group has one", remedy);
+        }
+        let sum = bound().map(|workload| workload.share.value).fold(0, u64::saturating_add);
+        if sum > MOST_SHARES {
+            let message = format!("the shares of its group add up to {sum}");
+            say(first, &message, &format!("write smaller ones, {MOST_SHARES} together at most"));
+        }
+        if stages.amount.value != Amount::None {
+            let message = "a share binds workloads over a time, and an amount ends each by itself";
+            say(first, message, "leave out the amount, or the shares");
+        }
+        for workload in bound() {
+            if workload.rate.value != Auto::Auto {
+                let remedy = "leave out the rate; or leave out the shares: the rates are the ratio";
+                say(workload, "a share binds a closed loop, and this one has a rate", remedy);
+            }
+            if workload.spread.value != Spread::EachHost {
+                let remedy = "write spread = \"each-host\", or leave out the share";
+                say(workload, "a share holds on each host, and its workers are spread", remedy);
+            }
+            if workload.hosts.value != first.hosts.value {
+                let message = format!(
+                    "it runs on other hosts than `{}`, which it is bound to",
+                    first.name.value
+                );
+                say(workload, &message, "write the same hosts for both, or leave out the shares");
+            }
+        }
+    }
+}
+
+/// Complains about a rate that changes where something else waits for it to be the same, or for an
+/// amount that a rate of 0 never completes.
+pub(crate) fn check_curves(stages: &StagesSpec, points: &[PointSpec], problems: &mut Vec<Problem>) {
+    let is_changing =
+        |workload: &WorkloadSpec| matches!(workload.rate.value, Auto::Fixed(Offered::Changing(_)));
+    if !points.iter().flat_map(|point| &point.workloads).any(is_changing) {
+        return;
+    }
+    if stages.until.value == Until::Steady {
+        problems.push(Problem::new(
+            place(&stages.until),
+            "a rate that changes never becomes steady",
+            "write until = \"time\", or one rate for all the time",
+        ));
+    }
+    if stages.amount.value != Amount::None {
+        problems.push(Problem::new(
+            place(&stages.amount),
+            "a rate that changes is one over time, and an amount has no time",
+            "leave out the amount, or write one rate for all the time",
+        ));
     }
 }

@@ -9,7 +9,8 @@ use crate::operations::Operations;
 use crate::placement::HostSet;
 use form::{Amount, Auto, Count, Depth, Whole, spec_table};
 use model::choices::{Access, Backend, CloseTime, DuplicateScope, FileFsync, OnLostHost, Poll};
-use model::load::{HotSpots, Part, Rate, SizeMix, Skew};
+use model::curve::Offered;
+use model::load::{HotSpots, Part, SizeMix, Skew};
 use model::priority::Priority;
 use model::units::{Bytes, Nanos, Percent};
 
@@ -215,6 +216,10 @@ spec_table! {
         /// Workloads of one group run at the same time, as one point, each with its own results.
         /// `""`: it runs alone.
         group: String = String::new(),
+        /// Its share of the requests of all workloads of its group that have one: with 3 and 1,
+        /// three requests for each of the other, also when one of them slows down. 0: not bound.
+        /// See [shares](../guide/changing-load.md#shares).
+        share: u64 = 0,
         /// Requests for blocks, or metadata operations on whole files of a `tree` layout.
         kind: WorkloadKind = WorkloadKind::Io,
         /// Metadata: each operation runs over all files once, in this order, as a point of its own.
@@ -283,9 +288,10 @@ spec_table! {
         /// wrote; 0: its own. It needs one file system at the same path on all hosts, and no
         /// `verify`.
         rotate: u64 = 0,
-        /// A fixed rate (open loop): requests per second such as `10000`, or `"100MiB/s"`.
+        /// A fixed rate (open loop): requests per second such as `10000`, or `"100MiB/s"`; or the
+        /// steps of a rate that changes, as in [changing load](../guide/changing-load.md).
         /// `"auto"`: as fast as the target answers.
-        rate: Auto<Rate> = Auto::Auto,
+        rate: Auto<Offered> = Auto::Auto,
         /// Whether `rate` is that of all workers of all hosts together, or of each worker.
         rate_of: RateOf = RateOf::All,
         /// When requests of a fixed rate are due.

@@ -8,6 +8,7 @@ mod amount;
 mod check;
 mod choices;
 mod contents;
+mod curve_file;
 mod event;
 mod fields;
 mod metadata;
@@ -29,6 +30,7 @@ pub use choices::{
     Arrivals, FileOrder, FilesPer, Flush, LayoutKind, Order, OtherFiles, Pin, RateOf, Sharing,
     Spread, Time, Until, Verify, WorkloadKind,
 };
+pub use curve_file::Files;
 pub use event::{EventSpec, Names};
 pub use fields::{
     ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec,

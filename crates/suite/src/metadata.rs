@@ -194,7 +194,8 @@ fn check_workload(workload: &WorkloadSpec, is_tree: bool, problems: &mut Vec<Pro
         burst,
         fsync_every,
         dsync,
-        priority
+        priority,
+        share
     );
     let of_files = given!(operations, file_order, other, fsync, close);
     let (foreign, remedy) = if is_metadata {

@@ -1,5 +1,6 @@
 //! `--set key=value`: another value for any field of the suite.
 
+use crate::curve_file::{self, Files};
 use crate::event::EventSpec;
 use crate::fields::{LayoutSpec, SuiteSpec, SweepSpec, WorkloadSpec};
 use crate::sections::{self, SECTIONS};
@@ -34,6 +35,18 @@ impl Set {
             node.value = Value::Text(value.trim().to_owned());
         }
         Set::new(key, base..base + key.len(), node)
+    }
+
+    /// Puts the steps of files in the place of their names, where it is a rate.
+    pub(crate) fn read_curves(
+        &mut self,
+        files: Files<'_>,
+        sources: &mut Sources,
+        problems: &mut Vec<Problem>,
+    ) {
+        if self.key == "rate" || self.key.ends_with(".rate") {
+            curve_file::rate(&mut self.value, files, sources, problems);
+        }
     }
 
     /// Puts it into the scenario that it names, if it does name one. False for every other key.

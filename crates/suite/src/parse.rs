@@ -6,9 +6,10 @@
 //! a workload can be an axis without a line of code of its own.
 
 use crate::check::{
-    check_clients, check_engine, check_fleet, check_points, check_prepare, check_stages,
-    check_trims,
+    check_clients, check_curves, check_engine, check_fleet, check_points, check_prepare,
+    check_shares, check_stages, check_trims,
 };
+use crate::curve_file::{self, Files};
 use crate::sections::TABLES;
 use crate::spec::Common;
 use crate::sweep::Sweep;
@@ -54,8 +55,22 @@ impl Spec {
     /// suite), with `overrides` put in.
     ///
     /// # Errors
-    /// Every mistake in the text and in the overrides, not just the first.
+    /// Every mistake in the text and in the overrides, not just the first. A rate from a CSV file
+    /// is one here: [`parse_with`](Self::parse_with) reads those.
     pub fn parse(name: &str, text: &str, overrides: &[Override]) -> Result<Spec, SpecErrors> {
+        Spec::parse_with(name, text, overrides, &|_| Err("no files are read here".to_owned()))
+    }
+
+    /// The same, with the `files` that the suite names.
+    ///
+    /// # Errors
+    /// Every mistake in the texts and in the overrides, not just the first.
+    pub fn parse_with(
+        name: &str,
+        text: &str,
+        overrides: &[Override],
+        files: Files<'_>,
+    ) -> Result<Spec, SpecErrors> {
         let mut sources = Sources::default();
         let mut problems = Vec::new();
         if text.len() > MAX_TEXT {
@@ -69,8 +84,13 @@ impl Spec {
             Problem::new(error.span, error.message, "see https://toml.io for the grammar")
         }));
         let broken = !problems.is_empty();
-        let sets: Vec<overrides::Set> =
-            overrides.iter().map(|set| overrides::Set::read(set, &mut sources)).collect();
+        curve_file::put_in(&mut root, files, &mut sources, &mut problems);
+        let mut read = |set| {
+            let mut set = overrides::Set::read(set, &mut sources);
+            set.read_curves(files, &mut sources, &mut problems);
+            set
+        };
+        let sets: Vec<overrides::Set> = overrides.iter().map(&mut read).collect();
         let mut spec = Spec::read_all(&mut root, sets, &mut problems);
         if broken {
             // A half-read table lacks keys that the file may well have: only complaints that the
@@ -176,6 +196,8 @@ fn read_one(
     check_fleet(&fleet, problems);
     check_points(&points, problems);
     check_trims(&engine, &points, problems);
+    check_curves(&stages, &points, problems);
+    check_shares(&stages, &points, problems);
     contents::check(&contents, &points, problems);
     sharing::check(&layout, &points, problems);
     sharing::check_rotation(&layout, &contents, &points, problems);

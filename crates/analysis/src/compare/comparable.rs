@@ -53,7 +53,8 @@ pub enum Load {
 /// How the load of two rows compares.
 pub fn load(base: &ResultRow, other: &ResultRow) -> Load {
     let depths = |row: &ResultRow| row.works.iter().map(|work| work.depth).collect::<Vec<u32>>();
-    let paces = |row: &ResultRow| row.works.iter().map(|work| work.pace).collect::<Vec<Pace>>();
+    let paces =
+        |row: &ResultRow| row.works.iter().map(|work| work.pace.clone()).collect::<Vec<Pace>>();
     // Of several works, each has its own depth: of one, only the product with its workers counts.
     let is_as_deep = match (base.work(), other.work()) {
         (Some(one), Some(two)) => {
@@ -193,6 +194,7 @@ fn of_work(found: &mut Differences, one: &Work, two: &Work) {
         // Service times against response times.
         found.add("pace", true, [&one.pace, &two.pace], pace);
     }
+    found.add("share", true, [&one.share, &two.share], u32::to_string);
     found.add("depth", false, [&one.depth, &two.depth], u32::to_string);
     found.add("measured time", false, [&one.stop, &two.stop], |stop| match stop {
         Stop::After(time) => time.to_string(),
@@ -207,6 +209,9 @@ fn pace(pace: &Pace) -> String {
     match pace {
         Pace::Open { rate: rate @ (Rate::Iops { .. } | Rate::Bytes { .. }), poisson } => {
             format!("{rate}{}", if *poisson { ", Poisson" } else { "" })
+        }
+        Pace::Changing { curve, poisson } => {
+            format!("{curve}{}", if *poisson { ", Poisson" } else { "" })
         }
         Pace::Closed { think, burst } if think.0 > 0 => {
             format!("closed loop, {think} of rest after every {burst}")

@@ -19,6 +19,8 @@ const LEAST_INTERVAL: Nanos = Nanos::millis(1);
 const MOST_TIME: Nanos = Nanos::seconds(366 * 24 * 3600);
 /// Sizes of a mix, and hot spots.
 const MOST_PARTS: usize = 64;
+/// The order of works that are bound to each other has as many places as their shares together.
+const MOST_SHARES: u64 = 10_000;
 const MOST_GRAIN: u64 = 1 << 20;
 
 /// Why a plan's numbers do not fit, in words.
@@ -150,6 +152,8 @@ fn stage(stage: &HostStage, files: &[Bytes], trees: &[Tree]) -> Result<(), Unsou
         "a stage has workers and nothing to do",
     )?;
     stage.works.iter().try_for_each(work)?;
+    let shares = stage.works.iter().map(|work| u64::from(work.share)).sum::<u64>();
+    ensure(shares <= MOST_SHARES, "shares add up to more than there can be")?;
     for worker in &stage.workers {
         let work = stage
             .works
@@ -200,12 +204,16 @@ fn work(work: &Work) -> Result<(), Unsound> {
         "a skew is out of range",
     )?;
     hot_spots(work)?;
-    match work.pace {
-        Pace::Closed { think, .. } => ensure(think <= MOST_TIME, "a rest is longer than any run"),
-        Pace::Open { rate: Rate::Iops { milli }, .. } => ensure(milli >= 1, "a rate is none"),
+    // One that has done its amount would hold up the others for good.
+    let is_bound = work.share > 0;
+    ensure(!is_bound || work.stop.time().is_some(), "a work with a share ends at no time")?;
+    match &work.pace {
+        Pace::Closed { think, .. } => ensure(*think <= MOST_TIME, "a rest is longer than any run"),
+        Pace::Open { rate: Rate::Iops { milli }, .. } => ensure(*milli >= 1, "a rate is none"),
         Pace::Open { rate: Rate::Bytes { per_second }, .. } => {
-            ensure(per_second >= 1, "a rate is none")
+            ensure(*per_second >= 1, "a rate is none")
         }
+        Pace::Changing { curve, .. } => curve.check(),
     }
 }
 
@@ -284,6 +292,13 @@ mod tests {
         }
     }
 
+    /// A pace that asks for nothing, again and again.
+    fn endless() -> Pace {
+        let lines = vec![crate::curve::Line { length: Nanos(1), from: 0, to: 0 }];
+        let (unit, then) = (crate::curve::Unit::Bytes, crate::curve::Then::Repeats(0));
+        Pace::Changing { curve: crate::curve::Curve { unit, lines, then }, poisson: true }
+    }
+
     fn part() -> Part {
         Part {
             stages: vec![0],
@@ -297,7 +312,7 @@ mod tests {
     fn every_number_that_does_not_fit_is_found() {
         assert_eq!(share().check(), Ok(()));
         assert_eq!(HostPlan { parts: vec![part()], ..share() }.check(), Ok(()));
-        let bad: [&dyn Fn(&mut HostPlan); 24] = [
+        let bad: [&dyn Fn(&mut HostPlan); 27] = [
             &|plan| plan.interval = Nanos(0),
             &|plan| plan.engine.contents.grain = Bytes(0),
             &|plan| plan.engine.patience = Nanos(u64::MAX),
@@ -311,6 +326,12 @@ mod tests {
             &|plan| plan.stages[0].works[0].read = Percent { ppm: 2_000_000 },
             &|plan| plan.stages[0].works[0].pattern.streams = u32::MAX,
             &|plan| plan.stages[0].works[0].stop = Stop::After(Nanos(u64::MAX)),
+            &|plan| plan.stages[0].works[0].pace = endless(),
+            &|plan| plan.stages[0].works[0].share = 10_001,
+            &|plan| {
+                plan.stages[0].works[0].share = 1;
+                plan.stages[0].works[0].stop = Stop::Amount;
+            },
             &|plan| plan.stages[0].workers[0].work = 1,
             &|plan| plan.stages[0].workers[0].extents.clear(),
             &|plan| plan.stages[0].workers[0].extents[0].file = u32::MAX,

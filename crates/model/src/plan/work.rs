@@ -36,6 +36,10 @@ pub struct Work {
     pub depth: u32,
     /// When it ends.
     pub stop: Stop,
+    /// Its share of the requests of all works of the point that have one; 0 where it is bound to no
+    /// other.
+    #[serde(default)]
+    pub share: u32,
     /// What is done to whole files; `None` where blocks are read and written, and then all of the
     /// above counts.
     #[serde(default)]
@@ -58,6 +62,7 @@ impl Work {
             priority: Priority::Inherited,
             depth,
             stop,
+            share: 0,
             metadata: None,
         }
     }

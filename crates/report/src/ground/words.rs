@@ -144,9 +144,12 @@ pub fn sureness_legend(rows: &[ResultRow]) -> String {
 /// `–: no interval; 5 samples are too few or too dependent.`; `None` where every rate has an
 /// interval.
 pub fn no_interval(rows: &[ResultRow]) -> Option<String> {
-    let none =
-        rows.iter().filter(|row| row.confidence.iops.is_none()).map(|row| row.confidence.intervals);
-    let (least, most) = (none.clone().min()?, none.max()?);
+    let unsure = || rows.iter().filter(|row| row.confidence.iops.is_none());
+    let none = unsure().filter(|row| !row.is_changing()).map(|row| row.confidence.intervals);
+    let (Some(least), Some(most)) = (none.clone().min(), none.max()) else {
+        unsure().next()?;
+        return Some("–: no interval; the rate changes over time.".to_owned());
+    };
     let many = match (least, most) {
         (1, 1) => "1 sample is".to_owned(),
         (least, most) if least == most => format!("{most} samples are"),
@@ -211,21 +214,29 @@ pub fn work(work: &Work, workers: u32) -> String {
     if work.trims() {
         text.push_str(&format!(", {} of the requests trims", work.trim));
     }
-    match work.pace {
+    let arrivals = |poisson: bool| if poisson { "Poisson" } else { "even" };
+    match &work.pace {
         Pace::Open { rate, poisson } => {
             text.push_str(&format!(
                 ", {} offered in total, {} arrivals",
-                self::rate(rate),
-                if poisson { "Poisson" } else { "even" }
+                self::rate(*rate),
+                arrivals(*poisson)
             ));
+        }
+        Pace::Changing { curve, poisson } => {
+            let arrivals = arrivals(*poisson);
+            text.push_str(&format!(", offered in total {curve}; {arrivals} arrivals"));
         }
         Pace::Closed { think: Nanos(0), .. } => {}
         Pace::Closed { think, burst } => {
             text.push_str(&format!(
                 ", {think} of rest after every {}",
-                counted(u64::from(burst), "request")
+                counted(u64::from(*burst), "request")
             ));
         }
+    }
+    if work.share > 0 {
+        text.push_str(&format!(", bound to its group by share {}", work.share));
     }
     if work.fsync_every > 0 {
         text.push_str(&format!(", an fsync after every {}", counted(work.fsync_every, "write")));

@@ -6,7 +6,10 @@ use crate::ground::words;
 use crate::topics::split::{self, By};
 use crate::topics::{findings, grade, loadline};
 use analysis::verdict::Verdict;
-use analysis::{Estimate, Interval, Issued, Progress, QUANTILES, ResultRow, RunState};
+use analysis::{
+    Estimate, Interval, Issued, Offer, Progress, QUANTILES, ResultRow, RunState, SeriesPoint,
+    series,
+};
 use catalogue::Cluster;
 use model::Record;
 use serde_json::{Map, Value, json};
@@ -14,6 +17,9 @@ use serde_json::{Map, Value, json};
 /// The version of the layout of a run's results. In 1, `results` had parts alone, so that a reader
 /// could add all of them up.
 const RESULTS_FORMAT: u32 = 2;
+
+/// Stretches of time that a rate which changes is told in.
+const MOST_STRETCHES: usize = 240;
 
 /// A run's results as one object, with what they reached of the ceilings of the testbed that they
 /// ran on, where it is known.
@@ -84,7 +90,7 @@ fn result(record: &Record, row: &ResultRow) -> Value {
         json!({"code": analysis::Warning::code(doubt),
         "message": crate::topics::warning::sentence(doubt), "evidence": grade::evidence(doubt)})
     };
-    json!({
+    let mut object = json!({
         "scenario": row.scenario,
         "workload": row.workload,
         "op": row.ops.name(),
@@ -114,7 +120,32 @@ fn result(record: &Record, row: &ResultRow) -> Value {
         "verdict": verdict.level.word(),
         "verdict_basis": grade::object(&verdict),
         "warnings": row.warnings.iter().map(warning).collect::<Vec<_>>(),
-    })
+    });
+    if let (Some(asked), Some(fields)) = (asked(record, row), object.as_object_mut()) {
+        fields.insert("asked".to_owned(), asked);
+    }
+    object
+}
+
+/// What a workload whose rate changes was asked for, and did, over the measured time.
+fn asked(record: &Record, row: &ResultRow) -> Option<Value> {
+    let offer = Offer::of_changing(row)?;
+    let points = series(record, row, MOST_STRETCHES).points;
+    let stretch = |point: &SeriesPoint| {
+        json!({
+            "start_s": point.start_s,
+            "length_s": point.length_s,
+            "due": offer.due_in(point),
+            "done": offer.done_in(point),
+        })
+    };
+    Some(json!({
+        "unit": if offer.counts_bytes() { "bytes" } else { "requests" },
+        "curve": row.work()?.pace.curve()?.to_string(),
+        "due": points.iter().map(|point| offer.due_in(point)).sum::<f64>(),
+        "done": points.iter().map(|point| offer.done_in(point)).sum::<u64>(),
+        "over_time": points.iter().map(stretch).collect::<Vec<_>>(),
+    }))
 }
 
 /// The 95 % intervals.

@@ -46,6 +46,7 @@ fn step(step: Step) -> &'static str {
         Step::SyncFiles => "add --set fsync=timed",
         Step::UntilSteady => "add --set until=steady",
         Step::Precondition => "add --set precondition=60s",
+        Step::OneRate => "ask for one rate all the time, as in rate = 2000",
         Step::Longer => "measure longer, such as --set measure=5min",
         Step::LargerFootprint => "load twice the memory or more (layout.size, --size)",
     }

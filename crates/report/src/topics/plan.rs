@@ -3,6 +3,7 @@
 use crate::ground::columns::{self, Column, Want};
 use crate::ground::folding::hung;
 use crate::ground::words;
+use model::curve::Unit;
 use model::metadata::Tree;
 use model::plan::{HostStage, PlannedTarget, Point, Stop, Work};
 use model::testbed::{DirectIo, HostFacts, SIMULATED_CLUSTER, TargetFacts};
@@ -53,6 +54,9 @@ pub fn render_within(plan: &Plan, hosts: &[HostFacts], room: Option<usize>) -> S
     for line in prerun_lines(plan) {
         put("prerun", &line);
     }
+    for line in rate_lines(plan) {
+        put("rate", &line);
+    }
     format!("{text}\n{}", points(plan, room))
 }
 
@@ -97,6 +101,32 @@ fn event_line(plan: &Plan, event: &PlannedEvent) -> String {
         }
     };
     format!("{}: {at}{when} {}; {what}", event.name, words::counted(stages, "measure stage"))
+}
+
+/// The rates that change, once for each that a workload has, and how they fit the measured time.
+fn rate_lines(plan: &Plan) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for stage in plan.stages.iter().filter(|stage| stage.kind == StageKind::Measure) {
+        for work in &stage.works {
+            let (Some(curve), Some(time)) = (work.pace.curve(), stage.stop().time()) else {
+                continue;
+            };
+            let cut = match curve.length() > time {
+                true => format!("; measuring ends {} into its {}", time, curve.length()),
+                false => String::new(),
+            };
+            let due = curve.due_between(0, time.0);
+            let due = match curve.unit {
+                Unit::MilliIops => format!("{} requests", words::count(due.ceil() as u64)),
+                Unit::Bytes => Bytes(due.ceil() as u64).to_string(),
+            };
+            let line = format!("{}: {curve}; {due} are due{cut}", work.workload);
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    lines
 }
 
 /// What is done before points, once for each command, with the number of its points.

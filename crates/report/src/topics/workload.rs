@@ -10,7 +10,7 @@ use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::moment::{latency_words, time_words};
 use crate::ground::words;
 use analysis::ceiling::{Limit, Reached};
-use analysis::{Covers, Ops, QUANTILES, ResultRow, SeriesPoint, series};
+use analysis::{Covers, Offer, Ops, QUANTILES, ResultRow, SeriesPoint, series};
 use model::{Histogram, Op, Record};
 
 /// More sections than this are folded.
@@ -96,7 +96,8 @@ pub fn course(
     let first = rows.first()?;
     let drawn: Vec<(Ops, Vec<SeriesPoint>)> =
         rows.iter().map(|row| (row.ops, series(record, row, MOST_POINTS).points)).collect();
-    let chart = rate(&drawn, first.is_metadata(), ceiling_of(reached, first));
+    let asked = asked(rows, &drawn);
+    let chart = rate(&drawn, first.is_metadata(), ceiling_of(reached, first), asked);
     let title = format!("{}: {}", name(first), chart.title);
     Some(Lines { title, ..chart }.render_with(instants))
 }
@@ -114,7 +115,9 @@ fn section(record: &Record, rows: &[ResultRow], reached: &[Reached], fineness: F
         .collect();
     let instants = crate::topics::occurrences::on_axis(record, first.stage);
     let is_metadata = rows.iter().any(ResultRow::is_metadata);
-    let mut charts = rate(&drawn, is_metadata, ceiling_of(reached, first)).render_with(&instants);
+    let asked = asked(rows, &drawn);
+    let chart = rate(&drawn, is_metadata, ceiling_of(reached, first), asked);
+    let mut charts = chart.render_with(&instants);
     // Of a total beside its parts, a page of many sections has the rate alone.
     let is_full = fineness.points == MOST_POINTS || rows.len() == 1;
     let detailed: Vec<&(Ops, Vec<SeriesPoint>)> =
@@ -216,7 +219,32 @@ fn line_of_row(ops: Ops) -> &'static str {
     ops.one().map_or("line sixth", line_of)
 }
 
-fn rate(series: &[(Ops, Vec<SeriesPoint>)], is_metadata: bool, reached: Option<&Reached>) -> Lines {
+/// What was asked for over time, where the rate changes; bytes as requests of the size that they
+/// had.
+fn asked(rows: &[ResultRow], series: &[(Ops, Vec<SeriesPoint>)]) -> Option<Line> {
+    let (row, (_, points)) =
+        rows.iter().zip(series).find(|(row, _)| Offer::of_changing(row).is_some())?;
+    let offer = Offer::of_changing(row)?;
+    let unit = match offer.counts_bytes() {
+        true if row.ios == 0 => return None,
+        true => row.bytes as f64 / row.ios as f64,
+        false => 1.0,
+    };
+    let at = |point: &SeriesPoint| Point {
+        x: end_s(point),
+        y: Some(offer.due_in(point) / unit / point.length_s.max(1e-9)),
+        also: String::new(),
+    };
+    let name = "asked".to_owned();
+    Some(Line { name, style: "line roof", points: points.iter().map(at).collect() })
+}
+
+fn rate(
+    series: &[(Ops, Vec<SeriesPoint>)],
+    is_metadata: bool,
+    reached: Option<&Reached>,
+    asked: Option<Line>,
+) -> Lines {
     let line = |(ops, points): &(Ops, Vec<SeriesPoint>)| Line {
         name: ops.name().to_owned(),
         style: line_of_row(*ops),
@@ -226,7 +254,10 @@ fn rate(series: &[(Ops, Vec<SeriesPoint>)], is_metadata: bool, reached: Option<&
     let values = || series.iter().flat_map(|(_, points)| points).map(SeriesPoint::iops);
     let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
     let ceiling = reached.and_then(|one| one.ceiling.binding());
-    let top = reach(std::iter::once(most), ceiling.iter().map(|limit| limit.iops));
+    let of_asked = asked.iter().flat_map(|line| &line.points).filter_map(|point| point.y);
+    let drawn = of_asked.fold(most, f64::max);
+    let top = reach(std::iter::once(drawn), ceiling.iter().map(|limit| limit.iops));
+    lines.extend(asked);
     lines.extend(ceiling.map(|limit| roof(series, limit, top)));
     let description = format!(
         "From {} to {} requests per second",

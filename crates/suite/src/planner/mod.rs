@@ -26,6 +26,7 @@ pub use refusal::{Refusal, RefusalKind};
 use crate::{LayoutKind, PointSpec, Scenario, Spec, Until, WorkloadKind, WorkloadSpec};
 use computed::ComputedPoint;
 use form::Auto;
+use model::curve::Curve;
 use model::note::{Adjusted, Fact, ScaledTime};
 use model::plan::{FleetPolicy, HostPlan, Origin, Plan, PlanNote, Point, Prerun, Steady, Stop};
 use model::scale::Scale;
@@ -342,6 +343,16 @@ impl Times {
         let steady = (stages.until.value == Until::Steady)
             .then(|| steady(request, measure, interval, notes));
         Times { precondition, measure, interval, steady }
+    }
+
+    /// A curve that shrinks as the measured time does, which the suite has as `measure`.
+    fn shrink(&self, curve: &Curve, measure: Nanos) -> Curve {
+        if self.measure == measure {
+            return curve.clone();
+        }
+        let (now, before) = (u128::from(self.measure.0), u128::from(measure.0.max(1)));
+        let scale = |ns: u64| u64::try_from(u128::from(ns) * now / before).unwrap_or(u64::MAX);
+        curve.stretched(scale)
     }
 
     /// What ends a stage that measures for a time.

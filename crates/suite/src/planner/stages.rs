@@ -6,12 +6,14 @@ use super::shares::{extents, interleaved, keep, parts, segmented, shares, whole}
 use super::sizes::{Sizes, workers};
 use super::trees::Forest;
 use super::{Refusal, RefusalKind, ScenarioRequest, Times, contents, is_null, trees};
+use crate::check::MOST_SHARES;
 use crate::{
     Arrivals, FileOrder, Flush, LayoutKind, Operation, Pin, PointSpec, RateOf, Sharing, StagesSpec,
     Time, WorkloadKind, WorkloadSpec,
 };
 use form::{Amount, Auto};
 use model::choices::{Access, Backend};
+use model::curve::Offered;
 use model::load::{Pace, Part, SizeMix, Skew};
 use model::metadata::MetadataWork;
 use model::note::{Adjusted, Fact};
@@ -76,11 +78,12 @@ pub(super) fn stages(
                         .sum::<u64>();
                     work.pattern.stride = Bytes(work.largest_block().0.saturating_mul(turns));
                 }
-                if let (Pace::Open { rate, .. }, RateOf::Worker) =
-                    (&mut work.pace, workload.rate_of.value)
-                {
+                if workload.rate_of.value == RateOf::Worker {
                     let of_host = |host| u64::from(workers(workload, host));
-                    *rate = rate.times(request.hosts.iter().map(of_host).sum());
+                    of_each_worker(&mut work.pace, request.hosts.iter().map(of_host).sum());
+                }
+                if let Pace::Changing { curve, .. } = &mut work.pace {
+                    *curve = times.shrink(curve, request.scenario.stages.measure.value);
                 }
                 work
             };
@@ -108,6 +111,15 @@ pub(super) fn stages(
         }
     }
     stages
+}
+
+/// Makes the pace that is meant for each of so many workers that of all of them together.
+fn of_each_worker(pace: &mut Pace, workers: u64) {
+    match pace {
+        Pace::Open { rate, .. } => *rate = rate.times(workers),
+        Pace::Changing { curve, .. } => *curve = curve.times(workers),
+        Pace::Closed { .. } => {}
+    }
 }
 
 /// The one operation of a point of metadata, or its mix; `None` for a point that reads and writes
@@ -159,10 +171,10 @@ fn work(workload: &WorkloadSpec, depth: u32, stop: Stop) -> Work {
         Auto::Fixed(mix) => mix.clone(),
         Auto::Auto => block_size.clone(),
     };
-    let pace = match workload.rate.value {
-        Auto::Fixed(rate) => {
-            Pace::Open { rate, poisson: workload.arrivals.value == Arrivals::Poisson }
-        }
+    let poisson = workload.arrivals.value == Arrivals::Poisson;
+    let pace = match &workload.rate.value {
+        Auto::Fixed(Offered::Fixed(rate)) => Pace::Open { rate: *rate, poisson },
+        Auto::Fixed(Offered::Changing(curve)) => Pace::Changing { curve: curve.clone(), poisson },
         Auto::Auto => Pace::Closed { think: workload.think.value, burst: workload.burst.value.0 },
     };
     let mut work = Work {
@@ -178,6 +190,7 @@ fn work(workload: &WorkloadSpec, depth: u32, stop: Stop) -> Work {
         priority: workload.priority.value,
         depth,
         stop,
+        share: workload.share.value.min(MOST_SHARES) as u32,
         metadata: None,
     };
     work.pattern = pattern(workload, &work);

@@ -457,7 +457,7 @@ fn a_rate_of_each_worker_grows_with_them() {
             .iter()
             .filter(|stage| stage.kind == StageKind::Measure)
             .flat_map(|stage| &stage.works);
-        works.map(|work| work.pace).next().expect("a workload")
+        works.map(|work| work.pace.clone()).next().expect("a workload")
     };
     let open = |milli| Pace::Open { rate: Rate::Iops { milli }, poisson: false };
     assert_eq!(rate(&["rate=100", "workers=3"]), open(100_000), "of all of them");

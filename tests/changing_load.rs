@@ -1,0 +1,155 @@
+//! Load that changes over time, and workloads that are bound to each other by ratio: whole runs,
+//! from their texts to their JSON.
+
+use crate::common::{plimsoll, scratch};
+use serde_json::{Value, json};
+
+/// A suite of these workloads, measured for so long without preparation.
+fn suite(seconds: u32, workloads: &str) -> String {
+    format!(
+        "name = \"changing\"\n[layout]\nsize = \"64MiB\"\nfiles = 1\n[stages]\nprepare = false\n\
+         measure = \"{seconds}s\"\n{workloads}"
+    )
+}
+
+/// The results of a suite on a simulated device, in virtual time.
+fn results(device: &str, text: &str, more: &[&str]) -> Vec<Value> {
+    let folder = scratch();
+    std::fs::write(folder.path().join("s.toml"), text).expect("a suite");
+    let target = format!("sim:{device}");
+    let args = ["run", "s.toml", "--target", &target, "--json", "--quiet"];
+    let ended = plimsoll(folder.path(), &[&args, more].concat()).with_code(0);
+    ended.json()["results"].as_array().expect("results").clone()
+}
+
+/// What was due and what was done in each stretch of time of a row.
+fn over_time(row: &Value) -> Vec<(f64, u64)> {
+    let stretches = row["asked"]["over_time"].as_array().expect("a rate that changes");
+    let one = |stretch: &Value| {
+        (stretch["due"].as_f64().expect("due"), stretch["done"].as_u64().expect("done"))
+    };
+    stretches.iter().map(one).collect()
+}
+
+fn codes(row: &Value) -> Vec<&str> {
+    let warnings = row["warnings"].as_array().expect("warnings");
+    warnings.iter().map(|warning| warning["code"].as_str().expect("a code")).collect()
+}
+
+const RAMP: &str = "[[workload]]\nname = \"w\"\nworkers = 3\nrate = [{to = \"2k\", in = \"5s\"}, \
+                    {hold = \"5s\"}, {to = 0, in = \"2s\"}]\n";
+
+#[test]
+fn every_interval_of_a_ramp_has_the_integral_of_its_rate() {
+    let rows = results("constant,service=constant:1us,servers=64", &suite(14, RAMP), &[]);
+    // 200·t² in the ramp, 2000 a second, and 500·t² the other way round.
+    let wanted =
+        [200, 600, 1_000, 1_400, 1_800, 2_000, 2_000, 2_000, 2_000, 2_000, 1_500, 500, 0, 0];
+    let wanted: Vec<(f64, u64)> = wanted.iter().map(|count| (*count as f64, *count)).collect();
+    assert_eq!(over_time(&rows[0]), wanted);
+    assert_eq!((&rows[0]["asked"]["due"], &rows[0]["ios"]), (&json!(17_000.0), &json!(17_000)));
+    for code in ["rate-missed", "not-steady", "warm-up", "level-changed"] {
+        assert!(!codes(&rows[0]).contains(&code), "{code}");
+    }
+    assert_eq!(rows[0]["ci"]["iops"], Value::Null, "a mean of different loads has no interval");
+}
+
+#[test]
+fn a_shrunk_run_shrinks_its_curve() {
+    let rows =
+        results("constant,service=constant:1us", &suite(20, RAMP), &["--scale", "time=1/10"]);
+    let (due, done) = (&rows[0]["asked"]["due"], &rows[0]["ios"]);
+    assert_eq!((due, done), (&json!(1_700.0), &json!(1_700)));
+}
+
+#[test]
+fn bursts_of_a_file_repeat_and_strangers_come_by_the_curve() {
+    let folder = scratch();
+    std::fs::write(folder.path().join("day.csv"), "time,iops\n0,1000\n1,1000\n1,0\n5,0\n")
+        .expect("a file");
+    let text = suite(
+        100,
+        "[[workload]]\nname = \"w\"\narrivals = \"poisson\"\nrate = [{csv = \"day.csv\"}, \
+         {repeat = true}]\n",
+    );
+    std::fs::write(folder.path().join("s.toml"), text).expect("a suite");
+    let args =
+        ["run", "s.toml", "--target", "sim:constant,service=constant:1us", "--json", "--quiet"];
+    let ended = plimsoll(folder.path(), &args).with_code(0).json();
+    let stretches = over_time(&ended["results"][0]);
+    assert_eq!(stretches.iter().map(|(due, _)| *due).sum::<f64>(), 20_000.0);
+    for (second, (due, done)) in stretches.iter().enumerate() {
+        // Four standard deviations of a Poisson count; and nothing at all in between.
+        assert!((*done as f64 - due).abs() <= 4.0 * due.sqrt(), "{second}: {due} {done}");
+    }
+}
+
+#[test]
+fn a_device_that_is_too_slow_for_the_top_misses_the_rate() {
+    let at = |top: u32| {
+        let steps = format!("rate = [{{to = {top}, in = \"10s\"}}]");
+        let text = suite(10, &format!("[[workload]]\nname = \"w\"\n{steps}\n"));
+        results("constant,service=constant:1ms,servers=1", &text, &[])[0].clone()
+    };
+    assert!(!codes(&at(900)).contains(&"rate-missed"));
+    let slow = at(3_000);
+    assert!(codes(&slow).contains(&"rate-missed"));
+    let of = |key: &str| slow["left_over"][key].as_u64().expect("a number");
+    let all = slow["ios"].as_u64().expect("a number") + of("late") + of("never");
+    assert_eq!(all, 15_000, "every request that was due is told");
+}
+
+/// A group of a deep workload of reads and a shallow one of writes.
+fn bound(shares: [u32; 2]) -> String {
+    let one = |name: &str, read: u32, depth: u32, share: u32| {
+        format!(
+            "[[workload]]\nname = \"{name}\"\ngroup = \"g\"\nread = \"{read}%\"\ndepth = {depth}\n\
+             workers = 2\nshare = {share}\n"
+        )
+    };
+    one("reads", 100, 16, shares[0]) + &one("writes", 0, 1, shares[1])
+}
+
+/// Requests of a workload that were sent.
+fn sent(rows: &[Value], workload: &str) -> u64 {
+    let row = rows.iter().find(|row| row["workload"] == workload).expect("a row");
+    let of = |key: &str| row["left_over"][key].as_u64().expect("a number");
+    row["ios"].as_u64().expect("a number") + of("late") + of("never")
+}
+
+/// That the requests of both are within one of their shares.
+fn assert_bound(rows: &[Value], [reads, writes]: [u32; 2]) {
+    let (first, second) = (sent(rows, "reads") as i64, sent(rows, "writes") as i64);
+    let (all, reads) = (i64::from(reads + writes), i64::from(reads));
+    let off = first * all - (first + second) * reads;
+    assert!(off.abs() < all, "{first} reads and {second} writes");
+    assert!(first + second > 100, "{first} reads and {second} writes");
+}
+
+#[test]
+fn shares_bind_workloads_of_unlike_depth_to_within_one_request() {
+    for shares in [[1, 1], [3, 1], [7, 30]] {
+        let rows =
+            results("constant,service=constant:1ms,servers=64", &suite(10, &bound(shares)), &[]);
+        assert_bound(&rows, shares);
+        // The slower of both holds up the other: two workers with one request each.
+        let slowest =
+            2.0 * 1_000.0 * 10.0 * f64::from(shares[0] + shares[1]) / f64::from(shares[1]);
+        let all = (sent(&rows, "reads") + sent(&rows, "writes")) as f64;
+        assert!((all / slowest - 1.0).abs() < 0.02, "{shares:?}: {all} of {slowest}");
+    }
+}
+
+#[test]
+fn shares_bind_threads_on_real_files() {
+    let folder = scratch();
+    let text = suite(1, &bound([3, 1])).replace("64MiB", "4MiB").replace("prepare = false\n", "");
+    std::fs::write(folder.path().join("s.toml"), text).expect("a suite");
+    for backend in ["sync", "io_uring"] {
+        let set = format!("engine.backend={backend}");
+        let args =
+            ["run", "s.toml", "--target", "t", "--json", "--quiet", "--buffered", "--set", &set];
+        let ended = plimsoll(folder.path(), &args).with_code(0).json();
+        assert_bound(ended["results"].as_array().expect("results"), [3, 1]);
+    }
+}
