@@ -5,6 +5,7 @@ use crate::contents::{Findings, HostContents};
 use crate::control::Control;
 use crate::driver::{AWAKE_NS, Timetable};
 use crate::pinning::Seats;
+use crate::replay::Replays;
 use crate::recorder::{Interval, slots};
 use crate::start_gate::Gate;
 use crate::targets::{Bounds, World};
@@ -36,6 +37,8 @@ pub(crate) struct Shared {
     /// Of metadata work: which places may be touched.
     pub(crate) bounds: Bounds,
     pub(crate) seats: Seats,
+    /// What was sent of traces.
+    pub(crate) replays: Mutex<Replays>,
 }
 
 /// An empty page for what `worker` does.

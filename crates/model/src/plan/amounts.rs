@@ -54,6 +54,10 @@ impl Plan {
         let stages = self.hosts.iter().filter_map(|host| host.stages.get(stage as usize));
         let bytes = |stage: &HostStage, worker: &Worker| {
             stage.works.get(worker.work as usize).map_or(0, |work| {
+                // Its workers take turns.
+                if let Some(trace) = &work.trace {
+                    return if worker.turn.0 == 0 { trace.bytes } else { 0 };
+                }
                 let most =
                     worker.extents.iter().map(|extent| extent.length).fold(0, u64::saturating_add);
                 work.requests(worker).saturating_mul(work.largest_block().0).min(most)

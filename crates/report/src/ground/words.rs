@@ -404,6 +404,7 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::Unsettled => "not settled",
         NoteKind::CachesNotEmptied => "caches not emptied",
         NoteKind::RunFileOnTarget => "run file on the target's disk",
+        NoteKind::Replayed => "fidelity",
     }
 }
 

@@ -68,6 +68,7 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: TableSt
     for line in under(record, &rows, &marks, &left_out, notes) {
         text.push_str(&format!("{line}\n"));
     }
+    text.push_str(&crate::topics::fidelity::text(record));
     text.push_str(&format!("\n{}\n", grade::line(&Verdict::of_run(record, &rows))));
     if let Some(line) = analysis::loadline::load_line(record, &rows) {
         text.push_str(&format!("\n{}\n", loadline::sentences(&line).join("\n")));

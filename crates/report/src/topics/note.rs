@@ -93,6 +93,7 @@ pub fn sentence(fact: &Fact) -> String {
             "disk {disk} holds the run file and target {target}. Intervals can reach the file \
              late, and a killed run can lose several. Name another disk with --out."
         ),
+        Fact::Replayed(replayed) => super::fidelity::of_host(replayed),
         Fact::InWords(old) => old.words.clone(),
     }
 }

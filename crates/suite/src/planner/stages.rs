@@ -179,6 +179,7 @@ fn work(workload: &WorkloadSpec, depth: u32, stop: Stop) -> Work {
         depth,
         stop,
         metadata: None,
+        trace: None,
     };
     work.pattern = pattern(workload, &work);
     work
