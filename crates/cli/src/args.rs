@@ -8,6 +8,7 @@ mod gate;
 mod hosts;
 mod import;
 mod places;
+mod trace;
 mod work;
 
 pub use afterwards::{CeilingArgs, CompareArgs, ShowArgs, TrendArgs, VerifyArgs};
@@ -16,6 +17,7 @@ pub use gate::{GateArgs, GateOutput};
 pub use hosts::HostArgs;
 pub use import::ImportArgs;
 pub use places::{GivenUpArg, TargetArg};
+pub use trace::{Only, ReplayArgs, ScaleSpace, TraceArgs};
 pub use work::{Pattern, QUICK_FORM, QuickArgs, WorkArgs};
 
 use crate::web::{Token, listen_address};
@@ -60,6 +62,10 @@ pub enum Command {
     ///
     /// It reports what became of each option, and what was lost.
     Import(ImportArgs),
+    /// Send the requests of a recorded trace at their own instants, and report how true that was.
+    ///
+    /// It reads the traces of other tools, too.
+    Replay(Box<ReplayArgs>),
     /// Annotate a running run.
     ///
     /// Every chart shows the mark, and the report shows what changed after it.
@@ -146,6 +152,20 @@ pub struct RunArgs {
     pub share: ShareArgs,
 }
 
+impl RunArgs {
+    /// A run that shows and records itself as a replay is to.
+    pub fn of_replay(args: &ReplayArgs) -> RunArgs {
+        let work = WorkArgs {
+            sets: args.sets.clone(),
+            buffered: args.buffered,
+            existing: args.existing,
+            ..WorkArgs::default()
+        };
+        let (out, how, share) = (args.out.clone(), args.how, args.share.clone());
+        RunArgs { work, out, fail_if: Vec::new(), how, share }
+    }
+}
+
 /// What a run is to leave, and to say.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Output")]
@@ -183,7 +203,7 @@ impl How {
 }
 
 /// Who else is told of a run while it goes on: browsers, Prometheus, scripts.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Sharing")]
 pub struct ShareArgs {
     /// Serve a live page, and /metrics for Prometheus.

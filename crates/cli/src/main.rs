@@ -26,6 +26,7 @@ mod simulate;
 mod suite_and_targets;
 mod testbed;
 mod text_file;
+mod trace;
 mod view;
 mod web;
 
@@ -55,6 +56,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Inventory(inventory) => commands::inventory(&inventory),
         Command::Suites(suites) => commands::suites(&suites),
         Command::Import(import) => commands::import(&import),
+        Command::Replay(replay) => commands::replay(&replay),
         Command::Mark(mark) => commands::mark(&mark),
         Command::Report(report) => commands::report(&report),
         Command::Export(export) => commands::export(&export),
