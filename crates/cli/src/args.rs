@@ -17,7 +17,7 @@ pub use gate::{GateArgs, GateOutput};
 pub use hosts::HostArgs;
 pub use import::ImportArgs;
 pub use places::{GivenUpArg, TargetArg};
-pub use trace::{Only, ReplayArgs, ScaleSpace, TraceArgs};
+pub use trace::{Only, RecordArgs, ReplayArgs, ScaleSpace, TraceArgs};
 pub use work::{Pattern, QUICK_FORM, QuickArgs, WorkArgs};
 
 use crate::web::{Token, listen_address};
@@ -62,6 +62,10 @@ pub enum Command {
     ///
     /// It reports what became of each option, and what was lost.
     Import(ImportArgs),
+    /// Record the requests that a block device is sent, as a trace.
+    ///
+    /// It reads the kernel's tracepoints, and needs root.
+    Record(RecordArgs),
     /// Send the requests of a recorded trace at their own instants, and report how true that was.
     ///
     /// It reads the traces of other tools, too.

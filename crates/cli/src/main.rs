@@ -56,6 +56,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Inventory(inventory) => commands::inventory(&inventory),
         Command::Suites(suites) => commands::suites(&suites),
         Command::Import(import) => commands::import(&import),
+        Command::Record(record) => commands::record(&record),
         Command::Replay(replay) => commands::replay(&replay),
         Command::Mark(mark) => commands::mark(&mark),
         Command::Report(report) => commands::report(&report),

@@ -104,6 +104,13 @@ Examples:
   plimsoll run job.fio -t /mnt/x
 Exit code 8: an option was refused or is unknown.";
 
+/// Below `plimsoll record --help`.
+pub const RECORD: &str = "\
+Examples:
+  plimsoll record /dev/nvme1n1 --for 10m -o x.trace
+  # until Ctrl-C
+  plimsoll record /dev/nvme1n1 -o x.trace";
+
 /// Below `plimsoll replay --help`.
 pub const REPLAY: &str = "\
 Examples:

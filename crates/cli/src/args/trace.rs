@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// `plimsoll record`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::REPLAY)]
+#[command(after_help = examples::RECORD)]
 pub struct RecordArgs {
     /// The block device whose requests are recorded; it is only watched.
     #[arg(value_name = "DEVICE")]

@@ -4,6 +4,7 @@
 use super::names::Names;
 use super::{Read, Seen, TraceProblem, decimal_ns, field, number, sectors};
 use model::Op;
+use model::trace::op_of_letters;
 
 /// The order of the columns behind the command, which may hold spaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +61,7 @@ impl Biosnoop {
         let length = number(columns.value(values, "BYTES"), "number of bytes")?;
         let source = names.number(field(columns.value(values, "DISK"), "disk")?)?;
         let at_ns = done_ns - took_ns;
-        let Some(op) = super::blkparse::op(letters, length > 0) else { return Ok(Read::LeftOut) };
+        let Some(op) = op_of_letters(letters, length > 0) else { return Ok(Read::LeftOut) };
         if op == Op::Fsync {
             return Ok(Read::Request(Seen { at_ns, op, offset: 0, length: 0, source }));
         }

@@ -3,6 +3,7 @@
 use super::names::Names;
 use super::{Read, Seen, TraceProblem, decimal_ns, field, number, sectors};
 use model::Op;
+use model::trace::op_of_letters;
 
 /// Whether a line is one of an event.
 pub(super) fn is_one(line: &str) -> bool {
@@ -49,7 +50,7 @@ impl Blkparse {
             [sector, "+", count, ..] => (Some(*sector), Some(*count)),
             _ => (None, None),
         };
-        let Some(op) = op(what, count.is_some_and(|count| count != "0")) else {
+        let Some(op) = op_of_letters(what, count.is_some_and(|count| count != "0")) else {
             return Ok(Read::LeftOut);
         };
         if op == Op::Fsync {
@@ -58,21 +59,5 @@ impl Blkparse {
         let offset = sectors(number(sector, "sector")?, "sector")?;
         let length = sectors(number(count, "number of sectors")?, "number of sectors")?;
         Ok(Read::Request(Seen { at_ns, op, offset, length, source }))
-    }
-}
-
-/// What the kernel's letters for a request mean; `None` for what is neither. `has_bytes` tells a
-/// flush from a write that flushes first.
-pub(super) fn op(letters: &str, has_bytes: bool) -> Option<Op> {
-    if letters.contains('D') {
-        Some(Op::Trim)
-    } else if !has_bytes {
-        letters.starts_with('F').then_some(Op::Fsync)
-    } else if letters.contains('R') {
-        Some(Op::Read)
-    } else if letters.contains('W') {
-        Some(Op::Write)
-    } else {
-        None
     }
 }

@@ -98,6 +98,22 @@ pub struct Totals {
     pub left_out: u64,
 }
 
+/// What the kernel's letters for a request mean, as `RA`, `WS`, `FF`, `DS`; `None` for what is
+/// neither. `has_bytes` tells a flush from a write that flushes first.
+pub fn op_of_letters(letters: &str, has_bytes: bool) -> Option<Op> {
+    if letters.contains('D') {
+        has_bytes.then_some(Op::Trim)
+    } else if !has_bytes {
+        letters.starts_with('F').then_some(Op::Fsync)
+    } else if letters.contains('R') {
+        Some(Op::Read)
+    } else if letters.contains('W') {
+        Some(Op::Write)
+    } else {
+        None
+    }
+}
+
 /// What a sequence of requests comes to: two that differ in any request or in their order have
 /// different ones, but for chance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
