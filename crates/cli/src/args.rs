@@ -17,7 +17,7 @@ pub use gate::{GateArgs, GateOutput};
 pub use hosts::HostArgs;
 pub use import::ImportArgs;
 pub use places::{GivenUpArg, TargetArg};
-pub use trace::{Only, RecordArgs, ReplayArgs, ScaleSpace, TraceArgs};
+pub use trace::{DistilArgs, Only, RecordArgs, ReplayArgs, ScaleSpace, TraceArgs};
 pub use work::{Pattern, QUICK_FORM, QuickArgs, WorkArgs};
 
 use crate::web::{Token, listen_address};
@@ -70,6 +70,8 @@ pub enum Command {
     ///
     /// It reads the traces of other tools, too.
     Replay(Box<ReplayArgs>),
+    /// Turn a trace into a suite, and state its distance from the trace.
+    Distil(DistilArgs),
     /// Annotate a running run.
     ///
     /// Every chart shows the mark, and the report shows what changed after it.

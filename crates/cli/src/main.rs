@@ -58,6 +58,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Import(import) => commands::import(&import),
         Command::Record(record) => commands::record(&record),
         Command::Replay(replay) => commands::replay(&replay),
+        Command::Distil(distil) => commands::distil(&distil),
         Command::Mark(mark) => commands::mark(&mark),
         Command::Report(report) => commands::report(&report),
         Command::Export(export) => commands::export(&export),

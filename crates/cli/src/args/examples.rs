@@ -122,6 +122,12 @@ Examples:
   plimsoll replay io_traces.csv --source 7 --scale-space fold \\
     --destroy-data /dev/nvme1n1";
 
+/// Below `plimsoll distil --help`.
+pub const DISTIL: &str = "\
+Examples:
+  plimsoll distil x.trace -o suite.toml
+  plimsoll run suite.toml -t /mnt/x";
+
 /// Below `plimsoll mark --help`.
 pub const MARK: &str = "\
 Examples:

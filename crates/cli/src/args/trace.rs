@@ -136,7 +136,7 @@ pub struct ReplayArgs {
 
 /// `plimsoll distil`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::REPLAY)]
+#[command(after_help = examples::DISTIL)]
 pub struct DistilArgs {
     /// What is distilled.
     #[command(flatten)]

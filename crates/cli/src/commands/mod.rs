@@ -5,6 +5,7 @@ mod ceiling;
 mod clean;
 mod compare;
 mod confirmation;
+mod distil;
 mod events;
 mod export;
 mod gate;
@@ -33,6 +34,7 @@ pub use agent::agent;
 pub use ceiling::ceiling;
 pub use clean::clean;
 pub use compare::compare;
+pub use distil::distil;
 pub use export::{ExportArgs, export};
 pub use gate::gate;
 pub use help::help;
@@ -57,6 +59,7 @@ pub use watch::watch;
 use crate::failure::Failure;
 use model::{Nanos, printable};
 use std::io::Write;
+use std::path::Path;
 
 /// Prints to standard output what people read: nothing in it steers their terminal, whoever wrote
 /// it. A reader that has gone away (`| head`) is no error.
@@ -86,6 +89,20 @@ fn patience(given: Nanos) -> Result<Nanos, Failure> {
     Err(Failure::Usage(format!(
         "error: --patience {given} is out of range; write {least} to {most}"
     )))
+}
+
+/// A file made by this call or not at all: between a look and a write somebody else could make it.
+fn create(place: &Path, text: &str) -> Result<(), Failure> {
+    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(place);
+    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
+        let what = match error.kind() {
+            std::io::ErrorKind::AlreadyExists => {
+                "it is there already, and no file is overwritten".to_owned()
+            }
+            _ => error.to_string(),
+        };
+        Failure::Usage(format!("error: {}: {what}; name another file with --out", place.display()))
+    })
 }
 
 /// Prints a value as JSON.

@@ -5,7 +5,7 @@ use crate::args::{GivenUpArg, ReplayArgs, RunArgs, ScaleSpace, TargetArg};
 use crate::failure::Failure;
 use crate::hosts;
 use crate::suite_and_targets;
-use crate::trace::{ReplaySuite, Scanned, carry_into, first_past, scan};
+use crate::trace::{ReplaySuite, Scanned, carry_into, first_past, scan, tell};
 use model::trace::Space;
 use model::{Bytes, Plan};
 use std::fs::File;
@@ -22,7 +22,7 @@ pub fn replay(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     let folder = args.out.as_ref().and_then(|out| out.parent()).unwrap_or_else(|| Path::new("."));
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let scanned = scan(&args.trace, folder)?;
-    tell(args, &scanned);
+    tell(&args.trace.trace, scanned.ending, "replayed");
     if args.existing && scanned.changes() > 0 {
         return Err(Failure::Usage(format!(
             "error: trace {}: {} of its requests write or trim, and --existing writes nothing; \
@@ -80,34 +80,6 @@ fn target(args: &ReplayArgs) -> Result<String, Failure> {
              DEVICE"
                 .to_owned(),
         )),
-    }
-}
-
-/// What there is to know of the trace before it is sent.
-fn tell(args: &ReplayArgs, scanned: &Scanned) {
-    let path = args.trace.trace.display();
-    let ending = scanned.ending;
-    if ending.is_cut_off {
-        eprintln!(
-            "warning: trace {path} is cut off in the middle; its {} whole requests are replayed",
-            scanned.requests
-        );
-    }
-    if ending.lost > 0 {
-        eprintln!(
-            "warning: trace {path}: its recorder lost {} requests, which no replay can send",
-            ending.lost
-        );
-    }
-    if ending.left_out > 0 {
-        eprintln!(
-            "note: trace {path}: {} requests are neither reads, writes, flushes nor trims, or are \
-             empty; they are left out",
-            ending.left_out
-        );
-    }
-    if ending.sorted > 0 {
-        eprintln!("note: trace {path}: {} requests were sorted by their instants", ending.sorted);
     }
 }
 

@@ -7,4 +7,4 @@ mod spool;
 
 pub use file::{open, problem};
 pub use replay_suite::{ReplaySuite, carry_into};
-pub use scan::{Scanned, first_past, scan};
+pub use scan::{Scanned, first_past, is_taken, scan, tell};

@@ -95,7 +95,7 @@ fn share(some: u64, of: u64) -> Percent {
 }
 
 /// Whether a request is of those that are taken.
-fn is_taken(only: Option<Only>, op: Op) -> bool {
+pub fn is_taken(only: Option<Only>, op: Op) -> bool {
     match only {
         None => true,
         Some(Only::Reads) => op == Op::Read,
@@ -179,6 +179,29 @@ impl Scanned {
         self.end = self.end.max(request.end());
         let bits = request.offset | u64::from(request.length) | self.align;
         self.align = 1 << bits.trailing_zeros();
+    }
+}
+
+/// What there is to know of a trace before it is used, which is then `used`.
+pub fn tell(path: &Path, ending: TraceEnd, used: &str) {
+    let path = path.display();
+    if ending.is_cut_off {
+        eprintln!(
+            "warning: trace {path} is cut off in the middle; what is whole of it is {used}"
+        );
+    }
+    if ending.lost > 0 {
+        eprintln!("warning: trace {path}: its recorder lost {} requests", ending.lost);
+    }
+    if ending.left_out > 0 {
+        eprintln!(
+            "note: trace {path}: {} requests are neither reads, writes, flushes nor trims, or are \
+             empty; they are left out",
+            ending.left_out
+        );
+    }
+    if ending.sorted > 0 {
+        eprintln!("note: trace {path}: {} requests were sorted by their instants", ending.sorted);
     }
 }
 

@@ -8,6 +8,7 @@ mod biosnoop;
 mod blkparse;
 mod blktrace;
 mod csv;
+pub mod distil;
 mod input;
 mod iolog;
 mod names;

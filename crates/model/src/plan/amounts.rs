@@ -1,6 +1,6 @@
 //! What a plan adds up to: bytes, times, workers.
 
-use super::{HostPlan, HostStage, Plan, PlannedTarget, StageKind, Work, Worker};
+use super::{HostPlan, HostStage, Plan, PlannedTarget, Stage, StageKind, Work, Worker};
 use crate::units::{Bytes, Nanos};
 
 impl Plan {
@@ -69,12 +69,15 @@ impl Plan {
     }
 
     /// The time of all stages that end after a time; of those that end when they are steady, the
-    /// greatest.
+    /// greatest, and of traces, from their first instant to the last.
     pub fn fixed_time(&self) -> Nanos {
+        let of_trace = |stage: &Stage| {
+            stage.works.iter().filter_map(|work| Some(work.trace.as_ref()?.length)).max()
+        };
         Nanos(
             self.stages
                 .iter()
-                .filter_map(|stage| stage.stop().time())
+                .filter_map(|stage| stage.stop().time().or_else(|| of_trace(stage)))
                 .map(|time| time.0)
                 .fold(0, u64::saturating_add),
         )
