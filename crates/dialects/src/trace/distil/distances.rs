@@ -16,23 +16,20 @@ pub(super) fn of_cells(trace: &[u64], model: impl Fn(f64) -> f64) -> f64 {
     greatest
 }
 
-/// The same of inter-arrival times in ns, at the bounds of the histogram's buckets.
+/// The same of inter-arrival times in ns, at the bounds of the histogram's buckets: within one,
+/// nobody knows where they are.
 pub(super) fn of_times(trace: &Histogram, model: impl Fn(f64) -> f64) -> f64 {
     let total = trace.count().max(1) as f64;
     let mut below = 0u64;
     let mut greatest = 0.0f64;
     for (from_ns, to_ns, count) in trace.buckets() {
-        // Within a bucket nobody knows where they are: the model's own steps in it count for
-        // nothing.
-        let before = below as f64 / total;
+        // Just before the bucket, and with its last value.
+        let before = below as f64 / total - model(from_ns as f64 - 0.5);
         below += count;
-        let (low, high) = (model(from_ns as f64), model(to_ns as f64));
-        let after = below as f64 / total;
-        greatest = greatest.max(low - after).max(before - high);
-        greatest = greatest.max((before - low).min(after - low).max(0.0));
-        greatest = greatest.max((high - after).min(high - before).max(0.0));
+        let after = below as f64 / total - model(to_ns as f64);
+        greatest = greatest.max(before.abs()).max(after.abs());
     }
-    greatest.clamp(0.0, 1.0)
+    greatest.min(1.0)
 }
 
 /// Half the sum of all differences of two sets of shares (total variation): 0 for the same.

@@ -23,6 +23,8 @@ const FOR_EACH_CELL: u64 = 50;
 const MOST_CELLS: usize = 1024;
 /// A space whose most loaded parts are no further from even than this has no skew.
 const EVEN: f64 = 0.05;
+/// Requests a second that a suite can ask for.
+const MOST_RATE: f64 = 1e8;
 /// Cells of the curve of the rate.
 const RATE_CELLS: usize = 64;
 
@@ -164,6 +166,8 @@ impl Distiller {
             (0, _) | (_, 0) => None,
             (intervals, length_ns) => Some(intervals as f64 * 1e9 / length_ns as f64),
         };
+        // A faster one is no rate of a suite: it has no instants that could be told apart.
+        let rate = rate.filter(|rate| *rate <= MOST_RATE);
         let mean_ns = rate.map_or(0.0, |rate| 1e9 / rate);
         let even = distances::of_times(&self.inter_arrivals, step(mean_ns));
         let poisson = distances::of_times(&self.inter_arrivals, exponential(mean_ns));
