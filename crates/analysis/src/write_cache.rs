@@ -25,7 +25,7 @@ pub(crate) fn doubt(record: &Record, row: &ResultRow) -> Option<Warning> {
         return None;
     }
     let devices = volatile(record, row);
-    (!devices.is_empty()).then_some(Warning::VolatileCache { devices })
+    (!devices.is_empty()).then_some(VolatileCache { devices })
 }
 
 /// The devices below a row's targets whose cache is volatile: those of its stage alone, because

@@ -9,6 +9,7 @@ mod hosts;
 mod import;
 mod places;
 mod prediction;
+mod trace;
 mod work;
 
 pub use afterwards::{CeilingArgs, CompareArgs, ShowArgs, TrendArgs, VerifyArgs};
@@ -18,6 +19,7 @@ pub use hosts::HostArgs;
 pub use import::ImportArgs;
 pub use places::{GivenUpArg, TargetArg};
 pub use prediction::{CalibrateArgs, PredictArgs};
+pub use trace::{DistilArgs, Only, RecordArgs, ReplayArgs, ScaleSpace, TraceArgs};
 pub use work::{Pattern, QUICK_FORM, QuickArgs, WorkArgs};
 
 use crate::web::{Token, listen_address};
@@ -62,6 +64,16 @@ pub enum Command {
     ///
     /// It reports what became of each option, and what was lost.
     Import(ImportArgs),
+    /// Record the requests that a block device is sent, as a trace.
+    ///
+    /// It reads the kernel's tracepoints, and needs root.
+    Record(RecordArgs),
+    /// Send the requests of a recorded trace at their own instants, and report how true that was.
+    ///
+    /// It reads the traces of other tools, too.
+    Replay(Box<ReplayArgs>),
+    /// Turn a trace into a suite, and state its distance from the trace.
+    Distil(DistilArgs),
     /// Annotate a running run.
     ///
     /// Every chart shows the mark, and the report shows what changed after it.
@@ -152,6 +164,20 @@ pub struct RunArgs {
     pub share: ShareArgs,
 }
 
+impl RunArgs {
+    /// A run that shows and records itself as a replay is to.
+    pub fn of_replay(args: &ReplayArgs) -> RunArgs {
+        let work = WorkArgs {
+            sets: args.sets.clone(),
+            buffered: args.buffered,
+            existing: args.existing,
+            ..WorkArgs::default()
+        };
+        let (out, how, share) = (args.out.clone(), args.how, args.share.clone());
+        RunArgs { work, out, fail_if: Vec::new(), how, share }
+    }
+}
+
 /// What a run is to leave, and to say.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Output")]
@@ -189,7 +215,7 @@ impl How {
 }
 
 /// Where else a run is shown while it goes on: browsers, Prometheus, scripts.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Sharing")]
 pub struct ShareArgs {
     /// Serve a live page, and /metrics for Prometheus.

@@ -27,6 +27,7 @@ mod simulate;
 mod suite_and_targets;
 mod testbed;
 mod text_file;
+mod trace;
 mod view;
 mod web;
 
@@ -56,6 +57,9 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Inventory(inventory) => commands::inventory(&inventory),
         Command::Suites(suites) => commands::suites(&suites),
         Command::Import(import) => commands::import(&import),
+        Command::Record(record) => commands::record(&record),
+        Command::Replay(replay) => commands::replay(&replay),
+        Command::Distil(distil) => commands::distil(&distil),
         Command::Mark(mark) => commands::mark(&mark),
         Command::Report(report) => commands::report(&report),
         Command::Export(export) => commands::export(&export),

@@ -122,6 +122,19 @@ pub fn flag() -> Arc<AtomicBool> {
     flag
 }
 
+/// A flag that the first signal sets which would end the process; the second one ends it. For what
+/// ends by itself soon after the first.
+pub fn asked_to_stop() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // In this order: the first signal finds the flag not set yet. Where signals cannot be had,
+        // they end the process as they always do.
+        let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, flag.clone());
+        let _ = signal_hook::flag::register(signal, flag.clone());
+    }
+    flag
+}
+
 /// Waits for the first signal that ends this process.
 pub fn wait() {
     // Where signals cannot be had, they end the process as they always do.

@@ -86,6 +86,24 @@ pub fn asked_with(work: &WorkArgs, changed: &[Override]) -> Result<Asked, Failur
             (name, text, Vec::new())
         }
     };
+    put_together(work, Read { name, text, paths }, changed)
+}
+
+/// The same of a suite that was made for these arguments.
+pub fn asked_of(work: &WorkArgs, name: &str, text: String) -> Result<Asked, Failure> {
+    put_together(work, Read { name: name.to_owned(), text, paths: Vec::new() }, &[])
+}
+
+/// A suite that was found or made.
+struct Read {
+    name: String,
+    text: String,
+    /// Those of the quick form.
+    paths: Vec<String>,
+}
+
+fn put_together(work: &WorkArgs, read: Read, changed: &[Override]) -> Result<Asked, Failure> {
+    let Read { name, text, paths } = read;
     let mut sets = changed.to_vec();
     if work.buffered {
         // Comes first, so that an explicit --set has the last word.

@@ -11,6 +11,7 @@ pub mod io500;
 pub mod iozone;
 pub mod mpi;
 pub mod results;
+pub mod trace;
 pub mod vdbench;
 
 mod draft;

@@ -23,6 +23,15 @@ pub enum EngineError {
         /// The system's own words.
         source: io::Error,
     },
+    /// A trace cannot be sent to its end.
+    Trace {
+        /// Its file.
+        path: String,
+        /// What went wrong.
+        what: String,
+        /// What to do about it.
+        remedy: String,
+    },
     /// A bug of ours: a thread panicked.
     Panicked {
         /// The thread.
@@ -39,6 +48,14 @@ impl EngineError {
         remedy: impl Into<String>,
     ) -> EngineError {
         EngineError::Target { path: path.to_owned(), what: what.into(), remedy: remedy.into() }
+    }
+
+    pub(crate) fn trace(
+        path: &str,
+        what: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> EngineError {
+        EngineError::Trace { path: path.to_owned(), what: what.into(), remedy: remedy.into() }
     }
 
     pub(crate) fn worker(what: impl Into<String>, source: io::Error) -> EngineError {
@@ -76,6 +93,9 @@ impl fmt::Display for EngineError {
                 };
                 write!(f, "a worker could not {what}: {source}; {remedy}")
             }
+            EngineError::Trace { path, what, remedy } => {
+                write!(f, "trace {path}: {what}; {remedy}")
+            }
             EngineError::Panicked { thread, what } => write!(f, "thread {thread} panicked: {what}"),
         }
     }
@@ -84,7 +104,9 @@ impl fmt::Display for EngineError {
 impl std::error::Error for EngineError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            EngineError::Target { .. } | EngineError::Panicked { .. } => None,
+            EngineError::Target { .. }
+            | EngineError::Trace { .. }
+            | EngineError::Panicked { .. } => None,
             EngineError::Worker { source, .. } => Some(source),
         }
     }

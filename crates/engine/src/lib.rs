@@ -30,6 +30,7 @@ mod pinning;
 mod priority;
 mod real_time;
 mod recorder;
+mod replay;
 mod shared;
 mod stage;
 mod start_gate;

@@ -12,18 +12,19 @@ use crate::kernel_workers::Helpers;
 use crate::outcome::StageOutcome;
 use crate::page_cache;
 use crate::pinning::Seats;
+use crate::replay::Replays;
 use crate::shared::Shared;
 use crate::start_gate::Gate;
 use crate::stuck::{Patience, Stuck, targets_of};
 use crate::targets::OpenTargets;
 use crate::threads::{self, Member};
 use crate::turns::Turns;
-use model::IntervalSample;
 use model::choices::Backend;
 use model::event::{Flush, MOST_FLUSHES, MOST_PAUSES, Pause};
 use model::plan::{HostPlan, HostStage, Stop, Target, Work, Worker};
 use model::sample::OpSample;
 use model::units::Nanos;
+use model::{Fact, IntervalSample, Note};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -81,6 +82,7 @@ pub(crate) fn run_on(
         bounds: targets.bounds().clone(),
         seats: Seats::of(plan),
         turns: Turns::of(stage, true),
+        replays: Mutex::new(Replays::default()),
     });
     let mut before = None;
     if page_cache::is_read_through(stage, &shared.files) {
@@ -141,6 +143,12 @@ pub(crate) fn run_on(
     let findings =
         std::mem::take(&mut *shared.findings.lock().unwrap_or_else(PoisonError::into_inner));
     let mut findings = findings.notes(stage.stage, plan.host);
+    let replayed = shared.replays.lock().unwrap_or_else(PoisonError::into_inner).take();
+    findings.extend(replayed.map(|replayed| Note {
+        stage: Some(stage.stage),
+        host: plan.host,
+        fact: Fact::Replayed(replayed),
+    }));
     findings.extend(before.into_iter().flat_map(|before| page_cache::after(before, plan, stage)));
     let late_ns = shared.late_ns.load(Ordering::Relaxed);
     Ok(StageOutcome {
@@ -283,6 +291,8 @@ fn collect(
 /// itself.
 fn flushes_after(stage: &HostStage) -> bool {
     match stage.stop() {
+        // Nothing that the trace has not.
+        _ if stage.works.iter().any(|work| work.trace.is_some()) => false,
         Stop::After(_) | Stop::Steady(_) => false,
         Stop::Amount => stage.works.iter().any(Work::writes),
         Stop::Once(once) => !once.fsync && stage.works.iter().any(Work::writes),

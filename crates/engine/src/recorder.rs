@@ -40,7 +40,8 @@ pub(crate) fn slots(work: &Work) -> Slots {
         return std::array::from_fn(|_| ops.next());
     }
     // A measured amount ends with one.
-    let flushes = work.fsync_every > 0 || (work.writes() && work.stop.once().is_some());
+    let of_trace = work.trace.as_ref().is_some_and(|trace| trace.flushes);
+    let flushes = of_trace || work.fsync_every > 0 || (work.writes() && work.stop.once().is_some());
     let used = [work.reads(), work.writes(), flushes, work.trims()];
     std::array::from_fn(|index| used[index].then_some(RING_OPS[index]))
 }

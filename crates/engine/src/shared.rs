@@ -6,6 +6,7 @@ use crate::control::Control;
 use crate::driver::{AWAKE_NS, Timetable};
 use crate::pinning::Seats;
 use crate::recorder::{Interval, slots};
+use crate::replay::Replays;
 use crate::start_gate::Gate;
 use crate::targets::{Bounds, World};
 use crate::turns::Turns;
@@ -39,6 +40,8 @@ pub(crate) struct Shared {
     pub(crate) seats: Seats,
     /// The order of requests that are bound to each other by ratio.
     pub(crate) turns: Option<Arc<Turns>>,
+    /// What was sent of traces.
+    pub(crate) replays: Mutex<Replays>,
 }
 
 /// An empty page for what `worker` does.

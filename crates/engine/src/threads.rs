@@ -11,6 +11,7 @@ use crate::contents::spares;
 use crate::driver::{Drained, FromWorker, Line, Outstanding, Pages, SPARE_PAGES, WorkerEnd, drive};
 use crate::error::EngineError;
 use crate::recorder::Interval;
+use crate::replay::Replay;
 use crate::shared::{Shared, begin_on_time, page};
 use crate::turns::Turn;
 use crate::worker::WorkerState;
@@ -236,7 +237,7 @@ fn setup(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Setup,
         dsync: work.dsync,
         ioprio: ioprio(shared, work),
         poll: shared.plan.engine.poll,
-        only_moves: work.fsync_every == 0 && !work.trims(),
+        only_moves: work.fsync_every == 0 && !work.trims() && !has_flushes(work),
     })
 }
 
@@ -286,6 +287,11 @@ fn buffers(
     Ok((buffers, write_base))
 }
 
+/// Whether a trace has some.
+fn has_flushes(work: &Work) -> bool {
+    work.trace.as_ref().is_some_and(|trace| trace.flushes)
+}
+
 fn ioprio(shared: &Shared, work: &Work) -> u16 {
     let (ioprio, refused) = priority::take(work.priority);
     degraded(shared, refused);
@@ -308,7 +314,11 @@ fn run_on<B: Backend>(
         Err(error) => return WorkerEnd::Broken(error),
     };
     let turn = Turn::of(shared.turns.as_ref(), worker.work);
-    let mut state = WorkerState::new(work, worker, depth).in_turn(turn);
+    let mut state = match Replay::of(work, worker) {
+        Ok(None) => WorkerState::new(work, worker, depth).in_turn(turn),
+        Ok(Some(replay)) => WorkerState::of_trace(work, worker, depth, replay),
+        Err(error) => return WorkerEnd::Broken(error),
+    };
     let first = page(shared, worker);
     // The stage outlives its workers' setting up, so somebody listens.
     let _ = line.out.send(FromWorker::Ready { worker: line.worker, thread: gettid() });
@@ -324,6 +334,11 @@ fn run_on<B: Backend>(
         let path = |file: u32| shared.plan.files().nth(file as usize).map_or("", |file| &file.path);
         findings.add(contents.findings(path));
     }
+    let mut unread = None;
+    if let (Some(replay), Ok(mut replays)) = (state.replay(), shared.replays.lock()) {
+        replay.count_into(&mut replays);
+        unread = replay.take_failure();
+    }
     match end {
         Ok(Drained::Whole) => {
             let mut mark = backend.mark();
@@ -336,6 +351,9 @@ fn run_on<B: Backend>(
                 shared.control.done(now_ns, once.stonewall);
             }
             pages.close(now_ns, mark);
+            if let Some(error) = unread {
+                return WorkerEnd::Broken(error);
+            }
             if state.failed() { WorkerEnd::AmountFailed } else { WorkerEnd::Complete }
         }
         Ok(Drained::GivenUp { requests }) => {

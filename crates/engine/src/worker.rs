@@ -5,6 +5,7 @@
 use crate::generator::Generator;
 use crate::io::{Completion, Io};
 use crate::pace::Pacer;
+use crate::replay::Replay;
 use crate::turns::Turn;
 use model::Op;
 use model::plan::{Stop, Work, Worker};
@@ -50,6 +51,8 @@ pub(crate) struct WorkerState {
     pacer: Pacer,
     /// Of a work that is bound to others by ratio.
     turn: Option<Turn>,
+    /// The trace that its requests and their instants come from, in place of the two above.
+    replay: Option<Box<Replay>>,
     start_ns: u64,
     is_open: bool,
     outstanding: Box<[Outstanding]>,
@@ -66,6 +69,7 @@ impl WorkerState {
             generator: Generator::new(work, worker),
             pacer: Pacer::new(&work.pace, worker),
             turn: None,
+            replay: None,
             start_ns: 0,
             is_open: work.pace.is_open(),
             outstanding: vec![Outstanding::default(); depth as usize].into(),
@@ -86,6 +90,31 @@ impl WorkerState {
         self.turn.as_ref().is_some_and(Turn::is_held)
     }
 
+    /// A worker whose requests come from a trace.
+    pub(crate) fn of_trace(
+        work: &Work,
+        worker: &Worker,
+        depth: u32,
+        replay: Replay,
+    ) -> WorkerState {
+        let replay = Some(Box::new(replay));
+        WorkerState { replay, is_open: true, ..WorkerState::new(work, worker, depth) }
+    }
+
+    /// What it sent of its trace, if it has one.
+    pub(crate) fn replay(&mut self) -> Option<&mut Replay> {
+        self.replay.as_deref_mut()
+    }
+
+    /// Whether nothing is left to ask for.
+    #[inline]
+    fn is_exhausted(&self) -> bool {
+        match &self.replay {
+            None => self.generator.is_exhausted(),
+            Some(replay) => replay.is_over(),
+        }
+    }
+
     /// The stage begins.
     pub(crate) fn begin(&mut self, start_ns: u64) {
         self.start_ns = start_ns;
@@ -95,8 +124,11 @@ impl WorkerState {
     #[inline]
     pub(crate) fn quiet_ns(&self, now_ns: u64) -> u64 {
         // What is used up is never due again, however long ago its next instant was.
-        if self.stopped || self.free.is_empty() || self.generator.is_exhausted() {
+        if self.stopped || self.free.is_empty() || self.is_exhausted() {
             return u64::MAX;
+        }
+        if let Some(replay) = &self.replay {
+            return self.start_ns.saturating_add(replay.due_ns()).saturating_sub(now_ns);
         }
         let due_in_ns = match self.pacer.due_ns() {
             Some(_) if self.generator.flushes_next() => 0,
@@ -113,7 +145,9 @@ impl WorkerState {
     /// each request that was due before and never sent: its operation as an index into the
     /// recorder's, its age in ns, and how many it stands for.
     pub(crate) fn stop(&mut self, end_ns: u64, never: &mut dyn FnMut(usize, u64, u64)) {
-        if !std::mem::replace(&mut self.stopped, true) && self.is_open {
+        // What is left of a trace is told by its own count.
+        let is_drawn = self.replay.is_none();
+        if !std::mem::replace(&mut self.stopped, true) && self.is_open && is_drawn {
             self.tell_unsent(end_ns.saturating_sub(self.start_ns), never);
         }
     }
@@ -166,12 +200,12 @@ impl WorkerState {
     /// Whether nothing is outstanding and nothing will be.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
-        self.in_flight() == 0 && (self.stopped || self.generator.is_exhausted())
+        self.in_flight() == 0 && (self.stopped || self.is_exhausted())
     }
 
     /// Whether it has done its amount, and was not stopped before.
     pub(crate) fn has_done_all(&self) -> bool {
-        self.in_flight() == 0 && !self.stopped && self.generator.is_exhausted()
+        self.in_flight() == 0 && !self.stopped && self.is_exhausted()
     }
 
     /// The next request that is due now.
@@ -183,6 +217,9 @@ impl WorkerState {
             return None;
         }
         let slot = *self.free.last()?;
+        if self.replay.is_some() {
+            return self.next_of_trace(slot, now_ns);
+        }
         let due_ns = match self.pacer.due_ns() {
             None => now_ns,
             // It follows its write at once, in a rate as in a burst, and is none of their requests.
@@ -210,6 +247,25 @@ impl WorkerState {
         self.free.pop();
         self.outstanding[slot as usize] =
             Outstanding { since_ns, length: request.length, op: request.op.index() as u8 };
+        Some(Io {
+            slot,
+            op: request.op,
+            file: request.file,
+            offset: request.offset,
+            length: request.length,
+        })
+    }
+
+    /// The next request of the trace that is due now.
+    fn next_of_trace(&mut self, slot: u32, now_ns: u64) -> Option<Io> {
+        let replay = self.replay.as_mut()?;
+        let (request, due_ns) = replay.next(now_ns.saturating_sub(self.start_ns))?;
+        self.free.pop();
+        self.outstanding[slot as usize] = Outstanding {
+            since_ns: self.start_ns.saturating_add(due_ns),
+            length: request.length,
+            op: request.op.index() as u8,
+        };
         Some(Io {
             slot,
             op: request.op,

@@ -4,6 +4,7 @@
 use crate::choices::{Backend, Poll};
 use crate::plan::StageKind;
 use crate::priority::Priority;
+use crate::replayed::Replayed;
 use crate::scale::Fraction;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
@@ -78,6 +79,8 @@ crate::words! {
         CachesNotEmptied = "caches-not-emptied",
         /// The run file lies on a disk that the run loads: what is recorded reaches it late.
         RunFileOnTarget = "run-file-on-target",
+        /// How true the load was to the trace that it was taken from.
+        Replayed = "replayed",
     }
 }
 
@@ -200,6 +203,8 @@ pub enum Fact {
         /// The target that lies on it, too.
         target: String,
     },
+    /// How true the load was to its trace.
+    Replayed(Replayed),
     /// What a run file of an older format says in words.
     InWords(InWords),
 }
@@ -230,6 +235,7 @@ impl Fact {
             Fact::NotChecked(_) => NoteKind::NotChecked,
             Fact::CachesNotEmptied(_) => NoteKind::CachesNotEmptied,
             Fact::RunFileOnTarget { .. } => NoteKind::RunFileOnTarget,
+            Fact::Replayed(_) => NoteKind::Replayed,
             Fact::InWords(old) => old.kind,
         }
     }

@@ -10,6 +10,7 @@ pub(crate) mod search;
 mod sound;
 pub(crate) mod stage;
 mod stop;
+mod trace_work;
 pub(crate) mod work;
 
 pub use amounts::buffers;
@@ -20,6 +21,7 @@ pub use search::Search;
 pub use sound::Unsound;
 pub use stage::{HostStage, Point, Prerun, Stage, StageKind};
 pub use stop::{Once, Steady, Stop};
+pub use trace_work::TraceWork;
 pub use work::{Extent, Pattern, Work, Worker};
 
 use crate::choices::{Backend, OnLostHost};

@@ -1,6 +1,7 @@
-//! What a host is, and what it counts: read from the kernel's own files, never from the devices,
-//! and nothing is ever written.
+//! What a host is, and what it counts: read from the kernel's own files, never from the devices.
+//! Nothing is ever written, but for a private instance of tracefs ([`block_trace`]).
 
+pub mod block_trace;
 mod cgroup;
 mod chain;
 mod counters;

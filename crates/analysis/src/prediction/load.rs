@@ -183,8 +183,10 @@ fn of_work(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
     if work.trims() {
         return Err(LeftOut::Trims);
     }
-    match work.pace {
-        model::load::Pace::Open { .. } => return Err(LeftOut::FixedRate),
+    match &work.pace {
+        model::load::Pace::Open { .. } | model::load::Pace::Changing { .. } => {
+            return Err(LeftOut::FixedRate);
+        }
         model::load::Pace::Closed { think, .. } if think.0 > 0 => return Err(LeftOut::Thinks),
         model::load::Pace::Closed { .. } => {}
     }

@@ -104,6 +104,30 @@ Examples:
   plimsoll run job.fio -t /mnt/x
 Exit code 8: an option was refused or is unknown.";
 
+/// Below `plimsoll record --help`.
+pub const RECORD: &str = "\
+Examples:
+  plimsoll record /dev/nvme1n1 --for 10m -o x.trace
+  # until Ctrl-C
+  plimsoll record /dev/nvme1n1 -o x.trace";
+
+/// Below `plimsoll replay --help`.
+pub const REPLAY: &str = "\
+Examples:
+  # into a file of ours in a directory
+  plimsoll replay x.trace -t /mnt/x
+  # fio's log, at twice its speed, reads alone, on what is there
+  plimsoll replay log.iolog --only reads --existing -t /dev/nvme1n1 --speed 2x
+  # one volume of a public trace, folded onto a smaller device; its data is lost
+  plimsoll replay io_traces.csv --source 7 --scale-space fold \\
+    --destroy-data /dev/nvme1n1";
+
+/// Below `plimsoll distil --help`.
+pub const DISTIL: &str = "\
+Examples:
+  plimsoll distil x.trace -o suite.toml
+  plimsoll run suite.toml -t /mnt/x";
+
 /// Below `plimsoll mark --help`.
 pub const MARK: &str = "\
 Examples:

@@ -7,7 +7,7 @@ use model::load::Rate;
 use model::{Bytes, Nanos, Percent, ScaleArg};
 
 /// What to load, with what, and how much.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct WorkArgs {
     /// A built-in suite, a suite file, a job file of fio, or with --rw the paths to load.
     ///
@@ -87,7 +87,7 @@ pub struct WorkArgs {
 pub const QUICK_FORM: &str = "Quick form: one workload, in fio's words";
 
 /// One workload in fio's words.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = QUICK_FORM)]
 pub struct QuickArgs {
     /// read, write, randread, randwrite, rw or randrw.

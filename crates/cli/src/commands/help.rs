@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 /// The pages by the words that ask for them.
-const TOPICS: [(&str, &str); 21] = [
+const TOPICS: [(&str, &str); 23] = [
     ("start", include_str!("../../../../docs/start.md")),
     ("files-and-devices", include_str!("../../../../docs/guide/files-and-devices.md")),
     ("workloads", include_str!("../../../../docs/guide/workloads.md")),
@@ -30,6 +30,7 @@ const TOPICS: [(&str, &str); 21] = [
     ("ceilings", include_str!("../../../../docs/guide/ceilings.md")),
     ("predicting", include_str!("../../../../docs/guide/predicting.md")),
     ("field-reports", include_str!("../../../../docs/guide/field-reports.md")),
+    ("traces", include_str!("../../../../docs/guide/traces.md")),
     ("exporting", include_str!("../../../../docs/guide/exporting.md")),
 ];
 

@@ -1,6 +1,6 @@
 //! `plimsoll import`: jobs of other tools as suites, and their results as a run file.
 
-use super::{print, print_json};
+use super::{create, print, print_json};
 use crate::args::ImportArgs;
 use crate::failure::{Failure, LOST};
 use crate::foreign_results::{self, Found};
@@ -9,7 +9,6 @@ use crate::screen;
 use dialects::{Import, SuiteText};
 use report::topics::foreign;
 use serde_json::Value;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -123,18 +122,4 @@ fn write(suites: &[&SuiteText], places: &[PathBuf]) -> Result<(), Failure> {
         eprintln!("suite     {}; see it with `plimsoll plan {0}`", place.display());
     }
     Ok(())
-}
-
-/// Made by this call or not at all: between a look and a write somebody else could make it.
-fn create(place: &Path, text: &str) -> Result<(), Failure> {
-    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(place);
-    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
-        let what = match error.kind() {
-            std::io::ErrorKind::AlreadyExists => {
-                "it is there already, and no file is overwritten".to_owned()
-            }
-            _ => error.to_string(),
-        };
-        Failure::Usage(format!("error: {}: {what}; name another file with --out", place.display()))
-    })
 }

@@ -6,6 +6,7 @@ mod ceiling;
 mod clean;
 mod compare;
 mod confirmation;
+mod distil;
 mod events;
 mod export;
 mod export_foreign;
@@ -19,6 +20,8 @@ mod mark;
 mod pages;
 mod plan;
 mod predict;
+mod record;
+mod replay;
 mod report;
 mod resume;
 mod run;
@@ -36,6 +39,7 @@ pub use calibrate::calibrate;
 pub use ceiling::ceiling;
 pub use clean::clean;
 pub use compare::compare;
+pub use distil::distil;
 pub use export::{ExportArgs, export};
 pub use gate::gate;
 pub use help::help;
@@ -46,6 +50,8 @@ pub use mark::{MarkArgs, mark};
 pub use pages::{completions, man};
 pub use plan::plan;
 pub use predict::predict;
+pub use record::record;
+pub use replay::replay;
 pub use report::{ReportArgs, report};
 pub use resume::resume;
 pub use run::run;
@@ -59,6 +65,7 @@ pub use watch::watch;
 use crate::failure::Failure;
 use model::{Nanos, printable};
 use std::io::Write;
+use std::path::Path;
 
 /// Prints to standard output what people read: nothing in it steers their terminal, whoever wrote
 /// it. A reader that has gone away (`| head`) is no error.
@@ -88,6 +95,20 @@ fn patience(given: Nanos) -> Result<Nanos, Failure> {
     Err(Failure::Usage(format!(
         "error: --patience {given} is out of range; write {least} to {most}"
     )))
+}
+
+/// A file made by this call or not at all: between a look and a write somebody else could make it.
+fn create(place: &Path, text: &str) -> Result<(), Failure> {
+    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(place);
+    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
+        let what = match error.kind() {
+            std::io::ErrorKind::AlreadyExists => {
+                "it is there already, and no file is overwritten".to_owned()
+            }
+            _ => error.to_string(),
+        };
+        Failure::Usage(format!("error: {}: {what}; name another file with --out", place.display()))
+    })
 }
 
 /// Prints a value as JSON.

@@ -3,7 +3,7 @@
 use super::{plan, print, print_json};
 use crate::args::{PredictArgs, WorkArgs};
 use crate::failure::Failure;
-use crate::{hosts, suite_and_targets, testbed};
+use crate::{suite_and_targets, testbed};
 use analysis::prediction::forecast::forecast;
 use analysis::prediction::load::planned;
 use catalogue::Cluster;
@@ -44,11 +44,7 @@ pub fn predict(args: &PredictArgs) -> Result<ExitCode, Failure> {
 fn planned_on(args: &PredictArgs) -> Result<Plan, Failure> {
     let work = work(args)?;
     let asked = suite_and_targets::asked(&work)?;
-    let started = hosts::start(
-        &work.hosts,
-        &|names| asked.targets_of(names),
-        asked.spec.fleet.lost_after.value,
-    )?;
+    let started = plan::start(&work, &asked)?;
     Ok(plan::decide(&work, &asked, &started)?.0)
 }
 

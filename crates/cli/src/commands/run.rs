@@ -37,6 +37,16 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     }
     refuse_imagined(&plan)?;
     refuse_taken(args)?;
+    carry_out(args, started, plan, hosts)
+}
+
+/// Shows the plan, carries it out, and reports.
+pub(super) fn carry_out(
+    args: &RunArgs,
+    started: Hosts,
+    mut plan: Plan,
+    hosts: Vec<HostFacts>,
+) -> Result<ExitCode, Failure> {
     let out = out_file(args, &plan);
     plan.notes.extend(run_file_disk::note(&plan, &hosts, &out));
     if !args.how.quiet {

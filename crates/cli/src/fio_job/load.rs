@@ -4,6 +4,7 @@ use super::{FioJob, Severity, percent_of};
 use form::Auto;
 use model::Percent;
 use model::choices::Access;
+use model::curve::Offered;
 use model::load::{Rate, SizeMix};
 use model::priority::Priority;
 use suite::{Arrivals, RateOf, WorkloadSpec};
@@ -17,6 +18,9 @@ pub fn load(job: &mut FioJob, work: &WorkloadSpec, workers: u32) {
     if work.think.value.0 > 0 {
         job.put("thinktime", format!("{}us", work.think.value.0 / 1_000));
         job.put("thinktime_blocks", work.burst.value.0);
+    }
+    if work.share.value > 0 {
+        job.lose(Severity::Refused, "share", "fio's `flow` holds no ratio within a request");
     }
     if work.fsync_every.value > 0 {
         job.put("fdatasync", work.fsync_every.value);
@@ -132,7 +136,14 @@ fn places(job: &mut FioJob, work: &WorkloadSpec) {
 }
 
 fn rate(job: &mut FioJob, work: &WorkloadSpec, workers: u32) {
-    let Auto::Fixed(rate) = work.rate.value else { return };
+    let rate = match &work.rate.value {
+        Auto::Fixed(Offered::Fixed(rate)) => *rate,
+        Auto::Fixed(Offered::Changing(_)) => {
+            job.lose(Severity::Refused, "rate", "fio's rates do not change over time");
+            return;
+        }
+        _ => return,
+    };
     let why = "fio delays requests behind late ones, and counts latency from the submission";
     job.lose(Severity::Approximated, "rate", why);
     let of_job = |all: f64| match work.rate_of.value {

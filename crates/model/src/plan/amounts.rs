@@ -1,6 +1,6 @@
 //! What a plan adds up to: bytes, times, workers.
 
-use super::{HostPlan, HostStage, Plan, PlannedTarget, StageKind, Work, Worker};
+use super::{HostPlan, HostStage, Plan, PlannedTarget, Stage, StageKind, Work, Worker};
 use crate::units::{Bytes, Nanos};
 
 impl Plan {
@@ -54,6 +54,10 @@ impl Plan {
         let stages = self.hosts.iter().filter_map(|host| host.stages.get(stage as usize));
         let bytes = |stage: &HostStage, worker: &Worker| {
             stage.works.get(worker.work as usize).map_or(0, |work| {
+                // Its workers take turns.
+                if let Some(trace) = &work.trace {
+                    return if worker.turn.0 == 0 { trace.bytes } else { 0 };
+                }
                 let most =
                     worker.extents.iter().map(|extent| extent.length).fold(0, u64::saturating_add);
                 work.requests(worker).saturating_mul(work.largest_block().0).min(most)
@@ -65,12 +69,15 @@ impl Plan {
     }
 
     /// The time of all stages that end after a time; of those that end when they are steady, the
-    /// greatest.
+    /// greatest, and of traces, from their first instant to the last.
     pub fn fixed_time(&self) -> Nanos {
+        let of_trace = |stage: &Stage| {
+            stage.works.iter().filter_map(|work| Some(work.trace.as_ref()?.length)).max()
+        };
         Nanos(
             self.stages
                 .iter()
-                .filter_map(|stage| stage.stop().time())
+                .filter_map(|stage| stage.stop().time().or_else(|| of_trace(stage)))
                 .map(|time| time.0)
                 .fold(0, u64::saturating_add),
         )

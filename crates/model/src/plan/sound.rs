@@ -54,6 +54,9 @@ impl HostPlan {
             self::tree(tree)?;
         }
         self.check_parts()?;
+        let mut works = self.stages.iter().flat_map(|stage| &stage.works);
+        let is_virtual = self.engine.virtual_time && works.any(|work| work.trace.is_some());
+        ensure(!is_virtual, "a trace is sent in virtual time")?;
         ensure(self.stages.is_sorted_by(|a, b| a.stage < b.stage), "its stages have no order")?;
         self.stages.iter().try_for_each(|stage| self::stage(stage, &sizes, &self.trees))
     }
@@ -184,6 +187,9 @@ fn work(work: &Work) -> Result<(), Unsound> {
         let is_mix = metadata.mix.is_none() || crate::metadata::OpMix::new(&parts).is_ok();
         ensure(is_mix && metadata.op.is_metadata(), "a work on files has no operation of files")?;
         return ensure(metadata.size <= MOST_SIZE, "a file of a work is too large");
+    }
+    if let Some(trace) = &work.trace {
+        trace.check(work.stop)?;
     }
     work.mixes().try_for_each(|sizes| mix(sizes, Bytes(1), MOST_REQUEST))?;
     ensure((1..=MOST_COUNT as u32).contains(&work.depth), "a depth is out of range")?;

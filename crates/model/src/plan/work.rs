@@ -1,6 +1,6 @@
 //! What some workers of a stage do, and each worker's share of it.
 
-use super::Stop;
+use super::{Stop, TraceWork};
 use crate::choices::Access;
 use crate::load::{HotSpots, Pace, SizeMix, Skew};
 use crate::metadata::{FileShare, MetadataWork};
@@ -44,6 +44,10 @@ pub struct Work {
     /// above counts.
     #[serde(default)]
     pub metadata: Option<MetadataWork>,
+    /// The trace that its requests come from, at their instants; `None` where they are drawn, and
+    /// in runs of versions that knew no traces.
+    #[serde(default)]
+    pub trace: Option<TraceWork>,
 }
 
 impl Work {
@@ -64,6 +68,7 @@ impl Work {
             stop,
             share: 0,
             metadata: None,
+            trace: None,
         }
     }
 

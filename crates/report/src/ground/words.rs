@@ -216,6 +216,15 @@ pub fn work(work: &Work, workers: u32) -> String {
     }
     let arrivals = |poisson: bool| if poisson { "Poisson" } else { "even" };
     match &work.pace {
+        _ if work.trace.is_some() => {
+            let trace = work.trace.as_ref();
+            let requests = trace.map_or(0, |trace| trace.requests);
+            let length = trace.map_or(Nanos(0), |trace| trace.length);
+            text.push_str(&format!(
+                ", {} of a trace at their own instants, {length}",
+                counted(requests, "request")
+            ));
+        }
         Pace::Open { rate, poisson } => {
             text.push_str(&format!(
                 ", {} offered in total, {} arrivals",
@@ -305,6 +314,9 @@ pub fn blocks(work: &Work) -> String {
 
 /// `random read`, `50% random 70% read`, `zipf 1.2 write`.
 pub fn pattern(work: &Work) -> String {
+    if work.trace.is_some() {
+        return format!("replayed {}", mix(work.read));
+    }
     if let Some(metadata) = work.metadata {
         return format!(
             "{} {}",
@@ -415,6 +427,7 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::Unsettled => "not settled",
         NoteKind::CachesNotEmptied => "caches not emptied",
         NoteKind::RunFileOnTarget => "run file on the target's disk",
+        NoteKind::Replayed => "fidelity",
     }
 }
 

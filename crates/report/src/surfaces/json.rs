@@ -54,6 +54,7 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
             .map(|cluster| crate::topics::ceiling::reached_json(&cluster.top.name.value, &reached)),
         "limits": crate::topics::attribution::objects(record,
             &analysis::attribution::attribution(record, &rows)),
+        "fidelity": crate::topics::fidelity::object(record),
         "left_behind": crate::topics::left_behind::objects(record),
         "findings": analysis::findings(&rows).iter().map(findings::object).collect::<Vec<_>>(),
     })

@@ -69,6 +69,7 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: TableSt
     for line in under(record, &rows, &marks, &left_out, notes) {
         text.push_str(&format!("{line}\n"));
     }
+    text.push_str(&crate::topics::fidelity::text(record));
     text.push_str(&format!("\n{}\n", grade::line(&Verdict::of_run(record, &rows))));
     text.push_str(&crate::topics::attribution::text(record, &rows));
     if let Some(cluster) = testbed.filter(|_| !reached.is_empty()) {

@@ -10,6 +10,7 @@ pub(crate) mod conditions;
 pub(crate) mod doubts;
 pub mod events;
 pub mod evidence;
+pub(crate) mod fidelity;
 pub(crate) mod findings;
 pub(crate) mod first_screen;
 pub mod foreign;

@@ -3,8 +3,8 @@
 use model::choices::Backend;
 use model::note::{
     AboutHosts, Adjusted, Choice, Damage, Degraded, Eviction, Fallback, FoundBlock, HostStart,
-    Mismatch,
-    NotChecked, NotEmptied, PageCache, ScaledTime, TakesPart, Trait, WhyNoPoll, WhyRefused,
+    Mismatch, NotChecked, NotEmptied, PageCache, ScaledTime, TakesPart, Trait, WhyNoPoll,
+    WhyRefused,
 };
 use model::{Bytes, Fact};
 
@@ -96,6 +96,7 @@ pub fn sentence(fact: &Fact) -> String {
             "disk {disk} holds the run file and target {target}. Intervals can reach the file \
              late, and a killed run can lose several. Name another disk with --out."
         ),
+        Fact::Replayed(replayed) => super::fidelity::of_host(replayed),
         Fact::InWords(old) => old.words.clone(),
     }
 }

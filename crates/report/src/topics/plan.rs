@@ -232,11 +232,13 @@ fn virtual_time(plan: &Plan) -> String {
     format!("{}, in virtual time", steps.join(", and "))
 }
 
-/// All bytes of the stages that end with an amount, reads and writes together.
+/// All bytes of the stages that end with an amount, reads and writes together. A trace has its own
+/// time.
 fn amounts(plan: &Plan) -> Bytes {
     let stages = (0..)
         .zip(&plan.stages)
-        .filter(|(_, stage)| stage.stop().once().is_some_and(|_| stage.point.is_some()));
+        .filter(|(_, stage)| stage.stop().once().is_some_and(|_| stage.point.is_some()))
+        .filter(|(_, stage)| stage.works.iter().all(|work| work.trace.is_none()));
     Bytes(stages.map(|(number, _)| plan.amount(number).0).fold(0, u64::saturating_add))
 }
 

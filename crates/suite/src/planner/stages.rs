@@ -192,6 +192,7 @@ fn work(workload: &WorkloadSpec, depth: u32, stop: Stop) -> Work {
         stop,
         share: workload.share.value.min(MOST_SHARES) as u32,
         metadata: None,
+        trace: None,
     };
     work.pattern = pattern(workload, &work);
     work

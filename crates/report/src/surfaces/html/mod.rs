@@ -137,6 +137,7 @@ fn run(
     if let Some(cluster) = testbed {
         content.push(crate::topics::ceiling::reached(&cluster.top.name.value, &reached));
     }
+    content.push(crate::topics::fidelity::section(record));
     content.push(crate::topics::attribution::section(record, &rows));
     content.push(
         held.map_or_else(Markup::new, |(published, held)| {

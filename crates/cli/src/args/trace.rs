@@ -1,0 +1,153 @@
+//! `plimsoll record`, `plimsoll replay` and `plimsoll distil`.
+
+use super::{GivenUpArg, How, ShareArgs, TargetArg, examples};
+use clap::{Args, ValueEnum};
+use dialects::trace::TraceDialect;
+use form::Override;
+use model::trace::Speed;
+use model::{Bytes, Nanos};
+use std::path::PathBuf;
+
+/// `plimsoll record`.
+#[derive(Debug, Args)]
+#[command(after_help = examples::RECORD)]
+pub struct RecordArgs {
+    /// The block device whose requests are recorded; it is only watched.
+    #[arg(value_name = "DEVICE")]
+    pub device: PathBuf,
+
+    /// How long; without it, until Ctrl-C.
+    #[arg(long = "for", value_name = "TIME")]
+    pub length: Option<Nanos>,
+
+    /// Where to write the trace. A file that exists is never overwritten.
+    #[arg(short, long, value_name = "FILE.trace")]
+    pub out: PathBuf,
+
+    /// Print what was recorded as JSON (docs/reference/trace.md).
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which file, and what of it.
+#[derive(Clone, Debug, Args)]
+pub struct TraceArgs {
+    /// A trace of `plimsoll record`, or of another tool (docs/guide/traces.md).
+    #[arg(value_name = "TRACE")]
+    pub trace: PathBuf,
+
+    /// The trace's form: plimsoll, iolog, blktrace, blkparse, biosnoop, msr, spc, vscsi, alibaba
+    /// or tencent [default: by content].
+    #[arg(long, value_name = "FORM")]
+    pub from: Option<TraceDialect>,
+
+    /// Take the requests of this source alone: a device, a disk, a volume, as the trace names it.
+    #[arg(long, value_name = "NAME")]
+    pub source: Option<String>,
+
+    /// Take reads alone, or writes alone.
+    #[arg(long, value_name = "reads|writes", hide_possible_values = true)]
+    pub only: Option<Only>,
+}
+
+/// What is taken of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Only {
+    /// Reads.
+    Reads,
+    /// Writes, flushes and trims.
+    Writes,
+}
+
+/// How the offsets of a trace become those of a target of another size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ScaleSpace {
+    /// Modulo the target's size.
+    Fold,
+    /// In proportion.
+    Stretch,
+}
+
+/// `plimsoll replay`.
+#[derive(Debug, Args)]
+#[command(after_help = examples::REPLAY)]
+pub struct ReplayArgs {
+    /// What is replayed.
+    #[command(flatten)]
+    pub trace: TraceArgs,
+
+    /// Directory for a file of ours, or with --existing a file or device to read.
+    #[arg(short, long = "target", value_name = "PATH")]
+    pub target: Option<TargetArg>,
+
+    /// Read a file or device as it is; write nothing.
+    #[arg(long, conflicts_with = "destroy_data")]
+    pub existing: bool,
+
+    /// Overwrite this block device: its data is lost.
+    #[arg(long, value_name = "DEVICE", conflicts_with = "target")]
+    pub destroy_data: Option<GivenUpArg>,
+
+    /// Replay faster or slower, such as 2x or 0.5x.
+    #[arg(long, value_name = "TIMES", default_value = "1x")]
+    pub speed: Speed,
+
+    /// Lay the trace onto a target of another size: fold or stretch.
+    ///
+    /// Without it, a request past the end of the target is refused.
+    #[arg(long, value_name = "HOW", hide_possible_values = true)]
+    pub scale_space: Option<ScaleSpace>,
+
+    /// Size of the file in the directory, or the part of the device that is loaded.
+    ///
+    /// By default it reaches to the end of the trace's last byte.
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<Bytes>,
+
+    /// Most requests outstanding per worker [default: 256, less where requests are large].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub depth: Option<u32>,
+
+    /// Workers that send the trace's requests in turn.
+    #[arg(long, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub workers: u32,
+
+    /// Change a field of the suite that the replay is made of, such as stages.prepare=false.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<Override>,
+
+    /// Use the page cache; direct I/O is the default.
+    #[arg(long)]
+    pub buffered: bool,
+
+    /// Run file [default: plimsoll-replay-TIME.plimsoll].
+    #[arg(short, long, value_name = "FILE.plimsoll", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+
+    /// What the run is to leave, and to say.
+    #[command(flatten)]
+    pub how: How,
+
+    /// Who else is told of the run.
+    #[command(flatten)]
+    pub share: ShareArgs,
+}
+
+/// `plimsoll distil`.
+#[derive(Debug, Args)]
+#[command(after_help = examples::DISTIL)]
+pub struct DistilArgs {
+    /// What is distilled.
+    #[command(flatten)]
+    pub trace: TraceArgs,
+
+    /// Where to write the suite [default: standard output]. A file that exists is never
+    /// overwritten.
+    #[arg(short, long, value_name = "SUITE.toml")]
+    pub out: Option<PathBuf>,
+
+    /// Print the suite with its distances from the trace as JSON (docs/reference/trace.md).
+    #[arg(long)]
+    pub json: bool,
+}

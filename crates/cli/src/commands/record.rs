@@ -1,0 +1,220 @@
+//! `plimsoll record`: the requests that a device is sent, as a trace.
+
+use super::print_json;
+use crate::args::RecordArgs;
+use crate::failure::Failure;
+use crate::signals;
+use model::trace::{Header, Request, TraceClock, Writer};
+use model::{Nanos, Op};
+use probe::block_trace::{BlockTrace, BlockTraceError, TracedDevice};
+use report::ground::words;
+use serde_json::json;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How often the kernel's buffers are emptied.
+const ROUND: Duration = Duration::from_millis(50);
+/// How often what was recorded is made a block of its own, so that a killed recording loses no
+/// more.
+const BLOCK: Duration = Duration::from_secs(1);
+
+/// Requests by their kind.
+#[derive(Default)]
+struct Counts {
+    reads: u64,
+    writes: u64,
+    trims: u64,
+    flushes: u64,
+    last_ns: u64,
+}
+
+impl Counts {
+    fn add(&mut self, request: &Request) {
+        self.last_ns = request.at_ns;
+        *match request.op {
+            Op::Read => &mut self.reads,
+            Op::Write => &mut self.writes,
+            Op::Trim => &mut self.trims,
+            _ => &mut self.flushes,
+        } += 1;
+    }
+}
+
+/// Records until the time is over, or until Ctrl-C.
+pub fn record(args: &RecordArgs) -> Result<ExitCode, Failure> {
+    if args.length.is_some_and(|length| length == Nanos(0)) {
+        return Err(Failure::Usage("error: --for 0s records nothing; give it a time".to_owned()));
+    }
+    let refuse = |error: BlockTraceError| refused(&args.device, &error);
+    // Looked at first: the kernel is asked for nothing where the trace cannot be written.
+    if args.out.symlink_metadata().is_ok() {
+        return Err(unwritable(&args.out, &io::ErrorKind::AlreadyExists.into()));
+    }
+    let stop = signals::asked_to_stop();
+    let mut trace = BlockTrace::start(&args.device).map_err(refuse)?;
+    let device = trace.device().clone();
+    let file = OpenOptions::new().write(true).create_new(true).open(&args.out);
+    let file = file.map_err(|error| unwritable(&args.out, &error))?;
+    warn_of_own_writes(&args.out, &file, &device);
+    let mut writer = Writer::new(BufWriter::new(file), &header(&args.device, &device))
+        .map_err(|error| unwritable(&args.out, &error))?;
+    eprintln!(
+        "recording {} ({}) to {}, {}",
+        args.device.display(),
+        device.event(),
+        args.out.display(),
+        args.length.map_or("until Ctrl-C".to_owned(), |length| format!("for {length}"))
+    );
+    let mut counts = Counts::default();
+    let (began, mut block) = (Instant::now(), Instant::now());
+    let length = args.length.map(|length| Duration::from_nanos(length.0));
+    while !stop.load(Ordering::SeqCst) && length.is_none_or(|length| began.elapsed() < length) {
+        let left = length.map_or(ROUND, |length| length.saturating_sub(began.elapsed()));
+        std::thread::sleep(ROUND.min(left));
+        let mut sink = |request: &Request| {
+            counts.add(request);
+            writer.add(request)
+        };
+        trace.read(&mut sink).map_err(refuse)?;
+        if block.elapsed() >= BLOCK {
+            writer.flush().map_err(|error| unwritable(&args.out, &error))?;
+            block = Instant::now();
+        }
+    }
+    let is_cut_short = length.is_some_and(|length| began.elapsed() < length);
+    let left_out = trace.left_out();
+    let mut sink = |request: &Request| {
+        counts.add(request);
+        writer.add(request)
+    };
+    let lost = trace.finish(&mut sink).map_err(refuse)?;
+    let (file, totals) =
+        writer.finish(lost, left_out).map_err(|error| unwritable(&args.out, &error))?;
+    let flushed = file.into_inner().map_err(io::IntoInnerError::into_error);
+    flushed.and_then(|file| file.sync_all()).map_err(|error| unwritable(&args.out, &error))?;
+    if args.json {
+        print_json(&json!({
+            "file": args.out.to_string_lossy(),
+            "device": args.device.to_string_lossy(),
+            "size_bytes": device.size_bytes,
+            "taken_from": device.event(),
+            "requests": totals.requests,
+            "bytes": totals.bytes,
+            "reads": counts.reads,
+            "writes": counts.writes,
+            "trims": counts.trims,
+            "flushes": counts.flushes,
+            "lost": totals.lost,
+            "left_out": totals.left_out,
+            "seconds": counts.last_ns as f64 / 1e9,
+        }))?;
+    }
+    say(args, &counts, &totals);
+    if is_cut_short {
+        let text = "interrupted: the trace is whole, and shorter than asked for";
+        return Err(Failure::Interrupted(text.to_owned()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn header(path: &Path, device: &TracedDevice) -> Header {
+    Header {
+        device: path.to_string_lossy().into_owned(),
+        size_bytes: device.size_bytes,
+        sector_bytes: device.sector_bytes,
+        clock: TraceClock::Monotonic,
+        taken_from: device.event().to_owned(),
+        began_unix_ns: fleet::unix_ns(),
+    }
+}
+
+fn say(args: &RecordArgs, counts: &Counts, totals: &model::trace::Totals) {
+    let file = args.out.display();
+    eprintln!(
+        "recorded  {} requests, {} bytes: {} reads, {} writes, {} trims, {} flushes",
+        words::count(totals.requests),
+        words::count(totals.bytes),
+        words::count(counts.reads),
+        words::count(counts.writes),
+        words::count(counts.trims),
+        words::count(counts.flushes),
+    );
+    if totals.requests == 0 {
+        eprintln!("warning: {}: it was sent no request while it was watched", file);
+    }
+    if totals.lost > 0 {
+        eprintln!(
+            "warning: {file}: the kernel had no room for {} requests; the trace lacks them, and \
+             says so",
+            totals.lost
+        );
+    }
+    if totals.left_out > 0 {
+        eprintln!(
+            "note: {file}: {} requests are neither reads, writes, flushes nor trims; they are left \
+             out",
+            totals.left_out
+        );
+    }
+    eprintln!("trace     {file}; replay it with `plimsoll replay {file}`");
+}
+
+/// The trace itself is a load of the device that holds it.
+fn warn_of_own_writes(out: &Path, file: &File, device: &TracedDevice) {
+    if file.metadata().is_ok_and(|metadata| device.holds(metadata.dev())) {
+        eprintln!(
+            "warning: {} lies on {}: writing the trace is recorded, too; name a file on another \
+             disk with --out",
+            out.display(),
+            device.name
+        );
+    }
+}
+
+fn unwritable(out: &Path, error: &io::Error) -> Failure {
+    let what = match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            "it is there already, and no file is overwritten".to_owned()
+        }
+        _ => error.to_string(),
+    };
+    Failure::Usage(format!("error: {}: {what}; name another file with --out", out.display()))
+}
+
+fn refused(device: &Path, error: &BlockTraceError) -> Failure {
+    let path = device.display();
+    let of_target = |text: String| Failure::Target(format!("error: {text}"));
+    match error {
+        BlockTraceError::NoDevice(error) => {
+            of_target(format!("device {path}: {error}; check the path"))
+        }
+        BlockTraceError::NotBlock => of_target(format!(
+            "{path} is no block device; name one such as /dev/nvme0n1, or the device below the \
+             file system"
+        )),
+        BlockTraceError::PartitionOfBios => of_target(format!(
+            "{path} is a partition of a device that the kernel tells no requests of; record the \
+             whole device"
+        )),
+        BlockTraceError::NoTracefs(error) => of_target(format!(
+            "tracefs cannot be mounted: {error}; the kernel needs CONFIG_FTRACE and \
+             CONFIG_BLK_DEV_IO_TRACE, or try `mount -t tracefs tracefs /sys/kernel/tracing`"
+        )),
+        BlockTraceError::NotPermitted => of_target(
+            "the kernel's tracepoints may not be used; run `plimsoll record` as root, outside of \
+             a container without that right"
+                .to_owned(),
+        ),
+        BlockTraceError::Unknown(what) => of_target(format!(
+            "device {path}: this kernel tells {what} in a way that is not known; please report it"
+        )),
+        BlockTraceError::File { name, error } => {
+            Failure::Run(format!("error: {name}: {error}; what was recorded until then is kept"))
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Traces as files: opened, read through, and summed up.
+
+mod file;
+mod replay_suite;
+mod scan;
+mod spool;
+
+pub use file::{open, problem};
+pub use replay_suite::{ReplaySuite, carry_into};
+pub use scan::{Scanned, first_past, is_taken, scan, tell};

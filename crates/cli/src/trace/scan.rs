@@ -1,0 +1,229 @@
+//! Reads a trace through once: what it comes to, and where it can be replayed from.
+
+use super::file::{open, problem};
+use super::spool::{Spool, Spooled};
+use crate::args::{Only, TraceArgs};
+use crate::failure::Failure;
+use dialects::trace::{Place, TraceEnd};
+use model::trace::{Header, Request, SequenceDigest, TraceClock};
+use model::{Op, Percent};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// More sizes than this are not counted one by one.
+const MOST_SIZES: usize = 4_096;
+/// A larger alignment is of no use.
+const MOST_ALIGN: u64 = 1 << 20;
+
+/// How often each size of a kind of request occurs.
+#[derive(Clone, Debug, Default)]
+pub struct Sizes {
+    /// As many as fit.
+    pub counts: BTreeMap<u32, u64>,
+    /// All requests.
+    pub requests: u64,
+    /// The largest of all.
+    pub largest: u32,
+}
+
+impl Sizes {
+    fn add(&mut self, length: u32) {
+        self.requests += 1;
+        self.largest = self.largest.max(length);
+        if self.counts.len() < MOST_SIZES || self.counts.contains_key(&length) {
+            *self.counts.entry(length).or_default() += 1;
+        }
+    }
+}
+
+/// What a trace comes to.
+pub struct Scanned {
+    /// Where the engine can read it, in our own form.
+    pub path: String,
+    /// The sequence of its requests.
+    pub digest: SequenceDigest,
+    /// Its requests.
+    pub requests: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Sizes of reads.
+    pub reads: Sizes,
+    /// Sizes of writes.
+    pub writes: Sizes,
+    /// Trims.
+    pub trims: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// The byte behind the last that it touches.
+    pub end: u64,
+    /// What all offsets and lengths are multiples of: a power of two.
+    pub align: u64,
+    /// The instant of the last request, in ns.
+    pub last_ns: u64,
+    /// How the file ended.
+    pub ending: TraceEnd,
+    /// Holds the copy, if there is one.
+    _spooled: Option<Spooled>,
+}
+
+impl Scanned {
+    /// The share of reads in reads and writes; never all or none where there are both.
+    pub fn read_share(&self) -> Percent {
+        share(self.reads.requests, self.reads.requests + self.writes.requests)
+    }
+
+    /// The share of trims in reads, writes and trims.
+    pub fn trim_share(&self) -> Percent {
+        share(self.trims, self.reads.requests + self.writes.requests + self.trims)
+    }
+
+    /// Requests that change what stands at the target.
+    pub fn changes(&self) -> u64 {
+        self.writes.requests + self.trims
+    }
+}
+
+fn share(some: u64, of: u64) -> Percent {
+    if some == 0 || of == 0 {
+        return Percent::ZERO;
+    }
+    if some == of {
+        return Percent::ALL;
+    }
+    let ppm = (u128::from(some) * 1_000_000 / u128::from(of)) as u32;
+    Percent { ppm: ppm.clamp(1, 999_999) }
+}
+
+/// Whether a request is of those that are taken.
+pub fn is_taken(only: Option<Only>, op: Op) -> bool {
+    match only {
+        None => true,
+        Some(Only::Reads) => op == Op::Read,
+        Some(Only::Writes) => op != Op::Read,
+    }
+}
+
+/// Reads the trace. What is not in our own form, or not taken whole, is copied into a nameless
+/// file in `folder`.
+pub fn scan(args: &TraceArgs, folder: &Path) -> Result<Scanned, Failure> {
+    let mut requests = open(args)?;
+    let is_as_it_is = requests.header().is_some() && args.source.is_none() && args.only.is_none();
+    let header = requests.header().cloned().unwrap_or_else(|| Header {
+        device: args.trace.display().to_string(),
+        size_bytes: 0,
+        sector_bytes: 0,
+        clock: TraceClock::Foreign,
+        taken_from: "replay".to_owned(),
+        began_unix_ns: 0,
+    });
+    let mut spool = if is_as_it_is { None } else { Some(Spool::create(folder, &header)?) };
+    let mut all = Scanned {
+        path: String::new(),
+        digest: SequenceDigest::default(),
+        requests: 0,
+        bytes: 0,
+        reads: Sizes::default(),
+        writes: Sizes::default(),
+        trims: 0,
+        flushes: 0,
+        end: 0,
+        align: MOST_ALIGN,
+        last_ns: 0,
+        ending: TraceEnd::default(),
+        _spooled: None,
+    };
+    while let Some((request, _)) =
+        requests.next_request().map_err(|what| problem(&args.trace, &what))?
+    {
+        if is_taken(args.only, request.op) {
+            all.add(&request);
+            if let Some(spool) = &mut spool {
+                spool.add(&request)?;
+            }
+        }
+    }
+    all.ending = requests.end();
+    if all.reads.requests + all.changes() == 0 {
+        return Err(nothing(args, &all, &requests.sources()));
+    }
+    match spool {
+        Some(spool) => {
+            let spooled = spool.finish()?;
+            all.path = spooled.path();
+            all._spooled = Some(spooled);
+        }
+        None => {
+            let path = std::path::absolute(&args.trace).unwrap_or_else(|_| args.trace.clone());
+            all.path = path.to_string_lossy().into_owned();
+        }
+    }
+    Ok(all)
+}
+
+impl Scanned {
+    fn add(&mut self, request: &Request) {
+        self.digest.add(request.op, request.offset, request.length);
+        self.requests += 1;
+        self.bytes = self.bytes.saturating_add(request.length.into());
+        self.last_ns = request.at_ns;
+        match request.op {
+            Op::Read => self.reads.add(request.length),
+            Op::Write => self.writes.add(request.length),
+            Op::Trim => self.trims += 1,
+            _ => {
+                self.flushes += 1;
+                return;
+            }
+        }
+        self.end = self.end.max(request.end());
+        let bits = request.offset | u64::from(request.length) | self.align;
+        self.align = 1 << bits.trailing_zeros();
+    }
+}
+
+/// What there is to know of a trace before it is used, which is then `used`.
+pub fn tell(path: &Path, ending: TraceEnd, used: &str) {
+    let path = path.display();
+    if ending.is_cut_off {
+        eprintln!("warning: trace {path} is cut off in the middle; what is whole of it is {used}");
+    }
+    if ending.lost > 0 {
+        eprintln!("warning: trace {path}: its recorder lost {} requests", ending.lost);
+    }
+    if ending.left_out > 0 {
+        eprintln!(
+            "note: trace {path}: {} requests are neither reads, writes, flushes nor trims, or are \
+             empty; they are left out",
+            ending.left_out
+        );
+    }
+    if ending.sorted > 0 {
+        eprintln!("note: trace {path}: {} requests were sorted by their instants", ending.sorted);
+    }
+}
+
+fn nothing(args: &TraceArgs, all: &Scanned, sources: &[String]) -> Failure {
+    let path = args.trace.display();
+    let what = match (&args.source, all.requests) {
+        (Some(source), 0) if !sources.is_empty() => {
+            format!("no request is of source `{source}`; its sources are {}", sources.join(", "))
+        }
+        (_, 0) if args.only.is_some() => "no request is left of it; leave out --only".to_owned(),
+        (_, 0) => "it holds no requests; record it again while the device is loaded".to_owned(),
+        _ => "it holds flushes alone, which load nothing; record it again".to_owned(),
+    };
+    Failure::Usage(format!("error: trace {path}: {what}"))
+}
+
+/// The place of the first request that ends behind `size`, and where it ends.
+pub fn first_past(args: &TraceArgs, size: u64) -> Result<Option<(Place, u64)>, Failure> {
+    let mut requests = open(args)?;
+    while let Some((request, place)) =
+        requests.next_request().map_err(|what| problem(&args.trace, &what))?
+    {
+        if is_taken(args.only, request.op) && request.end() > size {
+            return Ok(Some((place, request.end())));
+        }
+    }
+    Ok(None)
+}

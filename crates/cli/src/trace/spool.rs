@@ -1,0 +1,60 @@
+//! A trace in our own form, for the time of a replay.
+//!
+//! The file has no name from its first moment on: however the process ends, nothing is left of it.
+
+use crate::failure::Failure;
+use model::trace::{Header, Request, Writer};
+use std::fs::{File, OpenOptions};
+use std::io::BufWriter;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+/// The file while it is written.
+pub struct Spool {
+    writer: Writer<BufWriter<File>>,
+}
+
+/// The file once it is whole; gone when this is dropped.
+pub struct Spooled {
+    file: File,
+}
+
+impl Spool {
+    /// A file in `folder`.
+    pub fn create(folder: &Path, header: &Header) -> Result<Spool, Failure> {
+        let path = folder.join(format!(".plimsoll-replay-{}.trace", std::process::id()));
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
+        let file = file.map_err(|error| failed(folder, &error))?;
+        // It stays as long as it is open.
+        std::fs::remove_file(&path).map_err(|error| failed(folder, &error))?;
+        let writer = Writer::new(BufWriter::with_capacity(256 << 10, file), header);
+        Ok(Spool { writer: writer.map_err(|error| failed(folder, &error))? })
+    }
+
+    /// Adds a request.
+    pub fn add(&mut self, request: &Request) -> Result<(), Failure> {
+        self.writer.add(request).map_err(|error| failed(Path::new("."), &error))
+    }
+
+    /// All were added.
+    pub fn finish(self) -> Result<Spooled, Failure> {
+        let (file, _) = self.writer.finish(0, 0).map_err(|error| failed(Path::new("."), &error))?;
+        let file = file.into_inner().map_err(|error| failed(Path::new("."), error.error()))?;
+        Ok(Spooled { file })
+    }
+}
+
+impl Spooled {
+    /// A path at which this process can open it again.
+    pub fn path(&self) -> String {
+        format!("/proc/self/fd/{}", self.file.as_raw_fd())
+    }
+}
+
+fn failed(folder: &Path, error: &std::io::Error) -> Failure {
+    Failure::Run(format!(
+        "error: the trace cannot be copied for the replay: {}: {error}; begin the replay in a \
+         directory with room, or name a run file there with --out",
+        folder.display()
+    ))
+}

@@ -1,0 +1,352 @@
+//! A file of any dialect as a stream of requests.
+
+use super::biosnoop::Biosnoop;
+use super::blkparse::Blkparse;
+use super::csv::Csv;
+use super::iolog::Iolog;
+use super::names::Names;
+use super::order::Sorter;
+use super::{Place, Read, Seen, TraceDialect, TraceEnd, TraceProblem, blktrace, vscsi};
+use model::trace::{self, Ending, MOST, MOST_LENGTH, Request};
+use std::io::{self, BufRead};
+
+/// The longest line that is read; what is longer is no trace.
+const LONGEST_LINE: usize = 16 << 10;
+
+/// Requests of a trace in the order of their instants, the first one at 0.
+pub struct Requests<R: BufRead> {
+    source: Source<R>,
+    names: Names,
+    sorter: Sorter,
+    /// The instant of the first request.
+    first_ns: Option<i128>,
+    wanted: Option<String>,
+    /// Of our own form: requests that are read and not handed out.
+    own: std::vec::IntoIter<Request>,
+    own_first_ns: Option<u64>,
+    handed_out: u64,
+    end: TraceEnd,
+    is_over: bool,
+}
+
+enum Source<R: BufRead> {
+    Own(Box<trace::Reader<R>>),
+    Lines { from: R, parser: Parser, line: Vec<u8>, number: u64 },
+    Records { from: R, kind: Records, number: u64 },
+}
+
+enum Parser {
+    Iolog(Iolog),
+    Blkparse(Blkparse),
+    Biosnoop(Biosnoop),
+    Csv(Csv),
+}
+
+#[derive(Clone, Copy)]
+enum Records {
+    Blktrace,
+    Vscsi { version: u8 },
+}
+
+impl<R: BufRead> Requests<R> {
+    /// Begins to read in `dialect`, or in the one that the content tells. `wanted` keeps the
+    /// requests of one source alone.
+    ///
+    /// # Errors
+    /// The content tells no dialect, or is not of the one that was named.
+    pub fn new(
+        mut from: R,
+        dialect: Option<TraceDialect>,
+        wanted: Option<String>,
+    ) -> Result<Requests<R>, TraceProblem> {
+        let start = from.fill_buf().map_err(unreadable)?;
+        let dialect = dialect.or_else(|| TraceDialect::of_content(start)).ok_or_else(|| {
+            let all: Vec<&str> = TraceDialect::ALL.iter().map(|one| one.word()).collect();
+            let what = match start.is_empty() {
+                true => "the file is empty",
+                false => "its content tells no form of traces",
+            };
+            TraceProblem::new(what, format!("name the form with --from: {}", all.join(", ")))
+        })?;
+        let lines =
+            |from: R, parser: Parser| Source::Lines { from, parser, line: Vec::new(), number: 0 };
+        let source = match dialect {
+            TraceDialect::Plimsoll => {
+                let reader = trace::Reader::new(from);
+                Source::Own(Box::new(reader.map_err(of_trace)?))
+            }
+            TraceDialect::Iolog => lines(from, Parser::Iolog(Iolog::new())),
+            TraceDialect::Blkparse => lines(from, Parser::Blkparse(Blkparse::default())),
+            TraceDialect::Biosnoop => lines(from, Parser::Biosnoop(Biosnoop::default())),
+            TraceDialect::Blktrace => Source::Records { from, kind: Records::Blktrace, number: 0 },
+            TraceDialect::Vscsi => {
+                let version = vscsi::version(start).ok_or_else(|| {
+                    TraceProblem::new("it has no records of vscsi", "name another form with --from")
+                })?;
+                Source::Records { from, kind: Records::Vscsi { version }, number: 0 }
+            }
+            csv => lines(from, Parser::Csv(Csv::new(csv))),
+        };
+        Ok(Requests {
+            source,
+            names: Names::default(),
+            sorter: Sorter::default(),
+            first_ns: None,
+            wanted,
+            own: Vec::new().into_iter(),
+            own_first_ns: None,
+            handed_out: 0,
+            end: TraceEnd::default(),
+            is_over: false,
+        })
+    }
+
+    /// What the trace says of itself, if it is one of ours.
+    pub fn header(&self) -> Option<&trace::Header> {
+        match &self.source {
+            Source::Own(reader) => Some(reader.header()),
+            _ => None,
+        }
+    }
+
+    /// How it ended, once all of it was read.
+    pub fn end(&self) -> TraceEnd {
+        self.end
+    }
+
+    /// Some of the sources that were met.
+    pub fn sources(&self) -> Vec<String> {
+        self.names.some(8).into_iter().map(str::to_owned).collect()
+    }
+
+    /// The next request and its place; `None` at the end.
+    ///
+    /// # Errors
+    /// What is wrong, where, and the remedy.
+    pub fn next_request(&mut self) -> Result<Option<(Request, Place)>, TraceProblem> {
+        if matches!(self.source, Source::Own(_)) {
+            return self.next_of_own();
+        }
+        while !self.is_over && !self.sorter.is_full() {
+            match self.read()? {
+                None => self.is_over = true,
+                Some((Read::Request(seen), place)) => self.put(seen, place)?,
+                Some((Read::LeftOut, _)) => self.end.left_out += 1,
+                Some((Read::Nothing, _)) => {}
+            }
+        }
+        self.end.sorted = self.sorter.sorted();
+        let Some((seen, place)) = self.sorter.take() else { return Ok(None) };
+        let first_ns = *self.first_ns.get_or_insert(seen.at_ns);
+        let at_ns = u64::try_from(seen.at_ns - first_ns).ok().filter(|at_ns| *at_ns <= MOST);
+        let at_ns = at_ns.ok_or_else(|| {
+            TraceProblem::new("its instant is out of range", "look at the line").at(place)
+        })?;
+        let Seen { op, offset, length, source, .. } = seen;
+        // It was looked at when it went in.
+        let length = u32::try_from(length).unwrap_or(MOST_LENGTH);
+        Ok(Some((Request { at_ns, op, offset, length, source }, place)))
+    }
+
+    /// Takes in a request if it is of the wanted source, and can be sent.
+    fn put(&mut self, seen: Seen, place: Place) -> Result<(), TraceProblem> {
+        if let Some(wanted) = &self.wanted
+            && self.names.find(wanted) != Some(seen.source)
+        {
+            return Ok(());
+        }
+        if seen.op != model::Op::Fsync && seen.length == 0 {
+            self.end.left_out += 1;
+            return Ok(());
+        }
+        let ends = seen.offset.checked_add(seen.length).is_some_and(|end| end <= MOST);
+        if seen.length > MOST_LENGTH.into() || !ends {
+            let what = format!("a request of {} bytes at {} cannot be", seen.length, seen.offset);
+            return Err(
+                TraceProblem::new(what, "look at the line, or name the form with --from").at(place)
+            );
+        }
+        self.sorter.put(seen, place)
+    }
+
+    fn next_of_own(&mut self) -> Result<Option<(Request, Place)>, TraceProblem> {
+        let wanted = match &self.wanted {
+            None => None,
+            Some(text) => Some(text.parse::<u32>().map_err(|_| {
+                TraceProblem::new(
+                    format!("`{text}` is no source of a trace of ours"),
+                    "sources of these are numbers from 0",
+                )
+            })?),
+        };
+        loop {
+            while let Some(request) = self.own.next() {
+                self.handed_out += 1;
+                if wanted.is_none_or(|wanted| wanted == request.source) {
+                    let first_ns = *self.own_first_ns.get_or_insert(request.at_ns);
+                    let at_ns = request.at_ns - first_ns;
+                    return Ok(Some((
+                        Request { at_ns, ..request },
+                        Place::Request(self.handed_out),
+                    )));
+                }
+            }
+            let Source::Own(reader) = &mut self.source else { return Ok(None) };
+            let mut block = Vec::new();
+            if !reader.next_block(&mut block).map_err(of_trace)? {
+                match reader.ending() {
+                    Some(Ending::Whole(totals)) => {
+                        self.end.lost = totals.lost;
+                        self.end.left_out = totals.left_out;
+                    }
+                    _ => self.end.is_cut_off = true,
+                }
+                return Ok(None);
+            }
+            self.own = block.into_iter();
+        }
+    }
+
+    /// What the next line or record comes to; `None` at the end.
+    fn read(&mut self) -> Result<Option<(Read, Place)>, TraceProblem> {
+        match &mut self.source {
+            Source::Own(_) => Ok(None),
+            Source::Lines { from, parser, line, number } => {
+                line.clear();
+                *number += 1;
+                let place = Place::Line(*number);
+                let is_whole = next_line(from, line).map_err(|problem| problem.at(place))?;
+                if line.is_empty() && !is_whole {
+                    return Ok(None);
+                }
+                let text = String::from_utf8_lossy(line);
+                let text = text.trim();
+                if text.is_empty() {
+                    return Ok(Some((Read::Nothing, place)));
+                }
+                let names = &mut self.names;
+                let read = match parser {
+                    Parser::Iolog(parser) => parser.line(text, names),
+                    Parser::Blkparse(parser) => parser.line(text, names),
+                    Parser::Biosnoop(parser) => parser.line(text, names),
+                    Parser::Csv(parser) => parser.line(text, names),
+                };
+                match read {
+                    Ok(read) => Ok(Some((read, place))),
+                    // The last line of a file that was cut off.
+                    Err(_) if !is_whole && *number > 1 => {
+                        self.end.is_cut_off = true;
+                        Ok(None)
+                    }
+                    Err(problem) => Err(problem.at(place)),
+                }
+            }
+            Source::Records { from, kind, number } => {
+                *number += 1;
+                let place = Place::Request(*number);
+                let read = match kind {
+                    Records::Vscsi { version } => {
+                        let mut record = [0; 40];
+                        let record = &mut record[..vscsi::record_bytes(*version)];
+                        match fill(from, record)? {
+                            0 => return Ok(None),
+                            got if got < record.len() => {
+                                self.end.is_cut_off = true;
+                                return Ok(None);
+                            }
+                            _ => vscsi::record(record, *version, &mut self.names),
+                        }
+                    }
+                    Records::Blktrace => {
+                        let mut record = [0; blktrace::RECORD];
+                        match fill(from, &mut record)? {
+                            0 => return Ok(None),
+                            got if got < record.len() => {
+                                self.end.is_cut_off = true;
+                                return Ok(None);
+                            }
+                            _ => {}
+                        }
+                        let read = blktrace::record(&record, &mut self.names);
+                        let (read, behind) = read.map_err(|problem| problem.at(place))?;
+                        skip(from, behind)?;
+                        Ok(read)
+                    }
+                };
+                read.map(|read| Some((read, place))).map_err(|problem| problem.at(place))
+            }
+        }
+    }
+}
+
+fn unreadable(error: io::Error) -> TraceProblem {
+    TraceProblem::new(format!("it cannot be read: {error}"), "check the path and its permissions")
+}
+
+fn of_trace(error: trace::TraceError) -> TraceProblem {
+    match error {
+        trace::TraceError::NoTrace => {
+            TraceProblem::new("it is no trace of Plimsoll", "name its form with --from")
+        }
+        trace::TraceError::NoHeader => {
+            TraceProblem::new("it ends before its header does", "record it again")
+        }
+        trace::TraceError::Damaged { at_byte } => TraceProblem::new(
+            format!("the block at byte {at_byte} is damaged"),
+            "copy the file again, or record it again",
+        ),
+        trace::TraceError::Io(error) => unreadable(error),
+    }
+}
+
+/// Appends the next line without its end; false where the file ends before the line does.
+fn next_line(from: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, TraceProblem> {
+    loop {
+        let buffer = match from.fill_buf() {
+            Ok(buffer) => buffer,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(unreadable(error)),
+        };
+        if buffer.is_empty() {
+            return Ok(false);
+        }
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let taken = end.unwrap_or(buffer.len());
+        if line.len() + taken > LONGEST_LINE {
+            return Err(TraceProblem::new(
+                format!("the line is longer than {LONGEST_LINE} bytes"),
+                "name a trace, or its form with --from",
+            ));
+        }
+        line.extend_from_slice(&buffer[..taken]);
+        from.consume(taken + usize::from(end.is_some()));
+        if end.is_some() {
+            return Ok(true);
+        }
+    }
+}
+
+fn fill(from: &mut impl BufRead, bytes: &mut [u8]) -> Result<usize, TraceProblem> {
+    let mut at = 0;
+    while at < bytes.len() {
+        match from.read(&mut bytes[at..]) {
+            Ok(0) => break,
+            Ok(more) => at += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(unreadable(error)),
+        }
+    }
+    Ok(at)
+}
+
+fn skip(from: &mut impl BufRead, mut count: usize) -> Result<(), TraceProblem> {
+    let mut piece = [0; 256];
+    while count > 0 {
+        let most = count.min(piece.len());
+        match fill(from, &mut piece[..most])? {
+            0 => return Ok(()),
+            got => count -= got,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,208 @@
+//! The requests that a block device is sent, as the kernel's tracepoints tell them.
+//!
+//! Each recording has an instance of its own in tracefs, so that nobody else's tracing is touched.
+//! It is removed at the end; what a dead process of ours left is removed by the next one.
+
+mod device;
+mod format;
+mod instance;
+mod ring;
+
+pub use device::TracedDevice;
+
+use format::Format;
+use instance::Instance;
+use model::trace::{Request, op_of_letters};
+use ring::Page;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Why no requests can be recorded.
+#[derive(Debug)]
+pub enum BlockTraceError {
+    /// The path cannot be looked at.
+    NoDevice(io::Error),
+    /// It is no block device.
+    NotBlock,
+    /// It is a partition of a device whose requests are not told by partition.
+    PartitionOfBios,
+    /// The kernel has no tracefs, or it cannot be mounted.
+    NoTracefs(io::Error),
+    /// tracefs is there, and may not be written to.
+    NotPermitted,
+    /// This kernel tells something that is not understood; what.
+    Unknown(&'static str),
+    /// A file of tracefs.
+    File {
+        /// Which one.
+        name: String,
+        /// What the system said.
+        error: io::Error,
+    },
+}
+
+/// An event that was read and has not been handed on.
+struct Seen {
+    at_ns: u64,
+    pid: u32,
+    letters: [u8; 10],
+    sector: u64,
+    sectors: u32,
+}
+
+/// A recording.
+pub struct BlockTrace {
+    device: TracedDevice,
+    /// Closed before their instance is removed, as the order of these fields has it.
+    cpus: Vec<File>,
+    instance: Instance,
+    format: Format,
+    page: Vec<u8>,
+    held: Vec<Seen>,
+    first_ns: Option<u64>,
+    last_ns: u64,
+    left_out: u64,
+}
+
+/// Events are told a moment after their instants: what is younger than this is held back.
+const SETTLED_NS: u64 = 2_000_000;
+
+impl BlockTrace {
+    /// Begins to record what `device` is sent.
+    ///
+    /// # Errors
+    /// It is no block device, or the kernel does not let us trace.
+    pub fn start(device: &Path) -> Result<BlockTrace, BlockTraceError> {
+        let device = TracedDevice::of(device)?;
+        let instance = Instance::create()?;
+        let event = format!("events/block/{}", device.event());
+        let format = Format::read(&instance.text(&format!("{event}/format"))?)
+            .ok_or(BlockTraceError::Unknown("the fields of its events"))?;
+        let bytes = ring::page_bytes(&instance.text("events/header_page")?)
+            .ok_or(BlockTraceError::Unknown("the pages of its buffers"))?;
+        instance.write("trace_clock", "mono")?;
+        // What is there is kept, and what has no room is counted.
+        instance.write("options/overwrite", "0")?;
+        instance.size_buffers()?;
+        instance.write(&format!("{event}/filter"), &device.filter())?;
+        let cpus = instance.cpus()?;
+        instance.write(&format!("{event}/enable"), "1")?;
+        Ok(BlockTrace {
+            device,
+            instance,
+            format,
+            cpus,
+            page: vec![0; bytes],
+            held: Vec::new(),
+            first_ns: None,
+            last_ns: 0,
+            left_out: 0,
+        })
+    }
+
+    /// What is recorded.
+    pub fn device(&self) -> &TracedDevice {
+        &self.device
+    }
+
+    /// Requests so far that were neither reads, writes, flushes nor trims.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Hands on what the kernel has told since, in the order of its instants; the first request is
+    /// at 0.
+    ///
+    /// # Errors
+    /// Of tracefs, or the sink's.
+    pub fn read(
+        &mut self,
+        sink: &mut dyn FnMut(&Request) -> io::Result<()>,
+    ) -> Result<(), BlockTraceError> {
+        let before_ns = now_ns();
+        self.fetch()?;
+        self.hand_on(before_ns.saturating_sub(SETTLED_NS), sink)
+    }
+
+    /// Ends the recording, and hands on the rest. How many requests were lost because the kernel
+    /// had no room for them.
+    ///
+    /// # Errors
+    /// Of tracefs, or the sink's.
+    pub fn finish(
+        mut self,
+        sink: &mut dyn FnMut(&Request) -> io::Result<()>,
+    ) -> Result<u64, BlockTraceError> {
+        let event = format!("events/block/{}/enable", self.device.event());
+        self.instance.write(&event, "0")?;
+        self.fetch()?;
+        self.hand_on(u64::MAX, sink)?;
+        self.instance.lost()
+    }
+
+    /// Takes what all processors' buffers hold.
+    fn fetch(&mut self) -> Result<(), BlockTraceError> {
+        let pages = self.instance.pages(self.page.len());
+        for file in &mut self.cpus {
+            // A processor that fills its buffer faster than it is read does not hold up the others.
+            for _ in 0..pages {
+                let length = match file.read(&mut self.page) {
+                    Ok(0) => break,
+                    Ok(length) => length,
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    Err(error) => {
+                        let name = "trace_pipe_raw".to_owned();
+                        return Err(BlockTraceError::File { name, error });
+                    }
+                };
+                let format = &self.format;
+                for event in Page::of(&self.page[..length]) {
+                    self.held.extend(format.event(event.at_ns, event.data));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn hand_on(
+        &mut self,
+        until_ns: u64,
+        sink: &mut dyn FnMut(&Request) -> io::Result<()>,
+    ) -> Result<(), BlockTraceError> {
+        self.held.sort_by_key(|seen| seen.at_ns);
+        let count = self.held.partition_point(|seen| seen.at_ns <= until_ns);
+        for seen in self.held.drain(..count) {
+            let letters = String::from_utf8_lossy(&seen.letters);
+            let letters = letters.trim_end_matches('\0');
+            let Some(op) = op_of_letters(letters, seen.sectors > 0) else {
+                self.left_out += 1;
+                continue;
+            };
+            let place = self.device.offset(seen.sector, seen.sectors);
+            let (offset, length) = match (op, place) {
+                (model::Op::Fsync, _) => (0, 0),
+                (_, Some(place)) => place,
+                // Of another partition.
+                (_, None) => continue,
+            };
+            let first_ns = *self.first_ns.get_or_insert(seen.at_ns);
+            // One that was told very late is put where it was told.
+            self.last_ns = self.last_ns.max(seen.at_ns.saturating_sub(first_ns));
+            let request = Request { at_ns: self.last_ns, op, offset, length, source: seen.pid };
+            if !request.is_sound() {
+                self.left_out += 1;
+                continue;
+            }
+            sink(&request)
+                .map_err(|error| BlockTraceError::File { name: "the trace".to_owned(), error })?;
+        }
+        Ok(())
+    }
+}
+
+fn now_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    (now.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(now.tv_nsec as u64)
+}

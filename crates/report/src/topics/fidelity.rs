@@ -1,0 +1,122 @@
+//! How true a replayed load was to its trace: in words, as an object, and as a section of the page.
+
+use crate::ground::markup::{Markup, plain};
+use crate::ground::words;
+use model::replayed::{Fidelity, Replayed};
+use model::{Fact, Histogram, Record};
+use serde_json::{Value, json};
+
+/// What all hosts sent of the traces of this run; `None` where nothing was replayed.
+fn of_run(record: &Record) -> Option<Fidelity> {
+    let replayed = record.notes.iter().filter_map(|note| match &note.fact {
+        Fact::Replayed(replayed) => Some(replayed),
+        _ => None,
+    });
+    // The store refuses a histogram that is none.
+    Fidelity::of(replayed).ok().flatten()
+}
+
+fn percentiles(histogram: &Histogram) -> String {
+    let at = |q| words::latency(histogram.quantile_ns(q));
+    format!("p50 {}, p99 {}", at(0.5), at(0.99))
+}
+
+fn sentences(fidelity: &Fidelity) -> String {
+    let Fidelity { requests, of, bytes, offsets_exact, in_sequence, .. } = fidelity;
+    let order = match (in_sequence, requests == of) {
+        (true, _) => "in the order of the trace",
+        (false, true) => "not in the order of the trace",
+        (false, false) => "up to where the replay ended",
+    };
+    format!(
+        "{} of {} requests sent ({} bytes), {} at their own offsets, {order}. Inter-arrival error \
+         {}. Lateness {}.",
+        words::count(*requests),
+        words::count(*of),
+        words::count(*bytes),
+        words::count(*offsets_exact),
+        percentiles(&fidelity.inter_arrival_error),
+        percentiles(&fidelity.lateness),
+    )
+}
+
+/// What one host sent, as a sentence.
+pub fn of_host(replayed: &Replayed) -> String {
+    let fidelity = Fidelity::of(std::iter::once(replayed)).ok().flatten();
+    fidelity.map_or_else(|| "its histograms cannot be read".to_owned(), |one| sentences(&one))
+}
+
+/// For a terminal; empty where nothing was replayed.
+pub fn text(record: &Record) -> String {
+    of_run(record).map_or_else(String::new, |one| format!("\nFidelity  {}\n", sentences(&one)))
+}
+
+/// A section of the page; nothing where nothing was replayed.
+pub fn section(record: &Record) -> Markup {
+    match of_run(record) {
+        None => Markup::new(),
+        Some(one) => plain("section", [plain("h2", "Fidelity"), plain("p", sentences(&one))]),
+    }
+}
+
+/// For machines: null where nothing was replayed.
+pub fn object(record: &Record) -> Value {
+    let Some(one) = of_run(record) else { return Value::Null };
+    let percentiles = |histogram: &Histogram| {
+        json!({
+            "p50": histogram.quantile_ns(0.5),
+            "p99": histogram.quantile_ns(0.99),
+            "max": histogram.max_ns(),
+        })
+    };
+    json!({
+        "requests": one.requests,
+        "of": one.of,
+        "bytes": one.bytes,
+        "offsets_exact": one.offsets_exact,
+        "in_sequence": one.in_sequence,
+        "inter_arrival_error_ns": percentiles(&one.inter_arrival_error),
+        "lateness_ns": percentiles(&one.lateness),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::Note;
+
+    #[test]
+    fn what_hosts_sent_is_one_line_and_one_object() {
+        let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 2);
+        assert_eq!(
+            (text(recorded.record_mut()), object(recorded.record_mut())),
+            (String::new(), Value::Null)
+        );
+        let mut histogram = Histogram::new();
+        histogram.record_many(1_000, 99);
+        let of_host = |host, requests| {
+            let replayed = Replayed {
+                requests,
+                of: 100,
+                bytes: requests * 4096,
+                offsets_exact: requests,
+                in_sequence: requests == 100,
+                inter_arrival_error: histogram.encode(),
+                lateness: histogram.encode(),
+            };
+            Note { stage: Some(0), host, fact: Fact::Replayed(replayed) }
+        };
+        recorded.record_mut().notes = vec![of_host(0, 100), of_host(1, 90)];
+        let record = recorded.record_mut();
+        let told = text(record);
+        assert!(told.contains("190 of 200 requests sent (778,240 bytes), 190 at"), "{told}");
+        assert!(told.contains("up to where the replay ended"), "{told}");
+        let object = object(record);
+        assert_eq!(
+            (object["of"].as_u64(), object["in_sequence"].as_bool()),
+            (Some(200), Some(false))
+        );
+        assert!(object["lateness_ns"]["p99"].as_u64().is_some());
+    }
+}
