@@ -7,7 +7,7 @@ mod table;
 
 pub use forecast::table as forecasts_table;
 pub use json::{calibration as calibration_json, forecasts as forecasts_json};
-pub use refusal::{not_parted, other_cluster, refusal};
+pub use refusal::{no_rows, not_parted, other_cluster, refusal};
 pub use table::calibration as calibration_table;
 
 use crate::ground::words;
@@ -103,7 +103,7 @@ pub(super) fn interval(range: Range) -> String {
 }
 
 /// Why a row is left out.
-pub fn why_left_out(why: LeftOut) -> &'static str {
+fn why_left_out(why: LeftOut) -> &'static str {
     match why {
         LeftOut::Metadata => "operations on whole files are not predicted",
         LeftOut::FixedRate => "its rate was given",
