@@ -112,7 +112,7 @@ fn why_left_out(why: LeftOut) -> &'static str {
         LeftOut::Trims => "trims are not predicted",
         LeftOut::NotMeasured => "it was not measured to its end",
         LeftOut::NoRate => "it is no rate of requests",
-        LeftOut::LoadUntold => "its load is not told",
+        LeftOut::LoadUntold => "its load is incomplete",
         LeftOut::SharedFile => "hosts share one file",
         LeftOut::OfACurve => "it is a curve's peak or plateau",
         LeftOut::OfAnEvent => "it is of an event",

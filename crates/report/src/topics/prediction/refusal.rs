@@ -20,7 +20,7 @@ pub fn refusal(why: &Refusal) -> String {
         Refusal::TooManyUnknowns { rows, unknowns } => {
             let names: Vec<&str> = unknowns.iter().map(|one| parameter(*one)).collect();
             format!(
-                "{} cannot tell {} unknowns apart: {}; fit more rows, or give what is known in \
+                "{} cannot separate {} unknowns: {}; fit more rows, or give what is known in \
                  [software]",
                 words::counted(*rows as u64, "row"),
                 unknowns.len(),
