@@ -1,9 +1,13 @@
 use super::*;
 use form::Count;
+use model::{Bytes, Nanos, Percent};
 
 const GOOD: &str = "name = \"t\"\n[protection]\ncopies = 3\n[[nodes]]\ncount = 6\nports = \
                     4\nport_speed = \"25Gbit/s\"\n[[nodes.drives]]\nrole = \"cache\"\nmodel = \
                     \"p4610-1.6tb\"\ncount = 2\n[[nodes.drives]]\nrole = \"boot\"\ncount = 2\n";
+
+const ROW: &str = "[[fitted_row]]\nname = \"r\"\nread_bytes = \"4KiB\"\nwrite_bytes = \
+                   \"4KiB\"\nread = \"100%\"\nrandom = \"100%\"\n";
 
 fn changes(texts: &[&str]) -> Vec<Change> {
     texts.iter().map(|text| text.parse().expect("a change")).collect()
@@ -116,10 +120,40 @@ fn contradictions_are_refused_with_their_reason() {
             "70% for reads and 40% for writes are more",
         ),
         (GOOD.to_owned() + "[cache]\nkind = \"none\"\n", "cache drives, but no cache"),
+        (format!("{nodes}[software]\nread = \"0s\"\n"), "0 is no time and no share"),
+        (format!("{nodes}[fitted]\nport_share = \"0%\"\n"), "0 is no time and no share"),
+        (format!("{nodes}{ROW}rate = 0\noutstanding = 4\n"), "a row without requests says"),
+        (format!("{nodes}{ROW}rate = 5\n"), "without requests outstanding"),
     ] {
         let said = messages(&text, &[]);
         assert!(said.len() == 1 && said[0].contains(words), "{words}: {said:?}");
     }
+}
+
+#[test]
+fn a_fitted_testbed_reads_back_whatever_a_row_is_called() {
+    let row = FittedRow {
+        name: "4K \"random\" \\ read\u{1b}[2J\n[nodes]".to_owned(),
+        read_bytes: Bytes(4096),
+        write_bytes: Bytes(8192),
+        read: Percent::of(70),
+        random: Percent::ALL,
+        footprint: Some(Bytes(16_000_000_000_000)),
+        hosts: 16,
+        outstanding: 320,
+        remote: Percent::ZERO,
+        rate: 6747.3,
+    };
+    let fitted = [
+        ("read", FittedValue::Time(Nanos(13_382))),
+        ("cache_usable", FittedValue::Share(Percent { ppm: 771_761 })),
+    ];
+    let text = with_fitted(GOOD, &fitted, std::slice::from_ref(&row));
+    let cluster = Cluster::parse("t", &text, &[]).expect("good");
+    assert_eq!(fixed(cluster.fitted.read.value), Some(Nanos(13_382)));
+    assert_eq!(fixed(cluster.fitted.cache_usable.value), Some(Percent { ppm: 771_761 }));
+    let name = "4K \"random\" \\ read_[2J_[nodes]".to_owned();
+    assert_eq!(cluster.fitted_rows, [FittedRow { name, ..row }]);
 }
 
 #[test]

@@ -38,8 +38,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
         None => of_runs(args, &cluster)?,
     };
     if source.rows.is_empty() {
-        let why = source.left_out.first().map_or(LeftOut::NotMeasured, |(_, why)| *why);
-        return Err(refused(&format!("there is no row to fit: {}", topic::why_left_out(why))));
+        return Err(refused(&topic::no_rows(&source.name, &source.left_out)));
     }
     let chosen = |texts: &[String]| -> Vec<Chosen> {
         // Every text is a choice.

@@ -7,7 +7,7 @@ mod table;
 
 pub use forecast::table as forecasts_table;
 pub use json::{calibration as calibration_json, forecasts as forecasts_json};
-pub use refusal::{not_parted, other_cluster, refusal};
+pub use refusal::{no_rows, not_parted, other_cluster, refusal};
 pub use table::calibration as calibration_table;
 
 use crate::ground::words;
@@ -103,7 +103,7 @@ pub(super) fn interval(range: Range) -> String {
 }
 
 /// Why a row is left out.
-pub fn why_left_out(why: LeftOut) -> &'static str {
+fn why_left_out(why: LeftOut) -> &'static str {
     match why {
         LeftOut::Metadata => "operations on whole files are not predicted",
         LeftOut::FixedRate => "its rate was given",
@@ -112,7 +112,7 @@ pub fn why_left_out(why: LeftOut) -> &'static str {
         LeftOut::Trims => "trims are not predicted",
         LeftOut::NotMeasured => "it was not measured to its end",
         LeftOut::NoRate => "it is no rate of requests",
-        LeftOut::LoadUntold => "its load is not told",
+        LeftOut::LoadUntold => "its load is incomplete",
         LeftOut::SharedFile => "hosts share one file",
         LeftOut::OfACurve => "it is a curve's peak or plateau",
         LeftOut::OfAnEvent => "it is of an event",

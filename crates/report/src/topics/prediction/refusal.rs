@@ -1,11 +1,11 @@
 //! Why nothing is fitted: what, where, and the remedy.
 
-use super::parameter;
+use super::{left_out_lines, parameter};
 use crate::ground::words;
 use crate::topics::ceiling;
 use analysis::prediction::calibration::Refusal;
 use analysis::prediction::choice::{NotParted, OtherCluster};
-use analysis::prediction::load::Measured;
+use analysis::prediction::load::{LeftOut, Measured};
 
 /// Why no parameters are fitted to these rows.
 pub fn refusal(why: &Refusal) -> String {
@@ -20,7 +20,7 @@ pub fn refusal(why: &Refusal) -> String {
         Refusal::TooManyUnknowns { rows, unknowns } => {
             let names: Vec<&str> = unknowns.iter().map(|one| parameter(*one)).collect();
             format!(
-                "{} cannot tell {} unknowns apart: {}; fit more rows, or give what is known in \
+                "{} cannot separate {} unknowns: {}; fit more rows, or give what is known in \
                  [software]",
                 words::counted(*rows as u64, "row"),
                 unknowns.len(),
@@ -48,6 +48,16 @@ pub fn refusal(why: &Refusal) -> String {
             words::iops(*predicted)
         ),
     }
+}
+
+/// Nothing of a report or of runs is a row.
+pub fn no_rows(source: &str, left_out: &[(String, LeftOut)]) -> String {
+    let lines: Vec<String> =
+        left_out_lines(left_out).iter().map(|line| format!("\n  {line}")).collect();
+    format!(
+        "{source} has no row to fit: a row is a measured rate of one load in a closed loop{}",
+        lines.concat()
+    )
 }
 
 /// Why the rows cannot be parted; `given` are the choices as they were typed.

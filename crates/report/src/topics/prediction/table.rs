@@ -133,7 +133,7 @@ fn remarks(calibrated: &Calibrated<'_>) -> Vec<String> {
     }
     if !calibration.proposed.is_empty() {
         let runs: Vec<String> = calibration.proposed.iter().map(run).collect();
-        remarks.push(format!("Runs that would tell most: {}.", runs.join("; ")));
+        remarks.push(format!("Most informative runs: {}.", runs.join("; ")));
     }
     remarks.push(format!(
         "Rows stray by {} from the model, with {:.1} degrees of freedom.",
