@@ -49,6 +49,7 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
         "limits": crate::topics::attribution::objects(record,
             &analysis::attribution::attribution(record, &rows)),
         "left_behind": crate::topics::left_behind::objects(record),
+        "starts": crate::topics::starts::objects(record),
         "findings": analysis::findings(&rows).iter().map(findings::object).collect::<Vec<_>>(),
     })
 }
