@@ -140,10 +140,10 @@ fn who_is_dead_at_the_start_is_left_out_by_name_and_a_quorum_decides() {
     assert_eq!(host_names(&record), ["h1", "h3", "h4"]);
     assert_eq!(left_out(&record), Some((vec!["h2".to_owned()], 4)));
     // Half of four: two are enough to go on, if one of the three is lost.
-    assert_eq!((record.plan.fleet.quorum, record.end.map(|(_, end)| end)), (
-        2,
-        Some(RunEnd::Complete)
-    ));
+    assert_eq!(
+        (record.plan.fleet.quorum, record.end.map(|(_, end)| end)),
+        (2, Some(RunEnd::Complete))
+    );
     ["h3", "h4"].iter().for_each(|host| hosts.kill(host));
     let refused = hosts.run("h[1-4]", &[&CONTINUE[..], &AT_ONCE].concat()).with_code(3);
     assert!(refused.err.contains("fleet.quorum asks for 2"), "{refused:#?}");
@@ -258,8 +258,7 @@ fn a_run_is_resumed_without_a_dead_host_which_comes_in_between_points() {
     line.extend(["--set", "measure=2s"]);
     let mut child = start(hosts.path(), &line);
     wait_until("the second point", || {
-        store::read(&hosts.path().join("run.plimsoll"))
-            .is_ok_and(|record| record.stages.len() == 3)
+        store::read(&hosts.path().join("run.plimsoll")).is_ok_and(|record| record.stages.len() == 3)
     });
     child.kill().expect("a process to kill");
     child.wait().expect("dead");

@@ -4,9 +4,9 @@
 
 use crate::row::ResultRow;
 use crate::warning::Warning;
-use model::{Nanos, Record};
 use model::digest::Frame;
 use model::load::Rate;
+use model::{Nanos, Record};
 
 /// What is to be said of the hosts that a stage lost: of those that the figures are without, and of
 /// those whose loss ends them.
@@ -80,11 +80,7 @@ mod tests {
         lose(&mut recorded, stage, 1);
         let rows = results(&recorded.record());
         assert_eq!((rows[0].ios, rows[0].seconds, rows[0].iops()), (80, 2.0, 40.0));
-        let warned = Warning::HostLost {
-            hosts: vec!["node1".into()],
-            wholly: false,
-            behind: None,
-        };
+        let warned = Warning::HostLost { hosts: vec!["node1".into()], wholly: false, behind: None };
         assert!(rows[0].warnings.contains(&warned), "{:?}", rows[0].warnings);
     }
 
@@ -154,8 +150,7 @@ mod tests {
         lose(&mut recorded, 0, 1);
         let rows = results(&recorded.record());
         assert_eq!(rows[0].ios, 10);
-        let warned =
-            Warning::HostLost { hosts: vec!["node1".into()], wholly: true, behind: None };
+        let warned = Warning::HostLost { hosts: vec!["node1".into()], wholly: true, behind: None };
         assert!(rows[0].warnings.contains(&warned));
     }
 

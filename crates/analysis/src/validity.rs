@@ -16,7 +16,9 @@ use model::note::AboutHosts;
 use model::plan::{Contents, HostPlan, StageKind};
 use model::record::StageRecord;
 use model::testbed::{DirectoryState, TargetFacts, TargetKind};
-use model::{Fact, Nanos, NoteKind, Occurrence, OccurrenceKind, Op, Percent, Record, StageEnd, errno};
+use model::{
+    Fact, Nanos, NoteKind, Occurrence, OccurrenceKind, Op, Percent, Record, StageEnd, errno,
+};
 use std::collections::BTreeMap;
 
 /// Fewer samples than this support no tail: the p99 then rests on fewer than ten.

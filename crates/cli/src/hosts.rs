@@ -65,9 +65,7 @@ impl Least {
     /// Of so many that were asked for.
     fn of(self, asked: usize) -> u128 {
         let least = match self {
-            Least::Share(share) => {
-                (asked as u128 * u128::from(share.ppm)).div_ceil(1_000_000)
-            }
+            Least::Share(share) => (asked as u128 * u128::from(share.ppm)).div_ceil(1_000_000),
             Least::Count(count) => u128::from(count),
         };
         least.max(1)

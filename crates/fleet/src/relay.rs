@@ -106,7 +106,9 @@ impl Branches {
     ) -> (Branches, Vec<(Inlet, Option<LastWords>)>) {
         let relays = tree
             .branches()
-            .map(|hosts| hosts.first().and_then(|first| names.get(*first)).cloned().unwrap_or_default())
+            .map(|hosts| {
+                hosts.first().and_then(|first| names.get(*first)).cloned().unwrap_or_default()
+            })
             .collect();
         assert_eq!(links.len(), tree.branches().count(), "each branch has its link");
         let (mut ends, mut inlets) = (Vec::new(), Vec::new());

@@ -21,8 +21,7 @@ pub fn inventory(args: &InventoryArgs) -> Result<ExitCode, Failure> {
     let patience = super::patience(args.patience)?;
     let terms = Terms::look(LOST_AFTER, Absence::Refused);
     let targets_of = |names: &[String]| Ok(vec![args.targets.clone(); names.len()]);
-    let started =
-        hosts::start(Work::Look, &args.hosts, &targets_of, Asked { terms, patience })?;
+    let started = hosts::start(Work::Look, &args.hosts, &targets_of, Asked { terms, patience })?;
     let hosts = hosts::facts_of(&started, hosts::may_be_one(&args.hosts))?;
     if args.draft {
         draft(args.out.as_deref(), &hosts)?;

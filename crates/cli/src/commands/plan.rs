@@ -45,7 +45,8 @@ pub fn decide(
     started: &Hosts,
 ) -> Result<(Plan, Vec<HostFacts>), Failure> {
     let mut hosts = hosts::facts_of(started, hosts::may_be_one(&work.hosts))?;
-    let absent: Vec<String> = started.absent.iter().flat_map(|absent| absent.hosts.clone()).collect();
+    let absent: Vec<String> =
+        started.absent.iter().flat_map(|absent| absent.hosts.clone()).collect();
     let mut spec = asked.spec.clone();
     planner::without_hosts(&mut spec, &absent).map_err(|refusals| Failure::refused(&refusals))?;
     let given_up: Vec<GivenUp> =

@@ -5,10 +5,10 @@ use super::views::Views;
 use super::{confirmation, saved};
 use crate::args::{HostArgs, ResumeArgs};
 use crate::failure::Failure;
-use crate::run_overview::RunOverview;
 use crate::hosts::{self, Asked, Hosts, Terms};
-use crate::signals::Work;
 use crate::marks;
+use crate::run_overview::RunOverview;
+use crate::signals::Work;
 use model::plan::{HostPlan, PlannedTarget};
 use model::testbed::HostFacts;
 use model::{Event, Fact, Note, Record, resume};
@@ -38,8 +38,7 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     let patience =
         record.plan.hosts.iter().map(|host| host.engine.patience).max().unwrap_or(PATIENCE);
     let asked = Asked { terms: Terms::of_plan(&record.plan.fleet), patience };
-    let started =
-        hosts::start(Work::Run, &from, &|names| Ok(targets(&record, names)), asked)?;
+    let started = hosts::start(Work::Run, &from, &|names| Ok(targets(&record, names)), asked)?;
     let facts = same_hosts(&record, &started, &from)?;
     for absent in &started.absent {
         eprintln!("note: {absent}; the run goes on without, and it may come in between points");
@@ -58,9 +57,7 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
         confirmation::check(host, facts, &args.targets)
             .map_err(|why| Failure::Target(format!("error: {why}")))?;
     }
-    let is_there = there
-        .iter()
-        .all(|(plan, facts)| resume::layout_is_there(plan, facts));
+    let is_there = there.iter().all(|(plan, facts)| resume::layout_is_there(plan, facts));
     let stages = if is_there { left } else { resume::with_prepare(&record, left) };
     let out = args.out.clone().unwrap_or_else(|| beside(&args.run));
     let version = env!("CARGO_PKG_VERSION");

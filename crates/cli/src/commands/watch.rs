@@ -2,11 +2,11 @@
 
 use crate::args::WatchArgs;
 use crate::failure::Failure;
+use crate::hosts::{self, Absence, Asked, Least, Terms};
 use crate::screen::Stream;
+use crate::signals::{self, Work};
 use crate::view::{self, Labels, News, View};
 use crate::web::{WatchedPage, listen_address};
-use crate::hosts::{self, Absence, Asked, Least, Terms};
-use crate::signals::{self, Work};
 use fleet::Watched;
 use live::watch::{Replay, State, Subject, figures, lines};
 use model::testbed::HostFacts;

@@ -193,4 +193,3 @@ pub(super) fn send(
         }
     }
 }
-

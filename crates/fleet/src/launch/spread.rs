@@ -165,11 +165,8 @@ impl<'a> Work<'a> {
             }
             let pause = state.waiting.iter().map(|unit| unit.due.duration_since(now)).min();
             let pause = pause.unwrap_or(Duration::from_secs(1));
-            state = self
-                .changed
-                .wait_timeout(state, pause)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
+            state =
+                self.changed.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 

@@ -78,8 +78,13 @@ impl Trouble {
     /// How long to wait before another try; `None` where there is none. `tries` were in vain,
     /// `spent` since the first began, and hosts that are away are tried for so long. `chance` is
     /// from 0 to 1: those that were refused together do not come back together.
-    pub(super) fn pause(self, tries: u32, spent: Duration, within: Duration, chance: f64)
-    -> Option<Duration> {
+    pub(super) fn pause(
+        self,
+        tries: u32,
+        spent: Duration,
+        within: Duration,
+        chance: f64,
+    ) -> Option<Duration> {
         let after = |first: Duration| {
             let doubled = first.saturating_mul(1 << tries.saturating_sub(1).min(16));
             doubled.min(LONGEST_PAUSE).mul_f64(0.5 + 0.5 * chance.clamp(0.0, 1.0))

@@ -45,11 +45,8 @@ impl Fleet {
         let mut told: Vec<Option<HostReport>> = vec![None; self.names.len()];
         let mut heard = vec![Instant::now(); self.names.len()];
         let mut beaten = Instant::now();
-        let lost = |number: usize, why: String| FleetError::Lost {
-            number,
-            host: self.name(number),
-            why,
-        };
+        let lost =
+            |number: usize, why: String| FleetError::Lost { number, host: self.name(number), why };
         while let Some(waited_for) = there.iter().find(|host| told[**host].is_none()) {
             let silence = Duration::from_nanos(self.lost_after_ns);
             if !silence.is_zero() && heard[*waited_for].elapsed() > silence {

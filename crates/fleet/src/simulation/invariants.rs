@@ -163,8 +163,8 @@ fn the_policy_holds(scenario: &Scenario, outcome: &Outcome, record: &Record) -> 
             || script.behaviour.fails_to_arm.is_some()
     };
     // Under `continue`, no loss costs the run, whenever it is.
-    let is_lost_in_no_stage = policy.on_lost_host == OnLostHost::Abort
-        && lost.iter().any(|note| note.stage.is_none());
+    let is_lost_in_no_stage =
+        policy.on_lost_host == OnLostHost::Abort && lost.iter().any(|note| note.stage.is_none());
     let has_other_reason = scenario.coordinator.interrupted_at_ns.is_some()
         || is_lost_in_no_stage
         || scenario.hosts.iter().any(fails);

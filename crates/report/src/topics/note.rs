@@ -3,8 +3,8 @@
 use model::choices::Backend;
 use model::note::{
     AboutHosts, Adjusted, Choice, Damage, Degraded, Eviction, Fallback, FoundBlock, HostStart,
-    Mismatch,
-    NotChecked, NotEmptied, PageCache, ScaledTime, TakesPart, Trait, WhyNoPoll, WhyRefused,
+    Mismatch, NotChecked, NotEmptied, PageCache, ScaledTime, TakesPart, Trait, WhyNoPoll,
+    WhyRefused,
 };
 use model::{Bytes, Fact};
 

@@ -12,8 +12,7 @@ use std::collections::BTreeSet;
 /// A workload none of whose hosts is left: it would be missing without a word.
 pub fn without_hosts(spec: &mut Spec, absent: &[String]) -> Result<(), Vec<Refusal>> {
     let is_label = |name: &str| spec.labels.iter().any(|label| label.name == name);
-    let absent: BTreeSet<String> =
-        absent.iter().filter(|name| !is_label(name)).cloned().collect();
+    let absent: BTreeSet<String> = absent.iter().filter(|name| !is_label(name)).cloned().collect();
     if absent.is_empty() {
         return Ok(());
     }
