@@ -29,13 +29,15 @@ impl Hosts {
         }
         let folder = scratch();
         let here = text(folder.path()).to_owned();
-        for name in ["dead", "busy", "tries"] {
+        for name in ["dead", "busy", "locked", "tries"] {
             fs::create_dir(folder.path().join(name)).expect("a folder");
         }
         // Each try is a line; a busy host refuses the first ones as sshd does past MaxStartups.
         let script = format!(
             "#!/bin/sh\nexport H=$1 QUORUM_OF={here}; shift\necho >> {here}/tries/$H\nif [ -e {here}/dead/$H ]; \
-             then echo 'no route to host' >&2; exit 255; fi\nif [ -e {here}/busy/$H ] && [ $(wc \
+             then echo 'no route to host' >&2; exit 255; fi\nif [ -e \
+             {here}/locked/$H ]; then echo 'root@h: Permission denied (publickey).' >&2; exit 255; \
+             fi\nif [ -e {here}/busy/$H ] && [ $(wc \
              -l < {here}/tries/$H) -le $(cat {here}/busy/$H) ]; then echo \
              'kex_exchange_identification: Connection closed by remote host' >&2; exit 255; \
              fi\nexec unshare --uts sh -c 'hostname $H; exec \"$@\"' x \"$@\"\n"
@@ -179,6 +181,19 @@ fn a_host_that_starts_late_is_waited_for_and_a_busy_way_is_tried_again() {
     hosts.revive("h2");
     end(child).with_code(0);
     assert_eq!(host_names(&hosts.record("run.plimsoll")), ["h1", "h2"]);
+}
+
+#[test]
+fn who_refuses_a_key_is_asked_once_however_long_others_are_waited_for() {
+    let Some(hosts) = Hosts::new("refused keys") else { return };
+    fs::write(hosts.path().join("locked/h2"), "").expect("a file");
+    let patient = ["--set", "fleet.start_within=1h"];
+    let refused = hosts.run("h[1-2]", &patient).with_code(3);
+    assert!(refused.err.contains("Permission denied"), "{refused:#?}");
+    assert_eq!(hosts.tries()["h2"], 1);
+    hosts.run("h[1-2]", &[&CONTINUE[..], &patient].concat()).with_code(0);
+    assert_eq!(host_names(&hosts.record("run.plimsoll")), ["h1"]);
+    assert_eq!(hosts.tries()["h2"], 1);
 }
 
 #[test]

@@ -1,28 +1,27 @@
-//! Intervals that were measured without a host that was lost. They are kept out of every figure as
-//! long as there are others: a total over fewer hosts is another figure, not a worse one. Which
-//! they are, [`model::digest::Frame`] says.
+//! Intervals that were measured without a host that was lost. They are never mixed with others: a
+//! total over fewer hosts is another figure, not a worse one. Which of them a figure rests on,
+//! [`model::digest::Frame`] says.
 
 use crate::offer::Offer;
 use crate::row::ResultRow;
-use model::Record;
+use crate::warning::Warning;
 use model::digest::Frame;
+use model::{Nanos, Record};
 
-/// What a stage lost.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Degraded {
-    /// The hosts' names.
-    pub(crate) hosts: Vec<String>,
-    /// Whether no interval was whole, so that the figures rest on what there is.
-    pub(crate) wholly: bool,
-}
-
-/// What a stage lost, if anything.
-pub(crate) fn degraded(record: &Record, frame: &Frame) -> Option<Degraded> {
-    let from = frame.degraded_from?;
+/// What is to be said of the hosts that a stage lost: of those that the figures are without, and of
+/// those whose loss ends them.
+pub(crate) fn degraded(record: &Record, frame: &Frame) -> Vec<Warning> {
     let name = |host: &u32| {
         record.plan.hosts.get(*host as usize).map_or_else(String::new, |host| host.hostname.clone())
     };
-    Some(Degraded { hosts: frame.lost.iter().map(name).collect(), wholly: from == 0 })
+    let (without, later): (Vec<u32>, Vec<u32>) =
+        frame.lost.iter().partition(|host| frame.without.contains(host));
+    let said = |hosts: Vec<u32>, wholly| {
+        let behind = frame.behind_ns().map(Nanos).filter(|_| wholly);
+        let hosts: Vec<String> = hosts.iter().map(name).collect();
+        (!hosts.is_empty()).then_some(Warning::HostLost { hosts, wholly, behind })
+    };
+    said(without, true).into_iter().chain(said(later, false)).collect()
 }
 
 /// What of a workload's rate was asked of the hosts that the figures of `row` are of. Workers take
@@ -39,9 +38,9 @@ pub(crate) fn asked_of_those_left<'a>(
         shares.flat_map(|share| &share.workers).filter(|worker| row.has_work(worker.work)).count()
             as u64
     };
-    let (all, left) = (workers(&|_| true), workers(&|host| !frame.lost.contains(&host)));
+    let (all, left) = (workers(&|_| true), workers(&|host| !frame.without.contains(&host)));
     // Else the figures are of the time in which all were there.
-    if frame.degraded_from != Some(0) || all == 0 {
+    if frame.without.is_empty() || all == 0 {
         return offer;
     }
     offer.shared(left, all)
@@ -52,7 +51,7 @@ mod tests {
     use crate::testing::Recorded;
     use crate::{Warning, results};
     use model::note::TakesPart;
-    use model::{Event, Fact, Note, NoteKind, Op, StageKind};
+    use model::{Event, Fact, Nanos, Note, NoteKind, Op, StageKind};
 
     fn lose(recorded: &mut Recorded, stage: u32, host: u32) {
         let note = Note {
@@ -77,7 +76,7 @@ mod tests {
         lose(&mut recorded, stage, 1);
         let rows = results(&recorded.record());
         assert_eq!((rows[0].ios, rows[0].seconds, rows[0].iops()), (80, 2.0, 40.0));
-        let warned = Warning::HostLost { hosts: vec!["node1".into()], wholly: false };
+        let warned = Warning::HostLost { hosts: vec!["node1".into()], wholly: false, behind: None };
         assert!(rows[0].warnings.contains(&warned), "{:?}", rows[0].warnings);
     }
 
@@ -147,10 +146,37 @@ mod tests {
         lose(&mut recorded, 0, 1);
         let rows = results(&recorded.record());
         assert_eq!(rows[0].ios, 10);
-        assert!(
-            rows[0]
-                .warnings
-                .contains(&Warning::HostLost { hosts: vec!["node1".into()], wholly: true })
-        );
+        let warned = Warning::HostLost { hosts: vec!["node1".into()], wholly: true, behind: None };
+        assert!(rows[0].warnings.contains(&warned));
+    }
+
+    #[test]
+    fn behind_an_early_loss_a_row_goes_on_with_the_others_and_mixes_nothing() {
+        let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 3);
+        let stage = recorded.stage(StageKind::Measure);
+        for interval in 0..10 {
+            recorded.host_interval(stage, 0, interval, &[(Op::Read, &[100; 10])]);
+            if interval < 2 {
+                recorded.host_interval(stage, 1, interval, &[(Op::Read, &[100; 30])]);
+            }
+            if interval < 9 {
+                recorded.host_interval(stage, 2, interval, &[(Op::Read, &[100; 20])]);
+            }
+        }
+        lose(&mut recorded, stage, 1);
+        lose(&mut recorded, stage, 2);
+        let rows = results(&recorded.record());
+        // From 2 to 9: seven intervals of two hosts, and none of the third's.
+        assert_eq!((rows[0].ios, rows[0].seconds, rows[0].iops()), (210, 7.0, 30.0));
+        let lost: Vec<&Warning> = rows[0]
+            .warnings
+            .iter()
+            .filter(|warning| matches!(warning, Warning::HostLost { .. }))
+            .collect();
+        let behind = Some(Nanos::seconds(2));
+        let first = Warning::HostLost { hosts: vec!["node1".into()], wholly: true, behind };
+        let hosts = vec!["node2".into()];
+        let second = Warning::HostLost { hosts, wholly: false, behind: None };
+        assert_eq!(lost, [&first, &second]);
     }
 }

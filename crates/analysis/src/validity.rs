@@ -2,7 +2,7 @@
 
 use crate::backlog::{Answered, Asked, Backlog};
 use crate::confidence::confidence;
-use crate::degraded::{Degraded, asked_of_those_left, degraded};
+use crate::degraded::{asked_of_those_left, degraded};
 use crate::estimate::Estimate;
 use crate::offer::Offer;
 use crate::results::rows;
@@ -189,9 +189,7 @@ fn warnings(
         let measured = Nanos((row.seconds * 1e9) as u64);
         found.push(Warning::Incomplete { how: run_state(record), measured });
     }
-    if let Some(Degraded { hosts, wholly }) = degraded(record, &digest.frame) {
-        found.push(Warning::HostLost { hosts, wholly });
-    }
+    found.extend(degraded(record, &digest.frame));
     found.extend(left_out(record));
     found.extend(events_running(record, stage.stage));
     found.extend(start_skew(record, stage));
@@ -693,7 +691,13 @@ mod tests {
             })
         };
         assert_eq!(missed(100, 0), None, "the three that were left kept theirs");
-        assert_eq!(missed(100, 5), None, "what was measured without the fourth is in no figure");
+        assert_eq!(missed(100, 5), None, "of equal rows, the one with all of them");
+        assert_eq!(missed(100, 3), None, "the three that were left kept theirs behind the loss");
+        assert_eq!(
+            missed(40, 3),
+            Some((Rate::Iops { milli: 300_000 }, 800.0)),
+            "of the rate of those that are behind the loss"
+        );
         assert_eq!(
             missed(40, 0),
             Some((Rate::Iops { milli: 300_000 }, 800.0)),

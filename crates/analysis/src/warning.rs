@@ -67,12 +67,15 @@ pub enum Warning {
     DirectRefused(Fact),
     /// Another backend took the place of the one that was asked for; as the note says.
     BackendFallback(Fact),
-    /// Hosts were lost: what was measured without them is in no figure.
+    /// Hosts were lost: figures rest on intervals with them, or on such without, never on both.
     HostLost {
         /// Their names.
         hosts: Vec<String>,
-        /// Whether there was nothing but that, so that the figures are those of the others.
+        /// Whether the figures are those of the others; else they end at the loss.
         wholly: bool,
+        /// How long after the stage's start the figures of the others begin; `None` where they
+        /// begin with it.
+        behind: Option<Nanos>,
     },
     /// Hosts that were asked for could not be reached at the start: the plan is one for the others.
     HostsLeftOut {

@@ -152,7 +152,7 @@ pub(super) const WAYS: &[Way] = &[
         id: "lost-host",
         mechanism: "A host was lost meanwhile",
         source: "Heiser",
-        doubts: &["host-lost"],
+        doubts: &["host-lost", "hosts-left-out"],
         evidence: "notes of the coordinator",
         found: Found::Yes,
         remedy: "run it again",

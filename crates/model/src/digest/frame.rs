@@ -58,6 +58,19 @@ pub struct StageContext<'a> {
     pub end: Option<&'a StageEnd>,
 }
 
+/// Intervals from one to before another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Row {
+    from: u32,
+    to: u32,
+}
+
+impl Default for Row {
+    fn default() -> Row {
+        Row { from: 0, to: u32::MAX }
+    }
+}
+
 /// The intervals of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
@@ -69,6 +82,10 @@ pub struct Frame {
     pub lost: Vec<u32>,
     /// The first interval without one of them; `None` where none was lost.
     pub degraded_from: Option<u32>,
+    /// Those of the lost hosts that figures are without.
+    pub without: Vec<u32>,
+    /// The intervals that figures rest on: the longest row of them with the same hosts.
+    row: Row,
     /// The work of each worker, by host and worker.
     works: BTreeMap<(u32, u32), u32>,
     /// Where it settled, the first interval of its last window, on which its figures rest; else 0.
@@ -93,7 +110,11 @@ impl Frame {
                 spans.get(host).into_iter().flatten().rev().find(|span| span.phase.counts());
             loads.map_or(0, |span| span.interval.saturating_add(1))
         };
-        let degraded_from = lost.iter().map(next).min();
+        let ends: Vec<u32> = lost.iter().map(next).collect();
+        let degraded_from = ends.iter().copied().min();
+        let row = longest_row(&ends, &moments);
+        let is_missed = |(host, end): (&u32, &u32)| (*end <= row.from).then_some(*host);
+        let without = lost.iter().zip(&ends).filter_map(is_missed).collect();
         let works = works(plan, stage);
         let planned = plan.stages.get(stage as usize).map_or(&[][..], |stage| &stage.works);
         // Requests that are due at their own times tell by it how it went; where something
@@ -104,7 +125,7 @@ impl Frame {
             settled_from(context, moments.last().map_or(0, |last| u64::from(last.interval) + 1));
         assert!(moments.is_sorted_by(|one, next| one.interval < next.interval), "each once");
         assert!(lost.iter().all(|host| (*host as usize) < plan.hosts.len()), "hosts of the plan");
-        Frame { spans, moments, lost, degraded_from, works, settled_from, timed }
+        Frame { spans, moments, lost, degraded_from, without, row, works, settled_from, timed }
     }
 
     /// One that grows with the samples of a block, as long as nobody knows what will count:
@@ -114,17 +135,25 @@ impl Frame {
         Frame { works: works(plan, stage), timed: vec![true; planned], ..Frame::default() }
     }
 
-    /// Whether figures rest on an interval of load: on those without a lost host, unless there are
-    /// no others, and of a stage that settled on its last window. Of what was lost before that,
-    /// there is none.
+    /// Whether figures rest on an interval of load: a stage that hosts were lost in falls into rows
+    /// of intervals with the same hosts, and the longest one counts; of equal ones the first, with
+    /// the most hosts. Figures of different hosts are never mixed. Of a stage that settled, the last
+    /// window counts, if it is of that row.
     pub fn is_counted(&self, interval: u32) -> bool {
         self.counted_range().contains(&interval)
     }
 
     fn counted_range(&self) -> std::ops::Range<u32> {
-        let end = self.degraded_from.filter(|from| *from > 0).unwrap_or(u32::MAX);
-        let start = if self.settled_from < end { self.settled_from } else { 0 };
-        start..end
+        let Row { from, to } = self.row;
+        let start = if self.settled_from < to { self.settled_from.max(from) } else { from };
+        start..to
+    }
+
+    /// When the first interval that figures rest on began behind the loss of a host, in ns after the
+    /// stage's start; `None` where they begin with the stage.
+    pub fn behind_ns(&self) -> Option<u64> {
+        let first = self.moments.iter().find(|moment| moment.interval >= self.row.from);
+        first.filter(|_| self.row.from > 0).map(|moment| moment.start_ns)
     }
 
     /// Whether figures rest on all intervals of load from the first to the last one of these, or on
@@ -182,6 +211,22 @@ impl Frame {
         let is_counted = |span: &&Span| span.phase.counts() && self.is_counted(span.interval);
         self.spans.get(&host).into_iter().flatten().filter(is_counted)
     }
+}
+
+/// The longest row of intervals with the same hosts, where some were lost, each behind its last
+/// interval.
+fn longest_row(ends: &[u32], moments: &[Moment]) -> Row {
+    let mut bounds = ends.to_vec();
+    bounds.extend([0, u32::MAX]);
+    bounds.sort_unstable();
+    bounds.dedup();
+    let rows = bounds.windows(2).map(|pair| Row { from: pair[0], to: pair[1] });
+    let length = |row: &Row| {
+        let is_of_it = |moment: &&Moment| (row.from..row.to).contains(&moment.interval);
+        moments.iter().filter(is_of_it).count()
+    };
+    // Of equal ones, `max_by_key` takes the last.
+    rows.rev().max_by_key(length).unwrap_or_default()
 }
 
 /// The work of each worker in a stage, by host and worker.

@@ -56,6 +56,7 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
             &analysis::attribution::attribution(record, &rows)),
         "fidelity": crate::topics::fidelity::object(record),
         "left_behind": crate::topics::left_behind::objects(record),
+        "starts": crate::topics::starts::objects(record),
         "findings": analysis::findings(&rows).iter().map(findings::object).collect::<Vec<_>>(),
     })
 }

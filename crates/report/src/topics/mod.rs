@@ -29,6 +29,7 @@ pub(crate) mod repetitions;
 pub(crate) mod reproduce;
 pub mod results;
 pub mod split;
+pub(crate) mod starts;
 pub mod testbed_draft;
 pub mod trend;
 pub(crate) mod uncounted;

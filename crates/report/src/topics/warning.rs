@@ -115,12 +115,19 @@ pub fn told(warning: &Warning) -> Sentence {
         Warning::BackendFallback(fact) => {
             sentence!["Another backend replaced the planned one: ", note::sentence(fact), "."]
         }
-        Warning::HostLost { hosts, wholly: false } => sentence![
+        Warning::HostLost { hosts, wholly: true, behind: Some(behind) } => sentence![
+            "Lost in mid-run: ",
+            named(hosts),
+            ". The figures are those of the other hosts, from ",
+            *behind,
+            " on.",
+        ],
+        Warning::HostLost { hosts, wholly: false, .. } => sentence![
             "Lost in mid-run: ",
             hosts.join(", "),
             ". The figures end at the loss; later intervals are left out.",
         ],
-        Warning::HostLost { hosts, wholly: true } => sentence![
+        Warning::HostLost { hosts, wholly: true, behind: None } => sentence![
             "Measured without ",
             hosts.join(", "),
             ", lost before. The figures are those of the other hosts.",
@@ -395,8 +402,17 @@ mod tests {
                 NoteKind::BackendFallback,
                 "io_uring is forbidden; sync took its place",
             )),
-            Warning::HostLost { hosts: vec!["node3".into()], wholly: false },
-            Warning::HostLost { hosts: vec!["node3".into(), "node7".into()], wholly: true },
+            Warning::HostLost { hosts: vec!["node3".into()], wholly: false, behind: None },
+            Warning::HostLost {
+                hosts: vec!["node3".into(), "node7".into()],
+                wholly: true,
+                behind: None,
+            },
+            Warning::HostLost {
+                hosts: vec!["node3".into()],
+                wholly: true,
+                behind: Some(Nanos::seconds(2)),
+            },
             Warning::HostsLeftOut { hosts: vec!["node3".into(), "node7".into()], of: 16 },
             Warning::EventRunning { events: vec!["drain".into(), "move".into()] },
             Warning::StartSkew { host: "node3".into(), late: Nanos::millis(250) },
