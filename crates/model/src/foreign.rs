@@ -297,13 +297,13 @@ pub struct GivenRow {
 
 impl GivenRow {
     /// One of which nothing is said yet.
-    pub fn new(workload: &str, op: Option<Op>, place: String) -> GivenRow {
+    pub fn new(workload: &str, op: Option<Op>, place: impl Into<String>) -> GivenRow {
         GivenRow {
             source: 0,
             group: 0,
             workload: short(workload),
             op,
-            place: short(&place),
+            place: short(&place.into()),
             options: Vec::new(),
             measures: Vec::new(),
             latencies: None,

@@ -113,7 +113,8 @@ fn figures(rows: &[Option<&GivenRow>]) -> Vec<BesideFigure> {
         let is_there = values.iter().any(Option::is_some);
         is_there.then_some(BesideFigure { figure, values })
     };
-    shown_figures(rows.iter().flatten().copied()).into_iter().filter_map(of).collect()
+    let present: Vec<&GivenRow> = rows.iter().flatten().copied().collect();
+    shown_figures(&present).into_iter().filter_map(of).collect()
 }
 
 #[cfg(test)]

@@ -152,18 +152,18 @@ pub fn lacks(run: &ForeignRun) -> Vec<Lack> {
 
 /// The figures that any of these rows has, in the order in which they are shown: means and maxima
 /// of whole requests where there are some, and quantiles of what has quantiles.
-pub fn shown_figures<'a>(rows: impl IntoIterator<Item = &'a GivenRow> + Clone) -> Vec<Figure> {
+pub fn shown_figures(rows: &[&GivenRow]) -> Vec<Figure> {
     const SPANS: [Span; 3] = [Span::Total, Span::Completion, Span::Entry];
-    let has = |figure: &Figure| rows.clone().into_iter().any(|row| figure.value(row).is_some());
-    let is_of = |span: &Span| rows.clone().into_iter().any(|row| shown_span(row) == Some(*span));
+    let has = |figure: &Figure| rows.iter().any(|row| figure.value(row).is_some());
+    let is_of = |span: &Span| rows.iter().any(|row| shown_span(row) == Some(*span));
     let mut all = vec![Figure::Rate, Figure::Bandwidth];
     let latencies = SPANS.into_iter().filter(is_of).flat_map(Figure::of_span);
     for found in latencies.filter(has) {
         let Figure::Latency(span, statistic) = found else { continue };
         let total = Figure::Latency(Span::Total, statistic);
         // Whole requests say more than a part of their time, where every row has both.
-        let is_told = |row: &GivenRow| found.value(row).is_none() || total.value(row).is_some();
-        let has_total = span == Span::Completion && rows.clone().into_iter().all(is_told);
+        let is_told = |row: &&GivenRow| found.value(row).is_none() || total.value(row).is_some();
+        let has_total = span == Span::Completion && rows.iter().all(is_told);
         let shown = if has_total { total } else { found };
         if !all.contains(&shown) {
             all.push(shown);

@@ -83,7 +83,8 @@ fn sizes(job: &mut FioJob, work: &WorkloadSpec) {
             .iter()
             .all(|(_, weight)| (u64::from(*weight) * 100).is_multiple_of(u64::from(total.max(1))))
     };
-    if !is_single && !(is_whole(reads) && writes.is_none_or(is_whole)) {
+    let is_exact = is_single || (is_whole(reads) && writes.is_none_or(is_whole));
+    if !is_exact {
         job.lose(Severity::Approximated, "block_size", "fio's `bssplit` has whole percents");
     }
     match (is_single, writes) {

@@ -22,7 +22,7 @@ pub fn read(name: &str, text: &str) -> Result<Results, ImportError> {
     let begin = text.find("<Results").unwrap_or(0);
     let root = xml::parse(&text[begin..]).map_err(|error| {
         let line = error.line + text[..begin].matches('\n').count();
-        ImportError::new(&format!("{name}:{line}"), error.what, remedy)
+        ImportError::new(format!("{name}:{line}"), error.what, remedy)
     })?;
     let mut results = Results::new(Form::DiskSpdXml);
     let version = child(&root, "System").and_then(|system| child(system, "Tool"));

@@ -77,6 +77,15 @@ fn job_name(job: &Object) -> String {
     short(job.get("jobname").and_then(Value::as_str).unwrap_or("unnamed"))
 }
 
+/// Where a job says what it did; `mixed` with `unified_rw_reporting`.
+const DIRECTIONS: [(&str, Option<Op>); 5] = [
+    ("read", Some(Op::Read)),
+    ("write", Some(Op::Write)),
+    ("trim", Some(Op::Trim)),
+    ("sync", Some(Op::Fsync)),
+    ("mixed", None),
+];
+
 /// What holds for all jobs.
 struct Reader<'a> {
     list: &'static str,
@@ -97,15 +106,13 @@ impl Reader<'_> {
         // `--client` adds hosts up, and says not how many they were.
         let allowed = (job_name(job) != SUM).then(|| count("iodepth") * count("numjobs"));
         let mut rows = Vec::new();
-        let directions =
-            [("read", Op::Read), ("write", Op::Write), ("trim", Op::Trim), ("sync", Op::Fsync)];
-        for (direction, op) in directions {
+        for (direction, op) in DIRECTIONS {
             let Some(data) = job.get(direction).and_then(Value::as_object) else { continue };
             if number(data, "total_ios").is_none_or(|count| count <= 0.0) {
                 continue;
             }
             let place = format!("{}[{group}].{direction}", self.list);
-            let mut row = GivenRow::new(&job_name(job), Some(op), place);
+            let mut row = GivenRow::new(&job_name(job), op, place);
             row.group = group;
             row.options.clone_from(&options);
             measures(data, &mut row);
@@ -116,7 +123,7 @@ impl Reader<'_> {
             ] {
                 row.add(Quantity::whole(measured), number(job, key));
             }
-            if op != Op::Fsync {
+            if op != Some(Op::Fsync) {
                 row.add(Quantity::whole(Measured::Allowed), allowed);
             }
             rows.push(row);
@@ -227,10 +234,12 @@ fn latencies(all: &Object, Factor(factor): Factor, span: Span, row: &mut GivenRo
         let value = value.as_f64().map(|value| value * factor);
         row.add(Quantity::latency(span, statistic), value);
     }
+    // Spans come in order: those of whole requests take the place of those of a part.
     if let Some(bins) = all.get("bins").and_then(Value::as_object).filter(|bins| !bins.is_empty())
-        && row.latencies.is_none()
+        && span != Span::Submission
     {
-        row.latencies = histogram(bins, Factor(factor), span);
+        let found = histogram(bins, Factor(factor), span);
+        row.latencies = found.or(row.latencies.take());
     }
 }
 
@@ -265,7 +274,7 @@ fn bytes(data: &Object) -> Option<f64> {
 fn unequal(jobs: &[Value], results: &mut Results) {
     let mut groups: BTreeMap<(u64, String), (f64, f64)> = BTreeMap::new();
     for job in jobs.iter().filter_map(Value::as_object) {
-        let rate: f64 = ["read", "write", "trim"]
+        let rate: f64 = ["read", "write", "trim", "mixed"]
             .iter()
             .filter_map(|key| number(job.get(*key)?.as_object()?, "iops"))
             .sum();

@@ -52,14 +52,15 @@ pub fn read(name: &str, text: &str) -> Result<Results, ImportError> {
         } else if line.starts_with("[SCORE ]") || line.starts_with("[SCORE]") {
             score = Some(scores(line));
             invalid(line, "score", &mut results);
-        } else if line.starts_with('[') && !line.starts_with("[SCORE") {
-            if let Some(phase) = phase(line, place) {
-                invalid(line, &phase.row.workload, &mut results);
-                if line.starts_with("[RESULT") {
-                    phases.push((phase.row.workload.clone(), phase.printed));
-                }
-                results.push(name, phase.row)?;
+        } else if line.starts_with('[')
+            && !line.starts_with("[SCORE")
+            && let Some(phase) = phase(line, place)
+        {
+            invalid(line, &phase.row.workload, &mut results);
+            if line.starts_with("[RESULT") {
+                phases.push((phase.row.workload.clone(), phase.printed));
             }
+            results.push(name, phase.row)?;
         }
     }
     if phases.is_empty() {

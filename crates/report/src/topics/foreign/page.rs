@@ -79,7 +79,7 @@ fn in_table(head: Vec<String>, rows: Vec<Vec<String>>) -> Markup {
 }
 
 fn table(rows: &[GivenRow]) -> Markup {
-    let figures = shown_figures(rows);
+    let figures = shown_figures(&rows.iter().collect::<Vec<_>>());
     let mut head = vec!["workload".to_owned(), "op".to_owned()];
     head.extend(figures.iter().map(|of| figure(*of)));
     let cells = |row: &GivenRow| {

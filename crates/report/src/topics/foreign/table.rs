@@ -60,7 +60,7 @@ fn doubts(all: &[Doubt]) -> Vec<String> {
 
 /// The figures of rows, a column for each that any of them has.
 pub fn rows(rows: &[GivenRow], room: Option<usize>) -> String {
-    let figures = shown_figures(rows);
+    let figures = shown_figures(&rows.iter().collect::<Vec<_>>());
     let has_score = rows.iter().any(|row| row.get(Quantity::whole(Measured::Score)).is_some());
     let mut columns = vec![Column::names("workload"), Column::names("op")];
     columns.extend(figures.iter().map(|of| {
