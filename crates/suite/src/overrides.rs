@@ -98,6 +98,16 @@ pub(crate) fn put(root: &mut Table, set: &Set, problems: &mut Vec<Problem>) {
         }
         ["labels", label] => set_in(root, "labels", label, key_span, value),
         ["sweep", axis] => set_in(root, "sweep", axis, key_span, value),
+        ["sweep", name, field] => {
+            let is_nested = matches!(
+                root.get("sweep").map(|node| &node.value),
+                Some(Value::Table(sweep)) if sweep.get(name).is_some()
+            );
+            match (is_nested, root.get_mut("sweep").map(|node| &mut node.value)) {
+                (true, Some(Value::Table(sweep))) => set_in(sweep, name, field, key_span, value),
+                _ => set_in(root, "sweep", &format!("{name}.{field}"), key_span, value),
+            }
+        }
         [section, field] if SECTIONS.iter().any(|(name, _)| name == section) => {
             set_in(root, section, field, key_span, value)
         }
@@ -135,6 +145,22 @@ pub(crate) fn check_axis(root: &Table, set: &Set, problems: &mut Vec<Problem>) {
         _ => return,
     };
     let Some(Node { value: Value::Table(sweep), .. }) = root.get("sweep") else { return };
+    let of_one = |name: &str| match sweep.get(name).map(|node| &node.value) {
+        Some(Value::Table(fields)) => fields.get(field).is_some(),
+        _ => sweep.get(&format!("{name}.{field}")).is_some(),
+    };
+    let named = match path.as_slice() {
+        ["workload", name, _] if of_one(name) => Some(format!("{name}.{field}")),
+        _ => None,
+    };
+    if let Some(axis) = named {
+        let message =
+            format!("`{axis}` is an axis of the sweep, which has values of its own for each point");
+        let remedy =
+            format!("write `--set sweep.{axis}=[{}]` for this one value", set.value.label());
+        problems.push(Problem::new(set.key_span.clone(), message, remedy));
+        return;
+    }
     if is_swept_there && sweep.get(field).is_some() && !SweepSpec::KEYS.contains(&field) {
         let message = format!(
             "`{field}` is an axis of the sweep, which has values of its own for each point"

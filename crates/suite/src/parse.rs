@@ -284,17 +284,24 @@ fn read_points(
     }
     let mut points = Vec::new();
     for group in groups(workloads, problems) {
-        for combination in 0..combinations {
+        let names: Vec<String> = group.iter().map(|(table, _)| name_of(table)).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        for combination in (0..combinations).filter(|number| sweep.is_for(*number, &names)) {
             let read = |(table, span): &(&Table, Span)| {
                 read_workload(table, span.clone(), sweep, combination, problems)
             };
             let workloads: Vec<WorkloadSpec> = group.iter().map(read).collect();
             let layout = read_layout(root, layout, sweep, combination, problems);
-            let (sweep, tree) = (sweep.labels(combination), tree.clone());
+            let (sweep, tree) = (sweep.labels(combination, &names), tree.clone());
             points.push(PointSpec { workloads, sweep, repetition: 1, layout, tree });
         }
     }
     points
+}
+
+/// The name of a workload, as it was written.
+fn name_of(table: &Table) -> String {
+    table.get("name").map(Node::label).unwrap_or_default()
 }
 
 /// The layout with one combination of the sweep's values put in.
@@ -305,7 +312,7 @@ fn read_layout(
     combination: usize,
     problems: &mut Vec<Problem>,
 ) -> LayoutSpec {
-    let values = sweep.values_of(combination, true);
+    let values = sweep.values_of_layout(combination);
     if values.is_empty() {
         return layout.clone();
     }
@@ -314,7 +321,7 @@ fn read_layout(
         _ => Table::default(),
     };
     for (axis, value) in values {
-        table.set(&axis.key, axis.key_span.clone(), value.clone());
+        table.set(&axis.field, axis.key_span.clone(), value.clone());
     }
     let mut reader = sections::reader(&table, 0..0, problems).with_names(layout_names);
     let layout = LayoutSpec::read(&mut reader);
@@ -355,9 +362,10 @@ fn read_workload(
     combination: usize,
     problems: &mut Vec<Problem>,
 ) -> WorkloadSpec {
+    let name = name_of(table);
     let mut table = table.clone();
-    for (axis, value) in sweep.values_of(combination, false) {
-        table.set(&axis.key, axis.key_span.clone(), value.clone());
+    for (axis, value) in sweep.values_of(combination, &name) {
+        table.set(&axis.field, axis.key_span.clone(), value.clone());
     }
     let mut reader = sections::reader(&table, span, problems).with_names(workload_names);
     let workload = WorkloadSpec::read(&mut reader);

@@ -4,7 +4,7 @@
 use crate::fields::{SweepSpec, WorkloadSpec};
 use crate::{Order, PointSpec, ranges};
 use form::arithmetic::{self, Arithmetic, Name, Unit};
-use form::{Node, Problem, Reader, Span, Table, Value, nearest};
+use form::{Entry, Node, Problem, Reader, Span, Table, Value, nearest};
 use model::rng::{Rng, derive};
 use model::setting::Setting;
 
@@ -16,11 +16,38 @@ const ORDER_SEED: u64 = u64::from_be_bytes(*b"sw-order");
 /// The fields of the layout that can be axes: each point then loads its part of the one layout.
 pub(crate) const LAYOUT_AXES: [&str; 2] = ["files", "size"];
 
-/// One axis: a field of the workload, or a size of the layout, and the values it takes.
+/// One axis: a field of the workloads, of one of them (`reads.rate`), or a size of the layout, and the values it takes.
 pub(crate) struct Axis {
     pub(crate) key: String,
+    /// The workload that it is of; `None` for all.
+    workload: Option<String>,
+    /// The field.
+    pub(crate) field: String,
     pub(crate) key_span: Span,
     pub(crate) values: Vec<Node>,
+}
+
+impl Axis {
+    fn is_of_layout(&self) -> bool {
+        self.workload.is_none() && LAYOUT_AXES.contains(&self.field.as_str())
+    }
+
+    /// Whether it is of one of these workloads.
+    fn is_of(&self, names: &[&str]) -> bool {
+        self.workload.as_ref().is_none_or(|own| names.contains(&own.as_str()))
+    }
+}
+
+/// The names of the suite's workloads.
+fn names(root: &Table) -> Vec<String> {
+    let Some(Node { value: Value::Array(workloads), .. }) = root.get("workload") else {
+        return Vec::new();
+    };
+    let name = |node: &Node| match &node.value {
+        Value::Table(table) => table.get("name").map(Node::label),
+        _ => None,
+    };
+    workloads.iter().filter_map(name).collect()
 }
 
 /// `[sweep]` as it was written.
@@ -50,7 +77,7 @@ impl Sweep {
         // Keys that are none of these are axes, or mistakes that are told as such.
         let spec = SweepSpec::read(&mut Reader::new(table, span, problems));
         let skip = skip(&spec, problems);
-        Sweep { axes: axes(table, problems), spec, skip }
+        Sweep { axes: axes(table, &names(root), problems), spec, skip }
     }
 
     /// Where a complaint about the number of points belongs.
@@ -86,17 +113,33 @@ impl Sweep {
         values
     }
 
-    /// The same, of the axes of the layout if `of_layout`, else of the workload.
-    pub(crate) fn values_of(&self, combination: usize, of_layout: bool) -> Vec<(&Axis, &Node)> {
+    /// The same, of the axes of the layout.
+    pub(crate) fn values_of_layout(&self, combination: usize) -> Vec<(&Axis, &Node)> {
         let mut values = self.values(combination);
-        values.retain(|(axis, _)| LAYOUT_AXES.contains(&axis.key.as_str()) == of_layout);
+        values.retain(|(axis, _)| axis.is_of_layout());
         values
     }
 
-    /// Axis and value as the report names them.
-    pub(crate) fn labels(&self, combination: usize) -> Vec<Setting> {
+    /// The same, of those of the workload of this name.
+    pub(crate) fn values_of(&self, combination: usize, name: &str) -> Vec<(&Axis, &Node)> {
+        let mut values = self.values(combination);
+        values.retain(|(axis, _)| !axis.is_of_layout() && axis.is_of(&[name]));
+        values
+    }
+
+    /// Whether this combination is one for a group of these workloads: along axes of others, they
+    /// have one point alone.
+    pub(crate) fn is_for(&self, combination: usize, names: &[&str]) -> bool {
+        let is_first = |axis: &Axis, value: &Node| std::ptr::eq(&axis.values[0], value);
+        let all = self.values(combination);
+        all.into_iter().all(|(axis, value)| axis.is_of(names) || is_first(axis, value))
+    }
+
+    /// Axis and value as the report names them, of the axes of these workloads.
+    pub(crate) fn labels(&self, combination: usize, names: &[&str]) -> Vec<Setting> {
         self.values(combination)
             .into_iter()
+            .filter(|(axis, _)| axis.is_of(names))
             .map(|(axis, value)| Setting::new(&axis.key, value.label()))
             .collect()
     }
@@ -148,42 +191,75 @@ fn skip(spec: &SweepSpec, problems: &mut Vec<Problem>) -> Option<(Arithmetic, Sp
     None
 }
 
-fn axes(table: &Table, problems: &mut Vec<Problem>) -> Vec<Axis> {
-    let workload =
-        || WorkloadSpec::KEYS.iter().copied().filter(|key| !["name", "group"].contains(key));
-    let fields = || workload().chain(LAYOUT_AXES);
+fn axes(table: &Table, names: &[String], problems: &mut Vec<Problem>) -> Vec<Axis> {
     let mut read = Vec::new();
     for entry in table.entries.iter().filter(|entry| !SweepSpec::KEYS.contains(&entry.key.as_str()))
     {
-        if !fields().any(|field| field == entry.key) {
-            let near = || nearest(&entry.key, fields().chain(SweepSpec::KEYS.iter().copied()));
-            let near = || near().map(|near| format!("did you mean `{near}`?"));
-            let remedy = form::other_names::axis(&entry.key).or_else(near).unwrap_or_else(|| {
-                let all = fields().collect::<Vec<_>>().join(", ");
-                format!("an axis is a field of a workload, or files or size: {all}")
-            });
-            let message = format!("`{}` is not an axis", entry.key);
-            problems.push(Problem::new(entry.key_span.clone(), message, remedy));
-            continue;
-        }
-        match axis_values(&entry.node) {
-            Ok(values) => {
-                read.push(Axis {
-                    key: entry.key.clone(),
-                    key_span: entry.key_span.clone(),
-                    values,
-                });
+        // `reads.rate = […]` is a table in a table; `"reads.rate" = […]` is a key with a dot.
+        if let Value::Table(fields) = &entry.node.value {
+            for field in &fields.entries {
+                let key = format!("{}.{}", entry.key, field.key);
+                read.extend(axis(&key, field, names, problems));
             }
-            Err(wrong) => problems.extend(wrong.unwrap_or_else(|| {
-                vec![Problem::new(
-                    entry.node.span.clone(),
-                    format!("the axis `{}` has no values", entry.key),
-                    "write a list such as [1, 8, 32], or a range such as \"1..1024 x2\"",
-                )]
-            })),
+        } else {
+            read.extend(axis(&entry.key, entry, names, problems));
         }
     }
     read
+}
+
+/// One axis, of a field of all workloads, of one of them, or of the layout.
+fn axis(key: &str, entry: &Entry, names: &[String], problems: &mut Vec<Problem>) -> Option<Axis> {
+    let workload =
+        || WorkloadSpec::KEYS.iter().copied().filter(|key| !["name", "group"].contains(key));
+    let fields = || workload().chain(LAYOUT_AXES);
+    let (name, field) = match key.rsplit_once('.') {
+        Some((name, field)) => (Some(name), field),
+        None => (None, key),
+    };
+    let mut say = |message: String, remedy: String| {
+        problems.push(Problem::new(entry.key_span.clone(), message, remedy));
+    };
+    if let Some(name) = name.filter(|name| !names.iter().any(|known| known == name)) {
+        let near = nearest(name, names.iter().map(String::as_str));
+        let near = near.map(|near| format!("did you mean `{near}.{field}`?"));
+        let remedy = near.unwrap_or_else(|| format!("known here: {}", names.join(", ")));
+        say(format!("`{key}` is not an axis: no workload is called `{name}`"), remedy);
+        return None;
+    }
+    let is_known = match name {
+        Some(_) => workload().any(|known| known == field),
+        None => fields().any(|known| known == field),
+    };
+    if !is_known {
+        let near = || nearest(field, fields().chain(SweepSpec::KEYS.iter().copied()));
+        let near = || near().map(|near| format!("did you mean `{near}`?"));
+        let remedy = form::other_names::axis(field).or_else(near).unwrap_or_else(|| {
+            let all = fields().collect::<Vec<_>>().join(", ");
+            format!("an axis is a field of a workload, or files or size: {all}")
+        });
+        say(format!("`{key}` is not an axis"), remedy);
+        return None;
+    }
+    match axis_values(&entry.node) {
+        Ok(values) => Some(Axis {
+            key: key.to_owned(),
+            workload: name.map(str::to_owned),
+            field: field.to_owned(),
+            key_span: entry.key_span.clone(),
+            values,
+        }),
+        Err(wrong) => {
+            problems.extend(wrong.unwrap_or_else(|| {
+                vec![Problem::new(
+                    entry.node.span.clone(),
+                    format!("the axis `{key}` has no values"),
+                    "write a list such as [1, 8, 32], or a range such as \"1..1024 x2\"",
+                )]
+            }));
+            None
+        }
+    }
 }
 
 /// The values of one axis, ranges written out; else what is wrong with them, or nothing where there
@@ -239,6 +315,43 @@ mod tests {
         sorted.sort_unstable();
         assert_eq!(sorted, (0..100).collect::<Vec<_>>());
     }
+
+    const GRID: &str = "name = \"t\"\n[[workload]]\nname = \"r\"\ngroup = \"g\"\n[[workload]]\n\
+                        name = \"w\"\ngroup = \"g\"\n[[workload]]\nname = \"alone\"\n[sweep]\n";
+
+    #[test]
+    fn axes_of_two_workloads_of_a_group_make_a_grid_and_leave_others_alone() {
+        let text =
+            format!("{GRID}r.rate = [100, 200]\n\"w.rate\" = [10, 20, 30]\ndepth = [1, 2]\n");
+        let spec = crate::Spec::parse("t", &text, &[]).expect("a good suite");
+        let points = &spec.first_scenario().points;
+        let words = |point: &PointSpec| {
+            let axes: Vec<String> = point.sweep.iter().map(Setting::to_string).collect();
+            let rates: Vec<String> =
+                point.workloads.iter().map(|one| form::Field::write(&one.rate.value)).collect();
+            format!("{}: {}", axes.join(" "), rates.join(" "))
+        };
+        let all: Vec<String> = points.iter().map(words).collect();
+        assert_eq!(all.len(), 2 * 3 * 2 + 2, "{all:?}");
+        let first = "r.rate=100 w.rate=10 depth=1: \"100 IOPS\" \"10 IOPS\"";
+        let last = "r.rate=200 w.rate=30 depth=2: \"200 IOPS\" \"30 IOPS\"";
+        assert_eq!((all[0].as_str(), all[11].as_str()), (first, last));
+        assert_eq!(all[12..], ["depth=1: \"auto\"", "depth=2: \"auto\""]);
+    }
+
+    #[test]
+    fn an_axis_of_no_workload_is_refused() {
+        for (axis, said) in [
+            ("x.rate = [1]", "no workload is called `x`"),
+            ("r.size = [1]", "`r.size` is not an axis"),
+            ("r.rate = []", "`r.rate` has no values"),
+        ] {
+            let problems =
+                crate::Spec::parse("t", &format!("{GRID}{axis}\n"), &[]).expect_err(axis).problems;
+            assert!(problems[0].message.contains(said), "{axis}: {problems:?}");
+        }
+    }
+
     #[test]
     fn every_axis_that_a_suite_may_have_is_read_as_its_quantity() {
         let known: Vec<&str> = Setting::known_axes().collect();
