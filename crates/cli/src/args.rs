@@ -7,6 +7,7 @@ mod fio_words;
 mod gate;
 mod hosts;
 mod import;
+mod machines;
 mod places;
 mod work;
 
@@ -15,6 +16,7 @@ pub use command_line::parse;
 pub use gate::{GateArgs, GateOutput};
 pub use hosts::HostArgs;
 pub use import::ImportArgs;
+pub use machines::{MachineArgs, ProviderArg, VmsArgs, VmsCommand, VmsUpArgs};
 pub use places::{GivenUpArg, TargetArg};
 pub use work::{Pattern, QUICK_FORM, QuickArgs, WorkArgs};
 
@@ -92,6 +94,8 @@ pub enum Command {
     Resume(Box<ResumeArgs>),
     /// Remove the files that runs left, and nothing else.
     Clean(CleanArgs),
+    /// Make, list and remove virtual machines that carry load.
+    Vms(VmsArgs),
     /// Serve a coordinator on standard input and output; started by it.
     Agent(AgentArgs),
     /// Print a completion script for a shell.
@@ -136,6 +140,12 @@ pub struct RunArgs {
     /// Such as "verdict < quotable"; the levels are not-a-measurement, indicative and quotable.
     #[arg(long, value_name = "CONDITION", help_heading = "Output")]
     pub fail_if: Vec<Gate>,
+
+    /// Keep the machines of --provider after the run.
+    ///
+    /// `plimsoll vms down` removes them.
+    #[arg(long, hide_short_help = true, requires = "provider", help_heading = "Output")]
+    pub keep_vms: bool,
 
     /// What the run is to leave, and to say.
     #[command(flatten)]

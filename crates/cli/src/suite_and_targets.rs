@@ -2,11 +2,12 @@
 
 use crate::args::{DEFAULT_TARGET, WorkArgs};
 use crate::failure::{Failure, suite_failure};
-use crate::{imported, quick, quotable, simulate, text_file};
+use crate::{imported, machines, quick, quotable, simulate, text_file};
 use form::{Override, nearest};
 use model::note::Adjusted;
 use std::net::SocketAddr;
 use std::path::Path;
+use suite::planner::GivenUp;
 use suite::{ALL_HOSTS, HostTargets, Scenario, Spec, planner};
 
 /// The built-in suites: name and text.
@@ -42,9 +43,16 @@ pub struct Asked {
     pub text: String,
     /// Whether it was read from a file.
     pub is_file: bool,
+    /// The disks of machines that we made, which may be overwritten.
+    disks: Vec<String>,
 }
 
 impl Asked {
+    /// The disks of machines that we made, on each of them.
+    pub fn own_disks(&self) -> impl Iterator<Item = GivenUp> {
+        self.disks.iter().map(|device| GivenUp { host: None, device: device.clone() })
+    }
+
     /// The targets of each of the hosts of these names.
     pub fn targets_of(&self, hosts: &[String]) -> Result<Vec<Vec<String>>, Failure> {
         let of = |scenario: &Scenario| {
@@ -112,7 +120,8 @@ pub fn asked_with(work: &WorkArgs, changed: &[Override]) -> Result<Asked, Failur
     spec.keep_scenarios(&work.scenarios)
         .map_err(|what| Failure::Usage(format!("error: {what}")))?;
     let cluster = simulate::target(&work.hosts, &name)?;
-    let targets = targets(work, &paths, cluster.clone(), &spec)?;
+    let disks = disks(work, &paths)?;
+    let mut targets = targets(work, &paths, cluster.clone(), &spec)?;
     let mut left_out = Vec::new();
     if let Some(cluster) = &cluster {
         left_out = simulate::leave_out(&mut spec);
@@ -124,13 +133,36 @@ pub fn asked_with(work: &WorkArgs, changed: &[Override]) -> Result<Asked, Failur
             left_out.extend(simulate::assumed(&own));
             scenario.own_targets = Some(vec![of_hosts(None, &own)]);
         }
+    } else if !disks.is_empty() {
+        // So do the disks of machines of ours.
+        let all = HostTargets { paths: disks.clone(), ..of_hosts(None, "") };
+        targets = vec![all.clone()];
+        for scenario in spec.scenarios_mut() {
+            scenario.own_targets = Some(vec![all.clone()]);
+        }
     } else if spec.has_named_scenarios() {
         // A scenario's own targets stay. Those of the file stay where there are no scenarios: they
         // say who owns a path, whoever names it.
         spec.targets.clone_from(&targets);
     }
     let is_file = work.quick.rw.is_none() && !is_built_in(&name);
-    Ok(Asked { spec, targets, left_out, text, is_file })
+    Ok(Asked { spec, targets, left_out, text, is_file, disks })
+}
+
+/// The disks of the machines that carry the load, where these are ours and nothing else was named.
+fn disks(work: &WorkArgs, paths: &[String]) -> Result<Vec<String>, Failure> {
+    let is_named = !work.targets.is_empty() || !paths.is_empty();
+    let is_made = work.machines.provider.is_some();
+    if is_made && (is_named || !work.destroy_data.is_empty() || work.existing) {
+        let text = "error: the disks of machines are the targets of --provider; leave out other \
+                    targets, --destroy-data and --existing";
+        return Err(Failure::Usage(text.to_owned()));
+    }
+    if is_named || work.existing {
+        return Ok(Vec::new());
+    }
+    let machines = machines::named(&work.hosts)?;
+    Ok(machines.map_or_else(Vec::new, |machines| machines.devices))
 }
 
 fn is_built_in(name: &str) -> bool {

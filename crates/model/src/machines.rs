@@ -125,8 +125,9 @@ mod tests {
         assert_eq!(DiskBus::VirtioScsi.devices(1), ["/dev/sda"]);
         assert_eq!(DiskBus::Nvme.devices(2), ["/dev/nvme0n1", "/dev/nvme1n1"]);
         let many = DiskBus::VirtioBlk.devices(703);
-        assert_eq!([&*many[25], &*many[26], &*many[701], &*many[702]], [
-            "/dev/vdz", "/dev/vdaa", "/dev/vdzz", "/dev/vdaaa"
-        ]);
+        assert_eq!(
+            [&*many[25], &*many[26], &*many[701], &*many[702]],
+            ["/dev/vdz", "/dev/vdaa", "/dev/vdzz", "/dev/vdaaa"]
+        );
     }
 }

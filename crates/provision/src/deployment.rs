@@ -1,10 +1,10 @@
 //! Machines of one name: made all or none, listed, and removed whole.
 
+use crate::Problem;
 use crate::guest::{self, Kernel};
 use crate::places::{self, Places};
 use crate::provider::{Boot, Machine, Provider, State, Volume};
 use crate::record::{self, Deployment};
-use crate::Problem;
 use model::machines::{DiskContent, MachinesWanted};
 use model::rng;
 use model::{Bytes, Nanos};
@@ -129,9 +129,7 @@ pub fn up(
         Ok(()) => Ok(held),
         Err(first) => match take_down(provider, &held.deployment) {
             Ok(()) => Err(first),
-            Err(then) => {
-                Err(Problem::Leftover { first: Box::new(first), then: Box::new(then) })
-            }
+            Err(then) => Err(Problem::Leftover { first: Box::new(first), then: Box::new(then) }),
         },
     }
 }
@@ -158,7 +156,9 @@ fn begin(order: &Order<'_>, needs: &Needs) -> Result<Held, Problem> {
     deployment.disks_each = wanted.disks;
     deployment.devices = wanted.bus.devices(wanted.disks);
     let deployment = deployment.placed(&folder);
-    for socket in deployment.machines.iter().map(|machine| machine.socket().with_extension("monitor")) {
+    for socket in
+        deployment.machines.iter().map(|machine| machine.socket().with_extension("monitor"))
+    {
         if socket.as_os_str().len() > LONGEST_SOCKET {
             return Err(Problem::LongPath { path: socket });
         }
@@ -320,7 +320,8 @@ pub fn names(places: &Places) -> Result<Vec<String>, Problem> {
     }
     places::is_ours(state)?;
     let entries = fs::read_dir(state).map_err(|error| Problem::file("read", state, &error))?;
-    let names = entries.filter_map(Result::ok).filter_map(|entry| entry.file_name().into_string().ok());
+    let names =
+        entries.filter_map(Result::ok).filter_map(|entry| entry.file_name().into_string().ok());
     let mut names: Vec<String> = names.filter(|name| record::is_plain(name)).collect();
     names.sort();
     Ok(names)

@@ -213,15 +213,12 @@ impl fmt::Display for Problem {
                 "there are no machines called {name}; `plimsoll vms list` shows all that are \
                  there"
             ),
-            Problem::NotOurs { path, why } => write!(
-                f,
-                "{} {why}; nothing in it was touched: look whose it is",
-                path.display()
-            ),
-            Problem::Homeless => write!(
-                f,
-                "HOME and XDG_STATE_HOME name no folder; set one of them"
-            ),
+            Problem::NotOurs { path, why } => {
+                write!(f, "{} {why}; nothing in it was touched: look whose it is", path.display())
+            }
+            Problem::Homeless => {
+                write!(f, "HOME and XDG_STATE_HOME name no folder; set one of them")
+            }
             Problem::LongPath { path } => write!(
                 f,
                 "the path {} is too long for a socket; set XDG_STATE_HOME to a shorter one",

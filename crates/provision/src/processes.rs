@@ -2,9 +2,7 @@
 //! another one.
 
 use crate::Problem;
-use rustix::process::{
-    Pid, PidfdFlags, Signal, geteuid, pidfd_open, pidfd_send_signal,
-};
+use rustix::process::{Pid, PidfdFlags, Signal, geteuid, pidfd_open, pidfd_send_signal};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::thread::sleep;

@@ -2,8 +2,7 @@
 
 use crate::{
     ClientsSpec, EngineSpec, FleetSpec, PointSpec, RateOf, StagesSpec, Until, VmsSpec,
-    WorkloadSpec,
-    contents,
+    WorkloadSpec, contents,
 };
 use form::{Amount, Auto, Count, Problem, Span, place};
 use model::choices::{Access, Backend, Poll};

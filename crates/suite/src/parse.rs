@@ -14,8 +14,8 @@ use crate::spec::Common;
 use crate::sweep::Sweep;
 use crate::{
     ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutKind, LayoutSpec, PointSpec, Scenario,
-    Spec, StagesSpec, SuiteSpec, TreeSpec, VmsSpec, WorkloadSpec, amount, contents, event, metadata,
-    overrides, placement, scenario, sections, sharing, sweep,
+    Spec, StagesSpec, SuiteSpec, TreeSpec, VmsSpec, WorkloadSpec, amount, contents, event,
+    metadata, overrides, placement, scenario, sections, sharing, sweep,
 };
 use form::arithmetic::Name;
 use form::{

@@ -2,8 +2,8 @@
 
 use crate::event::EventSpec;
 use crate::fields::{
-    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec, VmsSpec,
-    TreeSpec, WorkloadSpec,
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec,
+    TreeSpec, VmsSpec, WorkloadSpec,
 };
 use form::arithmetic::Name;
 use form::write_table;

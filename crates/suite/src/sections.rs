@@ -2,8 +2,8 @@
 //! is: in another table, or under another name than other tools have for it.
 
 use crate::fields::{
-    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, TreeSpec,
-    VmsSpec, WorkloadSpec,
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, TreeSpec, VmsSpec,
+    WorkloadSpec,
 };
 use form::{Problem, Reader, Span, Table, other_names};
 

@@ -1,6 +1,6 @@
 //! `plimsoll plan`, and what `run` needs of it.
 
-use super::{print, print_json};
+use super::{print, print_json, vms};
 use crate::args::{PlanArgs, WorkArgs};
 use crate::failure::Failure;
 use crate::hosts::{self, Hosts};
@@ -18,6 +18,15 @@ use suite::planner::{self, GivenUp, Request};
 /// Shows what a run would do.
 pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
     let asked = suite_and_targets::asked(&args.work)?;
+    if let Some(of) = args.work.machines.provider {
+        let planned = vms::planned(&asked.spec, of, args.work.machines.guest_kernel.as_deref())?;
+        if args.json {
+            print_json(&planned.json())?
+        } else {
+            print(&planned.text())?
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     let hosts = hosts::start(
         &args.work.hosts,
         &|names| asked.targets_of(names),
@@ -44,8 +53,12 @@ pub fn decide(
         .inspect(&started.targets, patience)
         .map_err(|error| Failure::Run(format!("error: {error}")))?;
     let mut hosts = hosts::facts_of(told, hosts::may_be_one(&work.hosts))?;
-    let given_up: Vec<GivenUp> =
-        work.destroy_data.iter().flat_map(|given| given.0.clone()).collect();
+    let given_up: Vec<GivenUp> = work
+        .destroy_data
+        .iter()
+        .flat_map(|given| given.0.clone())
+        .chain(asked.own_disks())
+        .collect();
     let simulation = Simulation::of(&work.hosts, &started.targets)?;
     if let Some(simulation) = &simulation {
         simulation.describe(&mut hosts);

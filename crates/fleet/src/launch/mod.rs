@@ -137,8 +137,8 @@ pub fn launch(wanted: &Wanted) -> Result<Agents, Vec<LaunchError>> {
     let count = wanted.hosts.len();
     match (wanted.fanout, &wanted.via) {
         (Some(fanout), _) => launch_tree(wanted, &binary, fanout as usize),
-        // A pod has no right to reach another.
-        (None, Via::Kubernetes { .. }) => launch_tree(wanted, &binary, count),
+        // A pod has no right to reach another, and a machine no network.
+        (None, Via::Kubernetes { .. } | Via::Sockets(_)) => launch_tree(wanted, &binary, count),
         (None, _) => {
             let fanout = tree::automatic(count);
             let agents = launch_tree(wanted, &binary, fanout);
@@ -342,7 +342,8 @@ fn launch_one(
     for attempt in 0..2 {
         match ask(wanted, binary, host, arguments)? {
             (started, Answer::Agent { protocol, version, hash }) => {
-                if wanted.agent.is_none() && hash != binary.hash && attempt == 0 {
+                let is_copied = wanted.agent.is_none() && !wanted.via.has_program();
+                if is_copied && hash != binary.hash && attempt == 0 {
                     // Somebody changed the copy; it gets one more chance.
                     drop(started);
                     copy(wanted, binary, host)?;
@@ -420,7 +421,8 @@ fn check(
             "its agent is version {version}, and this is {ours}; put the same version there"
         ));
     }
-    if wanted.agent.is_none() && hash != binary.hash {
+    let is_copied = wanted.agent.is_none() && !wanted.via.has_program();
+    if is_copied && hash != binary.hash {
         let what = "its copy of the program is not what was sent there";
         return Err(format!(
             "{what}; remove it with `plimsoll clean --hosts`, and look who else writes there"

@@ -136,7 +136,10 @@ mod tests {
         let second = &bytes[112..];
         // The name "a/b" with its end comes to 114, so two zeros follow.
         assert_eq!(&second[54..62], b"00000005");
-        assert_eq!((&second[110..116], &second[116..124]), (&b"a/b\0\0\0"[..], &b"hello\0\0\0"[..]));
+        assert_eq!(
+            (&second[110..116], &second[116..124]),
+            (&b"a/b\0\0\0"[..], &b"hello\0\0\0"[..])
+        );
         assert!(text.contains("TRAILER!!!"));
     }
 }

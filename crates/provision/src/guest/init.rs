@@ -44,12 +44,7 @@ pub fn serve(init: &Init) -> String {
 
 /// Makes the guest ready; gives the line to the host.
 fn prepare(init: &Init) -> Result<PathBuf, String> {
-    let mounts = [
-        ("proc", "/proc"),
-        ("sysfs", "/sys"),
-        ("devtmpfs", "/dev"),
-        ("tmpfs", "/tmp"),
-    ];
+    let mounts = [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev"), ("tmpfs", "/tmp")];
     for (kind, place) in mounts {
         // Some kernels mount /dev by themselves.
         match mount(kind, place, kind, MountFlags::empty(), None) {

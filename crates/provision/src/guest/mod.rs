@@ -38,8 +38,8 @@ pub fn write_image(to: &Path, kernel: &Kernel, bus: DiskBus) -> Result<Bytes, Pr
     let modules = modules::needed(kernel, bus)?;
     let mut files = BTreeMap::new();
     if let Some(loader) = &program.loader {
-        let bytes = fs::read(loader)
-            .map_err(|error| Problem::file("read", Path::new(loader), &error))?;
+        let bytes =
+            fs::read(loader).map_err(|error| Problem::file("read", Path::new(loader), &error))?;
         files.insert(loader.clone(), bytes);
         for (name, path) in libraries()? {
             let bytes = fs::read(&path).map_err(|error| Problem::file("read", &path, &error))?;

@@ -30,7 +30,8 @@ pub(super) fn arguments(machine: &Machine, boot: &Boot<'_>) -> Vec<String> {
     add("-append", kernel_line(machine, boot));
     add("-chardev", format!("file,id=console,path={}", file("console")));
     add("-serial", "chardev:console".to_owned());
-    let socket = |id: &str, end: &str| format!("socket,id={id},path={},server=on,wait=off", file(end));
+    let socket =
+        |id: &str, end: &str| format!("socket,id={id},path={},server=on,wait=off", file(end));
     add("-chardev", socket("monitor", "monitor"));
     add("-mon", "chardev=monitor,mode=control".to_owned());
     add("-device", "virtio-serial-pci".to_owned());

@@ -62,9 +62,7 @@ impl Provider for Qemu {
             first.trim_start_matches("guest=") == name
         };
         match processes::all(PROGRAM).into_iter().find(taken) {
-            Some(Found { pid, .. }) => {
-                Err(Problem::NameOfOthers { name: name.to_owned(), pid })
-            }
+            Some(Found { pid, .. }) => Err(Problem::NameOfOthers { name: name.to_owned(), pid }),
             None => Ok(()),
         }
     }
