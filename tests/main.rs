@@ -44,4 +44,5 @@ mod sweep;
 mod targets;
 mod trend;
 mod verify;
+mod vms;
 mod watch;

@@ -5,6 +5,8 @@ use crate::failure::{Failure, suite_failure};
 use crate::{imported, machines, quick, quotable, simulate, text_file};
 use form::{Override, nearest};
 use model::note::Adjusted;
+use provision::Deployment;
+use provision::provider::Machine;
 use std::net::SocketAddr;
 use std::path::Path;
 use suite::planner::GivenUp;
@@ -44,13 +46,13 @@ pub struct Asked {
     /// Whether it was read from a file.
     pub is_file: bool,
     /// The disks of machines that we made, which may be overwritten.
-    disks: Vec<String>,
+    disks: Vec<GivenUp>,
 }
 
 impl Asked {
     /// The disks of machines that we made, on each of them.
-    pub fn own_disks(&self) -> impl Iterator<Item = GivenUp> {
-        self.disks.iter().map(|device| GivenUp { host: None, device: device.clone() })
+    pub fn own_disks(&self) -> Vec<GivenUp> {
+        self.disks.clone()
     }
 
     /// The targets of each of the hosts of these names.
@@ -120,7 +122,7 @@ pub fn asked_with(work: &WorkArgs, changed: &[Override]) -> Result<Asked, Failur
     spec.keep_scenarios(&work.scenarios)
         .map_err(|what| Failure::Usage(format!("error: {what}")))?;
     let cluster = simulate::target(&work.hosts, &name)?;
-    let disks = disks(work, &paths)?;
+    let loaded = loaded_machines(work, &paths)?;
     let mut targets = targets(work, &paths, cluster.clone(), &spec)?;
     let mut left_out = Vec::new();
     if let Some(cluster) = &cluster {
@@ -133,9 +135,9 @@ pub fn asked_with(work: &WorkArgs, changed: &[Override]) -> Result<Asked, Failur
             left_out.extend(simulate::assumed(&own));
             scenario.own_targets = Some(vec![of_hosts(None, &own)]);
         }
-    } else if !disks.is_empty() {
+    } else if let Some(machines) = &loaded {
         // So do the disks of machines of ours.
-        let all = HostTargets { paths: disks.clone(), ..of_hosts(None, "") };
+        let all = HostTargets { paths: machines.devices.clone(), ..of_hosts(None, "") };
         targets = vec![all.clone()];
         for scenario in spec.scenarios_mut() {
             scenario.own_targets = Some(vec![all.clone()]);
@@ -146,11 +148,12 @@ pub fn asked_with(work: &WorkArgs, changed: &[Override]) -> Result<Asked, Failur
         spec.targets.clone_from(&targets);
     }
     let is_file = work.quick.rw.is_none() && !is_built_in(&name);
+    let disks = loaded.as_ref().map_or_else(Vec::new, own_disks);
     Ok(Asked { spec, targets, left_out, text, is_file, disks })
 }
 
-/// The disks of the machines that carry the load, where these are ours and nothing else was named.
-fn disks(work: &WorkArgs, paths: &[String]) -> Result<Vec<String>, Failure> {
+/// The machines that carry the load, where these are ours and no other target was named.
+fn loaded_machines(work: &WorkArgs, paths: &[String]) -> Result<Option<Deployment>, Failure> {
     let is_named = !work.targets.is_empty() || !paths.is_empty();
     let is_made = work.machines.provider.is_some();
     if is_made && (is_named || !work.destroy_data.is_empty() || work.existing) {
@@ -158,11 +161,20 @@ fn disks(work: &WorkArgs, paths: &[String]) -> Result<Vec<String>, Failure> {
                     targets, --destroy-data and --existing";
         return Err(Failure::Usage(text.to_owned()));
     }
-    if is_named || work.existing {
-        return Ok(Vec::new());
+    if is_named || work.existing || !work.destroy_data.is_empty() {
+        return Ok(None);
     }
-    let machines = machines::named(&work.hosts)?;
-    Ok(machines.map_or_else(Vec::new, |machines| machines.devices))
+    machines::named(&work.hosts)
+}
+
+/// The disks of machines that we made, on each of them.
+fn own_disks(machines: &Deployment) -> Vec<GivenUp> {
+    let of = |machine: &Machine| {
+        let host = Some(machine.name.clone());
+        let one = move |device: &String| GivenUp { host: host.clone(), device: device.clone() };
+        machines.devices.iter().map(one).collect::<Vec<_>>()
+    };
+    machines.machines.iter().flat_map(of).collect()
 }
 
 fn is_built_in(name: &str) -> bool {
