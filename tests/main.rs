@@ -48,4 +48,5 @@ mod sweep;
 mod targets;
 mod trend;
 mod verify;
+mod vms;
 mod watch;

@@ -2,7 +2,7 @@
 //! has to be left out.
 
 use crate::shell::{self, Outcome};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Something outside the workspace that tests use.
@@ -18,6 +18,8 @@ struct Part {
 enum Source {
     /// One of these programs, from this Debian package.
     Program { names: &'static [&'static str], package: &'static str },
+    /// A kernel for guests, as a package that is downloaded and not installed.
+    GuestKernel,
     /// The kernel's: there for root when this path is.
     Kernel { path: &'static str },
 }
@@ -102,6 +104,16 @@ const PARTS: &[Part] = &[
         source: Source::Program { names: &["munged"], package: "munge" },
     },
     Part {
+        name: "qemu",
+        purpose: "virtual machines that carry a run",
+        source: Source::Program { names: &["qemu-system-x86_64"], package: "qemu-system-x86" },
+    },
+    Part {
+        name: "guest-kernel",
+        purpose: "the kernel of these machines",
+        source: Source::GuestKernel,
+    },
+    Part {
         name: "net",
         purpose: "the kernel's own count of packets",
         source: Source::Kernel { path: "/proc/sys/net/ipv4" },
@@ -159,6 +171,12 @@ pub fn ensure() -> Parts {
             }
         }
     }
+    if powers.apt && !guest_kernel_is_here() {
+        println!("downloading {GUEST_KERNEL}");
+        if let Err(error) = download_guest_kernel() {
+            failures.push((GUEST_KERNEL, error));
+        }
+    }
     let mut parts = Parts { present: Vec::new(), skips: Vec::new() };
     for part in PARTS {
         match judge(part, is_here(part), powers, &failures) {
@@ -186,7 +204,49 @@ fn is_here(part: &Part) -> bool {
     match part.source {
         Source::Program { names, .. } => names.iter().any(|name| shell::which(name).is_some()),
         Source::Kernel { path } => Path::new(path).exists(),
+        Source::GuestKernel => guest_kernel_is_here(),
     }
+}
+
+/// The package that leads to the newest small kernel of Debian.
+const GUEST_KERNEL: &str = "linux-image-cloud-amd64";
+
+/// Where its package is kept; `tests/vms.rs` looks for it there.
+fn guest_kernel() -> Outcome<PathBuf> {
+    Ok(shell::target_dir()?.join("guest-kernel/kernel.deb"))
+}
+
+fn guest_kernel_is_here() -> bool {
+    guest_kernel().is_ok_and(|path| path.is_file())
+}
+
+/// Downloads it. It is there whole or not at all.
+fn download_guest_kernel() -> Outcome<()> {
+    let path = guest_kernel()?;
+    let folder = path.parent().ok_or("the target folder has no name")?;
+    std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+    let attempt = || {
+        let told = shell::capture(Command::new("apt-cache").args(["depends", GUEST_KERNEL]))?;
+        let package = told
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("Depends: "))
+            .find(|name| name.starts_with("linux-image-"))
+            .ok_or_else(|| format!("{GUEST_KERNEL} names no kernel"))?;
+        let mut command = Command::new("apt-get");
+        shell::capture(command.args(["download", "-qq", package]).current_dir(folder))?;
+        let entries = std::fs::read_dir(folder).map_err(|error| error.to_string())?;
+        let mut files = entries.filter_map(Result::ok).map(|entry| entry.path());
+        let is_it = |file: &PathBuf| {
+            let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
+            name.is_some_and(|name| name.starts_with(package) && name.ends_with(".deb"))
+        };
+        let file = files.find(is_it).ok_or_else(|| format!("{package} did not arrive"))?;
+        std::fs::rename(file, &path).map_err(|error| error.to_string())
+    };
+    attempt().or_else(|_| {
+        shell::capture(Command::new("apt-get").args(["update", "-qq"]))?;
+        attempt()
+    })
 }
 
 /// Whether tests can have `part`; if not, the words for why.
@@ -213,7 +273,13 @@ fn judge(part: &Part, here: bool, powers: Powers, failures: &[(&str, String)]) -
                 None => skip(format!("the package {package} brings no such program"), true),
             }
         }
-        Source::Program { .. } | Source::Kernel { .. } => None,
+        Source::GuestKernel if !here => {
+            match failures.iter().find(|(name, _)| *name == GUEST_KERNEL) {
+                Some((_, error)) => skip(format!("`apt-get download` failed: {error}"), true),
+                None => skip("there is no apt-get".to_owned(), false),
+            }
+        }
+        Source::Program { .. } | Source::Kernel { .. } | Source::GuestKernel => None,
     }
 }
 

@@ -7,6 +7,7 @@ mod fio_words;
 mod gate;
 mod hosts;
 mod import;
+mod machines;
 mod places;
 mod prediction;
 mod trace;
@@ -17,6 +18,7 @@ pub use command_line::parse;
 pub use gate::{GateArgs, GateOutput};
 pub use hosts::HostArgs;
 pub use import::ImportArgs;
+pub use machines::{MachineArgs, ProviderArg, VmsArgs, VmsCommand, VmsUpArgs};
 pub use places::{GivenUpArg, TargetArg};
 pub use prediction::{CalibrateArgs, PredictArgs};
 pub use trace::{DistilArgs, Only, RecordArgs, ReplayArgs, ScaleSpace, TraceArgs};
@@ -110,6 +112,8 @@ pub enum Command {
     Resume(Box<ResumeArgs>),
     /// Remove the files that runs left, and nothing else.
     Clean(CleanArgs),
+    /// Make, list and remove virtual machines that carry load.
+    Vms(VmsArgs),
     /// Serve a coordinator on standard input and output; started by it.
     Agent(AgentArgs),
     /// Print a completion script for a shell.
@@ -155,6 +159,12 @@ pub struct RunArgs {
     #[arg(long, value_name = "CONDITION", help_heading = "Output")]
     pub fail_if: Vec<Gate>,
 
+    /// Keep the machines of --provider after the run.
+    ///
+    /// `plimsoll vms down` removes them.
+    #[arg(long, hide_short_help = true, requires = "provider", help_heading = "Output")]
+    pub keep_vms: bool,
+
     /// What the run is to leave, and to say.
     #[command(flatten)]
     pub how: How,
@@ -174,7 +184,7 @@ impl RunArgs {
             ..WorkArgs::default()
         };
         let (out, how, share) = (args.out.clone(), args.how, args.share.clone());
-        RunArgs { work, out, fail_if: Vec::new(), how, share }
+        RunArgs { work, out, fail_if: Vec::new(), how, share, keep_vms: false }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::args::HostArgs;
 use crate::failure::Failure;
+use crate::machines;
 use crate::signals::{self, Signalled, Work};
 use crate::simulate;
 use fleet::launch::{self, LaunchError, SlurmJob, Start, Via, Wanted};
@@ -338,6 +339,10 @@ fn keep<T>(list: &mut Vec<T>, is_kept: &[bool]) {
 pub fn forget(args: &HostArgs) -> Result<bool, Failure> {
     let signalled = signals::watch(Work::Look);
     let Some(way) = way(args, &signalled)? else { return Ok(false) };
+    if let Via::Sockets(_) = way.via {
+        // The program is what they were started with; it goes with them.
+        return Ok(false);
+    }
     launch::forget(&way.via, &way.hosts).map_err(|errors| refused(&errors))?;
     Ok(true)
 }
@@ -367,6 +372,10 @@ fn way(args: &HostArgs, signalled: &Signalled) -> Result<Option<Way>, Failure> {
         return Ok(Some(Way { via: Via::Kubernetes { options }, hosts, job: None }));
     }
     let Some(list) = &args.hosts else { return Ok(None) };
+    if let Some(machines) = machines::named(args)? {
+        let hosts = machines.machines.iter().map(|machine| machine.name.clone()).collect();
+        return Ok(Some(Way { via: machines::way(&machines)?, hosts, job: None }));
+    }
     if list == "slurm" {
         return SlurmJob::current().map(of_job).map(Some).map_err(usage);
     }

@@ -14,6 +14,7 @@ mod foreign_results;
 mod hosts;
 mod imported;
 mod limits;
+mod machines;
 mod marks;
 mod outputs;
 mod published;
@@ -50,8 +51,8 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<ExitCode, Failure> {
     match command {
-        Command::Run(run) => commands::run(&run),
-        Command::Loadline(loadline) => commands::loadline(&loadline),
+        Command::Run(mut run) => commands::run(&mut run),
+        Command::Loadline(mut loadline) => commands::loadline(&mut loadline),
         Command::Plan(plan) => commands::plan(&plan),
         Command::Watch(watch) => commands::watch(&watch),
         Command::Inventory(inventory) => commands::inventory(&inventory),
@@ -74,6 +75,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Verify(verify) => commands::verify(&verify),
         Command::Clean(clean) => commands::clean(&clean),
         Command::Resume(resume) => commands::resume(&resume),
+        Command::Vms(vms) => commands::vms(&vms),
         Command::Agent(agent) => commands::agent(&agent),
         Command::Completions { shell } => commands::completions(shell),
         Command::Help { words } => commands::help(&words),

@@ -2,11 +2,14 @@
 
 use crate::args::{DEFAULT_TARGET, WorkArgs};
 use crate::failure::{Failure, suite_failure};
-use crate::{imported, quick, quotable, simulate, text_file};
+use crate::{imported, machines, quick, quotable, simulate, text_file};
 use form::{Override, nearest};
 use model::note::Adjusted;
+use provision::Deployment;
+use provision::provider::Machine;
 use std::net::SocketAddr;
 use std::path::Path;
+use suite::planner::GivenUp;
 use suite::{ALL_HOSTS, HostTargets, Scenario, Spec, planner};
 
 /// The built-in suites: name and text.
@@ -42,9 +45,16 @@ pub struct Asked {
     pub text: String,
     /// Whether it was read from a file.
     pub is_file: bool,
+    /// The disks of machines that we made, which may be overwritten.
+    disks: Vec<GivenUp>,
 }
 
 impl Asked {
+    /// The disks of machines that we made, on each of them.
+    pub fn own_disks(&self) -> Vec<GivenUp> {
+        self.disks.clone()
+    }
+
     /// The targets of each of the hosts of these names.
     pub fn targets_of(&self, hosts: &[String]) -> Result<Vec<Vec<String>>, Failure> {
         let of = |scenario: &Scenario| {
@@ -132,7 +142,8 @@ fn put_together(work: &WorkArgs, read: Read, changed: &[Override]) -> Result<Ask
     spec.keep_scenarios(&work.scenarios)
         .map_err(|what| Failure::Usage(format!("error: {what}")))?;
     let cluster = simulate::target(&work.hosts, &name)?;
-    let targets = targets(work, &paths, cluster.clone(), &spec)?;
+    let loaded = loaded_machines(work, &paths)?;
+    let mut targets = targets(work, &paths, cluster.clone(), &spec)?;
     let mut left_out = Vec::new();
     if let Some(cluster) = &cluster {
         left_out = simulate::leave_out(&mut spec);
@@ -144,13 +155,46 @@ fn put_together(work: &WorkArgs, read: Read, changed: &[Override]) -> Result<Ask
             left_out.extend(simulate::assumed(&own));
             scenario.own_targets = Some(vec![of_hosts(None, &own)]);
         }
+    } else if let Some(machines) = &loaded {
+        // So do the disks of machines of ours.
+        let all = HostTargets { paths: machines.devices.clone(), ..of_hosts(None, "") };
+        targets = vec![all.clone()];
+        for scenario in spec.scenarios_mut() {
+            scenario.own_targets = Some(vec![all.clone()]);
+        }
     } else if spec.has_named_scenarios() {
         // A scenario's own targets stay. Those of the file stay where there are no scenarios: they
         // say who owns a path, whoever names it.
         spec.targets.clone_from(&targets);
     }
     let is_file = work.quick.rw.is_none() && !is_built_in(&name);
-    Ok(Asked { spec, targets, left_out, text, is_file })
+    let disks = loaded.as_ref().map_or_else(Vec::new, own_disks);
+    Ok(Asked { spec, targets, left_out, text, is_file, disks })
+}
+
+/// The machines that carry the load, where these are ours and no other target was named.
+fn loaded_machines(work: &WorkArgs, paths: &[String]) -> Result<Option<Deployment>, Failure> {
+    let is_named = !work.targets.is_empty() || !paths.is_empty();
+    let is_made = work.machines.provider.is_some();
+    if is_made && (is_named || !work.destroy_data.is_empty() || work.existing) {
+        let text = "error: the disks of machines are the targets of --provider; leave out other \
+                    targets, --destroy-data and --existing";
+        return Err(Failure::Usage(text.to_owned()));
+    }
+    if is_named || work.existing || !work.destroy_data.is_empty() {
+        return Ok(None);
+    }
+    machines::named(&work.hosts)
+}
+
+/// The disks of machines that we made, on each of them.
+fn own_disks(machines: &Deployment) -> Vec<GivenUp> {
+    let of = |machine: &Machine| {
+        let host = Some(machine.name.clone());
+        let one = move |device: &String| GivenUp { host: host.clone(), device: device.clone() };
+        machines.devices.iter().map(one).collect::<Vec<_>>()
+    };
+    machines.machines.iter().flat_map(of).collect()
 }
 
 fn is_built_in(name: &str) -> bool {

@@ -18,6 +18,7 @@ pub mod inventory;
 pub mod kernels;
 pub mod layer;
 pub mod load;
+pub mod machines;
 pub mod mark;
 pub mod metadata;
 pub mod note;

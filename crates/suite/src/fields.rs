@@ -11,6 +11,7 @@ use form::{Amount, Auto, Count, Depth, Whole, spec_table};
 use model::choices::{Access, Backend, CloseTime, DuplicateScope, FileFsync, OnLostHost, Poll};
 use model::curve::Offered;
 use model::load::{HotSpots, Part, SizeMix, Skew};
+use model::machines::{Accelerator, DiskBus, DiskCache, DiskContent};
 use model::priority::Priority;
 use model::units::{Bytes, Nanos, Percent};
 
@@ -57,6 +58,38 @@ spec_table! {
         count: Auto<Count> = Auto::Auto,
         /// The memory of each. `"auto"`: that of the hosts at hand.
         memory: Auto<Bytes> = Auto::Auto,
+    }
+}
+
+spec_table! {
+    /// Virtual machines that `--provider` makes and that carry the load: each disk is a target.
+    /// Without `--provider` this table has no effect.
+    pub struct VmsSpec {
+        /// What the names of the machines begin with: up to 40 small letters, digits and `-`.
+        name: String = "plimsoll".to_owned(),
+        /// The number of machines, at most 64.
+        count: Count = Count(1),
+        /// The virtual CPUs of each.
+        vcpus: Count = Count(1),
+        /// What runs a guest's instructions.
+        accelerator: Accelerator = Accelerator::Tcg,
+        /// The memory of each, at least 256 MiB.
+        memory: Bytes = Bytes::mib(512),
+        /// The disks of each, at most 16.
+        disks: Count = Count(1),
+        /// The size of each disk: whole MiB, at least 16 MiB.
+        disk_size: Bytes = Bytes::gib(1),
+        /// How guests see their disks.
+        bus: DiskBus = DiskBus::VirtioBlk,
+        /// What the hypervisor does between a disk and its file.
+        cache: DiskCache = DiskCache::None,
+        /// What disks hold before anything is measured.
+        content: DiskContent = DiskContent::Random,
+        /// An existing folder for the files of the disks. `""`: a folder in the user's state
+        /// folder.
+        pool: String = String::new(),
+        /// How long the machines may take from their start to their agents: from 1 s to 1 h.
+        boot: Nanos = Nanos::seconds(120),
     }
 }
 

@@ -34,7 +34,7 @@ pub use curve_file::Files;
 pub use event::{EventSpec, Names};
 pub use fields::{
     ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec,
-    TreeSpec, WorkloadSpec,
+    TreeSpec, VmsSpec, WorkloadSpec,
 };
 pub use operations::{Operation, Operations};
 pub use placement::{ALL_HOSTS, HostSet, HostTargets, Label};

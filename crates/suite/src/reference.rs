@@ -3,7 +3,7 @@
 use crate::event::EventSpec;
 use crate::fields::{
     ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec,
-    TreeSpec, WorkloadSpec,
+    TreeSpec, VmsSpec, WorkloadSpec,
 };
 use form::arithmetic::Name;
 use form::write_table;
@@ -31,6 +31,7 @@ pub fn reference() -> String {
         ("`[[workload]]`", WorkloadSpec::DOC, WorkloadSpec::reference()),
         ("`[[event]]`", EventSpec::DOC, EventSpec::reference()),
         ("`[clients]`", ClientsSpec::DOC, ClientsSpec::reference()),
+        ("`[vms]`", VmsSpec::DOC, VmsSpec::reference()),
         ("`[sweep]`", SweepSpec::DOC, SweepSpec::reference()),
     ];
     for (title, doc, rows) in tables {

@@ -2,13 +2,13 @@
 //! is: in another table, or under another name than other tools have for it.
 
 use crate::fields::{
-    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, TreeSpec,
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, TreeSpec, VmsSpec,
     WorkloadSpec,
 };
 use form::{Problem, Reader, Span, Table, other_names};
 
 /// The tables of which a suite has one each, and their keys.
-pub(crate) const SECTIONS: [(&str, &[&str]); 7] = [
+pub(crate) const SECTIONS: [(&str, &[&str]); 8] = [
     ("layout", LayoutSpec::KEYS),
     ("tree", TreeSpec::KEYS),
     ("contents", ContentsSpec::KEYS),
@@ -16,6 +16,7 @@ pub(crate) const SECTIONS: [(&str, &[&str]); 7] = [
     ("engine", EngineSpec::KEYS),
     ("fleet", FleetSpec::KEYS),
     ("clients", ClientsSpec::KEYS),
+    ("vms", VmsSpec::KEYS),
 ];
 
 /// The tables whose fields may be looked for elsewhere, and their keys.

@@ -2,7 +2,7 @@
 
 use crate::{
     ClientsSpec, ContentsSpec, EngineSpec, EventSpec, FleetSpec, HostTargets, Label, LayoutSpec,
-    Order, PointSpec, StagesSpec, SuiteSpec, TreeSpec,
+    Order, PointSpec, StagesSpec, SuiteSpec, TreeSpec, VmsSpec,
 };
 use form::arithmetic::Arithmetic;
 use form::{Sources, Span, nearest};
@@ -18,6 +18,8 @@ pub struct Spec {
     pub fleet: FleetSpec,
     /// `[clients]`
     pub clients: ClientsSpec,
+    /// `[vms]`
+    pub vms: VmsSpec,
     /// `[labels]`, in their order.
     pub labels: Vec<Label>,
     /// `[targets]`, in their order: those of every scenario without targets of its own.
@@ -67,6 +69,7 @@ pub(crate) struct Common {
     pub(crate) suite: SuiteSpec,
     pub(crate) fleet: FleetSpec,
     pub(crate) clients: ClientsSpec,
+    pub(crate) vms: VmsSpec,
     pub(crate) labels: Vec<Label>,
     pub(crate) targets: Vec<HostTargets>,
     pub(crate) events: Vec<EventSpec>,
@@ -82,9 +85,9 @@ impl Spec {
             scenarios.len() == 1 || scenarios.iter().all(is_named),
             "one of several scenarios has a name"
         );
-        let Common { suite, fleet, clients, labels, targets, events, order } = common;
+        let Common { suite, fleet, clients, vms, labels, targets, events, order } = common;
         let sources = Sources::default();
-        Spec { suite, fleet, clients, labels, targets, events, order, sources, scenarios }
+        Spec { suite, fleet, clients, vms, labels, targets, events, order, sources, scenarios }
     }
 
     /// The scenarios, in the order of the file; at least one.

@@ -17,6 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("analysis", &["catalogue", "model"]),
     ("engine", &["twin", "model"]),
     ("fleet", &["engine", "probe", "model"]),
+    ("provision", &["model"]),
     ("report", &["analysis", "catalogue", "model"]),
     ("live", &["report", "analysis", "model"]),
     (
@@ -33,6 +34,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "analysis",
             "engine",
             "fleet",
+            "provision",
             "report",
             "live",
         ],
@@ -52,6 +54,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "analysis",
             "engine",
             "fleet",
+            "provision",
             "report",
             "live",
             "cli",

@@ -271,6 +271,7 @@ mod tests {
             "out",
             "fail-if",
             "keep-data",
+            "keep-vms",
             "json",
             "watch",
             "quiet",

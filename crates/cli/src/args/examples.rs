@@ -256,6 +256,14 @@ Examples:
   plimsoll clean /mnt/x
   plimsoll clean --hosts node[01-16] /mnt/x";
 
+/// Below `plimsoll vms --help`.
+pub const VMS: &str = "\
+Examples:
+  plimsoll vms up --set vms.count=2 --set vms.disk_size=1GiB
+  plimsoll run quick --hosts vms:plimsoll
+  plimsoll vms list
+  plimsoll vms down plimsoll";
+
 /// Below `plimsoll completions --help`.
 pub const COMPLETIONS: &str = "\
 Examples:

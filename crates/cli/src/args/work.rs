@@ -1,6 +1,6 @@
 //! The arguments that say what to load, with what, and how much.
 
-use super::{GivenUpArg, HostArgs, TargetArg};
+use super::{GivenUpArg, HostArgs, MachineArgs, TargetArg};
 use clap::{Args, ValueEnum};
 use form::Override;
 use model::load::Rate;
@@ -76,6 +76,10 @@ pub struct WorkArgs {
     /// The hosts that load.
     #[command(flatten)]
     pub hosts: HostArgs,
+
+    /// The machines that load, where they are to be made.
+    #[command(flatten)]
+    pub machines: MachineArgs,
 
     /// All of these as they were typed, for the run file ([`model::plan::Origin`]); none where
     /// nobody typed them.

@@ -2,8 +2,8 @@
 
 use super::plan;
 use super::run::{
-    Display, exit, finished, is_worth_a_record, mode, out_file, refuse_imagined, refuse_taken,
-    show_live, unrecordable, view,
+    Display, asked_and_made, exit, finished, is_worth_a_record, mode, out_file, refuse_imagined,
+    refuse_taken, show_live, unrecordable, view,
 };
 use super::views::Views;
 use crate::args::LoadlineArgs;
@@ -11,7 +11,7 @@ use crate::failure::{CONDITION_MET, Failure};
 use crate::marks::{Listener, stage_names};
 use crate::run_overview::RunOverview;
 use crate::screen::{self, Stream};
-use crate::suite_and_targets::{self, Asked};
+use crate::suite_and_targets::Asked;
 use crate::view::View;
 use analysis::loadline::axis::{along_line, next_value};
 use analysis::loadline::{load_line, next_rate_milli};
@@ -26,8 +26,9 @@ use std::process::ExitCode;
 use suite::Arrivals;
 
 /// Searches and reports.
-pub fn loadline(args: &LoadlineArgs) -> Result<ExitCode, Failure> {
-    let mut asked = suite_and_targets::asked(&args.run.work)?;
+pub fn loadline(args: &mut LoadlineArgs) -> Result<ExitCode, Failure> {
+    let (mut asked, _machines) = asked_and_made(&mut args.run)?;
+    let args: &LoadlineArgs = args;
     choose(args, &mut asked)?;
     let started = plan::start(&args.run.work, &asked)?;
     let (mut plan, hosts) = plan::decide(&args.run.work, &asked, &started)?;

@@ -32,6 +32,7 @@ mod trend;
 mod verdict_gate;
 mod verify;
 mod views;
+mod vms;
 mod watch;
 
 pub use agent::agent;
@@ -60,6 +61,7 @@ pub use serve::serve;
 pub use suites::suites;
 pub use trend::trend;
 pub use verify::verify;
+pub use vms::vms;
 pub use watch::watch;
 
 use crate::failure::Failure;

@@ -1,6 +1,6 @@
 //! `plimsoll plan`, and what `run` needs of it.
 
-use super::{print, print_json};
+use super::{print, print_json, vms};
 use crate::args::{PlanArgs, WorkArgs};
 use crate::failure::Failure;
 use crate::hosts::{self, Hosts, Terms};
@@ -19,6 +19,15 @@ use suite::planner::{self, GivenUp, Request};
 /// Shows what a run would do.
 pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
     let asked = suite_and_targets::asked(&args.work)?;
+    if let Some(of) = args.work.machines.provider {
+        let planned = vms::planned(&asked.spec, of, args.work.machines.guest_kernel.as_deref())?;
+        if args.json {
+            print_json(&planned.json())?
+        } else {
+            print(&planned.text())?
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     let hosts = start(&args.work, &asked)?;
     let (plan, hosts) = decide(&args.work, &asked, &hosts)?;
     if args.json {
@@ -49,8 +58,12 @@ pub fn decide(
         started.absent.iter().flat_map(|absent| absent.hosts.clone()).collect();
     let mut spec = asked.spec.clone();
     planner::without_hosts(&mut spec, &absent).map_err(|refusals| Failure::refused(&refusals))?;
-    let given_up: Vec<GivenUp> =
-        work.destroy_data.iter().flat_map(|given| given.0.clone()).collect();
+    let given_up: Vec<GivenUp> = work
+        .destroy_data
+        .iter()
+        .flat_map(|given| given.0.clone())
+        .chain(asked.own_disks())
+        .collect();
     let simulation = Simulation::of(&work.hosts, &started.targets)?;
     if let Some(simulation) = &simulation {
         simulation.describe(&mut hosts);

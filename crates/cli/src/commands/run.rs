@@ -6,12 +6,14 @@ use super::{plan, print_exactly, print_json};
 use crate::args::{How, RunArgs};
 use crate::failure::{Failure, REQUESTS_FAILED};
 use crate::hosts::Hosts;
+use crate::machines::{self, Guard};
 use crate::marks::{Listener, stage_names};
 use crate::outputs::{self, Kind};
 use crate::run_overview::RunOverview;
 use crate::screen::{self, Stream};
+use crate::suite_and_targets::{self, Asked};
 use crate::view::{Labels, News, View};
-use crate::{quotable, run_file_disk, suite_and_targets};
+use crate::{quotable, run_file_disk};
 use fleet::Ending;
 use live::terminal::{Live, Mode};
 use live::watch::{State, Subject};
@@ -25,8 +27,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Loads the targets and reports.
-pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
-    let asked = suite_and_targets::asked(&args.work)?;
+pub fn run(args: &mut RunArgs) -> Result<ExitCode, Failure> {
+    let (asked, _machines) = asked_and_made(args)?;
+    let args: &RunArgs = args;
     let started = plan::start(&args.work, &asked)?;
     let (mut plan, mut hosts) = plan::decide(&args.work, &asked, &started)?;
     if args.work.quotable
@@ -73,6 +76,21 @@ pub(super) fn carry_out(
         [] => Ok(code),
         gates => Ok(gate(gates, &store::read_judged(&out).map_err(unrecordable)?).unwrap_or(code)),
     }
+}
+
+/// What was asked for, with the machines that are to carry it, where they are to be made. They are
+/// removed with their guard.
+pub(super) fn asked_and_made(args: &mut RunArgs) -> Result<(Asked, Option<Guard>), Failure> {
+    let asked = suite_and_targets::asked(&args.work)?;
+    refuse_taken(args)?;
+    let made = machines::for_run(&mut args.work, &asked.spec, args.how.quiet, args.keep_vms)?;
+    // Their disks are the targets.
+    let asked = if args.work.machines.provider.is_some() {
+        suite_and_targets::asked(&args.work)?
+    } else {
+        asked
+    };
+    Ok((asked, made))
 }
 
 /// What is to run, and where it is recorded.

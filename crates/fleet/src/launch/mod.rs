@@ -146,8 +146,8 @@ pub fn launch_but(
     let count = wanted.hosts.len();
     let fanout = match (wanted.fanout, &wanted.via) {
         (Some(fanout), _) => fanout as usize,
-        // A pod has no right to reach another.
-        (None, Via::Kubernetes { .. }) => count,
+        // A pod has no right to reach another, and a machine no network.
+        (None, Via::Kubernetes { .. } | Via::Sockets(_)) => count,
         (None, _) => tree::automatic(count),
     };
     let Spread { branches, starts } = spread(&Task { wanted, binary: &binary, fanout, told }, gone);

@@ -37,7 +37,8 @@ pub(super) fn launch_one(
     for attempt in 0..2 {
         match ask(wanted, binary, host, arguments)? {
             (started, Answer::Agent { protocol, version, hash }) => {
-                if wanted.agent.is_none() && hash != binary.hash && attempt == 0 {
+                let is_copied = wanted.agent.is_none() && !wanted.via.has_program();
+                if is_copied && hash != binary.hash && attempt == 0 {
                     // Somebody changed the copy; it gets one more chance.
                     drop(started);
                     copy(wanted, binary, host)?;
@@ -115,7 +116,8 @@ fn check(
             "its agent is version {version}, and this is {ours}; put the same version there"
         ));
     }
-    if wanted.agent.is_none() && hash != binary.hash {
+    let is_copied = wanted.agent.is_none() && !wanted.via.has_program();
+    if is_copied && hash != binary.hash {
         let what = "its copy of the program is not what was sent there";
         return Err(format!(
             "{what}; remove it with `plimsoll clean --hosts`, and look who else writes there"

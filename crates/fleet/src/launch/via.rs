@@ -25,6 +25,9 @@ pub enum Via {
     },
     /// Any command that runs its arguments on a host, with `{host}` in it.
     Template(Vec<String>),
+    /// A Unix socket for each host, `HOST.agent` in this folder, behind which an agent listens
+    /// already: the line of a virtual machine.
+    Sockets(PathBuf),
 }
 
 impl Via {
@@ -54,6 +57,7 @@ impl Via {
             Via::Slurm { .. } => "srun",
             Via::Kubernetes { .. } => "kubectl",
             Via::Template(words) => words.first().map_or("", String::as_str),
+            Via::Sockets(_) => "the line of a machine",
         }
     }
 
@@ -68,6 +72,9 @@ impl Via {
             Via::Kubernetes { .. } => format!("check that `kubectl exec -i {host} -- true` works"),
             Via::Template(words) => {
                 format!("check that `{} true` works", filled(words, host).join(" "))
+            }
+            Via::Sockets(_) => {
+                format!("see with `plimsoll vms list` whether the machine {host} still runs")
             }
         }
     }
@@ -115,7 +122,18 @@ impl Via {
                 command.args(["sh", "-c", script]);
                 command
             }
+            // Nobody is there who could run a script: the agent listens already.
+            Via::Sockets(folder) => {
+                let mut command = Command::new("/proc/self/exe");
+                command.args(["vms", "bridge"]).arg(folder.join(format!("{host}.agent")));
+                command
+            }
         }
+    }
+
+    /// Whether the hosts got their program in another way, which saw to it that it is ours.
+    pub(super) fn has_program(&self) -> bool {
+        matches!(self, Via::Sockets(_))
     }
 
     /// A command that runs the agent of this very program, where that needs no shell.

@@ -1,0 +1,102 @@
+//! The arguments of virtual machines.
+
+use super::examples;
+use clap::{Args, Subcommand, ValueEnum};
+use form::Override;
+use std::path::PathBuf;
+
+/// Who makes virtual machines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProviderArg {
+    /// Processes of plain qemu on this machine.
+    Qemu,
+}
+
+/// Virtual machines that carry the load.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Hosts: this machine alone, unless given")]
+pub struct MachineArgs {
+    /// Make the machines of [vms], and load from them: qemu.
+    ///
+    /// They are made before the run and removed after it. Each disk of theirs is a target
+    /// (docs/guide/virtual-machines.md).
+    #[arg(long, hide_short_help = true, hide_possible_values = true, value_name = "PROVIDER",
+        conflicts_with_all = ["hosts", "slurm", "kubernetes", "simulate"])]
+    pub provider: Option<ProviderArg>,
+
+    /// Kernel of the machines: /boot/vmlinuz-VERSION, or a package [default: the newest in /boot].
+    #[arg(long, hide_short_help = true, value_name = "FILE", requires = "provider")]
+    pub guest_kernel: Option<PathBuf>,
+}
+
+/// `plimsoll vms`.
+#[derive(Debug, Args)]
+#[command(after_help = examples::VMS)]
+pub struct VmsArgs {
+    /// What to do with them.
+    #[command(subcommand)]
+    pub what: VmsCommand,
+}
+
+/// What to do with virtual machines.
+#[derive(Debug, Subcommand)]
+pub enum VmsCommand {
+    /// Make the machines of a suite's [vms], and leave them there for runs.
+    #[command(after_help = examples::VMS)]
+    Up(VmsUpArgs),
+    /// List the machines that Plimsoll made, and what they do.
+    #[command(after_help = examples::VMS)]
+    List {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Stop and remove machines that Plimsoll made, with their disks.
+    #[command(after_help = examples::VMS)]
+    Down {
+        /// Their name (vms.name).
+        #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]
+        names: Vec<String>,
+
+        /// All that `plimsoll vms list` shows.
+        #[arg(long)]
+        all: bool,
+    },
+    /// Carry standard input and output to a machine's agent; started by a run.
+    #[command(hide = true)]
+    Bridge {
+        /// The machine's socket.
+        socket: PathBuf,
+    },
+    /// Be the first process of a machine; started by its kernel.
+    #[command(hide = true)]
+    Guest {
+        /// The machine's name.
+        #[arg(long)]
+        name: String,
+
+        /// A disk that may be loaded.
+        #[arg(long = "disk")]
+        disks: Vec<String>,
+    },
+}
+
+/// `plimsoll vms up`.
+#[derive(Debug, Args)]
+pub struct VmsUpArgs {
+    /// A built-in suite or a suite file, for its [vms]; without it, one machine.
+    #[arg(value_name = "SUITE|FILE.toml")]
+    pub suite: Option<String>,
+
+    /// Change a field of the suite, such as vms.count=4.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<Override>,
+
+    /// Who makes them.
+    #[arg(long, value_name = "PROVIDER", default_value = "qemu")]
+    pub provider: ProviderArg,
+
+    /// Kernel of the machines: /boot/vmlinuz-VERSION, or a package [default: the newest in /boot].
+    #[arg(long, value_name = "FILE")]
+    pub guest_kernel: Option<PathBuf>,
+}

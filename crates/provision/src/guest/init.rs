@@ -1,0 +1,127 @@
+//! The first process of a guest: it prepares what an agent needs, and starts one agent after the
+//! other on the line to the host.
+
+use super::{MODULES, PROGRAM};
+use crate::qemu::AGENT_PORT;
+use rustix::mount::{MountFlags, mount};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long disks and the line may take to appear.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Between two looks, and between two agents.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What the host says to a guest, on the kernel's command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Init {
+    /// The guest's name.
+    pub name: String,
+    /// Its disks.
+    pub disks: Vec<String>,
+}
+
+/// Prepares the guest and serves coordinators until its end. It comes back only where it cannot
+/// go on.
+///
+/// # Errors
+/// In words, for the guest's console.
+pub fn serve(init: &Init) -> String {
+    match prepare(init) {
+        Err(why) => why,
+        Ok(port) => loop {
+            if let Err(error) = one_agent(&port, &init.disks) {
+                say(&format!("plimsoll: the agent: {error}"));
+            }
+            sleep(PAUSE);
+        },
+    }
+}
+
+/// Makes the guest ready; gives the line to the host.
+fn prepare(init: &Init) -> Result<PathBuf, String> {
+    let mounts = [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev"), ("tmpfs", "/tmp")];
+    for (kind, place) in mounts {
+        // Some kernels mount /dev by themselves.
+        match mount(kind, place, kind, MountFlags::empty(), None) {
+            Ok(()) | Err(rustix::io::Errno::BUSY) => {}
+            Err(error) => return Err(format!("{place} cannot be mounted: {error}")),
+        }
+    }
+    rustix::system::sethostname(init.name.as_bytes())
+        .map_err(|error| format!("the name {} cannot be set: {error}", init.name))?;
+    load_modules().map_err(|error| format!("the modules cannot be loaded: {error}"))?;
+    let deadline = Instant::now() + PATIENCE;
+    let missing = || init.disks.iter().find(|disk| !Path::new(disk).exists());
+    loop {
+        let port = port();
+        match (missing(), port) {
+            (None, Some(port)) => return Ok(port),
+            (Some(disk), _) if Instant::now() > deadline => {
+                return Err(format!("the disk {disk} does not appear"));
+            }
+            (None, None) if Instant::now() > deadline => {
+                return Err("the line to the host does not appear".to_owned());
+            }
+            _ => sleep(PAUSE),
+        }
+    }
+}
+
+/// Loads the modules in the order of their names.
+fn load_modules() -> io::Result<()> {
+    let entries = fs::read_dir(MODULES)?;
+    let mut paths =
+        entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()?;
+    paths.sort();
+    for path in paths {
+        match rustix::system::init_module(&fs::read(&path)?, c"") {
+            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+            Err(error) => {
+                return Err(io::Error::other(format!("{}: {error}", path.display())));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The device of the line to the host, once it is there.
+fn port() -> Option<PathBuf> {
+    let entries = fs::read_dir("/sys/class/virtio-ports").ok()?.filter_map(Result::ok);
+    let named = entries.filter(|entry| {
+        fs::read_to_string(entry.path().join("name")).is_ok_and(|name| name.trim() == AGENT_PORT)
+    });
+    let device = named.map(|entry| Path::new("/dev").join(entry.file_name())).next()?;
+    device.exists().then_some(device)
+}
+
+/// Serves one coordinator: the agent's greeting waits until somebody is at the other end.
+fn one_agent(port: &Path, disks: &[String]) -> io::Result<()> {
+    // A second opening of the port would be refused: both directions are one.
+    let input = OpenOptions::new().read(true).write(true).open(port)?;
+    let output = input.try_clone()?;
+    let mut command = Command::new(PROGRAM);
+    command.arg("agent");
+    disks.iter().for_each(|disk| {
+        command.arg("--allow").arg(disk);
+    });
+    command.stdin(Stdio::from(input)).stdout(Stdio::from(output));
+    command.stderr(File::options().write(true).open("/dev/console")?);
+    command.env("HOME", "/root");
+    let mut agent = command.spawn()?;
+    // What we hold of the port would keep it open: what a coordinator that left did not read is
+    // thrown away only when all have closed it.
+    drop(command);
+    agent.wait().map(|_| ())
+}
+
+/// Says something on the guest's console, which the host keeps. If that fails, nobody can be told.
+fn say(text: &str) {
+    if let Ok(mut console) = File::options().write(true).open("/dev/console") {
+        let _ = writeln!(console, "{text}");
+    }
+}

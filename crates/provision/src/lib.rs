@@ -1,0 +1,19 @@
+//! Virtual machines for a run: made, started, found again and removed. Providers stand behind one
+//! small contract ([`provider::Provider`]); the guest is our own ([`guest`]).
+//!
+//! Only what is on record as ours is ever stopped or removed. The record is written before anything
+//! is made, so that nothing is lost with the process that makes it.
+
+pub mod deployment;
+pub mod guest;
+mod places;
+mod problem;
+mod processes;
+pub mod provider;
+pub mod qemu;
+mod record;
+mod volume;
+
+pub use places::Places;
+pub use problem::Problem;
+pub use record::Deployment;

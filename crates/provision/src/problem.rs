@@ -1,0 +1,260 @@
+//! Why machines cannot be made, reached or removed, each with its remedy.
+
+use model::{Bytes, Nanos};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Why something of machines was refused or failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// The hypervisor's program is not here.
+    NoProgram {
+        /// Its name.
+        program: String,
+        /// The package of Debian that has it.
+        package: &'static str,
+    },
+    /// No kernel for guests is here.
+    NoKernel,
+    /// A file that was named as a kernel is none, or its modules are not here.
+    NotAKernel {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A module that guests need is not here.
+    NoModule {
+        /// Its name.
+        module: String,
+        /// Where it was looked for.
+        folder: PathBuf,
+    },
+    /// Something packed cannot be unpacked.
+    Unpack {
+        /// The file.
+        path: PathBuf,
+        /// What unpacks it.
+        program: &'static str,
+        /// Why not.
+        why: String,
+    },
+    /// This program's own file is not one for 64-bit Linux.
+    StrangeProgram,
+    /// The machines need more memory than there is.
+    Memory {
+        /// What they need.
+        needed: Bytes,
+        /// What programs could still take.
+        available: Bytes,
+    },
+    /// The disks need more space than there is.
+    Space {
+        /// What they need.
+        needed: Bytes,
+        /// What is free.
+        free: Bytes,
+        /// Where.
+        folder: PathBuf,
+    },
+    /// Machines of this name are ours and still there.
+    NameInUse {
+        /// The name.
+        name: String,
+    },
+    /// A machine of somebody else has the name.
+    NameOfOthers {
+        /// The name.
+        name: String,
+        /// Its process.
+        pid: i32,
+    },
+    /// Another process makes or uses these machines just now.
+    Busy {
+        /// Their name.
+        name: String,
+    },
+    /// There are no machines of this name.
+    Unknown {
+        /// The name.
+        name: String,
+    },
+    /// Something stands where our files would, and is not ours.
+    NotOurs {
+        /// The place.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// Neither `XDG_STATE_HOME` nor `HOME` names a folder.
+    Homeless,
+    /// The path of a socket is longer than the kernel allows.
+    LongPath {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The hypervisor did not start a machine.
+    NotStarted {
+        /// The machine.
+        machine: String,
+        /// What it said.
+        said: String,
+    },
+    /// A machine ended before its agent listened.
+    Ended {
+        /// The machine.
+        machine: String,
+        /// The last lines of its console.
+        console: String,
+    },
+    /// A machine's agent does not listen in time.
+    Silent {
+        /// The machine.
+        machine: String,
+        /// How long it had.
+        within: Nanos,
+        /// The last lines of its console.
+        console: String,
+    },
+    /// A machine's process does not end.
+    Undying {
+        /// The machine.
+        machine: String,
+        /// Its process.
+        pid: i32,
+    },
+    /// Somebody asked for a stop while machines were being made.
+    Stopped,
+    /// A file or folder cannot be used.
+    File {
+        /// What was to be done with it: `read`, `make`.
+        what: &'static str,
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        why: String,
+    },
+    /// Making machines failed, and what was made could not be removed.
+    Leftover {
+        /// What failed first.
+        first: Box<Problem>,
+        /// What failed then.
+        then: Box<Problem>,
+    },
+}
+
+impl Problem {
+    /// A file that cannot be used.
+    pub(crate) fn file(what: &'static str, path: &Path, error: &std::io::Error) -> Problem {
+        Problem::File { what, path: path.to_owned(), why: error.to_string() }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::NoProgram { program, package } => {
+                write!(f, "{program} is not installed; install the package {package}")
+            }
+            Problem::NoKernel => write!(
+                f,
+                "no kernel for guests is here: /boot has none with its modules; install \
+                 linux-image-cloud-amd64, or name a kernel or its package (FILE.deb) with \
+                 --guest-kernel"
+            ),
+            Problem::NotAKernel { path } => write!(
+                f,
+                "{} is no kernel with its modules; name /boot/vmlinuz-VERSION, or a kernel's \
+                 package",
+                path.display()
+            ),
+            Problem::NoModule { module, folder } => write!(
+                f,
+                "the kernel lacks the module {module} (looked for in {}); name another kernel \
+                 with --guest-kernel",
+                folder.display()
+            ),
+            Problem::Unpack { path, program, why } => write!(
+                f,
+                "{program} cannot unpack {}: {why}; install {program}, or name another kernel \
+                 with --guest-kernel",
+                path.display()
+            ),
+            Problem::StrangeProgram => write!(
+                f,
+                "this program's own file is none for 64-bit Linux, so no guest can start it; \
+                 start one that is"
+            ),
+            Problem::Memory { needed, available } => write!(
+                f,
+                "the machines need {needed} of memory, and {available} are available; lower \
+                 vms.count or vms.memory"
+            ),
+            Problem::Space { needed, free, folder } => write!(
+                f,
+                "the disks need {needed}, and {} has {free} free; lower vms.count, vms.disks or \
+                 vms.disk_size, or name another folder with vms.pool",
+                folder.display()
+            ),
+            Problem::NameInUse { name } => write!(
+                f,
+                "machines called {name} are there already; remove them with `plimsoll vms down \
+                 {name}`, or write another vms.name"
+            ),
+            Problem::NameOfOthers { name, pid } => write!(
+                f,
+                "process {pid} is a machine called {name} that Plimsoll did not make; write \
+                 another vms.name"
+            ),
+            Problem::Busy { name } => write!(
+                f,
+                "another plimsoll makes or uses the machines {name}; stop it first, or wait"
+            ),
+            Problem::Unknown { name } => write!(
+                f,
+                "there are no machines called {name}; `plimsoll vms list` shows all that are \
+                 there"
+            ),
+            Problem::NotOurs { path, why } => {
+                write!(f, "{} {why}; nothing in it was touched: look whose it is", path.display())
+            }
+            Problem::Homeless => {
+                write!(f, "HOME and XDG_STATE_HOME name no folder; set one of them")
+            }
+            Problem::LongPath { path } => write!(
+                f,
+                "the path {} is too long for a socket; set XDG_STATE_HOME to a shorter one",
+                path.display()
+            ),
+            Problem::NotStarted { machine, said } => write!(
+                f,
+                "the machine {machine} does not start: {said}; change [vms], or see what the \
+                 hypervisor says"
+            ),
+            Problem::Ended { machine, console } => write!(
+                f,
+                "the machine {machine} ended before its agent listened; give it more vms.memory, \
+                 or another --guest-kernel; its console ends with:\n{console}"
+            ),
+            Problem::Silent { machine, within, console } => write!(
+                f,
+                "the machine {machine} has no agent within {within}; give it more time (vms.boot) \
+                 or another --guest-kernel; its console ends with:\n{console}"
+            ),
+            Problem::Undying { machine, pid } => write!(
+                f,
+                "the machine {machine} (process {pid}) does not end; look what it waits for, then \
+                 `plimsoll vms down` again"
+            ),
+            Problem::Stopped => write!(f, "stopped; no machine is left"),
+            Problem::File { what, path, why } => {
+                write!(f, "cannot {what} {}: {why}; check its space and rights", path.display())
+            }
+            Problem::Leftover { first, then } => write!(
+                f,
+                "{first}\nerror: and what was made could not be removed: {then}; try `plimsoll \
+                 vms down`"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Problem {}

@@ -1,0 +1,178 @@
+//! Machines as processes of plain qemu on this machine: no daemon, no network, no rights but those
+//! of the user.
+
+mod command;
+mod monitor;
+
+use crate::processes::{self, Found};
+use crate::provider::{Boot, Machine, Node, Provider, State, Volume};
+use crate::{Problem, volume};
+use model::Bytes;
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
+
+/// The name of the line between a guest and its host.
+pub const AGENT_PORT: &str = "org.plimsoll.agent";
+/// The program.
+const PROGRAM: &str = "qemu-system-x86_64";
+/// How much of a console is shown.
+const CONSOLE_BYTES: u64 = 4096;
+const CONSOLE_LINES: usize = 12;
+/// The files that qemu makes beside its machine's record.
+const ENDS: [&str; 4] = ["agent", "monitor", "console", "log"];
+
+/// Plain qemu.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Qemu;
+
+impl Qemu {
+    fn is_there() -> bool {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|folder| folder.join(PROGRAM).is_file())
+    }
+}
+
+impl Provider for Qemu {
+    fn nodes(&self) -> Result<Vec<Node>, Problem> {
+        if !Qemu::is_there() {
+            let package = "qemu-system-x86";
+            return Err(Problem::NoProgram { program: PROGRAM.to_owned(), package });
+        }
+        let path = Path::new("/proc/meminfo");
+        let text = fs::read_to_string(path).map_err(|error| Problem::file("read", path, &error))?;
+        let memory_available = available(&text).unwrap_or(Bytes(0));
+        let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        Ok(vec![Node { name, memory_available }])
+    }
+
+    fn free(&self, pool: &Path) -> Result<Bytes, Problem> {
+        let told = rustix::fs::statvfs(pool)
+            .map_err(|error| Problem::file("use the pool", pool, &error.into()))?;
+        Ok(Bytes(told.f_bavail.saturating_mul(told.f_frsize)))
+    }
+
+    fn refuse_taken(&self, name: &str) -> Result<(), Problem> {
+        let taken = |found: &Found| {
+            let words = found.option("-name").unwrap_or_default();
+            // qemu also takes `guest=NAME,…`.
+            let first = words.split(',').next().unwrap_or_default();
+            first.trim_start_matches("guest=") == name
+        };
+        match processes::all(PROGRAM).into_iter().find(taken) {
+            Some(Found { pid, .. }) => Err(Problem::NameOfOthers { name: name.to_owned(), pid }),
+            None => Ok(()),
+        }
+    }
+
+    fn make_volume(&self, volume: &Volume, stop: &AtomicBool) -> Result<(), Problem> {
+        volume::make(volume, stop)
+    }
+
+    fn start(&self, machine: &Machine, boot: &Boot<'_>) -> Result<(), Problem> {
+        let log = file(machine, "log");
+        let out = File::create_new(&log).map_err(|error| Problem::file("make", &log, &error))?;
+        let status = Command::new(PROGRAM)
+            .args(command::arguments(machine, boot))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            // Once it is a daemon it has none.
+            .stderr(out)
+            .status();
+        let refused = |said: String| Problem::NotStarted { machine: machine.name.clone(), said };
+        match status {
+            Ok(status) if status.success() => Ok(()),
+            Ok(_) => Err(refused(last_lines(&log).replace('\n', "; "))),
+            Err(error) => Err(refused(format!("{PROGRAM}: {error}"))),
+        }
+    }
+
+    fn state(&self, machine: &Machine) -> State {
+        if !processes::all(PROGRAM).iter().any(|found| is(machine, found)) {
+            return State::Absent;
+        }
+        match monitor::is_open(&file(machine, "monitor")) {
+            Some(true) => State::Listening,
+            _ => State::Starting,
+        }
+    }
+
+    fn console(&self, machine: &Machine) -> String {
+        last_lines(&file(machine, "console"))
+    }
+
+    fn remove(&self, machine: &Machine) -> Result<(), Problem> {
+        processes::end(PROGRAM, &machine.name, &|found| is(machine, found))?;
+        ENDS.iter().try_for_each(|end| remove_file(&file(machine, end)))
+    }
+
+    fn remove_volume(&self, volume: &Volume) -> Result<(), Problem> {
+        remove_file(&volume.path)
+    }
+}
+
+/// Whether a process is this machine of ours.
+fn is(machine: &Machine, found: &Found) -> bool {
+    found.is_own && found.option("-uuid") == Some(&machine.uuid)
+}
+
+fn file(machine: &Machine, end: &str) -> PathBuf {
+    machine.folder.join(format!("{}.{end}", machine.name))
+}
+
+/// Removes a file, if it is there.
+fn remove_file(path: &Path) -> Result<(), Problem> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Problem::file("remove", path, &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Memory that programs could still take, as `/proc/meminfo` has it.
+fn available(meminfo: &str) -> Option<Bytes> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024).map(Bytes)
+}
+
+/// The last lines of a text that a guest may have written.
+fn last_lines(path: &Path) -> String {
+    let Ok(mut file) = File::open(path) else { return String::new() };
+    let length = file.metadata().map_or(0, |told| told.len());
+    let mut bytes = Vec::new();
+    let read = file
+        .seek(SeekFrom::Start(length.saturating_sub(CONSOLE_BYTES)))
+        .and_then(|_| file.take(CONSOLE_BYTES).read_to_end(&mut bytes));
+    if read.is_err() {
+        return String::new();
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines[lines.len().saturating_sub(CONSOLE_LINES)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_read_as_the_kernel_writes_it() {
+        let text = "MemTotal:       1000 kB\nMemAvailable:    512 kB\n";
+        assert_eq!(available(text), Some(Bytes::kib(512)));
+        assert_eq!((available("MemAvailable: x kB\n"), available("")), (None, None));
+    }
+
+    #[test]
+    fn of_a_console_the_end_is_shown() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x");
+        let lines: Vec<String> = (0..1000).map(|number| format!("line {number}\r\n\n")).collect();
+        fs::write(&path, lines.concat()).expect("written");
+        let last = last_lines(&path);
+        assert!(last.ends_with("line 998\nline 999") && last.lines().count() == CONSOLE_LINES);
+    }
+}

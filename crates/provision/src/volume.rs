@@ -1,0 +1,65 @@
+//! A disk as a file: made anew, never over another, and filled.
+
+use crate::Problem;
+use crate::provider::Volume;
+use model::machines::DiskContent;
+use model::rng::Rng;
+use std::fs::File;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What is written at a time, in bytes.
+const CHUNK: usize = 1 << 20;
+
+/// Makes the file of a disk.
+pub(crate) fn make(volume: &Volume, stop: &AtomicBool) -> Result<(), Problem> {
+    let cannot = |error: io::Error| Problem::file("make the disk", &volume.path, &error);
+    let mut file = File::create_new(&volume.path).map_err(cannot)?;
+    match volume.content {
+        DiskContent::Zero => file.set_len(volume.size.0).map_err(cannot)?,
+        DiskContent::Random => {
+            let mut random = Rng::new(volume.seed);
+            let mut chunk = vec![0u8; CHUNK];
+            let mut left = volume.size.0;
+            while left > 0 {
+                if stop.load(Ordering::SeqCst) {
+                    return Err(Problem::Stopped);
+                }
+                for word in chunk.chunks_exact_mut(8) {
+                    word.copy_from_slice(&random.next_u64().to_le_bytes());
+                }
+                let part = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
+                file.write_all(&chunk[..part]).map_err(cannot)?;
+                left -= part as u64;
+            }
+        }
+    }
+    // What the host still has to write would be measured with the guest's requests.
+    file.sync_all().map_err(cannot)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Bytes;
+
+    #[test]
+    fn a_disk_is_new_of_its_size_and_holds_what_was_asked_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let stop = AtomicBool::new(false);
+        let of = |name: &str, content, seed| {
+            let path = folder.path().join(name);
+            let size = Bytes(3 * CHUNK as u64 / 2);
+            let volume = Volume { path, size, content, seed };
+            make(&volume, &stop).map(|()| std::fs::read(&volume.path).expect("there"))
+        };
+        let zero = of("zero", DiskContent::Zero, 0).expect("made");
+        assert!(zero.len() == 3 * CHUNK / 2 && zero.iter().all(|byte| *byte == 0));
+        let (one, two) = (of("1", DiskContent::Random, 1), of("2", DiskContent::Random, 2));
+        let (one, two) = (one.expect("made"), two.expect("made"));
+        assert!(one.len() == zero.len() && one != two && one[..512] != one[512..1024]);
+        assert!(of("zero", DiskContent::Zero, 0).is_err(), "never over another");
+        stop.store(true, Ordering::SeqCst);
+        assert_eq!(of("3", DiskContent::Random, 1), Err(Problem::Stopped));
+    }
+}
