@@ -83,6 +83,16 @@ pub fn start(
     start_for(Work::Run, args, targets_of, lost_after, true)
 }
 
+/// The same for one run of several: `signalled` knows of them all.
+pub fn start_next(
+    signalled: &Signalled,
+    args: &HostArgs,
+    targets_of: &TargetsOf<'_>,
+    lost_after: Nanos,
+) -> Result<Hosts, Failure> {
+    start_with(signalled, args, targets_of, lost_after, true)
+}
+
 /// Starts the agents for a look at each host and at `targets` there.
 pub fn look(args: &HostArgs, targets: &[String], lost_after: Nanos) -> Result<Hosts, Failure> {
     start_for(Work::Look, args, &|names| Ok(vec![targets.to_vec(); names.len()]), lost_after, true)
@@ -105,7 +115,16 @@ fn start_for(
     needs_all: bool,
 ) -> Result<Hosts, Failure> {
     // First of all: who sees an agent may already send a signal.
-    let signalled = signals::watch(work);
+    start_with(&signals::watch(work), args, targets_of, lost_after, needs_all)
+}
+
+fn start_with(
+    signalled: &Signalled,
+    args: &HostArgs,
+    targets_of: &TargetsOf<'_>,
+    lost_after: Nanos,
+    needs_all: bool,
+) -> Result<Hosts, Failure> {
     let version = env!("CARGO_PKG_VERSION");
     if args.simulate.is_some() {
         let cluster = targets_of(&[probe::hostname()])?.concat();
@@ -115,7 +134,7 @@ fn start_for(
         signalled.reach(fleet.interrupter());
         return Ok(Hosts { fleet, targets: targets_of(&names)?, unreached: Vec::new(), job: None });
     }
-    let Some(way) = way(args, &signalled)? else {
+    let Some(way) = way(args, signalled)? else {
         let targets = targets_of(&[probe::hostname()])?;
         let fleet = Fleet::local(version);
         signalled.reach(fleet.interrupter());

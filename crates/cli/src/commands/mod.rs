@@ -1,6 +1,7 @@
 //! What each command does.
 
 mod agent;
+mod canary;
 mod ceiling;
 mod clean;
 mod compare;
@@ -28,6 +29,7 @@ mod views;
 mod watch;
 
 pub use agent::agent;
+pub use canary::canary;
 pub use ceiling::ceiling;
 pub use clean::clean;
 pub use compare::compare;
@@ -92,4 +94,9 @@ fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
             Failure::Run(format!("error: the result cannot be written as JSON: {error}"))
         })?;
     print_exactly(&printable::json(&format!("{text}\n")))
+}
+
+/// Prints a value as one line of JSON.
+fn print_json_line(value: &serde_json::Value) -> Result<(), Failure> {
+    print_exactly(&printable::json(&format!("{value}\n")))
 }

@@ -38,6 +38,16 @@ pub fn decide(
     asked: &Asked,
     started: &Hosts,
 ) -> Result<(Plan, Vec<HostFacts>), Failure> {
+    decide_as(&run_id(&asked.spec.suite.name.value), work, asked, started)
+}
+
+/// The same for a run of this name: its layout may stand since an earlier part of it.
+pub fn decide_as(
+    run_id: &str,
+    work: &WorkArgs,
+    asked: &Asked,
+    started: &Hosts,
+) -> Result<(Plan, Vec<HostFacts>), Failure> {
     let patience = asked.spec.first_scenario().engine.patience.value;
     let told = started
         .fleet
@@ -51,7 +61,7 @@ pub fn decide(
         simulation.describe(&mut hosts);
     }
     let request = Request {
-        run_id: &run_id(&asked.spec.suite.name.value),
+        run_id,
         spec: &asked.spec,
         scale: work.scale.unwrap_or_default().or(Fraction::ONE),
         existing: work.existing,
@@ -74,7 +84,7 @@ pub fn decide(
 }
 
 /// A name that no other run has: the suite, the time, and a few random digits.
-fn run_id(suite: &str) -> String {
+pub fn run_id(suite: &str) -> String {
     let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
     // The standard library seeds this from the system's random numbers; a run's name needs no
     // better ones.
