@@ -141,6 +141,8 @@ pub struct Ended {
     pub ended_unix_ns: u64,
     /// Whether it was cut short.
     pub is_cut: bool,
+    /// Why its load was taken away; `None` where it was not.
+    pub harm: Option<Harm>,
     /// The size of its run file.
     pub file_bytes: u64,
     /// What was done in it.
@@ -163,7 +165,7 @@ pub struct Changed {
 }
 
 /// Why the load was taken away.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Harm {
     /// Requests are slower than usual.
     Slow {
@@ -304,7 +306,7 @@ pub struct State {
     pub alerts: VecDeque<AlertChange>,
     /// The latest changes of levels.
     pub changes: VecDeque<Changed>,
-    /// Pauses since the last segment that came to its end.
+    /// Pauses since the last segment that harmed nobody and came to its end.
     pub pauses: u32,
     /// Until when the load is away, in ns since 1970; 0 for not at all.
     pub paused_until_unix_ns: u64,
@@ -384,7 +386,7 @@ impl State {
         self.running = None;
         self.segments += 1;
         self.cut += u64::from(ended.is_cut);
-        if !ended.is_cut {
+        if !ended.is_cut && ended.harm.is_none() {
             self.pauses = 0;
         }
         self.last_end_unix_ns = self.last_end_unix_ns.max(ended.ended_unix_ns);
@@ -448,6 +450,7 @@ mod tests {
             began_unix_ns: minute * SLOT_NS,
             ended_unix_ns: (minute + 1) * SLOT_NS,
             is_cut: false,
+            harm: None,
             file_bytes: 4096,
             totals: Totals {
                 requests: 300,

@@ -114,9 +114,7 @@ impl Minutes<'_> {
         let now = self.firing(last);
         let unix_ns = last.saturating_add(1).saturating_mul(SLOT_NS);
         let changed = Alert::ALL.iter().filter(|one| now.contains(one) != before.contains(one));
-        changed
-            .map(|&alert| AlertChange { alert, is_on: now.contains(&alert), unix_ns })
-            .collect()
+        changed.map(|&alert| AlertChange { alert, is_on: now.contains(&alert), unix_ns }).collect()
     }
 }
 

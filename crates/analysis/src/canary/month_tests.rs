@@ -60,6 +60,7 @@ fn ended(number: u32, slots: &BTreeMap<u64, Counts>) -> Ended {
         began_unix_ns: first * SLOT_NS,
         ended_unix_ns: (first + slots.len() as u64) * SLOT_NS,
         is_cut: false,
+        harm: None,
         file_bytes: 1 << 20,
         totals: Totals {
             requests: counts.all(),

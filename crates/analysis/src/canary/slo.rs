@@ -50,10 +50,9 @@ impl fmt::Display for Unjudgeable {
             Unjudgeable::NoTarget => f.write_str(
                 "the objective names no one share of requests; add --slo, such as --slo 99.9%",
             ),
-            Unjudgeable::Target(share) => write!(
-                f,
-                "a target of {share} of requests is out of range; write 95% to 99.999%"
-            ),
+            Unjudgeable::Target(share) => {
+                write!(f, "a target of {share} of requests is out of range; write 95% to 99.999%")
+            }
         }
     }
 }

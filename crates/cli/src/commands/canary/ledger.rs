@@ -76,8 +76,7 @@ fn parse(text: &str) -> Result<Parsed, String> {
     };
     let mut lines = text.split_inclusive('\n').enumerate();
     let first = lines.next().map(|(_, line)| line).unwrap_or_default();
-    let mut state: State =
-        first.strip_suffix('\n').and_then(parsed).ok_or_else(|| damaged(1))?;
+    let mut state: State = first.strip_suffix('\n').and_then(parsed).ok_or_else(|| damaged(1))?;
     if state.format != FORMAT {
         return Err(format!(
             "{LEDGER} has format {}, and this program reads {FORMAT}; use the program that wrote it",
@@ -107,7 +106,10 @@ fn text(dir: &Path) -> Result<Option<String>, Failure> {
     let mut bytes = Vec::new();
     file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| failed(dir, error))?;
     if bytes.len() as u64 > LARGEST {
-        return Err(failed(dir, format!("{LEDGER} is larger than any of ours; name another --dir")));
+        return Err(failed(
+            dir,
+            format!("{LEDGER} is larger than any of ours; name another --dir"),
+        ));
     }
     // What is no text has no right checksum either.
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
@@ -164,9 +166,9 @@ pub fn claim(dir: &Path) -> Result<Claimed, Failure> {
         .map_err(|error| failed(dir, error))?;
     match lock.try_lock() {
         Ok(()) => Ok(Claimed { dir: dir.to_owned(), lock }),
-        Err(std::fs::TryLockError::WouldBlock) => Err(usage(
-            "another canary runs there; end it, or name another folder",
-        )),
+        Err(std::fs::TryLockError::WouldBlock) => {
+            Err(usage("another canary runs there; end it, or name another folder"))
+        }
         Err(std::fs::TryLockError::Error(error)) => Err(failed(dir, error)),
     }
 }

@@ -45,7 +45,9 @@ fn within(name: &str, value: Nanos, range: [Nanos; 2]) -> Result<(), Failure> {
 /// Reads the arguments.
 pub fn wanted(args: &CanaryArgs) -> Result<Wanted, Failure> {
     let Some(dir) = args.dir.clone() else {
-        return Err(usage("there is no --dir; name the folder where the canary keeps what it sees"));
+        return Err(usage(
+            "there is no --dir; name the folder where the canary keeps what it sees",
+        ));
     };
     let Some(objective) = args.slo.objective.clone() else {
         return Err(usage(

@@ -97,10 +97,12 @@ pub fn run(session: &mut Session<'_>, prepared: Prepared) -> Result<How, Failure
     session.signalled.leave();
     writer.finish().map_err(unrecordable)?;
     ending.left.iter().for_each(|left| eprintln!("warning: {left}"));
-    settle(session, began, live.levels_ns)?;
+    let harm = live.harm;
+    settle(session, began, Watched { levels_ns: live.levels_ns, harm })?;
     Ok(match ending.end {
-        RunEnd::Complete => How::Complete,
-        RunEnd::Interrupted => live.harm.map_or(How::Stopped, How::Harm),
+        // It may have come to its end before the load was away.
+        RunEnd::Complete => harm.map_or(How::Complete, How::Harm),
+        RunEnd::Interrupted => harm.map_or(How::Stopped, How::Harm),
         RunEnd::Failed(why) => How::Failed(why),
         RunEnd::Panicked(why) => {
             return Err(Failure::Bug(format!(
@@ -168,12 +170,17 @@ impl Live {
     }
 }
 
+/// What was seen of a segment while it ran, and is in no run file.
+#[derive(Debug, Default)]
+pub struct Watched {
+    /// The p99 of each quiet window, in ns.
+    pub levels_ns: Vec<u64>,
+    /// Why the load was taken away.
+    pub harm: Option<Harm>,
+}
+
 /// Enters what a segment that is over came to, as its run file has it.
-pub fn settle(
-    session: &mut Session<'_>,
-    began: Began,
-    levels_ns: Vec<u64>,
-) -> Result<(), Failure> {
+pub fn settle(session: &mut Session<'_>, began: Began, watched: Watched) -> Result<(), Failure> {
     let number = began.number;
     let out = session.ledger.run_file(number);
     let seen = if out.exists() { read(session, began, &out)? } else { None };
@@ -189,10 +196,11 @@ pub fn settle(
         began_unix_ns: seen.began_unix_ns,
         ended_unix_ns: seen.done.end_unix_ns,
         is_cut: seen.is_cut,
+        harm: watched.harm,
         file_bytes,
         totals: seen.done.totals,
         slots: seen.done.slots,
-        levels_ns,
+        levels_ns: watched.levels_ns,
     };
     session.ended(ended)
 }

@@ -1,11 +1,11 @@
 //! Segment after segment, until somebody stops it.
 
+use super::Outcome;
 use super::alarm::{Alarm, News};
 use super::ledger::{self, Ledger};
 use super::load::{self, Wanted};
 use super::retention;
-use super::segment::{self, How, Prepared};
-use super::Outcome;
+use super::segment::{self, How, Prepared, Watched};
 use crate::args::{CanaryArgs, OnHarm};
 use crate::commands::plan;
 use crate::commands::run::refuse_imagined;
@@ -61,10 +61,8 @@ pub fn run(args: &CanaryArgs, wanted: &Wanted) -> Result<Outcome, Failure> {
     // First of all: who sees an agent may already send a signal.
     let signalled = signals::watch(Work::Canary);
     let known = ledger::peek(&wanted.dir)?;
-    let run_id = known.map_or_else(
-        || plan::run_id(&wanted.asked.spec.suite.name.value),
-        |state| state.run_id,
-    );
+    let run_id = known
+        .map_or_else(|| plan::run_id(&wanted.asked.spec.suite.name.value), |state| state.run_id);
     let first = prepare(args, wanted, &run_id, &signalled)?;
     let terms = load::terms(wanted, &first.plan, args.slo.window)?;
     let ledger = ledger::claim(&wanted.dir)?.open(State::new(run_id, terms.clone()))?;
@@ -85,7 +83,7 @@ pub fn run(args: &CanaryArgs, wanted: &Wanted) -> Result<Outcome, Failure> {
     };
     if let Some(began) = session.ledger.state().running {
         eprintln!("note: segment {} was cut off; what it recorded counts", began.number);
-        segment::settle(&mut session, began, Vec::new())?;
+        segment::settle(&mut session, began, Watched::default())?;
     }
     let outcome = session.segments(first);
     session.alarm.finish();
@@ -176,12 +174,14 @@ impl Session<'_> {
     /// Waits until a pause is over. False where there is none.
     fn wait_for_pause(&mut self) -> bool {
         let until = self.ledger.state().paused_until_unix_ns;
-        let left = until.saturating_sub(fleet::unix_ns());
-        if left == 0 || self.is_virtual {
+        let left = || until.saturating_sub(fleet::unix_ns());
+        if left() == 0 || self.is_virtual {
             return false;
         }
-        self.metrics(&BTreeMap::new());
-        self.rest(Duration::from_nanos(left));
+        while left() > 0 {
+            self.metrics(&BTreeMap::new());
+            self.rest(Duration::from_nanos(left().min(SLOT_NS)));
+        }
         true
     }
 
@@ -212,8 +212,7 @@ impl Session<'_> {
         let minutes = Minutes { terms: &state.terms, kept: &state.slots, running };
         for change in minutes.changes(last, &state.firing) {
             self.ledger.append(&Entry::Alert(change))?;
-            let told =
-                Told { state: self.ledger.state(), running, unix_ns: (last + 1) * SLOT_NS };
+            let told = Told { state: self.ledger.state(), running, unix_ns: (last + 1) * SLOT_NS };
             self.alarm.tell(&News {
                 alert: change.alert.word(),
                 is_on: change.is_on,

@@ -2,8 +2,8 @@
 //! `docs/guide/canary.md`.
 
 use super::Told;
-use model::canary::{AlertChange, Changed, Counts, Harm, Segment, Totals};
 use model::Nanos;
+use model::canary::{AlertChange, Changed, Counts, Harm, Segment, Totals};
 use serde_json::{Value, json};
 
 /// The version of the objects' layout.

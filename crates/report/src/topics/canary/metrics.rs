@@ -3,8 +3,8 @@
 //! Counters go on over restarts, because the ledger keeps them.
 
 use super::Told;
-use model::canary::Alert;
 use model::Nanos;
+use model::canary::Alert;
 use std::fmt::Write;
 
 /// Name, kind and help of each metric.
@@ -48,12 +48,12 @@ fn samples(name: &str, told: &Told<'_>, written_unix_ns: u64) -> Vec<(String, St
         "plimsoll_canary_latency_seconds" => {
             let last = state.recent.back();
             let figures = [
-                ("0.5", last.and_then(|last| last.p50_ns)),
-                ("0.99", last.and_then(|last| last.p99_ns)),
+                ("p50", last.and_then(|last| last.p50_ns)),
+                ("p99", last.and_then(|last| last.p99_ns)),
             ];
-            let known = figures.iter().filter_map(|(quantile, ns)| Some((quantile, (*ns)?)));
-            let sample = |(quantile, ns): (&&str, u64)| {
-                (format!("{{quantile=\"{quantile}\"}}"), (ns as f64 / 1e9).to_string())
+            let known = figures.iter().filter_map(|(figure, ns)| Some((figure, (*ns)?)));
+            let sample = |(figure, ns): (&&str, u64)| {
+                (format!("{{figure=\"{figure}\"}}"), (ns as f64 / 1e9).to_string())
             };
             known.map(sample).collect()
         }

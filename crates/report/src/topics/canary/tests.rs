@@ -20,6 +20,7 @@ fn state() -> State {
         began_unix_ns: 10 * SLOT_NS,
         ended_unix_ns: 11 * SLOT_NS,
         is_cut: false,
+        harm: None,
         file_bytes: 4096,
         totals: Totals {
             requests: 599,
@@ -47,7 +48,10 @@ fn words_objects_and_metrics_have_the_same_figures() {
     let line = segment(&state.recent[0], &told);
     assert!(line.starts_with("segment 1 of 1970-01-01 00:10:00 UTC, 1m: 600 requests"), "{line}");
     let object = status_object(&told);
-    assert_eq!((&object["alerts_on"][0], &object["totals"]["requests"]), (&"fast".into(), &599.into()));
+    assert_eq!(
+        (&object["alerts_on"][0], &object["totals"]["requests"]),
+        (&"fast".into(), &599.into())
+    );
     let found = metrics(&told, 5_000_000_000);
     for line in [
         "plimsoll_canary_requests_total{result=\"bad\"} 1\n",
@@ -55,7 +59,7 @@ fn words_objects_and_metrics_have_the_same_figures() {
         "plimsoll_canary_alert{alert=\"slow\"} 0\n",
         "plimsoll_canary_burn_rate{window=\"3d\"} ",
         "plimsoll_canary_updated_seconds 5\n",
-        "plimsoll_canary_latency_seconds{quantile=\"0.99\"} 0.001\n",
+        "plimsoll_canary_latency_seconds{figure=\"p99\"} 0.001\n",
     ] {
         assert!(found.contains(line), "{line} in {found}");
     }
