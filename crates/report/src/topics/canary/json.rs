@@ -1,5 +1,5 @@
 //! A canary for machines: lines while it runs, and one object as its status. The fields stand in
-//! `docs/guide/canary.md`.
+//! `docs/guide/canaries.md`.
 
 use super::Told;
 use model::Nanos;
