@@ -124,7 +124,7 @@ fn what_is_no_canary_is_refused_before_anything_is_touched() {
         words.extend(text.split('|'));
         plimsoll(folder.path(), &words)
     };
-    let good = "--dir|c|--objective|p99 < 5ms|--rw|randread";
+    let good = "--dir|c|--objective|p99 < 5ms|--target|t|--rw|randread";
     for (args, words) in [
         ("--rw|randread|--rate|9".to_owned(), "there is no --dir"),
         ("--dir|c|--rw|randread|--rate|9".to_owned(), "there is no --objective"),
@@ -135,7 +135,8 @@ fn what_is_no_canary_is_refused_before_anything_is_touched() {
         (format!("{good}|--rate|9|--textfile|mine.prom"), "not known to be ours"),
         (format!("{good}|--rate|9|--verify"), "reuses it"),
         ("--dir|c|--objective|mean < 5ms|--rw|randread|--rate|9".to_owned(), "single requests"),
-        ("--dir|c|--objective|p99 < 5ms".to_owned(), "points, one after the other"),
+        ("--dir|c|--objective|p99 < 5ms|--target|t".to_owned(), "points, one after the other"),
+        ("--dir|c|--objective|p99 < 5ms|--rw|randread|--rate|9".to_owned(), "there is no --target"),
         (
             "--dir|photos|--objective|p99 < 5ms|--rw|randread|--rate|9|--target|sim:ssd".to_owned(),
             "has files and no canary",

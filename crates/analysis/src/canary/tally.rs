@@ -8,6 +8,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// A minute is over when a row begins so long after it: hosts do not tell in step.
 const LATE_NS: u64 = 2_000_000_000;
+/// So many due requests may be missing because the load of hosts and workers does not begin and end
+/// in the same instant.
+const EDGES: f64 = 16.0;
 /// Minutes that may be open at the same time; older ones are over in any case.
 const MOST_OPEN: usize = 8;
 
@@ -18,6 +21,8 @@ pub struct Load {
     pub began_unix_ns: u64,
     /// Requests per second of all hosts together, in thousandths.
     pub rate_milli: u64,
+    /// Whether requests are due like strangers arriving, and not at equal distances.
+    pub is_poisson: bool,
     /// Which requests keep the objective.
     pub judge: Judge,
 }
@@ -137,11 +142,13 @@ impl Tally {
     }
 
     /// Requests that were due and never came back. A few more or less are due than the rate says:
-    /// 2 % and five standard deviations of strangers arriving are left to chance.
+    /// a thousandth and a few at the edges of the load are left to chance, and where strangers
+    /// arrive, five standard deviations of their number.
     fn missed(&self) -> u64 {
         let due = self.load.rate_milli as f64 / 1e3 * self.load_end_ns as f64 / 1e9;
         let missing = due - self.requests as f64 - self.errors as f64;
-        let chance = due / 50.0 + 5.0 * due.sqrt();
+        let arrivals = if self.load.is_poisson { 5.0 * due.sqrt() } else { 0.0 };
+        let chance = due / 1e3 + EDGES + arrivals;
         if missing > chance { missing as u64 } else { 0 }
     }
 
@@ -188,7 +195,12 @@ mod tests {
     fn tally(began_s: u64) -> Tally {
         let objective = "p99 < 5ms".parse().expect("an objective");
         let judge = Judge::new(&objective, None).expect("a judge");
-        Tally::new(Load { began_unix_ns: began_s * 1_000_000_000, rate_milli: 10_000, judge })
+        Tally::new(Load {
+            began_unix_ns: began_s * 1_000_000_000,
+            rate_milli: 10_000,
+            is_poisson: false,
+            judge,
+        })
     }
 
     fn second(tally: &mut Tally, second: u64, slow: u64) {

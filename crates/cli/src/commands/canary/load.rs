@@ -75,6 +75,9 @@ pub fn wanted(args: &CanaryArgs) -> Result<Wanted, Failure> {
     // Each segment is a part of one long load: none warms up by itself.
     let changed = [measure, set("stages.precondition=0s".to_owned())?];
     let mut asked = suite_and_targets::asked_with(&args.work, &changed)?;
+    if !is_target_given(args, &asked) {
+        return Err(usage("there is no --target; a canary loads none that nobody named"));
+    }
     if let Some(rate) = share(args)? {
         at(&mut asked, rate)?;
     }
@@ -88,6 +91,20 @@ pub fn wanted(args: &CanaryArgs) -> Result<Wanted, Failure> {
         );
     }
     Ok(Wanted { dir, asked, objective, judge, guard })
+}
+
+/// Whether somebody named a target: a run has one by default, which is nothing for weeks.
+fn is_target_given(args: &CanaryArgs, asked: &Asked) -> bool {
+    let work = &args.work;
+    let is_path = work.quick.rw.is_some() && !work.what.is_empty();
+    let spec = &asked.spec;
+    let is_typed = !work.targets.is_empty()
+        || !work.destroy_data.is_empty()
+        || work.hosts.simulate.is_some()
+        || is_path;
+    is_typed
+        || (!spec.has_named_scenarios() && !spec.targets.is_empty())
+        || spec.scenarios().iter().all(|scenario| scenario.own_targets.is_some())
 }
 
 /// The rate that `--share` asks for.

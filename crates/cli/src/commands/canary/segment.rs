@@ -1,6 +1,6 @@
 //! One segment: an ordinary run into a file of its own, watched while it goes on.
 
-use super::load::{self, Wanted};
+use super::load;
 use super::session::Session;
 use crate::commands::run::is_worth_a_record;
 use crate::failure::Failure;
@@ -8,6 +8,8 @@ use crate::hosts::Hosts;
 use analysis::canary::{Answered, Done, Load, SlotSeen, Tally};
 use fleet::Interrupter;
 use model::canary::{Began, Ended, Entry, Harm};
+use model::load::Pace;
+use model::plan::Stage;
 use model::testbed::HostFacts;
 use model::{Event, Histogram, IntervalSample, Plan, RunEnd, StageEnd, StageKind, resume};
 use std::path::Path;
@@ -39,6 +41,7 @@ pub enum How {
 pub struct Live {
     /// The stage that measures.
     stage: u32,
+    is_poisson: bool,
     began_unix_ns: u64,
     tally: Option<Tally>,
     levels_ns: Vec<u64>,
@@ -46,8 +49,15 @@ pub struct Live {
     interrupter: Interrupter,
 }
 
-fn tally(wanted: &Wanted, rate_milli: u64, began_unix_ns: u64) -> Tally {
-    Tally::new(Load { began_unix_ns, rate_milli, judge: wanted.judge.clone() })
+fn tally(session: &Session<'_>, is_poisson: bool, began_unix_ns: u64) -> Tally {
+    let (rate_milli, judge) =
+        (session.ledger.state().terms.rate_milli, session.wanted.judge.clone());
+    Tally::new(Load { began_unix_ns, rate_milli, is_poisson, judge })
+}
+
+/// Whether requests of a stage are due like strangers arriving.
+fn is_poisson(stage: &Stage) -> bool {
+    stage.works.iter().any(|work| matches!(work.pace, Pace::Open { poisson: true, .. }))
 }
 
 /// The stages of a segment: without `prepare`, where the layout of an earlier one still stands.
@@ -61,7 +71,7 @@ fn stages(plan: &Plan, facts: &[HostFacts]) -> Vec<u32> {
 /// Runs a segment, keeps what it came to, and says how it ended.
 pub fn run(session: &mut Session<'_>, prepared: Prepared) -> Result<How, Failure> {
     let Prepared { started, plan, facts } = prepared;
-    let (stage, _) = load::measured(&plan)?;
+    let (stage, planned) = load::measured(&plan)?;
     let began = Began { number: session.ledger.state().next, unix_ns: session.now() };
     let out = session.ledger.run_file(began.number);
     session.ledger.append(&Entry::Began(began))?;
@@ -71,6 +81,7 @@ pub fn run(session: &mut Session<'_>, prepared: Prepared) -> Result<How, Failure
         .map_err(unrecordable)?;
     let mut live = Live {
         stage,
+        is_poisson: is_poisson(planned),
         began_unix_ns: began.unix_ns,
         tally: None,
         levels_ns: Vec::new(),
@@ -118,8 +129,7 @@ impl Live {
         match event {
             Event::StageStarted { stage, unix_ns } if *stage == self.stage => {
                 let began_unix_ns = self.began_unix_ns.max(*unix_ns);
-                let rate_milli = session.ledger.state().terms.rate_milli;
-                self.tally = Some(tally(session.wanted, rate_milli, began_unix_ns));
+                self.tally = Some(tally(session, self.is_poisson, began_unix_ns));
             }
             Event::Sample(sample) if sample.stage == self.stage => self.sample(session, sample)?,
             _ => {}
@@ -220,11 +230,10 @@ fn read(session: &Session<'_>, began: Began, out: &Path) -> Result<Option<Seen>,
         ))
     };
     let record = store::read_digests(out).map_err(unreadable)?;
-    let (number, _) = load::measured(&record.plan)?;
+    let (number, planned) = load::measured(&record.plan)?;
     let Some(stage) = record.stage(number) else { return Ok(None) };
     let began_unix_ns = began.unix_ns.max(stage.started_unix_ns);
-    let rate_milli = session.ledger.state().terms.rate_milli;
-    let mut tally = tally(session.wanted, rate_milli, began_unix_ns);
+    let mut tally = tally(session, is_poisson(planned), began_unix_ns);
     let digest = stage.digest(&record);
     for span in digest.frame.spans.values().flatten() {
         tally.interval(span.start_ns, span.length_ns, span.phase.counts());
