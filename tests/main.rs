@@ -5,6 +5,7 @@ mod common;
 
 mod bad_input;
 mod browser;
+mod canary;
 mod ceiling;
 mod changing_load;
 mod compare;

@@ -9,6 +9,7 @@ pub mod backlog;
 mod below;
 mod by_host;
 mod by_place;
+pub mod canary;
 pub mod ceiling;
 pub mod changes;
 pub mod compare;

@@ -1,6 +1,7 @@
 //! Every argument, declared once: parser, help, completions and man page come from here.
 
 mod afterwards;
+mod canary;
 mod command_line;
 pub mod examples;
 mod fio_words;
@@ -14,6 +15,7 @@ mod trace;
 mod work;
 
 pub use afterwards::{CeilingArgs, CompareArgs, ShowArgs, TrendArgs, VerifyArgs};
+pub use canary::{CanaryArgs, CanaryCommand, CanaryOutput, OnHarm};
 pub use command_line::parse;
 pub use gate::{GateArgs, GateOutput};
 pub use hosts::HostArgs;
@@ -92,6 +94,10 @@ pub enum Command {
     ///
     /// It runs base and head in turns, and stops as soon as it knows.
     Gate(Box<GateArgs>),
+    /// Load a target a little for weeks, and alert when an objective is at risk.
+    ///
+    /// It has an error budget, and takes its load away where others may suffer.
+    Canary(Box<CanaryArgs>),
     /// Follow figures over many runs, and find where a level changed.
     Trend(TrendArgs),
     /// Show a run's results as a table or JSON.

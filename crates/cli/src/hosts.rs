@@ -185,8 +185,27 @@ pub fn start(
     asked: Asked,
 ) -> Result<Hosts, Failure> {
     // First of all: who sees an agent may already send a signal.
-    let signalled = signals::watch(work);
-    let way = way_to(args, &signalled)?;
+    start_with(&signals::watch(work), work, args, targets_of, asked)
+}
+
+/// The same for one run of several: `signalled` knows of them all.
+pub fn start_next(
+    signalled: &Signalled,
+    args: &HostArgs,
+    targets_of: &TargetsOf<'_>,
+    asked: Asked,
+) -> Result<Hosts, Failure> {
+    start_with(signalled, Work::Run, args, targets_of, asked)
+}
+
+fn start_with(
+    signalled: &Signalled,
+    work: Work,
+    args: &HostArgs,
+    targets_of: &TargetsOf<'_>,
+    asked: Asked,
+) -> Result<Hosts, Failure> {
+    let way = way_to(args, signalled)?;
     let mut gone: Vec<Start> = Vec::new();
     loop {
         let mut hosts = start_over(&way, args, targets_of, asked.terms, &gone)?;

@@ -67,6 +67,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Serve(serve) => commands::serve(&serve),
         Command::Compare(compare) => commands::compare(&compare),
         Command::Gate(gate) => commands::gate(&gate),
+        Command::Canary(canary) => commands::canary(&canary),
         Command::Trend(trend) => commands::trend(&trend),
         Command::Show(show) => commands::show(&show),
         Command::Ceiling(ceiling) => commands::ceiling(&ceiling),

@@ -16,6 +16,8 @@ pub enum Work {
     Run,
     /// A look at hosts, of which nothing is left.
     Look,
+    /// A canary, of which everything is kept.
+    Canary,
 }
 
 impl Work {
@@ -27,6 +29,18 @@ impl Work {
                 "\nstopped at once; what was recorded can be seen with `plimsoll show RUN`",
             ),
             Work::Look => ("", "\nstopped at once"),
+            Work::Canary => (
+                "\nstopping: the segment is kept (once more to leave at once)",
+                "\nstopped at once; the next start reads what was recorded",
+            ),
+        }
+    }
+
+    /// What is said when nothing is loaded.
+    fn idle(self) -> &'static str {
+        match self {
+            Work::Run | Work::Look => "\nstopped before anything was loaded",
+            Work::Canary => "\nstopped between two segments; everything is kept",
         }
     }
 }
@@ -43,6 +57,11 @@ impl Signalled {
     /// From here on, signals interrupt this fleet.
     pub fn reach(&self, interrupter: Interrupter) {
         *held(&self.interrupter) = Some(interrupter);
+    }
+
+    /// The fleet is over: from here on until the next one, a signal ends the process.
+    pub fn leave(&self) {
+        *held(&self.interrupter) = None;
     }
 
     /// What is asked of Slurm with this is given back, whichever signal ends the process.
@@ -88,7 +107,7 @@ pub fn watch(work: Work) -> Signalled {
             // begin.
             let interrupter = held(&interrupter);
             let Some(interrupter) = interrupter.as_ref() else {
-                eprintln!("\nstopped before anything was loaded");
+                eprintln!("{}", work.idle());
                 slurm.call_off();
                 machines::call_off();
                 std::process::exit(130);

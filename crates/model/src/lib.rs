@@ -4,6 +4,7 @@
 //! every decision that it takes can be tested by calling it.
 
 pub mod audit;
+pub mod canary;
 pub mod choices;
 pub mod counters;
 pub mod curve;

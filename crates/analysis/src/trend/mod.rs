@@ -2,7 +2,7 @@
 //! its level.
 
 mod excluded;
-mod level;
+pub(crate) mod level;
 
 use crate::compare::difference::{self, Ratio};
 use crate::compare::{

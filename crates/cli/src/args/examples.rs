@@ -13,7 +13,8 @@ Exit codes:
   4    the run could not go on; what was recorded until then is kept
   5    a run file could not be read
   6    a condition of `compare` or `trend --fail-if` was met, the
-       objective of `loadline` held at no rate, or `gate` found a regression
+       objective of `loadline` held at no rate, `gate` found a regression,
+       or `canary` stopped because others may suffer
   7    verify: data are missing or damaged; they are counted
   8    an option of another tool's job was refused or is unknown; without
        --allow-loss nothing was written or loaded
@@ -182,6 +183,20 @@ Examples:
   plimsoll gate --base baselines/ --head new.plimsoll --detect 5%
 Exit codes: 0 no change so large, or an improvement; 6 a regression; 9 cannot
 tell.";
+
+/// Below `plimsoll canary --help`.
+pub const CANARY: &str = "\
+Examples:
+  # 50 requests per second of 4 KiB for weeks, 99.9 % of them within 5 ms
+  plimsoll canary --dir /var/lib/plimsoll/canary --objective \"p99.9 < 5ms\" \\
+    --rw randread --size 1GiB --rate 50 --target /mnt/x
+  # a hundredth of the load line, alerts to a command
+  plimsoll canary --dir canary --objective \"p99 < 5ms\" --rw randread \\
+    --size 1GiB --share 1% --of line.plimsoll --target /mnt/x \\
+    --on-alert ./page.sh
+  plimsoll canary status canary
+Exit codes: 0 all --segments ended; 6 --on-harm stop, and others may suffer;
+130 stopped. The next start goes on where this one ended.";
 
 /// Below `plimsoll trend --help`.
 pub const TREND: &str = "\

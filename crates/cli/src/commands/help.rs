@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 /// The pages by the words that ask for them.
-const TOPICS: [(&str, &str); 23] = [
+const TOPICS: [(&str, &str); 24] = [
     ("start", include_str!("../../../../docs/start.md")),
     ("files-and-devices", include_str!("../../../../docs/guide/files-and-devices.md")),
     ("workloads", include_str!("../../../../docs/guide/workloads.md")),
@@ -20,6 +20,7 @@ const TOPICS: [(&str, &str); 23] = [
     ("sweeps", include_str!("../../../../docs/guide/sweeps.md")),
     ("scenarios", include_str!("../../../../docs/guide/scenarios.md")),
     ("comparing", include_str!("../../../../docs/guide/comparing.md")),
+    ("canaries", include_str!("../../../../docs/guide/canaries.md")),
     ("gating", include_str!("../../../../docs/guide/gating.md")),
     ("reading-doubts", include_str!("../../../../docs/guide/reading-doubts.md")),
     ("watching", include_str!("../../../../docs/guide/watching.md")),

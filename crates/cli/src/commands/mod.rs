@@ -2,6 +2,7 @@
 
 mod agent;
 mod calibrate;
+mod canary;
 mod ceiling;
 mod clean;
 mod compare;
@@ -37,6 +38,7 @@ mod watch;
 
 pub use agent::agent;
 pub use calibrate::calibrate;
+pub use canary::canary;
 pub use ceiling::ceiling;
 pub use clean::clean;
 pub use compare::compare;
@@ -121,4 +123,9 @@ fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
             Failure::Run(format!("error: the result cannot be written as JSON: {error}"))
         })?;
     print_exactly(&printable::json(&format!("{text}\n")))
+}
+
+/// Prints a value as one line of JSON.
+fn print_json_line(value: &serde_json::Value) -> Result<(), Failure> {
+    print_exactly(&printable::json(&format!("{value}\n")))
 }

@@ -40,15 +40,28 @@ pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
 
 /// Starts the agents of the hosts, and asks them what they are.
 pub fn start(work: &WorkArgs, asked: &Asked) -> Result<Hosts, Failure> {
-    let terms = Terms::of(&asked.spec.fleet);
+    hosts::start(Work::Run, &work.hosts, &|names| asked.targets_of(names), asks(asked))
+}
+
+/// What hosts are asked for at the start.
+pub fn asks(asked: &Asked) -> hosts::Asked {
     let patience = asked.spec.first_scenario().engine.patience.value;
-    let asks = hosts::Asked { terms, patience };
-    hosts::start(Work::Run, &work.hosts, &|names| asked.targets_of(names), asks)
+    hosts::Asked { terms: Terms::of(&asked.spec.fleet), patience }
 }
 
 /// Decides everything; touches nothing. Hosts that could not be reached are left out, of the suite
 /// too.
 pub fn decide(
+    work: &WorkArgs,
+    asked: &Asked,
+    started: &Hosts,
+) -> Result<(Plan, Vec<HostFacts>), Failure> {
+    decide_as(&run_id(&asked.spec.suite.name.value), work, asked, started)
+}
+
+/// The same for a run of this name: its layout may stand since an earlier part of it.
+pub fn decide_as(
+    run_id: &str,
     work: &WorkArgs,
     asked: &Asked,
     started: &Hosts,
@@ -69,7 +82,7 @@ pub fn decide(
         simulation.describe(&mut hosts);
     }
     let request = Request {
-        run_id: &run_id(&spec.suite.name.value),
+        run_id,
         spec: &spec,
         scale: work.scale.unwrap_or_default().or(Fraction::ONE),
         existing: work.existing,
@@ -95,7 +108,7 @@ pub fn decide(
 }
 
 /// A name that no other run has: the suite, the time, and a few random digits.
-fn run_id(suite: &str) -> String {
+pub fn run_id(suite: &str) -> String {
     let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
     // The standard library seeds this from the system's random numbers; a run's name needs no
     // better ones.

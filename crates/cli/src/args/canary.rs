@@ -1,0 +1,155 @@
+//! The arguments of `plimsoll canary`.
+
+use super::{WorkArgs, examples};
+use clap::{Args, Subcommand, ValueEnum};
+use model::{Bytes, Nanos, Objective, Percent};
+use std::path::PathBuf;
+
+/// `plimsoll canary`.
+#[derive(Debug, Args)]
+#[command(after_help = examples::CANARY, args_conflicts_with_subcommands = true)]
+pub struct CanaryArgs {
+    /// What to do instead of loading.
+    #[command(subcommand)]
+    pub command: Option<CanaryCommand>,
+
+    /// Where it keeps its ledger and the run files of its segments.
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+
+    /// The load.
+    #[command(flatten)]
+    pub load: CanaryLoad,
+
+    /// What requests have to keep to.
+    #[command(flatten)]
+    pub slo: CanarySlo,
+
+    /// When it takes its load away.
+    #[command(flatten)]
+    pub guard: CanaryGuard,
+
+    /// What it leaves, and whom it tells.
+    #[command(flatten)]
+    pub output: CanaryOutput,
+
+    /// What to load, with what and on which hosts.
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+/// What to do instead of loading.
+#[derive(Debug, Subcommand)]
+pub enum CanaryCommand {
+    /// Show the budget, the burn rates, the alerts and the segments of a canary.
+    Status {
+        /// Its folder.
+        #[arg(value_name = "DIR")]
+        dir: PathBuf,
+
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// The load of a canary.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Load")]
+pub struct CanaryLoad {
+    /// Load with this share of a load line, such as 1%; --of names its run file.
+    #[arg(long, value_name = "PERCENT", requires = "of")]
+    pub share: Option<Percent>,
+
+    /// The run file of a `plimsoll loadline` along the rate.
+    #[arg(long, value_name = "RUN", requires = "share")]
+    pub of: Option<PathBuf>,
+
+    /// How long each segment is, 1s to 24h; each has a run file.
+    #[arg(long, value_name = "TIME", default_value = "1h")]
+    pub segment: Nanos,
+
+    /// End after so many segments [default: never].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub segments: Option<u32>,
+}
+
+/// The objective of a canary.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Objective")]
+pub struct CanarySlo {
+    /// What requests have to keep to, such as "p99.9 < 5ms".
+    ///
+    /// A failed request never keeps it.
+    #[arg(long, value_name = "OBJECTIVE")]
+    pub objective: Option<Objective>,
+
+    /// The share of requests that have to, 95% to 99.999% [default: that of the quantile].
+    #[arg(long, value_name = "PERCENT")]
+    pub slo: Option<Percent>,
+
+    /// For how long the error budget is, 7d to 90d.
+    #[arg(long, value_name = "TIME", default_value = "30d")]
+    pub window: Nanos,
+}
+
+/// When a canary takes its load away.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "No harm")]
+pub struct CanaryGuard {
+    /// Take the load away where p99 is so many times its usual level, 1.5 to 100.
+    ///
+    /// It does so as well where more than 5 % of requests fail, or none comes back.
+    #[arg(long, value_name = "TIMES", default_value = "5", value_parser = times)]
+    pub slower: f64,
+
+    /// Over how long, 1m to 1h.
+    #[arg(long, value_name = "TIME", default_value = "5m")]
+    pub over: Nanos,
+
+    /// What follows: pause (10 minutes first, then longer, up to 4 hours), or stop.
+    #[arg(long, value_name = "WHAT", default_value = "pause")]
+    pub on_harm: OnHarm,
+}
+
+/// What follows when others may suffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OnHarm {
+    /// The load stays away for a while.
+    Pause,
+    /// The canary ends.
+    Stop,
+}
+
+/// What a canary leaves, and whom it tells.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub struct CanaryOutput {
+    /// Remove run files that are older, 0s to 3650d; their totals stay.
+    #[arg(long, value_name = "TIME", default_value = "30d")]
+    pub keep: Nanos,
+
+    /// Remove the oldest run files where all together are larger [default: no limit].
+    #[arg(long, value_name = "SIZE")]
+    pub keep_bytes: Option<Bytes>,
+
+    /// Command for `sh -c` when an alert begins or ends, a level changes, or the load is taken away.
+    ///
+    /// $PLIMSOLL_ALERT is fast, medium, slow, level or harm; $PLIMSOLL_STATE is on or off;
+    /// $PLIMSOLL_TEXT says it in words.
+    #[arg(long, value_name = "CMD")]
+    pub on_alert: Option<String>,
+
+    /// Write metrics for Prometheus to this file every minute (node_exporter's textfile collector).
+    #[arg(long, value_name = "FILE.prom")]
+    pub textfile: Option<PathBuf>,
+
+    /// Print lines of JSON instead of words.
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn times(text: &str) -> Result<f64, String> {
+    let value = text.trim().parse::<f64>().ok().filter(|value| (1.5..=100.0).contains(value));
+    value.ok_or_else(|| "write 1.5 to 100".to_owned())
+}

@@ -1,0 +1,150 @@
+//! Whom a canary tells: lines, a command, a file for Prometheus.
+
+use crate::args::CanaryOutput;
+use crate::commands::{print, print_json_line};
+use crate::failure::Failure;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// A command that takes longer is ended.
+const LONGEST: Duration = Duration::from_secs(60);
+/// So many commands run at the same time.
+const MOST_COMMANDS: u32 = 4;
+/// How often the end of a command is looked for.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Whom it tells.
+pub struct Alarm<'a> {
+    output: &'a CanaryOutput,
+    running: Arc<AtomicU32>,
+}
+
+/// Something that people have to know.
+pub struct News<'a> {
+    /// `fast`, `medium`, `slow`, `level` or `harm`.
+    pub alert: &'a str,
+    /// Whether it begins.
+    pub is_on: bool,
+    /// In words.
+    pub text: &'a str,
+    /// As a line of JSON.
+    pub line: &'a serde_json::Value,
+}
+
+impl<'a> Alarm<'a> {
+    /// An alarm that was never heard yet.
+    pub fn new(output: &'a CanaryOutput) -> Alarm<'a> {
+        Alarm { output, running: Arc::default() }
+    }
+
+    /// A line on standard output, in words or as JSON.
+    pub fn line(&self, text: &str, line: &serde_json::Value) -> Result<(), Failure> {
+        if self.output.json { print_json_line(line) } else { print(&format!("{text}\n")) }
+    }
+
+    /// A line on standard error, one of JSON where these are wanted, and the command.
+    pub fn tell(&self, news: &News<'_>) -> Result<(), Failure> {
+        eprintln!("{}", news.text);
+        if self.output.json {
+            print_json_line(news.line)?;
+        }
+        let Some(command) = &self.output.on_alert else { return Ok(()) };
+        if self.running.load(Ordering::SeqCst) >= MOST_COMMANDS {
+            eprintln!("warning: --on-alert: {MOST_COMMANDS} commands still run; this one is left");
+            return Ok(());
+        }
+        let mut shell = Command::new("/bin/sh");
+        shell
+            .args(["-c", command])
+            .env("PLIMSOLL_ALERT", news.alert)
+            .env("PLIMSOLL_STATE", if news.is_on { "on" } else { "off" })
+            .env("PLIMSOLL_TEXT", news.text)
+            .env_remove("PLIMSOLL_TOKEN")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .process_group(0);
+        match shell.spawn() {
+            Ok(child) => wait(child, self.running.clone()),
+            Err(error) => eprintln!("warning: --on-alert: the command was not started: {error}"),
+        }
+        Ok(())
+    }
+
+    /// Writes the metrics, if they are wanted: a reader sees the old file or the new one.
+    pub fn metrics(&self, text: &str) {
+        let Some(path) = &self.output.textfile else { return };
+        if let Err(error) = replace(path, text) {
+            eprintln!("warning: --textfile {}: {error}; the load goes on", path.display());
+        }
+    }
+
+    /// Waits for commands that still run, for as long as they may.
+    pub fn finish(&self) {
+        let began = Instant::now();
+        while self.running.load(Ordering::SeqCst) > 0 && began.elapsed() < LONGEST {
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+/// Waits in a thread of its own: the load does not wait for a command.
+fn wait(mut child: std::process::Child, running: Arc<AtomicU32>) {
+    running.fetch_add(1, Ordering::SeqCst);
+    std::thread::spawn(move || {
+        let began = Instant::now();
+        loop {
+            match child.try_wait() {
+                Ok(Some(status)) if !status.success() => {
+                    eprintln!("warning: --on-alert: the command ended with {status}");
+                    break;
+                }
+                Ok(Some(_)) | Err(_) => break,
+                Ok(None) if began.elapsed() > LONGEST => {
+                    eprintln!("warning: --on-alert: the command was ended after 60 s");
+                    if let Some(group) = rustix::process::Pid::from_raw(child.id() as i32) {
+                        let kill = rustix::process::Signal::KILL;
+                        let _ = rustix::process::kill_process_group(group, kill);
+                    }
+                    let _ = child.wait();
+                    break;
+                }
+                Ok(None) => std::thread::sleep(LOOK),
+            }
+        }
+        running.fetch_sub(1, Ordering::SeqCst);
+    });
+}
+
+/// What our metrics begin with: nothing else is overwritten.
+const MARK: &str = "# HELP plimsoll_canary_";
+
+/// Refuses a file for metrics that is not ours, before anything is touched.
+pub fn check_textfile(path: &Path) -> Result<(), Failure> {
+    use std::io::Read;
+    let wrong = |what: String| {
+        Failure::Usage(format!("error: --textfile {}: {what}; name another file", path.display()))
+    };
+    let mut file = match std::fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(wrong(error.to_string())),
+    };
+    if !file.metadata().is_ok_and(|meta| meta.is_file()) {
+        return Err(wrong("is no file".to_owned()));
+    }
+    let mut head = vec![0; MARK.len()];
+    let is_ours = file.read_exact(&mut head).is_ok() && head == MARK.as_bytes();
+    if is_ours { Ok(()) } else { Err(wrong("exists and is not known to be ours".to_owned())) }
+}
+
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    // The collector reads what ends in .prom; a half written file does not.
+    let mut new = path.as_os_str().to_owned();
+    new.push(format!(".{}.new", std::process::id()));
+    std::fs::write(&new, text)?;
+    std::fs::rename(&new, path)
+}

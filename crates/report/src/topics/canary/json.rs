@@ -1,0 +1,131 @@
+//! A canary for machines: lines while it runs, and one object as its status. The fields stand in
+//! `docs/guide/canaries.md`.
+
+use super::Told;
+use model::Nanos;
+use model::canary::{AlertChange, Changed, Counts, Harm, Segment, Totals};
+use serde_json::{Value, json};
+
+/// The version of the objects' layout.
+const FORMAT: u32 = 1;
+
+fn seconds(unix_ns: u64) -> f64 {
+    unix_ns as f64 / 1e9
+}
+
+fn counts(counts: Counts) -> Value {
+    json!({"good": counts.good, "bad": counts.bad})
+}
+
+fn segment(segment: &Segment) -> Value {
+    json!({
+        "segment": segment.number,
+        "began_unix_s": seconds(segment.began_unix_ns),
+        "ended_unix_s": seconds(segment.ended_unix_ns),
+        "cut": segment.is_cut,
+        "requests": segment.requests,
+        "errors": segment.errors,
+        "counts": counts(segment.counts),
+        "p50_ns": segment.p50_ns,
+        "p99_ns": segment.p99_ns,
+    })
+}
+
+/// A segment that ended, as a line.
+pub fn segment_line(one: &Segment, told: &Told<'_>) -> Value {
+    json!({"format": FORMAT, "kind": "segment", "segment": segment(one),
+        "budget_left": told.budget_left()})
+}
+
+fn alert(change: &AlertChange) -> Value {
+    json!({"alert": change.alert.word(), "on": change.is_on,
+        "unix_s": seconds(change.unix_ns)})
+}
+
+/// An alert that began or ended, as a line.
+pub fn alert_line(change: AlertChange, told: &Told<'_>) -> Value {
+    json!({"format": FORMAT, "kind": "alert", "alert": alert(&change),
+        "budget_left": told.budget_left()})
+}
+
+fn changed(one: &Changed) -> Value {
+    json!({"segment": one.number, "figure": "p99_ns", "before": one.before_ns,
+        "after": one.after_ns})
+}
+
+/// A change of level, as a line.
+pub fn changed_line(one: &Changed) -> Value {
+    json!({"format": FORMAT, "kind": "changed", "changed": changed(one)})
+}
+
+fn harm(harm: Harm) -> Value {
+    match harm {
+        Harm::Slow { p99_ns, usual_ns } => {
+            json!({"why": "slow", "p99_ns": p99_ns, "usual_ns": usual_ns})
+        }
+        Harm::Failing { errors, of } => json!({"why": "failing", "errors": errors, "of": of}),
+        Harm::Silent => json!({"why": "silent"}),
+    }
+}
+
+/// A pause, as a line; `until_unix_ns` is `None` for the end of the canary.
+pub fn paused_line(why: Harm, until_unix_ns: Option<u64>) -> Value {
+    json!({"format": FORMAT, "kind": "paused", "harm": harm(why),
+        "until_unix_s": until_unix_ns.map(seconds)})
+}
+
+fn totals(totals: &Totals) -> Value {
+    let latency = totals.latency.decode().unwrap_or_default();
+    let buckets: Vec<Value> =
+        latency.buckets().map(|(low, high, n)| json!([low, high, n])).collect();
+    json!({
+        "requests": totals.requests,
+        "bytes": totals.bytes,
+        "errors": totals.errors,
+        "missed": totals.missed,
+        "counts": counts(totals.counts),
+        "latency_sum_ns": latency.sum_ns().to_string(),
+        "latency_buckets_ns": buckets,
+    })
+}
+
+/// What is on record, as one object.
+pub fn status_object(told: &Told<'_>) -> Value {
+    let state = told.state;
+    let window_s = |window: Nanos| window.0 as f64 / 1e9;
+    let rates: Vec<Value> = told
+        .burn_rates()
+        .iter()
+        .map(|(window, rate)| json!({"window_s": window_s(*window), "burn_rate": rate}))
+        .collect();
+    let targets: Vec<Value> = state
+        .terms
+        .targets
+        .iter()
+        .map(|(host, path)| json!({"host": host, "path": path}))
+        .collect();
+    json!({
+        "format": FORMAT,
+        "suite": state.terms.suite,
+        "rate": state.terms.rate_milli as f64 / 1e3,
+        "targets": targets,
+        "objective": state.terms.objective.to_string(),
+        "slo": f64::from(state.terms.target_ppm) / 1e6,
+        "window_s": window_s(state.terms.window),
+        "budget_left": told.budget_left(),
+        "coverage": told.coverage(),
+        "burn_rates": rates,
+        "alerts_on": state.firing.iter().map(|alert| alert.word()).collect::<Vec<_>>(),
+        "alerts": state.alerts.iter().map(alert).collect::<Vec<_>>(),
+        "changes": state.changes.iter().map(changed).collect::<Vec<_>>(),
+        "segments": state.segments,
+        "cut": state.cut,
+        "totals": totals(&state.totals),
+        "files": state.files.len(),
+        "file_bytes": state.files.values().map(|file| file.bytes).sum::<u64>(),
+        "running": state.running.map(|began| began.number),
+        "paused_until_unix_s":
+            (state.paused_until_unix_ns > told.unix_ns).then(|| seconds(state.paused_until_unix_ns)),
+        "recent": state.recent.iter().map(segment).collect::<Vec<_>>(),
+    })
+}

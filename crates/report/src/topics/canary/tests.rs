@@ -1,0 +1,78 @@
+use super::*;
+use model::Histogram;
+use model::canary::{Ended, Entry, Terms, Totals};
+
+fn state() -> State {
+    let terms = Terms {
+        suite: "probe".to_owned(),
+        rate_milli: 10_000,
+        targets: vec![("n1".to_owned(), "/mnt/x".to_owned())],
+        objective: "p99.9 < 5ms".parse().expect("an objective"),
+        target_ppm: 999_000,
+        window: Nanos::seconds(30 * 24 * 3600),
+    };
+    let mut state = State::new("probe-1".to_owned(), terms);
+    let mut latency = Histogram::new();
+    latency.record_many(1_000_000, 599);
+    let counts = Counts { good: 599, bad: 1 };
+    state.apply(&Entry::Ended(Box::new(Ended {
+        number: 1,
+        began_unix_ns: 10 * SLOT_NS,
+        ended_unix_ns: 11 * SLOT_NS,
+        is_cut: false,
+        harm: None,
+        file_bytes: 4096,
+        totals: Totals {
+            requests: 599,
+            bytes: 599 * 4096,
+            errors: 1,
+            missed: 0,
+            counts,
+            latency: latency.encode(),
+        },
+        slots: BTreeMap::from([(10, counts)]),
+        levels_ns: Vec::new(),
+    })));
+    let on = AlertChange { alert: Alert::Fast, is_on: true, unix_ns: 11 * SLOT_NS };
+    state.apply(&Entry::Alert(on));
+    state
+}
+
+#[test]
+fn words_objects_and_metrics_have_the_same_figures() {
+    let (state, running) = (state(), BTreeMap::new());
+    let told = Told { state: &state, running: &running, unix_ns: 11 * SLOT_NS };
+    let text = status(&told);
+    assert!(text.contains("99.9% of requests keep: p99.9 < 5ms"), "{text}");
+    assert!(text.contains("alerts     fast") && text.contains("600 requests, 1 bad"), "{text}");
+    let line = segment(&state.recent[0], &told);
+    assert!(line.starts_with("segment 1 of 1970-01-01 00:10:00 UTC, 1m: 600 requests"), "{line}");
+    let object = status_object(&told);
+    assert_eq!(
+        (&object["alerts_on"][0], &object["totals"]["requests"]),
+        (&"fast".into(), &599.into())
+    );
+    let found = metrics(&told, 5_000_000_000);
+    for line in [
+        "plimsoll_canary_requests_total{result=\"bad\"} 1\n",
+        "plimsoll_canary_alert{alert=\"fast\"} 1\n",
+        "plimsoll_canary_alert{alert=\"slow\"} 0\n",
+        "plimsoll_canary_burn_rate{window=\"3d\"} ",
+        "plimsoll_canary_updated_seconds 5\n",
+        "plimsoll_canary_latency_seconds{figure=\"p99\"} 0.001\n",
+    ] {
+        assert!(found.contains(line), "{line} in {found}");
+    }
+}
+
+#[test]
+fn alerts_and_harm_are_sentences() {
+    let (state, running) = (state(), BTreeMap::new());
+    let told = Told { state: &state, running: &running, unix_ns: 11 * SLOT_NS };
+    let on = alert(state.alerts[0], &told);
+    assert!(on.starts_with("alert fast at 1970-01-01 00:11:00 UTC: the error budget"), "{on}");
+    let off = alert(AlertChange { is_on: false, ..state.alerts[0] }, &told);
+    assert!(off.starts_with("alert fast ended at"), "{off}");
+    let slow = harm(Harm::Slow { p99_ns: 9_000_000, usual_ns: 1_000_000 });
+    assert_eq!(slow, "p99 is 9 ms, and 1 ms is usual");
+}

@@ -1,0 +1,188 @@
+//! `plimsoll canary` over simulated devices and a directory: segments, retention, kills, alerts.
+
+use crate::common::{Ended, end, names, plimsoll, run, scratch, signal, start, text, wait_until};
+use serde_json::Value;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+const LOAD: [&str; 8] =
+    ["--objective", "p99.9 < 5ms", "--rw", "randread", "--size", "64MiB", "--rate", "20"];
+
+fn canary(folder: &Path, more: &[&str]) -> Ended {
+    plimsoll(folder, &[&["canary", "--dir", "canary"][..], &LOAD, more].concat())
+}
+
+fn status(folder: &Path) -> Value {
+    plimsoll(folder, &["canary", "status", "canary", "--json"]).with_code(0).json()
+}
+
+#[test]
+fn totals_stay_exact_when_run_files_go_and_nothing_of_others_goes() {
+    let folder = scratch();
+    let sim = ["--target", "sim:ssd", "--segment", "1h", "--segments"];
+    let first = canary(folder.path(), &[&sim[..], &["1", "--json"]].concat()).with_code(0);
+    let line: Value = serde_json::from_str(first.out.trim()).expect("one line");
+    assert_eq!((&line["kind"], &line["segment"]["requests"]), (&"segment".into(), &72_000.into()));
+    let dir = folder.path().join("canary");
+    let (theirs, notes) = (dir.join("segment-0000077.plimsoll"), dir.join("notes.txt"));
+    std::fs::copy(dir.join("segment-0000001.plimsoll"), &theirs).expect("room");
+    std::fs::write(&notes, "mine").expect("room");
+    canary(folder.path(), &[&sim[..], &["3", "--keep-bytes", "0"]].concat()).with_code(0);
+    let told = status(folder.path());
+    assert_eq!(
+        (&told["segments"], &told["files"], &told["totals"]["requests"]),
+        (&4.into(), &0.into(), &288_000.into())
+    );
+    let counted: u64 = told["totals"]["latency_buckets_ns"]
+        .as_array()
+        .expect("buckets")
+        .iter()
+        .filter_map(|bucket| bucket[2].as_u64())
+        .sum();
+    assert_eq!(counted, 288_000, "the histogram has every request");
+    assert_eq!(
+        names(&dir),
+        ["canary.ledger", "canary.lock", "notes.txt", "segment-0000077.plimsoll"]
+    );
+}
+
+#[test]
+fn a_killed_canary_goes_on_with_its_layout_and_loses_no_interval_that_was_recorded() {
+    let folder = scratch();
+    let data = folder.path().join("data");
+    let args = ["--target", text(&data), "--set", "interval=100ms", "--segment"];
+    let all = [&["canary", "--dir", "canary"][..], &LOAD, &args, &["10m"]].concat();
+    let child = start(folder.path(), &all);
+    let file = folder.path().join("canary/segment-0000001.plimsoll-wal");
+    wait_until("some intervals are on disk", || {
+        file.metadata().is_ok_and(|meta| meta.len() > 100_000)
+    });
+    let before = data.join("data-00000.bin").metadata().expect("a layout");
+    signal(&child, "KILL");
+    end(child);
+    assert_eq!(status(folder.path())["running"], 1, "nobody has read it yet");
+    let again = canary(folder.path(), &[&args[..], &["2s", "--segments", "1"]].concat());
+    let again = again.with_code(0);
+    assert!(again.err.contains("segment 1 was cut off"), "{}", again.err);
+    assert!(again.out.contains("cut short") && again.out.contains("segment 2"), "{}", again.out);
+    let after = data.join("data-00000.bin").metadata().expect("the layout is kept");
+    let same = |meta: &std::fs::Metadata| (meta.ino(), meta.mtime(), meta.mtime_nsec());
+    assert_eq!(same(&before), same(&after), "nothing was written again");
+    let told = status(folder.path());
+    let cut = &told["recent"][0];
+    assert_eq!(
+        (&told["segments"], &told["cut"], &cut["cut"]),
+        (&2.into(), &1.into(), &true.into())
+    );
+    assert!(cut["requests"].as_u64().is_some_and(|requests| requests > 0), "{told}");
+    // Another load in the same folder would mix two budgets.
+    let other = plimsoll(
+        folder.path(),
+        &[
+            "canary",
+            "--dir",
+            "canary",
+            "--objective",
+            "p99 < 9ms",
+            "--rw",
+            "randread",
+            "--size",
+            "64MiB",
+            "--rate",
+            "20",
+            "--target",
+            text(&data),
+        ],
+    );
+    assert!(other.with_code(2).err.contains("that of another canary: its objective is p99.9"));
+    run(crate::common::PLIMSOLL, &["clean", text(&data)]);
+}
+
+#[test]
+fn a_target_that_stands_still_is_left_alone_and_told_of() {
+    let folder = scratch();
+    let stall = ["--target", "sim:ssd,stall=7200s+1200s", "--segment", "3h", "--segments", "2"];
+    let more = ["--on-harm", "stop", "--on-alert", "echo $PLIMSOLL_ALERT-$PLIMSOLL_STATE >> told"];
+    let metrics = ["--textfile", "canary.prom"];
+    let ended = canary(folder.path(), &[&stall[..], &more, &metrics].concat()).with_code(6);
+    assert!(ended.err.contains("others may suffer: no request came back"), "{}", ended.err);
+    let told = std::fs::read_to_string(folder.path().join("told")).expect("commands ran");
+    assert!(told.contains("fast-on") && told.contains("harm-on"), "{told}");
+    let metrics = std::fs::read_to_string(folder.path().join("canary.prom")).expect("metrics");
+    assert!(metrics.contains("plimsoll_canary_requests_total{result=\"bad\"} 24"), "{metrics}");
+    assert!(status(folder.path())["budget_left"].as_f64().is_some_and(|left| left < 0.6));
+}
+
+#[test]
+fn what_is_no_canary_is_refused_before_anything_is_touched() {
+    let folder = scratch();
+    std::fs::create_dir(folder.path().join("photos")).expect("room");
+    std::fs::write(folder.path().join("photos/one.jpg"), "x").expect("room");
+    std::fs::write(folder.path().join("mine.prom"), "mine 1\n").expect("room");
+    let line = |text: &str| {
+        let mut words: Vec<&str> = vec!["canary"];
+        words.extend(text.split('|'));
+        plimsoll(folder.path(), &words)
+    };
+    let good = "--dir|c|--objective|p99 < 5ms|--target|t|--rw|randread";
+    for (args, words) in [
+        ("--rw|randread|--rate|9".to_owned(), "there is no --dir"),
+        ("--dir|c|--rw|randread|--rate|9".to_owned(), "there is no --objective"),
+        (good.to_owned(), "write --rate 50"),
+        (format!("{good}|--rate|1MiB/s"), "requests per second"),
+        (format!("{good}|--rate|9|--runtime|5"), "write --segment"),
+        (format!("{good}|--rate|9|--window|1d"), "--window"),
+        (format!("{good}|--rate|9|--textfile|mine.prom"), "not known to be ours"),
+        (format!("{good}|--rate|9|--verify"), "reuses it"),
+        ("--dir|c|--objective|mean < 5ms|--rw|randread|--rate|9".to_owned(), "single requests"),
+        ("--dir|c|--objective|p99 < 5ms|--target|t".to_owned(), "points, one after the other"),
+        ("--dir|c|--objective|p99 < 5ms|--rw|randread|--rate|9".to_owned(), "there is no --target"),
+        (
+            "--dir|photos|--objective|p99 < 5ms|--rw|randread|--rate|9|--target|sim:ssd".to_owned(),
+            "has files and no canary",
+        ),
+        ("status|photos".to_owned(), "has no canary"),
+    ] {
+        let ended = line(&args).with_code(2);
+        assert!(ended.err.contains(words), "{args}: {}", ended.err);
+    }
+    assert_eq!(names(folder.path()), ["mine.prom", "photos"]);
+    assert_eq!(names(&folder.path().join("photos")), ["one.jpg"]);
+}
+
+#[test]
+fn the_rules_and_manifests_use_metrics_and_options_that_there_are() {
+    let folder = scratch();
+    let sim = ["--target", "sim:ssd", "--segment", "1m", "--segments", "1"];
+    canary(folder.path(), &[&sim[..], &["--textfile", "canary.prom"]].concat()).with_code(0);
+    let metrics = std::fs::read_to_string(folder.path().join("canary.prom")).expect("metrics");
+    let rules = include_str!("../deploy/prometheus-canary-rules.yml");
+    let mut used = 0;
+    for expr in rules.lines().filter_map(|line| line.trim().strip_prefix("expr: ")) {
+        for word in expr.split(|c: char| !c.is_alphanumeric() && c != '_') {
+            if word.starts_with("plimsoll_") {
+                assert!(metrics.contains(&format!("# TYPE {word} ")), "{word}");
+                used += 1;
+            }
+        }
+        for window in expr.split("window=\"").skip(1) {
+            let window = window.split('"').next().unwrap_or_default();
+            let sample = format!("plimsoll_canary_burn_rate{{window=\"{window}\"}}");
+            assert!(metrics.contains(&sample), "{window}");
+        }
+    }
+    assert_eq!(used, 9, "three pairs, and three single ones");
+    let help = plimsoll(folder.path(), &["canary", "--help"]).with_code(0).out;
+    let unit = include_str!("../deploy/plimsoll-canary.service");
+    let manifest = include_str!("../deploy/kubernetes-canary.yaml");
+    let from = unit.find("ExecStart=").expect("a command");
+    let till = unit.find("# The first signal").expect("its end");
+    let options = unit[from..till].split_whitespace().chain(manifest.split_whitespace());
+    let mut options = options.filter(|word| word.starts_with("--") && word.len() > 2).peekable();
+    assert!(options.peek().is_some());
+    for option in options {
+        let name = option.split('=').next().unwrap_or_default();
+        // The comment has one of kubectl.
+        assert!(help.contains(&format!("{name} ")) || name == "--namespace", "{name}");
+    }
+}
