@@ -133,6 +133,7 @@ fn plan_of_files(root: &Path) -> HostPlan {
         work.metadata = Some(MetadataWork {
             op: Op::Create,
             mix: None,
+            population: None,
             random: true,
             size: Bytes(BLOCK),
             mean_size: None,

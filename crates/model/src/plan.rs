@@ -12,7 +12,7 @@ pub(crate) mod stage;
 mod stop;
 pub(crate) mod work;
 
-pub use amounts::buffers;
+pub use amounts::{buffers, ledger};
 pub use host::{Contents, EngineSettings, HostPlan, Part, PlannedTarget, Target, TargetFile};
 pub use origin::Origin;
 pub use places::Misplaced;

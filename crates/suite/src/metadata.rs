@@ -9,6 +9,9 @@ use form::{Auto, Problem, place};
 use model::choices::Backend;
 use model::metadata::{MOST_DEPTH, MOST_FILES, MOST_SIZE};
 use model::op::Op;
+use model::population::{
+    LEAST_FILL, MOST_APPEND, MOST_FILL, MOST_GROWTH, Population, PopulationStage,
+};
 use model::setting::Setting;
 
 /// One point for each operation of a metadata workload; any other point as it is.
@@ -188,25 +191,92 @@ fn check_workload(workload: &WorkloadSpec, is_tree: bool, problems: &mut Vec<Pro
         streams,
         range,
         depth,
-        rate,
-        arrivals,
-        think,
-        burst,
         fsync_every,
         dsync,
         priority
     );
-    let of_files = given!(operations, file_order, other, fsync, close);
+    let of_files = given!(operations, fill, append, file_order, other, fsync, close);
+    let of_pace = given!(rate, rate_of, arrivals, think, burst);
+    let is_living = |operation: &Operation| operation.is_living();
+    let operations = &workload.operations.value.0;
+    let has_pace = !is_metadata || operations.iter().all(is_living);
+    if is_metadata {
+        check_population(workload, operations.iter().any(is_living), problems);
+    }
     let (foreign, remedy) = if is_metadata {
         (of_blocks.as_slice(), "leave it out; [tree] says how large files are")
     } else {
         (of_files.as_slice(), "leave it out, or write kind = \"metadata\"")
     };
-    for (name, span) in foreign {
+    let of_pace = if has_pace { &[][..] } else { of_pace.as_slice() };
+    for (name, span) in foreign.iter().chain(of_pace) {
         if let Some(span) = span {
             let message =
                 format!("`{name}` means nothing to a workload of kind \"{}\"", workload.kind.value);
             problems.push(Problem::new(span.clone(), message, remedy));
+        }
+    }
+}
+
+/// Complains about what a population cannot have, or about its fields where there is none.
+fn check_population(workload: &WorkloadSpec, has_one: bool, problems: &mut Vec<Problem>) {
+    let (fill, append) = (&workload.fill, &workload.append);
+    let mut refuse = |span: &Option<std::ops::Range<usize>>, message: String, remedy: &str| {
+        if let Some(span) = span {
+            problems.push(Problem::new(span.clone(), message, remedy));
+        }
+    };
+    if !has_one {
+        for (name, span) in [("fill", &fill.span), ("append", &append.span)] {
+            let message =
+                format!("`{name}` means nothing where no file is born, changed or removed");
+            refuse(
+                span,
+                message,
+                "leave it out, or write a mix such as \"create:10, read:80, remove:10\"",
+            );
+        }
+        return;
+    }
+    for (name, span) in [("other", &workload.other.span), ("file_order", &workload.file_order.span)]
+    {
+        let message = format!(
+            "`{name}` means nothing to a population: each worker has files of its own and draws them"
+        );
+        refuse(span, message, "leave it out");
+    }
+    if !(LEAST_FILL..=MOST_FILL).contains(&fill.value) {
+        let message = format!("a population on {} of its names is out of range", fill.value);
+        problems.push(Problem::new(
+            place(fill),
+            message,
+            format!("write {LEAST_FILL} to {MOST_FILL}"),
+        ));
+    }
+    if !(1..=MOST_APPEND.0).contains(&append.value.0) {
+        let message = format!("an append of {} is out of range", append.value);
+        problems.push(Problem::new(
+            place(append),
+            message,
+            format!("write 1 byte to {MOST_APPEND}"),
+        ));
+    }
+    for operation in &workload.operations.value.0 {
+        let Operation::Living(mix) = operation else { continue };
+        let population = Population {
+            mix: *mix,
+            fill: fill.value,
+            append: append.value,
+            stage: PopulationStage::Live,
+        };
+        if population.growth() > MOST_GROWTH {
+            let message =
+                format!("appends would add {} to each file on average", population.growth());
+            problems.push(Problem::new(
+                place(&workload.operations),
+                message,
+                format!("give `truncate` or `remove` more weight: at most {MOST_GROWTH} are added"),
+            ));
         }
     }
 }
@@ -218,7 +288,9 @@ fn check_order(points: &[PointSpec], problems: &mut Vec<Problem>) {
     let workloads = points.iter().flat_map(|point| &point.workloads);
     for workload in workloads.filter(|workload| workload.kind.value == WorkloadKind::Metadata) {
         let mut told = false;
-        for op in workload.operations.value.0.iter().flat_map(|operation| operation.ops()) {
+        // A population has a tree of its own, which nothing else goes to.
+        let others = workload.operations.value.0.iter().filter(|operation| !operation.is_living());
+        for op in others.flat_map(|operation| operation.ops()) {
             let (needed, there, what) = match op {
                 Op::Create => (false, &mut files, "the files are there already"),
                 Op::Mkdir => (false, &mut directories, "the directories are there already"),
@@ -304,6 +376,21 @@ mod tests {
     }
 
     #[test]
+    fn a_population_is_a_point_with_a_tree_and_a_pace_of_its_own() {
+        let mix = "create:1, append:1, fsync:1, read:3, remove:1";
+        let text = format!(
+            "{TREE}operations = [\"create\", \"{mix}\", \"remove\"]\nfill = \"50%\"\nappend = \
+             \"1KiB\"\n"
+        );
+        let spec = Spec::parse("t", &text, &[]).expect("a good suite");
+        let points = &spec.first_scenario().points;
+        assert_eq!(points[1].sweep, [Setting::new("operation", mix)]);
+        assert!(points[1].workloads[0].operations.value.0[0].is_living());
+        let alone = format!("{TREE}operations = \"{mix}\"\nrate = 100\n");
+        assert_eq!(complaints(&alone), Vec::<String>::new());
+    }
+
+    #[test]
     fn what_does_not_go_together_is_refused() {
         let cases = [
             (format!("{TREE}operations = [\"stat\", \"create\"]"), "stat: there are no files"),
@@ -321,7 +408,7 @@ mod tests {
             (format!("{TREE}operations = \"stat:70, open:30\""), "stat: there are no files"),
             (
                 format!("{TREE}operations = [\"create\", \"stat:70, remove:30\"]"),
-                "`remove` does not go into a mix",
+                "`remove` without `create`",
             ),
             (format!("{TREE}operations = [\"create\", \"stat:0\"]"), "a weight of 0"),
             (
