@@ -29,10 +29,14 @@ impl Step {
     /// An operation on a file that has the size that follows from its number, as all have in a
     /// tree that nothing else changes.
     pub(super) fn plain(tree: &Tree, slot: usize, op: Op, number: u64) -> Step {
-        let length = tree.size_of(number).0.min(u64::from(u32::MAX)) as u32;
-        let moves = matches!(op, Op::Create | Op::ReadFile | Op::WriteFile);
-        let moves = if moves { length } else { 0 };
-        Step { op, slot, number, length, renamed: false, moves, index: 0 }
+        // Nobody asks for the length where no byte moves.
+        let length = match op {
+            Op::Create | Op::ReadFile | Op::WriteFile => {
+                tree.size_of(number).0.min(u64::from(u32::MAX)) as u32
+            }
+            _ => 0,
+        };
+        Step { op, slot, number, length, renamed: false, moves: length, index: 0 }
     }
 }
 

@@ -83,7 +83,7 @@ fn go<C: Clock>(place: &Place<'_>, life: &mut Life, files: &mut Files<'_, C>) ->
         }
     }
     now_ns = clock.now_ns();
-    if work.stop == Stop::Amount {
+    if work.stop == Stop::Amount && !shared.control.is_stopped() {
         // What was filled is not to be written back while something is measured.
         failed |= rustix::fs::syncfs(place.root).is_err();
         now_ns = clock.now_ns();

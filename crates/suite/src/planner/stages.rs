@@ -160,7 +160,7 @@ fn metadata_work(request: &ScenarioRequest<'_>, point: &PointSpec, times: &Times
         op,
         mix,
         population,
-        random: workload.file_order.value == FileOrder::Random,
+        random: population.is_some() || workload.file_order.value == FileOrder::Random,
         size,
         mean_size: tree.mix().map(SizeMix::mean),
         fsync: workload.fsync.value,
