@@ -107,10 +107,17 @@ pub struct HostStage {
 }
 
 impl HostStage {
-    /// Operations of its metadata work: one for each file, or directory, of every worker.
+    /// Operations of its metadata work: one for each file, or directory, of every worker. Of a
+    /// population, the files that live.
     pub fn operations(&self) -> u64 {
-        let shares = self.workers.iter().filter_map(|worker| worker.files);
-        shares.map(|share| share.count).fold(0, u64::saturating_add)
+        let population = |worker: &Worker| {
+            self.works.get(worker.work as usize)?.metadata.and_then(|work| work.population)
+        };
+        let files = |worker: &Worker| {
+            let names = worker.files.map_or(0, |share| share.count);
+            population(worker).map_or(names, |population| population.target(names))
+        };
+        self.workers.iter().map(files).fold(0, u64::saturating_add)
     }
 
     /// Bytes of the files that its metadata work goes through; where sizes differ, what is to be
