@@ -98,13 +98,15 @@ enum Reading {
 }
 
 /// How each axis that a suite may sweep is read, and that of a search.
-const READINGS: [(&str, Reading); 33] = [
+const READINGS: [(&str, Reading); 35] = [
     ("kind", Reading::Word),
     ("operations", Reading::Word),
     ("file_order", Reading::Word),
     ("other", Reading::Word),
     ("fsync", Reading::Word),
     ("close", Reading::Word),
+    ("fill", Reading::Share),
+    ("append", Reading::Size),
     ("block_size", Reading::Sizes),
     ("write_block_size", Reading::Sizes),
     ("trim", Reading::Share),

@@ -17,6 +17,7 @@ mod parse;
 mod placement;
 pub mod planner;
 mod point;
+mod population;
 mod ranges;
 mod reference;
 mod scenario;

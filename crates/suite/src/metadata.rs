@@ -1,6 +1,7 @@
 //! What a metadata workload consists of, and whether it goes together.
 
 use crate::operations::{Operation, Operations, word};
+use crate::population;
 use crate::{
     ContentsSpec, EngineSpec, LayoutKind, LayoutSpec, PointSpec, StagesSpec, TreeSpec, Verify,
     WorkloadKind, WorkloadSpec,
@@ -9,9 +10,6 @@ use form::{Auto, Problem, place};
 use model::choices::Backend;
 use model::metadata::{MOST_DEPTH, MOST_FILES, MOST_SIZE};
 use model::op::Op;
-use model::population::{
-    LEAST_FILL, MOST_APPEND, MOST_FILL, MOST_GROWTH, Population, PopulationStage,
-};
 use model::setting::Setting;
 
 /// One point for each operation of a metadata workload; any other point as it is.
@@ -201,7 +199,7 @@ fn check_workload(workload: &WorkloadSpec, is_tree: bool, problems: &mut Vec<Pro
     let operations = &workload.operations.value.0;
     let has_pace = !is_metadata || operations.iter().all(is_living);
     if is_metadata {
-        check_population(workload, operations.iter().any(is_living), problems);
+        population::check(workload, operations.iter().any(is_living), problems);
     }
     let (foreign, remedy) = if is_metadata {
         (of_blocks.as_slice(), "leave it out; [tree] says how large files are")
@@ -214,69 +212,6 @@ fn check_workload(workload: &WorkloadSpec, is_tree: bool, problems: &mut Vec<Pro
             let message =
                 format!("`{name}` means nothing to a workload of kind \"{}\"", workload.kind.value);
             problems.push(Problem::new(span.clone(), message, remedy));
-        }
-    }
-}
-
-/// Complains about what a population cannot have, or about its fields where there is none.
-fn check_population(workload: &WorkloadSpec, has_one: bool, problems: &mut Vec<Problem>) {
-    let (fill, append) = (&workload.fill, &workload.append);
-    let mut refuse = |span: &Option<std::ops::Range<usize>>, message: String, remedy: &str| {
-        if let Some(span) = span {
-            problems.push(Problem::new(span.clone(), message, remedy));
-        }
-    };
-    if !has_one {
-        for (name, span) in [("fill", &fill.span), ("append", &append.span)] {
-            let message =
-                format!("`{name}` means nothing where no file is born, changed or removed");
-            refuse(
-                span,
-                message,
-                "leave it out, or write a mix such as \"create:10, read:80, remove:10\"",
-            );
-        }
-        return;
-    }
-    for (name, span) in [("other", &workload.other.span), ("file_order", &workload.file_order.span)]
-    {
-        let message = format!(
-            "`{name}` means nothing to a population: each worker has files of its own and draws them"
-        );
-        refuse(span, message, "leave it out");
-    }
-    if !(LEAST_FILL..=MOST_FILL).contains(&fill.value) {
-        let message = format!("a population on {} of its names is out of range", fill.value);
-        problems.push(Problem::new(
-            place(fill),
-            message,
-            format!("write {LEAST_FILL} to {MOST_FILL}"),
-        ));
-    }
-    if !(1..=MOST_APPEND.0).contains(&append.value.0) {
-        let message = format!("an append of {} is out of range", append.value);
-        problems.push(Problem::new(
-            place(append),
-            message,
-            format!("write 1 byte to {MOST_APPEND}"),
-        ));
-    }
-    for operation in &workload.operations.value.0 {
-        let Operation::Living(mix) = operation else { continue };
-        let population = Population {
-            mix: *mix,
-            fill: fill.value,
-            append: append.value,
-            stage: PopulationStage::Live,
-        };
-        if population.growth() > MOST_GROWTH {
-            let message =
-                format!("appends would add {} to each file on average", population.growth());
-            problems.push(Problem::new(
-                place(&workload.operations),
-                message,
-                format!("give `truncate` or `remove` more weight: at most {MOST_GROWTH} are added"),
-            ));
         }
     }
 }
