@@ -104,6 +104,42 @@ fn a_run_of_all_operations_leaves_nothing_but_its_record() {
 }
 
 #[test]
+fn a_population_ends_with_the_files_that_were_born_and_did_not_die() {
+    let folder = scratch();
+    let here = folder.path();
+    let mix = "\"create:3, write:1, read:4, stat:2, rename:2, fsync:1, readdir:1, remove:3\"";
+    let sets = ["--set", "measure=300ms", "--keep-data", "--set", "workload.w.fill=50%"];
+    let text = suite(mix, 600).replace("file_order = \"random\"\n", "");
+    let json = run(here, &text, &sets).with_code(0).json();
+    let ios = |op: &str| figure(&json, op, "ios");
+    for op in ["create", "write-file", "read-file", "stat", "rename", "fsync-file", "readdir"] {
+        assert!(ios(op) > 0 && figure(&json, op, "errors") == 0, "{op}: {json}");
+    }
+    assert!(ios("create").abs_diff(ios("remove")) <= 3, "one for each worker at most");
+    let (files, bytes) = files_below(&here.join("data"));
+    assert_eq!(files, 300 + ios("create") - ios("remove"), "half of 600 names, and who came later");
+    assert_eq!(bytes, files * 4096);
+    plimsoll(here, &["clean", "data"]).with_code(0);
+    assert!(!here.join("data").exists(), "nothing of it stays");
+}
+
+#[test]
+fn a_population_on_a_simulated_cluster_keeps_its_rate() {
+    let folder = scratch();
+    let text = suite("\"create:1, append:1, read:2, remove:1\"", 600)
+        .replace("file_order = \"random\"\n", "rate = 500\n");
+    fs::write(folder.path().join("files.toml"), text).expect("a suite");
+    let target = "sim:cluster=vsan-four-corners";
+    let args =
+        ["run", "files.toml", "--json", "--quiet", "--target", target, "--set", "measure=2s"];
+    let json = plimsoll(folder.path(), &args).with_code(0).json();
+    let ops = ["create", "append", "read-file", "remove"];
+    let done: u64 = ops.iter().map(|op| figure(&json, op, "ios")).sum();
+    assert!((995..=1000).contains(&done), "500 a second for 2 s: {done}");
+    assert!(figure(&json, "create", "ios").abs_diff(figure(&json, "remove", "ios")) <= 3);
+}
+
+#[test]
 fn a_mix_has_a_row_for_each_of_its_operations_and_one_of_all() {
     let folder = scratch();
     let operations = "\"create\", \"stat:70, open:20, readdir:10\", \"remove\"";

@@ -176,6 +176,9 @@ fn the_suites_of_other_tools_run_small_on_one_machine() {
         ("vmfleet-vdi", "1/300", 2, &["reads", "writes"]),
         ("vmfleet-sql", "1/1000", 2, &["oltp", "log"]),
         ("quick", "1/20", 4, &["4k-random-read", "1m-sequential-write"]),
+        ("fileserver", "1/50", 1, &["fileserver"]),
+        ("varmail", "1/50", 1, &["varmail"]),
+        ("webserver", "1/50", 1, &["webserver"]),
     ]);
 }
 

@@ -471,6 +471,17 @@ impl Draw {
             ];
             let mut load =
                 Section::new(LOAD).must(format!("name = \"m{number}\"\nkind = \"metadata\""));
+            if self.one_in(4) {
+                let mixes = [
+                    "\"create:2, append:1, read:3, stat:2, rename:1, remove:2\"",
+                    "\"append:2, truncate:2, write:1, fsync:1, readdir:1\"",
+                ];
+                load = load.must(format!("operations = {}", self.of(&mixes)));
+                load.may(self.of(&["fill = \"50%\"", "append = \"1000B\"", "rate = 200"]));
+                load.may(format!("workers = {}", self.from(1, 3)));
+                sections.push(load);
+                continue;
+            }
             load.may(format!("operations = {}", self.of(&operations)));
             load.may(format!("workers = {}", self.from(1, 3)));
             match self.rng.below(5) {

@@ -276,7 +276,7 @@ impl ResultRow {
 
     /// Whether it moves bytes, so that a rate of bytes means something.
     pub fn moves_bytes(&self) -> bool {
-        const MOVING: [Op; 3] = [Op::Create, Op::ReadFile, Op::WriteFile];
+        const MOVING: [Op; 4] = [Op::Create, Op::ReadFile, Op::WriteFile, Op::Append];
         self.works.iter().any(|work| match work.metadata {
             Some(metadata) => {
                 let moves = match self.ops {

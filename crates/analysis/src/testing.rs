@@ -235,8 +235,7 @@ impl Recorded {
             let mut latency = Histogram::new();
             values.iter().for_each(|value| latency.record(*value));
             let ios = values.len() as u64;
-            let moves =
-                matches!(op, Op::Read | Op::Write | Op::Create | Op::ReadFile | Op::WriteFile);
+            let moves = matches!(op, Op::Read | Op::Write | Op::ReadFile) || op.writes_file();
             let bytes = if moves { ios * block } else { 0 };
             OpSample {
                 work: *number,

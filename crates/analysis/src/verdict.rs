@@ -222,11 +222,10 @@ fn durability(record: &Record, row: &ResultRow) -> Found {
         None => work.dsync,
     };
     let writes = |work: &Work| match work.metadata {
-        Some(metadata) => metadata.ops().any(|op| matches!(op, Op::Create | Op::WriteFile)),
+        Some(metadata) => metadata.ops().any(Op::writes_file),
         None => work.writes(),
     };
-    let counts =
-        row.ops.one().is_none_or(|op| matches!(op, Op::Write | Op::Create | Op::WriteFile));
+    let counts = row.ops.one().is_none_or(|op| op == Op::Write || op.writes_file());
     let mut writing = row.works.iter().filter(|work| counts && writes(work)).peekable();
     if writing.peek().is_none() {
         return Found::NotNeeded;

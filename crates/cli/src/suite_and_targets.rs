@@ -13,24 +13,32 @@ use suite::planner::GivenUp;
 use suite::{ALL_HOSTS, HostTargets, Scenario, Spec, planner};
 
 /// The built-in suites: name and text.
-pub const BUILT_IN: [(&str, &str); 17] = [
+pub const BUILT_IN: [(&str, &str); 25] = [
     ("azure-stack-hci", include_str!("../../../suites/azure-stack-hci.toml")),
     ("disk-mark", include_str!("../../../suites/disk-mark.toml")),
+    ("fileserver", include_str!("../../../suites/fileserver.toml")),
     ("four-corners", include_str!("../../../suites/four-corners.toml")),
     ("hyperflex-stretched", include_str!("../../../suites/hyperflex-stretched.toml")),
     ("io500-like", include_str!("../../../suites/io500-like.toml")),
     ("ior-n-to-1", include_str!("../../../suites/ior-n-to-1.toml")),
     ("iozone-n-to-n", include_str!("../../../suites/iozone-n-to-n.toml")),
     ("iozone-random", include_str!("../../../suites/iozone-random.toml")),
+    ("jesd219-enterprise", include_str!("../../../suites/jesd219-enterprise.toml")),
     ("mdtest-4k", include_str!("../../../suites/mdtest-4k.toml")),
     ("pixstor-nvme", include_str!("../../../suites/pixstor-nvme.toml")),
     ("quick", include_str!("../../../suites/quick.toml")),
     ("s2d-disaggregated", include_str!("../../../suites/s2d-disaggregated.toml")),
     ("smoke", include_str!("../../../suites/smoke.toml")),
+    ("snia-iops", include_str!("../../../suites/snia-iops.toml")),
+    ("snia-latency", include_str!("../../../suites/snia-latency.toml")),
+    ("snia-throughput", include_str!("../../../suites/snia-throughput.toml")),
+    ("snia-write-saturation", include_str!("../../../suites/snia-write-saturation.toml")),
+    ("varmail", include_str!("../../../suites/varmail.toml")),
     ("vmfleet-general", include_str!("../../../suites/vmfleet-general.toml")),
     ("vmfleet-sql", include_str!("../../../suites/vmfleet-sql.toml")),
     ("vmfleet-vdi", include_str!("../../../suites/vmfleet-vdi.toml")),
     ("vsan-four-corners", include_str!("../../../suites/vsan-four-corners.toml")),
+    ("webserver", include_str!("../../../suites/webserver.toml")),
 ];
 
 /// What was asked for: a checked suite and the targets it goes to.

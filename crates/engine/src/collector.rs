@@ -324,13 +324,14 @@ fn nothing() -> EncodedHistogram {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recorder::slots_of;
     use crate::stuck::Patience;
     use model::StageKind;
     use model::plan::Worker;
     use model::units::Nanos;
 
     fn page(number: u32, phase: Phase, end_ns: u64, ios: u64) -> Interval {
-        let mut page = Interval::new([Some(Op::Read), Some(Op::Write), None, None], false);
+        let mut page = Interval::new(slots_of(&[Op::Read, Op::Write]), false);
         (page.number, page.phase, page.end_ns) = (number, phase, end_ns);
         for _ in 0..ios {
             page.ops[0].success(4096, 1000);
@@ -362,7 +363,7 @@ mod tests {
         let mut told = Vec::new();
         let mut sink = |sample: IntervalSample| told.push(sample);
         collector.take(0, &page(0, Phase::Load, 1_100, 5), Some((1, Phase::Drain)), &mut sink);
-        let mut drain = Interval::new([Some(Op::Fsync), None, None, None], false);
+        let mut drain = Interval::new(slots_of(&[Op::Fsync]), false);
         (drain.number, drain.phase, drain.end_ns) = (1, Phase::Drain, 1_150);
         drain.ops[0].success(0, 1_000);
         drain.ops[0].failure(28, 0);

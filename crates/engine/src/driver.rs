@@ -5,7 +5,7 @@ use crate::batching::Bunch;
 use crate::clock::Clock;
 use crate::control::{Control, Cuts};
 use crate::cpu::CpuTime;
-use crate::recorder::{Interval, RING_OPS};
+use crate::recorder::{Interval, SLOTS};
 use crate::stuck::Patience;
 use crate::worker::{Finished, Outcome, WorkerState};
 use model::{Phase, WriteMark};
@@ -258,7 +258,7 @@ impl<'a> Pages<'a> {
 
     /// How long the worker may wait for a completion.
     #[inline]
-    fn patience_ns(&self, now_ns: u64, cuts: Cuts) -> u64 {
+    pub(crate) fn patience_ns(&self, now_ns: u64, cuts: Cuts) -> u64 {
         if self.draining {
             return LONGEST_SLEEP_NS;
         }
@@ -333,7 +333,7 @@ impl<'a> Pages<'a> {
     /// Hands over the last page.
     pub(crate) fn close(&mut self, now_ns: u64, mark: Option<WriteMark>) {
         self.page.mark = mark;
-        let empty = Box::new(Interval::new([None; RING_OPS.len()], false));
+        let empty = Box::new(Interval::new([None; SLOTS], false));
         self.hand_over(empty, now_ns, None);
     }
 }

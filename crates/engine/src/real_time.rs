@@ -79,6 +79,7 @@ pub(crate) fn run_on(
         findings: Mutex::new(Findings::default()),
         late_ns: AtomicU64::new(0),
         trees: targets.trees(),
+        ledgers: targets.ledgers(),
         bounds: targets.bounds().clone(),
         seats: Seats::of(plan),
         turns: Turns::of(stage, true),

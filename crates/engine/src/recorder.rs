@@ -3,6 +3,7 @@
 use crate::cpu::CpuTime;
 use model::histogram::{BUCKETS, bucket_of};
 use model::plan::Work;
+use model::population::MOST_LIVING;
 use model::{Histogram, Op, Phase, WriteMark};
 
 /// Kinds of errors that are told apart in one interval; more are counted with the last.
@@ -18,19 +19,22 @@ pub(crate) struct Interval {
     /// When the worker left it, in ns on the stage's clock.
     pub(crate) end_ns: u64,
     pub(crate) cpu: CpuTime,
-    pub(crate) ops: [OpStats; RING_OPS.len()],
+    pub(crate) ops: [OpStats; SLOTS],
     /// The ages of requests that never came back or were never sent, in the order of `ops`; only
     /// of a load that is over.
-    pub(crate) never: [Option<Box<Histogram>>; RING_OPS.len()],
+    pub(crate) never: [Option<Box<Histogram>>; SLOTS],
     /// How far the worker's writes had got when it left; `None` where nothing is checked.
     pub(crate) mark: Option<WriteMark>,
 }
+
+/// Operations that a worker keeps books of at most: those of a population.
+pub(crate) const SLOTS: usize = MOST_LIVING;
 
 /// The operations that a worker's ring carries, in the order of [`Interval::ops`].
 pub(crate) const RING_OPS: [Op; 4] = [Op::Read, Op::Write, Op::Fsync, Op::Trim];
 
 /// The operations of a worker, in the order of [`Interval::ops`]; `None` where there are fewer.
-pub(crate) type Slots = [Option<Op>; RING_OPS.len()];
+pub(crate) type Slots = [Option<Op>; SLOTS];
 
 /// The operations that workers of `work` count: those of [`RING_OPS`] that it asks for, or those of
 /// metadata.
@@ -43,7 +47,13 @@ pub(crate) fn slots(work: &Work) -> Slots {
     let of_trace = work.trace.as_ref().is_some_and(|trace| trace.flushes);
     let flushes = of_trace || work.fsync_every > 0 || (work.writes() && work.stop.once().is_some());
     let used = [work.reads(), work.writes(), flushes, work.trims()];
-    std::array::from_fn(|index| used[index].then_some(RING_OPS[index]))
+    std::array::from_fn(|index| RING_OPS.get(index).copied().filter(|_| used[index]))
+}
+
+/// The slots of a worker that counts `ops`.
+#[cfg(test)]
+pub(crate) fn slots_of(ops: &[Op]) -> Slots {
+    std::array::from_fn(|index| ops.get(index).copied())
 }
 
 /// Counters of one operation.
@@ -137,7 +147,7 @@ impl Interval {
             end_ns: 0,
             cpu: CpuTime::default(),
             ops: slots.map(|op| OpStats::new(op, keep_raw)),
-            never: [const { None }; RING_OPS.len()],
+            never: [const { None }; SLOTS],
             mark: None,
         }
     }
@@ -152,7 +162,7 @@ impl Interval {
         self.number = 0;
         self.cpu = CpuTime::default();
         self.mark = None;
-        self.never = [const { None }; RING_OPS.len()];
+        self.never = [const { None }; SLOTS];
         // An operation that was not used has nothing to clear, and zeroing its histogram is the
         // dear part.
         self.ops.iter_mut().filter(|stats| !stats.is_empty()).for_each(OpStats::clear);

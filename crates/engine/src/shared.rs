@@ -4,6 +4,7 @@ use crate::clock::{Clock, Monotonic};
 use crate::contents::{Findings, HostContents};
 use crate::control::Control;
 use crate::driver::{AWAKE_NS, Timetable};
+use crate::metadata::Ledgers;
 use crate::pinning::Seats;
 use crate::recorder::{Interval, slots};
 use crate::replay::Replays;
@@ -35,6 +36,8 @@ pub(crate) struct Shared {
     /// Of metadata work: the directories of the trees that this host makes, in the order of the
     /// plan.
     pub(crate) trees: Arc<[OwnedFd]>,
+    /// Of populations: which files are there.
+    pub(crate) ledgers: Arc<Ledgers>,
     /// Of metadata work: which places may be touched.
     pub(crate) bounds: Bounds,
     pub(crate) seats: Seats,

@@ -27,7 +27,7 @@ impl Doer {
         start_ns: u64,
         turns: Option<&Arc<Turns>>,
     ) -> Doer {
-        if let Some(named) = NamedState::new(plan, work, worker) {
+        if let Some(named) = NamedState::new(plan, work, worker, start_ns) {
             return Doer::Named(Box::new(named));
         }
         let turn = Turn::of(turns, worker.work);
@@ -53,11 +53,12 @@ impl Doer {
     }
 
     /// How long from `now_ns` on nothing is due, whatever comes back. Operations on files come one
-    /// after the other, at no time of their own.
+    /// after the other, mostly at no time of their own.
     #[inline]
     pub(crate) fn quiet_ns(&self, now_ns: u64) -> u64 {
         match self {
             Doer::Blocks(state) => state.quiet_ns(now_ns),
+            Doer::Named(state) if state.waits() => state.quiet_ns(now_ns),
             Doer::Named(_) => u64::MAX,
         }
     }
@@ -65,7 +66,7 @@ impl Doer {
     pub(crate) fn stop(&mut self, end_ns: u64, never: &mut dyn FnMut(usize, u64, u64)) {
         match self {
             Doer::Blocks(state) => state.stop(end_ns, never),
-            Doer::Named(state) => state.stop(),
+            Doer::Named(state) => state.stop(end_ns, never),
         }
     }
 

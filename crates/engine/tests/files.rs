@@ -54,6 +54,7 @@ pub fn plan(root: &Path, files: u64, size: u64, layout: Layout, ops: &[Op]) -> H
         work.metadata = Some(MetadataWork {
             op: *op,
             mix: None,
+            population: None,
             random: layout.random,
             size: Bytes(size),
             mean_size: None,

@@ -8,6 +8,7 @@ use model::plan::{
     Contents, EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile,
     Work, Worker,
 };
+use model::population::{LivingMix, Population, PopulationStage};
 use model::units::{Bytes, Nanos, Percent};
 use model::{Op, Phase, StageKind};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -133,6 +134,7 @@ fn plan_of_files(root: &Path) -> HostPlan {
         work.metadata = Some(MetadataWork {
             op: Op::Create,
             mix: None,
+            population: None,
             random: true,
             size: Bytes(BLOCK),
             mean_size: None,
@@ -145,6 +147,35 @@ fn plan_of_files(root: &Path) -> HostPlan {
         }
     }
     plan.interval = Nanos::millis(5);
+    plan
+}
+
+/// The same for a population of files.
+fn plan_of_population(root: &Path) -> HostPlan {
+    let mut plan = plan_of_files(root);
+    let parts = [
+        (Op::Create, 2),
+        (Op::Append, 1),
+        (Op::ReadFile, 2),
+        (Op::Readdir, 1),
+        (Op::Rename, 1),
+        (Op::Remove, 2),
+    ];
+    let mix = LivingMix::new(&parts).expect("a good mix");
+    let stages = [PopulationStage::Fill, PopulationStage::Live];
+    for (stage, what) in plan.stages.iter_mut().zip(stages) {
+        let (fill, append) = (Percent::of(80), Bytes(BLOCK));
+        let population = Population { mix, fill, append, stage: what };
+        if let Some(metadata) = &mut stage.works[0].metadata {
+            metadata.population = Some(population);
+        }
+        if what == PopulationStage::Live {
+            stage.works[0].stop = Stop::After(Nanos::seconds(3600));
+        }
+        for (tree, worker) in (0..).zip(&mut stage.workers) {
+            worker.files = Some(FileShare { tree, first: 0, step: 1, count: 100 });
+        }
+    }
     plan
 }
 
@@ -204,7 +235,11 @@ fn nothing_is_allocated_while_the_load_is_on() {
             "{backend}, verify {verify}: workers allocated in every window: {counts:?}"
         );
     }
-    let counts = windows(plan_of_files);
-    assert_eq!(counts.len(), WINDOWS as usize);
-    assert!(counts.contains(&0), "files: workers allocated in every window: {counts:?}");
+    for (name, plan) in
+        [("files", plan_of_files as fn(&Path) -> HostPlan), ("a population", plan_of_population)]
+    {
+        let counts = windows(plan);
+        assert_eq!(counts.len(), WINDOWS as usize);
+        assert!(counts.contains(&0), "{name}: workers allocated in every window: {counts:?}");
+    }
 }

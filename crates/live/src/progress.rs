@@ -46,11 +46,11 @@ impl Goal {
         match stage.stop() {
             Stop::After(time) => Goal::Time(time.0),
             Stop::Steady(steady) => Goal::Time(steady.most.0),
-            Stop::Amount => Goal::Bytes(plan.stage_bytes(number).0),
-            Stop::Once(_) if stage.is_metadata() => {
+            Stop::Amount | Stop::Once(_) if stage.is_metadata() => {
                 let stages = plan.hosts.iter().filter_map(|host| host.stages.get(number as usize));
                 Goal::Operations(stages.map(HostStage::operations).fold(0, u64::saturating_add))
             }
+            Stop::Amount => Goal::Bytes(plan.stage_bytes(number).0),
             Stop::Once(_) => Goal::Bytes(plan.amount(number).0),
         }
     }

@@ -29,6 +29,7 @@ pub mod op;
 mod part;
 pub mod plan;
 pub mod planned_event;
+pub mod population;
 pub mod printable;
 pub mod priority;
 pub mod record;

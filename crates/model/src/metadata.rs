@@ -3,6 +3,7 @@
 use crate::choices::{CloseTime, FileFsync};
 use crate::load::SizeMix;
 use crate::op::Op;
+use crate::population::{Population, PopulationStage};
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -110,6 +111,9 @@ pub struct MetadataWork {
     /// and again.
     #[serde(default)]
     pub mix: Option<OpMix>,
+    /// What is done instead to a population of files that are born and die.
+    #[serde(default)]
+    pub population: Option<Population>,
     /// Whether the files come in an order without pattern, not in that of their numbers.
     pub random: bool,
     /// Bytes of each file; of the largest where they differ.
@@ -126,8 +130,20 @@ pub struct MetadataWork {
 impl MetadataWork {
     /// The operations that it consists of; those of a mix in their order.
     pub fn ops(&self) -> impl Iterator<Item = Op> + '_ {
-        let mixed = self.mix.iter().flat_map(OpMix::parts).map(|(op, _)| op);
-        mixed.chain(self.mix.is_none().then_some(self.op))
+        let living = self.living().into_iter().flat_map(|population| population.mix.parts());
+        let mixed = self.mix.iter().flat_map(OpMix::parts);
+        let single = self.mix.is_none() && self.living().is_none();
+        living.chain(mixed).map(|(op, _)| op).chain(single.then_some(self.op))
+    }
+
+    /// The population, if its mix runs; `None` also while it is filled, which creates alone.
+    pub fn living(&self) -> Option<&Population> {
+        self.population.as_ref().filter(|population| population.stage == PopulationStage::Live)
+    }
+
+    /// Whether operations are drawn from a mix, so that only a time ends them.
+    pub fn is_mixed(&self) -> bool {
+        self.mix.is_some() || self.living().is_some()
     }
 
     /// Whether it has `op`.
@@ -137,7 +153,8 @@ impl MetadataWork {
 
     /// `stat`, or `stat:70, open:20` of a mix.
     pub fn name(&self) -> String {
-        self.mix.map_or_else(|| self.op.to_string(), |mix| mix.to_string())
+        let mix = self.living().map(|population| population.mix.to_string());
+        mix.or_else(|| self.mix.map(|mix| mix.to_string())).unwrap_or_else(|| self.op.to_string())
     }
 }
 

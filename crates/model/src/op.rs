@@ -25,6 +25,12 @@ pub enum Op {
     ReadFile,
     /// Open a file, write all of it over what it holds, close it.
     WriteFile,
+    /// Open a file, write behind what it holds, close it.
+    Append,
+    /// Cut a file back to the length that it was created with, by its open descriptor.
+    Truncate,
+    /// Open a file, make all of it durable (`fsync`), close it.
+    FsyncFile,
     /// Read the names of all that a directory holds, from its opening to its closing.
     Readdir,
     /// Set a file's times by its name.
@@ -45,7 +51,7 @@ pub enum Op {
 
 impl Op {
     /// Every operation, in the order in which reports list them.
-    pub const ALL: [Op; 17] = [
+    pub const ALL: [Op; 20] = [
         Op::Read,
         Op::Write,
         Op::Fsync,
@@ -55,6 +61,9 @@ impl Op {
         Op::Open,
         Op::ReadFile,
         Op::WriteFile,
+        Op::Append,
+        Op::Truncate,
+        Op::FsyncFile,
         Op::Readdir,
         Op::SetAttr,
         Op::Rename,
@@ -80,6 +89,9 @@ impl Op {
             Op::Open => "open",
             Op::ReadFile => "read-file",
             Op::WriteFile => "write-file",
+            Op::Append => "append",
+            Op::Truncate => "truncate",
+            Op::FsyncFile => "fsync-file",
             Op::Readdir => "readdir",
             Op::SetAttr => "setattr",
             Op::Rename => "rename",
@@ -99,6 +111,11 @@ impl Op {
     /// Whether it is done to a whole file or directory by its name, not to a block.
     pub fn is_metadata(self) -> bool {
         !matches!(self, Op::Read | Op::Write | Op::Fsync | Op::Trim)
+    }
+
+    /// Whether it writes bytes of a whole file.
+    pub fn writes_file(self) -> bool {
+        matches!(self, Op::Create | Op::WriteFile | Op::Append)
     }
 
     /// A dense index, for arrays with one entry per operation.

@@ -13,7 +13,7 @@ mod stop;
 mod trace_work;
 pub(crate) mod work;
 
-pub use amounts::buffers;
+pub use amounts::{buffers, ledger};
 pub use host::{Contents, EngineSettings, HostPlan, Part, PlannedTarget, Target, TargetFile};
 pub use origin::Origin;
 pub use places::Misplaced;

@@ -3,7 +3,7 @@
 use crate::event::{Event, Note, NoteKind, StageEnd};
 use crate::note::{Fact, TakesPart};
 use crate::op::Op;
-use crate::plan::{HostPlan, Part, PlannedTarget, Stage, StageKind};
+use crate::plan::{HostPlan, Part, PlannedTarget, Stage};
 use crate::record::Record;
 use crate::testbed::{DirectoryState, HostFacts, TargetKind};
 use std::collections::BTreeMap;
@@ -43,7 +43,9 @@ fn rounds(stages: &[Stage]) -> Vec<Range<u32>> {
     let (mut files, mut directories) = (false, false);
     let mut rounds: Vec<Range<u32>> = Vec::new();
     for (number, stage) in (0..).zip(stages) {
-        let Some(work) = stage.works.iter().find_map(|work| work.metadata) else { continue };
+        // A population is filled by the first stage of its point, however many files are there.
+        let of_files = stage.works.iter().find_map(|work| work.metadata);
+        let Some(work) = of_files.filter(|work| work.population.is_none()) else { continue };
         match rounds.last_mut() {
             Some(round) if files || directories => round.end = number + 1,
             _ => rounds.push(number..number + 1),
@@ -84,7 +86,7 @@ pub fn with_prepare(record: &Record, mut stages: Vec<u32>) -> Vec<u32> {
     let parts: Vec<Option<usize>> = stages.iter().map(|stage| part_of(*stage)).collect();
     for (number, stage) in (0..).zip(&record.plan.stages) {
         let is_needed = parts.contains(&part_of(number));
-        if stage.kind == StageKind::Prepare && is_needed && !stages.contains(&number) {
+        if stage.prepares_all() && is_needed && !stages.contains(&number) {
             stages.push(number);
         }
     }
@@ -184,7 +186,7 @@ mod tests {
     use super::*;
     use crate::choices::{Access, CloseTime, FileFsync};
     use crate::metadata::MetadataWork;
-    use crate::plan::{Stop, Work};
+    use crate::plan::{StageKind, Stop, Work};
     use crate::units::{Bytes, Percent};
 
     #[test]
@@ -196,6 +198,7 @@ mod tests {
             work.metadata = op.map(|op| MetadataWork {
                 op,
                 mix: None,
+                population: None,
                 random: false,
                 size: Bytes(0),
                 mean_size: None,

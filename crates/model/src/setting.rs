@@ -98,7 +98,7 @@ enum Reading {
 }
 
 /// How each axis that a suite may sweep is read, and that of a search.
-const READINGS: [(&str, Reading); 34] = [
+const READINGS: [(&str, Reading); 36] = [
     ("share", Reading::Number),
     ("kind", Reading::Word),
     ("operations", Reading::Word),
@@ -106,6 +106,8 @@ const READINGS: [(&str, Reading); 34] = [
     ("other", Reading::Word),
     ("fsync", Reading::Word),
     ("close", Reading::Word),
+    ("fill", Reading::Share),
+    ("append", Reading::Size),
     ("block_size", Reading::Sizes),
     ("write_block_size", Reading::Sizes),
     ("trim", Reading::Share),

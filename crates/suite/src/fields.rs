@@ -256,9 +256,15 @@ spec_table! {
         /// Requests for blocks, or metadata operations on whole files of a `tree` layout.
         kind: WorkloadKind = WorkloadKind::Io,
         /// Metadata: each operation runs over all files once, in this order, as a point of its own.
-        /// A mix with weights, `"stat:70, open:20, readdir:10"`, runs for `stages.measure`;
-        /// [metadata](../method/metadata.md) lists what mixes.
+        /// A mix with weights, `"stat:70, open:20, readdir:10"`, runs for `stages.measure`. With
+        /// `create` and `remove` it is a [population](../guide/file-populations.md).
+        /// [Metadata](../method/metadata.md) lists what mixes.
         operations: Operations = Operations::default(),
+        /// A mix under which files are born and die: the share of `tree.files` that has a file, from
+        /// 20 % to 90 %. Births and deaths keep the number within one of it for each worker.
+        fill: Percent = Percent::of(80),
+        /// A mix under which files are born and die: the bytes of each `append`, at most 1 MiB.
+        append: Bytes = Bytes::kib(16),
         /// Metadata: the order in which a worker visits its files.
         file_order: FileOrder = FileOrder::Sequential,
         /// Metadata: operations go to files that another worker of the host created, or with

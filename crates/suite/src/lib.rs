@@ -18,6 +18,7 @@ mod parse;
 mod placement;
 pub mod planner;
 mod point;
+mod population;
 mod ranges;
 mod reference;
 mod scenario;

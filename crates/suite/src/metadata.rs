@@ -1,6 +1,7 @@
 //! What a metadata workload consists of, and whether it goes together.
 
 use crate::operations::{Operation, Operations, word};
+use crate::population;
 use crate::{
     ContentsSpec, EngineSpec, LayoutKind, LayoutSpec, PointSpec, StagesSpec, TreeSpec, Verify,
     WorkloadKind, WorkloadSpec,
@@ -188,22 +189,26 @@ fn check_workload(workload: &WorkloadSpec, is_tree: bool, problems: &mut Vec<Pro
         streams,
         range,
         depth,
-        rate,
-        arrivals,
-        think,
-        burst,
         fsync_every,
         dsync,
         priority,
         share
     );
-    let of_files = given!(operations, file_order, other, fsync, close);
+    let of_files = given!(operations, fill, append, file_order, other, fsync, close);
+    let of_pace = given!(rate, rate_of, arrivals, think, burst);
+    let is_living = |operation: &Operation| operation.is_living();
+    let operations = &workload.operations.value.0;
+    let has_pace = !is_metadata || operations.iter().all(is_living);
+    if is_metadata {
+        population::check(workload, operations.iter().any(is_living), problems);
+    }
     let (foreign, remedy) = if is_metadata {
         (of_blocks.as_slice(), "leave it out; [tree] says how large files are")
     } else {
         (of_files.as_slice(), "leave it out, or write kind = \"metadata\"")
     };
-    for (name, span) in foreign {
+    let of_pace = if has_pace { &[][..] } else { of_pace.as_slice() };
+    for (name, span) in foreign.iter().chain(of_pace) {
         if let Some(span) = span {
             let message =
                 format!("`{name}` means nothing to a workload of kind \"{}\"", workload.kind.value);
@@ -219,7 +224,9 @@ fn check_order(points: &[PointSpec], problems: &mut Vec<Problem>) {
     let workloads = points.iter().flat_map(|point| &point.workloads);
     for workload in workloads.filter(|workload| workload.kind.value == WorkloadKind::Metadata) {
         let mut told = false;
-        for op in workload.operations.value.0.iter().flat_map(|operation| operation.ops()) {
+        // A population has a tree of its own, which nothing else goes to.
+        let others = workload.operations.value.0.iter().filter(|operation| !operation.is_living());
+        for op in others.flat_map(|operation| operation.ops()) {
             let (needed, there, what) = match op {
                 Op::Create => (false, &mut files, "the files are there already"),
                 Op::Mkdir => (false, &mut directories, "the directories are there already"),
@@ -305,6 +312,21 @@ mod tests {
     }
 
     #[test]
+    fn a_population_is_a_point_with_a_tree_and_a_pace_of_its_own() {
+        let mix = "create:1, append:1, fsync:1, read:3, remove:1";
+        let text = format!(
+            "{TREE}operations = [\"create\", \"{mix}\", \"remove\"]\nfill = \"50%\"\nappend = \
+             \"1KiB\"\n"
+        );
+        let spec = Spec::parse("t", &text, &[]).expect("a good suite");
+        let points = &spec.first_scenario().points;
+        assert_eq!(points[1].sweep, [Setting::new("operation", mix)]);
+        assert!(points[1].workloads[0].operations.value.0[0].is_living());
+        let alone = format!("{TREE}operations = \"{mix}\"\nrate = 100\n");
+        assert_eq!(complaints(&alone), Vec::<String>::new());
+    }
+
+    #[test]
     fn what_does_not_go_together_is_refused() {
         let cases = [
             (format!("{TREE}operations = [\"stat\", \"create\"]"), "stat: there are no files"),
@@ -322,7 +344,7 @@ mod tests {
             (format!("{TREE}operations = \"stat:70, open:30\""), "stat: there are no files"),
             (
                 format!("{TREE}operations = [\"create\", \"stat:70, remove:30\"]"),
-                "`remove` does not go into a mix",
+                "`remove` without `create`",
             ),
             (format!("{TREE}operations = [\"create\", \"stat:0\"]"), "a weight of 0"),
             (

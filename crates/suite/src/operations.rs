@@ -3,6 +3,7 @@
 use form::{Field, Node, Value, nearest};
 use model::metadata::OpMix;
 use model::op::Op;
+use model::population::LivingMix;
 use model::units::UnitError;
 
 /// Operations that a list has at most.
@@ -15,6 +16,8 @@ pub enum Operation {
     Each(Op),
     /// Drawn by weight, for a time.
     Mix(OpMix),
+    /// The same, and files are born, change and die.
+    Living(LivingMix),
 }
 
 impl Operation {
@@ -23,7 +26,13 @@ impl Operation {
         match self {
             Operation::Each(op) => vec![op],
             Operation::Mix(mix) => mix.parts().map(|(op, _)| op).collect(),
+            Operation::Living(mix) => mix.parts().map(|(op, _)| op).collect(),
         }
+    }
+
+    /// Whether files are born, change and die.
+    pub(crate) fn is_living(self) -> bool {
+        matches!(self, Operation::Living(_))
     }
 
     /// As a suite has it: `read`, or `stat:70, open:20`.
@@ -32,6 +41,7 @@ impl Operation {
         match self {
             Operation::Each(op) => word(op).to_owned(),
             Operation::Mix(mix) => mix.parts().map(part).collect::<Vec<_>>().join(", "),
+            Operation::Living(mix) => mix.parts().map(part).collect::<Vec<_>>().join(", "),
         }
     }
 }
@@ -51,6 +61,7 @@ pub(crate) fn word(op: Op) -> &'static str {
     match op {
         Op::ReadFile => "read",
         Op::WriteFile => "write",
+        Op::FsyncFile => "fsync",
         op => op.name(),
     }
 }
@@ -59,10 +70,17 @@ pub(crate) fn word(op: Op) -> &'static str {
 fn operation(node: &Node) -> Result<Operation, UnitError> {
     let text = node.label();
     if !text.contains(':') {
-        return known(&text).map(Operation::Each);
+        return match known(&text)? {
+            op @ (Op::Append | Op::Truncate | Op::FsyncFile) => Err(UnitError {
+                message: format!("`{}` goes to a population of files alone", word(op)),
+                remedy: "write a mix such as \"create:10, append:10, read:70, remove:10\""
+                    .to_owned(),
+            }),
+            op => Ok(Operation::Each(op)),
+        };
     }
-    let remedy = "write a mix such as \"stat:70, open:20, readdir:10\" of stat, open, read, \
-                  readdir and setattr";
+    let remedy = "write a mix such as \"stat:70, open:20, readdir:10\", or one of a population \
+                  such as \"create:10, read:80, remove:10\"";
     let told = |message: String| UnitError { message, remedy: remedy.to_owned() };
     let part = |part: &str| {
         let (op, weight) =
@@ -76,6 +94,9 @@ fn operation(node: &Node) -> Result<Operation, UnitError> {
         ))
     };
     let parts = text.split(',').map(part).collect::<Result<Vec<_>, _>>()?;
+    if parts.iter().any(|(op, _)| LivingMix::is_change(*op)) {
+        return LivingMix::new(&parts).map(Operation::Living);
+    }
     OpMix::new(&parts).map(Operation::Mix).map_err(told)
 }
 
@@ -98,7 +119,8 @@ fn known(text: &str) -> Result<Op, UnitError> {
 impl Field for Operations {
     const KIND: &'static str = "list of `create`, `stat`, `open`, `read`, `write`, `readdir`, \
                                 `setattr`, `rename`, `link`, `symlink`, `remove`, `mkdir`, \
-                                `rmdir`, or mixes such as `stat:70, open:20, readdir:10`";
+                                `rmdir`, or mixes such as `stat:70, open:20, readdir:10`, which \
+                                also take `append`, `truncate` and `fsync`";
 
     fn read(node: &Node) -> Result<Self, UnitError> {
         match &node.value {

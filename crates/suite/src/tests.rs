@@ -154,7 +154,8 @@ fn mistakes_come_all_at_once_with_place_and_remedy() {
             "test.toml:8:10 access: `randm` is not one of sequential, random, permutation, zipf, \
              pareto, hot-spot | did you mean \"random\"?",
             "test.toml:10:1 `bogus` is not an axis | an axis is a field of a workload, or files \
-             or size: share, kind, operations, file_order, other, fsync, close, block_size, \
+             or size: share, kind, operations, fill, append, file_order, other, fsync, close, \
+              block_size, \
              write_block_size, trim, read, access, random, skew, hot_spots, align, stride, \
              sharing, segments, streams, range, depth, workers, spread, hosts, rotate, rate, \
              rate_of, arrivals, think, burst, fsync_every, dsync, priority, files, size",

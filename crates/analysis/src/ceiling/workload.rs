@@ -81,7 +81,7 @@ impl Workload {
     pub fn of_work(work: &Work, footprint: Bytes) -> Workload {
         if let Some(files) = &work.metadata {
             let bytes = (files.mean_size.unwrap_or(files.size).0 as f64).max(1.0);
-            let makes_files = files.mix.is_none() && matches!(files.op, Op::Create | Op::WriteFile);
+            let makes_files = !files.is_mixed() && matches!(files.op, Op::Create | Op::WriteFile);
             return Workload {
                 name: work.workload.clone(),
                 read_bytes: bytes,

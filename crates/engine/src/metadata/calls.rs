@@ -4,6 +4,8 @@
 //! file system, so that a ring would add its own cost and a thread of the kernel (it does creates
 //! and removes on worker threads) without any gain.
 
+use super::ledger::Known;
+use super::life::Step;
 use super::path::{Kind, PathBuffer};
 use crate::clock::Clock;
 use crate::contents::WorkerContents;
@@ -17,6 +19,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, RawDir, StatxFlags, Timespec, Timestamps
 use rustix::io::Errno;
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::os::fd::{BorrowedFd, IntoRawFd, OwnedFd};
 
 /// What is read of a directory at once: as much as the C library does.
@@ -31,6 +34,8 @@ pub(crate) struct Files<'a, C> {
     path: PathBuffer,
     /// The other name where an operation has two.
     other: PathBuffer,
+    /// Which of the names of a file the operation now on goes to.
+    kind: Kind,
     /// What is written and read: a file of full size.
     buffer: Box<[u8]>,
     contents: WorkerContents,
@@ -57,29 +62,54 @@ impl<'a, C: Clock> Files<'a, C> {
         contents: WorkerContents,
         seed: u64,
     ) -> Files<'a, C> {
-        let moves_bytes =
-            work.ops().any(|op| matches!(op, Op::Create | Op::ReadFile | Op::WriteFile));
+        let moves_bytes = work.ops().any(|op| op == Op::ReadFile || op.writes_file());
+        let append = work.population.map_or(0, |population| population.append.0);
         // Random from the start, as the filler of plain contents expects; with that every page of
         // it is in memory, too.
         let mut rng = Rng::new(seed);
-        let length = if moves_bytes { work.size.0 as usize } else { 0 };
+        let length = if moves_bytes { work.size.0.max(append) as usize } else { 0 };
         let buffer = (0..length).map(|_| rng.next_u64() as u8).collect();
         let names =
             vec![MaybeUninit::uninit(); if work.does(Op::Readdir) { DIRECTORY_BUFFER } else { 0 }]
                 .into();
         let (path, other) = (PathBuffer::new(), PathBuffer::new());
-        Files { root, tree, work, clock, path, other, buffer, contents, names, uncounted_ns: 0 }
+        let kind = Kind::File;
+        Files {
+            root,
+            tree,
+            work,
+            clock,
+            path,
+            other,
+            kind,
+            buffer,
+            contents,
+            names,
+            uncounted_ns: 0,
+        }
     }
 
     /// Does `op`, one of the work's, to file `number` (of `readdir`: to the directory of that
     /// number). Comes back with the outcome, and with how long of it is not to be counted, in ns.
     #[inline]
     pub(crate) fn perform(&mut self, op: Op, number: u64) -> (Outcome, u64) {
+        self.perform_step(&Step::plain(self.tree, 0, op, number))
+    }
+
+    /// Does the operation of `step`.
+    #[inline]
+    pub(crate) fn perform_step(&mut self, step: &Step) -> (Outcome, u64) {
         self.uncounted_ns = 0;
+        self.kind = if step.renamed { Kind::Renamed } else { Kind::File };
+        let Step { op, number, .. } = *step;
+        let (length, moves) = (step.length as usize, step.moves as usize);
         let result = match op {
-            Op::Create => self.write(number, OFlags::CREATE | OFlags::EXCL),
-            Op::WriteFile => self.write(number, OFlags::empty()),
-            Op::ReadFile => self.read(number),
+            Op::Create => self.write(number, moves, OFlags::CREATE | OFlags::EXCL),
+            Op::WriteFile => self.write(number, moves, OFlags::empty()),
+            Op::Append => self.write(number, moves, OFlags::APPEND),
+            Op::ReadFile => self.read(number, length),
+            Op::Truncate => self.cut_back(number).map_err(none_moved),
+            Op::FsyncFile => self.flush(number).map_err(none_moved),
             Op::Open => self
                 .open(number, OFlags::RDONLY)
                 .and_then(|file| self.close(file))
@@ -90,7 +120,7 @@ impl<'a, C: Clock> Files<'a, C> {
         let bytes_of = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
         let outcome = match result {
             // A file that is shorter than it was written.
-            Ok(bytes) if op == Op::ReadFile && bytes < self.tree.size_of(number).0 => {
+            Ok(bytes) if op == Op::ReadFile && bytes < u64::from(step.length) => {
                 Outcome::Failure { errno: 0, bytes: bytes_of(bytes) }
             }
             Ok(bytes) => Outcome::Success { bytes: bytes_of(bytes) },
@@ -106,7 +136,7 @@ impl<'a, C: Clock> Files<'a, C> {
     fn by_name(&mut self, op: Op, number: u64) -> rustix::io::Result<u64> {
         let path = self.path.of(
             self.tree,
-            if matches!(op, Op::Mkdir | Op::Rmdir) { Kind::Made } else { Kind::File },
+            if matches!(op, Op::Mkdir | Op::Rmdir) { Kind::Made } else { self.kind },
             number,
         );
         match op {
@@ -124,7 +154,10 @@ impl<'a, C: Clock> Files<'a, C> {
                 rustix::fs::utimensat(self.root, path, &times, AtFlags::SYMLINK_NOFOLLOW)?;
             }
             Op::Rename => {
-                let other = self.other.of(self.tree, Kind::Renamed, number);
+                // There and, where it has its second name, back.
+                let is_back = self.kind == Kind::Renamed;
+                let kind = if is_back { Kind::File } else { Kind::Renamed };
+                let other = self.other.of(self.tree, kind, number);
                 rustix::fs::renameat(self.root, path, self.root, other)?;
             }
             Op::Link => {
@@ -146,30 +179,44 @@ impl<'a, C: Clock> Files<'a, C> {
 
     #[inline]
     fn open(&mut self, number: u64, flags: OFlags) -> rustix::io::Result<OwnedFd> {
-        let path = self.path.of(self.tree, Kind::File, number);
+        let path = self.path.of(self.tree, self.kind, number);
         let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         rustix::fs::openat(self.root, path, flags, Mode::from_raw_mode(0o600))
     }
 
-    /// Bytes of file `number`; never more than there is memory for.
-    #[inline]
-    fn size_of(&self, number: u64) -> usize {
-        (self.tree.size_of(number).0 as usize).min(self.buffer.len())
+    /// Cuts a file back to the length that it was created with.
+    fn cut_back(&mut self, number: u64) -> rustix::io::Result<u64> {
+        let length = self.tree.size_of(number).0;
+        let file = self.open(number, OFlags::WRONLY)?;
+        rustix::fs::ftruncate(&file, length)?;
+        self.close(file)
     }
 
-    fn write(&mut self, number: u64, flags: OFlags) -> Result<u64, Failed> {
-        let size = self.size_of(number);
+    fn flush(&mut self, number: u64) -> rustix::io::Result<u64> {
+        let file = self.open(number, OFlags::WRONLY)?;
+        rustix::fs::fsync(&file)?;
+        self.close(file)
+    }
+
+    /// What of `left` bytes goes through the memory at once, of which `done` are through: a file
+    /// that has grown is longer than the memory, and goes through it piece by piece.
+    fn piece(&self, done: usize, left: usize) -> Range<usize> {
+        let from = done % self.buffer.len().max(1);
+        from..(from + left).min(self.buffer.len())
+    }
+
+    fn write(&mut self, number: u64, size: usize, flags: OFlags) -> Result<u64, Failed> {
         if size > 0 {
-            let length = u32::try_from(size).unwrap_or(u32::MAX);
+            let length = u32::try_from(size.min(self.buffer.len())).unwrap_or(u32::MAX);
             // As far apart as if all were of the largest size: no two have the same contents.
             let offset = number.wrapping_mul(self.work.size.0);
             let io = Io { slot: 0, op: Op::Write, file: 0, offset, length };
-            self.contents.write_begins(&io, &mut self.buffer[..size]);
+            self.contents.write_begins(&io, &mut self.buffer[..length as usize]);
         }
         let file = self.open(number, flags | OFlags::WRONLY).map_err(none_moved)?;
         let mut done = 0;
         while done < size {
-            match rustix::io::write(&file, &self.buffer[done..size]) {
+            match rustix::io::write(&file, &self.buffer[self.piece(done, size - done)]) {
                 Ok(0) => return Err((Errno::NOSPC, done as u64)),
                 Ok(moved) => done += moved,
                 Err(error) => return Err((error, done as u64)),
@@ -185,12 +232,12 @@ impl<'a, C: Clock> Files<'a, C> {
         Ok(done as u64)
     }
 
-    fn read(&mut self, number: u64) -> Result<u64, Failed> {
-        let size = self.size_of(number);
+    fn read(&mut self, number: u64, size: usize) -> Result<u64, Failed> {
         let file = self.open(number, OFlags::RDONLY).map_err(none_moved)?;
         let mut done = 0;
         while done < size {
-            match rustix::io::read(&file, &mut self.buffer[done..size]) {
+            let piece = self.piece(done, size - done);
+            match rustix::io::read(&file, &mut self.buffer[piece]) {
                 Ok(0) => break,
                 Ok(moved) => done += moved,
                 Err(error) => return Err((error, done as u64)),
@@ -238,6 +285,25 @@ impl<'a, C: Clock> Files<'a, C> {
         let result = what();
         self.uncounted_ns += self.clock.now_ns().saturating_sub(start_ns);
         result
+    }
+
+    /// What the file system has of the file of `step`, whose operation failed; what was known
+    /// before, if it does not say.
+    #[cold]
+    pub(crate) fn look(&mut self, step: &Step) -> Option<Known> {
+        for kind in [Kind::File, Kind::Renamed] {
+            let path = self.path.of(self.tree, kind, step.number);
+            match rustix::fs::statat(self.root, path, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(found) => {
+                    let length = u32::try_from(found.st_size).unwrap_or(u32::MAX);
+                    return Some(Known { length, renamed: kind == Kind::Renamed });
+                }
+                Err(Errno::NOENT) => {}
+                Err(_) if step.op == Op::Create => return None,
+                Err(_) => return Some(Known { length: step.length, renamed: step.renamed }),
+            }
+        }
+        None
     }
 
     /// Undoes the operation to file `number` where it left a second name or another one, so that
@@ -341,6 +407,7 @@ mod tests {
             let work = MetadataWork {
                 op: Op::Create,
                 mix: None,
+                population: None,
                 random: false,
                 size: Bytes(4),
                 mean_size: None,

@@ -4,12 +4,17 @@
 mod calls;
 mod descriptors;
 mod forest;
+mod ledger;
+mod life;
+mod living;
 mod order;
+mod paced;
 mod path;
 mod simulated;
 mod worker;
 
 pub(crate) use forest::grow;
+pub(crate) use ledger::Ledgers;
 pub(crate) use path::Kind;
 pub(crate) use simulated::NamedState;
 pub(crate) use worker::run;

@@ -4,6 +4,7 @@
 use super::calls::Files;
 use super::descriptors::keep_own;
 use super::forest::visit;
+use super::living::{self, Place};
 use super::order::Agenda;
 use crate::clock::Clock;
 use crate::driver::{FromWorker, Line, Pages, WorkerEnd};
@@ -41,6 +42,10 @@ pub(crate) fn run(shared: &Shared, worker: &Worker, line: &Line) -> WorkerEnd {
     let clock = shared.control.clock();
     let contents = shared.contents.worker(work, 1, worker.seed);
     let mut files = Files::new(root, tree, metadata, clock, contents, worker.seed);
+    if let Some(population) = metadata.population {
+        let place = Place { shared, worker, line, tree, root, share };
+        return living::run(&place, population, &mut files);
+    }
     let mut agenda = Agenda::new(metadata, worker, share);
     let first = page(shared, worker);
     // The stage outlives its workers' setting up, so somebody listens.

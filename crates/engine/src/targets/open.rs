@@ -7,6 +7,7 @@ use super::simulated::World;
 use super::time_limit::{Doing, Haste, Progress, patiently};
 use crate::contents::HostContents;
 use crate::error::EngineError;
+use crate::metadata::Ledgers;
 use crate::page_cache;
 use crate::together::Together;
 use model::Note;
@@ -25,6 +26,8 @@ pub struct OpenTargets {
     files: Arc<[OwnedFd]>,
     /// The directories of the trees that this host makes, in the order of the plan.
     trees: Arc<[OwnedFd]>,
+    /// Which files of populations are there.
+    ledgers: Arc<Ledgers>,
     claims: Vec<Claim>,
     notes: Vec<Note>,
     world: Option<Arc<Mutex<World>>>,
@@ -74,6 +77,11 @@ impl OpenTargets {
     /// The open directories of the trees that this host makes, in the order of the plan.
     pub(crate) fn trees(&self) -> Arc<[OwnedFd]> {
         self.trees.clone()
+    }
+
+    /// Which files of populations are there.
+    pub(crate) fn ledgers(&self) -> Arc<Ledgers> {
+        self.ledgers.clone()
     }
 
     /// What is written to them, and how it is checked.
@@ -237,6 +245,7 @@ pub fn open_in(plan: HostPlan, bounds: &Bounds, haste: &Haste) -> Result<OpenTar
             backend,
             files,
             trees,
+            ledgers: Arc::default(),
             claims,
             notes,
             world,
@@ -291,6 +300,7 @@ fn open_now(
         backend,
         files: files.into(),
         trees: trees.into(),
+        ledgers: Arc::default(),
         claims,
         notes,
         world: None,

@@ -8,7 +8,7 @@ use super::{Action, Coordinator, Reach, Step};
 use crate::wire::{FromAgent, ToAgent};
 use model::choices::OnLostHost;
 use model::note::{AboutHosts, TakesPart};
-use model::plan::{HostPlan, Part, Plan, PlannedTarget, Stage, StageKind, Target};
+use model::plan::{HostPlan, Part, Plan, PlannedTarget, Stage, Target};
 use model::search::Addition;
 use model::testbed::{DirectoryState, HostFacts, TargetKind};
 use model::{Event, Fact, Nanos, Note, RunEnd, StageEnd, resume};
@@ -146,8 +146,7 @@ impl Returning {
             return Returning { why_not, ..Returning::default() };
         }
         let parts = plan.hosts.first().map_or(&[][..], |host| &host.parts);
-        let is_prepare = |stage: &Stage| stage.kind == StageKind::Prepare;
-        let prepare = plan.stages.iter().position(is_prepare).filter(|_| parts.is_empty());
+        let prepare = plan.stages.iter().position(Stage::prepares_all).filter(|_| parts.is_empty());
         Returning {
             plans: plan.hosts.clone(),
             entries: resume::entries(&plan.stages, parts),

@@ -8,7 +8,7 @@ use report::ground::chart::{Bands, Cell, Heat, Line, Lines, Point, Scale};
 use report::ground::markup::{Markup, classed};
 use report::ground::moment::{latency_words, time_words};
 use report::ground::words;
-use report::topics::workload::{LATENCIES, line_of};
+use report::topics::workload::{LATENCIES, line_at};
 
 /// The charts of the whole fleet.
 pub fn total(board: &Board) -> Markup {
@@ -20,14 +20,14 @@ pub fn total(board: &Board) -> Markup {
         .collect();
     let mut charts = Markup::new();
     let lines = |value: &dyn Fn(&Slot<Load>, &OpLoad) -> Option<f64>| {
-        let line = |op: &Op| Line {
+        let line = |(place, op): (usize, &Op)| Line {
             name: op.name().to_owned(),
-            style: line_of(*op),
+            style: line_at(*op, place),
             points: points(slots, |_, slot| {
                 slot.part.ops.get(op).map_or(Some(0.0), |load| value(slot, load))
             }),
         };
-        let mut lines: Vec<Line> = ops.iter().map(line).collect();
+        let mut lines: Vec<Line> = ops.iter().enumerate().map(line).collect();
         // Beside parts stands the whole; an fsync is no I/O of it.
         let io: Vec<Op> = ops.iter().copied().filter(|op| *op != Op::Fsync).collect();
         if io.len() > 1 {

@@ -1,6 +1,8 @@
 //! What a plan adds up to: bytes, times, workers.
 
 use super::{HostPlan, HostStage, Plan, PlannedTarget, Stage, StageKind, Work, Worker};
+use crate::metadata::MetadataWork;
+use crate::population::LEDGER_BYTES;
 use crate::units::{Bytes, Nanos};
 
 impl Plan {
@@ -120,14 +122,28 @@ impl Work {
     pub fn buffers(&self) -> Bytes {
         let buffers =
             u64::from(self.depth).saturating_mul(if self.reads() && self.writes() { 2 } else { 1 });
-        let file = self.metadata.map_or(0, |metadata| metadata.size.0);
+        let of_files = |metadata: MetadataWork| {
+            let append = metadata.population.map_or(0, |population| population.append.0);
+            metadata.size.0.max(append)
+        };
+        let file = self.metadata.map_or(0, of_files);
         Bytes(self.largest_block().0.saturating_mul(buffers).saturating_add(file))
     }
 }
 
+/// What a worker keeps of the files of its population; nothing where it has none.
+pub fn ledger(work: &Work, worker: &Worker) -> Bytes {
+    let has_population = work.metadata.is_some_and(|metadata| metadata.population.is_some());
+    let names = worker.files.filter(|_| has_population).map_or(0, |share| share.count);
+    Bytes(names.saturating_mul(LEDGER_BYTES))
+}
+
 /// What the buffers of `workers` take, each of which does one of `works`.
 pub fn buffers(works: &[Work], workers: &[Worker]) -> Bytes {
-    let of = |worker: &Worker| works.get(worker.work as usize).map_or(0, |work| work.buffers().0);
+    let of = |worker: &Worker| {
+        let work = works.get(worker.work as usize);
+        work.map_or(0, |work| work.buffers().0.saturating_add(ledger(work, worker).0))
+    };
     Bytes(workers.iter().map(of).fold(0, u64::saturating_add))
 }
 

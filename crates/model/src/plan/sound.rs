@@ -6,6 +6,7 @@ use super::{EngineSettings, Extent, HostPlan, HostStage, Part, Stop, Work, Worke
 use crate::choices::Access;
 use crate::load::{Pace, Rate, SizeMix};
 use crate::metadata::{FileShare, MOST_DEPTH, MOST_FILES, MOST_SIZE, Tree};
+use crate::population::{LEAST_FILL, LEAST_NAMES, MOST_APPEND, MOST_FILL, MOST_GROWTH};
 use crate::units::{Bytes, Nanos, Percent};
 
 /// No instant and no length is as large; so the sums of a few are safe.
@@ -163,7 +164,11 @@ fn stage(stage: &HostStage, files: &[Bytes], trees: &[Tree]) -> Result<(), Unsou
             .get(worker.work as usize)
             .ok_or("a worker does a work that is not there")?;
         match (&work.metadata, worker.files) {
-            (Some(_), Some(share)) => file_share(share, trees)?,
+            (Some(metadata), Some(share)) => {
+                file_share(share, trees)?;
+                let is_enough = metadata.population.is_none() || share.count >= LEAST_NAMES;
+                ensure(is_enough, "a worker of a population has too few names")?;
+            }
             (Some(_), None) => return Err("a worker of files has none"),
             (None, _) => blocks(work, worker, files)?,
         }
@@ -186,6 +191,14 @@ fn work(work: &Work) -> Result<(), Unsound> {
         let parts: Vec<_> = mixed.collect();
         let is_mix = metadata.mix.is_none() || crate::metadata::OpMix::new(&parts).is_ok();
         ensure(is_mix && metadata.op.is_metadata(), "a work on files has no operation of files")?;
+        if let Some(population) = &metadata.population {
+            let is_fit = (LEAST_FILL..=MOST_FILL).contains(&population.fill);
+            ensure(is_fit, "a population has no share of its names")?;
+            let has_length = (1..=MOST_APPEND.0).contains(&population.append.0)
+                && population.growth() <= MOST_GROWTH;
+            ensure(has_length, "an append of a population is out of range")?;
+        }
+        pace(&work.pace)?;
         return ensure(metadata.size <= MOST_SIZE, "a file of a work is too large");
     }
     if let Some(trace) = &work.trace {
@@ -213,7 +226,11 @@ fn work(work: &Work) -> Result<(), Unsound> {
     // One that has done its amount would hold up the others for good.
     let is_bound = work.share > 0;
     ensure(!is_bound || work.stop.time().is_some(), "a work with a share ends at no time")?;
-    match &work.pace {
+    pace(&work.pace)
+}
+
+fn pace(pace: &Pace) -> Result<(), Unsound> {
+    match pace {
         Pace::Closed { think, .. } => ensure(*think <= MOST_TIME, "a rest is longer than any run"),
         Pace::Open { rate: Rate::Iops { milli }, .. } => ensure(*milli >= 1, "a rate is none"),
         Pace::Open { rate: Rate::Bytes { per_second }, .. } => {

@@ -69,7 +69,8 @@ impl Point {
 pub struct Stage {
     /// What it is for.
     pub kind: StageKind,
-    /// The point that it belongs to; `None` for `prepare`, which serves all points of its part.
+    /// The point that it belongs to; `None` for a `prepare` that serves all points of its part.
+    /// That of a population has its point.
     pub point: Option<u32>,
     /// What the workers do, each one of these; at least one, and all end alike.
     pub works: Vec<Work>,
@@ -79,6 +80,11 @@ impl Stage {
     /// When it ends.
     pub fn stop(&self) -> Stop {
         self.works.first().map_or(Stop::Amount, |work| work.stop)
+    }
+
+    /// Whether it lays out what all points of its part work on.
+    pub fn prepares_all(&self) -> bool {
+        self.kind == StageKind::Prepare && self.point.is_none()
     }
 
     /// Whether whole files are what it works on.
@@ -101,27 +107,41 @@ pub struct HostStage {
 }
 
 impl HostStage {
-    /// Operations of its metadata work: one for each file, or directory, of every worker.
+    /// Operations of its metadata work: one for each file, or directory, of every worker. Of a
+    /// population, the files that live.
     pub fn operations(&self) -> u64 {
-        let shares = self.workers.iter().filter_map(|worker| worker.files);
-        shares.map(|share| share.count).fold(0, u64::saturating_add)
+        let population = |worker: &Worker| {
+            self.works.get(worker.work as usize)?.metadata.and_then(|work| work.population)
+        };
+        let files = |worker: &Worker| {
+            let names = worker.files.map_or(0, |share| share.count);
+            population(worker).map_or(names, |population| population.target(names))
+        };
+        self.workers.iter().map(files).fold(0, u64::saturating_add)
     }
 
     /// Bytes of the files that its metadata work goes through; where sizes differ, what is to be
     /// expected.
     pub fn tree_bytes(&self) -> u64 {
         let Some(work) = self.works.iter().find_map(|work| work.metadata) else { return 0 };
-        if work.op == Op::Readdir {
-            0
-        } else {
-            self.operations().saturating_mul(work.mean_size.unwrap_or(work.size).0)
+        let mean = work.mean_size.unwrap_or(work.size).0;
+        let shares = || self.workers.iter().filter_map(|worker| worker.files);
+        match work.population {
+            Some(population) => shares()
+                .map(|share| population.target(share.count))
+                .map(|files| files.saturating_mul(mean).saturating_add(population.grown(files).0))
+                .fold(0, u64::saturating_add),
+            None if work.op == Op::Readdir => 0,
+            None => self.operations().saturating_mul(mean),
         }
     }
 
     /// Bytes that its metadata work writes.
     pub fn written_to_files(&self) -> Bytes {
         let writes = |work: &Work| {
-            work.metadata.is_some_and(|work| matches!(work.op, Op::Create | Op::WriteFile))
+            work.metadata.is_some_and(|work| {
+                !work.is_mixed() && matches!(work.op, Op::Create | Op::WriteFile)
+            })
         };
         Bytes(if self.works.iter().any(writes) { self.tree_bytes() } else { 0 })
     }

@@ -199,9 +199,10 @@ fn dashes(style: &str) -> Vec<f64> {
 
 #[test]
 fn lines_of_one_chart_can_be_told_in_grey_by_their_dashes() {
-    let charts: [&[&str]; 6] = [
+    let charts: [&[&str]; 7] = [
         &["line read", "line write", "line fsync", "line trim"],
         &["line metadata", "line fsync"],
+        &["line metadata", "line write", "line third", "line fourth", "line fifth", "line sixth"],
         &["line q50", "line q99", "line q999", "line max"],
         &["line read", "line write", "line third", "line fourth", "line fifth", "line sixth"],
         &["line sixth", "line q50", "line q99", "line q999"],

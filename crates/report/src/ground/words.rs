@@ -207,7 +207,11 @@ pub fn axes(axes: &[Setting]) -> serde_json::Map<String, serde_json::Value> {
 /// `4 KiB random read, depth 32 × 4 workers`, and what else there is to it.
 pub fn work(work: &Work, workers: u32) -> String {
     if let Some(metadata) = work.metadata {
-        return files_work(&metadata, workers);
+        let mut text = files_work(&metadata, workers);
+        if let Pace::Open { rate, .. } = work.pace {
+            text.push_str(&format!(", {} offered in total", self::rate(rate)));
+        }
+        return text;
     }
     let mut text =
         format!("{} {}, {}", blocks(work), pattern(work), outstanding(work.depth, workers));
@@ -269,6 +273,9 @@ fn files_work(work: &MetadataWork, workers: u32) -> String {
         work.size,
         counted(u64::from(workers), "worker")
     );
+    if let Some(population) = work.living() {
+        text.push_str(&format!(", {} of the names have a file", population.fill));
+    }
     match work.fsync {
         FileFsync::Never => {}
         FileFsync::Timed => text.push_str(", an fsync of each after it was written"),

@@ -7,7 +7,7 @@ use model::curve::Unit;
 use model::metadata::Tree;
 use model::plan::{HostStage, PlannedTarget, Point, Stop, Work};
 use model::testbed::{DirectIo, HostFacts, SIMULATED_CLUSTER, TargetFacts};
-use model::{Bytes, EventTime, HostPlan, Nanos, Plan, PlannedEvent, StageKind, printable};
+use model::{Bytes, EventTime, HostPlan, Nanos, Op, Plan, PlannedEvent, StageKind, printable};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -469,10 +469,13 @@ fn writes(plan: &Plan) -> String {
     let to_files = stages.map(|stage| stage.written_to_files().0).fold(0, u64::saturating_add);
     match (prepare, while_writing) {
         (Bytes(0), 0) if plan.hosts.iter().any(|host| !host.trees.is_empty()) => {
-            format!(
-                "{} in files of the operations, and the directories above them",
-                Bytes(to_files)
-            )
+            let mixed = Nanos(time_of_living(plan));
+            let files = Bytes(to_files);
+            let then = match mixed {
+                Nanos(0) => String::new(),
+                time => format!(", and what the target takes in {time} of mixes that write"),
+            };
+            format!("{files} in files of the operations, and the directories above them{then}")
         }
         (prepare, 0) if amount.0 > 0 => match prepare {
             Bytes(0) => {
@@ -495,6 +498,16 @@ fn writes(plan: &Plan) -> String {
             )
         }
     }
+}
+
+/// How long populations live whose mix writes, in ns.
+fn time_of_living(plan: &Plan) -> u64 {
+    let writes = |work: &Work| {
+        let mixed = work.metadata.filter(|metadata| metadata.living().is_some());
+        mixed.is_some_and(|metadata| metadata.ops().any(Op::writes_file))
+    };
+    let stages = plan.stages.iter().filter(|stage| stage.works.iter().any(writes));
+    stages.filter_map(|stage| stage.stop().time()).map(|time| time.0).sum()
 }
 
 fn points(plan: &Plan, room: usize) -> String {

@@ -17,10 +17,12 @@ use model::curve::Offered;
 use model::load::{Pace, Part, SizeMix, Skew};
 use model::metadata::MetadataWork;
 use model::note::{Adjusted, Fact};
+use model::op::Op;
 use model::plan::{
     EngineSettings, Extent, HostPlan, HostStage, Once, Pattern, PlanNote, PlannedTarget, Stage,
     StageKind, Stop, Target, Work, Worker,
 };
+use model::population::{LEDGER_BYTES, Population, PopulationStage};
 use model::rng::derive;
 use model::testbed::HostFacts;
 use model::units::{Bytes, Nanos, Percent};
@@ -56,12 +58,18 @@ pub(super) fn stages(
         stages.push(Stage { kind: StageKind::Prepare, point: None, works: vec![work] });
     }
     for (number, point) in points.iter().enumerate() {
-        if let Some(work) = metadata_work(point, times) {
-            stages.push(Stage {
-                kind: StageKind::Measure,
-                point: Some(number as u32),
-                works: vec![work],
-            });
+        if let Some(work) = metadata_work(request, point, times) {
+            let mut add = |kind, work| {
+                stages.push(Stage { kind, point: Some(number as u32), works: vec![work] });
+            };
+            if work.metadata.is_some_and(|metadata| metadata.population.is_some()) {
+                add(StageKind::Prepare, filling(&work));
+                if times.precondition > Nanos(0) {
+                    let stop = Stop::After(times.precondition);
+                    add(StageKind::Precondition, Work { stop, ..work.clone() });
+                }
+            }
+            add(StageKind::Measure, work);
             continue;
         }
         if one_at_a_time && point.workloads.iter().any(|workload| workload.depth.value.0 > 1) {
@@ -124,7 +132,7 @@ fn of_each_worker(pace: &mut Pace, workers: u64) {
 
 /// The one operation of a point of metadata, or its mix; `None` for a point that reads and writes
 /// blocks. The suite was checked: such a point has one workload, with one operation or mix.
-fn metadata_work(point: &PointSpec, times: &Times) -> Option<Work> {
+fn metadata_work(request: &ScenarioRequest<'_>, point: &PointSpec, times: &Times) -> Option<Work> {
     let workload =
         point.workloads.first().filter(|workload| workload.kind.value == WorkloadKind::Metadata)?;
     let tree = &point.tree;
@@ -132,24 +140,58 @@ fn metadata_work(point: &PointSpec, times: &Times) -> Option<Work> {
     // Each worker ends with its last file, and there is nothing of its own to flush or close; what
     // the first had done when it was is known.
     let every = Once { stonewall: false, fsync: false, close: false };
-    let (op, mix) = match *workload.operations.value.0.first()? {
+    let operation = *workload.operations.value.0.first()?;
+    let (op, mix) = match operation {
         Operation::Each(op) => (op, None),
         Operation::Mix(mix) => (mix.parts().next()?.0, Some(mix)),
+        Operation::Living(mix) => (mix.parts().next()?.0, None),
     };
+    let population = match operation {
+        Operation::Living(mix) => Some(Population {
+            mix,
+            fill: workload.fill.value,
+            append: workload.append.value,
+            stage: PopulationStage::Live,
+        }),
+        Operation::Each(_) | Operation::Mix(_) => None,
+    };
+    let is_mixed = mix.is_some() || population.is_some();
     // Files come again and again in a mix, so that only a time ends it.
-    let stop = if mix.is_some() { times.stop() } else { Stop::Once(every) };
+    let stop = if is_mixed { times.stop() } else { Stop::Once(every) };
     let mut work = Work::simple(size, Percent::ALL, Access::Sequential, 1, stop);
     work.workload = workload.name.value.clone();
+    if population.is_some() {
+        work.pace = self::work(workload, 1, stop).pace;
+        if let (Pace::Open { rate, .. }, RateOf::Worker) = (&mut work.pace, workload.rate_of.value)
+        {
+            let of_host = |host| u64::from(workers(workload, host));
+            *rate = rate.times(request.hosts.iter().map(of_host).sum());
+        }
+    }
     work.metadata = Some(MetadataWork {
         op,
         mix,
-        random: workload.file_order.value == FileOrder::Random,
+        population,
+        random: population.is_some() || workload.file_order.value == FileOrder::Random,
         size,
         mean_size: tree.mix().map(SizeMix::mean),
         fsync: workload.fsync.value,
         close: workload.close.value,
     });
     Some(work)
+}
+
+/// What makes the files of a population before its mix runs.
+fn filling(work: &Work) -> Work {
+    let to_fill = |metadata: MetadataWork| MetadataWork {
+        op: Op::Create,
+        population: metadata
+            .population
+            .map(|population| Population { stage: PopulationStage::Fill, ..population }),
+        ..metadata
+    };
+    let metadata = work.metadata.map(to_fill);
+    Work { pace: Pace::FREE, stop: Stop::Amount, metadata, ..work.clone() }
 }
 
 /// What ends a `measure` stage.
@@ -471,6 +513,21 @@ impl Share<'_> {
 fn too_much_memory(stage: &Stage, workers: &[Worker], host: &HostFacts) -> Option<Refusal> {
     let need = model::plan::buffers(&stage.works, workers);
     let work = stage.works.iter().max_by_key(|work| work.buffers())?;
+    let ledgers = workers.iter().map(|worker| model::plan::ledger(work, worker).0).sum::<u64>();
+    if ledgers > host.memory.0 / 4 {
+        return Some(Refusal::new(
+            RefusalKind::Usage,
+            format!(
+                "host {}: what is known of the files of workload `{}` needs {} ({LEDGER_BYTES} \
+                 bytes a name), more than a quarter of its {} of memory",
+                host.hostname,
+                work.workload,
+                Bytes(ledgers),
+                host.memory
+            ),
+            "give fewer tree.files, or spread them over more hosts",
+        ));
+    }
     (need.0 > host.memory.0 / 2).then(|| {
         Refusal::new(
             RefusalKind::Usage,

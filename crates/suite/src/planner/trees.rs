@@ -7,8 +7,10 @@ use model::metadata::{FileShare, MetadataWork, Tree};
 use model::op::Op;
 use model::plan::names::tree_name;
 use model::plan::{HostStage, PlannedTarget, Target};
+use model::population::{LEAST_NAMES, Population};
 use model::testbed::{HostFacts, TargetFacts};
-use model::units::Bytes;
+use model::units::{Bytes, Percent};
+use std::collections::BTreeMap;
 
 /// As for a layout of large files: a file system is never filled past 95 %.
 const RESERVED_SHARE: u64 = 20;
@@ -25,6 +27,16 @@ struct Key {
     depth: u32,
     fan_out: u64,
     per_directory: u64,
+    /// Of a population: the share of its names that has a file. Nothing else goes to its tree.
+    fill: Option<Percent>,
+}
+
+/// One of the trees among which a sharing divides its files.
+#[derive(Clone, Copy)]
+struct Among {
+    workers: u64,
+    number: u64,
+    files: u64,
 }
 
 /// The trees of one host while it is planned. Points with as many workers share theirs, unless
@@ -56,13 +68,16 @@ impl<'a> Forest<'a> {
         workers: u32,
     ) -> Result<Vec<FileShare>, Refusal> {
         // A mix draws files, and reads the directories that hold them.
-        let op = if work.mix.is_some() { Op::Stat } else { work.op };
+        let is_drawn = work.mix.is_some() || work.population.is_some();
+        let op = if is_drawn { Op::Stat } else { work.op };
+        let fill = work.population.map(|population| population.fill);
         if workers == 0 {
             return Ok(Vec::new());
         }
         let scaled = self.request.scale.size.apply(spec.files.value.0);
-        let files =
-            if self.request.scale.size.is_one() { scaled } else { scaled.max(u64::from(workers)) };
+        // A scaled population has room for its births on any tree.
+        let least = u64::from(workers) * if fill.is_some() { 2 * LEAST_NAMES } else { 1 };
+        let files = if self.request.scale.size.is_one() { scaled } else { scaled.max(least) };
         if files < u64::from(workers) {
             return Err(Refusal::new(
                 RefusalKind::Usage,
@@ -78,7 +93,7 @@ impl<'a> Forest<'a> {
         if spec.unique.value {
             for worker in 0..workers {
                 let own = part(files, worker, workers);
-                let tree = self.tree(spec, workers, worker, own);
+                let tree = self.tree(spec, fill, Among { workers, number: worker, files: own });
                 shares.push(self.share(op, tree, own, 0, 1));
             }
         } else {
@@ -89,9 +104,20 @@ impl<'a> Forest<'a> {
                 let (number, place) = (worker % trees, worker / trees);
                 let sharing = (workers - number).div_ceil(trees);
                 let all = part(files, number, trees).max(sharing);
-                let tree = self.tree(spec, workers, number, all);
+                let tree = self.tree(spec, fill, Among { workers, number, files: all });
                 shares.push(self.share(op, tree, all, place, sharing));
             }
+        }
+        if fill.is_some() && shares.iter().any(|share| share.count < LEAST_NAMES) {
+            return Err(Refusal::new(
+                RefusalKind::Usage,
+                format!(
+                    "workload `{}`: {workers} workers share {files} names, and a population needs \
+                     {LEAST_NAMES} for each",
+                    workload.name.value
+                ),
+                "give more tree.files or fewer workers",
+            ));
         }
         if workload.other.value == OtherFiles::Worker && !matches!(op, Op::Create | Op::Mkdir) {
             shares.rotate_left(1);
@@ -107,9 +133,10 @@ impl<'a> Forest<'a> {
         FileShare { tree, first: turn, step: of, count: all.saturating_sub(turn).div_ceil(of) }
     }
 
-    /// The place of the tree that is number `number` of those for `workers` workers, and has so
-    /// many files.
-    fn tree(&mut self, spec: &TreeSpec, workers: u64, number: u64, files: u64) -> u32 {
+    /// The place of the tree that is this one of those for so many workers; of a population that
+    /// has files under `fill` of its names.
+    fn tree(&mut self, spec: &TreeSpec, fill: Option<Percent>, among: Among) -> u32 {
+        let Among { workers, number, files } = among;
         let key = Key {
             workers,
             number,
@@ -118,6 +145,7 @@ impl<'a> Forest<'a> {
             depth: spec.depth.value.0 as u32,
             fan_out: spec.fan_out.value.0,
             per_directory: spec.per_directory.value.0,
+            fill,
         };
         let index = self.keys.iter().position(|known| *known == key).unwrap_or_else(|| {
             let target = (number % self.targets.len().max(1) as u64) as u32;
@@ -191,14 +219,25 @@ fn need(target: u32, trees: &[Tree], stages: &[HostStage]) -> Need {
     let here = |number: u32| trees.get(number as usize).filter(|tree| tree.target == target);
     let mut fullest = Need { inodes: 0, space: 0 };
     let mut extra = 0;
+    // Populations stay until the run is over.
+    let mut settled: Vec<u32> = Vec::new();
+    let grown = growth(stages)
+        .into_iter()
+        .filter(|(tree, _)| here(*tree).is_some())
+        .map(|(_, bytes)| bytes)
+        .fold(0, u64::saturating_add);
     for stage in stages {
         let mut used: Vec<u32> =
             stage.workers.iter().filter_map(|worker| Some(worker.files?.tree)).collect();
+        if population(stage).is_some() {
+            settled.extend(&used);
+        }
+        used.extend(&settled);
         used.sort_unstable();
         used.dedup();
         let used: Vec<&Tree> = used.into_iter().filter_map(here).collect();
         let files = used.iter().map(|tree| tree.files).fold(0, u64::saturating_add);
-        let space = used.iter().map(|tree| tree.space().0).fold(0, u64::saturating_add);
+        let space = used.iter().map(|tree| tree.space().0).fold(grown, u64::saturating_add);
         fullest = Need { inodes: fullest.inodes.max(files), space: fullest.space.max(space) };
         // These stand beside the files.
         let makes =
@@ -216,6 +255,33 @@ fn need(target: u32, trees: &[Tree], stages: &[HostStage]) -> Need {
         inodes: fullest.inodes.saturating_add(directories),
         space: fullest.space.saturating_add(directories.saturating_mul(4096)),
     }
+}
+
+/// The population that a stage fills or lets live.
+fn population(stage: &HostStage) -> Option<Population> {
+    stage.works.iter().find_map(|work| work.metadata.and_then(|metadata| metadata.population))
+}
+
+/// What appends add to the files of each tree at most, in bytes of whole blocks.
+fn growth(stages: &[HostStage]) -> BTreeMap<u32, u64> {
+    let mut all: BTreeMap<u32, u64> = BTreeMap::new();
+    for stage in stages {
+        let Some(population) = population(stage) else { continue };
+        let mut here: BTreeMap<u32, u64> = BTreeMap::new();
+        for share in stage.workers.iter().filter_map(|worker| worker.files) {
+            let bytes = here.entry(share.tree).or_default();
+            let files = population.target(share.count);
+            // A file that has grown ends in a block of its own.
+            let grows = population.mix.weight(Op::Append) > 0;
+            let ends = if grows { files.saturating_mul(4096) } else { 0 };
+            *bytes = bytes.saturating_add(population.grown(files).0).saturating_add(ends);
+        }
+        for (tree, bytes) in here {
+            let most = all.entry(tree).or_default();
+            *most = bytes.max(*most);
+        }
+    }
+    all
 }
 
 fn refusal(target: &TargetFacts, need: Need) -> Option<Refusal> {
@@ -251,7 +317,7 @@ mod tests {
     use super::*;
     use crate::Spec;
     use crate::planner::{Request, plan, tests as any};
-    use model::plan::Plan;
+    use model::plan::{Plan, StageKind};
     use model::testbed::{DirectoryState, TargetKind};
     use std::collections::BTreeSet;
 
@@ -364,6 +430,53 @@ mod tests {
             "each worker ends with its last file"
         );
         assert_eq!(plan.footprint(), Bytes(0));
+    }
+
+    const LIVING: &str = "operations = [\"create:1, append:2, read:4, remove:1\"]\nworkers = 2\n";
+
+    #[test]
+    fn a_population_is_filled_before_each_point_and_stays() {
+        let suite = format!(
+            "{SUITE}{LIVING}rate = 500\n[tree]\nfiles = 1000\nper_directory = 10\n[stages]\n\
+             precondition = \"1s\"\n[sweep]\nrepetitions = 2\n"
+        );
+        let plan = planned(&suite, "1", vec![target("/t", None)]).expect("a plan");
+        use StageKind::{Measure, Precondition, Prepare};
+        let kinds: Vec<StageKind> = plan.stages.iter().map(|stage| stage.kind).collect();
+        assert_eq!(kinds, [Prepare, Precondition, Measure, Prepare, Precondition, Measure]);
+        assert!(plan.stages.iter().all(|stage| stage.point.is_some() && !stage.prepares_all()));
+        let host = &plan.hosts[0];
+        assert_eq!(host.trees.len(), 2, "one for each worker, at both points");
+        let populations = |stage: usize| host.stages[stage].works[0].metadata.expect("files");
+        assert_eq!(populations(0).ops().collect::<Vec<_>>(), [Op::Create]);
+        assert_eq!(populations(2).ops().count(), 4);
+        assert!(!host.stages[0].works[0].pace.is_open() && host.stages[2].works[0].pace.is_open());
+        assert_eq!(host.stages[2].workers[1].turn, (1, 2));
+        assert_eq!(
+            model::plan::ledger(&host.stages[2].works[0], &host.stages[2].workers[0]),
+            Bytes(2000)
+        );
+    }
+
+    #[test]
+    fn a_population_without_room_is_refused() {
+        let suite = |files: u64| {
+            format!("{SUITE}{LIVING}[tree]\nsize = \"4KiB\"\nfiles = {files}\nper_directory = 10\n")
+        };
+        let told = |suite: String, inodes| {
+            planned(&suite, "1", vec![target("/t", inodes)]).expect_err("refused").join("\n")
+        };
+        let needed = 1000 + 2 * (50 + 1);
+        assert!(planned(&suite(1000), "1", vec![target("/t", Some(needed))]).is_ok());
+        assert!(told(suite(1000), Some(needed - 1)).contains("inodes"));
+        assert!(told(suite(19), None).contains("a population needs 10 for each"));
+        assert!(
+            planned(&suite(1000), "1/1000", vec![target("/t", None)]).is_ok(),
+            "room for births"
+        );
+        // 1.3 GiB of files, and two appends of 16 KiB to each of 280,000: 9 GiB may be used.
+        assert!(told(suite(350_000), None).contains("may be used"));
+        assert!(told(suite(1 << 32), None).contains("4 bytes a name"));
     }
 
     #[test]

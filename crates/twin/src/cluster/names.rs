@@ -33,6 +33,9 @@ fn changes(op: Op) -> bool {
     matches!(
         op,
         Op::Create
+            | Op::Append
+            | Op::Truncate
+            | Op::FsyncFile
             | Op::SetAttr
             | Op::Rename
             | Op::Link
@@ -45,7 +48,7 @@ fn changes(op: Op) -> bool {
 
 /// Whether an operation moves all of a file.
 pub(super) fn moves(op: Op) -> bool {
-    matches!(op, Op::Create | Op::ReadFile | Op::WriteFile)
+    op == Op::ReadFile || op.writes_file()
 }
 
 impl Router {

@@ -8,6 +8,7 @@ use analysis::canary::{GuardTerms, Judge};
 use analysis::loadline::load_line;
 use form::{Auto, Override};
 use model::canary::Terms;
+use model::curve::Offered;
 use model::load::{Pace, Rate};
 use model::plan::Stage;
 use model::{Nanos, Objective, Plan, StageKind};
@@ -145,7 +146,7 @@ fn at(asked: &mut Asked, rate: Rate) -> Result<(), Failure> {
             workloads.len()
         )));
     };
-    only.rate.value = Auto::Fixed(rate);
+    only.rate.value = Auto::Fixed(Offered::Fixed(rate));
     Ok(())
 }
 
@@ -154,14 +155,21 @@ pub fn terms(wanted: &Wanted, plan: &Plan, window: Nanos) -> Result<Terms, Failu
     let (_, stage) = measured(plan)?;
     let mut rate_milli = 0u64;
     for work in &stage.works {
-        match work.pace {
+        match &work.pace {
             Pace::Open { rate: Rate::Iops { milli }, .. } => {
-                rate_milli = rate_milli.saturating_add(milli);
+                rate_milli = rate_milli.saturating_add(*milli);
             }
             Pace::Open { .. } => {
                 return Err(usage(format!(
                     "workload {} has a bandwidth as its rate; write requests per second, such as \
                      --rate 50",
+                    work.workload
+                )));
+            }
+            Pace::Changing { .. } => {
+                return Err(usage(format!(
+                    "workload {} has a rate that changes, and a canary compares hours with each \
+                     other; write one rate, such as --rate 50",
                     work.workload
                 )));
             }

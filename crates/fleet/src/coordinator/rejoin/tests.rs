@@ -1,7 +1,7 @@
 use super::super::tests::{armed, continuing, ended, heard, lost, ready, released, run, script};
 use super::super::{Input, Now};
 use super::*;
-use model::plan::{Target, TargetFile};
+use model::plan::{StageKind, Target, TargetFile};
 use model::testbed::{DirectoryState, TargetFacts, TargetKind};
 use model::units::Bytes;
 

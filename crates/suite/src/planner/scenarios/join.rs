@@ -2,7 +2,7 @@
 //! layouts behind each other.
 
 use model::plan::names::SCENARIO_AXIS;
-use model::plan::{HostPlan, HostStage, Part, Plan, PlannedTarget, Point, Stage, StageKind};
+use model::plan::{HostPlan, HostStage, Part, Plan, PlannedTarget, Point, Stage};
 use model::setting::Setting;
 use model::testbed::scenario_suffix;
 
@@ -101,7 +101,7 @@ fn turns(plans: &[Plan], groups: &[Vec<usize>], in_turns: bool) -> Vec<Turn> {
         (0..plans[scenario].stages.len()).map(move |stage| Turn { scenario, stage })
     };
     let stage_of = |turn: &Turn| &plans[turn.scenario].stages[turn.stage];
-    let is_prepare = |turn: &Turn| stage_of(turn).kind == StageKind::Prepare;
+    let is_prepare = |turn: &Turn| stage_of(turn).prepares_all();
     let has_prepare = |scenario: usize| of(scenario).any(|turn| is_prepare(&turn));
     let is_first_to_prepare = |turn: &Turn| {
         let group = groups.iter().find(|group| group.contains(&turn.scenario));
