@@ -151,7 +151,8 @@ fn runs_of_others_stand_beside_each_other_and_beside_ours() {
 fn runs_of_ours_are_written_for_programs_of_others() {
     let folder = scratch();
     let folder = folder.path();
-    let suite = "name = \"s\"\n[[workload]]\nname = \"ior-easy-read\"\nread = \"50%\"\n[stages]\nmeasure = \"2s\"\n";
+    let suite = "name = \"s\"\n[[workload]]\nname = \"ior-easy-read\"\nread = \"50%\"\n\
+                 [stages]\nmeasure = \"2s\"\n";
     fs::write(folder.join("s.toml"), suite).expect("a suite");
     ok(folder, &["run", "s.toml", "--target", "sim:constant", "--out", "r.plimsoll"]);
     for (format, out) in [

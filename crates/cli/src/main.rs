@@ -21,6 +21,7 @@ mod published;
 mod quick;
 mod quotable;
 mod run_file_disk;
+mod run_names;
 mod run_overview;
 mod screen;
 mod signals;

@@ -62,7 +62,8 @@ fn own(row: &ResultRow) -> GivenRow {
     given
 }
 
-/// The standard deviation of latencies, each at the middle of its bucket; `None` for fewer than two.
+/// The standard deviation of latencies, each at the middle of its bucket; `None` for fewer than
+/// two.
 fn deviation_ns(latency: &Histogram) -> Option<f64> {
     let mean = latency.mean_ns()?;
     let squares: f64 = latency

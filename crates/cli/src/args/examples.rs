@@ -86,7 +86,10 @@ Examples:
 pub const SUITES: &str = "\
 Examples:
   plimsoll suites
-  plimsoll suites quick > my.toml";
+  plimsoll suites quick > my.toml
+  # as a job file of fio; what fio cannot say goes to standard error
+  plimsoll suites quick --as fio > quick.fio
+Exit code 8: fio's job does without a part of the suite.";
 
 /// Below `plimsoll import --help`.
 pub const IMPORT: &str = "\
@@ -99,8 +102,9 @@ Examples:
   mkdir suites && plimsoll import run.sh -o suites
   # what became of each option
   plimsoll import job.fio --json | jq .options
-  # results of fio (JSON) or IO500, and what in them does not go together
+  # results of other tools, and what in them does not go together; -o makes a run file
   plimsoll import result_summary.txt
+  plimsoll import fio.json -o day1.plimsoll
   # a job file as it is
   plimsoll run job.fio -t /mnt/x
 Exit code 8: an option was refused or is unknown.";
@@ -155,6 +159,8 @@ Examples:
   # all tables in one object
   plimsoll export run.plimsoll --format json -o run.json
   plimsoll export run.plimsoll --table results -o - | column -ts,
+  # in the form of another tool
+  plimsoll export run.plimsoll --format fio-json
 docs/reference/exports.md lists the columns.";
 
 /// Below `plimsoll serve --help`.

@@ -1,11 +1,12 @@
 //! `plimsoll compare`: what differs between runs, and a gate for pipelines.
 
 use super::foreign::Mixed;
-use super::report::{names_of, write_page};
+use super::report::write_page;
 use super::saved::read_digests;
 use super::{print_exactly, print_json};
 use crate::args::CompareArgs;
 use crate::failure::{CONDITION_MET, Failure};
+use crate::run_names::names_of;
 use crate::screen;
 use analysis::compare::{Comparison, Condition, compare as differences};
 use model::Record;

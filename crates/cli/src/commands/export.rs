@@ -1,126 +1,17 @@
 //! `plimsoll export`: a run as tables for other programs.
 
+use super::export_args::{ExportArgs, Format};
 use super::saved::read_judged;
 use super::{export_foreign, foreign};
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};
-use clap::{Args, ValueEnum};
 use model::Record;
-use report::surfaces::export::forms::Form;
 use report::surfaces::export::{self, Csv, Json, Sink, Table, Tables};
 use std::ffi::OsStr;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use store::{Halted, StoreError};
-
-/// `plimsoll export`.
-#[derive(Debug, Args)]
-#[command(after_help = crate::args::examples::EXPORT)]
-pub struct ExportArgs {
-    /// The run file.
-    #[arg(value_name = "RUN")]
-    pub run: PathBuf,
-
-    /// What to write [default: by the ending of FILE, else csv]. Parquet needs a build with the
-    /// feature parquet.
-    #[arg(long)]
-    pub format: Option<Format>,
-
-    /// Where to write: a folder for CSV and Parquet, which have a file for each table, a file for
-    /// JSON or one table; "-" is standard output [default: beside the run].
-    #[arg(short, long, value_name = "DIR|FILE")]
-    pub out: Option<PathBuf>,
-
-    /// This table alone, into one file.
-    #[arg(long, value_name = "TABLE")]
-    pub table: Option<TableArg>,
-
-    /// Overwrite files that are there already.
-    #[arg(long)]
-    pub force: bool,
-}
-
-/// What tables are written as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Comma-separated values (RFC 4180), with the names of columns in the first line.
-    Csv,
-    /// One object with a list of rows for each table.
-    Json,
-    /// Columns, compressed, for data frames and databases.
-    Parquet,
-    /// fio's JSON, for programs made for fio.
-    FioJson,
-    /// vdbench's flatfile.
-    VdbenchFlatfile,
-    /// DiskSpd's XML.
-    DiskspdXml,
-    /// IO500's result_summary.txt, of runs of its phases.
-    Io500Summary,
-}
-
-impl Format {
-    pub fn ending(self) -> &'static str {
-        match self {
-            Format::Csv => "csv",
-            Format::Json => "json",
-            Format::Parquet => "parquet",
-            Format::FioJson => "fio.json",
-            Format::VdbenchFlatfile => "flatfile.html",
-            Format::DiskspdXml => "diskspd.xml",
-            Format::Io500Summary => "result_summary.txt",
-        }
-    }
-
-    /// The form of another tool that it is.
-    pub fn form(self) -> Option<Form> {
-        match self {
-            Format::Csv | Format::Json | Format::Parquet => None,
-            Format::FioJson => Some(Form::FioJson),
-            Format::VdbenchFlatfile => Some(Form::VdbenchFlatfile),
-            Format::DiskspdXml => Some(Form::DiskSpdXml),
-            Format::Io500Summary => Some(Form::Io500Summary),
-        }
-    }
-
-    /// The one that was asked for, else that of the file's ending.
-    pub fn of(asked: Option<Format>, out: Option<&Path>) -> Format {
-        let ending = out.and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
-        asked.unwrap_or(match ending {
-            "json" => Format::Json,
-            "parquet" => Format::Parquet,
-            _ => Format::Csv,
-        })
-    }
-}
-
-/// `--table`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TableArg {
-    /// The figures of each workload of each point, by operation.
-    Results,
-    /// Their latencies at many shares of the requests.
-    Quantiles,
-    /// What each host did in each interval, by workload and operation.
-    Series,
-    /// What each host's kernel counted in each interval.
-    Counters,
-    /// What happened at an instant.
-    Events,
-}
-
-impl TableArg {
-    fn table(self) -> Table {
-        match self {
-            TableArg::Results => Table::Results,
-            TableArg::Quantiles => Table::Quantiles,
-            TableArg::Series => Table::Series,
-            TableArg::Counters => Table::Counters,
-            TableArg::Events => Table::Events,
-        }
-    }
-}
 
 /// A file and the tables in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -304,6 +195,7 @@ fn fill(
 
 #[cfg(test)]
 mod tests {
+    use super::super::export_args::TableArg;
     use super::*;
 
     fn args(format: Option<Format>, out: Option<&str>, table: Option<TableArg>) -> ExportArgs {

@@ -1,6 +1,6 @@
 //! `plimsoll export` in forms of other tools, and of results of other tools.
 
-use super::export::{ExportArgs, Format};
+use super::export_args::{ExportArgs, Format};
 use super::print_exactly;
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};

@@ -1,16 +1,14 @@
 //! The commands on run files that hold results of other tools.
 
-use super::report::{Format as ReportFormat, ReportArgs, chart_folder, names_of, write_chart};
-use super::saved::read_digests;
 use super::{print, print_json};
 use crate::args::{CompareArgs, ShowArgs, TrendArgs};
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};
+use crate::run_names::names_of;
 use crate::screen;
 use model::Record;
 use model::foreign::ForeignRun;
-use report::surfaces::foreign::{Told, html, markdown};
-use report::surfaces::markdown::Links;
+use report::surfaces::foreign::{Told, html};
 use report::topics::foreign::{beside, json, table};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -20,12 +18,13 @@ pub fn read(path: &Path) -> Result<Option<ForeignRun>, Failure> {
     store::read_foreign(path).map_err(|error| Failure::RunFile(format!("error: {error}")))
 }
 
-fn refused(what: &str, why: &str) -> Failure {
+/// Why an option does not fit them.
+pub fn refused(what: &str, why: &str) -> Failure {
     Failure::Usage(format!("error: {what} is not for results of other tools: {why}"))
 }
 
-const NO_GATE: &str = "they hold no samples, so that no difference can be told from chance; gate on \
-                       runs of `plimsoll run`";
+const NO_GATE: &str = "they hold no samples, so that any difference may be chance; gate on runs of \
+                       `plimsoll run`";
 
 /// `plimsoll show`.
 pub fn show(run: &ForeignRun, args: &ShowArgs) -> Result<ExitCode, Failure> {
@@ -67,7 +66,11 @@ impl Mixed {
         }
         let named = |path: &PathBuf| match read(path)? {
             Some(run) => Ok(Named::Foreign(run)),
-            None => read_digests(path).map(|record| Named::Own(Box::new(record))),
+            None => {
+                let record = store::read_digests(path);
+                let record = record.map_err(|error| Failure::RunFile(format!("error: {error}")))?;
+                Ok(Named::Own(Box::new(record)))
+            }
         };
         let runs = paths.iter().map(named).collect::<Result<Vec<Named>, Failure>>()?;
         let names = names_of(paths);
@@ -92,14 +95,15 @@ impl Mixed {
         Ok(())
     }
 
-    fn written(&self, out: &Path, force: bool) -> Result<(), Failure> {
+    /// Writes their page, and says where it is.
+    pub fn written(&self, out: &Path, force: bool) -> Result<(), Failure> {
         outputs::write(out, Kind::Page, force, self.told(html).as_bytes())?;
         eprintln!("report    {}", out.display());
         Ok(())
     }
 
     /// What a surface makes of them.
-    fn told<T>(&self, surface: impl Fn(Told<'_>) -> T) -> T {
+    pub fn told<T>(&self, surface: impl Fn(Told<'_>) -> T) -> T {
         let foreign: Vec<&ForeignRun> = self
             .runs
             .iter()
@@ -179,35 +183,5 @@ pub fn trend(mixed: Mixed, args: &TrendArgs) -> Result<ExitCode, Failure> {
         true => print_json(&beside::compared_json(&sides))?,
         false => print(&beside::trend(&sides, screen::room()))?,
     }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// `plimsoll report`.
-pub fn report(mixed: &Mixed, args: &ReportArgs, out: &Path) -> Result<ExitCode, Failure> {
-    let none = [
-        (args.testbed.is_some(), "--testbed", "nobody knows what they were measured on"),
-        (args.against.is_some(), "--against", "no plan says which figure is which"),
-    ];
-    if let Some((_, what, why)) = none.into_iter().find(|(is_asked, ..)| *is_asked) {
-        return Err(refused(what, why));
-    }
-    if ReportFormat::of(args.format, Some(out)) == ReportFormat::Html {
-        mixed.written(out, args.force)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let folder = chart_folder(out);
-    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
-    let ending = if args.png { "png" } else { "svg" };
-    let links = Links { folder: name.unwrap_or_default(), ending };
-    let report = mixed.told(|told| markdown(told, &links));
-    outputs::write(out, Kind::Markdown, args.force, report.text.as_bytes())?;
-    if !report.charts.is_empty() {
-        std::fs::create_dir_all(&folder).map_err(|error| {
-            let what = format!("error: the folder {} cannot be made: {error}", folder.display());
-            Failure::Run(format!("{what}; name another place with --out"))
-        })?;
-    }
-    report.charts.iter().try_for_each(|chart| write_chart(chart, &folder, args))?;
-    eprintln!("report    {}", out.display());
     Ok(ExitCode::SUCCESS)
 }

@@ -1,13 +1,15 @@
 //! `plimsoll report`: runs as a page, or as Markdown with its charts beside it.
 
-use super::foreign::Mixed;
+use super::foreign::{Mixed, refused};
 use super::saved::{hold, read_judged};
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};
+use crate::run_names::names_of;
 use crate::{published, testbed};
 use clap::{Args, ValueEnum};
 use model::Record;
 use report::surfaces;
+use report::surfaces::foreign;
 use report::surfaces::html::Against;
 use report::surfaces::markdown::{self, Chart, Links};
 use std::ffi::OsStr;
@@ -62,7 +64,7 @@ pub enum Format {
 
 impl Format {
     /// The one that was asked for, else that of the file's ending.
-    pub fn of(asked: Option<Format>, out: Option<&Path>) -> Format {
+    fn of(asked: Option<Format>, out: Option<&Path>) -> Format {
         let ending = out.and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
         asked.unwrap_or(match ending {
             "md" | "markdown" => Format::Markdown,
@@ -97,7 +99,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     }
     if let (Some(mixed), Some(first)) = (Mixed::read(&args.runs)?, args.runs.first()) {
         let out = args.out.clone().unwrap_or_else(|| first.with_extension(format.ending()));
-        return super::foreign::report(&mixed, args, &out);
+        return of_foreign(&mixed, args, &out);
     }
     let records =
         args.runs.iter().map(|run| read_judged(run)).collect::<Result<Vec<Record>, Failure>>()?;
@@ -136,18 +138,34 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What runs are called: by the names of their files, and where these are the same by their paths.
-pub fn names_of(runs: &[PathBuf]) -> Vec<String> {
-    let stem = |run: &PathBuf| {
-        run.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
-    };
-    let is_alone =
-        |run: &PathBuf| runs.iter().filter(|other| stem(other) == stem(run)).count() == 1;
-    let name = |run: &PathBuf| {
-        let name = if is_alone(run) { stem(run) } else { run.display().to_string() };
-        model::printable::line(&name).into_owned()
-    };
-    runs.iter().map(name).collect()
+/// The report of runs of which some hold results of other tools.
+fn of_foreign(mixed: &Mixed, args: &ReportArgs, out: &Path) -> Result<ExitCode, Failure> {
+    let none = [
+        (args.testbed.is_some(), "--testbed", "nobody knows what they were measured on"),
+        (args.against.is_some(), "--against", "no plan says which figure is which"),
+    ];
+    if let Some((_, what, why)) = none.into_iter().find(|(is_asked, ..)| *is_asked) {
+        return Err(refused(what, why));
+    }
+    if Format::of(args.format, Some(out)) == Format::Html {
+        mixed.written(out, args.force)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let folder = chart_folder(out);
+    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+    let ending = if args.png { "png" } else { "svg" };
+    let links = Links { folder: name.unwrap_or_default(), ending };
+    let report = mixed.told(|told| foreign::markdown(told, &links));
+    outputs::write(out, Kind::Markdown, args.force, report.text.as_bytes())?;
+    if !report.charts.is_empty() {
+        std::fs::create_dir_all(&folder).map_err(|error| {
+            let what = format!("error: the folder {} cannot be made: {error}", folder.display());
+            Failure::Run(format!("{what}; name another place with --out"))
+        })?;
+    }
+    report.charts.iter().try_for_each(|chart| write_chart(chart, &folder, args))?;
+    eprintln!("report    {}", out.display());
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Writes the page of these runs, beside what they are held against, and says where it is.
@@ -200,7 +218,7 @@ fn write_markdown(
     Ok(())
 }
 
-pub fn write_chart(chart: &Chart, folder: &Path, args: &ReportArgs) -> Result<(), Failure> {
+fn write_chart(chart: &Chart, folder: &Path, args: &ReportArgs) -> Result<(), Failure> {
     let drawing = folder.join(format!("{}.svg", chart.name));
     // A picture cannot say who made it; one beside a drawing of ours with the same name is ours.
     let is_ours = std::fs::read(&drawing)
@@ -220,7 +238,7 @@ pub fn write_chart(chart: &Chart, folder: &Path, args: &ReportArgs) -> Result<()
 }
 
 /// `wiki/report-charts` for `wiki/report.md`.
-pub fn chart_folder(out: &Path) -> PathBuf {
+fn chart_folder(out: &Path) -> PathBuf {
     let mut name = out.file_stem().unwrap_or(OsStr::new("report")).to_owned();
     name.push("-charts");
     out.with_file_name(name)

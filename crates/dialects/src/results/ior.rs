@@ -180,11 +180,11 @@ repetitions         : 2
 
 Results:
 
-access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s) wr/rd(s) close(s) total(s) iter
-------    ---------  ----       ----------  ---------- ---------  ------- -------- -------- -------- ----
-write     100.00     101.00     0.010       16384      1024.00    0.1     10.0     0.1      10.2     0
-write     200.00     202.00     0.005       16384      1024.00    0.1     5.0      0.1      5.2      1
-remove    -          -          -           -          -          -       -        -        0.1      1
+access bw(MiB/s) IOPS    Latency(s) block(KiB) xfer(KiB) open(s) wr/rd(s) close(s) total(s) iter
+------ --------- ----    ---------- ---------- --------- ------- -------- -------- -------- ----
+write  100.00    101.00  0.010      16384      1024.00   0.1     10.0     0.1      10.2     0
+write  200.00    202.00  0.005      16384      1024.00   0.1     5.0      0.1      5.2      1
+remove -         -       -          -          -         -       -        -        0.1      1
 Max Write: 200.00 MiB/sec (209.72 MB/sec)
 
 Summary of all tests:
