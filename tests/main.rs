@@ -42,6 +42,7 @@ mod suites;
 mod sum_truth;
 mod sweep;
 mod targets;
+mod traces;
 mod trend;
 mod verify;
 mod watch;

@@ -178,7 +178,9 @@ fn warn_of_own_writes(out: &Path, file: &File, device: &TracedDevice) {
 
 fn unwritable(out: &Path, error: &io::Error) -> Failure {
     let what = match error.kind() {
-        io::ErrorKind::AlreadyExists => "it is there already, and no file is overwritten".to_owned(),
+        io::ErrorKind::AlreadyExists => {
+            "it is there already, and no file is overwritten".to_owned()
+        }
         _ => error.to_string(),
     };
     Failure::Usage(format!("error: {}: {what}; name another file with --out", out.display()))

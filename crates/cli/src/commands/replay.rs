@@ -60,9 +60,8 @@ pub fn replay(args: &ReplayArgs) -> Result<ExitCode, Failure> {
 /// The one target, as it was named.
 fn target(args: &ReplayArgs) -> Result<String, Failure> {
     let of_target = |target: &TargetArg| (target.hosts.is_none(), target.path.clone());
-    let given_up = |given: &GivenUpArg| {
-        given.0.first().map(|one| (one.host.is_none(), one.device.clone()))
-    };
+    let given_up =
+        |given: &GivenUpArg| given.0.first().map(|one| (one.host.is_none(), one.device.clone()));
     let named = match (&args.target, &args.destroy_data) {
         (Some(target), _) => Some(of_target(target)),
         (None, Some(given)) => given_up(given),
@@ -104,9 +103,9 @@ fn size(args: &ReplayArgs, scanned: &Scanned, target: &str) -> Result<Option<Byt
         }
         (None, None) if target.starts_with("sim:") => Ok(None),
         // Whole units of any device.
-        (None, _) => Ok(Some(Bytes(scanned.end.next_multiple_of(1 << 20).min(
-            there.map_or(u64::MAX, |there| there.0),
-        )))),
+        (None, _) => Ok(Some(Bytes(
+            scanned.end.next_multiple_of(1 << 20).min(there.map_or(u64::MAX, |there| there.0)),
+        ))),
     }
 }
 

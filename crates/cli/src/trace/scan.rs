@@ -107,8 +107,7 @@ pub fn is_taken(only: Option<Only>, op: Op) -> bool {
 /// file in `folder`.
 pub fn scan(args: &TraceArgs, folder: &Path) -> Result<Scanned, Failure> {
     let mut requests = open(args)?;
-    let is_as_it_is =
-        requests.header().is_some() && args.source.is_none() && args.only.is_none();
+    let is_as_it_is = requests.header().is_some() && args.source.is_none() && args.only.is_none();
     let header = requests.header().cloned().unwrap_or_else(|| Header {
         device: args.trace.display().to_string(),
         size_bytes: 0,
@@ -186,9 +185,7 @@ impl Scanned {
 pub fn tell(path: &Path, ending: TraceEnd, used: &str) {
     let path = path.display();
     if ending.is_cut_off {
-        eprintln!(
-            "warning: trace {path} is cut off in the middle; what is whole of it is {used}"
-        );
+        eprintln!("warning: trace {path} is cut off in the middle; what is whole of it is {used}");
     }
     if ending.lost > 0 {
         eprintln!("warning: trace {path}: its recorder lost {} requests", ending.lost);
@@ -208,13 +205,10 @@ pub fn tell(path: &Path, ending: TraceEnd, used: &str) {
 fn nothing(args: &TraceArgs, all: &Scanned, sources: &[String]) -> Failure {
     let path = args.trace.display();
     let what = match (&args.source, all.requests) {
-        (Some(source), 0) if !sources.is_empty() => format!(
-            "no request is of source `{source}`; its sources are {}",
-            sources.join(", ")
-        ),
-        (_, 0) if args.only.is_some() => {
-            "no request is left of it; leave out --only".to_owned()
+        (Some(source), 0) if !sources.is_empty() => {
+            format!("no request is of source `{source}`; its sources are {}", sources.join(", "))
         }
+        (_, 0) if args.only.is_some() => "no request is left of it; leave out --only".to_owned(),
         (_, 0) => "it holds no requests; record it again while the device is loaded".to_owned(),
         _ => "it holds flushes alone, which load nothing; record it again".to_owned(),
     };

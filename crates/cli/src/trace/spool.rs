@@ -38,8 +38,7 @@ impl Spool {
 
     /// All were added.
     pub fn finish(self) -> Result<Spooled, Failure> {
-        let (file, _) =
-            self.writer.finish(0, 0).map_err(|error| failed(Path::new("."), &error))?;
+        let (file, _) = self.writer.finish(0, 0).map_err(|error| failed(Path::new("."), &error))?;
         let file = file.into_inner().map_err(|error| failed(Path::new("."), error.error()))?;
         Ok(Spooled { file })
     }

@@ -162,8 +162,9 @@ impl<R: BufRead> Requests<R> {
         let ends = seen.offset.checked_add(seen.length).is_some_and(|end| end <= MOST);
         if seen.length > MOST_LENGTH.into() || !ends {
             let what = format!("a request of {} bytes at {} cannot be", seen.length, seen.offset);
-            return Err(TraceProblem::new(what, "look at the line, or name the form with --from")
-                .at(place));
+            return Err(
+                TraceProblem::new(what, "look at the line, or name the form with --from").at(place)
+            );
         }
         self.sorter.put(seen, place)
     }
@@ -184,7 +185,10 @@ impl<R: BufRead> Requests<R> {
                 if wanted.is_none_or(|wanted| wanted == request.source) {
                     let first_ns = *self.own_first_ns.get_or_insert(request.at_ns);
                     let at_ns = request.at_ns - first_ns;
-                    return Ok(Some((Request { at_ns, ..request }, Place::Request(self.handed_out))));
+                    return Ok(Some((
+                        Request { at_ns, ..request },
+                        Place::Request(self.handed_out),
+                    )));
                 }
             }
             let Source::Own(reader) = &mut self.source else { return Ok(None) };

@@ -239,7 +239,8 @@ fn decimal_ns(value: Option<&str>, name: &str, unit_ns: i128) -> Result<i128, Tr
         };
         let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
         let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        let is_number = is_digits(whole) && is_digits(part) && !(whole.is_empty() && part.is_empty());
+        let is_number =
+            is_digits(whole) && is_digits(part) && !(whole.is_empty() && part.is_empty());
         if !is_number || whole.len() > 19 {
             return None;
         }

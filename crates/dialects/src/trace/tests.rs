@@ -55,7 +55,8 @@ fn one_trace_comes_out_the_same_from_each_form() {
         0.005500    fio            12      sdx       W 0          65536     0.500\n";
     let msr = "128166372003061629,hm,1,Read,4096,8192,1331\n128166372003071629,hm,1,Write,512,512,1\n\
         128166372003086629,hm,1,Read,1073741824,4096,1\n128166372003101629,hm,1,Write,0,65536,7\n";
-    let spc = "0,8,8192,R,0.0001\n0,1,512,w,0.0011\n0,2097152,4096,r,0.0026\n0,0,65536,W,0.0041,x\n";
+    let spc =
+        "0,8,8192,R,0.0001\n0,1,512,w,0.0011\n0,2097152,4096,r,0.0026\n0,0,65536,W,0.0041,x\n";
     let alibaba = "device_id,opcode,offset,length,timestamp\n7,R,4096,8192,1577808000000100\n\
         7,W,512,512,1577808000001100\n7,R,1073741824,4096,1577808000002600\n\
         7,W,0,65536,1577808000004100\n";
@@ -74,7 +75,8 @@ fn one_trace_comes_out_the_same_from_each_form() {
     // Its instants are whole seconds.
     let tencent = "1538323200,8,16,0,1063\n1538323200,1,1,1,1063\n1538323201,0,128,1,1063\n";
     assert_eq!(TraceDialect::of_content(tencent.as_bytes()), Some(TraceDialect::Tencent));
-    let wanted = [same()[0], request(0, Op::Write, 512, 512), request(1_000_000_000, Op::Write, 0, 65_536)];
+    let wanted =
+        [same()[0], request(0, Op::Write, 512, 512), request(1_000_000_000, Op::Write, 0, 65_536)];
     assert_eq!(read(tencent), wanted);
 }
 
@@ -142,11 +144,13 @@ fn binary_forms_say_the_same() {
 
 #[test]
 fn flushes_trims_and_what_is_neither_are_told_apart() {
-    let text = "fio version 3 iolog\n0 f read 0 512\n5 f sync 0 0\n6 f trim 512 512\n7 f frob 0 1\n";
+    let text =
+        "fio version 3 iolog\n0 f read 0 512\n5 f sync 0 0\n6 f trim 512 512\n7 f frob 0 1\n";
     let (all, end) = read_from(text.as_bytes(), None).expect("whole");
     let ops: Vec<Op> = all.iter().map(|request| request.op).collect();
     assert_eq!((ops, end.left_out), (vec![Op::Read, Op::Fsync, Op::Trim], 1));
-    let text = "8,0 1 1 0.0 1 D FN [x]\n8,0 1 2 0.1 1 D DS 8 + 8 [x]\n8,0 1 3 0.2 1 D N 0 + 1 [x]\n";
+    let text =
+        "8,0 1 1 0.0 1 D FN [x]\n8,0 1 2 0.1 1 D DS 8 + 8 [x]\n8,0 1 3 0.2 1 D N 0 + 1 [x]\n";
     let (all, end) = read_from(text.as_bytes(), None).expect("whole");
     let ops: Vec<Op> = all.iter().map(|request| request.op).collect();
     assert_eq!((ops, end.left_out), (vec![Op::Fsync, Op::Trim], 1));
@@ -192,13 +196,15 @@ fn a_last_line_that_is_cut_off_is_left_out_and_told() {
 #[test]
 fn one_source_can_be_picked() {
     let text = "0,1,512,R,0.5\n1,2,512,R,0.6\n0,3,512,R,0.7\n1,4,512,R,0.9\n";
-    let mut requests =
-        Requests::new(text.as_bytes(), None, Some("1".to_owned())).expect("a trace");
+    let mut requests = Requests::new(text.as_bytes(), None, Some("1".to_owned())).expect("a trace");
     let mut all = Vec::new();
     while let Some((request, _)) = requests.next_request().expect("good") {
         all.push((request.at_ns, request.offset));
     }
-    assert_eq!((all, requests.sources()), (vec![(0, 1024), (300_000_000, 2048)], vec!["0".to_owned(), "1".to_owned()]));
+    assert_eq!(
+        (all, requests.sources()),
+        (vec![(0, 1024), (300_000_000, 2048)], vec!["0".to_owned(), "1".to_owned()])
+    );
 }
 
 /// Whatever the bytes are: an answer, and no panic.

@@ -38,7 +38,8 @@ fn kind(command: u16) -> Option<Op> {
 
 /// One record.
 pub(super) fn record(bytes: &[u8], version: u8, names: &mut Names) -> Result<Read, TraceProblem> {
-    let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let word =
+        |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
     let short = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
     let (length, command, told, block, time_us) = match version {

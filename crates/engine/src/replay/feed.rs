@@ -53,9 +53,17 @@ impl Feed {
     ///
     /// # Errors
     /// The trace cannot be read, or holds what the plan does not permit.
-    pub(crate) fn start(trace: &TraceWork, work: &Work, worker: &Worker) -> Result<Feed, EngineError> {
+    pub(crate) fn start(
+        trace: &TraceWork,
+        work: &Work,
+        worker: &Worker,
+    ) -> Result<Feed, EngineError> {
         let file = File::open(&trace.path).map_err(|error| {
-            EngineError::trace(&trace.path, error.to_string(), "replay it from a file that is there")
+            EngineError::trace(
+                &trace.path,
+                error.to_string(),
+                "replay it from a file that is there",
+            )
         })?;
         let (out, inbox) = mpsc::sync_channel(PAGES);
         let (back, spare) = mpsc::sync_channel(PAGES + 1);
@@ -64,15 +72,8 @@ impl Feed {
             .name("trace".to_owned())
             .spawn(move || source.read(file, &out, &spare));
         started.map_err(|error| EngineError::worker("start the reader of its trace", error))?;
-        let mut feed = Feed {
-            page: Vec::new(),
-            at: 0,
-            inbox,
-            back,
-            end: None,
-            broken: None,
-            last_ns: 0,
-        };
+        let mut feed =
+            Feed { page: Vec::new(), at: 0, inbox, back, end: None, broken: None, last_ns: 0 };
         if let Ok(first) = feed.inbox.recv() {
             feed.take(first);
         }
@@ -178,7 +179,8 @@ impl Source {
         spare: &Receiver<Vec<Due>>,
     ) -> Result<Result<Read, Gone>, EngineError> {
         let unreadable = |error: trace::TraceError| self.error(error.to_string());
-        let mut reader = Reader::new(BufReader::with_capacity(256 << 10, file)).map_err(unreadable)?;
+        let mut reader =
+            Reader::new(BufReader::with_capacity(256 << 10, file)).map_err(unreadable)?;
         let (mut all, mut own) = (SequenceDigest::default(), SequenceDigest::default());
         let (mut number, mut count) = (0u64, 0u64);
         let (mut block, mut page) = (Vec::new(), Vec::with_capacity(PAGE));
@@ -240,3 +242,6 @@ impl Source {
         EngineError::trace(&self.trace.path, what, "replay it again; leave the file as it is")
     }
 }
+
+#[cfg(test)]
+mod tests;

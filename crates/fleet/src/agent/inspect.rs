@@ -66,9 +66,9 @@ impl Look<'_> {
 fn why(error: &EngineError) -> String {
     match error {
         EngineError::Target { what, remedy, .. } => format!("{what}; {remedy}"),
-        EngineError::Worker { .. }
-        | EngineError::Trace { .. }
-        | EngineError::Panicked { .. } => error.to_string(),
+        EngineError::Worker { .. } | EngineError::Trace { .. } | EngineError::Panicked { .. } => {
+            error.to_string()
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A work whose requests come from a trace.
 
-use super::{Stop, Unsound};
 use super::stop::Once;
+use super::{Stop, Unsound};
 use crate::op::Op;
 use crate::trace::{Mapping, SequenceDigest};
 use crate::units::Nanos;

@@ -1,7 +1,7 @@
 //! Blocks of a trace: a head with length and checksum, and requests as differences.
 
 use super::crc::Crc;
-use super::{Header, Request, TraceClock, Totals};
+use super::{Header, Request, Totals, TraceClock};
 use crate::op::Op;
 use crate::varint::{self, BadNumber};
 
@@ -51,7 +51,8 @@ impl Head {
         let word = |at: usize| {
             u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
         };
-        let head = Head { kind: Kind::of(bytes[0])?, length: word(1), count: word(5), crc: word(9) };
+        let head =
+            Head { kind: Kind::of(bytes[0])?, length: word(1), count: word(5), crc: word(9) };
         (head.length <= MOST_PAYLOAD && head.count <= MOST_REQUESTS).then_some(head)
     }
 

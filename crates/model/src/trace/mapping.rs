@@ -115,7 +115,11 @@ impl Mapping {
             Space::Fold { size } => {
                 let size = size.0.min(size_bytes);
                 let last = last(size)?;
-                if request.offset <= last { request.offset } else { (request.offset % size).min(last) }
+                if request.offset <= last {
+                    request.offset
+                } else {
+                    (request.offset % size).min(last)
+                }
             }
             Space::Stretch { from, size, align } => {
                 let size = size.0.min(size_bytes);

@@ -125,15 +125,13 @@ impl<R: Read> Reader<R> {
                 self.ending = Some(Ending::CutOff { at_byte });
                 Ok(false)
             }
-            Some(Head { kind: Kind::Requests, count, .. }) => {
-                match self.decode(count, requests) {
-                    Some(()) => Ok(true),
-                    None => {
-                        requests.clear();
-                        Err(damaged)
-                    }
+            Some(Head { kind: Kind::Requests, count, .. }) => match self.decode(count, requests) {
+                Some(()) => Ok(true),
+                None => {
+                    requests.clear();
+                    Err(damaged)
                 }
-            }
+            },
             Some(Head { kind: Kind::End, .. }) => {
                 let totals = blocks::read_end(&self.payload).map_err(|_| damaged)?;
                 let is_whole =

@@ -55,7 +55,10 @@ fn what_is_written_is_read_back() {
     let bytes_of = all.iter().map(|request| u64::from(request.length)).sum();
     let totals = Totals { requests: 50_000, bytes: bytes_of, lost: 7, left_out: 2 };
     assert_eq!(ending, Ending::Whole(totals));
-    assert_eq!(Reader::new(bytes.as_slice()).map(|reader| reader.header().clone()).ok(), Some(header()));
+    assert_eq!(
+        Reader::new(bytes.as_slice()).map(|reader| reader.header().clone()).ok(),
+        Some(header())
+    );
     let sequential: Vec<Request> = (0..10_000u64)
         .map(|n| Request { at_ns: n * 50, op: Op::Read, offset: n * 4096, length: 4096, source: 0 })
         .collect();

@@ -50,7 +50,11 @@ impl<W: Write> Writer<W> {
         self.count += 1;
         self.totals.requests += 1;
         self.totals.bytes = self.totals.bytes.saturating_add(request.length.into());
-        if self.payload.len() >= ENOUGH || self.count == MOST_REQUESTS { self.flush() } else { Ok(()) }
+        if self.payload.len() >= ENOUGH || self.count == MOST_REQUESTS {
+            self.flush()
+        } else {
+            Ok(())
+        }
     }
 
     /// What was added so far.

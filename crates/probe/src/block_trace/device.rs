@@ -40,8 +40,7 @@ impl TracedDevice {
         };
         let count = |file: &Path| read(file).and_then(|text| text.parse::<u64>().ok());
         let is_partition = own.join("partition").exists();
-        let disk =
-            if is_partition { own.parent().ok_or_else(unknown)? } else { own.as_path() };
+        let disk = if is_partition { own.parent().ok_or_else(unknown)? } else { own.as_path() };
         let numbers = read(&disk.join("dev")).ok_or_else(unknown)?;
         let numbers = numbers.split_once(':').and_then(|(major, minor)| {
             Some(major.parse::<u32>().ok()? << 20 | minor.parse::<u32>().ok()?)
@@ -116,7 +115,10 @@ mod tests {
         }
         let tree = Tree::at(folder.path());
         let whole = TracedDevice::in_tree(&tree, "8:0").expect("a disk");
-        assert_eq!((whole.event(), whole.filter()), ("block_rq_issue", "dev == 8388608".to_owned()));
+        assert_eq!(
+            (whole.event(), whole.filter()),
+            ("block_rq_issue", "dev == 8388608".to_owned())
+        );
         assert_eq!((whole.size_bytes, whole.sector_bytes), (4096 * 512, 4096));
         assert_eq!(whole.offset(2056, 8), Some((2056 * 512, 4096)));
         let part = TracedDevice::in_tree(&tree, "8:1").expect("a partition");

@@ -195,10 +195,8 @@ impl BlockTrace {
                 self.left_out += 1;
                 continue;
             }
-            sink(&request).map_err(|error| BlockTraceError::File {
-                name: "the trace".to_owned(),
-                error,
-            })?;
+            sink(&request)
+                .map_err(|error| BlockTraceError::File { name: "the trace".to_owned(), error })?;
         }
         Ok(())
     }

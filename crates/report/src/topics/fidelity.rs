@@ -89,10 +89,10 @@ mod tests {
     #[test]
     fn what_hosts_sent_is_one_line_and_one_object() {
         let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 2);
-        assert_eq!((text(recorded.record_mut()), object(recorded.record_mut())), (
-            String::new(),
-            Value::Null
-        ));
+        assert_eq!(
+            (text(recorded.record_mut()), object(recorded.record_mut())),
+            (String::new(), Value::Null)
+        );
         let mut histogram = Histogram::new();
         histogram.record_many(1_000, 99);
         let of_host = |host, requests| {
@@ -113,7 +113,10 @@ mod tests {
         assert!(told.contains("190 of 200 requests sent (778,240 bytes), 190 at"), "{told}");
         assert!(told.contains("up to where the replay ended"), "{told}");
         let object = object(record);
-        assert_eq!((object["of"].as_u64(), object["in_sequence"].as_bool()), (Some(200), Some(false)));
+        assert_eq!(
+            (object["of"].as_u64(), object["in_sequence"].as_bool()),
+            (Some(200), Some(false))
+        );
         assert!(object["lateness_ns"]["p99"].as_u64().is_some());
     }
 }

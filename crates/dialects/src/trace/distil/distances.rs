@@ -37,7 +37,8 @@ pub(super) fn of_shares<K: Ord>(
     trace: &std::collections::BTreeMap<K, f64>,
     model: &std::collections::BTreeMap<K, f64>,
 ) -> f64 {
-    let share = |of: &std::collections::BTreeMap<K, f64>, key: &K| of.get(key).copied().unwrap_or(0.0);
+    let share =
+        |of: &std::collections::BTreeMap<K, f64>, key: &K| of.get(key).copied().unwrap_or(0.0);
     let own: f64 = trace.iter().map(|(key, part)| (part - share(model, key)).abs()).sum();
     let others = model.iter().filter(|(key, _)| !trace.contains_key(key));
     (own + others.map(|(_, part)| part).sum::<f64>()) / 2.0
@@ -55,7 +56,9 @@ mod tests {
         let shares = |parts: &[(u32, f64)]| parts.iter().copied().collect::<BTreeMap<u32, f64>>();
         assert!(of_shares(&shares(&[(1, 0.5), (2, 0.5)]), &shares(&[(1, 0.5), (2, 0.5)])) < 1e-9);
         assert!((of_shares(&shares(&[(1, 1.0)]), &shares(&[(2, 1.0)])) - 1.0).abs() < 1e-9);
-        assert!((of_shares(&shares(&[(1, 0.7), (2, 0.3)]), &shares(&[(1, 1.0)])) - 0.3).abs() < 1e-9);
+        assert!(
+            (of_shares(&shares(&[(1, 0.7), (2, 0.3)]), &shares(&[(1, 1.0)])) - 0.3).abs() < 1e-9
+        );
     }
 
     #[test]

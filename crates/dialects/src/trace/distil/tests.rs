@@ -41,7 +41,8 @@ fn what_a_suite_can_say_is_found_again() {
     for line in ["access = \"random\"", "arrivals = \"poisson\"", "align = 4096", "files = 1"] {
         assert!(found.suite.contains(line), "{line}\n{}", found.suite);
     }
-    let read = found.suite.lines().find_map(|line| line.strip_prefix("read = \"")).expect("a share");
+    let read =
+        found.suite.lines().find_map(|line| line.strip_prefix("read = \"")).expect("a share");
     let read: f64 = read.trim_end_matches(['%', '"']).parse().expect("a number");
     assert!((read - 70.0).abs() < 0.5, "{read}");
 }

@@ -21,8 +21,7 @@ pub(super) fn suite(
     }
     comments(&mut text, trace, model, distances);
     let length_s = trace.last_ns.unwrap_or(0).div_ceil(1_000_000_000).clamp(1, 3_600);
-    let largest =
-        model.reads.iter().chain(&model.writes).map(|(size, _)| u64::from(*size)).max();
+    let largest = model.reads.iter().chain(&model.writes).map(|(size, _)| u64::from(*size)).max();
     let size = trace.end.max(largest.unwrap_or(0)).next_multiple_of(MIB);
     let name = serde_json::Value::from(name).to_string();
     let _ = write!(
@@ -46,7 +45,9 @@ fn comments(text: &mut String, trace: &Distiller, model: &Model, distances: &Dis
          #   rate over time, likewise                    {rate:.3}\n"
     );
     if !model.spots.is_empty() {
-        text.push_str("# Hot spots stand at the start of the space, wherever the trace had them.\n");
+        text.push_str(
+            "# Hot spots stand at the start of the space, wherever the trace had them.\n",
+        );
     }
     if model.rate.is_some() && *rate > 0.0 {
         let length_ns = trace.last_ns.unwrap_or(0);
@@ -56,11 +57,7 @@ fn comments(text: &mut String, trace: &Distiller, model: &Model, distances: &Dis
         let _ = writeln!(
             text,
             "# The rate is the mean of the trace; its busiest {} had {busiest:.0} IOPS.",
-            if cell_s < 1.0 {
-                format!("{:.0} ms", cell_s * 1e3)
-            } else {
-                format!("{cell_s:.0} s")
-            }
+            if cell_s < 1.0 { format!("{:.0} ms", cell_s * 1e3) } else { format!("{cell_s:.0} s") }
         );
     }
 }
