@@ -237,7 +237,7 @@ fn what_cannot_be_replayed_is_refused_with_its_place_and_nothing_is_touched() {
         (&["replay", "gone.trace", "-t", "x"][..], 2, "check the path"),
         (&["replay", "past.iolog"], 2, "no target is named"),
         (&["replay", ".", "-t", "x"], 2, "is a directory"),
-        (&["replay", "past.iolog", "-t", "target"], 3, "--existing"),
+        (&["replay", "source.iolog", "-t", "target"], 3, "--existing"),
         (&["record", "target", "-o", "x.trace"], 3, "is no block device"),
         (&["record", "gone", "-o", "x.trace"], 3, "check the path"),
         (&["record", "target", "-o", "past.iolog"], 2, "no file is overwritten"),

@@ -149,8 +149,7 @@ fn flushes_trims_and_what_is_neither_are_told_apart() {
     let (all, end) = read_from(text.as_bytes(), None).expect("whole");
     let ops: Vec<Op> = all.iter().map(|request| request.op).collect();
     assert_eq!((ops, end.left_out), (vec![Op::Read, Op::Fsync, Op::Trim], 1));
-    let text =
-        "8,0 1 1 0.0 1 D FN [x]\n8,0 1 2 0.1 1 D DS 8 + 8 [x]\n8,0 1 3 0.2 1 D N 0 + 1 [x]\n";
+    let text = "8,0 1 1 0.0 1 D FN [x]\n8,0 1 2 0.1 1 D DS 8 + 8 [x]\n8,0 1 3 0.2 1 D N 36 (12 00 00) [x]\n";
     let (all, end) = read_from(text.as_bytes(), None).expect("whole");
     let ops: Vec<Op> = all.iter().map(|request| request.op).collect();
     assert_eq!((ops, end.left_out), (vec![Op::Fsync, Op::Trim], 1));

@@ -117,11 +117,9 @@ fn a_file_that_changed_since_is_refused() {
     let path = folder.path().join("x.trace");
     let good = [request(0, Op::Read, 0, 4096), request(1, Op::Read, 4096, 4096)];
     let planned = work_of(&path, &good);
-    for other in [
-        vec![good[0], request(1, Op::Read, 8192, 4096)],
-        vec![good[0]],
-        vec![good[0], good[0]],
-    ] {
+    for other in
+        [vec![good[0], request(1, Op::Read, 8192, 4096)], vec![good[0]], vec![good[0], good[0]]]
+    {
         work_of(&path, &other);
         let error = all(&planned, &worker(0, 1)).expect_err("another").to_string();
         assert!(error.contains("not the trace that was planned"), "{error}");
