@@ -47,6 +47,7 @@ mod suites;
 mod sum_truth;
 mod sweep;
 mod targets;
+mod traces;
 mod trend;
 mod verify;
 mod vms;

@@ -124,6 +124,11 @@ const PARTS: &[Part] = &[
         source: Source::Kernel { path: "/dev/loop-control" },
     },
     Part {
+        name: "tracefs",
+        purpose: "the kernel's own record of requests",
+        source: Source::Kernel { path: "/sys/kernel/tracing" },
+    },
+    Part {
         name: "fuse",
         purpose: "a file system that delays, fails and tears on command",
         source: Source::Kernel { path: "/dev/fuse" },

@@ -34,26 +34,30 @@ fn same() -> Vec<Request> {
 
 #[test]
 fn one_trace_comes_out_the_same_from_each_form() {
-    let iolog3 = "fio version 3 iolog\n0 /dev/sdx add\n0 /dev/sdx open\n100 /dev/sdx read 4096 8192\n\
+    let iolog3 = "fio version 3 iolog\n0 /dev/sdx add\n0 /dev/sdx open\n\
+        100 /dev/sdx read 4096 8192\n\
         1100 /dev/sdx write 512 512\n2600 /dev/sdx read 1073741824 4096\n\
         4100 /dev/sdx write 0 65536\n9999 /dev/sdx close\n";
     let iolog2 = "fio version 2 iolog\n/dev/sdx add\n/dev/sdx open\n/dev/sdx read 4096 8192\n\
         /dev/sdx wait 1000 0\n/dev/sdx write 512 512\n/dev/sdx wait 1500 0\n\
-        /dev/sdx read 1073741824 4096\n/dev/sdx wait 1500 0\n/dev/sdx write 0 65536\n/dev/sdx close\n";
+        /dev/sdx read 1073741824 4096\n/dev/sdx wait 1500 0\n/dev/sdx write 0 65536\n\
+        /dev/sdx close\n";
     let blkparse = "  8,0    1        1     7.000000000   697  Q   R 8 + 16 [fio]\n\
           8,0    1        2     7.000100000   697  D   R 8 + 16 [fio]\n\
           8,0    0        3     7.001100000   697  D  WS 1 + 1 [a b]\n\
           8,0    1        4     7.001200000     0  C   R 8 + 16 [0]\n\
           8,0    1        5     7.002600000   697  D RAHM 2097152 + 8 [fio]\n\
           8,0    1        6     7.004100000   697  D   W 0 + 128 [fio]\n\
-        CPU0 (sda):\n Reads Queued:           1,        8KiB\t Writes Queued: 1, 1KiB\nTotal (sda):\n";
+        CPU0 (sda):\n Reads Queued:           1,        8KiB\t Writes Queued: 1, 1KiB\n\
+        Total (sda):\n";
     let biosnoop = "Tracing block device I/O... Hit Ctrl-C to end.\n\
         TIME(s)     COMM           PID     DISK      T SECTOR     BYTES  LAT(ms)\n\
         0.001200    kworker/u 8:1  12      sdx       R 8          8192      0.200\n\
         0.004000    fio            12      sdx       R 2097152    4096      0.500\n\
         0.005000    fio            12      sdx       WS 1         512       3.000\n\
         0.005500    fio            12      sdx       W 0          65536     0.500\n";
-    let msr = "128166372003061629,hm,1,Read,4096,8192,1331\n128166372003071629,hm,1,Write,512,512,1\n\
+    let msr = "128166372003061629,hm,1,Read,4096,8192,1331\n\
+        128166372003071629,hm,1,Write,512,512,1\n\
         128166372003086629,hm,1,Read,1073741824,4096,1\n128166372003101629,hm,1,Write,0,65536,7\n";
     let spc =
         "0,8,8192,R,0.0001\n0,1,512,w,0.0011\n0,2097152,4096,r,0.0026\n0,0,65536,W,0.0041,x\n";
@@ -149,8 +153,8 @@ fn flushes_trims_and_what_is_neither_are_told_apart() {
     let (all, end) = read_from(text.as_bytes(), None).expect("whole");
     let ops: Vec<Op> = all.iter().map(|request| request.op).collect();
     assert_eq!((ops, end.left_out), (vec![Op::Read, Op::Fsync, Op::Trim], 1));
-    let text =
-        "8,0 1 1 0.0 1 D FN [x]\n8,0 1 2 0.1 1 D DS 8 + 8 [x]\n8,0 1 3 0.2 1 D N 0 + 1 [x]\n";
+    let text = "8,0 1 1 0.0 1 D FN [x]\n8,0 1 2 0.1 1 D DS 8 + 8 [x]\n\
+        8,0 1 3 0.2 1 D N 36 (12 00 00) [x]\n";
     let (all, end) = read_from(text.as_bytes(), None).expect("whole");
     let ops: Vec<Op> = all.iter().map(|request| request.op).collect();
     assert_eq!((ops, end.left_out), (vec![Op::Fsync, Op::Trim], 1));

@@ -223,7 +223,7 @@ impl Source {
     /// A request of the file as it is to be sent; only one that the plan permits.
     fn due(&self, request: &trace::Request, number: u64) -> Result<Due, EngineError> {
         let wrong = |what: &str| self.error(format!("request {} {what}", number + 1));
-        if !self.trace.permits(&self.work, request.op, request.length) {
+        if !self.work.permits(request.op, request.length) {
             return Err(wrong("is of a kind or size that was not planned"));
         }
         let extent = self.worker.extents.first().ok_or_else(|| wrong("has no place"))?;
@@ -242,3 +242,6 @@ impl Source {
         EngineError::trace(&self.trace.path, what, "replay it again; leave the file as it is")
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,6 @@
 //! A work whose requests come from a trace.
 
-use super::stop::Once;
-use super::{Stop, Unsound};
-use crate::op::Op;
+use super::stop::{Once, Stop};
 use crate::trace::{Mapping, SequenceDigest};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -34,7 +32,7 @@ impl TraceWork {
     ///
     /// # Errors
     /// What does not fit, in words.
-    pub(super) fn check(&self, stop: Stop) -> Result<(), Unsound> {
+    pub(super) fn check(&self, stop: Stop) -> Result<(), &'static str> {
         if self.path.is_empty() || self.path.contains('\0') {
             return Err("a trace has no file");
         }
@@ -42,17 +40,5 @@ impl TraceWork {
             return Err("a trace has no requests, or no speed");
         }
         if stop == TraceWork::STOP { Ok(()) } else { Err("a trace ends with something else") }
-    }
-
-    /// Whether work with these shares may send such a request: what the plan does not say, no file
-    /// adds.
-    pub fn permits(&self, work: &super::Work, op: Op, length: u32) -> bool {
-        match op {
-            Op::Read => work.reads() && u64::from(length) <= work.block_size.largest().0,
-            Op::Write => work.writes() && u64::from(length) <= work.write_block_size.largest().0,
-            Op::Trim => work.trims(),
-            Op::Fsync => self.flushes,
-            _ => false,
-        }
     }
 }

@@ -1,9 +1,11 @@
 //! What some workers of a stage do, and each worker's share of it.
 
-use super::{Stop, TraceWork};
+use super::stop::Stop;
+use super::trace_work::TraceWork;
 use crate::choices::Access;
 use crate::load::{HotSpots, Pace, SizeMix, Skew};
 use crate::metadata::{FileShare, MetadataWork};
+use crate::op::Op;
 use crate::priority::Priority;
 use crate::units::{Bytes, Percent};
 use serde::{Deserialize, Serialize};
@@ -96,6 +98,19 @@ impl Work {
     pub fn mixes(&self) -> impl Iterator<Item = &SizeMix> {
         let reads = self.reads().then_some(&self.block_size);
         reads.into_iter().chain(self.changes().then_some(&self.write_block_size))
+    }
+
+    /// Whether a trace may send such a request in its name: what the plan does not say, no file
+    /// adds.
+    pub fn permits(&self, op: Op, length: u32) -> bool {
+        let length = Bytes(length.into());
+        match op {
+            Op::Read => self.reads() && length <= self.block_size.largest(),
+            Op::Write => self.writes() && length <= self.write_block_size.largest(),
+            Op::Trim => self.trims(),
+            Op::Fsync => self.trace.as_ref().is_some_and(|trace| trace.flushes),
+            _ => false,
+        }
     }
 
     /// Requests that take `worker` through its extents once: a block for each step, the last one of

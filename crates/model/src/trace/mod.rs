@@ -110,7 +110,8 @@ pub fn op_of_letters(letters: &str, has_bytes: bool) -> Option<Op> {
     } else if letters.contains('W') {
         Some(Op::Write)
     } else {
-        None
+        // A write of zeroes has no letter of its own: it is what punching a hole comes to.
+        letters.starts_with('N').then_some(Op::Trim)
     }
 }
 

@@ -21,8 +21,12 @@ const LOOK_BACK: usize = 32;
 /// Requests for each part of the space that is looked at: with fewer, chance looks like skew.
 const FOR_EACH_CELL: u64 = 50;
 const MOST_CELLS: usize = 1024;
-/// A space whose most loaded parts are no further from even than this has no skew.
+/// A space whose most loaded parts are no further from even than this, beside what chance does, has
+/// no skew.
 const EVEN: f64 = 0.05;
+/// What chance does to the most loaded of evenly loaded parts, in square roots of their requests:
+/// the greatest value of the normal density is 0.4; half as much again is seldom exceeded.
+const BY_CHANCE: f64 = 0.6;
 /// Requests a second that a suite can ask for.
 const MOST_RATE: f64 = 1e8;
 /// Cells of the curve of the rate.
@@ -265,10 +269,11 @@ fn placed(spots: &[Spot], at: f64) -> f64 {
 fn spots(cells: &[u64]) -> Vec<Spot> {
     let mut sorted = cells.to_vec();
     sorted.sort_unstable_by_key(|count| std::cmp::Reverse(*count));
-    if distances::of_cells(&sorted, |at| at) <= EVEN {
+    let total = sorted.iter().sum::<u64>().max(1) as f64;
+    let chance = BY_CHANCE / (total / sorted.len().max(1) as f64).sqrt();
+    if distances::of_cells(&sorted, |at| at) <= EVEN + chance {
         return Vec::new();
     }
-    let total = sorted.iter().sum::<u64>().max(1) as f64;
     let length = sorted.len();
     // The parts up to each of these shares of the space are a spot.
     let ends = [0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75];

@@ -73,6 +73,7 @@ fn sequences_bursts_and_flushes_are_told() {
     assert!(found.suite.contains("fsync_every = 99"), "{}", found.suite);
     assert!(found.suite.contains("read = \"0%\""), "{}", found.suite);
     assert!(found.suite.contains("random = \"0.0025%\""), "{}", found.suite);
+    assert!(found.suite.contains("arrivals = \"uniform\""), "{}", found.suite);
     assert!(found.distances.rate > 0.2, "{:?}", found.distances);
     assert!(found.suite.contains("busiest"), "{}", found.suite);
 }

@@ -91,7 +91,7 @@ fn workload(text: &mut String, trace: &Distiller, model: &Model) {
     let _ = writeln!(text, "align = {}", trace.align);
     if let Some(rate) = model.rate {
         let _ = writeln!(text, "rate = \"{:.3} IOPS\"", rate.max(0.001));
-        let arrivals = if model.is_poisson { "poisson" } else { "even" };
+        let arrivals = if model.is_poisson { "poisson" } else { "uniform" };
         let _ = writeln!(text, "arrivals = \"{arrivals}\"");
     }
     if trace.flushes > 0 && trace.writes > 0 {
