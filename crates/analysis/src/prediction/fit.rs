@@ -63,7 +63,7 @@ impl Prior {
     fn of(cluster: &Cluster) -> Prior {
         let one = |parameter: Parameter| {
             let known = parameter.known(cluster);
-            known.map_or_else(|| parameter.prior(cluster).median, |known| known).ln()
+            known.unwrap_or_else(|| parameter.prior(cluster).median).ln()
         };
         let deviation = |parameter: Parameter| match parameter.known(cluster) {
             Some(_) => 0.0,
@@ -262,11 +262,11 @@ fn descend(start: Values, prior: &Prior, points: &[Point], spread: f64) -> Value
     for _ in 0..MOST_STEPS {
         let mut curvature = Symmetric::zero(PARAMETERS);
         let mut slope = [0.0; PARAMETERS];
-        for index in 0..PARAMETERS {
+        for (index, slope) in slope.iter_mut().enumerate() {
             let deviation = prior.deviations[index];
             if deviation > 0.0 {
                 curvature.add(index, index, deviation.powi(-2));
-                slope[index] += (values.0[index] - prior.medians.0[index]) / deviation.powi(2);
+                *slope += (values.0[index] - prior.medians.0[index]) / deviation.powi(2);
             } else {
                 curvature.add(index, index, 1e12);
             }
