@@ -3,6 +3,8 @@
 //!
 //! `cargo run -p analysis --features testing --example prediction-proof -- [CLUSTERS]`
 
+#![allow(clippy::print_stdout)]
+
 use analysis::prediction::calibration::{Judged, calibrate};
 use analysis::prediction::drawn::{Drawn, Noise};
 use std::time::{Duration, Instant};
