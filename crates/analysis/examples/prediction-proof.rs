@@ -3,6 +3,8 @@
 //!
 //! `cargo run -p analysis --features testing --example prediction-proof -- [CLUSTERS]`
 
+#![allow(clippy::print_stdout)]
+
 use analysis::prediction::calibration::{Judged, calibrate};
 use analysis::prediction::drawn::{Drawn, Noise};
 use std::time::{Duration, Instant};
@@ -46,7 +48,8 @@ fn told(name: &str, noise: Noise, clusters: u64) {
     let far: Vec<&Judged> = rows.iter().filter(|row| row.error().abs() > 0.3).collect();
     let flagged = far.iter().filter(|row| row.is_extrapolated()).count();
     println!(
-        "| {name} | {clusters} | {refused} | {} | {:.1} % | {} | {:.1} % | {:.1} % | {} | {:.1} % |",
+        "| {name} | {clusters} | {refused} | {} | {:.1} % | {} | {:.1} % | {:.1} % | {} | \
+         {:.1} % |",
         all.len(),
         share(covered(&all), all.len()),
         inside.len(),

@@ -54,10 +54,10 @@ impl Tier {
 
     /// The share of a footprint that is not there, 0 to 1, where so much of the tier is usable.
     ///
-    /// Every block is equally likely, so a cache of `s` bytes answers s ÷ footprint (King 1971). The
-    /// footprint lies unevenly on the drives: with a lognormal share of mean 1 on each and `fits` =
-    /// s ÷ footprint, what is over is E[(share − fits)⁺] = Φ(d₁) − fits·Φ(d₂), with d₁ = −ln fits ÷ σ
-    /// + σ ÷ 2 and d₂ = d₁ − σ (the partial expectation of the lognormal distribution).
+    /// Every block is equally likely, so a cache of `s` bytes answers s ÷ footprint (King 1971).
+    /// The footprint lies unevenly on the drives: with a lognormal share of mean 1 on each and
+    /// `fits` = s ÷ footprint, what is over is E[(share − fits)⁺] = Φ(d₁) − fits·Φ(d₂), with d₁ =
+    /// −ln fits ÷ σ + σ ÷ 2 and d₂ = d₁ − σ (the lognormal distribution's partial expectation).
     pub(super) fn missing(&self, footprint: Option<Bytes>, usable: f64) -> f64 {
         let (Some(keeps), Some(footprint)) = (self.keeps, footprint) else { return 0.0 };
         let fits = keeps * usable / (footprint.0 as f64).max(1.0);

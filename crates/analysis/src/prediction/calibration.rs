@@ -44,14 +44,14 @@ pub enum Refusal {
     /// Two rows of one load are further apart than any model could bring together.
     Contradiction {
         /// One row.
-        one: Measured,
+        one: Box<Measured>,
         /// The other.
-        other: Measured,
+        other: Box<Measured>,
     },
     /// A row is above what the testbed can carry: it is of another cluster, or a fact is wrong.
     AboveCeiling {
         /// The row.
-        row: Measured,
+        row: Box<Measured>,
         /// The layer that binds.
         layer: Layer,
         /// What it allows, in requests per second.
@@ -62,7 +62,7 @@ pub enum Refusal {
         /// How far rows stray on average: the root of the mean square of the logarithms.
         spread: f64,
         /// The row that strays most.
-        row: Measured,
+        row: Box<Measured>,
         /// What the fit says of it, in requests per second.
         predicted: f64,
     },
@@ -213,13 +213,16 @@ fn check_rows(cluster: &Cluster, rows: &[Measured]) -> Result<(), Refusal> {
         for other in &rows[index + 1..] {
             let ratio = (one.rate / other.rate).ln().abs();
             if one.load.is_like(&other.load) && ratio > CONTRADICTS.ln() {
-                return Err(Refusal::Contradiction { one: one.clone(), other: other.clone() });
+                return Err(Refusal::Contradiction {
+                    one: Box::new(one.clone()),
+                    other: Box::new(other.clone()),
+                });
             }
         }
         let most = ceiling(cluster, &one.load.workload);
         if let Some(limit) = most.binding().filter(|limit| one.rate > ABOVE * limit.iops) {
             let (layer, ceiling) = (limit.layer, limit.iops);
-            return Err(Refusal::AboveCeiling { row: one.clone(), layer, ceiling });
+            return Err(Refusal::AboveCeiling { row: Box::new(one.clone()), layer, ceiling });
         }
     }
     Ok(())
@@ -236,7 +239,7 @@ fn check_fit(fit: &Fit, rows: &[Measured], networks: &[Network]) -> Result<(), R
             networks.iter().zip(rows).max_by(|a, b| away(a.0, a.1).total_cmp(&away(b.0, b.1)));
         if let Some((network, row)) = worst {
             let predicted = network.carries(&fit.values).rate;
-            return Err(Refusal::DoesNotFit { spread, row: row.clone(), predicted });
+            return Err(Refusal::DoesNotFit { spread, row: Box::new(row.clone()), predicted });
         }
     }
     let depends = |parameter: &Parameter| {

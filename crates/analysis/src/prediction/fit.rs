@@ -1,10 +1,11 @@
 //! Fits parameters to measured rows, and says how sure they and what follows from them are.
 //!
-//! Residuals and parameters are logarithms. With priors N(μ, τ²) of the parameters and a spread s of
-//! the rows about the model, the fit minimises Σ(ln X − ln Y)² ÷ s² + Σ(θ − μ)² ÷ τ² (Levenberg and
-//! Marquardt; Press et al., *Numerical Recipes*, 3rd edition, 2007, 15.5). About its minimum, with
-//! the Jacobian J, the covariance is C = (JᵀJ ÷ s² + T⁻¹)⁻¹ (Seber and Wild, *Nonlinear Regression*,
-//! 1989, 2.1 and 5.1; Gelman et al., *Bayesian Data Analysis*, 3rd edition, 2013, 4.1 and 14.8).
+//! Residuals and parameters are logarithms. With priors N(μ, τ²) of the parameters and a spread s
+//! of the rows about the model, the fit minimises Σ(ln X − ln Y)² ÷ s² + Σ(θ − μ)² ÷ τ²
+//! (Levenberg and Marquardt; Press et al., *Numerical Recipes*, 3rd edition, 2007, 15.5). About
+//! its minimum, with the Jacobian J, the covariance is C = (JᵀJ ÷ s² + T⁻¹)⁻¹ (Seber and Wild,
+//! *Nonlinear Regression*, 1989, 2.1 and 5.1; Gelman et al., *Bayesian Data Analysis*, 3rd edition,
+//! 2013, 4.1 and 14.8).
 //!
 //! s² has a scaled inverse χ² prior of ν₀ degrees of freedom and s₀²; after n rows of which the
 //! parameters took p = tr(J·C·Jᵀ) ÷ s², s² = (ν₀·s₀² + Σr²) ÷ (ν₀ + n − p) with as many degrees of
@@ -63,7 +64,7 @@ impl Prior {
     fn of(cluster: &Cluster) -> Prior {
         let one = |parameter: Parameter| {
             let known = parameter.known(cluster);
-            known.map_or_else(|| parameter.prior(cluster).median, |known| known).ln()
+            known.unwrap_or_else(|| parameter.prior(cluster).median).ln()
         };
         let deviation = |parameter: Parameter| match parameter.known(cluster) {
             Some(_) => 0.0,
@@ -262,11 +263,11 @@ fn descend(start: Values, prior: &Prior, points: &[Point], spread: f64) -> Value
     for _ in 0..MOST_STEPS {
         let mut curvature = Symmetric::zero(PARAMETERS);
         let mut slope = [0.0; PARAMETERS];
-        for index in 0..PARAMETERS {
+        for (index, slope) in slope.iter_mut().enumerate() {
             let deviation = prior.deviations[index];
             if deviation > 0.0 {
                 curvature.add(index, index, deviation.powi(-2));
-                slope[index] += (values.0[index] - prior.medians.0[index]) / deviation.powi(2);
+                *slope += (values.0[index] - prior.medians.0[index]) / deviation.powi(2);
             } else {
                 curvature.add(index, index, 1e12);
             }

@@ -167,6 +167,7 @@ fn named(workload: &str, sweep: &[Setting]) -> String {
 }
 
 /// A work of a stage, and where it stands.
+#[derive(Clone, Copy)]
 struct StageOf<'a> {
     number: u32,
     stage: &'a Stage,

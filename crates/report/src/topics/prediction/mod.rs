@@ -61,8 +61,8 @@ pub(super) fn parameter(parameter: Parameter) -> &'static str {
         Parameter::SiteRoundTrip => "round trip between sites",
         Parameter::PortShare => "usable share of ports",
         Parameter::CacheUsable => "usable share of the cache",
-        Parameter::DriveRead => "drive time of a miss",
-        Parameter::DriveWrite => "drive time of a destaged write",
+        Parameter::DriveRead => "drive time of a random read",
+        Parameter::DriveWrite => "drive time of a random write",
         Parameter::StreamShare => "sequential share of drives",
     }
 }
