@@ -91,8 +91,8 @@ mod tests {
         assert_eq!(labels, [&["n1".to_owned(), "n2".to_owned()][..], &["n4".to_owned()]]);
         let targets: Vec<&str> = spec.targets.iter().map(|entry| entry.hosts.as_str()).collect();
         assert_eq!(targets, ["west", "n4"]);
-        let first = &spec.first_scenario().points[0];
-        let hosts: Vec<&str> = first.workloads.iter().map(|w| w.hosts.value.text()).collect();
+        let workloads = spec.first_scenario().points.iter().flat_map(|point| &point.workloads);
+        let hosts: Vec<&str> = workloads.map(|workload| workload.hosts.value.text()).collect();
         assert_eq!(hosts, ["west", "east"]);
     }
 
