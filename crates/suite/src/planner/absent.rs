@@ -74,8 +74,8 @@ fn leave_out_of_targets(targets: &mut Vec<HostTargets>, absent: &BTreeSet<String
 mod tests {
     use super::*;
 
-    const SUITE: &str = "name = \"s\"\n[labels]\nwest = \"n[1-2]\"\neast = \"n[3-4]\"\n\n[targets]\n\
-        west = \"/a\"\n\"n3\" = \"/b\"\n\"n[3-4]\" = \"/c\"\n\n[[workload]]\nname = \"w\"\n\
+    const SUITE: &str = "name = \"s\"\n[labels]\nwest = \"n[1-2]\"\neast = \"n[3-4]\"\n\n\
+        [targets]\nwest = \"/a\"\n\"n3\" = \"/b\"\n\"n[3-4]\" = \"/c\"\n\n[[workload]]\nname = \"w\"\n\
         hosts = \"west\"\n\n[[workload]]\nname = \"e\"\nhosts = \"east,n3\"\n";
 
     fn without(absent: &[&str]) -> Result<Spec, Vec<Refusal>> {
