@@ -75,8 +75,8 @@ mod tests {
     use super::*;
 
     const SUITE: &str = "name = \"s\"\n[labels]\nwest = \"n[1-2]\"\neast = \"n[3-4]\"\n\n\
-        [targets]\nwest = \"/a\"\n\"n3\" = \"/b\"\n\"n[3-4]\" = \"/c\"\n\n[[workload]]\nname = \"w\"\n\
-        hosts = \"west\"\n\n[[workload]]\nname = \"e\"\nhosts = \"east,n3\"\n";
+        [targets]\nwest = \"/a\"\n\"n3\" = \"/b\"\n\"n[3-4]\" = \"/c\"\n\n[[workload]]\n\
+        name = \"w\"\nhosts = \"west\"\n\n[[workload]]\nname = \"e\"\nhosts = \"east,n3\"\n";
 
     fn without(absent: &[&str]) -> Result<Spec, Vec<Refusal>> {
         let mut spec = Spec::parse("test", SUITE, &[]).expect("a good suite");
