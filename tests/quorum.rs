@@ -34,9 +34,9 @@ impl Hosts {
         }
         // Each try is a line; a busy host refuses the first ones as sshd does past MaxStartups.
         let script = format!(
-            "#!/bin/sh\nexport H=$1 QUORUM_OF={here}; shift\necho >> {here}/tries/$H\nif [ -e {here}/dead/$H ]; \
-             then echo 'no route to host' >&2; exit 255; fi\nif [ -e \
-             {here}/locked/$H ]; then echo 'root@h: Permission denied (publickey).' >&2; exit 255; \
+            "#!/bin/sh\nexport H=$1 QUORUM_OF={here}; shift\necho >> \
+             {here}/tries/$H\nif [ -e {here}/dead/$H ]; then echo 'no route to host' >&2; exit \
+             255; fi\nif [ -e {here}/locked/$H ]; then echo 'root@h: Permission denied (publickey).' >&2; exit 255; \
              fi\nif [ -e {here}/busy/$H ] && [ $(wc \
              -l < {here}/tries/$H) -le $(cat {here}/busy/$H) ]; then echo \
              'kex_exchange_identification: Connection closed by remote host' >&2; exit 255; \

@@ -149,8 +149,10 @@ mod tests {
         for interval in 0..3 {
             recorded.host_interval(stage, 0, interval, &[(Op::Read, &[100; 10])]);
         }
-        recorded.host_interval(stage, 1, 0, &[(Op::Read, &[300; 30])]);
-        recorded.host_interval(stage, 2, 0, &[]);
+        for interval in 0..2 {
+            recorded.host_interval(stage, 1, interval, &[(Op::Read, &[300; 30])]);
+            recorded.host_interval(stage, 2, interval, &[]);
+        }
         let note = Note {
             stage: Some(stage),
             host: 1,
@@ -162,7 +164,7 @@ mod tests {
         let shares = by_host(&record, row);
         let told: Vec<(&str, u64, f64)> =
             shares.iter().map(|s| (s.name.as_str(), s.ios, s.iops())).collect();
-        assert_eq!(told, [("node0", 10, 10.0), ("node1", 30, 30.0), ("node2", 0, 0.0)]);
+        assert_eq!(told, [("node0", 20, 10.0), ("node1", 60, 30.0), ("node2", 0, 0.0)]);
         assert_eq!(sum(&shares).workers, row.workers);
         assert_eq!(shares[1].latency.max_ns(), Some(300));
     }

@@ -233,8 +233,8 @@ fn complete_is_complete(
         ensure(said == Some(&StageEnd::Complete), || {
             format!("the run is complete, but stage {stage} is {said:?}")
         })?;
-        // A layout that is written anew before a run goes on is of no row: who was lost meanwhile is
-        // on record from the stages on that were left.
+        // A layout that is written anew before a run goes on is of no row: who was lost meanwhile
+        // is on record from the stages on that were left.
         let is_anew = scenario.stages.windows(2).any(|two| two[0] == stage && two[1] > stage + 1);
         let is_whole = |number: usize| !is_anew && is_whole(record, number, stage);
         for (number, host) in

@@ -137,8 +137,8 @@ impl Frame {
 
     /// Whether figures rest on an interval of load: a stage that hosts were lost in falls into rows
     /// of intervals with the same hosts, and the longest one counts; of equal ones the first, with
-    /// the most hosts. Figures of different hosts are never mixed. Of a stage that settled, the last
-    /// window counts, if it is of that row.
+    /// the most hosts. Figures of different hosts are never mixed. Of a stage that settled, the
+    /// last window counts, if it is of that row.
     pub fn is_counted(&self, interval: u32) -> bool {
         self.counted_range().contains(&interval)
     }
@@ -149,8 +149,8 @@ impl Frame {
         start..to
     }
 
-    /// When the first interval that figures rest on began behind the loss of a host, in ns after the
-    /// stage's start; `None` where they begin with the stage.
+    /// When the first interval that figures rest on began behind the loss of a host, in ns after
+    /// the stage's start; `None` where they begin with the stage.
     pub fn behind_ns(&self) -> Option<u64> {
         let first = self.moments.iter().find(|moment| moment.interval >= self.row.from);
         first.filter(|_| self.row.from > 0).map(|moment| moment.start_ns)

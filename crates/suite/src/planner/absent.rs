@@ -74,9 +74,9 @@ fn leave_out_of_targets(targets: &mut Vec<HostTargets>, absent: &BTreeSet<String
 mod tests {
     use super::*;
 
-    const SUITE: &str = "[labels]\nwest = \"n[1-2]\"\neast = \"n[3-4]\"\n\n[targets]\n\
-        west = \"/a\"\n\"n3\" = \"/b\"\n\"n[3-4]\" = \"/c\"\n\n[[workload]]\nname = \"w\"\n\
-        hosts = \"west\"\n\n[[workload]]\nname = \"e\"\nhosts = \"east,n3\"\n";
+    const SUITE: &str = "name = \"s\"\n[labels]\nwest = \"n[1-2]\"\neast = \"n[3-4]\"\n\n\
+        [targets]\nwest = \"/a\"\n\"n3\" = \"/b\"\n\"n[3-4]\" = \"/c\"\n\n[[workload]]\n\
+        name = \"w\"\nhosts = \"west\"\n\n[[workload]]\nname = \"e\"\nhosts = \"east,n3\"\n";
 
     fn without(absent: &[&str]) -> Result<Spec, Vec<Refusal>> {
         let mut spec = Spec::parse("test", SUITE, &[]).expect("a good suite");
@@ -91,8 +91,8 @@ mod tests {
         assert_eq!(labels, [&["n1".to_owned(), "n2".to_owned()][..], &["n4".to_owned()]]);
         let targets: Vec<&str> = spec.targets.iter().map(|entry| entry.hosts.as_str()).collect();
         assert_eq!(targets, ["west", "n4"]);
-        let first = &spec.first_scenario().points[0];
-        let hosts: Vec<&str> = first.workloads.iter().map(|w| w.hosts.value.text()).collect();
+        let workloads = spec.first_scenario().points.iter().flat_map(|point| &point.workloads);
+        let hosts: Vec<&str> = workloads.map(|workload| workload.hosts.value.text()).collect();
         assert_eq!(hosts, ["west", "east"]);
     }
 
