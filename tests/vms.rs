@@ -1,0 +1,187 @@
+//! Virtual machines that carry a run: real qemu, a distribution's kernel, and nothing left.
+
+use crate::common::{Ended, alone, command, has, scratch, wait_until};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+const PARTS: [&str; 2] = ["qemu", "guest-kernel"];
+
+/// Where `cargo xtask test` puts the kernel's package; it is unpacked beside it, once.
+fn kernels() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder").join("guest-kernel")
+}
+
+/// A user of their own: state, cache, and an empty folder to work in.
+struct User {
+    home: TempDir,
+}
+
+impl User {
+    fn new() -> User {
+        User { home: scratch() }
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = command(self.home.path(), args);
+        // Sockets have short paths.
+        command.env("XDG_STATE_HOME", self.home.path().join("s"));
+        command.env("XDG_CACHE_HOME", kernels().join("cache"));
+        command
+    }
+
+    fn plimsoll(&self, args: &[&str]) -> Ended {
+        self.command(args).output().expect("the program starts").into()
+    }
+
+    fn kernel() -> String {
+        format!("--guest-kernel={}", kernels().join("kernel.deb").display())
+    }
+
+    /// Where machines are on record.
+    fn state(&self) -> PathBuf {
+        self.home.path().join("s/plimsoll/vms")
+    }
+
+    /// Processes whose command line names this user's state folder.
+    fn processes(&self) -> Vec<String> {
+        let entries = fs::read_dir("/proc").expect("there").flatten();
+        let lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+        let lines = lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
+        let of_state = self.state().display().to_string();
+        lines.filter(|line| line.contains(&of_state)).collect()
+    }
+
+    fn nothing_is_left(&self) {
+        let left: Vec<_> =
+            fs::read_dir(self.state()).into_iter().flatten().flatten().map(|e| e.path()).collect();
+        assert!(left.is_empty() && self.processes().is_empty(), "{left:?} {:?}", self.processes());
+        assert_eq!(self.plimsoll(&["vms", "list"]).with_code(0).out, "no machines\n");
+    }
+}
+
+const SUITE: &str = "\
+name = \"small\"
+[vms]
+name = \"t\"
+count = 2
+memory = \"384MiB\"
+disk_size = \"32MiB\"
+[stages]
+measure = \"500ms\"
+interval = \"100ms\"
+[[workload]]
+name = \"read\"
+depth = 4
+workers = 1
+[[workload]]
+name = \"write\"
+read = \"0%\"
+depth = 4
+workers = 1
+";
+
+/// The sum of what the guests' kernels counted of one kind at their disks.
+fn counted(csv: &str, metric: &str) -> u64 {
+    let of_metric = |line: &&str| line.contains(&format!(",block,vda,{metric},sum,"));
+    let values = csv.lines().filter(of_metric).filter_map(|line| line.rsplit(',').next());
+    values.map(|value| value.parse::<u64>().expect("a number")).sum()
+}
+
+#[test]
+fn a_run_makes_its_machines_loads_them_and_leaves_nothing() {
+    if !has("machines under real qemu", &PARTS) {
+        return;
+    }
+    let _alone = alone();
+    let user = User::new();
+    fs::write(user.home.path().join("small.toml"), SUITE).expect("written");
+    let kernel = User::kernel();
+    let planned =
+        user.plimsoll(&["plan", "small.toml", "--provider=qemu", &kernel, "--json"]).with_code(0);
+    assert_eq!(planned.json()["machines"], serde_json::json!(["t-1", "t-2"]));
+    user.nothing_is_left();
+    let run = ["run", "small.toml", "--provider=qemu", &kernel, "--json", "--out=r.plimsoll"];
+    let json = user.plimsoll(&run).with_code(0).json();
+    for result in json["results"].as_array().expect("a list") {
+        let hosts = result["hosts"].as_array().expect("a list");
+        let names: Vec<_> = hosts.iter().map(|host| host["host"].as_str()).collect();
+        assert_eq!(names, [Some("t-1"), Some("t-2")]);
+        assert!(hosts.iter().all(|host| host["ios"].as_u64() > Some(0)), "{hosts:?}");
+    }
+    user.nothing_is_left();
+    // What we issued in the guests is what their kernels counted.
+    user.plimsoll(&["export", "r.plimsoll", "--out=csv"]).with_code(0);
+    let csv = fs::read_to_string(user.home.path().join("csv/counters.csv")).expect("written");
+    let issued = |op: &str, field: &str| -> u64 {
+        let totals = json["issued"].as_array().expect("a list").iter();
+        let of_op = totals.filter(|total| total["op"] == op);
+        of_op.map(|total| total[field].as_u64().expect("a number")).sum()
+    };
+    let flushes = issued("fsync", "ios") + json["flush_probes"]["ios"].as_u64().expect("a number");
+    assert_eq!(counted(&csv, "read_bytes"), issued("read", "bytes"));
+    assert_eq!(counted(&csv, "write_bytes"), issued("write", "bytes"));
+    assert_eq!(counted(&csv, "flushes"), flushes);
+}
+
+#[test]
+fn after_kill_9_all_machines_are_found_and_removed() {
+    if !has("machines after kill -9", &PARTS) {
+        return;
+    }
+    let _alone = alone();
+    let user = User::new();
+    fs::write(user.home.path().join("small.toml"), SUITE).expect("written");
+    let (kernel, long) = (User::kernel(), "--set=measure=10m");
+    let mut run = user
+        .command(&["run", "small.toml", "--provider=qemu", &kernel, long, "--out=r.plimsoll"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("started");
+    wait_until("both machines", || {
+        let told = user.plimsoll(&["vms", "list", "--json"]).with_code(0).out;
+        told.matches("\"running\"").count() == 2
+    });
+    let busy = user.plimsoll(&["vms", "down", "t"]).with_code(3);
+    assert!(busy.err.contains("another plimsoll makes or uses the machines t"), "{busy:?}");
+    run.kill().and_then(|()| run.wait()).expect("a process to kill");
+    let taken = user.plimsoll(&["vms", "up", "small.toml", &kernel]).with_code(3);
+    assert!(taken.err.contains("`plimsoll vms down t`"), "{taken:?}");
+    assert_eq!(user.plimsoll(&["vms", "down", "t"]).with_code(0).out, "t is gone\n");
+    user.nothing_is_left();
+}
+
+#[test]
+fn machines_that_cannot_be_are_refused_in_words_and_leave_nothing() {
+    if !has("machines that cannot be", &PARTS) {
+        return;
+    }
+    let _alone = alone();
+    let user = User::new();
+    let kernel = User::kernel();
+    let refused = |code: i32, what: &str, args: &[&str]| {
+        let args = [&["run", "quick", "--provider=qemu"], args].concat();
+        let said = user.plimsoll(&args).with_code(code).err;
+        assert!(said.contains(what), "{what}: {said}");
+        user.nothing_is_left();
+    };
+    refused(3, "lower vms.count or vms.memory", &[&kernel, "--set=vms.memory=1024GiB"]);
+    refused(3, "another folder with vms.pool", &[&kernel, "--set=vms.disk_size=1024TiB"]);
+    refused(3, "/no/such/pool", &[&kernel, "--set=vms.pool=/no/such/pool"]);
+    refused(3, "check its space and rights", &["--guest-kernel=/no/such/kernel"]);
+    refused(2, "cannot be the name of machines", &[&kernel, "--set=vms.name=../x"]);
+    refused(2, "leave out other targets", &[&kernel, "--target=/x"]);
+    // No guest boots in that time under emulation.
+    refused(
+        3,
+        "has no agent within 1 s",
+        &[&kernel, "--set=vms.boot=1s", "--set=vms.disk_size=16MiB"],
+    );
+    let unknown = user.plimsoll(&["run", "quick", "--hosts=vms:none"]).with_code(2);
+    assert!(unknown.err.contains("no machines called none"), "{unknown:?}");
+    let mut without = user.command(&["run", "quick", "--provider=qemu", &kernel]);
+    let without = Ended::from(without.env("PATH", "/no/such").output().expect("started"));
+    assert!(without.with_code(3).err.contains("install the package qemu-system-x86"));
+}
