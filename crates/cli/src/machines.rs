@@ -117,6 +117,8 @@ impl Wanted {
     /// Makes them, and says so on standard error unless `quiet`. A signal stops that, and nothing
     /// is left.
     pub fn make(&self, of: ProviderArg, quiet: bool) -> Result<Held, Failure> {
+        // What is refused was not begun.
+        self.needs(of)?;
         let making = signals::while_making();
         if !quiet {
             let (wanted, disks) = (&self.machines, self.machines.disk_bytes().unwrap_or_default());

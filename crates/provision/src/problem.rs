@@ -232,12 +232,14 @@ impl fmt::Display for Problem {
             Problem::Ended { machine, console } => write!(
                 f,
                 "the machine {machine} ended before its agent listened; give it more vms.memory, \
-                 or another --guest-kernel; its console ends with:\n{console}"
+                 or another --guest-kernel; {}",
+                Ending(console)
             ),
             Problem::Silent { machine, within, console } => write!(
                 f,
                 "the machine {machine} has no agent within {within}; give it more time (vms.boot) \
-                 or another --guest-kernel; its console ends with:\n{console}"
+                 or another --guest-kernel; {}",
+                Ending(console)
             ),
             Problem::Undying { machine, pid } => write!(
                 f,
@@ -258,3 +260,15 @@ impl fmt::Display for Problem {
 }
 
 impl std::error::Error for Problem {}
+
+/// The end of a console.
+struct Ending<'a>(&'a str);
+
+impl fmt::Display for Ending<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            "" => write!(f, "its console is empty"),
+            lines => write!(f, "its console ends with:\n{lines}"),
+        }
+    }
+}

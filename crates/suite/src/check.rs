@@ -173,6 +173,10 @@ const MOST_VM_DISKS: u32 = 16;
 /// The longest name of machines: with a number behind it, it has to be a host's name.
 const LONGEST_VM_NAME: usize = 40;
 
+fn is_whole_mib(size: Bytes) -> bool {
+    size.0.is_multiple_of(Bytes::mib(1).0)
+}
+
 pub(crate) fn check_vms(vms: &VmsSpec, problems: &mut Vec<Problem>) {
     let mut refuse = |span: Span, message: String, remedy: &str| {
         problems.push(Problem::new(span, message, remedy));
@@ -195,11 +199,11 @@ pub(crate) fn check_vms(vms: &VmsSpec, problems: &mut Vec<Problem>) {
         let message = format!("{} disks of one machine are too many", vms.disks.value);
         refuse(place(&vms.disks), message, "write a count from 1 to 16");
     }
-    if vms.memory.value < Bytes::mib(256) || vms.memory.value.0 % Bytes::mib(1).0 != 0 {
+    if vms.memory.value < Bytes::mib(256) || !is_whole_mib(vms.memory.value) {
         let message = format!("a machine cannot have a memory of {}", vms.memory.value);
         refuse(place(&vms.memory), message, "write whole MiB, at least 256MiB");
     }
-    if vms.disk_size.value < Bytes::mib(16) || vms.disk_size.value.0 % Bytes::mib(1).0 != 0 {
+    if vms.disk_size.value < Bytes::mib(16) || !is_whole_mib(vms.disk_size.value) {
         let message = format!("a disk cannot have a size of {}", vms.disk_size.value);
         refuse(place(&vms.disk_size), message, "write whole MiB, at least 16MiB");
     }

@@ -282,3 +282,23 @@ fn a_rate_of_each_worker_wants_a_rate() {
     assert_eq!(with(&["rate_of=worker", "rate=100"]), Vec::<String>::new());
     assert!(with(&["rate_of=host", "rate=100"])[0].contains("not one of all, worker"));
 }
+
+#[test]
+fn machines_that_no_provider_makes_are_refused_with_their_place() {
+    let said = messages(SMALL, &["vms.count=65", "vms.disks=17", "vms.memory=100MiB"]);
+    assert_eq!(said.len(), 3, "{said:?}");
+    for (set, words) in [
+        ("vms.name=Web-1", "cannot be the name of machines"),
+        ("vms.name=a-", "cannot be the name of machines"),
+        ("vms.disk_size=100KiB", "write whole MiB, at least 16MiB"),
+        ("vms.memory=300000001", "write whole MiB, at least 256MiB"),
+        ("vms.boot=2h", "write 1s to 1h"),
+        ("vms.pool=disks", "write a path that begins with `/`"),
+        ("vms.bus=ide", "virtio-blk"),
+    ] {
+        let said = messages(SMALL, &[set]);
+        assert!(said.len() == 1 && said[0].contains(words), "{set}: {said:?}");
+    }
+    let spec = parse(SMALL, &["vms.count=2", "vms.bus=nvme"]).expect("good");
+    assert_eq!((spec.vms.count.value.0, spec.vms.disks.value.0), (2, 1));
+}

@@ -8,13 +8,14 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 /// The pages by the words that ask for them.
-const TOPICS: [(&str, &str); 24] = [
+const TOPICS: [(&str, &str); 25] = [
     ("start", include_str!("../../../../docs/start.md")),
     ("files-and-devices", include_str!("../../../../docs/guide/files-and-devices.md")),
     ("workloads", include_str!("../../../../docs/guide/workloads.md")),
     ("coming-from-fio", include_str!("../../../../docs/guide/coming-from-fio.md")),
     ("importing-results", include_str!("../../../../docs/guide/importing-results.md")),
     ("hosts", include_str!("../../../../docs/guide/hosts.md")),
+    ("virtual-machines", include_str!("../../../../docs/guide/virtual-machines.md")),
     ("open-loop", include_str!("../../../../docs/guide/open-loop.md")),
     ("find-the-limit", include_str!("../../../../docs/guide/find-the-limit.md")),
     ("sweeps", include_str!("../../../../docs/guide/sweeps.md")),

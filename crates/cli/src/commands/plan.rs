@@ -22,9 +22,9 @@ pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
     if let Some(of) = args.work.machines.provider {
         let planned = vms::planned(&asked.spec, of, args.work.machines.guest_kernel.as_deref())?;
         if args.json {
-            print_json(&planned.json())?
+            print_json(&planned.json())?;
         } else {
-            print(&planned.text())?
+            print(&planned.text())?;
         }
         return Ok(ExitCode::SUCCESS);
     }

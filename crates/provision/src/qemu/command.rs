@@ -70,7 +70,7 @@ fn kernel_line(machine: &Machine, boot: &Boot<'_>) -> String {
     let disks = boot.bus.devices(machine.disks.len() as u32);
     let disks: Vec<String> = disks.iter().map(|disk| format!("--disk={disk}")).collect();
     format!(
-        "console=ttyS0 quiet panic=1 rdinit={} LD_LIBRARY_PATH=/lib -- vms guest --name={} {}",
+        "console=ttyS0 panic=1 rdinit={} LD_LIBRARY_PATH=/lib -- vms guest --name={} {}",
         crate::guest::PROGRAM,
         machine.name,
         disks.join(" ")
