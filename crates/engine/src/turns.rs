@@ -69,8 +69,8 @@ impl Turns {
 /// The order of works with these shares, in which none of them is ever a whole request ahead of
 /// its share or behind it.
 ///
-/// Each has the m-th of its places between ⌊(m − 1)·S ÷ s⌋ and ⌈m·S ÷ s⌉, and of those that may have
-/// a place the one that needs it first gets it (Baruah, Cohen, Plaxton and Varvel 1996). Of two
+/// Each has the m-th of its places between ⌊(m − 1)·S ÷ s⌋ and ⌈m·S ÷ s⌉. Of those that may have a
+/// place, the one that needs it first gets it (Baruah, Cohen, Plaxton and Varvel 1996). Of two
 /// works, the first has places where ⌊n·s ÷ S⌋ rises: no two stretches of an equal length then
 /// differ by more than one request.
 fn order(bound: &[(u32, u64)]) -> Box<[u32]> {

@@ -20,8 +20,8 @@ impl Unit {
 }
 
 impl fmt::Display for Curve {
-    /// `0 to 2000 IOPS in 5 s, 2000 IOPS for 5 s, then 2000 IOPS`; of many lines, the first ones and
-    /// how many more there are.
+    /// `0 to 2000 IOPS in 5 s, 2000 IOPS for 5 s, then 2000 IOPS`; of many lines, the first ones
+    /// and how many more there are.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let level = |level: u64| match (level, self.unit) {
             (0, _) => "0".to_owned(),
