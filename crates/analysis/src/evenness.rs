@@ -53,8 +53,8 @@ fn loaded_by_all<'a>(row: &ResultRow, slots: &'a [Slot]) -> &'a [Slot] {
 }
 
 fn over_time(row: &ResultRow, tally: &Tally<'_>) -> Vec<Warning> {
-    // How often an fsync comes follows from the writes. And of a rate that changes, level and latency
-    // are to change.
+    // How often an fsync comes follows from the writes. And of a rate that changes, level and
+    // latency are to change.
     if row.covers == Covers::Beside || row.is_changing() {
         return Vec::new();
     }

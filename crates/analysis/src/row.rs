@@ -268,8 +268,8 @@ impl ResultRow {
         self.works.iter().all(|work| work.pace.is_open())
     }
 
-    /// Whether any of what it counts had a rate that changes over time: then a mean over the time is
-    /// that of different loads, and one interval is no sample of another.
+    /// Whether any of what it counts had a rate that changes over time: then a mean over the time
+    /// is that of different loads, and one interval is no sample of another.
     pub fn is_changing(&self) -> bool {
         self.works.iter().any(|work| work.pace.curve().is_some())
     }

@@ -96,8 +96,8 @@ mod tests {
     use clap::Parser;
     use form::{Auto, Depth};
     use model::choices::Access;
-    use model::curve::Offered;
     use model::load::{Rate, SizeMix};
+    use model::offered::Offered;
     use suite::{Spec, Verify};
 
     #[test]

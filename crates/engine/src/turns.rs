@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A worker that is not in turn looks again at once for so long: the others mostly need less.
 const AWAKE_NS: u64 = 60_000;
-/// Then it looks this often; with the driver's own [`AWAKE_NS`](crate::driver::AWAKE_NS) before it.
-const LOOK_NS: u64 = 50_000 + crate::driver::AWAKE_NS;
+/// Then it looks every 50 µs: of this time, the driver takes off 60 µs, which it spends awake.
+const LOOK_NS: u64 = 110_000;
 
-/// The order of a host's requests in a stage, and how far it has got. It has cache lines of its own,
-/// because every worker writes to it.
+/// The order of a host's requests in a stage, and how far it has got. It has cache lines of its
+/// own, because every worker writes to it.
 #[repr(align(128))]
 pub(crate) struct Turns {
     taken: AtomicU64,
@@ -66,11 +66,11 @@ impl Turns {
     }
 }
 
-/// The order of works with these shares, in which none of them is ever a whole request ahead of its
-/// share or behind it.
+/// The order of works with these shares, in which none of them is ever a whole request ahead of
+/// its share or behind it.
 ///
-/// Each has the m-th of its places between ⌊(m − 1)·S ÷ s⌋ and ⌈m·S ÷ s⌉, and of those that may have
-/// a place the one that needs it first gets it (Baruah, Cohen, Plaxton and Varvel 1996). Of two
+/// Each has the m-th of its places between ⌊(m − 1)·S ÷ s⌋ and ⌈m·S ÷ s⌉. Of those that may have a
+/// place, the one that needs it first gets it (Baruah, Cohen, Plaxton and Varvel 1996). Of two
 /// works, the first has places where ⌊n·s ÷ S⌋ rises: no two stretches of an equal length then
 /// differ by more than one request.
 fn order(bound: &[(u32, u64)]) -> Box<[u32]> {

@@ -2,8 +2,9 @@
 
 use crate::field::Field;
 use crate::tree::{Node, Table, Value};
-use model::curve::{Curve, Level, Line, MOST_LINES, Offered, Then, Unit};
+use model::curve::{Curve, Line, MOST_LINES, Then, Unit};
 use model::load::Rate;
+use model::offered::{Level, Offered};
 use model::units::{Nanos, UnitError};
 
 const STEPS: &str = "write steps such as [{to = \"2k\", in = \"5s\"}, {hold = \"5s\"}]";

@@ -5,17 +5,13 @@
 //! times in ns, twice the integral over a line is a whole number of *parts*: 2 × 10¹² of them are a
 //! request, or 2 × 10⁹ a byte. So no instant drifts, however long the curve is.
 
-use crate::load::Rate;
-use crate::units::{Bytes, Nanos};
+use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// More lines than this are no curve that anybody drew; every host's share of a plan has them all.
 pub const MOST_LINES: usize = 10_000;
 /// No curve, and none of its periods, is longer than a year.
 pub const MOST_LENGTH: Nanos = Nanos::seconds(366 * 24 * 3600);
-/// Lines that are written out in words.
-const MOST_TOLD: usize = 8;
 
 /// What the levels of a curve count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,14 +36,6 @@ impl Unit {
         match self {
             Unit::MilliIops => 1_000_000_000_000,
             Unit::Bytes => 1 << 60,
-        }
-    }
-
-    /// A level as a rate; a level of nothing is the least rate that there is.
-    pub fn rate(self, level: u64) -> Rate {
-        match self {
-            Unit::MilliIops => Rate::Iops { milli: level.max(1) },
-            Unit::Bytes => Rate::Bytes { per_second: level.max(1) },
         }
     }
 }
@@ -301,70 +289,6 @@ impl Curve {
     pub fn due_between(&self, from_ns: u64, to_ns: u64) -> f64 {
         let parts = self.parts_before(to_ns).saturating_sub(self.parts_before(from_ns));
         parts as f64 / self.unit.parts() as f64
-    }
-}
-
-impl fmt::Display for Curve {
-    /// `0 to 2000 IOPS in 5 s, 2000 IOPS for 5 s, then 2000 IOPS`; of many lines, the first ones and
-    /// how many more there are.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let level = |level: u64| match (level, self.unit) {
-            (0, _) => "0".to_owned(),
-            (level, unit) => unit.rate(level).to_string(),
-        };
-        let mut words: Vec<String> = Vec::new();
-        for line in self.lines.iter().take(MOST_TOLD) {
-            words.push(match line.from == line.to {
-                true => format!("{} for {}", level(line.to), line.length),
-                false => format!("{} to {} in {}", level(line.from), level(line.to), line.length),
-            });
-        }
-        if let Some(more @ 1..) = self.lines.len().checked_sub(MOST_TOLD) {
-            let highest = level(self.highest());
-            words.push(format!("{more} more lines of {} up to {highest}", self.length()));
-        }
-        words.push(match self.then {
-            Then::Holds(last) => format!("then {}", level(last)),
-            Then::Repeats(0) => "again and again".to_owned(),
-            Then::Repeats(from) => format!("again and again from line {}", from + 1),
-        });
-        f.pad(&words.join(", "))
-    }
-}
-
-/// What a suite writes as a rate: one for all the time, or a curve.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Offered {
-    /// The same all the time.
-    Fixed(Rate),
-    /// One that changes.
-    Changing(Curve),
-}
-
-/// A level that a suite writes: nothing, or a rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// Nothing is due; of either unit.
-    Nothing,
-    /// A rate.
-    Of(Rate),
-}
-
-impl std::str::FromStr for Level {
-    type Err = crate::units::UnitError;
-
-    fn from_str(text: &str) -> Result<Level, Self::Err> {
-        let text = text.trim();
-        let without = |unit: &str| text.strip_suffix(unit).map_or(text, str::trim);
-        let is_nothing = |number: &str| {
-            let digits = number.bytes().all(|byte| byte == b'0' || byte == b'.');
-            digits && number.bytes().any(|byte| byte == b'0')
-        };
-        let bandwidth = without("/s").parse::<Bytes>();
-        if is_nothing(text) || is_nothing(without("IOPS")) || bandwidth == Ok(Bytes(0)) {
-            return Ok(Level::Nothing);
-        }
-        text.parse().map(Level::Of)
     }
 }
 

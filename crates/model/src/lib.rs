@@ -25,6 +25,7 @@ pub mod metadata;
 pub mod note;
 pub mod objective;
 pub mod occurrence;
+pub mod offered;
 pub mod op;
 mod part;
 pub mod plan;

@@ -6,7 +6,7 @@ use crate::{
 };
 use form::{Amount, Auto, Count, Problem, Span, place};
 use model::choices::{Access, Backend, Poll};
-use model::curve::Offered;
+use model::offered::Offered;
 use model::plan::Steady;
 use model::units::{Bytes, Nanos, Percent};
 

@@ -4,7 +4,8 @@
 //! from one to the other. Whoever reads the files is told their names.
 
 use form::{Entry, MAX_TEXT, Node, Problem, Sources, Span, Table, Value};
-use model::curve::{Level, MOST_LINES};
+use model::curve::MOST_LINES;
+use model::offered::Level;
 use model::units::Nanos;
 
 /// Gives the text of a file that a suite names, or says in words why not.
@@ -191,7 +192,7 @@ fn instant(text: &str) -> Option<u64> {
 mod tests {
     use crate::Spec;
     use form::{Auto, SpecErrors};
-    use model::curve::Offered;
+    use model::offered::Offered;
 
     fn parse(rate: &str, csv: &str) -> Result<Spec, SpecErrors> {
         let text = format!("name = \"t\"\n[[workload]]\nname = \"w\"\nrate = {rate}\n");

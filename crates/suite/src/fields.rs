@@ -9,9 +9,9 @@ use crate::operations::Operations;
 use crate::placement::HostSet;
 use form::{Amount, Auto, Count, Depth, Whole, spec_table};
 use model::choices::{Access, Backend, CloseTime, DuplicateScope, FileFsync, OnLostHost, Poll};
-use model::curve::Offered;
 use model::load::{HotSpots, Part, SizeMix, Skew};
 use model::machines::{Accelerator, DiskBus, DiskCache, DiskContent};
+use model::offered::Offered;
 use model::priority::Priority;
 use model::units::{Bytes, Nanos, Percent};
 

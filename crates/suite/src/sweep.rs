@@ -16,7 +16,8 @@ const ORDER_SEED: u64 = u64::from_be_bytes(*b"sw-order");
 /// The fields of the layout that can be axes: each point then loads its part of the one layout.
 pub(crate) const LAYOUT_AXES: [&str; 2] = ["files", "size"];
 
-/// One axis: a field of the workloads, of one of them (`reads.rate`), or a size of the layout, and the values it takes.
+/// One axis: a field of the workloads, of one of them (`reads.rate`), or a size of the layout; and
+/// the values it takes.
 pub(crate) struct Axis {
     pub(crate) key: String,
     /// The workload that it is of; `None` for all.

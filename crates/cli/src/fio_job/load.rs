@@ -4,8 +4,8 @@ use super::{FioJob, Severity, percent_of};
 use form::Auto;
 use model::Percent;
 use model::choices::Access;
-use model::curve::Offered;
 use model::load::{Rate, SizeMix};
+use model::offered::Offered;
 use model::priority::Priority;
 use suite::{Arrivals, RateOf, WorkloadSpec};
 

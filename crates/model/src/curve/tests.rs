@@ -176,24 +176,3 @@ fn what_is_no_curve_is_refused() {
         assert!(bad.check().is_err(), "{bad}");
     }
 }
-
-#[test]
-fn levels_may_be_nothing_of_either_unit() {
-    for text in ["0", "0.0", "0 IOPS", "0MiB/s", "0B/s"] {
-        assert_eq!(text.parse(), Ok(Level::Nothing), "{text}");
-    }
-    assert_eq!("2k".parse(), Ok(Level::Of(Rate::Iops { milli: 2_000_000 })));
-    assert_eq!("1MiB/s".parse(), Ok(Level::Of(Rate::Bytes { per_second: 1 << 20 })));
-    for text in ["", "-1", ".", "x", "0x", "0s"] {
-        assert!(text.parse::<Level>().is_err(), "{text}");
-    }
-}
-
-#[test]
-fn a_curve_is_told_in_words() {
-    let curve = iops(&[line(5, 0, 2_000), line(5, 2_000, 2_000)], Then::Holds(2_000));
-    let words = "0 to 2000 IOPS in 5 s, 2000 IOPS for 5 s, then 2000 IOPS";
-    assert_eq!(curve.to_string(), words);
-    assert_eq!(curve.times(3).highest(), 6_000_000);
-    assert_eq!(curve.stretched(|ns| ns / 10).length(), Nanos::seconds(1));
-}

@@ -13,10 +13,10 @@ use crate::{
 };
 use form::{Amount, Auto};
 use model::choices::{Access, Backend};
-use model::curve::Offered;
 use model::load::{Pace, Part, SizeMix, Skew};
 use model::metadata::MetadataWork;
 use model::note::{Adjusted, Fact};
+use model::offered::Offered;
 use model::op::Op;
 use model::plan::{
     EngineSettings, Extent, HostPlan, HostStage, Once, Pattern, PlanNote, PlannedTarget, Stage,
