@@ -1,9 +1,9 @@
 //! How fast an error budget is spent, and which alerts that is worth.
 //!
-//! The rules are those of the *Site Reliability Workbook* (Google, 2018, chapter 5, "6: Multiwindow,
-//! Multi-Burn-Rate Alerts"): an alert is on while the budget is spent faster than a factor over a
-//! long window and over a short one of a twelfth, so that it means something and ends soon after
-//! its cause. Of a budget for 30 days, the factors are 14.4, 6 and 1.
+//! The rules are those of the *Site Reliability Workbook* (Google, 2018, chapter 5, "6:
+//! Multiwindow, Multi-Burn-Rate Alerts"): an alert is on while the budget is spent faster than a
+//! factor over a long window and over a short one of a twelfth, so that it means something and ends
+//! soon after its cause. Of a budget for 30 days, the factors are 14.4, 6 and 1.
 
 use model::Nanos;
 use model::canary::{Alert, AlertChange, Counts, SLOT_NS, Terms};

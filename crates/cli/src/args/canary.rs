@@ -133,7 +133,7 @@ pub struct CanaryOutput {
     #[arg(long, value_name = "SIZE")]
     pub keep_bytes: Option<Bytes>,
 
-    /// Command for `sh -c` when an alert begins or ends, a level changes, or the load is taken away.
+    /// Run CMD with `sh -c` when an alert begins or ends, a level changes, or the load goes away.
     ///
     /// $PLIMSOLL_ALERT is fast, medium, slow, level or harm; $PLIMSOLL_STATE is on or off;
     /// $PLIMSOLL_TEXT says it in words.

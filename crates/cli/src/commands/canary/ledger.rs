@@ -79,7 +79,7 @@ fn parse(text: &str) -> Result<Parsed, String> {
     let mut state: State = first.strip_suffix('\n').and_then(parsed).ok_or_else(|| damaged(1))?;
     if state.format != FORMAT {
         return Err(format!(
-            "{LEDGER} has format {}, and this program reads {FORMAT}; use the program that wrote it",
+            "{LEDGER} has format {}, and this program reads {FORMAT}; use the one that wrote it",
             state.format
         ));
     }

@@ -4,6 +4,7 @@ mod alarm;
 mod ledger;
 mod load;
 mod retention;
+mod rounds;
 mod segment;
 mod session;
 mod status;
@@ -26,7 +27,7 @@ pub fn canary(args: &CanaryArgs) -> Result<ExitCode, Failure> {
         return status::status(dir, *json);
     }
     let terms = load::wanted(args)?;
-    let outcome = session::run(args, &terms)?;
+    let outcome = rounds::run(args, &terms)?;
     Ok(match outcome {
         Outcome::Done => ExitCode::SUCCESS,
         Outcome::Harm => ExitCode::from(CONDITION_MET),

@@ -72,7 +72,7 @@ mod tests {
     fn the_oldest_go_first_and_no_more_than_needed() {
         let file = |number: u64| KeptFile { bytes: 10, ended_unix_ns: number * 100 };
         let files: BTreeMap<u32, KeptFile> = (1..=5).map(|n| (n, file(u64::from(n)))).collect();
-        assert_eq!(too_many(&files, 600, u64::MAX, u64::MAX), Vec::<u32>::new());
+        assert!(too_many(&files, 600, u64::MAX, u64::MAX).is_empty());
         assert_eq!(too_many(&files, 600, 399, u64::MAX), [1, 2], "300 ns is young enough");
         assert_eq!(too_many(&files, 600, u64::MAX, 25), [1, 2, 3]);
         assert_eq!(too_many(&files, 600, u64::MAX, 0), [1, 2, 3, 4, 5]);

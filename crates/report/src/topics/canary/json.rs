@@ -98,6 +98,7 @@ pub fn status_object(told: &Told<'_>) -> Value {
         .iter()
         .map(|(window, rate)| json!({"window_s": window_s(*window), "burn_rate": rate}))
         .collect();
+    let paused = state.paused_until_unix_ns;
     let targets: Vec<Value> = state
         .terms
         .targets
@@ -124,8 +125,7 @@ pub fn status_object(told: &Told<'_>) -> Value {
         "files": state.files.len(),
         "file_bytes": state.files.values().map(|file| file.bytes).sum::<u64>(),
         "running": state.running.map(|began| began.number),
-        "paused_until_unix_s":
-            (state.paused_until_unix_ns > told.unix_ns).then(|| seconds(state.paused_until_unix_ns)),
+        "paused_until_unix_s": (paused > told.unix_ns).then(|| seconds(paused)),
         "recent": state.recent.iter().map(segment).collect::<Vec<_>>(),
     })
 }
