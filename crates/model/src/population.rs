@@ -94,7 +94,8 @@ impl LivingMix {
             (0, 1..) => return told("`remove` without `create`: no file would be left".into()),
             _ if born != dead => {
                 return told(format!(
-                    "`create` has a weight of {born} and `remove` one of {dead}: the number of files would not stay"
+                    "`create` has a weight of {born} and `remove` one of {dead}: the number of \
+                     files would not stay"
                 ));
             }
             _ => {}
@@ -191,8 +192,8 @@ pub struct Population {
 }
 
 impl Population {
-    /// How many files live on so many names of a worker, rounded. Births and deaths keep their number within
-    /// one of it.
+    /// How many files live on so many names of a worker, rounded. Births and deaths keep their
+    /// number within one of it.
     pub fn target(&self, names: u64) -> u64 {
         let all = u128::from(Percent::ALL.ppm);
         ((u128::from(names) * u128::from(self.fill.ppm) + all / 2) / all) as u64
@@ -276,7 +277,8 @@ mod tests {
     fn what_lives_and_what_it_grows_by_follow_from_the_weights() {
         let simple = population(&[(Op::Create, 1), (Op::Append, 1), (Op::Remove, 1)]);
         assert_eq!([0, 10, 99, 1_000_000].map(|names| simple.target(names)), [0, 8, 79, 800_000]);
-        // One append to a death: each file has one on average, and 10,000 files vary by 4 × √20,000.
+        // One append to a death: each file has one on average, and 10,000 files vary by
+        // 4 × √20,000.
         assert_eq!(
             simple.grown(10_000),
             Bytes(((10_000.0 + 4.0 * 20_000f64.sqrt()) * 16_384.0).ceil() as u64)

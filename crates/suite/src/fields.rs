@@ -260,8 +260,8 @@ spec_table! {
         /// `create` and `remove` it is a [population](../guide/file-populations.md).
         /// [Metadata](../method/metadata.md) lists what mixes.
         operations: Operations = Operations::default(),
-        /// A mix under which files are born and die: the share of `tree.files` that has a file, from
-        /// 20 % to 90 %. Births and deaths keep the number within one of it for each worker.
+        /// A mix under which files are born and die: the share of `tree.files` that has a file,
+        /// from 20 % to 90 %. Births and deaths keep the number within one of it for each worker.
         fill: Percent = Percent::of(80),
         /// A mix under which files are born and die: the bytes of each `append`, at most 1 MiB.
         append: Bytes = Bytes::kib(16),

@@ -29,7 +29,8 @@ pub(crate) fn check(workload: &WorkloadSpec, has_one: bool, problems: &mut Vec<P
     for (name, span) in [("other", &workload.other.span), ("file_order", &workload.file_order.span)]
     {
         let message = format!(
-            "`{name}` means nothing to a population: each worker has files of its own and draws them"
+            "`{name}` means nothing to a population: each worker has files of its own and draws \
+             them"
         );
         refuse(span, message, "leave it out");
     }
