@@ -70,7 +70,7 @@ impl Format {
     }
 }
 
-/// `field:sector_t sector;	offset:16;	size:8;	signed:0;`
+/// `field:sector_t sector; offset:16; size:8; signed:0;`
 fn field(line: &str, name: &str) -> Option<Field> {
     let mut parts = line.trim().strip_prefix("field:")?.split(';').map(str::trim);
     let declared = parts.next()?.rsplit(' ').next()?;

@@ -73,9 +73,23 @@ fn sequences_bursts_and_flushes_are_told() {
     assert!(found.suite.contains("fsync_every = 99"), "{}", found.suite);
     assert!(found.suite.contains("read = \"0%\""), "{}", found.suite);
     assert!(found.suite.contains("random = \"0.0025%\""), "{}", found.suite);
-    assert!(found.suite.contains("arrivals = \"uniform\""), "{}", found.suite);
     assert!(found.distances.rate > 0.2, "{:?}", found.distances);
     assert!(found.suite.contains("busiest"), "{}", found.suite);
+}
+
+#[test]
+fn even_arrivals_are_the_suites_own() {
+    let even = (0..1_000u64).map(|number| Request {
+        at_ns: number * 400_000,
+        op: Op::Read,
+        offset: number * 7 % 1_000 * 8_192,
+        length: 4_096,
+        source: 0,
+    });
+    let found = distilled(even);
+    assert!(found.suite.contains("rate = \"2500.000 IOPS\""), "{}", found.suite);
+    assert!(found.suite.contains("arrivals = \"uniform\""), "{}", found.suite);
+    assert!(found.distances.inter_arrivals < 0.01, "{:?}", found.distances);
 }
 
 #[test]
