@@ -14,6 +14,7 @@ mod hosts;
 mod imported;
 mod limits;
 mod machines;
+mod making;
 mod marks;
 mod outputs;
 mod published;
