@@ -2,7 +2,7 @@
 
 use crate::args::{HostArgs, MachineArgs, ProviderArg, WorkArgs};
 use crate::failure::Failure;
-use crate::signals;
+use crate::making::while_making;
 use fleet::launch::{Binary, Via};
 use model::machines::MachinesWanted;
 use provision::deployment::{self, Held, Needs, Order};
@@ -119,7 +119,7 @@ impl Wanted {
     pub fn make(&self, of: ProviderArg, quiet: bool) -> Result<Held, Failure> {
         // What is refused was not begun.
         self.needs(of)?;
-        let making = signals::while_making();
+        let making = while_making();
         if !quiet {
             let (wanted, disks) = (&self.machines, self.machines.disk_bytes().unwrap_or_default());
             let machines = if wanted.count == 1 { "machine" } else { "machines" };

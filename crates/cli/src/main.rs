@@ -15,6 +15,7 @@ mod hosts;
 mod imported;
 mod limits;
 mod machines;
+mod making;
 mod marks;
 mod outputs;
 mod published;

@@ -6,6 +6,7 @@
 
 pub mod deployment;
 pub mod guest;
+mod inside;
 mod places;
 mod problem;
 mod processes;

@@ -1,8 +1,7 @@
 //! The first process of a guest: it prepares what an agent needs, and starts one agent after the
 //! other on the line to the host.
 
-use super::{MODULES, PROGRAM};
-use crate::qemu::AGENT_PORT;
+use crate::inside::{AGENT_PORT, MODULES, PROGRAM};
 use rustix::mount::{MountFlags, mount};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};

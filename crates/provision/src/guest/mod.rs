@@ -11,6 +11,7 @@ pub use init::{Init, serve};
 pub use kernel::Kernel;
 
 use crate::Problem;
+use crate::inside::{LIBRARIES, MODULES, PROGRAM};
 use cpio::Archive;
 use elf::Program;
 use model::Bytes;
@@ -19,13 +20,6 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-
-/// Where this program is in a guest.
-pub const PROGRAM: &str = "/bin/plimsoll";
-/// Where its libraries are.
-const LIBRARIES: &str = "/lib";
-/// The modules, in the order of their names.
-const MODULES: &str = "/modules";
 
 /// Writes the memory image of a guest, and says how large it is.
 ///

@@ -1,6 +1,6 @@
 //! The modules of a kernel that a guest needs, each behind those that it needs itself.
 
-use super::Kernel;
+use super::kernel::Kernel;
 use crate::Problem;
 use model::machines::DiskBus;
 use std::collections::BTreeMap;

@@ -1,13 +1,10 @@
 //! The command line of a machine under plain qemu.
 
-use super::AGENT_PORT;
+use crate::inside::{AGENT, AGENT_PORT, PROGRAM};
 use crate::provider::{Boot, Machine};
 use model::Bytes;
 use model::machines::DiskBus;
 use std::path::Path;
-
-/// The name of the device at the host's end of the agent's line.
-pub(super) const AGENT: &str = "agent";
 
 /// All arguments.
 pub(super) fn arguments(machine: &Machine, boot: &Boot<'_>) -> Vec<String> {
@@ -71,7 +68,7 @@ fn kernel_line(machine: &Machine, boot: &Boot<'_>) -> String {
     let disks: Vec<String> = disks.iter().map(|disk| format!("--disk={disk}")).collect();
     format!(
         "console=ttyS0 panic=1 rdinit={} LD_LIBRARY_PATH=/lib -- vms guest --name={} {}",
-        crate::guest::PROGRAM,
+        PROGRAM,
         machine.name,
         disks.join(" ")
     )

@@ -14,8 +14,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
-/// The name of the line between a guest and its host.
-pub const AGENT_PORT: &str = "org.plimsoll.agent";
 /// The program.
 const PROGRAM: &str = "qemu-system-x86_64";
 /// How much of a console is shown.

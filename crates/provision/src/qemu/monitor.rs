@@ -1,6 +1,6 @@
 //! What qemu's own monitor says of a machine (QMP: one JSON object a line).
 
-use super::command::AGENT;
+use crate::inside::AGENT;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
