@@ -36,8 +36,8 @@ impl Hosts {
         let script = format!(
             "#!/bin/sh\nexport H=$1 QUORUM_OF={here}; shift\necho >> \
              {here}/tries/$H\nif [ -e {here}/dead/$H ]; then echo 'no route to host' >&2; exit \
-             255; fi\nif [ -e {here}/locked/$H ]; then echo 'root@h: Permission denied (publickey).' >&2; exit 255; \
-             fi\nif [ -e {here}/busy/$H ] && [ $(wc \
+             255; fi\nif [ -e {here}/locked/$H ]; then echo 'root@h: \
+             Permission denied (publickey).' >&2; exit 255; fi\nif [ -e {here}/busy/$H ] && [ $(wc \
              -l < {here}/tries/$H) -le $(cat {here}/busy/$H) ]; then echo \
              'kex_exchange_identification: Connection closed by remote host' >&2; exit 255; \
              fi\nexec unshare --uts sh -c 'hostname $H; exec \"$@\"' x \"$@\"\n"
