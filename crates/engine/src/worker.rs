@@ -232,11 +232,7 @@ impl WorkerState {
                 due_ns
             }
         };
-        // An fsync follows its write, and is none of the requests that a share binds.
-        if let Some(turn) = &mut self.turn
-            && !self.generator.flushes_next()
-            && !turn.take(now_ns)
-        {
+        if self.turn.is_some() && !self.is_in_turn(now_ns) {
             return None;
         }
         let request = self.generator.next_request()?;
@@ -273,6 +269,15 @@ impl WorkerState {
             offset: request.offset,
             length: request.length,
         })
+    }
+
+    /// Whether the next request may go out at `now_ns`, of a work that is bound to others. An fsync
+    /// follows its write, and is none of the requests that a share binds.
+    // Out of line: the loop of all others has one comparison for it, and nothing else.
+    #[cold]
+    #[inline(never)]
+    fn is_in_turn(&mut self, now_ns: u64) -> bool {
+        self.generator.flushes_next() || self.turn.as_mut().is_none_or(|turn| turn.take(now_ns))
     }
 
     /// Takes a request back.
