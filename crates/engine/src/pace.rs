@@ -206,7 +206,9 @@ impl Changing {
         units * self.curve.unit.parts() * self.workers
     }
 
-    #[inline]
+    // Out of line: the loop of all other paces has one comparison for it, and nothing else.
+    #[cold]
+    #[inline(never)]
     fn advance(&mut self, length: u32) {
         let mean = self.mean_parts(length);
         let parts = match &mut self.poisson {

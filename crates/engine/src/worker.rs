@@ -49,6 +49,8 @@ pub(crate) enum Outcome {
 pub(crate) struct WorkerState {
     generator: Generator,
     pacer: Pacer,
+    /// Whether it has a turn or a trace: one comparison in the loop of all others.
+    is_special: bool,
     /// Of a work that is bound to others by ratio.
     turn: Option<Turn>,
     /// The trace that its requests and their instants come from, in place of the two above.
@@ -68,6 +70,7 @@ impl WorkerState {
         WorkerState {
             generator: Generator::new(work, worker),
             pacer: Pacer::new(&work.pace, worker),
+            is_special: false,
             turn: None,
             replay: None,
             start_ns: 0,
@@ -82,7 +85,7 @@ impl WorkerState {
 
     /// The same, with its requests in the order of the works that it is bound to.
     pub(crate) fn in_turn(self, turn: Option<Turn>) -> WorkerState {
-        WorkerState { turn, ..self }
+        WorkerState { is_special: self.is_special || turn.is_some(), turn, ..self }
     }
 
     /// Whether it has a request that waits for its turn alone.
@@ -98,7 +101,8 @@ impl WorkerState {
         replay: Replay,
     ) -> WorkerState {
         let replay = Some(Box::new(replay));
-        WorkerState { replay, is_open: true, ..WorkerState::new(work, worker, depth) }
+        let state = WorkerState::new(work, worker, depth);
+        WorkerState { replay, is_special: true, is_open: true, ..state }
     }
 
     /// What it sent of its trace, if it has one.
@@ -109,10 +113,12 @@ impl WorkerState {
     /// Whether nothing is left to ask for.
     #[inline]
     fn is_exhausted(&self) -> bool {
-        match &self.replay {
-            None => self.generator.is_exhausted(),
-            Some(replay) => replay.is_over(),
+        if self.is_special
+            && let Some(replay) = &self.replay
+        {
+            return replay.is_over();
         }
+        self.generator.is_exhausted()
     }
 
     /// The stage begins.
@@ -127,17 +133,28 @@ impl WorkerState {
         if self.stopped || self.free.is_empty() || self.is_exhausted() {
             return u64::MAX;
         }
-        if let Some(replay) = &self.replay {
-            return self.start_ns.saturating_add(replay.due_ns()).saturating_sub(now_ns);
-        }
-        let due_in_ns = match self.pacer.due_ns() {
+        if self.is_special { self.quiet_special_ns(now_ns) } else { self.until_due_ns(now_ns) }
+    }
+
+    /// How long until the pace has a request due; `u64::MAX` without instants.
+    #[inline]
+    fn until_due_ns(&self, now_ns: u64) -> u64 {
+        match self.pacer.due_ns() {
             Some(_) if self.generator.flushes_next() => 0,
             Some(due_ns) => self.start_ns.saturating_add(due_ns).saturating_sub(now_ns),
             None => u64::MAX,
-        };
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn quiet_special_ns(&self, now_ns: u64) -> u64 {
+        if let Some(replay) = &self.replay {
+            return self.start_ns.saturating_add(replay.due_ns()).saturating_sub(now_ns);
+        }
         match &self.turn {
             Some(turn) if turn.is_held() => turn.quiet_ns(now_ns),
-            _ => due_in_ns,
+            _ => self.until_due_ns(now_ns),
         }
     }
 
@@ -217,24 +234,29 @@ impl WorkerState {
             return None;
         }
         let slot = *self.free.last()?;
-        if self.replay.is_some() {
-            return self.next_of_trace(slot, now_ns);
+        if self.is_special {
+            return self.next_special(slot, now_ns);
         }
-        let due_ns = match self.pacer.due_ns() {
-            None => now_ns,
+        let due_ns = self.due_by(now_ns)?;
+        self.send(slot, due_ns, now_ns)
+    }
+
+    /// The instant at which the next request was due, on the clock; `None` if that is to come.
+    #[inline(always)]
+    fn due_by(&self, now_ns: u64) -> Option<u64> {
+        match self.pacer.due_ns() {
+            None => Some(now_ns),
             // It follows its write at once, in a rate as in a burst, and is none of their requests.
-            Some(_) if self.generator.flushes_next() => now_ns,
+            Some(_) if self.generator.flushes_next() => Some(now_ns),
             Some(due_ns) => {
                 let due_ns = self.start_ns.saturating_add(due_ns);
-                if due_ns > now_ns {
-                    return None;
-                }
-                due_ns
+                (due_ns <= now_ns).then_some(due_ns)
             }
-        };
-        if self.turn.is_some() && !self.is_in_turn(now_ns) {
-            return None;
         }
+    }
+
+    #[inline(always)]
+    fn send(&mut self, slot: u32, due_ns: u64, now_ns: u64) -> Option<Io> {
         let request = self.generator.next_request()?;
         if request.op != Op::Fsync {
             self.pacer.took(request.length);
@@ -250,6 +272,20 @@ impl WorkerState {
             offset: request.offset,
             length: request.length,
         })
+    }
+
+    /// The same of a work that has a trace, or is bound to others. An fsync follows its write, and
+    /// is none of the requests that a share binds.
+    #[cold]
+    #[inline(never)]
+    fn next_special(&mut self, slot: u32, now_ns: u64) -> Option<Io> {
+        if self.replay.is_some() {
+            return self.next_of_trace(slot, now_ns);
+        }
+        let due_ns = self.due_by(now_ns)?;
+        let is_first = self.generator.flushes_next()
+            || self.turn.as_mut().is_none_or(|turn| turn.take(now_ns));
+        if is_first { self.send(slot, due_ns, now_ns) } else { None }
     }
 
     /// The next request of the trace that is due now.
@@ -269,15 +305,6 @@ impl WorkerState {
             offset: request.offset,
             length: request.length,
         })
-    }
-
-    /// Whether the next request may go out at `now_ns`, of a work that is bound to others. An fsync
-    /// follows its write, and is none of the requests that a share binds.
-    // Out of line: the loop of all others has one comparison for it, and nothing else.
-    #[cold]
-    #[inline(never)]
-    fn is_in_turn(&mut self, now_ns: u64) -> bool {
-        self.generator.flushes_next() || self.turn.as_mut().is_none_or(|turn| turn.take(now_ns))
     }
 
     /// Takes a request back.
