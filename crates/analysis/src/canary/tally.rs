@@ -231,7 +231,7 @@ mod tests {
         assert!(over.iter().all(|(_, seen)| seen.latency.count() == 600));
         assert_eq!(tally.slots()[&1], Counts { good: 599, bad: 1 });
         let done = tally.finish();
-        assert_eq!(done.slots.iter().map(|(_, counts)| counts.all()).sum::<u64>(), 2_000);
+        assert_eq!(done.slots.values().map(|counts| counts.all()).sum::<u64>(), 2_000);
         assert_eq!(
             (done.totals.requests, done.totals.bytes, done.totals.missed),
             (2_000, 2_000 * 4096, 0)

@@ -46,7 +46,10 @@ fn words_objects_and_metrics_have_the_same_figures() {
     assert!(text.contains("99.9% of requests keep: p99.9 < 5ms"), "{text}");
     assert!(text.contains("alerts     fast") && text.contains("600 requests, 1 bad"), "{text}");
     let line = segment(&state.recent[0], &told);
-    assert!(line.starts_with("segment 1 of 1970-01-01 00:10:00 UTC, 1m: 600 requests"), "{line}");
+    assert!(
+        line.starts_with("segment 1 of 1970-01-01 00:10:00 UTC, 1m 00s: 600 requests"),
+        "{line}"
+    );
     let object = status_object(&told);
     assert_eq!(
         (&object["alerts_on"][0], &object["totals"]["requests"]),
