@@ -3,7 +3,7 @@
 use crate::choices::{CloseTime, FileFsync};
 use crate::load::SizeMix;
 use crate::op::Op;
-use crate::population::{Population, PopulationStage};
+use crate::population::{MOST_WEIGHT, Population, PopulationStage};
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -24,8 +24,6 @@ const ENTRY: u64 = 64;
 
 /// Operations that a mix has at most: as many as a worker keeps books of.
 pub const MOST_MIXED: usize = 4;
-/// The largest weight in a mix.
-pub const MOST_WEIGHT: u32 = 1_000_000;
 
 /// Operations that leave a tree as it is, with weights: each time, one of them is drawn, in
 /// proportion to its weight.
@@ -64,7 +62,7 @@ impl OpMix {
     /// Whether `op` leaves names, sizes and contents as they are, so that any operation may follow
     /// it.
     pub fn takes(op: Op) -> bool {
-        matches!(op, Op::Stat | Op::Open | Op::ReadFile | Op::Readdir | Op::SetAttr)
+        op.leaves_files()
     }
 
     /// Its operations with their weights.

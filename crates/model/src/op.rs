@@ -113,6 +113,12 @@ impl Op {
         !matches!(self, Op::Read | Op::Write | Op::Fsync | Op::Trim)
     }
 
+    /// Whether it leaves names, sizes and contents of files as they are, so that any operation may
+    /// follow it.
+    pub fn leaves_files(self) -> bool {
+        matches!(self, Op::Stat | Op::Open | Op::ReadFile | Op::Readdir | Op::SetAttr)
+    }
+
     /// Whether it writes bytes of a whole file.
     pub fn writes_file(self) -> bool {
         matches!(self, Op::Create | Op::WriteFile | Op::Append)

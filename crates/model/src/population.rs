@@ -1,7 +1,6 @@
 //! A population of files: a steady mix of operations under which files are born, change and die,
 //! while as many are there as before.
 
-use crate::metadata::MOST_WEIGHT;
 use crate::op::Op;
 use crate::units::{Bytes, Percent, UnitError};
 use serde::{Deserialize, Serialize};
@@ -9,6 +8,8 @@ use std::fmt;
 
 /// Operations that the mix of a population has at most.
 pub const MOST_LIVING: usize = 12;
+/// The largest weight in a mix.
+pub const MOST_WEIGHT: u32 = 1_000_000;
 /// Names that each worker has at least: one more file and one file less have room among them at
 /// any share that may live.
 pub const LEAST_NAMES: u64 = 10;
@@ -80,7 +81,7 @@ impl LivingMix {
     /// Whether `op` makes a mix one of a population: it changes which files there are, their names,
     /// lengths or bytes.
     pub fn is_change(op: Op) -> bool {
-        LivingMix::takes(op) && !crate::metadata::OpMix::takes(op)
+        LivingMix::takes(op) && !op.leaves_files()
     }
 
     fn is_steady(&self) -> Result<(), UnitError> {
