@@ -75,7 +75,7 @@ fn instant(record: &Record, row: &ResultRow, durable: &Durable) -> Option<Warnin
     let fastest = row.latency.min_ns()?;
     let is_enough = row.bytes >= LEAST_FLUSHED && row.ios >= LEAST_WRITES && durable.flush_ns > 0;
     let is_instant = (durable.flush_ns as f64) < fastest as f64 * INSTANT;
-    (is_enough && is_instant && !record.plan.is_simulated()).then(|| Warning::FlushInstant {
+    (is_enough && is_instant && !record.plan.is_simulated()).then_some(Warning::FlushInstant {
         devices,
         took: Nanos(durable.flush_ns),
         fastest: Nanos(fastest),

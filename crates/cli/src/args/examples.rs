@@ -102,7 +102,7 @@ Examples:
   mkdir suites && plimsoll import run.sh -o suites
   # what became of each option
   plimsoll import job.fio --json | jq .options
-  # results of other tools, and what in them does not go together; -o makes a run file
+  # results of other tools, and their doubts; -o makes a run file
   plimsoll import result_summary.txt
   plimsoll import fio.json -o day1.plimsoll
   # a job file as it is

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 /// The pages by the words that ask for them.
-const TOPICS: [(&str, &str); 25] = [
+const TOPICS: [(&str, &str); 27] = [
     ("start", include_str!("../../../../docs/start.md")),
     ("files-and-devices", include_str!("../../../../docs/guide/files-and-devices.md")),
     ("workloads", include_str!("../../../../docs/guide/workloads.md")),
@@ -17,6 +17,8 @@ const TOPICS: [(&str, &str); 25] = [
     ("hosts", include_str!("../../../../docs/guide/hosts.md")),
     ("virtual-machines", include_str!("../../../../docs/guide/virtual-machines.md")),
     ("open-loop", include_str!("../../../../docs/guide/open-loop.md")),
+    ("changing-load", include_str!("../../../../docs/guide/changing-load.md")),
+    ("file-populations", include_str!("../../../../docs/guide/file-populations.md")),
     ("find-the-limit", include_str!("../../../../docs/guide/find-the-limit.md")),
     ("sweeps", include_str!("../../../../docs/guide/sweeps.md")),
     ("scenarios", include_str!("../../../../docs/guide/scenarios.md")),

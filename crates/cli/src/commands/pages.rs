@@ -41,11 +41,18 @@ pub fn man(directory: Option<&Path>) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The pages that are written, by file name.
+/// The pages that are written, by file name: of each command, and of those below it, that help
+/// shows.
 fn names() -> Vec<String> {
-    let command = Arguments::command();
-    let of_commands = command.get_subcommands().map(|sub| format!("plimsoll-{}.1", sub.get_name()));
-    std::iter::once("plimsoll.1".to_owned()).chain(of_commands).collect()
+    fn add(command: &clap::Command, name: &str, names: &mut Vec<String>) {
+        names.push(format!("{name}.1"));
+        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+            add(sub, &format!("{name}-{}", sub.get_name()), names);
+        }
+    }
+    let mut names = Vec::new();
+    add(&Arguments::command(), "plimsoll", &mut names);
+    names
 }
 
 /// The page with its examples and exit codes line by line: `man` would fill them like a paragraph,

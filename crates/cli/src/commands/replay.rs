@@ -49,7 +49,7 @@ pub fn replay(args: &ReplayArgs) -> Result<ExitCode, Failure> {
         )));
     }
     carry_into(&mut plan, &trace);
-    run::carry_out(&as_run, started, plan, facts)
+    run::carry_out(&as_run, started, plan, &facts)
 }
 
 /// The one target, as it was named.
@@ -118,7 +118,7 @@ fn size_of(path: &Path) -> Option<u64> {
 
 /// The bytes that the plan loads: of its one file.
 fn loaded(plan: &Plan) -> Bytes {
-    let mut files = plan.hosts.iter().flat_map(|host| host.files());
+    let mut files = plan.hosts.iter().flat_map(model::HostPlan::files);
     files.next().map_or(Bytes(0), |file| file.size)
 }
 

@@ -40,7 +40,7 @@ pub fn run(args: &mut RunArgs) -> Result<ExitCode, Failure> {
     }
     refuse_imagined(&plan)?;
     refuse_taken(args)?;
-    carry_out(args, started, plan, hosts)
+    carry_out(args, started, plan, &hosts)
 }
 
 /// Shows the plan, carries it out, and reports.
@@ -48,29 +48,23 @@ pub(super) fn carry_out(
     args: &RunArgs,
     started: Hosts,
     mut plan: Plan,
-    hosts: Vec<HostFacts>,
+    hosts: &[HostFacts],
 ) -> Result<ExitCode, Failure> {
     let out = out_file(args, &plan);
-    plan.notes.extend(run_file_disk::note(&plan, &hosts, &out));
+    plan.notes.extend(run_file_disk::note(&plan, hosts, &out));
     if !args.how.quiet {
-        eprintln!("{}", topics::plan::render_within(&plan, &hosts, screen::room_of(Stream::Error)));
+        eprintln!("{}", topics::plan::render_within(&plan, hosts, screen::room_of(Stream::Error)));
     }
     let stages: Vec<u32> = (0..plan.stages.len() as u32).collect();
     let version = env!("CARGO_PKG_VERSION");
     let began_ns = fleet::unix_ns();
     let views = Views::start(
         &args.share,
-        &RunOverview {
-            plan: &plan,
-            hosts: &hosts,
-            version,
-            began_ns,
-            marker: &started.fleet.marker(),
-        },
+        &RunOverview { plan: &plan, hosts, version, began_ns, marker: &started.fleet.marker() },
     )?;
     let writer =
-        store::Writer::create(&out, &plan, &hosts, version, began_ns).map_err(unrecordable)?;
-    let to_run = ToRun { plan: &plan, hosts: &hosts, stages: &stages, out: &out };
+        store::Writer::create(&out, &plan, hosts, version, began_ns).map_err(unrecordable)?;
+    let to_run = ToRun { plan: &plan, hosts, stages: &stages, out: &out };
     let code = perform(started, &to_run, writer, Display { how: args.how, views })?;
     match args.fail_if.as_slice() {
         [] => Ok(code),

@@ -59,7 +59,7 @@ impl<R: BufRead> Requests<R> {
         dialect: Option<TraceDialect>,
         wanted: Option<String>,
     ) -> Result<Requests<R>, TraceProblem> {
-        let start = from.fill_buf().map_err(unreadable)?;
+        let start = from.fill_buf().map_err(|error| unreadable(&error))?;
         let dialect = dialect.or_else(|| TraceDialect::of_content(start)).ok_or_else(|| {
             let all: Vec<&str> = TraceDialect::ALL.iter().map(|one| one.word()).collect();
             let what = match start.is_empty() {
@@ -180,7 +180,7 @@ impl<R: BufRead> Requests<R> {
             })?),
         };
         loop {
-            while let Some(request) = self.own.next() {
+            for request in self.own.by_ref() {
                 self.handed_out += 1;
                 if wanted.is_none_or(|wanted| wanted == request.source) {
                     let first_ns = *self.own_first_ns.get_or_insert(request.at_ns);
@@ -279,7 +279,7 @@ impl<R: BufRead> Requests<R> {
     }
 }
 
-fn unreadable(error: io::Error) -> TraceProblem {
+fn unreadable(error: &io::Error) -> TraceProblem {
     TraceProblem::new(format!("it cannot be read: {error}"), "check the path and its permissions")
 }
 
@@ -295,7 +295,7 @@ fn of_trace(error: trace::TraceError) -> TraceProblem {
             format!("the block at byte {at_byte} is damaged"),
             "copy the file again, or record it again",
         ),
-        trace::TraceError::Io(error) => unreadable(error),
+        trace::TraceError::Io(error) => unreadable(&error),
     }
 }
 
@@ -305,7 +305,7 @@ fn next_line(from: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, TraceP
         let buffer = match from.fill_buf() {
             Ok(buffer) => buffer,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(unreadable(error)),
+            Err(error) => return Err(unreadable(&error)),
         };
         if buffer.is_empty() {
             return Ok(false);
@@ -333,7 +333,7 @@ fn fill(from: &mut impl BufRead, bytes: &mut [u8]) -> Result<usize, TraceProblem
             Ok(0) => break,
             Ok(more) => at += more,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(unreadable(error)),
+            Err(error) => return Err(unreadable(&error)),
         }
     }
     Ok(at)

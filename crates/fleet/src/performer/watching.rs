@@ -58,29 +58,31 @@ impl Fleet {
             let now_ns = self.clock.now_ns();
             match input {
                 Input::Interrupt => break,
-                Input::Heard { host, message: FromAgent::Facts { facts, unix_ns }, .. } => {
-                    if watching.away.answered(host) {
-                        let facts = Box::new(self.told(host, *facts, unix_ns).facts);
-                        watching.watch.regain(host, now_ns);
-                        let order = ToAgent::Watch { interval_ns: watching.interval.0 };
-                        let _ = self.send(host, &order);
-                        goes_on &= take(Watched::Returned { host: host as u32, facts });
-                    }
+                Input::Heard { host, message: FromAgent::Facts { facts, unix_ns }, .. }
+                    if watching.away.answered(host) =>
+                {
+                    let facts = Box::new(self.told(host, *facts, unix_ns).facts);
+                    watching.watch.regain(host, now_ns);
+                    let order = ToAgent::Watch { interval_ns: watching.interval.0 };
+                    let _ = self.send(host, &order);
+                    goes_on &= take(Watched::Returned { host: host as u32, facts });
                 }
+                // An answer of somebody whom nobody asks any more.
+                Input::Heard { message: FromAgent::Facts { .. }, .. } => {}
                 Input::Heard { host, message, at_ns } => {
                     for told in watching.watch.told(host, message, at_ns, self.now()) {
                         goes_on &= take(told);
                     }
                 }
                 Input::Lost { host, why } => goes_on &= self.lose(&mut watching, host, why, take),
-                Input::Launched { host, outcome: Ok(()), .. } => {
-                    if watching.away.started(host, now_ns) {
-                        let (targets, patience_ns) = (Vec::new(), watching.lost_after.0);
-                        let host_number = (hosts > 1).then_some(host as u32);
-                        let order = ToAgent::Inspect { targets, host: host_number, patience_ns };
-                        let _ = self.send(host, &order);
-                        let _ = self.ping(host);
-                    }
+                Input::Launched { host, outcome: Ok(()), .. }
+                    if watching.away.started(host, now_ns) =>
+                {
+                    let (targets, patience_ns) = (Vec::new(), watching.lost_after.0);
+                    let host_number = (hosts > 1).then_some(host as u32);
+                    let order = ToAgent::Inspect { targets, host: host_number, patience_ns };
+                    let _ = self.send(host, &order);
+                    let _ = self.ping(host);
                 }
                 Input::Launched { host, outcome: Err(_), .. } => watching.away.lose(host, now_ns),
                 Input::Tick => {

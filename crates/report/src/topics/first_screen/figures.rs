@@ -46,7 +46,7 @@ pub fn section(
     let widest = points().max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s()));
     all.extend(widest.filter(|row| row.bytes > 0).map(bandwidth));
     // A search also tries rates beyond the load line: nobody wants the latencies of those.
-    let answer = line.and_then(|line| line.answer_point());
+    let answer = line.and_then(LoadLine::answer_point);
     match answer.and_then(|point| points().find(|row| row.point == point)) {
         Some(row) => {
             all.push(latency(row, "load line"));
