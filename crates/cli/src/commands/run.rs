@@ -76,7 +76,10 @@ pub(super) fn carry_out(
 /// removed with their guard.
 pub(super) fn asked_and_made(args: &mut RunArgs) -> Result<(Asked, Option<Guard>), Failure> {
     let asked = suite_and_targets::asked(&args.work)?;
-    refuse_taken(args)?;
+    // Before machines are made for nothing; of other runs, hosts and targets are looked at first.
+    if args.work.machines.provider.is_some() {
+        refuse_taken(args)?;
+    }
     let made = machines::for_run(&mut args.work, &asked.spec, args.how.quiet, args.keep_vms)?;
     // Their disks are the targets.
     let asked = if args.work.machines.provider.is_some() {
