@@ -66,7 +66,7 @@ pub(super) fn arguments(machine: &Machine, boot: &Boot<'_>) -> Vec<String> {
 fn kernel_line(machine: &Machine, boot: &Boot<'_>) -> String {
     let disks = boot.bus.devices(machine.disks.len() as u32);
     let disks: Vec<String> = disks.iter().map(|disk| format!("--disk={disk}")).collect();
-    // An emulated timer may be late on a busy machine, which the kernel would take for a broken one.
+    // An emulated timer may be late on a busy machine; the kernel would take it for a broken one.
     format!(
         "console=ttyS0 panic=1 no_timer_check rdinit={} LD_LIBRARY_PATH=/lib -- vms guest \
          --name={} {}",
