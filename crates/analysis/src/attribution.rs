@@ -164,10 +164,24 @@ pub fn doubt(record: &Record, limits: &[Attribution], rows: &mut [ResultRow]) {
         if hosts.is_empty() {
             continue;
         }
+        let own = own_share(record, &saturated, rows, limit.point);
         for row in rows.iter_mut().filter(|row| row.point == limit.point) {
-            row.warnings.push(Warning::HostSaturated { hosts: hosts.clone(), share });
+            row.warnings.push(Warning::HostSaturated { hosts: hosts.clone(), share, own });
         }
     }
+}
+
+/// What the workers of a point took of the CPUs of these hosts, as if all of them were there: 0 to
+/// 1. It is too much rather than too little.
+fn own_share(record: &Record, hosts: &[u32], rows: &[ResultRow], point: u32) -> f64 {
+    let cpus: u64 = hosts
+        .iter()
+        .filter_map(|host| record.testbed.get(*host as usize))
+        .map(|facts| u64::from(facts.logical_cpus))
+        .sum();
+    let here = rows.iter().filter(|row| row.point == point);
+    let cores = here.map(ResultRow::cpu_cores).fold(0.0, f64::max);
+    if cpus == 0 { 1.0 } else { (cores / cpus as f64).min(1.0) }
 }
 
 impl Attribution {
@@ -361,7 +375,8 @@ mod tests {
             doubt(&record, &found, &mut rows);
             rows[0].warnings.iter().find(|warning| warning.code() == "host-saturated").cloned()
         };
-        let saturated = Warning::HostSaturated { hosts: vec!["node1".into()], share: 1.0 };
+        let saturated =
+            Warning::HostSaturated { hosts: vec!["node1".into()], share: 1.0, own: 0.25 / 8.0 };
         assert_eq!(doubted(100, 20), Some(saturated));
         assert_eq!(doubted(50, 100), None, "a disk at its limit is the finding, not a doubt");
     }

@@ -180,9 +180,10 @@ fn of_surroundings(doubt: &Warning) -> Option<Vec<Proof>> {
         Warning::ClockSource { host, source } => {
             vec![word(Facts, "host", host), word(Facts, "clock_source", source)]
         }
-        Warning::HostSaturated { hosts, share } => {
+        Warning::HostSaturated { hosts, share, own } => {
             let mut all = words(Counters, "host", hosts);
             all.push(number(Counters, "saturated_share", *share));
+            all.push(number(Samples, "workers_share", *own));
             all
         }
         Warning::WorkerBusy { share } => vec![number(Samples, "worker_cpu_share", *share)],

@@ -132,6 +132,8 @@ pub enum Warning {
         /// The share of the load for which the CPUs of the worst of them were all but used up, 0
         /// to 1.
         share: f64,
+        /// What the workers themselves took of the CPUs of these hosts, 0 to 1.
+        own: f64,
     },
     /// At a fixed rate: requests that were due piled up, before the target or in the generator.
     RateMissed {

@@ -214,7 +214,7 @@ written from vdbench's parser and manual; vdbench itself was not run.
 workloads make points of their own |
 | `iorate=curve` | the maximum alone; `plimsoll loadline` measures the curve |
 | arrivals at a fixed rate are exponential | `arrivals = \"poisson\"`; an open loop |
-| `skew` in percent of the rate | a `rate` for each workload; refused at full speed |
+| `skew` in percent of the rate | a `rate` for each workload; at full speed a `share` |
 | workloads on storage of their own | refused where they run together: each loads all targets |
 | `size` of a device is a part of it | the whole device is loaded |
 | files in directories, opened one by one | files of a layout; up to 65,536 of them |

@@ -1,5 +1,8 @@
 //! The arguments of virtual machines.
 
+// Their comments are the help that people read: `[vms]` is a table of a suite there, no link.
+#![allow(rustdoc::broken_intra_doc_links)]
+
 use super::examples;
 use clap::{Args, Subcommand, ValueEnum};
 use form::Override;

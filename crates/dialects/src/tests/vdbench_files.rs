@@ -67,7 +67,7 @@ fn what_is_not_understood_is_refused_by_name() {
     let text = format!("sd=s,lun=/dev/a,sise=4g\nwd=w,sd=s\n{rd}");
     assert!(told(&text, "sise").why.contains("`size`"));
     let text = "sd=s,lun=/dev/a\nwd=a,sd=s,skew=20\nwd=b,sd=s,xfersize=8k\nrd=r,wd=*,iorate=max\n";
-    assert_eq!(told(text, "skew").class, Class::Refused, "a ratio at full speed");
+    assert_eq!(told(text, "skew").class, Class::Same, "a share at full speed");
     let text = "sd=s,lun=/dev/a\nsd=t,lun=/dev/b\nwd=a,sd=s\nwd=b,sd=t,xfersize=8k\n\
                 rd=r,wd=*,iorate=max\n";
     assert_eq!(imported(text).refused().count(), 2, "a target for each of two workloads");

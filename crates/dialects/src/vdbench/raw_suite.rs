@@ -49,8 +49,8 @@ pub fn groups(
                 Unit { workload, storages: of, fields }
             })
             .collect();
-        let units = joined(all);
-        rates(&units, point, losses);
+        let mut units = joined(all);
+        rates(&mut units, point, losses);
         groups.push(group(run, point, &sweep, storages, units, losses, taken));
     }
     groups
@@ -160,17 +160,30 @@ fn opens<'a>(
     [&run.open, &workload.open].into_iter().chain(own).collect()
 }
 
-/// Ratios between workloads hold at a fixed rate alone.
-fn rates(units: &[Unit<'_>], point: &Point, losses: &mut Losses) {
+/// Ratios between workloads without a fixed rate are shares of the requests.
+fn rates(units: &mut [Unit<'_>], point: &Point, losses: &mut Losses) {
     let is_max = point.rate.as_ref().is_none_or(|got| got.value == Rate::Max);
-    if units.len() < 2 || !is_max {
+    let skews: Vec<Option<f64>> =
+        units.iter().map(|unit| unit.workload.skew.as_ref().map(|got| got.value)).collect();
+    if units.len() < 2 || !is_max || skews.iter().all(Option::is_none) {
         return;
     }
-    for got in units.iter().filter_map(|unit| unit.workload.skew.as_ref()) {
-        let needs = "workloads in a ratio to each other at full speed; a fixed `iorate` has one";
-        losses.worsen(got.id, Verdict::refused(needs));
+    let has_own = units.iter().any(|unit| unit.fields.get("rate").is_some());
+    for (unit, part) in units.iter_mut().zip(shares(SHARES, &skews)) {
+        let got = unit.workload.skew.as_ref();
+        if let (Some(got), true) = (got, has_own) {
+            let needs = "shares of workloads of which one has a rate of its own; leave one out";
+            losses.worsen(got.id, Verdict::refused(needs));
+        }
+        if !has_own {
+            let source = got.map(|got| losses.source(got.id)).unwrap_or_default();
+            unit.fields.set("share", part.to_string(), source);
+        }
     }
 }
+
+/// All shares of workloads together.
+const SHARES: f64 = 100.0;
 
 /// The rate of each of several workloads: its share, or an equal part of what is left.
 pub fn shares(rate: f64, skews: &[Option<f64>]) -> Vec<u64> {

@@ -9,6 +9,9 @@ use analysis::{Straggler, Warning};
 use model::load::Rate;
 use model::{Fact, Op, Percent};
 
+/// Workers that take a smaller share of saturated CPUs are not what saturates them.
+const BY_OTHERS: f64 = 0.5;
+
 /// A host that did much less than the others, with its level and its part of the loss.
 fn straggler(one: &Straggler) -> Sentence {
     let level = share(below(one.level));
@@ -191,7 +194,16 @@ pub fn told(warning: &Warning) -> Sentence {
             share(*busy),
             " busy. The load generator may be the limit, not the target. Use more workers.",
         ],
-        Warning::HostSaturated { hosts, share: full } => sentence![
+        Warning::HostSaturated { hosts, share: full, own } if *own < BY_OTHERS => sentence![
+            "Other programs kept the CPUs of ",
+            named(hosts),
+            " busy, saturated for ",
+            share(*full),
+            " of the load; Plimsoll's workers used ",
+            share(*own),
+            " of them. Latencies may include waits for a CPU. Stop them, or load from another host.",
+        ],
+        Warning::HostSaturated { hosts, share: full, .. } => sentence![
             "The CPUs of ",
             named(hosts),
             " were saturated for ",
@@ -427,7 +439,12 @@ mod tests {
                 quantile: Quantile { name: "p99.9", key: "p99_9", share: 0.999 }.name,
                 beyond: 3,
             },
-            Warning::HostSaturated { hosts: vec!["node1".into(), "node2".into()], share: 0.4 },
+            Warning::HostSaturated {
+                hosts: vec!["node1".into(), "node2".into()],
+                share: 0.4,
+                own: 0.9,
+            },
+            Warning::HostSaturated { hosts: vec!["node1".into()], share: 1.0, own: 0.06 },
             Warning::WorkerBusy { share: 0.97 },
             Warning::RateMissed {
                 asked: Rate::Iops { milli: 10_000_000 },

@@ -43,7 +43,11 @@ pub fn answer(other: &Against) -> String {
     let changed = changed(other).count();
     let points = counted(all.len() as u64, "point");
     let verb = if changed == 1 { "differs" } else { "differ" };
+    let is_known = !other.points.iter().all(is_unknown);
     match (changed, better, worse) {
+        (0, ..) if !is_known => "Cannot tell: too few samples. Measure longer, or repeat each run \
+                                 (--set sweep.repetitions=5)."
+            .to_owned(),
         (0, ..) if all.len() == 1 => "No significant difference.".to_owned(),
         (0, ..) => format!("No significant difference at any of {points}."),
         _ => {
@@ -94,6 +98,12 @@ fn line(compared: &ComparedPoint) -> Line {
     Line { point: name(compared), rate: cells(rate), p99: cells(p99), verdict, tone, is_changed }
 }
 
+/// Whether nothing can be told of rate and p99: too few samples have no interval.
+fn is_unknown(compared: &ComparedPoint) -> bool {
+    let counts = |found: &&Difference| found.metric == Metric::Iops || found.metric.word() == "p99";
+    compared.differences.iter().filter(counts).all(|one| one.verdict == Verdict::NotKnown)
+}
+
 /// One word where rate and p99 agree, else what became of each.
 fn judged(
     compared: &ComparedPoint,
@@ -109,9 +119,7 @@ fn judged(
         [] if compared.differences.iter().any(is_told) => {
             ("other figures changed".to_owned(), None)
         }
-        [] if [rate, p99].into_iter().flatten().all(|one| one.verdict == Verdict::NotKnown) => {
-            ("not known".to_owned(), None)
-        }
+        [] if is_unknown(compared) => ("not known".to_owned(), None),
         [] => ("not significant".to_owned(), None),
         [one] => (format!("{} {}", metric_of(compared, one.metric), verdict(one)), tone(one)),
         [one, other] if tone(one) == tone(other) => (verdict(one).to_owned(), tone(one)),

@@ -25,6 +25,7 @@ pub enum Question {
 /// The chart that stands first on the page.
 pub fn chart(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> Question {
     let own = dip(record, rows, reached)
+        .or_else(|| changing(record, rows, reached))
         .or_else(|| scenarios(rows))
         .or_else(|| curve::chart(rows))
         .or_else(|| operations(rows))
@@ -39,6 +40,15 @@ fn dip(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> Option<Marku
     let rows: Vec<ResultRow> = rows.iter().filter(here).cloned().collect();
     let instants = occurrences::on_axis(record, effect.stage);
     workload::course(record, &rows, reached, &instants)
+}
+
+/// Of a run whose rate changes: what was asked and what was carried over time, of the first such
+/// workload.
+fn changing(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> Option<Markup> {
+    let first = rows.iter().find(|row| row.is_changing() && row.is_of_workload())?;
+    let here = |row: &&ResultRow| row.stage == first.stage && row.index == first.index;
+    let rows: Vec<ResultRow> = rows.iter().filter(here).cloned().collect();
+    workload::course(record, &rows, reached, &[])
 }
 
 /// Of a run of several scenarios: what each workload carried in each, and how far that is from the

@@ -54,8 +54,12 @@ pub fn section(
         }
         None => {
             let unit = words::rate_unit(peak.is_metadata());
-            all.push(latency(peak, &format!("peak {unit}")));
-            all.push(limit(peak, "at peak", reached, limits));
+            let (at, place) = match peak.is_changing() {
+                true => ("all rates".to_owned(), "over the load"),
+                false => (format!("peak {unit}"), "at peak"),
+            };
+            all.push(latency(peak, &at));
+            all.push(limit(peak, place, reached, limits));
         }
     }
     all.extend(beside.and_then(against));
@@ -89,8 +93,10 @@ fn interval_words(value: Option<f64>, interval: Option<analysis::Interval>) -> S
 
 fn rate(row: &ResultRow) -> Large {
     let unit = words::rate_unit(row.is_metadata());
+    // What changes over time by the suite's own word has a mean, and no peak is known of it.
+    let what = if row.is_changing() { "Mean" } else { "Peak" };
     Large {
-        title: format!("Peak {unit}"),
+        title: format!("{what} {unit}"),
         value: words::iops(row.iops()),
         qualifier: interval_words(
             Some(row.iops()),
@@ -103,7 +109,7 @@ fn rate(row: &ResultRow) -> Large {
 fn bandwidth(row: &ResultRow) -> Large {
     let interval = row.confidence.bytes_per_s.map(|bytes| bytes.interval());
     Large {
-        title: "Peak bandwidth".to_owned(),
+        title: if row.is_changing() { "Mean bandwidth" } else { "Peak bandwidth" }.to_owned(),
         value: words::bandwidth(row.bytes_per_s()),
         qualifier: interval_words(Some(row.bytes_per_s()), interval),
         of: place(row),

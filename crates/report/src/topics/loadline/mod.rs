@@ -31,9 +31,7 @@ pub fn sentences(line: &LoadLine) -> Vec<String> {
     }));
     if line.fell_behind.is_none() {
         let most = per_second(line.most);
-        told.push(format!(
-            "No rate was tried with which it did not keep up; at most {most} came back."
-        ));
+        told.push(format!("It kept up with every rate that was tried; at most {most} came back."));
     }
     told.extend(line.knee.map(|knee| {
         format!(
