@@ -36,7 +36,6 @@ pub const LIES: &[Lie] = &[
         doubt: "io-limited",
         stage: limited_group,
     },
-    Lie { name: "a device that ignores flushes", doubt: "flush-instant", stage: ignored_flush },
     Lie {
         name: "a queue that is shorter than the depth",
         doubt: "queue-short",
@@ -217,21 +216,4 @@ fn short_queue(folder: &Path) -> Result<Staged, String> {
         Load::alone(words)
     };
     Ok(Staged { lying: load(&devices[0]), honest: load(&devices[1]), undo })
-}
-
-/// Two loop devices with a volatile cache, of which one is a file in memory: a flush of it does
-/// nothing.
-fn ignored_flush(folder: &Path) -> Result<Staged, String> {
-    let memory = PathBuf::from(format!("/dev/shm/plimsoll-liar-{}", std::process::id()));
-    fs::create_dir_all(&memory).map_err(|error| format!("{}: {error}", memory.display()))?;
-    let mut undo = vec![words(&format!("rm -rf {}", memory.display()))];
-    let in_memory = file(&memory, "image", 64, true)?;
-    let lying = said(&format!("losetup --find --show {}", in_memory.display()))?;
-    undo.insert(0, words(&format!("losetup --detach {lying}")));
-    let honest = loop_device(&file(folder, "image", 64, true)?)?;
-    undo.insert(0, words(&format!("losetup --detach {honest}")));
-    let load = |device: &str| {
-        Load::alone(["--rw", "randwrite", "--runtime", "3", "--destroy-data", device])
-    };
-    Ok(Staged { lying: load(&lying), honest: load(&honest), undo })
 }

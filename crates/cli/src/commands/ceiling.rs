@@ -50,8 +50,8 @@ fn show(args: &CeilingArgs, wanted: &str) -> Result<(), Failure> {
     let base = judge(&cluster);
     if base.iter().all(|one| one.binding().is_none()) {
         return Err(Failure::Usage(format!(
-            "error: {wanted}: no layer has a figure, so there is no ceiling; give the data drives a \
-             model or rates ([[nodes.drives]]), or the nodes their ports; nothing was computed"
+            "error: {wanted}: no layer has a figure, so there is no ceiling; give the data drives \
+             a model or rates ([[nodes.drives]]), or the nodes their ports; nothing was computed"
         )));
     }
     let mut what_ifs = Vec::new();

@@ -201,7 +201,8 @@ pub fn told(warning: &Warning) -> Sentence {
             share(*full),
             " of the load; Plimsoll's workers used ",
             share(*own),
-            " of them. Latencies may include waits for a CPU. Stop them, or load from another host.",
+            " of them. Latencies may include waits for a CPU. Stop them, or load from another \
+             host.",
         ],
         Warning::HostSaturated { hosts, share: full, .. } => sentence![
             "The CPUs of ",
