@@ -117,7 +117,9 @@ fn a_population_ends_with_the_files_that_were_born_and_did_not_die() {
     }
     assert!(ios("create").abs_diff(ios("remove")) <= 3, "one for each worker at most");
     let (files, bytes) = files_below(&here.join("data"));
-    assert_eq!(files, 300 + ios("create") - ios("remove"), "half of 600 names, and who came later");
+    // What a worker began within the load and ended behind it is in no row.
+    let left = 300 + ios("create") - ios("remove");
+    assert!(files.abs_diff(left) <= 3, "half of 600 names, and who came later: {files}, {left}");
     assert_eq!(bytes, files * 4096);
     plimsoll(here, &["clean", "data"]).with_code(0);
     assert!(!here.join("data").exists(), "nothing of it stays");

@@ -26,7 +26,7 @@ impl Source {
     /// The run file at `path`, to be read by as many threads as there are processors.
     ///
     /// # Errors
-    /// Those of [`open`].
+    /// Those of `open`.
     pub fn of(path: &Path) -> Result<Source, StoreError> {
         let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
         Ok(Source { opened: open_run(path)?, least_rows: LEAST_ROWS, threads })
