@@ -6,7 +6,7 @@ use crate::row::{Covers, ResultRow};
 use crate::warning::Warning;
 use model::choices::FileFsync;
 use model::inventory::{LinkKind, Media};
-use model::plan::{PlannedTarget, Work};
+use model::plan::{PlannedTarget, Steady, Stop, Work};
 use model::testbed::TargetFacts;
 use model::{Op, Record, StageKind};
 use std::fmt;
@@ -74,10 +74,16 @@ model::plain_words! {
         SyncFiles = "sync-files",
         /// Measure until it is steady.
         UntilSteady = "until-steady",
+        /// The same, for longer than was measured: in less it cannot be shown.
+        LongerUntilSteady = "longer-until-steady",
         /// Condition it first.
         Precondition = "precondition",
         /// Measure longer.
         Longer = "longer",
+        /// Measure a larger amount.
+        LargerAmount = "larger-amount",
+        /// Replay a longer trace.
+        LongerTrace = "longer-trace",
         /// Load more than the caches hold.
         LargerFootprint = "larger-footprint",
         /// Ask for one rate all the time.
@@ -355,11 +361,14 @@ fn step(record: &Record, row: &ResultRow, checks: &[(Check, Found)]) -> Step {
             .any(|(one, found)| *one == check && matches!(found, Found::Missing | Found::Refuted))
     };
     let is_metadata = row.is_metadata();
-    let until_steady = record
-        .plan
-        .stages
-        .get(row.stage as usize)
-        .is_some_and(|stage| stage.stop().steady().is_some());
+    let stage = record.plan.stages.get(row.stage as usize);
+    let stop = stage.map(model::plan::Stage::stop);
+    let until_steady = stop.is_some_and(|stop| stop.steady().is_some());
+    let least = record.plan.interval.0.saturating_mul(Steady::ROUNDS * Steady::LEAST_IN_ROUND);
+    let is_short = stop.and_then(Stop::time).is_some_and(|time| time.0 < least);
+    let is_amount = row.done.is_some() || stop.is_some_and(|stop| stop.once().is_some());
+    let is_replay = row.works.iter().any(|work| work.trace.is_some());
+    let is_unknown = lacks(Check::Steady) || lacks(Check::Intervals);
     let kinds = |kind| record.plan.stages.iter().any(|stage| stage.kind == kind);
     let is_simulated = |target: &model::plan::Target| target.kind == PlannedTarget::Simulated;
     let mut planned = record.plan.hosts.iter().flat_map(|host| &host.targets);
@@ -370,10 +379,13 @@ fn step(record: &Record, row: &ResultRow, checks: &[(Check, Found)]) -> Step {
         (has(|doubt| matches!(doubt, Warning::NotPrepared)), Step::Prepare),
         (lacks(Check::Durability) && is_metadata, Step::SyncFiles),
         (lacks(Check::Durability), Step::FlushEnd),
+        (is_unknown && is_replay, Step::LongerTrace),
+        (is_unknown && is_amount, Step::LargerAmount),
+        (lacks(Check::Steady) && !until_steady && is_short, Step::LongerUntilSteady),
         (lacks(Check::Steady) && !until_steady, Step::UntilSteady),
         (lacks(Check::Steady) && !kinds(StageKind::Precondition), Step::Precondition),
         (lacks(Check::Intervals) && row.is_changing(), Step::OneRate),
-        (lacks(Check::Steady) || lacks(Check::Intervals), Step::Longer),
+        (is_unknown, Step::Longer),
         (lacks(Check::Caches), Step::LargerFootprint),
     ];
     steps.into_iter().find(|(is, _)| *is).map_or(Step::Doubt, |(_, step)| step)

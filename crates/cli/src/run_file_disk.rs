@@ -3,12 +3,34 @@
 //! What a run writes through the page cache makes every other write to that disk wait, those of the
 //! run file too: an interval then reaches it up to seconds late, and a run that is killed loses
 //! more than its last one.
+//!
+//! And whether it lies in a directory that is loaded: beside it, our files go into a folder of
+//! their own, as beside anybody's files.
 
 use model::inventory::{Inventory, LinkKind};
 use model::plan::{PlanNote, Work};
-use model::testbed::{HostFacts, TargetFacts};
+use model::testbed::{DATA_DIR, DirectoryState, HostFacts, TargetFacts, TargetKind};
 use model::{Fact, Plan};
 use std::path::Path;
+
+/// The folder that a run file goes to.
+pub fn folder_of(out: &Path) -> &Path {
+    out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// An empty directory of this machine is not empty any more once the run file is in it.
+pub fn lay_beside(hosts: &mut [HostFacts], run_file_in: &Path) {
+    let Ok(kept) = run_file_in.canonicalize() else { return };
+    for target in hosts.iter_mut().flat_map(|host| &mut host.targets) {
+        if let TargetKind::Directory { root, state: state @ DirectoryState::Empty } =
+            &mut target.kind
+            && Path::new(root.as_str()).canonicalize().is_ok_and(|place| place == kept)
+        {
+            *root = Path::new(root.as_str()).join(DATA_DIR).to_string_lossy().into_owned();
+            *state = DirectoryState::Missing;
+        }
+    }
+}
 
 /// What to say of the run file at `out`, if anything.
 pub fn note(plan: &Plan, hosts: &[HostFacts], out: &Path) -> Option<PlanNote> {
@@ -18,9 +40,7 @@ pub fn note(plan: &Plan, hosts: &[HostFacts], out: &Path) -> Option<PlanNote> {
     }
     let looker = probe::Looker::new();
     let here = looker.host("", Inventory::default(), Vec::new()).identity;
-    let folder =
-        out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let holder = looker.target(&folder.to_string_lossy(), None);
+    let holder = looker.target(&folder_of(out).to_string_lossy(), None);
     let ours = hosts.iter().filter(|host| !here.is_empty() && host.identity == here);
     let (disk, target) =
         ours.flat_map(|host| &host.targets).find_map(|target| shared(target, &holder))?;
@@ -56,6 +76,28 @@ mod tests {
             chain: disks.iter().map(link).collect(),
             ..probe::unreadable(path, String::new())
         }
+    }
+
+    #[test]
+    fn our_files_go_beside_a_run_file_that_lies_in_the_target() {
+        let place = tempfile::tempdir().expect("a folder");
+        let path = place.path().to_string_lossy().into_owned();
+        let empty = TargetFacts {
+            kind: TargetKind::Directory { root: path.clone(), state: DirectoryState::Empty },
+            ..on(&path, &[])
+        };
+        let laid = |run_file_in: &Path| {
+            let facts = probe::Looker::new().host("", Inventory::default(), Vec::new());
+            let mut hosts = [HostFacts { targets: vec![empty.clone()], ..facts }];
+            lay_beside(&mut hosts, run_file_in);
+            hosts[0].targets[0].kind.clone()
+        };
+        assert_eq!(laid(Path::new("/")), empty.kind);
+        let inner = TargetKind::Directory {
+            root: format!("{path}/{DATA_DIR}"),
+            state: DirectoryState::Missing,
+        };
+        assert_eq!(laid(&place.path().join(".")), inner);
     }
 
     #[test]

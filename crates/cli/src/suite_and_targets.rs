@@ -8,7 +8,7 @@ use model::note::Adjusted;
 use provision::Deployment;
 use provision::provider::Machine;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use suite::planner::GivenUp;
 use suite::{ALL_HOSTS, HostTargets, Scenario, Spec, planner};
 
@@ -55,6 +55,8 @@ pub struct Asked {
     pub is_file: bool,
     /// The disks of machines that we made, which may be overwritten.
     disks: Vec<GivenUp>,
+    /// The folder that the run file goes to.
+    pub run_file_in: PathBuf,
 }
 
 impl Asked {
@@ -177,7 +179,8 @@ fn put_together(work: &WorkArgs, read: Read, changed: &[Override]) -> Result<Ask
     }
     let is_file = work.quick.rw.is_none() && !is_built_in(&name);
     let disks = loaded.as_ref().map_or_else(Vec::new, own_disks);
-    Ok(Asked { spec, targets, left_out, text, is_file, disks })
+    let run_file_in = PathBuf::from(".");
+    Ok(Asked { spec, targets, left_out, text, is_file, disks, run_file_in })
 }
 
 /// The machines that carry the load, where these are ours and no other target was named.

@@ -9,7 +9,7 @@ use model::{Bytes, Nanos, Percent, ScaleArg};
 /// What to load, with what, and how much.
 #[derive(Debug, Default, Args)]
 pub struct WorkArgs {
-    /// A built-in suite, a suite file, a job file of fio, or with --rw the paths to load.
+    /// A built-in suite, a suite file, a job of another tool, or with --rw the paths to load.
     ///
     /// The default suite is four-corners. `plimsoll suites` lists all.
     #[arg(value_name = "SUITE|FILE.toml|PATH")]

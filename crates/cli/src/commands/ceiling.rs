@@ -7,7 +7,7 @@ use crate::outputs::{self, Kind};
 use crate::{suite_and_targets, testbed};
 use analysis::ceiling::{Ceiling, Workload, ceiling as compute};
 use catalogue::Cluster;
-use catalogue::cluster::Change;
+use catalogue::cluster::{Change, Role};
 use catalogue::devices::catalogue;
 use form::Auto;
 use model::choices::Access;
@@ -49,10 +49,14 @@ fn show(args: &CeilingArgs, wanted: &str) -> Result<(), Failure> {
     };
     let base = judge(&cluster);
     if base.iter().all(|one| one.binding().is_none()) {
-        return Err(Failure::Usage(format!(
-            "error: {wanted}: no layer has a figure, so there is no ceiling; give the data drives \
-             a model or rates ([[nodes.drives]]), or the nodes their ports; nothing was computed"
-        )));
+        let why = if holds_no_data(&cluster) {
+            "the testbed has no data drives (those with role = \"boot\" hold no data); add them as \
+             [[nodes.drives]] with a model or rates"
+        } else {
+            "no layer has a figure, so there is no ceiling; give the data drives a model or rates \
+             ([[nodes.drives]]), or the nodes their ports"
+        };
+        return Err(Failure::Usage(format!("error: {wanted}: {why}; nothing was computed")));
     }
     let mut what_ifs = Vec::new();
     for what_if in &args.what_ifs {
@@ -69,6 +73,12 @@ fn show(args: &CeilingArgs, wanted: &str) -> Result<(), Failure> {
     } else {
         print(&ceiling::table(&ceilings))
     }
+}
+
+/// Whether no drive of any node is for data.
+fn holds_no_data(cluster: &Cluster) -> bool {
+    let mut drives = cluster.nodes.iter().flat_map(|group| &group.drives);
+    drives.all(|drive| matches!(drive.spec.role.value, Role::Boot))
 }
 
 /// One workload in fio's words, those of a suite, or the usual ones.

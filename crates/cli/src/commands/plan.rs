@@ -4,6 +4,7 @@ use super::{print, print_json, vms};
 use crate::args::{PlanArgs, WorkArgs};
 use crate::failure::Failure;
 use crate::hosts::{self, Hosts, Terms};
+use crate::run_file_disk;
 use crate::screen;
 use crate::signals::Work;
 use crate::simulate::Simulation;
@@ -67,6 +68,9 @@ pub fn decide_as(
     started: &Hosts,
 ) -> Result<(Plan, Vec<HostFacts>), Failure> {
     let mut hosts = hosts::facts_of(started, hosts::may_be_one(&work.hosts))?;
+    if !work.hosts.are_named() {
+        run_file_disk::lay_beside(&mut hosts, &asked.run_file_in);
+    }
     let absent: Vec<String> =
         started.absent.iter().flat_map(|absent| absent.hosts.clone()).collect();
     let mut spec = asked.spec.clone();

@@ -82,11 +82,14 @@ pub(super) fn asked_and_made(args: &mut RunArgs) -> Result<(Asked, Option<Guard>
     }
     let made = machines::for_run(&mut args.work, &asked.spec, args.how.quiet, args.keep_vms)?;
     // Their disks are the targets.
-    let asked = if args.work.machines.provider.is_some() {
+    let mut asked = if args.work.machines.provider.is_some() {
         suite_and_targets::asked(&args.work)?
     } else {
         asked
     };
+    if let Some(out) = &args.out {
+        asked.run_file_in = run_file_disk::folder_of(out).to_owned();
+    }
     Ok((asked, made))
 }
 

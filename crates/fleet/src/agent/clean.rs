@@ -44,7 +44,8 @@ fn clean_now(guard: &Guard, target: &str, progress: &Progress) -> Vec<Cleaned> {
             .symlink_metadata()
             .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
     };
-    if roots.is_empty() && is_missing() {
+    // Where somebody's files are and nothing of ours, the path may be a wrong one.
+    if roots.is_empty() && (is_missing() || is_empty(Path::new(target))) {
         // Whoever cleans twice has what they wanted.
         return vec![of(target, Outcome::Removed { bytes: 0, left: None })];
     }
@@ -66,6 +67,12 @@ fn clean_now(guard: &Guard, target: &str, progress: &Progress) -> Vec<Cleaned> {
         of(&root, outcome)
     };
     roots.into_iter().map(one).collect()
+}
+
+/// Whether a directory holds nothing, but for what a file system makes for itself.
+fn is_empty(directory: &Path) -> bool {
+    let Ok(mut entries) = std::fs::read_dir(directory) else { return false };
+    entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == "lost+found"))
 }
 
 fn clean_root(
@@ -135,6 +142,8 @@ mod tests {
         assert!(matches!(outcome(&Guard::none(), "theirs"), Outcome::Nothing(_)));
         let nothing = Outcome::Removed { bytes: 0, left: None };
         assert_eq!(outcome(&Guard::none(), "missing"), nothing, "what is gone is clean");
+        std::fs::create_dir_all(place("empty/lost+found")).expect("a folder");
+        assert_eq!(outcome(&Guard::none(), "empty"), nothing, "so is a new file system");
         let guard = Guard::of_host(&[folder.path().join("other")], Path::new("/nonexistent"))
             .expect("no list");
         assert!(matches!(outcome(&guard, "theirs"), Outcome::Failed(_)));

@@ -392,7 +392,7 @@ pub fn errno(errno: i32) -> String {
 }
 
 /// How a measured amount ended: `The first worker was done after 1.2 s, at 512 MiB/s; the last
-/// after 1.4 s, at 480 MiB/s in all`.
+/// after 1.4 s, at 480 MiB/s in all`. A single worker is first and last.
 pub fn done(row: &ResultRow, done: &Done) -> String {
     let unit = rate_unit(row.is_metadata());
     let at = |progress: &Progress| {
@@ -402,6 +402,9 @@ pub fn done(row: &ResultRow, done: &Done) -> String {
             row.moves_bytes().then(|| format!("{} and ", bandwidth(progress.bytes_per_s())));
         format!("after {time}, at {}{rate}", moved.unwrap_or_default())
     };
+    if row.workers == 1 {
+        return format!("done {}", at(&done.last));
+    }
     format!(
         "the first worker was done {}; the last {}, over all of it",
         at(&done.first),

@@ -3,7 +3,7 @@
 
 use crate::ground::columns::{self, Column, Want};
 use crate::ground::words;
-use analysis::{Covers, Done, ResultRow};
+use analysis::{Covers, Done, Progress, ResultRow};
 use model::Nanos;
 
 /// So many are told in sentences.
@@ -20,25 +20,44 @@ pub fn text(rows: &[ResultRow], label: fn(&ResultRow) -> String, room: usize) ->
         };
         return all.iter().map(told).collect();
     }
-    let mut table = table(&all, label);
+    let is_alone = all.iter().all(|(row, _)| row.workers == 1);
+    let (head, parts) = match is_alone {
+        true => ("Each amount, from its first request to its last", &[ALL][..]),
+        false => ("Until the first worker was done, and until the last was", &[FIRST, LAST][..]),
+    };
+    let mut table = table(&all, parts, label);
     columns::fit(&mut table, room);
-    format!(
-        "\nUntil the first worker was done, and over all of it until the last was\n{}\n",
-        columns::render(&table)
-    )
+    format!("\n{head}\n{}\n", columns::render(&table))
 }
 
-fn table(all: &[(&ResultRow, Done)], label: fn(&ResultRow) -> String) -> Vec<Column> {
+/// A part of an amount that a table has columns for.
+#[derive(Clone, Copy)]
+struct Part {
+    head: &'static str,
+    of: fn(&Done) -> Progress,
+}
+
+const FIRST: Part = Part { head: "first", of: |done| done.first };
+const LAST: Part = Part { head: "last", of: |done| done.last };
+/// Of a single worker, which is first and last.
+const ALL: Part = Part { head: "time", of: |done| done.last };
+
+fn table(
+    all: &[(&ResultRow, Done)],
+    parts: &[Part],
+    label: fn(&ResultRow) -> String,
+) -> Vec<Column> {
     let rate = words::rate_head(all.iter().map(|(row, _)| *row));
     let moves = all.iter().any(|(row, _)| row.moves_bytes());
     let mut table = vec![Column::names("load").want(Want::Folded), Column::names("op")];
-    for head in ["first", "last"] {
+    for Part { head, .. } in parts {
+        let head = *head;
         table.extend([Column::figures(head), Column::figures(rate)]);
         table.extend(moves.then(|| Column::figures("MiB/s").want(Want::Spare(0))));
     }
     for (row, done) in all {
         let mut cells = vec![label(row), row.ops.name().to_owned()];
-        for at in [done.first, done.last] {
+        for at in parts.iter().map(|part| (part.of)(done)) {
             cells.push(Nanos((at.seconds * 1e9).round() as u64).to_string());
             cells.push(words::iops(at.iops()));
             cells.extend(moves.then(|| match row.moves_bytes() {

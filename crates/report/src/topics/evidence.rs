@@ -33,7 +33,7 @@ fn sentence(reason: Reason, results: u64) -> String {
         Reason::HostsSaturated { hosts } => {
             let whose =
                 if hosts == 1 { "1 host" } else { &format!("{} hosts", words::count(hosts)) };
-            format!("The CPUs of {whose} were saturated: the load generator may be the limit.")
+            format!("The CPUs of {whose} were saturated: they may be the limit, not the target.")
         }
         Reason::Doubted { results: some } => {
             format!("There are reasons to doubt {}, listed below.", of(some))

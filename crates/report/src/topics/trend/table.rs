@@ -12,12 +12,35 @@ use analysis::trend::{Trend, TrendPoint};
 pub fn table(trend: &Trend, runs: &[Named<'_>], room: Option<usize>) -> String {
     let mut text =
         format!("{} in the order of time\n", words::counted(trend.runs.len() as u64, "run"));
+    text.extend(answer(trend, runs).iter().map(|line| format!("  {line}\n")));
     text.extend(set_apart(trend, runs).iter().map(|sentence| format!("  {sentence}\n")));
     text.push('\n');
     text.extend(trend.points.iter().map(|point| block(point, trend, runs, room)));
-    text.extend(few_runs(trend).map(|few| format!("{few}\n")));
     text.push_str(&format!("{LEGEND}\n"));
     room.map_or_else(|| text.clone(), |room| folded(&text, room))
+}
+
+/// What a reader came for: every change of level, or that there is none, and what so few runs can
+/// show.
+fn answer(trend: &Trend, runs: &[Named<'_>]) -> Vec<String> {
+    let changes = trend.points.iter().flat_map(|here| {
+        let of_point = here.series.iter().flat_map(move |followed| {
+            followed.changes.iter().map(move |found| (followed, found))
+        });
+        of_point.map(move |(followed, found)| {
+            let what = change(followed, found, trend, runs);
+            format!("► {} {}: {what}", point(&here.key), here.key.ops.name())
+        })
+    });
+    let mut lines: Vec<String> = changes.collect();
+    match few_runs(trend) {
+        Some(few) => lines.push(few),
+        None if lines.is_empty() && !trend.points.is_empty() => {
+            lines.push("No change of level was found.".to_owned());
+        }
+        None => {}
+    }
+    lines
 }
 
 fn block(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>], room: Option<usize>) -> String {
