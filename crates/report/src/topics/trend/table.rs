@@ -24,9 +24,10 @@ pub fn table(trend: &Trend, runs: &[Named<'_>], room: Option<usize>) -> String {
 /// show.
 fn answer(trend: &Trend, runs: &[Named<'_>]) -> Vec<String> {
     let changes = trend.points.iter().flat_map(|here| {
-        let of_point = here.series.iter().flat_map(move |followed| {
-            followed.changes.iter().map(move |found| (followed, found))
-        });
+        let of_point = here
+            .series
+            .iter()
+            .flat_map(move |followed| followed.changes.iter().map(move |found| (followed, found)));
         of_point.map(move |(followed, found)| {
             let what = change(followed, found, trend, runs);
             format!("► {} {}: {what}", point(&here.key), here.key.ops.name())
