@@ -498,6 +498,18 @@ pub struct AgentArgs {
     /// it names.
     #[arg(long)]
     pub relay: bool,
+
+    /// Go on for so long where the connection breaks, and keep what is to be told (fleet.hold).
+    #[arg(long, value_name = "TIME", requires = "held_as", value_parser = parse::duration)]
+    pub hold: Option<Nanos>,
+
+    /// The name under which it is found again.
+    #[arg(long, value_name = "NAME", requires = "hold")]
+    pub held_as: Option<String>,
+
+    /// Find the agent that holds out under this name, and pass on what it says and hears.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["allow", "relay", "hold"])]
+    pub attach: Option<String>,
 }
 
 /// Where files go when no target is named.

@@ -433,6 +433,13 @@ pub enum AboutHosts {
     },
     /// How the start of each host's agent went, where not all went at once.
     Started(Vec<HostStart>),
+    /// The agents hold out where their coordinator is gone, and can be taken over.
+    HoldOut {
+        /// For so long.
+        within: Nanos,
+        /// What their names begin with on their hosts.
+        name: String,
+    },
 }
 
 /// How the start of one host's agent went.

@@ -190,8 +190,7 @@ impl<'a> Work<'a> {
             state.starts[head].tries = state.starts[head].tries.saturating_add(1);
             state.starts[head].tries
         };
-        let allow = self.task.wanted.allow.get(head).map_or(&[][..], Vec::as_slice);
-        let arguments = arguments(allow, !rest.is_empty());
+        let arguments = arguments(self.task.wanted, head, !rest.is_empty());
         let launched = launch_one(self.task.wanted, self.task.binary, name, &arguments);
         let missing = launched.as_ref().err().cloned();
         self.note(head, None, missing);
