@@ -116,6 +116,10 @@ pub enum Command {
     ///
     /// It measures every point that is not complete, on the same hosts and layout.
     Resume(Box<ResumeArgs>),
+    /// Take over a run whose coordinator is gone, and go on with it.
+    ///
+    /// Its agents hold out for `fleet.hold`, and tell what they kept.
+    Take(Box<ResumeArgs>),
     /// Remove the files that runs left, and nothing else.
     Clean(CleanArgs),
     /// Make, list and remove virtual machines that carry load.
@@ -500,7 +504,7 @@ pub struct AgentArgs {
     pub relay: bool,
 
     /// Go on for so long where the connection breaks, and keep what is to be told (fleet.hold).
-    #[arg(long, value_name = "TIME", requires = "held_as", value_parser = parse::duration)]
+    #[arg(long, value_name = "TIME", requires = "held_as")]
     pub hold: Option<Nanos>,
 
     /// The name under which it is found again.

@@ -6,10 +6,11 @@ use crate::machines;
 use crate::signals::{self, Signalled, Work};
 use crate::simulate;
 use fleet::launch::{self, Hold, LaunchError, SlurmJob, Start, Via, Wanted};
-use fleet::{Fleet, FleetError, HostReport};
+use fleet::{Fleet, FleetError, HostReport, Takeover};
 use model::choices::OnLostHost;
 use model::note::{AboutHosts, HostStart};
 use model::plan::FleetPolicy;
+use model::takeover::Kept;
 use model::testbed::HostFacts;
 use model::units::Percent;
 use model::{Nanos, Plan, hostlist};
@@ -259,6 +260,45 @@ pub fn reach(args: &HostArgs, targets: &[String], terms: Terms) -> Result<Hosts,
     signalled.reach(hosts.fleet.interrupter());
     hosts.job = way.and_then(|way| way.job);
     Ok(hosts)
+}
+
+/// What agents of a run kept that hold out under this name, in the order of these hosts.
+///
+/// # Errors
+/// The way leads to no other process, or to other hosts.
+pub fn take_over(
+    args: &HostArgs,
+    names: &[String],
+    hold: Hold,
+    terms: Takeover,
+) -> Result<Vec<Result<Kept, LaunchError>>, Failure> {
+    let Some(way) = way_to(args, &signals::watch(Work::Look))? else {
+        return Err(Failure::Usage(
+            "error: a run in one process ends with it: nothing holds out; go on with `plimsoll \
+             resume`"
+                .to_owned(),
+        ));
+    };
+    if way.hosts != names {
+        return Err(Failure::Usage(format!(
+            "error: the run is one of {}, and the hosts are {}; name the same ones",
+            hostlist::compress(names),
+            hostlist::compress(&way.hosts)
+        )));
+    }
+    let wanted = Wanted {
+        via: way.via,
+        hosts: way.hosts,
+        allow: Vec::new(),
+        agent: args.agent.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        fanout: args.fanout,
+        connections: args.connections,
+        start_within: Nanos(0),
+        hold: Some(hold),
+        by: None,
+    };
+    Ok(terms.hear(&wanted))
 }
 
 /// The way to the hosts; `None` where they are in this process.

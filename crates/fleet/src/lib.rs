@@ -21,6 +21,7 @@ mod session;
 #[cfg(test)]
 mod simulation;
 mod steps;
+mod takeover;
 mod tree;
 mod wall_clock;
 mod watch;
@@ -32,6 +33,7 @@ pub use link::{Frame, LinkError};
 pub use packed::{Packer, Unpacker};
 pub use performer::{Absent, Director, Ending, Fleet, FleetError, HostReport, Interrupter, Marker};
 pub use session::{AttachError, attach};
+pub use takeover::Takeover;
 pub use wall_clock::unix_ns;
 pub use watch::Watched;
 pub use wire::{Cleaned, FromAgent, Outcome, ToAgent, Word};

@@ -64,7 +64,7 @@ pub fn serve_streams(
             let (reader, writer) = (Box::new(reader), Box::new(writer));
             let stream = Stream { reader, writer, carrier: Box::new(()) };
             let within = Duration::from_nanos(within.0);
-            let (link, session, thread) = session::over(stream, within, Begins::New);
+            let (link, session, thread) = session::over(stream, within, Begins::Held);
             // Where another has the name, nobody finds this one again: it ends then as one that
             // nobody comes back to.
             let _ = session::listen(name, session);

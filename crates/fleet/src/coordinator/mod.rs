@@ -303,6 +303,19 @@ impl Coordinator {
 
     /// Begins a stage with the hosts that are there.
     fn enter(&mut self, stage: u32, actions: &mut Vec<Action>) {
+        // Whoever was lost while this process stood still is counted now.
+        let there = self.there();
+        if self.has_begun && !self.are_enough(there) {
+            let why = format!(
+                "{there} of {} hosts are left, and fleet.quorum asks for {}: the coordinator stood \
+                 still for too long; go on with `plimsoll resume`",
+                self.hosts.len(),
+                self.terms.policy.quorum
+            );
+            self.keep_data |= !self.schedule.searches();
+            self.halt(RunEnd::Failed(why), actions);
+            return self.release(self.now, actions);
+        }
         if !self.begin_prerun(stage, self.now, actions) {
             self.set_up(stage, actions);
         }

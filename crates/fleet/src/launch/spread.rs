@@ -316,7 +316,7 @@ fn adopt(link: Link, share: Wanted) -> Result<(Link, Vec<Start>), &'static str> 
     let within = once
         .saturating_mul(u32::try_from(rounds).unwrap_or(u32::MAX))
         .saturating_add(Duration::from_nanos(share.start_within.0));
-    let hosts = share.hosts.len();
+    let hosts = share.hosts.clone();
     let (outlet, mut inlet) = link.split();
     outlet.send(&ToAgent::Adopt(Box::new(share))).map_err(|_| "does not listen")?;
     let (found, result) = sync_channel(1);
@@ -327,13 +327,22 @@ fn adopt(link: Link, share: Wanted) -> Result<(Link, Vec<Start>), &'static str> 
         let _ = found.send((inlet, answer));
     });
     match result.recv_timeout(within) {
-        Ok((inlet, Ok(FromAgent::Adopted(starts)))) if starts.len() == hosts => {
-            Ok((Link::of(outlet, inlet), starts))
-        }
+        Ok((inlet, Ok(FromAgent::Adopted(starts)))) => match are_of(&starts, &hosts) {
+            true => Ok((Link::of(outlet, inlet), starts)),
+            false => Err("tells of starts that nobody asked for"),
+        },
         Ok((_, Err(LinkError::Closed))) => Err("ended"),
         Ok(_) => Err("does not answer as it should"),
         Err(_) => Err("does not answer"),
     }
+}
+
+/// Whether these are the starts of these hosts, each once and in their order, and each was tried.
+fn are_of(starts: &[Start], hosts: &[String]) -> bool {
+    let is_one = |(start, host): (&Start, &String)| {
+        start.host == *host && start.tries > 0 && start.by.is_some()
+    };
+    starts.len() == hosts.len() && starts.iter().zip(hosts).all(is_one)
 }
 
 /// From 0 to 1.

@@ -2,7 +2,8 @@
 //! end has taken them, so that a stream that breaks can be followed by another one, and nothing is
 //! lost, doubled or reordered.
 //!
-//! Each end begins a stream with a greeting: how many frames it has taken, and the number of the
+//! One end holds the session, and the other one dials. Each begins a stream with a greeting: a
+//! number that tells whoever dials from others, how many frames it has taken, and the number of the
 //! first one that it keeps. Then come records: a length (4 bytes, little endian), how many frames
 //! were taken (8 bytes), and so many bytes. A length of 0 is a sign of what was taken alone;
 //! [`FAREWELL`] says that nothing more comes, ever.
@@ -16,6 +17,7 @@ pub(crate) use streams::{Gone, keep_up, listen};
 use crate::link::{Frames, Inlet, LONGEST_FRAME, Link, LinkError, Outlet, Reading};
 use kept::Kept;
 use std::collections::VecDeque;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{Read, Write};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -24,7 +26,8 @@ use std::time::{Duration, Instant};
 
 /// In place of a length: nothing more comes.
 const FAREWELL: u32 = u32::MAX;
-/// In place of how many frames were taken: somebody else takes over, who has taken none.
+/// In place of how many frames were taken: somebody else takes over, who has taken none. Of the
+/// end that holds: somebody else has taken over.
 const TAKES_OVER: u64 = u64::MAX;
 /// Frames that nobody has read yet, at most: whoever reads a stream waits for room.
 const MOST_UNREAD: usize = 256;
@@ -45,12 +48,14 @@ pub(crate) struct Stream {
     pub(crate) carrier: Box<dyn Send>,
 }
 
-/// Whether this end was there from the beginning.
+/// What an end does, and how it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Begins {
-    /// It takes frames from the first one on.
+    /// It holds the session, for whoever dials.
+    Held,
+    /// It dials, and takes frames from the first one on.
     New,
-    /// Another one took frames before it, and it takes what is kept.
+    /// It dials. Another one took frames before it, and it takes what is kept.
     InPlaceOfAnother,
 }
 
@@ -79,6 +84,9 @@ struct State {
     /// As of which the other end knows that.
     told: u64,
     begins: Begins,
+    /// Of the end that dials: who it is. Of the one that holds: whom it takes orders of, once it
+    /// was greeted.
+    owner: Option<u64>,
     unread: VecDeque<Vec<u8>>,
     /// Nothing more comes.
     is_over: bool,
@@ -99,6 +107,7 @@ impl Session {
             taken: 0,
             told: 0,
             begins,
+            owner: (begins != Begins::Held).then(by_chance),
             unread: VecDeque::new(),
             is_over: false,
             since: Some(Instant::now()),
@@ -201,8 +210,8 @@ impl Session {
     }
 
     fn read_all(&self, number: u64, reader: &mut dyn Read) -> Result<(), LinkError> {
-        let (taken, first) = (number_of(reader)?, number_of(reader)?);
-        self.greeted(number, taken, first)?;
+        let greeting = Greeting::read(reader)?;
+        self.greeted(number, greeting)?;
         loop {
             let mut length = [0; 4];
             reader.read_exact(&mut length).map_err(|_| LinkError::Closed)?;
@@ -238,11 +247,24 @@ impl Session {
         }
     }
 
+    /// Whether whoever greets so is taken up: who took part all the time, or takes over.
+    fn accepts(&self, greeting: Greeting) -> bool {
+        let owner = self.lock().owner;
+        greeting.taken == TAKES_OVER || owner.is_none_or(|owner| owner == greeting.owner)
+    }
+
     /// The other end says how far it is.
-    fn greeted(&self, number: u64, taken: u64, first: u64) -> Result<(), LinkError> {
+    fn greeted(&self, number: u64, greeting: Greeting) -> Result<(), LinkError> {
+        let Greeting { owner, taken, first } = greeting;
         let mut state = self.lock();
         if state.stream != number {
             return Err(LinkError::Closed);
+        }
+        if state.begins == Begins::Held {
+            state.owner = Some(owner);
+        } else if taken == TAKES_OVER {
+            // Another coordinator has the agent by now.
+            return Err(LinkError::Garbled);
         }
         if taken == TAKES_OVER {
             // Whoever takes over counts what it says from 0, and hears all that is kept.
@@ -315,6 +337,30 @@ impl Frames for Session {
     }
 }
 
+/// What an end says at the beginning of a stream.
+#[derive(Clone, Copy, Debug)]
+struct Greeting {
+    owner: u64,
+    taken: u64,
+    first: u64,
+}
+
+impl Greeting {
+    const LENGTH: usize = 24;
+
+    /// To one that is not taken up any more.
+    const TO_ANOTHER: Greeting = Greeting { owner: 0, taken: TAKES_OVER, first: 0 };
+
+    fn bytes(self) -> Vec<u8> {
+        [self.owner, self.taken, self.first].map(u64::to_le_bytes).concat()
+    }
+
+    fn read(reader: &mut dyn Read) -> Result<Greeting, LinkError> {
+        let (owner, taken) = (number_of(reader)?, number_of(reader)?);
+        Ok(Greeting { owner, taken, first: number_of(reader)? })
+    }
+}
+
 /// What is written in one piece.
 struct Record {
     bytes: Vec<u8>,
@@ -324,10 +370,11 @@ struct Record {
 impl State {
     fn greeting(&self) -> Vec<u8> {
         let taken = match self.begins {
-            Begins::New => self.taken,
+            Begins::Held | Begins::New => self.taken,
             Begins::InPlaceOfAnother => TAKES_OVER,
         };
-        [taken.to_le_bytes(), self.kept.first().to_le_bytes()].concat()
+        let owner = self.owner.unwrap_or_default();
+        Greeting { owner, taken, first: self.kept.first() }.bytes()
     }
 
     /// What is written next, so long after the last time.
@@ -355,6 +402,11 @@ impl State {
         self.is_greeted = false;
         self.since.get_or_insert_with(Instant::now);
     }
+}
+
+/// A number that no other end has.
+fn by_chance() -> u64 {
+    RandomState::new().build_hasher().finish()
 }
 
 fn number_of(reader: &mut dyn Read) -> Result<u64, LinkError> {

@@ -1,7 +1,7 @@
 //! Where the streams of a session come from: on the agent's host, a socket of the kernel's abstract
 //! names, which no file is left of; at the other end, the launcher, again and again.
 
-use super::{LOOK, Session, Stream};
+use super::{Greeting, LOOK, Session, Stream};
 use rustix::net::sockopt::socket_peercred;
 use std::fmt;
 use std::io::{Cursor, Read, Write};
@@ -12,8 +12,6 @@ use std::time::{Duration, Instant};
 
 /// What an agent says to whoever asks for it, before anything else.
 const HERE: u8 = b'+';
-/// The bytes of the greeting that a stream begins with.
-const GREETING: usize = 16;
 /// How long an agent waits for the greeting of whoever asked for it.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// From one try to the next, at least.
@@ -58,8 +56,11 @@ pub(crate) fn listen(name: &str, session: Session) -> std::io::Result<()> {
 fn take_up(session: &Session, mut stream: UnixStream) -> Option<()> {
     stream.set_read_timeout(Some(PATIENCE)).ok()?;
     stream.write_all(&[HERE]).ok()?;
-    let mut greeting = [0; GREETING];
+    let mut greeting = [0; Greeting::LENGTH];
     stream.read_exact(&mut greeting).ok()?;
+    if !session.accepts(Greeting::read(&mut &greeting[..]).ok()?) {
+        return stream.write_all(&Greeting::TO_ANOTHER.bytes()).ok();
+    }
     stream.set_read_timeout(None).ok()?;
     let reader = Box::new(Cursor::new(greeting).chain(stream.try_clone().ok()?));
     let carrier = Box::new(());
