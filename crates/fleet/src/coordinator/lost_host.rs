@@ -57,6 +57,7 @@ impl Coordinator {
         if stage.is_some() && may_go_on && self.stood_still() && self.is_counted_again() {
             if let Step::Running(running) = &mut self.step {
                 running.end = StageEnd::Interrupted;
+                self.is_broken = true;
             }
             self.note_absence(number, actions);
             return;
@@ -104,7 +105,8 @@ impl Coordinator {
             Step::AwaitingEvents(wait) => wait.next.is_some(),
             _ => false,
         };
-        is_before_a_boundary && self.may_return()
+        // A search cannot go on without the point that it asked for.
+        is_before_a_boundary && self.may_return() && !self.schedule.searches()
     }
 
     /// `why` a host was lost, and beside it that this process itself stood still during the stage,

@@ -340,7 +340,8 @@ fn adopt(link: Link, share: Wanted) -> Result<(Link, Vec<Start>), &'static str> 
 /// Whether these are the starts of these hosts, each once and in their order, and each was tried.
 fn are_of(starts: &[Start], hosts: &[String]) -> bool {
     let is_one = |(start, host): (&Start, &String)| {
-        start.host == *host && start.tries > 0 && start.by.is_some()
+        let is_known = start.tries > 0 || start.missing.is_some();
+        start.host == *host && start.by.is_some() && is_known
     };
     starts.len() == hosts.len() && starts.iter().zip(hosts).all(is_one)
 }
