@@ -116,6 +116,10 @@ pub enum Command {
     ///
     /// It measures every point that is not complete, on the same hosts and layout.
     Resume(Box<ResumeArgs>),
+    /// Take over a run whose coordinator is gone, and go on with it.
+    ///
+    /// Its agents hold out for `fleet.hold`, and tell what they kept.
+    Take(Box<ResumeArgs>),
     /// Remove the files that runs left, and nothing else.
     Clean(CleanArgs),
     /// Make, list and remove virtual machines that carry load.
@@ -498,6 +502,18 @@ pub struct AgentArgs {
     /// it names.
     #[arg(long)]
     pub relay: bool,
+
+    /// Go on for so long where the connection breaks, and keep what is to be told (fleet.hold).
+    #[arg(long, value_name = "TIME", requires = "held_as")]
+    pub hold: Option<Nanos>,
+
+    /// The name under which it is found again.
+    #[arg(long, value_name = "NAME", requires = "hold")]
+    pub held_as: Option<String>,
+
+    /// Find the agent that holds out under this name, and pass on what it says and hears.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["allow", "relay", "hold"])]
+    pub attach: Option<String>,
 }
 
 /// Where files go when no target is named.

@@ -5,11 +5,12 @@ use crate::failure::Failure;
 use crate::machines;
 use crate::signals::{self, Signalled, Work};
 use crate::simulate;
-use fleet::launch::{self, LaunchError, SlurmJob, Start, Via, Wanted};
-use fleet::{Fleet, FleetError, HostReport};
+use fleet::launch::{self, Hold, LaunchError, SlurmJob, Start, Via, Wanted};
+use fleet::{Fleet, FleetError, HostReport, Takeover};
 use model::choices::OnLostHost;
 use model::note::{AboutHosts, HostStart};
 use model::plan::FleetPolicy;
+use model::takeover::Kept;
 use model::testbed::HostFacts;
 use model::units::Percent;
 use model::{Nanos, Plan, hostlist};
@@ -35,6 +36,8 @@ pub struct Hosts {
     pub absent: Vec<LaunchError>,
     /// How the start of each agent went, in the order in which they were asked for.
     pub starts: Vec<HostStart>,
+    /// How the agents hold out, if they do.
+    hold: Option<Hold>,
     /// Ended with them, if it is ours.
     job: Option<SlurmJob>,
 }
@@ -78,6 +81,8 @@ impl Least {
 pub struct Terms {
     /// After so long a silence, coordinator and host give each other up.
     pub lost_after: Nanos,
+    /// Agents hold out for so long without a connection; 0 is not at all.
+    pub hold: Nanos,
     /// Hosts that are not there are tried again for so long.
     pub start_within: Nanos,
     /// What becomes of the others where some are not there.
@@ -91,8 +96,8 @@ impl Terms {
             OnLostHost::Abort => Absence::Refused,
             OnLostHost::Continue => Absence::LeftOut(Least::Share(fleet.quorum.value)),
         };
-        let (lost_after, start_within) = (fleet.lost_after.value, fleet.start_within.value);
-        Terms { lost_after, start_within, absence }
+        let (hold, start_within) = (fleet.hold.value, fleet.start_within.value);
+        Terms { lost_after: fleet.lost_after.value.max(hold), hold, start_within, absence }
     }
 
     /// Those of a run that is resumed.
@@ -101,12 +106,13 @@ impl Terms {
             OnLostHost::Abort => Absence::Refused,
             OnLostHost::Continue => Absence::Kept(Least::Count(fleet.quorum)),
         };
-        Terms { lost_after: fleet.lost_after, start_within: Nanos::seconds(5), absence }
+        let (lost_after, hold) = (fleet.silence(), fleet.hold);
+        Terms { lost_after, hold, start_within: Nanos::seconds(5), absence }
     }
 
     /// Of a look at hosts.
     pub fn look(lost_after: Nanos, absence: Absence) -> Terms {
-        Terms { lost_after, start_within: Nanos(0), absence }
+        Terms { lost_after, hold: Nanos(0), start_within: Nanos(0), absence }
     }
 
     /// Whether so many of the hosts are enough.
@@ -130,7 +136,11 @@ impl Hosts {
         let left_out = (!hosts.is_empty()).then_some(AboutHosts::LeftOut { hosts, of });
         let starts = self.starts.clone();
         let started = (!starts.is_empty()).then_some(AboutHosts::Started(starts));
-        left_out.into_iter().chain(started)
+        let held = self.hold.as_ref().map(|hold| AboutHosts::HoldOut {
+            within: hold.within,
+            name: hold.name.clone(),
+        });
+        left_out.into_iter().chain(started).chain(held)
     }
 
     /// Refuses a plan that surely lasts longer than the Slurm job that its hosts are of: the job's
@@ -252,6 +262,45 @@ pub fn reach(args: &HostArgs, targets: &[String], terms: Terms) -> Result<Hosts,
     Ok(hosts)
 }
 
+/// What agents of a run kept that hold out under this name, in the order of these hosts.
+///
+/// # Errors
+/// The way leads to no other process, or to other hosts.
+pub fn take_over(
+    args: &HostArgs,
+    names: &[String],
+    hold: Hold,
+    terms: Takeover,
+) -> Result<Vec<Result<Kept, LaunchError>>, Failure> {
+    let Some(way) = way_to(args, &signals::watch(Work::Look))? else {
+        return Err(Failure::Usage(
+            "error: a run in one process ends with it: nothing holds out; go on with `plimsoll \
+             resume`"
+                .to_owned(),
+        ));
+    };
+    if way.hosts != names {
+        return Err(Failure::Usage(format!(
+            "error: the run is one of {}, and the hosts are {}; name the same ones",
+            hostlist::compress(names),
+            hostlist::compress(&way.hosts)
+        )));
+    }
+    let wanted = Wanted {
+        via: way.via,
+        hosts: way.hosts,
+        allow: Vec::new(),
+        agent: args.agent.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        fanout: args.fanout,
+        connections: args.connections,
+        start_within: Nanos(0),
+        hold: Some(hold),
+        by: None,
+    };
+    Ok(terms.hear(&wanted))
+}
+
 /// The way to the hosts; `None` where they are in this process.
 fn way_to(args: &HostArgs, signalled: &Signalled) -> Result<Option<Way>, Failure> {
     if args.simulate.is_some() { Ok(None) } else { way(args, signalled) }
@@ -270,6 +319,7 @@ fn start_over(
     let real = |targets: &Vec<String>| {
         targets.iter().filter(|target| !engine::is_simulated(target)).cloned().collect()
     };
+    let hold = (terms.hold > Nanos(0)).then(|| Hold::new(terms.hold));
     let wanted = Wanted {
         via: way.via.clone(),
         hosts: way.hosts.clone(),
@@ -279,6 +329,7 @@ fn start_over(
         fanout: args.fanout,
         connections: args.connections,
         start_within: terms.start_within,
+        hold: hold.clone(),
         by: None,
     };
     let launched = launch::launch_but(&wanted, gone, &told);
@@ -295,7 +346,7 @@ fn start_over(
         launched = launched.closed_up();
     }
     let fleet = Fleet::remote(launched, terms.lost_after);
-    Ok(Hosts { fleet, targets, told: Vec::new(), absent, starts, job: None })
+    Ok(Hosts { fleet, targets, told: Vec::new(), absent, starts, hold, job: None })
 }
 
 /// Agents of this process: this machine alone, or simulated hosts.
@@ -310,7 +361,7 @@ fn in_this_process(args: &HostArgs, targets_of: &TargetsOf<'_>) -> Result<Hosts,
         (Fleet::local(version), own)
     };
     let (absent, starts) = (Vec::new(), Vec::new());
-    Ok(Hosts { fleet, targets, told: Vec::new(), absent, starts, job: None })
+    Ok(Hosts { fleet, targets, told: Vec::new(), absent, starts, hold: None, job: None })
 }
 
 /// Says once of a host that it is tried again, while nothing else is to be seen.
@@ -489,7 +540,7 @@ mod tests {
 
     #[test]
     fn a_quorum_is_a_share_of_those_that_were_asked_for() {
-        let terms = |absence| Terms { lost_after: Nanos(0), start_within: Nanos(0), absence };
+        let terms = |absence| Terms::look(Nanos(0), absence);
         let half = terms(Absence::LeftOut(Least::Share(Percent::of(50))));
         assert_eq!([1, 2, 3].map(|there| half.are_enough(there, 4)), [false, true, true]);
         assert!(!half.are_enough(2, 5) && half.are_enough(3, 5));

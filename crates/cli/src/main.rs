@@ -78,6 +78,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Verify(verify) => commands::verify(&verify),
         Command::Clean(clean) => commands::clean(&clean),
         Command::Resume(resume) => commands::resume(&resume),
+        Command::Take(take) => commands::take(&take),
         Command::Vms(vms) => commands::vms(&vms),
         Command::Agent(agent) => commands::agent(&agent),
         Command::Completions { shell } => commands::completions(shell),

@@ -17,19 +17,23 @@ mod performer;
 mod relaunch;
 mod relay;
 mod sampler;
+mod session;
 #[cfg(test)]
 mod simulation;
 mod steps;
+mod takeover;
 mod tree;
 mod wall_clock;
 mod watch;
 mod wire;
 
-pub use agent::{ALLOW_FILE, Guard, GuardError, serve_streams};
+pub use agent::{ALLOW_FILE, Guard, GuardError, HeldAs, serve_streams};
 pub use coordinator::{Action, Coordinator, Input, Marked, Now, Reach};
 pub use link::{Frame, LinkError};
 pub use packed::{Packer, Unpacker};
 pub use performer::{Absent, Director, Ending, Fleet, FleetError, HostReport, Interrupter, Marker};
+pub use session::{AttachError, attach};
+pub use takeover::Takeover;
 pub use wall_clock::unix_ns;
 pub use watch::Watched;
 pub use wire::{Cleaned, FromAgent, Outcome, ToAgent, Word};

@@ -151,7 +151,14 @@ struct Unread {
 }
 
 /// Whoever reads, while it does.
-struct Reading(Arc<Unread>);
+pub(crate) struct Reading(Arc<Unread>);
+
+impl Reading {
+    /// A frame of so many bytes was taken.
+    pub(crate) fn took(&self, bytes: usize) {
+        self.0.remove(bytes);
+    }
+}
 
 impl Drop for Reading {
     fn drop(&mut self) {
@@ -191,6 +198,13 @@ pub struct Inlet {
 enum Source {
     Memory(Receiver<Vec<u8>>, Reading),
     Stream(Box<dyn Read + Send>),
+    Frames(Box<dyn Frames>),
+}
+
+/// Where the frames of an [`Inlet`] come from that outlives its streams.
+pub(crate) trait Frames: Send {
+    /// Waits for the next one.
+    fn next(&mut self) -> Result<Vec<u8>, LinkError>;
 }
 
 /// Two ends in one process.
@@ -211,9 +225,7 @@ pub fn over(
     reader: impl Read + Send + 'static,
     mut writer: impl Write + Send + 'static,
 ) -> (Link, JoinHandle<()>) {
-    let (out, frames) = channel::<Vec<u8>>();
-    let out = Outlet::new(out);
-    let reading = Reading(Arc::clone(&out.unread));
+    let (out, frames, reading) = Outlet::with_frames();
     // A thread of its own: a partner that does not read must not hold up those who send to others.
     let thread = thread::spawn(move || {
         for frame in frames {
@@ -223,7 +235,7 @@ pub fn over(
             if writer.write_all(&bytes).and_then(|()| writer.flush()).is_err() {
                 return;
             }
-            reading.0.remove(frame.len());
+            reading.took(frame.len());
         }
     });
     (Link { out, inbox: Inlet { source: Source::Stream(Box::new(reader)) } }, thread)
@@ -245,6 +257,14 @@ impl Outlet {
     fn new(out: Sender<Vec<u8>>) -> Outlet {
         let room = Room { frames: MOST_FRAMES, bytes: MOST_BYTES };
         Outlet { out, unread: Arc::default(), room }
+    }
+
+    /// One, and where its frames come out.
+    pub(crate) fn with_frames() -> (Outlet, Receiver<Vec<u8>>, Reading) {
+        let (out, frames) = channel();
+        let out = Outlet::new(out);
+        let reading = Reading(Arc::clone(&out.unread));
+        (out, frames, reading)
     }
 
     /// The same, to so many hosts: each may be told of its share at the same time.
@@ -334,6 +354,11 @@ impl Outlet {
 }
 
 impl Inlet {
+    /// Of frames that come from elsewhere.
+    pub(crate) fn of(frames: impl Frames + 'static) -> Inlet {
+        Inlet { source: Source::Frames(Box::new(frames)) }
+    }
+
     /// Waits for the next message.
     ///
     /// # Errors
@@ -354,6 +379,7 @@ impl Inlet {
                 bytes
             }
             Source::Stream(reader) => read_frame(reader)?,
+            Source::Frames(frames) => frames.next()?,
         };
         Ok(Frame(bytes))
     }

@@ -67,13 +67,27 @@ pub struct Fleet {
     commands: Commands,
 }
 
-/// Time since the fleet was made.
+/// Time since the fleet was made, with that for which this machine slept: agents elsewhere heard
+/// nothing of us then.
 #[derive(Clone, Copy, Debug)]
-struct SteadyClock(Instant);
+struct SteadyClock {
+    began_ns: u64,
+}
 
 impl SteadyClock {
+    fn begin() -> SteadyClock {
+        SteadyClock { began_ns: SteadyClock::boot_ns() }
+    }
+
     fn now_ns(self) -> u64 {
-        u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        SteadyClock::boot_ns().saturating_sub(self.began_ns)
+    }
+
+    /// Time since this machine was started, asleep or not (`CLOCK_BOOTTIME`, clock_gettime(2)).
+    fn boot_ns() -> u64 {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
+        seconds.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec.unsigned_abs())
     }
 }
 
@@ -188,7 +202,7 @@ impl Fleet {
         assert_eq!(names.len(), tree.hosts(), "each host has its place and its name");
         let comebacks = Comebacks::new(names.len(), wanted);
         let (inputs, receiver) = sync_channel(MOST_INPUTS);
-        let clock = SteadyClock(Instant::now());
+        let clock = SteadyClock::begin();
         let (branches, inlets) = Branches::of(&names, tree, links);
         for (branch, ((inlet, last), relay)) in inlets.into_iter().zip(&branches.relays).enumerate()
         {

@@ -204,6 +204,7 @@ mod tests {
             fanout: Some(2),
             connections: None,
             start_within: Nanos(9),
+            hold: None,
             by: Some("r".into()),
         };
         let one = one_of(&wanted, 1).expect("a host");

@@ -42,6 +42,7 @@ pub mod sample;
 pub mod scale;
 pub mod search;
 pub mod setting;
+pub mod takeover;
 pub mod testbed;
 pub mod trace;
 pub mod units;

@@ -433,6 +433,29 @@ pub enum AboutHosts {
     },
     /// How the start of each host's agent went, where not all went at once.
     Started(Vec<HostStart>),
+    /// The agents hold out where their coordinator is gone, and can be taken over.
+    HoldOut {
+        /// For so long.
+        within: Nanos,
+        /// What their names begin with on their hosts.
+        name: String,
+    },
+    /// Another coordinator took the run over, with what the agents had kept.
+    TakenOver {
+        /// How many agents still held out.
+        hosts: u64,
+        /// Of how many.
+        of: u64,
+        /// Intervals that were not on record yet.
+        intervals: u64,
+    },
+    /// Agents of other runs have targets open on a host.
+    AlsoLoaded {
+        /// How many such agents.
+        agents: u64,
+        /// The users that they belong to, by number.
+        users: Vec<u32>,
+    },
 }
 
 /// How the start of one host's agent went.

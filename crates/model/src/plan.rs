@@ -101,6 +101,17 @@ pub struct FleetPolicy {
     pub quorum: u32,
     /// After so long a silence, coordinator and host give each other up.
     pub lost_after: Nanos,
+    /// For so long, agents hold out without a word and without a connection, and keep what is to be
+    /// told; 0 is not at all.
+    #[serde(default)]
+    pub hold: Nanos,
+}
+
+impl FleetPolicy {
+    /// How long coordinator and host may hear nothing of each other.
+    pub fn silence(&self) -> Nanos {
+        self.lost_after.max(self.hold)
+    }
 }
 
 impl Plan {

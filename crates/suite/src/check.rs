@@ -97,6 +97,11 @@ pub(crate) fn check_fleet(fleet: &FleetSpec, problems: &mut Vec<Problem>) {
         let message = format!("a silence of {} is out of range", silence.value);
         problems.push(Problem::new(place(silence), message, "write a lost_after from 2s to 10min"));
     }
+    let hold = &fleet.hold;
+    if hold.value.0 != 0 && !(1_000_000_000..=3_600_000_000_000).contains(&hold.value.0) {
+        let message = format!("a hold of {} is out of range", hold.value);
+        problems.push(Problem::new(place(hold), message, "write 0s, or a hold from 1s to 1h"));
+    }
     let start = &fleet.start_within;
     if start.value > Nanos::seconds(3600) {
         let message = format!("a start_within of {} is out of range", start.value);

@@ -217,6 +217,10 @@ spec_table! {
         /// A host is lost after so long without a word, and ends its load after so long without one
         /// from us: from 2 s to 10 min.
         lost_after: Nanos = Nanos::seconds(10),
+        /// Agents hold out for so long without a word and without a connection, and keep what is
+        /// to be told: up to 1 h. Within it, a connection is taken up again, and `plimsoll take`
+        /// takes a run over. Nothing loads longer without a coordinator.
+        hold: Nanos = Nanos(0),
         /// Hosts that cannot be reached at the start are tried again for so long, up to 1 h. Then
         /// `"continue"` leaves them out, if a quorum is there; `"abort"` refuses the run.
         start_within: Nanos = Nanos::seconds(5),

@@ -33,13 +33,28 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     }
     check_places(&record)?;
     check_devices(&record, args)?;
+    let from = way(&record, args)?;
+    go_on(&record, left, &from, args)
+}
+
+/// The way to the hosts: as it is said now, or as the run file says it.
+pub(super) fn way(record: &Record, args: &ResumeArgs) -> Result<HostArgs, Failure> {
     let given = args.hosts.options();
-    let from = if given.is_empty() { recorded(&record, &args.run)? } else { HostArgs::of(&given)? };
+    if given.is_empty() { recorded(record, &args.run) } else { HostArgs::of(&given) }
+}
+
+/// Runs these stages of a record, into a file of its own.
+pub(super) fn go_on(
+    record: &Record,
+    left: Vec<u32>,
+    from: &HostArgs,
+    args: &ResumeArgs,
+) -> Result<ExitCode, Failure> {
     let patience =
         record.plan.hosts.iter().map(|host| host.engine.patience).max().unwrap_or(PATIENCE);
     let asked = Asked { terms: Terms::of_plan(&record.plan.fleet), patience };
-    let started = hosts::start(Work::Run, &from, &|names| Ok(targets(&record, names)), asked)?;
-    let facts = same_hosts(&record, &started, &from)?;
+    let started = hosts::start(Work::Run, from, &|names| Ok(targets(record, names)), asked)?;
+    let facts = same_hosts(record, &started, from)?;
     for absent in &started.absent {
         eprintln!("note: {absent}; the run goes on without, and it may come in between points");
     }
@@ -58,7 +73,7 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
             .map_err(|why| Failure::Target(format!("error: {why}")))?;
     }
     let is_there = there.iter().all(|(plan, facts)| resume::layout_is_there(plan, facts));
-    let stages = if is_there { left } else { resume::with_prepare(&record, left) };
+    let stages = if is_there { left } else { resume::with_prepare(record, left) };
     let out = args.out.clone().unwrap_or_else(|| beside(&args.run));
     let version = env!("CARGO_PKG_VERSION");
     let marker = started.fleet.marker();
@@ -73,11 +88,11 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     let mut writer =
         store::Writer::create(&out, &record.plan, &record.testbed, version, record.started_unix_ns)
             .map_err(unrecordable)?;
-    for event in resume::kept(&record, &stages) {
+    for event in resume::kept(record, &stages) {
         writer.append(&event).map_err(unrecordable)?;
         views.event(&record.plan, &event);
     }
-    let note = note(&record, &args.run, &stages, is_there);
+    let note = note(record, &args.run, &stages, is_there);
     eprintln!("{}", topics::note::sentence(&note.fact));
     let note = Event::Note(note);
     writer.append(&note).map_err(unrecordable)?;
@@ -89,7 +104,7 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
 /// Leaves all commands out: a run file may come from anybody, so no command of it is run. The
 /// events stay, as marks; what was to be done before points stays too, without its command, so that
 /// their results say that it was not done.
-fn without_commands(record: &mut Record) {
+pub(super) fn without_commands(record: &mut Record) {
     for event in &mut record.plan.events {
         if event.command.take().is_some() {
             eprintln!(
@@ -154,7 +169,7 @@ fn without_nodes(options: &str) -> String {
 
 /// The targets that the plan has for each of these hosts, each once; of one alone those of the
 /// plan's only one, whatever it was called.
-fn targets(record: &Record, names: &[String]) -> Vec<Vec<String>> {
+pub(super) fn targets(record: &Record, names: &[String]) -> Vec<Vec<String>> {
     let is_alone = names.len() == 1 && record.plan.hosts.len() == 1;
     let of = |name: &String| {
         let mut paths: Vec<String> = Vec::new();
@@ -170,7 +185,7 @@ fn targets(record: &Record, names: &[String]) -> Vec<Vec<String>> {
 }
 
 /// A run file may come from anybody, and what it names outside its targets is nobody's wish.
-fn check_places(record: &Record) -> Result<(), Failure> {
+pub(super) fn check_places(record: &Record) -> Result<(), Failure> {
     match record.plan.hosts.iter().find_map(HostPlan::misplaced) {
         None => Ok(()),
         Some(misplaced) => Err(Failure::Target(format!(
@@ -181,7 +196,7 @@ fn check_places(record: &Record) -> Result<(), Failure> {
 }
 
 /// A device has to be given up again: after a restart, its name may be another's.
-fn check_devices(record: &Record, args: &ResumeArgs) -> Result<(), Failure> {
+pub(super) fn check_devices(record: &Record, args: &ResumeArgs) -> Result<(), Failure> {
     let several = record.plan.hosts.len() > 1;
     for host in &record.plan.hosts {
         for device in host.targets.iter().filter(|target| target.kind == PlannedTarget::Device) {
@@ -242,7 +257,7 @@ fn note(record: &Record, run: &Path, stages: &[u32], is_there: bool) -> Note {
 }
 
 /// A name beside the run that nothing has yet.
-fn beside(run: &Path) -> PathBuf {
+pub(super) fn beside(run: &Path) -> PathBuf {
     let last = || marks::resumed_names(run).last().unwrap_or_default();
     marks::resumed_names(run).find(|path| !path.exists()).unwrap_or_else(last)
 }

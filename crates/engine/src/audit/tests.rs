@@ -89,6 +89,7 @@ fn plan(host: &HostPlan) -> Plan {
             on_lost_host: OnLostHost::Abort,
             quorum: 1,
             lost_after: Nanos::seconds(10),
+            hold: Nanos(0),
         },
         points: Vec::new(),
         stages: host.stages.iter().map(stage).collect(),

@@ -14,6 +14,7 @@ use crate::launch::{Start, Wanted};
 use crate::link::{Inlet, Link, LinkError, Outlet, over};
 use crate::relay::{Adopted, Relay, collect};
 use crate::sampler::Sampler;
+use crate::session::{self, Begins, Stream};
 use crate::wire::{FromAgent, ToAgent};
 use engine::{Clock, Control, Doing, EngineError, Haste, Together};
 use model::Nanos;
@@ -36,17 +37,40 @@ const MOST_ORDERS: usize = 1_024;
 /// How long the last messages may take to leave.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
+/// How an agent holds out whose streams close.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldAs {
+    /// For so long; 0 is not at all.
+    pub within: Nanos,
+    /// The name under which it is found again.
+    pub name: String,
+}
+
 /// Serves the coordinator at the other end of these streams until they close, or until it falls
 /// silent. The preamble must have been written. With `may_relay`, it may be told to start agents
-/// elsewhere, which is to run the commands that it is given.
+/// elsewhere, which is to run the commands that it is given. With `held`, it goes on where its
+/// streams close, and waits so long to be found again.
 pub fn serve_streams(
     reader: impl Read + Send + 'static,
     writer: impl Write + Send + 'static,
     guard: Guard,
     version: &str,
     may_relay: bool,
+    held: Option<&HeldAs>,
 ) {
-    let (link, thread) = over(reader, writer);
+    let (link, thread) = match held {
+        None => over(reader, writer),
+        Some(HeldAs { within, name }) => {
+            let (reader, writer) = (Box::new(reader), Box::new(writer));
+            let stream = Stream { reader, writer, carrier: Box::new(()) };
+            let within = Duration::from_nanos(within.0);
+            let (link, session, thread) = session::over(stream, within, Begins::Held);
+            // Where another has the name, nobody finds this one again: it ends then as one that
+            // nobody comes back to.
+            let _ = session::listen(name, session);
+            (link, thread)
+        }
+    };
     serve(link, guard, version, None, may_relay);
     // Everything that was sent gets out, if the other end still reads: behind a link that is cut,
     // nobody does.
@@ -418,6 +442,7 @@ mod tests {
             fanout: None,
             connections: None,
             start_within: Nanos(0),
+            hold: None,
             by: Some("n1".to_owned()),
         };
         let answer = |may_relay: bool| {

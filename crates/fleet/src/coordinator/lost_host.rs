@@ -47,9 +47,18 @@ impl Coordinator {
             return;
         }
         let left = self.hosts.iter().filter(|host| host.alive).count();
-        let may_go_on = self.terms.policy.on_lost_host == OnLostHost::Continue
-            && left >= self.terms.policy.quorum as usize;
-        if stage.is_some() && may_go_on && left > 0 {
+        let may_go_on = self.terms.policy.on_lost_host == OnLostHost::Continue;
+        if stage.is_some() && may_go_on && self.are_enough(left) {
+            self.note_absence(number, actions);
+            return;
+        }
+        // That is nobody's failure: all are started again before the next point, where they are
+        // counted. What runs is not whole.
+        if stage.is_some() && may_go_on && self.stood_still() && self.is_counted_again() {
+            if let Step::Running(running) = &mut self.step {
+                running.end = StageEnd::Interrupted;
+                self.is_broken = true;
+            }
             self.note_absence(number, actions);
             return;
         }
@@ -73,23 +82,48 @@ impl Coordinator {
         self.halt(RunEnd::Failed(why), actions);
     }
 
+    /// Whether so many hosts are enough to go on.
+    pub(super) fn are_enough(&self, there: usize) -> bool {
+        there > 0 && there >= self.terms.policy.quorum as usize
+    }
+
+    /// How many hosts are there.
+    pub(super) fn there(&self) -> usize {
+        self.hosts.iter().filter(|host| host.alive).count()
+    }
+
+    /// Whether this process stood still for so long in this stage that agents had to give it up.
+    fn stood_still(&self) -> bool {
+        let away_ns = self.ticks.longest_away_ns(self.now.steady_ns);
+        self.terms.reach == Reach::Remote && away_ns > self.terms.policy.silence().0
+    }
+
+    /// Whether hosts can come back, and are counted, before anything else is loaded.
+    fn is_counted_again(&self) -> bool {
+        let is_before_a_boundary = match &self.step {
+            Step::Running(_) | Step::GivingBack { .. } | Step::Asking => true,
+            Step::AwaitingEvents(wait) => wait.next.is_some(),
+            _ => false,
+        };
+        // A search cannot go on without the point that it asked for.
+        is_before_a_boundary && self.may_return() && !self.schedule.searches()
+    }
+
     /// `why` a host was lost, and beside it that this process itself stood still during the stage,
     /// if it did for so long that the agents had to take it for dead: then no host has to be at
     /// fault, and whoever reads `it answers, but …` of all of them would look in the wrong place.
     fn with_own_absence(&self, why: &str) -> String {
-        let away_ns = match self.step {
-            Step::Waiting { .. } => 0,
-            _ => self.ticks.longest_away_ns(self.now.steady_ns),
-        };
-        let after = self.terms.policy.lost_after;
-        if self.terms.reach != Reach::Remote || away_ns <= after.0 {
+        if matches!(self.step, Step::Waiting { .. }) || !self.stood_still() {
             return why.to_owned();
         }
+        let away_ns = self.ticks.longest_away_ns(self.now.steady_ns);
+        let after = self.terms.policy.silence();
         let seconds = Nanos::seconds(away_ns / 1_000_000_000);
         format!(
             "{why}. The cause is the coordinator, not this host: it stood still for {seconds} \
              (stopped, or without a CPU). Agents end their load after {after} without it \
-             (fleet.lost_after)."
+             (fleet.lost_after, \
+             fleet.hold)."
         )
     }
 }

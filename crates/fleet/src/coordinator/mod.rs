@@ -74,6 +74,8 @@ pub struct Coordinator {
     /// them.
     keep_data: bool,
     left: Vec<String>,
+    /// Whether a stage was broken off because this process stood still, and the others went on.
+    is_broken: bool,
 }
 
 impl Coordinator {
@@ -107,6 +109,7 @@ impl Coordinator {
             has_begun: false,
             keep_data,
             left: Vec::new(),
+            is_broken: false,
         }
     }
 
@@ -303,6 +306,19 @@ impl Coordinator {
 
     /// Begins a stage with the hosts that are there.
     fn enter(&mut self, stage: u32, actions: &mut Vec<Action>) {
+        // Whoever was lost while this process stood still is counted now.
+        let there = self.there();
+        if self.has_begun && !self.are_enough(there) {
+            let why = format!(
+                "{there} of {} hosts are left, and fleet.quorum asks for {}: the coordinator stood \
+                 still for too long; go on with `plimsoll resume`",
+                self.hosts.len(),
+                self.terms.policy.quorum
+            );
+            self.keep_data |= !self.schedule.searches();
+            self.halt(RunEnd::Failed(why), actions);
+            return self.release(self.now, actions);
+        }
         if !self.begin_prerun(stage, self.now, actions) {
             self.set_up(stage, actions);
         }
@@ -337,6 +353,12 @@ impl Coordinator {
 
     fn release(&mut self, now: Now, actions: &mut Vec<Action>) {
         self.step = Step::Releasing;
+        if self.end == RunEnd::Complete && self.is_broken {
+            let why = "the coordinator stood still, so agents ended a stage by themselves; \
+                       `plimsoll resume` measures that point anew, and a fleet.hold as long as \
+                       such a standstill keeps it";
+            (self.end, self.keep_data) = (RunEnd::Failed(why.to_owned()), true);
+        }
         self.timeline.give_up(now, actions);
         actions.push(Action::Emit(Event::RunEnded { unix_ns: now.unix_ns, end: self.end.clone() }));
         let word = self.run_over();

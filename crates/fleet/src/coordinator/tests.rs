@@ -36,6 +36,7 @@ pub(super) fn plan(hosts: usize, stages: usize) -> Plan {
             on_lost_host: OnLostHost::Abort,
             quorum: 1,
             lost_after: Nanos::seconds(10),
+            hold: Nanos(0),
         },
         points: vec![],
         stages: vec![Stage { kind: StageKind::Measure, point: Some(0), works: vec![work] }; stages],

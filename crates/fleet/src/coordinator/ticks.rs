@@ -52,7 +52,7 @@ impl Coordinator {
         // What is heard meanwhile, and what is excused, only puts it off. So thousands of hosts are
         // not looked at ten times a second.
         self.ticks.look_at_ns = u64::MAX;
-        let lost_after = self.terms.policy.lost_after;
+        let lost_after = self.terms.policy.silence();
         for number in 0..self.hosts.len() {
             let host = &mut self.hosts[number];
             if !host.alive {

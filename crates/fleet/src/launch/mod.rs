@@ -16,13 +16,13 @@ pub use binary::Binary;
 pub use discover::pods;
 pub use outcome::{LaunchError, Missing, Start};
 pub use process::{LastWords, Process};
-pub use script::greeting;
+pub use script::{greeting, not_held};
 pub use slurm::{SlurmJob, SlurmRequest};
 pub use spread::Told;
 pub use via::Via;
-pub use wanted::Wanted;
+pub use wanted::{Hold, Wanted};
 
-use crate::link::Link;
+use crate::link::{Inlet, Link, Outlet};
 use crate::tree::{self, Tree};
 use one::{cannot_start, refused};
 use process::Started;
@@ -159,6 +159,19 @@ pub fn launch_but(
     let tree = Tree::of(count, lists);
     let agents = Agents { names: wanted.hosts.clone(), tree, links, wanted: wanted.clone() };
     Ok(Launched { agents, starts })
+}
+
+/// Takes over the agent of a host, which another coordinator started and which holds out. It tells
+/// again what it kept.
+///
+/// # Errors
+/// It is not there, or cannot be reached.
+pub(crate) fn take_over(wanted: &Wanted, host: &str) -> Result<(Outlet, Inlet), LaunchError> {
+    let error = |what: String, remedy| LaunchError { hosts: vec![host.to_owned()], what, remedy };
+    let binary = Binary::own()
+        .map_err(|why| error(format!("our own program cannot be read: {why}"), None))?;
+    let link = one::take_over(wanted, &binary, host);
+    link.map(Link::split).map_err(|missing| error(missing.what, missing.remedy))
 }
 
 /// Removes the copies of the program from every host.

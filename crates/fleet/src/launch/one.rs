@@ -4,7 +4,9 @@ use super::outcome::Missing;
 use super::process::Started;
 use super::script::{self, Answer, Refusal};
 use super::{ANSWER, Binary, COPY, Process, Via, Wanted};
+use super::wanted::Hold;
 use crate::link::{Link, over};
+use crate::session::{self, Begins, Gone, Stream};
 use model::Bytes;
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -19,13 +21,76 @@ use std::time::Duration;
 const CHUNK: usize = 64 << 10;
 
 /// What an agent is told in its start command.
-pub(super) fn arguments(allow: &[String], is_relay: bool) -> Vec<String> {
+pub(super) fn arguments(wanted: &Wanted, host: usize, is_relay: bool) -> Vec<String> {
     let mut arguments = vec!["agent".to_owned()];
+    let allow = wanted.allow.get(host).map_or(&[][..], Vec::as_slice);
     for path in allow {
         arguments.extend(["--allow".to_owned(), path.clone()]);
     }
     arguments.extend(is_relay.then(|| "--relay".to_owned()));
+    if let (Some(hold), Some(host)) = (holding(wanted), wanted.hosts.get(host)) {
+        arguments.extend(["--hold".to_owned(), format!("{}ns", hold.within.0)]);
+        arguments.extend(["--held-as".to_owned(), hold.name_of(host)]);
+    }
     arguments
+}
+
+/// How agents hold out that are started this way. One that was there before us was told nothing.
+fn holding(wanted: &Wanted) -> Option<&Hold> {
+    wanted.hold.as_ref().filter(|_| !matches!(wanted.via, Via::Sockets(_)))
+}
+
+/// The link to an agent that was just started. One that holds out is found again where its stream
+/// breaks.
+fn linked(
+    wanted: &Wanted,
+    binary: &Binary,
+    host: &str,
+    stream: Stream,
+) -> Link {
+    let Some(hold) = holding(wanted) else { return over(stream.reader, stream.writer).0 };
+    let within = Duration::from_nanos(hold.within.0);
+    let (link, session, _) = session::over(stream, within, Begins::New);
+    session::keep_up(session, redial(wanted, binary, host, &hold.name_of(host)));
+    link
+}
+
+/// Takes over the agent of a host that holds out: what it kept is heard again.
+///
+/// # Errors
+/// It is not there any more, or cannot be reached; in words.
+pub(super) fn take_over(wanted: &Wanted, binary: &Binary, host: &str) -> Result<Link, Missing> {
+    let Some(hold) = holding(wanted) else {
+        return Err("its agent was not told to hold out".to_owned().into());
+    };
+    let dial = redial(wanted, binary, host, &hold.name_of(host));
+    let first = dial().map_err(|gone| match gone {
+        Gone::ForGood => Missing::from("no agent of the run holds out there any more".to_owned()),
+        Gone::ForNow => Missing::from("it cannot be reached".to_owned()),
+    })?;
+    let within = Duration::from_nanos(hold.within.0);
+    let (link, session, _) = session::over(first, within, Begins::InPlaceOfAnother);
+    session::keep_up(session, dial);
+    Ok(link)
+}
+
+/// How another stream to an agent of this name is had, the same way as the first.
+fn redial(
+    wanted: &Wanted,
+    binary: &Binary,
+    host: &str,
+    name: &str,
+) -> impl Fn() -> Result<Stream, Gone> + Send + use<> {
+    let (wanted, binary, host) = (wanted.clone(), binary.clone(), host.to_owned());
+    let arguments = ["agent", "--attach", name].map(str::to_owned);
+    move || match ask(&wanted, &binary, &host, &arguments) {
+        Ok((Started { process, input: Some(input), output }, Answer::Agent { .. })) => {
+            let (reader, writer) = (Box::new(output), Box::new(input));
+            Ok(Stream { reader, writer, carrier: Box::new(process) })
+        }
+        Ok((_, Answer::Refused(Refusal::NotHeld))) => Err(Gone::ForGood),
+        Ok(_) | Err(_) => Err(Gone::ForNow),
+    }
 }
 
 pub(super) fn launch_one(
@@ -49,8 +114,9 @@ pub(super) fn launch_one(
                 let Some(input) = input else {
                     return Err("its agent does not listen; start again".to_owned().into());
                 };
-                let (link, _) = over(output, input);
-                return Ok((link, process));
+                let (reader, writer) = (Box::new(output), Box::new(input));
+                let stream = Stream { reader, writer, carrier: Box::new(()) };
+                return Ok((linked(wanted, binary, host, stream), process));
             }
             (_, Answer::Missing { system }) if !script::runs_here(&system) => {
                 return Err(format!(
@@ -145,7 +211,7 @@ pub(super) fn copy(wanted: &Wanted, binary: &Binary, host: &str) -> Result<(), M
 }
 
 /// Bits that no other copy of a program has, here or elsewhere.
-fn by_chance() -> u128 {
+pub(super) fn by_chance() -> u128 {
     let half = || u128::from(RandomState::new().build_hasher().finish());
     half() << 64 | half()
 }

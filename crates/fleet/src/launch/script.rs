@@ -13,11 +13,16 @@ const STORED: &str = "plimsoll-stored";
 const REFUSED: &str = "plimsoll-refused";
 /// The version of the messages. Agents and coordinators with different ones do not understand each
 /// other.
-const PROTOCOL: u32 = 11;
+const PROTOCOL: u32 = 12;
 
 /// The first line of an agent's standard output.
 pub fn greeting(version: &str, hash: &str) -> String {
     format!("{GREETING} {PROTOCOL} {version} {hash} {}", std::env::consts::ARCH)
+}
+
+/// What is said instead by whoever is to find an agent that holds out, and finds none.
+pub fn not_held() -> String {
+    format!("{REFUSED} not-held")
 }
 
 /// What a host answered to being asked for an agent.
@@ -44,6 +49,8 @@ pub(super) enum Refusal {
     Unhashed,
     /// What `--agent` names is not there.
     Absent,
+    /// No agent of this user holds out there under the name that was asked for.
+    NotHeld,
     /// The program was started to see whether it can be, and ended with this exit status of its
     /// shell.
     Unstartable { status: u32 },
@@ -79,6 +86,7 @@ impl Refusal {
             ["folder", path @ ..] => Some(Refusal::Folder { path: path.join(" ") }),
             ["unhashed"] => Some(Refusal::Unhashed),
             ["absent"] => Some(Refusal::Absent),
+            ["not-held"] => Some(Refusal::NotHeld),
             ["unstartable", status] => Some(Refusal::Unstartable { status: status.parse().ok()? }),
             _ => None,
         }
@@ -104,6 +112,9 @@ impl Refusal {
             Refusal::Absent => {
                 "the file of --agent is not there; check the path on that host".to_owned()
             }
+            Refusal::NotHeld => "no agent of the run holds out there any more; go on with \
+                                 `plimsoll resume`"
+                .to_owned(),
             Refusal::Unstartable { status: NOT_EXECUTABLE } => format!(
                 "the program may not be executed there{said}; set XDG_CACHE_HOME there to a \
                  folder of a file system without noexec, or name a copy with --agent PATH"

@@ -190,8 +190,7 @@ impl<'a> Work<'a> {
             state.starts[head].tries = state.starts[head].tries.saturating_add(1);
             state.starts[head].tries
         };
-        let allow = self.task.wanted.allow.get(head).map_or(&[][..], Vec::as_slice);
-        let arguments = arguments(allow, !rest.is_empty());
+        let arguments = arguments(self.task.wanted, head, !rest.is_empty());
         let launched = launch_one(self.task.wanted, self.task.binary, name, &arguments);
         let missing = launched.as_ref().err().cloned();
         self.note(head, None, missing);
@@ -317,7 +316,7 @@ fn adopt(link: Link, share: Wanted) -> Result<(Link, Vec<Start>), &'static str> 
     let within = once
         .saturating_mul(u32::try_from(rounds).unwrap_or(u32::MAX))
         .saturating_add(Duration::from_nanos(share.start_within.0));
-    let hosts = share.hosts.len();
+    let hosts = share.hosts.clone();
     let (outlet, mut inlet) = link.split();
     outlet.send(&ToAgent::Adopt(Box::new(share))).map_err(|_| "does not listen")?;
     let (found, result) = sync_channel(1);
@@ -328,13 +327,23 @@ fn adopt(link: Link, share: Wanted) -> Result<(Link, Vec<Start>), &'static str> 
         let _ = found.send((inlet, answer));
     });
     match result.recv_timeout(within) {
-        Ok((inlet, Ok(FromAgent::Adopted(starts)))) if starts.len() == hosts => {
-            Ok((Link::of(outlet, inlet), starts))
-        }
+        Ok((inlet, Ok(FromAgent::Adopted(starts)))) => match are_of(&starts, &hosts) {
+            true => Ok((Link::of(outlet, inlet), starts)),
+            false => Err("tells of starts that nobody asked for"),
+        },
         Ok((_, Err(LinkError::Closed))) => Err("ended"),
         Ok(_) => Err("does not answer as it should"),
         Err(_) => Err("does not answer"),
     }
+}
+
+/// Whether these are the starts of these hosts, each once and in their order, and each was tried.
+fn are_of(starts: &[Start], hosts: &[String]) -> bool {
+    let is_one = |(start, host): (&Start, &String)| {
+        let is_known = start.tries > 0 || start.missing.is_some();
+        start.host == *host && start.by.is_some() && is_known
+    };
+    starts.len() == hosts.len() && starts.iter().zip(hosts).all(is_one)
 }
 
 /// From 0 to 1.

@@ -14,6 +14,7 @@ fn wanted(via: Via, hosts: &[&str]) -> Wanted {
         fanout: None,
         connections: None,
         start_within: Nanos(0),
+        hold: None,
         by: None,
     }
 }

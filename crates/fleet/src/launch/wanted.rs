@@ -28,6 +28,35 @@ pub struct Wanted {
     pub connections: Option<u32>,
     /// Hosts that are not there are tried again for so long.
     pub start_within: Nanos,
+    /// How agents hold out whose connection breaks; `None` is not at all.
+    pub hold: Option<Hold>,
     /// The host that starts them for us; `None` is this one.
     pub by: Option<String>,
+}
+
+/// How agents hold out without a connection, and are found again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    /// For so long.
+    pub within: Nanos,
+    /// What their names begin with, which nobody else has.
+    pub name: String,
+}
+
+impl Hold {
+    /// The longest part of a host's name that goes into that of its agent.
+    const LONGEST: usize = 40;
+
+    /// For so long, under a name by chance.
+    pub fn new(within: Nanos) -> Hold {
+        Hold { within, name: format!("{:032x}", super::one::by_chance()) }
+    }
+
+    /// What the agent of a host is called. Two hosts on one machine have names of their own.
+    pub fn name_of(&self, host: &str) -> String {
+        let is_plain = |c: &char| c.is_ascii_alphanumeric() || ".-_".contains(*c);
+        let plain: Vec<char> = host.chars().filter(is_plain).collect();
+        let last = plain.len().saturating_sub(Hold::LONGEST);
+        format!("{}-{}", self.name, plain[last..].iter().collect::<String>())
+    }
 }

@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn a_mark_waits_for_room_and_is_refused_when_the_run_is_over() {
         let (inputs, heard) = sync_channel(1);
-        let clock = SteadyClock(Instant::now());
+        let clock = SteadyClock::begin();
         inputs.send(Input::Tick).expect("room");
         let marker = Marker { inputs, clock, is_over: Arc::default(), waiting: Arc::default() };
         let marks = thread::spawn({

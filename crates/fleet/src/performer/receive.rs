@@ -121,7 +121,6 @@ impl Way {
 mod tests {
     use super::*;
     use std::sync::mpsc::sync_channel;
-    use std::time::Instant;
 
     #[test]
     fn a_branch_waits_for_room_and_a_host_can_be_dropped_meanwhile() {
@@ -134,7 +133,7 @@ mod tests {
             epochs,
             epoch: 0,
             relay: String::new(),
-            clock: SteadyClock(Instant::now()),
+            clock: SteadyClock::begin(),
         };
         let (inputs, heard) = sync_channel(1);
         inputs.send(Input::Tick).expect("room");

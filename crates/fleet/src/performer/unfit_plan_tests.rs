@@ -56,6 +56,7 @@ fn plan(root: &str) -> Plan {
             on_lost_host: OnLostHost::Abort,
             quorum: 1,
             lost_after: Nanos::seconds(10),
+            hold: Nanos(0),
         },
         points: vec![],
         stages: vec![Stage { kind: StageKind::Measure, point: None, works: vec![work] }],

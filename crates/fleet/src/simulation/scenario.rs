@@ -108,6 +108,7 @@ impl Scenario {
             on_lost_host: [OnLostHost::Abort, OnLostHost::Continue][shape.below(2) as usize],
             quorum: 1 + shape.below(u64::from(hosts)) as u32,
             lost_after: Nanos(2 * SECOND + shape.below(10 * SECOND)),
+            hold: Nanos(0),
         };
         let mut scenario = Scenario::calm(seed, &size, policy);
         if stages > 1 && derive(seed, &[8]).is_multiple_of(2) {

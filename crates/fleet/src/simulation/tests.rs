@@ -73,7 +73,7 @@ fn slow_hosts(seed: u64, in_turns: bool) -> Scenario {
         interval_ns: SECOND,
     };
     let policy =
-        FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(5) };
+        FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(5), hold: Nanos(0) };
     let mut scenario = Scenario::calm(seed, &size, policy);
     scenario.lay_out(2 + (seed % 3) as u32, in_turns);
     for stage in &mut scenario.plan.stages {
@@ -153,6 +153,7 @@ fn a_relay_that_dies_takes_exactly_those_below_it_with_it() {
         on_lost_host: OnLostHost::Continue,
         quorum: 1,
         lost_after: Nanos::seconds(3),
+        hold: Nanos(0),
     };
     let scenario = Scenario { fanout: 3, ..Scenario::calm(3, &size, policy) };
     // The branches are 0 to 3, 4 to 7 and 8 to 12; of the last, 9, 10 and 11 with 12 are below 8.
@@ -263,6 +264,7 @@ fn a_host_that_is_lost_while_the_layout_is_written_writes_it_again_and_is_in_the
         on_lost_host: OnLostHost::Continue,
         quorum: 1,
         lost_after: Nanos::seconds(3),
+        hold: Nanos(0),
     };
     let size = Size { hosts: 3, stages_ns: vec![5 * SECOND; 8], interval_ns: SECOND };
     let mut came_back = 0;
@@ -316,7 +318,7 @@ fn engines_in_virtual_time_lose_no_request_on_the_way() {
 #[test]
 fn a_stage_that_is_found_steady_ends_with_the_same_whole_interval_on_all_hosts() {
     let policy =
-        FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10) };
+        FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10), hold: Nanos(0) };
     let steady = Steady::new(Nanos::seconds(4), Nanos::seconds(30), Nanos(200 * MILLI));
     for seed in 0..100 {
         let size = Size {

@@ -46,6 +46,14 @@ pub fn sentence(fact: &Fact) -> String {
         }
         Fact::Hosts(AboutHosts::LeftOut { hosts, of }) => left_out(hosts, *of),
         Fact::Hosts(AboutHosts::Started(starts)) => started(starts),
+        Fact::Hosts(AboutHosts::HoldOut { within, .. }) => format!(
+            "agents go on for {within} without their coordinator; `plimsoll take` takes them over"
+        ),
+        Fact::Hosts(AboutHosts::TakenOver { hosts, of, intervals }) => format!(
+            "taken over by another coordinator: {hosts} of {of} agents held out, and told \
+             {intervals} intervals that were not recorded yet"
+        ),
+        Fact::Hosts(AboutHosts::AlsoLoaded { agents, users }) => also_loaded(*agents, users),
         Fact::Stuck { requests, targets, waited } => format!(
             "stuck: {requests} {} outstanding at {} for {waited} after the load. Check whether the \
              target answers, or raise engine.patience.",
@@ -133,6 +141,16 @@ fn chosen(choice: &Choice) -> String {
 
 /// Hosts that are named with the reason; the others are counted.
 const NAMED_ABSENT: usize = 10;
+
+fn also_loaded(agents: u64, users: &[u32]) -> String {
+    let users: Vec<String> = users.iter().map(u32::to_string).collect();
+    format!(
+        "another run loads this host: {agents} {} of user {}. Its requests are in the kernel's \
+         counters, and not in this run's figures.",
+        if agents == 1 { "agent" } else { "agents" },
+        users.join(", ")
+    )
+}
 
 fn left_out(hosts: &[(String, String)], of: u64) -> String {
     let named: Vec<String> =

@@ -252,6 +252,7 @@ fn fleet_policy(request: &ScenarioRequest<'_>) -> FleetPolicy {
         on_lost_host: fleet.on_lost_host.value,
         quorum: quorum(request.spec, request.hosts.len() as u64),
         lost_after: fleet.lost_after.value,
+        hold: fleet.hold.value,
     }
 }
 
