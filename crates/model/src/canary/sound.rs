@@ -194,8 +194,8 @@ mod tests {
             (with(|state| state.cut = 1), "segments"),
             (with(|state| state.totals.requests = u64::MAX), "totals"),
             (with(|state| state.totals.latency.0 = vec![0xff; 9]), "latency"),
-            (with(|state| drop(state.slots.insert(u64::MAX, Counts::default()))), "slots"),
-            (with(|state| drop(state.files.insert(1, far))), "files"),
+            (with(|state| state.slots = [(u64::MAX, Counts::default())].into()), "slots"),
+            (with(|state| state.files = [(1, far)].into()), "files"),
             (with(|state| state.levels_ns = vec![1; 1_000].into()), "levels_ns"),
             (with(|state| state.running = Some(Began { number: 0, unix_ns: 1 })), "number"),
         ];

@@ -339,10 +339,10 @@ mod tests {
             (whole[..whole.len() - 9].to_owned(), "line 1 of canary.ledger is damaged"),
             (changed, "line 1 of canary.ledger is damaged"),
             (began.clone(), "line 1 of canary.ledger is damaged"),
-            ([&whole, "\n", &began].concat(), "line 2 of canary.ledger is damaged"),
-            ([&whole, &whole, &began].concat(), "line 2 of canary.ledger is damaged"),
+            (format!("{whole}\n{began}"), "line 2 of canary.ledger is damaged"),
+            (format!("{whole}{whole}{began}"), "line 2 of canary.ledger is damaged"),
             (forged, "line 1 of canary.ledger has a value that no canary writes, last_end_unix_ns"),
-            ([&whole, &void, &began].concat(), "line 2 of canary.ledger has a value"),
+            (format!("{whole}{void}{began}"), "line 2 of canary.ledger has a value"),
             (line(&other).expect("a line"), "canary.ledger has format 2"),
         ];
         for (number, (text, says)) in texts.iter().enumerate() {
@@ -355,7 +355,7 @@ mod tests {
     fn an_endless_line_and_an_endless_file_cost_no_more_than_the_largest_ledger() {
         let folder = tempfile::tempdir().expect("a folder");
         let whole = line(&state()).expect("a line");
-        let why = refused(folder.path(), &[&whole, &"x".repeat(1 << 20), "\n", &whole].concat());
+        let why = refused(folder.path(), &format!("{whole}{}\n{whole}", "x".repeat(1 << 20)));
         assert!(why.contains("line 2 of canary.ledger is damaged"), "{why}");
         let file = File::create(folder.path().join(LEDGER)).expect("room");
         // Without a byte on the disk.

@@ -72,6 +72,7 @@ pub fn run(args: &CanaryArgs, wanted: &Wanted) -> Result<Outcome, Failure> {
         eprintln!("note: segment {} was cut off; what it recorded counts", began.number);
         segment::settle(&mut session, began, Watched::default())?;
     }
+    session.metrics(&BTreeMap::new());
     let outcome = session.segments(first);
     session.alarm.finish();
     if let Some(page) = session.page.take() {

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// What proves who pushes: the value of the header `Authorization`.
 const AUTHORIZATION: &str = "PLIMSOLL_PUSH_AUTHORIZATION";
 /// How long what waits at the end may take.
-const GRACE: Duration = Duration::from_secs(10);
+const GRACE: Duration = Duration::from_secs(5);
 /// Pauses before a push is tried again; the last one stays.
 const PAUSES: [Duration; 4] = [
     Duration::from_millis(500),
