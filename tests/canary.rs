@@ -190,3 +190,24 @@ fn the_rules_and_manifests_use_metrics_and_options_that_there_are() {
         assert!(help.contains(&format!("{name} ")) || name == "--namespace", "{name}");
     }
 }
+
+#[test]
+fn a_page_and_metrics_show_the_canary_while_it_loads() {
+    use crate::common::http::{address_of, get};
+    let folder = scratch();
+    let data = folder.path().join("data");
+    let args = ["--target", text(&data), "--segment", "10m", "--serve=127.0.0.1:0"];
+    let all = [&["canary", "--dir", "canary"][..], &LOAD, &args].concat();
+    let mut child = start(folder.path(), &all);
+    let address = address_of(&mut child);
+    wait_until("requests are counted", || {
+        get(&address, "/metrics", &[]).body.contains("plimsoll_requests_total{")
+    });
+    let page = get(&address, "/", &[]).body;
+    assert!(page.contains("id=\"canary\"") && page.contains("99.9% of requests keep"), "{page}");
+    let metrics = get(&address, "/metrics", &[]).body;
+    assert!(metrics.contains("plimsoll_canary_budget_left_ratio{run="), "{metrics}");
+    signal(&child, "INT");
+    end(child);
+    run(crate::common::PLIMSOLL, &["clean", text(&data)]);
+}

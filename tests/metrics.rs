@@ -1,4 +1,4 @@
-//! What Prometheus makes of a run: a real one, from the distribution.
+//! What Prometheus makes of a run: a real one, from the distribution. It scrapes, or is pushed to.
 
 use crate::common::http::{address_of, get};
 use crate::common::{end, has, plimsoll, run, scratch, signal, start, text};
@@ -24,6 +24,16 @@ impl Prometheus {
             "global:\n  scrape_interval: 1s\nscrape_configs:\n  - job_name: plimsoll\n    \
              honor_labels: true\n    static_configs:\n      - targets: ['{target}']\n"
         );
+        Prometheus::start(&config, folder, more)
+    }
+
+    /// One that scrapes nobody and takes what is pushed.
+    fn receiving(folder: &Path) -> Prometheus {
+        let more = ["--web.enable-remote-write-receiver", "--enable-feature=native-histograms"];
+        Prometheus::start("global:\n  scrape_interval: 1h\n", folder, &more)
+    }
+
+    fn start(config: &str, folder: &Path, more: &[&str]) -> Prometheus {
         let path = folder.join("prometheus.yml");
         fs::write(&path, config).expect("a configuration");
         run("promtool", &["check", "config", text(&path)]);
@@ -223,18 +233,10 @@ fn latencies(run: &Path, op: Op) -> Histogram {
     all
 }
 
-#[test]
-fn a_real_prometheus_reads_native_histograms() {
-    if !has("a real Prometheus", &["prometheus"]) {
-        return;
-    }
-    let folder = scratch();
-    let here = folder.path();
-    let (mut child, address, prometheus) =
-        scraped_run(here, &["--enable-feature=native-histograms"]);
-
+/// Its native histograms are those of the run file.
+fn has_the_latencies_of(prometheus: &Prometheus, run: &Path) {
     for (op, name) in [(Op::Read, "read"), (Op::Write, "write")] {
-        let all = latencies(&here.join("run.plimsoll"), op);
+        let all = latencies(run, op);
         assert!(all.count() > 100, "{name}: {}", all.count());
         let family = format!("sum(plimsoll_request_duration_seconds{{op=\"{name}\"}})");
         prometheus.wait_for(&format!("histogram_count({family})"), all.count() as f64);
@@ -253,7 +255,143 @@ fn a_real_prometheus_reads_native_histograms() {
             );
         }
     }
+}
+
+#[test]
+fn a_real_prometheus_reads_native_histograms() {
+    if !has("a real Prometheus", &["prometheus"]) {
+        return;
+    }
+    let folder = scratch();
+    let here = folder.path();
+    let (mut child, address, prometheus) =
+        scraped_run(here, &["--enable-feature=native-histograms"]);
+
+    has_the_latencies_of(&prometheus, &here.join("run.plimsoll"));
     prometheus.understands_the_dashboard();
     lint(&address);
     end_with(&mut child, "INT", 0);
+}
+
+/// Sums over what a run issued.
+fn issued(here: &Path, key: &str) -> f64 {
+    let results = plimsoll(here, &["show", "run.plimsoll", "--json"]).with_code(0).json();
+    let all = results["issued"].as_array().expect("a list");
+    all.iter().filter_map(|entry| entry[key].as_f64()).sum()
+}
+
+#[test]
+fn a_short_run_is_pushed_to_a_real_prometheus_with_its_own_times() {
+    if !has("a real Prometheus", &["prometheus"]) {
+        return;
+    }
+    let folder = scratch();
+    let here = folder.path();
+    let prometheus = Prometheus::receiving(here);
+    let url = format!("http://{}/api/v1/write", prometheus.address);
+    let options = ["--hosts", "local:2", "--push", &url, "--out", "run.plimsoll"];
+    let ended = plimsoll(here, &[["run", "smoke"].as_slice(), &options].concat()).with_code(0);
+    assert!(!ended.err.contains("--push"), "every push arrived: {}", ended.err);
+
+    prometheus.wait_for("sum(plimsoll_requests_total)", issued(here, "ios"));
+    prometheus.wait_for("sum(plimsoll_bytes_total)", issued(here, "bytes"));
+    prometheus.wait_for("plimsoll_run_over", 1.0);
+    prometheus.wait_for("sum(plimsoll_pushes_lost_total)", 0.0);
+    has_the_latencies_of(&prometheus, &here.join("run.plimsoll"));
+    prometheus.understands_the_dashboard();
+
+    // Each series begins with 0, so that `increase()` sees its first requests, and has times of the
+    // run, in order.
+    let record = store::read(&here.join("run.plimsoll")).expect("a run file");
+    let began_s = record.started_unix_ns as f64 / 1e9;
+    let answer = prometheus.query("plimsoll_requests_total[1h]");
+    let all = answer["data"]["result"].as_array().expect("series");
+    assert!(all.len() >= 4, "two hosts that write and read: {answer}");
+    for series in all {
+        let points = series["values"].as_array().expect("points");
+        let pairs: Vec<(f64, f64)> = points
+            .iter()
+            .map(|point| (point[0].as_f64(), point[1].as_str().and_then(|v| v.parse().ok())))
+            .map(|(at, value)| (at.expect("a time"), value.expect("a number")))
+            .collect();
+        assert!(pairs.len() >= 2 && pairs[0].1 == 0.0 && pairs[1].1 > 0.0, "{series}");
+        assert!(pairs.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1 <= two[1].1));
+        assert!(pairs[0].0 >= began_s - 0.002, "{began_s}: {series}");
+    }
+}
+
+/// A collector that is busy at first, and keeps what it is sent.
+fn collector(sent: std::sync::mpsc::Sender<String>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    std::thread::spawn(move || {
+        for (number, stream) in listener.incoming().enumerate() {
+            let mut stream = BufReader::new(stream.expect("a connection"));
+            let (mut head, mut length) = (String::new(), 0);
+            while stream.read_line(&mut head).is_ok_and(|bytes| bytes > 2) {
+                let last = head.lines().last().unwrap_or_default().to_ascii_lowercase();
+                if let Some(value) = last.strip_prefix("content-length:") {
+                    length = value.trim().parse().expect("a length");
+                }
+            }
+            let mut body = vec![0; length];
+            std::io::Read::read_exact(&mut stream, &mut body).expect("a body");
+            let status = if number == 0 { "503 Service Unavailable" } else { "200 OK" };
+            let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n");
+            let _ = stream.get_mut().write_all(answer.as_bytes());
+            if number > 0 {
+                let body = String::from_utf8(body).expect("a text");
+                let _ = sent.send([head, body].concat());
+            }
+        }
+    });
+    address
+}
+
+#[test]
+fn a_collector_of_opentelemetry_is_told_again_and_has_what_the_run_file_says() {
+    let folder = scratch();
+    let here = folder.path();
+    let (sender, sent) = std::sync::mpsc::channel();
+    let url = format!("http://{}/v1/metrics", collector(sender));
+    plimsoll(here, &["run", "smoke", "--push", &url, "--out", "run.plimsoll"]).with_code(0);
+    let all: Vec<String> = sent.try_iter().collect();
+    let last = all.last().expect("pushes");
+    assert!(last.starts_with("POST /v1/metrics HTTP/1.1\r\n"), "{last}");
+    let (_, body) = last.split_once("\r\n\r\n").expect("a head");
+    let request: Value = serde_json::from_str(body).expect("JSON");
+    let metrics = request["resourceMetrics"][0]["scopeMetrics"][0]["metrics"].as_array();
+    let points = |name: &str, kind: &str| {
+        let metric = metrics.expect("metrics").iter().find(|metric| metric["name"] == name);
+        metric.expect(name)[kind]["dataPoints"].as_array().expect("points").clone()
+    };
+    let sum = |points: &[Value], key: &str| -> f64 {
+        points.iter().map(|point| point[key].as_str().expect("a text").parse::<f64>().expect("n")).sum()
+    };
+    let requests = points("plimsoll_requests_total", "sum");
+    assert_eq!(sum(&requests, "asInt"), issued(here, "ios"));
+    assert_eq!(sum(&points("plimsoll_bytes_total", "sum"), "asInt"), issued(here, "bytes"));
+    let times = points("plimsoll_request_duration_seconds", "exponentialHistogram");
+    assert_eq!(sum(&times, "count"), issued(here, "ios"));
+    for point in &times {
+        let counts = point["positive"]["bucketCounts"].as_array().expect("counts");
+        let all = counts.iter().map(|count| count.as_str().expect("a text").parse::<u64>().expect("n"));
+        let zeros: u64 = point["zeroCount"].as_str().expect("a text").parse().expect("n");
+        assert_eq!((all.sum::<u64>() + zeros).to_string(), point["count"].as_str().expect("n"));
+    }
+}
+
+#[test]
+fn a_receiver_that_is_away_costs_pushes_that_are_counted_and_never_the_run() {
+    let folder = scratch();
+    let here = folder.path();
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+    let url = format!("http://{}/api/v1/write", free.expect("a port"));
+    let ended = plimsoll(here, &["run", "smoke", "--push", &url, "--out", "run.plimsoll"]);
+    let ended = ended.with_code(0);
+    assert!(ended.err.contains("the load goes on"), "{}", ended.err);
+    let told = ended.err.lines().find(|line| line.contains("pushes were lost")).expect("a line");
+    assert!(told.contains(&url) && told.ends_with("the receiver lacks the end"), "{told}");
+    let refused = plimsoll(here, &["run", "smoke", "--push", "https://h/api/v1/write"]);
+    assert!(refused.with_code(2).err.contains("speaks no TLS"));
 }

@@ -47,9 +47,10 @@ cargo xtask COMMAND
             [--quick] [--write: keep the table in the docs] [PROGRAM]
   gate-proof [--gates N] [--write | --real PROGRAM]
           how often gates err, on simulated machines or with short commands on this one
-  dist    [--deb] [--rpm] [--oci] [--prove] [--twice]
+  dist    [--deb] [--rpm] [--oci] [--prove] [--twice] [--target TRIPLE]
           a static binary, packages, what they are made of and checksums, in target/dist;
-          --prove installs the .deb into an empty root, --twice builds again and compares
+          --prove installs the .deb into an empty root, --twice builds again and compares;
+          --target aarch64-unknown-linux-gnu crosses over, and tries it with qemu-user-static
 
 Exit codes: 0 good, 1 something failed, 2 not a command.
 ";

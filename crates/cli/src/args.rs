@@ -15,7 +15,7 @@ mod trace;
 mod work;
 
 pub use afterwards::{CeilingArgs, CompareArgs, ShowArgs, TrendArgs, VerifyArgs};
-pub use canary::{CanaryArgs, CanaryCommand, CanaryOutput, OnHarm};
+pub use canary::{CanaryArgs, CanaryCommand, CanaryOutput, CanaryShare, OnHarm};
 pub use command_line::parse;
 pub use gate::{GateArgs, GateOutput};
 pub use hosts::HostArgs;
@@ -26,7 +26,7 @@ pub use prediction::{CalibrateArgs, PredictArgs};
 pub use trace::{DistilArgs, Only, RecordArgs, ReplayArgs, ScaleSpace, TraceArgs};
 pub use work::{Pattern, QUICK_FORM, QuickArgs, WorkArgs};
 
-use crate::web::{Token, listen_address};
+use crate::web::{Destination, Token, listen_address};
 use analysis::verdict::Gate;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -256,6 +256,12 @@ pub struct ShareArgs {
     #[arg(long, hide_short_help = true, requires = "serve")]
     pub keep_serving: bool,
 
+    /// Push metrics to URL: remote write, or OTLP where its path ends in /v1/metrics.
+    ///
+    /// Of each interval, with its own time. $PLIMSOLL_PUSH_AUTHORIZATION is the header Authorization.
+    #[arg(long, value_name = "URL", hide_short_help = true)]
+    pub push: Option<Destination>,
+
     /// Write each event of the run as a line of JSON.
     ///
     /// "-" is standard output; the table goes to standard error then (docs/reference/json.md).
@@ -381,6 +387,12 @@ pub struct WatchShareArgs {
     /// $PLIMSOLL_TOKEN does the same and is not seen in the list of processes.
     #[arg(long, value_name = "TOKEN", requires = "serve")]
     pub token: Option<Token>,
+
+    /// Push metrics to URL: remote write, or OTLP where its path ends in /v1/metrics.
+    ///
+    /// $PLIMSOLL_PUSH_AUTHORIZATION is the header Authorization.
+    #[arg(long, value_name = "URL", conflicts_with = "run")]
+    pub push: Option<Destination>,
 }
 
 /// `plimsoll inventory`.

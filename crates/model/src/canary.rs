@@ -3,6 +3,8 @@
 //! The state is what the entries make of it, one by one, and is bounded whatever their number: the
 //! counts of each minute for as long as the window of the objective, and the latest of all else.
 
+mod sound;
+
 use crate::histogram::{EncodedHistogram, Histogram};
 use crate::objective::Objective;
 use crate::units::Nanos;
@@ -384,8 +386,8 @@ impl State {
 
     fn ended(&mut self, ended: &Ended) {
         self.running = None;
-        self.segments += 1;
-        self.cut += u64::from(ended.is_cut);
+        self.segments = self.segments.saturating_add(1);
+        self.cut = self.cut.saturating_add(u64::from(ended.is_cut));
         if !ended.is_cut && ended.harm.is_none() {
             self.pauses = 0;
         }

@@ -1,19 +1,20 @@
 //! The program itself: built without a dynamic loader, and the same wherever it is built.
 
+use super::target::{EMULATOR, Target};
 use crate::shell::{self, Outcome};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// What separates flags in `CARGO_ENCODED_RUSTFLAGS`: a path may have spaces.
 const BETWEEN: &str = "\x1f";
 
-/// Builds the program for `triple`, in the target directory `aside` where one is given, and returns
+/// Builds the program for `goal`, in the target directory `aside` where one is given, and returns
 /// where it is.
 ///
 /// # Errors
 /// It does not compile.
-pub fn build(triple: &str, epoch_s: u64, aside: Option<&Path>) -> Outcome<PathBuf> {
+pub fn build(goal: &Target, epoch_s: u64, aside: Option<&Path>) -> Outcome<PathBuf> {
     let root = shell::root();
+    let triple = goal.triple.as_str();
     let target = match aside {
         Some(folder) => folder.to_owned(),
         None => shell::target_dir()?,
@@ -34,7 +35,13 @@ pub fn build(triple: &str, epoch_s: u64, aside: Option<&Path>) -> Outcome<PathBu
     let mut cargo = shell::cargo();
     cargo.args(["build", "--release", "--locked", "--package", "cli", "--target", triple]);
     cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join(BETWEEN));
-    cargo.env(format!("CFLAGS_{}", triple.replace('-', "_")), of_c.trim());
+    let variable = triple.replace('-', "_");
+    cargo.env(format!("CFLAGS_{variable}"), of_c.trim());
+    if let Some(compiler) = goal.compiler() {
+        cargo.env(format!("CC_{variable}"), &compiler);
+        let linker = format!("CARGO_TARGET_{}_LINKER", variable.to_uppercase());
+        cargo.env(linker, compiler);
+    }
     cargo.env("SOURCE_DATE_EPOCH", epoch_s.to_string()).env("CARGO_INCREMENTAL", "0");
     cargo.env("CARGO_TARGET_DIR", &target);
     shell::show(&mut cargo)?;
@@ -50,9 +57,9 @@ fn cargo_home() -> Option<PathBuf> {
 ///
 /// # Errors
 /// They differ, or it does not compile.
-pub fn same_elsewhere(built: &Path, triple: &str, epoch_s: u64) -> Outcome<()> {
+pub fn same_elsewhere(built: &Path, target: &Target, epoch_s: u64) -> Outcome<()> {
     let aside = shell::target_dir()?.join("dist-again");
-    let again = build(triple, epoch_s, Some(&aside))?;
+    let again = build(target, epoch_s, Some(&aside))?;
     let read = |path: &Path| {
         std::fs::read(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
     };
@@ -67,7 +74,7 @@ pub fn same_elsewhere(built: &Path, triple: &str, epoch_s: u64) -> Outcome<()> {
 ///
 /// # Errors
 /// It needs a dynamic loader, or does not run alone.
-pub fn check(binary: &Path) -> Outcome<()> {
+pub fn check(binary: &Path, target: &Target) -> Outcome<()> {
     let image = std::fs::read(binary)
         .map_err(|error| format!("{} cannot be read: {error}", binary.display()))?;
     match interpreter(&image) {
@@ -86,7 +93,7 @@ pub fn check(binary: &Path) -> Outcome<()> {
         }
     }
     if shell::is_root() {
-        let version = run_in_empty_root(binary)?;
+        let version = run_in_empty_root(binary, target)?;
         println!("alone    in an empty root it says: {}", version.trim());
     } else {
         println!("SKIPPED: running it in an empty root, because only root may change the root");
@@ -125,11 +132,11 @@ fn interpreter(image: &[u8]) -> Result<bool, &'static str> {
     Ok(false)
 }
 
-fn run_in_empty_root(binary: &Path) -> Outcome<String> {
+fn run_in_empty_root(binary: &Path, target: &Target) -> Outcome<String> {
     let root = EmptyRoot::new()?;
     std::fs::copy(binary, root.0.join("plimsoll"))
         .map_err(|error| format!("the copy failed: {error}"))?;
-    shell::capture(Command::new("chroot").arg(&root.0).args(["/plimsoll", "--version"]))
+    shell::capture(target.command_inside(&root.0, "/plimsoll")?.arg("--version"))
 }
 
 /// A directory with nothing in it, removed with its contents at the end.
@@ -146,8 +153,9 @@ impl EmptyRoot {
 
 impl Drop for EmptyRoot {
     fn drop(&mut self) {
-        // Two names are known; anything else in there would not be ours to remove.
+        // These names are known; anything else in there would not be ours to remove.
         let _ = std::fs::remove_file(self.0.join("plimsoll"));
+        let _ = std::fs::remove_file(self.0.join(EMULATOR));
         let _ = std::fs::remove_dir(&self.0);
     }
 }

@@ -1,9 +1,9 @@
 //! What every package brings: the program, its manual, completions and licences.
 
 use super::tar::{Entry, gzip};
+use super::target::Target;
 use crate::shell::{self, Outcome};
 use std::path::Path;
-use std::process::Command;
 
 /// A package, whatever its format.
 #[derive(Clone, Debug)]
@@ -29,8 +29,8 @@ pub struct Package {
 }
 
 impl Package {
-    /// One with these files.
-    pub fn new(epoch_s: u64, entries: Vec<Entry>) -> Package {
+    /// One for a processor with these files.
+    pub fn new(processor: &'static str, epoch_s: u64, entries: Vec<Entry>) -> Package {
         Package {
             name: "plimsoll",
             version: env!("CARGO_PKG_VERSION"),
@@ -40,7 +40,7 @@ impl Package {
             description: "Drives block, file and metadata load from many hosts, and says what the \
                           cluster carries and whether the figure can be trusted.",
             licence: "MIT OR Apache-2.0",
-            processor: "x86_64",
+            processor,
             epoch_s,
             entries,
         }
@@ -53,23 +53,24 @@ const COMPLETIONS: [(&str, &str); 3] = [
     ("fish", "usr/share/fish/vendor_completions.d/plimsoll.fish"),
 ];
 
-/// What the program `binary` and this workspace give; `scratch` is a folder for its manual.
+/// What the program `binary` of `target` and this workspace give; `scratch` is a folder for its
+/// manual.
 ///
 /// # Errors
 /// The program does not print its manual, or a file cannot be read.
-pub fn entries(binary: &Path, scratch: &Path) -> Outcome<Vec<Entry>> {
+pub fn entries(binary: &Path, target: &Target, scratch: &Path) -> Outcome<Vec<Entry>> {
     let read = |path: &Path| {
         std::fs::read(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
     };
     let mut entries = vec![Entry::file("usr/bin/plimsoll", 0o755, read(binary)?)];
     for (shell, path) in COMPLETIONS {
-        let text = shell::capture(Command::new(binary).args(["completions", shell]))?;
+        let text = shell::capture(target.command(binary).args(["completions", shell]))?;
         entries.push(Entry::file(path, 0o644, text));
     }
     let manual = scratch.join("man");
     std::fs::create_dir_all(&manual)
         .map_err(|error| format!("{} cannot be made: {error}", manual.display()))?;
-    shell::capture(Command::new(binary).arg("man").arg("--directory").arg(&manual))?;
+    shell::capture(target.command(binary).arg("man").arg("--directory").arg(&manual))?;
     let listed = std::fs::read_dir(&manual).map_err(|error| error.to_string())?;
     for page in listed {
         let page = page.map_err(|error| error.to_string())?;
@@ -92,6 +93,7 @@ pub mod tests {
     /// A package of two small files.
     pub fn package() -> Package {
         Package::new(
+            "x86_64",
             86_400,
             vec![
                 Entry::file("usr/bin/plimsoll", 0o755, *b"\x7fELF"),

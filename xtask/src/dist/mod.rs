@@ -11,11 +11,13 @@ mod rpm;
 mod sbom;
 mod sums;
 mod tar;
+mod target;
 
 use crate::shell::{self, Outcome};
 use contents::Package;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use target::Target;
 
 /// What was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +27,7 @@ struct Asked {
     oci: bool,
     prove: bool,
     twice: bool,
+    target: Option<String>,
 }
 
 /// Builds the program, proves that it needs nothing else, and writes it below `target/dist`, with
@@ -34,17 +37,17 @@ struct Asked {
 /// It does not compile, needs a loader, or a file cannot be written.
 pub fn run(arguments: &[String]) -> Outcome<()> {
     let asked = asked(arguments)?;
-    let triple = shell::host_triple()?;
+    let target = Target::new(asked.target.as_deref())?;
     let epoch_s = epoch_s()?;
     let place = shell::target_dir()?.join("dist");
     std::fs::create_dir_all(&place)
         .map_err(|error| format!("{} cannot be made: {error}", place.display()))?;
-    let built = binary::build(&triple, epoch_s, None)?;
-    binary::check(&built)?;
+    let built = binary::build(&target, epoch_s, None)?;
+    binary::check(&built, &target)?;
     if asked.twice {
-        binary::same_elsewhere(&built, &triple, epoch_s)?;
+        binary::same_elsewhere(&built, &target, epoch_s)?;
     }
-    let files = files(&asked, &built, &triple, epoch_s)?;
+    let files = files(&asked, &built, &target, epoch_s)?;
     let write = |name: &str, content: &[u8]| {
         let path = place.join(name);
         std::fs::write(&path, content)
@@ -57,23 +60,28 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
         paths.push(write(name, content)?);
     }
     executable(&paths[0])?;
-    write("SHA256SUMS", sums::list(&files).as_bytes())?;
+    write(&sums_name(&target), sums::list(&files).as_bytes())?;
     if asked.prove {
         let deb = paths.iter().find(|path| path.extension().is_some_and(|end| end == "deb"));
-        prove::installed(deb.ok_or("--prove installs the .deb; add --deb")?)?;
+        prove::installed(deb.ok_or("--prove installs the .deb; add --deb")?, &target)?;
     }
     Ok(())
 }
 
 fn asked(arguments: &[String]) -> Outcome<Asked> {
     let mut asked = Asked::default();
-    for word in arguments {
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
         match word.as_str() {
             "--deb" => asked.deb = true,
             "--rpm" => asked.rpm = true,
             "--oci" => asked.oci = true,
             "--prove" => asked.prove = true,
             "--twice" => asked.twice = true,
+            "--target" => {
+                let triple = words.next().ok_or("--target needs a triple of Rust")?;
+                asked.target = Some(triple.clone());
+            }
             other => return Err(format!("{other} is unknown; see `cargo xtask help`")),
         }
     }
@@ -87,20 +95,20 @@ fn asked(arguments: &[String]) -> Outcome<Asked> {
 fn files(
     asked: &Asked,
     built: &Path,
-    triple: &str,
+    target: &Target,
     epoch_s: u64,
 ) -> Outcome<Vec<(String, Vec<u8>)>> {
     let scratch = shell::target_dir()?.join(format!("dist-manual-{}", std::process::id()));
-    let entries = contents::entries(built, &scratch);
+    let entries = contents::entries(built, target, &scratch);
     // Ours, and made a moment ago.
     let _ = std::fs::remove_dir_all(&scratch);
-    let package = Package::new(epoch_s, entries?);
+    let package = Package::new(target.processor, epoch_s, entries?);
     let (version, created) = (package.version, moment(epoch_s));
     let program = std::fs::read(built)
         .map_err(|error| format!("{} cannot be read: {error}", built.display()))?;
     let mut files = vec![
-        (format!("plimsoll-{version}-{triple}"), program),
-        (format!("plimsoll-{version}.cdx.json"), sbom::sbom(triple, &created)?.into_bytes()),
+        (format!("plimsoll-{version}-{}", target.triple), program),
+        (parts_list(version, target), sbom::sbom(&target.triple, &created)?.into_bytes()),
     ];
     if asked.deb {
         let architecture = deb::architecture(package.processor)?;
@@ -111,9 +119,20 @@ fn files(
         files.push((name, rpm::rpm(&package)?));
     }
     if asked.oci {
-        files.push((format!("plimsoll-{version}-oci.tar"), oci::oci(&package, &created)?));
+        let name = format!("plimsoll-{version}-{}-oci.tar", package.processor);
+        files.push((name, oci::oci(&package, &created)?));
     }
     Ok(files)
+}
+
+/// Other processors link other packages.
+fn parts_list(version: &str, target: &Target) -> String {
+    format!("plimsoll-{version}-{}.cdx.json", target.processor)
+}
+
+/// Each processor has its own, so that a second one leaves the first one's files as they were.
+fn sums_name(target: &Target) -> String {
+    format!("SHA256SUMS-{}", target.processor)
 }
 
 fn executable(path: &Path) -> Outcome<()> {
@@ -168,8 +187,11 @@ mod tests {
     #[test]
     fn arguments_that_are_unknown_or_make_no_sense_are_refused() {
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        let all = asked(&words("--deb --rpm --oci --prove --twice")).expect("all");
+        let all = asked(&words("--deb --rpm --oci --prove --twice --target x")).expect("all");
         assert!(all.deb && all.rpm && all.oci && all.prove && all.twice);
-        assert!(asked(&words("--snap")).is_err() && asked(&words("--prove")).is_err());
+        assert_eq!(all.target.as_deref(), Some("x"));
+        for wrong in ["--snap", "--prove", "--target"] {
+            assert!(asked(&words(wrong)).is_err(), "{wrong}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Proves that a package is all that it takes: it is installed into an empty folder, and the
 //! program runs there.
 
+use super::target::Target;
 use crate::shell::{self, Outcome};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +10,7 @@ use std::process::Command;
 ///
 /// # Errors
 /// It cannot be installed, or the program does not run.
-pub fn installed(deb: &Path) -> Outcome<()> {
+pub fn installed(deb: &Path, target: &Target) -> Outcome<()> {
     if !shell::is_root() || shell::which("dpkg").is_none() {
         println!("SKIPPED: installing it, which needs root and dpkg");
         return Ok(());
@@ -17,12 +18,15 @@ pub fn installed(deb: &Path) -> Outcome<()> {
     let root = Root::new()?;
     let mut dpkg = Command::new("dpkg");
     // No program of the package manager's helpers is needed: the package has no scripts.
-    dpkg.arg(format!("--root={}", root.0.display())).arg("--install").arg(deb);
+    dpkg.arg(format!("--root={}", root.0.display()));
+    if target.emulator.is_some() {
+        dpkg.arg("--force-architecture");
+    }
+    dpkg.arg("--install").arg(deb);
     shell::capture(&mut dpkg)?;
     let inside = |words: &[&str]| {
-        let mut run = Command::new("chroot");
-        run.arg(&root.0).arg("/usr/bin/plimsoll").args(words);
-        shell::capture(&mut run)
+        let mut run = target.command_inside(&root.0, "/usr/bin/plimsoll")?;
+        shell::capture(run.args(words))
     };
     let words = [
         "run",

@@ -1,8 +1,10 @@
 //! The arguments of `plimsoll canary`.
 
-use super::{WorkArgs, examples};
+use super::{DEFAULT_SERVE, WorkArgs, examples};
+use crate::web::{Destination, Token, listen_address};
 use clap::{Args, Subcommand, ValueEnum};
 use model::{Bytes, Nanos, Objective, Percent};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// `plimsoll canary`.
@@ -33,9 +35,38 @@ pub struct CanaryArgs {
     #[command(flatten)]
     pub output: CanaryOutput,
 
+    /// Who else may see it.
+    #[command(flatten)]
+    pub share: CanaryShare,
+
     /// What to load, with what and on which hosts.
     #[command(flatten)]
     pub work: WorkArgs,
+}
+
+/// Who else may see a canary: browsers, Prometheus.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Showing it to others")]
+pub struct CanaryShare {
+    /// Serve a page with budget, alerts and load, and /metrics for Prometheus.
+    ///
+    /// Without a value, at 127.0.0.1:9750. Port 0 is any free port.
+    #[arg(long, value_name = "IP:PORT", num_args = 0..=1, require_equals = true,
+        default_missing_value = DEFAULT_SERVE, value_parser = listen_address)]
+    pub serve: Option<SocketAddr>,
+
+    /// Token that readers of the page need.
+    ///
+    /// Required where other machines could see the page. $PLIMSOLL_TOKEN does the same, and the
+    /// list of processes does not show it.
+    #[arg(long, value_name = "TOKEN", requires = "serve")]
+    pub token: Option<Token>,
+
+    /// Push metrics to URL: remote write, or OTLP where its path ends in /v1/metrics.
+    ///
+    /// Of each minute, with its own time. $PLIMSOLL_PUSH_AUTHORIZATION is the header Authorization.
+    #[arg(long, value_name = "URL")]
+    pub push: Option<Destination>,
 }
 
 /// What to do instead of loading.

@@ -1,4 +1,5 @@
-//! What shows a run to others while it goes on: the live page and the lines of `--events`.
+//! What shows a run to others while it goes on: the live page, what is pushed, and
+//! the lines of `--events`.
 
 use super::events::{EventLines, is_stdout};
 use crate::args::ShareArgs;
@@ -31,7 +32,7 @@ impl Views {
 
     /// Shows what happened.
     pub fn event(&mut self, plan: &Plan, event: &Event) {
-        self.page.iter().for_each(|page| page.event(event));
+        self.page.iter_mut().for_each(|page| page.event(event));
         self.lines.iter_mut().for_each(|lines| lines.event(plan, event));
     }
 

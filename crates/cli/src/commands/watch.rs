@@ -134,7 +134,7 @@ impl Known {
             }
             Watched::Counters(_) | Watched::Found(_) => {}
         }
-        self.page.iter().for_each(|page| page.watched(watched));
+        self.page.iter_mut().for_each(|page| page.watched(watched));
     }
 }
 

@@ -1,9 +1,12 @@
 //! The live page and the metrics of a run, or of hosts that are watched, over HTTP. What is shown
-//! comes from `live::web`; here is who may see it, and the server.
+//! comes from `live::web`; here is who may see it, and the server. What is pushed comes from
+//! `live::push`; here is who sends it.
 
 mod access;
+mod canary;
 mod live;
 mod peer;
+mod push;
 mod server;
 mod site;
 mod stream;
@@ -12,7 +15,9 @@ mod thousand_tests;
 mod watched;
 
 pub use access::{Token, listen_address};
+pub use canary::CanaryPage;
 pub use live::LivePage;
+pub use push::{Destination, Pusher};
 pub use server::Server;
 pub use site::{Site, lock};
 pub use watched::WatchedPage;

@@ -184,6 +184,11 @@ impl Board {
         self.kernel.slots().last().map_or(load, |slot| slot.end_s.max(load))
     }
 
+    /// The same instant, in ns since 1970.
+    pub fn now_unix_ns(&self) -> u64 {
+        self.started_unix_ns.saturating_add((self.now_s() * 1e9).round() as u64)
+    }
+
     /// The load over time without its last stretch while hosts are still to tell of it: a part of
     /// the fleet would look like a slump.
     pub fn whole_slots(&self) -> &[Slot<Load>] {
@@ -303,6 +308,7 @@ impl Board {
             run: Some(run),
             kernel: self.counters.clone(),
             detail,
+            more: Vec::new(),
         }
     }
 

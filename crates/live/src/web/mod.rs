@@ -3,6 +3,7 @@
 
 pub mod board;
 mod bounded_series;
+pub mod canary;
 mod charts;
 mod counters;
 mod dashboard;

@@ -33,10 +33,29 @@ fn parts(board: &Board, view: &View) -> [(&'static str, Markup); 6] {
 /// The whole page. `boot` tells this server from one that ran before it at the same address;
 /// `is_guarded` says that a token protects it.
 pub fn page(board: &Board, view: &View, boot: &str, is_guarded: bool) -> String {
+    page_below(None, board, view, Served { boot, is_guarded })
+}
+
+/// How a page is served.
+#[derive(Clone, Copy, Debug)]
+pub struct Served<'a> {
+    /// What tells this server from one that ran before it at the same address.
+    pub boot: &'a str,
+    /// Whether a token protects it.
+    pub is_guarded: bool,
+}
+
+/// The whole page of a segment below the status of its canary.
+pub fn page_below(canary: Option<Markup>, board: &Board, view: &View, served: Served<'_>) -> String {
+    let Served { boot, is_guarded } = served;
     let skip = element("a", &[("class", "skip"), ("href", "#charts")], "To the charts");
     let status =
         [("id", "status"), ("role", "status"), ("aria-live", "polite"), ("data-boot", boot)];
     let mut body: Markup = [skip, element("p", &status, "Connecting …")].into();
+    if let Some(status) = canary {
+        let place = element("div", &[("id", "canary")], status);
+        body.push(element("section", &[("aria-label", "Canary"), ("class", "part-canary")], place));
+    }
     for (id, content) in parts(board, view) {
         body.push(section(id, content, board, view));
     }

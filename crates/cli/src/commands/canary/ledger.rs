@@ -83,10 +83,20 @@ fn parse(text: &str) -> Result<Parsed, String> {
             state.format
         ));
     }
+    let unsound = |number: usize, what: &str| {
+        format!(
+            "line {number} of {LEDGER} has a value that no canary writes, {what}; put a copy of it \
+             back, or begin a new canary with another --dir"
+        )
+    };
+    state.sound().map_err(|what| unsound(1, what))?;
     let (mut entries, mut whole) = (0, first.len());
     for (number, line) in lines {
         match line.strip_suffix('\n').and_then(parsed::<Entry>) {
-            Some(entry) => state.apply(&entry),
+            Some(entry) => {
+                entry.sound().map_err(|what| unsound(number + 1, what))?;
+                state.apply(&entry);
+            }
             // The last one was being written.
             None if whole + line.len() == text.len() => break,
             None => return Err(damaged(number + 1)),
@@ -298,6 +308,60 @@ mod tests {
         std::fs::write(&path, text).expect("room");
         let why = look(&dir).expect_err("damaged").to_string();
         assert!(why.contains("line 2 of canary.ledger is damaged"), "{why}");
+    }
+
+    /// A ledger of a state and these lines, and what is said of it.
+    fn refused(dir: &Path, text: &str) -> String {
+        std::fs::create_dir_all(dir).expect("room");
+        std::fs::write(dir.join(LEDGER), text).expect("room");
+        let looked = look(dir).map(|_| ()).expect_err("refused").to_string();
+        let opened = claim(dir).and_then(|claimed| claimed.open(state()));
+        assert_eq!(opened.map(|_| ()).expect_err("refused").to_string(), looked);
+        let after = std::fs::read_to_string(dir.join(LEDGER)).expect("a text");
+        assert!(after == text, "what is refused stays as it was");
+        looked
+    }
+
+    #[test]
+    fn a_hostile_ledger_is_refused_in_words_and_left_as_it_was() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let whole = line(&state()).expect("a line");
+        let began = line(&Entry::Began(Began { number: 1, unix_ns: 7 })).expect("a line");
+        let forged = State { last_end_unix_ns: u64::MAX, ..state() };
+        let forged = line(&forged).expect("a line");
+        let void = line(&Entry::Void { number: 0 }).expect("a line");
+        let changed = whole.replacen("990000", "990001", 1);
+        let other = State { format: FORMAT + 1, ..state() };
+        let texts = [
+            (String::new(), "line 1 of canary.ledger is damaged"),
+            ("\n".to_owned(), "line 1 of canary.ledger is damaged"),
+            // Cut off within the state: there is nothing to go on with.
+            (whole[..whole.len() - 9].to_owned(), "line 1 of canary.ledger is damaged"),
+            (changed, "line 1 of canary.ledger is damaged"),
+            (began.clone(), "line 1 of canary.ledger is damaged"),
+            (format!("{whole}\n{began}"), "line 2 of canary.ledger is damaged"),
+            (format!("{whole}{whole}{began}"), "line 2 of canary.ledger is damaged"),
+            (forged, "line 1 of canary.ledger has a value that no canary writes, last_end_unix_ns"),
+            (format!("{whole}{void}{began}"), "line 2 of canary.ledger has a value"),
+            (line(&other).expect("a line"), "canary.ledger has format 2"),
+        ];
+        for (number, (text, says)) in texts.iter().enumerate() {
+            let why = refused(&folder.path().join(number.to_string()), text);
+            assert!(why.contains(says), "{says}: {why}");
+        }
+    }
+
+    #[test]
+    fn an_endless_line_and_an_endless_file_cost_no_more_than_the_largest_ledger() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let whole = line(&state()).expect("a line");
+        let why = refused(folder.path(), &format!("{whole}{}\n{whole}", "x".repeat(1 << 20)));
+        assert!(why.contains("line 2 of canary.ledger is damaged"), "{why}");
+        let file = File::create(folder.path().join(LEDGER)).expect("room");
+        // Without a byte on the disk.
+        file.set_len(1 << 40).expect("a hole");
+        let why = look(folder.path()).map(|_| ()).expect_err("refused").to_string();
+        assert!(why.contains("larger than any of ours"), "{why}");
     }
 
     #[test]

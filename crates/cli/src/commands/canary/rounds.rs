@@ -13,6 +13,7 @@ use crate::commands::run::refuse_imagined;
 use crate::failure::Failure;
 use crate::hosts;
 use crate::signals::{self, Signalled, Work};
+use crate::web::CanaryPage;
 use analysis::canary::Guard;
 use model::canary::{SLOT_NS, State};
 use std::collections::BTreeMap;
@@ -55,7 +56,10 @@ pub fn run(args: &CanaryArgs, wanted: &Wanted) -> Result<Outcome, Failure> {
             wanted.dir.display()
         )));
     }
+    let board = || segment::board(&first, fleet::unix_ns());
+    let page = CanaryPage::start(&args.share, board)?;
     let mut session = Session {
+        page,
         wanted,
         guard: Guard::new(wanted.guard, terms.rate_milli, &ledger.state().levels_ns),
         is_virtual: first.plan.hosts.iter().any(|host| host.engine.virtual_time),
@@ -68,8 +72,12 @@ pub fn run(args: &CanaryArgs, wanted: &Wanted) -> Result<Outcome, Failure> {
         eprintln!("note: segment {} was cut off; what it recorded counts", began.number);
         segment::settle(&mut session, began, Watched::default())?;
     }
+    session.metrics(&BTreeMap::new());
     let outcome = session.segments(first);
     session.alarm.finish();
+    if let Some(page) = session.page.take() {
+        page.finish();
+    }
     outcome
 }
 

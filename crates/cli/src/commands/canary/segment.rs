@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::hosts::Hosts;
 use analysis::canary::{Answered, Done, Load, SlotSeen, Tally};
 use fleet::Interrupter;
+use live::web::board::Board;
 use model::canary::{Began, Ended, Entry, Harm};
 use model::load::Pace;
 use model::plan::Stage;
@@ -68,11 +69,20 @@ fn stages(plan: &Plan, facts: &[HostFacts]) -> Vec<u32> {
     (0..).zip(&plan.stages).filter(|(_, stage)| is_left(stage.kind)).map(|(n, _)| n).collect()
 }
 
+/// What is shown of a segment that began at this instant.
+pub fn board(prepared: &Prepared, began_unix_ns: u64) -> Board {
+    let Prepared { plan, facts, .. } = prepared;
+    Board::new(plan.clone(), facts.clone(), env!("CARGO_PKG_VERSION"), began_unix_ns)
+}
+
 /// Runs a segment, keeps what it came to, and says how it ended.
 pub fn run(session: &mut Session<'_>, prepared: Prepared) -> Result<How, Failure> {
+    let began = Began { number: session.ledger.state().next, unix_ns: session.now() };
+    if let Some(page) = &session.page {
+        page.segment(board(&prepared, began.unix_ns));
+    }
     let Prepared { started, plan, facts } = prepared;
     let (stage, planned) = load::measured(&plan)?;
-    let began = Began { number: session.ledger.state().next, unix_ns: session.now() };
     let out = session.ledger.run_file(began.number);
     session.ledger.append(&Entry::Began(began))?;
     let unrecordable = |error: store::StoreError| Failure::Run(format!("error: {error}"));
@@ -126,6 +136,7 @@ pub fn run(session: &mut Session<'_>, prepared: Prepared) -> Result<How, Failure
 
 impl Live {
     fn event(&mut self, session: &mut Session<'_>, event: &Event) -> Result<(), Failure> {
+        session.page.iter().for_each(|page| page.event(event));
         match event {
             Event::StageStarted { stage, unix_ns } if *stage == self.stage => {
                 let began_unix_ns = self.began_unix_ns.max(*unix_ns);

@@ -6,6 +6,7 @@ use super::load::Wanted;
 use crate::args::{CanaryArgs, OnHarm};
 use crate::failure::Failure;
 use crate::signals::Signalled;
+use crate::web::CanaryPage;
 use analysis::canary::burn::Minutes;
 use analysis::canary::{Guard, change, pause};
 use model::canary::{Counts, Ended, Entry, Harm, SLOT_NS};
@@ -26,6 +27,8 @@ pub struct Session<'a> {
     pub args: &'a CanaryArgs,
     /// Whom it reports to.
     pub alarm: Alarm<'a>,
+    /// Who else sees it.
+    pub page: Option<CanaryPage>,
     /// Whether time is simulated, so that nobody waits for it.
     pub is_virtual: bool,
 }
@@ -100,13 +103,17 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Writes the metrics as of now, if they are wanted.
-    pub fn metrics(&self, running: &BTreeMap<u64, Counts>) {
+    /// Tells the metrics as of now to whoever wants them.
+    pub fn metrics(&mut self, running: &BTreeMap<u64, Counts>) {
         self.metrics_at(self.now(), running);
     }
 
-    fn metrics_at(&self, unix_ns: u64, running: &BTreeMap<u64, Counts>) {
+    fn metrics_at(&mut self, unix_ns: u64, running: &BTreeMap<u64, Counts>) {
         let told = Told { state: self.ledger.state(), running, unix_ns };
-        self.alarm.metrics(&words::metrics(&told, fleet::unix_ns()));
+        let metrics = words::metrics(&told, fleet::unix_ns());
+        self.alarm.metrics(&words::metrics_text(&metrics));
+        if let Some(page) = &mut self.page {
+            page.tell(unix_ns, words::status(&told), metrics);
+        }
     }
 }

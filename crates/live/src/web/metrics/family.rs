@@ -1,17 +1,20 @@
-//! Families of metrics, written in either form.
+//! Families of metrics, written in either form, or kept as values.
 
 use super::form::Form;
 use super::kind::Kind;
 use super::native::Native;
+use super::told::{Amount, Finished, Point, Told, owned};
 use super::{protobuf, text};
 
 /// A value of a metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     /// A number as it is.
     Whole(u128),
     /// A time in ns, which is told in seconds.
     Time(u128),
+    /// A share, a rate, or another number with a fraction.
+    Ratio(f64),
 }
 
 impl Value {
@@ -19,13 +22,16 @@ impl Value {
         match self {
             Value::Whole(number) => number.to_string(),
             Value::Time(ns) => text::seconds(ns),
+            Value::Ratio(number) => number.to_string(),
         }
     }
 
-    fn number(self) -> f64 {
+    /// It as Prometheus counts: whole numbers up to 2^53, times in s.
+    pub fn number(self) -> f64 {
         match self {
             Value::Whole(number) => number as f64,
             Value::Time(ns) => ns as f64 / 1e9,
+            Value::Ratio(number) => number,
         }
     }
 }
@@ -47,8 +53,8 @@ pub struct Durations<'a> {
 /// What all families of an answer have in common.
 #[derive(Clone, Copy, Debug)]
 pub struct Series<'a> {
-    /// In which form they are written.
-    pub form: Form,
+    /// In which form they are written; `None` where they are kept as values.
+    pub form: Option<Form>,
     /// The run that every metric is of, as its label `run`: two coordinators may count the same
     /// hosts, and nobody is to add them up.
     pub run: &'a str,
@@ -61,7 +67,9 @@ pub struct Family<'a> {
     name: &'static str,
     help: &'static str,
     kind: Kind,
+    is_new: bool,
     metrics: Vec<u8>,
+    points: Vec<Point>,
 }
 
 impl<'a> Family<'a> {
@@ -72,15 +80,22 @@ impl<'a> Family<'a> {
         name: &'static str,
         help: &'static str,
     ) -> Family<'a> {
-        Family { series, name, help, kind, metrics: Vec::new() }
+        let (metrics, points) = (Vec::new(), Vec::new());
+        Family { series, name, help, kind, is_new: true, metrics, points }
+    }
+
+    /// One whose totals go on from before the program was started.
+    pub fn older(self) -> Family<'a> {
+        Family { is_new: false, ..self }
     }
 
     /// Adds a number.
     pub fn add(&mut self, labels: &[(&str, &str)], value: Value) {
         let labels = self.labels(labels);
         match self.series.form {
-            Form::Text => self.line("", &labels, &value.text()),
-            Form::Protobuf => {
+            None => self.keep(&labels, Amount::Value(value)),
+            Some(Form::Text) => self.line("", &labels, &value.text()),
+            Some(Form::Protobuf) => {
                 self.metrics.extend(protobuf::number(&labels, self.kind, value.number()));
             }
         }
@@ -91,7 +106,8 @@ impl<'a> Family<'a> {
         let Durations { at_most, count, sum_ns, native } = *durations;
         let labels: &[(&str, &str)] = &self.labels(labels);
         match self.series.form {
-            Form::Text => {
+            None => self.keep(labels, Amount::durations(durations)),
+            Some(Form::Text) => {
                 for (edge_ns, count) in at_most {
                     let edge = text::seconds(u128::from(*edge_ns));
                     self.line("_bucket", &[labels, &[("le", &edge)]].concat(), &count.to_string());
@@ -100,7 +116,7 @@ impl<'a> Family<'a> {
                 self.line("_sum", labels, &text::seconds(sum_ns));
                 self.line("_count", labels, &count.to_string());
             }
-            Form::Protobuf => {
+            Some(Form::Protobuf) => {
                 let at_most: Vec<(f64, u64)> = at_most
                     .iter()
                     .map(|(edge_ns, count)| (*edge_ns as f64 / 1e9, *count))
@@ -121,35 +137,42 @@ impl<'a> Family<'a> {
         std::iter::once(("run", self.series.run)).chain(labels.iter().copied()).collect()
     }
 
+    fn keep(&mut self, labels: &[(&str, &str)], amount: Amount) {
+        self.points.push(Point { labels: owned(labels), amount });
+    }
+
     fn line(&mut self, suffix: &str, labels: &[(&str, &str)], value: &str) {
         self.metrics.extend_from_slice(text::line(self.name, suffix, labels, value).as_bytes());
     }
 
     /// The family in its form.
-    pub fn finish(self) -> Vec<u8> {
-        if self.metrics.is_empty() {
-            return Vec::new();
-        }
-        match self.series.form {
+    pub fn finish(self) -> Finished {
+        let Family { series, name, help, kind, is_new, metrics, points } = self;
+        let Some(form) = series.form else {
+            return Finished::Told(Told { name, help, kind, is_new, points });
+        };
+        Finished::Bytes(match form {
+            _ if metrics.is_empty() => Vec::new(),
             Form::Text => {
-                [text::head(self.name, self.help, self.kind.word()).as_bytes(), &self.metrics]
-                    .concat()
+                [text::head(name, help, kind.word()).as_bytes(), &metrics].concat()
             }
-            Form::Protobuf => protobuf::family(self.name, self.help, self.kind, &self.metrics),
-        }
+            Form::Protobuf => protobuf::family(name, help, kind, &metrics),
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::web::metrics::told::Out;
 
     #[test]
     fn a_family_without_a_metric_is_nothing() {
         for form in [Form::Text, Form::Protobuf] {
             assert_eq!(
-                Family::new(Series { form, run: "r" }, Kind::Counter, "a_total", "b").finish(),
-                b"",
+                Family::new(Series { form: Some(form), run: "r" }, Kind::Counter, "a_total", "b")
+                    .finish(),
+                Finished::Bytes(Vec::new()),
                 "{form:?}"
             );
         }
@@ -158,9 +181,12 @@ mod tests {
     #[test]
     fn times_are_told_in_seconds_in_both_forms() {
         let told = |form| {
-            let mut family = Family::new(Series { form, run: "r" }, Kind::Gauge, "a_seconds", "b");
+            let series = Series { form: Some(form), run: "r" };
+            let mut out = Out::default();
+            let mut family = Family::new(series, Kind::Gauge, "a_seconds", "b");
             family.add(&[], Value::Time(1_500_000_000));
-            family.finish()
+            out.put(family);
+            out.bytes
         };
         assert_eq!(
             told(Form::Text),

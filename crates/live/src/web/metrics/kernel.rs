@@ -3,6 +3,7 @@
 
 use super::family::{Family, Series, Value};
 use super::kind::Kind;
+use super::told::Out;
 use super::totals::Totals;
 use model::CounterSample;
 use model::counters::{Layer, Metric};
@@ -474,12 +475,12 @@ impl Kernel {
 
     /// Writes the families behind `out`; those of each device, port, mount and share if it
     /// `is_whole`.
-    pub fn render(&self, series: Series<'_>, out: &mut Vec<u8>, names: &[String], is_whole: bool) {
+    pub fn render(&self, series: Series<'_>, out: &mut Out, names: &[String], is_whole: bool) {
         let mut family: Option<Family<'_>> = None;
         let mut last = "";
         for shown in SHOWN.iter().filter(|shown| is_whole || !is_detail(shown.layer)) {
             if shown.family != last {
-                out.extend(family.take().map(Family::finish).unwrap_or_default());
+                family.take().into_iter().for_each(|over| out.put(over));
                 last = shown.family;
             }
             let kind = if shown.metric.is_gauge() { Kind::Gauge } else { Kind::Counter };
@@ -494,7 +495,7 @@ impl Kernel {
                 open.add(&labels, if is_time { Value::Time(value) } else { Value::Whole(value) });
             }
         }
-        out.extend(family.map(Family::finish).unwrap_or_default());
+        family.into_iter().for_each(|over| out.put(over));
     }
 }
 
@@ -563,10 +564,10 @@ mod tests {
         };
         let mut kernel = Kernel::default();
         [sample(0, 5), sample(0, 3), sample(1, 9)].iter().for_each(|sample| kernel.add(sample));
-        let mut out = Vec::new();
-        let series = Series { form: Form::Text, run: "r" };
+        let mut out = Out::default();
+        let series = Series { form: Some(Form::Text), run: "r" };
         kernel.render(series, &mut out, &["a".to_owned(), "b".to_owned()], true);
-        let out = String::from_utf8(out).expect("text");
+        let out = String::from_utf8(out.bytes).expect("text");
         for line in [
             "plimsoll_host_cpu_seconds_total{run=\"r\",host=\"a\",mode=\"user\"} 4\n",
             "plimsoll_host_cpu_seconds_total{run=\"r\",host=\"b\",mode=\"user\"} 2\n",

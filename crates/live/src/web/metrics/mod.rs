@@ -1,6 +1,7 @@
 //! The run as Prometheus reads it, as text or as protobuf: conventional names, base units
 //! (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
 
+mod canary;
 mod family;
 mod form;
 mod kernel;
@@ -10,12 +11,18 @@ mod protobuf;
 mod requests;
 mod scrape;
 mod text;
+mod told;
 mod totals;
 
+pub use family::Value;
 pub use form::Form;
 pub use kernel::Kernel;
+pub use kind::Kind;
+pub(crate) use native::{Native, SCHEMA, ZERO_THRESHOLD_S};
+pub(crate) use protobuf::Message;
 pub use requests::{Labels, Requests};
 pub use scrape::{Detail, Run, Scrape};
+pub use told::{Amount, Point, Told, owned};
 
 /// Of more hosts, what each of their devices, ports, mounts and shares counts is told to who asks
 /// for it only: a thousand hosts with a hundred devices each are 93 MiB for each scrape, of which a

@@ -9,10 +9,11 @@ use model::varint;
 
 /// A message that is being written.
 #[derive(Clone, Debug, Default)]
-pub struct Message(Vec<u8>);
+pub struct Message(pub Vec<u8>);
 
 impl Message {
-    fn varint(&mut self, value: u64) {
+    /// A number alone, for a packed list.
+    pub fn varint(&mut self, value: u64) {
         varint::put(&mut self.0, value.into());
     }
 
@@ -21,23 +22,27 @@ impl Message {
         self.varint(u64::from(field << 3 | wire_type));
     }
 
-    fn whole(&mut self, field: u32, value: u64) {
+    /// A whole number.
+    pub fn whole(&mut self, field: u32, value: u64) {
         self.key(field, 0);
         self.varint(value);
     }
 
-    fn double(&mut self, field: u32, value: f64) {
+    /// A number with a fraction.
+    pub fn double(&mut self, field: u32, value: f64) {
         self.key(field, 1);
         self.0.extend_from_slice(&value.to_le_bytes());
     }
 
-    fn bytes(&mut self, field: u32, bytes: &[u8]) {
+    /// Bytes, or a text.
+    pub fn bytes(&mut self, field: u32, bytes: &[u8]) {
         self.key(field, 2);
         self.varint(bytes.len() as u64);
         self.0.extend_from_slice(bytes);
     }
 
-    fn message(&mut self, field: u32, message: &Message) {
+    /// A message inside.
+    pub fn message(&mut self, field: u32, message: &Message) {
         self.bytes(field, &message.0);
     }
 }

@@ -4,6 +4,7 @@ use super::MOST_DETAILED_HOSTS;
 use super::family::{Durations, Family, Series, Value};
 use super::kind::Kind;
 use super::native::Native;
+use super::told::Out;
 use model::histogram::{bucket_of, take_apart};
 use model::{IntervalSample, Op, Plan};
 use report::ground::words;
@@ -115,7 +116,7 @@ impl Requests {
     }
 
     /// Writes the families behind `out`.
-    pub fn render(&self, series: Series<'_>, out: &mut Vec<u8>, names: &[String]) {
+    pub fn render(&self, series: Series<'_>, out: &mut Out, names: &[String]) {
         let [ios, bytes, errors, durations, cpu] = NAMES;
         let mut ios = Family::new(series, Kind::Counter, ios, "Requests that succeeded in full.");
         let mut bytes = Family::new(
@@ -162,7 +163,7 @@ impl Requests {
             );
         }
         for family in [ios, bytes, errors, durations, cpu] {
-            out.extend(family.finish());
+            out.put(family);
         }
     }
 }
@@ -222,10 +223,10 @@ mod tests {
         let all = rows.iter().find(|row| row.is_of_point()).expect("a whole");
         let mut requests = Requests::default();
         record.samples().for_each(|sample| requests.add(&record.plan, sample));
-        let mut out = Vec::new();
-        let series = Series { form: Form::Text, run: "r" };
+        let mut out = Out::default();
+        let series = Series { form: Some(Form::Text), run: "r" };
         requests.render(series, &mut out, &["n".to_owned()]);
-        let out = String::from_utf8(out).expect("text");
+        let out = String::from_utf8(out.bytes).expect("text");
         assert!(
             !out.contains("op=\"all\""),
             "a total beside its parts would be counted twice: {out}"
@@ -265,9 +266,10 @@ mod tests {
             let record = recorded.record();
             let mut requests = Requests::default();
             record.samples().for_each(|sample| requests.add(&record.plan, sample));
-            let mut out = Vec::new();
-            requests.render(Series { form: Form::Text, run: "a" }, &mut out, &["n".to_owned()]);
-            String::from_utf8(out).expect("text")
+            let mut out = Out::default();
+            let series = Series { form: Some(Form::Text), run: "a" };
+            requests.render(series, &mut out, &["n".to_owned()]);
+            String::from_utf8(out.bytes).expect("text")
         };
         let line = |sweep: &str, count| {
             format!(
@@ -292,9 +294,10 @@ mod tests {
         let record = recorded.record();
         let mut requests = Requests::default();
         record.samples().for_each(|sample| requests.add(&record.plan, sample));
-        let mut out = Vec::new();
-        requests.render(Series { form: Form::Text, run: "a" }, &mut out, &["n\"1".to_owned()]);
-        let out = String::from_utf8(out).expect("text");
+        let mut out = Out::default();
+        let series = Series { form: Some(Form::Text), run: "a" };
+        requests.render(series, &mut out, &["n\"1".to_owned()]);
+        let out = String::from_utf8(out.bytes).expect("text");
         let labels =
             "run=\"a\",op=\"read\",workload=\"w\",sweep=\"\",host=\"n\\\"1\",stage=\"measure\"";
         for (edge, count) in [

@@ -1,12 +1,15 @@
 //! One answer to a scrape: what is told, taken in a moment, and written at leisure.
 
 use super::MOST_DETAILED_HOSTS;
+use super::canary;
 use super::family::{Family, Series, Value};
 use super::form::Form;
 use super::kernel::Kernel;
 use super::kind::Kind;
 use super::requests::Requests;
+use super::told::{Out, Told, single};
 use report::ground::words;
+use report::topics::canary::Metric;
 
 /// Whether each device, port, mount and share of each host is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,69 +80,67 @@ pub struct Scrape {
     pub kernel: Kernel,
     /// How much of that is told.
     pub detail: Detail,
+    /// What a canary tells beside its load.
+    pub more: Vec<Metric>,
 }
 
 impl Scrape {
     /// Everything, as one answer.
     pub fn render(&self, form: Form) -> Vec<u8> {
+        self.out(Some(form)).bytes
+    }
+
+    /// Everything, as values.
+    pub fn told(&self) -> Vec<Told> {
+        self.out(None).told
+    }
+
+    fn out(&self, form: Option<Form>) -> Out {
         let series = Series { form, run: &self.label };
+        let mut out = Out::default();
         let version = [("version", self.version.as_str())];
-        let mut out = gauge(
-            series,
-            "plimsoll_build_info",
-            "The version of Plimsoll.",
-            &version,
-            Value::Whole(1),
-        );
+        let head = ["plimsoll_build_info", "The version of Plimsoll."];
+        out.put(single(series, Kind::Gauge, head, &version, Value::Whole(1)));
         if let Some(run) = &self.run {
             run.render(series, &mut out);
         }
-        out.extend(self.by_state(series));
+        out.put(self.by_state(series));
         if let Some(run) = &self.run {
             run.requests.render(series, &mut out, &self.names);
         }
+        canary::render(&self.more, series, &mut out);
         let is_whole = self.detail.is_whole(self.names.len());
         let help = "Whether each device, port, mount and share of the hosts is told.";
-        out.extend(gauge(
-            series,
-            "plimsoll_hosts_detailed",
-            help,
-            &[],
-            Value::Whole(u128::from(is_whole)),
-        ));
-        if !is_whole && form == Form::Text {
+        let head = ["plimsoll_hosts_detailed", help];
+        out.put(single(series, Kind::Gauge, head, &[], Value::Whole(u128::from(is_whole))));
+        if !is_whole && form == Some(Form::Text) {
             let words = format!(
                 "# Left out: what each device, port, mount and share of {} counts. Of up to \
                  {MOST_DETAILED_HOSTS} hosts it is told; of more, scrape /metrics?detail=1.\n",
                 words::counted(self.names.len() as u64, "host")
             );
-            out.extend(words.into_bytes());
+            out.bytes.extend(words.into_bytes());
         }
         self.kernel.render(series, &mut out, &self.names, is_whole);
         out
     }
 
-    fn by_state(&self, series: Series<'_>) -> Vec<u8> {
+    fn by_state<'a>(&self, series: Series<'a>) -> Family<'a> {
         let mut family = Family::new(series, Kind::Gauge, "plimsoll_hosts", "Hosts by state.");
         for (state, count) in
             [("up", self.names.len().saturating_sub(self.lost)), ("lost", self.lost)]
         {
             family.add(&[("state", state)], Value::Whole(count as u128));
         }
-        family.finish()
+        family
     }
 }
 
 impl Run {
-    fn render(&self, series: Series<'_>, out: &mut Vec<u8>) {
+    fn render(&self, series: Series<'_>, out: &mut Out) {
         let labels = [("run_id", self.run_id.as_str()), ("suite", self.suite.as_str())];
-        out.extend(gauge(
-            series,
-            "plimsoll_run_info",
-            "Which run it is.",
-            &labels,
-            Value::Whole(1),
-        ));
+        let head = ["plimsoll_run_info", "Which run it is."];
+        out.put(single(series, Kind::Gauge, head, &labels, Value::Whole(1)));
         let started = Value::Time(u128::from(self.started_unix_ns));
         for (name, help, value) in [
             ("plimsoll_run_start_time_seconds", "When the run began, since 1970.", started),
@@ -159,27 +160,14 @@ impl Run {
                 Value::Whole(self.stages.0 as u128),
             ),
         ] {
-            out.extend(gauge(series, name, help, &[], value));
+            out.put(single(series, Kind::Gauge, [name, help], &[], value));
         }
         if let Some((number, sweep)) = &self.point {
-            let help = "The number of the point that runs, from 1.";
+            let head = ["plimsoll_run_point", "The number of the point that runs, from 1."];
             let value = Value::Whole(u128::from(*number));
-            out.extend(gauge(series, "plimsoll_run_point", help, &[("sweep", sweep)], value));
+            out.put(single(series, Kind::Gauge, head, &[("sweep", sweep)], value));
         }
     }
-}
-
-/// A family of one state.
-fn gauge(
-    series: Series<'_>,
-    name: &'static str,
-    help: &'static str,
-    labels: &[(&str, &str)],
-    value: Value,
-) -> Vec<u8> {
-    let mut family = Family::new(series, Kind::Gauge, name, help);
-    family.add(labels, value);
-    family.finish()
 }
 
 #[cfg(test)]
@@ -199,6 +187,7 @@ mod tests {
             run: None,
             kernel,
             detail,
+            more: Vec::new(),
         }
     }
 

@@ -226,6 +226,7 @@ impl Dashboard for Watching {
             run: None,
             kernel: self.counters.clone(),
             detail,
+            more: Vec::new(),
         }
     }
 

@@ -123,7 +123,7 @@ pub fn status_object(told: &Told<'_>) -> Value {
         "cut": state.cut,
         "totals": totals(&state.totals),
         "files": state.files.len(),
-        "file_bytes": state.files.values().map(|file| file.bytes).sum::<u64>(),
+        "file_bytes": state.files.values().map(|file| file.bytes).fold(0, u64::saturating_add),
         "running": state.running.map(|began| began.number),
         "paused_until_unix_s": (paused > told.unix_ns).then(|| seconds(paused)),
         "recent": state.recent.iter().map(segment).collect::<Vec<_>>(),

@@ -20,60 +20,103 @@ const METRICS: [[&str; 3]; 9] = [
     ["plimsoll_canary_updated_seconds", "gauge", "When this was written, in seconds since 1970."],
 ];
 
-/// The whole file. `written_unix_ns` is the wall clock.
-pub fn metrics(told: &Told<'_>, written_unix_ns: u64) -> String {
+/// What a metric is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricKind {
+    /// A sum that only grows.
+    Counter,
+    /// A state.
+    Gauge,
+}
+
+/// A metric of a canary.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metric {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: MetricKind,
+    /// The same in a sentence.
+    pub help: &'static str,
+    /// Its values; each may have a label, with its name and its value.
+    pub samples: Vec<(Option<[String; 2]>, f64)>,
+}
+
+/// All metrics. `written_unix_ns` is the wall clock.
+pub fn metrics(told: &Told<'_>, written_unix_ns: u64) -> Vec<Metric> {
+    let metric = |[name, kind, help]: [&'static str; 3]| Metric {
+        name,
+        kind: if kind == "counter" { MetricKind::Counter } else { MetricKind::Gauge },
+        help,
+        samples: samples(name, told, written_unix_ns),
+    };
+    METRICS.into_iter().map(metric).collect()
+}
+
+/// The whole file.
+pub fn metrics_text(metrics: &[Metric]) -> String {
     let mut text = String::new();
-    for [name, kind, help] in METRICS {
+    for Metric { name, kind, help, samples } in metrics {
+        let kind = match kind {
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
+        };
         // Writing to a String cannot fail.
         let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
-        for (labels, value) in samples(name, told, written_unix_ns) {
-            let _ = writeln!(text, "{name}{labels} {value}");
+        for (label, value) in samples {
+            // The values are words of ours.
+            let label = label.as_ref().map(|[key, of]| format!("{{{key}=\"{of}\"}}"));
+            let _ = writeln!(text, "{name}{} {value}", label.unwrap_or_default());
         }
     }
     text
 }
 
-fn samples(name: &str, told: &Told<'_>, written_unix_ns: u64) -> Vec<(String, String)> {
+fn samples(
+    name: &str,
+    told: &Told<'_>,
+    written_unix_ns: u64,
+) -> Vec<(Option<[String; 2]>, f64)> {
     let state = told.state;
-    let plain = |value: String| vec![(String::new(), value)];
+    let plain = |value: f64| vec![(None, value)];
+    let labelled = |key: &str, of: &str, value: f64| {
+        (Some([key.to_owned(), of.to_owned()]), value)
+    };
     let mut counts = state.totals.counts;
     told.running.values().for_each(|slot| counts.add(*slot));
     match name {
         "plimsoll_canary_requests_total" => vec![
-            ("{result=\"good\"}".to_owned(), counts.good.to_string()),
-            ("{result=\"bad\"}".to_owned(), counts.bad.to_string()),
+            labelled("result", "good", counts.good as f64),
+            labelled("result", "bad", counts.bad as f64),
         ],
-        "plimsoll_canary_bytes_total" => plain(state.totals.bytes.to_string()),
-        "plimsoll_canary_segments_total" => plain(state.segments.to_string()),
+        "plimsoll_canary_bytes_total" => plain(state.totals.bytes as f64),
+        "plimsoll_canary_segments_total" => plain(state.segments as f64),
         "plimsoll_canary_latency_seconds" => {
             let last = state.recent.back();
             let figures = [
                 ("p50", last.and_then(|last| last.p50_ns)),
                 ("p99", last.and_then(|last| last.p99_ns)),
             ];
-            let known = figures.iter().filter_map(|(figure, ns)| Some((figure, (*ns)?)));
-            let sample = |(figure, ns): (&&str, u64)| {
-                (format!("{{figure=\"{figure}\"}}"), (ns as f64 / 1e9).to_string())
-            };
-            known.map(sample).collect()
+            let known = figures.into_iter().filter_map(|(figure, ns)| Some((figure, ns?)));
+            known.map(|(figure, ns)| labelled("figure", figure, ns as f64 / 1e9)).collect()
         }
-        "plimsoll_canary_budget_left_ratio" => plain(told.budget_left().to_string()),
+        "plimsoll_canary_budget_left_ratio" => plain(told.budget_left()),
         "plimsoll_canary_burn_rate" => told
             .burn_rates()
-            .iter()
-            .map(|(window, rate)| (format!("{{window=\"{}\"}}", label(*window)), rate.to_string()))
+            .into_iter()
+            .map(|(window, rate)| labelled("window", &label(window), rate))
             .collect(),
         "plimsoll_canary_alert" => Alert::ALL
             .iter()
             .map(|alert| {
-                let is_on = u8::from(state.firing.contains(alert));
-                (format!("{{alert=\"{alert}\"}}"), is_on.to_string())
+                let is_on = f64::from(u8::from(state.firing.contains(alert)));
+                labelled("alert", alert.word(), is_on)
             })
             .collect(),
         "plimsoll_canary_paused" => {
-            plain(u8::from(state.paused_until_unix_ns > told.unix_ns).to_string())
+            plain(f64::from(u8::from(state.paused_until_unix_ns > told.unix_ns)))
         }
-        _ => plain((written_unix_ns / 1_000_000_000).to_string()),
+        _ => plain((written_unix_ns / 1_000_000_000) as f64),
     }
 }
 

@@ -6,7 +6,7 @@ mod metrics;
 mod status;
 
 pub use json::{alert_line, changed_line, paused_line, segment_line, status_object};
-pub use metrics::metrics;
+pub use metrics::{Metric, MetricKind, metrics, metrics_text};
 pub use status::status;
 
 use crate::ground::words;

@@ -55,7 +55,7 @@ fn words_objects_and_metrics_have_the_same_figures() {
         (&object["alerts_on"][0], &object["totals"]["requests"]),
         (&"fast".into(), &599.into())
     );
-    let found = metrics(&told, 5_000_000_000);
+    let found = metrics_text(&metrics(&told, 5_000_000_000));
     for line in [
         "plimsoll_canary_requests_total{result=\"bad\"} 1\n",
         "plimsoll_canary_alert{alert=\"fast\"} 1\n",

@@ -1,0 +1,135 @@
+//! Where metrics are pushed to, as it is typed.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// How the receiver wants to be spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// Prometheus remote write.
+    RemoteWrite,
+    /// OTLP over HTTP.
+    Otlp,
+}
+
+/// A receiver of metrics.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Destination {
+    /// Its name or address and port, as the header `Host` has them.
+    pub authority: String,
+    /// What it is asked for: path and query.
+    pub path: String,
+    /// How it is spoken to.
+    pub protocol: Protocol,
+}
+
+/// A longer one is none.
+const MOST_BYTES: usize = 1024;
+/// The end of the path of every receiver of OTLP
+/// (<https://opentelemetry.io/docs/specs/otlp/#otlphttp-request>).
+const OTLP_PATH: &str = "/v1/metrics";
+
+impl FromStr for Destination {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Destination, String> {
+        let example = "write http://HOST:9090/api/v1/write or http://HOST:4318/v1/metrics";
+        if text.len() > MOST_BYTES || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+            return Err(format!("this is no address; {example}"));
+        }
+        let Some(rest) = text.strip_prefix("http://") else {
+            let why = match text.starts_with("https://") {
+                true => {
+                    "Plimsoll speaks no TLS; push to an agent of Prometheus or a collector of \
+                     OpenTelemetry on this host, which passes it on"
+                }
+                false => example,
+            };
+            return Err(why.to_owned());
+        };
+        let (authority, path) = match rest.find('/') {
+            Some(at) => rest.split_at(at),
+            None => (rest, ""),
+        };
+        if authority.contains('@') {
+            return Err("others see a password in the list of processes; put the header's value, \
+                        such as \"Basic dXNlcjpwYXNz\", into $PLIMSOLL_PUSH_AUTHORIZATION"
+                .to_owned());
+        }
+        let plain = path.split('?').next().unwrap_or_default().trim_end_matches('/');
+        if !is_authority(authority) || plain.is_empty() || path.contains('#') {
+            return Err(format!("it names no receiver; {example}"));
+        }
+        let is_otlp = plain.ends_with(OTLP_PATH);
+        let protocol = if is_otlp { Protocol::Otlp } else { Protocol::RemoteWrite };
+        Ok(Destination { authority: with_port(authority), path: path.to_owned(), protocol })
+    }
+}
+
+/// A name, an IPv4 address, or an IPv6 address in brackets; each may have a port behind it.
+fn is_authority(text: &str) -> bool {
+    let (name, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, rest)) if address.parse::<std::net::Ipv6Addr>().is_ok() => {
+            (true, rest.strip_prefix(':').map_or(rest.is_empty().then_some("80"), Some))
+        }
+        Some(_) => (false, None),
+        None => {
+            let (name, port) = text.split_once(':').unwrap_or((text, "80"));
+            let is_part = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+            (!name.is_empty() && name.chars().all(is_part), Some(port))
+        }
+    };
+    name && port.is_some_and(|port| port.parse::<u16>().is_ok_and(|port| port > 0))
+}
+
+fn with_port(authority: &str) -> String {
+    let has_port = authority.rsplit(']').next().is_some_and(|end| end.contains(':'));
+    if has_port { authority.to_owned() } else { format!("{authority}:80") }
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "http://{}{}", self.authority, self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_says_how_the_receiver_is_spoken_to() {
+        for (text, authority, protocol) in [
+            ("http://p:9090/api/v1/write", "p:9090", Protocol::RemoteWrite),
+            ("http://mimir/api/v1/push", "mimir:80", Protocol::RemoteWrite),
+            ("http://10.0.0.1:4318/v1/metrics", "10.0.0.1:4318", Protocol::Otlp),
+            ("http://[::1]:9090/api/v1/otlp/v1/metrics?a=b", "[::1]:9090", Protocol::Otlp),
+            ("http://[fe80::1]/v1/metrics/", "[fe80::1]:80", Protocol::Otlp),
+        ] {
+            let found: Destination = text.parse().expect(text);
+            assert_eq!((found.authority.as_str(), found.protocol), (authority, protocol), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_receiver_is_refused_with_a_remedy() {
+        for (text, says) in [
+            ("p:9090/api/v1/write", "write http://"),
+            ("https://p/api/v1/write", "no TLS"),
+            ("http://u:p@h/api/v1/write", "PLIMSOLL_PUSH_AUTHORIZATION"),
+            ("http://h", "names no receiver"),
+            ("http://h/", "names no receiver"),
+            ("http://h:0/x", "names no receiver"),
+            ("http://h:99999/x", "names no receiver"),
+            ("http:///x", "names no receiver"),
+            ("http://[::g]/x", "names no receiver"),
+            ("http://[::1]9/x", "names no receiver"),
+            ("http://a b/x", "no address"),
+            ("http://h/x\r\nHost: y", "no address"),
+            (&format!("http://h/{}", "x".repeat(2_000)), "no address"),
+        ] {
+            let why = text.parse::<Destination>().expect_err(text);
+            assert!(why.contains(says), "{text}: {why}");
+        }
+    }
+}
