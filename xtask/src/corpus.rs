@@ -89,7 +89,7 @@ fn measure(path: &Path, text: &str, dialect: Option<Dialect>, list: bool, score:
     let folder = path.parent().unwrap_or(Path::new(""));
     let file =
         |name: &str| std::fs::read_to_string(folder.join(name)).map_err(|error| error.to_string());
-    let world = World { file: &file, variable: &|name| Some(format!("{name}-of-the-environment")) };
+    let world = World { file: &file, variable: &variable };
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     score.files += 1;
     let begin = Instant::now();
@@ -123,6 +123,16 @@ fn measure(path: &Path, text: &str, dialect: Option<Dialect>, list: bool, score:
     for reason in reasons {
         *score.reasons.entry(reason).or_default() += 1;
     }
+}
+
+/// What the environment of the people who wrote the jobs may hold.
+fn variable(name: &str) -> Option<String> {
+    Some(match name {
+        "FIO_RW" => "randread".to_owned(),
+        "FIO_BS" => "4k".to_owned(),
+        "FIO_IODEPTH" => "1".to_owned(),
+        name => format!("{name}-of-the-environment"),
+    })
 }
 
 /// Results are whole where all goes together.

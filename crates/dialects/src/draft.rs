@@ -1,6 +1,7 @@
 //! A suite before it is written down: fields with where they came from.
 
 use model::printable;
+use std::collections::HashMap;
 
 /// A field, its value as TOML, and the option that it came from.
 #[derive(Clone, Debug)]
@@ -39,8 +40,12 @@ impl Fields {
 
     /// Whether both say the same, wherever it came from.
     pub fn agrees(&self, other: &Fields) -> bool {
-        self.0.len() == other.0.len()
-            && self.0.iter().all(|line| other.get(line.key) == Some(line.value.as_str()))
+        // Fields of one kind are mostly set in one order.
+        let has = |(number, line): (usize, &Line)| match other.0.get(number) {
+            Some(twin) if twin.key == line.key => twin.value == line.value,
+            _ => other.get(line.key) == Some(line.value.as_str()),
+        };
+        self.0.len() == other.0.len() && self.0.iter().enumerate().all(has)
     }
 }
 
@@ -202,13 +207,38 @@ pub fn plain_name(text: &str) -> String {
     if name.is_empty() { "unnamed".to_owned() } else { name.to_owned() }
 }
 
+/// Names that are given away already.
+#[derive(Clone, Debug, Default)]
+pub struct Taken {
+    /// Each with the number that the next one of that name may have.
+    names: HashMap<String, u64>,
+}
+
 /// `name`, or with a number behind it where it is taken already.
-pub fn unique(name: &str, taken: &mut Vec<String>) -> String {
-    let mut all = (2..).map(|number| format!("{name}-{number}"));
-    let mut free = name.to_owned();
-    while taken.contains(&free) {
-        free = all.next().unwrap_or_default();
+pub fn unique(name: &str, taken: &mut Taken) -> String {
+    let Some(mut number) = taken.names.get(name).copied() else {
+        taken.names.insert(name.to_owned(), 2);
+        return name.to_owned();
+    };
+    loop {
+        let free = format!("{name}-{number}");
+        number += 1;
+        if !taken.names.contains_key(&free) {
+            taken.names.insert(name.to_owned(), number);
+            taken.names.insert(free.clone(), 2);
+            return free;
+        }
     }
-    taken.push(free.clone());
-    free
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_taken_has_the_next_free_number() {
+        let mut taken = Taken::default();
+        let all = ["a", "a-2", "a", "a", "b"].map(|name| unique(name, &mut taken));
+        assert_eq!(all, ["a", "a-2", "a-3", "a-4", "b"]);
+    }
 }

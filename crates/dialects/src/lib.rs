@@ -8,6 +8,7 @@ pub mod diskspd;
 pub mod elbencho;
 pub mod fio;
 pub mod io500;
+pub mod iometer;
 pub mod iozone;
 pub mod mpi;
 pub mod results;
@@ -53,11 +54,13 @@ pub enum Dialect {
     Elbencho,
     /// IOzone.
     Iozone,
+    /// Iometer.
+    Iometer,
 }
 
 impl Dialect {
     /// All of them.
-    pub const ALL: [Dialect; 8] = [
+    pub const ALL: [Dialect; 9] = [
         Dialect::Fio,
         Dialect::Ior,
         Dialect::Mdtest,
@@ -66,6 +69,7 @@ impl Dialect {
         Dialect::Vdbench,
         Dialect::Elbencho,
         Dialect::Iozone,
+        Dialect::Iometer,
     ];
 
     /// Its word.
@@ -79,6 +83,7 @@ impl Dialect {
             Dialect::Vdbench => "vdbench",
             Dialect::Elbencho => "elbencho",
             Dialect::Iozone => "iozone",
+            Dialect::Iometer => "iometer",
         }
     }
 }
@@ -124,6 +129,7 @@ pub fn import(
         Dialect::Io500 => io500::file(name, text),
         Dialect::Vdbench => vdbench::file(name, text, world),
         Dialect::Elbencho => elbencho::file(name, text),
+        Dialect::Iometer => iometer::file(name, text),
         Dialect::DiskSpd if diskspd::detect(text) => diskspd::file(name, text),
         Dialect::Ior | Dialect::Mdtest | Dialect::DiskSpd | Dialect::Iozone => {
             let what = format!("jobs of {dialect} are command lines");
@@ -164,6 +170,10 @@ pub fn import_command(
             let what = "a configuration of IO500 is a file";
             Err(ImportError::new("command", what, "name its io500.ini in place of a command"))
         }
+        Some(Dialect::Iometer) => {
+            let what = "a configuration of Iometer is a file";
+            Err(ImportError::new("command", what, "name its .icf in place of a command"))
+        }
         Some(Dialect::Vdbench) => {
             let what = "parameters of vdbench are a file";
             Err(ImportError::new("command", what, "name the file behind its `-f`"))
@@ -193,6 +203,9 @@ pub fn detect(text: &str) -> Option<Dialect> {
     }
     if diskspd::detect(text) {
         return Some(Dialect::DiskSpd);
+    }
+    if iometer::detect(text) {
+        return Some(Dialect::Iometer);
     }
     if io500::detect(text) {
         return Some(Dialect::Io500);

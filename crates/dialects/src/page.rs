@@ -1,7 +1,7 @@
 //! The pages of the dialects, made of their tables.
 
 use crate::table::Opt;
-use crate::{diskspd, elbencho, fio, io500, iozone, mpi, vdbench};
+use crate::{diskspd, elbencho, fio, io500, iometer, iozone, mpi, vdbench};
 use std::fmt::Write;
 
 /// The pages: path from the root of the project, and text.
@@ -24,6 +24,7 @@ pub fn pages() -> Vec<(&'static str, String)> {
         ("docs/compat/elbencho.md", elbencho),
         ("docs/compat/fio.md", fio_page()),
         ("docs/compat/io500.md", io500_page()),
+        ("docs/compat/iometer.md", iometer_page()),
         ("docs/compat/ior.md", ior),
         ("docs/compat/iozone.md", iozone),
         ("docs/compat/mdtest.md", mdtest),
@@ -48,6 +49,15 @@ fn io500_page() -> String {
     chapter(&mut text, "`[mdtest-easy]`, `[mdtest-hard]` and their phases", io500::MDTEST);
     chapter(&mut text, "`[find]`", io500::FIND);
     chapter(&mut text, "Sections of phases without a score", io500::EXTENDED);
+    text
+}
+
+fn iometer_page() -> String {
+    let mut text = head("Iometer", IOMETER);
+    chapter(&mut text, "`TEST SETUP`", iometer::SETUP);
+    chapter(&mut text, "`ACCESS SPECIFICATIONS`, by column", iometer::SPECIFICATION);
+    chapter(&mut text, "`MANAGER LIST`: managers", iometer::MANAGER);
+    chapter(&mut text, "`MANAGER LIST`: workers", iometer::WORKER);
     text
 }
 
@@ -196,6 +206,27 @@ IOzone's manual and was not tried against IOzone.
 | the page cache holds what was written | `engine.evict` empties it before reads |
 | `-a` takes all sizes of files and records | all sizes of records, one size of files |
 | tests 3 to 7 and 9 to 12 | refused: reads from the end, strides, calls of the C library |
+";
+
+const IOMETER: &str = "\
+`plimsoll import FILE.icf -o suite.toml` writes a suite of a configuration. This page is written \
+from Iometer's source; Iometer itself was not run.
+
+## Intended differences
+
+| Iometer | Plimsoll |
+|---|---|
+| outstanding requests for each target of a worker | a worker for each target, with that `depth` |
+| all workers run their first specification, then their second | points, or scenarios where \
+workers differ |
+| lines of a specification with reads of their own | `write_block_size`: each size is read and \
+written as often |
+| lines with a random share of their own | one share, the mean by weight |
+| `align` 0: offsets at any sector | `align = 512`; many clusters need `--set align=4KiB` |
+| `iobw.tst` fills the drive | `prepare` writes 90 % of what is free, or the maximum size |
+| managers on several machines | `--hosts`; managers that differ are refused |
+| workers of networks | refused |
+| `RESULTS DISPLAY` | `--watch`, `--serve` |
 ";
 
 const VDBENCH: &str = "\

@@ -108,12 +108,17 @@ impl<J> Opt<J> {
 
 /// The option of this name, among several tables.
 pub fn find<J>(tables: &[&'static [Opt<J>]], name: &str) -> Option<&'static Opt<J>> {
-    let plain = |text: &str| text.replace('-', "_");
-    let wanted = plain(name);
     let is_it = |option: &&Opt<J>| {
-        plain(option.name) == wanted || option.aliases.iter().any(|alias| plain(alias) == wanted)
+        is_same(option.name, name) || option.aliases.iter().any(|alias| is_same(alias, name))
     };
     tables.iter().flat_map(|table| table.iter()).find(is_it)
+}
+
+/// Whether two names are one: `-` and `_` are the same in them.
+fn is_same(one: &str, other: &str) -> bool {
+    let plain = |byte: u8| if byte == b'-' { b'_' } else { byte };
+    one.len() == other.len()
+        && one.bytes().zip(other.bytes()).all(|(one, other)| plain(one) == plain(other))
 }
 
 /// What is said of an option that no table has.

@@ -1,6 +1,6 @@
 //! Writes a draft down as a suite that a person would have written.
 
-use crate::draft::{Draft, Fields, Group, Line, plain_name, quoted, unique};
+use crate::draft::{Draft, Fields, Group, Line, Taken, plain_name, quoted, unique};
 use crate::import::SuiteText;
 use model::printable;
 
@@ -56,7 +56,7 @@ pub fn suite(draft: &Draft) -> SuiteText {
 }
 
 fn group_names(groups: &[Group]) -> Vec<String> {
-    let mut taken = Vec::new();
+    let mut taken = Taken::default();
     groups.iter().map(|group| unique(&plain_name(&group.name), &mut taken)).collect()
 }
 

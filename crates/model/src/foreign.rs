@@ -40,6 +40,8 @@ words! {
         ElbenchoCsv = "elbencho-csv",
         /// elbencho's JSON.
         ElbenchoJson = "elbencho-json",
+        /// Iometer's `results.csv`.
+        IometerCsv = "iometer-csv",
     }
 }
 
@@ -55,6 +57,7 @@ impl Form {
             Form::Iozone => "IOzone",
             Form::Io500Summary => "IO500",
             Form::ElbenchoCsv | Form::ElbenchoJson => "elbencho",
+            Form::IometerCsv => "Iometer",
         }
     }
 }

@@ -17,8 +17,8 @@ pub struct ImportArgs {
     #[arg(long, value_name = "LINE", conflicts_with = "files")]
     pub command: Option<String>,
 
-    /// The dialect: fio, ior, mdtest, diskspd, io500, vdbench, elbencho or iozone [default: by
-    /// content].
+    /// The dialect: fio, ior, mdtest, diskspd, io500, vdbench, elbencho, iozone or iometer
+    /// [default: by content].
     #[arg(long, value_name = "DIALECT")]
     pub from: Option<Dialect>,
 

@@ -3,7 +3,7 @@
 use super::elements::{PROFILE, SPAN, TARGET};
 use super::options::DiskSpd;
 use super::{requests, rest, sharing, target, window};
-use crate::draft::{Draft, Group, Work, plain_name, quoted, share, size, time, unique};
+use crate::draft::{Draft, Group, Taken, Work, plain_name, quoted, share, size, time, unique};
 use crate::import::{Import, ImportError, MOST_OPTIONS};
 use crate::loss::{Losses, OptionId, Verdict};
 use crate::mpi::job::Got;
@@ -36,7 +36,7 @@ pub fn file(name: &str, text: &str) -> Result<Import, ImportError> {
     })?;
     let mut losses = Losses::default();
     let mut groups = Vec::new();
-    let mut taken = Vec::new();
+    let mut taken = Taken::default();
     let mut seed = None;
     for child in &root.children {
         if child.name != "TimeSpans" {
@@ -176,7 +176,7 @@ fn group(
     span: &DiskSpd,
     targets: &[Target],
     losses: &mut Losses,
-    taken: &mut Vec<String>,
+    taken: &mut Taken,
 ) -> Group {
     let mut group = Group { name: "diskspd".to_owned(), ..Group::default() };
     for (path, id) in targets.iter().filter_map(|target| target.path.as_ref()) {

@@ -4,7 +4,7 @@ use super::group;
 use super::job::Job;
 use super::options::TABLES;
 use super::sections::{Entry, Section, expanded};
-use crate::draft::{Draft, Group, plain_name};
+use crate::draft::{Draft, Group, Taken, plain_name};
 use crate::import::{Import, ImportError, World};
 use crate::loss::{Losses, Verdict};
 use crate::table::{Given, find, unknown};
@@ -24,7 +24,7 @@ pub fn finish(name: &str, jobs: &[Job], mut losses: Losses) -> Result<Import, Im
     }
     let stem = name.rsplit('/').next().unwrap_or(name);
     let stem = plain_name(stem.strip_suffix(".fio").unwrap_or(stem));
-    let mut taken = Vec::new();
+    let mut taken = Taken::default();
     let groups = in_order(jobs, &mut losses);
     let mut groups: Vec<Group> =
         groups.iter().map(|jobs| group::group(jobs, &mut losses, &mut taken)).collect();

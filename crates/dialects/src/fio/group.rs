@@ -1,9 +1,12 @@
 //! Jobs of fio that run at the same time, as workloads of one group with their layout.
 
-use super::job::{Engine, Job};
-use super::place::{Bytes, Place, bytes, files, place, rounded, target, workers};
+use super::job::{Engine, Got, Job};
+use super::place::{
+    Bytes, Place, bytes, files, has_characters, place, rounded, target, workers,
+};
+use super::together::{self, Flow};
 use super::work::{fields, of};
-use crate::draft::{Fields, Group, Work, plain_name, quoted, share, size, unique};
+use crate::draft::{Fields, Group, Taken, Work, plain_name, quoted, share, size, unique};
 use crate::loss::{Losses, OptionId, Verdict};
 
 /// A job, or several that are alike but for their names.
@@ -11,13 +14,15 @@ struct Unit<'a> {
     jobs: Vec<&'a Job>,
     fields: Fields,
     place: Place,
+    /// How many files each worker has, or all of them share.
+    files: u64,
     bytes: Bytes,
     /// Workers of all jobs; `None` is as many as there are CPUs.
     workers: Option<u64>,
 }
 
 /// The group of these jobs.
-pub fn group(jobs: &[Job], losses: &mut Losses, taken: &mut Vec<String>) -> Group {
+pub fn group(jobs: &[Job], losses: &mut Losses, taken: &mut Taken) -> Group {
     let mut group = Group {
         name: jobs.first().map(|job| job.name.clone()).unwrap_or_default(),
         ..Group::default()
@@ -31,18 +36,30 @@ pub fn group(jobs: &[Job], losses: &mut Losses, taken: &mut Vec<String>) -> Grou
         return group;
     }
     super::tables::stages(jobs, losses, &mut group);
+    together::delays(jobs, losses, &mut group);
     layout(&units, losses, &mut group, taken);
+    let flows: Vec<Flow<'_>> = units
+        .iter()
+        .map(|unit| Flow { jobs: &unit.jobs, workers: unit.count() })
+        .collect();
+    together::flows(&flows, losses, &mut group);
     group
 }
 
 /// Jobs that are alike become one.
 fn units<'a>(jobs: &'a [Job], losses: &mut Losses) -> Vec<Unit<'a>> {
     let mut units: Vec<Unit<'a>> = Vec::new();
+    let delayed = together::delayed(jobs);
     for job in jobs {
+        let mut fields = fields(job, losses);
+        if let Some(delayed) = delayed {
+            together::curve(job, delayed, losses, &mut fields);
+        }
         let unit = Unit {
             jobs: vec![job],
-            fields: fields(job, losses),
+            fields,
             place: place(job),
+            files: files(job),
             bytes: bytes(job),
             workers: workers(job),
         };
@@ -56,15 +73,16 @@ fn units<'a>(jobs: &'a [Job], losses: &mut Losses) -> Vec<Unit<'a>> {
 
 fn can_join(one: &Unit<'_>, other: &Unit<'_>) -> bool {
     let same_kind = match (&one.place, &other.place) {
-        (Place::Own, Place::Own) => files(one.jobs[0]) == files(other.jobs[0]),
+        (Place::Own, Place::Own) => one.files == other.files,
         (Place::Devices(a), Place::Devices(b)) => a == b || !a.iter().any(|name| b.contains(name)),
         (a, b) => a == b,
     };
     same_kind
-        && one.fields.agrees(&other.fields)
         && one.bytes == other.bytes
+        && one.fields.agrees(&other.fields)
         && one.workers.is_some()
         && other.workers.is_some()
+        && one.flow() == other.flow()
         && one.jobs[0].increment.is_none()
         && other.jobs[0].increment.is_none()
 }
@@ -82,6 +100,12 @@ impl<'a> Unit<'a> {
     fn id(&self) -> Option<OptionId> {
         let job = self.jobs[0];
         job.filename.as_ref().map(|got| got.id).or(job.directory.as_ref().map(|got| got.id))
+    }
+
+    /// The weight of each of its workers, and the group that it is in.
+    fn flow(&self) -> [Option<u64>; 2] {
+        let value = |got: &Option<Got<u64>>| got.as_ref().map(|got| got.value);
+        [value(&self.jobs[0].flow), value(&self.jobs[0].flow_id)]
     }
 
     /// How many workers, where a number is needed.
@@ -119,6 +143,9 @@ fn targets(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group) {
 
 fn of_names(job: &Job) -> Verdict {
     match place(job) {
+        Place::Devices(_) if has_characters(job) => Verdict::near(
+            "the block device of this namespace; `/dev/ng…` takes commands past the block layer",
+        ),
         Place::Devices(_) if job.changes() => {
             Verdict::same("target; `--destroy-data DEVICE` gives it up")
         }
@@ -208,7 +235,7 @@ fn cut(regions: &mut [Region]) {
     }
 }
 
-fn layout(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group, taken: &mut Vec<String>) {
+fn layout(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group, taken: &mut Taken) {
     let (regions, of_unit) = regions(units);
     let is_device = units.iter().all(|unit| matches!(unit.place, Place::Devices(_)));
     let files = regions.iter().map(|region| region.files).max().unwrap_or(1).min(65_536);
@@ -357,7 +384,7 @@ fn sharing(unit: &Unit<'_>, losses: &mut Losses, fields: &mut Fields) {
     fields.set("sharing", "\"segment\"", source);
 }
 
-fn name(unit: &Unit<'_>, taken: &mut Vec<String>) -> String {
+fn name(unit: &Unit<'_>, taken: &mut Taken) -> String {
     unique(&plain_name(&unit.jobs[0].name), taken)
 }
 
@@ -378,7 +405,7 @@ fn note(unit: &Unit<'_>) -> String {
 }
 
 /// Jobs of operations on files.
-fn metadata(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group, taken: &mut Vec<String>) {
+fn metadata(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group, taken: &mut Taken) {
     group.layout.text("kind", "tree", of(&units[0].jobs[0].engine, losses));
     let unit = &units[0];
     for other in units.iter().skip(1) {

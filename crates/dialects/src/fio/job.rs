@@ -137,6 +137,10 @@ job! {
     delay: u64,
     /// `stonewall`
     stonewall: bool,
+    /// `flow`; 0 binds nothing
+    flow: u64,
+    /// `flow_id`
+    flow_id: u64,
     /// `wait_for`
     wait_for: String,
     /// `exitall`

@@ -9,6 +9,7 @@ mod place;
 mod quick;
 mod sections;
 mod tables;
+mod together;
 mod values;
 mod work;
 

@@ -27,9 +27,27 @@ pub fn place(job: &Job) -> Place {
     match names.as_slice() {
         [] => Place::Own,
         names if names.iter().all(is_nothing) => Place::Nothing,
-        names if names.iter().all(is_device) => Place::Devices(names.to_vec()),
+        names if names.iter().all(is_device) => {
+            let block = |name: &String| block_device(name).unwrap_or_else(|| name.clone());
+            Place::Devices(names.iter().map(block).collect())
+        }
         names => Place::Files(names.to_vec()),
     }
+}
+
+/// The block device of a namespace of NVMe whose character device is named.
+fn block_device(name: &str) -> Option<String> {
+    let rest = name.strip_prefix("/dev/ng")?;
+    let (controller, namespace) = rest.split_once('n')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let both = is_number(controller) && is_number(namespace);
+    both.then(|| format!("/dev/nvme{controller}n{namespace}"))
+}
+
+/// Whether a job names character devices of NVMe.
+pub fn has_characters(job: &Job) -> bool {
+    let names = job.filename.iter().flat_map(|got| &got.value);
+    names.into_iter().any(|name| block_device(name).is_some())
 }
 
 /// How many workers a job has; `None` is as many as there are CPUs.

@@ -5,7 +5,7 @@ use super::group::group;
 use super::job::Job;
 use super::options::TABLES;
 use super::sections::Entry;
-use crate::draft::Group;
+use crate::draft::{Group, Taken};
 use crate::import::World;
 use crate::loss::{Class, Losses, ReportedOption};
 use crate::table::{Takes, find};
@@ -49,7 +49,7 @@ fn read(options: &[(String, String)]) -> (Group, Losses) {
         let entry = Entry { name: name.clone(), value: value.clone(), place };
         apply(&mut job, &entry, &World::NOTHING, &mut losses);
     }
-    let group = group(&[job], &mut losses, &mut Vec::new());
+    let group = group(&[job], &mut losses, &mut Taken::default());
     (group, losses)
 }
 

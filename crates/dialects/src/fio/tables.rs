@@ -161,7 +161,6 @@ pub fn stages(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
     if let Some(got) = ramp.filter(|got| got.value > 0) {
         group.stages.set("precondition", time(got.value.min(1 << 60)), losses.source(got.id));
     }
-    delays(jobs, losses);
     let many = first(jobs, |job| job.loops.as_ref()).filter(|got| got.value > 1);
     if let Some(got) = first(jobs, |job| job.steady.as_ref()) {
         steady(jobs, got.id, losses, group);
@@ -204,19 +203,6 @@ fn is_null(job: &Job) -> bool {
 }
 
 /// A start delay matters where it is another one than that of the others.
-fn delays(jobs: &[Job], losses: &mut Losses) {
-    let of_job = |job: &Job| job.delay.as_ref().map_or(0, |got| got.value);
-    let all_same = jobs.iter().all(|job| of_job(job) == of_job(&jobs[0]));
-    for got in jobs.iter().filter_map(|job| job.delay.as_ref()) {
-        let verdict = match (all_same, got.value) {
-            (true, _) => Verdict::harmless("all that run together begin together"),
-            (false, 0) => Verdict::same("it begins with its group"),
-            _ => Verdict::refused("a delay of one workload among several that run together"),
-        };
-        losses.replace(got.id, verdict);
-    }
-}
-
 fn steady(jobs: &[Job], id: OptionId, losses: &mut Losses, group: &mut Group) {
     group.stages.text("until", "steady", losses.source(id));
     let span = first(jobs, |job| job.steady_time.as_ref());

@@ -12,6 +12,8 @@ pub struct Top {
     pub directory: Option<Got<String>>,
     /// Whether `api` asks for direct I/O.
     pub direct: Option<Got<bool>>,
+    /// A command that empties caches in place of the kernel's own way.
+    pub drop_command: Option<Got<String>>,
     /// Whether caches are emptied before each phase.
     pub drop_caches: Option<Got<bool>>,
     /// How long a phase writes, in s.
@@ -49,7 +51,8 @@ pub struct Config {
 }
 
 const API: &str = "POSIX is what Plimsoll calls, with `--posix.odirect` `engine.direct`; MPIIO is \
-approximated by it; libraries of one storage system are refused";
+approximated by it, and so are libraries of one storage system (DFS, IME, CHFS, GFARM), which need \
+a mount here";
 const STONEWALL: &str = "`stages.measure` of IOR's phases where their sizes are out of reach; \
 otherwise each does all of its amount";
 const BLOCK: &str = "`layout.size` of each worker's file; more than 256 GiB are twice the memory \
@@ -98,10 +101,17 @@ pub const GLOBAL: &[Opt<Top>] = &[
         rule: Rule::Read(
             Class::Harmless,
             "the kernel's own way, `/proc/sys/vm/drop_caches`, is taken; another command is \
-             refused: `stages.prerun` takes one",
-            |_, given| match given.value.contains("/proc/sys/vm/drop_caches") {
+             `stages.prerun` where `drop-caches` asks for one",
+            |job, given| match given.value.contains("/proc/sys/vm/drop_caches") {
                 true => Ok(Verdict::harmless("`engine.drop_caches` does it where it is asked for")),
-                false => Err("a command of your own; write it as `stages.prerun`".to_owned()),
+                false if given.value.len() > 1_000 || given.value.contains(char::is_control) => {
+                    Err("a command of at most 1,000 plain bytes".to_owned())
+                }
+                false => {
+                    let value = given.value.clone();
+                    let why = "`stages.prerun`, before each point, where `drop-caches` is TRUE";
+                    near(&mut job.drop_command, given, value, why)
+                }
             },
         ),
     },
@@ -238,7 +248,20 @@ pub const IOR: &[Opt<Phase>] = &[
         name: "collective",
         aliases: &[],
         takes: Takes::Flag,
-        rule: Rule::Unless(NO, "collective requests"),
+        rule: Rule::Read(
+            Class::Approximated,
+            "each worker sends its own requests; MPI-IO's collectives gather small ones to large \
+             ones first",
+            |_, given| {
+                Ok(match flag(&given.value)? {
+                    false => Verdict::harmless("this value asks for nothing"),
+                    true => Verdict::near(
+                        "each worker sends its own requests, as they are: MPI-IO gathers small \
+                         ones to large ones first, and may be much faster",
+                    ),
+                })
+            },
+        ),
     },
     Opt {
         name: "posix.odirect",
@@ -270,7 +293,7 @@ pub const MDTEST: &[Opt<Phase>] = &[
         takes: Takes::Text,
         rule: Rule::Read(
             Class::Same,
-            "POSIX is what Plimsoll calls; MPIIO is approximated by it; others are refused",
+            "POSIX is what Plimsoll calls; MPIIO, DFS, IME, CHFS and GFARM are approximated by it",
             |job, given| {
                 let mut none = None;
                 let verdict = api(&mut none, given)?;
@@ -286,7 +309,19 @@ pub const MDTEST: &[Opt<Phase>] = &[
         name: "posix.odirect",
         aliases: &["odirect"],
         takes: Takes::Flag,
-        rule: Rule::Unless(NO, "`O_DIRECT` for small files"),
+        rule: Rule::Read(
+            Class::Approximated,
+            "small files go through the page cache of the host",
+            |_, given| {
+                Ok(match flag(&given.value)? {
+                    false => Verdict::harmless("this value asks for nothing"),
+                    true => Verdict::near(
+                        "small files go through the page cache of the host; writes and reads may \
+                         be faster than with `O_DIRECT`",
+                    ),
+                })
+            },
+        ),
     },
     Opt {
         name: "n",
@@ -377,7 +412,11 @@ pub const FIND: &[Opt<Phase>] = &[
     },
     Opt {
         name: "pfind-queue-length",
-        aliases: &["pfind-steal-next", "pfind-parallelize-single-dir-access-using-hashing"],
+        aliases: &[
+            "pfind-steal-next",
+            "pfind-parallelize-single-dir-access-using-hashing",
+            "pfind-parallelize-single-dir-access-sequentially",
+        ],
         takes: Takes::Text,
         rule: Rule::Harmless("only how pfind shares its work out"),
     },
@@ -406,6 +445,7 @@ pub const EXTENDED: &[Opt<Phase>] = &[Opt {
         "pfind-queue-length",
         "pfind-steal-next",
         "pfind-parallelize-single-dir-access-using-hashing",
+        "pfind-parallelize-single-dir-access-sequentially",
     ],
     takes: Takes::Text,
     rule: Rule::Harmless("of a phase that counts in no score; only `--mode=extended` runs it"),
@@ -430,6 +470,12 @@ fn api(direct: &mut Option<Got<bool>>, given: &Given) -> Result<Verdict, String>
     let mut verdict = match name.to_ascii_uppercase().as_str() {
         "POSIX" => Verdict::same("POSIX calls"),
         "MPIIO" => Verdict::near("POSIX calls in place of MPI-IO's: no hints of its own"),
+        "DFS" | "DAOS" | "IME" | "CHFS" | "GFARM" | "FINCHFS" => {
+            return Ok(Verdict::near(format!(
+                "POSIX calls on a mount of the same storage, in place of the library of {name}: the \
+                 kernel's way is longer, and rates of small requests may be several times lower"
+            )));
+        }
         _ => return Err(format!("the interface {name}, a library of its own")),
     };
     for word in words {

@@ -64,7 +64,10 @@ fn group(config: &Config, name: &str, losses: &Losses) -> Group {
         group.targets_from = losses.source(got.id);
     }
     if let Some(got) = config.top.drop_caches.as_ref().filter(|got| got.value) {
-        group.engine.set("drop_caches", "true", losses.source(got.id));
+        match &config.top.drop_command {
+            Some(own) => group.stages.text("prerun", &own.value, losses.source(own.id)),
+            None => group.engine.set("drop_caches", "true", losses.source(got.id)),
+        }
     }
     group
 }

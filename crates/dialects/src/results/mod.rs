@@ -8,6 +8,7 @@ mod fio;
 mod fio_json;
 mod fio_log;
 mod io500;
+mod iometer;
 mod ior;
 mod iozone;
 mod mdtest;
@@ -94,6 +95,9 @@ pub fn detect(text: &str) -> Option<Form> {
     if head.contains("I/O per s") && has_line(&["Total IO", "Read IO", "Results for timespan"]) {
         return Some(Form::DiskSpdText);
     }
+    if iometer::is_results(&head) {
+        return Some(Form::IometerCsv);
+    }
     if vdbench::is_flatfile(&head) {
         return Some(Form::VdbenchFlatfile);
     }
@@ -137,6 +141,7 @@ pub fn read(name: &str, text: &str, form: Form) -> Result<Results, ImportError> 
         Form::DiskSpdXml => diskspd_xml::read(name, text),
         Form::VdbenchFlatfile => vdbench::read_flatfile(name, text),
         Form::VdbenchSummary => vdbench::read_summary(name, text),
+        Form::IometerCsv => iometer::read(name, text),
         Form::Ior => ior::read(name, text),
         Form::Mdtest => mdtest::read(name, text),
         Form::Iozone => iozone::read(name, text),

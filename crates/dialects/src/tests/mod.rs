@@ -9,5 +9,6 @@ mod fio_examples;
 mod fio_jobs;
 mod hostile;
 mod io500;
+mod iometer;
 mod mpi_commands;
 mod vdbench_files;

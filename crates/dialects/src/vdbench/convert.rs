@@ -5,7 +5,7 @@ use super::run::{GENERAL, General, HOST, RUN, Run};
 use super::scan::{Parameter, parameters};
 use super::storage::{STORAGE, Storage, WORKLOAD, Workload};
 use super::{file_suite, raw_suite};
-use crate::draft::{Draft, Fields, Group, plain_name};
+use crate::draft::{Draft, Fields, Group, Taken, plain_name};
 use crate::import::{Import, ImportError, World};
 use crate::loss::{Losses, Verdict};
 use crate::table::{Given, Opt, unknown};
@@ -101,7 +101,7 @@ pub fn file(name: &str, text: &str, world: &World<'_>) -> Result<Import, ImportE
 
 fn groups(file: &File, losses: &mut Losses) -> Vec<Group> {
     let mut groups = Vec::new();
-    let mut taken = Vec::new();
+    let mut taken = Taken::default();
     for run in &file.runs {
         if run.format_only.as_ref().is_some_and(|got| got.value) {
             continue;

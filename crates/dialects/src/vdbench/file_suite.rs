@@ -2,11 +2,11 @@
 
 use super::files::{FileSystem, FileWorkload};
 use super::loops::{Point, points};
-use super::raw_suite::{shares, times};
+use super::raw_suite::{at_full_speed, shares, times};
 use super::run::{Rate, Run};
 use super::storage::Open;
 use super::values::{Sizes, is_asked};
-use crate::draft::{Fields, Group, Work, plain_name, quoted, share, unique};
+use crate::draft::{Fields, Group, Taken, Work, plain_name, quoted, share, unique};
 use crate::loss::{Losses, Verdict};
 use crate::mpi::job::Got;
 
@@ -54,7 +54,7 @@ pub fn groups(
     systems: &[FileSystem],
     workloads: &[FileWorkload],
     losses: &mut Losses,
-    taken: &mut Vec<String>,
+    taken: &mut Taken,
 ) -> Vec<Group> {
     let asked = |names: &Option<Got<Vec<String>>>, name: &str| {
         names.as_ref().is_none_or(|got| got.value.iter().any(|pattern| is_asked(pattern, name)))
@@ -127,7 +127,7 @@ fn group(
     of: &[&FileSystem],
     units: &[Unit<'_>],
     losses: &mut Losses,
-    taken: &mut Vec<String>,
+    taken: &mut Taken,
 ) -> Group {
     let mut group = Group { name: run.name.clone(), ..Group::default() };
     for got in of.iter().filter_map(|system| system.anchor.as_ref()) {
@@ -202,7 +202,7 @@ fn requests(
     units: &[Unit<'_>],
     losses: &mut Losses,
     group: &mut Group,
-    taken: &mut Vec<String>,
+    taken: &mut Taken,
 ) {
     group.sweep = sweep.clone();
     let all = count(run, of.first());
@@ -241,20 +241,30 @@ fn requests(
     group.engine.text("pin", "none", "");
     let durable = opens.iter().find_map(|open| open.durable.as_ref()).cloned();
     let rate = point.rate.as_ref();
-    let skews: Vec<Option<f64>> =
-        units.iter().map(|unit| unit.workload.skew.as_ref().map(|got| got.value)).collect();
+    let skews: Vec<Option<&Got<f64>>> =
+        units.iter().map(|unit| unit.workload.skew.as_ref()).collect();
+    let values: Vec<Option<f64>> = skews.iter().map(|got| got.map(|got| got.value)).collect();
     let parts = match rate.map(|got| got.value) {
-        Some(Rate::Fixed(rate)) => shares(rate, &skews),
+        Some(Rate::Fixed(rate)) => shares(rate, &values),
         _ => Vec::new(),
     };
+    let only_makes = units.iter().all(|unit| unit.kind == Kind::Files("create"));
+    let mut free = at_full_speed(point, &skews, false, losses);
+    if only_makes && !free.is_empty() {
+        // What is made ends with an amount, and no ratio can hold to its end.
+        free.clear();
+        for got in skews.iter().flatten() {
+            let needs = "shares of workloads that end after an amount";
+            losses.worsen(got.id, Verdict::refused(needs));
+        }
+    }
     for (number, unit) in units.iter().enumerate() {
         let mut fields = request_fields(unit, point, sweep, largest, losses);
         if let (Some(got), Some(part)) = (rate, parts.get(number)) {
             fields.set("rate", part.to_string(), losses.source(got.id));
         }
-        if let Some(got) = unit.workload.skew.as_ref().filter(|_| parts.is_empty() && number > 0) {
-            let needs = "workloads in a ratio to each other at full speed; a fixed rate has one";
-            losses.worsen(got.id, Verdict::refused(needs));
+        if let Some(part) = free.get(number) {
+            fields.set("share", part.value.clone(), part.from.clone());
         }
         if let Some(got) = &durable {
             fields.set("dsync", "true", losses.source(got.id));
@@ -263,7 +273,7 @@ fn requests(
     }
 }
 
-fn named(run: &Run, unit: &Unit<'_>, all: usize, fields: Fields, taken: &mut Vec<String>) -> Work {
+fn named(run: &Run, unit: &Unit<'_>, all: usize, fields: Fields, taken: &mut Taken) -> Work {
     let name = match all {
         1 => run.name.clone(),
         _ => format!("{}-{}", run.name, unit.workload.name),
@@ -334,7 +344,7 @@ fn tree(
     units: &[Unit<'_>],
     losses: &mut Losses,
     group: &mut Group,
-    taken: &mut Vec<String>,
+    taken: &mut Taken,
 ) {
     group.in_turn = true;
     group.layout.text("kind", "tree", "");
@@ -372,6 +382,10 @@ fn tree(
         && got.value.iter().any(|rate| *rate != Rate::Max)
     {
         let why = "operations on files go as fast as they can";
+        losses.worsen(got.id, Verdict::near(why));
+    }
+    for got in units.iter().filter_map(|unit| unit.workload.skew.as_ref()) {
+        let why = "each operation goes to all files once, whatever its share";
         losses.worsen(got.id, Verdict::near(why));
     }
     for got in units.iter().filter_map(|unit| unit.workload.operation.as_ref()) {

@@ -4,7 +4,7 @@ use super::loops::{Point, points};
 use super::run::{Rate, Run};
 use super::storage::{Open, Seek, Storage, Workload};
 use super::values::is_asked;
-use crate::draft::{Fields, Group, Work, plain_name, share, size, time, unique};
+use crate::draft::{Fields, Group, Taken, Work, plain_name, share, size, time, unique};
 use crate::loss::{Losses, Verdict};
 use crate::mpi::job::{Got, inside};
 
@@ -23,7 +23,7 @@ pub fn groups(
     storages: &[Storage],
     workloads: &[Workload],
     losses: &mut Losses,
-    taken: &mut Vec<String>,
+    taken: &mut Taken,
 ) -> Vec<Group> {
     let asked = |names: &Option<Got<Vec<String>>>, name: &str| {
         names.as_ref().is_none_or(|got| got.value.iter().any(|pattern| is_asked(pattern, name)))
@@ -61,10 +61,10 @@ fn joined(all: Vec<Unit<'_>>) -> Vec<Unit<'_>> {
     let mut units: Vec<Unit<'_>> = Vec::new();
     for unit in all {
         let is_twin = |other: &&mut Unit<'_>| {
-            other.fields.agrees(&unit.fields)
-                && other.workload.skew.is_none()
+            other.workload.skew.is_none()
                 && unit.workload.skew.is_none()
                 && !other.storages.iter().any(|number| unit.storages.contains(number))
+                && other.fields.agrees(&unit.fields)
         };
         match units.iter_mut().find(is_twin) {
             Some(twin) => twin.storages.extend(unit.storages),
@@ -162,24 +162,47 @@ fn opens<'a>(
 
 /// Ratios between workloads without a fixed rate are shares of the requests.
 fn rates(units: &mut [Unit<'_>], point: &Point, losses: &mut Losses) {
-    let is_max = point.rate.as_ref().is_none_or(|got| got.value == Rate::Max);
-    let skews: Vec<Option<f64>> =
-        units.iter().map(|unit| unit.workload.skew.as_ref().map(|got| got.value)).collect();
-    if units.len() < 2 || !is_max || skews.iter().all(Option::is_none) {
-        return;
-    }
+    let skews: Vec<Option<&Got<f64>>> =
+        units.iter().map(|unit| unit.workload.skew.as_ref()).collect();
     let has_own = units.iter().any(|unit| unit.fields.get("rate").is_some());
-    for (unit, part) in units.iter_mut().zip(shares(SHARES, &skews)) {
-        let got = unit.workload.skew.as_ref();
-        if let (Some(got), true) = (got, has_own) {
-            let needs = "shares of workloads of which one has a rate of its own; leave one out";
+    let parts = at_full_speed(point, &skews, has_own, losses);
+    for (unit, part) in units.iter_mut().zip(parts) {
+        unit.fields.set("share", part.value, part.from);
+    }
+}
+
+/// A share of the requests of a group, and where it came from.
+pub struct Part {
+    /// The share.
+    pub value: String,
+    /// The parameter; empty where it has an equal part of the rest.
+    pub from: String,
+}
+
+/// The shares of workloads that run at full speed; none where nobody asks for one.
+pub fn at_full_speed(
+    point: &Point,
+    skews: &[Option<&Got<f64>>],
+    has_own: bool,
+    losses: &mut Losses,
+) -> Vec<Part> {
+    let is_max = point.rate.as_ref().is_none_or(|got| got.value == Rate::Max);
+    if skews.len() < 2 || !is_max || skews.iter().all(Option::is_none) {
+        return Vec::new();
+    }
+    if has_own {
+        let needs = "shares of workloads of which one has a rate of its own; leave one out";
+        for got in skews.iter().flatten() {
             losses.worsen(got.id, Verdict::refused(needs));
         }
-        if !has_own {
-            let source = got.map(|got| losses.source(got.id)).unwrap_or_default();
-            unit.fields.set("share", part.to_string(), source);
-        }
+        return Vec::new();
     }
+    let values: Vec<Option<f64>> = skews.iter().map(|got| got.map(|got| got.value)).collect();
+    let part = |(value, got): (u64, &Option<&Got<f64>>)| Part {
+        value: value.to_string(),
+        from: got.map(|got| losses.source(got.id)).unwrap_or_default(),
+    };
+    shares(SHARES, &values).into_iter().zip(skews).map(part).collect()
 }
 
 /// All shares of workloads together.
@@ -201,7 +224,7 @@ fn group(
     storages: &[Storage],
     units: Vec<Unit<'_>>,
     losses: &mut Losses,
-    taken: &mut Vec<String>,
+    taken: &mut Taken,
 ) -> Group {
     let mut group = Group { name: run.name.clone(), sweep: sweep.clone(), ..Group::default() };
     let mut used: Vec<usize> = units.iter().flat_map(|unit| unit.storages.clone()).collect();

@@ -155,6 +155,10 @@ pub fn sizes(text: &str) -> Result<Sizes, String> {
 
 /// Whether a name is one that was asked for: `sd1`, `sd*`, `*`, `sd1-sd5`.
 pub fn is_asked(pattern: &str, name: &str) -> bool {
+    // Runs ask for each workload by name: the plain case is that of large files.
+    if !pattern.contains(['-', '*']) {
+        return pattern.eq_ignore_ascii_case(name);
+    }
     let (pattern, name) = (pattern.to_ascii_lowercase(), name.to_ascii_lowercase());
     if let Some((from, to)) = pattern.split_once('-')
         && let (Some(from), Some(to), Some(name)) = (parted(from), parted(to), parted(&name))

@@ -14,8 +14,9 @@ pub const OPTIONS: &[Opt<Job>] = &[
         rule: Rule::Read(
             Class::Same,
             "`backend`: `sync` (also psync, vsync, pvsync, pvsync2), `libaio`, `io_uring`, `null`; \
-             `mmap`, `posixaio` and `splice` are approximated; `filecreate`, `filestat` and \
-             `filedelete`, `dircreate` and `dirdelete` are metadata workloads; others are refused",
+             `mmap`, `posixaio`, `splice`, `libpmem`, `io_uring_cmd`, `xnvme` and `libblkio` are \
+             approximated; `filecreate`, `filestat`, `filedelete`, `dircreate`, `dirstat` and \
+             `dirdelete` are metadata workloads; others are refused",
             engine,
         ),
     },
@@ -105,8 +106,54 @@ pub const OPTIONS: &[Opt<Job>] = &[
         rule: Rule::Refused("priorities of single requests (`priority` is the workload's)"),
     },
     Opt {
+        name: "cmd_type",
+        aliases: &[],
+        takes: Takes::Text,
+        rule: Rule::Read(
+            Class::Approximated,
+            "`nvme`: requests of the block layer; others are refused",
+            |_, given| match given.value.as_str() {
+                "nvme" => Ok(Verdict::near("requests of the block layer in place of commands")),
+                _ => Err("SCSI commands past the block layer".to_owned()),
+            },
+        ),
+    },
+    Opt {
+        name: "libblkio_driver",
+        aliases: &[],
+        takes: Takes::Text,
+        rule: Rule::Read(
+            Class::Approximated,
+            "`io_uring`: that of the kernel; others are refused",
+            |_, given| match given.value.as_str() {
+                "io_uring" | "nvme-io_uring" => {
+                    Ok(Verdict::near("`backend = \"io_uring\"`, without the library"))
+                }
+                _ => Err("a driver in user space".to_owned()),
+            },
+        ),
+    },
+    Opt {
+        name: "libblkio_path",
+        aliases: &[],
+        takes: Takes::Text,
+        rule: Rule::Read(Class::Same, "the target, as `filename`", |job, given| {
+            later(&mut job.filename, given, vec![given.value.clone()])
+        }),
+    },
+    Opt {
+        name: "xnvme_async",
+        aliases: &["xnvme_sync", "xnvme_admin", "xnvme_be", "xnvme_mem", "xnvme_iovec"],
+        takes: Takes::Text,
+        rule: Rule::Read(
+            Class::Approximated,
+            "the kernel's `io_uring`, whatever backend xNVMe is to take",
+            |_, _| Ok(Verdict::near("the kernel's `io_uring`, without xNVMe")),
+        ),
+    },
+    Opt {
         name: "md_per_io_size",
-        aliases: &["pi_act", "pi_chk", "apptag", "apptag_mask", "cmd_type", "deac"],
+        aliases: &["pi_act", "pi_chk", "apptag", "apptag_mask", "deac"],
         takes: Takes::Text,
         rule: Rule::Refused("NVMe commands past the block layer"),
     },
@@ -258,7 +305,7 @@ pub const OPTIONS: &[Opt<Job>] = &[
     Opt { name: "cpuload", aliases: CPU, takes: Takes::Text, rule: FOREIGN },
     Opt { name: "pool", aliases: STORES, takes: Takes::Text, rule: FOREIGN },
     Opt { name: "http_host", aliases: HTTP, takes: Takes::Text, rule: FOREIGN },
-    Opt { name: "libblkio_driver", aliases: OTHERS, takes: Takes::Text, rule: FOREIGN },
+    Opt { name: "libblkio_queue_size", aliases: OTHERS, takes: Takes::Text, rule: FOREIGN },
 ];
 
 const FOREIGN: Rule<Job> = Rule::Refused("the engine that it belongs to");
@@ -331,8 +378,6 @@ const HTTP: &[&str] = &[
     "http_object_mode",
 ];
 const OTHERS: &[&str] = &[
-    "libblkio_path",
-    "libblkio_queue_size",
     "libblkio_num_entries",
     "libblkio_vectored",
     "libblkio_pre_connect_props",
@@ -340,14 +385,8 @@ const OTHERS: &[&str] = &[
     "libblkio_wait_mode",
     "libblkio_write_zeroes_on_trim",
     "libblkio_force_enable_completion_eventfd",
-    "xnvme_async",
-    "xnvme_sync",
-    "xnvme_admin",
-    "xnvme_be",
-    "xnvme_mem",
     "xnvme_dev_nsid",
     "xnvme_dev_subnqn",
-    "xnvme_iovec",
     "cdb_len",
     "stat_type",
     "read_mode",
@@ -372,6 +411,32 @@ fn engine(job: &mut Job, given: &Given) -> Result<Verdict, String> {
             Engine::Sync,
             "`backend = \"sync\"` through the page cache: calls in place of page faults",
         ),
+        "libpmem" => near(
+            slot,
+            given,
+            Engine::Sync,
+            "`backend = \"sync\"`: calls in place of copies to mapped memory; each takes about 1 µs \
+             more",
+        ),
+        "io_uring_cmd" => near(
+            slot,
+            given,
+            Engine::IoUring,
+            "`backend = \"io_uring\"` through the block layer, which may split and merge requests \
+             and takes some µs of each",
+        ),
+        "xnvme" => near(
+            slot,
+            given,
+            Engine::IoUring,
+            "`backend = \"io_uring\"` of the kernel; other backends of xNVMe go past it",
+        ),
+        "libblkio" => near(
+            slot,
+            given,
+            Engine::IoUring,
+            "`backend = \"io_uring\"`, without the library; its other drivers are refused",
+        ),
         "splice" => near(slot, given, Engine::Sync, "`backend = \"sync\"`, without a pipe between"),
         "posixaio" | "solarisaio" | "windowsaio" => near(
             slot,
@@ -381,6 +446,12 @@ fn engine(job: &mut Job, given: &Given) -> Result<Verdict, String> {
         ),
         "filecreate" => near(slot, given, Engine::Metadata(&["create"]), METADATA),
         "filestat" => near(slot, given, Engine::Metadata(&["create", "stat"]), METADATA),
+        "dirstat" => near(
+            slot,
+            given,
+            Engine::Metadata(&["create", "stat"]),
+            "a metadata workload on a `[tree]`: `stat` of files in place of directories",
+        ),
         "filedelete" => near(slot, given, Engine::Metadata(&["create", "remove"]), METADATA),
         "dircreate" => near(slot, given, Engine::Metadata(&["mkdir"]), METADATA),
         "dirdelete" => near(slot, given, Engine::Metadata(&["mkdir", "rmdir"]), METADATA),

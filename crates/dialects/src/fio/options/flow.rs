@@ -94,8 +94,8 @@ pub const OPTIONS: &[Opt<Job>] = &[
         aliases: &["start_delay"],
         takes: Takes::Time,
         rule: Rule::Read(
-            Class::Refused,
-            "a delay of one workload among several; harmless where all have the same",
+            Class::Same,
+            "a curve of `rate` where all have a rate and a time; harmless where all have the same",
             |job, given| {
                 let text = given.value.split(['-', ',']).next().unwrap_or_default();
                 let value = time(text, SECOND)?;
@@ -281,18 +281,69 @@ pub const OPTIONS: &[Opt<Job>] = &[
     },
     Opt {
         name: "latency_target",
-        aliases: &["latency_window", "latency_percentile", "latency_run"],
-        takes: Takes::Text,
-        rule: Rule::Refused(
-            "a search within a suite; `plimsoll loadline SUITE --along depth --objective \"p99 < \
-             …\"` searches the depth that holds a latency",
+        aliases: &[],
+        takes: Takes::Time,
+        rule: Rule::Read(Class::Approximated, TARGET, |_, given| match given.value.as_str() {
+            "0" => Ok(Verdict::harmless("no depth is searched")),
+            text => {
+                let limit = crate::draft::time(time(text, MICROSECOND)?);
+                let limit = limit.trim_matches('"').to_owned();
+                Ok(Verdict::near(format!(
+                    "`run` keeps `depth`; `plimsoll loadline SUITE --along depth --objective \
+                     \"p99 < {limit}\"` searches the one that holds it"
+                )))
+            }
+        }),
+    },
+    Opt {
+        name: "latency_percentile",
+        aliases: &[],
+        takes: Takes::Number,
+        rule: Rule::Read(
+            Class::Approximated,
+            "the quantile of `--objective` of `plimsoll loadline`",
+            |_, given| {
+                let share = given.value.split(':').next().unwrap_or_default();
+                let percent: f64 = share.parse().map_err(|_| "a percentage".to_owned())?;
+                match (0.0..100.0).contains(&percent) {
+                    true => Ok(Verdict::near(format!("`--objective \"p{percent} < …\"`"))),
+                    false => Ok(Verdict::near("`--objective \"max < …\"`")),
+                }
+            },
         ),
     },
     Opt {
+        name: "latency_window",
+        aliases: &[],
+        takes: Takes::Time,
+        rule: Rule::Read(Class::Approximated, WINDOW, |_, _| Ok(Verdict::near(WINDOW))),
+    },
+    Opt {
+        name: "latency_run",
+        aliases: &[],
+        takes: Takes::Flag,
+        rule: Rule::Harmless("`plimsoll loadline` goes on until it has found its depth"),
+    },
+    Opt {
         name: "flow",
-        aliases: &["flow_id", "flow_sleep", "flow_watermark"],
+        aliases: &[],
         takes: Takes::Number,
-        rule: Rule::Read(Class::Refused, FLOW, |_, given| flow(given)),
+        rule: Rule::Read(Class::Same, "`share`, of jobs that run together for a time", flow),
+    },
+    Opt {
+        name: "flow_id",
+        aliases: &[],
+        takes: Takes::Number,
+        rule: Rule::Read(Class::Same, "jobs with one number are bound together", |job, given| {
+            let value = number(&given.value, job.kb_base)?;
+            same(&mut job.flow_id, given, value, "jobs with one number are bound together")
+        }),
+    },
+    Opt {
+        name: "flow_sleep",
+        aliases: &["flow_watermark"],
+        takes: Takes::Number,
+        rule: Rule::Harmless("a worker looks again by itself until it is its turn"),
     },
     Opt {
         name: "steadystate",
@@ -363,12 +414,17 @@ and latency \
 const LEAST: &str = "the run goes on below this rate, and the report shows it; fio would end. A \
 gate: `plimsoll \
      compare --fail-if`";
+const TARGET: &str = "`run` keeps `depth`; `plimsoll loadline SUITE --along depth --objective \
+\"p99 < …\"` searches the depth that holds it";
+const WINDOW: &str = "`plimsoll loadline` says itself how long a step takes";
 const SLOW: &str = "the run goes on after a slow request, and the report shows it; fio would end";
-const FLOW: &str = "workloads that keep a ratio of requests to each other";
 
-fn flow(given: &Given) -> Result<Verdict, String> {
-    match given.value.as_str() {
-        "0" => Ok(Verdict::harmless("no ratio is kept")),
-        _ => Err(FLOW.to_owned()),
+fn flow(job: &mut Job, given: &Given) -> Result<Verdict, String> {
+    if given.value.trim().starts_with('-') {
+        return Err("a weight of at least 1: fio before 3.28 took negative ones".to_owned());
+    }
+    match number(&given.value, job.kb_base)? {
+        0 => Ok(Verdict::harmless("no ratio is kept")),
+        weight => same(&mut job.flow, given, weight, "`share`"),
     }
 }
