@@ -1,5 +1,7 @@
 //! A recorded run made by hand: a real plan of a real suite, with samples as a test wants them.
 
+pub mod busy_host;
+
 use model::counters::Entry;
 use model::event::{Event, StageEnd};
 use model::sample::{OpSample, WorkerOp, WorkerSample};

@@ -1,20 +1,19 @@
 //! Writes the run file of a long run on many hosts, the same for the same numbers:
-//! `cargo run --release -p store --example day -- FILE HOURS HOSTS WORKERS CPUS`.
+//! `cargo run --release -p store --example day -- FILE MINUTES HOSTS WORKERS SERIES`.
 //!
 //! Each host has some 2,000 random reads a second, whose latencies are log-normal about 300 µs with
 //! a tail of one in a thousand that is ten times as long. That makes some 300 bytes of histogram a
-//! second, as a host has it whose reads come over a network. With CPUS, the kernel of
-//! each host counts so many processors and one disk, every second: three values for each processor,
-//! six for the disk.
+//! second, as a host has it whose reads come over a network. With SERIES, the kernel of each host
+//! counts 317 or 2579 things every second, nearly all of which change.
 #![allow(clippy::print_stdout, reason = "an example talks to a person")]
 
 use analysis::testing::Recorded;
-use model::counters::{Entry, Layer, Metric};
+use analysis::testing::busy_host::BusyHost;
 use model::event::{Event, RunEnd, StageEnd};
 use model::histogram::Histogram;
 use model::rng::Rng;
 use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
-use model::{CounterSample, Op, StageKind};
+use model::{Op, StageKind};
 use std::path::PathBuf;
 use std::time::Instant;
 use store::Writer;
@@ -30,10 +29,16 @@ fn main() {
         words.get(place).and_then(|word| word.parse().ok()).unwrap_or(usual)
     };
     let path = PathBuf::from(words.first().expect("the file to write"));
-    let (hours, hosts, workers, cpus) = (number(1, 1), number(2, 128), number(3, 1), number(4, 0));
+    let (minutes, hosts, workers) = (number(1, 60), number(2, 128), number(3, 1));
+    let busy = match number(4, 0) {
+        0 => None,
+        317 => Some(BusyHost::SMALL),
+        2_579 => Some(BusyHost::LARGE),
+        other => panic!("{other} series: 317 or 2579"),
+    };
     let suite = format!(
         "[layout]\nsize = \"8GiB\"\n[stages]\nprecondition = \"1s\"\nmeasure = \
-         \"{hours}h\"\n[[workload]]\nname = \"day\"\nworkers = {workers}\n"
+         \"{minutes}m\"\n[[workload]]\nname = \"day\"\nworkers = {workers}\n"
     );
     let recorded = Recorded::with_hosts(&suite, hosts as usize);
     let stage = recorded.stage(StageKind::Measure);
@@ -47,15 +52,15 @@ fn main() {
     let mut writer =
         Writer::create(&path, &record.plan, &record.testbed, "example", 0).expect("a new file");
     writer.append(&Event::StageStarted { stage, unix_ns: 0 }).expect("room");
-    for interval in 0..hours.saturating_mul(3_600) {
+    for interval in 0..minutes.saturating_mul(60) {
         let sample = |host: u32| {
             let op = kinds[(rng.below(SECONDS)) as usize].clone();
             Event::Sample(sample(stage, host, interval, workers, op))
         };
         let mut events: Vec<Event> = (0..hosts).map(sample).collect();
-        if cpus > 0 {
+        if let Some(busy) = busy {
             events.extend((0..hosts).map(|host| {
-                Event::Counters(Box::new(counted(&mut rng, stage, host, interval, cpus)))
+                Event::Counters(Box::new(busy.second(&mut rng, stage, host, interval)))
             }));
         }
         writer.append_all(&events).expect("room");
@@ -63,13 +68,13 @@ fn main() {
     writer.append(&Event::StageEnded { stage, end: StageEnd::Complete }).expect("room");
     writer
         .append(&Event::RunEnded {
-            unix_ns: u64::from(hours) * 3_600 * SECOND_NS,
+            unix_ns: u64::from(minutes) * 60 * SECOND_NS,
             end: RunEnd::Complete,
         })
         .expect("room");
     writer.finish().expect("room");
     let bytes = std::fs::metadata(&path).expect("a file").len();
-    let samples = u64::from(hours) * 3_600 * u64::from(hosts);
+    let samples = u64::from(minutes) * 60 * u64::from(hosts);
     println!(
         "{samples} samples in {bytes} bytes, {} a sample, written in {:.1?}",
         bytes / samples.max(1),
@@ -96,46 +101,6 @@ fn second(rng: &mut Rng) -> OpSample {
         errors: Vec::new(),
         latency: latency.encode(),
         raw_latencies: Vec::new(),
-    }
-}
-
-/// What a host's kernel counted in one second: processors that are half used, and a disk that is
-/// nearly always busy.
-fn counted(rng: &mut Rng, stage: u32, host: u32, number: u32, cpus: u32) -> CounterSample {
-    let entry = |layer, name: String, values: &[(Metric, u64)]| Entry {
-        layer,
-        name,
-        values: values.to_vec(),
-    };
-    let mut cpu = |place: u32| {
-        let used = SECOND_NS / 2 + rng.below(SECOND_NS / 10);
-        let values = [
-            (Metric::UserNs, used / 4),
-            (Metric::SystemNs, used - used / 4),
-            (Metric::IdleNs, SECOND_NS - used),
-        ];
-        entry(Layer::Cpu, place.to_string(), &values)
-    };
-    let mut entries: Vec<Entry> = (0..cpus).map(&mut cpu).collect();
-    let reads = 2_000 + rng.below(100);
-    let values = [
-        (Metric::Reads, reads),
-        (Metric::ReadBytes, reads * BLOCK),
-        (Metric::ReadNs, reads * 300_000),
-        (Metric::InFlight, rng.below(4)),
-        (Metric::BusyNs, SECOND_NS - rng.below(SECOND_NS / 50)),
-        (Metric::QueueNs, reads * 300_000),
-    ];
-    entries.push(entry(Layer::Block, "nvme0n1".to_owned(), &values));
-    let start_ns = u64::from(number) * SECOND_NS;
-    CounterSample {
-        stage,
-        host,
-        number,
-        start_ns,
-        length_ns: SECOND_NS,
-        entries,
-        notes: Vec::new(),
     }
 }
 

@@ -26,6 +26,9 @@ pub enum Part {
     Pauses,
     Flushes,
     CounterSeries,
+    CounterShapes,
+    CounterTail,
+    CounterRemarks,
     Intervals,
     Samples,
     Errors,
@@ -41,10 +44,14 @@ pub enum Part {
     StageSums,
     /// The same of its times.
     StageTimes,
+    /// A block of counters with what it comes to, by its number.
+    CounterBlocks,
+    /// What a block of counters holds, by its number.
+    CounterColumns,
 }
 
 /// How a part's rows are summed up.
-const WHOLE: usize = Part::CounterSeries as usize + 1;
+const WHOLE: usize = Part::CounterRemarks as usize + 1;
 const IN_TURN: usize = Part::RawLatencies as usize + 1 - WHOLE;
 
 /// Tables of which one sum is kept, with the query for their rows.
@@ -65,6 +72,9 @@ pub const TABLES: [(Part, &str); WHOLE] = [
     (Part::Pauses, "SELECT * FROM pauses"),
     (Part::Flushes, "SELECT * FROM flushes"),
     (Part::CounterSeries, "SELECT * FROM counter_series"),
+    (Part::CounterShapes, "SELECT * FROM counter_shapes"),
+    (Part::CounterTail, "SELECT * FROM counter_tail"),
+    (Part::CounterRemarks, "SELECT * FROM counter_remarks"),
 ];
 
 impl Part {
@@ -83,6 +93,9 @@ impl Part {
             Part::Pauses => "pauses",
             Part::Flushes => "flushes",
             Part::CounterSeries => "counter_series",
+            Part::CounterShapes => "counter_shapes",
+            Part::CounterTail => "counter_tail",
+            Part::CounterRemarks => "counter_remarks",
             Part::Intervals => "intervals",
             Part::Samples => "samples",
             Part::Errors => "errors",
@@ -94,6 +107,8 @@ impl Part {
             Part::Sums => "sums",
             Part::StageSums => "stage_sums",
             Part::StageTimes => "stage_times",
+            Part::CounterBlocks => "counter_blocks",
+            Part::CounterColumns => "counter_columns",
         }
     }
 }
@@ -204,10 +219,15 @@ impl Sums {
         *pending = Pending { sum: pending.sum.wrapping_add(checksum), last, is_changed: true };
     }
 
-    /// A series of counters was written.
-    pub fn add_series(&mut self, values: &[&dyn ToSql]) -> rusqlite::Result<()> {
-        self.add(Part::CounterSeries, of_values(values)?, 0);
+    /// A row with these values was written to a table with one sum.
+    pub fn added(&mut self, part: Part, values: &[&dyn ToSql]) -> rusqlite::Result<()> {
+        self.add(part, of_values(values)?, 0);
         Ok(())
+    }
+
+    /// Rows of a table with one sum were taken away, whose checksums add up to this.
+    pub fn remove(&mut self, part: Part, sum: u64) {
+        self.add(part, 0u64.wrapping_sub(sum), 0);
     }
 
     fn pending(&mut self, part: Part) -> &mut Pending {
@@ -315,7 +335,7 @@ pub fn check_whole(connection: &Connection) -> Result<(), Problem> {
     for (part, query) in TABLES {
         let mut sum = 0u64;
         // A file of a version without it has no checksum of it either.
-        if part == Part::Flushes && !is_there(connection, part.name())? {
+        if is_late(part) && !is_there(connection, part.name())? {
             check(connection, part, -1, 0, sum)?;
             continue;
         }
@@ -326,6 +346,11 @@ pub fn check_whole(connection: &Connection) -> Result<(), Problem> {
         check(connection, part, -1, 0, sum)?;
     }
     Ok(())
+}
+
+/// Whether there are files with checksums that lack the table.
+fn is_late(part: Part) -> bool {
+    matches!(part, Part::Flushes | Part::CounterShapes | Part::CounterTail | Part::CounterRemarks)
 }
 
 /// The checksums of single rows of a part, each looked up by its number.

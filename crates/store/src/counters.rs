@@ -1,6 +1,7 @@
 //! The kernel's counters in a run file: names stand once, values in rows of three numbers.
 
 use crate::checksums::{self, Part, Sums};
+use crate::coded::{self, Blocks};
 use crate::values::{Problem, each, number, small, unsigned};
 use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};
@@ -19,6 +20,15 @@ static INSERT_TOGETHER: LazyLock<String> = LazyLock::new(|| {
         (0..TOGETHER).map(|row| format!("(?1, ?{}, ?{})", 2 * row + 2, 2 * row + 3)).collect();
     format!("INSERT INTO counters VALUES {}", rows.join(", "))
 });
+
+/// A series of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Value {
+    /// Its number.
+    pub series: i64,
+    /// Whether it is a state, and no sum.
+    pub is_gauge: bool,
+}
 
 /// The metrics of one thing that counts, with the numbers of their series.
 type Metrics = Vec<(Metric, i64)>;
@@ -39,12 +49,12 @@ impl Series {
 
     /// Adds the values of an entry with the numbers of their series to `values`; a series that is
     /// new gets a number.
-    fn number(
+    pub fn number(
         &mut self,
         transaction: &Transaction<'_>,
         checks: &mut Sums,
         entry: &Entry,
-        values: &mut Vec<(i64, i64)>,
+        values: &mut Vec<(Value, u64)>,
     ) -> rusqlite::Result<()> {
         let names = self.known.entry(entry.layer as u8).or_default();
         // Nearly every name is known, and is not copied to be looked for.
@@ -62,17 +72,15 @@ impl Series {
                         "INSERT INTO counter_series (layer, name, metric) VALUES (?, ?, ?)";
                     transaction.prepare_cached(insert)?.execute(row)?;
                     let series = transaction.last_insert_rowid();
-                    checks.add_series(params![
-                        series,
-                        entry.layer.word(),
-                        entry.name,
-                        metric.word()
-                    ])?;
+                    checks.added(
+                        Part::CounterSeries,
+                        params![series, entry.layer.word(), entry.name, metric.word()],
+                    )?;
                     known.push((*metric, series));
                     series
                 }
             };
-            values.push((series, number(*value)));
+            values.push((Value { series, is_gauge: metric.is_gauge() }, *value));
         }
         Ok(())
     }
@@ -99,6 +107,8 @@ pub fn write(
     for entry in &sample.entries {
         series.number(transaction, checks, entry, &mut values)?;
     }
+    let values: Vec<(i64, i64)> =
+        values.into_iter().map(|(of, value)| (of.series, number(value))).collect();
     for (series, value) in &values {
         checksum = checksum.wrapping_add(checksums::of_values(params![series, value])?);
     }
@@ -171,7 +181,21 @@ pub fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), P
     })?;
     let mut checks = checksums::Single::of(connection, Part::Counters)?;
     sums.into_iter().try_for_each(|(sample, sum)| checks.check(sample, sum))?;
-    put(samples.into_values(), stages)
+    put(samples.into_values(), stages)?;
+    if !coded::are_there(connection)? {
+        return Ok(());
+    }
+    let blocks = Blocks::of(connection, series)?;
+    blocks.each_sample(connection, |sample| {
+        let record = stages.iter_mut().find(|record| record.stage == sample.stage);
+        record.ok_or(NO_STAGE)?.counters_mut().push(sample.clone());
+        Ok(())
+    })?;
+    // As they came: host beside host.
+    for stage in stages {
+        stage.counters_mut().sort_by_key(|sample| (sample.number, sample.host));
+    }
+    Ok(())
 }
 
 /// Why counters have no place.
@@ -192,14 +216,18 @@ pub fn remarks(
     if !are_there(connection)? {
         return Ok(remarks);
     }
-    each(connection, REMARKS, |row| {
+    let mut take = |row: &Row<'_>| {
         let sample = without_entries(row)?;
         if !stages.iter().any(|record| record.stage == sample.stage) {
             return Err(NO_STAGE.into());
         }
         remarks.entry(sample.stage).or_default().push(sample);
         Ok(())
-    })?;
+    };
+    each(connection, REMARKS, &mut take)?;
+    if coded::are_there(connection)? {
+        each(connection, coded::REMARKS, &mut take)?;
+    }
     Ok(remarks)
 }
 

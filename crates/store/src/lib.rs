@@ -5,6 +5,7 @@
 //! tables stand in `docs/reference/run-file.md`.
 
 mod checksums;
+mod coded;
 mod counters;
 mod ends;
 mod error;

@@ -4,8 +4,8 @@
 use crate::error::StoreError;
 use crate::place::{beside, for_sqlite};
 use crate::schema::{
-    APPLICATION_ID, CHECKSUM_TABLES, COUNTER_TABLES, END_TABLES, FLUSH_TABLES, FOREIGN_FORMAT,
-    FOREIGN_TABLES, OCCURRENCE_TABLES, OLDEST, SUM_TABLES, TABLES,
+    APPLICATION_ID, CHECKSUM_TABLES, CODED_TABLES, COUNTER_TABLES, END_TABLES, FLUSH_TABLES,
+    FOREIGN_FORMAT, FOREIGN_TABLES, NEWEST, OCCURRENCE_TABLES, OLDEST, SUM_TABLES, TABLES,
 };
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::{DirBuilder, File};
@@ -248,7 +248,7 @@ impl Header {
         if self.word(68) != APPLICATION_ID {
             return Err(not("it is some other program's SQLite file"));
         }
-        if !(OLDEST..=FOREIGN_FORMAT).contains(&self.word(60)) {
+        if !(OLDEST..=NEWEST).contains(&self.word(60)) {
             return Err(StoreError::OtherFormat(path.to_owned(), self.word(60)));
         }
         let page = match u16::from_be_bytes([self.bytes[16], self.bytes[17]]) {
@@ -303,6 +303,11 @@ fn check_schema(connection: &Connection, format: u32) -> Result<(), String> {
         ("'flushes'", FLUSH_TABLES),
         ("'sums', 'stage_sums'", SUM_TABLES),
         ("'counter_samples', 'counter_series', 'counters'", COUNTER_TABLES),
+        (
+            "'counter_shapes', 'counter_blocks', 'counter_sums', 'counter_columns', \
+             'counter_tail', 'counter_remarks'",
+            CODED_TABLES,
+        ),
     ] {
         let there = format!("SELECT count(*) FROM sqlite_schema WHERE name IN ({names})");
         if connection

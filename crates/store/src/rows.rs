@@ -1,6 +1,7 @@
 //! The rows of a run file, one by one in the order of writing: none is held.
 
 use crate::checksums::{self, Part, Single};
+use crate::coded::{self, Blocks};
 use crate::counters;
 use crate::error::StoreError;
 use crate::open::open_run;
@@ -69,7 +70,7 @@ fn check_head(connection: &Connection) -> Result<(), Problem> {
 /// was handed out.
 pub fn each_counter<E>(
     path: &Path,
-    take: impl FnMut(CounterRow) -> Result<(), E>,
+    mut take: impl FnMut(CounterRow) -> Result<(), E>,
 ) -> Result<(), Halted<E>> {
     let query = "SELECT counter_samples.stage, counter_samples.host, counter_samples.number, \
                  counter_samples.start_ns,
@@ -99,8 +100,54 @@ pub fn each_counter<E>(
         }
         counter(row)
     };
-    hand_out(path, &opened.connection, query, made, take)?;
-    current.map_or(Ok(()), |(last, sum)| checks.check(last, sum)).map_err(file)
+    hand_out(path, &opened.connection, query, made, &mut take)?;
+    current.map_or(Ok(()), |(last, sum)| checks.check(last, sum)).map_err(file)?;
+    each_coded(path, &opened.connection, take)
+}
+
+/// Hands out the counters of blocks, and those that are no block yet: of a block that was thinned,
+/// what it comes to.
+fn each_coded<E>(
+    path: &Path,
+    connection: &Connection,
+    mut take: impl FnMut(CounterRow) -> Result<(), E>,
+) -> Result<(), Halted<E>> {
+    let mut refused = None;
+    let mut each = || {
+        if !coded::are_there(connection)? {
+            return Ok(());
+        }
+        let blocks = Blocks::of(connection, counters::series(connection)?)?;
+        blocks.each_sample(connection, |sample| {
+            for entry in &sample.entries {
+                for (metric, value) in &entry.values {
+                    take(CounterRow {
+                        stage: sample.stage,
+                        host: sample.host,
+                        number: sample.number,
+                        start_ns: sample.start_ns,
+                        length_ns: sample.length_ns,
+                        layer: entry.layer,
+                        name: entry.name.clone(),
+                        metric: *metric,
+                        value: *value,
+                    })
+                    .map_err(|error| {
+                        refused = Some(error);
+                        Problem::from("the reading was stopped")
+                    })?;
+                }
+            }
+            Ok(())
+        })
+    };
+    let ended = each();
+    match (refused, ended) {
+        (Some(error), _) => Err(Halted::Taker(error)),
+        (None, ended) => {
+            ended.map_err(|problem| Halted::File(StoreError::damaged(path, problem.0)))
+        }
+    }
 }
 
 /// Runs a query, makes each of its rows a value and hands that out.

@@ -2,10 +2,13 @@
 
 /// The version of the tables and of the plan in them. A file of a later one is refused, and one
 /// from before [`OLDEST`].
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 7;
 
 /// The version of files that hold results of other tools: older versions of Plimsoll refuse them.
 pub const FOREIGN_FORMAT: u32 = 6;
+
+/// The newest version that is read.
+pub const NEWEST: u32 = FORMAT;
 
 /// The oldest version that is read: its files have no checksums.
 pub const OLDEST: u32 = 3;
@@ -147,13 +150,43 @@ CREATE INDEX remarks ON counter_samples (host, notes) WHERE notes != '[]';
 CREATE TABLE counter_series (series INTEGER PRIMARY KEY, layer TEXT NOT NULL, name TEXT NOT NULL, \
                                   metric TEXT NOT NULL);
 CREATE TABLE counters (sample INTEGER NOT NULL, series INTEGER NOT NULL, value INTEGER NOT NULL);
+";
+
+/// The tables of the counters of a long run, in blocks of one host each: from format 7 on. What a
+/// block comes to stands in `counter_sums`; a metric that is a state has there what it was at the
+/// end, and what is 0 has no row. `layers` has both, rows of single samples and of blocks.
+pub const CODED_TABLES: &str = "
+CREATE TABLE counter_shapes (shape INTEGER PRIMARY KEY, series BLOB NOT NULL);
+CREATE TABLE counter_blocks (
+    block INTEGER PRIMARY KEY, stage INTEGER NOT NULL, host INTEGER NOT NULL, shape INTEGER NOT \
+                                NULL, number INTEGER NOT NULL, samples INTEGER NOT NULL,
+    start_ns INTEGER NOT NULL, length_ns INTEGER NOT NULL
+);
+CREATE TABLE counter_sums (block INTEGER NOT NULL, series INTEGER NOT NULL, value INTEGER NOT \
+                                NULL, PRIMARY KEY (block, series)) WITHOUT ROWID;
+CREATE TABLE counter_columns (block INTEGER PRIMARY KEY, columns BLOB NOT NULL);
+CREATE TABLE counter_tail (
+    tail INTEGER PRIMARY KEY, stage INTEGER NOT NULL, host INTEGER NOT NULL, shape INTEGER NOT \
+                                NULL, number INTEGER NOT NULL,
+    start_ns INTEGER NOT NULL, length_ns INTEGER NOT NULL, notes TEXT NOT NULL, vals BLOB NOT NULL
+);
+CREATE TABLE counter_remarks (
+    stage INTEGER NOT NULL, host INTEGER NOT NULL, number INTEGER NOT NULL, start_ns INTEGER NOT \
+                                NULL, length_ns INTEGER NOT NULL, notes TEXT NOT NULL
+);
 CREATE VIEW layers AS
-    SELECT counter_samples.stage, stages.kind, counter_samples.host, counter_samples.number,
-           counter_samples.start_ns / 1e9 AS start_s, counter_samples.length_ns / 1e9 AS length_s,
-           counter_series.layer, counter_series.name, counter_series.metric, counters.value,
-           counters.value / (counter_samples.length_ns / 1e9) AS per_s
-    FROM counters JOIN counter_samples USING (sample) JOIN counter_series USING (series)
-        LEFT JOIN stages ON stages.stage = counter_samples.stage;
+    SELECT readings.stage, stages.kind, readings.host, readings.number,
+           readings.start_ns / 1e9 AS start_s, readings.length_ns / 1e9 AS length_s,
+           counter_series.layer, counter_series.name, counter_series.metric, readings.value,
+           readings.value / (readings.length_ns / 1e9) AS per_s
+    FROM (
+        SELECT stage, host, number, start_ns, length_ns, series, value FROM counters JOIN \
+                                counter_samples USING (sample)
+        UNION ALL
+        SELECT stage, host, number, start_ns, length_ns, series, value FROM counter_sums JOIN \
+                                counter_blocks USING (block)
+    ) AS readings JOIN counter_series USING (series) LEFT JOIN stages ON stages.stage = \
+                                readings.stage;
 ";
 
 /// All tables of a file with results of other tools, besides the checksums.

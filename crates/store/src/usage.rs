@@ -3,6 +3,7 @@
 //! evenly out of all.
 
 use crate::checksums::{self, Part, Single};
+use crate::coded::{self, Blocks, Extent};
 use crate::counters::{are_there, series};
 use crate::search::{self, Bracket};
 use crate::source::Source;
@@ -18,6 +19,10 @@ use std::ops::{Range, RangeInclusive};
 const MOST_ROWS: i64 = 1_000_000;
 /// Each has to be found among all rows.
 const MOST_SAMPLES: i64 = 10_000;
+/// So many values of blocks are looked at, at most.
+const MOST_DECODED: i64 = 256_000_000;
+/// And so many samples of them are taken.
+const MOST_TAKEN: i64 = 65_536;
 /// No host has more things to count than this; a damaged file could say so.
 const MOST_OF_SAMPLE: usize = 100_000;
 
@@ -38,7 +43,22 @@ pub fn find_beside<E>(
     if !are_there(&source.opened.connection)? {
         return Ok((other()?, Usages::new()));
     }
-    Wanted::of(&source.opened.connection, record, load)?.all(source, MOST_ROWS, MOST_SAMPLES, other)
+    let most =
+        Most { rows: MOST_ROWS, samples: MOST_SAMPLES, decoded: MOST_DECODED, taken: MOST_TAKEN };
+    Wanted::of(&source.opened.connection, record, load)?.all(source, most, other)
+}
+
+/// What is looked at of a long run, at most.
+#[derive(Clone, Copy)]
+struct Most {
+    /// Rows of counters.
+    rows: i64,
+    /// Samples in rows.
+    samples: i64,
+    /// Values in blocks.
+    decoded: i64,
+    /// Samples in blocks.
+    taken: i64,
 }
 
 /// What counters come to, by stage.
@@ -51,6 +71,8 @@ struct Wanted<'a> {
     names: Names,
     /// When load was on, by stage.
     loads: BTreeMap<u32, Range<u64>>,
+    /// `None` where the file has none.
+    blocks: Option<Blocks>,
 }
 
 /// Counters that one thread takes.
@@ -59,6 +81,35 @@ enum Job {
     Rows(RangeInclusive<i64>),
     /// Of the samples that are wanted, those with these numbers.
     Some(Range<i64>, Thinning),
+    /// Of the blocks that are wanted, those with these numbers.
+    Blocks(Range<i64>, Chosen),
+    /// What is no block yet.
+    Tail,
+}
+
+/// How some blocks are taken out of all.
+#[derive(Clone, Copy)]
+struct Chosen {
+    all: Extent,
+    /// How many are taken.
+    wanted: i64,
+    /// One sample out of so many is.
+    step: i64,
+}
+
+impl Chosen {
+    fn is_thinned(self) -> bool {
+        self.wanted < self.all.count || self.step > 1
+    }
+
+    /// The block that is taken as one of this number.
+    fn block(self, number: i64) -> i64 {
+        if self.wanted >= self.all.count {
+            return self.all.first.saturating_add(number);
+        }
+        let place = place(number as u64, self.all.count as u128, self.wanted as u128);
+        self.all.first.saturating_add(i64::try_from(place).unwrap_or(i64::MAX))
+    }
 }
 
 /// How some samples are taken out of all.
@@ -110,22 +161,27 @@ impl<'a> Wanted<'a> {
         };
         let measured =
             record.stages.iter().map(|stage| stage.stage).filter(|stage| is_measured(*stage));
+        let names = series(connection)?;
+        let blocks = match coded::are_there(connection)? {
+            true => Some(Blocks::of(connection, names.clone())?),
+            false => None,
+        };
         Ok(Wanted {
             record,
             kernels: Kernels::of(&record.testbed),
-            names: series(connection)?,
+            names,
+            blocks,
             loads: measured.filter_map(|stage| Some((stage, load(stage)?))).collect(),
         })
     }
 
-    /// All samples of a file with at most `most_rows` rows of counters; else at most `most_samples`
-    /// of them, and so many that they have about as many rows. Beside the result of `other` work
-    /// that is done meanwhile.
+    /// All samples of a file with at most so many rows of counters; else at most so many of them,
+    /// and so many that they have about as many rows. Of blocks likewise. Beside the result of
+    /// `other` work that is done meanwhile.
     fn all<E>(
         &self,
         source: &Source,
-        most_rows: i64,
-        most_samples: i64,
+        most: Most,
         other: impl FnOnce() -> Result<E, Problem>,
     ) -> Result<(E, Usages), Problem> {
         let range = |table: &str, column: &str| {
@@ -142,9 +198,9 @@ impl<'a> Wanted<'a> {
             last: rows.1,
             last_sample: samples.1,
         };
-        let thinning = (count(rows.0, rows.1) > i128::from(most_rows))
-            .then(|| Thinning::of(all, most_rows, most_samples));
-        let jobs: Vec<Job> = match thinning {
+        let thinning = (count(rows.0, rows.1) > i128::from(most.rows))
+            .then(|| Thinning::of(all, most.rows, most.samples));
+        let mut jobs: Vec<Job> = match thinning {
             None => {
                 // At most `most_rows`, so it fits.
                 let count = count(rows.0, rows.1) as i64;
@@ -152,15 +208,24 @@ impl<'a> Wanted<'a> {
                 parts(count, source.threads(count)).map(some).map(Job::Rows).collect()
             }
             // They have as many rows as are looked at in all, and each has to be found.
-            Some(thinning) => parts(thinning.wanted, source.threads(most_rows))
+            Some(thinning) => parts(thinning.wanted, source.threads(most.rows))
                 .map(|numbers| Job::Some(numbers, thinning))
                 .collect(),
         };
+        let chosen = self.chosen(source, most)?;
+        if let Some(chosen) = chosen {
+            let parts = parts(chosen.wanted, source.threads(most.rows));
+            jobs.extend(parts.map(|numbers| Job::Blocks(numbers, chosen)));
+            jobs.push(Job::Tail);
+        }
+        let is_thinned = thinning.is_some() || chosen.is_some_and(Chosen::is_thinned);
         let take = |connection: &Connection, job| {
             let mut taker = Taker { connection, wanted: self, usages: Usages::new() };
             match job {
                 Job::Rows(rows) => taker.rows(rows)?,
                 Job::Some(numbers, thinning) => taker.some(numbers, thinning)?,
+                Job::Blocks(numbers, chosen) => taker.blocks(numbers, chosen)?,
+                Job::Tail => taker.tail()?,
             }
             Ok(taker.usages)
         };
@@ -169,9 +234,25 @@ impl<'a> Wanted<'a> {
         for (stage, usage) in found.into_iter().flatten() {
             usages.entry(stage).or_default().merge(usage);
         }
-        usages.values_mut().for_each(|usage| usage.is_thinned = thinning.is_some());
+        usages.values_mut().for_each(|usage| usage.is_thinned = is_thinned);
         usages.retain(|_, usage| usage.samples > 0);
         Ok((other, usages))
+    }
+
+    /// The blocks that are taken; `None` of a file that can have none.
+    fn chosen(&self, source: &Source, most: Most) -> Result<Option<Chosen>, Problem> {
+        let Some(blocks) = &self.blocks else { return Ok(None) };
+        let connection = &source.opened.connection;
+        let all = Extent::of(connection)?;
+        let each = blocks.usual_values(connection, all)?;
+        let wanted = (most.decoded / each).max(1).min(all.count);
+        let samples = wanted.saturating_mul(coded::MOST_SAMPLES as i64);
+        let step = if wanted < all.count || samples > 4 * most.taken {
+            samples / most.taken.max(1) + 1
+        } else {
+            1
+        };
+        Ok(Some(Chosen { all, wanted, step }))
     }
 }
 
@@ -212,6 +293,32 @@ impl Taker<'_> {
             let is_begun = last == Some(of);
             last = Some(of);
             is_begun || row <= *rows.end()
+        })
+    }
+
+    /// Takes in samples of those of the wanted blocks that have these numbers.
+    fn blocks(&mut self, numbers: Range<i64>, chosen: Chosen) -> Result<(), Problem> {
+        let Some(blocks) = &self.wanted.blocks else { return Ok(()) };
+        for number in numbers {
+            let block = chosen.block(number);
+            let mut place = block;
+            blocks.block(self.connection, block, &mut |sample| {
+                if place % chosen.step == 0 {
+                    self.take(sample);
+                }
+                place = place.wrapping_add(1);
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Takes in what is no block yet.
+    fn tail(&mut self) -> Result<(), Problem> {
+        let Some(blocks) = &self.wanted.blocks else { return Ok(()) };
+        blocks.tail(self.connection, |sample| {
+            self.take(sample);
+            Ok(())
         })
     }
 
@@ -357,6 +464,11 @@ mod tests {
     /// A run of `seconds` on four hosts; the disk of the last one is busy all the time, those of
     /// the others for a quarter of it.
     fn written(path: &std::path::Path, seconds: u32) {
+        written_with(path, seconds, 1 << 20);
+    }
+
+    /// The same with so many values in rows of their own.
+    fn written_with(path: &std::path::Path, seconds: u32, plain: usize) {
         let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 4);
         let stage = recorded.stage(StageKind::Measure);
         for (number, host) in (0..seconds).flat_map(|second| (0..4).map(move |host| (second, host)))
@@ -370,6 +482,7 @@ mod tests {
         let record = recorded.record();
         let mut writer =
             Writer::create(path, &record.plan, &record.testbed, &record.version, 0).expect("room");
+        writer = writer.with_plain(plain);
         for held in &record.stages {
             writer.append(&Event::StageStarted { stage: held.stage, unix_ns: 0 }).expect("room");
             let samples = held.samples().iter().cloned().map(Event::Sample);
@@ -384,12 +497,13 @@ mod tests {
 
     /// What so many threads find of at most so many rows and 100 samples.
     fn usages(path: &std::path::Path, threads: usize, most_rows: i64) -> Usages {
+        let most = Most { rows: most_rows, samples: 100, decoded: most_rows, taken: most_rows };
         let (record, source) =
             (read_digests(path).expect("a run file"), Source::shared_by(path, threads));
         let source = source.expect("a run file");
         let load = |stage| record.stage(stage)?.summed()?.frame.load_ns();
         let wanted = Wanted::of(&source.opened.connection, &record, load);
-        let found = wanted.and_then(|wanted| wanted.all(&source, most_rows, 100, || Ok(())));
+        let found = wanted.and_then(|wanted| wanted.all(&source, most, || Ok(())));
         found.unwrap_or_else(|problem| panic!("{}", problem.0)).1
     }
 
@@ -418,6 +532,26 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn blocks_come_to_what_rows_come_to_by_any_number_of_threads() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (rows, blocks) = (folder.path().join("rows"), folder.path().join("blocks"));
+        written_with(&rows, 300, 1 << 20);
+        written_with(&blocks, 300, 90);
+        let expected = usages(&rows, 1, 10_000);
+        assert_eq!(expected.len(), 1);
+        for threads in [1, 2, 3, 7] {
+            assert_eq!(usages(&blocks, threads, 100_000), expected, "{threads} threads");
+        }
+        let some = usages(&blocks, 1, 600);
+        let some = some.values().next().expect("a stage");
+        assert!(some.is_thinned && some.samples < 400, "{}", some.samples);
+        assert_eq!(
+            crate::read(&rows).expect("a file").stages[0].counters(),
+            crate::read(&blocks).expect("a file").stages[0].counters(),
+        );
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Writes a run file as the run goes.
 
 use crate::checksums::{Part, Sums};
-use crate::counters::{self, Series};
+use crate::coded::Coder;
 use crate::error::StoreError;
 use crate::place::{beside, for_sqlite};
 use crate::schema::{
-    APPLICATION_ID, CHECKSUM_TABLES, COUNTER_TABLES, END_TABLES, FLUSH_TABLES, FORMAT,
-    OCCURRENCE_TABLES, SUM_TABLES, TABLES,
+    APPLICATION_ID, CHECKSUM_TABLES, CODED_TABLES, COUNTER_TABLES, END_TABLES, FLUSH_TABLES,
+    FORMAT, OCCURRENCE_TABLES, SUM_TABLES, TABLES,
 };
 use crate::stored_sums::Keeper;
 use crate::values::number;
@@ -29,7 +29,7 @@ pub struct Writer {
     path: PathBuf,
     connection: Connection,
     plan: Plan,
-    series: Series,
+    coder: Coder,
     sums: Keeper,
     checks: Sums,
     /// Whether the disk was waited for: what was there before the first sample holds then also
@@ -57,13 +57,13 @@ impl Writer {
             _ => StoreError::Create(path.to_owned(), error.to_string()),
         })?;
         let filled = fill(path, plan, testbed, version, started_unix_ns);
-        let (series, sums) = (Series::default(), Keeper::new(plan.hosts.len()));
+        let (coder, sums) = (Coder::new(None), Keeper::new(plan.hosts.len()));
         filled
             .map(|(connection, checks)| Writer {
                 path: path.to_owned(),
                 connection,
                 plan: plan.clone(),
-                series,
+                coder,
                 sums,
                 checks,
                 is_settled: false,
@@ -88,6 +88,12 @@ impl Writer {
         Writer { sums: Keeper::with_blocks_of(least), ..self }
     }
 
+    /// The same with so many counters in rows of their own.
+    #[cfg(test)]
+    pub(crate) fn with_plain(self, plain: usize) -> Writer {
+        Writer { coder: self.coder.with_plain(plain), ..self }
+    }
+
     /// Writes down what happened. When this returns, a `kill -9` no longer loses it.
     ///
     /// # Errors
@@ -102,14 +108,14 @@ impl Writer {
     /// # Errors
     /// As [`append`](Self::append).
     pub fn append_all(&mut self, events: &[Event]) -> Result<(), StoreError> {
-        let (plan, series, sums) = (&mut self.plan, &mut self.series, &mut self.sums);
+        let (plan, coder, sums) = (&mut self.plan, &mut self.coder, &mut self.sums);
         let mut checks = self.checks;
         let written = self.connection.transaction().and_then(|transaction| {
             for event in events {
                 if let Event::PointAdded(addition) = event {
                     plan.add(addition);
                 }
-                write(&transaction, plan, series, sums, &mut checks, event)?;
+                write(&transaction, plan, coder, sums, &mut checks, event)?;
             }
             checks.settle(&transaction)?;
             sums.settle(
@@ -124,7 +130,7 @@ impl Writer {
         });
         let written = written.and_then(|()| self.settle(events));
         written.map_err(|error| {
-            self.series.forget();
+            self.coder.forget();
             self.sums.void();
             StoreError::Write(self.path.clone(), in_words(&error))
         })
@@ -185,6 +191,7 @@ fn fill(
     let transaction = connection.transaction()?;
     transaction.execute_batch(TABLES)?;
     transaction.execute_batch(COUNTER_TABLES)?;
+    transaction.execute_batch(CODED_TABLES)?;
     transaction.execute_batch(OCCURRENCE_TABLES)?;
     transaction.execute_batch(END_TABLES)?;
     transaction.execute_batch(FLUSH_TABLES)?;
@@ -270,13 +277,14 @@ fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
 fn write(
     transaction: &Transaction<'_>,
     plan: &Plan,
-    series: &mut Series,
+    coder: &mut Coder,
     sums: &mut Keeper,
     checks: &mut Sums,
     event: &Event,
 ) -> rusqlite::Result<()> {
     match event {
         Event::StageStarted { stage, unix_ns } => {
+            coder.began(*stage, *unix_ns);
             let planned = plan.stages.get(*stage as usize);
             let kind = planned.map(|stage| stage.kind.word()).unwrap_or_default();
             let row = params![stage, kind, planned.and_then(|stage| stage.point), number(*unix_ns)];
@@ -318,9 +326,10 @@ fn write(
             )?;
         }
         Event::HostEnded(end) => ends::write(transaction, checks, end)?,
-        Event::Counters(sample) => counters::write(transaction, series, checks, sample)?,
+        Event::Counters(sample) => coder.write(transaction, checks, sample)?,
         Event::StageEnded { stage, end } => {
             sums.ended(*stage);
+            coder.ended(transaction, checks, Some(*stage))?;
             let (state, reason) = match end {
                 StageEnd::Complete => ("complete", None),
                 StageEnd::Interrupted => ("interrupted", None),
@@ -335,6 +344,7 @@ fn write(
         Event::Note(note) => write_note(transaction, checks, note)?,
         Event::Happened(occurrence) => occurrences::write(transaction, checks, occurrence)?,
         Event::RunEnded { unix_ns, end } => {
+            coder.ended(transaction, checks, None)?;
             let (state, reason) = match end {
                 RunEnd::Complete => ("complete", None),
                 RunEnd::Interrupted => ("interrupted", None),

@@ -1,0 +1,342 @@
+//! Reads the counters of a long run back: block by block, of which one is held at a time.
+
+use super::chain::{VERSION, values_of};
+use super::{MOST_SAMPLES, MOST_SERIES, MOST_VALUES, columns};
+use crate::checksums::{self, Part, Single};
+use crate::values::{Problem, each, is_there, small, unsigned};
+use model::CounterSample;
+use model::counters::{Entry, Layer, Metric};
+use model::varint::{self, unfold};
+use rusqlite::{Connection, OptionalExtension, Row};
+use std::collections::BTreeMap;
+
+/// The first time that a host said that it cannot count something, as
+/// [`REMARKS`](crate::counters) has it of samples in rows.
+pub const REMARKS: &str = "SELECT min(rowid), stage, host, number, start_ns, length_ns, notes \
+                           FROM counter_remarks GROUP BY host, notes ORDER BY 1";
+
+/// Whether the file can have blocks: those of older formats cannot.
+pub fn are_there(connection: &Connection) -> Result<bool, Problem> {
+    is_there(connection, "counter_blocks")
+}
+
+/// What a sample of a shape counts, in its order.
+#[derive(Clone, Debug, Default)]
+struct Shape {
+    /// Without values.
+    entries: Vec<Entry>,
+    /// The series of each value, over all entries.
+    series: Vec<i64>,
+}
+
+/// The blocks of counters of a file.
+#[derive(Debug)]
+pub struct Blocks {
+    shapes: BTreeMap<i64, Shape>,
+}
+
+/// A block without what it holds.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    stage: u32,
+    host: u32,
+    shape: i64,
+    number: u32,
+    samples: usize,
+    start_ns: u64,
+    length_ns: u64,
+}
+
+impl Blocks {
+    /// Those of a file with these series.
+    pub fn of(
+        connection: &Connection,
+        names: BTreeMap<i64, (Layer, String, Metric)>,
+    ) -> Result<Blocks, Problem> {
+        let mut shapes = BTreeMap::new();
+        each(connection, "SELECT shape, series FROM counter_shapes", |row| {
+            let bytes = row.get_ref(1)?.as_blob().map_err(|_| "a shape of counters is none")?;
+            shapes.insert(row.get(0)?, shape(bytes, &names)?);
+            Ok(())
+        })?;
+        Ok(Blocks { shapes })
+    }
+
+    fn shape(&self, number: i64) -> Result<&Shape, Problem> {
+        self.shapes.get(&number).ok_or_else(|| "counters have a shape that is not there".into())
+    }
+
+    /// How many values a block has, as the mean of a few of them: 1 and more.
+    pub fn usual_values(&self, connection: &Connection, extent: Extent) -> Result<i64, Problem> {
+        let mut query = connection
+            .prepare_cached("SELECT samples, shape FROM counter_blocks WHERE block = ?")?;
+        let (mut values, mut found) = (0i64, 0i64);
+        for place in 0..LOOKS.min(extent.count) {
+            let block = extent.first.saturating_add(extent.count / LOOKS.min(extent.count) * place);
+            let head = query.query_row([block], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+            let Some((samples, shape)) = head else { continue };
+            let series = i64::try_from(self.shape(shape)?.series.len()).unwrap_or(i64::MAX);
+            values = values.saturating_add(series.saturating_mul(samples));
+            found += 1;
+        }
+        Ok((values / found.max(1)).max(1))
+    }
+
+    /// Hands out every sample that is in a block with columns and in the tail; of a block without
+    /// them, what it comes to as one sample. The next one is written over it.
+    pub fn each_sample(
+        &self,
+        connection: &Connection,
+        mut take: impl FnMut(&CounterSample) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        let mut after = i64::MIN;
+        while let Some(block) = next(connection, after)? {
+            self.block(connection, block, &mut take)?;
+            after = block;
+        }
+        self.tail(connection, take)
+    }
+
+    /// Hands out the samples of the block with this number, if there is one.
+    pub fn block(
+        &self,
+        connection: &Connection,
+        block: i64,
+        take: &mut impl FnMut(&CounterSample) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        let mut statement =
+            connection.prepare_cached("SELECT * FROM counter_blocks WHERE block = ?")?;
+        let mut rows = statement.query([block])?;
+        let Some(row) = rows.next()? else { return Ok(()) };
+        let (head, of_head) = (head(row)?, checksums::of_row(row)?);
+        let shape = self.shape(head.shape)?;
+        if head.samples > MOST_SAMPLES || head.samples * shape.series.len() > MOST_VALUES {
+            return Err("a block of counters has more of them than a block".into());
+        }
+        let (sums, of_sums) = sums(connection, block)?;
+        Single::of(connection, Part::CounterBlocks)?.check(block, of_head.wrapping_add(of_sums))?;
+        let mut statement =
+            connection.prepare_cached("SELECT * FROM counter_columns WHERE block = ?")?;
+        let mut rows = statement.query([block])?;
+        match rows.next()? {
+            Some(row) => {
+                Single::of(connection, Part::CounterColumns)?
+                    .check(block, checksums::of_row(row)?)?;
+                let bytes = row.get_ref(1)?.as_blob().map_err(|_| "columns are none")?;
+                Columns::read(bytes, &head, shape.series.len())?.each(&head, shape, take)
+            }
+            // A bit that changed may not pass for a block that was thinned.
+            None if has_columns(connection, block)? => {
+                Err("the columns of a block of counters are missing".into())
+            }
+            None => take(&head.summed(shape, &sums)),
+        }
+    }
+
+    /// Hands out the samples of the tail.
+    pub fn tail(
+        &self,
+        connection: &Connection,
+        mut take: impl FnMut(&CounterSample) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        let mut values = Vec::new();
+        each(connection, "SELECT * FROM counter_tail ORDER BY tail", |row| {
+            let shape = self.shape(row.get(3)?)?;
+            values.clear();
+            values_of(row.get_ref(8)?.as_blob().map_err(|_| "a sample is none")?, &mut values)?;
+            if values.len() != shape.series.len() {
+                return Err("a sample of counters does not fit its shape".into());
+            }
+            let mut sample = CounterSample {
+                stage: small(row.get(1)?)?,
+                host: small(row.get(2)?)?,
+                number: small(row.get(4)?)?,
+                start_ns: unsigned(row.get(5)?)?,
+                length_ns: unsigned(row.get(6)?)?,
+                entries: shape.entries.clone(),
+                notes: serde_json::from_str(&row.get::<_, String>(7)?)?,
+            };
+            fill(&mut sample, values.iter().copied());
+            take(&sample)
+        })
+    }
+}
+
+/// So many blocks say how large one is.
+const LOOKS: i64 = 16;
+
+/// The numbers of blocks in a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extent {
+    /// The first.
+    pub first: i64,
+    /// So many from there on, if none is missing.
+    pub count: i64,
+}
+
+impl Extent {
+    /// That of a file.
+    pub fn of(connection: &Connection) -> Result<Extent, Problem> {
+        let end = |end: &str| {
+            let query = format!("SELECT {end}(block) FROM counter_blocks");
+            connection.query_row(&query, [], |row| row.get::<_, Option<i64>>(0))
+        };
+        let (Some(first), Some(last)) = (end("min")?, end("max")?) else {
+            return Ok(Extent::default());
+        };
+        Ok(Extent { first, count: last.saturating_sub(first).saturating_add(1).max(0) })
+    }
+}
+
+/// The block behind one.
+fn next(connection: &Connection, after: i64) -> Result<Option<i64>, Problem> {
+    let mut query = connection.prepare_cached(
+        "SELECT block FROM counter_blocks WHERE block > ? ORDER BY block LIMIT 1",
+    )?;
+    Ok(query.query_row([after], |row| row.get(0)).optional()?)
+}
+
+fn has_columns(connection: &Connection, block: i64) -> Result<bool, Problem> {
+    let query = "SELECT count(*) FROM checksums WHERE part = 'counter_columns' AND row = ?";
+    Ok(connection.query_row(query, [block], |row| row.get::<_, i64>(0))? > 0)
+}
+
+fn shape(
+    mut bytes: &[u8],
+    names: &BTreeMap<i64, (Layer, String, Metric)>,
+) -> Result<Shape, Problem> {
+    let (mut shape, mut last) = (Shape::default(), 0i64);
+    while !bytes.is_empty() {
+        last = last.wrapping_add(unfold(varint::take_u64(&mut bytes)?));
+        let (layer, name, metric) = names.get(&last).ok_or("a counter has no name")?;
+        if shape.series.len() >= MOST_SERIES {
+            return Err("a sample of counters has more values than any host".into());
+        }
+        shape.series.push(last);
+        let is_same = |entry: &&mut Entry| entry.layer == *layer && entry.name == *name;
+        match shape.entries.last_mut().filter(is_same) {
+            Some(entry) => entry.values.push((*metric, 0)),
+            None => shape.entries.push(Entry {
+                layer: *layer,
+                name: name.clone(),
+                values: vec![(*metric, 0)],
+            }),
+        }
+    }
+    Ok(shape)
+}
+
+fn head(row: &Row<'_>) -> Result<Head, Problem> {
+    Ok(Head {
+        stage: small(row.get(1)?)?,
+        host: small(row.get(2)?)?,
+        shape: row.get(3)?,
+        number: small(row.get(4)?)?,
+        samples: small(row.get(5)?)? as usize,
+        start_ns: unsigned(row.get(6)?)?,
+        length_ns: unsigned(row.get(7)?)?,
+    })
+}
+
+/// What a block comes to, by series, and the checksum of that.
+fn sums(connection: &Connection, block: i64) -> Result<(BTreeMap<i64, u64>, u64), Problem> {
+    let mut statement = connection.prepare_cached("SELECT * FROM counter_sums WHERE block = ?")?;
+    let mut rows = statement.query([block])?;
+    let (mut sums, mut checksum) = (BTreeMap::new(), 0u64);
+    while let Some(row) = rows.next()? {
+        sums.insert(row.get(1)?, unsigned(row.get(2)?)?);
+        checksum = checksum.wrapping_add(checksums::of_row(row)?);
+    }
+    Ok((sums, checksum))
+}
+
+impl Head {
+    /// The block as one sample. What has no row is 0.
+    fn summed(&self, shape: &Shape, sums: &BTreeMap<i64, u64>) -> CounterSample {
+        let mut sample = self.empty(shape);
+        let of = |series: &i64| sums.get(series).copied().unwrap_or_default();
+        fill(&mut sample, shape.series.iter().map(of));
+        sample
+    }
+
+    fn empty(&self, shape: &Shape) -> CounterSample {
+        CounterSample {
+            stage: self.stage,
+            host: self.host,
+            number: self.number,
+            start_ns: self.start_ns,
+            length_ns: self.length_ns,
+            entries: shape.entries.clone(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// Puts values into the entries of a sample, in their order.
+fn fill(sample: &mut CounterSample, values: impl Iterator<Item = u64>) {
+    let places = sample.entries.iter_mut().flat_map(|entry| &mut entry.values);
+    places.zip(values).for_each(|((_, place), value)| *place = value);
+}
+
+/// What a block holds.
+struct Columns {
+    numbers: Vec<u64>,
+    gaps: Vec<u64>,
+    lengths_ns: Vec<u64>,
+    /// Column behind column.
+    values: Vec<u64>,
+    notes: BTreeMap<usize, Vec<String>>,
+}
+
+impl Columns {
+    fn read(bytes: &[u8], head: &Head, series: usize) -> Result<Columns, Problem> {
+        let [VERSION, rest @ ..] = bytes else {
+            return Err("a block of counters has another layout".into());
+        };
+        let (mut rest, samples) = (rest, head.samples);
+        let mut column = |count: usize| {
+            let mut out = Vec::with_capacity(count * samples);
+            (0..count).try_for_each(|_| columns::decode(&mut rest, samples, &mut out))?;
+            Ok::<_, Problem>(out)
+        };
+        let (numbers, gaps, lengths_ns) = (column(1)?, column(1)?, column(1)?);
+        let values = column(series)?;
+        let mut notes = BTreeMap::new();
+        for _ in 0..varint::take_u64(&mut rest)? {
+            let place = varint::take_u64(&mut rest)? as usize;
+            let length = usize::try_from(varint::take_u64(&mut rest)?).unwrap_or(usize::MAX);
+            let (text, behind) =
+                rest.split_at_checked(length).ok_or("a block of counters is cut off")?;
+            rest = behind;
+            notes.insert(place, serde_json::from_slice(text)?);
+        }
+        if rest.is_empty() {
+            Ok(Columns { numbers, gaps, lengths_ns, values, notes })
+        } else {
+            Err("a block of counters is longer than its columns".into())
+        }
+    }
+
+    /// Hands out each sample; the next one is written over it.
+    fn each(
+        mut self,
+        head: &Head,
+        shape: &Shape,
+        take: &mut impl FnMut(&CounterSample) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        let mut sample = head.empty(shape);
+        let (samples, mut end_ns) = (head.samples, 0u64);
+        for place in 0..samples {
+            sample.number = u32::try_from(self.numbers[place])
+                .map_err(|_| Problem::from("a number is out of range"))?;
+            sample.start_ns = end_ns.wrapping_add(unfold(self.gaps[place]) as u64);
+            sample.length_ns = self.lengths_ns[place];
+            end_ns = sample.start_ns.wrapping_add(sample.length_ns);
+            sample.notes = self.notes.remove(&place).unwrap_or_default();
+            let column = |column: usize| self.values[column * samples + place];
+            fill(&mut sample, (0..shape.series.len()).map(column));
+            take(&sample)?;
+        }
+        Ok(())
+    }
+}
