@@ -58,6 +58,13 @@ words! {
     }
 }
 
+impl DiskCache {
+    /// Whether the hypervisor's own memory answers reads.
+    pub fn uses_host_memory(self) -> bool {
+        matches!(self, DiskCache::Writeback | DiskCache::Writethrough)
+    }
+}
+
 words! {
     /// What a disk holds before anything is measured.
     pub enum DiskContent {

@@ -158,6 +158,14 @@ pub fn find(places: &Places, name: &str) -> Result<Option<Deployment>, Problem> 
     Deployment::read(&folder)
 }
 
+/// What is on record in a folder; `None` where making had only begun.
+///
+/// # Errors
+/// There is no record of ours.
+pub fn of_folder(folder: &Path) -> Result<Option<Deployment>, Problem> {
+    Deployment::read(folder)
+}
+
 /// The names of all machines that are on record, in order.
 ///
 /// # Errors

@@ -25,18 +25,10 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// What it writes, once it has ended well.
+    /// What it writes, once it has ended well. `feed` writes to its standard input.
     ///
     /// # Errors
-    /// It is not here, does not end in time, or fails, in its own words.
-    pub(crate) fn output(&self) -> Result<String, Problem> {
-        self.fed(&mut |_| Ok(()))
-    }
-
-    /// The same, with what `feed` writes to its standard input.
-    ///
-    /// # Errors
-    /// As of [`Call::output`], and those of `feed`.
+    /// It is not here, does not end in time, or fails, in its own words; those of `feed`.
     pub(crate) fn fed(
         &self,
         feed: &mut dyn FnMut(&mut dyn Write) -> Result<(), Problem>,
@@ -128,7 +120,7 @@ mod tests {
 
     fn call(script: &str, within: Duration) -> Result<String, Problem> {
         let arguments = [OsStr::new("-c"), OsStr::new(script)];
-        Call { program: "sh", package: "dash", arguments: &arguments, within }.output()
+        Call { program: "sh", package: "dash", arguments: &arguments, within }.fed(&mut |_| Ok(()))
     }
 
     #[test]
@@ -145,7 +137,7 @@ mod tests {
             arguments: &[],
             within: long,
         };
-        assert!(matches!(none.output(), Err(Problem::NoProgram { .. })));
+        assert!(matches!(none.fed(&mut |_| Ok(())), Err(Problem::NoProgram { .. })));
     }
 
     #[test]

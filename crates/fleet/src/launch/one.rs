@@ -34,6 +34,22 @@ pub(super) fn launch_one(
     host: &str,
     arguments: &[String],
 ) -> Result<(Link, Process), Missing> {
+    let Started { process, input, output } = reach(wanted, binary, host, arguments)?;
+    let Some(input) = input else {
+        return Err("its agent does not listen; start again".to_owned().into());
+    };
+    let (link, _) = over(output, input);
+    Ok((link, process))
+}
+
+/// Starts the program of a host, which greets as an agent does, and brings it there where it is
+/// not.
+pub(super) fn reach(
+    wanted: &Wanted,
+    binary: &Binary,
+    host: &str,
+    arguments: &[String],
+) -> Result<Started, Missing> {
     for attempt in 0..2 {
         match ask(wanted, binary, host, arguments)? {
             (started, Answer::Agent { protocol, version, hash }) => {
@@ -45,12 +61,7 @@ pub(super) fn launch_one(
                     continue;
                 }
                 check(wanted, binary, protocol, &version, &hash)?;
-                let Started { process, input, output } = started;
-                let Some(input) = input else {
-                    return Err("its agent does not listen; start again".to_owned().into());
-                };
-                let (link, _) = over(output, input);
-                return Ok((link, process));
+                return Ok(started);
             }
             (_, Answer::Missing { system }) if !script::runs_here(&system) => {
                 return Err(format!(

@@ -154,7 +154,7 @@ fn make(
     stop: &AtomicBool,
 ) -> Result<(), Problem> {
     let image = deployment.folder.join(record::IMAGE);
-    guest::write_image(&image, &needs.kernel, order.wanted.bus)?;
+    guest::write_image(&image, &needs.kernel, &[order.wanted.bus])?;
     provider.prepare(deployment, &needs.kernel.image)?;
     let volumes = volumes(deployment, order.wanted);
     volumes.iter().try_for_each(|volume| provider.make_volume(deployment, volume, stop))
