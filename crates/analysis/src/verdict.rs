@@ -8,7 +8,7 @@ use model::choices::FileFsync;
 use model::inventory::{LinkKind, Media};
 use model::plan::{PlannedTarget, Steady, Stop, Work};
 use model::testbed::TargetFacts;
-use model::{Op, Record, StageKind};
+use model::{Fact, Op, Record, StageKind};
 use std::fmt;
 use std::str::FromStr;
 
@@ -121,6 +121,8 @@ model::plain_words! {
         Device = "device",
         /// That of the machine behind a virtual disk.
         Hypervisor = "hypervisor",
+        /// The page cache of the hypervisor below a guest's disk, which its cache mode lets answer.
+        HostPage = "host-page",
         /// The page cache below a loop device.
         Loop = "loop",
         /// Those of a network file system and its servers.
@@ -273,6 +275,10 @@ fn caches(record: &Record, row: &ResultRow) -> Vec<Cache> {
     if record.plan.is_simulated() {
         return found;
     }
+    let cache_mode = record.plan.notes.iter().find_map(|note| match &note.fact {
+        Fact::Machines(made) => Some(made.cache),
+        _ => None,
+    });
     for (_, target) in targets(record, row) {
         if is_buffered {
             found.push(Cache { of: target.path.clone(), kind: CacheKind::Page });
@@ -288,8 +294,13 @@ fn caches(record: &Record, row: &ResultRow) -> Vec<Cache> {
         let media = target.chain.iter().filter_map(|link| link.device.as_ref());
         for device in media.chain(&target.device) {
             let mut push = |kind| found.push(Cache { of: device.name.clone(), kind });
-            if device.media == Media::Virtual && !device.name.starts_with("loop") {
-                push(CacheKind::Hypervisor);
+            // A guest takes an emulated NVMe drive for a real one; who made the machine knows.
+            let is_virtual = device.media == Media::Virtual || cache_mode.is_some();
+            if is_virtual && !device.name.starts_with("loop") {
+                push(match cache_mode {
+                    Some(mode) if mode.uses_host_memory() => CacheKind::HostPage,
+                    _ => CacheKind::Hypervisor,
+                });
             }
             if device.write_cache == crate::write_cache::WRITE_BACK && row.plans(Op::Write) {
                 push(CacheKind::Device);

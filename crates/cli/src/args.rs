@@ -20,7 +20,9 @@ pub use command_line::parse;
 pub use gate::{GateArgs, GateOutput};
 pub use hosts::HostArgs;
 pub use import::ImportArgs;
-pub use machines::{MachineArgs, ProviderArg, VmsArgs, VmsCommand, VmsUpArgs};
+pub use machines::{
+    MachineArgs, ProviderArg, VmsActArgs, VmsArgs, VmsCommand, VmsImageArgs, VmsUpArgs,
+};
 pub use places::{GivenUpArg, TargetArg};
 pub use prediction::{CalibrateArgs, PredictArgs};
 pub use trace::{DistilArgs, Only, RecordArgs, ReplayArgs, ScaleSpace, TraceArgs};

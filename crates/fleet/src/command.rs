@@ -100,6 +100,8 @@ fn run(name: &str, command: &str, state: &Shared) -> (Option<i32>, String) {
         .arg("-c")
         .arg(command)
         .env("PLIMSOLL_EVENT", name)
+        // A link to what runs, even where another program has taken its place meanwhile.
+        .env("PLIMSOLL", format!("/proc/{}/exe", std::process::id()))
         .env_remove(TOKEN)
         .stdin(Stdio::null())
         .process_group(0);

@@ -4,7 +4,7 @@ use crate::arithmetic::Unit;
 use crate::tree::{Node, Value};
 use model::choices::{Access, Backend, CloseTime, DuplicateScope, FileFsync, OnLostHost, Poll};
 use model::load::{HotSpots, Part, Rate, SizeMix, Skew};
-use model::machines::{Accelerator, DiskBus, DiskCache, DiskContent};
+use model::machines::{Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent};
 use model::planned_event::EventTime;
 use model::priority::Priority;
 use model::units::{Bytes, Nanos, Percent, UnitError};
@@ -412,4 +412,4 @@ impl Field for EventTime {
 }
 
 field_of_words!(Access, Backend, CloseTime, DuplicateScope, FileFsync, OnLostHost, Poll);
-field_of_words!(Accelerator, DiskBus, DiskCache, DiskContent);
+field_of_words!(Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent);

@@ -1,7 +1,10 @@
 //! Virtual machines that a suite wants: what they are, and what their disks hold.
 
+pub mod placement;
+
 use crate::units::{Bytes, Nanos};
 use crate::words;
+use serde::{Deserialize, Serialize};
 
 words! {
     /// How a guest sees its disks.
@@ -55,6 +58,13 @@ words! {
     }
 }
 
+impl DiskCache {
+    /// Whether the hypervisor's own memory answers reads.
+    pub fn uses_host_memory(self) -> bool {
+        matches!(self, DiskCache::Writeback | DiskCache::Writethrough)
+    }
+}
+
 words! {
     /// What a disk holds before anything is measured.
     pub enum DiskContent {
@@ -75,13 +85,87 @@ words! {
     }
 }
 
+words! {
+    /// Who makes machines.
+    pub enum ProviderKind {
+        /// Processes of plain qemu.
+        Qemu = "qemu",
+        /// Domains of a libvirt, through `virsh`.
+        Libvirt = "libvirt",
+    }
+}
+
+words! {
+    /// What a disk's bytes take of its pool before the guest writes them.
+    pub enum DiskAllocation {
+        /// All of them.
+        Thick = "thick",
+        /// Those that were written.
+        Thin = "thin",
+    }
+}
+
+words! {
+    /// What can be done to a machine while it is loaded.
+    pub enum MachineAct {
+        /// It stands still.
+        Pause = "pause",
+        /// It goes on after a pause.
+        Resume = "resume",
+        /// Its power fails; it is not started again.
+        Off = "off",
+        /// What its disks hold now is kept, and writes go to a file on top of each.
+        Snapshot = "snapshot",
+        /// Its disks move to another pool while it runs.
+        Move = "move",
+    }
+}
+
+/// How long one machine took to come up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BootTime {
+    /// Its name.
+    pub machine: String,
+    /// From the hypervisor's start of it until its agent listened, on the hypervisor's clock.
+    pub agent: Nanos,
+    /// From the start of its kernel until the first read of its last disk was done, on the guest's
+    /// clock, in steps of 10 ms. `None` where the guest did not say.
+    pub first_read: Option<Nanos>,
+}
+
+/// Machines of one node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OnNode {
+    /// The node's name.
+    pub node: String,
+    /// The machines' names.
+    pub machines: Vec<String>,
+}
+
+/// Machines that carried a run, for its record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachinesMade {
+    /// What their names begin with.
+    pub name: String,
+    /// Who made them.
+    pub provider: ProviderKind,
+    /// The nodes below them, with the names of the machines on each.
+    pub nodes: Vec<OnNode>,
+    /// What ran the guests' instructions.
+    pub accelerator: Accelerator,
+    /// What stood between a disk and its file.
+    pub cache: DiskCache,
+    /// How long each took to come up.
+    pub boots: Vec<BootTime>,
+}
+
 /// Machines that are all alike.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachinesWanted {
     /// What all their names begin with.
     pub name: String,
-    /// How many, at least one.
-    pub count: u32,
+    /// Their numbers, at least one, each once.
+    pub numbers: Vec<u32>,
     /// The virtual CPUs of each, at least one.
     pub vcpus: u32,
     /// What runs them.
@@ -98,6 +182,8 @@ pub struct MachinesWanted {
     pub cache: DiskCache,
     /// What the disks hold.
     pub content: DiskContent,
+    /// What their bytes take of the pool at first.
+    pub allocation: DiskAllocation,
     /// How long the machines may take from their start to their agents.
     pub boot: Nanos,
 }
@@ -105,12 +191,17 @@ pub struct MachinesWanted {
 impl MachinesWanted {
     /// The machines' names.
     pub fn names(&self) -> Vec<String> {
-        (1..=self.count).map(|number| format!("{}-{number}", self.name)).collect()
+        self.numbers.iter().map(|number| format!("{}-{number}", self.name)).collect()
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        u32::try_from(self.numbers.len()).unwrap_or(u32::MAX)
     }
 
     /// The bytes of all disks of all machines; `None` past what a number holds.
     pub fn disk_bytes(&self) -> Option<Bytes> {
-        let disks = u64::from(self.count).checked_mul(u64::from(self.disks))?;
+        let disks = u64::from(self.count()).checked_mul(u64::from(self.disks))?;
         disks.checked_mul(self.disk_size.0).map(Bytes)
     }
 }

@@ -2,6 +2,7 @@
 //! and errors. Sentences are made of them where they are shown, and nothing is read out of one.
 
 use crate::choices::{Backend, Poll};
+use crate::machines::MachinesMade;
 use crate::plan::StageKind;
 use crate::priority::Priority;
 use crate::replayed::Replayed;
@@ -81,6 +82,9 @@ crate::words! {
         RunFileOnTarget = "run-file-on-target",
         /// How true the load was to the trace that it was taken from.
         Replayed = "replayed",
+        /// The virtual machines that carried the load: who made them, where, and how long each took
+        /// to come up.
+        Machines = "machines",
     }
 }
 
@@ -205,6 +209,8 @@ pub enum Fact {
     },
     /// How true the load was to its trace.
     Replayed(Replayed),
+    /// The virtual machines that carried the load.
+    Machines(MachinesMade),
     /// What a run file of an older format says in words.
     InWords(InWords),
 }
@@ -236,6 +242,7 @@ impl Fact {
             Fact::CachesNotEmptied(_) => NoteKind::CachesNotEmptied,
             Fact::RunFileOnTarget { .. } => NoteKind::RunFileOnTarget,
             Fact::Replayed(_) => NoteKind::Replayed,
+            Fact::Machines(_) => NoteKind::Machines,
             Fact::InWords(old) => old.kind,
         }
     }

@@ -1,5 +1,7 @@
 //! What host and guest agree on: where things are in a guest, and what its line is called.
 
+use model::machines::DiskBus;
+
 /// Where this program is in a guest.
 pub(crate) const PROGRAM: &str = "/bin/plimsoll";
 /// Where its libraries are.
@@ -10,3 +12,19 @@ pub(crate) const MODULES: &str = "/modules";
 pub(crate) const AGENT_PORT: &str = "org.plimsoll.agent";
 /// The name of the device at the host's end of that line.
 pub(crate) const AGENT: &str = "agent";
+/// What a guest's first process says on its console when the first read of each of its disks is
+/// done, before the nanoseconds since the start of its kernel.
+pub(crate) const FIRST_READ: &str = "plimsoll-first-read-ns=";
+
+/// What the guest is told: its own name, its disks, and where its libraries are. What stands behind
+/// `--` are the arguments of its first process.
+pub(crate) fn kernel_line(name: &str, bus: DiskBus, disks: usize) -> String {
+    let disks = bus.devices(disks as u32);
+    let disks: Vec<String> = disks.iter().map(|disk| format!("--disk={disk}")).collect();
+    // An emulated timer may be late on a busy machine; the kernel would take it for a broken one.
+    format!(
+        "console=ttyS0 panic=1 no_timer_check rdinit={PROGRAM} LD_LIBRARY_PATH=/lib -- vms guest \
+         --name={name} {}",
+        disks.join(" ")
+    )
+}

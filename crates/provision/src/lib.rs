@@ -7,14 +7,19 @@
 pub mod deployment;
 pub mod guest;
 mod inside;
+pub mod libvirt;
+pub mod nodes;
 mod places;
 mod problem;
 mod processes;
 pub mod provider;
 pub mod qemu;
 mod record;
+mod tool;
 mod volume;
 
+pub use libvirt::Libvirt;
 pub use places::Places;
 pub use problem::Problem;
-pub use record::Deployment;
+pub use qemu::Qemu;
+pub use record::{Deployment, Ground, OnNodes};

@@ -64,8 +64,50 @@ pub enum Problem {
     NameOfOthers {
         /// The name.
         name: String,
-        /// Its process.
-        pid: i32,
+        /// What it is: a process, a domain.
+        what: String,
+    },
+    /// A program of the hypervisor failed.
+    Tool {
+        /// The program with its arguments.
+        call: String,
+        /// What it said.
+        said: String,
+    },
+    /// A program of the hypervisor does not end.
+    Hangs {
+        /// The program with its arguments.
+        call: String,
+        /// How long it had.
+        within: Nanos,
+    },
+    /// The provider has no such pool of disks.
+    NoPool {
+        /// The pool.
+        pool: String,
+        /// What to write.
+        remedy: &'static str,
+    },
+    /// The hypervisor did not do what was asked while a machine ran.
+    NotDone {
+        /// The machine.
+        machine: String,
+        /// What it said.
+        said: String,
+    },
+    /// These machines are none of the deployment's.
+    NoMachine {
+        /// The name that is not there.
+        machine: String,
+        /// The deployment.
+        name: String,
+    },
+    /// Something went wrong at a node.
+    AtNode {
+        /// The node.
+        node: String,
+        /// What, with its remedy.
+        said: String,
     },
     /// Another process makes or uses these machines just now.
     Busy {
@@ -199,11 +241,30 @@ impl fmt::Display for Problem {
                 "machines called {name} are there already; remove them with `plimsoll vms down \
                  {name}`, or write another vms.name"
             ),
-            Problem::NameOfOthers { name, pid } => write!(
+            Problem::NameOfOthers { name, what } => write!(
                 f,
-                "process {pid} is a machine called {name} that Plimsoll did not make; write \
-                 another vms.name"
+                "{what} is a machine called {name} that Plimsoll did not make; write another \
+                 vms.name"
             ),
+            Problem::Tool { call, said } => {
+                write!(f, "`{call}` failed: {said}; try it by hand, and mend what it names")
+            }
+            Problem::Hangs { call, within } => write!(
+                f,
+                "`{call}` did not end within {within}; look whether the hypervisor answers by \
+                 hand, then try again"
+            ),
+            Problem::NoPool { pool, remedy } => {
+                write!(f, "no disks can be made in `{pool}`; {remedy}")
+            }
+            Problem::NotDone { machine, said } => {
+                write!(f, "{machine}: {said}; `plimsoll vms list` shows what it does now")
+            }
+            Problem::NoMachine { machine, name } => write!(
+                f,
+                "the machines {name} have none called {machine}; `plimsoll vms list` shows them"
+            ),
+            Problem::AtNode { node, said } => write!(f, "node {node}: {said}"),
             Problem::Busy { name } => write!(
                 f,
                 "another plimsoll makes or uses the machines {name}; stop it first, or wait"

@@ -1,26 +1,28 @@
-//! What a provider of machines has to be able to do. The rest (records, order, clean-up) is
-//! [`crate::deployment`]'s.
+//! What a provider of machines has to be able to do, on one node. The rest (records, order,
+//! clean-up) is [`crate::deployment`]'s.
 
-use crate::Problem;
+use crate::record::{Deployment, Ground};
+use crate::{Libvirt, Problem, Qemu};
 use model::Bytes;
-use model::machines::{Accelerator, DiskBus, DiskCache, DiskContent};
+use model::machines::{Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent, MachineAct};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// Something that makes machines.
+/// Something that makes machines on one node.
 pub trait Provider {
-    /// Its machines' nodes, with what is left on each.
+    /// Its node, with what is left there.
     ///
     /// # Errors
     /// The provider is not there, or does not answer.
-    fn nodes(&self) -> Result<Vec<Node>, Problem>;
+    fn node(&self) -> Result<Node, Problem>;
 
-    /// The free bytes of a pool of disks.
+    /// The place for disks that a pool names, and what it has free. Nothing is made. The folder is
+    /// where machines of this name would be on record.
     ///
     /// # Errors
     /// There is no such pool.
-    fn free(&self, pool: &Path) -> Result<Bytes, Problem>;
+    fn room(&self, pool: Option<&str>, folder: &Path) -> Result<Room, Problem>;
 
     /// Refuses a name that a machine has which is not ours.
     ///
@@ -28,35 +30,80 @@ pub trait Provider {
     /// Whose it is.
     fn refuse_taken(&self, name: &str) -> Result<(), Problem>;
 
+    /// Makes the place of the disks with our marker, and brings there what machines start from:
+    /// the kernel, and the image that is in the folder of the record.
+    ///
+    /// # Errors
+    /// Something of that name is there, or it cannot be made.
+    fn prepare(&self, deployment: &Deployment, kernel: &Path) -> Result<(), Problem>;
+
     /// Makes a disk and fills it.
     ///
     /// # Errors
     /// It cannot be made, or `stop` was set.
-    fn make_volume(&self, volume: &Volume, stop: &AtomicBool) -> Result<(), Problem>;
+    fn make_volume(
+        &self,
+        deployment: &Deployment,
+        volume: &Volume,
+        stop: &AtomicBool,
+    ) -> Result<(), Problem>;
 
     /// Makes and starts a machine.
     ///
     /// # Errors
     /// In the hypervisor's words.
-    fn start(&self, machine: &Machine, boot: &Boot<'_>) -> Result<(), Problem>;
+    fn start(
+        &self,
+        deployment: &Deployment,
+        machine: &Machine,
+        boot: &Boot<'_>,
+    ) -> Result<(), Problem>;
 
     /// What a machine does.
-    fn state(&self, machine: &Machine) -> State;
+    fn state(&self, deployment: &Deployment, machine: &Machine) -> State;
 
     /// The end of what a machine wrote to its console.
-    fn console(&self, machine: &Machine) -> String;
+    fn console(&self, deployment: &Deployment, machine: &Machine) -> String;
+
+    /// The way to a machine's agent.
+    ///
+    /// # Errors
+    /// The machine does not run.
+    fn line(&self, deployment: &Deployment, machine: &Machine) -> Result<Line, Problem>;
+
+    /// Does something to a machine while it runs, and waits for its end. `to` is the pool to which
+    /// disks move; it is on record.
+    ///
+    /// # Errors
+    /// In the hypervisor's words.
+    fn act(
+        &self,
+        deployment: &Deployment,
+        machine: &Machine,
+        act: MachineAct,
+        to: Option<&str>,
+    ) -> Result<Acted, Problem>;
 
     /// Stops a machine of ours, if it is there, and removes what the provider keeps of it.
     ///
     /// # Errors
     /// It does not stop.
-    fn remove(&self, machine: &Machine) -> Result<(), Problem>;
+    fn remove(&self, deployment: &Deployment, machine: &Machine) -> Result<(), Problem>;
 
-    /// Removes a disk of ours, if it is there.
+    /// Removes all disks of ours, and what [`Provider::prepare`] made.
     ///
     /// # Errors
-    /// It cannot be removed.
-    fn remove_volume(&self, volume: &Volume) -> Result<(), Problem>;
+    /// What cannot be removed.
+    fn clear(&self, deployment: &Deployment) -> Result<(), Problem>;
+}
+
+/// The provider that made machines; `None` where each node has its own.
+pub fn of(deployment: &Deployment) -> Option<Box<dyn Provider>> {
+    match &deployment.ground {
+        Ground::Folders(_) => Some(Box::new(Qemu)),
+        Ground::Pools { connect, .. } => Some(Box::new(Libvirt::new(connect))),
+        Ground::Nodes(_) => None,
+    }
 }
 
 /// Where machines run.
@@ -68,15 +115,28 @@ pub struct Node {
     pub memory_available: Bytes,
 }
 
+/// A place for disks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Where the disks would be.
+    pub ground: Ground,
+    /// The place in words: a folder, or a pool.
+    pub place: PathBuf,
+    /// What is free there.
+    pub free: Bytes,
+}
+
 /// A disk of a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Volume {
-    /// Its file.
+    /// Its file, or its name in its pool.
     pub path: PathBuf,
     /// Its size.
     pub size: Bytes,
     /// What it holds at first.
     pub content: DiskContent,
+    /// What it takes of the pool at first, where it holds nothing.
+    pub allocation: DiskAllocation,
     /// The start of its random bytes.
     pub seed: u64,
 }
@@ -92,7 +152,7 @@ pub struct Machine {
     /// Where its console and its sockets are.
     #[serde(skip)]
     pub folder: PathBuf,
-    /// The files of its disks.
+    /// The files of its disks as they were made, or their names in a pool.
     #[serde(skip)]
     pub disks: Vec<PathBuf>,
 }
@@ -123,8 +183,31 @@ pub struct Boot<'a> {
     pub cache: DiskCache,
 }
 
+/// The way to an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// A Unix socket of this machine.
+    Socket(PathBuf),
+    /// A Unix socket of a host that ssh reaches.
+    Ssh {
+        /// The host, with a user's name where one was given.
+        host: String,
+        /// The socket there.
+        socket: PathBuf,
+    },
+}
+
+/// What was done to a machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Acted {
+    /// The disks that moved or were kept.
+    pub disks: u32,
+    /// The bytes that were copied.
+    pub copied: Bytes,
+}
+
 /// What a machine does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
     /// It is not there.
     Absent,
@@ -132,6 +215,8 @@ pub enum State {
     Starting,
     /// Its agent listens.
     Listening,
+    /// It stands still.
+    Paused,
 }
 
 impl State {
@@ -141,6 +226,7 @@ impl State {
             State::Absent => "absent",
             State::Starting => "starting",
             State::Listening => "running",
+            State::Paused => "paused",
         }
     }
 }

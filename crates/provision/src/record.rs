@@ -4,13 +4,17 @@
 use crate::Problem;
 use crate::places;
 use crate::provider::Machine;
+use model::machines::{
+    Accelerator, BootTime, DiskCache, MachinesWanted, OnNode, ProviderKind,
+};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The version of the record.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// The file of the record, and what it is called until it is whole.
 pub(crate) const FILE: &str = "machines.json";
 pub(crate) const PART: &str = "machines.json.part";
@@ -23,6 +27,43 @@ const LONGEST: u64 = 1 << 20;
 /// The most machines and disks that a record may name.
 const MOST: usize = 1024;
 
+/// Where the disks of machines are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ground {
+    /// In folders that are theirs alone; the machines are processes of plain qemu. Disks that move
+    /// have a further folder.
+    Folders(Vec<PathBuf>),
+    /// In pools of a libvirt. Their names begin with what only these machines have.
+    Pools {
+        /// The libvirt, as a URI.
+        connect: String,
+        /// The pools; disks that move have a further one.
+        pools: Vec<String>,
+    },
+    /// On nodes, each with a record of its own.
+    Nodes(OnNodes),
+}
+
+/// Machines on several nodes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OnNodes {
+    /// The words of the launcher that reaches them; none is ssh.
+    pub launcher: Vec<String>,
+    /// Who makes machines there.
+    pub provider: ProviderKind,
+    /// The nodes.
+    pub parts: Vec<OnNode>,
+}
+
+impl OnNodes {
+    /// The node of a machine.
+    pub fn node_of(&self, machine: &str) -> Option<&str> {
+        let has = |part: &&OnNode| part.machines.iter().any(|name| name == machine);
+        self.parts.iter().find(has).map(|part| part.node.as_str())
+    }
+}
+
 /// Machines of one name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deployment {
@@ -33,41 +74,74 @@ pub struct Deployment {
     pub token: String,
     /// The program that made them, which is also in the guests: its hash.
     pub program: String,
-    /// The folder of their disks, which is theirs alone.
-    pub disks: PathBuf,
+    /// Where their disks are.
+    pub ground: Ground,
     /// How many disks each machine has.
     pub disks_each: u32,
     /// The paths of the disks in each guest.
     pub devices: Vec<String>,
+    /// What runs the guests' instructions.
+    pub accelerator: Accelerator,
+    /// What stands between a disk and its file.
+    pub cache: DiskCache,
     /// The machines.
     pub machines: Vec<Machine>,
+    /// How long they took to come up, once they are.
+    #[serde(default)]
+    pub boots: Vec<BootTime>,
     /// Where this is on record.
     #[serde(skip)]
     pub folder: PathBuf,
 }
 
 impl Deployment {
-    pub(crate) fn new(name: &str, token: String, machines: Vec<Machine>) -> Deployment {
+    pub(crate) fn new(wanted: &MachinesWanted, token: String, ground: Ground) -> Deployment {
+        let machine = |(number, name): (usize, String)| Machine {
+            name,
+            uuid: uuid(&token, number),
+            folder: PathBuf::new(),
+            disks: Vec::new(),
+        };
+        let machines = wanted.names().into_iter().enumerate().map(machine).collect();
         Deployment {
             format: FORMAT,
-            name: name.to_owned(),
-            token,
+            name: wanted.name.clone(),
             program: String::new(),
-            disks: PathBuf::new(),
-            disks_each: 0,
-            devices: Vec::new(),
+            ground,
+            disks_each: wanted.disks,
+            devices: wanted.bus.devices(wanted.disks),
+            accelerator: wanted.accelerator,
+            cache: wanted.cache,
             machines,
+            boots: Vec::new(),
             folder: PathBuf::new(),
+            token,
         }
+    }
+
+    /// What the names of all volumes of these machines begin with, and no others'.
+    pub fn mark(&self) -> String {
+        format!("plimsoll-{}-", self.token)
+    }
+
+    /// The machine of a name.
+    pub fn machine(&self, name: &str) -> Option<&Machine> {
+        self.machines.iter().find(|machine| machine.name == name)
     }
 
     /// Puts in what follows from the names.
     pub(crate) fn placed(mut self, folder: &Path) -> Deployment {
         self.folder = folder.to_owned();
+        let mark = self.mark();
         for machine in &mut self.machines {
             machine.folder = folder.to_owned();
-            let disk = |number| self.disks.join(format!("{}-disk{number}.raw", machine.name));
-            machine.disks = (0..self.disks_each).map(disk).collect();
+            let name = |number: u32| format!("{}-disk{number}.raw", machine.name);
+            let disk = |number| match &self.ground {
+                Ground::Folders(folders) => folders.first().map(|at| at.join(name(number))),
+                Ground::Pools { .. } => Some(PathBuf::from(format!("{mark}{}", name(number)))),
+                Ground::Nodes(_) => None,
+            };
+            machine.disks = (0..self.disks_each).filter_map(disk).collect();
         }
         self
     }
@@ -106,13 +180,45 @@ impl Deployment {
         let is_sound = of_folder == Some(&found.name)
             && found.machines.len() <= MOST
             && found.disks_each as usize <= MOST
-            && found.disks.is_absolute()
+            && is_token(&found.token)
+            && is_sound_ground(&found.ground)
             && found.machines.iter().all(|machine| is_plain(&machine.name));
         if !is_sound {
             return Err(wrong("is no sound record of machines"));
         }
         Ok(Some(found.placed(folder)))
     }
+}
+
+/// Whether a place can be one of ours.
+fn is_sound_ground(ground: &Ground) -> bool {
+    match ground {
+        Ground::Folders(folders) => {
+            !folders.is_empty()
+                && folders.len() <= MOST
+                && folders.iter().all(|path| path.is_absolute())
+        }
+        Ground::Pools { pools, .. } => !pools.is_empty() && pools.len() <= MOST,
+        Ground::Nodes(nodes) => nodes.parts.len() <= MOST,
+    }
+}
+
+/// Whether a text can be what machines are told apart by: 32 hexadecimal digits.
+pub(crate) fn is_token(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// 32 hexadecimal digits that no other machines have.
+pub(crate) fn token() -> String {
+    // The standard library seeds these from the system's random numbers.
+    let half = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", half(), half())
+}
+
+/// The token and a machine's number, in the form that hypervisors take.
+fn uuid(token: &str, number: usize) -> String {
+    let (a, b, c, d) = (&token[..8], &token[8..12], &token[12..16], &token[16..20]);
+    format!("{a}-{b}-{c}-{d}-{}{number:04x}", &token[20..28])
 }
 
 /// Whether a name can lead nowhere else as a part of a file's name.
@@ -124,14 +230,10 @@ pub(crate) fn is_plain(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::deployment::tests::wanted;
 
-    fn machine(name: &str) -> Machine {
-        Machine {
-            name: name.to_owned(),
-            uuid: "u".to_owned(),
-            folder: PathBuf::new(),
-            disks: Vec::new(),
-        }
+    fn deployment(name: &str, ground: Ground) -> Deployment {
+        Deployment::new(&wanted(name), "0123456789abcdef0123456789abcdef".to_owned(), ground)
     }
 
     #[test]
@@ -140,13 +242,16 @@ mod tests {
         let folder = root.path().join("x");
         places::make_all(&folder).expect("made");
         assert_eq!(Deployment::read(&folder), Ok(None));
-        let mut wanted = Deployment::new("x", "t".into(), vec![machine("x-1")]);
-        (wanted.disks, wanted.disks_each) = ("/pool/p".into(), 2);
-        let wanted = wanted.placed(&folder);
+        let ground = Ground::Folders(vec!["/pool/p".into(), "/other".into()]);
+        let wanted = deployment("x", ground).placed(&folder);
         wanted.write().expect("written");
         let found = Deployment::read(&folder).expect("good").expect("there");
         assert_eq!(found, wanted);
         assert_eq!(found.machines[0].disks[1], Path::new("/pool/p/x-1-disk1.raw"));
+        let pools = Ground::Pools { connect: "c".into(), pools: vec!["p".into()] };
+        let named = deployment("x", pools).placed(&folder);
+        let first = "plimsoll-0123456789abcdef0123456789abcdef-x-1-disk0.raw";
+        assert_eq!(named.machines[0].disks[0], Path::new(first));
     }
 
     #[test]
@@ -154,10 +259,18 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         let folder = root.path().join("x");
         places::make_all(&folder).expect("made");
-        let mut bad = Deployment::new("x", "t".into(), vec![machine("../../etc/x")]);
-        bad.disks = "/pool".into();
-        bad.placed(&folder).write().expect("written");
-        assert!(matches!(Deployment::read(&folder), Err(Problem::NotOurs { .. })));
+        let good = || deployment("x", Ground::Folders(vec!["/pool".into()]));
+        let refused = |bad: Deployment| {
+            bad.placed(&folder).write().expect("written");
+            assert!(matches!(Deployment::read(&folder), Err(Problem::NotOurs { .. })));
+        };
+        let mut bad = good();
+        bad.machines[0].name = "../../etc/x".to_owned();
+        refused(bad);
+        // A short mark would be the beginning of others' names.
+        refused(Deployment { token: String::new(), ..good() });
+        refused(Deployment { ground: Ground::Folders(vec!["pool".into()]), ..good() });
+        refused(Deployment { ground: Ground::Folders(Vec::new()), ..good() });
         for text in ["", "{}", "[1]", "{\"format\": 99}"] {
             fs::write(folder.join(FILE), text).expect("written");
             assert!(Deployment::read(&folder).is_err(), "{text}");

@@ -1,10 +1,10 @@
 //! Whether the values of a suite are in range and go together, each table by itself.
 
 use crate::{
-    ClientsSpec, EngineSpec, FleetSpec, PointSpec, RateOf, Spread, StagesSpec, Until, VmsSpec,
-    WorkloadSpec, contents,
+    ClientsSpec, EngineSpec, FleetSpec, PointSpec, RateOf, Spread, StagesSpec, Until, WorkloadSpec,
+    contents,
 };
-use form::{Amount, Auto, Count, Problem, Span, place};
+use form::{Amount, Auto, Count, Problem, place};
 use model::choices::{Access, Backend, Poll};
 use model::offered::Offered;
 use model::plan::Steady;
@@ -168,57 +168,6 @@ pub(crate) fn check_clients(clients: &ClientsSpec, problems: &mut Vec<Problem>) 
     if matches!(clients.count.value, Auto::Fixed(Count(1025..))) {
         let message = "more than 1024 clients cannot be planned for";
         problems.push(Problem::new(place(&clients.count), message, "write a count from 1 to 1024"));
-    }
-}
-
-/// The most machines that one suite makes: each is a process here.
-const MOST_VMS: u32 = 64;
-/// The most disks of each: a PCI bus has no place for many more.
-const MOST_VM_DISKS: u32 = 16;
-/// The longest name of machines: with a number behind it, it has to be a host's name.
-const LONGEST_VM_NAME: usize = 40;
-
-fn is_whole_mib(size: Bytes) -> bool {
-    size.0.is_multiple_of(Bytes::mib(1).0)
-}
-
-pub(crate) fn check_vms(vms: &VmsSpec, problems: &mut Vec<Problem>) {
-    let mut refuse = |span: Span, message: String, remedy: &str| {
-        problems.push(Problem::new(span, message, remedy));
-    };
-    let name = &vms.name.value;
-    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let is_name = name.len() <= LONGEST_VM_NAME
-        && name.starts_with(|c: char| c.is_ascii_lowercase())
-        && !name.ends_with('-')
-        && name.chars().all(is_plain);
-    if !is_name {
-        let remedy = "write up to 40 small letters, digits and `-`, a letter first";
-        refuse(place(&vms.name), format!("`{name}` cannot be the name of machines"), remedy);
-    }
-    if vms.count.value.0 > MOST_VMS {
-        let message = format!("{} machines are too many", vms.count.value);
-        refuse(place(&vms.count), message, "write a count from 1 to 64");
-    }
-    if vms.disks.value.0 > MOST_VM_DISKS {
-        let message = format!("{} disks of one machine are too many", vms.disks.value);
-        refuse(place(&vms.disks), message, "write a count from 1 to 16");
-    }
-    if vms.memory.value < Bytes::mib(256) || !is_whole_mib(vms.memory.value) {
-        let message = format!("a machine cannot have a memory of {}", vms.memory.value);
-        refuse(place(&vms.memory), message, "write whole MiB, at least 256MiB");
-    }
-    if vms.disk_size.value < Bytes::mib(16) || !is_whole_mib(vms.disk_size.value) {
-        let message = format!("a disk cannot have a size of {}", vms.disk_size.value);
-        refuse(place(&vms.disk_size), message, "write whole MiB, at least 16MiB");
-    }
-    if !(Nanos::seconds(1)..=Nanos::seconds(3600)).contains(&vms.boot.value) {
-        let message = format!("{} to boot is out of range", vms.boot.value);
-        refuse(place(&vms.boot), message, "write 1s to 1h");
-    }
-    if !vms.pool.value.is_empty() && !vms.pool.value.starts_with('/') {
-        let message = format!("the pool `{}` is no absolute path", vms.pool.value);
-        refuse(place(&vms.pool), message, "write a path that begins with `/`");
     }
 }
 

@@ -1,6 +1,7 @@
 //! The fields of a suite that are one of a few words: what the words are, and what each means.
 
 use form::words;
+use model::machines::MachineAct;
 
 words! {
     /// Whose rate a fixed rate is.
@@ -163,5 +164,37 @@ words! {
         Reads = "true",
         /// The same, and after each point that writes the whole layout.
         After = "after",
+    }
+}
+
+words! {
+    /// What an event does to machines of `[vms]`.
+    pub enum Act {
+        /// Nothing.
+        None = "none",
+        /// They stand still.
+        Pause = "pause",
+        /// They go on after a pause.
+        Resume = "resume",
+        /// Their power fails.
+        Off = "off",
+        /// What their disks hold is kept, and writes go to a file on top of each.
+        Snapshot = "snapshot",
+        /// Their disks move to another pool while they run.
+        Move = "move",
+    }
+}
+
+impl Act {
+    /// The same for those who do it.
+    pub fn kind(self) -> Option<MachineAct> {
+        Some(match self {
+            Act::None => return None,
+            Act::Pause => MachineAct::Pause,
+            Act::Resume => MachineAct::Resume,
+            Act::Off => MachineAct::Off,
+            Act::Snapshot => MachineAct::Snapshot,
+            Act::Move => MachineAct::Move,
+        })
     }
 }

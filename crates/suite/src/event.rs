@@ -1,8 +1,10 @@
 //! `[[event]]`: what is to happen in the midst of a measurement.
 
-use crate::PointSpec;
+use crate::choices::Act;
+use crate::{PointSpec, VmsSpec};
 use form::{Field, Given, Node, Problem, Reader, Table, Value, nearest, spec_table};
 use model::hostlist;
+use model::machines::MachineAct;
 use model::planned_event::{EventTime, PlannedEvent};
 use model::scale::Scale;
 use model::units::{Nanos, UnitError};
@@ -29,6 +31,12 @@ spec_table! {
         /// and last lines are recorded, and the run goes on whatever they are. Under simulated time
         /// it is left out. `""`: nothing, the event is a mark.
         command: String = String::new(),
+        /// What is done then to machines of `[vms]`, instead of a command, and waited for.
+        act: Act = Act::None,
+        /// The machines to which it is done: a name or a list of names. `[]`: all.
+        machines: Names = Names(Vec::new()),
+        /// The pool to which `act = "move"` moves their disks, as `vms.pool` takes it.
+        to: String = String::new(),
         /// How long the end of its scenario waits for a command that still runs, and the end of the
         /// run too. What is measured while it still runs has a doubt. `"0s"`: it is not waited for.
         wait: Nanos = Nanos::seconds(600),
@@ -37,16 +45,34 @@ spec_table! {
 
 impl EventSpec {
     /// The event as a plan has it.
-    pub(crate) fn planned(&self, scale: Scale) -> PlannedEvent {
-        let command = self.command.value.trim();
+    pub(crate) fn planned(&self, vms: &VmsSpec, scale: Scale) -> PlannedEvent {
+        let command = match self.act.value.kind() {
+            Some(act) => self.act_command(act, &vms.name.value),
+            None => self.command.value.trim().to_owned(),
+        };
         PlannedEvent {
             name: self.name.value.clone(),
             at: self.at.value.scaled(scale),
             workloads: self.workloads.value.0.clone(),
             scenarios: self.scenarios.value.0.clone(),
-            command: (!command.is_empty()).then(|| command.to_owned()),
+            command: (!command.is_empty()).then_some(command),
             wait: self.wait.value,
         }
+    }
+
+    /// What the coordinator's own program is to do. Names of machines are plain; a pool may be any
+    /// path.
+    fn act_command(&self, act: MachineAct, name: &str) -> String {
+        let mut command = format!("\"$PLIMSOLL\" vms {act} {name}");
+        for machine in &self.machines.value.0 {
+            command.push(' ');
+            command.push_str(machine);
+        }
+        if !self.to.value.is_empty() {
+            let quoted = self.to.value.replace('\'', r"'\''");
+            command.push_str(&format!(" --to '{quoted}'"));
+        }
+        command
     }
 }
 
@@ -201,7 +227,7 @@ mod tests {
     fn an_event_gets_its_command_from_the_user_and_its_time_is_scaled() {
         let set = |text: &str| text.parse().expect("an override");
         let spec = Spec::parse("s", SUITE, &[set("event.e.command=true")]).expect("a good suite");
-        let planned = spec.events[0].planned("0.5".parse::<Scale>().expect("a scale"));
+        let planned = spec.events[0].planned(&spec.vms, "0.5".parse::<Scale>().expect("a scale"));
         assert_eq!(planned.command.as_deref(), Some("true"));
         assert_eq!(planned.at, super::EventTime::After(Nanos::millis(900_000)));
         assert_eq!(planned.wait, Nanos::seconds(600), "a command takes as long at any scale");
@@ -210,13 +236,40 @@ mod tests {
             SUITE,
             &[set("event.e.command=\"drain 'a b'\""), set("event.e.at=50%")],
         );
-        let planned = spec.expect("a good suite").events[0].planned(Scale::FULL);
+        let spec = spec.expect("a good suite");
+        let planned = spec.events[0].planned(&spec.vms, Scale::FULL);
         assert_eq!(
             (planned.command.as_deref(), planned.at.to_string().as_str()),
             (Some("drain 'a b'"), "50%")
         );
         let spec = Spec::parse("s", SUITE, &[]).expect("a good suite");
-        assert_eq!(spec.events[0].planned(Scale::FULL).command, None);
+        assert_eq!(spec.events[0].planned(&spec.vms, Scale::FULL).command, None);
+    }
+
+    #[test]
+    fn what_is_done_to_machines_is_a_command_of_our_own() {
+        let set = |text: &str| text.parse().expect("an override");
+        let told = |sets: &[&str]| {
+            let sets: Vec<_> = sets.iter().map(|text| set(text)).collect();
+            let spec = Spec::parse("s", SUITE, &sets).map_err(|errors| {
+                errors.problems.iter().map(|p| p.message.clone()).collect::<Vec<_>>().join("; ")
+            })?;
+            Ok::<_, String>(spec.events[0].planned(&spec.vms, Scale::FULL).command)
+        };
+        let moved = told(&["event.e.act=move", "event.e.to=/mnt/it's"]).expect("good");
+        let words = "\"$PLIMSOLL\" vms move plimsoll --to '/mnt/it'\\''s'";
+        assert_eq!(moved.as_deref(), Some(words));
+        let one = told(&["event.e.act=off", "vms.count=2", "event.e.machines=plimsoll-2"]);
+        assert_eq!(one.expect("good").as_deref(), Some("\"$PLIMSOLL\" vms off plimsoll plimsoll-2"));
+        for (sets, what) in [
+            (vec!["event.e.act=off", "event.e.machines=plimsoll-2"], "no machine of [vms]"),
+            (vec!["event.e.machines=plimsoll-1"], "are for an event that does"),
+            (vec!["event.e.act=off", "event.e.command=true"], "not both"),
+            (vec!["event.e.act=move", "event.e.to=a b"], "`a b` is no pool"),
+        ] {
+            let error = told(&sets).expect_err(what);
+            assert!(error.contains(what), "{what}: {error}");
+        }
     }
 
     #[test]

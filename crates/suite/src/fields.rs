@@ -5,12 +5,13 @@ use crate::choices::{
     Arrivals, FileOrder, FilesPer, Flush, LayoutKind, Order, OtherFiles, Pin, RateOf, Sharing,
     Spread, Time, Until, Verify, WorkloadKind,
 };
+use crate::event::Names;
 use crate::operations::Operations;
 use crate::placement::HostSet;
 use form::{Amount, Auto, Count, Depth, Whole, spec_table};
 use model::choices::{Access, Backend, CloseTime, DuplicateScope, FileFsync, OnLostHost, Poll};
 use model::load::{HotSpots, Part, SizeMix, Skew};
-use model::machines::{Accelerator, DiskBus, DiskCache, DiskContent};
+use model::machines::{Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent};
 use model::offered::Offered;
 use model::priority::Priority;
 use model::units::{Bytes, Nanos, Percent};
@@ -85,9 +86,20 @@ spec_table! {
         cache: DiskCache = DiskCache::None,
         /// What disks hold before anything is measured.
         content: DiskContent = DiskContent::Random,
-        /// An existing folder for the files of the disks. `""`: a folder in the user's state
-        /// folder.
+        /// What a disk takes of its pool before the guest writes it. Random bytes take all.
+        allocation: DiskAllocation = DiskAllocation::Thin,
+        /// An existing folder for the files of the disks (qemu), or a pool of libvirt. `""`: a
+        /// folder in the user's state folder, or the pool `default`.
         pool: String = String::new(),
+        /// The libvirt that makes them, as `virsh -c` takes it: `"qemu+ssh://host/system"`.
+        connect: String = "qemu:///system".to_owned(),
+        /// The hypervisors that make them, as `--hosts` takes a list: `"esx[1-4]"`. Machines are
+        /// spread over them, one after the other. `""`: this machine.
+        nodes: String = String::new(),
+        /// Which machines each node makes, instead of a spread: `["esx1:1,9", "esx2:2-4"]`.
+        place: Names = Names(Vec::new()),
+        /// What reaches the nodes instead of ssh, as `--launcher` takes it.
+        launcher: String = String::new(),
         /// How long the machines may take from their start to their agents: from 1 s to 1 h.
         boot: Nanos = Nanos::seconds(120),
     }

@@ -11,6 +11,7 @@ mod contents;
 mod curve_file;
 mod event;
 mod fields;
+mod machines;
 mod metadata;
 mod operations;
 mod overrides;

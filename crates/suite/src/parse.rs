@@ -7,7 +7,7 @@
 
 use crate::check::{
     check_clients, check_curves, check_engine, check_fleet, check_points, check_prepare,
-    check_shares, check_stages, check_trims, check_vms,
+    check_shares, check_stages, check_trims,
 };
 use crate::curve_file::{self, Files};
 use crate::sections::TABLES;
@@ -16,7 +16,7 @@ use crate::sweep::Sweep;
 use crate::{
     ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutKind, LayoutSpec, PointSpec, Scenario,
     Spec, StagesSpec, SuiteSpec, TreeSpec, VmsSpec, WorkloadSpec, amount, contents, event,
-    metadata, overrides, placement, scenario, sections, sharing, sweep,
+    machines, metadata, overrides, placement, scenario, sections, sharing, sweep,
 };
 use form::arithmetic::Name;
 use form::{
@@ -207,7 +207,8 @@ fn read_one(
         amount::check(&stages, &points, problems);
     }
     check_clients(&clients, problems);
-    check_vms(&vms, problems);
+    machines::check_vms(&vms, problems);
+    machines::check_events(&vms, &events, problems);
     let points = sweep.arrange(&points, suite.seed.value);
     metadata::check(&layout, &tree, &stages, &engine, &points, problems);
     if !is_one_of_several {

@@ -293,7 +293,11 @@ fn machines_that_no_provider_makes_are_refused_with_their_place() {
         ("vms.disk_size=100KiB", "write whole MiB, at least 16MiB"),
         ("vms.memory=300000001", "write whole MiB, at least 256MiB"),
         ("vms.boot=2h", "write 1s to 1h"),
-        ("vms.pool=disks", "write a path that begins with `/`"),
+        ("vms.pool=-x", "write a path that begins with `/`"),
+        ("vms.connect=here", "no address of a libvirt"),
+        ("vms.nodes=a[", "a["),
+        ("vms.place=a", "`a` places no machines"),
+        ("vms.launcher=x {host}", "or there are no nodes"),
         ("vms.bus=ide", "virtio-blk"),
     ] {
         let said = messages(SMALL, &[set]);

@@ -283,6 +283,7 @@ Examples:
   plimsoll vms up --set vms.count=2 --set vms.disk_size=1GiB
   plimsoll run quick --hosts vms:plimsoll
   plimsoll vms list
+  plimsoll vms move plimsoll --to /mnt/other
   plimsoll vms down plimsoll";
 
 /// Below `plimsoll completions --help`.

@@ -11,15 +11,17 @@ use std::path::PathBuf;
 /// Who makes virtual machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ProviderArg {
-    /// Processes of plain qemu on this machine.
+    /// Processes of plain qemu.
     Qemu,
+    /// Domains of a libvirt (vms.connect), through virsh.
+    Libvirt,
 }
 
 /// Virtual machines that carry the load.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Hosts: this machine alone, unless given")]
 pub struct MachineArgs {
-    /// Make the machines of [vms], and load from them: qemu.
+    /// Make the machines of [vms], and load from them: qemu or libvirt.
     ///
     /// They are made before the run and removed after it. Each disk of theirs is a target
     /// (docs/guide/virtual-machines.md).
@@ -65,12 +67,33 @@ pub enum VmsCommand {
         #[arg(long)]
         all: bool,
     },
+    /// Let machines stand still.
+    #[command(after_help = examples::VMS)]
+    Pause(VmsActArgs),
+    /// Let paused machines go on.
+    #[command(after_help = examples::VMS)]
+    Resume(VmsActArgs),
+    /// Fail the power of machines; they are not started again.
+    #[command(after_help = examples::VMS)]
+    Off(VmsActArgs),
+    /// Keep what the disks hold now; writes go to a file on top of each.
+    #[command(after_help = examples::VMS)]
+    Snapshot(VmsActArgs),
+    /// Move the disks to another pool while their machines run.
+    #[command(after_help = examples::VMS)]
+    Move(VmsActArgs),
+    /// Write the memory image of the guests, without machines.
+    #[command(after_help = examples::VMS)]
+    Image(VmsImageArgs),
     /// Carry standard input and output to a machine's agent; started by a run.
     #[command(hide = true)]
     Bridge {
-        /// The machine's socket.
+        /// The machine: FOLDER/NAME.agent, or NAME/MACHINE.agent below the user's state folder.
         socket: PathBuf,
     },
+    /// Answer a coordinator that makes machines on several nodes; started by it.
+    #[command(hide = true)]
+    Node,
     /// Be the first process of a machine; started by its kernel.
     #[command(hide = true)]
     Guest {
@@ -95,11 +118,47 @@ pub struct VmsUpArgs {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<Override>,
 
-    /// Who makes them.
-    #[arg(long, value_name = "PROVIDER", default_value = "qemu")]
+    /// Who makes them: qemu or libvirt.
+    #[arg(long, hide_possible_values = true, value_name = "PROVIDER", default_value = "qemu")]
     pub provider: ProviderArg,
 
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+
     /// Kernel of the machines: /boot/vmlinuz-VERSION, or a package [default: the newest in /boot].
+    #[arg(long, value_name = "FILE")]
+    pub guest_kernel: Option<PathBuf>,
+}
+
+/// What is done to machines while they run.
+#[derive(Debug, Args)]
+pub struct VmsActArgs {
+    /// Their name (vms.name).
+    #[arg(value_name = "NAME")]
+    pub name: String,
+
+    /// Some of them, such as plimsoll-2 [default: all].
+    #[arg(value_name = "MACHINE")]
+    pub machines: Vec<String>,
+
+    /// The pool to which disks move, as vms.pool takes it.
+    #[arg(long, value_name = "POOL")]
+    pub to: Option<String>,
+
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `plimsoll vms image`.
+#[derive(Debug, Args)]
+pub struct VmsImageArgs {
+    /// The file to write.
+    #[arg(value_name = "FILE")]
+    pub to: PathBuf,
+
+    /// Its kernel: /boot/vmlinuz-VERSION, or a package [default: the newest in /boot].
     #[arg(long, value_name = "FILE")]
     pub guest_kernel: Option<PathBuf>,
 }

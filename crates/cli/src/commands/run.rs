@@ -52,6 +52,7 @@ pub(super) fn carry_out(
 ) -> Result<ExitCode, Failure> {
     let out = out_file(args, &plan);
     plan.notes.extend(run_file_disk::note(&plan, hosts, &out));
+    plan.notes.extend(machines::note(&args.work.hosts));
     if !args.how.quiet {
         eprintln!("{}", topics::plan::render_within(&plan, hosts, screen::room_of(Stream::Error)));
     }

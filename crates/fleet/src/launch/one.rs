@@ -99,6 +99,23 @@ pub(super) fn launch_one(
     host: &str,
     arguments: &[String],
 ) -> Result<(Link, Process), Missing> {
+    let Started { process, input, output } = reach(wanted, binary, host, arguments)?;
+    let Some(input) = input else {
+        return Err("its agent does not listen; start again".to_owned().into());
+    };
+    let stream =
+        Stream { reader: Box::new(output), writer: Box::new(input), carrier: Box::new(()) };
+    Ok((linked(wanted, binary, host, stream), process))
+}
+
+/// Starts the program of a host, which greets as an agent does, and brings it there where it is
+/// not.
+pub(super) fn reach(
+    wanted: &Wanted,
+    binary: &Binary,
+    host: &str,
+    arguments: &[String],
+) -> Result<Started, Missing> {
     for attempt in 0..2 {
         match ask(wanted, binary, host, arguments)? {
             (started, Answer::Agent { protocol, version, hash }) => {
@@ -110,13 +127,7 @@ pub(super) fn launch_one(
                     continue;
                 }
                 check(wanted, binary, protocol, &version, &hash)?;
-                let Started { process, input, output } = started;
-                let Some(input) = input else {
-                    return Err("its agent does not listen; start again".to_owned().into());
-                };
-                let (reader, writer) = (Box::new(output), Box::new(input));
-                let stream = Stream { reader, writer, carrier: Box::new(()) };
-                return Ok((linked(wanted, binary, host, stream), process));
+                return Ok(started);
             }
             (_, Answer::Missing { system }) if !script::runs_here(&system) => {
                 return Err(format!(

@@ -1,10 +1,33 @@
 //! Machines of a provider that only notes what it was asked for.
 
 use super::*;
-use crate::provider::Node;
-use model::machines::{Accelerator, DiskBus, DiskCache};
+use crate::Qemu;
+use crate::provider::{Boot, Line, Node, Room, State, Volume};
+use model::machines::{
+    Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent, MachinesWanted,
+};
+use model::{Bytes, Nanos};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
+
+/// Two machines with two disks each.
+pub(crate) fn wanted(name: &str) -> MachinesWanted {
+    MachinesWanted {
+        name: name.to_owned(),
+        numbers: vec![1, 2],
+        vcpus: 1,
+        accelerator: Accelerator::Tcg,
+        memory: Bytes::mib(256),
+        disks: 2,
+        disk_size: Bytes::mib(16),
+        bus: DiskBus::VirtioBlk,
+        cache: DiskCache::None,
+        content: DiskContent::Zero,
+        allocation: DiskAllocation::Thin,
+        boot: Nanos::millis(150),
+    }
+}
 
 /// Has machines by their UUIDs.
 #[derive(Default)]
@@ -18,26 +41,31 @@ struct Noted {
 }
 
 impl Provider for Noted {
-    fn nodes(&self) -> Result<Vec<Node>, Problem> {
-        Ok(vec![Node { name: "here".into(), memory_available: Bytes(self.memory) }])
+    fn node(&self) -> Result<Node, Problem> {
+        Ok(Node { name: "here".into(), memory_available: Bytes(self.memory) })
     }
 
-    fn free(&self, _: &Path) -> Result<Bytes, Problem> {
-        Ok(Bytes::gib(1))
+    fn room(&self, pool: Option<&str>, folder: &Path) -> Result<Room, Problem> {
+        let room = Qemu.room(pool, folder)?;
+        Ok(Room { free: Bytes::gib(1), ..room })
     }
 
     fn refuse_taken(&self, name: &str) -> Result<(), Problem> {
         match name {
-            "others-1" => Err(Problem::NameOfOthers { name: name.to_owned(), pid: 7 }),
+            "others-1" => Err(taken()),
             _ => Ok(()),
         }
     }
 
-    fn make_volume(&self, volume: &Volume, _: &AtomicBool) -> Result<(), Problem> {
-        fs::write(&volume.path, "a disk").map_err(|e| Problem::file("make", &volume.path, &e))
+    fn prepare(&self, deployment: &Deployment, kernel: &Path) -> Result<(), Problem> {
+        Qemu.prepare(deployment, kernel)
     }
 
-    fn start(&self, machine: &Machine, boot: &Boot<'_>) -> Result<(), Problem> {
+    fn make_volume(&self, _: &Deployment, disk: &Volume, _: &AtomicBool) -> Result<(), Problem> {
+        fs::write(&disk.path, "a disk").map_err(|e| Problem::file("make", &disk.path, &e))
+    }
+
+    fn start(&self, _: &Deployment, machine: &Machine, boot: &Boot<'_>) -> Result<(), Problem> {
         assert!(boot.image.is_file() && machine.disks.iter().all(|disk| disk.is_file()));
         let mut running = self.running.borrow_mut();
         if self.fails_at == Some(running.len()) {
@@ -48,7 +76,7 @@ impl Provider for Noted {
         Ok(())
     }
 
-    fn state(&self, machine: &Machine) -> State {
+    fn state(&self, _: &Deployment, machine: &Machine) -> State {
         match self.running.borrow().contains(&machine.uuid) {
             false => State::Absent,
             true if self.is_deaf => State::Starting,
@@ -56,18 +84,36 @@ impl Provider for Noted {
         }
     }
 
-    fn console(&self, _: &Machine) -> String {
-        "the last line".to_owned()
+    fn console(&self, _: &Deployment, _: &Machine) -> String {
+        "plimsoll-first-read-ns=0\nthe last line".to_owned()
     }
 
-    fn remove(&self, machine: &Machine) -> Result<(), Problem> {
+    fn line(&self, _: &Deployment, machine: &Machine) -> Result<Line, Problem> {
+        Ok(Line::Socket(machine.socket()))
+    }
+
+    fn act(
+        &self,
+        _: &Deployment,
+        _: &Machine,
+        _: MachineAct,
+        _: Option<&str>,
+    ) -> Result<Acted, Problem> {
+        Ok(Acted::default())
+    }
+
+    fn remove(&self, _: &Deployment, machine: &Machine) -> Result<(), Problem> {
         self.running.borrow_mut().remove(&machine.uuid);
         Ok(())
     }
 
-    fn remove_volume(&self, volume: &Volume) -> Result<(), Problem> {
-        remove_file(&volume.path)
+    fn clear(&self, deployment: &Deployment) -> Result<(), Problem> {
+        Qemu.clear(deployment)
     }
+}
+
+fn taken() -> Problem {
+    Problem::NameOfOthers { name: "others-1".to_owned(), what: "process 7".to_owned() }
 }
 
 struct Setting {
@@ -92,28 +138,24 @@ impl Setting {
     }
 
     fn up(&self, provider: &Noted, name: &str, pool: Option<&Path>) -> Result<Held, Problem> {
-        let wanted = MachinesWanted {
-            name: name.to_owned(),
-            count: 2,
-            vcpus: 1,
-            accelerator: Accelerator::Tcg,
-            memory: Bytes::mib(256),
-            disks: 2,
-            disk_size: Bytes::mib(16),
-            bus: DiskBus::VirtioBlk,
-            cache: DiskCache::None,
-            content: DiskContent::Zero,
-            boot: Nanos::millis(150),
-        };
+        let wanted = wanted(name);
         let kernel = self.root.path().join("boot/vmlinuz-6.1.0");
         let order = Order {
             wanted: &wanted,
-            pool,
+            pool: pool.and_then(Path::to_str),
+            token: None,
             program: "a hash",
             kernel: Some(&kernel),
             places: &self.places,
         };
         up(provider, &order, &AtomicBool::new(false), &mut |_| ())
+    }
+
+    fn down(&self, provider: &Noted, name: &str) -> Result<(), Problem> {
+        match hold(&self.places, name)? {
+            Some(held) => held.remove(provider),
+            None => down(&self.places, name),
+        }
     }
 
     fn is_clean(&self, provider: &Noted) -> bool {
@@ -133,8 +175,11 @@ fn machines_are_made_found_again_and_removed_whole() {
     let held = setting.up(&provider, "a", None).expect("made");
     assert_eq!(provider.running.borrow().len(), 2);
     assert_eq!(held.deployment.devices, ["/dev/vda", "/dev/vdb"]);
+    let boots: Vec<_> = held.deployment.boots.iter().map(|boot| &*boot.machine).collect();
+    assert_eq!(boots, ["a-1", "a-2"]);
+    assert!(held.deployment.boots.iter().all(|boot| boot.first_read == Some(Nanos(0))));
     assert_eq!(names(&setting.places), Ok(vec!["a".to_owned()]));
-    let busy = down(&provider, &setting.places, "a").expect_err("held");
+    let busy = setting.down(&provider, "a").expect_err("held");
     assert_eq!(busy, Problem::Busy { name: "a".into() });
     let again = setting.up(&provider, "a", None).expect_err("there already");
     assert_eq!(again, Problem::NameInUse { name: "a".into() });
@@ -142,11 +187,11 @@ fn machines_are_made_found_again_and_removed_whole() {
     let recorded = held.deployment.clone();
     drop(held);
     assert_eq!(find(&setting.places, "a"), Ok(Some(recorded)));
-    down(&provider, &setting.places, "a").expect("removed");
+    setting.down(&provider, "a").expect("removed");
     assert!(setting.is_clean(&provider));
-    let gone = down(&provider, &setting.places, "a").expect_err("none");
+    let gone = setting.down(&provider, "a").expect_err("none");
     assert_eq!(gone, Problem::Unknown { name: "a".into() });
-    assert!(down(&provider, &setting.places, "..").is_err());
+    assert!(setting.down(&provider, "..").is_err());
 }
 
 #[test]
@@ -166,8 +211,8 @@ fn what_cannot_be_made_is_refused_before_anything_is() {
     let setting = Setting::new();
     let poor = Noted { memory: Bytes::mib(512).0, ..provider() };
     assert!(matches!(setting.up(&poor, "a", None), Err(Problem::Memory { .. })));
-    let taken = setting.up(&provider(), "others", None).expect_err("taken");
-    assert_eq!(taken, Problem::NameOfOthers { name: "others-1".into(), pid: 7 });
+    let refused = setting.up(&provider(), "others", None).expect_err("taken");
+    assert_eq!(refused, taken());
     assert!(!setting.places.state.exists());
 }
 
@@ -177,14 +222,14 @@ fn what_others_put_into_our_folders_stays() {
     let pool = setting.root.path().join("pool");
     fs::create_dir(&pool).expect("made");
     let held = setting.up(&provider, "a", Some(&pool)).expect("made");
-    let disks = held.deployment.disks.clone();
-    assert_eq!(disks, pool.join("plimsoll-vms-a"));
+    let disks = pool.join("plimsoll-vms-a");
+    assert_eq!(held.deployment.ground, Ground::Folders(vec![disks.clone()]));
     let theirs = disks.join("precious");
     fs::write(&theirs, "theirs").expect("written");
     assert!(matches!(held.remove(&provider), Err(Problem::File { .. })));
     assert!(theirs.is_file() && provider.running.borrow().is_empty());
     fs::remove_file(&theirs).expect("removed");
-    down(&provider, &setting.places, "a").expect("the rest is found again");
+    setting.down(&provider, "a").expect("the rest is found again");
     assert!(setting.is_clean(&provider) && pool.read_dir().expect("there").next().is_none());
     // A folder of that name that is not ours is not used, and not touched.
     fs::create_dir(&disks).expect("made");
@@ -201,6 +246,6 @@ fn a_making_that_ended_at_once_leaves_nothing_that_is_not_found() {
     fs::write(folder.join(record::PART), "{\"format\"").expect("written");
     assert_eq!(names(&setting.places), Ok(vec!["a".to_owned()]));
     assert_eq!(find(&setting.places, "a"), Ok(None));
-    down(&provider, &setting.places, "a").expect("removed");
+    setting.down(&provider, "a").expect("removed");
     assert!(setting.is_clean(&provider));
 }

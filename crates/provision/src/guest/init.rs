@@ -1,10 +1,10 @@
 //! The first process of a guest: it prepares what an agent needs, and starts one agent after the
 //! other on the line to the host.
 
-use crate::inside::{AGENT_PORT, MODULES, PROGRAM};
+use crate::inside::{AGENT_PORT, FIRST_READ, MODULES, PROGRAM};
 use rustix::mount::{MountFlags, mount};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -59,7 +59,10 @@ fn prepare(init: &Init) -> Result<PathBuf, String> {
     loop {
         let port = port();
         match (missing(), port) {
-            (None, Some(port)) => return Ok(port),
+            (None, Some(port)) => {
+                first_reads(&init.disks)?;
+                return Ok(port);
+            }
             (Some(disk), _) if Instant::now() > deadline => {
                 return Err(format!("the disk {disk} does not appear"));
             }
@@ -69,6 +72,27 @@ fn prepare(init: &Init) -> Result<PathBuf, String> {
             _ => sleep(PAUSE),
         }
     }
+}
+
+/// Reads the first block of each disk, and says on the console when that was done.
+fn first_reads(disks: &[String]) -> Result<(), String> {
+    for disk in disks {
+        let read = File::open(disk).and_then(|mut file| file.read_exact(&mut [0; 4096]));
+        read.map_err(|error| format!("{disk} cannot be read: {error}"))?;
+    }
+    let uptime = fs::read_to_string("/proc/uptime").unwrap_or_default();
+    if let Some(ns) = nanos(&uptime) {
+        say(&format!("{FIRST_READ}{ns}"));
+    }
+    Ok(())
+}
+
+/// The first number of `/proc/uptime`, which has seconds with two digits behind the point.
+fn nanos(uptime: &str) -> Option<u64> {
+    let (seconds, hundredths) = uptime.split_whitespace().next()?.split_once('.')?;
+    let hundredths: u64 = hundredths.parse().ok().filter(|part| *part < 100)?;
+    let seconds: u64 = seconds.parse().ok()?;
+    seconds.checked_mul(1_000_000_000)?.checked_add(hundredths * 10_000_000)
 }
 
 /// Loads the modules in the order of their names.
@@ -122,5 +146,16 @@ fn one_agent(port: &Path, disks: &[String]) -> io::Result<()> {
 fn say(text: &str) {
     if let Ok(mut console) = File::options().write(true).open("/dev/console") {
         let _ = writeln!(console, "{text}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_since_the_start_is_read_as_the_kernel_writes_it() {
+        assert_eq!(nanos("12.34 45.60\n"), Some(12_340_000_000));
+        assert_eq!((nanos(""), nanos("12"), nanos("1.234 5")), (None, None, None));
     }
 }

@@ -21,15 +21,15 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-/// Writes the memory image of a guest, and says how large it is.
+/// Writes the memory image of a guest whose disks are of these kinds, and says how large it is.
 ///
 /// # Errors
 /// The program, one of its libraries or a module cannot be read, or the image cannot be written.
-pub fn write_image(to: &Path, kernel: &Kernel, bus: DiskBus) -> Result<Bytes, Problem> {
+pub fn write_image(to: &Path, kernel: &Kernel, buses: &[DiskBus]) -> Result<Bytes, Problem> {
     let own = Path::new("/proc/self/exe");
     let file = fs::read(own).map_err(|error| Problem::file("read", own, &error))?;
     let program = Program::read(&file).ok_or(Problem::StrangeProgram)?;
-    let modules = modules::needed(kernel, bus)?;
+    let modules = modules::needed(kernel, buses)?;
     let mut files = BTreeMap::new();
     if let Some(loader) = &program.loader {
         let bytes =

@@ -19,17 +19,17 @@ pub struct Module {
 /// Folders of modules are not deeper.
 const DEEPEST: usize = 12;
 
-/// The modules that disks of this kind and the agent's line need, in the order in which they are
+/// The modules that disks of these kinds and the agent's line need, in the order in which they are
 /// loaded.
 ///
 /// # Errors
 /// One is neither in the kernel nor beside it, or cannot be read.
-pub fn needed(kernel: &Kernel, bus: DiskBus) -> Result<Vec<Module>, Problem> {
-    let of_bus: &[&str] = match bus {
-        DiskBus::VirtioBlk => &["virtio_blk"],
+pub fn needed(kernel: &Kernel, buses: &[DiskBus]) -> Result<Vec<Module>, Problem> {
+    let of_bus = buses.iter().flat_map(|bus| match bus {
+        DiskBus::VirtioBlk => &["virtio_blk"][..],
         DiskBus::VirtioScsi => &["virtio_scsi", "sd_mod"],
         DiskBus::Nvme => &["nvme"],
-    };
+    });
     let mut files = BTreeMap::new();
     find(&kernel.modules, DEEPEST, &mut files);
     let builtin =
@@ -152,11 +152,11 @@ mod tests {
             ("modules.builtin", b"kernel/drivers/nvme/host/nvme.ko\n"),
         ]);
         let names = |bus| {
-            let modules = needed(&kernel, bus).expect("all there");
+            let modules = needed(&kernel, &[bus]).expect("all there");
             modules.into_iter().map(|module| module.name).collect::<Vec<_>>()
         };
         assert_eq!(names(DiskBus::Nvme), ["virtio", "virtio_ring", "virtio_pci", "virtio_console"]);
-        let missing = needed(&kernel, DiskBus::VirtioBlk).expect_err("no virtio_blk");
+        let missing = needed(&kernel, &[DiskBus::VirtioBlk]).expect_err("no virtio_blk");
         assert!(missing.to_string().contains("virtio_blk"), "{missing}");
     }
 

@@ -1,6 +1,6 @@
 //! The command line of a machine under plain qemu.
 
-use crate::inside::{AGENT, AGENT_PORT, PROGRAM};
+use crate::inside::{AGENT, AGENT_PORT, kernel_line};
 use crate::provider::{Boot, Machine};
 use model::Bytes;
 use model::machines::DiskBus;
@@ -24,7 +24,7 @@ pub(super) fn arguments(machine: &Machine, boot: &Boot<'_>) -> Vec<String> {
     add("-display", "none".to_owned());
     add("-kernel", boot.kernel.to_string_lossy().into_owned());
     add("-initrd", boot.image.to_string_lossy().into_owned());
-    add("-append", kernel_line(machine, boot));
+    add("-append", kernel_line(&machine.name, boot.bus, machine.disks.len()));
     add("-chardev", format!("file,id=console,path={}", file("console")));
     add("-serial", "chardev:console".to_owned());
     let socket =
@@ -59,21 +59,6 @@ pub(super) fn arguments(machine: &Machine, boot: &Boot<'_>) -> Vec<String> {
     // No network, no other devices; a guest whose kernel gives up ends.
     words.extend(["-nodefaults", "-no-user-config", "-no-reboot", "-daemonize"].map(str::to_owned));
     words
-}
-
-/// What the guest is told: its own name, its disks, and where its libraries are. What stands behind
-/// `--` are the arguments of its first process.
-fn kernel_line(machine: &Machine, boot: &Boot<'_>) -> String {
-    let disks = boot.bus.devices(machine.disks.len() as u32);
-    let disks: Vec<String> = disks.iter().map(|disk| format!("--disk={disk}")).collect();
-    // An emulated timer may be late on a busy machine; the kernel would take it for a broken one.
-    format!(
-        "console=ttyS0 panic=1 no_timer_check rdinit={} LD_LIBRARY_PATH=/lib -- vms guest \
-         --name={} {}",
-        PROGRAM,
-        machine.name,
-        disks.join(" ")
-    )
 }
 
 /// A path in a list of options, where a comma would begin the next one.

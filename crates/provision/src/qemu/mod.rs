@@ -1,13 +1,20 @@
 //! Machines as processes of plain qemu on this machine: no daemon, no network, no rights but those
 //! of the user.
 
+mod act;
 mod command;
+mod ground;
 mod monitor;
 
 use crate::processes::{self, Found};
-use crate::provider::{Boot, Machine, Node, Provider, State, Volume};
+use crate::provider::{
+    Acted, Boot, Line, Machine, Node, Provider, Room, State, Volume,
+};
+use crate::record::{Deployment, Ground};
 use crate::{Problem, volume};
+use act::Running;
 use model::Bytes;
+use model::machines::MachineAct;
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -34,7 +41,7 @@ impl Qemu {
 }
 
 impl Provider for Qemu {
-    fn nodes(&self) -> Result<Vec<Node>, Problem> {
+    fn node(&self) -> Result<Node, Problem> {
         if !Qemu::is_there() {
             let package = "qemu-system-x86";
             return Err(Problem::NoProgram { program: PROGRAM.to_owned(), package });
@@ -43,13 +50,21 @@ impl Provider for Qemu {
         let text = fs::read_to_string(path).map_err(|error| Problem::file("read", path, &error))?;
         let memory_available = available(&text).unwrap_or(Bytes(0));
         let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        Ok(vec![Node { name, memory_available }])
+        Ok(Node { name, memory_available })
     }
 
-    fn free(&self, pool: &Path) -> Result<Bytes, Problem> {
-        let told = rustix::fs::statvfs(pool)
-            .map_err(|error| Problem::file("use the pool", pool, &error.into()))?;
-        Ok(Bytes(told.f_bavail.saturating_mul(told.f_frsize)))
+    fn room(&self, pool: Option<&str>, folder: &Path) -> Result<Room, Problem> {
+        let place = folder_of(pool, folder)?;
+        let above = match pool {
+            Some(_) => place.parent(),
+            None => place.ancestors().find(|path| path.is_dir()),
+        };
+        let above = above.unwrap_or(&place);
+        let told = rustix::fs::statvfs(above)
+            .map_err(|error| Problem::file("use the pool", above, &error.into()))?;
+        let free = Bytes(told.f_bavail.saturating_mul(told.f_frsize));
+        let place_in_words = pool.map_or_else(|| folder.to_owned(), PathBuf::from);
+        Ok(Room { ground: Ground::Folders(vec![place]), place: place_in_words, free })
     }
 
     fn refuse_taken(&self, name: &str) -> Result<(), Problem> {
@@ -60,16 +75,28 @@ impl Provider for Qemu {
             first.trim_start_matches("guest=") == name
         };
         match processes::all(PROGRAM).into_iter().find(taken) {
-            Some(Found { pid, .. }) => Err(Problem::NameOfOthers { name: name.to_owned(), pid }),
+            Some(Found { pid, .. }) => {
+                let what = format!("process {pid}");
+                Err(Problem::NameOfOthers { name: name.to_owned(), what })
+            }
             None => Ok(()),
         }
     }
 
-    fn make_volume(&self, volume: &Volume, stop: &AtomicBool) -> Result<(), Problem> {
+    fn prepare(&self, deployment: &Deployment, _: &Path) -> Result<(), Problem> {
+        folders(deployment).iter().try_for_each(|folder| ground::make(folder, &deployment.token))
+    }
+
+    fn make_volume(
+        &self,
+        _: &Deployment,
+        volume: &Volume,
+        stop: &AtomicBool,
+    ) -> Result<(), Problem> {
         volume::make(volume, stop)
     }
 
-    fn start(&self, machine: &Machine, boot: &Boot<'_>) -> Result<(), Problem> {
+    fn start(&self, _: &Deployment, machine: &Machine, boot: &Boot<'_>) -> Result<(), Problem> {
         let log = file(machine, "log");
         let out = File::create_new(&log).map_err(|error| Problem::file("make", &log, &error))?;
         let status = Command::new(PROGRAM)
@@ -87,27 +114,80 @@ impl Provider for Qemu {
         }
     }
 
-    fn state(&self, machine: &Machine) -> State {
+    fn state(&self, _: &Deployment, machine: &Machine) -> State {
         if !processes::all(PROGRAM).iter().any(|found| is(machine, found)) {
             return State::Absent;
         }
-        match monitor::is_open(&file(machine, "monitor")) {
-            Some(true) => State::Listening,
+        match monitor::look(&file(machine, "monitor")) {
+            Some(told) if told.is_paused => State::Paused,
+            Some(told) if told.is_open => State::Listening,
             _ => State::Starting,
         }
     }
 
-    fn console(&self, machine: &Machine) -> String {
+    fn console(&self, _: &Deployment, machine: &Machine) -> String {
         last_lines(&file(machine, "console"))
     }
 
-    fn remove(&self, machine: &Machine) -> Result<(), Problem> {
-        processes::end(PROGRAM, &machine.name, &|found| is(machine, found))?;
-        ENDS.iter().try_for_each(|end| remove_file(&file(machine, end)))
+    fn line(&self, _: &Deployment, machine: &Machine) -> Result<Line, Problem> {
+        Ok(Line::Socket(machine.socket()))
     }
 
-    fn remove_volume(&self, volume: &Volume) -> Result<(), Problem> {
-        remove_file(&volume.path)
+    fn act(
+        &self,
+        deployment: &Deployment,
+        machine: &Machine,
+        act: MachineAct,
+        to: Option<&str>,
+    ) -> Result<Acted, Problem> {
+        let running = || Running::open(machine, &file(machine, "monitor"));
+        match act {
+            MachineAct::Pause => running()?.pause(true),
+            MachineAct::Resume => running()?.pause(false),
+            MachineAct::Snapshot => running()?.snapshot(),
+            MachineAct::Move => {
+                let folder = folder_of(to, &machine.folder)?;
+                ground::make_or_find(&folder, &deployment.token)?;
+                running()?.move_disks(&folder)
+            }
+            MachineAct::Off => {
+                processes::end(PROGRAM, &machine.name, &|found| is(machine, found))?;
+                Ok(Acted::default())
+            }
+        }
+    }
+
+    fn remove(&self, _: &Deployment, machine: &Machine) -> Result<(), Problem> {
+        processes::end(PROGRAM, &machine.name, &|found| is(machine, found))?;
+        ENDS.iter().try_for_each(|end| ground::remove_file(&file(machine, end)))
+    }
+
+    fn clear(&self, deployment: &Deployment) -> Result<(), Problem> {
+        let disks = deployment.machines.iter().flat_map(|machine| &machine.disks);
+        let names = disks.flat_map(|disk| [disk.clone(), act::overlay(disk)]);
+        let names: Vec<_> =
+            names.filter_map(|path| path.file_name().map(|name| name.to_owned())).collect();
+        let clear = |folder: &PathBuf| ground::clear(folder, &deployment.token, &names);
+        folders(deployment).iter().try_for_each(clear)
+    }
+}
+
+/// The folder of disks in a pool, or beside the record.
+fn folder_of(pool: Option<&str>, folder: &Path) -> Result<PathBuf, Problem> {
+    let Some(pool) = pool else { return Ok(folder.join("disks")) };
+    let path = Path::new(pool);
+    if !path.is_absolute() {
+        let remedy = "name an existing folder by its whole path: plain qemu has no other pools";
+        return Err(Problem::NoPool { pool: pool.to_owned(), remedy });
+    }
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    Ok(path.join(format!("plimsoll-vms-{name}")))
+}
+
+fn folders(deployment: &Deployment) -> &[PathBuf] {
+    match &deployment.ground {
+        Ground::Folders(folders) => folders,
+        Ground::Pools { .. } | Ground::Nodes(_) => &[],
     }
 }
 
@@ -118,16 +198,6 @@ fn is(machine: &Machine, found: &Found) -> bool {
 
 fn file(machine: &Machine, end: &str) -> PathBuf {
     machine.folder.join(format!("{}.{end}", machine.name))
-}
-
-/// Removes a file, if it is there.
-fn remove_file(path: &Path) -> Result<(), Problem> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Problem::file("remove", path, &error))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Memory that programs could still take, as `/proc/meminfo` has it.

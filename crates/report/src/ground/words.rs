@@ -438,6 +438,7 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::CachesNotEmptied => "caches not emptied",
         NoteKind::RunFileOnTarget => "run file on the target's disk",
         NoteKind::Replayed => "fidelity",
+        NoteKind::Machines => "virtual machines",
     }
 }
 

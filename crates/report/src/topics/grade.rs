@@ -60,6 +60,7 @@ fn cache(cache: &Cache) -> String {
     match cache.kind {
         CacheKind::Device => format!("write cache of {of} (write back)"),
         CacheKind::Hypervisor => format!("host behind the virtual disk {of}"),
+        CacheKind::HostPage => format!("page cache of the hypervisor below {of}"),
         CacheKind::Loop => format!("page cache below {of}"),
         CacheKind::Network => format!("client and servers of {of}"),
         CacheKind::Page => format!("page cache above {of}"),

@@ -21,6 +21,7 @@ pub mod inventory;
 pub(crate) mod io_path;
 pub(crate) mod left_behind;
 pub mod loadline;
+mod machines;
 pub mod note;
 pub mod occurrences;
 pub mod plan;

@@ -105,6 +105,7 @@ pub fn sentence(fact: &Fact) -> String {
              late, and a killed run can lose several. Name another disk with --out."
         ),
         Fact::Replayed(replayed) => super::fidelity::of_host(replayed),
+        Fact::Machines(made) => super::machines::sentence(made),
         Fact::InWords(old) => old.words.clone(),
     }
 }

@@ -210,7 +210,7 @@ fn plan_alone(request: &ScenarioRequest<'_>) -> Result<Plan, Vec<Refusal>> {
         hosts: host_plans,
         notes,
         search: None,
-        events: spec.events.iter().map(|event| event.planned(request.scale)).collect(),
+        events: spec.events.iter().map(|event| event.planned(&spec.vms, request.scale)).collect(),
     })
 }
 

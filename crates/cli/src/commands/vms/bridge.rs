@@ -1,0 +1,156 @@
+//! Lines between a coordinator and the agents in machines, and between it and other nodes.
+
+use crate::failure::Failure;
+use crate::machines::{self, Nodes};
+use fleet::launch::{Binary, Program, greeting};
+use provision::nodes::{self as asked, Answer, Request};
+use provision::provider::Line;
+use provision::{Deployment, Ground, Places, Problem, deployment, provider};
+use std::io::{self, BufRead, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+/// Carries bytes between our streams and a machine's agent until one side ends.
+pub fn bridge(socket: &Path) -> Result<ExitCode, Failure> {
+    let failed = |problem: Problem| machines::failure(&problem);
+    let places = Places::of_user().map_err(failed)?;
+    // A whole path stays what it is.
+    let socket = places.state.join(socket);
+    match line_of(&socket).map_err(failed)? {
+        Way::Line(Line::Socket(path)) => over_socket(&path),
+        Way::Line(Line::Ssh { host, socket }) => over_ssh(&host, &socket),
+        Way::Node(program) => over_program(program),
+    }
+}
+
+/// The way to an agent.
+enum Way {
+    Line(Line),
+    /// The same bridge, on the machine's node.
+    Node(Program),
+}
+
+/// What the record beside a socket's place says of the way to its machine.
+fn line_of(socket: &Path) -> Result<Way, Problem> {
+    let unknown = || Problem::Unknown { name: socket.display().to_string() };
+    let folder = socket.parent().ok_or_else(unknown)?;
+    let name = socket.file_stem().and_then(|name| name.to_str()).ok_or_else(unknown)?;
+    let found: Deployment = deployment::of_folder(folder)?.ok_or_else(unknown)?;
+    let machine = found.machine(name).ok_or_else(unknown)?;
+    if let Ground::Nodes(on) = &found.ground {
+        let node = on.node_of(name).ok_or_else(unknown)?;
+        let there = format!("{}/{name}.agent", found.name);
+        return Nodes::of(on).program(node, &["vms", "bridge", &there]).map(Way::Node);
+    }
+    let provider = provider::of(&found).ok_or_else(unknown)?;
+    provider.line(&found, machine).map(Way::Line)
+}
+
+fn over_socket(socket: &Path) -> Result<ExitCode, Failure> {
+    let failed = |error: io::Error| {
+        Failure::Target(format!(
+            "error: {}: {error}; see with `plimsoll vms list` whether the machine runs",
+            socket.display()
+        ))
+    };
+    let stream = UnixStream::connect(socket).map_err(failed)?;
+    let (to, from) = (stream.try_clone().map_err(failed)?, stream);
+    thread::spawn(move || {
+        let _ = carry(io::stdin().lock(), &to);
+        // The coordinator is gone: the agent ends its load when its line closes.
+        let _ = to.shutdown(Shutdown::Both);
+    });
+    // A coordinator that no longer listens, or a machine that ended: either way this is the end.
+    let _ = carry(&from, io::stdout().lock());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The socket of a host that libvirt reaches over ssh, too. `nc -U` is what libvirt itself uses
+/// there.
+fn over_ssh(host: &str, socket: &Path) -> Result<ExitCode, Failure> {
+    let path = socket.to_string_lossy().replace('\'', r"'\''");
+    let script = format!("exec nc -U '{path}'");
+    let mut command = Command::new("ssh");
+    command.args(["-T", "-oBatchMode=yes", "-oConnectTimeout=15", "-oServerAliveInterval=5"]);
+    // It takes our place, streams and all.
+    let error = command.args(["--", host, &script]).exec();
+    Err(Failure::Target(format!("error: ssh cannot be started: {error}; install it here")))
+}
+
+/// The agent's greeting went to whoever started the program there: it is said again.
+fn over_program(program: Program) -> Result<ExitCode, Failure> {
+    let Program { input, output, process } = program;
+    greet(&mut io::stdout())?;
+    thread::spawn(move || {
+        // The input closes with this thread's end, and with it the line to the agent.
+        let _ = carry(io::stdin().lock(), input);
+    });
+    let _ = carry(output, io::stdout().lock());
+    drop(process);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The first line of what this program says to one that started it elsewhere.
+fn greet(out: &mut impl Write) -> Result<(), Failure> {
+    let failed = |what: String| Failure::Run(format!("error: {what}"));
+    let binary = Binary::own().map_err(|error| {
+        failed(format!("the program's own file cannot be read: {error}; start again"))
+    })?;
+    let greeted =
+        writeln!(out, "{}", greeting(env!("CARGO_PKG_VERSION"), &binary.hash)).and_then(|()| out.flush());
+    greeted.map_err(|error| failed(format!("nobody listens: {error}")))
+}
+
+/// What is carried at a time, in bytes.
+const CHUNK: usize = 64 << 10;
+
+/// Passes each piece on as soon as it is there.
+fn carry(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        match from.read(&mut chunk) {
+            Ok(0) => return Ok(()),
+            Ok(read) => to.write_all(&chunk[..read]).and_then(|()| to.flush())?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// A request is not longer.
+const LONGEST_REQUEST: u64 = 1 << 20;
+
+/// Answers one request of a coordinator. Where it goes away meanwhile, what was being made is taken
+/// down.
+pub fn node() -> Result<ExitCode, Failure> {
+    let places = Places::of_user().map_err(|problem| machines::failure(&problem))?;
+    let mut out = io::stdout();
+    greet(&mut out)?;
+    let mut line = String::new();
+    let mut input = io::BufReader::new(io::stdin());
+    let read = input.by_ref().take(LONGEST_REQUEST).read_line(&mut line);
+    let answer = match read.map(|_| serde_json::from_str::<Request>(&line)) {
+        Ok(Ok(request)) => {
+            let stop = Arc::new(AtomicBool::new(false));
+            let theirs = stop.clone();
+            thread::spawn(move || {
+                // Nothing more is said: whatever ends this, the coordinator is gone.
+                let _ = io::copy(&mut input, &mut io::sink());
+                theirs.store(true, Ordering::SeqCst);
+            });
+            asked::answer(&places, &request, &stop)
+        }
+        _ => Answer::Refused { said: "it was asked for nothing that it knows".to_owned() },
+    };
+    let text = serde_json::to_string(&answer).unwrap_or_default();
+    // A coordinator that is gone asks again.
+    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+    // The thread that reads holds nobody up.
+    std::process::exit(0)
+}

@@ -1,0 +1,200 @@
+//! `plimsoll vms`: machines before, after and without a run.
+
+mod acts;
+mod bridge;
+mod planned;
+
+pub use planned::planned;
+
+use super::{print, print_json};
+use crate::args::{VmsArgs, VmsCommand, VmsImageArgs, VmsUpArgs};
+use crate::failure::{Failure, suite_failure};
+use crate::machines::{self, Nodes, Wanted};
+use crate::suite_and_targets;
+use model::Bytes;
+use model::machines::{BootTime, DiskBus, MachineAct};
+use provision::guest::Kernel;
+use provision::provider::{self, State};
+use provision::{Deployment, Ground, Places, Problem, deployment, nodes};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+use suite::Spec;
+
+/// Does what was asked.
+pub fn vms(args: &VmsArgs) -> Result<ExitCode, Failure> {
+    match &args.what {
+        VmsCommand::Up(args) => up(args),
+        VmsCommand::List { json } => list(*json),
+        VmsCommand::Down { names, all } => down(names, *all),
+        VmsCommand::Pause(args) => acts::act(args, MachineAct::Pause),
+        VmsCommand::Resume(args) => acts::act(args, MachineAct::Resume),
+        VmsCommand::Off(args) => acts::act(args, MachineAct::Off),
+        VmsCommand::Snapshot(args) => acts::act(args, MachineAct::Snapshot),
+        VmsCommand::Move(args) => acts::act(args, MachineAct::Move),
+        VmsCommand::Image(args) => image(args),
+        VmsCommand::Bridge { socket } => bridge::bridge(socket),
+        VmsCommand::Node => bridge::node(),
+        VmsCommand::Guest { name, disks } => {
+            let init = provision::guest::Init { name: name.clone(), disks: disks.clone() };
+            Err(Failure::Run(format!("plimsoll: {}", provision::guest::serve(&init))))
+        }
+    }
+}
+
+/// A suite of nothing but machines.
+const ALONE: &str = "name = \"vms\"\n[[workload]]\nname = \"none\"\n";
+
+fn up(args: &VmsUpArgs) -> Result<ExitCode, Failure> {
+    let (name, text) = match &args.suite {
+        Some(suite) => suite_and_targets::find(std::slice::from_ref(suite))?,
+        None => ("(no suite)".to_owned(), ALONE.to_owned()),
+    };
+    let spec = Spec::parse(&name, &text, &args.sets).map_err(|errors| suite_failure(&errors))?;
+    let wanted = Wanted::of(&spec, args.provider, args.guest_kernel.as_deref())?;
+    let held = wanted.make(args.json)?;
+    let name = &held.deployment.name;
+    if args.json {
+        let boots: Vec<Value> = held.deployment.boots.iter().map(boot).collect();
+        print_json(&json!({ "name": name, "machines": boots }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    print(&format!(
+        "load them     plimsoll run --hosts {}{name}\nremove them   plimsoll vms down {name}\n",
+        machines::HOSTS
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How long a machine took to come up.
+fn boot(boot: &BootTime) -> Value {
+    json!({
+        "name": boot.machine,
+        "agent_ns": boot.agent.0,
+        "first_read_ns": boot.first_read.map(|at| at.0),
+    })
+}
+
+fn list(as_json: bool) -> Result<ExitCode, Failure> {
+    let failed = |problem: Problem| machines::failure(&problem);
+    let places = Places::of_user().map_err(failed)?;
+    let names = deployment::names(&places).map_err(failed)?;
+    let mut rows = Vec::new();
+    let mut text = String::new();
+    // Writing into a String cannot fail.
+    for name in &names {
+        let Some(found) = deployment::find(&places, name).map_err(failed)? else {
+            let _ = writeln!(text, "{name}  begun, nothing made");
+            rows.push(json!({ "name": name, "machines": [] }));
+            continue;
+        };
+        let machines = machines_of(&found);
+        for machine in &machines {
+            let (name, state) = (&machine.name, machine.state.map_or("unknown", State::word));
+            let disks = machine.disks.map(|disks| format!("  disks {disks}")).unwrap_or_default();
+            let node = machine.node.as_ref().map(|node| format!("  on {node}")).unwrap_or_default();
+            let _ = writeln!(text, "{name}  {state}{disks}{node}");
+        }
+        let machines: Vec<Value> = machines.iter().map(|machine| machine.json(&found)).collect();
+        rows.push(json!({ "name": name, "machines": machines }));
+    }
+    match (as_json, names.is_empty()) {
+        (true, _) => print_json(&rows)?,
+        (false, true) => print("no machines\n")?,
+        (false, false) => print(&text)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A machine in a list.
+struct Row {
+    name: String,
+    /// `None` where its node does not answer.
+    state: Option<State>,
+    /// The size of its disks' files, where they are files here.
+    disks: Option<Bytes>,
+    node: Option<String>,
+}
+
+impl Row {
+    fn json(&self, of: &Deployment) -> Value {
+        let boot = of.boots.iter().find(|boot| boot.machine == self.name);
+        json!({
+            "name": self.name,
+            "state": self.state.map(State::word),
+            "disks": self.disks.map(|disks| disks.0),
+            "node": self.node,
+            "agent_ns": boot.map(|boot| boot.agent.0),
+            "first_read_ns": boot.and_then(|boot| boot.first_read).map(|at| at.0),
+        })
+    }
+}
+
+fn machines_of(found: &Deployment) -> Vec<Row> {
+    if let Ground::Nodes(on) = &found.ground {
+        let mut rows = Vec::new();
+        for (part, listed) in on.parts.iter().zip(nodes::list(&Nodes::of(on), found)) {
+            if let Err(problem) = &listed {
+                eprintln!("warning: {problem}");
+            }
+            for name in &part.machines {
+                let told = listed.as_ref().ok();
+                // A node that has no record of it has no such machine.
+                let state = told.map(|machines| {
+                    let one = machines.iter().find(|one| one.machine == *name);
+                    one.map_or(State::Absent, |one| one.state)
+                });
+                let node = Some(part.node.clone());
+                rows.push(Row { name: name.clone(), state, disks: None, node });
+            }
+        }
+        return rows;
+    }
+    let provider = provider::of(found);
+    let row = |machine: &provider::Machine| Row {
+        name: machine.name.clone(),
+        state: provider.as_ref().map(|provider| provider.state(found, machine)),
+        disks: files_of(found, machine),
+        node: None,
+    };
+    found.machines.iter().map(row).collect()
+}
+
+/// The size of a machine's disks in all folders that they may be in.
+fn files_of(found: &Deployment, machine: &provider::Machine) -> Option<Bytes> {
+    let Ground::Folders(folders) = &found.ground else { return None };
+    let size = |path: &Path| path.metadata().map_or(0, |told| told.len());
+    let names = || machine.disks.iter().filter_map(|disk| disk.file_name());
+    let all = folders.iter().flat_map(|folder| names().map(|name| size(&folder.join(name))));
+    Some(Bytes(all.sum()))
+}
+
+fn down(names: &[String], all: bool) -> Result<ExitCode, Failure> {
+    let failed = |problem: Problem| machines::failure(&problem);
+    let places = Places::of_user().map_err(failed)?;
+    let names = if all { deployment::names(&places).map_err(failed)? } else { names.to_vec() };
+    let mut first = None;
+    for name in &names {
+        match machines::down(&places, name) {
+            Ok(()) => print(&format!("{name} is gone\n"))?,
+            // What is wrong with one keeps nobody from removing the others.
+            Err(problem) if first.is_none() => first = Some(problem),
+            Err(problem) => eprintln!("error: {problem}"),
+        }
+    }
+    if all && names.is_empty() {
+        print("no machines\n")?;
+    }
+    first.map_or(Ok(ExitCode::SUCCESS), |problem| Err(failed(problem)))
+}
+
+/// Writes the guests' memory image.
+fn image(args: &VmsImageArgs) -> Result<ExitCode, Failure> {
+    let failed = |problem: Problem| machines::failure(&problem);
+    let places = Places::of_user().map_err(failed)?;
+    let kernel = Kernel::find(args.guest_kernel.as_deref(), &places.kernels).map_err(failed)?;
+    let size = provision::guest::write_image(&args.to, &kernel, DiskBus::ALL).map_err(failed)?;
+    print(&format!("image   {} ({size})\nkernel  {}\n", args.to.display(), kernel.image.display()))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,317 @@
+//! Virtual machines that carry a run: made before it, and removed after it whatever ends it.
+
+mod reach;
+
+pub use reach::Nodes;
+
+use crate::args::{HostArgs, MachineArgs, ProviderArg, WorkArgs};
+use crate::failure::Failure;
+use crate::making::while_making;
+use fleet::launch::{Binary, Via};
+use model::Fact;
+use model::machines::placement::{PlacedOn, placed};
+use model::machines::{BootTime, MachinesMade, MachinesWanted, OnNode, ProviderKind};
+use model::plan::PlanNote;
+use provision::deployment::{self, Held, Needs, Order};
+use provision::nodes::{self, NodeNeeds, NodeOrder};
+use provision::{Deployment, Ground, OnNodes, Places, Problem, provider};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+use suite::Spec;
+
+/// What `--hosts` begins with where it names machines of ours.
+pub const HOSTS: &str = "vms:";
+
+/// The machines that are removed when this process ends.
+static MADE: Mutex<Option<Held>> = Mutex::new(None);
+
+/// Removes the machines of a run when it is dropped.
+pub struct Guard(());
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        call_off();
+    }
+}
+
+/// Removes the machines that are to go with this process. Nobody else's removal is overtaken: who
+/// comes second waits.
+pub fn call_off() {
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(held) = made.take() {
+        let name = held.deployment.name.clone();
+        if let Err(problem) = remove(held) {
+            eprintln!("error: the machines {name} are still there: {problem}");
+        }
+    }
+}
+
+/// Removes machines, wherever they are.
+pub fn remove(held: Held) -> Result<(), Problem> {
+    match (provider::of(&held.deployment), &held.deployment.ground) {
+        (Some(provider), _) => held.remove(&*provider),
+        (None, Ground::Nodes(on)) => nodes::down(&Nodes::of(on), held),
+        (None, _) => Ok(()),
+    }
+}
+
+/// Removes the machines of a name, wherever they are.
+pub fn down(places: &Places, name: &str) -> Result<(), Problem> {
+    match deployment::hold(places, name)? {
+        Some(held) => remove(held),
+        None => deployment::down(places, name),
+    }
+}
+
+/// A failure in words.
+pub fn failure(problem: &Problem) -> Failure {
+    let text = format!("error: {problem}");
+    match problem {
+        Problem::Stopped => Failure::Interrupted(problem.to_string()),
+        Problem::Unknown { .. } | Problem::NoMachine { .. } | Problem::Homeless => {
+            Failure::Usage(text)
+        }
+        _ => Failure::Target(text),
+    }
+}
+
+/// Who makes them, for those who do.
+fn kind(of: ProviderArg) -> ProviderKind {
+    match of {
+        ProviderArg::Qemu => ProviderKind::Qemu,
+        ProviderArg::Libvirt => ProviderKind::Libvirt,
+    }
+}
+
+/// The machines of a suite, and what they are made with.
+pub struct Wanted {
+    machines: MachinesWanted,
+    provider: ProviderKind,
+    connect: String,
+    pool: Option<String>,
+    kernel: Option<PathBuf>,
+    program: String,
+    places: Places,
+    /// The nodes that make them; none is this machine.
+    nodes: Vec<PlacedOn>,
+    launcher: Vec<String>,
+}
+
+/// What making machines takes, here or of each node.
+pub enum Taken {
+    /// Of this machine.
+    Here(Needs),
+    /// Of each node, in the order of the nodes.
+    Nodes(Vec<NodeNeeds>),
+}
+
+impl Wanted {
+    /// What a suite asks for.
+    pub fn of(spec: &Spec, of: ProviderArg, kernel: Option<&Path>) -> Result<Wanted, Failure> {
+        let vms = &spec.vms;
+        let program = Binary::own().map_err(|error| {
+            Failure::Run(format!("error: our own program cannot be read: {error}; start again"))
+        })?;
+        let count = vms.count.value.0;
+        let usage = |error: model::units::UnitError| Failure::Usage(format!("error: {error}"));
+        let names = match vms.nodes.value.trim() {
+            "" => Vec::new(),
+            list => model::hostlist::expand(list).map_err(usage)?,
+        };
+        Ok(Wanted {
+            machines: MachinesWanted {
+                name: vms.name.value.clone(),
+                numbers: (1..=count).collect(),
+                vcpus: vms.vcpus.value.0,
+                accelerator: vms.accelerator.value,
+                memory: vms.memory.value,
+                disks: vms.disks.value.0,
+                disk_size: vms.disk_size.value,
+                bus: vms.bus.value,
+                cache: vms.cache.value,
+                content: vms.content.value,
+                allocation: vms.allocation.value,
+                boot: vms.boot.value,
+            },
+            provider: kind(of),
+            connect: vms.connect.value.clone(),
+            pool: Some(vms.pool.value.clone()).filter(|pool| !pool.is_empty()),
+            kernel: kernel.map(Path::to_owned),
+            program: program.hash,
+            places: Places::of_user().map_err(|problem| failure(&problem))?,
+            nodes: placed(count, &names, &vms.place.value.0).map_err(usage)?,
+            launcher: vms.launcher.value.split_whitespace().map(str::to_owned).collect(),
+        })
+    }
+
+    fn order(&self) -> Order<'_> {
+        Order {
+            wanted: &self.machines,
+            pool: self.pool.as_deref(),
+            program: &self.program,
+            kernel: self.kernel.as_deref(),
+            places: &self.places,
+            token: None,
+        }
+    }
+
+    /// The nodes with their machines; `None` is this machine.
+    fn on_nodes(&self) -> Option<OnNodes> {
+        let name = |number: &u32| format!("{}-{number}", self.machines.name);
+        let part = |placed: &PlacedOn| OnNode {
+            node: placed.node.clone(),
+            machines: placed.numbers.iter().map(name).collect(),
+        };
+        let parts: Vec<OnNode> = self.nodes.iter().map(part).collect();
+        let launcher = self.launcher.clone();
+        (!parts.is_empty()).then_some(OnNodes { launcher, provider: self.provider, parts })
+    }
+
+    /// What one node is to make.
+    fn of_node(&self, node: &str, token: &str) -> NodeOrder {
+        let numbers = self.nodes.iter().find(|placed| placed.node == node);
+        let numbers = numbers.map(|placed| placed.numbers.clone()).unwrap_or_default();
+        NodeOrder {
+            wanted: MachinesWanted { numbers, ..self.machines.clone() },
+            provider: self.provider,
+            connect: self.connect.clone(),
+            pool: self.pool.clone(),
+            kernel: self.kernel.clone(),
+            token: token.to_owned(),
+            program: self.program.clone(),
+        }
+    }
+
+    /// What they would take; nothing is made.
+    pub fn needs(&self) -> Result<Taken, Failure> {
+        let failed = |problem: Problem| failure(&problem);
+        let Some(on) = self.on_nodes() else {
+            let provider = nodes::provider(self.provider, &self.connect);
+            return deployment::needs(&*provider, &self.order()).map(Taken::Here).map_err(failed);
+        };
+        let needs = nodes::needs(&Nodes::of(&on), &on, &|node| self.of_node(node, ""));
+        needs.map(Taken::Nodes).map_err(failed)
+    }
+
+    /// The machines themselves.
+    pub fn machines(&self) -> &MachinesWanted {
+        &self.machines
+    }
+
+    /// The machines of each node; none is this machine.
+    pub fn nodes(&self) -> Vec<OnNode> {
+        self.on_nodes().map(|on| on.parts).unwrap_or_default()
+    }
+
+    /// Makes them, and says so on standard error unless `quiet`. A signal stops that, and nothing
+    /// is left.
+    pub fn make(&self, quiet: bool) -> Result<Held, Failure> {
+        // What is refused was not begun.
+        self.needs()?;
+        let making = while_making();
+        if !quiet {
+            let (wanted, disks) = (&self.machines, self.machines.disk_bytes().unwrap_or_default());
+            let machines = if wanted.count() == 1 { "machine" } else { "machines" };
+            eprintln!("making    {} {machines} with {disks} of disks", wanted.count());
+        }
+        let mut told = |boot: &BootTime| {
+            if !quiet {
+                eprintln!("machine   {} is up after {}", boot.machine, boot.agent);
+            }
+        };
+        let made = self.made(&making.stop, &mut told);
+        made.map_err(|problem| failure(&problem))
+    }
+
+    fn made(
+        &self,
+        stop: &AtomicBool,
+        told: &mut dyn FnMut(&BootTime),
+    ) -> Result<Held, Problem> {
+        let Some(on) = self.on_nodes() else {
+            let provider = nodes::provider(self.provider, &self.connect);
+            return deployment::up(&*provider, &self.order(), stop, told);
+        };
+        let order_of = |node: &str, token: &str| self.of_node(node, token);
+        let held = nodes::up(&Nodes::of(&on), &self.order(), on, &order_of, stop)?;
+        held.deployment.boots.iter().for_each(told);
+        Ok(held)
+    }
+}
+
+/// Makes the machines of a run where they were asked for, and has its hosts be these. They are
+/// removed with the guard, unless they are to be kept.
+pub fn for_run(
+    work: &mut WorkArgs,
+    spec: &Spec,
+    quiet: bool,
+    keep: bool,
+) -> Result<Option<Guard>, Failure> {
+    let MachineArgs { provider: Some(of), guest_kernel } = &work.machines else {
+        return Ok(None);
+    };
+    let wanted = Wanted::of(spec, *of, guest_kernel.as_deref())?;
+    let held = wanted.make(quiet)?;
+    work.hosts.hosts = Some(format!("{HOSTS}{}", held.deployment.name));
+    if keep {
+        // What is not held can be removed by anybody who is asked to.
+        drop(held);
+        return Ok(None);
+    }
+    *MADE.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
+    Ok(Some(Guard(())))
+}
+
+/// The machines that `--hosts` names, if it names such.
+pub fn named(hosts: &HostArgs) -> Result<Option<Deployment>, Failure> {
+    let Some(name) = hosts.hosts.as_deref().and_then(|list| list.strip_prefix(HOSTS)) else {
+        return Ok(None);
+    };
+    let found = Places::of_user().and_then(|places| deployment::find(&places, name));
+    let unknown = || Problem::Unknown { name: name.to_owned() };
+    let found = found.and_then(|found| found.ok_or_else(unknown));
+    found.map(Some).map_err(|problem| failure(&problem))
+}
+
+/// What the record of a run says of the machines that carry it, if machines of ours do.
+pub fn note(hosts: &HostArgs) -> Option<PlanNote> {
+    let found = named(hosts).ok().flatten()?;
+    let (provider, nodes) = match &found.ground {
+        Ground::Folders(_) => (ProviderKind::Qemu, None),
+        Ground::Pools { .. } => (ProviderKind::Libvirt, None),
+        Ground::Nodes(on) => (on.provider, Some(on.parts.clone())),
+    };
+    let here = || {
+        let machines = found.machines.iter().map(|machine| machine.name.clone()).collect();
+        let node = match &found.ground {
+            Ground::Pools { connect, .. } => connect.clone(),
+            _ => "this machine".to_owned(),
+        };
+        vec![OnNode { node, machines }]
+    };
+    let nodes = nodes.unwrap_or_else(here);
+    Some(PlanNote {
+        fact: Fact::Machines(MachinesMade {
+            name: found.name.clone(),
+            provider,
+            nodes,
+            accelerator: found.accelerator,
+            cache: found.cache,
+            boots: found.boots,
+        }),
+    })
+}
+
+/// The way to machines, and their names.
+pub fn way(machines: &Deployment) -> Result<Via, Failure> {
+    let is_ours = Binary::own().is_ok_and(|own| own.hash == machines.program);
+    if !is_ours {
+        return Err(Failure::Target(format!(
+            "error: another build of plimsoll made the machines {0}, and theirs is in them; make \
+             them again: `plimsoll vms down {0}`, then `plimsoll vms up`",
+            machines.name
+        )));
+    }
+    Ok(Via::Sockets(machines.folder.clone()))
+}

@@ -1,0 +1,270 @@
+//! Machines are made: what that takes, the order of it, and how long each took to come up.
+
+use super::{Held, lock, take_down};
+use crate::Problem;
+use crate::guest::{self, Kernel};
+use crate::inside::FIRST_READ;
+use crate::places::{self, Places};
+use crate::provider::{Boot, Machine, Provider, Room, State, Volume};
+use crate::record::{self, Deployment, OnNodes};
+use crate::Ground;
+use model::machines::{BootTime, MachinesWanted};
+use model::rng;
+use model::{Bytes, Nanos};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Between two looks at machines that start: how exactly the time of a start is known.
+const PAUSE: Duration = Duration::from_millis(20);
+/// What a machine needs beside its guest's memory: the hypervisor's own.
+const OVERHEAD: Bytes = Bytes::mib(96);
+/// What a pool keeps free.
+const SPARE: Bytes = Bytes::mib(64);
+/// The longest path of a socket (`sun_path` of `unix(7)`, with its end).
+const LONGEST_SOCKET: usize = 107;
+
+/// What making machines would take, and what there is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// The node on which they would run.
+    pub node: String,
+    /// Memory of all machines, the hypervisor's own included.
+    pub memory: Bytes,
+    /// What programs could still take there.
+    pub memory_available: Bytes,
+    /// Bytes of all disks.
+    pub disks: Bytes,
+    /// Where they would be.
+    pub room: Room,
+    /// The kernel that guests would start.
+    pub kernel: Kernel,
+}
+
+/// What is to be made, and with what.
+pub struct Order<'a> {
+    /// The machines.
+    pub wanted: &'a MachinesWanted,
+    /// An existing pool for their disks; `None` is the provider's own.
+    pub pool: Option<&'a str>,
+    /// What tells this program from all others: guests have the same.
+    pub program: &'a str,
+    /// The kernel for guests, or the package of one; `None` is found.
+    pub kernel: Option<&'a Path>,
+    /// Where records and kernels are.
+    pub places: &'a Places,
+    /// What tells these machines from all others, where it was decided elsewhere.
+    pub token: Option<&'a str>,
+}
+
+/// What machines would take. Only a package of a kernel is unpacked; nothing else is touched.
+///
+/// # Errors
+/// What keeps them from being made: the program, the kernel, memory, space, or the name.
+pub fn needs(provider: &dyn Provider, order: &Order<'_>) -> Result<Needs, Problem> {
+    let wanted = order.wanted;
+    let node = provider.node()?;
+    let kernel = Kernel::find(order.kernel, &order.places.kernels)?;
+    let each = wanted.memory.0.saturating_add(OVERHEAD.0);
+    let memory = Bytes(each.saturating_mul(u64::from(wanted.count())));
+    if memory > node.memory_available {
+        return Err(Problem::Memory { needed: memory, available: node.memory_available });
+    }
+    let folder = order.places.state.join(&wanted.name);
+    let room = provider.room(order.pool, &folder)?;
+    let disks = wanted.disk_bytes().unwrap_or(Bytes(u64::MAX));
+    // Sparse disks fill up under load, so that they need as much.
+    if disks.0.saturating_add(SPARE.0) > room.free.0 {
+        return Err(Problem::Space { needed: disks, free: room.free, folder: room.place });
+    }
+    if folder.symlink_metadata().is_ok() {
+        return Err(Problem::NameInUse { name: wanted.name.clone() });
+    }
+    wanted.names().iter().try_for_each(|name| provider.refuse_taken(name))?;
+    let memory_available = node.memory_available;
+    Ok(Needs { node: node.name, memory, memory_available, disks, room, kernel })
+}
+
+/// Makes machines and waits until their agents listen. Where that fails, or `stop` is set, nothing
+/// of them is left.
+///
+/// # Errors
+/// Why not.
+pub fn up(
+    provider: &dyn Provider,
+    order: &Order<'_>,
+    stop: &AtomicBool,
+    told: &mut dyn FnMut(&BootTime),
+) -> Result<Held, Problem> {
+    let needs = needs(provider, order)?;
+    let mut held = begin(order, needs.room.ground.clone())?;
+    let made = make(provider, order, &needs, &held.deployment, stop)
+        .and_then(|()| start(provider, order, &needs, &held.deployment, stop, told));
+    let made = made.and_then(|boots| {
+        held.deployment.boots = boots;
+        held.deployment.write()
+    });
+    match made {
+        Ok(()) => Ok(held),
+        Err(first) => match take_down(provider, &held.deployment) {
+            Ok(()) => Err(first),
+            Err(then) => Err(Problem::Leftover { first: Box::new(first), then: Box::new(then) }),
+        },
+    }
+}
+
+/// Puts machines of nodes on record here, before any node is told of them.
+///
+/// # Errors
+/// The name is in use, or the record cannot be written.
+pub fn begin_on_nodes(order: &Order<'_>, nodes: OnNodes) -> Result<Held, Problem> {
+    begin(order, Ground::Nodes(nodes))
+}
+
+/// Puts on record what is going to be made.
+fn begin(order: &Order<'_>, ground: Ground) -> Result<Held, Problem> {
+    let wanted = order.wanted;
+    places::make_all(&order.places.state)?;
+    let folder = order.places.state.join(&wanted.name);
+    let token = order.token.map_or_else(record::token, str::to_owned);
+    let mut deployment = Deployment::new(wanted, token, ground);
+    order.program.clone_into(&mut deployment.program);
+    let deployment = deployment.placed(&folder);
+    let sockets = deployment.machines.iter().map(Machine::socket);
+    for socket in sockets.map(|socket| socket.with_extension("monitor")) {
+        if socket.as_os_str().len() > LONGEST_SOCKET {
+            return Err(Problem::LongPath { path: socket });
+        }
+    }
+    let is_new = places::make_new(&folder)?;
+    is_new.ok_or_else(|| Problem::NameInUse { name: wanted.name.clone() })?;
+    let lock = lock(&folder, &wanted.name)?;
+    deployment.write()?;
+    Ok(Held { deployment, lock })
+}
+
+/// Makes the disks and the guests' image.
+fn make(
+    provider: &dyn Provider,
+    order: &Order<'_>,
+    needs: &Needs,
+    deployment: &Deployment,
+    stop: &AtomicBool,
+) -> Result<(), Problem> {
+    let image = deployment.folder.join(record::IMAGE);
+    guest::write_image(&image, &needs.kernel, &[order.wanted.bus])?;
+    provider.prepare(deployment, &needs.kernel.image)?;
+    let volumes = volumes(deployment, order.wanted);
+    volumes.iter().try_for_each(|volume| provider.make_volume(deployment, volume, stop))
+}
+
+/// Starts the machines, and waits for their agents.
+fn start(
+    provider: &dyn Provider,
+    order: &Order<'_>,
+    needs: &Needs,
+    deployment: &Deployment,
+    stop: &AtomicBool,
+    told: &mut dyn FnMut(&BootTime),
+) -> Result<Vec<BootTime>, Problem> {
+    let wanted = order.wanted;
+    let image = deployment.folder.join(record::IMAGE);
+    let boot = Boot {
+        kernel: &needs.kernel.image,
+        image: &image,
+        accelerator: wanted.accelerator,
+        vcpus: wanted.vcpus,
+        memory: wanted.memory,
+        bus: wanted.bus,
+        cache: wanted.cache,
+    };
+    let mut begun: BTreeMap<&str, Instant> = BTreeMap::new();
+    for machine in &deployment.machines {
+        if stop.load(Ordering::SeqCst) {
+            return Err(Problem::Stopped);
+        }
+        begun.insert(&machine.name, Instant::now());
+        provider.start(deployment, machine, &boot)?;
+    }
+    let deadline = Instant::now() + Duration::from_nanos(wanted.boot.0);
+    let mut waited: Vec<&Machine> = deployment.machines.iter().collect();
+    let mut boots = Vec::new();
+    while !waited.is_empty() {
+        let mut left = Vec::new();
+        for machine in waited {
+            if stop.load(Ordering::SeqCst) {
+                return Err(Problem::Stopped);
+            }
+            match provider.state(deployment, machine) {
+                State::Listening => {
+                    let agent = begun.get(machine.name.as_str()).map(Instant::elapsed);
+                    let boot = boot_time(provider, deployment, machine, agent.unwrap_or_default());
+                    told(&boot);
+                    boots.push(boot);
+                }
+                State::Absent => {
+                    let console = provider.console(deployment, machine);
+                    return Err(Problem::Ended { machine: machine.name.clone(), console });
+                }
+                _ if Instant::now() > deadline => {
+                    let console = provider.console(deployment, machine);
+                    let (machine, within) = (machine.name.clone(), wanted.boot);
+                    return Err(Problem::Silent { machine, within, console });
+                }
+                _ => left.push(machine),
+            }
+        }
+        waited = left;
+        sleep(PAUSE);
+    }
+    boots.sort_by_key(|boot| wanted.names().iter().position(|name| *name == boot.machine));
+    Ok(boots)
+}
+
+/// How long a machine took that listens now.
+fn boot_time(
+    provider: &dyn Provider,
+    deployment: &Deployment,
+    machine: &Machine,
+    agent: Duration,
+) -> BootTime {
+    let agent = Nanos(u64::try_from(agent.as_nanos()).unwrap_or(u64::MAX));
+    let first_read = first_read(&provider.console(deployment, machine)).filter(|at| *at <= agent);
+    BootTime { machine: machine.name.clone(), agent, first_read }
+}
+
+/// What a guest's first process said of its first reads, if it did.
+fn first_read(console: &str) -> Option<Nanos> {
+    let line = console.lines().rev().find_map(|line| line.trim().strip_prefix(FIRST_READ))?;
+    line.parse().ok().map(Nanos)
+}
+
+/// All disks of machines.
+fn volumes(deployment: &Deployment, wanted: &MachinesWanted) -> Vec<Volume> {
+    let seed = deployment.token.get(..16);
+    let seed = seed.and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default();
+    let paths = deployment.machines.iter().flat_map(|machine| &machine.disks);
+    let volume = |(number, path): (u64, &PathBuf)| Volume {
+        path: path.clone(),
+        size: wanted.disk_size,
+        content: wanted.content,
+        allocation: wanted.allocation,
+        seed: rng::derive(seed, &[number]),
+    };
+    (0u64..).zip(paths).map(volume).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_guest_says_of_its_first_read_is_a_number_or_nothing() {
+        assert_eq!(first_read("boot\nplimsoll-first-read-ns=1230\n"), Some(Nanos(1230)));
+        for text in ["", "plimsoll-first-read-ns=", "plimsoll-first-read-ns=-1", "x=7"] {
+            assert_eq!(first_read(text), None, "{text}");
+        }
+    }
+}

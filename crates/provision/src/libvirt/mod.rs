@@ -1,0 +1,286 @@
+//! Machines as domains of a libvirt, through its own `virsh`: of this machine, or of a host that
+//! libvirt reaches over ssh (`qemu+ssh://host/system`). Nothing of ours runs there but the guests.
+
+mod domain;
+mod virsh;
+
+use crate::provider::{Acted, Boot, Line, Machine, Node, Provider, Room, State, Volume};
+use crate::record::{Deployment, Ground};
+use crate::{Problem, volume};
+use domain::{Sources, described};
+use model::Bytes;
+use model::machines::{DiskAllocation, DiskContent, MachineAct};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use virsh::Virsh;
+
+/// What a pool is called where nobody names one.
+const POOL: &str = "default";
+/// What kernel, image and consoles are called behind our mark.
+const KERNEL: &str = "kernel";
+const IMAGE: &str = "image";
+/// How much of a console is kept in words.
+const CONSOLE_LINES: usize = 12;
+
+/// A libvirt.
+#[derive(Clone, Debug)]
+pub struct Libvirt {
+    virsh: Virsh,
+}
+
+impl Libvirt {
+    /// The libvirt behind a URI, as `virsh -c` takes it.
+    pub fn new(connect: &str) -> Libvirt {
+        Libvirt { virsh: Virsh::new(connect) }
+    }
+
+    /// Makes a volume, and puts a file into it where one is given.
+    fn put(&self, deployment: &Deployment, name: &str, file: Option<&Path>) -> Result<(), Problem> {
+        let pool = first_pool(deployment);
+        let size = match file {
+            Some(path) => {
+                let told = path.metadata().map_err(|error| Problem::file("read", path, &error))?;
+                told.len()
+            }
+            None => 0,
+        };
+        self.virsh.make_volume(pool, name, Bytes(size), Bytes(0))?;
+        match file {
+            Some(path) => self.virsh.upload(pool, name, path),
+            None => Ok(()),
+        }
+    }
+
+    fn is_there(&self, machine: &Machine) -> Result<bool, Problem> {
+        Ok(self.virsh.domains()?.iter().any(|uuid| *uuid == machine.uuid))
+    }
+
+    /// Refuses a domain that has our UUID and not our token.
+    fn refuse_others(&self, deployment: &Deployment, machine: &Machine) -> Result<(), Problem> {
+        let text = self.virsh.described(&machine.uuid)?;
+        match domain::is_ours(&text, &deployment.token) {
+            true => Ok(()),
+            false => Err(Problem::NameOfOthers {
+                name: machine.name.clone(),
+                what: format!("the domain {} of {}", machine.uuid, self.virsh.connect()),
+            }),
+        }
+    }
+}
+
+fn first_pool(deployment: &Deployment) -> &str {
+    pools(deployment).first().map_or(POOL, String::as_str)
+}
+
+fn pools(deployment: &Deployment) -> &[String] {
+    match &deployment.ground {
+        Ground::Pools { pools, .. } => pools,
+        Ground::Folders(_) | Ground::Nodes(_) => &[],
+    }
+}
+
+fn console(deployment: &Deployment, machine: &Machine) -> String {
+    format!("{}{}.console", deployment.mark(), machine.name)
+}
+
+impl Provider for Libvirt {
+    fn node(&self) -> Result<Node, Problem> {
+        let name = self.virsh.hostname()?;
+        Ok(Node { name, memory_available: self.virsh.memory_available()? })
+    }
+
+    fn room(&self, pool: Option<&str>, _: &Path) -> Result<Room, Problem> {
+        let pool = pool.unwrap_or(POOL);
+        if pool.contains('/') {
+            let remedy = "name a pool of libvirt (`virsh pool-list`), not a folder";
+            return Err(Problem::NoPool { pool: pool.to_owned(), remedy });
+        }
+        let connect = self.virsh.connect().to_owned();
+        let ground = Ground::Pools { connect, pools: vec![pool.to_owned()] };
+        Ok(Room { ground, place: PathBuf::from(pool), free: self.virsh.free(pool)? })
+    }
+
+    fn refuse_taken(&self, name: &str) -> Result<(), Problem> {
+        match self.virsh.domain_names()?.iter().any(|taken| taken == name) {
+            true => Err(Problem::NameOfOthers {
+                name: name.to_owned(),
+                what: format!("a domain of {}", self.virsh.connect()),
+            }),
+            false => Ok(()),
+        }
+    }
+
+    fn prepare(&self, deployment: &Deployment, kernel: &Path) -> Result<(), Problem> {
+        let mark = deployment.mark();
+        let image = deployment.folder.join(crate::record::IMAGE);
+        self.put(deployment, &format!("{mark}{KERNEL}"), Some(kernel))?;
+        self.put(deployment, &format!("{mark}{IMAGE}"), Some(&image))?;
+        let consoles = deployment.machines.iter().map(|machine| console(deployment, machine));
+        consoles.into_iter().try_for_each(|name| self.put(deployment, &name, None))
+    }
+
+    fn make_volume(
+        &self,
+        deployment: &Deployment,
+        volume: &Volume,
+        stop: &AtomicBool,
+    ) -> Result<(), Problem> {
+        let (pool, name) = (first_pool(deployment), volume.path.to_string_lossy());
+        let is_thick = volume.allocation == DiskAllocation::Thick;
+        let allocation = if is_thick { volume.size } else { Bytes(0) };
+        self.virsh.make_volume(pool, &name, volume.size, allocation)?;
+        match volume.content {
+            DiskContent::Zero => Ok(()),
+            DiskContent::Random => self.virsh.fed(pool, &name, &mut |input| {
+                let cannot = |error| Problem::file("fill the disk", &volume.path, &error);
+                volume::fill(input, volume, stop, &cannot)
+            }),
+        }
+    }
+
+    fn start(
+        &self,
+        deployment: &Deployment,
+        machine: &Machine,
+        boot: &Boot<'_>,
+    ) -> Result<(), Problem> {
+        let (pool, mark) = (first_pool(deployment), deployment.mark());
+        let path = |name: &str| self.virsh.path(pool, name);
+        let disks = machine.disks.iter().map(|disk| path(&disk.to_string_lossy()));
+        let sources = Sources {
+            kernel: path(&format!("{mark}{KERNEL}"))?,
+            image: path(&format!("{mark}{IMAGE}"))?,
+            console: path(&console(deployment, machine))?,
+            disks: disks.collect::<Result<_, _>>()?,
+        };
+        let text = described(deployment, machine, boot, &sources);
+        let refused = |problem: Problem| match problem {
+            Problem::Tool { said, .. } => {
+                Problem::NotStarted { machine: machine.name.clone(), said }
+            }
+            other => other,
+        };
+        self.virsh.define(&text).map_err(refused)?;
+        self.virsh.on_domain("start", &machine.uuid, &[]).map_err(refused)
+    }
+
+    fn state(&self, deployment: &Deployment, machine: &Machine) -> State {
+        let _ = deployment;
+        if !self.is_there(machine).unwrap_or(false) {
+            return State::Absent;
+        }
+        let text = self.virsh.described(&machine.uuid).unwrap_or_default();
+        match self.virsh.state(&machine.uuid).as_deref() {
+            Ok("running") if domain::is_connected(&text) => State::Listening,
+            Ok("running") => State::Starting,
+            Ok("paused") => State::Paused,
+            _ => State::Absent,
+        }
+    }
+
+    fn console(&self, deployment: &Deployment, machine: &Machine) -> String {
+        let (pool, name) = (first_pool(deployment), console(deployment, machine));
+        let text = self.virsh.download(pool, &name).unwrap_or_default();
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let lines: Vec<&str> = lines.collect();
+        lines[lines.len().saturating_sub(CONSOLE_LINES)..].join("\n")
+    }
+
+    fn line(&self, _: &Deployment, machine: &Machine) -> Result<Line, Problem> {
+        let text = self.virsh.described(&machine.uuid)?;
+        let socket = domain::socket(&text).map(PathBuf::from).ok_or_else(|| Problem::NotDone {
+            machine: machine.name.clone(),
+            said: "it has no line to its agent".to_owned(),
+        })?;
+        Ok(match self.virsh.remote() {
+            Some(host) => Line::Ssh { host: host.to_owned(), socket },
+            None => Line::Socket(socket),
+        })
+    }
+
+    fn act(
+        &self,
+        deployment: &Deployment,
+        machine: &Machine,
+        act: MachineAct,
+        to: Option<&str>,
+    ) -> Result<Acted, Problem> {
+        self.refuse_others(deployment, machine)?;
+        let done = |word: &str| self.virsh.on_domain(word, &machine.uuid, &[]);
+        match act {
+            MachineAct::Pause => done("suspend").map(|()| Acted::default()),
+            MachineAct::Resume => done("resume").map(|()| Acted::default()),
+            MachineAct::Off => done("destroy").map(|()| Acted::default()),
+            MachineAct::Snapshot => self.snapshot(deployment, machine),
+            MachineAct::Move => self.move_disks(machine, to.unwrap_or(POOL)),
+        }
+    }
+
+    fn remove(&self, deployment: &Deployment, machine: &Machine) -> Result<(), Problem> {
+        if !self.is_there(machine)? {
+            return Ok(());
+        }
+        self.refuse_others(deployment, machine)?;
+        if !matches!(self.virsh.state(&machine.uuid).as_deref(), Ok("shut off")) {
+            // It may end by itself just now.
+            let ended = self.virsh.on_domain("destroy", &machine.uuid, &[]);
+            if ended.is_err() && !matches!(self.virsh.state(&machine.uuid).as_deref(), Ok("shut off"))
+            {
+                return ended;
+            }
+        }
+        self.virsh.on_domain("undefine", &machine.uuid, &["--snapshots-metadata"])
+    }
+
+    fn clear(&self, deployment: &Deployment) -> Result<(), Problem> {
+        let mark = deployment.mark();
+        for pool in pools(deployment) {
+            self.virsh.refresh(pool)?;
+            for name in self.virsh.volumes(pool)?.iter().filter(|name| name.starts_with(&mark)) {
+                self.virsh.remove_volume(pool, name)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Libvirt {
+    /// Keeps what all disks hold at one instant; writes go to a file beside each.
+    fn snapshot(&self, deployment: &Deployment, machine: &Machine) -> Result<Acted, Problem> {
+        let text = self.virsh.described(&machine.uuid)?;
+        let mut words = vec!["--name=plimsoll".to_owned(), "--disk-only".to_owned()];
+        words.push("--atomic".to_owned());
+        let pool = first_pool(deployment);
+        let folder = machine.disks.first().map(|disk| disk.to_string_lossy().into_owned());
+        let folder = folder.map(|disk| self.virsh.path(pool, &disk)).transpose()?;
+        let folder = folder.as_deref().and_then(|path| Path::new(path).parent()).map(Path::to_owned);
+        let devices = domain::devices(&text);
+        for (device, disk) in devices.iter().zip(&machine.disks) {
+            let overlay = folder.clone().unwrap_or_default().join(disk.with_extension("snapshot"));
+            let file = overlay.display().to_string().replace(',', ",,");
+            words.push(format!("--diskspec={device},snapshot=external,file={file}"));
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        self.virsh.on_domain("snapshot-create-as", &machine.uuid, &words)?;
+        Ok(Acted { disks: devices.len() as u32, copied: Bytes(0) })
+    }
+
+    /// Moves all disks of a running machine to another pool.
+    fn move_disks(&self, machine: &Machine, to: &str) -> Result<Acted, Problem> {
+        let text = self.virsh.described(&machine.uuid)?;
+        let mut acted = Acted::default();
+        for (device, disk) in domain::devices(&text).iter().zip(&machine.disks) {
+            let name = disk.to_string_lossy();
+            let size = self.virsh.capacity(&machine.uuid, device)?;
+            self.virsh.make_volume(to, &name, size, Bytes(0))?;
+            let path = self.virsh.path(to, &name)?;
+            self.virsh.copy_disk(&machine.uuid, device, &path)?;
+            acted.disks += 1;
+            acted.copied = Bytes(acted.copied.0.saturating_add(size.0));
+        }
+        Ok(acted)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,217 @@
+//! The calls of `virsh`, each with bounds in time and in bytes.
+
+use crate::Problem;
+use crate::tool::Call;
+use model::Bytes;
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+/// A question, or a change of state.
+const SHORT: Duration = Duration::from_secs(60);
+/// What copies bytes.
+const LONG: Duration = Duration::from_secs(24 * 3600);
+
+/// `virsh` with its connection.
+#[derive(Clone, Debug)]
+pub(super) struct Virsh {
+    connect: String,
+}
+
+impl Virsh {
+    pub(super) fn new(connect: &str) -> Virsh {
+        Virsh { connect: connect.to_owned() }
+    }
+
+    pub(super) fn connect(&self) -> &str {
+        &self.connect
+    }
+
+    /// The host behind ssh in a URI such as `qemu+ssh://user@host/system`.
+    pub(super) fn remote(&self) -> Option<&str> {
+        let (scheme, rest) = self.connect.split_once("://")?;
+        let host = rest.split(['/', '?']).next().filter(|host| !host.is_empty())?;
+        scheme.ends_with("+ssh").then_some(host)
+    }
+
+    fn run(&self, words: &[&str]) -> Result<String, Problem> {
+        self.run_within(words, SHORT, &mut |_| Ok(()))
+    }
+
+    fn run_within(
+        &self,
+        words: &[&str],
+        within: Duration,
+        feed: &mut dyn FnMut(&mut dyn Write) -> Result<(), Problem>,
+    ) -> Result<String, Problem> {
+        // What begins with `-` behind the command's name would be an option; our names never do.
+        let first = ["-q", "-c", &self.connect];
+        let arguments: Vec<&OsStr> = first.iter().chain(words).map(OsStr::new).collect();
+        let package = "libvirt-clients";
+        Call { program: "virsh", package, arguments: &arguments, within }.fed(feed)
+    }
+
+    fn number(&self, words: &[&str], key: &str) -> Result<u64, Problem> {
+        let text = self.run(words)?;
+        field(&text, key).ok_or_else(|| Problem::Tool {
+            call: format!("virsh {}", words.join(" ")),
+            said: format!("its answer has no {key}"),
+        })
+    }
+
+    pub(super) fn hostname(&self) -> Result<String, Problem> {
+        Ok(self.run(&["hostname"])?.trim().to_owned())
+    }
+
+    /// Memory that machines could still take: what is free, and what files are cached in.
+    pub(super) fn memory_available(&self) -> Result<Bytes, Problem> {
+        let text = self.run(&["nodememstats"])?;
+        let kib = ["free", "buffers", "cached"].map(|key| field(&text, key).unwrap_or(0));
+        let kib = kib.into_iter().fold(0u64, u64::saturating_add);
+        Ok(Bytes(kib.saturating_mul(1024)))
+    }
+
+    pub(super) fn free(&self, pool: &str) -> Result<Bytes, Problem> {
+        let known = self.run(&["pool-list", "--name"])?;
+        if !known.lines().any(|name| name.trim() == pool) {
+            let remedy = "name an active pool of `virsh pool-list` with vms.pool";
+            return Err(Problem::NoPool { pool: pool.to_owned(), remedy });
+        }
+        self.number(&["pool-info", "--bytes", "--pool", pool], "Available").map(Bytes)
+    }
+
+    pub(super) fn domain_names(&self) -> Result<Vec<String>, Problem> {
+        Ok(words_of(&self.run(&["list", "--all", "--name"])?))
+    }
+
+    /// The UUIDs of all domains.
+    pub(super) fn domains(&self) -> Result<Vec<String>, Problem> {
+        Ok(words_of(&self.run(&["list", "--all", "--uuid"])?))
+    }
+
+    /// A domain as libvirt describes it.
+    pub(super) fn described(&self, uuid: &str) -> Result<String, Problem> {
+        self.run(&["dumpxml", uuid])
+    }
+
+    pub(super) fn state(&self, uuid: &str) -> Result<String, Problem> {
+        Ok(self.run(&["domstate", uuid])?.trim().to_owned())
+    }
+
+    pub(super) fn define(&self, text: &str) -> Result<(), Problem> {
+        let feed = &mut |input: &mut dyn Write| {
+            let cannot = |error| Problem::file("write", Path::new("virsh"), &error);
+            input.write_all(text.as_bytes()).map_err(cannot)
+        };
+        self.run_within(&["define", "--file", "/dev/stdin"], SHORT, feed).map(|_| ())
+    }
+
+    /// A command on a domain.
+    pub(super) fn on_domain(&self, word: &str, uuid: &str, more: &[&str]) -> Result<(), Problem> {
+        let words: Vec<&str> = [word, uuid].iter().chain(more).copied().collect();
+        self.run(&words).map(|_| ())
+    }
+
+    /// The size of a domain's disk.
+    pub(super) fn capacity(&self, uuid: &str, device: &str) -> Result<Bytes, Problem> {
+        self.number(&["domblkinfo", uuid, device], "Capacity").map(Bytes)
+    }
+
+    /// Copies a disk of a running domain to a volume that is there, and has the domain go on with
+    /// the copy alone.
+    pub(super) fn copy_disk(&self, uuid: &str, device: &str, to: &str) -> Result<(), Problem> {
+        let words = ["blockcopy", uuid, device, to, "--format=raw", "--wait", "--pivot"];
+        let words: Vec<&str> = words
+            .into_iter()
+            .chain(["--reuse-external", "--transient-job"])
+            .collect();
+        self.run_within(&words, LONG, &mut |_| Ok(())).map(|_| ())
+    }
+
+    pub(super) fn make_volume(
+        &self,
+        pool: &str,
+        name: &str,
+        size: Bytes,
+        allocation: Bytes,
+    ) -> Result<(), Problem> {
+        let (size, taken) = (format!("{}b", size.0), format!("{}b", allocation.0));
+        let words = ["vol-create-as", pool, name, &size, "--format=raw", "--allocation", &taken];
+        self.run_within(&words, LONG, &mut |_| Ok(())).map(|_| ())
+    }
+
+    pub(super) fn upload(&self, pool: &str, name: &str, file: &Path) -> Result<(), Problem> {
+        let file = file.to_string_lossy();
+        let words = ["vol-upload", "--pool", pool, name, &file];
+        self.run_within(&words, LONG, &mut |_| Ok(())).map(|_| ())
+    }
+
+    /// Fills a volume with what `feed` writes.
+    pub(super) fn fed(
+        &self,
+        pool: &str,
+        name: &str,
+        feed: &mut dyn FnMut(&mut dyn Write) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        let words = ["vol-upload", "--pool", pool, name, "/dev/stdin"];
+        self.run_within(&words, LONG, feed).map(|_| ())
+    }
+
+    pub(super) fn download(&self, pool: &str, name: &str) -> Result<String, Problem> {
+        self.refresh(pool)?;
+        self.run(&["vol-download", "--pool", pool, name, "/dev/stdout"])
+    }
+
+    pub(super) fn path(&self, pool: &str, name: &str) -> Result<String, Problem> {
+        Ok(self.run(&["vol-path", "--pool", pool, name])?.trim().to_owned())
+    }
+
+    pub(super) fn refresh(&self, pool: &str) -> Result<(), Problem> {
+        self.run(&["pool-refresh", pool]).map(|_| ())
+    }
+
+    /// The names of a pool's volumes.
+    pub(super) fn volumes(&self, pool: &str) -> Result<Vec<String>, Problem> {
+        let text = self.run(&["vol-list", "--pool", pool])?;
+        let name = |line: &str| line.split_whitespace().next().map(str::to_owned);
+        Ok(text.lines().filter_map(name).collect())
+    }
+
+    pub(super) fn remove_volume(&self, pool: &str, name: &str) -> Result<(), Problem> {
+        self.run(&["vol-delete", "--pool", pool, name]).map(|_| ())
+    }
+}
+
+/// The number behind a key, as in `free  : 12 KiB`.
+fn field(text: &str, key: &str) -> Option<u64> {
+    let line = text.lines().find(|line| {
+        line.split_once(':').is_some_and(|(found, _)| found.trim() == key)
+    })?;
+    line.split_once(':')?.1.split_whitespace().next()?.parse().ok()
+}
+
+fn words_of(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_virsh_writes_them() {
+        let text = "total  :             24682416 KiB\nfree   :             11436504 KiB\n";
+        assert_eq!(field(text, "free"), Some(11_436_504));
+        assert_eq!((field(text, "cached"), field("free : x", "free")), (None, None));
+        assert_eq!(field("Available:      234308034560\n", "Available"), Some(234_308_034_560));
+    }
+
+    #[test]
+    fn a_host_behind_ssh_is_known_by_its_uri() {
+        let of = |uri: &str| Virsh::new(uri).remote().map(str::to_owned);
+        assert_eq!(of("qemu+ssh://root@n1/system").as_deref(), Some("root@n1"));
+        assert_eq!(of("qemu+ssh://n1/system?socket=/x").as_deref(), Some("n1"));
+        assert_eq!((of("qemu:///system"), of("qemu+tls://n1/system"), of("x")), (None, None, None));
+    }
+}

@@ -1,0 +1,131 @@
+//! Whether `[vms]` is in range and goes together, and what events do to its machines.
+
+use crate::VmsSpec;
+use crate::event::EventSpec;
+use form::{Given, Problem, Span, place};
+use model::hostlist;
+use model::machines::placement;
+use model::units::{Bytes, Nanos};
+
+/// The most machines that one suite makes: each is a process here.
+const MOST_VMS: u32 = 64;
+/// The most disks of each: a PCI bus has no place for many more.
+const MOST_VM_DISKS: u32 = 16;
+/// The longest name of machines: with a number behind it, it has to be a host's name.
+const LONGEST_VM_NAME: usize = 40;
+
+fn is_whole_mib(size: Bytes) -> bool {
+    size.0.is_multiple_of(Bytes::mib(1).0)
+}
+
+pub(crate) fn check_vms(vms: &VmsSpec, problems: &mut Vec<Problem>) {
+    let mut refuse = |span: Span, message: String, remedy: &str| {
+        problems.push(Problem::new(span, message, remedy));
+    };
+    let name = &vms.name.value;
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let is_name = name.len() <= LONGEST_VM_NAME
+        && name.starts_with(|c: char| c.is_ascii_lowercase())
+        && !name.ends_with('-')
+        && name.chars().all(is_plain);
+    if !is_name {
+        let remedy = "write up to 40 small letters, digits and `-`, a letter first";
+        refuse(place(&vms.name), format!("`{name}` cannot be the name of machines"), remedy);
+    }
+    if vms.count.value.0 > MOST_VMS {
+        let message = format!("{} machines are too many", vms.count.value);
+        refuse(place(&vms.count), message, "write a count from 1 to 64");
+    }
+    if vms.disks.value.0 > MOST_VM_DISKS {
+        let message = format!("{} disks of one machine are too many", vms.disks.value);
+        refuse(place(&vms.disks), message, "write a count from 1 to 16");
+    }
+    if vms.memory.value < Bytes::mib(256) || !is_whole_mib(vms.memory.value) {
+        let message = format!("a machine cannot have a memory of {}", vms.memory.value);
+        refuse(place(&vms.memory), message, "write whole MiB, at least 256MiB");
+    }
+    if vms.disk_size.value < Bytes::mib(16) || !is_whole_mib(vms.disk_size.value) {
+        let message = format!("a disk cannot have a size of {}", vms.disk_size.value);
+        refuse(place(&vms.disk_size), message, "write whole MiB, at least 16MiB");
+    }
+    if !(Nanos::seconds(1)..=Nanos::seconds(3600)).contains(&vms.boot.value) {
+        let message = format!("{} to boot is out of range", vms.boot.value);
+        refuse(place(&vms.boot), message, "write 1s to 1h");
+    }
+    // A pool of libvirt has a name, and a folder a whole path; which it is to be, the provider says.
+    let is_pool = |text: &str| text.starts_with('/') || is_word(text);
+    if !vms.pool.value.is_empty() && !is_pool(&vms.pool.value) {
+        let message = format!("`{}` is no pool", vms.pool.value);
+        refuse(place(&vms.pool), message, "write a path that begins with `/`, or a pool's name");
+    }
+    let connect = &vms.connect.value;
+    if !connect.contains("://") || connect.starts_with('-') || connect.contains(char::is_whitespace)
+    {
+        let message = format!("`{connect}` is no address of a libvirt");
+        refuse(place(&vms.connect), message, "write one such as \"qemu+ssh://host/system\"");
+    }
+    check_vm_nodes(vms, problems);
+}
+
+/// Whether a text is one word that no program takes for an option.
+fn is_word(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
+    !text.starts_with('-') && text.chars().all(is_plain)
+}
+
+fn check_vm_nodes(vms: &VmsSpec, problems: &mut Vec<Problem>) {
+    let nodes = match vms.nodes.value.trim() {
+        "" => Ok(Vec::new()),
+        list => hostlist::expand(list),
+    };
+    match nodes {
+        Err(error) => {
+            problems.push(Problem::new(place(&vms.nodes), error.message, error.remedy));
+        }
+        Ok(nodes) => {
+            let placed = placement::placed(vms.count.value.0, &nodes, &vms.place.value.0);
+            if let Err(error) = placed {
+                problems.push(Problem::new(place(&vms.place), error.message, error.remedy));
+            }
+        }
+    }
+    let has_nodes = !vms.nodes.value.is_empty() || !vms.place.value.0.is_empty();
+    let launcher = &vms.launcher.value;
+    if !launcher.is_empty() && !(launcher.contains("{host}") && has_nodes) {
+        let message = "the launcher of the nodes has no {host}, or there are no nodes";
+        let remedy = "write one such as \"docker exec -i {host}\", and vms.nodes";
+        problems.push(Problem::new(place(&vms.launcher), message, remedy));
+    }
+}
+
+/// Complains about events that do something to machines that there are not.
+pub(crate) fn check_events(vms: &VmsSpec, events: &[EventSpec], problems: &mut Vec<Problem>) {
+    let is_machine = |name: &String| {
+        let number = name.strip_prefix(&vms.name.value).and_then(|rest| rest.strip_prefix('-'));
+        let number = number.and_then(|number| number.parse::<u32>().ok());
+        number.is_some_and(|number| (1..=vms.count.value.0).contains(&number))
+    };
+    for event in events {
+        if let Some(name) = event.machines.value.0.iter().find(|name| !is_machine(name)) {
+            let message = format!("no machine of [vms] is called `{name}`");
+            let remedy = format!("write names such as \"{}-1\"", vms.name.value);
+            problems.push(Problem::new(place(&event.machines), message, remedy));
+        }
+        let is_none = event.act.value.kind().is_none();
+        if is_none && !(event.machines.value.0.is_empty() && event.to.value.is_empty()) {
+            let message = "`machines` and `to` are for an event that does something to machines";
+            let remedy = "write `act`, or leave them out";
+            problems.push(Problem::new(place(&event.act), message, remedy));
+        }
+        if !is_none && matches!(&event.command, Given { span: Some(_), .. }) {
+            let message = "an event has a command or does something to machines, not both";
+            problems.push(Problem::new(place(&event.act), message, "make two events of it"));
+        }
+        let to = &event.to.value;
+        if !to.is_empty() && !to.starts_with('/') && !is_word(to) {
+            let message = format!("`{to}` is no pool");
+            let remedy = "write a path that begins with `/`, or a pool's name";
+            problems.push(Problem::new(place(&event.to), message, remedy));
+        }
+    }
+}
