@@ -19,6 +19,7 @@ mod durable;
 pub mod effects;
 mod estimate;
 mod evenness;
+pub mod expected;
 pub mod fairness;
 pub mod foreign;
 pub mod gate;

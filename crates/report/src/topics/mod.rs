@@ -11,6 +11,7 @@ pub(crate) mod conditions;
 pub(crate) mod doubts;
 pub mod events;
 pub mod evidence;
+pub mod expected;
 pub(crate) mod fidelity;
 pub(crate) mod findings;
 pub(crate) mod first_screen;

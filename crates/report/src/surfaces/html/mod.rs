@@ -39,6 +39,8 @@ pub struct Against<'a> {
     pub names: &'a [String],
     /// Published figures, with the testbed that those were measured on where it is known.
     pub published: Option<(&'a Published, Option<&'a Cluster>)>,
+    /// A fitted testbed: what it predicts stands beside what was measured.
+    pub predicted: Option<&'a Cluster>,
 }
 
 /// The page of one or more runs, with what they reached of the ceiling of the testbed that they ran
@@ -144,6 +146,7 @@ fn run(
             self::published(published, &held, record)
         }),
     );
+    content.push(against.predicted.map(|cluster| predicted(cluster, record, &rows)).unwrap_or_default());
     for by in [By::Locality, By::Label, By::Host] {
         content.push(split::section(record, &rows, by));
     }
@@ -155,6 +158,19 @@ fn run(
     head.push(contents::of(&mut content, named));
     head.push(content);
     classed("article", "run", head)
+}
+
+/// The run beside what a fitted testbed predicts; a sentence where that is of another cluster.
+fn predicted(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Markup {
+    match analysis::expected::against(cluster, record, rows) {
+        Ok(held) => crate::topics::expected::section(&held),
+        Err(why) => {
+            let testbed = &cluster.top.name.value;
+            let said = crate::topics::expected::unfit(&why, testbed, "this run");
+            let title = plain("h2", "Measured beside predicted");
+            plain("section", [title, plain("p", format!("Not compared: {said}."))])
+        }
+    }
 }
 
 /// The run beside published figures; a sentence where they do not fit it.
