@@ -13,6 +13,9 @@ use model::Record;
 /// One in so many rows lies outside of its interval by chance.
 pub const ONE_IN: usize = 10;
 
+/// A fitted row is written down with fewer digits than a run has of it.
+const ONE_RATE: f64 = 1e-3;
+
 /// A measured row beside what is predicted of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expected {
@@ -28,7 +31,7 @@ pub struct Expected {
     pub binding: Vec<Owner>,
     /// What no fitted row speaks for; with any, the prediction is an extrapolation.
     pub unseen: Vec<Owner>,
-    /// Whether the testbed was fitted to a row of this load: its error proves nothing.
+    /// Whether the testbed was fitted to this very row: its error proves nothing.
     pub is_fitted: bool,
 }
 
@@ -122,9 +125,14 @@ pub fn against(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Result
     Ok(Held { testbed, fitted_rows: known.len(), rows, left_out })
 }
 
+/// Whether two rows are one measurement: another one of the same load has another rate.
+fn is_same(one: &Measured, other: &Measured) -> bool {
+    one.load.is_like(&other.load) && (one.rate / other.rate).ln().abs() < ONE_RATE
+}
+
 fn beside(known: &[Measured], row: Measured, said: Forecast) -> Expected {
     Expected {
-        is_fitted: known.iter().any(|fitted| fitted.load.is_like(&row.load)),
+        is_fitted: known.iter().any(|fitted| is_same(fitted, &row)),
         name: row.name,
         load: row.load,
         measured: row.rate,
@@ -193,10 +201,12 @@ mod tests {
         let row = &held.rows[0];
         assert!((row.measured - 50.0).abs() < 1e-9 && !row.is_fitted, "{row:?}");
         assert!(row.predicted.low < row.predicted.value, "{row:?}");
-        // A row of the same load was fitted: it is no news.
+        // The row itself was fitted: it is no news. The same load at another rate is.
         let load = measured(&record, &rows).rows[0].load.clone();
         let like = held_by(lab, &record, 50.0, load.outstanding);
         assert!(like.rows[0].is_fitted && like.findings().is_empty(), "{like:?}");
+        let again = held_by(lab, &record, 60.0, load.outstanding);
+        assert!(!again.rows[0].is_fitted, "{again:?}");
     }
 
     /// Held against a testbed that was fitted to two rows, the second one of this rate and depth.

@@ -93,7 +93,7 @@ pub enum Missing {
     },
     /// No event of the run left a dip in such a point.
     NoDip,
-    /// No kernel saw the load of a simulation.
+    /// No kernel saw the load of a simulation, and its testbed does not say what a request demands.
     Simulated,
     /// The kernels' counters do not have it for the points of the figure.
     NotCounted,
@@ -118,6 +118,9 @@ pub struct Beside {
     pub up_to: Option<f64>,
     /// The run's side, or why there is none.
     pub run: Result<Side, Missing>,
+    /// Whether the run's figure was computed from its rate by the utilisation law and the testbed:
+    /// no kernel saw the load of a simulation.
+    pub is_computed: bool,
     /// In what the run's load is not that of the figure.
     pub apart: Vec<LoadDifference>,
     /// What the reference says of its own figure.
@@ -228,6 +231,7 @@ fn printed_alone(figure: &FigureSpec) -> Beside {
         published: Side { value: figure.value.value.0, ..Side::default() },
         up_to: None,
         run: Err(Missing::NotOfARun(figure.not_of_a_run.value.clone())),
+        is_computed: false,
         apart: Vec::new(),
         caveat: figure.caveat.value.clone(),
     }

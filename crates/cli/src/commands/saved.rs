@@ -77,7 +77,10 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
         let mut text = String::new();
         if let Some(wanted) = &args.against {
             let (figures, theirs) = published::read(wanted)?;
-            let held = hold(&record, &figures, theirs.as_ref(), ours.as_ref())?;
+            // As on the page, a simulated run's own testbed is known without being named.
+            let simulated = analysis::ceiling::simulated(std::iter::once(&record.plan));
+            let ours = ours.as_ref().or(simulated.as_ref());
+            let held = hold(&record, &figures, theirs.as_ref(), ours)?;
             text.push_str(&format!(
                 "{}\n",
                 topics::published::table(&figures, &held, record.plan.scale)

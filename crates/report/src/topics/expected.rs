@@ -169,7 +169,8 @@ fn kind(load: &Load) -> String {
         share => (work.bytes(), format!("requests, {share} reads")),
     };
     let size = Bytes(bytes.round().max(1.0) as u64);
-    let footprint = work.footprint.map_or_else(String::new, |bytes| format!(" over {bytes}"));
+    let over = |bytes| format!(" over {}", words::decimal(bytes));
+    let footprint = work.footprint.map_or_else(String::new, over);
     format!("{size} {order} {way}{footprint}")
 }
 
@@ -179,7 +180,7 @@ fn remarks(held: &Held) -> Vec<String> {
     let mut remarks = Vec::new();
     match unseen {
         0 => remarks.push(
-            "Every row is of a load that was fitted: nothing here tests the prediction.".to_owned(),
+            "The testbed was fitted to every row: nothing here tests the prediction.".to_owned(),
         ),
         _ => remarks.push(format!(
             "{outside} of {} outside of the interval; by chance it is one in {ONE_IN}.",
@@ -268,7 +269,7 @@ mod tests {
             text.contains("30 % below what this cluster's other rows imply, 105,000 IOPS for"),
             "{text}"
         );
-        assert!(text.contains("4 KiB random reads over 7.28 TiB (reads)"), "{text}");
+        assert!(text.contains("4 KiB random reads over 8 TB (reads)"), "{text}");
         assert!(text.contains("1 of 2 rows outside") && text.contains("(fitted)"), "{text}");
         assert!(text.contains("0.70") && text.contains("-30.0 %"), "{text}");
         assert!(text.contains("Left out"), "{text}");

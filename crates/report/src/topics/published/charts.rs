@@ -106,6 +106,7 @@ mod tests {
             published: Side { value: published, ..Side::default() },
             up_to: None,
             run: run.map(|value| Side { value, ..Side::default() }),
+            is_computed: false,
             apart: Vec::new(),
             caveat: String::new(),
         }

@@ -9,7 +9,7 @@ use analysis::published::{
     Beside, Comparison, Counted, Error, LoadDifference, Missing, Quantity, Side,
 };
 use catalogue::published::Published;
-use model::{Bytes, Nanos, Scale};
+use model::{Nanos, Scale};
 
 /// The columns.
 const HEAD: [&str; 12] = [
@@ -177,14 +177,17 @@ fn gbit_per_s(bits_per_s: f64) -> String {
 enum Remark<'a> {
     /// Why there is none.
     Missing(&'a Missing),
-    /// In what its load is another one.
+    /// In what its load is another one; often nothing of a figure that was computed.
     LoadDifference(&'a [LoadDifference]),
+    /// The same of a figure that was computed.
+    Computed(&'a [LoadDifference]),
 }
 
 impl<'a> Remark<'a> {
     fn of(beside: &'a Beside) -> Option<Remark<'a>> {
         match &beside.run {
             Err(missing) => Some(Remark::Missing(missing)),
+            Ok(_) if beside.is_computed => Some(Remark::Computed(&beside.apart)),
             Ok(_) if beside.apart.is_empty() => None,
             Ok(_) => Some(Remark::LoadDifference(&beside.apart)),
         }
@@ -193,9 +196,15 @@ impl<'a> Remark<'a> {
     fn text(self) -> String {
         match self {
             Remark::Missing(missing) => why(missing),
-            Remark::LoadDifference(apart) => {
-                let parts: Vec<String> = apart.iter().map(difference).collect();
-                format!("not the same load: {}.", parts.join("; "))
+            Remark::LoadDifference(apart) => not_the_same(apart),
+            Remark::Computed(apart) => {
+                let computed = "computed: rate × demand of a request on the testbed (utilisation \
+                                law); no kernel saw the load of a simulation.";
+                if apart.is_empty() {
+                    computed.to_owned()
+                } else {
+                    format!("{computed} And {}", not_the_same(apart))
+                }
             }
         }
     }
@@ -224,11 +233,16 @@ fn key<'a>(remarks: &'a [(Remark<'_>, String)], beside: &Beside) -> Option<&'a s
     remarks.iter().find(|(known, _)| *known == own).map(|(_, key)| key.as_str())
 }
 
+fn not_the_same(apart: &[LoadDifference]) -> String {
+    let parts: Vec<String> = apart.iter().map(difference).collect();
+    format!("not the same load: {}.", parts.join("; "))
+}
+
 /// In what a load is another one, the run's side first.
 fn difference(apart: &LoadDifference) -> String {
     match apart {
         LoadDifference::Footprint { published, run } => {
-            format!("a footprint of {}, not {}", decimal(*run), decimal(*published))
+            format!("a footprint of {}, not {}", words::decimal(*run), words::decimal(*published))
         }
         LoadDifference::FileSize { published, run } => format!("files of {run}, not {published}"),
         LoadDifference::Count { what, published, run } => {
@@ -253,18 +267,6 @@ fn difference(apart: &LoadDifference) -> String {
     }
 }
 
-/// A footprint as reports print them: in powers of 1000.
-fn decimal(bytes: Bytes) -> String {
-    let units = ["B", "KB", "MB", "GB", "TB", "PB", "EB"];
-    let power = units.len().min(bytes.0.checked_ilog(1000).unwrap_or(0) as usize);
-    let value = format!("{:.2}", bytes.0 as f64 / 1000f64.powi(power as i32));
-    format!(
-        "{} {}",
-        value.trim_end_matches('0').trim_end_matches('.'),
-        units[power.min(units.len() - 1)]
-    )
-}
-
 /// Why the run has nothing there, and what would.
 fn why(missing: &Missing) -> String {
     match missing {
@@ -280,7 +282,7 @@ fn why(missing: &Missing) -> String {
                                  sweep more numbers of workers."
             .to_owned(),
         Missing::OtherFootprint { run } => {
-            let run: Vec<String> = run.iter().map(|bytes| decimal(*bytes)).collect();
+            let run: Vec<String> = run.iter().map(|bytes| words::decimal(*bytes)).collect();
             format!(
                 "the run's footprints are {}; a footprint is hosts × files × size.",
                 run.join(", ")
@@ -293,7 +295,7 @@ fn why(missing: &Missing) -> String {
             analysis::LEAST_POINTS
         ),
         Missing::Simulated => "ports and CPUs are counted by kernels, and no kernel saw the load \
-                               of a simulation."
+                               of a simulation; --testbed NAME computes them."
             .to_owned(),
         Missing::NotCounted => "the hosts' kernels counted none while the point was measured; \
                                 `plimsoll inventory` says what each host has."

@@ -1,5 +1,5 @@
 use super::*;
-use model::Fraction;
+use model::{Bytes, Fraction};
 
 fn comparison(share: f64, run: Result<Side, Missing>) -> (Published, Comparison) {
     let text = "name = \"r\"\nsource = \"s\"\ncaveat = \"All about.\"\n[[figure]]\nworkload = \
@@ -15,6 +15,7 @@ fn comparison(share: f64, run: Result<Side, Missing>) -> (Published, Comparison)
         published: side,
         up_to: None,
         run,
+        is_computed: false,
         apart: Vec::new(),
         caveat: "About.".to_owned(),
     };
@@ -98,8 +99,8 @@ fn another_load_is_told_beside_the_figure() {
 #[test]
 fn letters_do_not_run_out_and_sizes_are_those_of_reports() {
     assert_eq!([0, 25, 26, 27, 52].map(letters), ["a", "z", "aa", "ab", "ba"]);
-    let said =
-        [0, 999, 36_000_000_000, 1_600_000_000_000, u64::MAX].map(|bytes| decimal(Bytes(bytes)));
+    let said = [0, 999, 36_000_000_000, 1_600_000_000_000, u64::MAX]
+        .map(|bytes| words::decimal(Bytes(bytes)));
     assert_eq!(said, ["0 B", "999 B", "36 GB", "1.6 TB", "18.45 EB"]);
 }
 
