@@ -23,6 +23,7 @@ pub mod expected;
 pub mod fairness;
 pub mod foreign;
 pub mod gate;
+pub mod host_cpu;
 mod host_series;
 mod hosts;
 pub mod io_path;

@@ -105,6 +105,15 @@ pub fn decimal(bytes: Bytes) -> String {
     )
 }
 
+/// `234.0 Gbit/s`, `1.6 Mbit/s` or `0.3 kbit/s`, from bits per second.
+pub fn gbit_per_s(bits_per_s: f64) -> String {
+    match bits_per_s {
+        v if v >= 9.995e8 => format!("{:.1} Gbit/s", v / 1e9),
+        v if v >= 9.995e5 => format!("{:.1} Mbit/s", v / 1e6),
+        v => format!("{:.1} kbit/s", v / 1e3),
+    }
+}
+
 /// `12.5 %`, from a share of 0 to 1.
 pub fn share(value: f64) -> String {
     match value * 100.0 {

@@ -69,7 +69,12 @@ pub fn content(records: &[&Record], against: Against<'_>) -> (String, Markup) {
     let curves = if records.len() > 1 { curves(&results, against.names) } else { None };
     let comparison = analysis::compare::compare_results(records, &results);
     // Of one run, its own scenarios are compared: it says first what it is, and what came of them.
-    let mut differences = compare::page::section(&comparison, records, against.names, curves);
+    let mut differences = compare::page::section(
+        &comparison,
+        compare::page::Runs { records, results: &results },
+        against.names,
+        curves,
+    );
     if records.len() > 1 {
         let [head, runs] = compare::side_by_side::head(records, against.names);
         let figures = compare::side_by_side::figures(records, &results, testbed, against.names);
@@ -141,12 +146,16 @@ fn run(
     }
     content.push(crate::topics::fidelity::section(record));
     content.push(crate::topics::attribution::section(record, &rows));
+    content.push(crate::topics::host_cpu::section(record, &rows));
+    content.push(crate::topics::port_traffic::section(record, &rows));
     content.push(
         held.map_or_else(Markup::new, |(published, held)| {
             self::published(published, &held, record)
         }),
     );
-    content.push(against.predicted.map(|cluster| predicted(cluster, record, &rows)).unwrap_or_default());
+    content.push(
+        against.predicted.map(|cluster| predicted(cluster, record, &rows)).unwrap_or_default(),
+    );
     for by in [By::Locality, By::Label, By::Host] {
         content.push(split::section(record, &rows, by));
     }

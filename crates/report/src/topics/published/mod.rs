@@ -155,20 +155,11 @@ pub(crate) fn figure(quantity: Quantity, value: f64) -> String {
         Quantity::Threads => words::count(value.round().max(0.0) as u64),
         Quantity::BytesPerSecond => words::gb_per_s(value),
         Quantity::MeanLatency => Nanos(value.round().max(0.0) as u64).to_string(),
-        Quantity::PortBits => gbit_per_s(value),
+        Quantity::PortBits => words::gbit_per_s(value),
         Quantity::CpuShare => words::share(value),
         Quantity::IopsDifference | Quantity::LatencyDifference | Quantity::FromPeak => {
             format!("{:+.1} %", value * 100.0)
         }
-    }
-}
-
-/// `234.0 Gbit/s`, `1.6 Mbit/s` or `0.3 kbit/s`, from bits per second.
-fn gbit_per_s(bits_per_s: f64) -> String {
-    match bits_per_s {
-        v if v >= 9.995e8 => format!("{:.1} Gbit/s", v / 1e9),
-        v if v >= 9.995e5 => format!("{:.1} Mbit/s", v / 1e6),
-        v => format!("{:.1} kbit/s", v / 1e3),
     }
 }
 
