@@ -14,6 +14,7 @@ mod damaged_plans;
 mod dead_mount;
 mod docs;
 mod events;
+mod expected;
 mod export;
 mod faults;
 mod faulty_target;

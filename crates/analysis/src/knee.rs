@@ -42,6 +42,10 @@ pub struct Finding {
     pub along: Vec<f64>,
     /// The figure at each value.
     pub values: Vec<f64>,
+    /// How long the shortest run at the peak lasted, in seconds.
+    pub peak_s: f64,
+    /// How long the longest run of all lasted, in seconds.
+    pub longest_s: f64,
     /// What it shows.
     pub curve: Curve,
 }
@@ -142,6 +146,13 @@ fn finding(key: &Key<'_>, rows: &[&ResultRow]) -> Option<Finding> {
     let along: Vec<f64> =
         points.iter().filter_map(|(setting, _)| setting.quantity().number()).collect();
     let values: Vec<f64> = points.iter_mut().map(|(_, values)| median(values)).collect();
+    let curve = curve::curve(&along, &values)?;
+    let (peak, _) = points.get(curve.peak)?;
+    let seconds_at = |is_asked: &dyn Fn(&ResultRow) -> bool| {
+        let asked: Vec<f64> =
+            rows.iter().filter(|row| is_asked(row)).map(|row| row.seconds).collect();
+        asked.into_iter()
+    };
     Some(Finding {
         scenario: key.scenario.to_owned(),
         workload: key.workload.0.to_owned(),
@@ -152,8 +163,10 @@ fn finding(key: &Key<'_>, rows: &[&ResultRow]) -> Option<Finding> {
         others: key.others.iter().map(|setting| (*setting).clone()).collect(),
         measure,
         repetitions,
-        settings: points.into_iter().map(|(setting, _)| setting).collect(),
-        curve: curve::curve(&along, &values)?,
+        settings: points.iter().map(|(setting, _)| setting.clone()).collect(),
+        peak_s: seconds_at(&|row| row.sweep.contains(peak)).fold(f64::INFINITY, f64::min),
+        longest_s: seconds_at(&|_| true).fold(0.0, f64::max),
+        curve,
         along,
         values,
     })
@@ -167,6 +180,12 @@ impl Finding {
             && (row.ops, row.covers) == (self.ops, self.covers)
             && self.others.iter().all(is_here)
             && self.settings.iter().any(is_here)
+    }
+
+    /// Whether the peak was over within a second, while other points lasted longer: a fixed amount
+    /// was done at once.
+    pub fn is_instant(&self) -> bool {
+        self.peak_s < 1.0 && self.longest_s >= 1.0
     }
 
     /// The value of the axis at a point of the curve, as it was written.

@@ -13,8 +13,9 @@ use suite::planner::GivenUp;
 use suite::{ALL_HOSTS, HostTargets, Scenario, Spec, planner};
 
 /// The built-in suites: name and text.
-pub const BUILT_IN: [(&str, &str); 25] = [
+pub const BUILT_IN: [(&str, &str); 26] = [
     ("azure-stack-hci", include_str!("../../../suites/azure-stack-hci.toml")),
+    ("calibration", include_str!("../../../suites/calibration.toml")),
     ("disk-mark", include_str!("../../../suites/disk-mark.toml")),
     ("fileserver", include_str!("../../../suites/fileserver.toml")),
     ("four-corners", include_str!("../../../suites/four-corners.toml")),

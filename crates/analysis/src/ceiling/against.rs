@@ -1,6 +1,6 @@
 //! A run beside the ceiling of the testbed that it ran on.
 
-use super::{Ceiling, Workload, as_used, ceiling};
+use super::{Ceiling, Layer, Workload, as_used, ceiling, within_cache};
 use crate::row::{Covers, ResultRow};
 use crate::warning::Warning;
 use catalogue::Cluster;
@@ -21,12 +21,21 @@ pub struct Reached {
     pub iops: f64,
     /// The ceiling.
     pub ceiling: Ceiling,
+    /// The bytes of the cache tier, where the footprint never leaves it.
+    pub within_cache: Option<Bytes>,
 }
 
 impl Reached {
     /// The share of the ceiling, 0 and up; `None` where too little is known of the testbed.
     pub fn share(&self) -> Option<f64> {
         self.ceiling.share(self.iops)
+    }
+
+    /// How much of each layer was used, 0 and up, the most first: by the utilisation law, rate ×
+    /// demand of a request (Denning and Buzen, "The operational analysis of queueing network
+    /// models", 1978). A simulated cluster charges its layers the same demands.
+    pub fn uses(&self) -> Vec<(Layer, f64)> {
+        self.ceiling.limits.iter().map(|limit| (limit.layer, self.iops / limit.iops)).collect()
     }
 
     /// The remark that a result above the ceiling did not come from where the testbed says. Within
@@ -46,17 +55,19 @@ pub fn against(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Vec<Re
         let (Some(index), Some(work)) = (row.index, row.work()) else { continue };
         match reached.iter_mut().find(|other| (other.point, other.index) == (row.point, index)) {
             Some(known) => known.iops += row.iops(),
-            None => reached.push(Reached {
-                point: row.point,
-                index,
-                sweep: row.sweep.clone(),
-                repetition: row.repetition,
-                iops: row.iops(),
-                ceiling: ceiling(
-                    &as_used(cluster, record, row),
-                    &Workload::of_work(work, touched(record, row)),
-                ),
-            }),
+            None => {
+                let cluster = as_used(cluster, record, row);
+                let workload = Workload::of_work(work, touched(record, row));
+                reached.push(Reached {
+                    point: row.point,
+                    index,
+                    sweep: row.sweep.clone(),
+                    repetition: row.repetition,
+                    iops: row.iops(),
+                    within_cache: within_cache(&cluster, &workload),
+                    ceiling: ceiling(&cluster, &workload),
+                });
+            }
         }
     }
     reached
@@ -64,7 +75,7 @@ pub fn against(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Vec<Re
 
 /// The bytes that the workers of a row's work have to themselves, on all hosts together. What else
 /// runs at the same time may push them out of a cache: the ceiling stays the favourable case.
-pub(crate) fn touched(record: &Record, row: &ResultRow) -> Bytes {
+pub fn touched(record: &Record, row: &ResultRow) -> Bytes {
     let stages = record.plan.hosts.iter().filter_map(|host| host.stages.get(row.stage as usize));
     let workers =
         stages.flat_map(|stage| &stage.workers).filter(|worker| row.has_work(worker.work));

@@ -15,8 +15,9 @@ mod simulated;
 mod tiers;
 mod workload;
 
-pub(crate) use against::touched;
+pub use against::touched;
 pub use against::{Reached, against, doubt};
+use model::Bytes;
 pub use model::layer::Layer;
 pub use protection::{Amplification, amplification};
 pub(crate) use simulated::as_used;
@@ -90,6 +91,19 @@ impl Ceiling {
     pub fn share(&self, iops: f64) -> Option<f64> {
         self.binding().map(|limit| iops / limit.iops)
     }
+}
+
+/// The bytes of all cache drives, where all that `workload` touches stays in their tier for good:
+/// the drives behind it are never read, and the figures are those of the cache. `None` where some
+/// leaves it, and where capacity or footprint are not known.
+pub fn within_cache(cluster: &Cluster, workload: &Workload) -> Option<Bytes> {
+    workload.footprint.filter(|bytes| bytes.0 > 0)?;
+    let amplification = amplification(cluster, workload);
+    let (reads, writes) = tiers::hits(cluster, workload, &amplification, &mut Vec::new())?;
+    let bytes = tiers::cache_bytes(cluster).filter(|bytes| *bytes > 0.0)?;
+    let stays = |share: f64, hits: f64| share <= 0.0 || hits >= 1.0;
+    let all_stay = stays(workload.read_share(), reads) && stays(workload.write_share(), writes);
+    all_stay.then_some(Bytes(bytes as u64))
 }
 
 /// What `cluster` can carry of `workload`.

@@ -8,6 +8,14 @@ use model::Percent;
 /// Datasheets state random requests of 4 KiB.
 const RANDOM_BYTES: f64 = 4096.0;
 
+/// The bytes of all cache drives, protection included; `None` where a capacity is not known.
+pub(super) fn cache_bytes(cluster: &Cluster) -> Option<f64> {
+    cluster
+        .drives(Role::Cache)
+        .map(|(count, figures)| Some(count as f64 * figures.capacity_bytes?))
+        .sum()
+}
+
 /// The share of reads that the cache tier answers and of writes that it takes up without destaging
 /// another block first.
 ///
@@ -24,10 +32,7 @@ pub(super) fn hits(
     if kind == CacheKind::None {
         return None;
     }
-    let raw: Option<f64> = cluster
-        .drives(Role::Cache)
-        .map(|(count, figures)| Some(count as f64 * figures.capacity_bytes?))
-        .sum();
+    let raw = cache_bytes(cluster);
     let read_copies = fixed(cluster.cache.read_copies.value)
         .map_or(amplification.space, |copies| f64::from(copies.0));
     let of_raw =

@@ -40,6 +40,24 @@ pub enum Quantity {
     Threads,
 }
 
+impl Quantity {
+    /// Whether it is a share of something, so that a further ratio would say little.
+    pub fn is_share(self) -> bool {
+        match self {
+            Quantity::CpuShare
+            | Quantity::IopsDifference
+            | Quantity::LatencyDifference
+            | Quantity::FromPeak => true,
+            Quantity::Iops
+            | Quantity::IopsPerTerabyte
+            | Quantity::BytesPerSecond
+            | Quantity::MeanLatency
+            | Quantity::PortBits
+            | Quantity::Threads => false,
+        }
+    }
+}
+
 /// One side of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Side {
@@ -75,7 +93,7 @@ pub enum Missing {
     },
     /// No event of the run left a dip in such a point.
     NoDip,
-    /// No kernel saw the load of a simulation.
+    /// No kernel saw the load of a simulation, and its testbed does not say what a request demands.
     Simulated,
     /// The kernels' counters do not have it for the points of the figure.
     NotCounted,
@@ -100,10 +118,49 @@ pub struct Beside {
     pub up_to: Option<f64>,
     /// The run's side, or why there is none.
     pub run: Result<Side, Missing>,
+    /// Whether the run's figure was computed from its rate by the utilisation law and the testbed:
+    /// no kernel saw the load of a simulation.
+    pub is_computed: bool,
     /// In what the run's load is not that of the figure.
     pub apart: Vec<LoadDifference>,
     /// What the reference says of its own figure.
     pub caveat: String,
+}
+
+/// How far the run's figure is from the published one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Error {
+    /// The published figure is a range, and the run's lies within it.
+    WithinRange,
+    /// The run's ÷ the nearest published value, less 1: -1 and up.
+    Share(f64),
+    /// The run's less the nearest published value, of what is a share itself: -2 and up.
+    Points(f64),
+}
+
+impl Beside {
+    /// The run's figure ÷ the published one, 0 and up. `None` without either, of what is a
+    /// difference itself, and where the published figure is 0.
+    pub fn ratio(&self) -> Option<f64> {
+        let run = self.run.as_ref().ok()?.value;
+        let is_amount = !self.quantity?.is_share();
+        (is_amount && self.published.value > 0.0).then(|| run / self.published.value)
+    }
+
+    /// How far apart the two are; of a published range, from its nearer end. `None` where the run
+    /// has nothing.
+    pub fn error(&self) -> Option<Error> {
+        let run = self.run.as_ref().ok()?.value;
+        let (low, high) = (self.published.value, self.up_to.unwrap_or(self.published.value));
+        if self.up_to.is_some() && (low..=high).contains(&run) {
+            return Some(Error::WithinRange);
+        }
+        let nearest = if run > high { high } else { low };
+        match self.quantity? {
+            quantity if quantity.is_share() => Some(Error::Points(run - nearest)),
+            _ => (nearest > 0.0).then(|| Error::Share(run / nearest - 1.0)),
+        }
+    }
 }
 
 /// What came of holding a run against published figures.
@@ -174,6 +231,7 @@ fn printed_alone(figure: &FigureSpec) -> Beside {
         published: Side { value: figure.value.value.0, ..Side::default() },
         up_to: None,
         run: Err(Missing::NotOfARun(figure.not_of_a_run.value.clone())),
+        is_computed: false,
         apart: Vec::new(),
         caveat: figure.caveat.value.clone(),
     }

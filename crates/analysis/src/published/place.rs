@@ -4,7 +4,7 @@ use super::load::{Load, LoadDifference, Matched, Unmatched};
 use super::{Beside, Meaning, Missing, Part, Quantity, Side, counted, printed};
 use crate::Finding;
 use crate::attribution::Attribution;
-use crate::ceiling::{Workload, as_used, ceiling, touched};
+use crate::ceiling::{Layer, Workload, as_used, ceiling, touched};
 use crate::effects::Effect;
 use crate::row::{Ops, ResultRow};
 use catalogue::cluster::{Role, fixed};
@@ -39,10 +39,18 @@ impl Place<'_> {
         };
         let run =
             matched.as_ref().map_err(Clone::clone).and_then(|matched| self.measured(&matched.rows));
+        // A simulated run may have used its testbed in a way of its own.
+        let used = ours.zip(first).map(|(cluster, row)| as_used(cluster, self.record, row));
+        let used = used.as_deref().or(ours);
+        let computed = match (&run, used) {
+            (Err(Missing::Simulated), Some(cluster)) => {
+                self.by_utilisation(mine, cluster, mine_touched())
+            }
+            _ => None,
+        };
+        let run = computed.map_or(run, |value| Ok((value, None)));
         let run = run.map(|(value, hosts)| {
-            // A simulated run may have used its testbed in a way of its own.
-            let used = ours.zip(first).map(|(cluster, row)| as_used(cluster, self.record, row));
-            let side = self.side(value, used.as_deref().or(ours), first, mine_touched());
+            let side = self.side(value, used, first, mine_touched());
             // Counters say themselves how many hosts stand behind a sum.
             Side { nodes: side.nodes.or(hosts.filter(|_| self.adds_up())), ..side }
         });
@@ -58,6 +66,7 @@ impl Place<'_> {
             up_to: self.meaning.up_to,
             apart: if run.is_ok() { events.into_iter().chain(apart).collect() } else { Vec::new() },
             run,
+            is_computed: computed.is_some(),
             caveat: self.figure.caveat.value.clone(),
         }
     }
@@ -137,6 +146,29 @@ impl Place<'_> {
         let base = of_points(&base.rows, quantity).filter(|base| *base > 0.0);
         let (base, value) = base.zip(of_points(mine, quantity)).ok_or(Missing::NotMeasured)?;
         Ok(value / base - 1.0)
+    }
+
+    /// What a simulated layer was used by, by the utilisation law: rate × demand of a request. All
+    /// nodes are alike and evenly loaded. `None` where the testbed lacks a figure.
+    fn by_utilisation(
+        &self,
+        mine: &[&ResultRow],
+        cluster: &Cluster,
+        footprint: Bytes,
+    ) -> Option<f64> {
+        let work = mine.first()?.work()?;
+        let ceiling = ceiling(cluster, &Workload::of_work(work, footprint));
+        let rate = of_points(mine, Quantity::Iops)?;
+        let used = |layer| ceiling.limit(layer).map(|limit| rate / limit.iops);
+        match self.meaning.quantity {
+            Quantity::CpuShare => used(Layer::Cpu).map(|share| share.min(1.0)),
+            Quantity::PortBits => {
+                let all = used(Layer::Ports)? * ports_bits(cluster)?;
+                let nodes = cluster.node_count().max(1) as f64;
+                Some(if self.figure.scenario.value == "per server" { all / nodes } else { all })
+            }
+            _ => None,
+        }
     }
 
     /// The median over repetitions of what the kernels counted.

@@ -153,6 +153,12 @@ pub struct ShowArgs {
     #[arg(long, value_name = "FILE.toml|NAME")]
     pub testbed: Option<String>,
 
+    /// Show what a fitted testbed predicts beside what was measured.
+    ///
+    /// `plimsoll calibrate` makes one from a short run. A row outside of its interval is a finding.
+    #[arg(long, value_name = "FITTED.toml")]
+    pub predicted: Option<String>,
+
     /// Print every note under the table, and how to read it.
     #[arg(long, conflicts_with = "json")]
     pub explain: bool,
@@ -166,7 +172,7 @@ pub struct ShowArgs {
     pub json: bool,
 
     /// Print the suite as the run began with it, without --set, to run it again or change it.
-    #[arg(long, conflicts_with_all = ["against", "testbed", "by", "json"])]
+    #[arg(long, conflicts_with_all = ["against", "testbed", "predicted", "by", "json"])]
     pub suite: bool,
 }
 

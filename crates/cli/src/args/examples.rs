@@ -218,6 +218,7 @@ Examples:
   plimsoll show run.plimsoll
   plimsoll show run.plimsoll --by host
   plimsoll show run.plimsoll --against vsan-four-corners
+  plimsoll show long.plimsoll --predicted fitted.toml
   plimsoll show run.plimsoll --suite > again.toml
   plimsoll show run.plimsoll --json | jq .results";
 
@@ -242,8 +243,11 @@ pub const CALIBRATE: &str = "\
 Examples:
   # seven rows of a report are fitted, the other eight are predicted
   plimsoll calibrate vsan-four-corners --against vsan-four-corners
-  # your own cluster: a run's rows, and a testbed file for predictions
-  plimsoll calibrate lab.toml run.plimsoll -o fitted.toml
+  # your own cluster: a short run's rows, and a testbed file for predictions
+  plimsoll run calibration --hosts node[01-16] -t /mnt/data --out short.plimsoll
+  plimsoll calibrate lab.toml short.plimsoll -o fitted.toml
+  # a long run beside what the short one implies
+  plimsoll show long.plimsoll --predicted fitted.toml
   plimsoll calibrate lab.toml a.plimsoll b.plimsoll --hold 8k --hold 3";
 
 /// Below `plimsoll predict --help`.

@@ -2,14 +2,15 @@
 
 use super::foreign::Mixed;
 use super::report::write_page;
-use super::saved::read_digests;
+use super::saved::read_judged;
 use super::{print_exactly, print_json};
 use crate::args::CompareArgs;
 use crate::failure::{CONDITION_MET, Failure};
 use crate::run_names::names_of;
 use crate::screen;
-use analysis::compare::{Comparison, Condition, compare as differences};
-use model::Record;
+use analysis::ResultRow;
+use analysis::compare::{Comparison, Condition, compare_results};
+use model::{Record, printable};
 use report::surfaces::html::Against;
 use report::topics;
 use std::process::ExitCode;
@@ -20,10 +21,12 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         return super::foreign::compare(&mixed, args);
     }
     let records =
-        args.runs.iter().map(|run| read_digests(run)).collect::<Result<Vec<Record>, Failure>>()?;
+        args.runs.iter().map(|run| read_judged(run)).collect::<Result<Vec<Record>, Failure>>()?;
     let records: Vec<&Record> = records.iter().collect();
     same_run_twice(args, &records)?;
-    let comparison = differences(&records);
+    let results: Vec<Vec<ResultRow>> =
+        records.iter().map(|record| analysis::results(record)).collect();
+    let comparison = compare_results(&records, &results);
     if comparison.others.is_empty() {
         return Err(Failure::Usage(
             "error: there is nothing to compare: one run with one scenario; name a second run file"
@@ -36,7 +39,9 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     } else {
         let (room, in_colour) = (screen::room(), screen::in_colour());
         let shown = topics::compare::ComparisonStyle { names: &names, room, in_colour };
-        print_exactly(&topics::compare::table(&comparison, &records, shown))?;
+        let cpus = topics::compare::host_cpu_table(&comparison, &records, &results, &names);
+        let table = topics::compare::table(&comparison, &records, shown);
+        print_exactly(&format!("{table}{}", printable::lines(&cpus)))?;
     }
     if let Some(out) = &args.shown.out {
         write_page(

@@ -32,6 +32,7 @@ pub fn show(run: &ForeignRun, args: &ShowArgs) -> Result<ExitCode, Failure> {
         (args.suite, "--suite", "no suite was run; `plimsoll import JOB` makes one of the job"),
         (args.testbed.is_some(), "--testbed", "nobody knows what they were measured on"),
         (args.against.is_some(), "--against", "no plan says which figure is which"),
+        (args.predicted.is_some(), "--predicted", "no plan says what was asked"),
         (args.by.is_some(), "--by", "they are not told by host"),
         (!args.fail_if.is_empty(), "--fail-if", NO_GATE),
     ];

@@ -1,7 +1,7 @@
 //! `plimsoll report`: runs as a page, or as Markdown with its charts beside it.
 
 use super::foreign::{Mixed, refused};
-use super::saved::{hold, read_judged};
+use super::saved::{hold, hold_predicted, read_judged};
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};
 use crate::run_names::names_of;
@@ -51,6 +51,10 @@ pub struct ReportArgs {
     /// vsan-four-corners or a file of figures.
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub against: Option<String>,
+
+    /// Put what this fitted testbed predicts beside what was measured (see `plimsoll calibrate`).
+    #[arg(long, value_name = "FITTED.toml")]
+    pub predicted: Option<String>,
 }
 
 /// What a report is written as.
@@ -124,8 +128,21 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
             held.into_iter().collect::<Result<Vec<_>, Failure>>()?;
         }
     }
+    let predicted =
+        args.predicted.as_deref().map(|wanted| testbed::read(wanted, &[])).transpose()?;
+    if let Some(cluster) = &predicted {
+        let held: Vec<_> = records
+            .iter()
+            .zip(&args.runs)
+            .map(|(record, run)| hold_predicted(record, cluster, run))
+            .collect();
+        if held.iter().all(Result::is_err) {
+            held.into_iter().collect::<Result<Vec<_>, Failure>>()?;
+        }
+    }
     let names = names_of(&args.runs);
     let against = Against {
+        predicted: predicted.as_ref(),
         names: &names,
         testbed: testbed.as_ref(),
         published: published.as_ref().map(|(figures, theirs)| (figures, theirs.as_ref())),
@@ -143,6 +160,7 @@ fn of_foreign(mixed: &Mixed, args: &ReportArgs, out: &Path) -> Result<ExitCode, 
     let none = [
         (args.testbed.is_some(), "--testbed", "nobody knows what they were measured on"),
         (args.against.is_some(), "--against", "no plan says which figure is which"),
+        (args.predicted.is_some(), "--predicted", "no plan says what was asked"),
     ];
     if let Some((_, what, why)) = none.into_iter().find(|(is_asked, ..)| *is_asked) {
         return Err(refused(what, why));

@@ -4,6 +4,7 @@ use super::{print_exactly, print_json};
 use crate::args::ShowArgs;
 use crate::failure::Failure;
 use crate::{published, screen, testbed};
+use analysis::expected::Held;
 use analysis::published::{Comparison, OtherSuite};
 use catalogue::Cluster;
 use catalogue::published::Published;
@@ -29,6 +30,25 @@ pub(super) fn hold(
     })
 }
 
+/// The run beside what the fitted testbed at `wanted` predicts of it; where they do not fit, why.
+fn expected(record: &Record, wanted: &str, run: &Path) -> Result<Held, Failure> {
+    let cluster = testbed::read(wanted, &[])?;
+    hold_predicted(record, &cluster, run)
+}
+
+/// The same of a testbed that was read.
+pub(super) fn hold_predicted(
+    record: &Record,
+    cluster: &Cluster,
+    run: &Path,
+) -> Result<Held, Failure> {
+    let held = analysis::expected::against(cluster, record, &analysis::results(record));
+    held.map_err(|why| {
+        let (name, run) = (&cluster.top.name.value, run.display().to_string());
+        Failure::Usage(format!("error: {}", topics::expected::unfit(&why, name, &run)))
+    })
+}
+
 /// Prints the results of a run.
 pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
     if let Some(run) = super::foreign::read(&args.run)? {
@@ -42,8 +62,14 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
     }
     let record = read_judged(&args.run)?;
     let ours = args.testbed.as_deref().map(|wanted| testbed::read(wanted, &[])).transpose()?;
+    let predicted = args.predicted.as_deref().map(|wanted| expected(&record, wanted, &args.run));
+    let predicted = predicted.transpose()?;
     if args.json {
-        print_json(&surfaces::json::results(&record, ours.as_ref()))?;
+        let mut told = surfaces::json::results(&record, ours.as_ref());
+        if let (Some(held), Some(fields)) = (&predicted, told.as_object_mut()) {
+            fields.insert("predicted".to_owned(), topics::expected::object(held));
+        }
+        print_json(&told)?;
     } else {
         let notes = if args.explain { Notes::All } else { Notes::Few };
         let shown = TableStyle { notes, room: screen::room(), in_colour: screen::in_colour() };
@@ -51,11 +77,17 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
         let mut text = String::new();
         if let Some(wanted) = &args.against {
             let (figures, theirs) = published::read(wanted)?;
-            let held = hold(&record, &figures, theirs.as_ref(), ours.as_ref())?;
+            // As on the page, a simulated run's own testbed is known without being named.
+            let simulated = analysis::ceiling::simulated(std::iter::once(&record.plan));
+            let ours = ours.as_ref().or(simulated.as_ref());
+            let held = hold(&record, &figures, theirs.as_ref(), ours)?;
             text.push_str(&format!(
                 "{}\n",
                 topics::published::table(&figures, &held, record.plan.scale)
             ));
+        }
+        if let Some(held) = &predicted {
+            text.push_str(&format!("{}\n", topics::expected::table(held)));
         }
         if let Some(part) = args.by {
             text.push_str(&format!("{}\n", topics::split::results(&record, part.by())));

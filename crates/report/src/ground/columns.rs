@@ -61,7 +61,7 @@ impl Column {
     }
 
     /// Whether no cell has a figure.
-    fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         !self.cells.is_empty() && self.cells.iter().all(|cell| cell == NONE)
     }
 

@@ -10,7 +10,7 @@ use model::objective::Limit;
 use model::plan::Work;
 use model::priority::Priority;
 use model::sample::{VERIFY_CORRUPT, VERIFY_MISDIRECTED, VERIFY_STALE, VERIFY_TORN};
-use model::{Nanos, NoteKind, Percent, Record, Scale, Setting};
+use model::{Bytes, Nanos, NoteKind, Percent, Record, Scale, Setting};
 
 /// `950`, `18,200` or `1,234,567` requests per second, without the unit: written alike in all rows
 /// of a column.
@@ -91,6 +91,27 @@ pub fn count(value: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// `1.6 TB`: a footprint as reports print them, in powers of 1000.
+pub fn decimal(bytes: Bytes) -> String {
+    let units = ["B", "KB", "MB", "GB", "TB", "PB", "EB"];
+    let power = units.len().min(bytes.0.checked_ilog(1000).unwrap_or(0) as usize);
+    let value = format!("{:.2}", bytes.0 as f64 / 1000f64.powi(power as i32));
+    format!(
+        "{} {}",
+        value.trim_end_matches('0').trim_end_matches('.'),
+        units[power.min(units.len() - 1)]
+    )
+}
+
+/// `234.0 Gbit/s`, `1.6 Mbit/s` or `0.3 kbit/s`, from bits per second.
+pub fn gbit_per_s(bits_per_s: f64) -> String {
+    match bits_per_s {
+        v if v >= 9.995e8 => format!("{:.1} Gbit/s", v / 1e9),
+        v if v >= 9.995e5 => format!("{:.1} Mbit/s", v / 1e6),
+        v => format!("{:.1} kbit/s", v / 1e3),
+    }
 }
 
 /// `12.5 %`, from a share of 0 to 1.

@@ -248,7 +248,7 @@ pub(crate) fn name(watched: &Watched) -> String {
     format!("{kind} {}", watched.name)
 }
 
-fn title(one: &Attribution) -> String {
+pub(super) fn title(one: &Attribution) -> String {
     let workloads = one.workloads.join(" + ");
     match words::sweep(&one.sweep, one.repetition).as_str() {
         "" => workloads,
@@ -256,7 +256,7 @@ fn title(one: &Attribution) -> String {
     }
 }
 
-fn hostname(record: &Record, host: u32) -> &str {
+pub(super) fn hostname(record: &Record, host: u32) -> &str {
     record.testbed.get(host as usize).map_or("", |facts| facts.hostname.as_str())
 }
 

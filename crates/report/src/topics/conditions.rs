@@ -3,7 +3,7 @@
 use super::reproduce::{self, Bypassed};
 use crate::ground::markup::{Markup, classed, element, plain, with_code};
 use crate::ground::words;
-use crate::topics::{note, plan};
+use crate::topics::{cluster_parts, note, plan};
 use model::{Record, StageKind};
 
 /// All of it.
@@ -48,6 +48,7 @@ fn testbed(record: &Record) -> Markup {
         }
         content.push(list(entries));
     }
+    content.push(cluster_parts::tables(&record.testbed));
     plain("section", content)
 }
 

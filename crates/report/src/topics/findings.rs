@@ -60,7 +60,19 @@ pub fn sentence(finding: &Finding, rows: &[ResultRow]) -> String {
     }
     let last = finding.values.len().saturating_sub(1);
     if curve.plateau_end < last {
-        text.push_str(&format!(" At the end, {} has {}.", at(last), share(last)));
+        text.push_str(&format!(
+            " It declines after {}: {} has {} of the peak.",
+            at(curve.plateau_end),
+            at(last),
+            share(last)
+        ));
+    }
+    if finding.is_instant() {
+        text.push_str(&format!(
+            " The peak lasted {}: that of an instant, and no rate to count on; take more files or \
+             a longer amount.",
+            model::Nanos((finding.peak_s * 1e9).round().max(0.0) as u64)
+        ));
     }
     for odd in &curve.odd {
         text.push_str(&out_of_line(finding, odd, large));
@@ -173,8 +185,8 @@ mod tests {
         assert_eq!(
             told(&[100, 200, 400, 250, 990, 1000, 980, 900], "depth = \"1..128 x2\""),
             ["w read over depth: peak 1,000 IOPS at 32; level (within 5 % of it) from 16 to 64, \
-              in the middle 990 IOPS. Before that, 8 has 25 % of the peak. At the end, 128 has \
-              90 %. Out of line: 8 with 250 IOPS, where its neighbours lead to 629 IOPS (-60 %; \
+              in the middle 990 IOPS. Before that, 8 has 25 % of the peak. It declines after 64: \
+              128 has 90 % of the peak. Out of line: 8 with 250 IOPS, where its neighbours lead to 629 IOPS (-60 %; \
               told beyond 10 %)."]
         );
         assert_eq!(

@@ -1,7 +1,7 @@
 //! What hosts are made of, for people.
 
 use crate::ground::words;
-use crate::topics::plan;
+use crate::topics::{cluster_parts, plan};
 use model::inventory::{Inventory, Limits, Link, LinkKind, MountFacts, NicFacts, RdmaFacts};
 use model::testbed::{DeviceFacts, HostFacts, TargetFacts, TargetKind};
 use model::{Bytes, printable};
@@ -10,10 +10,11 @@ use std::fmt::Write;
 /// More CPUs than this are given as a number, not as a list.
 const MOST_LISTED: usize = 16;
 
-/// All hosts, one after the other.
+/// All hosts, one after the other; of several, their drives and ports together.
 pub fn render(hosts: &[HostFacts]) -> String {
-    let hosts: Vec<String> = hosts.iter().map(host).collect();
-    hosts.join("\n")
+    let each: Vec<String> = hosts.iter().map(host).collect();
+    let all = if hosts.len() > 1 { cluster_parts::render(hosts) } else { String::new() };
+    if all.is_empty() { each.join("\n") } else { format!("{}\n{all}", each.join("\n")) }
 }
 
 fn host(facts: &HostFacts) -> String {

@@ -31,7 +31,7 @@ pub fn section(
     let table = table(record, rows, &mut marks);
     let mut content = plain("h2", "Results");
     // Of a swept suite the picture says most; the table has what is behind it.
-    let swept = charts::charts(rows, reached);
+    let swept = charts::charts(record, rows, reached);
     let is_swept = swept != Markup::new();
     content.push(swept);
     let together = repetitions::table(rows);

@@ -48,12 +48,40 @@ const VALUES_AND_SHARES: f64 = 172.0;
 /// Shades from dark to light, which follow each other in grey, too.
 const SHADES: [&str; 4] = ["bar step0", "bar step1", "bar step2", "bar step3"];
 
+/// What bars are drawn along.
+struct Axis {
+    scale: Scale,
+    /// The most that has a place on it.
+    max: f64,
+    /// Its width.
+    room: f64,
+}
+
 impl Groups {
     /// The chart with its caption.
     pub fn render(&self) -> Markup {
-        let bars = || self.groups.iter().flat_map(|group| &group.bars);
-        let max =
-            roof::reach(bars().filter_map(|bar| bar.figure), bars().filter_map(|bar| bar.ceiling));
+        let max = roof::reach(
+            self.bars().filter_map(|bar| bar.figure),
+            self.bars().filter_map(|bar| bar.ceiling),
+        );
+        self.render_on(Scale::Linear { max }, max)
+    }
+
+    /// The same on an axis of factors, for figures that lie factors of ten apart.
+    pub fn render_by_factors(&self) -> Markup {
+        let figures = || self.bars().filter_map(|bar| bar.figure).filter(|figure| *figure > 0.0);
+        let max = figures().fold(1.0, f64::max);
+        // The least still has a bar.
+        self.render_on(Scale::log_between(figures().fold(max, f64::min) / 4.0, max), max)
+    }
+
+    fn bars(&self) -> impl Iterator<Item = &Step> {
+        self.groups.iter().flat_map(|group| &group.bars)
+    }
+
+    /// The chart on a scale that shows what is up to `max`.
+    fn render_on(&self, scale: Scale, max: f64) -> Markup {
+        let bars = || self.bars();
         let has_ceilings = bars().any(|bar| bar.ceiling.is_some());
         let is_wide = has_ceilings || bars().any(|bar| !bar.note.is_empty());
         let room = WIDTH - LABELS - if is_wide { VALUES_AND_SHARES } else { VALUES };
@@ -65,7 +93,7 @@ impl Groups {
             content.push(element("text", &place, &group.name));
             top += HEAD;
             for (shade, bar) in group.bars.iter().enumerate() {
-                content.push(self.bar(max, room, top, shade, bar));
+                content.push(self.bar(&Axis { scale, max, room }, top, shade, bar));
                 let words = bar.figure.map_or_else(|| "not measured".to_owned(), self.words);
                 let most = bar
                     .ceiling
@@ -83,9 +111,8 @@ impl Groups {
         element("figure", &[("class", "groups")], [element("figcaption", &[], caption), picture])
     }
 
-    /// A bar on a scale up to `max`, which is `room` wide.
-    fn bar(&self, max: f64, room: f64, top: f64, shade: usize, bar: &Step) -> Markup {
-        let scale = Scale::Linear { max };
+    fn bar(&self, axis: &Axis, top: f64, shade: usize, bar: &Step) -> Markup {
+        let Axis { scale, max, room } = *axis;
         let place =
             [("class", "label end"), ("x", &*number(LABELS - 10.0)), ("y", &*number(top + 13.0))];
         let mut content = element("text", &place, bar.label.as_str());

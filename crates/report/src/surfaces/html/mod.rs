@@ -39,6 +39,8 @@ pub struct Against<'a> {
     pub names: &'a [String],
     /// Published figures, with the testbed that those were measured on where it is known.
     pub published: Option<(&'a Published, Option<&'a Cluster>)>,
+    /// A fitted testbed: what it predicts stands beside what was measured.
+    pub predicted: Option<&'a Cluster>,
 }
 
 /// The page of one or more runs, with what they reached of the ceiling of the testbed that they ran
@@ -67,7 +69,12 @@ pub fn content(records: &[&Record], against: Against<'_>) -> (String, Markup) {
     let curves = if records.len() > 1 { curves(&results, against.names) } else { None };
     let comparison = analysis::compare::compare_results(records, &results);
     // Of one run, its own scenarios are compared: it says first what it is, and what came of them.
-    let mut differences = compare::page::section(&comparison, records, against.names, curves);
+    let mut differences = compare::page::section(
+        &comparison,
+        compare::page::Runs { records, results: &results },
+        against.names,
+        curves,
+    );
     if records.len() > 1 {
         let [head, runs] = compare::side_by_side::head(records, against.names);
         let figures = compare::side_by_side::figures(records, &results, testbed, against.names);
@@ -139,10 +146,15 @@ fn run(
     }
     content.push(crate::topics::fidelity::section(record));
     content.push(crate::topics::attribution::section(record, &rows));
+    content.push(crate::topics::host_cpu::section(record, &rows));
+    content.push(crate::topics::port_traffic::section(record, &rows));
     content.push(
         held.map_or_else(Markup::new, |(published, held)| {
             self::published(published, &held, record)
         }),
+    );
+    content.push(
+        against.predicted.map(|cluster| predicted(cluster, record, &rows)).unwrap_or_default(),
     );
     for by in [By::Locality, By::Label, By::Host] {
         content.push(split::section(record, &rows, by));
@@ -155,6 +167,19 @@ fn run(
     head.push(contents::of(&mut content, named));
     head.push(content);
     classed("article", "run", head)
+}
+
+/// The run beside what a fitted testbed predicts; a sentence where that is of another cluster.
+fn predicted(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Markup {
+    match analysis::expected::against(cluster, record, rows) {
+        Ok(held) => crate::topics::expected::section(&held),
+        Err(why) => {
+            let testbed = &cluster.top.name.value;
+            let said = crate::topics::expected::unfit(&why, testbed, "this run");
+            let title = plain("h2", "Measured beside predicted");
+            plain("section", [title, plain("p", format!("Not compared: {said}."))])
+        }
+    }
 }
 
 /// The run beside published figures; a sentence where they do not fit it.

@@ -4,32 +4,73 @@ use super::{figure, layer};
 use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::words;
 use analysis::ceiling::Reached;
+use model::Bytes;
 
 /// The section; nothing where nothing was measured.
 pub fn section(name: &str, reached: &[Reached]) -> Markup {
     if reached.is_empty() {
         return Markup::new();
     }
-    let head = ["Workload", "Reached", "Ceiling", "Share", "What binds", "What would be next"];
+    let head = [
+        "Workload",
+        "Reached",
+        "Ceiling",
+        "Share",
+        "What binds",
+        "What would be next",
+        "Used of each layer",
+    ];
     let head: Markup = head.iter().map(|word| element("th", &[("scope", "col")], *word)).collect();
     let rows: Markup = reached.iter().map(row).collect();
     let caption = plain(
         "caption",
         "Reads and writes of a workload together. Workloads that ran at the same time are each \
-         judged as if alone.",
+         judged as if alone. Used: rate × demand of a request, by the testbed's figures.",
     );
     let table =
         element("table", &[], [caption, plain("thead", plain("tr", head)), plain("tbody", rows)]);
     plain(
         "section",
-        [plain("h2", format!("Share of the ceiling of {name}")), classed("div", "scroll", table)],
+        [
+            plain("h2", format!("Share of the ceiling of {name}")),
+            classed("div", "scroll", table),
+            within_cache(reached).map_or_else(Markup::new, |said| plain("p", said)),
+        ],
     )
 }
 
 /// What was reached of each ceiling, the layer that binds and the one that would be next, a line
 /// for each workload of a terminal.
 pub fn lines(reached: &[Reached]) -> Vec<String> {
-    reached.iter().map(line).collect()
+    reached.iter().map(line).chain(within_cache(reached)).collect()
+}
+
+/// That workloads never left the cache tier: their figures say nothing of the drives behind it.
+fn within_cache(reached: &[Reached]) -> Option<String> {
+    let mut named: Vec<String> = Vec::new();
+    let (mut footprint, mut cache) = (0, 0);
+    for one in reached {
+        let Some((bytes, tier)) = one.ceiling.workload.footprint.zip(one.within_cache) else {
+            continue;
+        };
+        (footprint, cache) = (bytes.0.max(footprint), tier.0.max(cache));
+        let name = name(one);
+        if !named.contains(&name) {
+            named.push(name);
+        }
+    }
+    let names = match named.len() {
+        0 => return None,
+        1..=3 => named.join(", "),
+        count if count == reached.len() => "every workload".to_owned(),
+        count => words::counted(count as u64, "workload"),
+    };
+    Some(format!(
+        "Within the cache: {} at most never leave a cache tier of {}. The figures of {names} are \
+         those of the cache; for the drives behind it, load more (layout.size).",
+        words::decimal(Bytes(footprint)),
+        words::decimal(Bytes(cache)),
+    ))
 }
 
 fn line(reached: &Reached) -> String {
@@ -66,6 +107,16 @@ fn name(reached: &Reached) -> String {
     }
 }
 
+/// `CPU 62 %, ports 31 %`.
+fn uses(reached: &Reached) -> String {
+    let uses = reached.uses();
+    let said: Vec<String> = uses
+        .iter()
+        .map(|(one, share)| format!("{} {}", layer(*one), words::share(*share)))
+        .collect();
+    if said.is_empty() { "–".to_owned() } else { said.join(", ") }
+}
+
 fn row(reached: &Reached) -> Markup {
     let workload = &reached.ceiling.workload;
     let name = name(reached);
@@ -86,6 +137,7 @@ fn row(reached: &Reached) -> Markup {
         plain("td", reached.share().map_or_else(dash, words::share)),
         plain("td", named(reached.ceiling.binding())),
         plain("td", next),
+        plain("td", uses(reached)),
     ];
     plain("tr", cells)
 }

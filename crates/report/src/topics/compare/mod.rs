@@ -12,11 +12,27 @@ pub use table::{ComparisonStyle, table};
 
 use crate::ground::emphasis::{self, Emphasis};
 use crate::ground::words;
-use analysis::Interval;
 use analysis::compare::{
     Against, ComparedPoint, Comparison, Condition, Difference, Key, Load, Metric, Unlike, Verdict,
 };
+use analysis::{Interval, ResultRow};
 use model::Record;
+
+/// What the hosts' CPUs did on both sides of each comparison, for the terminal; empty where nobody
+/// counted. `results` are those of `records`.
+pub fn host_cpu_table(
+    comparison: &Comparison,
+    records: &[&Record],
+    results: &[Vec<ResultRow>],
+    names: &[String],
+) -> String {
+    let lines = comparison
+        .others
+        .iter()
+        .flat_map(|other| super::host_cpu::differences(other, records, results, names));
+    let lines: String = lines.map(|line| format!("- {line}\n")).collect();
+    if lines.is_empty() { lines } else { format!("CPU of the hosts\n{lines}") }
+}
 
 /// What a run is called: by its file, if it has one.
 pub(crate) fn run_name(names: &[String], run: usize) -> String {

@@ -6,17 +6,19 @@ use crate::ground::contents::folded;
 use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::moment::latency_words;
 use crate::ground::words as words_of;
-use crate::topics::compare as words;
+use crate::topics::{compare as words, host_cpu};
+use analysis::ResultRow;
 use analysis::compare::{Against, ComparedPoint, Comparison, Metric};
 use model::Record;
 
 /// The section of a comparison; nothing where there is nothing to compare.
 pub fn section(
     comparison: &Comparison,
-    records: &[&Record],
+    runs: Runs<'_>,
     names: &[String],
     curves: Option<Markup>,
 ) -> Markup {
+    let records = runs.records;
     if comparison.others.is_empty() {
         return Markup::new();
     }
@@ -31,7 +33,7 @@ pub fn section(
         content.push(classed("div", "charts", curves));
     }
     for other in &comparison.others {
-        content.push(against(other, records, names, has_curves));
+        content.push(against(other, runs, names, has_curves));
     }
     if words::has_differences(comparison) {
         content.push(classed("p", "remark", words::LEGEND));
@@ -39,7 +41,17 @@ pub fn section(
     plain("section", content)
 }
 
-fn against(other: &Against, records: &[&Record], names: &[String], has_curves: bool) -> Markup {
+/// The runs of a comparison with their results.
+#[derive(Clone, Copy)]
+pub struct Runs<'a> {
+    /// The base first.
+    pub records: &'a [&'a Record],
+    /// Of each of them.
+    pub results: &'a [Vec<ResultRow>],
+}
+
+fn against(other: &Against, runs: Runs<'_>, names: &[String], has_curves: bool) -> Markup {
+    let Runs { records, results } = runs;
     let mut content = plain("h3", words::title(other, records, names));
     let whole = other.unlike.iter().map(|unlike| words::said(unlike, "the run"));
     let missing = [words::only(&other.only_base, "A has"), words::only(&other.only_other, "B has")];
@@ -70,6 +82,11 @@ fn against(other: &Against, records: &[&Record], names: &[String], has_curves: b
     let notes: Markup = glance::notes(other).iter().map(|note| plain("li", note)).collect();
     if notes != Markup::new() {
         content.push(plain("ul", notes));
+    }
+    let cpus = host_cpu::differences(other, records, results, names);
+    if !cpus.is_empty() {
+        let items: Markup = cpus.iter().map(|line| plain("li", line)).collect();
+        content.push(folded("CPU of the hosts".to_owned(), plain("ul", items)));
     }
     content.push(glance::changed(other).map(block).collect::<Markup>());
     content

@@ -6,9 +6,9 @@ use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::words;
 use crate::topics::findings::{self, large_bytes, request_bytes};
 use crate::topics::results::row::{ceiling_of, most_bytes_per_s, most_iops};
-use analysis::ceiling::Reached;
+use analysis::ceiling::{Reached, touched};
 use analysis::{Covers, Finding, Measure, ResultRow};
-use model::{Bytes, Quantity, Setting};
+use model::{Bytes, Quantity, Record, Setting};
 
 /// Colours and dashes, so that neighbours can be told without colour.
 pub(crate) const STYLES: [&str; 6] =
@@ -27,15 +27,15 @@ const MOST_BARS: usize = 48;
 
 /// The charts; nothing for a run without a sweep, or with one that no picture suits: the table has
 /// it.
-pub fn charts(rows: &[ResultRow], reached: &[Reached]) -> Markup {
+pub fn charts(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> Markup {
     let findings: Vec<Finding> = analysis::findings(rows);
     if !findings.is_empty() {
         return lines(rows, &findings, reached);
     }
-    groups(rows, reached)
+    groups(record, rows, reached)
 }
 
-/// A chart for each axis and measure, as many lines in it as can be told apart.
+/// A chart for each part, axis and measure, as many lines in it as can be told apart.
 fn lines(rows: &[ResultRow], findings: &[Finding], reached: &[Reached]) -> Markup {
     let mut charts = Markup::new();
     // Wholes: beside the ceiling of a mix, its parts would look as if they missed it.
@@ -47,7 +47,12 @@ fn lines(rows: &[ResultRow], findings: &[Finding], reached: &[Reached]) -> Marku
         let is_alike = |found: &Finding| {
             let is_comparable = found.axis == first.axis && found.measure == first.measure;
             let is_one_kind = found.is_metadata == first.is_metadata;
-            is_comparable && is_one_kind && is_large(rows, found) == is_large(rows, first)
+            // Scenarios of the same workload are compared; those of others are parts by themselves.
+            let is_one_part = found.scenario == first.scenario || found.workload == first.workload;
+            is_one_part
+                && is_comparable
+                && is_one_kind
+                && is_large(rows, found) == is_large(rows, first)
         };
         let (mut alike, rest): (Vec<&Finding>, Vec<&Finding>) =
             left.into_iter().partition(|found| is_alike(found));
@@ -139,7 +144,7 @@ fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) ->
         (false, false) => "Requests per second",
     };
     let chart = Lines {
-        title: format!("{what} over {}", first.axis),
+        title: format!("{what} over {}{}", first.axis, part(findings)),
         description: format!(
             "{what} of each workload at each value of {}; the table has the figures.",
             first.axis
@@ -156,6 +161,13 @@ fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) ->
         lines: all,
     };
     Some(chart.render())
+}
+
+/// ` (scenario)` where all curves are of one.
+fn part(findings: &[&Finding]) -> String {
+    let scenario = findings.first().map_or("", |found| found.scenario.as_str());
+    let is_one = !scenario.is_empty() && findings.iter().all(|found| found.scenario == scenario);
+    if is_one { format!(" ({scenario})") } else { String::new() }
 }
 
 /// The ceiling of each curve as a line; curves of the same ceiling share one.
@@ -264,7 +276,7 @@ type Figure = fn(&ResultRow) -> f64;
 type Most = fn(&Reached) -> Option<f64>;
 
 /// One axis of few values: its values side by side for each workload.
-fn groups(rows: &[ResultRow], reached: &[Reached]) -> Markup {
+fn groups(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> Markup {
     let is_one_axis = rows.iter().all(|row| row.sweep.len() == 1);
     let mut values: Vec<&Setting> = Vec::new();
     for setting in rows.iter().flat_map(|row| &row.sweep) {
@@ -287,7 +299,8 @@ fn groups(rows: &[ResultRow], reached: &[Reached]) -> Markup {
     ];
     let mut charts = Markup::new();
     for (title, say, figure, most) in figures {
-        let groups = grouped(rows, &values, figure, |row| ceiling_of(reached, row).and_then(most));
+        let most = |row: &ResultRow| ceiling_of(reached, row).and_then(most);
+        let groups = grouped(rows, &values, figure, &Beside { record, most: &most });
         if groups.iter().map(|group| group.bars.len()).sum::<usize>() > MOST_BARS {
             return Markup::new();
         }
@@ -307,13 +320,21 @@ fn group_of(row: &ResultRow) -> String {
     }
 }
 
+/// What stands beside a bar's figure.
+struct Beside<'a> {
+    /// Where a swept size comes from: it is that of one file, and people ask for all of them.
+    record: &'a Record,
+    /// The ceiling.
+    most: &'a dyn Fn(&ResultRow) -> Option<f64>,
+}
+
 /// A group for each workload, and for workloads that ran at the same time; repetitions as their
 /// median, reads and writes of a mix together.
 fn grouped(
     rows: &[ResultRow],
     values: &[&Setting],
     figure: Figure,
-    most: impl Fn(&ResultRow) -> Option<f64>,
+    beside: &Beside<'_>,
 ) -> Vec<Group> {
     let drawn = || rows.iter().filter(|row| row.is_whole() || row.is_metadata() && row.is_addend());
     let mut names: Vec<String> = Vec::new();
@@ -327,9 +348,13 @@ fn grouped(
         let here: Vec<&ResultRow> = mine.filter(|row| row.sweep.contains(value)).collect();
         let mut runs: Vec<f64> = here.iter().map(|row| figure(row)).collect();
         runs.sort_by(f64::total_cmp);
-        let ceiling = here.first().and_then(|row| most(row));
+        let ceiling = here.first().and_then(|row| (beside.most)(row));
+        let footprint = here.first().filter(|_| value.axis() == "size");
+        let footprint = footprint.map(|row| touched(beside.record, row));
+        let footprint = footprint.filter(|all| all.0 > 0).map(words::decimal);
+        let label = value.label();
         Step {
-            label: value.label().to_owned(),
+            label: footprint.map_or_else(|| label.to_owned(), |all| format!("{label} ({all})")),
             figure: runs.get(runs.len() / 2).copied(),
             ceiling,
             note: String::new(),
@@ -350,7 +375,37 @@ mod tests {
     use model::{Op, StageKind};
 
     fn charts_of(rows: &[ResultRow]) -> Markup {
-        charts(rows, &[])
+        charts(&Recorded::new("[[workload]]\nname = \"w\"\n").record(), rows, &[])
+    }
+
+    #[test]
+    fn a_swept_size_stands_beside_the_footprint_that_it_comes_to() {
+        let sizes = "[layout]\nfiles = 2\n[[workload]]\nname = \"w\"\nread = \"100%\"\n\
+                     [sweep]\nsize = [\"10MB\", \"50MB\"]\n";
+        let mut recorded = Recorded::new(sizes);
+        let first = recorded.stage(StageKind::Measure);
+        for stage in [first, first + 1] {
+            recorded.interval(stage, 0, &[(Op::Read, &[1_000; 10])]);
+        }
+        recorded.end();
+        let record = recorded.record();
+        let drawn = charts(&record, &analysis::results(&record), &[]).into_string();
+        assert!(drawn.contains(">10MB (") && drawn.contains(" MB)<"), "{drawn}");
+    }
+
+    #[test]
+    fn parts_of_other_workloads_are_a_chart_each_and_scenarios_of_one_share_theirs() {
+        let mut rows = swept("depth = \"1..16 x2\"", &[10, 20, 40, 41, 41]);
+        let mut other = rows.clone();
+        rows.iter_mut().for_each(|row| row.scenario = "one".to_owned());
+        other.iter_mut().for_each(|row| row.scenario = "two".to_owned());
+        let both = [rows.clone(), other.clone()].concat();
+        assert_eq!(charts_of(&both).into_string().matches("<svg").count(), 1);
+        other.iter_mut().for_each(|row| row.workload = "v".to_owned());
+        let parts = charts_of(&[rows, other].concat()).into_string();
+        for title in ["over depth (one)", "over depth (two)"] {
+            assert!(parts.contains(title), "{title}: {parts}");
+        }
     }
 
     /// A sweep whose points carry so many reads each.

@@ -7,11 +7,13 @@ use model::testbed::{DeviceFacts, HostFacts};
 
 /// Drives that are alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Kind {
+pub(in crate::topics) struct Kind {
     /// The kernel's model; empty where it tells none.
     pub model: String,
     pub size: u64,
     pub media: Media,
+    /// How it is reached; empty where the kernel does not tell.
+    pub transport: String,
     /// Whether the operating system starts from one of them.
     pub is_boot: bool,
     pub count: u64,
@@ -19,7 +21,7 @@ pub(super) struct Kind {
 
 /// The drives of a host by kind, sorted so that two hosts can be compared whatever their kernels
 /// call each drive.
-pub(super) fn kinds(host: &HostFacts) -> Vec<Kind> {
+pub(in crate::topics) fn kinds(host: &HostFacts) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
     // Memory that plays a device is no drive, nor is what other devices are joined to.
     let is_drive =
@@ -29,6 +31,7 @@ pub(super) fn kinds(host: &HostFacts) -> Vec<Kind> {
             model: disk.model.clone(),
             size: disk.size.0,
             media: disk.media,
+            transport: disk.transport.clone(),
             is_boot: host.inventory.mounts.iter().any(|mount| is_system(mount, &disk.name)),
             count: 1,
         };

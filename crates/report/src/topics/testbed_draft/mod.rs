@@ -1,9 +1,9 @@
 //! A first draft of a testbed file, from what a probe sees on the hosts. What it cannot see stands
 //! there as a question, commented out.
 
-mod drives;
+pub(super) mod drives;
 mod groups;
-mod ports;
+pub(super) mod ports;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -42,7 +42,7 @@ fn ports(host: &HostFacts) -> Vec<Port> {
 }
 
 /// Speeds and sockets of a host's ports, sorted, to compare hosts by.
-pub(super) fn summary(host: &HostFacts) -> Vec<(Option<u32>, Option<u32>)> {
+pub(in crate::topics) fn summary(host: &HostFacts) -> Vec<(Option<u32>, Option<u32>)> {
     let mut all: Vec<_> =
         ports(host).into_iter().map(|port| (port.speed_mbit, port.numa_node)).collect();
     all.sort_unstable();

@@ -1,19 +1,25 @@
 //! A run beside published figures, in words: for the terminal and for the page.
 
+mod charts;
+
 use crate::ground::columns::{self, Column};
 use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::words;
-use analysis::published::{Beside, Comparison, Counted, LoadDifference, Missing, Quantity, Side};
+use analysis::published::{
+    Beside, Comparison, Counted, Error, LoadDifference, Missing, Quantity, Side,
+};
 use catalogue::published::Published;
-use model::{Bytes, Nanos, Scale};
+use model::{Nanos, Scale};
 
 /// The columns.
-const HEAD: [&str; 10] = [
+const HEAD: [&str; 12] = [
     "workload",
     "scenario",
     "figure",
     "published",
     "run",
+    "ratio",
+    "error",
     "per node: published",
     "run",
     "per drive: published",
@@ -21,7 +27,7 @@ const HEAD: [&str; 10] = [
     "of the ceiling: published / run",
 ];
 
-/// The table for the terminal.
+/// The table for the terminal; columns of dashes alone are left out.
 pub fn table(published: &Published, comparison: &Comparison, scale: Scale) -> String {
     let column = |(number, head): (usize, &str)| {
         if number < 3 { Column::names(head) } else { Column::figures(head) }
@@ -33,6 +39,7 @@ pub fn table(published: &Published, comparison: &Comparison, scale: Scale) -> St
     }
     let mut text =
         format!("Beside {} ({})\n", published.report.name.value, published.report.source.value);
+    table.retain(|column| !column.is_empty());
     text.push_str(&columns::render(&table));
     notes(published, comparison, scale)
         .iter()
@@ -75,6 +82,7 @@ pub fn section(published: &Published, comparison: &Comparison, scale: Scale) -> 
         [
             plain("h2", title),
             classed("p", "lead", source),
+            charts::charts(comparison),
             classed("div", "scroll", table),
             plain("ul", notes),
         ],
@@ -109,12 +117,35 @@ fn cells(beside: &Beside, key: Option<&str>) -> Vec<String> {
         beside.name.clone(),
         format!("{}{upper}", say(beside.published.value)),
         marked(run.map_or_else(dash, |run| say(run.value))),
+        beside.ratio().map_or_else(dash, ratio),
+        beside.error().map_or_else(dash, error),
         part(published, |side| side.nodes),
         part(run, |side| side.nodes),
         part(published, |side| side.drives),
         part(run, |side| side.drives),
-        format!("{} / {}", share(published), share(run)),
+        match (share(published), share(run)) {
+            (theirs, ours) if theirs == ours && ours == dash() => dash(),
+            (theirs, ours) => format!("{theirs} / {ours}"),
+        },
     ]
+}
+
+/// `0.52` or `31.9`: the run's figure ÷ the published one.
+fn ratio(ratio: f64) -> String {
+    match ratio {
+        v if v >= 99.95 => words::count(v.round() as u64),
+        v if v >= 9.995 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
+    }
+}
+
+/// `-48.1 %`, `+5.0 points` or `within`.
+fn error(error: Error) -> String {
+    match error {
+        Error::WithinRange => "within".to_owned(),
+        Error::Share(share) => format!("{:+.1} %", share * 100.0),
+        Error::Points(points) => format!("{:+.1} points", points * 100.0),
+    }
 }
 
 pub(crate) fn figure(quantity: Quantity, value: f64) -> String {
@@ -124,20 +155,11 @@ pub(crate) fn figure(quantity: Quantity, value: f64) -> String {
         Quantity::Threads => words::count(value.round().max(0.0) as u64),
         Quantity::BytesPerSecond => words::gb_per_s(value),
         Quantity::MeanLatency => Nanos(value.round().max(0.0) as u64).to_string(),
-        Quantity::PortBits => gbit_per_s(value),
+        Quantity::PortBits => words::gbit_per_s(value),
         Quantity::CpuShare => words::share(value),
         Quantity::IopsDifference | Quantity::LatencyDifference | Quantity::FromPeak => {
             format!("{:+.1} %", value * 100.0)
         }
-    }
-}
-
-/// `234.0 Gbit/s`, `1.6 Mbit/s` or `0.3 kbit/s`, from bits per second.
-fn gbit_per_s(bits_per_s: f64) -> String {
-    match bits_per_s {
-        v if v >= 9.995e8 => format!("{:.1} Gbit/s", v / 1e9),
-        v if v >= 9.995e5 => format!("{:.1} Mbit/s", v / 1e6),
-        v => format!("{:.1} kbit/s", v / 1e3),
     }
 }
 
@@ -146,14 +168,17 @@ fn gbit_per_s(bits_per_s: f64) -> String {
 enum Remark<'a> {
     /// Why there is none.
     Missing(&'a Missing),
-    /// In what its load is another one.
+    /// In what its load is another one; often nothing of a figure that was computed.
     LoadDifference(&'a [LoadDifference]),
+    /// The same of a figure that was computed.
+    Computed(&'a [LoadDifference]),
 }
 
 impl<'a> Remark<'a> {
     fn of(beside: &'a Beside) -> Option<Remark<'a>> {
         match &beside.run {
             Err(missing) => Some(Remark::Missing(missing)),
+            Ok(_) if beside.is_computed => Some(Remark::Computed(&beside.apart)),
             Ok(_) if beside.apart.is_empty() => None,
             Ok(_) => Some(Remark::LoadDifference(&beside.apart)),
         }
@@ -162,9 +187,15 @@ impl<'a> Remark<'a> {
     fn text(self) -> String {
         match self {
             Remark::Missing(missing) => why(missing),
-            Remark::LoadDifference(apart) => {
-                let parts: Vec<String> = apart.iter().map(difference).collect();
-                format!("not the same load: {}.", parts.join("; "))
+            Remark::LoadDifference(apart) => not_the_same(apart),
+            Remark::Computed(apart) => {
+                let computed = "computed: rate × demand of a request on the testbed (utilisation \
+                                law); no kernel saw the load of a simulation.";
+                if apart.is_empty() {
+                    computed.to_owned()
+                } else {
+                    format!("{computed} And {}", not_the_same(apart))
+                }
             }
         }
     }
@@ -193,11 +224,16 @@ fn key<'a>(remarks: &'a [(Remark<'_>, String)], beside: &Beside) -> Option<&'a s
     remarks.iter().find(|(known, _)| *known == own).map(|(_, key)| key.as_str())
 }
 
+fn not_the_same(apart: &[LoadDifference]) -> String {
+    let parts: Vec<String> = apart.iter().map(difference).collect();
+    format!("not the same load: {}.", parts.join("; "))
+}
+
 /// In what a load is another one, the run's side first.
 fn difference(apart: &LoadDifference) -> String {
     match apart {
         LoadDifference::Footprint { published, run } => {
-            format!("a footprint of {}, not {}", decimal(*run), decimal(*published))
+            format!("a footprint of {}, not {}", words::decimal(*run), words::decimal(*published))
         }
         LoadDifference::FileSize { published, run } => format!("files of {run}, not {published}"),
         LoadDifference::Count { what, published, run } => {
@@ -222,18 +258,6 @@ fn difference(apart: &LoadDifference) -> String {
     }
 }
 
-/// A footprint as reports print them: in powers of 1000.
-fn decimal(bytes: Bytes) -> String {
-    let units = ["B", "KB", "MB", "GB", "TB", "PB", "EB"];
-    let power = units.len().min(bytes.0.checked_ilog(1000).unwrap_or(0) as usize);
-    let value = format!("{:.2}", bytes.0 as f64 / 1000f64.powi(power as i32));
-    format!(
-        "{} {}",
-        value.trim_end_matches('0').trim_end_matches('.'),
-        units[power.min(units.len() - 1)]
-    )
-}
-
 /// Why the run has nothing there, and what would.
 fn why(missing: &Missing) -> String {
     match missing {
@@ -249,7 +273,7 @@ fn why(missing: &Missing) -> String {
                                  sweep more numbers of workers."
             .to_owned(),
         Missing::OtherFootprint { run } => {
-            let run: Vec<String> = run.iter().map(|bytes| decimal(*bytes)).collect();
+            let run: Vec<String> = run.iter().map(|bytes| words::decimal(*bytes)).collect();
             format!(
                 "the run's footprints are {}; a footprint is hosts × files × size.",
                 run.join(", ")
@@ -262,7 +286,7 @@ fn why(missing: &Missing) -> String {
             analysis::LEAST_POINTS
         ),
         Missing::Simulated => "ports and CPUs are counted by kernels, and no kernel saw the load \
-                               of a simulation."
+                               of a simulation; --testbed NAME computes them."
             .to_owned(),
         Missing::NotCounted => "the hosts' kernels counted none while the point was measured; \
                                 `plimsoll inventory` says what each host has."
@@ -276,6 +300,13 @@ fn notes(published: &Published, comparison: &Comparison, scale: Scale) -> Vec<St
         .iter()
         .map(|(remark, key)| format!("({key}) {}", remark.text()))
         .collect();
+    if comparison.figures.iter().any(|figure| figure.error().is_some()) {
+        notes.push(
+            "Ratio: the run's figure ÷ the published one; error: the same less 1, and of shares \
+             and differences in points. Another load or other hardware is no error of the run's."
+                .to_owned(),
+        );
+    }
     let shrunk = words::shrunk(scale, "were");
     if !shrunk.is_empty() {
         let caches = if scale.size.is_one() { "" } else { ", and caches answer more" };
@@ -329,151 +360,4 @@ fn notes(published: &Published, comparison: &Comparison, scale: Scale) -> Vec<St
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use model::Fraction;
-
-    fn comparison(share: f64, run: Result<Side, Missing>) -> (Published, Comparison) {
-        let text = "name = \"r\"\nsource = \"s\"\ncaveat = \"All about.\"\n[[figure]]\nworkload = \
-                    \"w\"\nscenario = \"c\"\nquantity = \"rate\"\nvalue = 1\nunit = \"IOPS\"\n";
-        let published = Published::parse("r", text).expect("good");
-        let side = Side { value: 8_000.0, nodes: Some(4), drives: Some(16), share: Some(share) };
-        let beside = Beside {
-            workload: "w <b>".to_owned(),
-            scenario: "c".to_owned(),
-            name: "rate".to_owned(),
-            quantity: Some(Quantity::Iops),
-            printed: "8000 IOPS".to_owned(),
-            published: side,
-            up_to: None,
-            run,
-            apart: Vec::new(),
-            caveat: "About.".to_owned(),
-        };
-        (published, Comparison { figures: vec![beside] })
-    }
-
-    #[test]
-    fn figures_stand_per_node_and_drive_with_what_to_know_of_them() {
-        let run = Side { value: 900.0, nodes: Some(3), drives: None, share: Some(0.25) };
-        let (published, held) = comparison(0.5, Ok(run));
-        let text = table(&published, &held, Scale::both(Fraction::one_in(100)));
-        for word in ["8,000", "900", "2,000", "300", "500", "50 % / 25 %", "shrunk", "About."] {
-            assert!(text.contains(word), "{word}: {text}");
-        }
-        assert!(
-            !text.contains("above the ceiling")
-                && !text.contains("--testbed")
-                && !text.contains("(a)")
-        );
-        let page = section(&published, &held, Scale::FULL).into_string();
-        assert!(page.contains("w &lt;b&gt;") && !page.contains("shrunk"), "{page}");
-        let unknown = Side { value: 900.0, ..Side::default() };
-        let (published, held) = comparison(0.5, Ok(unknown));
-        assert!(table(&published, &held, Scale::FULL).contains("--testbed"));
-    }
-
-    #[test]
-    fn a_reference_above_its_own_ceiling_and_what_was_not_measured_are_told() {
-        let (published, held) = comparison(1.2, Err(Missing::NotMeasured));
-        let text = table(&published, &held, Scale::FULL);
-        assert!(
-            text.contains("above the ceiling of its own testbed")
-                && text.contains("completed no point"),
-            "{text}"
-        );
-        assert!(!text.contains("--testbed"), "it would not help: {text}");
-    }
-
-    #[test]
-    fn figures_of_no_run_stand_as_printed_and_each_reason_once() {
-        let (published, mut held) =
-            comparison(0.5, Err(Missing::NotOfARun("It is a size.".to_owned())));
-        let mut first = held.figures[0].clone();
-        (first.quantity, first.printed, first.published) =
-            (None, "96 %".to_owned(), Side::default());
-        let other = Beside { run: Err(Missing::Simulated), ..held.figures[0].clone() };
-        held.figures = vec![first.clone(), other, first];
-        let text = table(&published, &held, Scale::FULL);
-        assert_eq!(text.matches("96 %").count(), 2, "{text}");
-        assert_eq!(
-            (text.matches("– (a)").count(), text.matches("– (b)").count()),
-            (2, 1),
-            "{text}"
-        );
-        assert!(
-            text.contains("- (a) It is a size.") && text.contains("- (b) ports and CPUs"),
-            "{text}"
-        );
-        assert!(section(&published, &held, Scale::FULL).into_string().contains("– (b)"));
-    }
-
-    #[test]
-    fn another_load_is_told_beside_the_figure() {
-        let (published, mut held) = comparison(0.5, Ok(Side { value: 900.0, ..Side::default() }));
-        held.figures[0].apart = vec![
-            LoadDifference::Count { what: Counted::Hosts, published: 16, run: 4 },
-            LoadDifference::Count { what: Counted::Outstanding, published: 320, run: 80 },
-            LoadDifference::Footprint {
-                published: Bytes(16_000_000_000_000),
-                run: Bytes(4_000_000_000_000),
-            },
-        ];
-        let same = Beside { apart: Vec::new(), ..held.figures[0].clone() };
-        held.figures.push(same);
-        let text = table(&published, &held, Scale::FULL);
-        assert_eq!(text.matches("900 (a)").count(), 1, "{text}");
-        let told = "- (a) not the same load: 4 hosts, not 16; 80 requests outstanding in all, not \
-                    320; a footprint of 4 TB, not 16 TB.";
-        assert!(text.contains(told), "{text}");
-        held.figures[0].apart = vec![LoadDifference::EventsRequests];
-        assert!(
-            section(&published, &held, Scale::FULL)
-                .into_string()
-                .contains("the published figure counts the event")
-        );
-    }
-
-    #[test]
-    fn letters_do_not_run_out_and_sizes_are_those_of_reports() {
-        assert_eq!([0, 25, 26, 27, 52].map(letters), ["a", "z", "aa", "ab", "ba"]);
-        let said = [0, 999, 36_000_000_000, 1_600_000_000_000, u64::MAX]
-            .map(|bytes| decimal(Bytes(bytes)));
-        assert_eq!(said, ["0 B", "999 B", "36 GB", "1.6 TB", "18.45 EB"]);
-    }
-
-    #[test]
-    fn every_kind_of_figure_has_its_unit() {
-        use Quantity::{CpuShare, IopsDifference, LatencyDifference, PortBits};
-        let said = [
-            (PortBits, 234e9),
-            (PortBits, 1.6e6),
-            (PortBits, 300.0),
-            (CpuShare, 0.8),
-            (IopsDifference, -0.25),
-            (LatencyDifference, 0.33),
-        ];
-        let said = said.map(|(quantity, value)| figure(quantity, value));
-        assert_eq!(
-            said,
-            ["234.0 Gbit/s", "1.6 Mbit/s", "0.3 kbit/s", "80 %", "-25.0 %", "+33.0 %"]
-        );
-    }
-
-    #[test]
-    fn every_reason_is_a_sentence_and_a_refusal_names_a_remedy() {
-        let all = [
-            Missing::NotOfARun(String::new()),
-            Missing::NotMeasured,
-            Missing::FewPoints,
-            Missing::Simulated,
-            Missing::NotCounted,
-            Missing::StillRising,
-            Missing::OtherFootprint { run: vec![Bytes(400_000_000_000), Bytes(2_000_000_000_000)] },
-            Missing::NoDip,
-        ];
-        assert!(all.iter().map(why).all(|said| said.ends_with('.')));
-        let (published, _) = comparison(0.5, Err(Missing::NotCounted));
-        assert!(unfit(&published, "quick").contains("; run the suite r"));
-    }
-}
+mod tests;

@@ -1,0 +1,296 @@
+//! A run beside what a fitted testbed predicts of it: for the terminal, the page and machines.
+
+use super::prediction::{interval, left_out_code, left_out_lines, owner_code, owners};
+use crate::ground::chart::{Group, Groups, Step};
+use crate::ground::columns::{self, Column};
+use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::words;
+use analysis::expected::{Expected, Held, ONE_IN, Outside, Unfit};
+use analysis::prediction::load::Load;
+use model::{Bytes, Percent};
+use serde_json::{Value, json};
+
+/// The columns.
+const HEAD: [&str; 7] =
+    ["workload", "measured", "predicted", "90 % interval", "ratio", "departure", "binds"];
+/// Columns that hold names.
+const NAMES: [usize; 2] = [0, 6];
+/// More bars than this are no picture.
+const MOST_BARS: usize = 80;
+
+/// The table for the terminal: findings first.
+pub fn table(held: &Held) -> String {
+    let column = |(number, head): (usize, &str)| {
+        if NAMES.contains(&number) { Column::names(head) } else { Column::figures(head) }
+    };
+    let mut table: Vec<Column> = HEAD.into_iter().enumerate().map(column).collect();
+    held.rows.iter().for_each(|row| columns::row(&mut table, cells(row)));
+    let mut text = format!("{}\n", title(held));
+    findings(held).iter().for_each(|line| text.push_str(&format!("- {line}\n")));
+    if !held.rows.is_empty() {
+        text.push_str(&columns::render(&table));
+    }
+    remarks(held).iter().for_each(|line| text.push_str(&format!("- {line}\n")));
+    text
+}
+
+/// The section of the page.
+pub fn section(held: &Held) -> Markup {
+    let class = |number: usize| if NAMES.contains(&number) { "" } else { "number" };
+    let head: Markup = (0..)
+        .zip(HEAD)
+        .map(|(n, word)| element("th", &[("scope", "col"), ("class", class(n))], word))
+        .collect();
+    let cell = |(n, text): (usize, String)| match n {
+        0 => element("th", &[("scope", "row")], text),
+        n => classed("td", class(n), text),
+    };
+    let row = |row: &Expected| {
+        plain("tr", cells(row).into_iter().enumerate().map(cell).collect::<Markup>())
+    };
+    let body: Markup = held.rows.iter().map(row).collect();
+    let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]);
+    let list = |lines: &[String]| -> Markup {
+        let items: Markup = lines.iter().map(|line| plain("li", line)).collect();
+        if lines.is_empty() { Markup::new() } else { plain("ul", items) }
+    };
+    plain(
+        "section",
+        [
+            plain("h2", title(held)),
+            list(&findings(held)),
+            chart(held),
+            classed("div", "scroll", table),
+            list(&remarks(held)),
+        ],
+    )
+}
+
+/// One object for machines.
+pub fn object(held: &Held) -> Value {
+    let row = |row: &Expected| {
+        json!({
+            "row": row.name,
+            "measured": row.measured,
+            "predicted": row.predicted.value,
+            "low": row.predicted.low,
+            "high": row.predicted.high,
+            "departure": row.departure(),
+            "outside": row.outside().map(|side| match side {
+                Outside::Below => "below",
+                Outside::Above => "above",
+            }),
+            "fitted": row.is_fitted,
+            "extrapolated": row.is_extrapolated(),
+            "binding": row.binding.iter().map(|one| owner_code(*one)).collect::<Vec<_>>(),
+        })
+    };
+    let left_out = |(name, why): &(String, _)| json!({"row": name, "reason": left_out_code(*why)});
+    json!({
+        "testbed": held.testbed,
+        "fitted_rows": held.fitted_rows,
+        "rows": held.rows.iter().map(row).collect::<Vec<_>>(),
+        "findings": findings(held),
+        "left_out": held.left_out.iter().map(left_out).collect::<Vec<_>>(),
+    })
+}
+
+/// Why a run is not held against a testbed: what, and the remedy.
+pub fn unfit(why: &Unfit, testbed: &str, run: &str) -> String {
+    match why {
+        Unfit::NotFitted => format!(
+            "{testbed} is not fitted, so it says nothing of this cluster; `plimsoll calibrate \
+             {testbed} SHORT.plimsoll -o FITTED.toml` fits it"
+        ),
+        Unfit::OtherCluster(why) => {
+            super::prediction::other_cluster(why, testbed, std::slice::from_ref(&run.to_owned()))
+        }
+    }
+}
+
+fn title(held: &Held) -> String {
+    let rows = words::counted(held.fitted_rows as u64, "row");
+    format!("Measured beside predicted: {}, fitted to {rows}", held.testbed)
+}
+
+fn cells(row: &Expected) -> Vec<String> {
+    let mark = match (row.is_fitted, row.outside(), row.is_extrapolated()) {
+        (true, ..) => " (fitted)",
+        (false, Some(_), true) => " (outside, extrapolated)",
+        (false, Some(_), false) => " (outside)",
+        (false, None, true) => " (extrapolated)",
+        (false, None, false) => "",
+    };
+    vec![
+        row.name.clone(),
+        words::iops(row.measured),
+        words::iops(row.predicted.value),
+        interval(row.predicted),
+        format!("{:.2}", row.measured / row.predicted.value),
+        format!("{:+.1} %", row.departure() * 100.0),
+        format!("{}{mark}", owners(&row.binding)),
+    ]
+}
+
+/// A sentence for each row outside of its interval.
+fn findings(held: &Held) -> Vec<String> {
+    let sentence = |row: &&Expected| {
+        let far = (row.departure().abs() * 100.0).round();
+        let side = if row.departure() < 0.0 { "below" } else { "above" };
+        let sure = match row.is_extrapolated() {
+            false => String::new(),
+            true => format!(
+                " The prediction is an extrapolation: no fitted row speaks for {}.",
+                owners(&row.unseen)
+            ),
+        };
+        format!(
+            "{} ({}): {far:.0} % {side} what this cluster's other rows imply, {} IOPS for {}.{sure}",
+            kind(&row.load),
+            row.name,
+            words::iops(row.measured),
+            interval(row.predicted),
+        )
+    };
+    held.findings().iter().map(sentence).collect()
+}
+
+/// `4 KiB random reads over 8 TB`.
+fn kind(load: &Load) -> String {
+    let work = &load.workload;
+    let order = match work.random {
+        share if share >= 1.0 => "random".to_owned(),
+        share if share <= 0.0 => "sequential".to_owned(),
+        share => format!("{} random", words::share(share)),
+    };
+    let (bytes, way) = match work.read {
+        Percent::ALL => (work.read_bytes, "reads".to_owned()),
+        Percent::ZERO => (work.write_bytes, "writes".to_owned()),
+        share => (work.bytes(), format!("requests, {share} reads")),
+    };
+    let size = Bytes(bytes.round().max(1.0) as u64);
+    let over = |bytes| format!(" over {}", words::decimal(bytes));
+    let footprint = work.footprint.map_or_else(String::new, over);
+    format!("{size} {order} {way}{footprint}")
+}
+
+fn remarks(held: &Held) -> Vec<String> {
+    let unseen = held.unseen_rows().count();
+    let outside = held.findings().len();
+    let mut remarks = Vec::new();
+    match unseen {
+        0 => remarks.push(
+            "The testbed was fitted to every row: nothing here tests the prediction.".to_owned(),
+        ),
+        _ => remarks.push(format!(
+            "{outside} of {} outside of the interval; by chance it is one in {ONE_IN}.",
+            words::counted(unseen as u64, "row")
+        )),
+    }
+    if outside > 0 {
+        remarks.push(
+            "Outside: measure the row again. If it stays, the cluster changed, or the row meets a \
+             limit that the model does not know."
+                .to_owned(),
+        );
+    }
+    remarks.extend(left_out_lines(&held.left_out));
+    remarks
+}
+
+/// Measured and predicted rates as bars.
+fn chart(held: &Held) -> Markup {
+    if held.rows.is_empty() || held.rows.len() * 2 > MOST_BARS {
+        return Markup::new();
+    }
+    let step = |label: &str, figure, note| Step {
+        label: label.to_owned(),
+        figure: Some(figure),
+        ceiling: None,
+        note,
+    };
+    let group = |row: &Expected| {
+        let range = format!(" ({})", interval(row.predicted));
+        Group {
+            name: row.name.clone(),
+            bars: vec![
+                step("measured", row.measured, String::new()),
+                step("predicted", row.predicted.value, range),
+            ],
+        }
+    };
+    let groups = held.rows.iter().map(group).collect();
+    let title = "IOPS, measured and predicted (log10)".to_owned();
+    let chart = Groups { title, words: words::iops, groups }.render_by_factors();
+    classed("div", "charts", chart)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::ceiling::Workload;
+    use analysis::prediction::fit::Range;
+    use analysis::prediction::load::LeftOut;
+    use analysis::prediction::network::Owner;
+    use analysis::prediction::parameter::Parameter;
+
+    fn row(name: &str, measured: f64, is_fitted: bool) -> Expected {
+        let footprint = Some(Bytes(8_000_000_000_000));
+        Expected {
+            name: name.to_owned(),
+            load: Load {
+                workload: Workload::new("w", Bytes::kib(4), Percent::ALL, true, footprint),
+                hosts: 1,
+                outstanding: 1,
+                remote: Percent::ZERO,
+            },
+            measured,
+            predicted: Range { value: 150_000.0, low: 112_000.0, high: 202_000.0 },
+            binding: vec![Owner::Parameter(Parameter::DriveRead)],
+            unseen: Vec::new(),
+            is_fitted,
+        }
+    }
+
+    fn held(rows: Vec<Expected>) -> Held {
+        let left_out = vec![("names".to_owned(), LeftOut::Metadata)];
+        Held { testbed: "lab <b>".to_owned(), fitted_rows: 7, rows, left_out }
+    }
+
+    #[test]
+    fn what_departs_is_a_finding_and_what_was_fitted_is_marked() {
+        let held = held(vec![
+            row("reads", 105_000.0, false),
+            row("others", 140_000.0, false),
+            row("known", 9_000.0, true),
+        ]);
+        let text = table(&held);
+        assert!(
+            text.contains("30 % below what this cluster's other rows imply, 105,000 IOPS for"),
+            "{text}"
+        );
+        assert!(text.contains("4 KiB random reads over 8 TB (reads)"), "{text}");
+        assert!(text.contains("1 of 2 rows outside") && text.contains("(fitted)"), "{text}");
+        assert!(text.contains("0.70") && text.contains("-30.0 %"), "{text}");
+        assert!(text.contains("Left out"), "{text}");
+        let page = section(&held).into_string();
+        assert!(page.contains("lab &lt;b&gt;") && page.contains("<svg"), "{page}");
+        let told = object(&held);
+        assert_eq!(told["rows"][0]["outside"], "below");
+        assert_eq!(told["rows"][1]["outside"], Value::Null);
+        assert_eq!(told["findings"].as_array().map(Vec::len), Some(1));
+    }
+
+    #[test]
+    fn an_extrapolation_says_so_and_fitted_rows_alone_prove_nothing() {
+        let mut far = row("far", 300_000.0, false);
+        far.unseen = vec![Owner::Parameter(Parameter::PortShare)];
+        let text = table(&held(vec![far]));
+        assert!(text.contains("100 % above") && text.contains("usable share of ports"), "{text}");
+        assert!(text.contains("(outside, extrapolated)"), "{text}");
+        let alone = table(&held(vec![row("known", 150_000.0, true)]));
+        assert!(alone.contains("nothing here tests the prediction"), "{alone}");
+        let said = unfit(&Unfit::NotFitted, "lab.toml", "r.plimsoll");
+        assert!(said.contains("plimsoll calibrate lab.toml"), "{said}");
+    }
+}

@@ -1,0 +1,170 @@
+//! CPU time of the hosts for each request, in words: a section of the page, and what differs between
+//! runs.
+
+use super::compare::{percent, sides};
+use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::words;
+use analysis::ResultRow;
+use analysis::compare::Against;
+use analysis::host_cpu::{HostCpu, host_cpu};
+use model::Record;
+
+/// More points than this are folded away: the table of layers has them.
+const MOST_POINTS: usize = 24;
+
+/// The section of the page; nothing where no kernel counted.
+pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
+    let all = host_cpu(record, rows);
+    if all.is_empty() {
+        return Markup::new();
+    }
+    let head = [
+        ("Point", ""),
+        ("CPUs busy", "number"),
+        ("For each request", "number"),
+        ("Load generator", "number"),
+        ("All else", "number"),
+    ];
+    let head: Markup = head
+        .iter()
+        .map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word))
+        .collect();
+    let row = |one: &HostCpu| {
+        let number = |text: String| classed("td", "number", text);
+        let cells = [
+            element("th", &[("scope", "row"), ("class", "wraps")], title(one)),
+            number(format!("{:.1} of {:.0} ({})", one.busy, one.cpus, words::share(one.share()))),
+            number(time(one.per_request_ns())),
+            number(time(one.workers_ns())),
+            number(time(one.rest_ns())),
+        ];
+        plain("tr", cells)
+    };
+    let body: Markup = all.iter().take(MOST_POINTS).map(row).collect();
+    let caption = plain(
+        "caption",
+        "CPU time of all hosts that load ÷ requests. All else: kernel threads, interrupts, servers \
+         and other programs of these hosts. Servers elsewhere are not in it.",
+    );
+    let table =
+        element("table", &[], [caption, plain("thead", plain("tr", head)), plain("tbody", body)]);
+    let mut content = plain("h2", "CPU for each request");
+    content.push(classed("div", "scroll", table));
+    if let Some(more) = all.len().checked_sub(MOST_POINTS).filter(|more| *more > 0) {
+        content.push(classed("p", "remark", format!("{more} more points are not shown.")));
+    }
+    plain("section", content)
+}
+
+/// What the hosts' CPUs did on both sides of a comparison, a sentence for each point that both
+/// have; empty where one of them counted nothing.
+pub(crate) fn differences(
+    against: &Against,
+    records: &[&Record],
+    results: &[Vec<ResultRow>],
+    names: &[String],
+) -> Vec<String> {
+    let of = |run: usize, scenario: Option<&String>| -> Vec<HostCpu> {
+        let Some((record, rows)) = records.get(run).zip(results.get(run)) else {
+            return Vec::new();
+        };
+        let mut all = host_cpu(record, rows);
+        all.retain(|one| scenario.is_none_or(|wanted| one.scenario == *wanted));
+        all
+    };
+    let (base, other) = match &against.scenarios {
+        Some((base, other)) => (of(0, Some(base)), of(0, Some(other))),
+        None => (of(0, None), of(against.run, None)),
+    };
+    let is_within = against.scenarios.is_some();
+    let is_one = |one: &HostCpu, other: &HostCpu| {
+        let others = |cpu: &'_ HostCpu| -> Vec<model::Setting> {
+            let is_kept = |setting: &&model::Setting| {
+                !is_within || setting.axis() != model::plan::names::SCENARIO_AXIS
+            };
+            cpu.sweep.iter().filter(is_kept).cloned().collect()
+        };
+        one.workloads == other.workloads
+            && others(one) == others(other)
+            && one.repetition == other.repetition
+            && (is_within || one.scenario == other.scenario)
+    };
+    let (a, b) = sides(against, names);
+    let line = |one: &HostCpu, other: &HostCpu| {
+        let change = percent((other.per_request_ns() / one.per_request_ns() - 1.0) * 100.0);
+        format!(
+            "{}: CPUs of the hosts busy by {} ({a}) and {} ({b}); {} and {} for each request \
+             ({change}, without an interval).",
+            title(other),
+            words::share(one.share()),
+            words::share(other.share()),
+            time(one.per_request_ns()),
+            time(other.per_request_ns()),
+        )
+    };
+    let paired = base.iter().filter_map(|one| {
+        let other = other.iter().find(|other| is_one(one, other))?;
+        (one.per_request_ns() > 0.0).then(|| line(one, other))
+    });
+    paired.take(MOST_POINTS).collect()
+}
+
+fn title(one: &HostCpu) -> String {
+    let workloads = one.workloads.join(" + ");
+    match words::sweep(&one.sweep, one.repetition).as_str() {
+        "" => workloads,
+        axes => format!("{workloads} ({axes})"),
+    }
+}
+
+fn time(ns: f64) -> String {
+    words::latency(Some(ns.round().max(0.0) as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::compare::compare;
+    use analysis::testing::Recorded;
+    use model::counters::{Entry, Layer, Metric};
+    use model::{Op, StageKind};
+
+    /// Four seconds of 50 reads, while the CPU was busy for so many ms of each.
+    fn counted(busy_ms: u64) -> Record {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\nread = \"100%\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        for number in 0..4 {
+            recorded.interval(stage, number, &[(Op::Read, &[1_000; 50])]);
+        }
+        recorded.end();
+        for number in 0..4 {
+            let busy = busy_ms * 1_000_000;
+            let values = vec![(Metric::UserNs, busy), (Metric::IdleNs, 1_000_000_000 - busy)];
+            let entry = Entry { layer: Layer::Cpu, name: "0".into(), values };
+            recorded.counters(stage, 0, number, vec![entry]);
+        }
+        recorded.record()
+    }
+
+    #[test]
+    fn the_page_has_the_time_of_a_request_and_two_runs_their_difference() {
+        let records = [counted(200), counted(300)];
+        let results: Vec<Vec<ResultRow>> = records.iter().map(analysis::results).collect();
+        let page = section(&records[0], &results[0]).into_string();
+        assert!(page.contains("CPU for each request") && page.contains("20 %"), "{page}");
+        let records: Vec<&Record> = records.iter().collect();
+        let compared = compare(&records);
+        let said = differences(&compared.others[0], &records, &results, &[]);
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].contains("20 % (Run 1) and 30 % (Run 2)"), "{said:?}");
+        assert!(said[0].contains("+50.0 %, without an interval"), "{said:?}");
+    }
+
+    #[test]
+    fn nothing_is_said_where_no_kernel_counted() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
+        recorded.end();
+        let record = recorded.record();
+        assert_eq!(section(&record, &analysis::results(&record)), Markup::new());
+    }
+}

@@ -1,0 +1,161 @@
+//! What went through the network ports of all hosts, in Gbit/s: one table and one chart.
+
+use super::attribution::{hostname, title};
+use crate::ground::chart::{Bar, Bars};
+use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::words;
+use analysis::ResultRow;
+use analysis::attribution::{Attribution, Watched, attribution};
+use model::Record;
+use model::usage::Part;
+
+/// Bits of a byte.
+const BITS: f64 = 8.0;
+/// More bars than this are no picture; the table has them.
+const MOST_BARS: usize = 48;
+
+/// A port where it carried most.
+struct Busiest<'a> {
+    host: u32,
+    name: &'a str,
+    /// Bits per second in its busier direction, 0 and up.
+    bits: f64,
+    /// The share of its speed, where that is known.
+    share: Option<f64>,
+    point: &'a Attribution,
+}
+
+/// The section; nothing where no kernel counted a port.
+pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
+    let points = attribution(record, rows);
+    let ports = busiest(&points);
+    if ports.is_empty() {
+        return Markup::new();
+    }
+    let mut content = plain("h2", "Network ports");
+    if (2..=MOST_BARS).contains(&ports.len()) {
+        content.push(classed("div", "charts", chart(record, &ports)));
+    }
+    content.push(classed("div", "scroll", table(record, &ports, &points)));
+    content.push(classed(
+        "p",
+        "remark",
+        "Of each port the busier direction, on average over the point where it carried most.",
+    ));
+    plain("section", content)
+}
+
+/// Each port at the point where it carried most, by host and name.
+fn busiest(points: &[Attribution]) -> Vec<Busiest<'_>> {
+    let mut found: Vec<Busiest<'_>> = Vec::new();
+    for point in points {
+        for (port, bits) in ports(point) {
+            let here = Busiest {
+                host: port.host,
+                name: &port.name,
+                bits,
+                share: port.used.share(),
+                point,
+            };
+            match found.iter_mut().find(|known| (known.host, known.name) == (here.host, here.name))
+            {
+                Some(known) if known.bits < bits => *known = here,
+                Some(_) => {}
+                None => found.push(here),
+            }
+        }
+    }
+    found
+}
+
+/// The ports of a point with their bits per second.
+fn ports(point: &Attribution) -> impl Iterator<Item = (&Watched, f64)> {
+    let is_port = |watched: &&Watched| watched.part == Part::Port;
+    point
+        .watched
+        .iter()
+        .filter(is_port)
+        .filter_map(|port| Some((port, port.used.carried_per_s()? * BITS)))
+}
+
+fn chart(record: &Record, ports: &[Busiest<'_>]) -> Markup {
+    let bar = |port: &Busiest<'_>| Bar {
+        name: format!("{} {}", hostname(record, port.host), port.name),
+        parts: vec![("bar step1", port.bits)],
+        ceiling: port.share.filter(|share| *share > 0.0).map(|share| port.bits / share),
+    };
+    Bars {
+        title: "Traffic of each port in Gbit/s".to_owned(),
+        words: words::gbit_per_s,
+        legend: Vec::new(),
+        bars: ports.iter().map(bar).collect(),
+    }
+    .render()
+}
+
+fn table(record: &Record, ports: &[Busiest<'_>], points: &[Attribution]) -> Markup {
+    let head =
+        [("Host", ""), ("Port", ""), ("Traffic", "number"), ("Of its speed", "number"), ("At", "")];
+    let head: Markup = head
+        .iter()
+        .map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word))
+        .collect();
+    let dash = || "–".to_owned();
+    let row = |port: &Busiest<'_>| {
+        let cells = [
+            element("th", &[("scope", "row")], hostname(record, port.host)),
+            plain("td", port.name),
+            classed("td", "number", words::gbit_per_s(port.bits)),
+            classed("td", "number", port.share.map_or_else(dash, words::share)),
+            classed("td", "wraps", title(port.point)),
+        ];
+        plain("tr", cells)
+    };
+    let mut body: Markup = ports.iter().map(row).collect();
+    let sum = |point: &Attribution| ports_sum(point);
+    let most = points.iter().max_by(|a, b| sum(a).total_cmp(&sum(b)));
+    if let Some(point) = most.filter(|_| ports.len() > 1) {
+        let cells = [
+            element("th", &[("scope", "row")], "all hosts"),
+            plain("td", words::counted(ports.len() as u64, "port")),
+            classed("td", "number", words::gbit_per_s(sum(point))),
+            classed("td", "number", dash()),
+            classed("td", "wraps", title(point)),
+        ];
+        body.push(plain("tr", cells));
+    }
+    element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)])
+}
+
+/// Bits per second of all ports of a point together.
+fn ports_sum(point: &Attribution) -> f64 {
+    ports(point).map(|(_, bits)| bits).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::counters::{Entry, Layer, Metric};
+    use model::{Op, StageKind};
+
+    #[test]
+    fn all_ports_stand_in_one_table_with_their_sum() {
+        let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\nread = \"100%\"\n", 2);
+        let stage = recorded.stage(StageKind::Measure);
+        for (second, host) in (0..4).flat_map(|second| [(second, 0), (second, 1)]) {
+            recorded.host_interval(stage, host, second, &[(Op::Read, &[1_000; 10])]);
+        }
+        recorded.end();
+        for (second, host) in (0..4).flat_map(|second| [(second, 0), (second, 1)]) {
+            let values = vec![(Metric::ReceivedBytes, 125_000_000), (Metric::SentBytes, 1_000)];
+            let entry = Entry { layer: Layer::Nic, name: "eth0".into(), values };
+            recorded.counters(stage, host, second, vec![entry]);
+        }
+        let record = recorded.record();
+        let page = section(&record, &analysis::results(&record)).into_string();
+        assert!(page.contains("Network ports") && page.contains("<svg"), "{page}");
+        assert!(page.contains("1.0 Gbit/s") && page.contains("2.0 Gbit/s"), "{page}");
+        assert!(page.contains("all hosts") && page.contains("2 ports"), "{page}");
+    }
+}
