@@ -18,6 +18,7 @@ mod workload;
 pub(crate) use against::touched;
 pub use against::{Reached, against, doubt};
 pub use model::layer::Layer;
+pub(crate) use network::{Traffic, ports_bytes_per_s, traffic};
 pub use protection::{Amplification, amplification};
 pub(crate) use simulated::as_used;
 pub use simulated::simulated;
@@ -101,7 +102,7 @@ pub fn ceiling(cluster: &Cluster, workload: &Workload) -> Ceiling {
     }
     let hits = tiers::hits(cluster, workload, &amplification, &mut assumptions);
     assumptions.extend(tiers::overfull(cluster, workload, &amplification).map(Assumption::Fits));
-    let traffic = network::traffic(cluster, workload, &amplification, &mut assumptions);
+    let traffic = traffic(cluster, workload, &amplification, &mut assumptions);
     let mut limits: Vec<Limit> = [
         tiers::capacity_drives(cluster, workload, &amplification, hits),
         tiers::cache_drives(cluster, workload, &amplification, hits),
