@@ -19,13 +19,15 @@ pub enum Layer {
     SocketLink,
     /// The storage nodes' cores.
     Cpu,
+    /// The storage software of a node, where somebody measured or fitted its times.
+    Software,
     /// What moves a node's volumes; at work only while they migrate.
     Mover,
 }
 
 impl Layer {
     /// Every layer that a ceiling can come from, in the order of tables: a mover works in no steady
-    /// state.
+    /// state, and software is no hardware.
     pub const ALL: [Layer; 8] = [
         Layer::Drives,
         Layer::Cache,
@@ -48,6 +50,7 @@ impl Layer {
             Layer::SiteLink => "site-link",
             Layer::SocketLink => "socket-link",
             Layer::Cpu => "cpu",
+            Layer::Software => "software",
             Layer::Mover => "mover",
         }
     }

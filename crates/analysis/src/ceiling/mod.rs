@@ -19,6 +19,7 @@ pub use against::touched;
 pub use against::{Reached, against, doubt};
 use model::Bytes;
 pub use model::layer::Layer;
+pub(crate) use network::{Traffic, ports_bytes_per_s, traffic};
 pub use protection::{Amplification, amplification};
 pub(crate) use simulated::as_used;
 pub use simulated::simulated;
@@ -115,7 +116,7 @@ pub fn ceiling(cluster: &Cluster, workload: &Workload) -> Ceiling {
     }
     let hits = tiers::hits(cluster, workload, &amplification, &mut assumptions);
     assumptions.extend(tiers::overfull(cluster, workload, &amplification).map(Assumption::Fits));
-    let traffic = network::traffic(cluster, workload, &amplification, &mut assumptions);
+    let traffic = traffic(cluster, workload, &amplification, &mut assumptions);
     let mut limits: Vec<Limit> = [
         tiers::capacity_drives(cluster, workload, &amplification, hits),
         tiers::cache_drives(cluster, workload, &amplification, hits),

@@ -25,7 +25,7 @@ fn share(percent: Percent) -> f64 {
 /// With clients of their own, every read leaves a node once and every write enters one, which sends
 /// the other copies on. With the load on the nodes, the local shares stay off the network, and what
 /// one node sends another receives.
-pub(super) fn traffic(
+pub(crate) fn traffic(
     cluster: &Cluster,
     workload: &Workload,
     amplification: &Amplification,
@@ -78,7 +78,7 @@ fn group_ports(group: &NodeGroup) -> Option<f64> {
 
 /// What all nodes' ports carry in one direction, in bytes per second; `None` where a group does not
 /// say.
-pub(super) fn ports_bytes_per_s(cluster: &Cluster) -> Option<f64> {
+pub(crate) fn ports_bytes_per_s(cluster: &Cluster) -> Option<f64> {
     cluster.nodes.iter().map(group_ports).sum()
 }
 

@@ -17,6 +17,9 @@ const BINDS: f64 = 0.2;
 const IDENTIFIED: f64 = 0.5;
 /// A row depends on a parameter if 1 % of that moves its rate by at least 0.2 %.
 const DEPENDS: f64 = 0.2;
+/// What the rows leave open may put a predicted rate off by 22 % (e^0.2) with a probability of
+/// 10 %; more of it makes an extrapolation.
+const MOST_LEFT_OPEN: f64 = 0.2;
 /// Rows of one load whose rates differ by more than this factor contradict each other.
 const CONTRADICTS: f64 = 1.5;
 /// Rows that stray by more than this about the fit, as a logarithm, are not of this model.
@@ -80,6 +83,9 @@ pub struct Judged {
     /// What binds it and no fitted row, and what it depends on and no row identified: with any, the
     /// prediction is an extrapolation.
     pub unseen: Vec<Owner>,
+    /// How far what the rows leave open of the parameters may put it off: a logarithm that lies
+    /// within it with a probability of 90 %.
+    pub left_open: f64,
     /// Whether it strays further from the fit than chance does.
     pub outlies: bool,
 }
@@ -187,7 +193,11 @@ pub(super) fn binding(fit: &Fit, network: &Network, seen: &BTreeSet<Owner>) -> B
             unseen.push(owner);
         }
     }
-    Binding { binding, unseen }
+    let left_open = fit.left_open(network);
+    if left_open > MOST_LEFT_OPEN && unseen.is_empty() {
+        unseen.extend(fit.opens(network).into_iter().map(Owner::Parameter));
+    }
+    Binding { binding, unseen, left_open }
 }
 
 /// Who binds a load.
@@ -195,14 +205,15 @@ pub(super) fn binding(fit: &Fit, network: &Network, seen: &BTreeSet<Owner>) -> B
 pub(super) struct Binding {
     pub(super) binding: Vec<Owner>,
     pub(super) unseen: Vec<Owner>,
+    pub(super) left_open: f64,
 }
 
 fn judged(cluster: &Cluster, fit: &Fit, seen: &BTreeSet<Owner>, row: &Measured) -> Judged {
     let network = Network::new(cluster, &row.load);
     let predicted = fit.predict(&network);
-    let Binding { binding, unseen } = binding(fit, &network, seen);
-    let strays = (predicted.value / row.rate).ln().abs();
-    Judged { row: row.clone(), predicted, binding, unseen, outlies: strays > OUTLIES * fit.spread }
+    let Binding { binding, unseen, left_open } = binding(fit, &network, seen);
+    let outlies = (predicted.value / row.rate).ln().abs() > OUTLIES * fit.spread;
+    Judged { row: row.clone(), predicted, binding, unseen, left_open, outlies }
 }
 
 fn check_rows(cluster: &Cluster, rows: &[Measured]) -> Result<(), Refusal> {

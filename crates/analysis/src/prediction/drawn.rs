@@ -1,10 +1,11 @@
 //! Clusters at random, with hidden parameters: what intervals of predictions are held against.
 //!
 //! A testbed is drawn, and its parameters from their class estimates. A short suite is measured:
-//! the model's rates with noise. It is fitted without the hidden parameters, and loads of a long
-//! suite are predicted, whose rates are drawn in the same way.
+//! by the model or by a simulation, with noise. It is fitted without the hidden parameters, and
+//! loads of a long suite are predicted, whose rates are measured in the same way.
 
 use super::calibration::{Judged, Refusal, calibrate};
+use super::fit::Fit;
 use super::load::{Load, Measured};
 use super::network::Network;
 use super::parameter::{Parameter, Values};
@@ -28,10 +29,18 @@ pub enum Noise {
 pub struct Drawn {
     /// What is known of it.
     pub cluster: Cluster,
-    hidden: Values,
-    truth: Cluster,
+    /// The same with its hidden parameters, which a simulation is given.
+    pub truth: Cluster,
     noise: f64,
     rng: Rng,
+}
+
+/// What a cluster does under a load, in requests per second: the model, or a simulation.
+pub type Rate<'a> = &'a dyn Fn(&Cluster, &Load) -> f64;
+
+/// What the model says of a cluster whose parameters are known.
+pub fn modelled(truth: &Cluster, load: &Load) -> f64 {
+    Network::new(truth, load).carries(&Values::of(truth)).rate
 }
 
 /// What came of predicting one cluster's long suite from its short one.
@@ -39,6 +48,8 @@ pub struct Drawn {
 pub struct Outcome {
     /// The rows of the long suite.
     pub held_out: Vec<Judged>,
+    /// What was fitted to the short one.
+    pub fit: Fit,
 }
 
 fn normal(rng: &mut Rng) -> f64 {
@@ -80,18 +91,19 @@ impl Drawn {
                 0.1 * (4.0 / squares.max(1e-3)).sqrt()
             }
         };
-        Ok(Drawn { cluster, hidden: Values::of(&truth), truth, noise, rng })
+        Ok(Drawn { cluster, truth, noise, rng })
     }
 
-    fn measured(&mut self, number: usize, load: Load) -> Measured {
-        let rate = Network::new(&self.truth, &load).carries(&self.hidden).rate;
-        let rate = rate * (self.noise * normal(&mut self.rng)).exp();
+    fn measured(&mut self, number: usize, asked: Asked, rate: Rate<'_>) -> Measured {
+        // As many hosts as nodes: the load is even, as a prediction takes it for granted.
+        let load = asked.load(self.cluster.node_count() as u32);
+        let rate = rate(&self.truth, &load) * (self.noise * normal(&mut self.rng)).exp();
         Measured { number, name: load.workload.name.clone(), load, rate }
     }
 
     /// A short suite: both ways at one request outstanding for each host and at many, past the
     /// cache and large, and a mix.
-    pub fn short(&mut self) -> Vec<Measured> {
+    pub fn short(&mut self, rate: Rate<'_>) -> Vec<Measured> {
         let wanted = [
             Asked { kib: 4, is_random: true, read: 100, each: 1, footprint: 0 },
             Asked { kib: 4, is_random: true, read: 0, each: 1, footprint: 0 },
@@ -102,18 +114,14 @@ impl Drawn {
             Asked { kib: 256, is_random: false, read: 100, each: 32, footprint: 2 },
             Asked { kib: 256, is_random: false, read: 0, each: 32, footprint: 2 },
         ];
-        let mut rows = Vec::new();
-        for asked in wanted {
-            let load = asked.load();
-            rows.push(self.measured(rows.len() + 1, load));
-        }
-        rows
+        let numbered = (1..).zip(wanted);
+        numbered.map(|(number, asked)| self.measured(number, asked, rate)).collect()
     }
 
     /// So many loads at random.
-    pub fn long(&mut self, count: usize) -> Vec<Measured> {
+    pub fn long(&mut self, count: usize, rate: Rate<'_>) -> Vec<Measured> {
         let mut rows = Vec::new();
-        for _ in 0..count {
+        for number in 1..=count {
             let rng = &mut self.rng;
             let asked = Asked {
                 kib: of(rng, &[4, 8, 16, 32, 64, 128, 256, 1024]),
@@ -122,8 +130,7 @@ impl Drawn {
                 each: of(rng, &[1, 2, 4, 8, 16, 32, 64]),
                 footprint: rng.below(3) as usize,
             };
-            let load = asked.load();
-            rows.push(self.measured(rows.len() + 1, load));
+            rows.push(self.measured(number, asked, rate));
         }
         rows
     }
@@ -132,10 +139,10 @@ impl Drawn {
     ///
     /// # Errors
     /// Nothing was fitted, and why.
-    pub fn outcome(&mut self, count: usize) -> Result<Outcome, Refusal> {
-        let (short, long) = (self.short(), self.long(count));
+    pub fn outcome(&mut self, count: usize, rate: Rate<'_>) -> Result<Outcome, Refusal> {
+        let (short, long) = (self.short(rate), self.long(count, rate));
         let calibration = calibrate(&self.cluster, &short, &long)?;
-        Ok(Outcome { held_out: calibration.held_out })
+        Ok(Outcome { held_out: calibration.held_out, fit: calibration.fit })
     }
 }
 
@@ -145,14 +152,14 @@ struct Asked {
     kib: u64,
     is_random: bool,
     read: u32,
-    /// Requests outstanding of each of eight hosts.
+    /// Requests outstanding of each host.
     each: u64,
     /// Which of three footprints.
     footprint: usize,
 }
 
 impl Asked {
-    fn load(self) -> Load {
+    fn load(self, hosts: u32) -> Load {
         let order = if self.is_random { "random" } else { "sequential" };
         let name = format!("{}K {order} {} % read, {} each", self.kib, self.read, self.each);
         let footprint = Bytes([1, 8, 24][self.footprint.min(2)] * 1_000_000_000_000);
@@ -164,8 +171,8 @@ impl Asked {
                 self.is_random,
                 Some(footprint),
             ),
-            hosts: 8,
-            outstanding: 8 * self.each,
+            hosts,
+            outstanding: u64::from(hosts) * self.each,
             remote: Percent::ZERO,
         }
     }

@@ -164,9 +164,36 @@ impl Fit {
 
     /// The rate of a network, with its interval for one further measurement.
     pub fn predict(&self, network: &Network) -> Range {
+        self.further(network.ln_rate(&self.values), network.slopes(&self.values))
+    }
+
+    /// A rate of this logarithm, which changes so with those of the parameters, with its interval
+    /// for one further measurement.
+    pub(super) fn further(&self, ln_rate: f64, slopes: [f64; PARAMETERS]) -> Range {
+        let slopes = known_out(slopes, &self.prior);
+        self.range(ln_rate, self.covariance.between(&slopes, &slopes) + self.spread.powi(2))
+    }
+
+    /// How far what the rows leave open of the parameters may put off a network's rate: the 90 %
+    /// interval of the rate alone, without what one measurement strays by, as a logarithm.
+    pub fn left_open(&self, network: &Network) -> f64 {
         let slopes = known_out(network.slopes(&self.values), &self.prior);
-        let variance = self.covariance.between(&slopes, &slopes) + self.spread.powi(2);
-        self.range(network.ln_rate(&self.values), variance)
+        let variance = self.covariance.between(&slopes, &slopes);
+        student::bound(OUTSIDE, self.freedom) * variance.max(0.0).sqrt()
+    }
+
+    /// The parameters that leave a network's rate open, the one that does so most first: those
+    /// whose own deviation moves it by at least half as much as the first one's.
+    pub fn opens(&self, network: &Network) -> Vec<Parameter> {
+        let slopes = known_out(network.slopes(&self.values), &self.prior);
+        let moves = |parameter: &Parameter| {
+            slopes[parameter.index()].abs() * self.variance(*parameter).sqrt()
+        };
+        let mut all: Vec<Parameter> = Parameter::ALL.to_vec();
+        all.sort_by(|a, b| moves(b).total_cmp(&moves(a)));
+        let most = all.first().map_or(0.0, moves);
+        all.retain(|parameter| moves(parameter) > 0.0 && moves(parameter) >= 0.5 * most);
+        all
     }
 
     /// A parameter with its interval, in seconds or as a share.

@@ -61,7 +61,7 @@ pub fn forecast(cluster: &Cluster, loads: &[Planned], changed: &[Cluster]) -> Ve
     let seen: BTreeSet<Owner> = seen(&fit, &networks);
     let on = |cluster: &Cluster, load: &Load| {
         let network = Network::new(cluster, load);
-        let Binding { binding, unseen } = binding(&fit, &network, &seen);
+        let Binding { binding, unseen, .. } = binding(&fit, &network, &seen);
         Otherwise { rate: fit.predict(&network), binding, unseen }
     };
     let one = |planned: &Planned| {

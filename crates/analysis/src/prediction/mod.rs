@@ -12,6 +12,7 @@ pub mod drawn;
 pub mod fit;
 pub mod forecast;
 pub mod load;
+pub mod load_line;
 mod matrix;
 pub mod mva;
 pub mod network;

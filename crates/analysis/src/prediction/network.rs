@@ -4,18 +4,27 @@
 //! the cache take are [`Parameter`]s. `docs/method/prediction.md` has the table.
 
 mod demands;
+mod hardware;
+mod visit;
 
 use super::cache::Tier;
 use super::load::Load;
-use super::mva::{Queue, in_queue, servers, throughput};
+use super::mva::{Queue, throughput};
 use super::parameter::{PARAMETERS, Parameter, Values};
-use crate::ceiling::{Amplification, Layer, Workload, amplification, ceiling, random_s};
+use crate::ceiling::{Amplification, Layer, amplification};
 use catalogue::Cluster;
 use catalogue::cluster::{Placement, Role, fixed};
 use std::collections::BTreeMap;
+use visit::{Part, Station, Visit};
 
 /// Datasheets state random requests of 4 KiB.
 const RANDOM_BYTES: f64 = 4096.0;
+/// A drive with fewer random reads per second is a disk, where nothing else says it.
+const DISK_IOPS: f64 = 1_000.0;
+/// Of a disk's random requests: e^σ² − 1 with σ = 0.3, as they are simulated.
+const DISK_VARIES: f64 = 0.094;
+/// The step of derivatives, as a logarithm.
+const STEP: f64 = 1e-5;
 
 /// Whose time it is: that of a parameter, or of a layer whose figures are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,27 +33,6 @@ pub enum Owner {
     Parameter(Parameter),
     /// A layer, by its datasheet.
     Layer(Layer),
-}
-
-/// Time of one owner.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    owner: Owner,
-    /// Of each of the station's queues, for each request.
-    demand_s: f64,
-}
-
-/// Queues that are alike.
-#[derive(Clone, Debug)]
-struct Station {
-    count: f64,
-    parts: Vec<Part>,
-}
-
-impl Station {
-    fn demand_s(&self) -> f64 {
-        self.parts.iter().map(|part| part.demand_s).sum()
-    }
 }
 
 /// What a load comes to.
@@ -81,29 +69,45 @@ pub struct Network {
     amplification: Amplification,
     /// Round trips between sites for each request.
     crossings: f64,
-    /// Capacity drives, and what all of them read and write in sequence, in bytes per second.
+    /// Blocks of a write that are stored side by side: of a random one, and of one in sequence.
+    blocks: Blocks,
+    /// Capacity drives, and what each of them reads and writes in sequence, in bytes per second.
     drives: f64,
     read_bytes_per_s: f64,
     write_bytes_per_s: f64,
+    /// The squared coefficient of variation of a random request's time there.
+    varies: f64,
     /// Bytes of a random read that the parameter's time already has in it.
     line_bytes: f64,
     /// Layers whose time no parameter changes.
     fixed: Vec<Station>,
     /// Delays of these.
     delays: Vec<Part>,
-    /// Ports, which a parameter may share: how many, and their demand with all of them.
-    ports: Vec<Port>,
-    /// Of the cache's drives, for each read that hits and for each write.
+    /// Directions of ports, which a parameter may share: with all of their bandwidth.
+    ports: Vec<Station>,
+    /// Of a drive of the cache, for each access.
     cache_drives: f64,
-    hit_s: f64,
-    taken_s: f64,
+    cache: CacheTimes,
 }
 
+/// Blocks that a write becomes.
 #[derive(Clone, Copy, Debug)]
-struct Port {
-    layer: Layer,
-    count: f64,
-    demand_s: f64,
+struct Blocks {
+    random: f64,
+    in_order: f64,
+    /// On drives of one node, one after the other.
+    one_by_one: bool,
+}
+
+/// Times of a drive of the cache tier, in seconds; 0 where too little is known.
+#[derive(Clone, Copy, Debug, Default)]
+struct CacheTimes {
+    random_read_s: f64,
+    read_s: f64,
+    random_write_s: f64,
+    write_s: f64,
+    /// To take in what a read brought.
+    fill_s: f64,
 }
 
 impl Network {
@@ -122,11 +126,14 @@ impl Network {
         let crossings = workload.read_share() * share(cluster.access.remote_site_reads.value)
             + workload.write_share()
                 * (copies_cross + share(cluster.access.remote_site_writes.value));
-        let sum = |role, figure: &dyn Fn(&catalogue::cluster::Figures) -> Option<f64>| -> f64 {
-            let all = cluster.drives(role);
-            all.map(|(count, figures)| count as f64 * figure(figures).unwrap_or_default()).sum()
-        };
         let count = |role| cluster.drives(role).map(|(count, _)| count as f64).sum::<f64>();
+        let drives = count(Role::Capacity);
+        let mean = |figure: &dyn Fn(&catalogue::cluster::Figures) -> Option<f64>| -> f64 {
+            let all = cluster.drives(Role::Capacity);
+            let sum: f64 =
+                all.map(|(count, figures)| count as f64 * figure(figures).unwrap_or_default()).sum();
+            sum / drives.max(1.0)
+        };
         let line_bytes = fixed(cluster.cache.line.value).map_or(0.0, |line| line.0 as f64);
         let mut network = Network {
             outstanding: load.outstanding.max(1) as f64,
@@ -138,94 +145,22 @@ impl Network {
             nodes: cluster.node_count().max(1) as f64,
             footprint: workload.footprint,
             tier: Tier::of(cluster, &amplification),
+            blocks: blocks(cluster),
             amplification,
             crossings,
-            drives: count(Role::Capacity),
-            read_bytes_per_s: sum(Role::Capacity, &|figures| figures.read_bytes_per_s),
-            write_bytes_per_s: sum(Role::Capacity, &|figures| figures.write_bytes_per_s),
+            drives,
+            read_bytes_per_s: mean(&|figures| figures.read_bytes_per_s),
+            write_bytes_per_s: mean(&|figures| figures.write_bytes_per_s),
+            varies: if mean(&|figures| figures.read_iops) < DISK_IOPS { DISK_VARIES } else { 0.0 },
             line_bytes: line_bytes.max(RANDOM_BYTES),
             fixed: Vec::new(),
             delays: Vec::new(),
             ports: Vec::new(),
             cache_drives: count(Role::Cache),
-            hit_s: 0.0,
-            taken_s: 0.0,
+            cache: hardware::cache_times(cluster, workload),
         };
         network.layers(cluster, load);
-        network.cache(cluster, workload);
         network
-    }
-
-    /// Ports, fabric, links and cores: the ceilings' demands.
-    fn layers(&mut self, cluster: &Cluster, load: &Load) {
-        let ports: f64 = cluster
-            .nodes
-            .iter()
-            .map(|group| {
-                group.count() as f64
-                    * fixed(group.spec.ports.value).map_or(1.0, |count| f64::from(count.0))
-            })
-            .sum();
-        for limit in ceiling(cluster, &load.workload).limits {
-            let all_s = 1.0 / limit.iops;
-            match limit.layer {
-                Layer::Drives | Layer::Cache | Layer::Mover => {}
-                Layer::Ports => {
-                    self.ports.push(Port { layer: limit.layer, count: ports, demand_s: all_s });
-                }
-                Layer::ClientPorts => {
-                    let clients = fixed(cluster.clients.count.value).map_or(1, |count| count.0);
-                    let at_work = f64::from(load.hosts.clamp(1, clients));
-                    let demand_s = all_s * f64::from(clients) / at_work;
-                    self.ports.push(Port { layer: limit.layer, count: at_work, demand_s });
-                }
-                Layer::Cpu => {
-                    let cores: f64 = cluster
-                        .nodes
-                        .iter()
-                        .map(|group| {
-                            group.count() as f64
-                                * fixed(group.spec.cores.value).map_or(1.0, |n| f64::from(n.0))
-                        })
-                        .sum();
-                    // The ceiling's demand is that of all cores: of a node's alone it is as many
-                    // times more as it has cores.
-                    let each = servers(all_s * cores / self.nodes, cores / self.nodes);
-                    self.add_fixed(limit.layer, self.nodes, each.demand_s);
-                    let owner = Owner::Layer(limit.layer);
-                    self.delays.push(Part { owner, demand_s: each.delay_s * self.nodes });
-                }
-                Layer::Fabric | Layer::SiteLink => self.add_fixed(limit.layer, 1.0, all_s),
-                Layer::SocketLink => self.add_fixed(limit.layer, self.nodes, all_s),
-            }
-        }
-    }
-
-    fn add_fixed(&mut self, layer: Layer, count: f64, demand_s: f64) {
-        let part = Part { owner: Owner::Layer(layer), demand_s };
-        self.fixed.push(Station { count, parts: vec![part] });
-    }
-
-    /// What a hit and a write take of the cache's drives, where their figures are known.
-    fn cache(&mut self, cluster: &Cluster, workload: &Workload) {
-        let (mut hits_per_s, mut taken_per_s) = (0.0, 0.0);
-        for (count, figures) in cluster.drives(Role::Cache) {
-            let mean = |random_s: Option<f64>, bandwidth: Option<f64>, bytes: f64| {
-                let sequential_s = bandwidth.map(|bandwidth| bytes / bandwidth);
-                Some(workload.random * random_s? + (1.0 - workload.random) * sequential_s?)
-            };
-            let (read, write) = (workload.read_bytes, workload.write_bytes);
-            let read_bandwidth = figures.read_bytes_per_s;
-            let write_bandwidth = figures.write_bytes_per_s;
-            let hit_s =
-                mean(random_s(figures.read_iops, read_bandwidth, read), read_bandwidth, read);
-            let taken_s =
-                mean(random_s(figures.write_iops, write_bandwidth, write), write_bandwidth, write);
-            hits_per_s += hit_s.map_or(0.0, |one| count as f64 / one);
-            taken_per_s += taken_s.map_or(0.0, |one| count as f64 / one);
-        }
-        let inverse = |rate: f64| if rate > 0.0 { 1.0 / rate } else { 0.0 };
-        (self.hit_s, self.taken_s) = (inverse(hits_per_s), inverse(taken_per_s));
     }
 
     /// What it carries with these parameters.
@@ -233,21 +168,35 @@ impl Network {
         let (stations, delays) = (self.stations(values), self.delays(values));
         let rate = self.solve(&stations, &delays);
         let mut held: BTreeMap<Owner, f64> = BTreeMap::new();
-        for part in &delays {
-            *held.entry(part.owner).or_default() += rate * part.demand_s / self.outstanding;
-        }
+        let mut add = |owner: Owner, seconds: f64| {
+            *held.entry(owner).or_default() += rate * seconds / self.outstanding;
+        };
+        delays.iter().for_each(|part| add(part.owner, part.seconds));
         for station in &stations {
-            let demand_s = station.demand_s();
-            if demand_s <= 0.0 {
-                continue;
-            }
-            let here =
-                station.count * in_queue(demand_s, self.outstanding, rate) / self.outstanding;
-            for part in &station.parts {
-                *held.entry(part.owner).or_default() += here * part.demand_s / demand_s;
+            let queue = station.queue();
+            let wait_s = queue.wait_s(self.outstanding, rate) * (queue.waits + queue.later.waits);
+            let all_s = queue.all_s() * queue.count;
+            for visit in &station.visits {
+                for part in &visit.parts {
+                    let waited_s = wait_s * visit.times * part.seconds / all_s.max(1e-300);
+                    add(part.owner, visit.times * visit.serves * part.seconds + waited_s);
+                }
             }
         }
+        // The last steps of the analysis have their own waits: shares are of what they come to.
+        let all: f64 = held.values().sum();
+        held.values_mut().for_each(|held| *held /= all.max(1e-300));
         Carried { rate, held }
+    }
+
+    /// The same load with so many requests outstanding (at least 1).
+    pub(super) fn with_outstanding(&self, outstanding: f64) -> Network {
+        Network { outstanding: outstanding.max(1.0), ..self.clone() }
+    }
+
+    /// What a request waits that keeps nobody else waiting, in seconds.
+    pub(super) fn delay_s(&self, values: &Values) -> f64 {
+        self.delays(values).iter().map(|part| part.seconds).sum()
     }
 
     /// Whether a parameter has any part in it.
@@ -265,54 +214,18 @@ impl Network {
     }
 
     /// How the logarithm of the rate changes with that of each parameter.
-    ///
-    /// The requests in all queues and delays are as many as are outstanding, whatever the
-    /// parameters are. So what a parameter adds to them at the same rate, the rate takes away:
-    /// ∂ln X ÷ ∂θ = −(∂H ÷ ∂θ) ÷ (∂H ÷ ∂ln X), with H = X·Z + Σ X·D ÷ (1 − X·D·(N − 1) ÷ N).
     pub(super) fn slopes(&self, values: &Values) -> [f64; PARAMETERS] {
-        let (stations, delays) = (self.stations(values), self.delays(values));
-        let rate = self.solve(&stations, &delays);
-        let seen = (self.outstanding - 1.0) / self.outstanding;
-        // What a second of demand adds to the requests there.
-        let weights: Vec<f64> = stations
-            .iter()
-            .map(|one| one.count * rate / (1.0 - rate * one.demand_s() * seen).powi(2))
-            .collect();
-        let delay_s: f64 = delays.iter().map(|part| part.demand_s).sum();
-        let all: f64 = rate * delay_s
-            + stations
-                .iter()
-                .zip(&weights)
-                .map(|(one, weight)| weight * one.demand_s())
-                .sum::<f64>();
-        let mut added = [0.0; PARAMETERS];
-        for part in &delays {
-            if let Owner::Parameter(parameter) = part.owner {
-                added[parameter.index()] += rate * part.demand_s;
+        Parameter::ALL.map(|parameter| {
+            if !self.has(parameter) {
+                return 0.0;
             }
-        }
-        for (station, weight) in stations.iter().zip(&weights) {
-            for part in &station.parts {
-                if let Owner::Parameter(parameter) = part.owner {
-                    added[parameter.index()] += weight * part.demand_s;
-                }
-            }
-        }
-        // Shares divide, or move requests from one station to another.
-        const STEP: f64 = 1e-4;
-        for parameter in Parameter::ALL.into_iter().filter(|one| one.is_share()) {
             let moved = |by: f64| {
                 let mut moved = *values;
                 moved.0[parameter.index()] += by;
-                self.stations(&moved)
+                self.ln_rate(&moved)
             };
-            let (more, less) = (moved(STEP), moved(-STEP));
-            let change = more.iter().zip(&less).zip(&weights).map(|((more, less), weight)| {
-                weight * (more.demand_s() - less.demand_s()) / (2.0 * STEP)
-            });
-            added[parameter.index()] = if self.has(parameter) { change.sum() } else { 0.0 };
-        }
-        added.map(|added| if all > 0.0 { -added / all } else { 0.0 })
+            (moved(STEP) - moved(-STEP)) / (2.0 * STEP)
+        })
     }
 
     /// The logarithm of the rate alone: that is what is fitted.
@@ -320,12 +233,40 @@ impl Network {
         self.solve(&self.stations(values), &self.delays(values)).max(1e-12).ln()
     }
 
+    /// TEMPORARY
+    pub fn told(&self, values: &Values) -> String {
+        let rate = self.ln_rate(values).exp();
+        let mut text = format!("   N {} X {rate:.0}", self.outstanding);
+        for station in self.stations(values) {
+            let q = station.queue();
+            if rate * q.all_s() > 0.05 {
+                text.push_str(&format!(
+                    " | x{} u {:.2} later u {:.2} each {:.4} visits {:.2} waits {:.2} serves {:.5} w {:.5}",
+                    q.count, rate * q.demand_s, rate * q.later.demand_s, q.later.each_s, q.visits, q.waits + q.later.waits, q.serves_s, q.wait_s(self.outstanding, rate)
+                ));
+            }
+        }
+        text
+    }
+
     fn solve(&self, stations: &[Station], delays: &[Part]) -> f64 {
-        let queues: Vec<Queue> = stations
-            .iter()
-            .map(|station| Queue { count: station.count, demand_s: station.demand_s() })
-            .collect();
-        let delay_s = delays.iter().map(|part| part.demand_s).sum();
-        throughput(self.outstanding, delay_s, &queues)
+        let queues: Vec<Queue> = stations.iter().map(Station::queue).collect();
+        throughput(self.outstanding, delays.iter().map(|part| part.seconds).sum(), &queues)
+    }
+}
+
+/// Copies, or the parts of a stripe of which a small write changes its own and the parities.
+fn blocks(cluster: &Cluster) -> Blocks {
+    let protection = &cluster.protection;
+    let one_by_one = protection.placement.value == Placement::Drive;
+    let count = |value| fixed(value).map(|count: catalogue::Count| f64::from(count.0));
+    match (count(protection.data.value), count(protection.parity.value)) {
+        (Some(data), Some(parity)) => {
+            Blocks { random: 1.0 + parity, in_order: data + parity, one_by_one }
+        }
+        _ => {
+            let copies = count(protection.copies.value).unwrap_or(1.0);
+            Blocks { random: copies, in_order: copies, one_by_one }
+        }
     }
 }

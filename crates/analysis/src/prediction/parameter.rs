@@ -191,6 +191,54 @@ impl Values {
         }))
     }
 
+    /// The cluster with these values as what a calibration found: a simulation takes them from
+    /// there.
+    pub fn put(&self, cluster: &Cluster) -> Cluster {
+        let mut cluster = cluster.clone();
+        let table = &mut cluster.fitted;
+        for parameter in Parameter::ALL {
+            match (parameter, parameter.written(self.get(parameter))) {
+                (Parameter::Read, FittedValue::Time(time)) => table.read.value = Auto::Fixed(time),
+                (Parameter::Write, FittedValue::Time(time)) => {
+                    table.write.value = Auto::Fixed(time);
+                }
+                (Parameter::ReadPerMib, FittedValue::Time(time)) => {
+                    table.read_per_mib.value = Auto::Fixed(time);
+                }
+                (Parameter::WritePerMib, FittedValue::Time(time)) => {
+                    table.write_per_mib.value = Auto::Fixed(time);
+                }
+                (Parameter::ReadPath, FittedValue::Time(time)) => {
+                    table.read_path.value = Auto::Fixed(time);
+                }
+                (Parameter::WritePath, FittedValue::Time(time)) => {
+                    table.write_path.value = Auto::Fixed(time);
+                }
+                (Parameter::SiteRoundTrip, FittedValue::Time(time)) => {
+                    table.site_round_trip.value = Auto::Fixed(time);
+                }
+                (Parameter::DriveRead, FittedValue::Time(time)) => {
+                    table.drive_read.value = Auto::Fixed(time);
+                }
+                (Parameter::DriveWrite, FittedValue::Time(time)) => {
+                    table.drive_write.value = Auto::Fixed(time);
+                }
+                (Parameter::PortShare, FittedValue::Share(share)) => {
+                    table.port_share.value = Auto::Fixed(share);
+                }
+                (Parameter::CacheUsable, FittedValue::Share(share)) => {
+                    table.cache_usable.value = Auto::Fixed(share);
+                }
+                (Parameter::StreamShare, FittedValue::Share(share)) => {
+                    table.stream_share.value = Auto::Fixed(share);
+                }
+                // What is written of a time is a time, and of a share a share.
+                (_, FittedValue::Time(_) | FittedValue::Share(_)) => {}
+            }
+        }
+        cluster
+    }
+
     /// Seconds, or a share of at most 1.
     pub fn get(&self, parameter: Parameter) -> f64 {
         let value = self.0[parameter.index()].exp();

@@ -1,5 +1,5 @@
 use super::calibration::{Calibration, Refusal, calibrate};
-use super::drawn::{Drawn, Noise};
+use super::drawn::{Drawn, Noise, modelled};
 use super::fit::Fit;
 use super::forecast::forecast;
 use super::load::{LeftOut, Load, Measured, Planned, published};
@@ -93,7 +93,7 @@ fn slopes_are_the_differences_of_rates() {
     for seed in 0..30 {
         let mut drawn = Drawn::new(seed, Noise::Of(0.0)).expect("no contradictions");
         let values = Values::of(&drawn.cluster);
-        for row in drawn.long(5) {
+        for row in drawn.long(5, &modelled) {
             let network = Network::new(&drawn.cluster, &row.load);
             let slopes = network.slopes(&values);
             for (index, slope) in slopes.into_iter().enumerate() {
@@ -188,7 +188,7 @@ fn stated_intervals_hold_on_clusters_with_hidden_parameters() {
     let (mut far, mut flagged) = (0, 0);
     for seed in 1_000..1_020 {
         let mut drawn = Drawn::new(seed, Noise::Likely).expect("no contradictions");
-        let Ok(outcome) = drawn.outcome(10) else { continue };
+        let Ok(outcome) = drawn.outcome(10, &modelled) else { continue };
         for row in &outcome.held_out {
             all += 1;
             covered += u32::from(row.is_covered());

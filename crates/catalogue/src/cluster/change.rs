@@ -21,9 +21,10 @@ const SECTIONS: [(&str, &[&str]); 7] = [
 ];
 
 /// Short words of what-ifs, and what each stands for.
-const SHORT: [(&str, &str); 5] = [
+const SHORT: [(&str, &str); 6] = [
     ("nodes", "nodes.count"),
     ("ports", "nodes.ports"),
+    ("cores", "nodes.cores"),
     ("copies", "protection.copies"),
     ("drives", "nodes.drives.count"),
     ("clients", "clients.count"),

@@ -12,6 +12,7 @@ mod fields;
 pub(crate) mod figures;
 mod reference;
 mod software;
+mod tier;
 
 pub use bandwidth::Bandwidth;
 pub use change::{Change, ChangeError, WhatIf};
@@ -23,6 +24,7 @@ pub use fields::{
 pub use figures::{Figures, fixed};
 pub use reference::REFERENCE;
 pub use software::{FittedRow, FittedRowSpec, FittedValue, SoftwareSpec, with_fitted};
+pub use tier::{DESTAGE_SLACK_NS, missing};
 
 use crate::devices::{Device, catalogue};
 use form::{

@@ -7,8 +7,8 @@ use form::{Auto, Count, Field, Whole, spec_table};
 use model::units::{Bytes, Nanos, Percent};
 
 spec_table! {
-    /// What the storage software and its drives take for each request; a prediction alone asks for
-    /// it. What is given here is known and never fitted.
+    /// What the storage software and its drives take for each request. Predictions and simulations
+    /// use it. What is given here is known and never fitted.
     pub struct SoftwareSpec {
         /// A node's time for a read; one request after the other. `"auto"`: 10 µs, a class
         /// estimate.
@@ -39,6 +39,13 @@ spec_table! {
         /// The share of the drives' sequential bandwidth that many streams at once leave. `"auto"`:
         /// 50 %, a class estimate.
         stream_share: Auto<Percent> = Auto::Auto,
+    }
+}
+
+impl super::Cluster {
+    /// What `[software]` gives of the software, else what `[fitted]` has of it.
+    pub fn found<T>(&self, of: impl Fn(&SoftwareSpec) -> Auto<T>) -> Option<T> {
+        super::fixed(of(&self.software)).or_else(|| super::fixed(of(&self.fitted)))
     }
 }
 

@@ -4,6 +4,7 @@ use super::examples;
 use catalogue::cluster::WhatIf;
 use clap::Args;
 use form::Override;
+use model::Objective;
 use std::path::PathBuf;
 
 /// `plimsoll calibrate`.
@@ -69,10 +70,22 @@ pub struct PredictArgs {
     #[arg(long = "scenario", value_name = "NAME")]
     pub scenarios: Vec<String>,
 
-    /// What would be otherwise, side by side with what is: nodes+2, ports+1, drives+4, any
-    /// KEY=VALUE of the testbed, with commas between.
+    /// What would be otherwise, side by side with what is: nodes+2, ports+1, drives+4, cores+4,
+    /// any KEY=VALUE of the testbed, with commas between.
     #[arg(long = "what-if", value_name = "CHANGES")]
     pub what_ifs: Vec<WhatIf>,
+
+    /// What one more node, one more drive and port of each node, and four more cores would bring.
+    #[arg(long)]
+    pub one_more: bool,
+
+    /// The highest rate at which a latency holds: "mean < 2ms", "p99 < 5ms".
+    #[arg(long, value_name = "OBJECTIVE")]
+    pub objective: Option<Objective>,
+
+    /// Simulate each row, too, in virtual time, and say how far it is from the analysis.
+    #[arg(long)]
+    pub simulate: bool,
 
     /// One JSON object (docs/reference/json.md) instead of a table.
     #[arg(long)]

@@ -5,30 +5,52 @@ use crate::args::{PredictArgs, WorkArgs};
 use crate::failure::Failure;
 use crate::{suite_and_targets, testbed};
 use analysis::prediction::forecast::forecast;
-use analysis::prediction::load::planned;
+use analysis::prediction::load::{Planned, planned};
+use analysis::prediction::load_line::{Latency, latencies, load_lines};
+use analysis::prediction::parameter::Values;
 use catalogue::Cluster;
+use catalogue::cluster::WhatIf;
 use clap::Parser;
-use model::Plan;
+use model::{Objective, Plan};
 use report::topics::prediction::{self as topic, Forecasts};
 use std::process::ExitCode;
+use twin::cluster::{ClosedLoop, closed_loop};
+
+/// Requests of each simulated row, at least.
+const REQUESTS: u64 = 10_000;
+/// What `--one-more` adds.
+const ONE_MORE: [&str; 4] = ["nodes+1", "drives+1", "ports+1", "cores+4"];
 
 /// Predicts what a testbed carries of a suite.
 pub fn predict(args: &PredictArgs) -> Result<ExitCode, Failure> {
     let cluster = testbed::read(&args.testbed, &[])?;
-    let changed: Vec<Cluster> = args
-        .what_ifs
-        .iter()
-        .map(|what_if| testbed::read(&args.testbed, &what_if.changes))
-        .collect::<Result<_, _>>()?;
+    let latencies = args.objective.as_ref().map(objective).transpose()?;
+    let mut changed = Vec::new();
+    for what_if in &args.what_ifs {
+        let other = testbed::read(&args.testbed, &what_if.changes)?;
+        changed.push(Changed { name: what_if.name.clone(), cluster: other });
+    }
+    if args.one_more {
+        changed.extend(one_more(&args.testbed));
+    }
     let plan = planned_on(args)?;
     let found = planned(&plan);
-    let forecasts = forecast(&cluster, &found.rows, &changed);
+    let names: Vec<String> = changed.iter().map(|one| one.name.clone()).collect();
+    let clusters: Vec<Cluster> = changed.into_iter().map(|one| one.cluster).collect();
+    let forecasts = forecast(&cluster, &found.rows, &clusters);
+    let lines = latencies.map(|latencies| load_lines(&cluster, &found.rows, &latencies));
+    let simulated: Option<Vec<_>> =
+        args.simulate.then(|| found.rows.iter().map(|row| simulated(&cluster, row)).collect());
     let shown = Forecasts {
         testbed: &cluster.top.name.value,
         suite: &plan.suite,
         fitted_rows: cluster.fitted_rows.len(),
+        calibrate: calibrate_command(&args.testbed),
         forecasts: &forecasts,
-        what_ifs: args.what_ifs.iter().map(|what_if| what_if.name.clone()).collect(),
+        what_ifs: names,
+        objective: args.objective.as_ref().map(ToString::to_string),
+        lines: lines.as_deref(),
+        simulated: simulated.as_deref(),
         left_out: &found.left_out,
     };
     if args.json {
@@ -37,6 +59,58 @@ pub fn predict(args: &PredictArgs) -> Result<ExitCode, Failure> {
         print(&topic::forecasts_table(&shown))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A testbed with something changed.
+struct Changed {
+    name: String,
+    cluster: Cluster,
+}
+
+/// The testbed with one more of each, where it says how many there are.
+fn one_more(wanted: &str) -> Vec<Changed> {
+    let one = |name: &&str| {
+        let what_if: WhatIf = name.parse().ok()?;
+        let cluster = testbed::read(wanted, &what_if.changes).ok()?;
+        Some(Changed { name: (*name).to_owned(), cluster })
+    };
+    ONE_MORE.iter().filter_map(one).collect()
+}
+
+/// The latencies that an objective is about.
+fn objective(objective: &Objective) -> Result<Vec<Latency>, Failure> {
+    latencies(objective).ok_or_else(|| {
+        Failure::Usage(format!(
+            "error: --objective: `{objective}` is not predicted; write latencies of all requests, \
+             such as \"p99 < 5ms\" or \"mean < 2ms\""
+        ))
+    })
+}
+
+/// What a simulation of the same parameters says of a load.
+fn simulated(cluster: &Cluster, row: &Planned) -> Result<f64, String> {
+    let (load, workload) = (&row.load, &row.load.workload);
+    let truth = Values::of(cluster).put(cluster);
+    let closed = ClosedLoop {
+        read_bytes: workload.read_bytes.round() as u32,
+        write_bytes: workload.write_bytes.round() as u32,
+        read: workload.read,
+        random: workload.random,
+        footprint: workload.footprint,
+        hosts: load.hosts,
+        outstanding: load.outstanding,
+        remote: load.remote,
+    };
+    closed_loop(&truth, &closed, REQUESTS, 1).map(|found| found.rate)
+}
+
+/// What somebody types to fit a testbed.
+fn calibrate_command(testbed: &str) -> String {
+    if testbed::built_in(testbed).is_some() {
+        format!("plimsoll calibrate {testbed} --against {testbed} -o fitted.toml")
+    } else {
+        format!("plimsoll calibrate {testbed} RUN.plimsoll -o fitted.toml")
+    }
 }
 
 /// The plan that a simulation of the testbed would have: its hosts, footprints and what is

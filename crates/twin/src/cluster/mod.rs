@@ -5,17 +5,20 @@
 //! lays the way of a request; this module lets requests meet each other, in the exact order of
 //! their events. What the model leaves out stands in `docs/method`.
 
+mod closed;
 mod flow;
 mod migration;
 mod names;
 mod resource;
 mod route;
 mod settings;
+mod software;
 mod spec;
 mod streams;
 mod tokens;
 mod topology;
 
+pub use closed::{ClosedLoop, Simulated, closed_loop};
 pub use migration::Migration;
 pub use model::layer::Layer;
 pub use spec::{CLUSTER, ClusterSpec, Route};

@@ -2,13 +2,9 @@
 
 use super::Layer;
 use super::migration::Window;
+use catalogue::cluster::DESTAGE_SLACK_NS as SLACK_NS;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// How much work that nobody waits for may lie before a drive, in ns of its time. More of it goes
-/// before other requests, so that a cache that is full lets in no more than the drives behind it
-/// take.
-const SLACK_NS: u64 = 20_000_000;
 
 /// A place where requests wait for each other, first come, first served.
 #[derive(Clone, Debug)]

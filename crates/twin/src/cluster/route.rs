@@ -81,7 +81,8 @@ impl Router {
 
     /// Lays the way of a request that moves bytes.
     pub(super) fn lay(&mut self, topology: &Topology, asked: &Asked, flow: &mut Flow) {
-        let extra_ns = self.settings.stack_ns.saturating_add(route_ns(self.settings.route));
+        let ahead_ns = self.settings.ahead_ns(asked.is_write);
+        let extra_ns = ahead_ns.saturating_add(route_ns(self.settings.route));
         flow.head.push(Hop { at: At::Nowhere, delay_ns: extra_ns });
         flow.head
             .extend((0..flow.asks.len() as u32).map(|ask| Hop { at: At::Token(ask), delay_ns: 0 }));
@@ -165,6 +166,7 @@ impl Router {
             Asker::Client(_) => self.settings.way_ns(is_remote),
         };
         flow.head.push(Hop { at: At::Nowhere, delay_ns: far_ns });
+        self.work(node, asked, flow);
         self.fetch(node, asked, key, flow);
         match asker {
             Asker::Node(own) if own == source => {}
@@ -218,6 +220,14 @@ impl Router {
             CopiesUsed::Near if copies.contains(&own) => own,
             CopiesUsed::Near => in_site(true).unwrap_or(master),
         }
+    }
+
+    /// The time of a node's software, which the node does one after the other.
+    fn work(&mut self, node: &Node, asked: &Asked, flow: &mut Flow) {
+        let Some(software) = node.software else { return };
+        let bytes = asked.bytes as f64;
+        let busy_ns = self.settings.software.draw_ns(asked.is_write, bytes, &mut self.rng);
+        flow.head.push(queue(software, busy_ns));
     }
 
     /// The time of a read at its drive; a block that the cache has not got takes the place of
@@ -289,6 +299,8 @@ impl Router {
                 }
             }
         };
+        // Whoever orders the copies works on the write, wherever it was asked for.
+        self.work(&topology.nodes[copies[0] as usize], asked, flow);
         self.spread_out(topology, asked, key, copies, source, flow);
         flow.tail.push(Hop { at: At::Nowhere, delay_ns: back_ns });
     }
@@ -355,7 +367,9 @@ impl Router {
         let (ns, latency_ns) = self.drive_ns(cache, true, bytes, asked.is_sequential);
         hops.push(Hop { at: At::Queue(cache.place, ns), delay_ns: latency_ns });
         if !is_absorbed {
-            let in_order = asked.is_sequential || self.settings.destages_in_order;
+            // A time that somebody measured has the order of destaging in it.
+            let is_gathered = self.settings.destages_in_order && !capacity.write.is_measured();
+            let in_order = asked.is_sequential || is_gathered;
             let old_ns =
                 if is_small_parity && !in_order { capacity.read.ns(bytes, false) } else { 0.0 };
             let work_ns = round_up(capacity.write.ns(bytes, in_order) + old_ns);

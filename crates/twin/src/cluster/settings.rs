@@ -2,10 +2,11 @@
 //! answers, what a request costs.
 
 use super::PPM;
+use super::software::Software;
 use super::spec::{ClusterSpec, Route};
 use crate::spec::Stall;
 use catalogue::Cluster as Testbed;
-use catalogue::cluster::{CacheKind, CopiesUsed, Destage, Placement, Role, fixed};
+use catalogue::cluster::{CacheKind, CopiesUsed, Destage, Placement, Role, fixed, missing};
 use model::{Bytes, Percent};
 
 /// Core time of a metadata server for a look-up, and for a change, in ns. From a server of Lustre
@@ -43,6 +44,8 @@ pub(super) struct Settings {
     /// How much of the data the cache tier keeps for reads and for writes, in bytes.
     read_usable: f64,
     write_usable: f64,
+    /// What the whole tier would keep, in bytes.
+    cached: f64,
     pub(super) read_cpu_ns: f64,
     pub(super) write_cpu_ns: f64,
     pub(super) byte_cpu_ns: f64,
@@ -52,6 +55,8 @@ pub(super) struct Settings {
     /// Bytes of a file that have one token.
     pub(super) token_bytes: u64,
     pub(super) stack_ns: u64,
+    /// What the software takes, where somebody said it.
+    pub(super) software: Software,
     latency_ns: u64,
     site_latency_ns: u64,
     /// Of the measurement at hand.
@@ -85,6 +90,10 @@ impl Settings {
         let read_copies = count(testbed.cache.read_copies.value).map_or(space, f64::from);
         let remote = spec.remote.map(share);
         let cost_ns = |value| fixed::<model::Nanos>(value).map_or(0.0, |cost| cost.0 as f64);
+        let software = Software::new(testbed, spec.stack_ns);
+        // A path has the ways in it.
+        let latency_ns = if software.paths.is_some() { 0 } else { spec.latency_ns };
+        let site_latency_ns = software.site_way_ns.unwrap_or(spec.site_latency_ns);
         Settings {
             route: spec.route,
             blocks,
@@ -114,8 +123,10 @@ impl Settings {
             token_bytes: fixed::<Bytes>(testbed.access.token_block.value)
                 .map_or(TOKEN_BYTES, |bytes| bytes.0),
             stack_ns: spec.stack_ns,
-            latency_ns: spec.latency_ns,
-            site_latency_ns: spec.site_latency_ns,
+            latency_ns,
+            site_latency_ns,
+            cached: testbed.cached_share(space).map_or(0.0, |share| raw * share),
+            software,
             migration: None,
             moves: 0,
         }
@@ -130,10 +141,12 @@ impl Settings {
     /// In the long run a cache of `s` bytes answers `s` ÷ footprint of what comes from everywhere
     /// alike, whatever it evicts (King 1971).
     pub(super) fn set_footprint(&mut self, footprint: Bytes) {
-        let of = |is_used: bool, usable: f64| match footprint.0 {
+        let of = |is_used: bool, usable: f64| match (footprint.0, self.software.cache_usable) {
             _ if !is_used => 0.0,
-            0 => 1.0,
-            bytes => (usable / bytes as f64).min(1.0),
+            (0, _) => 1.0,
+            // As in a prediction: reads and writes share the space.
+            (bytes, Some(share)) => 1.0 - missing(self.cached * share / bytes as f64),
+            (bytes, None) => (usable / bytes as f64).min(1.0),
         };
         self.read_hits = of(self.caches_reads, self.read_usable);
         self.write_hits = of(self.caches_writes, self.write_usable);
@@ -148,6 +161,11 @@ impl Settings {
     pub(super) fn begin(&mut self, now_ns: u64, span: Option<Stall>) {
         self.moves = self.moves_until(now_ns);
         self.migration = span;
+    }
+
+    /// What a request waits before anything else, in ns.
+    pub(super) fn ahead_ns(&self, is_write: bool) -> u64 {
+        self.software.paths.map_or(self.stack_ns, |paths| paths.ns(is_write))
     }
 
     /// Whether volumes are under way at an instant.

@@ -43,10 +43,14 @@ impl Streams {
         if self.ends.insert(end, before.saturating_add(1)).is_none() {
             self.order.push_back(end);
         }
-        while self.order.len() > MOST {
-            if let Some(oldest) = self.order.pop_front() {
-                self.ends.remove(&oldest);
-            }
+        // Ends that were gone on from count no more.
+        while self.ends.len() > MOST {
+            let Some(oldest) = self.order.pop_front() else { break };
+            self.ends.remove(&oldest);
+        }
+        if self.order.len() > 4 * MOST {
+            let ends = &self.ends;
+            self.order.retain(|end| ends.contains_key(end));
         }
         before >= 2
     }
@@ -74,6 +78,6 @@ mod tests {
         for block in 0..100_000u64 {
             streams.goes_on(block.wrapping_mul(0x9e37_79b9_7f4a_7c15), 512);
         }
-        assert!(streams.ends.len() <= MOST && streams.order.len() <= MOST);
+        assert!(streams.ends.len() <= MOST && streams.order.len() <= 4 * MOST);
     }
 }

@@ -1,15 +1,19 @@
 //! From a described cluster to resources: nodes with drives, ports and cores, clients, links.
 
 use super::resource::Resource;
+use super::software::{Software, share};
 use super::spec::{ClusterSpec, Route};
 use super::{Layer, PPM};
 use catalogue::Cluster;
 use catalogue::cluster::{Drives, NodeGroup, Role, fixed};
 use catalogue::devices::{Media, catalogue};
+use model::Nanos;
 
 /// More nodes, or drives of a node, than any testbed that can be simulated in reasonable time.
 const MOST_NODES: u64 = 4_096;
 const MOST_RESOURCES: usize = 1 << 18;
+/// Datasheets state random requests of 4 KiB.
+const RANDOM_BYTES: f64 = 4096.0;
 
 /// A resource, by its number.
 pub(super) type Place = u32;
@@ -36,16 +40,39 @@ pub(super) struct Drive {
 pub(super) struct Cost {
     request_ns: f64,
     byte_ns: f64,
+    /// Of a continuation.
+    stream_byte_ns: f64,
+    /// Bytes that the time of a request has in it; `None` where the time is that of a datasheet,
+    /// which has all of them in it up to the drive's bandwidth.
+    covered_bytes: Option<f64>,
     /// What a request takes besides, without keeping the drive from others.
     pub(super) median_latency_ns: u64,
 }
 
 impl Cost {
     /// A continuation costs its bytes, any other request 1 ÷ IOPS or its bytes, whichever is more:
-    /// as in the ceilings.
+    /// as in the ceilings. What was measured of a request adds to its further bytes: as in the
+    /// predictions.
     pub(super) fn ns(&self, bytes: f64, is_sequential: bool) -> f64 {
-        let by_bytes = bytes * self.byte_ns;
-        if is_sequential { by_bytes } else { by_bytes.max(self.request_ns) }
+        match self.covered_bytes {
+            _ if is_sequential => bytes * self.stream_byte_ns,
+            None => (bytes * self.byte_ns).max(self.request_ns),
+            Some(covered) => self.request_ns + (bytes - covered).max(0.0) * self.byte_ns,
+        }
+    }
+
+    /// Whether the time of a request is that of `[software]` or `[fitted]`.
+    pub(super) fn is_measured(&self) -> bool {
+        self.covered_bytes.is_some()
+    }
+
+    /// The same where a request was measured to take `time`, with so many bytes in it.
+    fn measured(mut self, time: Option<Nanos>, covered: f64) -> Cost {
+        if let Some(time) = time {
+            self.request_ns = time.0 as f64;
+            self.covered_bytes = Some(covered);
+        }
+        self
     }
 }
 
@@ -57,6 +84,8 @@ pub(super) struct Node {
     /// The link between its sockets; bytes on it are already those that cross.
     pub(super) socket: Option<Duplex>,
     pub(super) cores: Option<Place>,
+    /// What the software does one after the other, where its times are known.
+    pub(super) software: Option<Place>,
     pub(super) cache: Vec<Drive>,
     pub(super) capacity: Vec<Drive>,
 }
@@ -96,9 +125,12 @@ impl Topology {
             fabric: None,
             site_link: None,
         };
+        let has_software = Software::is_known(cluster);
         for group in &cluster.nodes {
             for _ in 0..group.count() {
-                let node = topology.node(group)?;
+                let mut node = topology.node(cluster, group)?;
+                node.software =
+                    has_software.then(|| topology.add(Resource::line(Layer::Software)));
                 topology.nodes.push(node);
             }
         }
@@ -129,10 +161,10 @@ impl Topology {
         Duplex { sent: both, received: both, ns_per_byte: 1e9 / bytes_per_s.max(1.0) }
     }
 
-    fn node(&mut self, group: &NodeGroup) -> Result<Node, String> {
+    fn node(&mut self, cluster: &Cluster, group: &NodeGroup) -> Result<Node, String> {
         let nodes = &group.spec;
         let count = fixed(nodes.ports.value).map(|count| f64::from(count.0));
-        let efficiency = f64::from(nodes.port_efficiency.value.ppm) / PPM;
+        let efficiency = f64::from(nodes.port_efficiency.value.ppm) / PPM * port_share(cluster);
         let ports = match (count, fixed(nodes.port_speed.value)) {
             (Some(count), Some(speed)) => {
                 Some(self.duplex(Layer::Ports, count * speed.bytes_per_s() * efficiency))
@@ -150,6 +182,7 @@ impl Topology {
             ports,
             socket,
             cores,
+            software: None,
             cache: Vec::new(),
             capacity: Vec::new(),
         };
@@ -166,7 +199,11 @@ impl Topology {
                     ));
                 }
                 let place = self.resources.len() as Place;
-                list.push(drive(drives, place)?);
+                let drive = drive(drives, place)?;
+                list.push(match drives.spec.role.value {
+                    Role::Capacity => measured(cluster, drive),
+                    _ => without_path(cluster, drive),
+                });
                 self.resources.push(Resource::drive(layer).full());
             }
         }
@@ -209,7 +246,8 @@ impl Topology {
         let count =
             fixed(clients.count.value).map_or(1, |count| u64::from(count.0)).min(MOST_NODES);
         let ports = f64::from(fixed(clients.ports.value).map_or(1, |ports| ports.0));
-        let efficiency = f64::from(clients.port_efficiency.value.ppm) / PPM;
+        let efficiency =
+            f64::from(clients.port_efficiency.value.ppm) / PPM * port_share(cluster);
         for _ in 0..count {
             let speed = fixed(clients.port_speed.value)
                 .map(|speed| speed.bytes_per_s() * ports * efficiency);
@@ -217,6 +255,38 @@ impl Topology {
             self.clients.push(port);
         }
     }
+}
+
+/// The share of the ports' bandwidth that payload can have; all where nobody said.
+fn port_share(cluster: &Cluster) -> f64 {
+    cluster.found(|software| software.port_share.value).map_or(1.0, share)
+}
+
+/// A drive whose requests keep nobody waiting besides: a path has that time in it.
+fn without_path(cluster: &Cluster, mut drive: Drive) -> Drive {
+    let is_given = cluster.found(|software| software.read_path.value).is_some()
+        || cluster.found(|software| software.write_path.value).is_some();
+    if is_given {
+        drive.read.median_latency_ns = 0;
+        drive.write.median_latency_ns = 0;
+    }
+    drive
+}
+
+/// A capacity drive with what was measured of its work.
+fn measured(cluster: &Cluster, drive: Drive) -> Drive {
+    let mut drive = without_path(cluster, drive);
+    let line = fixed(cluster.cache.line.value).map_or(0.0, |line| line.0 as f64);
+    let read = cluster.found(|software| software.drive_read.value);
+    let write = cluster.found(|software| software.drive_write.value);
+    drive.read = drive.read.measured(read, line.max(RANDOM_BYTES));
+    drive.write = drive.write.measured(write, RANDOM_BYTES);
+    if let Some(left) = cluster.found(|software| software.stream_share.value) {
+        let left = share(left).max(1e-6);
+        drive.read.stream_byte_ns /= left;
+        drive.write.stream_byte_ns /= left;
+    }
+    drive
 }
 
 fn drive(drives: &Drives, place: Place) -> Result<Drive, String> {
@@ -248,6 +318,8 @@ fn drive(drives: &Drives, place: Place) -> Result<Drive, String> {
     let cost = |iops: f64, rate: f64, median_latency_ns| Cost {
         request_ns: 1e9 / iops.max(1e-3),
         byte_ns: 1e9 / rate.max(1.0),
+        stream_byte_ns: 1e9 / rate.max(1.0),
+        covered_bytes: None,
         median_latency_ns,
     };
     Ok(Drive {

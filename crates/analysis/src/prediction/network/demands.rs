@@ -1,9 +1,18 @@
 //! What a request takes of each station and delay, with given parameters.
 
-use super::{Network, Owner, Part, RANDOM_BYTES, Station};
+use super::{Network, Owner, Part, RANDOM_BYTES, Station, Visit};
 use crate::ceiling::Layer;
 use crate::prediction::cache::Tier;
 use crate::prediction::parameter::{Parameter, Values};
+
+const MIB: f64 = 1_048_576.0;
+
+/// Requests that the cache leaves to the drives behind it, for each request.
+#[derive(Clone, Copy)]
+struct Misses {
+    reads: f64,
+    writes: f64,
+}
 
 impl Network {
     pub(super) fn delays(&self, values: &Values) -> Vec<Part> {
@@ -15,103 +24,144 @@ impl Network {
         ] {
             delays.push(Part {
                 owner: Owner::Parameter(parameter),
-                demand_s: amount * values.get(parameter),
+                seconds: amount * values.get(parameter),
             });
         }
         delays
     }
 
     pub(super) fn stations(&self, values: &Values) -> Vec<Station> {
-        const MIB: f64 = 1_048_576.0;
         let missing = |is_used: fn(&Tier) -> bool| {
             let tier = self.tier.filter(is_used);
             tier.map_or(1.0, |tier| {
                 tier.missing(self.footprint, values.get(Parameter::CacheUsable))
             })
         };
-        let (read_misses, write_misses) =
-            (self.reads * missing(|tier| tier.reads), self.writes * missing(|tier| tier.writes));
-        let of = |parameter: Parameter, amount: f64| Part {
-            owner: Owner::Parameter(parameter),
-            demand_s: amount * values.get(parameter),
+        let misses = Misses {
+            reads: self.reads * missing(|tier| tier.reads),
+            writes: self.writes * missing(|tier| tier.writes),
         };
         let mut stations = self.fixed.clone();
-        stations.push(Station {
-            count: self.nodes,
-            parts: vec![
-                of(Parameter::Read, self.reads / self.nodes),
-                of(Parameter::Write, self.writes / self.nodes),
-                of(Parameter::ReadPerMib, self.reads * self.read_bytes / MIB / self.nodes),
-                of(Parameter::WritePerMib, self.writes * self.write_bytes / MIB / self.nodes),
-            ],
-        });
+        stations.push(self.software(values));
         let share = values.get(Parameter::PortShare);
-        stations.extend(self.ports.iter().map(|port| Station {
-            count: port.count,
-            parts: vec![Part {
-                owner: if port.layer == Layer::Ports {
-                    Owner::Parameter(Parameter::PortShare)
-                } else {
-                    Owner::Layer(port.layer)
-                },
-                demand_s: port.demand_s / share,
-            }],
+        stations.extend(self.ports.iter().map(|station| {
+            let mut station = station.clone();
+            for part in station.visits.iter_mut().flat_map(|visit| &mut visit.parts) {
+                part.seconds /= share;
+            }
+            station
         }));
-        if self.cache_drives > 0.0 {
-            let taken = if self.tier.is_some_and(|tier| tier.writes) {
-                self.writes * self.amplification.space
-            } else {
-                0.0
-            };
-            let demand_s = (self.reads - read_misses) * self.hit_s + taken * self.taken_s;
-            let part = Part { owner: Owner::Layer(Layer::Cache), demand_s };
-            stations.push(Station { count: self.cache_drives, parts: vec![part] });
+        if self.cache_drives > 0.0 && self.tier.is_some() {
+            stations.push(self.cache_tier(misses));
         }
         if self.drives > 0.0 {
-            stations.push(self.capacity(values, read_misses, write_misses));
+            stations.push(self.capacity(values, misses));
         }
         stations
     }
 
-    /// The drives behind the cache, or all drives where there is none.
-    fn capacity(&self, values: &Values, read_misses: f64, write_misses: f64) -> Station {
-        let each = |parameter: Parameter, amount: f64| Part {
-            owner: Owner::Parameter(parameter),
-            demand_s: amount * values.get(parameter) / self.drives,
+    /// A node does one request after the other, each in a time of its own.
+    fn software(&self, values: &Values) -> Station {
+        let visit = |times: f64, each: Parameter, per_mib: Parameter, bytes: f64| {
+            let mut visit =
+                Visit::new(times, Owner::Parameter(each), values.get(each)).varying(1.0);
+            visit.parts.push(Part {
+                owner: Owner::Parameter(per_mib),
+                seconds: values.get(per_mib) * bytes / MIB,
+            });
+            visit
         };
-        let moved = |bytes: f64, per_s: f64| if per_s > 0.0 { bytes / per_s } else { 0.0 };
-        let random = self.random;
-        // Bytes of random requests beyond those that their own time has in it.
-        let further = moved(
-            read_misses * random * (self.read_bytes - self.line_bytes).max(0.0),
-            self.read_bytes_per_s,
-        ) + moved(
-            write_misses
-                * random
-                * self.amplification.drive_writes
-                * (self.write_bytes - RANDOM_BYTES).max(0.0),
-            self.write_bytes_per_s,
-        );
-        let in_order = moved(read_misses * (1.0 - random) * self.read_bytes, self.read_bytes_per_s)
-            + moved(
-                write_misses * (1.0 - random) * self.amplification.space * self.write_bytes,
-                self.write_bytes_per_s,
-            );
-        let old = write_misses * random * self.amplification.drive_reads;
         Station {
-            count: self.drives,
-            parts: vec![
-                each(Parameter::DriveRead, read_misses * random + old),
-                each(
-                    Parameter::DriveWrite,
-                    write_misses * random * self.amplification.drive_writes,
-                ),
-                Part {
-                    owner: Owner::Parameter(Parameter::StreamShare),
-                    demand_s: in_order / values.get(Parameter::StreamShare),
-                },
-                Part { owner: Owner::Layer(Layer::Drives), demand_s: further },
+            count: self.nodes,
+            visits: vec![
+                visit(self.reads, Parameter::Read, Parameter::ReadPerMib, self.read_bytes),
+                visit(self.writes, Parameter::Write, Parameter::WritePerMib, self.write_bytes),
             ],
         }
+    }
+
+    /// Blocks of a write that are stored at the same time, or on one node one after the other.
+    fn stored(&self, visit: Visit, blocks: f64) -> Visit {
+        if self.blocks.one_by_one { visit } else { visit.side_by_side(blocks) }
+    }
+
+    fn cache_tier(&self, misses: Misses) -> Station {
+        let owner = Owner::Layer(Layer::Cache);
+        let (random, in_order) = (self.random, 1.0 - self.random);
+        let (blocks, times) = (self.blocks, self.cache);
+        let hits = self.reads - misses.reads;
+        let mut visits = vec![
+            Visit::new(hits * random, owner, times.random_read_s),
+            Visit::new(hits * in_order, owner, times.read_s),
+        ];
+        if self.tier.is_some_and(|tier| tier.reads) {
+            visits.push(Visit::new(misses.reads, owner, times.fill_s).later());
+        }
+        if self.tier.is_some_and(|tier| tier.writes) {
+            let pieces = self.amplification.space * in_order;
+            visits.push(self.stored(
+                Visit::new(self.writes * blocks.random * random, owner, times.random_write_s),
+                blocks.random,
+            ));
+            visits.push(self.stored(
+                Visit::new(
+                    self.writes * blocks.in_order * in_order,
+                    owner,
+                    times.write_s * pieces / (blocks.in_order * in_order).max(1e-300),
+                ),
+                blocks.in_order,
+            ));
+        }
+        Station { count: self.cache_drives, visits }
+    }
+
+    /// The drives behind the cache, or all drives where there is none.
+    fn capacity(&self, values: &Values, misses: Misses) -> Station {
+        let is_later = self.tier.is_some_and(|tier| tier.writes);
+        let moved = |bytes: f64, per_s: f64| if per_s > 0.0 { bytes / per_s } else { 0.0 };
+        let (random, in_order, blocks) = (self.random, 1.0 - self.random, self.blocks);
+        // Bytes of random requests beyond those that their own time has in it.
+        let each = |times: f64, parameter: Parameter, further_s: f64| {
+            let mut visit =
+                Visit::new(times, Owner::Parameter(parameter), values.get(parameter));
+            visit.parts.push(Part { owner: Owner::Layer(Layer::Drives), seconds: further_s });
+            visit.varying(self.varies)
+        };
+        let stream = |times: f64, seconds: f64| {
+            let seconds = seconds / values.get(Parameter::StreamShare);
+            Visit::new(times, Owner::Parameter(Parameter::StreamShare), seconds)
+        };
+        let read_further_s =
+            moved((self.read_bytes - self.line_bytes).max(0.0), self.read_bytes_per_s);
+        let write_further_s =
+            moved((self.write_bytes - RANDOM_BYTES).max(0.0), self.write_bytes_per_s);
+        let old = each(
+            misses.writes * random * self.old_blocks(),
+            Parameter::DriveRead,
+            moved((self.write_bytes - self.line_bytes).max(0.0), self.read_bytes_per_s),
+        );
+        let new =
+            each(misses.writes * random * blocks.random, Parameter::DriveWrite, write_further_s);
+        let piece_bytes = self.write_bytes * self.amplification.space / blocks.in_order;
+        let whole = stream(
+            misses.writes * in_order * blocks.in_order,
+            moved(piece_bytes, self.write_bytes_per_s),
+        );
+        let mut visits = vec![
+            each(misses.reads * random, Parameter::DriveRead, read_further_s),
+            stream(misses.reads * in_order, moved(self.read_bytes, self.read_bytes_per_s)),
+        ];
+        for (visit, blocks) in
+            [(old, blocks.random), (new, blocks.random), (whole, blocks.in_order)]
+        {
+            let visit = self.stored(visit, blocks);
+            visits.push(if is_later { visit.later() } else { visit });
+        }
+        Station { count: self.drives, visits }
+    }
+
+    /// Old blocks that a small write under parity reads first.
+    fn old_blocks(&self) -> f64 {
+        if self.amplification.drive_reads > 0.0 { self.blocks.random } else { 0.0 }
     }
 }

@@ -79,6 +79,7 @@ pub fn layer(layer: Layer) -> &'static str {
         Layer::SiteLink => "site link",
         Layer::SocketLink => "socket link",
         Layer::Cpu => "CPU",
+        Layer::Software => "software",
         Layer::Mover => "mover",
     }
 }
@@ -107,9 +108,12 @@ fn verdict(ceiling: &Ceiling) -> String {
     };
     // Some layers are one thing, others have names of many.
     let (binds, it) = match binding.layer {
-        Layer::Cpu | Layer::Fabric | Layer::SiteLink | Layer::SocketLink | Layer::Mover => {
-            ("binds", "it")
-        }
+        Layer::Cpu
+        | Layer::Fabric
+        | Layer::SiteLink
+        | Layer::SocketLink
+        | Layer::Software
+        | Layer::Mover => ("binds", "it"),
         Layer::Drives | Layer::Cache | Layer::Ports | Layer::ClientPorts => ("bind", "they"),
     };
     let first = format!("{name}: {} {binds} at {}", layer(binding.layer), limit(ceiling, binding));

@@ -116,6 +116,7 @@ fn style(layer: Layer) -> &'static str {
         Layer::SiteLink => "line site-link",
         Layer::SocketLink => "line socket-link",
         Layer::Cpu => "line cpu",
+        Layer::Software => "line software",
         Layer::Mover => "line mover",
     }
 }

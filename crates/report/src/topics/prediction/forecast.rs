@@ -4,6 +4,7 @@ use super::{Forecasts, interval, left_out_lines, owners, seconds};
 use crate::ground::columns::{self, Column};
 use crate::ground::words;
 use analysis::prediction::forecast::Forecast;
+use analysis::prediction::load_line::LoadLine;
 
 /// A row for each point, and the remarks.
 pub fn table(forecasts: &Forecasts<'_>) -> String {
@@ -11,6 +12,19 @@ pub fn table(forecasts: &Forecasts<'_>) -> String {
     text.push_str(&columns::render(&rows(forecasts)));
     if !forecasts.what_ifs.is_empty() {
         text.push_str(&format!("\nWhat if\n{}", columns::render(&what_ifs(forecasts))));
+    }
+    if let Some(lines) = forecasts.lines {
+        let objective = forecasts.objective.as_deref().unwrap_or_default();
+        text.push_str(&format!(
+            "\nLoad line: {objective}\n{}",
+            columns::render(&load_lines(forecasts.forecasts, lines))
+        ));
+    }
+    if let Some(simulated) = forecasts.simulated {
+        text.push_str(&format!(
+            "\nAnalysis and simulation\n{}",
+            columns::render(&simulations(forecasts.forecasts, simulated))
+        ));
     }
     text.push('\n');
     for line in remarks(forecasts) {
@@ -67,14 +81,80 @@ fn what_ifs(forecasts: &Forecasts<'_>) -> Vec<Column> {
     table
 }
 
+fn load_lines(forecasts: &[Forecast], lines: &[LoadLine]) -> Vec<Column> {
+    let mut table = vec![Column::names("workload")];
+    table.extend(["IOPS", "90 % interval", "outstanding"].map(Column::figures));
+    table.push(Column::names("one request alone"));
+    for (one, line) in forecasts.iter().zip(lines) {
+        let cells = match line {
+            LoadLine::At { rate, outstanding } => [
+                one.name.clone(),
+                words::iops(rate.value),
+                interval(*rate),
+                format!("{outstanding:.0}"),
+                "keeps it".to_owned(),
+            ],
+            LoadLine::Nowhere { alone_s } => [
+                one.name.clone(),
+                "no rate".to_owned(),
+                "–".to_owned(),
+                "–".to_owned(),
+                format!("takes {}", seconds(*alone_s)),
+            ],
+        };
+        columns::row(&mut table, cells);
+    }
+    table
+}
+
+/// Simulated ÷ predicted − 1, where both are there.
+pub(super) fn difference(predicted: f64, simulated: f64) -> f64 {
+    simulated / predicted.max(1e-12) - 1.0
+}
+
+fn simulations(forecasts: &[Forecast], simulated: &[Result<f64, String>]) -> Vec<Column> {
+    let mut table = vec![Column::names("workload")];
+    table.extend(["analysis", "simulation", "difference"].map(Column::figures));
+    for (one, found) in forecasts.iter().zip(simulated) {
+        let none = || "–".to_owned();
+        let share = |rate: &f64| format!("{:+.1} %", 100.0 * difference(one.rate.value, *rate));
+        let cells = [
+            one.name.clone(),
+            words::iops(one.rate.value),
+            found.as_ref().map_or_else(|_| none(), |rate| words::iops(*rate)),
+            found.as_ref().map_or_else(|_| none(), share),
+        ];
+        columns::row(&mut table, cells);
+    }
+    table
+}
+
+/// The greatest difference between analysis and simulation, and why some row has none.
+fn of_simulations(forecasts: &[Forecast], simulated: &[Result<f64, String>]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let differences = forecasts.iter().zip(simulated).filter_map(|(one, found)| {
+        Some((difference(one.rate.value, *found.as_ref().ok()?), &one.name))
+    });
+    let most = differences.max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()));
+    if let Some((most, name)) = most {
+        lines.push(format!(
+            "Analysis and simulation differ by {:+.1} % at most: {name}.",
+            100.0 * most
+        ));
+    }
+    if let Some(why) = simulated.iter().find_map(|found| found.as_ref().err()) {
+        lines.push(format!("Not simulated: {why}."));
+    }
+    lines
+}
+
 fn remarks(forecasts: &Forecasts<'_>) -> Vec<String> {
     let mut remarks = Vec::new();
     match forecasts.fitted_rows {
-        0 => remarks.push(
-            "The testbed is not fitted: every figure rests on class estimates. `plimsoll \
-             calibrate` fits it."
-                .to_owned(),
-        ),
+        0 => remarks.push(format!(
+            "The testbed is not fitted: every figure rests on class estimates. Fit it: `{}`.",
+            forecasts.calibrate
+        )),
         rows => remarks.push(format!(
             "Fitted to {}; one further measurement lies in its interval with 90 %.",
             words::counted(rows as u64, "row")
@@ -90,11 +170,14 @@ fn remarks(forecasts: &Forecasts<'_>) -> Vec<String> {
             }
         }
         remarks.push(format!(
-            "Extrapolated: {} of {} rows; no fitted row is bound by {}.",
+            "Extrapolated: {} of {} rows; no fitted row settles {}.",
             unseen.len(),
             forecasts.forecasts.len(),
             super::owners(&owners)
         ));
+    }
+    if let Some(simulated) = forecasts.simulated {
+        remarks.extend(of_simulations(forecasts.forecasts, simulated));
     }
     remarks.extend(left_out_lines(forecasts.left_out));
     remarks

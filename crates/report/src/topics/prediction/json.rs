@@ -5,6 +5,7 @@ use analysis::prediction::calibration::{Calibration, Found, Judged};
 use analysis::prediction::fit::Range;
 use analysis::prediction::forecast::{Forecast, Otherwise};
 use analysis::prediction::load::{LeftOut, Load};
+use analysis::prediction::load_line::LoadLine;
 use analysis::prediction::network::Owner;
 use serde_json::{Value, json};
 
@@ -20,7 +21,7 @@ pub fn calibration(calibrated: &Calibrated<'_>) -> Value {
         "held_out": list(&calibration.held_out),
         "parameters": calibration.parameters.iter()
             .map(|found| parameter(calibration, found)).collect::<Vec<_>>(),
-        "proposed": calibration.proposed.iter().map(load).collect::<Vec<_>>(),
+        "proposed": calibration.proposed.iter().map(proposed).collect::<Vec<_>>(),
         "spread": calibration.fit.spread,
         "degrees_of_freedom": calibration.fit.freedom,
         "left_out": left_out(calibrated.left_out),
@@ -34,8 +35,9 @@ pub fn forecasts(forecasts: &Forecasts<'_>) -> Value {
         "testbed": forecasts.testbed,
         "suite": forecasts.suite,
         "fitted_rows": forecasts.fitted_rows,
-        "results": forecasts.forecasts.iter()
-            .map(|one| forecast(forecasts, one)).collect::<Vec<_>>(),
+        "objective": forecasts.objective,
+        "results": (0..).zip(forecasts.forecasts)
+            .map(|(index, one)| forecast(forecasts, index, one)).collect::<Vec<_>>(),
         "left_out": left_out(forecasts.left_out),
     })
 }
@@ -50,6 +52,7 @@ fn judged(one: &Judged) -> Value {
         "high": one.predicted.high,
         "error": one.error(),
         "extrapolated": one.is_extrapolated(),
+        "left_open": one.left_open,
         "outlies": one.outlies,
         "binding": owners(&one.binding),
         "unseen": owners(&one.unseen),
@@ -71,7 +74,7 @@ fn parameter(calibration: &Calibration, found: &Found) -> Value {
     })
 }
 
-fn forecast(all: &Forecasts<'_>, one: &Forecast) -> Value {
+fn forecast(all: &Forecasts<'_>, index: usize, one: &Forecast) -> Value {
     let bytes = one.load.workload.bytes();
     let range = |range: Range, factor: f64| {
         json!({
@@ -99,8 +102,23 @@ fn forecast(all: &Forecasts<'_>, one: &Forecast) -> Value {
         "unseen": owners(&one.unseen),
         "what_ifs": one.what_ifs.iter().zip(&all.what_ifs)
             .map(|(other, name)| what_if(other, name)).collect::<Vec<_>>(),
+        "load_line": all.lines.and_then(|lines| lines.get(index)).map(|line| match line {
+            LoadLine::At { rate, outstanding } => json!({
+                "iops": range(*rate, 1.0),
+                "outstanding": outstanding,
+            }),
+            LoadLine::Nowhere { alone_s } => json!({ "iops": null, "one_request_s": alone_s }),
+        }),
+        "simulated_iops": all.simulated
+            .and_then(|simulated| simulated.get(index)?.as_ref().ok()),
         "load": load(&one.load),
     })
+}
+
+fn proposed(one: &Load) -> Value {
+    let mut value = load(one);
+    value["command"] = json!(super::table::command(one));
+    value
 }
 
 fn load(load: &Load) -> Value {

@@ -15,6 +15,7 @@ use analysis::prediction::calibration::Calibration;
 use analysis::prediction::fit::Range;
 use analysis::prediction::forecast::Forecast;
 use analysis::prediction::load::LeftOut;
+use analysis::prediction::load_line::LoadLine;
 use analysis::prediction::network::Owner;
 use analysis::prediction::parameter::Parameter;
 use model::Nanos;
@@ -41,10 +42,18 @@ pub struct Forecasts<'a> {
     pub suite: &'a str,
     /// How many rows the testbed was fitted to; 0: class estimates alone.
     pub fitted_rows: usize,
+    /// What somebody types to fit the testbed.
+    pub calibrate: String,
     /// One for each point of the suite.
     pub forecasts: &'a [Forecast],
     /// The names of what would be otherwise.
     pub what_ifs: Vec<String>,
+    /// The objective of the load lines, as it was asked for.
+    pub objective: Option<String>,
+    /// The load line of each point.
+    pub lines: Option<&'a [LoadLine]>,
+    /// What a simulation says of each point, in requests per second, or why it says nothing.
+    pub simulated: Option<&'a [Result<f64, String>]>,
     /// Points that are not predicted, each with the reason.
     pub left_out: &'a [(String, LeftOut)],
 }

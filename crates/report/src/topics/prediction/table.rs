@@ -5,6 +5,7 @@ use crate::ground::columns::{self, Column};
 use crate::ground::words;
 use analysis::prediction::calibration::{Calibration, Found, Judged};
 use analysis::prediction::load::Load;
+use model::Percent;
 
 /// Held-out rows, fitted rows, parameters and remarks.
 pub fn calibration(calibrated: &Calibrated<'_>) -> String {
@@ -107,7 +108,7 @@ fn remarks(calibrated: &Calibrated<'_>) -> Vec<String> {
     let extrapolated = held.iter().filter(|one| one.is_extrapolated());
     remarks.extend(extrapolated.map(|one| {
         format!(
-            "Extrapolated: row {}; no fitted row is bound by {}.",
+            "Extrapolated: row {}; no fitted row settles {}.",
             one.row.number,
             owners(&one.unseen)
         )
@@ -132,8 +133,8 @@ fn remarks(calibrated: &Calibrated<'_>) -> Vec<String> {
         ));
     }
     if !calibration.proposed.is_empty() {
-        let runs: Vec<String> = calibration.proposed.iter().map(run).collect();
-        remarks.push(format!("Most informative runs: {}.", runs.join("; ")));
+        remarks.push("Most informative runs, on all hosts (-t DIRECTORY, --hosts NAMES):".to_owned());
+        remarks.extend(calibration.proposed.iter().map(|load| format!("  {}", command(load))));
     }
     remarks.push(format!(
         "Rows stray by {} from the model, with {:.1} degrees of freedom.",
@@ -144,11 +145,25 @@ fn remarks(calibrated: &Calibrated<'_>) -> Vec<String> {
     remarks
 }
 
-/// A load in words.
-pub(super) fn run(load: &Load) -> String {
-    let footprint = match load.workload.footprint {
-        Some(bytes) => format!(" over {:.2} TB", bytes.0 as f64 / 1e12),
+/// What somebody types to measure a load, but for the target and the hosts.
+pub(super) fn command(load: &Load) -> String {
+    let workload = &load.workload;
+    let way = match (workload.random >= 0.5, workload.read) {
+        (true, Percent::ALL) => "randread",
+        (true, Percent::ZERO) => "randwrite",
+        (true, _) => "randrw",
+        (false, Percent::ALL) => "read",
+        (false, Percent::ZERO) => "write",
+        (false, _) => "rw",
+    };
+    let hosts = u64::from(load.hosts.max(1));
+    let size = match workload.footprint {
+        Some(bytes) => format!(" --size {}MiB", (bytes.0 / hosts >> 20).max(1)),
         None => String::new(),
     };
-    format!("{}{footprint}, {} outstanding", load.workload.name, load.outstanding)
+    format!(
+        "plimsoll run --rw {way} --bs {}k --iodepth {}{size}",
+        (workload.bytes() / 1024.0).round().max(1.0),
+        load.outstanding.div_ceil(hosts)
+    )
 }

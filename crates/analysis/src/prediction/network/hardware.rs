@@ -1,0 +1,142 @@
+//! Ports, links, cores and the cache's drives: what a description of hardware says of them.
+
+use super::{CacheTimes, Network, Owner, Part, Station, Visit};
+use crate::ceiling::{Layer, Traffic, ceiling, ports_bytes_per_s, random_s, traffic};
+use crate::prediction::load::Load;
+use crate::prediction::mva::servers;
+use crate::prediction::parameter::Parameter;
+use catalogue::Cluster;
+use catalogue::cluster::{Role, fixed};
+use model::Percent;
+
+impl Network {
+    /// Ports, fabric, links and cores: the ceilings' demands.
+    pub(super) fn layers(&mut self, cluster: &Cluster, load: &Load) {
+        self.node_ports(cluster, load);
+        self.client_ports(cluster, load);
+        for limit in ceiling(cluster, &load.workload).limits {
+            let all_s = 1.0 / limit.iops;
+            match limit.layer {
+                Layer::Drives
+                | Layer::Cache
+                | Layer::Ports
+                | Layer::ClientPorts
+                | Layer::Software
+                | Layer::Mover => {}
+                Layer::Cpu => {
+                    let cores: f64 = cluster
+                        .nodes
+                        .iter()
+                        .map(|group| {
+                            group.count() as f64
+                                * fixed(group.spec.cores.value).map_or(1.0, |n| f64::from(n.0))
+                        })
+                        .sum();
+                    // The ceiling's demand is that of all cores: of a node's alone it is as many
+                    // times more as it has cores.
+                    let each = servers(all_s * cores / self.nodes, cores / self.nodes);
+                    self.add_fixed(limit.layer, self.nodes, each.demand_s);
+                    let owner = Owner::Layer(limit.layer);
+                    self.delays.push(Part { owner, seconds: each.delay_s * self.nodes });
+                }
+                Layer::Fabric => self.add_fixed(limit.layer, 1.0, all_s),
+                Layer::SiteLink => self.add_fixed(limit.layer, 2.0, all_s),
+                Layer::SocketLink => self.add_fixed(limit.layer, 2.0 * self.nodes, all_s),
+            }
+        }
+    }
+
+    /// Queues of which each takes so much of each request on average.
+    fn add_fixed(&mut self, layer: Layer, count: f64, demand_s: f64) {
+        let visit = Visit::new(1.0, Owner::Layer(layer), demand_s * count);
+        self.fixed.push(Station { count, visits: vec![visit] });
+    }
+
+    /// Both directions of the nodes' ports, all ports of a node as one. What a node sends of a
+    /// write leaves it one after the other; the copies arrive side by side.
+    fn node_ports(&mut self, cluster: &Cluster, load: &Load) {
+        let Some(bytes_per_s) = ports_bytes_per_s(cluster).filter(|speed| *speed > 0.0) else {
+            return;
+        };
+        let node_per_s = bytes_per_s / self.nodes;
+        // Where nobody says that a copy stays on the node that writes, the place of a block decides.
+        let mut there = cluster.clone();
+        let copies = if self.blocks.one_by_one { 1.0 } else { self.amplification.blocks };
+        if !cluster.has_clients() && fixed(cluster.access.local_writes.value).is_none() {
+            let share = (copies / self.nodes).min(1.0);
+            there.access.local_writes.value =
+                catalogue::Auto::Fixed(Percent { ppm: (share * 1e6).round() as u32 });
+        }
+        let cluster = &there;
+        let of = |read: Percent| {
+            let workload = crate::ceiling::Workload { read, ..load.workload.clone() };
+            traffic(cluster, &workload, &self.amplification, &mut Vec::new())
+        };
+        let (read, write): (Traffic, Traffic) = (of(Percent::ALL), of(Percent::ZERO));
+        let owner = Owner::Parameter(Parameter::PortShare);
+        let visit = |times: f64, bytes: f64| Visit::new(times, owner, bytes / node_per_s);
+        let messages = |bytes: f64, each: f64| bytes / each.max(1.0);
+        let (read_bytes, write_bytes) = (self.read_bytes, self.write_bytes);
+        let sent = messages(write.sent, write_bytes);
+        let taken = messages(write.received, write_bytes);
+        let sends = vec![
+            visit(self.reads * messages(read.sent, read_bytes), read_bytes),
+            visit(self.writes * sent.min(1.0), write_bytes * sent.max(1.0)),
+        ];
+        // From clients, one block arrives before the node sends the others on.
+        let first = if cluster.has_clients() { taken.min(1.0) } else { 0.0 };
+        let takes = vec![
+            visit(self.reads * messages(read.received, read_bytes), read_bytes),
+            visit(self.writes * first, write_bytes),
+            visit(self.writes * (taken - first), write_bytes).side_by_side(taken - first),
+        ];
+        for visits in [sends, takes] {
+            self.ports.push(Station { count: self.nodes, visits });
+        }
+    }
+
+    /// Both directions of the ports of the clients that are at work.
+    fn client_ports(&mut self, cluster: &Cluster, load: &Load) {
+        let clients = &cluster.clients;
+        let (Some(count), Some(speed)) =
+            (fixed(clients.count.value), fixed(clients.port_speed.value))
+        else {
+            return;
+        };
+        let ports = f64::from(fixed(clients.ports.value).map_or(1, |ports| ports.0));
+        let efficiency = f64::from(clients.port_efficiency.value.ppm) / 1e6;
+        let per_s = speed.bytes_per_s() * ports * efficiency;
+        if per_s <= 0.0 {
+            return;
+        }
+        let at_work = f64::from(load.hosts.clamp(1, count.0.max(1)));
+        let owner = Owner::Layer(Layer::ClientPorts);
+        for (times, bytes) in [(self.writes, self.write_bytes), (self.reads, self.read_bytes)] {
+            let visits = vec![Visit::new(times, owner, bytes / per_s)];
+            self.ports.push(Station { count: at_work, visits });
+        }
+    }
+}
+
+/// What accesses take of a drive of the cache: the mean of all that are known.
+pub(super) fn cache_times(cluster: &Cluster, workload: &crate::ceiling::Workload) -> CacheTimes {
+    let (mut count, mut rates) = (0.0, [0.0; 5]);
+    for (drives, figures) in cluster.drives(Role::Cache) {
+        let in_order = |bandwidth: Option<f64>, bytes: f64| bandwidth.map(|speed| bytes / speed);
+        let (read, write) = (workload.read_bytes, workload.write_bytes);
+        let times = [
+            random_s(figures.read_iops, figures.read_bytes_per_s, read),
+            in_order(figures.read_bytes_per_s, read),
+            random_s(figures.write_iops, figures.write_bytes_per_s, write),
+            in_order(figures.write_bytes_per_s, write),
+            in_order(figures.write_bytes_per_s, read),
+        ];
+        count += drives as f64;
+        for (rate, time) in rates.iter_mut().zip(times) {
+            *rate += time.filter(|time| *time > 0.0).map_or(0.0, |time| drives as f64 / time);
+        }
+    }
+    let mean = |rate: f64| if rate > 0.0 { count / rate } else { 0.0 };
+    let [random_read_s, read_s, random_write_s, write_s, fill_s] = rates.map(mean);
+    CacheTimes { random_read_s, read_s, random_write_s, write_s, fill_s }
+}

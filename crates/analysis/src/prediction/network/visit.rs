@@ -1,0 +1,133 @@
+//! Where requests queue, and what each of them does there.
+
+use super::Owner;
+use crate::prediction::mva::{Later, Queue};
+use catalogue::cluster::DESTAGE_SLACK_NS;
+
+/// What happens less often, as rounding makes it, does not happen.
+const LEAST_VISITS: f64 = 1e-12;
+
+/// Time of one owner, in seconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub(super) owner: Owner,
+    pub(super) seconds: f64,
+}
+
+/// What requests do at a station.
+#[derive(Clone, Debug)]
+pub(super) struct Visit {
+    /// How often a request comes to any of the queues, on average.
+    pub(super) times: f64,
+    /// The share of its waits that add to its time; less than 1 where some wait side by side.
+    pub(super) waits: f64,
+    /// The share of its services that add to its time.
+    pub(super) serves: f64,
+    /// The squared coefficient of variation of a service.
+    pub(super) varies: f64,
+    /// Whether it is done in a pause, and waits only where there is no room left.
+    pub(super) is_later: bool,
+    /// The mean time of a service.
+    pub(super) parts: Vec<Part>,
+}
+
+impl Visit {
+    /// One that a request waits for, whose time is always the same.
+    pub(super) fn new(times: f64, owner: Owner, seconds: f64) -> Visit {
+        Visit {
+            times,
+            waits: 1.0,
+            serves: 1.0,
+            varies: 0.0,
+            is_later: false,
+            parts: vec![Part { owner, seconds }],
+        }
+    }
+
+    /// The same with times that vary.
+    pub(super) fn varying(self, varies: f64) -> Visit {
+        Visit { varies, ..self }
+    }
+
+    /// One of so many at the same time, of which the last one counts. The longest of `count` waits
+    /// with exponential tails is as long as 1 + ½ + … of them (Nelson and Tantawi, "Approximate
+    /// analysis of fork/join synchronization in parallel queues", IEEE Transactions on Computers 37,
+    /// 1988), and the longest service that of as many normal ones.
+    pub(super) fn side_by_side(self, count: f64) -> Visit {
+        let count = count.max(1.0);
+        let longest = 1.0 + self.varies.sqrt() * 0.564 * count.log2().powf(0.8);
+        Visit { waits: harmonic(count) / count, serves: (longest / count).min(1.0), ..self }
+    }
+
+    /// What nobody waits for while there is room.
+    pub(super) fn later(self) -> Visit {
+        Visit { is_later: true, serves: 0.0, ..self }
+    }
+
+    fn seconds(&self) -> f64 {
+        self.parts.iter().map(|part| part.seconds).sum()
+    }
+}
+
+/// 1 + ½ + … + 1 ÷ `count`, between whole numbers as a line.
+fn harmonic(count: f64) -> f64 {
+    let whole = count.floor();
+    let sum: f64 = (1..=whole as u32).map(|number| 1.0 / f64::from(number)).sum();
+    sum + (count - whole) / (whole + 1.0)
+}
+
+/// Queues that are alike.
+#[derive(Clone, Debug)]
+pub(super) struct Station {
+    pub(super) count: f64,
+    pub(super) visits: Vec<Visit>,
+}
+
+impl Station {
+    pub(super) fn queue(&self) -> Queue {
+        let later = Later { room_s: DESTAGE_SLACK_NS as f64 / 1e9, ..Later::default() };
+        let mut queue = Queue { count: self.count, later, ..Queue::default() };
+        let mut times_later = 0.0;
+        for visit in &self.visits {
+            let seconds = visit.seconds();
+            if visit.times < LEAST_VISITS || seconds <= 0.0 {
+                continue;
+            }
+            let each = visit.times / self.count;
+            let rest_s2 = each * seconds * seconds * (1.0 + visit.varies) / 2.0;
+            if visit.is_later {
+                queue.later.demand_s += each * seconds;
+                queue.later.rest_s2 += rest_s2;
+                queue.later.waits += visit.times * visit.waits;
+                times_later += visit.times;
+            } else {
+                queue.demand_s += each * seconds;
+                queue.rest_s2 += rest_s2;
+                queue.visits += visit.times;
+                queue.waits += visit.times * visit.waits;
+                queue.serves_s += visit.times * visit.serves * seconds;
+            }
+        }
+        let work_s = queue.later.demand_s * self.count;
+        queue.later.each_s = if times_later > 0.0 { work_s / times_later } else { 0.0 };
+        // What is longer than the room is waited for.
+        let longer_s = (queue.later.each_s - queue.later.room_s).max(0.0);
+        queue.serves_s += queue.later.waits * longer_s;
+        queue
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ceiling::Layer;
+
+    #[test]
+    fn side_by_side_the_last_one_counts() {
+        let one = Visit::new(3.0, Owner::Layer(Layer::Drives), 0.002).side_by_side(3.0);
+        assert!((one.waits - (1.0 + 0.5 + 1.0 / 3.0) / 3.0).abs() < 1e-12);
+        assert!((one.serves - 1.0 / 3.0).abs() < 1e-12, "three of one length end at once");
+        let queue = Station { count: 6.0, visits: vec![one] }.queue();
+        assert!((queue.serves_s - 0.002).abs() < 1e-12 && (queue.demand_s - 0.001).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,50 @@
+//! How far predictions hold: mean-value analysis beside the simulation, and intervals on clusters
+//! with hidden parameters (`docs/method/prediction.md` has what it prints).
+//!
+//! `cargo run -p twin --example prediction-proof -- [--cases N] [--clusters N] [--first SEED]
+//! [--worst]`
+
+#![allow(clippy::print_stdout)]
+
+mod cases;
+mod hidden;
+
+/// What was asked for.
+struct Asked {
+    cases: u64,
+    clusters: u64,
+    first: u64,
+    worst: bool,
+}
+
+fn asked() -> Asked {
+    let mut asked = Asked { cases: 500, clusters: 200, first: 0, worst: false };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut number = || {
+            let text = arguments.next().unwrap_or_default();
+            text.parse::<u64>().unwrap_or_else(|_| panic!("`{argument}` takes a number"))
+        };
+        match argument.as_str() {
+            "--cases" => asked.cases = number(),
+            "--clusters" => asked.clusters = number(),
+            "--first" => asked.first = number(),
+            "--worst" => asked.worst = true,
+            other => {
+                panic!("`{other}` is not known; give --cases N, --clusters N, --first SEED, --worst")
+            }
+        }
+    }
+    asked
+}
+
+fn main() {
+    let asked = asked();
+    if asked.cases > 0 {
+        cases::told(asked.first, asked.cases, asked.worst);
+    }
+    if asked.clusters > 0 {
+        hidden::told(asked.first, asked.clusters);
+        println!("\nA fit of 20 rows took {:.0} ms at most.", hidden::slowest_ms(asked.clusters));
+    }
+}

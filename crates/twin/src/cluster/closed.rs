@@ -1,0 +1,158 @@
+//! A closed loop against a simulated cluster, in virtual time: so many requests are outstanding,
+//! and each that is over is followed by the next at once. It gives the rate that a prediction of
+//! the same load is held against.
+
+use super::{Cluster, ClusterSpec, Testbed};
+use crate::device::Request;
+use model::rng::Rng;
+use model::{Bytes, Op, Percent};
+
+/// Room for the hosts' places, where no footprint is known.
+const UNTOLD_BYTES: u64 = 1 << 42;
+
+/// How far chance may move a rate that is given.
+const SETTLED: f64 = 0.01;
+
+/// A load in a closed loop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClosedLoop {
+    /// Bytes of a read; at least 1.
+    pub read_bytes: u32,
+    /// Bytes of a write; at least 1.
+    pub write_bytes: u32,
+    /// The share of reads.
+    pub read: Percent,
+    /// The share of requests whose place is no continuation, 0 to 1.
+    pub random: f64,
+    /// All bytes that are touched; `None` where nobody says.
+    pub footprint: Option<Bytes>,
+    /// Hosts that load, in turn on the nodes; at least 1.
+    pub hosts: u32,
+    /// Requests outstanding of all hosts; at least 1.
+    pub outstanding: u64,
+    /// The share of data that is mastered in the other site.
+    pub remote: Percent,
+}
+
+/// What a simulation of a load came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Simulated {
+    /// Requests per second.
+    pub rate: f64,
+    /// The standard deviation of the rates of ten parts of equal numbers ÷ √10 ÷ the rate: how far
+    /// chance alone moves it.
+    pub error: f64,
+    /// The share of the time in which the drives behind the cache, or all drives, worked.
+    pub drives_busy: f64,
+}
+
+/// What a testbed carries of a load: the rate of at least `requests` (10 or more), after forty times
+/// those outstanding have gone before. It goes on, twice as long each time, until chance moves the
+/// rate by 1 % or less, for up to 31 times as many requests. Each request outstanding is a stream of
+/// its own.
+///
+/// # Errors
+/// When the testbed does not say enough to be simulated; in words, with the remedy.
+pub fn closed_loop(
+    testbed: &Testbed,
+    load: &ClosedLoop,
+    requests: u64,
+    seed: u64,
+) -> Result<Simulated, String> {
+    let hosts = load.hosts.max(1);
+    let outstanding = load.outstanding.max(1);
+    let block = u64::from(load.read_bytes.max(load.write_bytes).max(1));
+    let each = load.footprint.map_or(UNTOLD_BYTES, |bytes| bytes.0) / u64::from(hosts);
+    // Every stream has a part of its own.
+    let streams = outstanding.div_ceil(u64::from(hosts));
+    let blocks = (each / block / streams).max(4);
+    let mut spec = ClusterSpec::new("simulated");
+    spec.volume = Some(Bytes(blocks.saturating_mul(streams).saturating_mul(block)));
+    spec.remote = (load.remote.ppm > 0).then_some(load.remote);
+    let mut cluster = Cluster::new(testbed, &spec, seed)?;
+    let volumes: Vec<u32> = (0..hosts).map(|host| cluster.add_volume(host, 0)).collect();
+    cluster.set_footprint(load.footprint.unwrap_or(Bytes(0)));
+    cluster.begin_measurement(0, None);
+    let mut source = Source {
+        load: *load,
+        block,
+        blocks,
+        rng: Rng::new(seed ^ 0x10ad),
+        places: Vec::new(),
+        volumes,
+    };
+    source.places = (0..outstanding).map(|_| source.rng.below(blocks)).collect();
+    for stream in 0..outstanding {
+        source.send(&mut cluster, 0, stream);
+    }
+    let mut now_ns = after(&mut cluster, &mut source, (requests / 10).max(40 * outstanding));
+    let mut part = (requests / 10).max(1);
+    loop {
+        let mut times_s = Vec::new();
+        for _ in 0..10 {
+            let then_ns = after(&mut cluster, &mut source, part);
+            times_s.push(then_ns.saturating_sub(now_ns).max(1) as f64 / 1e9);
+            now_ns = then_ns;
+        }
+        let drives_busy = cluster.utilisation(super::Layer::Drives, now_ns).unwrap_or(0.0);
+        let simulated = Simulated { drives_busy, ..of_parts(part, &times_s) };
+        if simulated.error <= SETTLED || part >= 16 * (requests / 10).max(1) {
+            return Ok(simulated);
+        }
+        part *= 2;
+    }
+}
+
+/// The rate of ten parts of so many requests each.
+fn of_parts(part: u64, times_s: &[f64]) -> Simulated {
+    let count = times_s.len() as f64;
+    let mean_s = times_s.iter().sum::<f64>() / count;
+    let squares: f64 = times_s.iter().map(|time_s| (time_s - mean_s).powi(2)).sum();
+    let deviation_s = (squares / (count - 1.0)).sqrt();
+    Simulated { rate: part as f64 / mean_s, error: deviation_s / mean_s / count.sqrt(), drives_busy: 0.0 }
+}
+
+/// Lets so many requests end, and says when the last one did.
+fn after(cluster: &mut Cluster, source: &mut Source, count: u64) -> u64 {
+    let mut now_ns = 0;
+    for _ in 0..count {
+        // In a closed loop something is always under way.
+        let Some(done) = cluster.advance(u64::MAX) else { break };
+        now_ns = done.at_ns;
+        source.send(cluster, now_ns, done.ticket);
+    }
+    now_ns
+}
+
+/// Where requests come from.
+struct Source {
+    load: ClosedLoop,
+    block: u64,
+    /// Of each stream.
+    blocks: u64,
+    rng: Rng,
+    /// The next block of each stream.
+    places: Vec<u64>,
+    volumes: Vec<u32>,
+}
+
+impl Source {
+    fn send(&mut self, cluster: &mut Cluster, now_ns: u64, stream: u64) {
+        let is_random = self.rng.unit() < self.load.random;
+        let is_read = self.rng.chance(self.load.read.ppm);
+        let place = &mut self.places[stream as usize];
+        if is_random {
+            *place = self.rng.below(self.blocks);
+        }
+        let hosts = self.volumes.len() as u64;
+        let offset = (stream / hosts * self.blocks + *place) * self.block;
+        *place = (*place + 1) % self.blocks;
+        let (op, length) = if is_read {
+            (Op::Read, self.load.read_bytes)
+        } else {
+            (Op::Write, self.load.write_bytes)
+        };
+        let volume = self.volumes[(stream % hosts) as usize];
+        cluster.submit(now_ns, volume, Request { op, offset, length: length.max(1) }, stream);
+    }
+}
