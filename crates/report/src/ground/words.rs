@@ -435,6 +435,7 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::CachesNotEmptied => "caches not emptied",
         NoteKind::RunFileOnTarget => "run file on the target's disk",
         NoteKind::Replayed => "fidelity",
+        NoteKind::Imported => "imported",
     }
 }
 

@@ -17,6 +17,7 @@ pub(crate) mod first_screen;
 pub mod foreign;
 pub mod gate;
 pub mod grade;
+pub(crate) mod imported;
 pub mod inventory;
 pub(crate) mod io_path;
 pub(crate) mod left_behind;

@@ -97,6 +97,7 @@ pub fn sentence(fact: &Fact) -> String {
              late, and a killed run can lose several. Name another disk with --out."
         ),
         Fact::Replayed(replayed) => super::fidelity::of_host(replayed),
+        Fact::Imported(imported) => super::imported::sentence(imported),
         Fact::InWords(old) => old.words.clone(),
     }
 }
