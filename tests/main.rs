@@ -13,6 +13,7 @@ mod contents;
 mod damaged_plans;
 mod dead_mount;
 mod docs;
+mod equivalence;
 mod events;
 mod expected;
 mod export;

@@ -4,6 +4,8 @@ use crate::failure::Failure;
 use crate::foreign_results::{self, Found};
 use crate::text_file;
 use dialects::{Class, Dialect, Import, ImportError, ReportedOption, World};
+use model::foreign::short;
+use model::note::{self, Lost};
 use std::path::Path;
 
 /// What a file that another tool reads or wrote becomes.
@@ -52,17 +54,47 @@ fn with_world(
         .map_err(|error| Failure::Usage(format!("error: {error}")))
 }
 
+/// A job that is to be run or planned at once.
+pub struct Job {
+    /// Its suite.
+    pub text: String,
+    /// What became of its options, for the record.
+    pub imported: note::Imported,
+}
+
 /// The suite of a job file that is to be run or planned at once.
-pub fn to_run(name: &str, text: &str, allow_loss: bool) -> Result<String, Failure> {
+pub fn to_run(name: &str, text: &str, allow_loss: bool) -> Result<Job, Failure> {
     let import = text_of(name, text, None)?;
     eprintln!("{}", report(&import));
     refuse(&import, allow_loss)?;
     match import.suites.as_slice() {
-        [one] => Ok(one.text.clone()),
+        [one] => Ok(Job { text: one.text.clone(), imported: on_record(&import) }),
         suites => Err(Failure::Usage(format!(
             "error: {name} makes {} suites; write them with `plimsoll import {name} -o DIR`",
             suites.len()
         ))),
+    }
+}
+
+/// The report of losses as a run file keeps it.
+fn on_record(import: &Import) -> note::Imported {
+    let count = |class| import.options.iter().filter(|told| told.class == class).count() as u64;
+    let mut all: Vec<&ReportedOption> =
+        import.options.iter().filter(|told| told.class >= Class::Approximated).collect();
+    all.sort_by_key(|told| std::cmp::Reverse(told.class));
+    let lost = |told: &&ReportedOption| Lost {
+        name: short(&told.name),
+        value: short(&told.value),
+        place: short(&told.place),
+        refused: told.class == Class::Refused,
+        why: short(&told.why),
+    };
+    note::Imported {
+        dialect: import.dialect.to_owned(),
+        same: count(Class::Same),
+        harmless: count(Class::Harmless),
+        lost: all.iter().take(note::Imported::MOST).map(lost).collect(),
+        more: all.len().saturating_sub(note::Imported::MOST) as u64,
     }
 }
 

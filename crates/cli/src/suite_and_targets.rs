@@ -4,7 +4,7 @@ use crate::args::{DEFAULT_TARGET, WorkArgs};
 use crate::failure::{Failure, suite_failure};
 use crate::{imported, machines, quick, quotable, simulate, text_file};
 use form::{Override, nearest};
-use model::note::Adjusted;
+use model::note::{Adjusted, Imported};
 use provision::Deployment;
 use provision::provider::Machine;
 use std::net::SocketAddr;
@@ -54,6 +54,8 @@ pub struct Asked {
     pub text: String,
     /// Whether it was read from a file.
     pub is_file: bool,
+    /// What became of the options of the job that it was made of.
+    pub imported: Option<Imported>,
     /// The disks of machines that we made, which may be overwritten.
     disks: Vec<GivenUp>,
     /// The folder that the run file goes to.
@@ -92,6 +94,7 @@ pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
 
 /// Reads the arguments, with these fields changed before any `--set` of theirs.
 pub fn asked_with(work: &WorkArgs, changed: &[Override]) -> Result<Asked, Failure> {
+    let mut imported = None;
     let (name, text, paths) = match work.quick.rw {
         Some(pattern) => {
             ("(quick form)".to_owned(), quick::suite(pattern, &work.quick), work.what.clone())
@@ -101,18 +104,22 @@ pub fn asked_with(work: &WorkArgs, changed: &[Override]) -> Result<Asked, Failur
             // A file that calls itself a suite is held to that.
             let is_job = !name.ends_with(".toml") && !is_built_in(&name) && dialects::is_job(&text);
             let text = match is_job {
-                true => imported::to_run(&name, &text, work.allow_loss)?,
+                true => {
+                    let job = imported::to_run(&name, &text, work.allow_loss)?;
+                    imported = Some(job.imported);
+                    job.text
+                }
                 false => text,
             };
             (name, text, Vec::new())
         }
     };
-    put_together(work, Read { name, text, paths }, changed)
+    put_together(work, Read { name, text, paths, imported }, changed)
 }
 
 /// The same of a suite that was made for these arguments.
 pub fn asked_of(work: &WorkArgs, name: &str, text: String) -> Result<Asked, Failure> {
-    put_together(work, Read { name: name.to_owned(), text, paths: Vec::new() }, &[])
+    put_together(work, Read { name: name.to_owned(), text, paths: Vec::new(), imported: None }, &[])
 }
 
 /// A suite that was found or made.
@@ -121,10 +128,12 @@ struct Read {
     text: String,
     /// Those of the quick form.
     paths: Vec<String>,
+    /// What became of the options of a job.
+    imported: Option<Imported>,
 }
 
 fn put_together(work: &WorkArgs, read: Read, changed: &[Override]) -> Result<Asked, Failure> {
-    let Read { name, text, paths } = read;
+    let Read { name, text, paths, imported } = read;
     let mut sets = changed.to_vec();
     if work.buffered {
         // Comes first, so that an explicit --set has the last word.
@@ -181,7 +190,7 @@ fn put_together(work: &WorkArgs, read: Read, changed: &[Override]) -> Result<Ask
     let is_file = work.quick.rw.is_none() && !is_built_in(&name);
     let disks = loaded.as_ref().map_or_else(Vec::new, own_disks);
     let run_file_in = PathBuf::from(".");
-    Ok(Asked { spec, targets, left_out, text, is_file, disks, run_file_in })
+    Ok(Asked { spec, targets, left_out, text, is_file, imported, disks, run_file_in })
 }
 
 /// The machines that carry the load, where these are ours and no other target was named.

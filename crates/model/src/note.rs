@@ -85,6 +85,8 @@ crate::words! {
         /// The virtual machines that carried the load: who made them, where, and how long each took
         /// to come up.
         Machines = "machines",
+        /// The suite was made of another tool's job: what became of its options.
+        Imported = "imported",
     }
 }
 
@@ -211,6 +213,8 @@ pub enum Fact {
     Replayed(Replayed),
     /// The virtual machines that carried the load.
     Machines(MachinesMade),
+    /// The suite was made of another tool's job.
+    Imported(Imported),
     /// What a run file of an older format says in words.
     InWords(InWords),
 }
@@ -243,6 +247,7 @@ impl Fact {
             Fact::RunFileOnTarget { .. } => NoteKind::RunFileOnTarget,
             Fact::Replayed(_) => NoteKind::Replayed,
             Fact::Machines(_) => NoteKind::Machines,
+            Fact::Imported(_) => NoteKind::Imported,
             Fact::InWords(old) => old.kind,
         }
     }
@@ -274,6 +279,41 @@ impl Fact {
             _ => None,
         }
     }
+}
+
+/// A job of another tool as a suite, with what was lost.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Imported {
+    /// The tool's word: `fio`.
+    pub dialect: String,
+    /// How many options mean the same.
+    pub same: u64,
+    /// How many change nothing that is measured.
+    pub harmless: u64,
+    /// Those that differ or are missing, the gravest first, at most [`Imported::MOST`].
+    pub lost: Vec<Lost>,
+    /// How many more of them there are.
+    pub more: u64,
+}
+
+impl Imported {
+    /// No record names more options that differ.
+    pub const MOST: usize = 200;
+}
+
+/// An option of another tool's job that the suite does not say as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lost {
+    /// Its name there.
+    pub name: String,
+    /// Its value there.
+    pub value: String,
+    /// File and line.
+    pub place: String,
+    /// Whether the suite does without it, or else comes near to it.
+    pub refused: bool,
+    /// What differs, or what would be needed.
+    pub why: String,
 }
 
 /// An error as the system tells it.

@@ -106,6 +106,8 @@ pub fn decide_as(
     // A share of those that were asked for: who is absent is no reason to do with fewer.
     plan.fleet.quorum = planner::quorum(&spec, (hosts.len() + absent.len()) as u64);
     plan.notes.extend(started.notes().map(|fact| PlanNote { fact: Fact::Hosts(fact) }));
+    let imported = asked.imported.iter().cloned();
+    plan.notes.extend(imported.map(|imported| PlanNote { fact: Fact::Imported(imported) }));
     plan.hosts_from = work.hosts.options();
     plan.origin = Origin::new(work.words.clone(), asked.text.clone(), asked.is_file);
     Ok((plan, hosts))

@@ -71,7 +71,10 @@ fn what_is_not_understood_is_refused_by_name() {
         told.unwrap_or_else(|| panic!("{name} of {text}"))
     };
     assert!(told("[ior-easy]\nAPI = DFS --dfs.pool=x\n", "API").why.contains("DFS"));
-    assert_eq!(told("[ior-hard]\ncollective = TRUE\n", "collective").class, Class::Refused);
+    let library = told("[ior-easy]\nAPI = DFS --dfs.pool=x\n", "API");
+    assert_eq!(library.class, Class::Approximated);
+    assert_eq!(told("[ior-easy]\nAPI = S3\n", "API").class, Class::Refused);
+    assert_eq!(told("[ior-hard]\ncollective = TRUE\n", "collective").class, Class::Approximated);
     assert_eq!(told("[ior-hard]\ncollective = FALSE\n", "collective").class, Class::Harmless);
     assert!(told("[ior-easy]\ntransferSiez = 1m\n", "transferSiez").why.contains("transferSize"));
     assert!(told("[ior-easy]\n[surprise]\nx = 1\n", "x").why.contains("surprise"));

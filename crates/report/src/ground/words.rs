@@ -460,6 +460,7 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::RunFileOnTarget => "run file on the target's disk",
         NoteKind::Replayed => "fidelity",
         NoteKind::Machines => "virtual machines",
+        NoteKind::Imported => "imported",
     }
 }
 

@@ -57,6 +57,7 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
         "fidelity": crate::topics::fidelity::object(record),
         "left_behind": crate::topics::left_behind::objects(record),
         "starts": crate::topics::starts::objects(record),
+        "imported": crate::topics::imported::object(record),
         "findings": analysis::findings(&rows).iter().map(findings::object).collect::<Vec<_>>(),
     })
 }

@@ -3,14 +3,21 @@
 use super::reproduce::{self, Bypassed};
 use crate::ground::markup::{Markup, classed, element, plain, with_code};
 use crate::ground::words;
-use crate::topics::{cluster_parts, note, plan};
+use crate::topics::{cluster_parts, imported, note, plan};
 use model::{Record, StageKind};
 
 /// All of it.
 pub fn sections(record: &Record) -> Markup {
-    [testbed(record), planned(record), issued(record), notes(record), method(record)]
-        .into_iter()
-        .collect()
+    [
+        testbed(record),
+        planned(record),
+        imported::section(record),
+        issued(record),
+        notes(record),
+        method(record),
+    ]
+    .into_iter()
+    .collect()
 }
 
 fn list(entries: Vec<(String, Markup)>) -> Markup {

@@ -20,6 +20,7 @@ pub mod foreign;
 pub mod gate;
 pub mod grade;
 pub(crate) mod host_cpu;
+pub(crate) mod imported;
 pub mod inventory;
 pub(crate) mod io_path;
 pub(crate) mod left_behind;

@@ -106,6 +106,7 @@ pub fn sentence(fact: &Fact) -> String {
         ),
         Fact::Replayed(replayed) => super::fidelity::of_host(replayed),
         Fact::Machines(made) => super::machines::sentence(made),
+        Fact::Imported(imported) => super::imported::sentence(imported),
         Fact::InWords(old) => old.words.clone(),
     }
 }

@@ -1,0 +1,142 @@
+//! What became of the options of the job that a suite was made of.
+
+use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::words::counted;
+use model::note::{Imported, Lost};
+use model::{Fact, Record};
+use serde_json::{Value, json};
+
+/// The job that the suite of a run was made of; `None` where nobody imported one.
+pub(crate) fn of(record: &Record) -> Option<&Imported> {
+    record.plan.notes.iter().find_map(|note| match &note.fact {
+        Fact::Imported(imported) => Some(imported),
+        _ => None,
+    })
+}
+
+/// How many options there are of each class.
+struct Counts {
+    refused: u64,
+    near: u64,
+}
+
+impl Counts {
+    fn of(imported: &Imported) -> Counts {
+        let refused = imported.lost.iter().filter(|lost| lost.refused).count() as u64;
+        let near = imported.lost.len() as u64 - refused;
+        // The gravest are listed first, so that what is not listed is near.
+        Counts { refused, near: near + imported.more }
+    }
+}
+
+/// `a fio job of 12 options: 8 the same, 2 harmless, 2 approximated, 0 left out`
+pub(crate) fn sentence(imported: &Imported) -> String {
+    let Counts { refused, near } = Counts::of(imported);
+    let all = imported.same + imported.harmless + near + refused;
+    format!(
+        "a {} job of {}: {} the same, {} harmless, {near} approximated, {refused} left out",
+        imported.dialect,
+        counted(all, "option"),
+        imported.same,
+        imported.harmless
+    )
+}
+
+/// The options that differ, as a section of the page; empty where there are none.
+pub(crate) fn section(record: &Record) -> Markup {
+    let Some(imported) = of(record).filter(|imported| !imported.lost.is_empty()) else {
+        return Markup::new();
+    };
+    let head: Markup = ["class", "option", "from", "what differs"]
+        .into_iter()
+        .map(|title| plain("th", title))
+        .collect();
+    let row = |lost: &Lost| {
+        let option = match lost.value.as_str() {
+            "" => lost.name.clone(),
+            value => format!("{}={value}", lost.name),
+        };
+        let cells: Markup = [
+            plain("td", class(lost)),
+            plain("td", plain("code", option)),
+            plain("td", lost.place.as_str()),
+            plain("td", lost.why.as_str()),
+        ]
+        .into_iter()
+        .collect();
+        plain("tr", cells)
+    };
+    let body: Markup = imported.lost.iter().map(row).collect();
+    let more = match imported.more {
+        0 => String::new(),
+        more => format!(" {} not listed.", counted(more, "further option")),
+    };
+    let caption = plain("caption", format!("Made of {}.{more}", sentence(imported)));
+    let table = element(
+        "table",
+        &[("class", "narrow")],
+        [caption, plain("thead", plain("tr", head)), plain("tbody", body)],
+    );
+    plain("section", [plain("h2", "Imported job"), classed("div", "scroll", table)])
+}
+
+fn class(lost: &Lost) -> &'static str {
+    if lost.refused { "refused" } else { "approximated" }
+}
+
+/// The same for programs.
+pub(crate) fn object(record: &Record) -> Option<Value> {
+    let imported = of(record)?;
+    let option = |lost: &Lost| {
+        json!({
+            "name": lost.name,
+            "value": lost.value,
+            "place": lost.place,
+            "class": class(lost),
+            "why": lost.why,
+        })
+    };
+    Some(json!({
+        "dialect": imported.dialect,
+        "same": imported.same,
+        "harmless": imported.harmless,
+        "options": imported.lost.iter().map(option).collect::<Vec<_>>(),
+        "more": imported.more,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::plan::PlanNote;
+
+    fn imported() -> Imported {
+        let lost = |name: &str, refused| Lost {
+            name: name.to_owned(),
+            value: "<b>4k</b>".to_owned(),
+            place: "job.fio:3".to_owned(),
+            refused,
+            why: "something else".to_owned(),
+        };
+        let lost = vec![lost("zonemode", true), lost("rate", false)];
+        Imported { dialect: "fio".to_owned(), same: 7, harmless: 1, lost, more: 3 }
+    }
+
+    #[test]
+    fn each_option_that_differs_stands_in_the_page_and_in_the_object() {
+        let mut record = analysis::testing::Recorded::new("[[workload]]\nname = \"w\"\n").record();
+        assert_eq!(object(&record), None);
+        assert!(section(&record).into_string().is_empty());
+        record.plan.notes.push(PlanNote { fact: Fact::Imported(imported()) });
+        let page = section(&record).into_string();
+        assert!(page.contains("zonemode=&lt;b&gt;4k"), "{page}");
+        assert!(page.contains("something else") && page.contains("job.fio:3"), "{page}");
+        let told = object(&record).expect("an object");
+        assert_eq!(told["options"][0]["class"], "refused");
+        assert_eq!(told["options"][1]["class"], "approximated");
+        assert_eq!(
+            sentence(&imported()),
+            "a fio job of 13 options: 7 the same, 1 harmless, 4 approximated, 1 left out"
+        );
+    }
+}
