@@ -139,6 +139,9 @@ fn put_together(work: &WorkArgs, read: Read, changed: &[Override]) -> Result<Ask
         // Comes first, so that an explicit --set has the last word.
         sets.extend("engine.direct=false".parse::<Override>());
     }
+    if let Some(counters) = &work.counters {
+        sets.extend(format!("keep.counters={counters}").parse::<Override>());
+    }
     if work.hosts.simulate.is_some() {
         // A simulation stores nothing, and its caches are in their steady state from the start.
         sets.extend("stages.prepare=false".parse::<Override>());

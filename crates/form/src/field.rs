@@ -2,7 +2,9 @@
 
 use crate::arithmetic::Unit;
 use crate::tree::{Node, Value};
-use model::choices::{Access, Backend, CloseTime, DuplicateScope, FileFsync, OnLostHost, Poll};
+use model::choices::{
+    Access, Backend, CloseTime, CountersKept, DuplicateScope, FileFsync, OnLostHost, Poll,
+};
 use model::load::{HotSpots, Part, Rate, SizeMix, Skew};
 use model::machines::{Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent};
 use model::planned_event::EventTime;
@@ -411,5 +413,14 @@ impl Field for EventTime {
     }
 }
 
-field_of_words!(Access, Backend, CloseTime, DuplicateScope, FileFsync, OnLostHost, Poll);
+field_of_words!(
+    Access,
+    Backend,
+    CloseTime,
+    CountersKept,
+    DuplicateScope,
+    FileFsync,
+    OnLostHost,
+    Poll
+);
 field_of_words!(Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent);

@@ -75,6 +75,25 @@ words! {
 }
 
 words! {
+    /// Which of the kernels' counters a run file keeps.
+    pub enum CountersKept {
+        /// All that a host counts.
+        All = "all",
+        /// Those of block devices.
+        Disk = "disk",
+        /// None; what was at its limit cannot be told then.
+        None = "none",
+    }
+}
+
+#[expect(clippy::derivable_impls, reason = "the macro has its own derives")]
+impl Default for CountersKept {
+    fn default() -> CountersKept {
+        CountersKept::All
+    }
+}
+
+words! {
     /// Among whom copies of blocks are spread.
     pub enum DuplicateScope {
         /// Each worker copies its own blocks only.

@@ -3,6 +3,7 @@
 mod amounts;
 mod host;
 mod host_on_record;
+mod keep;
 pub mod names;
 pub mod origin;
 pub mod places;
@@ -15,6 +16,7 @@ pub(crate) mod work;
 
 pub use amounts::{buffers, ledger};
 pub use host::{Contents, EngineSettings, HostPlan, Part, PlannedTarget, Target, TargetFile};
+pub use keep::Keep;
 pub use origin::Origin;
 pub use places::Misplaced;
 pub use search::Search;
@@ -65,6 +67,9 @@ pub struct Plan {
     pub places: Vec<HostPlace>,
     /// What holds for the hosts together.
     pub fleet: FleetPolicy,
+    /// What the run file keeps; all in runs of versions that had no choice.
+    #[serde(default, skip_serializing_if = "Keep::is_all")]
+    pub keep: Keep,
     /// The points, in the order in which they run.
     pub points: Vec<Point>,
     /// The stages, in the order in which they run. A stage's place in this list is its number

@@ -29,6 +29,7 @@ pub enum Part {
     CounterShapes,
     CounterTail,
     CounterRemarks,
+    Thinned,
     Intervals,
     Samples,
     Errors,
@@ -51,7 +52,7 @@ pub enum Part {
 }
 
 /// How a part's rows are summed up.
-const WHOLE: usize = Part::CounterRemarks as usize + 1;
+const WHOLE: usize = Part::Thinned as usize + 1;
 const IN_TURN: usize = Part::RawLatencies as usize + 1 - WHOLE;
 
 /// Tables of which one sum is kept, with the query for their rows.
@@ -75,6 +76,7 @@ pub const TABLES: [(Part, &str); WHOLE] = [
     (Part::CounterShapes, "SELECT * FROM counter_shapes"),
     (Part::CounterTail, "SELECT * FROM counter_tail"),
     (Part::CounterRemarks, "SELECT * FROM counter_remarks"),
+    (Part::Thinned, "SELECT * FROM thinned"),
 ];
 
 impl Part {
@@ -96,6 +98,7 @@ impl Part {
             Part::CounterShapes => "counter_shapes",
             Part::CounterTail => "counter_tail",
             Part::CounterRemarks => "counter_remarks",
+            Part::Thinned => "thinned",
             Part::Intervals => "intervals",
             Part::Samples => "samples",
             Part::Errors => "errors",
@@ -350,7 +353,14 @@ pub fn check_whole(connection: &Connection) -> Result<(), Problem> {
 
 /// Whether there are files with checksums that lack the table.
 fn is_late(part: Part) -> bool {
-    matches!(part, Part::Flushes | Part::CounterShapes | Part::CounterTail | Part::CounterRemarks)
+    matches!(
+        part,
+        Part::Flushes
+            | Part::CounterShapes
+            | Part::CounterTail
+            | Part::CounterRemarks
+            | Part::Thinned
+    )
 }
 
 /// The checksums of single rows of a part, each looked up by its number.

@@ -7,7 +7,7 @@ use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};
 use model::record::StageRecord;
 use rusqlite::{Connection, Row, Transaction, params, params_from_iter};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 /// Values that one statement writes: stepping through a statement costs more than the row. A busy
@@ -145,7 +145,11 @@ pub fn are_there(connection: &Connection) -> Result<bool, Problem> {
 }
 
 /// Puts the samples into their stages. A file from before there were counters has none.
-pub fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Problem> {
+pub fn fill(
+    connection: &Connection,
+    stages: &mut [StageRecord],
+    without: &BTreeSet<u32>,
+) -> Result<(), Problem> {
     if !are_there(connection)? {
         return Ok(());
     }
@@ -154,14 +158,25 @@ pub fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), P
     let query =
         "SELECT sample, stage, host, number, start_ns, length_ns, notes FROM counter_samples";
     let mut sums: BTreeMap<i64, u64> = BTreeMap::new();
+    let mut left_out: BTreeSet<i64> = BTreeSet::new();
     each(connection, query, |row| {
-        samples.insert(row.get(0)?, without_entries(row)?);
-        sums.insert(row.get(0)?, checksums::of_columns(row, 1..=6)?);
+        let sample = without_entries(row)?;
+        match without.contains(&sample.stage) {
+            true => left_out.insert(row.get(0)?),
+            false => {
+                samples.insert(row.get(0)?, sample);
+                sums.insert(row.get(0)?, checksums::of_columns(row, 1..=6)?);
+                true
+            }
+        };
         Ok(())
     })?;
     // In the order of writing, so the values of an entry stand together.
     each(connection, "SELECT sample, series, value FROM counters ORDER BY rowid", |row| {
         let number: i64 = row.get(0)?;
+        if left_out.contains(&number) {
+            return Ok(());
+        }
         let sample =
             samples.get_mut(&number).ok_or("a counter belongs to a sample that is not there")?;
         let sum = sums.entry(number).or_default();
@@ -186,7 +201,7 @@ pub fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), P
         return Ok(());
     }
     let blocks = Blocks::of(connection, series)?;
-    blocks.each_sample(connection, |sample| {
+    blocks.each_sample_but(connection, without, |sample| {
         let record = stages.iter_mut().find(|record| record.stage == sample.stage);
         record.ok_or(NO_STAGE)?.counters_mut().push(sample.clone());
         Ok(())

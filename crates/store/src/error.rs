@@ -20,6 +20,8 @@ pub enum StoreError {
     OtherFormat(PathBuf, u32),
     /// It holds results of another tool, and what was asked for needs a run of Plimsoll.
     Foreign(PathBuf),
+    /// It no longer keeps every interval, and what was asked for needs them.
+    Thinned(PathBuf),
     /// It is a run file, and a part of it is missing or contradicts the rest.
     Damaged(PathBuf, String),
 }
@@ -84,6 +86,12 @@ impl fmt::Display for StoreError {
                 f,
                 "{} holds results of another tool, not a run of Plimsoll; `plimsoll show`, \
                  compare, trend, report and export take it",
+                path.display()
+            ),
+            StoreError::Thinned(path) => write!(
+                f,
+                "{} keeps sums of its first intervals alone, as `keep.full` of its suite says; \
+                 `plimsoll show`, report, compare and export take it",
                 path.display()
             ),
             StoreError::Damaged(path, why) => write!(

@@ -6,6 +6,7 @@ use crate::place::{beside, for_sqlite};
 use crate::schema::{
     APPLICATION_ID, CHECKSUM_TABLES, CODED_TABLES, COUNTER_TABLES, END_TABLES, FLUSH_TABLES,
     FOREIGN_FORMAT, FOREIGN_TABLES, NEWEST, OCCURRENCE_TABLES, OLDEST, SUM_TABLES, TABLES,
+    THINNED_TABLES,
 };
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::{DirBuilder, File};
@@ -303,6 +304,7 @@ fn check_schema(connection: &Connection, format: u32) -> Result<(), String> {
         ("'flushes'", FLUSH_TABLES),
         ("'sums', 'stage_sums'", SUM_TABLES),
         ("'counter_samples', 'counter_series', 'counters'", COUNTER_TABLES),
+        ("'thinned', 'moments'", THINNED_TABLES),
         (
             "'counter_shapes', 'counter_blocks', 'counter_sums', 'counter_columns', \
              'counter_tail', 'counter_remarks'",

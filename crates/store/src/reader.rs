@@ -5,15 +5,15 @@ use crate::checksums::{self, Part};
 use crate::error::StoreError;
 use crate::open::open_run;
 use crate::values::{Problem, each, small, unsigned};
-use crate::{counters, ends, legacy, occurrences, plausible};
+use crate::{counters, ends, legacy, occurrences, plausible, thinned};
 use model::event::{HostStart, Note, NoteKind, RunEnd, StageEnd};
 use model::histogram::EncodedHistogram;
 use model::record::{Record, StageData, StageRecord};
 use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
 use model::testbed::HostFacts;
-use model::{Op, Plan, WriteMark};
+use model::{Op, Plan, WriteMark, resume};
 use rusqlite::{Connection, Row};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Reads a run file. A finished one is not changed; that of a killed run takes in its journal.
@@ -22,8 +22,33 @@ use std::path::Path;
 /// It is not there, not a run file, of another format, or damaged.
 pub fn read(path: &Path) -> Result<Record, StoreError> {
     let opened = open_run(path)?;
+    let is_thinned = thinned::is_any(&opened.connection);
+    if is_thinned.map_err(|problem| StoreError::damaged(path, problem.0))? {
+        return Err(StoreError::Thinned(path.to_owned()));
+    }
     let record = check_pages(&opened.connection).and_then(|()| record(&opened.connection));
     let record = record.map_err(|problem| StoreError::damaged(path, problem.0))?;
+    plausible::samples(&record).map_err(|why| StoreError::damaged(path, why))?;
+    Ok(record)
+}
+
+/// Reads a run file that is gone on with: what hosts did in the stages that are begun anew is looked
+/// at, and not held. So a day that was cut in its only measurement takes no more memory than a
+/// minute.
+///
+/// # Errors
+/// As those of [`read`]; or a stage that is over has sums alone.
+pub fn read_to_resume(path: &Path) -> Result<Record, StoreError> {
+    let opened = open_run(path)?;
+    let damaged = |problem: Problem| StoreError::damaged(path, problem.0);
+    let record = check_pages(&opened.connection).and_then(|()| head(&opened.connection));
+    let mut record = record.map_err(damaged)?;
+    let again: BTreeSet<u32> = resume::left_over(&record).into_iter().collect();
+    let thinned = thinned::stages(&opened.connection).map_err(damaged)?;
+    if thinned.iter().any(|stage| !again.contains(stage)) {
+        return Err(StoreError::Thinned(path.to_owned()));
+    }
+    data(&opened.connection, &mut record, &again).map_err(damaged)?;
     plausible::samples(&record).map_err(|why| StoreError::damaged(path, why))?;
     Ok(record)
 }
@@ -47,10 +72,19 @@ pub(crate) fn check_pages(connection: &Connection) -> Result<(), Problem> {
 
 fn record(connection: &Connection) -> Result<Record, Problem> {
     let mut record = head(connection)?;
-    record.stages.iter_mut().for_each(|stage| stage.data = StageData::no_samples());
-    fill(connection, &mut record.stages)?;
-    counters::fill(connection, &mut record.stages)?;
+    data(connection, &mut record, &BTreeSet::new())?;
     Ok(record)
+}
+
+/// What hosts did, without what they did in some stages.
+fn data(
+    connection: &Connection,
+    record: &mut Record,
+    without: &BTreeSet<u32>,
+) -> Result<(), Problem> {
+    record.stages.iter_mut().for_each(|stage| stage.data = StageData::no_samples());
+    fill(connection, &mut record.stages, without)?;
+    counters::fill(connection, &mut record.stages, without)
 }
 
 /// All of a run but what its hosts did.
@@ -179,9 +213,19 @@ pub(crate) fn op(row: &Row<'_>, column: usize) -> Result<Op, Problem> {
 
 /// Puts the samples into their stages. Every table is read once, in the order of its rows, which is
 /// that of writing.
-fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Problem> {
+fn fill(
+    connection: &Connection,
+    stages: &mut [StageRecord],
+    without: &BTreeSet<u32>,
+) -> Result<(), Problem> {
     let mut samples: BTreeMap<Key, IntervalSample> = BTreeMap::new();
-    each_checked(connection, Part::Intervals, |row| {
+    let each_checked = |part: Part, take: &mut dyn FnMut(&Row<'_>) -> Result<(), Problem>| {
+        each_checked(connection, part, |row| match without.contains(&small(row.get(0)?)?) {
+            true => Ok(()),
+            false => take(row),
+        })
+    };
+    each_checked(Part::Intervals, &mut |row| {
         let (stage, interval, host) = key(row)?;
         let phase = Phase::from_name(&row.get::<_, String>(3)?)
             .ok_or("a phase is none that a stage can have")?;
@@ -199,8 +243,8 @@ fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Probl
         samples.insert((stage, interval, host), sample);
         Ok(())
     })?;
-    fill_ops(connection, &mut samples)?;
-    fill_workers(connection, &mut samples)?;
+    fill_ops(&each_checked, &mut samples)?;
+    fill_workers(&each_checked, &mut samples)?;
     for ((stage, ..), sample) in samples {
         let record = stages.iter_mut().find(|record| record.stage == stage);
         record.ok_or("a sample belongs to a stage that never began")?.samples_mut().push(sample);
@@ -251,11 +295,15 @@ fn work_and_op(row: &Row<'_>) -> Result<(u32, Op), Problem> {
     Ok((small(row.get(3)?)?, op(row, 4)?))
 }
 
+/// Hands the rows of a table to somebody, in the order of writing.
+type Each<'a> = dyn Fn(Part, &mut dyn FnMut(&Row<'_>) -> Result<(), Problem>) -> Result<(), Problem>
+    + 'a;
+
 fn fill_ops(
-    connection: &Connection,
+    each: &Each<'_>,
     samples: &mut BTreeMap<Key, IntervalSample>,
 ) -> Result<(), Problem> {
-    each_checked(connection, Part::Samples, |row| {
+    each(Part::Samples, &mut |row| {
         let (work, op) = work_and_op(row)?;
         let sample = OpSample {
             work,
@@ -273,13 +321,13 @@ fn fill_ops(
         ops.push(sample);
         Ok(())
     })?;
-    each_checked(connection, Part::Errors, |row| {
+    each(Part::Errors, &mut |row| {
         let errno = i32::try_from(row.get::<_, i64>(5)?).map_err(|_| "an errno is out of range")?;
         let count = unsigned(row.get(6)?)?;
         op_of(samples, row)?.errors.push((errno, count));
         Ok(())
     })?;
-    each_checked(connection, Part::RawLatencies, |row| {
+    each(Part::RawLatencies, &mut |row| {
         let bytes: Vec<u8> = row.get(5)?;
         let (values, rest) = bytes.as_chunks::<8>();
         if !rest.is_empty() {
@@ -292,10 +340,10 @@ fn fill_ops(
 }
 
 fn fill_workers(
-    connection: &Connection,
+    each: &Each<'_>,
     samples: &mut BTreeMap<Key, IntervalSample>,
 ) -> Result<(), Problem> {
-    each_checked(connection, Part::Workers, |row| {
+    each(Part::Workers, &mut |row| {
         let worker = WorkerSample {
             worker: small(row.get(3)?)?,
             cpu_user_ns: unsigned(row.get(4)?)?,
@@ -306,7 +354,7 @@ fn fill_workers(
         sample_of(samples, row)?.workers.push(worker);
         Ok(())
     })?;
-    each_checked(connection, Part::WorkerSamples, |row| {
+    each(Part::WorkerSamples, &mut |row| {
         let number = small(row.get(3)?)?;
         let (ios, bytes, errors) =
             (unsigned(row.get(5)?)?, unsigned(row.get(6)?)?, unsigned(row.get(7)?)?);
@@ -314,7 +362,7 @@ fn fill_workers(
         worker_of(samples, row, number)?.ops.push(counts);
         Ok(())
     })?;
-    each_checked(connection, Part::WriteMarks, |row| {
+    each(Part::WriteMarks, &mut |row| {
         let number = small(row.get(3)?)?;
         let mark = mark(row)?;
         worker_of(samples, row, number)?.mark = Some(mark);

@@ -75,17 +75,6 @@ CREATE TABLE raw_latencies (
 );
 CREATE TABLE notes (note INTEGER PRIMARY KEY, stage INTEGER, host INTEGER NOT NULL, kind TEXT NOT \
                           NULL, detail TEXT NOT NULL);
-CREATE VIEW timeline AS
-    SELECT workloads.workload, points.sweep, points.repetition, stages.kind, samples.op, \
-                          samples.host, intervals.phase,
-           intervals.start_ns / 1e9 AS start_s,
-           samples.ios / (intervals.length_ns / 1e9) AS iops,
-           samples.bytes / (intervals.length_ns / 1e9) / 1048576 AS mib_per_s,
-           samples.mean_ns, samples.p50_ns, samples.p99_ns, samples.max_ns, samples.ios, \
-                          samples.bytes, samples.errors
-    FROM samples JOIN intervals USING (stage, host, interval) JOIN stages USING (stage) LEFT JOIN \
-                          points USING (point)
-        LEFT JOIN workloads ON workloads.point = stages.point AND workloads.work = samples.work;
 ";
 
 /// The table of what happened at an instant. A fresh run file has it; those of versions without it
@@ -187,6 +176,38 @@ CREATE VIEW layers AS
                                 counter_blocks USING (block)
     ) AS readings JOIN counter_series USING (series) LEFT JOIN stages ON stages.stage = \
                                 readings.stage;
+";
+
+/// The tables of what a long run no longer keeps one by one: from format 7 on. `moments` has what
+/// all hosts together did in such an interval, and `timeline` has both. `host` is null there, and
+/// of all hosts' quantiles it has the worst.
+pub const THINNED_TABLES: &str = "
+CREATE TABLE thinned (block INTEGER PRIMARY KEY);
+CREATE TABLE moments (
+    stage INTEGER NOT NULL, interval INTEGER NOT NULL, phase TEXT NOT NULL, work INTEGER NOT \
+                                  NULL, op TEXT NOT NULL, hosts INTEGER NOT NULL,
+    start_ns INTEGER NOT NULL, length_ns INTEGER NOT NULL, ios INTEGER NOT NULL, bytes INTEGER \
+                                  NOT NULL, errors INTEGER NOT NULL,
+    mean_ns REAL, worst_p99_ns INTEGER, max_ns INTEGER
+);
+CREATE VIEW timeline AS
+    SELECT workloads.workload, points.sweep, points.repetition, stages.kind, parts.op, \
+                                  parts.host, parts.phase,
+           parts.start_ns / 1e9 AS start_s,
+           parts.ios / (parts.length_ns / 1e9) AS iops,
+           parts.bytes / (parts.length_ns / 1e9) / 1048576 AS mib_per_s,
+           parts.mean_ns, parts.p50_ns, parts.p99_ns, parts.max_ns, parts.ios, parts.bytes, \
+                                  parts.errors
+    FROM (
+        SELECT stage, host, work, op, phase, start_ns, length_ns, ios, bytes, errors, mean_ns, \
+                                  p50_ns, p99_ns, max_ns
+        FROM samples JOIN intervals USING (stage, host, interval)
+        UNION ALL
+        SELECT stage, NULL, work, op, phase, start_ns, length_ns, ios, bytes, errors, mean_ns, \
+                                  NULL, worst_p99_ns, max_ns
+        FROM moments
+    ) AS parts JOIN stages USING (stage) LEFT JOIN points USING (point)
+        LEFT JOIN workloads ON workloads.point = stages.point AND workloads.work = parts.work;
 ";
 
 /// All tables of a file with results of other tools, besides the checksums.

@@ -2,11 +2,12 @@
 //! are wanted.
 
 use crate::checksums::{self, Part, Single};
+use crate::thinned::{self, Thinner};
 use crate::values::{Problem, each, small};
 use model::digest::{Block, Frame, Held, Span, Sums};
 use model::{IntervalSample, Plan};
 use rusqlite::{Connection, Row, Transaction, params};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Samples and operations of a block, at least. With fewer, all that a short run has is added up in
 /// no time; with more, a killed run leaves more that has to be.
@@ -62,6 +63,7 @@ pub struct Keeper {
     next: BTreeMap<u32, Option<Vec<u32>>>,
     has_written: bool,
     state: State,
+    thinner: Thinner,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,15 +76,27 @@ enum State {
 }
 
 impl Keeper {
-    /// For a run on so many hosts.
-    pub fn new(hosts: usize) -> Keeper {
-        Keeper::with_blocks_of(LEAST.max(hosts * LEAST_OF_A_HOST))
+    /// For a run.
+    pub fn new(plan: &Plan) -> Keeper {
+        Keeper::with_blocks_of(plan, LEAST.max(plan.hosts.len() * LEAST_OF_A_HOST))
     }
 
     /// With blocks of so many samples and operations, at least.
-    pub fn with_blocks_of(least: usize) -> Keeper {
-        let (blocks, next) = (BTreeMap::new(), BTreeMap::new());
-        Keeper { blocks, taken: 0, least, next, has_written: false, state: State::StoredSums }
+    pub fn with_blocks_of(plan: &Plan, least: usize) -> Keeper {
+        Keeper {
+            blocks: BTreeMap::new(),
+            taken: 0,
+            least,
+            next: BTreeMap::new(),
+            has_written: false,
+            state: State::StoredSums,
+            thinner: Thinner::new(plan),
+        }
+    }
+
+    /// A stage began.
+    pub fn began(&mut self, plan: &Plan, stage: u32, unix_ns: u64) {
+        self.thinner.began(plan, stage, unix_ns);
     }
 
     /// Whether a sample that is about to be written is too far away from what was taken in, which
@@ -104,10 +118,19 @@ impl Keeper {
                 .take(sample)
                 .is_ok();
         self.taken += 1 + sample.ops.len();
+        self.thinner.took(sample);
         if !is_taken {
             // A reader is told what is wrong with it by the samples.
             self.void();
         }
+    }
+
+    /// Whether a sample goes back behind others of its host although rows of the file are gone:
+    /// nobody could put it in its place any more.
+    pub fn is_lost(&self, sample: &IntervalSample) -> bool {
+        let next = self.next.get(&sample.stage).and_then(|next| next.as_ref());
+        let next = next.and_then(|next| next.get(sample.host as usize)).copied();
+        self.thinner.last() > 0 && next.is_some_and(|next| sample.interval < next)
     }
 
     /// Whether a host's sample comes after those that were taken in: a reader looks for others only
@@ -133,6 +156,7 @@ impl Keeper {
         self.blocks.clear();
         self.next.clear();
         self.taken = 0;
+        self.thinner.stop();
         if self.state == State::StoredSums {
             self.state = State::Void;
         }
@@ -140,17 +164,20 @@ impl Keeper {
 
     /// Before a transaction ends: writes a block if there is enough for one or, at the end of a run
     /// that has some, anything; takes all away if they cannot be kept.
-    pub fn settle(&mut self, transaction: &Transaction<'_>, is_end: bool) -> rusqlite::Result<()> {
+    pub fn settle(
+        &mut self,
+        transaction: &Transaction<'_>,
+        checks: &mut checksums::Sums,
+        is_end: bool,
+    ) -> rusqlite::Result<()> {
         if self.state == State::Void {
-            return transaction.execute_batch(
-                "DELETE FROM sums; DELETE FROM stage_sums;
-                 DELETE FROM checksums WHERE part IN ('sums', 'stage_sums', 'stage_times')",
-            );
+            return take_back(transaction, self.thinner.last());
         }
-        match self.taken >= self.least || (is_end && self.has_written) {
-            true => self.write(transaction),
-            false => Ok(()),
+        if self.taken >= self.least || (is_end && self.has_written) {
+            self.write(transaction)?;
+            self.thinner.thin(transaction, checks)?;
         }
+        Ok(())
     }
 
     /// After a transaction.
@@ -214,14 +241,32 @@ impl Keeper {
         }
         checksums::write(transaction, Part::Sums, block, checksum)?;
         self.has_written = true;
-        Ok(())
+        self.thinner.wrote(transaction, block, reach)
     }
+}
+
+/// Takes all blocks away that may not fit the samples: those behind the last one whose samples are
+/// gone. What these come to, nothing else tells.
+fn take_back(transaction: &Transaction<'_>, last: i64) -> rusqlite::Result<()> {
+    let rows = "DELETE FROM checksums WHERE part IN ('stage_sums', 'stage_times') AND row IN (SELECT \
+                rowid FROM stage_sums WHERE block > ?)";
+    for sql in [
+        rows,
+        "DELETE FROM checksums WHERE part = 'sums' AND row > ?",
+        "DELETE FROM stage_sums WHERE block > ?",
+        "DELETE FROM sums WHERE block > ?",
+    ] {
+        transaction.prepare_cached(sql)?.execute([last])?;
+    }
+    Ok(())
 }
 
 /// The sums of a file, as far as they reach.
 #[derive(Debug, Default)]
 pub struct StoredSums {
     blocks: Vec<KeptBlock>,
+    /// Those whose samples are gone.
+    thinned: BTreeSet<i64>,
 }
 
 #[derive(Debug)]
@@ -269,7 +314,9 @@ impl StoredSums {
         if connection.query_row(there, [], |row| row.get::<_, i64>(0))? == 0 {
             return Ok(StoredSums::default());
         }
-        let mut kept = StoredSums { blocks: blocks(connection)? };
+        thinned::check(connection)?;
+        let mut kept =
+            StoredSums { blocks: blocks(connection)?, thinned: thinned::blocks(connection)? };
         let mut at = 0;
         let query = "SELECT rowid, block, stage, spans FROM stage_sums ORDER BY rowid";
         each(connection, query, |row| {
@@ -341,6 +388,11 @@ impl StoredSums {
                 }
                 let Some((_, frame)) = frames.get(stage.at) else { continue };
                 let Some(is_counted) = stage.held.is_counted(frame) else {
+                    if self.thinned.contains(&block.number) {
+                        return Err("figures rest on a part of intervals of which it keeps the \
+                                    sum alone"
+                            .into());
+                    }
                     again.push(Again { reach: block.reach, at: stage.at });
                     continue;
                 };

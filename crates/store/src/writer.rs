@@ -6,7 +6,7 @@ use crate::error::StoreError;
 use crate::place::{beside, for_sqlite};
 use crate::schema::{
     APPLICATION_ID, CHECKSUM_TABLES, CODED_TABLES, COUNTER_TABLES, END_TABLES, FLUSH_TABLES,
-    FORMAT, OCCURRENCE_TABLES, SUM_TABLES, TABLES,
+    FORMAT, OCCURRENCE_TABLES, SUM_TABLES, TABLES, THINNED_TABLES,
 };
 use crate::stored_sums::Keeper;
 use crate::values::number;
@@ -57,7 +57,7 @@ impl Writer {
             _ => StoreError::Create(path.to_owned(), error.to_string()),
         })?;
         let filled = fill(path, plan, testbed, version, started_unix_ns);
-        let (coder, sums) = (Coder::new(None), Keeper::new(plan.hosts.len()));
+        let (coder, sums) = (Coder::new(plan.keep), Keeper::new(plan));
         filled
             .map(|(connection, checks)| Writer {
                 path: path.to_owned(),
@@ -85,7 +85,7 @@ impl Writer {
     /// The same with sums of so few samples and operations that a small run has some.
     #[cfg(test)]
     pub(crate) fn with_blocks_of(self, least: usize) -> Writer {
-        Writer { sums: Keeper::with_blocks_of(least), ..self }
+        Writer { sums: Keeper::with_blocks_of(&self.plan, least), ..self }
     }
 
     /// The same with so many counters in rows of their own.
@@ -120,8 +120,11 @@ impl Writer {
             checks.settle(&transaction)?;
             sums.settle(
                 &transaction,
+                &mut checks,
                 events.iter().any(|event| matches!(event, Event::RunEnded { .. })),
             )?;
+            // Of what was taken away.
+            checks.settle(&transaction)?;
             transaction.commit()?;
             sums.committed();
             // Of a transaction that fails, nothing was written.
@@ -192,6 +195,7 @@ fn fill(
     transaction.execute_batch(TABLES)?;
     transaction.execute_batch(COUNTER_TABLES)?;
     transaction.execute_batch(CODED_TABLES)?;
+    transaction.execute_batch(THINNED_TABLES)?;
     transaction.execute_batch(OCCURRENCE_TABLES)?;
     transaction.execute_batch(END_TABLES)?;
     transaction.execute_batch(FLUSH_TABLES)?;
@@ -285,6 +289,7 @@ fn write(
     match event {
         Event::StageStarted { stage, unix_ns } => {
             coder.began(*stage, *unix_ns);
+            sums.began(plan, *stage, *unix_ns);
             let planned = plan.stages.get(*stage as usize);
             let kind = planned.map(|stage| stage.kind.word()).unwrap_or_default();
             let row = params![stage, kind, planned.and_then(|stage| stage.point), number(*unix_ns)];
@@ -303,6 +308,10 @@ fn write(
             })?;
         }
         Event::Sample(sample) => {
+            if sums.is_lost(sample) {
+                let why = "a host told of an interval that lies behind others of its own";
+                return Err(rusqlite::Error::ToSqlConversionFailure(why.into()));
+            }
             if sums.is_away(sample) {
                 checks.settle(transaction)?;
                 sums.write(transaction)?;

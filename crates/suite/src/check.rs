@@ -1,8 +1,8 @@
 //! Whether the values of a suite are in range and go together, each table by itself.
 
 use crate::{
-    ClientsSpec, EngineSpec, FleetSpec, PointSpec, RateOf, Spread, StagesSpec, Until, WorkloadSpec,
-    contents,
+    ClientsSpec, EngineSpec, FleetSpec, KeepSpec, PointSpec, RateOf, Spread, StagesSpec, Until,
+    WorkloadSpec, contents,
 };
 use form::{Amount, Auto, Count, Problem, place};
 use model::choices::{Access, Backend, Poll};
@@ -106,6 +106,15 @@ pub(crate) fn check_fleet(fleet: &FleetSpec, problems: &mut Vec<Problem>) {
     if start.value > Nanos::seconds(3600) {
         let message = format!("a start_within of {} is out of range", start.value);
         problems.push(Problem::new(place(start), message, "write at most 1h; 0s is one try"));
+    }
+}
+
+pub(crate) fn check_keep(keep: &KeepSpec, problems: &mut Vec<Problem>) {
+    if let Auto::Fixed(full) = &keep.full.value
+        && *full < Nanos::seconds(60)
+    {
+        let message = format!("a full of {full} is out of range");
+        problems.push(Problem::new(place(&keep.full), message, "write at least 1min, or \"auto\""));
     }
 }
 

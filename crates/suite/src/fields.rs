@@ -9,7 +9,9 @@ use crate::event::Names;
 use crate::operations::Operations;
 use crate::placement::HostSet;
 use form::{Amount, Auto, Count, Depth, Whole, spec_table};
-use model::choices::{Access, Backend, CloseTime, DuplicateScope, FileFsync, OnLostHost, Poll};
+use model::choices::{
+    Access, Backend, CloseTime, CountersKept, DuplicateScope, FileFsync, OnLostHost, Poll,
+};
 use model::load::{HotSpots, Part, SizeMix, Skew};
 use model::machines::{Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent};
 use model::offered::Offered;
@@ -236,6 +238,19 @@ spec_table! {
         /// Hosts that cannot be reached at the start are tried again for so long, up to 1 h. Then
         /// `"continue"` leaves them out, if a quorum is there; `"abort"` refuses the run.
         start_within: Nanos = Nanos::seconds(5),
+    }
+}
+
+spec_table! {
+    /// What the file of a long run keeps. Totals and quantiles are exact with any of these.
+    pub struct KeepSpec {
+        /// How long single intervals of each host stay in the run file, from 1 min. Behind it,
+        /// their sums and merged histograms remain. `"auto"`: to the end.
+        /// See [long runs](../guide/long-runs.md).
+        full: Auto<Nanos> = Auto::Auto,
+        /// The kernels' counters that are recorded: `"all"`, those of block devices (`"disk"`), or
+        /// `"none"`. Without them a report cannot say what was at its limit.
+        counters: CountersKept = CountersKept::All,
     }
 }
 

@@ -35,7 +35,7 @@ pub use choices::{
 pub use curve_file::Files;
 pub use event::{EventSpec, Names};
 pub use fields::{
-    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec,
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec,
     TreeSpec, VmsSpec, WorkloadSpec,
 };
 pub use operations::{Operation, Operations};

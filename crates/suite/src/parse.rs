@@ -6,15 +6,15 @@
 //! a workload can be an axis without a line of code of its own.
 
 use crate::check::{
-    check_clients, check_curves, check_engine, check_fleet, check_points, check_prepare,
-    check_shares, check_stages, check_trims,
+    check_clients, check_curves, check_engine, check_fleet, check_keep, check_points,
+    check_prepare, check_shares, check_stages, check_trims,
 };
 use crate::curve_file::{self, Files};
 use crate::sections::TABLES;
 use crate::spec::Common;
 use crate::sweep::Sweep;
 use crate::{
-    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutKind, LayoutSpec, PointSpec, Scenario,
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutKind, LayoutSpec, PointSpec, Scenario,
     Spec, StagesSpec, SuiteSpec, TreeSpec, VmsSpec, WorkloadSpec, amount, contents, event,
     machines, metadata, overrides, placement, scenario, sections, sharing, sweep,
 };
@@ -183,6 +183,7 @@ fn read_one(
     let stages = read_table(root, "stages", problems, StagesSpec::read);
     let engine = read_table(root, "engine", problems, EngineSpec::read);
     let fleet = read_table(root, "fleet", problems, FleetSpec::read);
+    let keep = read_table(root, "keep", problems, KeepSpec::read);
     let clients = read_table(root, "clients", problems, ClientsSpec::read);
     let vms = read_table(root, "vms", problems, VmsSpec::read);
     let sweep = Sweep::read(root, problems);
@@ -195,6 +196,7 @@ fn read_one(
     check_prepare(&stages, problems);
     check_engine(&engine, problems);
     check_fleet(&fleet, problems);
+    check_keep(&keep, problems);
     check_points(&points, problems);
     check_trims(&engine, &points, problems);
     check_curves(&stages, &points, problems);
@@ -218,7 +220,7 @@ fn read_one(
     // of a point stay together in any order.
     let points = points.into_iter().flat_map(metadata::one_by_one).collect();
     let order = sweep.order();
-    let common = Common { suite, fleet, clients, vms, labels, targets, events, order };
+    let common = Common { suite, fleet, keep, clients, vms, labels, targets, events, order };
     let scenario = Scenario {
         name: None,
         own_targets: None,

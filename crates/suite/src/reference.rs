@@ -2,7 +2,7 @@
 
 use crate::event::EventSpec;
 use crate::fields::{
-    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec,
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec,
     TreeSpec, VmsSpec, WorkloadSpec,
 };
 use form::arithmetic::Name;
@@ -27,6 +27,7 @@ pub fn reference() -> String {
         ("`[stages]`", StagesSpec::DOC, StagesSpec::reference()),
         ("`[engine]`", EngineSpec::DOC, EngineSpec::reference()),
         ("`[fleet]`", FleetSpec::DOC, FleetSpec::reference()),
+        ("`[keep]`", KeepSpec::DOC, KeepSpec::reference()),
         ("`[contents]`", ContentsSpec::DOC, ContentsSpec::reference()),
         ("`[[workload]]`", WorkloadSpec::DOC, WorkloadSpec::reference()),
         ("`[[event]]`", EventSpec::DOC, EventSpec::reference()),

@@ -2,19 +2,20 @@
 //! is: in another table, or under another name than other tools have for it.
 
 use crate::fields::{
-    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, TreeSpec, VmsSpec,
-    WorkloadSpec,
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutSpec, StagesSpec, TreeSpec,
+    VmsSpec, WorkloadSpec,
 };
 use form::{Problem, Reader, Span, Table, other_names};
 
 /// The tables of which a suite has one each, and their keys.
-pub(crate) const SECTIONS: [(&str, &[&str]); 8] = [
+pub(crate) const SECTIONS: [(&str, &[&str]); 9] = [
     ("layout", LayoutSpec::KEYS),
     ("tree", TreeSpec::KEYS),
     ("contents", ContentsSpec::KEYS),
     ("stages", StagesSpec::KEYS),
     ("engine", EngineSpec::KEYS),
     ("fleet", FleetSpec::KEYS),
+    ("keep", KeepSpec::KEYS),
     ("clients", ClientsSpec::KEYS),
     ("vms", VmsSpec::KEYS),
 ];

@@ -1,7 +1,7 @@
 //! A suite as its author wrote it, checked: what [`Spec::parse`] gives.
 
 use crate::{
-    ClientsSpec, ContentsSpec, EngineSpec, EventSpec, FleetSpec, HostTargets, Label, LayoutSpec,
+    ClientsSpec, ContentsSpec, EngineSpec, EventSpec, FleetSpec, HostTargets, KeepSpec, Label, LayoutSpec,
     Order, PointSpec, StagesSpec, SuiteSpec, TreeSpec, VmsSpec,
 };
 use form::arithmetic::Arithmetic;
@@ -16,6 +16,8 @@ pub struct Spec {
     pub suite: SuiteSpec,
     /// `[fleet]`
     pub fleet: FleetSpec,
+    /// `[keep]`
+    pub keep: KeepSpec,
     /// `[clients]`
     pub clients: ClientsSpec,
     /// `[vms]`
@@ -68,6 +70,7 @@ pub struct Scenario {
 pub(crate) struct Common {
     pub(crate) suite: SuiteSpec,
     pub(crate) fleet: FleetSpec,
+    pub(crate) keep: KeepSpec,
     pub(crate) clients: ClientsSpec,
     pub(crate) vms: VmsSpec,
     pub(crate) labels: Vec<Label>,
@@ -85,9 +88,9 @@ impl Spec {
             scenarios.len() == 1 || scenarios.iter().all(is_named),
             "one of several scenarios has a name"
         );
-        let Common { suite, fleet, clients, vms, labels, targets, events, order } = common;
+        let Common { suite, fleet, keep, clients, vms, labels, targets, events, order } = common;
         let sources = Sources::default();
-        Spec { suite, fleet, clients, vms, labels, targets, events, order, sources, scenarios }
+        Spec { suite, fleet, keep, clients, vms, labels, targets, events, order, sources, scenarios }
     }
 
     /// The scenarios, in the order of the file; at least one.

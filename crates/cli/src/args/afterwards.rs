@@ -167,6 +167,10 @@ pub struct ShowArgs {
     #[arg(long, value_name = "PART", conflicts_with = "json")]
     pub by: Option<Part>,
 
+    /// With --by, every part; of more than 20, only the 10 at either end are shown.
+    #[arg(long, requires = "by")]
+    pub all: bool,
+
     /// One JSON object (docs/reference/json.md) instead of a table.
     #[arg(long)]
     pub json: bool,

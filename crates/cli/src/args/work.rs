@@ -52,6 +52,14 @@ pub struct WorkArgs {
     #[arg(long, conflicts_with_all = ["scale", "existing"])]
     pub quotable: bool,
 
+    /// The kernels' counters that are recorded: `all`, those of disks, or none.
+    ///
+    /// The same as --set keep.counters=disk. Without them, a report cannot say what was at its
+    /// limit.
+    #[arg(long, hide_short_help = true, hide_possible_values = true, value_name = "WHICH",
+        value_parser = ["all", "disk", "none"])]
+    pub counters: Option<String>,
+
     /// Use the page cache; direct I/O is the default.
     #[arg(long)]
     pub buffered: bool,

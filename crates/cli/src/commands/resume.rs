@@ -23,7 +23,7 @@ const PATIENCE: model::Nanos = model::Nanos::seconds(30);
 /// Runs what is left of a run, on the same hosts and layout, into a file of its own that has
 /// everything.
 pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
-    let mut record = saved::read(&args.run)?;
+    let mut record = saved::read_to_resume(&args.run)?;
     without_commands(&mut record);
     marks::clear(&args.run);
     let left = resume::left_over(&record);

@@ -90,7 +90,7 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
             text.push_str(&format!("{}\n", topics::expected::table(held)));
         }
         if let Some(part) = args.by {
-            text.push_str(&format!("{}\n", topics::split::results(&record, part.by())));
+            text.push_str(&format!("{}\n", topics::split::results(&record, part.by(), args.all)));
         }
         print_exactly(&format!("{table}\n{}", printable::lines(&text)))?;
     }
@@ -124,6 +124,11 @@ pub fn read_digests(path: &Path) -> Result<Record, Failure> {
 /// at its limit.
 pub fn read_judged(path: &Path) -> Result<Record, Failure> {
     store::read_judged(path).map_err(|error| Failure::RunFile(format!("error: {error}")))
+}
+
+/// The run in a file, without what is begun anew when it is gone on with.
+pub fn read_to_resume(path: &Path) -> Result<Record, Failure> {
+    store::read_to_resume(path).map_err(|error| Failure::RunFile(format!("error: {error}")))
 }
 
 /// The run in a file, all of it.

@@ -85,6 +85,7 @@ fn plan(host: &HostPlan) -> Plan {
         hosts_from: vec![],
         origin: model::plan::Origin::default(),
         places: vec![],
+        keep: model::plan::Keep::default(),
         fleet: FleetPolicy {
             on_lost_host: OnLostHost::Abort,
             quorum: 1,

@@ -32,6 +32,7 @@ pub(super) fn plan(hosts: usize, stages: usize) -> Plan {
         hosts_from: vec![],
         origin: model::plan::Origin::default(),
         places: vec![],
+        keep: model::plan::Keep::default(),
         fleet: FleetPolicy {
             on_lost_host: OnLostHost::Abort,
             quorum: 1,

@@ -52,6 +52,7 @@ fn plan(root: &str) -> Plan {
         hosts_from: vec![],
         origin: Origin::default(),
         places: vec![],
+        keep: model::plan::Keep::default(),
         fleet: FleetPolicy {
             on_lost_host: OnLostHost::Abort,
             quorum: 1,

@@ -346,6 +346,7 @@ fn plan(size: &Size, fleet: FleetPolicy) -> Plan {
         origin: model::plan::Origin::default(),
         places: Vec::new(),
         fleet,
+        keep: model::plan::Keep::default(),
         points: Vec::new(),
         stages: stages.collect(),
         hosts: (0..size.hosts).map(host).collect(),

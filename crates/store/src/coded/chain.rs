@@ -5,6 +5,7 @@ use crate::checksums::{self, Part, Sums};
 use crate::counters::{self, Series, Value};
 use crate::values::number;
 use model::CounterSample;
+use model::plan::Keep;
 use model::varint::{self, fold};
 use rusqlite::types::Value as Cell;
 use rusqlite::{Transaction, params};
@@ -27,8 +28,8 @@ pub struct Coder {
     said: BTreeSet<(u32, String)>,
     /// When stages began, by the clock for people.
     begun_unix_ns: BTreeMap<u32, u64>,
-    /// How long columns are kept, in ns; `None` without end.
-    keep_ns: Option<u64>,
+    /// What is recorded, and how long columns are kept.
+    keep: Keep,
     /// The blocks that have columns, with when they ended.
     kept: VecDeque<(i64, u64)>,
 }
@@ -47,8 +48,8 @@ struct Chain {
 }
 
 impl Coder {
-    /// For a fresh run file whose columns are kept so long, in ns.
-    pub fn new(keep_ns: Option<u64>) -> Coder {
+    /// For a fresh run file that keeps this.
+    pub fn new(keep: Keep) -> Coder {
         Coder {
             series: Series::default(),
             plain: PLAIN_VALUES,
@@ -57,7 +58,7 @@ impl Coder {
             next_chain: 1,
             said: BTreeSet::new(),
             begun_unix_ns: BTreeMap::new(),
-            keep_ns,
+            keep,
             kept: VecDeque::new(),
         }
     }
@@ -90,6 +91,8 @@ impl Coder {
         checks: &mut Sums,
         sample: &CounterSample,
     ) -> rusqlite::Result<()> {
+        let Some(sample) = self.keep.counters_of(sample) else { return Ok(()) };
+        let sample = &*sample;
         let values: usize = sample.entries.iter().map(|entry| entry.values.len()).sum();
         if values <= self.plain || values > MOST_SERIES {
             self.plain = self.plain.saturating_sub(values);
@@ -254,7 +257,7 @@ impl Coder {
         block: i64,
         ended_unix_ns: u64,
     ) -> rusqlite::Result<()> {
-        let Some(keep_ns) = self.keep_ns else { return Ok(()) };
+        let Some(keep_ns) = self.keep.full.map(|full| full.0) else { return Ok(()) };
         self.kept.push_back((block, ended_unix_ns));
         while let Some((block, ended)) = self.kept.front().copied() {
             if ended_unix_ns.saturating_sub(ended) <= keep_ns {

@@ -37,3 +37,6 @@ impl From<BadNumber> for Problem {
         "a block of counters is cut off".into()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};
 use model::varint::{self, unfold};
 use rusqlite::{Connection, OptionalExtension, Row};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The first time that a host said that it cannot count something, as
 /// [`REMARKS`](crate::counters) has it of samples in rows.
@@ -87,11 +87,27 @@ impl Blocks {
     pub fn each_sample(
         &self,
         connection: &Connection,
+        take: impl FnMut(&CounterSample) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        self.each_sample_but(connection, &BTreeSet::new(), take)
+    }
+
+    /// The same, without the samples of some stages.
+    pub fn each_sample_but(
+        &self,
+        connection: &Connection,
+        without: &BTreeSet<u32>,
         mut take: impl FnMut(&CounterSample) -> Result<(), Problem>,
     ) -> Result<(), Problem> {
+        let mut take = |sample: &CounterSample| match without.contains(&sample.stage) {
+            true => Ok(()),
+            false => take(sample),
+        };
         let mut after = i64::MIN;
-        while let Some(block) = next(connection, after)? {
-            self.block(connection, block, &mut take)?;
+        while let Some((block, stage)) = next(connection, after)? {
+            if !without.contains(&stage) {
+                self.block(connection, block, &mut take)?;
+            }
             after = block;
         }
         self.tail(connection, take)
@@ -188,12 +204,12 @@ impl Extent {
     }
 }
 
-/// The block behind one.
-fn next(connection: &Connection, after: i64) -> Result<Option<i64>, Problem> {
+/// The block behind one, and its stage.
+fn next(connection: &Connection, after: i64) -> Result<Option<(i64, u32)>, Problem> {
     let mut query = connection.prepare_cached(
-        "SELECT block FROM counter_blocks WHERE block > ? ORDER BY block LIMIT 1",
+        "SELECT block, stage FROM counter_blocks WHERE block > ? ORDER BY block LIMIT 1",
     )?;
-    Ok(query.query_row([after], |row| row.get(0)).optional()?)
+    Ok(query.query_row([after], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
 }
 
 fn has_columns(connection: &Connection, block: i64) -> Result<bool, Problem> {

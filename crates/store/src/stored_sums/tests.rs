@@ -202,6 +202,102 @@ fn mark(stage: u32) -> Occurrence {
     }
 }
 
+/// Writes the file of a run twice, all of it and with three seconds of single intervals; with how
+/// many blocks of the second have no samples any more.
+fn write_thinned(course: &Course, folder: &Path) -> (PathBuf, PathBuf, i64) {
+    let (whole, _) = write(course, folder);
+    let mut record = Recorded::with_hosts(SUITES[course.suite], HOSTS as usize).record();
+    record.plan.keep.full = Some(model::Nanos::seconds(3));
+    let path = folder.join("thinned.plimsoll");
+    let writer = Writer::create(&path, &record.plan, &record.testbed, "test", 0).expect("room");
+    let mut writer = writer.with_blocks_of(course.least);
+    let events = events(course, &record);
+    let events = &events[..course.killed.unwrap_or(usize::MAX).min(events.len())];
+    for together in events.chunks(course.together) {
+        writer.append_all(together).expect("room");
+    }
+    if course.killed.is_none() {
+        writer.finish().expect("room");
+    }
+    let thinned = Connection::open(&path)
+        .and_then(|file| file.query_row("SELECT count(*) FROM thinned", [], |row| row.get(0)));
+    (whole, path, thinned.expect("a run file"))
+}
+
+/// What is wrong with a thinned file, beside the whole one.
+fn differs(whole: &Path, thinned: &Path) -> Option<String> {
+    let (whole, thinned) = (read_digests(whole), read_digests(thinned));
+    let (whole, thinned) = (whole.expect("a run file"), thinned.expect("a run file"));
+    let pairs = whole.stages.iter().zip(&thinned.stages);
+    let differing = pairs.filter(|(one, other)| one.summed() != other.summed()).count();
+    let is_same = analysis::results(&whole) == analysis::results(&thinned);
+    (differing > 0 || !is_same).then(|| format!("{differing} stages, results same: {is_same}"))
+}
+
+#[test]
+fn a_file_without_its_first_intervals_says_what_it_says_with_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let course = Course { least: 20, ..plain() };
+    let (whole, path, thinned) = write_thinned(&course, folder.path());
+    assert!(thinned > 2, "{thinned} blocks");
+    assert_eq!(differs(&whole, &path), None);
+    // Nobody adds up what is left and takes it for all.
+    assert_eq!(read(&path).map(|_| ()), Err(crate::StoreError::Thinned(path.clone())));
+    let sum = |path: &Path, sql: &str| {
+        let found = Connection::open(path).and_then(|file| {
+            file.query_row(sql, [], |row| Ok([row.get::<_, i64>(0)?, row.get(1)?, row.get(2)?]))
+        });
+        found.expect("sums")
+    };
+    // Totals and rates by second, by SQL alone.
+    let all = "SELECT sum(ios), sum(bytes), sum(errors) FROM timeline";
+    assert_eq!(sum(&path, all), sum(&whole, all));
+    let rows = |path: &Path| sum(path, "SELECT count(*), 0, 0 FROM samples")[0];
+    assert!(rows(&path) * 4 < rows(&whole) * 3);
+    for by_second in [
+        "SELECT count(*), sum(ios * start_s), max(ios) FROM (SELECT start_s, sum(ios) AS ios FROM \
+         timeline WHERE phase = 'load' GROUP BY kind, op, CAST(start_s AS INTEGER))",
+    ] {
+        let of = |path: &Path| {
+            Connection::open(path)
+                .and_then(|file| {
+                    file.query_row(by_second, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(2)?)))
+                })
+                .expect("rates")
+        };
+        assert_eq!(of(&path), of(&whole));
+    }
+    // Its sums are all that it has: they cannot be taken away in silence.
+    change(&path, "DELETE FROM sums; DELETE FROM stage_sums");
+    assert!(read_digests(&path).is_err());
+}
+
+#[test]
+fn what_could_not_be_written_takes_no_sums_of_what_is_gone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut record = Recorded::with_hosts(SUITES[0], HOSTS as usize).record();
+    record.plan.keep.full = Some(model::Nanos::seconds(3));
+    let path = folder.path().join("thinned.plimsoll");
+    let writer = Writer::create(&path, &record.plan, &record.testbed, "test", 0).expect("room");
+    let mut writer = writer.with_blocks_of(20);
+    let course = Course { least: 20, ..plain() };
+    let (whole, _) = write(&course, folder.path());
+    let events = events(&course, &record);
+    let is_late = |number: usize| number * 3 > events.len() * 2;
+    for (number, event) in events.iter().enumerate() {
+        writer.append(event).expect("room");
+        if let Event::Sample(sample) = event
+            && is_late(number)
+            && !is_late(number - 1)
+        {
+            // Once more: no transaction takes it.
+            assert!(writer.append(&Event::Sample(sample.clone())).is_err());
+        }
+    }
+    writer.finish().expect("room");
+    assert_eq!(differs(&whole, &path), None);
+}
+
 /// Writes the file of a run; how many blocks of sums it has comes back with it.
 fn write(course: &Course, folder: &Path) -> (PathBuf, i64) {
     let record = Recorded::with_hosts(SUITES[course.suite], HOSTS as usize).record();
@@ -309,7 +405,8 @@ fn no_flipped_bit_changes_a_figure_in_silence() {
         let record = Recorded::with_hosts(SUITES[course.suite], HOSTS as usize).record();
         let path = folder.path().join(format!("{least}.plimsoll"));
         let writer = Writer::create(&path, &record.plan, &record.testbed, "test", 0).expect("room");
-        let mut writer = writer.with_blocks_of(least);
+        // One has its counters in rows, the other nearly all of them in blocks.
+        let mut writer = writer.with_blocks_of(least).with_plain(if least == 20 { 900 } else { 9 });
         for (number, event) in (0u32..).zip(events(&course, &record)) {
             let sampled = if let Event::Sample(sample) = &event {
                 Some((sample.stage, sample.host))
@@ -430,6 +527,13 @@ fn plain() -> Course {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn no_course_makes_a_thinned_file_say_something_else(course in any_course()) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (whole, path, _) = write_thinned(&course, folder.path());
+        prop_assert_eq!(differs(&whole, &path), None);
+    }
+
     #[test]
     fn sums_are_those_of_the_samples_to_the_bit(course in any_course()) {
         let folder = tempfile::tempdir().expect("a folder");

@@ -28,7 +28,7 @@ use computed::ComputedPoint;
 use form::Auto;
 use model::curve::Curve;
 use model::note::{Adjusted, Fact, ScaledTime};
-use model::plan::{FleetPolicy, HostPlan, Origin, Plan, PlanNote, Point, Prerun, Steady, Stop};
+use model::plan::{FleetPolicy, HostPlan, Keep, Origin, Plan, PlanNote, Point, Prerun, Steady, Stop};
 use model::scale::Scale;
 use model::testbed::HostFacts;
 use model::units::{Bytes, Nanos, Percent};
@@ -205,6 +205,7 @@ fn plan_alone(request: &ScenarioRequest<'_>) -> Result<Plan, Vec<Refusal>> {
         origin: Origin::default(),
         places,
         fleet: fleet_policy(request),
+        keep: keep_of(request.spec),
         points: usable.iter().map(|point| point_of(request, point)).collect(),
         stages,
         hosts: host_plans,
@@ -254,6 +255,14 @@ fn fleet_policy(request: &ScenarioRequest<'_>) -> FleetPolicy {
         lost_after: fleet.lost_after.value,
         hold: fleet.hold.value,
     }
+}
+
+fn keep_of(spec: &Spec) -> Keep {
+    let full = match spec.keep.full.value {
+        Auto::Fixed(full) => Some(full),
+        Auto::Auto => None,
+    };
+    Keep { full, counters: spec.keep.counters.value }
 }
 
 /// Whether the run sends nothing anywhere.

@@ -1,20 +1,20 @@
 //! Parts of the results as tables for the terminal.
 
-use super::By;
+use super::{By, windowed};
 use crate::ground::columns::{self, Column};
 use crate::ground::words;
 use analysis::{ResultRow, Share};
 use model::Record;
 
 /// A table for each result: its parts, the longest first, so that what a reader looks for stands at
-/// the ends.
-pub fn results(record: &Record, by: By) -> String {
+/// the ends. Of many parts the ends alone, and the spread of all, unless `is_whole`.
+pub fn results(record: &Record, by: By, is_whole: bool) -> String {
     let rows = analysis::results(record);
-    let tables: Vec<String> = rows.iter().map(|row| one(row, by.shares(record, row), by)).collect();
-    tables.join("\n")
+    let one = |row: &ResultRow| one(row, by.shares(record, row), by, is_whole);
+    rows.iter().map(one).collect::<Vec<String>>().join("\n")
 }
 
-fn one(row: &ResultRow, mut shares: Vec<Share>, by: By) -> String {
+fn one(row: &ResultRow, shares: Vec<Share>, by: By, is_whole: bool) -> String {
     let title = match words::sweep(&row.sweep, row.repetition).as_str() {
         "" => format!("{}, {}", row.workload, row.ops.name()),
         sweep => format!("{} ({sweep}), {}", row.workload, row.ops.name()),
@@ -22,6 +22,8 @@ fn one(row: &ResultRow, mut shares: Vec<Share>, by: By) -> String {
     if shares.is_empty() {
         return format!("{title}: no part has a {}\n", by.head());
     }
+    let spread = spread(row, &shares);
+    let (mut shares, left_out) = if is_whole { (shares, 0) } else { windowed(shares) };
     // The sort is stable: hosts with the same rate stay in the order of the plan.
     shares.sort_by(|a, b| b.iops().total_cmp(&a.iops()));
     let heads = [
@@ -38,7 +40,38 @@ fn one(row: &ResultRow, mut shares: Vec<Share>, by: By) -> String {
     let mut table = vec![Column::names(by.head())];
     table.extend(heads.map(Column::figures));
     shares.iter().for_each(|share| columns::row(&mut table, cells(row, share)));
-    format!("{title}\n{}", columns::render(&table))
+    let rest = match left_out {
+        0 => String::new(),
+        left_out => {
+            let half = shares.len() / 2;
+            format!(
+                "the {half} fastest and the {half} slowest of {}; --all shows the other {left_out}\n\
+                 {spread}",
+                shares.len() + left_out
+            )
+        }
+    };
+    format!("{title}\n{}{rest}", columns::render(&table))
+}
+
+/// How the rates of all parts are spread: the one in the middle and those around it.
+fn spread(row: &ResultRow, shares: &[Share]) -> String {
+    let mut rates: Vec<f64> = shares.iter().map(Share::iops).collect();
+    rates.sort_by(f64::total_cmp);
+    // The value of rank ⌈q·n⌉, as of a histogram.
+    let at = |permille: usize| {
+        let rank = (rates.len() * permille).div_ceil(1_000).max(1);
+        words::iops(rates.get(rank - 1).copied().unwrap_or_default())
+    };
+    format!(
+        "spread of {}: lowest {}, 10 % {}, median {}, 90 % {}, highest {}\n",
+        words::rate_unit(row.is_metadata()),
+        at(0),
+        at(100),
+        at(500),
+        at(900),
+        at(1_000)
+    )
 }
 
 /// A part's name and figures; of the latencies those that a straggler shows in.
@@ -79,11 +112,29 @@ mod tests {
             );
         }
         recorded.fail(stage, 0, Op::Read, 5, 3);
-        insta::assert_snapshot!(results(&recorded.record(), By::Host));
+        insta::assert_snapshot!(results(&recorded.record(), By::Host, false));
     }
 
     #[test]
     fn what_was_not_measured_has_no_parts() {
-        assert_eq!(results(&Recorded::new("[[workload]]\nname = \"w\"\n").record(), By::Host), "");
+        let record = Recorded::new("[[workload]]\nname = \"w\"\n").record();
+        assert_eq!(results(&record, By::Host, true), "");
+    }
+
+    #[test]
+    fn of_many_hosts_the_ends_and_the_spread_are_told_and_on_request_all() {
+        let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 101);
+        let stage = recorded.stage(StageKind::Measure);
+        for host in 0..101 {
+            let done = vec![100_000; host as usize + 1];
+            recorded.host_interval(stage, host, 0, &[(Op::Read, &done)]);
+        }
+        let told = results(&recorded.record(), By::Host, false);
+        assert_eq!(told.lines().count(), 2 + 20 + 2, "{told}");
+        assert!(told.contains("the 10 fastest and the 10 slowest of 101; --all shows the other 81"));
+        let spread = "spread of IOPS: lowest 1, 10 % 11, median 51, 90 % 91, highest 101";
+        assert!(told.contains(spread), "{told}");
+        let all = results(&recorded.record(), By::Host, true);
+        assert_eq!(all.lines().count(), 2 + 101);
     }
 }

@@ -1,0 +1,308 @@
+//! What a file no longer keeps one by one: behind the time that a suite says, the rows of a block
+//! of samples go, and its sums stay. They are exact, with all their histograms.
+//!
+//! A block can go only where nothing that is found out later can ask for a part of it. Figures rest
+//! on whole rows of intervals with the same hosts, and a host's last interval of load ends one. So
+//! a block stays as it is in which any host has its last one so far: that host is silent, lost or
+//! done. Of a stage that may settle, every block stays, for its figures begin anywhere.
+
+use crate::checksums::{Part, Sums};
+use crate::stored_sums::Reach;
+use crate::values::{Problem, each, is_there, small};
+use model::digest::{Held, Span};
+use model::plan::Plan;
+use model::{IntervalSample, StageKind};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Takes rows of samples away that are not kept.
+#[derive(Debug)]
+pub struct Thinner {
+    keep_ns: Option<u64>,
+    /// The stages of which nothing may go.
+    whole: BTreeSet<u32>,
+    /// When stages began, by the clock for people.
+    begun_unix_ns: BTreeMap<u32, u64>,
+    /// The number behind each host's last interval of load, by stage.
+    loads: BTreeMap<u32, BTreeMap<u32, u32>>,
+    /// The end of the latest sample.
+    now_unix_ns: u64,
+    waiting: VecDeque<Waiting>,
+    /// How far the last block reaches.
+    before: Edge,
+    /// The last block whose rows are gone; 0 where there is none.
+    last: i64,
+}
+
+/// A block whose rows are there.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    block: i64,
+    from: Edge,
+    to: Edge,
+    ended_unix_ns: u64,
+}
+
+/// How far a block reaches: rows of each table, and of `intervals`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Edge {
+    reach: Reach,
+    intervals: i64,
+}
+
+impl Edge {
+    fn rows(self, part: Part) -> i64 {
+        match part {
+            Part::Samples => self.reach.samples,
+            Part::Errors => self.reach.errors,
+            Part::Workers => self.reach.workers,
+            Part::WorkerSamples => self.reach.worker_samples,
+            _ => self.intervals,
+        }
+    }
+}
+
+/// The tables whose rows have numbers.
+const NUMBERED: [Part; 4] = [Part::Samples, Part::Errors, Part::Workers, Part::WorkerSamples];
+
+impl Thinner {
+    /// As the plan says. What is checked after a crash needs every interval, and so do single
+    /// latencies.
+    pub fn new(plan: &Plan) -> Thinner {
+        let needs_all = |host: &model::plan::HostPlan| {
+            host.engine.contents.verify || host.engine.raw_latencies
+        };
+        let keep_ns = match plan.hosts.iter().any(needs_all) {
+            true => None,
+            false => plan.keep.full.map(|full| full.0),
+        };
+        let mut thinner = Thinner {
+            keep_ns,
+            whole: BTreeSet::new(),
+            begun_unix_ns: BTreeMap::new(),
+            loads: BTreeMap::new(),
+            now_unix_ns: 0,
+            waiting: VecDeque::new(),
+            before: Edge::default(),
+            last: 0,
+        };
+        thinner.whole = whole(plan);
+        thinner
+    }
+
+    /// A stage began.
+    pub fn began(&mut self, plan: &Plan, stage: u32, unix_ns: u64) {
+        self.begun_unix_ns.insert(stage, unix_ns);
+        // A search adds stages.
+        self.whole = whole(plan);
+    }
+
+    /// A sample was written.
+    pub fn took(&mut self, sample: &IntervalSample) {
+        if self.keep_ns.is_none() {
+            return;
+        }
+        let begun = self.begun_unix_ns.get(&sample.stage).copied().unwrap_or_default();
+        let end_ns = sample.start_ns.saturating_add(sample.length_ns);
+        self.now_unix_ns = self.now_unix_ns.max(begun.saturating_add(end_ns));
+        if sample.phase.counts() {
+            let next = self.loads.entry(sample.stage).or_default().entry(sample.host).or_default();
+            *next = (*next).max(sample.interval.saturating_add(1));
+        }
+    }
+
+    /// A block was written that reaches so far.
+    pub fn wrote(
+        &mut self,
+        connection: &Connection,
+        block: i64,
+        reach: Reach,
+    ) -> rusqlite::Result<()> {
+        if self.keep_ns.is_none() {
+            return Ok(());
+        }
+        let intervals = connection.query_row(
+            "SELECT coalesce(max(row), 0) FROM checksums WHERE part = 'intervals'",
+            [],
+            |row| row.get(0),
+        )?;
+        let to = Edge { reach, intervals };
+        let from = std::mem::replace(&mut self.before, to);
+        self.waiting.push_back(Waiting { block, from, to, ended_unix_ns: self.now_unix_ns });
+        Ok(())
+    }
+
+    /// Nothing more goes: a transaction failed, or samples do not follow each other.
+    pub fn stop(&mut self) {
+        self.waiting.clear();
+        self.keep_ns = None;
+    }
+
+    /// The last block whose rows are gone; 0 where there is none.
+    pub fn last(&self) -> i64 {
+        self.last
+    }
+
+    /// Takes the rows of blocks away that ended long enough ago.
+    pub fn thin(
+        &mut self,
+        transaction: &Transaction<'_>,
+        checks: &mut Sums,
+    ) -> rusqlite::Result<()> {
+        let Some(keep_ns) = self.keep_ns else { return Ok(()) };
+        while let Some(first) = self.waiting.front().copied() {
+            if self.now_unix_ns.saturating_sub(first.ended_unix_ns) <= keep_ns {
+                break;
+            }
+            self.waiting.pop_front();
+            if let Some(spans) = self.that_may_go(transaction, first.block)? {
+                take_away(transaction, checks, first, &spans)?;
+                self.last = first.block;
+            }
+        }
+        Ok(())
+    }
+
+    /// The intervals of a block by stage and host; `None` where it has to stay.
+    fn that_may_go(&self, transaction: &Transaction<'_>, block: i64) -> rusqlite::Result<Spans> {
+        let mut all = Vec::new();
+        let mut statement =
+            transaction.prepare_cached("SELECT stage, spans FROM stage_sums WHERE block = ?")?;
+        let mut rows = statement.query([block])?;
+        while let Some(row) = rows.next()? {
+            let stage: u32 = row.get(0)?;
+            let mut spans: BTreeMap<u32, Vec<Span>> = BTreeMap::new();
+            // We wrote it; what cannot be read stays.
+            if Held::take(row.get_ref(1)?.as_blob()?, &mut spans).is_err() {
+                return Ok(None);
+            }
+            let loads = || spans.values().flatten().filter(|span| span.phase.counts());
+            let first = loads().map(|span| span.interval).min();
+            let last = loads().map(|span| span.interval).max();
+            if let (Some(first), Some(last)) = (first, last) {
+                let mut ends = self.loads.get(&stage).into_iter().flat_map(BTreeMap::values);
+                if self.whole.contains(&stage) || ends.any(|end| *end > first && *end <= last) {
+                    return Ok(None);
+                }
+            }
+            all.push((stage, spans));
+        }
+        Ok(Some(all))
+    }
+}
+
+/// Intervals by stage and host.
+type Spans = Option<Vec<(u32, BTreeMap<u32, Vec<Span>>)>>;
+
+/// The stages that may settle: their figures rest on a part that is only known at the end.
+fn whole(plan: &Plan) -> BTreeSet<u32> {
+    let stages = (0..).zip(&plan.stages);
+    let may_settle =
+        stages.filter(|(_, stage)| stage.stop().steady().is_some() || stage.kind == StageKind::Verify);
+    may_settle.map(|(number, _)| number).collect()
+}
+
+/// Takes the rows of a block away. What all hosts together did in each interval stays in rows, for
+/// other programs.
+fn take_away(
+    transaction: &Transaction<'_>,
+    checks: &mut Sums,
+    block: Waiting,
+    stages: &[(u32, BTreeMap<u32, Vec<Span>>)],
+) -> rusqlite::Result<()> {
+    let rows = [block.from.reach.samples, block.to.reach.samples];
+    transaction.prepare_cached(MOMENTS)?.execute(rows)?;
+    let mut gone = vec![Part::Intervals];
+    for part in NUMBERED {
+        // SQLite gives a new row the number behind the last one: the last row of a table stays, or
+        // its number would be that of another.
+        let is_last = format!("SELECT NOT EXISTS (SELECT 1 FROM {} WHERE rowid > ?)", part.name());
+        if transaction.query_row(&is_last, [block.to.rows(part)], |row| row.get(0))? {
+            continue;
+        }
+        let delete = format!("DELETE FROM {} WHERE rowid > ? AND rowid <= ?", part.name());
+        let rows = [block.from.rows(part), block.to.rows(part)];
+        transaction.prepare_cached(&delete)?.execute(rows)?;
+        gone.push(part);
+    }
+    let mut delete = transaction.prepare_cached(
+        "DELETE FROM intervals WHERE stage = ? AND host = ? AND interval BETWEEN ? AND ?",
+    )?;
+    for (stage, hosts) in stages {
+        for (host, spans) in hosts {
+            if let (Some(first), Some(last)) = (spans.first(), spans.last()) {
+                delete.execute(params![stage, host, first.interval, last.interval])?;
+            }
+        }
+    }
+    // Sums of rows end where blocks do.
+    let delete = "DELETE FROM checksums WHERE part = ? AND row > ? AND row <= ?";
+    for part in gone {
+        let (from, to) = (block.from.rows(part), block.to.rows(part));
+        transaction.prepare_cached(delete)?.execute(params![part.name(), from, to])?;
+    }
+    checks.insert(
+        transaction,
+        Part::Thinned,
+        "INSERT INTO thinned VALUES (?)",
+        params![block.block],
+    )
+}
+
+/// What all hosts did in each interval, of the rows of samples that go.
+const MOMENTS: &str = "INSERT INTO moments
+    SELECT samples.stage, samples.interval, intervals.phase, samples.work, samples.op, count(*),
+           min(intervals.start_ns), max(intervals.length_ns), sum(samples.ios), \
+                       sum(samples.bytes), sum(samples.errors),
+           sum(samples.mean_ns * samples.ios) / nullif(sum(samples.ios), 0), max(samples.p99_ns), \
+                       max(samples.max_ns)
+    FROM samples JOIN intervals USING (stage, host, interval)
+    WHERE samples.rowid > ? AND samples.rowid <= ?
+    GROUP BY samples.stage, samples.interval, intervals.phase, samples.work, samples.op";
+
+/// The blocks of a file whose rows are gone.
+pub fn blocks(connection: &Connection) -> Result<BTreeSet<i64>, Problem> {
+    let mut blocks = BTreeSet::new();
+    if is_there(connection, "thinned")? {
+        each(connection, "SELECT block FROM thinned", |row| {
+            blocks.insert(row.get(0)?);
+            Ok(())
+        })?;
+    }
+    Ok(blocks)
+}
+
+/// The stages of which rows are gone.
+pub fn stages(connection: &Connection) -> Result<BTreeSet<u32>, Problem> {
+    let mut stages = BTreeSet::new();
+    if is_any(connection)? {
+        let query = "SELECT DISTINCT stage FROM stage_sums WHERE block IN (SELECT block FROM \
+                     thinned)";
+        each(connection, query, |row| {
+            stages.insert(small(row.get(0)?)?);
+            Ok(())
+        })?;
+    }
+    Ok(stages)
+}
+
+/// Whether any rows of a file are gone.
+pub fn is_any(connection: &Connection) -> Result<bool, Problem> {
+    if !is_there(connection, "thinned")? {
+        return Ok(false);
+    }
+    let found = connection.query_row("SELECT 1 FROM thinned LIMIT 1", [], |_| Ok(())).optional()?;
+    Ok(found.is_some())
+}
+
+/// Whether the sums of every block whose rows are gone are there: nothing else tells of these.
+pub fn check(connection: &Connection) -> Result<(), Problem> {
+    let missing = "SELECT count(*) FROM thinned WHERE block NOT IN (SELECT block FROM sums)";
+    if is_any(connection)?
+        && connection.query_row(missing, [], |row| row.get::<_, i64>(0))? > 0
+    {
+        return Err("sums are missing of which the file has no samples".into());
+    }
+    Ok(())
+}
+
