@@ -2,7 +2,8 @@
 //! over where another died. Each host is a process whose streams go through two others, which can be
 //! killed without it, as a network would.
 
-use crate::common::{Ended, command, end, plimsoll, run, scratch, signal, text, wait_until};
+use crate::common::cluster::SshCluster;
+use crate::common::{Ended, command, end, has, plimsoll, run, scratch, signal, text, wait_until};
 use model::note::AboutHosts;
 use model::{Fact, NoteKind, Record, RunEnd, StageEnd};
 use std::collections::BTreeMap;
@@ -17,19 +18,23 @@ struct Hosts {
 }
 
 impl Hosts {
-    fn new() -> Hosts {
+    /// `None` where the machine cannot have them, which is said.
+    fn new(test: &str) -> Option<Hosts> {
+        if !has(test, &["ip"]) {
+            return None;
+        }
         let folder = scratch();
         let here = text(folder.path());
         fs::create_dir(folder.path().join("lines")).expect("a folder");
         // What carries the streams has a name of its own; the agent is in a session of its own, so
         // that nobody ends it with its line.
         let script = format!(
-            "#!/bin/sh\nname=$1; shift\nexec 3<&0\n(exec cat <&3) | setsid \"$@\" | (exec cat) &\n\
-             echo $$ >> {here}/lines/$name\nwait\n"
+            "#!/bin/sh\nname=$1; shift\nexec 3<&0\n(exec cat <&3) | setsid unshare --uts sh -c 'hostname \
+             $0; exec \"$@\"' $name \"$@\" | (exec cat) &\necho $$ >> {here}/lines/$name\nwait\n"
         );
         fs::write(folder.path().join("launcher"), script).expect("a script");
         run("chmod", &["755", text(&folder.path().join("launcher"))]);
-        Hosts { folder }
+        Some(Hosts { folder })
     }
 
     fn path(&self) -> &Path {
@@ -127,7 +132,7 @@ const HOLD: [&str; 2] = ["--set", "fleet.hold=10min"];
 
 #[test]
 fn a_connection_that_breaks_within_a_stage_is_taken_up_again_and_nothing_is_lost() {
-    let hosts = Hosts::new();
+    let Some(hosts) = Hosts::new("hosts behind lines that break") else { return };
     let child = hosts.start("6s", &HOLD);
     hosts.wait_for(5);
     hosts.cut("h1");
@@ -141,7 +146,7 @@ fn a_connection_that_breaks_within_a_stage_is_taken_up_again_and_nothing_is_lost
 
 #[test]
 fn without_a_hold_a_host_whose_connection_breaks_is_lost() {
-    let hosts = Hosts::new();
+    let Some(hosts) = Hosts::new("hosts behind lines that break") else { return };
     let child = hosts.start("4s", &[]);
     hosts.wait_for(5);
     hosts.cut("h1");
@@ -158,7 +163,7 @@ fn without_a_hold_a_host_whose_connection_breaks_is_lost() {
 
 #[test]
 fn a_coordinator_that_sleeps_for_longer_than_its_agents_miss_it_loses_nothing() {
-    let hosts = Hosts::new();
+    let Some(hosts) = Hosts::new("hosts behind lines that break") else { return };
     let child = hosts.start("8s", &HOLD);
     hosts.wait_for(5);
     signal(&child, "STOP");
@@ -171,7 +176,7 @@ fn a_coordinator_that_sleeps_for_longer_than_its_agents_miss_it_loses_nothing() 
 
 #[test]
 fn another_coordinator_takes_over_what_the_agents_of_a_dead_one_kept() {
-    let hosts = Hosts::new();
+    let Some(hosts) = Hosts::new("hosts behind lines that break") else { return };
     let mut child = hosts.start("8s", &HOLD);
     hosts.wait_for(10);
     child.kill().expect("a process to kill");
@@ -198,7 +203,7 @@ fn another_coordinator_takes_over_what_the_agents_of_a_dead_one_kept() {
 
 #[test]
 fn who_holds_nothing_out_is_not_taken_over() {
-    let hosts = Hosts::new();
+    let Some(hosts) = Hosts::new("hosts behind lines that break") else { return };
     let mut child = hosts.start("60s", &[]);
     hosts.wait_for(3);
     child.kill().expect("a process to kill");
@@ -208,4 +213,90 @@ fn who_holds_nothing_out_is_not_taken_over() {
         ["take", "run.plimsoll"].into_iter().chain(way.iter().map(String::as_str)).collect();
     let refused = plimsoll(hosts.path(), &words).with_code(2);
     assert!(refused.err.contains("plimsoll resume"), "{refused:#?}");
+}
+
+/// The agents that were told to touch this folder.
+fn agents_at(folder: &Path) -> Vec<String> {
+    let wanted = format!("agent --allow {}", folder.display());
+    let out = std::process::Command::new("pgrep").args(["-f", &wanted]).output().expect("pgrep");
+    String::from_utf8_lossy(&out.stdout).lines().map(str::to_owned).collect()
+}
+
+/// The agent of a host: its own folder stands in its command. What carries it has that, too.
+fn agent_at(folder: &Path) -> String {
+    let is_agent = |pid: &String| {
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        name.starts_with("plimsoll")
+    };
+    agents_at(folder).into_iter().find(is_agent).expect("an agent")
+}
+
+/// All that befalls a fleet in a bad night, in one run: a host that is down at the start, one that
+/// dies, a link that is cut, a host and a coordinator that stand still, servers that refuse what
+/// comes at once.
+#[test]
+fn a_bad_night_over_ssh_costs_nobody_but_the_dead() {
+    if !has("a bad night over ssh", &["sshd", "ip", "sqlite3"]) {
+        return;
+    }
+    let cluster = SshCluster::with_startups("2:100:2");
+    let folder = scratch();
+    let data = |host: u32| folder.path().join(format!("data-{host}"));
+    cluster.cut(4);
+    let targets: Vec<String> = (1..=4).map(|host| format!("n{host}:{}", text(&data(host)))).collect();
+    let mut line = vec!["run", "--hosts", "n[1-4]"];
+    targets.iter().for_each(|target| line.extend(["--target", target]));
+    line.extend([
+        "--rw", "randread", "--size", "4M", "--numjobs", "1", "--iodepth", "2", "--runtime", "20s",
+        "--set", "interval=200ms", "--set", "fleet.lost_after=2s", "--set",
+        "fleet.on_lost_host=continue", "--set", "fleet.quorum=25%", "--set",
+        "fleet.start_within=0s", "--set", "fleet.hold=10min", "--out", "run.plimsoll",
+    ]);
+    let mut command = command(folder.path(), &line);
+    command.env("PATH", cluster.search_path());
+    let quiet = std::process::Stdio::piped;
+    let child = command.stdout(quiet()).stderr(quiet()).spawn().expect("a program");
+    crate::common::wait_for_samples(folder.path(), 3);
+    cluster.cut(2);
+    let [first, third] = [1, 3].map(|host| agent_at(&data(host)));
+    run("kill", &["-9", &third]);
+    run("kill", &["-STOP", &first]);
+    signal(&child, "STOP");
+    std::thread::sleep(std::time::Duration::from_secs(4));
+    run("kill", &["-CONT", &first]);
+    signal(&child, "CONT");
+    cluster.mend(2);
+    end(child).with_code(0);
+    let record = store::read(&folder.path().join("run.plimsoll")).expect("a run file");
+    assert_eq!(record.end.as_ref().map(|(_, end)| end), Some(&RunEnd::Complete));
+    // Each is named once: who was not there, and who died.
+    let left_out: Vec<&str> = record
+        .plan
+        .notes
+        .iter()
+        .filter_map(|note| match &note.fact {
+            Fact::Hosts(AboutHosts::LeftOut { hosts, .. }) => Some(hosts),
+            _ => None,
+        })
+        .flatten()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    assert_eq!(left_out, ["n4"]);
+    let lost: Vec<u32> = record
+        .notes
+        .iter()
+        .filter(|note| note.kind() == NoteKind::HostLost)
+        .map(|note| note.host)
+        .collect();
+    assert_eq!(lost, [2], "{:?}", record.notes);
+    let told = intervals_of(&record);
+    for host in [0, 1] {
+        let mut intervals = told[&host].clone();
+        intervals.sort_unstable();
+        let all: Vec<u32> = (0..intervals.len() as u32).collect();
+        assert_eq!(intervals, all, "host {host}: each interval once");
+    }
+    assert!(told[&1].len() >= 100, "behind the cut link, nothing was lost: {}", told[&1].len());
+    let results = analysis::results(&record);
+    assert!(results[0].ios > 0);
 }

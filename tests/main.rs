@@ -28,6 +28,7 @@ mod hostile_texts;
 mod import;
 mod kernel_truth;
 mod known_answer;
+mod kubernetes;
 mod layers;
 mod layouts;
 mod loadline;

@@ -26,12 +26,17 @@ pub struct SshCluster {
 impl SshCluster {
     /// Four hosts behind a bridge.
     pub fn new() -> SshCluster {
+        SshCluster::with_startups("100:30:200")
+    }
+
+    /// The same, whose servers refuse connections past these (`MaxStartups`).
+    pub fn with_startups(startups: &str) -> SshCluster {
         let alone = crate::common::alone();
         let network =
             Network::claim().expect("a free network; see `ip link` for those of killed tests");
         let mut cluster =
             SshCluster { folder: scratch(), network, servers: Vec::new(), _alone: alone };
-        cluster.write_settings();
+        cluster.write_settings(startups);
         for words in network.commands() {
             run("ip", &words.split(' ').collect::<Vec<_>>());
         }
@@ -39,7 +44,7 @@ impl SshCluster {
         cluster
     }
 
-    fn write_settings(&self) {
+    fn write_settings(&self, startups: &str) {
         let folder = self.folder.path();
         for arguments in ssh::keys(folder) {
             run("ssh-keygen", &arguments.iter().map(String::as_str).collect::<Vec<_>>());
@@ -47,6 +52,8 @@ impl SshCluster {
         fs::create_dir_all("/run/sshd").expect("root");
         fs::create_dir(folder.join("bin")).expect("a folder");
         for (name, content) in ssh::files(folder, self.network) {
+            let content = content
+                .replace("MaxStartups 100:30:200", &format!("MaxStartups {startups}"));
             fs::write(folder.join(name), content).expect("a file");
         }
         run("chmod", &["755", text(&folder.join("bin/ssh"))]);

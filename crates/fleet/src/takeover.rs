@@ -4,6 +4,7 @@
 
 use crate::launch::{LaunchError, Wanted, take_over};
 use crate::link::{Inlet, LinkError};
+use crate::session::LEAVES;
 use crate::wire::{FromAgent, ToAgent};
 use model::event::{HostEnd, HostStart};
 use model::takeover::Kept;
@@ -55,11 +56,10 @@ impl Takeover {
 
     fn hear_one(self, wanted: &Wanted, host: usize) -> Result<Kept, LaunchError> {
         let (out, inlet) = take_over(wanted, &wanted.hosts[host])?;
-        let Some(stage) = self.stage else { return Ok(Kept::default()) };
         let words = words_of(inlet);
         let by = Instant::now() + Duration::from_nanos(self.within.0);
         let (mut kept, mut beaten) = (Kept::default(), None);
-        while kept.end.is_none() && Instant::now() < by {
+        while let Some(stage) = self.stage.filter(|_| kept.end.is_none() && Instant::now() < by) {
             if beaten.is_none_or(|beaten: Instant| beaten.elapsed() >= BEAT) {
                 beaten = Some(Instant::now());
                 // If it is gone, the end of its words says so.
@@ -71,6 +71,10 @@ impl Takeover {
                 None => {}
             }
         }
+        // It ends, and lets go of its targets: whoever goes on finds them free.
+        drop(out);
+        let left = Instant::now();
+        while left.elapsed() < LEAVES && !matches!(next(&words), Some(Err(_))) {}
         Ok(kept)
     }
 }

@@ -27,7 +27,7 @@ pub struct HostArgs {
     #[arg(long, value_name = "SELECTOR")]
     pub kubernetes: Option<String>,
 
-    /// Options for kubectl, such as "--namespace storage".
+    /// Options for kubectl, such as "--namespace storage -c agent".
     #[arg(
         long,
         hide_short_help = true,

@@ -489,6 +489,7 @@ impl Coordinator {
         host.absence.returns += 1;
         assert!(host.absence.returns <= host.absence.starts, "it came back unasked");
         host.alive = true;
+        self.ticks.look_again();
         let from = point
             .map_or_else(|| "the next stage".to_owned(), |point| format!("point {}", point + 1));
         let detail = format!("{}: back; it loads from {from} on", host.name);

@@ -31,6 +31,11 @@ impl Ticks {
         self.longest_away_ns.max(now_ns.saturating_sub(self.last_ns))
     }
 
+    /// A host is there that was not: where it is the only one, nobody else says when it is looked at.
+    pub(super) fn look_again(&mut self) {
+        self.look_at_ns = 0;
+    }
+
     /// Notes a tick. For how long nobody can have been heard before it, in ns.
     fn tick(&mut self, now_ns: u64) -> u64 {
         let gap_ns = now_ns.saturating_sub(std::mem::replace(&mut self.last_ns, now_ns));

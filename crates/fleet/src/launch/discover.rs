@@ -1,5 +1,6 @@
 //! What a site's own engine tells: the nodes of a Slurm job, the pods of a selector.
 
+use super::via::KubectlOptions;
 use super::process::{self, Failed};
 use model::hostlist;
 use std::process::Command;
@@ -52,6 +53,7 @@ fn seconds(text: &str) -> Option<u64> {
 /// # Errors
 /// `kubectl` fails, or there are none.
 pub fn pods(selector: &str, options: &[String]) -> Result<Vec<String>, String> {
+    let options = KubectlOptions::of(options).all;
     let mut arguments: Vec<&str> = options.iter().map(String::as_str).collect();
     arguments.extend([
         "get",

@@ -113,8 +113,10 @@ impl Via {
                 command
             }
             Via::Kubernetes { options } => {
+                let KubectlOptions { all, exec } = KubectlOptions::of(options);
                 let mut command = Command::new("kubectl");
-                command.args(options).args(["exec", "-i", host, "--", "sh", "-c", script]);
+                command.args(all).args(["exec", "-i"]).args(exec);
+                command.args([host, "--", "sh", "-c", script]);
                 command
             }
             Via::Template(words) => {
@@ -142,6 +144,34 @@ impl Via {
         let mut command = Command::new(PathBuf::from("/proc/self/exe"));
         command.args(arguments);
         Some(command)
+    }
+}
+
+/// Options for `kubectl`: which container of a pod is meant is a question to `exec` alone.
+pub(super) struct KubectlOptions {
+    /// For every command.
+    pub(super) all: Vec<String>,
+    /// For `exec`.
+    exec: Vec<String>,
+}
+
+impl KubectlOptions {
+    pub(super) fn of(options: &[String]) -> KubectlOptions {
+        let mut sorted = KubectlOptions { all: Vec::new(), exec: Vec::new() };
+        let mut options = options.iter().cloned();
+        while let Some(option) = options.next() {
+            match option.as_str() {
+                "-c" | "--container" => {
+                    sorted.exec.push(option);
+                    sorted.exec.extend(options.next());
+                }
+                word if word.starts_with("-c=") || word.starts_with("--container=") => {
+                    sorted.exec.push(option);
+                }
+                _ => sorted.all.push(option),
+            }
+        }
+        sorted
     }
 }
 
@@ -180,6 +210,14 @@ mod tests {
             words(&command),
             ["kubectl", "--namespace=x", "exec", "-i", "pod-0", "--", "sh", "-c", "true"]
         );
+        for container in [&["-c", "agent"][..], &["--container=agent"]] {
+            let mut options = vec!["--namespace=x".to_owned()];
+            options.extend(container.iter().map(|word| (*word).to_owned()));
+            let command = words(&Via::Kubernetes { options: options.clone() }.command("pod-0", "true"));
+            let exec = [&["kubectl", "--namespace=x", "exec", "-i"][..], container].concat();
+            assert_eq!(command[..exec.len()], exec[..]);
+            assert_eq!(KubectlOptions::of(&options).all, ["--namespace=x"]);
+        }
         assert!(
             Via::template("docker exec c1").is_err()
                 && Via::template(" ").is_err()

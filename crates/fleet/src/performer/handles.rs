@@ -109,7 +109,6 @@ impl Marker {
 mod tests {
     use super::*;
     use std::thread;
-    use std::time::Instant;
 
     #[test]
     fn a_mark_waits_for_room_and_is_refused_when_the_run_is_over() {

@@ -37,6 +37,8 @@ const TOLD_AFTER: u64 = 64;
 const SIGN_EVERY: Duration = Duration::from_secs(1);
 /// A stream on which nothing came for so long is not waited for alone.
 const STALE: Duration = Duration::from_secs(5);
+/// Whoever has said all waits so long for the other end to close the stream.
+pub(crate) const LEAVES: Duration = Duration::from_secs(10);
 /// How often a session looks at the time.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -94,6 +96,8 @@ struct State {
     since: Option<Instant>,
     /// When something was last read.
     heard: Instant,
+    /// When the last was said.
+    left: Option<Instant>,
 }
 
 impl Session {
@@ -112,6 +116,7 @@ impl Session {
             is_over: false,
             since: Some(Instant::now()),
             heard: Instant::now(),
+            left: None,
         };
         Session(Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), hold }))
     }
@@ -157,7 +162,7 @@ impl Session {
     /// Whether another stream is wanted: there is none, or the one that is there is silent.
     pub(crate) fn wants_stream(&self) -> bool {
         let state = self.lock();
-        state.since.is_some() || state.heard.elapsed() > STALE
+        state.left.is_none() && (state.since.is_some() || state.heard.elapsed() > STALE)
     }
 
     /// Writes what is to be said to a stream, until there is nothing more to say, or another one
@@ -177,8 +182,8 @@ impl Session {
                 return;
             }
             if is_last {
-                state.is_over = true;
-                self.0.changed.notify_all();
+                // The other end closes the stream, once it has let go of all.
+                state.left = Some(Instant::now());
                 return;
             }
             let wrote = Instant::now();
@@ -270,11 +275,11 @@ impl Session {
             // Whoever takes over counts what it says from 0, and hears all that is kept.
             state.kept.rewind();
             (state.taken, state.told) = (0, 0);
+        } else if state.begins == Begins::InPlaceOfAnother {
+            // What it has taken was said by another.
+            (state.begins, state.taken) = (Begins::New, first);
         } else {
             state.kept.go_on_from(taken).ok_or(LinkError::Garbled)?;
-        }
-        if state.begins == Begins::InPlaceOfAnother {
-            (state.begins, state.taken) = (Begins::New, first);
         }
         state.is_greeted = true;
         state.heard = Instant::now();
@@ -286,7 +291,8 @@ impl Session {
     fn watch(&self) {
         let mut state = self.lock();
         while !state.is_over {
-            state.is_over = state.since.is_some_and(|since| since.elapsed() > self.0.hold);
+            state.is_over = state.since.is_some_and(|since| since.elapsed() > self.0.hold)
+                || state.left.is_some_and(|left| left.elapsed() > LEAVES);
             state = self.wait(state);
         }
         let carrier = state.carrier.take();
@@ -400,6 +406,7 @@ impl State {
 
     fn lose_stream(&mut self) {
         self.is_greeted = false;
+        self.is_over |= self.left.is_some();
         self.since.get_or_insert_with(Instant::now);
     }
 }

@@ -63,8 +63,10 @@ fn who_takes_over_hears_what_was_kept_and_the_other_nothing_more() {
     let (first, agent, _ends) = streams();
     let (link, session, _) = over(first, LONG, Begins::New);
     let (agents, held, _) = over(agent, LONG, Begins::Held);
-    let (out, _orders) = agents.split();
-    let (_ours, mut heard) = link.split();
+    let (out, mut orders) = agents.split();
+    let (ours, mut heard) = link.split();
+    ours.send(&77u32).expect("room");
+    assert_eq!(orders.receive::<u32>(), Ok(77), "what it took of another is no matter");
     (0..10u32).for_each(|number| out.send(&number).expect("room"));
     (0..10u32).for_each(|number| assert_eq!(heard.receive::<u32>(), Ok(number)));
     wait_until("its sign of that", || held.lock().kept.first() == 0 && session.lock().told > 0);
@@ -72,8 +74,10 @@ fn who_takes_over_hears_what_was_kept_and_the_other_nothing_more() {
     let (link, _, _) = over(second, LONG, Begins::InPlaceOfAnother);
     held.go_on_over(again);
     out.send(&10u32).expect("room");
-    let (_anews, mut anew) = link.split();
+    let (theirs, mut anew) = link.split();
     (0..=10u32).for_each(|number| assert_eq!(anew.receive::<u32>(), Ok(number)));
+    theirs.send(&78u32).expect("room");
+    assert_eq!(orders.receive::<u32>(), Ok(78));
 }
 
 #[test]

@@ -24,6 +24,7 @@ pub(super) fn check(scenario: &Scenario, outcome: &Outcome, record: &Record) -> 
     starts_are_within_their_error(outcome, record)?;
     the_policy_holds(scenario, outcome, record)?;
     who_is_healthy_is_never_lost(scenario, outcome)?;
+    a_stop_reaches_every_host(scenario, outcome)?;
     layouts::check(&parts(&scenario.plan), outcome.hosts.len(), &outcome.deeds)?;
     complete_is_complete(scenario, outcome, record)
 }
@@ -82,7 +83,7 @@ fn the_run_ends(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Resu
     let plan = &scenario.plan;
     // Each stage is set up, agreed on, run and waited for; whoever takes longer than this is given
     // up.
-    let wait_ns = 4 * plan.fleet.lost_after.0 + plan.hosts[0].engine.patience.0 + 60 * SECOND;
+    let wait_ns = 4 * plan.fleet.silence().0 + plan.hosts[0].engine.patience.0 + 60 * SECOND;
     // A stage lasts as long as its slowest host.
     let slowest_ns = |stage: u32| {
         scenario
@@ -163,9 +164,12 @@ fn the_policy_holds(scenario: &Scenario, outcome: &Outcome, record: &Record) -> 
             || script.behaviour.fails_to_arm.is_some()
     };
     // Under `continue`, no loss costs the run, whenever it is.
+    // What broke off because the coordinator stood still is measured anew.
+    let stood_still = scenario.coordinator.stalls.is_some();
     let is_lost_in_no_stage =
         policy.on_lost_host == OnLostHost::Abort && lost.iter().any(|note| note.stage.is_none());
     let has_other_reason = scenario.coordinator.interrupted_at_ns.is_some()
+        || stood_still
         || is_lost_in_no_stage
         || scenario.hosts.iter().any(fails);
     ensure(!may_go_on || has_other_reason, || {
@@ -181,7 +185,12 @@ fn who_is_healthy_is_never_lost(scenario: &Scenario, outcome: &Outcome) -> Resul
     let script = &scenario.coordinator;
     let is_flat = scenario.fanout >= scenario.hosts.len();
     let all_healthy = scenario.hosts.iter().all(HostScript::is_healthy);
-    if script.stalls.is_some() || script.dies_at_ns.is_some() || !(is_flat || all_healthy) {
+    // Who stands still for less than agents wait for him loses nobody: the last word before it and
+    // the first one behind it take their time.
+    let stalls_too_long = script.stalls.is_some_and(|(from_ns, until_ns)| {
+        until_ns - from_ns + 3 * SECOND >= scenario.plan.fleet.silence().0
+    });
+    if stalls_too_long || script.dies_at_ns.is_some() || !(is_flat || all_healthy) {
         return Ok(());
     }
     let hosts = scenario.hosts.iter().zip(&outcome.hosts).enumerate();
@@ -189,6 +198,23 @@ fn who_is_healthy_is_never_lost(scenario: &Scenario, outcome: &Outcome) -> Resul
         ensure(!script.is_healthy() || !host.is_lost, || {
             format!("host {number} was given up, and nothing had befallen it")
         })?;
+    }
+    Ok(())
+}
+
+/// Whoever ends a run ends the load of every host that is there, at once.
+fn a_stop_reaches_every_host(scenario: &Scenario, outcome: &Outcome) -> Result<(), String> {
+    let Some(at_ns) = scenario.coordinator.interrupted_at_ns else { return Ok(()) };
+    if scenario.fanout < scenario.hosts.len() {
+        return Ok(());
+    }
+    let by_ns = at_ns + 2 * SECOND;
+    for (number, (script, host)) in scenario.hosts.iter().zip(&outcome.hosts).enumerate() {
+        for span in host.loads.iter().filter(|_| script.is_healthy()) {
+            ensure(span.until_ns.is_some_and(|until_ns| until_ns <= by_ns), || {
+                format!("host {number}: {span:?} goes on behind the end at {at_ns}")
+            })?;
+        }
     }
     Ok(())
 }

@@ -40,6 +40,8 @@ pub(super) struct HostScript {
     pub(super) mishap: Option<Mishap>,
     /// It has no agent when the run begins.
     pub(super) is_absent: bool,
+    /// Its stream breaks, and another one takes its place.
+    pub(super) taken_up_again: bool,
 }
 
 /// What befalls a host or its stream, in ns of true time.
@@ -111,6 +113,10 @@ impl Scenario {
             hold: Nanos(0),
         };
         let mut scenario = Scenario::calm(seed, &size, policy);
+        if derive(seed, &[13]).is_multiple_of(3) {
+            let within = 5 * SECOND + derive(seed, &[14]) % (40 * SECOND);
+            scenario.plan.fleet.hold = Nanos(within);
+        }
         if stages > 1 && derive(seed, &[8]).is_multiple_of(2) {
             (scenario.plan.stages[0].kind, scenario.plan.stages[0].point) =
                 (StageKind::Prepare, None);
@@ -136,6 +142,7 @@ impl Scenario {
                 host.strike(&mut fate, span_ns, stages);
             }
         }
+        scenario.hold_out(&mut Rng::new(derive(seed, &[15, u64::from(attempt)])));
         scenario.hang_only_where_time_ends_it();
         if weather == Weather::Foul {
             scenario.leave_out(&mut Rng::new(derive(seed, &[12, u64::from(attempt)])));
@@ -157,6 +164,21 @@ impl Scenario {
             }
         }
         scenario
+    }
+
+    /// Where agents hold out, a stream that breaks is followed by another one: what was under way
+    /// comes late, as over a link that is cut and heals.
+    fn hold_out(&mut self, rng: &mut Rng) {
+        if self.plan.fleet.hold == Nanos(0) {
+            return;
+        }
+        for host in &mut self.hosts {
+            if let Some(Mishap::Breaks { at_ns }) = host.mishap {
+                let again_ns = at_ns + 500 * MILLI + rng.below(6 * SECOND);
+                (host.mishap, host.taken_up_again) = (None, true);
+                (host.down.cut, host.up.cut) = (Some((at_ns, again_ns)), Some((at_ns, again_ns)));
+            }
+        }
     }
 
     /// Lets some hosts of some seeds be dead when the run begins, as many as the policy allows: who
@@ -241,6 +263,7 @@ impl Scenario {
             up: Line::new(MILLI, MILLI, derive(seed, &[4, u64::from(number)])),
             mishap: None,
             is_absent: false,
+            taken_up_again: false,
         };
         let hosts = (0..size.hosts).map(host).collect();
         Scenario {

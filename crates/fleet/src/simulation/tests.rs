@@ -228,6 +228,38 @@ fn lost_hosts_come_back_in_the_sun_and_in_the_rain() {
     assert!(all.iter().all(|count| *count >= 10), "{all:?}");
 }
 
+/// What is rare: each of it has to occur, or the invariants hold for nothing.
+#[test]
+fn who_holds_out_is_taken_up_again_and_a_coordinator_that_slept_goes_on() {
+    let (mut taken_up, mut slept_through, mut broken_off, mut held_in_vain) = (0, 0, 0, 0);
+    for seed in 0..4_000 {
+        let mut scenario = Scenario::of_seed(seed, 0, None, Weather::Foul);
+        scenario.plan.fleet.on_lost_host = OnLostHost::Continue;
+        let policy = scenario.plan.fleet;
+        let script = scenario.coordinator;
+        let holds = policy.hold > Nanos(0);
+        let stall_ns = script.stalls.map_or(0, |(from_ns, until_ns)| until_ns - from_ns);
+        let is_of_interest = scenario.hosts.iter().any(|host| host.taken_up_again)
+            || stall_ns > policy.lost_after.0
+            || (holds && script.dies_at_ns.is_some());
+        if !is_of_interest {
+            continue;
+        }
+        let (outcome, record) = hold(&scenario);
+        let end = record.end.as_ref().map(|(_, end)| end);
+        let is_complete = end == Some(&RunEnd::Complete);
+        let again = scenario.hosts.iter().zip(&outcome.hosts);
+        taken_up += again.filter(|(host, told)| host.taken_up_again && !told.is_lost).count();
+        let sleeps = stall_ns > policy.lost_after.0;
+        slept_through += usize::from(sleeps && holds && is_complete);
+        let said = |end: &RunEnd| matches!(end, RunEnd::Failed(why) if why.contains("stood still"));
+        broken_off += usize::from(sleeps && !holds && end.is_some_and(said));
+        held_in_vain += usize::from(holds && outcome.end.is_none());
+    }
+    let all = [taken_up, slept_through, broken_off, held_in_vain];
+    assert!(all.iter().all(|count| *count >= 5), "{all:?}");
+}
+
 /// Hosts that are dead when the run begins: the run goes on without, and some come in.
 #[test]
 fn who_is_dead_at_the_start_costs_nobody_the_run_and_may_come_in_between_points() {

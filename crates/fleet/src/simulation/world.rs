@@ -257,7 +257,7 @@ impl<'a> World<'a> {
             }
             self.send(
                 host,
-                ToAgent::Welcome { lost_after_ns: self.scenario.plan.fleet.lost_after.0 },
+                ToAgent::Welcome { lost_after_ns: self.scenario.plan.fleet.silence().0 },
             );
             match self.sides[host].mishap {
                 Some(Mishap::Dies { at_ns, .. }) => {
@@ -378,9 +378,9 @@ impl<'a> World<'a> {
                 let span = LoadSpan { until_ns: None, allowed_until_ns: u64::MAX };
                 side.outcome.loads.push(span);
             }
-            Effect::LoadOff => side.load_off(now_ns, self.scenario.plan.fleet.lost_after.0),
+            Effect::LoadOff => side.load_off(now_ns, self.scenario.plan.fleet.silence().0),
             Effect::Exit => {
-                side.load_off(now_ns, self.scenario.plan.fleet.lost_after.0);
+                side.load_off(now_ns, self.scenario.plan.fleet.silence().0);
                 side.is_dead = true;
                 self.outcome.deeds.push((host, Deed::Gone));
                 self.close_up(host, now_ns);
@@ -408,7 +408,7 @@ impl<'a> World<'a> {
         }
         side.is_dead = true;
         self.outcome.deeds.push((host, Deed::Gone));
-        side.load_off(now_ns, self.scenario.plan.fleet.lost_after.0);
+        side.load_off(now_ns, self.scenario.plan.fleet.silence().0);
         if let Some(Mishap::Dies { closed_after_ns: Some(after_ns), .. }) = side.mishap {
             self.close_up(host, now_ns + after_ns);
             self.close_below(host, now_ns + after_ns);
@@ -424,7 +424,9 @@ impl<'a> World<'a> {
     }
 
     fn coordinator_dies(&mut self) {
-        if self.coordinator.take().is_some() {
+        // Agents that hold out wait for another one, until the silence is too long.
+        let hold = self.scenario.plan.fleet.hold;
+        if self.coordinator.take().is_some() && hold == model::Nanos(0) {
             let heads: Vec<usize> = self.root.branches().map(|hosts| hosts[0]).collect();
             let returned = (0..self.sides.len()).filter(|host| self.sides[*host].life > 0);
             let ends: Vec<usize> = heads

@@ -50,7 +50,7 @@ pub fn sentence(fact: &Fact) -> String {
             "agents go on for {within} without their coordinator; `plimsoll take` takes them over"
         ),
         Fact::Hosts(AboutHosts::TakenOver { hosts, of, intervals }) => format!(
-            "taken over by another coordinator: {hosts} of {of} agents held out, and told \
+            "taken over by another coordinator: {hosts} of {of} agents held out, and reported \
              {intervals} intervals that were not recorded yet"
         ),
         Fact::Hosts(AboutHosts::AlsoLoaded { agents, users }) => also_loaded(*agents, users),

@@ -70,7 +70,7 @@ impl World<'_> {
             () if !self.sides[host].is_dead => return said("another run is using it"),
             () => self.begin_life(host),
         }
-        self.send(host, ToAgent::Welcome { lost_after_ns: self.scenario.plan.fleet.lost_after.0 });
+        self.send(host, ToAgent::Welcome { lost_after_ns: self.scenario.plan.fleet.silence().0 });
         Some(Input::Launched { host, start, outcome: Ok(()) })
     }
 
@@ -115,7 +115,9 @@ impl World<'_> {
                 side.mishap = Some(Mishap::Dies { at_ns, closed_after_ns: None });
                 self.queue.plan(at_ns, What::Dies { host, life });
             }
-            2 => self.queue.plan(at_ns, What::Breaks { host, life }),
+            2 if self.scenario.plan.fleet.hold == model::Nanos(0) => {
+                self.queue.plan(at_ns, What::Breaks { host, life });
+            }
             _ => {}
         }
     }
