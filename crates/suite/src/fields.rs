@@ -50,6 +50,15 @@ spec_table! {
 }
 
 spec_table! {
+    /// What a run has to keep to. `plimsoll run` tells it of every measured point, and ends with
+    /// exit code 6 where a condition is broken.
+    pub struct ObjectiveSpec {
+        /// Conditions that hold at once: `"read p99 < 5ms, errors = 0"`. `""`: none.
+        keep: String = String::new(),
+    }
+}
+
+spec_table! {
     /// The machines that `plimsoll plan` plans for, instead of those at hand. `run` refuses this
     /// table.
     pub struct ClientsSpec {

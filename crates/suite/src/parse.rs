@@ -7,14 +7,15 @@
 
 use crate::check::{
     check_clients, check_curves, check_engine, check_fleet, check_points, check_prepare,
-    check_shares, check_stages, check_trims, check_vms,
+    check_objective, check_shares, check_stages, check_trims, check_vms,
 };
 use crate::curve_file::{self, Files};
 use crate::sections::TABLES;
 use crate::spec::Common;
 use crate::sweep::Sweep;
 use crate::{
-    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutKind, LayoutSpec, PointSpec, Scenario,
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutKind, LayoutSpec, ObjectiveSpec,
+    PointSpec, Scenario,
     Spec, StagesSpec, SuiteSpec, TreeSpec, VmsSpec, WorkloadSpec, amount, contents, event,
     metadata, overrides, placement, scenario, sections, sharing, sweep,
 };
@@ -185,6 +186,7 @@ fn read_one(
     let fleet = read_table(root, "fleet", problems, FleetSpec::read);
     let clients = read_table(root, "clients", problems, ClientsSpec::read);
     let vms = read_table(root, "vms", problems, VmsSpec::read);
+    let objective = read_table(root, "objective", problems, ObjectiveSpec::read);
     let sweep = Sweep::read(root, problems);
     let labels = placement::read_labels(root, problems);
     let targets = placement::read_targets(root, &labels, problems);
@@ -207,6 +209,7 @@ fn read_one(
         amount::check(&stages, &points, problems);
     }
     check_clients(&clients, problems);
+    check_objective(&objective, problems);
     check_vms(&vms, problems);
     let points = sweep.arrange(&points, suite.seed.value);
     metadata::check(&layout, &tree, &stages, &engine, &points, problems);
@@ -217,7 +220,7 @@ fn read_one(
     // of a point stay together in any order.
     let points = points.into_iter().flat_map(metadata::one_by_one).collect();
     let order = sweep.order();
-    let common = Common { suite, fleet, clients, vms, labels, targets, events, order };
+    let common = Common { suite, fleet, clients, vms, objective, labels, targets, events, order };
     let scenario = Scenario {
         name: None,
         own_targets: None,

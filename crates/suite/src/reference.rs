@@ -2,7 +2,8 @@
 
 use crate::event::EventSpec;
 use crate::fields::{
-    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec,
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, ObjectiveSpec, StagesSpec, SuiteSpec,
+    SweepSpec,
     TreeSpec, VmsSpec, WorkloadSpec,
 };
 use form::arithmetic::Name;
@@ -30,6 +31,7 @@ pub fn reference() -> String {
         ("`[contents]`", ContentsSpec::DOC, ContentsSpec::reference()),
         ("`[[workload]]`", WorkloadSpec::DOC, WorkloadSpec::reference()),
         ("`[[event]]`", EventSpec::DOC, EventSpec::reference()),
+        ("`[objective]`", ObjectiveSpec::DOC, ObjectiveSpec::reference()),
         ("`[clients]`", ClientsSpec::DOC, ClientsSpec::reference()),
         ("`[vms]`", VmsSpec::DOC, VmsSpec::reference()),
         ("`[sweep]`", SweepSpec::DOC, SweepSpec::reference()),

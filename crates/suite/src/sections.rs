@@ -2,13 +2,13 @@
 //! is: in another table, or under another name than other tools have for it.
 
 use crate::fields::{
-    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, StagesSpec, TreeSpec, VmsSpec,
-    WorkloadSpec,
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, ObjectiveSpec, StagesSpec,
+    TreeSpec, VmsSpec, WorkloadSpec,
 };
 use form::{Problem, Reader, Span, Table, other_names};
 
 /// The tables of which a suite has one each, and their keys.
-pub(crate) const SECTIONS: [(&str, &[&str]); 8] = [
+pub(crate) const SECTIONS: [(&str, &[&str]); 9] = [
     ("layout", LayoutSpec::KEYS),
     ("tree", TreeSpec::KEYS),
     ("contents", ContentsSpec::KEYS),
@@ -16,6 +16,7 @@ pub(crate) const SECTIONS: [(&str, &[&str]); 8] = [
     ("engine", EngineSpec::KEYS),
     ("fleet", FleetSpec::KEYS),
     ("clients", ClientsSpec::KEYS),
+    ("objective", ObjectiveSpec::KEYS),
     ("vms", VmsSpec::KEYS),
 ];
 

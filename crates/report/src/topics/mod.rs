@@ -22,6 +22,7 @@ pub(crate) mod io_path;
 pub(crate) mod left_behind;
 pub mod loadline;
 pub mod note;
+pub mod objective;
 pub mod occurrences;
 pub mod plan;
 pub mod prediction;
