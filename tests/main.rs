@@ -21,6 +21,7 @@ mod fleet;
 mod foreign;
 mod gate;
 mod giving_back;
+mod helm;
 mod hostile_texts;
 mod import;
 mod kernel_truth;

@@ -50,8 +50,8 @@ spec_table! {
 }
 
 spec_table! {
-    /// What a run has to keep to. `plimsoll run` tells it of every measured point, and ends with
-    /// exit code 6 where a condition is broken.
+    /// What a run has to keep to. `plimsoll run` reports each condition at every measured point. It
+    /// ends with exit code 6 where one is broken.
     pub struct ObjectiveSpec {
         /// Conditions that hold at once: `"read p99 < 5ms, errors = 0"`. `""`: none.
         keep: String = String::new(),
