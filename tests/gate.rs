@@ -186,3 +186,21 @@ fn a_suite_says_what_its_runs_keep_to_and_each_condition_is_made_to_fail() {
     let none = plimsoll(folder.path(), &["run", "smoke", "--prove", "--target", "sim:ssd"]);
     assert!(none.with_code(2).err.contains("the suite has no [objective]"));
 }
+
+#[test]
+fn a_suite_says_what_a_gate_is_to_find_and_options_come_first() {
+    let folder = scratch();
+    let suite = "name = \"s\"\n[objective]\ndetect = \"50%\"\nbudget = \"30s\"\n[[workload]]\n";
+    std::fs::write(folder.path().join("s.toml"), suite).expect("room");
+    let more = ["--suite", "s.toml", "--json"];
+    let told = gate(folder.path(), "sleep 0.01", "sleep 0.04", &more).with_code(6).json();
+    assert_eq!(told["detect_percent"], 50.0, "{told}");
+    let suite = "name = \"s\"\n[objective]\npower = \"10%\"\n[[workload]]\n";
+    std::fs::write(folder.path().join("s.toml"), suite).expect("room");
+    let wrong = gate(folder.path(), "true", "true", &more).with_code(2);
+    assert!(wrong.err.contains("[objective] power is 10%; write 0.5 to 0.999"), "{}", wrong.err);
+    let suite = "name = \"s\"\n[[workload]]\n";
+    std::fs::write(folder.path().join("s.toml"), suite).expect("room");
+    let none = gate(folder.path(), "true", "true", &more).with_code(2);
+    assert!(none.err.contains("the suite has no [objective] detect"), "{}", none.err);
+}

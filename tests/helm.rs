@@ -35,9 +35,7 @@ fn paths_of_values() -> BTreeSet<String> {
 fn paths_of_templates() -> BTreeSet<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '.';
     let mut paths = BTreeSet::new();
-    for (name, stands_for) in
-        [(".Values.", ""), ("$canary.", "canary."), ("$agents.", "agents.")]
-    {
+    for (name, stands_for) in [(".Values.", ""), ("$canary.", "canary."), ("$agents.", "agents.")] {
         for template in TEMPLATES {
             for (place, _) in template.match_indices(name) {
                 let rest = &template[place + name.len()..];

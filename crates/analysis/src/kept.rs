@@ -80,10 +80,8 @@ pub fn proven(record: &Record, objective: &Objective, rows: &[ResultRow]) -> Vec
         let doubled = std::iter::successors(Some(1), |times| Some(times * 2));
         doubled.take_while(|times| *times <= MOST_TIMES).find(|times| fails(condition, *times))
     };
-    let proof = |condition: &Condition| Proof {
-        times: times(condition),
-        condition: condition.clone(),
-    };
+    let proof =
+        |condition: &Condition| Proof { times: times(condition), condition: condition.clone() };
     objective.conditions.iter().map(proof).collect()
 }
 

@@ -5,7 +5,7 @@ mod canary;
 mod command_line;
 pub mod examples;
 mod fio_words;
-mod gate;
+pub mod gate;
 mod hosts;
 mod import;
 mod machines;
@@ -196,15 +196,7 @@ impl RunArgs {
             ..WorkArgs::default()
         };
         let (out, how, share) = (args.out.clone(), args.how, args.share.clone());
-        RunArgs {
-            work,
-            out,
-            fail_if: Vec::new(),
-            prove: false,
-            how,
-            share,
-            keep_vms: false,
-        }
+        RunArgs { work, out, fail_if: Vec::new(), prove: false, how, share, keep_vms: false }
     }
 }
 

@@ -5,8 +5,8 @@ use crate::{
     Until, VmsSpec, WorkloadSpec, contents,
 };
 use form::{Amount, Auto, Count, Problem, Span, place};
-use model::choices::{Access, Backend, Poll};
 use model::Objective;
+use model::choices::{Access, Backend, Poll};
 use model::offered::Offered;
 use model::plan::Steady;
 use model::units::{Bytes, Nanos, Percent};

@@ -6,8 +6,8 @@
 //! a workload can be an axis without a line of code of its own.
 
 use crate::check::{
-    check_clients, check_curves, check_engine, check_fleet, check_points, check_prepare,
-    check_objective, check_shares, check_stages, check_trims, check_vms,
+    check_clients, check_curves, check_engine, check_fleet, check_objective, check_points,
+    check_prepare, check_shares, check_stages, check_trims, check_vms,
 };
 use crate::curve_file::{self, Files};
 use crate::sections::TABLES;
@@ -15,9 +15,8 @@ use crate::spec::Common;
 use crate::sweep::Sweep;
 use crate::{
     ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutKind, LayoutSpec, ObjectiveSpec,
-    PointSpec, Scenario,
-    Spec, StagesSpec, SuiteSpec, TreeSpec, VmsSpec, WorkloadSpec, amount, contents, event,
-    metadata, overrides, placement, scenario, sections, sharing, sweep,
+    PointSpec, Scenario, Spec, StagesSpec, SuiteSpec, TreeSpec, VmsSpec, WorkloadSpec, amount,
+    contents, event, metadata, overrides, placement, scenario, sections, sharing, sweep,
 };
 use form::arithmetic::Name;
 use form::{

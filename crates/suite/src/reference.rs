@@ -2,9 +2,8 @@
 
 use crate::event::EventSpec;
 use crate::fields::{
-    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, ObjectiveSpec, StagesSpec, SuiteSpec,
-    SweepSpec,
-    TreeSpec, VmsSpec, WorkloadSpec,
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, LayoutSpec, ObjectiveSpec, StagesSpec,
+    SuiteSpec, SweepSpec, TreeSpec, VmsSpec, WorkloadSpec,
 };
 use form::arithmetic::Name;
 use form::write_table;

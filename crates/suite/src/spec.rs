@@ -96,7 +96,8 @@ impl Spec {
             scenarios.len() == 1 || scenarios.iter().all(is_named),
             "one of several scenarios has a name"
         );
-        let Common { suite, fleet, clients, vms, objective, labels, targets, events, order } = common;
+        let Common { suite, fleet, clients, vms, objective, labels, targets, events, order } =
+            common;
         let sources = Sources::default();
         Spec {
             suite,

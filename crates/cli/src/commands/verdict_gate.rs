@@ -3,8 +3,8 @@
 use crate::failure::{CONDITION_MET, Failure};
 use analysis::kept::{self, Kept};
 use analysis::verdict::{Gate, Verdict};
-use model::objective::Objective;
 use model::Record;
+use model::objective::Objective;
 use report::topics;
 use std::process::ExitCode;
 
