@@ -160,3 +160,47 @@ fn a_signal_ends_the_command_and_says_what_is_known() {
         assert!(!Path::new("/proc").join(pid).join("exe").exists(), "{pid} still runs");
     }
 }
+
+#[test]
+fn a_suite_says_what_its_runs_keep_to_and_each_condition_is_made_to_fail() {
+    let folder = scratch();
+    let suite = "name = \"kept\"\n[objective]\nkeep = \"p99 < 5ms, errors = 0\"\n[layout]\n\
+                 size = \"64MiB\"\n[stages]\nmeasure = \"10s\"\n[[workload]]\nname = \"reads\"\n\
+                 rate = 500\n";
+    std::fs::write(folder.path().join("kept.toml"), suite).expect("room");
+    let run = |more: &[&str]| {
+        let words = ["run", "kept.toml", "--target", "sim:ssd", "--quiet", "--prove"];
+        plimsoll(folder.path(), &[&words[..], more].concat())
+    };
+    let kept = run(&[]).with_code(0);
+    assert!(kept.err.contains("objective p99 < 5ms, point 1: kept"), "{}", kept.err);
+    assert!(kept.err.contains("proof     p99 < 5ms: fails where the figures are"), "{}", kept.err);
+    assert!(kept.err.contains("proof     errors = 0: fails where"), "{}", kept.err);
+    let broken = run(&["--set", "objective.keep=\"p99 < 1us\""]).with_code(6);
+    assert!(broken.err.contains("point 1: broken"), "{}", broken.err);
+    assert!(broken.err.contains("fails with the run as it is"), "{}", broken.err);
+    let never = run(&["--set", "objective.keep=\"p50 < 10h\""]).with_code(2);
+    assert!(never.err.contains("`p50 < 10h` never fails"), "{}", never.err);
+    let wrong = run(&["--set", "objective.keep=\"p99 is small\""]).with_code(2);
+    assert!(wrong.err.contains("there is no <, > or = in it"), "{}", wrong.err);
+    let none = plimsoll(folder.path(), &["run", "smoke", "--prove", "--target", "sim:ssd"]);
+    assert!(none.with_code(2).err.contains("the suite has no [objective]"));
+}
+
+#[test]
+fn a_suite_says_what_a_gate_is_to_find_and_options_come_first() {
+    let folder = scratch();
+    let suite = "name = \"s\"\n[objective]\ndetect = \"50%\"\nbudget = \"30s\"\n[[workload]]\n";
+    std::fs::write(folder.path().join("s.toml"), suite).expect("room");
+    let more = ["--suite", "s.toml", "--json"];
+    let told = gate(folder.path(), "sleep 0.01", "sleep 0.04", &more).with_code(6).json();
+    assert_eq!(told["detect_percent"], 50.0, "{told}");
+    let suite = "name = \"s\"\n[objective]\npower = \"10%\"\n[[workload]]\n";
+    std::fs::write(folder.path().join("s.toml"), suite).expect("room");
+    let wrong = gate(folder.path(), "true", "true", &more).with_code(2);
+    assert!(wrong.err.contains("[objective] power is 10%; write 0.5 to 0.999"), "{}", wrong.err);
+    let suite = "name = \"s\"\n[[workload]]\n";
+    std::fs::write(folder.path().join("s.toml"), suite).expect("room");
+    let none = gate(folder.path(), "true", "true", &more).with_code(2);
+    assert!(none.err.contains("the suite has no [objective] detect"), "{}", none.err);
+}

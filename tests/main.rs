@@ -23,6 +23,7 @@ mod fleet;
 mod foreign;
 mod gate;
 mod giving_back;
+mod helm;
 mod holding;
 mod hostile_texts;
 mod import;

@@ -366,7 +366,10 @@ fn a_collector_of_opentelemetry_is_told_again_and_has_what_the_run_file_says() {
         metric.expect(name)[kind]["dataPoints"].as_array().expect("points").clone()
     };
     let sum = |points: &[Value], key: &str| -> f64 {
-        points.iter().map(|point| point[key].as_str().expect("a text").parse::<f64>().expect("n")).sum()
+        points
+            .iter()
+            .map(|point| point[key].as_str().expect("a text").parse::<f64>().expect("n"))
+            .sum()
     };
     let requests = points("plimsoll_requests_total", "sum");
     assert_eq!(sum(&requests, "asInt"), issued(here, "ios"));
@@ -375,7 +378,8 @@ fn a_collector_of_opentelemetry_is_told_again_and_has_what_the_run_file_says() {
     assert_eq!(sum(&times, "count"), issued(here, "ios"));
     for point in &times {
         let counts = point["positive"]["bucketCounts"].as_array().expect("counts");
-        let all = counts.iter().map(|count| count.as_str().expect("a text").parse::<u64>().expect("n"));
+        let all =
+            counts.iter().map(|count| count.as_str().expect("a text").parse::<u64>().expect("n"));
         let zeros: u64 = point["zeroCount"].as_str().expect("a text").parse().expect("n");
         assert_eq!((all.sum::<u64>() + zeros).to_string(), point["count"].as_str().expect("n"));
     }

@@ -28,6 +28,7 @@ mod host_series;
 mod hosts;
 pub mod io_path;
 mod issued;
+pub mod kept;
 mod knee;
 mod left_behind;
 mod limited;

@@ -5,7 +5,7 @@ mod canary;
 mod command_line;
 pub mod examples;
 mod fio_words;
-mod gate;
+pub mod gate;
 mod hosts;
 mod import;
 mod machines;
@@ -171,6 +171,12 @@ pub struct RunArgs {
     #[arg(long, value_name = "CONDITION", help_heading = "Output")]
     pub fail_if: Vec<Gate>,
 
+    /// Make each condition of the suite's [objective] fail once, after the run.
+    ///
+    /// The figures are made worse until it does. A condition that never fails is an error.
+    #[arg(long, hide_short_help = true, help_heading = "Output")]
+    pub prove: bool,
+
     /// Keep the machines of --provider after the run.
     ///
     /// `plimsoll vms down` removes them.
@@ -196,7 +202,7 @@ impl RunArgs {
             ..WorkArgs::default()
         };
         let (out, how, share) = (args.out.clone(), args.how, args.share.clone());
-        RunArgs { work, out, fail_if: Vec::new(), how, share, keep_vms: false }
+        RunArgs { work, out, fail_if: Vec::new(), prove: false, how, share, keep_vms: false }
     }
 }
 

@@ -1,10 +1,11 @@
 //! Whether the values of a suite are in range and go together, each table by itself.
 
 use crate::{
-    ClientsSpec, EngineSpec, FleetSpec, KeepSpec, PointSpec, RateOf, Spread, StagesSpec, Until,
-    WorkloadSpec, contents,
+    ClientsSpec, EngineSpec, FleetSpec, KeepSpec, ObjectiveSpec, PointSpec, RateOf, Spread,
+    StagesSpec, Until, WorkloadSpec, contents,
 };
 use form::{Amount, Auto, Count, Problem, place};
+use model::Objective;
 use model::choices::{Access, Backend, Poll};
 use model::offered::Offered;
 use model::plan::Steady;
@@ -177,6 +178,18 @@ pub(crate) fn check_clients(clients: &ClientsSpec, problems: &mut Vec<Problem>) 
     if matches!(clients.count.value, Auto::Fixed(Count(1025..))) {
         let message = "more than 1024 clients cannot be planned for";
         problems.push(Problem::new(place(&clients.count), message, "write a count from 1 to 1024"));
+    }
+}
+
+pub(crate) fn check_objective(objective: &ObjectiveSpec, problems: &mut Vec<Problem>) {
+    let text = objective.keep.value.trim();
+    if text.is_empty() {
+        return;
+    }
+    if let Err(error) = text.parse::<Objective>() {
+        let message = format!("condition `{}`: {}", error.condition, error.problem);
+        let remedy = "write conditions such as \"read p99 < 5ms, errors = 0\"";
+        problems.push(Problem::new(place(&objective.keep), message, remedy));
     }
 }
 

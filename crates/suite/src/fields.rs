@@ -53,6 +53,23 @@ spec_table! {
 }
 
 spec_table! {
+    /// What a run has to keep to. `plimsoll run` reports each condition at every measured point. It
+    /// ends with exit code 6 where one is broken.
+    pub struct ObjectiveSpec {
+        /// Conditions that hold at once: `"read p99 < 5ms, errors = 0"`. `""`: none.
+        keep: String = String::new(),
+        /// The change that `plimsoll gate --suite` is to find. `"auto"`: `--detect` says it.
+        detect: Auto<Percent> = Auto::Auto,
+        /// How often the gate is to find it, where there is time enough. `"auto"`: 90 %.
+        power: Auto<Percent> = Auto::Auto,
+        /// How often the gate may call equals worse or better. `"auto"`: 5 %.
+        alpha: Auto<Percent> = Auto::Auto,
+        /// How long the gate may take. `"auto"`: 20 minutes.
+        budget: Auto<Nanos> = Auto::Auto,
+    }
+}
+
+spec_table! {
     /// The machines that `plimsoll plan` plans for, instead of those at hand. `run` refuses this
     /// table.
     pub struct ClientsSpec {

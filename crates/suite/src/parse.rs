@@ -6,17 +6,18 @@
 //! a workload can be an axis without a line of code of its own.
 
 use crate::check::{
-    check_clients, check_curves, check_engine, check_fleet, check_keep, check_points,
-    check_prepare, check_shares, check_stages, check_trims,
+    check_clients, check_curves, check_engine, check_fleet, check_keep, check_objective,
+    check_points, check_prepare, check_shares, check_stages, check_trims, check_vms,
 };
 use crate::curve_file::{self, Files};
 use crate::sections::TABLES;
 use crate::spec::Common;
 use crate::sweep::Sweep;
 use crate::{
-    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutKind, LayoutSpec, PointSpec, Scenario,
-    Spec, StagesSpec, SuiteSpec, TreeSpec, VmsSpec, WorkloadSpec, amount, contents, event,
-    machines, metadata, overrides, placement, scenario, sections, sharing, sweep,
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutKind, LayoutSpec,
+    ObjectiveSpec, PointSpec, Scenario, Spec, StagesSpec, SuiteSpec, TreeSpec, VmsSpec,
+    WorkloadSpec, amount, contents, event, machines, metadata, overrides, placement, scenario,
+    sections, sharing, sweep,
 };
 use form::arithmetic::Name;
 use form::{
@@ -186,6 +187,7 @@ fn read_one(
     let keep = read_table(root, "keep", problems, KeepSpec::read);
     let clients = read_table(root, "clients", problems, ClientsSpec::read);
     let vms = read_table(root, "vms", problems, VmsSpec::read);
+    let objective = read_table(root, "objective", problems, ObjectiveSpec::read);
     let sweep = Sweep::read(root, problems);
     let labels = placement::read_labels(root, problems);
     let targets = placement::read_targets(root, &labels, problems);
@@ -209,6 +211,7 @@ fn read_one(
         amount::check(&stages, &points, problems);
     }
     check_clients(&clients, problems);
+    check_objective(&objective, problems);
     machines::check_vms(&vms, problems);
     machines::check_events(&vms, &events, problems);
     let points = sweep.arrange(&points, suite.seed.value);
@@ -220,7 +223,8 @@ fn read_one(
     // of a point stay together in any order.
     let points = points.into_iter().flat_map(metadata::one_by_one).collect();
     let order = sweep.order();
-    let common = Common { suite, fleet, keep, clients, vms, labels, targets, events, order };
+    let common =
+        Common { suite, fleet, keep, clients, vms, objective, labels, targets, events, order };
     let scenario = Scenario {
         name: None,
         own_targets: None,

@@ -2,8 +2,8 @@
 
 use crate::event::EventSpec;
 use crate::fields::{
-    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec,
-    TreeSpec, VmsSpec, WorkloadSpec,
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutSpec, ObjectiveSpec,
+    StagesSpec, SuiteSpec, SweepSpec, TreeSpec, VmsSpec, WorkloadSpec,
 };
 use form::arithmetic::Name;
 use form::write_table;
@@ -31,6 +31,7 @@ pub fn reference() -> String {
         ("`[contents]`", ContentsSpec::DOC, ContentsSpec::reference()),
         ("`[[workload]]`", WorkloadSpec::DOC, WorkloadSpec::reference()),
         ("`[[event]]`", EventSpec::DOC, EventSpec::reference()),
+        ("`[objective]`", ObjectiveSpec::DOC, ObjectiveSpec::reference()),
         ("`[clients]`", ClientsSpec::DOC, ClientsSpec::reference()),
         ("`[vms]`", VmsSpec::DOC, VmsSpec::reference()),
         ("`[sweep]`", SweepSpec::DOC, SweepSpec::reference()),

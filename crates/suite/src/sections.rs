@@ -2,8 +2,8 @@
 //! is: in another table, or under another name than other tools have for it.
 
 use crate::fields::{
-    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutSpec, StagesSpec, TreeSpec,
-    VmsSpec, WorkloadSpec,
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutSpec, ObjectiveSpec,
+    StagesSpec, TreeSpec, VmsSpec, WorkloadSpec,
 };
 use form::{Problem, Reader, Span, Table, other_names};
 
@@ -17,6 +17,7 @@ pub(crate) const SECTIONS: [(&str, &[&str]); 9] = [
     ("fleet", FleetSpec::KEYS),
     ("keep", KeepSpec::KEYS),
     ("clients", ClientsSpec::KEYS),
+    ("objective", ObjectiveSpec::KEYS),
     ("vms", VmsSpec::KEYS),
 ];
 

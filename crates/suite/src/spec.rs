@@ -1,11 +1,12 @@
 //! A suite as its author wrote it, checked: what [`Spec::parse`] gives.
 
 use crate::{
-    ClientsSpec, ContentsSpec, EngineSpec, EventSpec, FleetSpec, HostTargets, KeepSpec, Label, LayoutSpec,
-    Order, PointSpec, StagesSpec, SuiteSpec, TreeSpec, VmsSpec,
+    ClientsSpec, ContentsSpec, EngineSpec, EventSpec, FleetSpec, HostTargets, KeepSpec, Label,
+    LayoutSpec, ObjectiveSpec, Order, PointSpec, StagesSpec, SuiteSpec, TreeSpec, VmsSpec,
 };
 use form::arithmetic::Arithmetic;
 use form::{Sources, Span, nearest};
+use model::Objective;
 
 /// A suite, checked by itself; whether it fits a machine is the planner's question.
 ///
@@ -22,6 +23,8 @@ pub struct Spec {
     pub clients: ClientsSpec,
     /// `[vms]`
     pub vms: VmsSpec,
+    /// `[objective]`
+    pub objective: ObjectiveSpec,
     /// `[labels]`, in their order.
     pub labels: Vec<Label>,
     /// `[targets]`, in their order: those of every scenario without targets of its own.
@@ -73,10 +76,18 @@ pub(crate) struct Common {
     pub(crate) keep: KeepSpec,
     pub(crate) clients: ClientsSpec,
     pub(crate) vms: VmsSpec,
+    pub(crate) objective: ObjectiveSpec,
     pub(crate) labels: Vec<Label>,
     pub(crate) targets: Vec<HostTargets>,
     pub(crate) events: Vec<EventSpec>,
     pub(crate) order: Order,
+}
+
+impl ObjectiveSpec {
+    /// What has to be kept; `None` where nothing has. The text was checked when it was read.
+    pub fn objective(&self) -> Option<Objective> {
+        self.keep.value.parse().ok()
+    }
 }
 
 impl Spec {
@@ -88,9 +99,33 @@ impl Spec {
             scenarios.len() == 1 || scenarios.iter().all(is_named),
             "one of several scenarios has a name"
         );
-        let Common { suite, fleet, keep, clients, vms, labels, targets, events, order } = common;
+        let Common {
+            suite,
+            fleet,
+            keep,
+            clients,
+            vms,
+            objective,
+            labels,
+            targets,
+            events,
+            order,
+        } = common;
         let sources = Sources::default();
-        Spec { suite, fleet, keep, clients, vms, labels, targets, events, order, sources, scenarios }
+        Spec {
+            suite,
+            fleet,
+            keep,
+            clients,
+            vms,
+            objective,
+            labels,
+            targets,
+            events,
+            order,
+            sources,
+            scenarios,
+        }
     }
 
     /// The scenarios, in the order of the file; at least one.

@@ -115,6 +115,9 @@ mod tests {
         assert_eq!(shell::line(&command), "/usr/bin/qemu-aarch64-static /p");
         assert_eq!(other.compiler().as_deref(), Some("aarch64-linux-gnu-gcc"));
         let own = Target { emulator: None, ..other };
-        assert_eq!((shell::line(&own.command(Path::new("/p"))), own.compiler()), ("/p".to_owned(), None));
+        assert_eq!(
+            (shell::line(&own.command(Path::new("/p"))), own.compiler()),
+            ("/p".to_owned(), None)
+        );
     }
 }

@@ -195,12 +195,14 @@ fn point(number: u32, search: &Search, rows: &[&ResultRow]) -> Option<LoadPoint>
 }
 
 /// A figure against its limit.
-struct Judged {
-    excess: f64,
+pub(crate) struct Judged {
+    /// The figure ÷ its limit, or the limit ÷ the figure where more is better.
+    pub(crate) excess: f64,
     error: Option<f64>,
 }
 
-fn judge(condition: &Condition, all: &[&ResultRow]) -> Judged {
+/// Holds the figures of a point against a condition.
+pub(crate) fn judge(condition: &Condition, all: &[&ResultRow]) -> Judged {
     let is_asked = |row: &&&ResultRow| {
         row.is_addend() && condition.op.is_none_or(|op| row.ops == Ops::One(op))
     };

@@ -279,6 +279,7 @@ mod tests {
             "serve",
             "token",
             "keep-serving",
+            "prove",
             "push",
             "events",
             "help",

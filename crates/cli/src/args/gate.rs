@@ -1,7 +1,7 @@
 //! The arguments of `plimsoll gate`.
 
 use super::examples;
-use analysis::gate::{Choice, Terms};
+use analysis::gate::Choice;
 use clap::Args;
 use model::Nanos;
 use std::path::PathBuf;
@@ -22,20 +22,24 @@ pub struct GateArgs {
     pub head: String,
 
     /// The change to find, in percent, 0.1 to 500.
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
-    pub detect: f64,
+    #[arg(long, value_name = "PERCENT", value_parser = percent, required_unless_present = "suite")]
+    pub detect: Option<f64>,
 
-    /// How often such a change is found where there is time enough, 0.5 to 0.999.
-    #[arg(long, value_name = "SHARE", default_value = "0.9", value_parser = power)]
-    pub power: f64,
+    /// How often such a change is found where there is time enough, 0.5 to 0.999 [default: 0.9].
+    #[arg(long, value_name = "SHARE", value_parser = power)]
+    pub power: Option<f64>,
 
-    /// How often equals may be called worse or better, 0.0001 to 0.5.
-    #[arg(long, value_name = "SHARE", default_value = "0.05", value_parser = alpha)]
-    pub alpha: f64,
+    /// How often equals may be called worse or better, 0.0001 to 0.5 [default: 0.05].
+    #[arg(long, value_name = "SHARE", value_parser = alpha)]
+    pub alpha: Option<f64>,
 
-    /// How long it may take. A command that takes longer is stopped.
-    #[arg(long, value_name = "TIME", default_value = "20m")]
-    pub budget: Nanos,
+    /// How long it may take. A command that takes longer is stopped [default: 20m].
+    #[arg(long, value_name = "TIME")]
+    pub budget: Option<Nanos>,
+
+    /// A suite whose [objective] has detect, power, alpha or budget, where they are not given.
+    #[arg(long, value_name = "SUITE")]
+    pub suite: Option<String>,
 
     /// What to watch of run files: a figure such as "p99" or "read p99".
     ///
@@ -78,26 +82,22 @@ pub struct GateOutput {
     pub quiet: bool,
 }
 
-impl GateArgs {
-    /// What the gate is to find.
-    pub fn terms(&self) -> Terms {
-        Terms { detect_percent: self.detect, power: self.power, alpha: self.alpha }
-    }
-}
-
-fn percent(text: &str) -> Result<f64, String> {
+/// A change in percent.
+pub fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim().strip_suffix('%').unwrap_or(text).trim().parse::<f64>().ok();
     let good = number.filter(|value| (0.1..=500.0).contains(value));
     good.ok_or_else(|| "write 0.1% to 500%".to_owned())
 }
 
-fn power(text: &str) -> Result<f64, String> {
+/// A share of found changes.
+pub fn power(text: &str) -> Result<f64, String> {
     share(text)
         .filter(|value| (0.5..=0.999).contains(value))
         .ok_or_else(|| "write 0.5 to 0.999, or 50% to 99.9%".to_owned())
 }
 
-fn alpha(text: &str) -> Result<f64, String> {
+/// A share of false alarms.
+pub fn alpha(text: &str) -> Result<f64, String> {
     share(text)
         .filter(|value| (0.000_1..=0.5).contains(value))
         .ok_or_else(|| "write 0.0001 to 0.5, or 0.01% to 50%".to_owned())

@@ -49,7 +49,7 @@ pub fn replay(args: &ReplayArgs) -> Result<ExitCode, Failure> {
         )));
     }
     carry_into(&mut plan, &trace);
-    run::carry_out(&as_run, started, plan, &facts)
+    run::carry_out(&as_run, started, plan, &facts, None)
 }
 
 /// The one target, as it was named.

@@ -1,6 +1,6 @@
 //! `plimsoll run`: plan, record, show, report.
 
-use super::verdict_gate::gate;
+use super::verdict_gate::{self, gate};
 use super::views::Views;
 use super::{plan, print_exactly, print_json};
 use crate::args::{How, RunArgs};
@@ -18,7 +18,7 @@ use fleet::Ending;
 use live::terminal::{Live, Mode};
 use live::watch::{State, Subject};
 use model::testbed::HostFacts;
-use model::{Event, NoteKind, Plan, Record, RunEnd};
+use model::{Event, NoteKind, Objective, Plan, Record, RunEnd};
 use report::surfaces;
 use report::surfaces::table::TableStyle;
 use report::topics;
@@ -30,6 +30,14 @@ use std::process::ExitCode;
 pub fn run(args: &mut RunArgs) -> Result<ExitCode, Failure> {
     let (asked, _machines) = asked_and_made(args)?;
     let args: &RunArgs = args;
+    let objective = asked.spec.objective.objective();
+    if args.prove && objective.is_none() {
+        return Err(Failure::Usage(
+            "error: --prove: the suite has no [objective]; write one, such as --set \
+             objective.keep=\"p99 < 5ms, errors = 0\""
+                .to_owned(),
+        ));
+    }
     let started = plan::start(&args.work, &asked)?;
     let (mut plan, mut hosts) = plan::decide(&args.work, &asked, &started)?;
     if args.work.quotable
@@ -40,7 +48,7 @@ pub fn run(args: &mut RunArgs) -> Result<ExitCode, Failure> {
     }
     refuse_imagined(&plan)?;
     refuse_taken(args)?;
-    carry_out(args, started, plan, &hosts)
+    carry_out(args, started, plan, &hosts, objective.as_ref())
 }
 
 /// Shows the plan, carries it out, and reports.
@@ -49,6 +57,7 @@ pub(super) fn carry_out(
     started: Hosts,
     mut plan: Plan,
     hosts: &[HostFacts],
+    objective: Option<&Objective>,
 ) -> Result<ExitCode, Failure> {
     let out = out_file(args, &plan);
     plan.notes.extend(run_file_disk::note(&plan, hosts, &out));
@@ -67,10 +76,13 @@ pub(super) fn carry_out(
         store::Writer::create(&out, &plan, hosts, version, began_ns).map_err(unrecordable)?;
     let to_run = ToRun { plan: &plan, hosts, stages: &stages, out: &out };
     let code = perform(started, &to_run, writer, Display { how: args.how, views })?;
-    match args.fail_if.as_slice() {
-        [] => Ok(code),
-        gates => Ok(gate(gates, &store::read_judged(&out).map_err(unrecordable)?).unwrap_or(code)),
+    if args.fail_if.is_empty() && objective.is_none() {
+        return Ok(code);
     }
+    let record = store::read_judged(&out).map_err(unrecordable)?;
+    let asked = objective.map(|objective| verdict_gate::Asked { objective, proves: args.prove });
+    let broken = asked.map(|asked| verdict_gate::objective(asked, &record)).transpose()?.flatten();
+    Ok(gate(&args.fail_if, &record).or(broken).unwrap_or(code))
 }
 
 /// What was asked for, with the machines that are to carry it, where they are to be made. They are

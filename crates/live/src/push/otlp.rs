@@ -24,8 +24,10 @@ impl Otlp {
     pub(super) fn body(&self, snapshot: &Snapshot, lost: u64) -> Body {
         let metrics: Vec<Json> =
             snapshot.told(lost).iter().map(|family| metric(family, snapshot)).collect();
-        let attributes = [attribute("service.name", "plimsoll"),
-            attribute("service.instance.id", &snapshot.scrape.label)];
+        let attributes = [
+            attribute("service.name", "plimsoll"),
+            attribute("service.instance.id", &snapshot.scrape.label),
+        ];
         let request = json!({"resourceMetrics": [{
             "resource": {"attributes": attributes},
             "scopeMetrics": [{
@@ -42,7 +44,8 @@ fn attribute(key: &str, text: &str) -> Json {
 }
 
 fn metric(family: &Told, snapshot: &Snapshot) -> Json {
-    let points: Vec<Json> = family.points.iter().map(|point| data(family, point, snapshot)).collect();
+    let points: Vec<Json> =
+        family.points.iter().map(|point| data(family, point, snapshot)).collect();
     let mut metric = json!({"name": family.name, "description": family.help});
     let inner = match family.kind {
         Kind::Gauge => return with(metric, "gauge", json!({"dataPoints": points})),
@@ -52,7 +55,11 @@ fn metric(family: &Told, snapshot: &Snapshot) -> Json {
             json!({"dataPoints": points, "aggregationTemporality": CUMULATIVE})
         }
     };
-    metric = with(metric, if family.kind == Kind::Counter { "sum" } else { "exponentialHistogram" }, inner);
+    metric = with(
+        metric,
+        if family.kind == Kind::Counter { "sum" } else { "exponentialHistogram" },
+        inner,
+    );
     metric
 }
 
@@ -128,10 +135,16 @@ mod tests {
     fn totals_say_since_when_they_count_and_whole_numbers_are_texts() {
         let request = sent(&[5_000, 6_000]);
         let requests = &find(&request, "plimsoll_requests_total")["sum"];
-        assert_eq!((&requests["isMonotonic"], &requests["aggregationTemporality"]), (&true.into(), &2.into()));
+        assert_eq!(
+            (&requests["isMonotonic"], &requests["aggregationTemporality"]),
+            (&true.into(), &2.into())
+        );
         let point = &requests["dataPoints"][0];
         assert_eq!(point["asInt"], "2");
-        assert_eq!((&point["startTimeUnixNano"], &point["timeUnixNano"]), (&"1000000000".into(), &"2000000000".into()));
+        assert_eq!(
+            (&point["startTimeUnixNano"], &point["timeUnixNano"]),
+            (&"1000000000".into(), &"2000000000".into())
+        );
         let lost = &find(&request, "plimsoll_pushes_lost_total")["sum"]["dataPoints"][0];
         assert_eq!(lost["asInt"], "3");
         assert_eq!(find(&request, "plimsoll_run_over")["gauge"]["dataPoints"][0]["asInt"], "0");
@@ -143,15 +156,19 @@ mod tests {
     fn a_histogram_has_its_counts_where_opentelemetry_looks_for_them() {
         // A power of two of seconds ends its bucket: 2^(1 ÷ 16) over it begins the next.
         let request = sent(&[0, 250_000_000, 5_000]);
-        let point = &find(&request, "plimsoll_request_duration_seconds")["exponentialHistogram"]
-            ["dataPoints"][0];
-        assert_eq!((&point["scale"], &point["count"], &point["zeroCount"]), (&4.into(), &"3".into(), &"1".into()));
+        let point = &find(&request, "plimsoll_request_duration_seconds")["exponentialHistogram"]["dataPoints"]
+            [0];
+        assert_eq!(
+            (&point["scale"], &point["count"], &point["zeroCount"]),
+            (&4.into(), &"3".into(), &"1".into())
+        );
         let offset = point["positive"]["offset"].as_i64().expect("a number");
         let counts = point["positive"]["bucketCounts"].as_array().expect("counts");
         for ns in [250_000_000.0_f64, 5_000.0] {
             // The bucket whose lower end is below, and whose upper end is not.
             let place = ((ns / 1e9).log2() * 16.0).ceil() as i64 - 1;
-            let near = (place - 1..=place + 1).map(|place| &counts[(place - offset).clamp(0, counts.len() as i64 - 1) as usize]);
+            let near = (place - 1..=place + 1)
+                .map(|place| &counts[(place - offset).clamp(0, counts.len() as i64 - 1) as usize]);
             assert!(near.into_iter().any(|count| *count == "1"), "{ns}: {point}");
         }
     }

@@ -29,9 +29,7 @@ impl Pace {
     /// `now_unix_ns` is the end of what was measured so far.
     pub fn is_due(&mut self, event: &Event, now_unix_ns: u64) -> bool {
         let next = match event {
-            Event::Sample(sample) => {
-                Interval { stage: sample.stage, number: sample.interval }
-            }
+            Event::Sample(sample) => Interval { stage: sample.stage, number: sample.interval },
             _ => return false,
         };
         if self.at.is_none_or(|at| next > at) {

@@ -46,7 +46,12 @@ pub struct Served<'a> {
 }
 
 /// The whole page of a segment below the status of its canary.
-pub fn page_below(canary: Option<Markup>, board: &Board, view: &View, served: Served<'_>) -> String {
+pub fn page_below(
+    canary: Option<Markup>,
+    board: &Board,
+    view: &View,
+    served: Served<'_>,
+) -> String {
     let Served { boot, is_guarded } = served;
     let skip = element("a", &[("class", "skip"), ("href", "#charts")], "To the charts");
     let status =

@@ -206,7 +206,8 @@ mod tests {
 
     #[test]
     fn entries_that_no_canary_writes_are_named() {
-        let alert = AlertChange { alert: super::super::Alert::Fast, is_on: true, unix_ns: u64::MAX };
+        let alert =
+            AlertChange { alert: super::super::Alert::Fast, is_on: true, unix_ns: u64::MAX };
         let changed = |before_ns: f64| Changed { number: 1, before_ns, after_ns: 1.0 };
         let ended = Ended {
             number: 1,
@@ -228,10 +229,7 @@ mod tests {
             (Entry::Alert(alert), "unix_ns"),
             (Entry::Changed(changed(f64::NAN)), "before_ns"),
             (Entry::Changed(changed(-1.0)), "before_ns"),
-            (
-                Entry::Paused { unix_ns: 5, until_unix_ns: 4, harm: Harm::Silent },
-                "until_unix_ns",
-            ),
+            (Entry::Paused { unix_ns: 5, until_unix_ns: 4, harm: Harm::Silent }, "until_unix_ns"),
             (Entry::Ended(Box::new(elsewhere)), "slots"),
             (Entry::Ended(Box::new(back)), "ended_unix_ns"),
         ] {

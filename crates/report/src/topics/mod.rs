@@ -27,6 +27,7 @@ pub(crate) mod left_behind;
 pub mod loadline;
 mod machines;
 pub mod note;
+pub mod objective;
 pub mod occurrences;
 pub mod plan;
 pub(crate) mod port_traffic;

@@ -4,6 +4,7 @@ mod outputs;
 mod pairs;
 mod recorded;
 mod sides;
+mod sought;
 mod started;
 mod workplace;
 
@@ -28,21 +29,15 @@ struct Outcome {
 
 /// Judges the head.
 pub fn gate(args: &GateArgs) -> Result<ExitCode, Failure> {
-    let (least, most) = (Nanos::seconds(1), Nanos::seconds(7 * 24 * 3600));
-    if !(least..=most).contains(&args.budget) {
-        return Err(Failure::Usage(format!(
-            "error: --budget {} is out of range; write 1s to 168h",
-            args.budget
-        )));
-    }
+    let sought = sought::sought(args)?;
     let base = Side::of(&args.base, "base")?;
     let head = Side::of(&args.head, "head")?;
     outputs::check(&args.output)?;
     let began = Instant::now();
     let outcome = match (base, head) {
-        (Side::Command(base), Side::Command(head)) => pairs::run(args, &base, &head)?,
-        (Side::Runs(base), Side::Runs(head)) => recorded::both(args, &base, &head)?,
-        (Side::Runs(base), Side::Command(head)) => recorded::with_head(args, &base, &head)?,
+        (Side::Command(base), Side::Command(head)) => pairs::run(&sought, &base, &head)?,
+        (Side::Runs(base), Side::Runs(head)) => recorded::both(&sought, &base, &head)?,
+        (Side::Runs(base), Side::Command(head)) => recorded::with_head(&sought, &base, &head)?,
         (Side::Command(_), Side::Runs(_)) => {
             return Err(Failure::Usage(
                 "error: --base is a command and --head was recorded before; give --head as a \
@@ -54,13 +49,13 @@ pub fn gate(args: &GateArgs) -> Result<ExitCode, Failure> {
     let took = Nanos(u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX));
     let told = Told {
         sides: [&args.base, &args.head],
-        terms: args.terms(),
+        terms: sought.terms,
         subjects: &outcome.subjects,
         judged: &outcome.judged,
         answer: outcome.answer,
         runs: outcome.runs,
         took,
-        budget: args.budget,
+        budget: sought.budget,
     };
     outputs::tell(&told, &args.output)?;
     if outcome.was_stopped {

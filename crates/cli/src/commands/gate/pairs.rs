@@ -2,6 +2,7 @@
 
 use super::Outcome;
 use super::sides::{with_out, writes_run};
+use super::sought::Sought;
 use super::started::{self, Ended, Stop};
 use super::workplace::Workplace;
 use crate::args::GateArgs;
@@ -27,7 +28,8 @@ enum Value {
 }
 
 /// Runs pairs until the answer is known or the time is over.
-pub fn run(args: &GateArgs, base: &str, head: &str) -> Result<Outcome, Failure> {
+pub fn run(sought: &Sought<'_>, base: &str, head: &str) -> Result<Outcome, Failure> {
+    let args = sought.args;
     if writes_run(base) != writes_run(head) {
         return Err(Failure::Usage(
             "error: one of --base and --head has {out} in it, and the other has not: a run file \
@@ -41,7 +43,7 @@ pub fn run(args: &GateArgs, base: &str, head: &str) -> Result<Outcome, Failure> 
         workplace: Workplace::new(args.output.keep.as_deref())?,
         stop: Stop::watch(),
         began: Instant::now(),
-        budget: Duration::from_nanos(args.budget.0),
+        budget: Duration::from_nanos(sought.budget.0),
     };
     let mut coins = Rng::new(seed);
     let mut progress = Progress::new(args.output.quiet);
@@ -57,7 +59,7 @@ pub fn run(args: &GateArgs, base: &str, head: &str) -> Result<Outcome, Failure> 
         };
         let gate = match &mut gate {
             Some(gate) => gate,
-            None => gate.insert(Gate::new(args.terms(), subjects(&pair, args)?)),
+            None => gate.insert(Gate::new(sought.terms, subjects(&pair, args)?)),
         };
         gate.add(&logarithms(gate.subjects(), &pair, args, number)?);
         if gate.answer() != Answer::CannotTell {

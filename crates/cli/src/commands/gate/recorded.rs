@@ -2,9 +2,9 @@
 
 use super::Outcome;
 use super::sides::{RunFiles, with_out, writes_run};
+use super::sought::Sought;
 use super::started::{self, Ended, Stop};
 use super::workplace::Workplace;
-use crate::args::GateArgs;
 use crate::commands::saved::read_digests;
 use crate::failure::Failure;
 use analysis::compare::{Unlike, compare};
@@ -18,7 +18,8 @@ use report::topics::gate::Runs;
 use std::time::{Duration, Instant};
 
 /// Judges recorded runs by recorded runs.
-pub fn both(args: &GateArgs, base: &RunFiles, head: &RunFiles) -> Result<Outcome, Failure> {
+pub fn both(sought: &Sought<'_>, base: &RunFiles, head: &RunFiles) -> Result<Outcome, Failure> {
+    let args = sought.args;
     let heads = complete(head)?;
     let first = heads.first().ok_or_else(|| none_left(&args.head))?;
     let bases = of_same_hosts(base, first, &args.base)?;
@@ -26,11 +27,12 @@ pub fn both(args: &GateArgs, base: &RunFiles, head: &RunFiles) -> Result<Outcome
     if bases.iter().any(same) {
         return Err(Failure::Usage("error: a run is on both sides; name each run once".to_owned()));
     }
-    judge(args, &bases, &heads, None, false)
+    judge(sought, &bases, &heads, None, false)
 }
 
 /// Judges a command by recorded runs: how often it runs is decided by how far these stray.
-pub fn with_head(args: &GateArgs, base: &RunFiles, head: &str) -> Result<Outcome, Failure> {
+pub fn with_head(sought: &Sought<'_>, base: &RunFiles, head: &str) -> Result<Outcome, Failure> {
+    let args = sought.args;
     if !writes_run(head) {
         return Err(Failure::Usage(
             "error: --base was recorded before, so --head has to write a run file; put {out} into \
@@ -40,7 +42,7 @@ pub fn with_head(args: &GateArgs, base: &RunFiles, head: &str) -> Result<Outcome
     }
     let stop = Stop::watch();
     let mut workplace = Workplace::new(args.output.keep.as_deref())?;
-    let (began, budget) = (Instant::now(), Duration::from_nanos(args.budget.0));
+    let (began, budget) = (Instant::now(), Duration::from_nanos(sought.budget.0));
     let mut heads: Vec<Record> = Vec::new();
     let (mut bases, mut planned) = (Vec::new(), 1);
     while (heads.len() as u64) < planned && has_time(began, budget, heads.len()) {
@@ -54,7 +56,7 @@ pub fn with_head(args: &GateArgs, base: &RunFiles, head: &str) -> Result<Outcome
         workplace.done_with(&out);
         if heads.is_empty() {
             bases = of_same_hosts(base, &record, &args.base)?;
-            planned = plan(args, &bases, &record)?;
+            planned = plan(sought, &bases, &record)?;
         }
         heads.push(record);
         if !args.output.quiet && planned > 1 {
@@ -66,7 +68,7 @@ pub fn with_head(args: &GateArgs, base: &RunFiles, head: &str) -> Result<Outcome
     }
     let each = began.elapsed().div_f64(heads.len() as f64);
     let each = Nanos(u64::try_from(each.as_nanos()).unwrap_or(u64::MAX));
-    judge(args, &bases, &heads, Some(each), stop.is_set())
+    judge(sought, &bases, &heads, Some(each), stop.is_set())
 }
 
 fn has_time(began: Instant, budget: Duration, done: usize) -> bool {
@@ -75,7 +77,8 @@ fn has_time(began: Instant, budget: Duration, done: usize) -> bool {
 }
 
 /// How many runs of the head it takes. The first one says what is watched, and nothing else.
-fn plan(args: &GateArgs, bases: &[Record], head: &Record) -> Result<u64, Failure> {
+fn plan(sought: &Sought<'_>, bases: &[Record], head: &Record) -> Result<u64, Failure> {
+    let args = sought.args;
     comparable(&bases[0], head)?;
     let subjects = shared_subjects(&refs(bases), &[head], &args.metrics)?;
     if bases.len() == 1 {
@@ -83,7 +86,7 @@ fn plan(args: &GateArgs, bases: &[Record], head: &Record) -> Result<u64, Failure
     }
     let rows: Vec<Vec<ResultRow>> = bases.iter().map(analysis::results).collect();
     let needed = |subject: &Subject| match measured(subject, &rows, &args.metrics)? {
-        Measured::Runs(values) => planned_runs(args.terms(), subjects.len(), &values),
+        Measured::Runs(values) => planned_runs(sought.terms, subjects.len(), &values),
         Measured::OneRun { .. } => None,
     };
     // Where no number of runs would do, as many as the base has say what can be said.
@@ -92,12 +95,13 @@ fn plan(args: &GateArgs, bases: &[Record], head: &Record) -> Result<u64, Failure
 }
 
 fn judge(
-    args: &GateArgs,
+    sought: &Sought<'_>,
     bases: &[Record],
     heads: &[Record],
     each: Option<Nanos>,
     was_stopped: bool,
 ) -> Result<Outcome, Failure> {
+    let args = sought.args;
     comparable(&bases[0], &heads[0])?;
     let subjects = shared_subjects(&refs(bases), &refs(heads), &args.metrics)?;
     let rows = |records: &[Record]| records.iter().map(analysis::results).collect::<Vec<_>>();
@@ -108,7 +112,7 @@ fn judge(
             let base = measured(subject, &base_rows, &args.metrics)?;
             let head = measured(subject, &head_rows, &args.metrics)?;
             let sides = Sides { base: &base, head: &head };
-            Some(recorded(args.terms(), subjects.len(), subject, &sides))
+            Some(recorded(sought.terms, subjects.len(), subject, &sides))
         })
         .collect();
     assert_eq!(judged.len(), subjects.len(), "every run has what all share");

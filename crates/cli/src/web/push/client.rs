@@ -46,8 +46,9 @@ pub async fn send(to: &Destination, sent: Sent<'_>) -> Result<(), Trouble> {
 async fn exchange(to: &Destination, sent: Sent<'_>) -> Result<(), Trouble> {
     let failed = |error: &dyn std::fmt::Display| Trouble::Failed(error.to_string());
     let stream = TcpStream::connect(&to.authority).await.map_err(|error| failed(&error))?;
-    let (mut sender, connection) =
-        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|e| failed(&e))?;
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+        .await
+        .map_err(|e| failed(&e))?;
     let request = request(to, sent).map_err(|error| Trouble::Refused(error.to_string()))?;
     let asked = async {
         let answer = sender.send_request(request).await.map_err(|error| failed(&error))?;
@@ -107,10 +108,7 @@ mod tests {
         assert_eq!(later, Err(Trouble::Failed("429 Too Many Requests".to_owned())));
         assert!(matches!(judged(StatusCode::BAD_GATEWAY, b"x"), Err(Trouble::Failed(_))));
         let hostile = judged(StatusCode::BAD_REQUEST, b"out of\x1b[2J order\nmore");
-        assert_eq!(
-            hostile,
-            Err(Trouble::Refused("400 Bad Request: out of[2J order".to_owned()))
-        );
+        assert_eq!(hostile, Err(Trouble::Refused("400 Bad Request: out of[2J order".to_owned())));
         assert!(matches!(judged(StatusCode::FOUND, &[0xff; 9_000]), Err(Trouble::Refused(words))
             if words.chars().count() < 300));
     }

@@ -60,8 +60,10 @@ impl Pusher {
         let no_thread = |error: std::io::Error| {
             Failure::Run(format!("error: --push {to}: no thread for it can be had: {error}"))
         };
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(no_thread)?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(no_thread)?;
         let queue = Arc::new(Queue::default());
         let sender = Sender {
             wire: match to.protocol {
@@ -217,7 +219,9 @@ mod tests {
              refused; the last one arrived, so its totals are whole"
         );
         let words = lost(&to, 5, &told(0, false, None)).expect("words");
-        assert!(words.ends_with("5 of 5 pushes were lost: the receiver was too slow; the receiver \
-                                 lacks the end"));
+        assert!(words.ends_with(
+            "5 of 5 pushes were lost: the receiver was too slow; the receiver \
+                                 lacks the end"
+        ));
     }
 }

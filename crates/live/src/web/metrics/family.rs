@@ -153,9 +153,7 @@ impl<'a> Family<'a> {
         };
         Finished::Bytes(match form {
             _ if metrics.is_empty() => Vec::new(),
-            Form::Text => {
-                [text::head(name, help, kind.word()).as_bytes(), &metrics].concat()
-            }
+            Form::Text => [text::head(name, help, kind.word()).as_bytes(), &metrics].concat(),
             Form::Protobuf => protobuf::family(name, help, kind, &metrics),
         })
     }

@@ -72,16 +72,10 @@ pub fn metrics_text(metrics: &[Metric]) -> String {
     text
 }
 
-fn samples(
-    name: &str,
-    told: &Told<'_>,
-    written_unix_ns: u64,
-) -> Vec<(Option<[String; 2]>, f64)> {
+fn samples(name: &str, told: &Told<'_>, written_unix_ns: u64) -> Vec<(Option<[String; 2]>, f64)> {
     let state = told.state;
     let plain = |value: f64| vec![(None, value)];
-    let labelled = |key: &str, of: &str, value: f64| {
-        (Some([key.to_owned(), of.to_owned()]), value)
-    };
+    let labelled = |key: &str, of: &str, value: f64| (Some([key.to_owned(), of.to_owned()]), value);
     let mut counts = state.totals.counts;
     told.running.values().for_each(|slot| counts.add(*slot));
     match name {
