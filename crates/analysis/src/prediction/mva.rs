@@ -117,9 +117,8 @@ impl Queue {
             let beyond_s = rate * rest_s2 / left * (-decay * (1.0 - rate * all_s)).min(50.0).exp();
             let all = self.waits + self.later.waits;
             waiting.waits_s += all * beyond_s;
-            waiting.slope += all
-                * beyond_s
-                * (1.0 / rate.max(1e-300) + seen * all_s / left + decay * all_s);
+            waiting.slope +=
+                all * beyond_s * (1.0 / rate.max(1e-300) + seen * all_s / left + decay * all_s);
         }
         waiting
     }
@@ -210,10 +209,8 @@ pub fn throughput(outstanding: f64, delay_s: f64, queues: &[Queue]) -> f64 {
     if rate <= 0.0 {
         return rate;
     }
-    let mut waits_s: Vec<f64> = queues
-        .iter()
-        .map(|queue| queue.waits_s(fewer, rate) / queue.waits.max(1e-300))
-        .collect();
+    let mut waits_s: Vec<f64> =
+        queues.iter().map(|queue| queue.waits_s(fewer, rate) / queue.waits.max(1e-300)).collect();
     for step in 1..=steps as u32 {
         let number = fewer + f64::from(step);
         let mut total_s = delay_s;
@@ -358,8 +355,18 @@ mod tests {
 
     #[test]
     fn requests_that_stay_at_home_keep_every_node_busy() {
-        let queue = [Queue::exponential(1.0, 0.0), Queue { visits: 1.0, waits: 1.0, count: 4.0,
-            demand_s: 0.00025, rest_s2: 0.00000025, serves_s: 0.001, later: Later::default() }];
+        let queue = [
+            Queue::exponential(1.0, 0.0),
+            Queue {
+                visits: 1.0,
+                waits: 1.0,
+                count: 4.0,
+                demand_s: 0.00025,
+                rest_s2: 0.00000025,
+                serves_s: 0.001,
+                later: Later::default(),
+            },
+        ];
         // 16 requests on four nodes of 1 ms: X = N ÷ ((N + M − 1)·D) anywhere, all busy at home.
         let found = |local: f64| partly_local(16.0, 0.0, &queue, 4.0, local);
         assert!((found(0.0) / (16.0 / (19.0 * 0.00025)) - 1.0).abs() < 1e-6, "{}", found(0.0));
@@ -375,11 +382,8 @@ mod tests {
             let rate = used / service_s;
             let wait_s = service_s / (1.0 - used);
             let outstanding: f64 = rate * (think_s + wait_s);
-            let found = throughput(
-                outstanding.round(),
-                think_s,
-                &[Queue::exponential(1.0, service_s)],
-            );
+            let found =
+                throughput(outstanding.round(), think_s, &[Queue::exponential(1.0, service_s)]);
             let held = Queue::exponential(1.0, service_s).held(outstanding.round(), found);
             assert!((held / found / wait_s - 1.0).abs() < 0.01, "{used}: {}", held / found);
         }

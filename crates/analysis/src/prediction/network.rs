@@ -134,8 +134,9 @@ impl Network {
         let drives = count(Role::Capacity);
         let mean = |figure: &dyn Fn(&catalogue::cluster::Figures) -> Option<f64>| -> f64 {
             let all = cluster.drives(Role::Capacity);
-            let sum: f64 =
-                all.map(|(count, figures)| count as f64 * figure(figures).unwrap_or_default()).sum();
+            let sum: f64 = all
+                .map(|(count, figures)| count as f64 * figure(figures).unwrap_or_default())
+                .sum();
             sum / drives.max(1.0)
         };
         let line_bytes = fixed(cluster.cache.line.value).map_or(0.0, |line| line.0 as f64);

@@ -70,7 +70,10 @@ fn row(by: &str, rate: Rate<'_>, name: &str, noise: Noise, seeds: std::ops::Rang
             let median = errors.get(errors.len() / 2).copied().unwrap_or_default();
             println!(
                 "rule {most}: marks {:.1} % of far, keeps {} of {}, median {:.1} %, covered {:.1} %",
-                share(beyond, far.len()), kept.len(), all.len(), 100.0 * median,
+                share(beyond, far.len()),
+                kept.len(),
+                all.len(),
+                100.0 * median,
                 share(covered(&kept), kept.len())
             );
         }

@@ -123,8 +123,7 @@ impl Network {
         let (random, in_order, blocks) = (self.random, 1.0 - self.random, self.blocks);
         // Bytes of random requests beyond those that their own time has in it.
         let each = |times: f64, parameter: Parameter, further_s: f64| {
-            let mut visit =
-                Visit::new(times, Owner::Parameter(parameter), values.get(parameter));
+            let mut visit = Visit::new(times, Owner::Parameter(parameter), values.get(parameter));
             visit.parts.push(Part { owner: Owner::Layer(Layer::Drives), seconds: further_s });
             visit.varying(self.varies)
         };
