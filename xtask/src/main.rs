@@ -14,6 +14,7 @@ mod liar;
 mod memory;
 mod mutants;
 mod parts;
+mod prediction_proof;
 mod screenshot;
 mod shell;
 mod soak;
@@ -47,6 +48,8 @@ cargo xtask COMMAND
             [--quick] [--write: keep the table in the docs] [PROGRAM]
   gate-proof [--gates N] [--write | --real PROGRAM]
           how often gates err, on simulated machines or with short commands on this one
+  prediction-proof [--cases N] [--clusters N] [--first SEED] [--worst] [--write]
+          how far predictions hold on simulated clusters
   dist    [--deb] [--rpm] [--oci] [--prove] [--twice] [--target TRIPLE]
           a static binary, packages, what they are made of and checksums, in target/dist;
           --prove installs the .deb into an empty root, --twice builds again and compares;
@@ -90,6 +93,7 @@ fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
         "soak" => soak::run(rest),
         "liar" => liar::run(rest),
         "gate-proof" => gate_proof::run(rest),
+        "prediction-proof" => prediction_proof::run(rest),
         "dist" => dist::run(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

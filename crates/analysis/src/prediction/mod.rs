@@ -19,4 +19,6 @@ pub mod network;
 pub mod parameter;
 
 #[cfg(test)]
+mod report_tests;
+#[cfg(test)]
 mod tests;

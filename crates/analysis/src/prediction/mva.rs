@@ -93,19 +93,21 @@ impl Queue {
         self.demand_s + self.later.demand_s
     }
 
-    /// How long a request waits at a queue, in seconds, at a throughput.
-    pub fn wait_s(&self, outstanding: f64, rate: f64) -> f64 {
-        self.waiting(outstanding, rate).wait_s
+    /// How long requests wait at all of the queues, in seconds, at a throughput.
+    pub fn waits_s(&self, outstanding: f64, rate: f64) -> f64 {
+        self.waiting(outstanding, rate).waits_s
     }
 
     fn waiting(&self, outstanding: f64, rate: f64) -> Waiting {
         let seen = self.seen(outstanding);
         let left = 1.0 - seen * rate * self.demand_s;
-        let mut wait_s = seen * self.rest_s2 * rate / left;
-        let mut slope = seen * self.rest_s2 / (left * left);
+        let wait_s = seen * self.rest_s2 * rate / left;
+        let slope = seen * self.rest_s2 / (left * left);
+        let mut waiting = Waiting { waits_s: self.waits * wait_s, slope: self.waits * slope };
         if self.later.demand_s > 0.0 {
             // The work beyond the room, by the tail of a queue in heavy traffic (Kingman, "On
             // queues in heavy traffic", Journal of the Royal Statistical Society B 24, 1962).
+            // Everybody waits for it.
             let (all_s, rest_s2) = (self.all_s(), self.rest_s2 + self.later.rest_s2);
             let (seen, each_s) = (self.seen_later(outstanding), rest_s2 / all_s);
             let left = 1.0 - seen * rate * all_s;
@@ -113,10 +115,12 @@ impl Queue {
             let room_s = (self.later.room_s - self.later.each_s).max(0.0);
             let decay = room_s / each_s.max(1e-300);
             let beyond_s = rate * rest_s2 / left * (-decay * (1.0 - rate * all_s)).min(50.0).exp();
-            wait_s += beyond_s;
-            slope += beyond_s * (1.0 / rate.max(1e-300) + seen * all_s / left + decay * all_s);
+            let all = self.waits + self.later.waits;
+            waiting.waits_s += all * beyond_s;
+            waiting.slope +=
+                all * beyond_s * (1.0 / rate.max(1e-300) + seen * all_s / left + decay * all_s);
         }
-        Waiting { wait_s, slope }
+        waiting
     }
 
     /// How long one more request waits at a queue where `others` requests have this rate and this
@@ -149,13 +153,28 @@ impl Queue {
     /// Requests that are there at a throughput, waiting or in service.
     #[cfg(test)]
     pub fn held(&self, outstanding: f64, rate: f64) -> f64 {
-        let wait_s = self.wait_s(outstanding, rate);
-        rate * (self.serves_s + (self.waits + self.later.waits) * wait_s)
+        rate * (self.serves_s + self.waits_s(outstanding, rate))
+    }
+
+    /// Those of one node's queues, of which all nodes have as many: all of their requests go there.
+    fn of_one(&self, nodes: f64) -> Queue {
+        let later = Later {
+            demand_s: self.later.demand_s * nodes,
+            rest_s2: self.later.rest_s2 * nodes,
+            ..self.later
+        };
+        Queue {
+            count: self.count / nodes,
+            demand_s: self.demand_s * nodes,
+            rest_s2: self.rest_s2 * nodes,
+            later,
+            ..*self
+        }
     }
 }
 
 struct Waiting {
-    wait_s: f64,
+    waits_s: f64,
     /// Its derivative by the rate.
     slope: f64,
 }
@@ -191,7 +210,7 @@ pub fn throughput(outstanding: f64, delay_s: f64, queues: &[Queue]) -> f64 {
         return rate;
     }
     let mut waits_s: Vec<f64> =
-        queues.iter().map(|queue| queue.wait_s(fewer, rate)).collect();
+        queues.iter().map(|queue| queue.waits_s(fewer, rate) / queue.waits.max(1e-300)).collect();
     for step in 1..=steps as u32 {
         let number = fewer + f64::from(step);
         let mut total_s = delay_s;
@@ -202,6 +221,28 @@ pub fn throughput(outstanding: f64, delay_s: f64, queues: &[Queue]) -> f64 {
         rate = number / total_s;
     }
     rate
+}
+
+/// The same where a share of the requests (0 to 1) meets the queues of their own host's node alone,
+/// with as many hosts as `nodes` (at least 1) that are alike, and the others those of any node.
+///
+/// Requests that stay on a node cannot leave it idle while they wait elsewhere. Both ends are
+/// networks of their own; between them the logarithm of the rate is a line (assumed).
+pub fn partly_local(
+    outstanding: f64,
+    delay_s: f64,
+    queues: &[Queue],
+    nodes: f64,
+    local: f64,
+) -> f64 {
+    let anywhere = throughput(outstanding, delay_s, queues);
+    let each = outstanding / nodes;
+    if local <= 0.0 || nodes <= 1.0 || each < 1.0 || anywhere <= 0.0 {
+        return anywhere;
+    }
+    let own: Vec<Queue> = queues.iter().map(|queue| queue.of_one(nodes)).collect();
+    let at_home = nodes * throughput(each, delay_s, &own);
+    (local * at_home.ln() + (1.0 - local) * anywhere.ln()).exp()
 }
 
 fn approximate(outstanding: f64, delay_s: f64, queues: &[Queue]) -> f64 {
@@ -217,10 +258,9 @@ fn approximate(outstanding: f64, delay_s: f64, queues: &[Queue]) -> f64 {
     for _ in 0..200 {
         let (mut held, mut slope) = (rate * delay_s, delay_s);
         for queue in queues {
-            let waits = queue.waits + queue.later.waits;
             let waiting = queue.waiting(outstanding, rate);
-            held += rate * (queue.serves_s + waits * waiting.wait_s);
-            slope += queue.serves_s + waits * (waiting.wait_s + rate * waiting.slope);
+            held += rate * (queue.serves_s + waiting.waits_s);
+            slope += queue.serves_s + waiting.waits_s + rate * waiting.slope;
         }
         let over = held - outstanding;
         if over.abs() <= 1e-12 * outstanding {
@@ -314,6 +354,27 @@ mod tests {
     }
 
     #[test]
+    fn requests_that_stay_at_home_keep_every_node_busy() {
+        let queue = [
+            Queue::exponential(1.0, 0.0),
+            Queue {
+                visits: 1.0,
+                waits: 1.0,
+                count: 4.0,
+                demand_s: 0.00025,
+                rest_s2: 0.00000025,
+                serves_s: 0.001,
+                later: Later::default(),
+            },
+        ];
+        // 16 requests on four nodes of 1 ms: X = N ÷ ((N + M − 1)·D) anywhere, all busy at home.
+        let found = |local: f64| partly_local(16.0, 0.0, &queue, 4.0, local);
+        assert!((found(0.0) / (16.0 / (19.0 * 0.00025)) - 1.0).abs() < 1e-6, "{}", found(0.0));
+        assert!((found(1.0) / 4_000.0 - 1.0).abs() < 1e-6, "{}", found(1.0));
+        assert!(found(0.5) > found(0.0) && found(0.5) < found(1.0));
+    }
+
+    #[test]
     fn at_a_queue_that_few_of_many_reach_waits_are_those_of_m_m_1() {
         // Many sources that each think for long are a Poisson stream: N of them in W = S ÷ (1 − ρ).
         for used in [0.3, 0.6, 0.9] {
@@ -321,11 +382,8 @@ mod tests {
             let rate = used / service_s;
             let wait_s = service_s / (1.0 - used);
             let outstanding: f64 = rate * (think_s + wait_s);
-            let found = throughput(
-                outstanding.round(),
-                think_s,
-                &[Queue::exponential(1.0, service_s)],
-            );
+            let found =
+                throughput(outstanding.round(), think_s, &[Queue::exponential(1.0, service_s)]);
             let held = Queue::exponential(1.0, service_s).held(outstanding.round(), found);
             assert!((held / found / wait_s - 1.0).abs() < 0.01, "{used}: {}", held / found);
         }

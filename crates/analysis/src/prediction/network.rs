@@ -9,16 +9,18 @@ mod visit;
 
 use super::cache::Tier;
 use super::load::Load;
-use super::mva::{Queue, throughput};
+use super::mva::{Queue, partly_local};
 use super::parameter::{PARAMETERS, Parameter, Values};
 use crate::ceiling::{Amplification, Layer, amplification};
 use catalogue::Cluster;
-use catalogue::cluster::{Placement, Role, fixed};
+use catalogue::cluster::{CopiesUsed, Placement, Role, fixed};
 use std::collections::BTreeMap;
 use visit::{Part, Station, Visit};
 
 /// Datasheets state random requests of 4 KiB.
 const RANDOM_BYTES: f64 = 4096.0;
+/// What lies together on one drive: assumed, as in a simulation.
+const STRIPE_BYTES: f64 = 1_048_576.0;
 /// A drive with fewer random reads per second is a disk, where nothing else says it.
 const DISK_IOPS: f64 = 1_000.0;
 /// Of a disk's random requests: e^σ² − 1 with σ = 0.3, as they are simulated.
@@ -69,6 +71,8 @@ pub struct Network {
     amplification: Amplification,
     /// Round trips between sites for each request.
     crossings: f64,
+    /// The share of requests that the node of their host answers.
+    at_home: f64,
     /// Blocks of a write that are stored side by side: of a random one, and of one in sequence.
     blocks: Blocks,
     /// Capacity drives, and what each of them reads and writes in sequence, in bytes per second.
@@ -130,8 +134,9 @@ impl Network {
         let drives = count(Role::Capacity);
         let mean = |figure: &dyn Fn(&catalogue::cluster::Figures) -> Option<f64>| -> f64 {
             let all = cluster.drives(Role::Capacity);
-            let sum: f64 =
-                all.map(|(count, figures)| count as f64 * figure(figures).unwrap_or_default()).sum();
+            let sum: f64 = all
+                .map(|(count, figures)| count as f64 * figure(figures).unwrap_or_default())
+                .sum();
             sum / drives.max(1.0)
         };
         let line_bytes = fixed(cluster.cache.line.value).map_or(0.0, |line| line.0 as f64);
@@ -145,6 +150,7 @@ impl Network {
             nodes: cluster.node_count().max(1) as f64,
             footprint: workload.footprint,
             tier: Tier::of(cluster, &amplification),
+            at_home: at_home(cluster, load),
             blocks: blocks(cluster),
             amplification,
             crossings,
@@ -163,6 +169,14 @@ impl Network {
         network
     }
 
+    /// The squared coefficient of variation that requests in sequence come to: those of one stream
+    /// meet the same drive until the next stripe, so that streams share it. Then times count as
+    /// exponential, whatever they are (processor sharing; Kelly, *Reversibility and Stochastic
+    /// Networks*, 1979, 3.3).
+    fn streams_vary(&self, bytes: f64) -> f64 {
+        (1.0 - bytes / STRIPE_BYTES).max(0.0)
+    }
+
     /// What it carries with these parameters.
     pub fn carries(&self, values: &Values) -> Carried {
         let (stations, delays) = (self.stations(values), self.delays(values));
@@ -174,7 +188,7 @@ impl Network {
         delays.iter().for_each(|part| add(part.owner, part.seconds));
         for station in &stations {
             let queue = station.queue();
-            let wait_s = queue.wait_s(self.outstanding, rate) * (queue.waits + queue.later.waits);
+            let wait_s = queue.waits_s(self.outstanding, rate).max(0.0);
             let all_s = queue.all_s() * queue.count;
             for visit in &station.visits {
                 for part in &visit.parts {
@@ -233,26 +247,29 @@ impl Network {
         self.solve(&self.stations(values), &self.delays(values)).max(1e-12).ln()
     }
 
-    /// TEMPORARY
-    pub fn told(&self, values: &Values) -> String {
-        let rate = self.ln_rate(values).exp();
-        let mut text = format!("   N {} X {rate:.0}", self.outstanding);
-        for station in self.stations(values) {
-            let q = station.queue();
-            if rate * q.all_s() > 0.05 {
-                text.push_str(&format!(
-                    " | x{} u {:.2} later u {:.2} each {:.4} visits {:.2} waits {:.2} serves {:.5} w {:.5}",
-                    q.count, rate * q.demand_s, rate * q.later.demand_s, q.later.each_s, q.visits, q.waits + q.later.waits, q.serves_s, q.wait_s(self.outstanding, rate)
-                ));
-            }
-        }
-        text
-    }
-
     fn solve(&self, stations: &[Station], delays: &[Part]) -> f64 {
         let queues: Vec<Queue> = stations.iter().map(Station::queue).collect();
-        throughput(self.outstanding, delays.iter().map(|part| part.seconds).sum(), &queues)
+        let delay_s = delays.iter().map(|part| part.seconds).sum();
+        partly_local(self.outstanding, delay_s, &queues, self.nodes, self.at_home)
     }
+}
+
+/// Reads that the node answers on which their host runs: a copy of the block lies there.
+fn at_home(cluster: &Cluster, load: &Load) -> f64 {
+    let used = fixed(cluster.access.copies_used.value);
+    let nodes = cluster.node_count().max(1) as f64;
+    // Hosts that are fewer than nodes leave some of them to others.
+    if cluster.has_clients() || f64::from(load.hosts) < nodes {
+        return 0.0;
+    }
+    let given = fixed(cluster.access.local_reads.value).map(|one| f64::from(one.ppm) / 1e6);
+    let copies = if cluster.protection.placement.value == Placement::Drive {
+        1.0
+    } else {
+        fixed(cluster.protection.copies.value).map_or(1.0, |copies| f64::from(copies.0))
+    };
+    let near = if used == Some(CopiesUsed::Any) { 0.0 } else { (copies / nodes).min(1.0) };
+    load.workload.read_share() * given.unwrap_or(near)
 }
 
 /// Copies, or the parts of a stripe of which a small write changes its own and the parities.

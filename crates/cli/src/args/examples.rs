@@ -255,7 +255,7 @@ pub const PREDICT: &str = "\
 Examples:
   plimsoll predict fitted.toml four-corners
   plimsoll predict fitted.toml four-corners --what-if nodes+2 --what-if drives+4
-  plimsoll predict fitted.toml four-corners --one-more --objective 'p99 < 5ms'
+  plimsoll predict fitted.toml four-corners --one-more --objective \"p99 < 5ms\"
   plimsoll predict fitted.toml four-corners --simulate
   plimsoll predict fitted.toml my-suite.toml --hosts 8 --json | jq .results";
 

@@ -31,7 +31,6 @@ struct Case {
     error: f64,
     chance: f64,
     binds: String,
-    network: String,
 }
 
 fn case(seed: u64) -> Case {
@@ -53,7 +52,6 @@ fn case(seed: u64) -> Case {
         error: row.rate / found.rate - 1.0,
         chance: found.error,
         binds: held.join(", "),
-        network: format!("drives busy {:.2}", found.drives_busy) + &network.told(&analysis::prediction::parameter::Values::of(&drawn.truth)),
     }
 }
 
@@ -63,7 +61,8 @@ pub fn told(first: u64, count: u64, worst: bool) {
     cases.sort_by(|a, b| b.error.abs().total_cmp(&a.error.abs()));
     let within = |share: f64| cases.iter().filter(|case| case.error.abs() <= share).count();
     let mean = cases.iter().map(|case| case.error).sum::<f64>() / cases.len().max(1) as f64;
-    println!("| cases | within 2 % | 5 % | 10 % | 20 % | worst | mean |\n|---|---|---|---|---|---|---|");
+    println!("| cases | within 2 % | 5 % | 10 % | 20 % | worst | mean |");
+    println!("|---|---|---|---|---|---|---|");
     println!(
         "| {} | {} | {} | {} | {} | {:+.1} % | {:+.1} % |",
         cases.len(),
@@ -85,7 +84,6 @@ pub fn told(first: u64, count: u64, worst: bool) {
                 100.0 * case.chance,
                 case.binds
             );
-            println!("{}", case.network);
         }
     }
 }

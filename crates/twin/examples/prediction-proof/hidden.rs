@@ -3,6 +3,8 @@
 use super::cases::simulated;
 use analysis::prediction::calibration::{Judged, calibrate};
 use analysis::prediction::drawn::{Drawn, Noise, Rate, modelled};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::time::Instant;
 
 const ROWS: usize = 20;
@@ -14,7 +16,17 @@ pub fn told(first: u64, clusters: u64) {
          predicted | in interval | median error | beyond 30 % | of these extrapolated |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
-    let simulation: Rate<'_> = &|truth, load| simulated(truth, load).rate;
+    // Noise comes afterwards: each load is simulated once.
+    let known: RefCell<HashMap<String, f64>> = RefCell::default();
+    let simulation: Rate<'_> = &|truth, load| {
+        let key = format!("{:?} {:?} {load:?}", truth.software, truth.nodes);
+        let found = known.borrow().get(&key).copied();
+        found.unwrap_or_else(|| {
+            let rate = simulated(truth, load).rate;
+            known.borrow_mut().insert(key, rate);
+            rate
+        })
+    };
     for (by, rate) in [("the simulation", simulation), ("the model", &modelled)] {
         for (name, noise) in [
             ("0 %", Noise::Of(0.0)),
@@ -47,6 +59,25 @@ fn row(by: &str, rate: Rate<'_>, name: &str, noise: Noise, seeds: std::ops::Rang
     let median = errors.get(errors.len() / 2).copied().unwrap_or_default();
     let far: Vec<&Judged> = rows.iter().filter(|row| row.error().abs() > 0.3).collect();
     let flagged = far.iter().filter(|row| row.is_extrapolated()).count();
+    if std::env::var_os("RULES").is_some() {
+        for most in [0.05, 0.08, 0.1, 0.13, 0.16, 0.2, 0.26, 0.35, 0.5] {
+            let marked = |row: &&&Judged| row.left_open > most;
+            let beyond = far.iter().filter(marked).count();
+            let kept: Vec<&Judged> =
+                all.iter().filter(|row| row.left_open <= most).copied().collect();
+            let mut errors: Vec<f64> = kept.iter().map(|row| row.error().abs()).collect();
+            errors.sort_by(f64::total_cmp);
+            let median = errors.get(errors.len() / 2).copied().unwrap_or_default();
+            println!(
+                "rule {most}: marks {:.1} % of far, keeps {} of {}, median {:.1} %, covered {:.1} %",
+                share(beyond, far.len()),
+                kept.len(),
+                all.len(),
+                100.0 * median,
+                share(covered(&kept), kept.len())
+            );
+        }
+    }
     println!(
         "| {by} | {name} | {clusters} | {refused} | {} | {:.1} % | {} | {:.1} % | {:.1} % | {} | \
          {:.1} % |",

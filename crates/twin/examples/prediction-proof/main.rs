@@ -31,7 +31,9 @@ fn asked() -> Asked {
             "--first" => asked.first = number(),
             "--worst" => asked.worst = true,
             other => {
-                panic!("`{other}` is not known; give --cases N, --clusters N, --first SEED, --worst")
+                panic!(
+                    "`{other}` is not known; give --cases N, --clusters N, --first SEED, --worst"
+                )
             }
         }
     }

@@ -42,8 +42,6 @@ pub struct Simulated {
     /// The standard deviation of the rates of ten parts of equal numbers ÷ √10 ÷ the rate: how far
     /// chance alone moves it.
     pub error: f64,
-    /// The share of the time in which the drives behind the cache, or all drives, worked.
-    pub drives_busy: f64,
 }
 
 /// What a testbed carries of a load: the rate of at least `requests` (10 or more), after forty times
@@ -94,8 +92,7 @@ pub fn closed_loop(
             times_s.push(then_ns.saturating_sub(now_ns).max(1) as f64 / 1e9);
             now_ns = then_ns;
         }
-        let drives_busy = cluster.utilisation(super::Layer::Drives, now_ns).unwrap_or(0.0);
-        let simulated = Simulated { drives_busy, ..of_parts(part, &times_s) };
+        let simulated = of_parts(part, &times_s);
         if simulated.error <= SETTLED || part >= 16 * (requests / 10).max(1) {
             return Ok(simulated);
         }
@@ -109,7 +106,7 @@ fn of_parts(part: u64, times_s: &[f64]) -> Simulated {
     let mean_s = times_s.iter().sum::<f64>() / count;
     let squares: f64 = times_s.iter().map(|time_s| (time_s - mean_s).powi(2)).sum();
     let deviation_s = (squares / (count - 1.0)).sqrt();
-    Simulated { rate: part as f64 / mean_s, error: deviation_s / mean_s / count.sqrt(), drives_busy: 0.0 }
+    Simulated { rate: part as f64 / mean_s, error: deviation_s / mean_s / count.sqrt() }
 }
 
 /// Lets so many requests end, and says when the last one did.

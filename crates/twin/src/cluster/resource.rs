@@ -123,6 +123,10 @@ impl Resource {
         let done_ns = now_ns.saturating_sub(*free_ns).min(*backlog_ns);
         *backlog_ns -= done_ns;
         *free_ns += done_ns;
+        if *backlog_ns == 0 {
+            // Time that passed without work is gone: what comes later begins later.
+            *free_ns = now_ns.max(*free_ns);
+        }
     }
 }
 
@@ -148,6 +152,14 @@ mod tests {
         assert_eq!(drive.defer(50, 1), 101);
         assert_eq!(drive.take(101 + SLACK_NS, 100), 201 + SLACK_NS, "the pause was long enough");
         assert_eq!(drive.defer(201 + SLACK_NS, SLACK_NS), 201 + SLACK_NS, "so there is room again");
+    }
+
+    #[test]
+    fn work_that_comes_after_a_pause_does_not_begin_before_it() {
+        let mut drive = Resource::drive(Layer::Drives);
+        assert_eq!(drive.defer(1_000_000, SLACK_NS), 1_000_000);
+        // 100 ns of it are done: the other bytes need room that is not there yet.
+        assert_eq!(drive.defer(1_000_100, 300), 1_000_300);
     }
 
     #[test]

@@ -129,8 +129,7 @@ impl Topology {
         for group in &cluster.nodes {
             for _ in 0..group.count() {
                 let mut node = topology.node(cluster, group)?;
-                node.software =
-                    has_software.then(|| topology.add(Resource::line(Layer::Software)));
+                node.software = has_software.then(|| topology.add(Resource::line(Layer::Software)));
                 topology.nodes.push(node);
             }
         }
@@ -246,8 +245,7 @@ impl Topology {
         let count =
             fixed(clients.count.value).map_or(1, |count| u64::from(count.0)).min(MOST_NODES);
         let ports = f64::from(fixed(clients.ports.value).map_or(1, |ports| ports.0));
-        let efficiency =
-            f64::from(clients.port_efficiency.value.ppm) / PPM * port_share(cluster);
+        let efficiency = f64::from(clients.port_efficiency.value.ppm) / PPM * port_share(cluster);
         for _ in 0..count {
             let speed = fixed(clients.port_speed.value)
                 .map(|speed| speed.bytes_per_s() * ports * efficiency);

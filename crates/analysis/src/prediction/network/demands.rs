@@ -92,7 +92,8 @@ impl Network {
         let hits = self.reads - misses.reads;
         let mut visits = vec![
             Visit::new(hits * random, owner, times.random_read_s),
-            Visit::new(hits * in_order, owner, times.read_s),
+            Visit::new(hits * in_order, owner, times.read_s)
+                .varying(self.streams_vary(self.read_bytes)),
         ];
         if self.tier.is_some_and(|tier| tier.reads) {
             visits.push(Visit::new(misses.reads, owner, times.fill_s).later());
@@ -122,8 +123,7 @@ impl Network {
         let (random, in_order, blocks) = (self.random, 1.0 - self.random, self.blocks);
         // Bytes of random requests beyond those that their own time has in it.
         let each = |times: f64, parameter: Parameter, further_s: f64| {
-            let mut visit =
-                Visit::new(times, Owner::Parameter(parameter), values.get(parameter));
+            let mut visit = Visit::new(times, Owner::Parameter(parameter), values.get(parameter));
             visit.parts.push(Part { owner: Owner::Layer(Layer::Drives), seconds: further_s });
             visit.varying(self.varies)
         };
@@ -149,12 +149,13 @@ impl Network {
         );
         let mut visits = vec![
             each(misses.reads * random, Parameter::DriveRead, read_further_s),
-            stream(misses.reads * in_order, moved(self.read_bytes, self.read_bytes_per_s)),
+            stream(misses.reads * in_order, moved(self.read_bytes, self.read_bytes_per_s))
+                .varying(self.streams_vary(self.read_bytes)),
         ];
-        for (visit, blocks) in
-            [(old, blocks.random), (new, blocks.random), (whole, blocks.in_order)]
-        {
-            let visit = self.stored(visit, blocks);
+        // How streams meet makes waits vary; the longest of equal services stays what it is.
+        let whole =
+            self.stored(whole, blocks.in_order).varying(self.streams_vary(self.write_bytes));
+        for visit in [self.stored(old, blocks.random), self.stored(new, blocks.random), whole] {
             visits.push(if is_later { visit.later() } else { visit });
         }
         Station { count: self.drives, visits }

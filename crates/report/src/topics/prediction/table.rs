@@ -133,7 +133,8 @@ fn remarks(calibrated: &Calibrated<'_>) -> Vec<String> {
         ));
     }
     if !calibration.proposed.is_empty() {
-        remarks.push("Most informative runs, on all hosts (-t DIRECTORY, --hosts NAMES):".to_owned());
+        remarks
+            .push("Most informative runs, on all hosts (-t DIRECTORY, --hosts NAMES):".to_owned());
         remarks.extend(calibration.proposed.iter().map(|load| format!("  {}", command(load))));
     }
     remarks.push(format!(

@@ -1,0 +1,81 @@
+//! Reports D and E against what `docs/method/prediction.md` chose before they were predicted.
+
+use super::calibration::{Calibration, Judged, calibrate};
+use super::load::{Load, Measured, published};
+use crate::ceiling::Workload;
+use catalogue::Cluster;
+use catalogue::published::Published;
+use model::{Bytes, Percent};
+
+fn cluster(text: &str) -> Cluster {
+    Cluster::parse("t", text, &[]).unwrap_or_else(|errors| panic!("{:?}", errors.problems))
+}
+
+/// What the tables of the method are made of: `cargo test -p analysis -- report_ --nocapture`.
+#[allow(clippy::print_stdout)]
+fn told(row: &Judged) {
+    let Judged { row: Measured { name, rate, .. }, predicted, unseen, .. } = row;
+    println!(
+        "| {name} | {rate:.0} | {:.0} | {:.0} to {:.0} | {:+.1} % | {unseen:?} |",
+        predicted.value,
+        predicted.low,
+        predicted.high,
+        100.0 * row.error()
+    );
+}
+
+fn told_all(calibration: &Calibration) {
+    calibration.fitted.iter().chain(&calibration.held_out).for_each(told);
+}
+
+#[test]
+fn report_d_both_totals_are_fitted() {
+    let text = include_str!("../../../../reference/results/hyperflex-stretched.toml");
+    let rows: Vec<Measured> = published(&Published::parse("d", text).expect("good figures"))
+        .rows
+        .into_iter()
+        .map(|row| row.row)
+        .collect();
+    let testbed = include_str!("../../../../reference/testbeds/hyperflex-stretched.toml");
+    let d = calibrate(&cluster(testbed), &rows, &[]).expect("fits");
+    told_all(&d);
+    assert_eq!(d.fitted.len(), 2);
+    assert!(d.fitted.iter().all(|row| row.error().abs() < 0.1), "{:?}", d.fitted);
+    assert!(!d.proposed.is_empty(), "two rows leave much open");
+}
+
+/// A row of report E: 16 clients, 4 TiB, one request outstanding for each thread.
+fn row_of_e(name: &str, kib: u64, is_read: bool, threads: u64, rate: f64) -> Measured {
+    let read = if is_read { Percent::ALL } else { Percent::ZERO };
+    let footprint = Some(Bytes(4 << 40));
+    let workload = Workload::new(name, Bytes::kib(kib), read, kib == 4, footprint);
+    let hosts = threads.min(16) as u32;
+    let load = Load { workload, hosts, outstanding: threads, remote: Percent::ZERO };
+    Measured { number: 1, name: name.to_owned(), load, rate }
+}
+
+#[test]
+fn report_e_is_told_apart_from_what_was_fitted() {
+    let of_8_mib = |gigabytes: f64| gigabytes * 1e9 / f64::from(8 << 20);
+    let fit = [
+        row_of_e("N-N sequential read, peak", 8192, true, 128, of_8_mib(84.5)),
+        row_of_e("random read, one thread", 4, true, 1, 5_000.0),
+        row_of_e("random write, one thread", 4, false, 1, 6_000.0),
+    ];
+    let hold = [
+        row_of_e("N-N sequential write, peak", 8192, false, 64, of_8_mib(40.9)),
+        row_of_e("N-N sequential write, sustained", 8192, false, 512, of_8_mib(40.0)),
+        row_of_e("N-N sequential read, sustained", 8192, true, 512, of_8_mib(81.0)),
+        row_of_e("random read, peak", 4, true, 1024, 7.31e6),
+        row_of_e("random read, sustained", 4, true, 1024, 7.3e6),
+        row_of_e("random write, peak", 4, false, 1024, 5.06e6),
+        row_of_e("random write, sustained", 4, false, 1024, 5.0e6),
+    ];
+    let testbed = include_str!("../../../../reference/testbeds/pixstor-nvme.toml");
+    let e = calibrate(&cluster(testbed), &fit, &hold).expect("fits");
+    told_all(&e);
+    // What is far off was marked beforehand.
+    for row in e.held_out.iter().filter(|row| row.error().abs() > 0.3) {
+        assert!(row.is_extrapolated(), "{row:?}");
+    }
+}

@@ -1,0 +1,79 @@
+//! The model of predictions against the simulation, which is other code: it moves each request
+//! through its resources. `cargo xtask prediction-proof` does the same for many more cases.
+
+use analysis::prediction::calibration::Judged;
+use analysis::prediction::drawn::{Drawn, Noise, Rate, modelled};
+use analysis::prediction::load::Load;
+use twin::Testbed;
+use twin::cluster::{ClosedLoop, closed_loop};
+
+fn simulated(truth: &Testbed, load: &Load) -> f64 {
+    let workload = &load.workload;
+    let closed = ClosedLoop {
+        read_bytes: workload.read_bytes as u32,
+        write_bytes: workload.write_bytes as u32,
+        read: workload.read,
+        random: workload.random,
+        footprint: workload.footprint,
+        hosts: load.hosts,
+        outstanding: load.outstanding,
+        remote: load.remote,
+    };
+    closed_loop(truth, &closed, 5_000, 1).unwrap_or_else(|why| panic!("{why}")).rate
+}
+
+#[test]
+fn one_queue_of_software_is_the_theory() {
+    // One node, 100 µs of software for each read, and nothing else: 10,000 reads per second.
+    let testbed = Testbed::parse(
+        "t",
+        "name = \"t\"\n[[nodes]]\ncount = 1\n[[nodes.drives]]\nread_iops = 1000000000\n\
+         write_iops = 1000000000\nread = \"1000GB/s\"\nwrite = \"1000GB/s\"\ncapacity = \"1TB\"\n\
+         [software]\nread = \"100us\"\nread_path = \"1ns\"\n",
+        &[],
+    )
+    .expect("a testbed");
+    let load = ClosedLoop {
+        read_bytes: 4096,
+        write_bytes: 4096,
+        read: model::Percent::ALL,
+        random: 1.0,
+        footprint: None,
+        hosts: 1,
+        outstanding: 4,
+        remote: model::Percent::ZERO,
+    };
+    let found = closed_loop(&testbed, &load, 20_000, 1).expect("simulated");
+    assert!((found.rate / 10_000.0 - 1.0).abs() < 0.03, "{found:?}");
+    assert_eq!(found, closed_loop(&testbed, &load, 20_000, 1).expect("again"), "it repeats");
+}
+
+#[test]
+fn most_random_cases_are_within_five_per_cent_of_the_simulation() {
+    let mut errors: Vec<f64> = (2_000..2_040)
+        .map(|seed| {
+            let mut drawn = Drawn::new(seed, Noise::Of(0.0)).expect("no contradictions");
+            let row = drawn.long(1, &modelled).remove(0);
+            (row.rate / simulated(&drawn.truth, &row.load) - 1.0).abs()
+        })
+        .collect();
+    errors.sort_by(f64::total_cmp);
+    let within = errors.iter().filter(|error| **error <= 0.05).count();
+    assert!(within >= 34, "{within} of 40: {errors:?}");
+}
+
+#[test]
+fn rows_of_a_simulated_cluster_are_predicted_or_announced() {
+    let rate: Rate<'_> = &simulated;
+    let mut rows: Vec<Judged> = Vec::new();
+    for seed in 3_000..3_012 {
+        let mut drawn = Drawn::new(seed, Noise::Of(0.03)).expect("no contradictions");
+        let Ok(outcome) = drawn.outcome(6, rate) else { continue };
+        rows.extend(outcome.held_out);
+    }
+    let covered = rows.iter().filter(|row| row.is_covered()).count();
+    let far: Vec<&Judged> = rows.iter().filter(|row| row.error().abs() > 0.3).collect();
+    let announced = far.iter().filter(|row| row.is_extrapolated()).count();
+    assert!(rows.len() >= 40 && covered * 100 >= rows.len() * 85, "{covered} of {}", rows.len());
+    assert!(announced * 10 >= far.len() * 9, "{announced} of {}", far.len());
+}
