@@ -145,7 +145,8 @@ fn findings(held: &Held) -> Vec<String> {
             ),
         };
         format!(
-            "{} ({}): {far:.0} % {side} what this cluster's other rows imply, {} IOPS for {}.{sure}",
+            "{} ({}): {far:.0} % {side} what this cluster's other rows imply, {} IOPS instead of \
+             {}.{sure}",
             kind(&row.load),
             row.name,
             words::iops(row.measured),
@@ -266,7 +267,9 @@ mod tests {
         ]);
         let text = table(&held);
         assert!(
-            text.contains("30 % below what this cluster's other rows imply, 105,000 IOPS for"),
+            text.contains(
+                "30 % below what this cluster's other rows imply, 105,000 IOPS instead of"
+            ),
             "{text}"
         );
         assert!(text.contains("4 KiB random reads over 8 TB (reads)"), "{text}");

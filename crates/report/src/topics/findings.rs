@@ -1,5 +1,6 @@
 //! What the sweeps of a run show: in words for tables and pages, and as objects for machines.
 
+mod bars;
 pub(crate) mod charts;
 
 use crate::ground::words;
