@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Suite, hosts that it is for, and what its full plan has to say.
-const FULL: [(&str, u32, &[&str]); 12] = [
+const FULL: [(&str, u32, &[&str]); 13] = [
     (
         "azure-stack-hci",
         6,
@@ -64,6 +64,7 @@ const FULL: [(&str, u32, &[&str]); 12] = [
     ("vmfleet-sql", 1, &["hot-spot 70% read", "+ log"]),
     ("io500-like", 10, &["no official score", "hard-write  45.91 KiB", "1 file of 2.5 TiB"]),
     ("quick", 1, &["4 files × 256 MiB"]),
+    ("calibration", 16, &["4k-random-read-alone", "64k-random-read", "then 3m 20s"]),
     ("disk-mark", 1, &["1m-sequential-read-q8 (repetition 5)", "then 4m 00s"]),
     ("ior-n-to-1", 16, &["1 file of 256 GiB"]),
 ];

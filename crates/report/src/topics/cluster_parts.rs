@@ -32,7 +32,8 @@ pub(crate) fn render(hosts: &[HostFacts]) -> String {
             .map(|word| if is_number(word) { Column::figures(word) } else { Column::names(word) })
             .collect();
         rows.iter().for_each(|row| columns::row(&mut table, row));
-        text.push_str(&format!("{title}\n{}", columns::render(&table)));
+        let gap = if text.is_empty() { "" } else { "\n" };
+        text.push_str(&format!("{gap}{title}\n{}", columns::render(&table)));
     }
     text
 }
@@ -101,7 +102,7 @@ fn drive_row(drives: &Drives) -> Vec<String> {
 
 /// Ports of one speed of each host, and all of them.
 fn port_rows(hosts: &[HostFacts]) -> Vec<Vec<String>> {
-    let (mut rows, mut count, mut sum) = (Vec::new(), 0u64, 0u64);
+    let (mut rows, mut count, mut sum) = (Vec::new(), 0u64, Some(0u64));
     for host in hosts {
         let mut speeds: Vec<Option<u32>> =
             ports::summary(host).into_iter().map(|(speed, _)| speed).collect();
@@ -111,7 +112,9 @@ fn port_rows(hosts: &[HostFacts]) -> Vec<Vec<String>> {
             let speed = same.first().copied().flatten().map(u64::from);
             let gbit = |mbit: u64| words::gbit_per_s(mbit as f64 * 1e6);
             let together = speed.map(|mbit| mbit.saturating_mul(number));
-            (count, sum) = (count + number, sum.saturating_add(together.unwrap_or(0)));
+            count += number;
+            // Of ports whose speed nobody tells there is no sum.
+            sum = sum.zip(together).map(|(sum, one)| sum.saturating_add(one));
             rows.push(vec![
                 host.hostname.clone(),
                 words::count(number),
@@ -121,8 +124,8 @@ fn port_rows(hosts: &[HostFacts]) -> Vec<Vec<String>> {
         }
     }
     if rows.len() > 1 {
-        let together = words::gbit_per_s(sum as f64 * 1e6);
-        rows.push(vec!["all hosts".to_owned(), words::count(count), "–".to_owned(), together]);
+        let all = sum.map_or_else(|| "–".to_owned(), |mbit| words::gbit_per_s(mbit as f64 * 1e6));
+        rows.push(vec!["all hosts".to_owned(), words::count(count), "–".to_owned(), all]);
     }
     rows
 }

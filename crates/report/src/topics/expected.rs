@@ -15,6 +15,10 @@ const HEAD: [&str; 7] =
     ["workload", "measured", "predicted", "90 % interval", "ratio", "departure", "binds"];
 /// Columns that hold names.
 const NAMES: [usize; 2] = [0, 6];
+/// So many rows are told in sentences, the farthest first.
+const MOST_TOLD: usize = 6;
+/// A departure from this share on is told as a factor.
+const FAR: f64 = 2.0;
 /// More bars than this are no picture.
 const MOST_BARS: usize = 80;
 
@@ -26,7 +30,7 @@ pub fn table(held: &Held) -> String {
     let mut table: Vec<Column> = HEAD.into_iter().enumerate().map(column).collect();
     held.rows.iter().for_each(|row| columns::row(&mut table, cells(row)));
     let mut text = format!("{}\n", title(held));
-    findings(held).iter().for_each(|line| text.push_str(&format!("- {line}\n")));
+    foremost(held).iter().for_each(|line| text.push_str(&format!("- {line}\n")));
     if !held.rows.is_empty() {
         text.push_str(&columns::render(&table));
     }
@@ -58,7 +62,7 @@ pub fn section(held: &Held) -> Markup {
         "section",
         [
             plain("h2", title(held)),
-            list(&findings(held)),
+            list(&foremost(held)),
             chart(held),
             classed("div", "scroll", table),
             list(&remarks(held)),
@@ -135,8 +139,11 @@ fn cells(row: &Expected) -> Vec<String> {
 /// A sentence for each row outside of its interval.
 fn findings(held: &Held) -> Vec<String> {
     let sentence = |row: &&Expected| {
-        let far = (row.departure().abs() * 100.0).round();
-        let side = if row.departure() < 0.0 { "below" } else { "above" };
+        let far = match row.departure() {
+            share if share >= FAR => format!("{:.1} times", share + 1.0),
+            share if share < 0.0 => format!("{:.0} % below", -share * 100.0),
+            share => format!("{:.0} % above", share * 100.0),
+        };
         let sure = match row.is_extrapolated() {
             false => String::new(),
             true => format!(
@@ -145,7 +152,7 @@ fn findings(held: &Held) -> Vec<String> {
             ),
         };
         format!(
-            "{} ({}): {far:.0} % {side} what this cluster's other rows imply, {} IOPS for {}.{sure}",
+            "{} ({}): {far} what this cluster's other rows imply, {} IOPS instead of {}.{sure}",
             kind(&row.load),
             row.name,
             words::iops(row.measured),
@@ -153,6 +160,18 @@ fn findings(held: &Held) -> Vec<String> {
         )
     };
     held.findings().iter().map(sentence).collect()
+}
+
+/// The first of them, and how many more there are.
+fn foremost(held: &Held) -> Vec<String> {
+    let mut told = findings(held);
+    let more = told.len().saturating_sub(MOST_TOLD);
+    told.truncate(MOST_TOLD);
+    if more > 0 {
+        let rows = words::counted(more as u64, "more row");
+        told.push(format!("{rows} outside of the interval; the table has them."));
+    }
+    told
 }
 
 /// `4 KiB random reads over 8 TB`.
@@ -266,7 +285,9 @@ mod tests {
         ]);
         let text = table(&held);
         assert!(
-            text.contains("30 % below what this cluster's other rows imply, 105,000 IOPS for"),
+            text.contains(
+                "30 % below what this cluster's other rows imply, 105,000 IOPS instead of"
+            ),
             "{text}"
         );
         assert!(text.contains("4 KiB random reads over 8 TB (reads)"), "{text}");

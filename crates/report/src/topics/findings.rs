@@ -1,5 +1,6 @@
 //! What the sweeps of a run show: in words for tables and pages, and as objects for machines.
 
+mod bars;
 pub(crate) mod charts;
 
 use crate::ground::words;
@@ -186,8 +187,8 @@ mod tests {
             told(&[100, 200, 400, 250, 990, 1000, 980, 900], "depth = \"1..128 x2\""),
             ["w read over depth: peak 1,000 IOPS at 32; level (within 5 % of it) from 16 to 64, \
               in the middle 990 IOPS. Before that, 8 has 25 % of the peak. It declines after 64: \
-              128 has 90 % of the peak. Out of line: 8 with 250 IOPS, where its neighbours lead to 629 IOPS (-60 %; \
-              told beyond 10 %)."]
+              128 has 90 % of the peak. Out of line: 8 with 250 IOPS, where its neighbours lead \
+              to 629 IOPS (-60 %; told beyond 10 %)."]
         );
         assert_eq!(
             told(&[100, 200, 400, 800], "depth = [1, 2, 4, 8]"),

@@ -1,11 +1,8 @@
-//! CPU time of the hosts for each request, in words: a section of the page, and what differs between
-//! runs.
+//! CPU time of the hosts for each request: a section of the page.
 
-use super::compare::{percent, sides};
 use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::words;
 use analysis::ResultRow;
-use analysis::compare::Against;
 use analysis::host_cpu::{HostCpu, host_cpu};
 use model::Record;
 
@@ -56,60 +53,8 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     plain("section", content)
 }
 
-/// What the hosts' CPUs did on both sides of a comparison, a sentence for each point that both
-/// have; empty where one of them counted nothing.
-pub(crate) fn differences(
-    against: &Against,
-    records: &[&Record],
-    results: &[Vec<ResultRow>],
-    names: &[String],
-) -> Vec<String> {
-    let of = |run: usize, scenario: Option<&String>| -> Vec<HostCpu> {
-        let Some((record, rows)) = records.get(run).zip(results.get(run)) else {
-            return Vec::new();
-        };
-        let mut all = host_cpu(record, rows);
-        all.retain(|one| scenario.is_none_or(|wanted| one.scenario == *wanted));
-        all
-    };
-    let (base, other) = match &against.scenarios {
-        Some((base, other)) => (of(0, Some(base)), of(0, Some(other))),
-        None => (of(0, None), of(against.run, None)),
-    };
-    let is_within = against.scenarios.is_some();
-    let is_one = |one: &HostCpu, other: &HostCpu| {
-        let others = |cpu: &'_ HostCpu| -> Vec<model::Setting> {
-            let is_kept = |setting: &&model::Setting| {
-                !is_within || setting.axis() != model::plan::names::SCENARIO_AXIS
-            };
-            cpu.sweep.iter().filter(is_kept).cloned().collect()
-        };
-        one.workloads == other.workloads
-            && others(one) == others(other)
-            && one.repetition == other.repetition
-            && (is_within || one.scenario == other.scenario)
-    };
-    let (a, b) = sides(against, names);
-    let line = |one: &HostCpu, other: &HostCpu| {
-        let change = percent((other.per_request_ns() / one.per_request_ns() - 1.0) * 100.0);
-        format!(
-            "{}: CPUs of the hosts busy by {} ({a}) and {} ({b}); {} and {} for each request \
-             ({change}, without an interval).",
-            title(other),
-            words::share(one.share()),
-            words::share(other.share()),
-            time(one.per_request_ns()),
-            time(other.per_request_ns()),
-        )
-    };
-    let paired = base.iter().filter_map(|one| {
-        let other = other.iter().find(|other| is_one(one, other))?;
-        (one.per_request_ns() > 0.0).then(|| line(one, other))
-    });
-    paired.take(MOST_POINTS).collect()
-}
-
-fn title(one: &HostCpu) -> String {
+/// The workloads of a point with its axes.
+pub(super) fn title(one: &HostCpu) -> String {
     let workloads = one.workloads.join(" + ");
     match words::sweep(&one.sweep, one.repetition).as_str() {
         "" => workloads,
@@ -117,14 +62,14 @@ fn title(one: &HostCpu) -> String {
     }
 }
 
-fn time(ns: f64) -> String {
+/// A time of CPUs.
+pub(super) fn time(ns: f64) -> String {
     words::latency(Some(ns.round().max(0.0) as u64))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::compare::compare;
     use analysis::testing::Recorded;
     use model::counters::{Entry, Layer, Metric};
     use model::{Op, StageKind};
@@ -147,17 +92,10 @@ mod tests {
     }
 
     #[test]
-    fn the_page_has_the_time_of_a_request_and_two_runs_their_difference() {
-        let records = [counted(200), counted(300)];
-        let results: Vec<Vec<ResultRow>> = records.iter().map(analysis::results).collect();
-        let page = section(&records[0], &results[0]).into_string();
+    fn the_page_has_the_time_of_a_request() {
+        let record = counted(200);
+        let page = section(&record, &analysis::results(&record)).into_string();
         assert!(page.contains("CPU for each request") && page.contains("20 %"), "{page}");
-        let records: Vec<&Record> = records.iter().collect();
-        let compared = compare(&records);
-        let said = differences(&compared.others[0], &records, &results, &[]);
-        assert_eq!(said.len(), 1, "{said:?}");
-        assert!(said[0].contains("20 % (Run 1) and 30 % (Run 2)"), "{said:?}");
-        assert!(said[0].contains("+50.0 %, without an interval"), "{said:?}");
     }
 
     #[test]

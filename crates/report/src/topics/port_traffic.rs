@@ -115,16 +115,41 @@ fn table(record: &Record, ports: &[Busiest<'_>], points: &[Attribution]) -> Mark
     let sum = |point: &Attribution| ports_sum(point);
     let most = points.iter().max_by(|a, b| sum(a).total_cmp(&sum(b)));
     if let Some(point) = most.filter(|_| ports.len() > 1) {
-        let cells = [
-            element("th", &[("scope", "row")], "all hosts"),
-            plain("td", words::counted(ports.len() as u64, "port")),
-            classed("td", "number", words::gbit_per_s(sum(point))),
-            classed("td", "number", dash()),
-            classed("td", "wraps", title(point)),
-        ];
-        body.push(plain("tr", cells));
+        let total = |name: &str, bits: f64| {
+            let cells = [
+                element("th", &[("scope", "row")], name),
+                plain("td", "together"),
+                classed("td", "number", words::gbit_per_s(bits)),
+                classed("td", "number", dash()),
+                classed("td", "wraps", title(point)),
+            ];
+            plain("tr", cells)
+        };
+        body.push(total("all hosts", sum(point)));
+        body.push(
+            by_label(record, point)
+                .iter()
+                .map(|(label, bits)| total(label, *bits))
+                .collect::<Markup>(),
+        );
     }
     element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)])
+}
+
+/// Bits per second of the ports of the hosts of each label, such as that of a switch, at a point;
+/// a host with several labels is in several sums.
+fn by_label<'a>(record: &'a Record, point: &Attribution) -> Vec<(&'a str, f64)> {
+    let mut sums: Vec<(&str, f64)> = Vec::new();
+    for (port, bits) in ports(point) {
+        let place = record.plan.places.get(port.host as usize);
+        for label in place.map_or(&[][..], |place| &place.labels) {
+            match sums.iter_mut().find(|(known, _)| known == label) {
+                Some((_, sum)) => *sum += bits,
+                None => sums.push((label, bits)),
+            }
+        }
+    }
+    sums
 }
 
 /// Bits per second of all ports of a point together.
@@ -156,6 +181,13 @@ mod tests {
         let page = section(&record, &analysis::results(&record)).into_string();
         assert!(page.contains("Network ports") && page.contains("<svg"), "{page}");
         assert!(page.contains("1.0 Gbit/s") && page.contains("2.0 Gbit/s"), "{page}");
-        assert!(page.contains("all hosts") && page.contains("2 ports"), "{page}");
+        assert!(page.contains("all hosts") && page.contains("together"), "{page}");
+        let mut labelled = record.clone();
+        labelled.plan.places = vec![
+            model::plan::HostPlace { labels: vec!["switch-1".to_owned()], ..Default::default() },
+            model::plan::HostPlace::default(),
+        ];
+        let page = section(&labelled, &analysis::results(&labelled)).into_string();
+        assert!(page.contains("switch-1"), "{page}");
     }
 }

@@ -1,38 +1,24 @@
 //! Runs against the first of them, in words: what the terminal, the page and JSON say alike.
 
 pub(crate) mod glance;
+mod host_cpu;
 mod json;
 pub(crate) mod page;
 pub(crate) mod side_by_side;
 mod table;
 
+pub use host_cpu::table as host_cpu_table;
 pub use json::json;
 pub(crate) use json::{named, outcome, point as compared, unlike};
 pub use table::{ComparisonStyle, table};
 
 use crate::ground::emphasis::{self, Emphasis};
 use crate::ground::words;
+use analysis::Interval;
 use analysis::compare::{
     Against, ComparedPoint, Comparison, Condition, Difference, Key, Load, Metric, Unlike, Verdict,
 };
-use analysis::{Interval, ResultRow};
 use model::Record;
-
-/// What the hosts' CPUs did on both sides of each comparison, for the terminal; empty where nobody
-/// counted. `results` are those of `records`.
-pub fn host_cpu_table(
-    comparison: &Comparison,
-    records: &[&Record],
-    results: &[Vec<ResultRow>],
-    names: &[String],
-) -> String {
-    let lines = comparison
-        .others
-        .iter()
-        .flat_map(|other| super::host_cpu::differences(other, records, results, names));
-    let lines: String = lines.map(|line| format!("- {line}\n")).collect();
-    if lines.is_empty() { lines } else { format!("CPU of the hosts\n{lines}") }
-}
 
 /// What a run is called: by its file, if it has one.
 pub(crate) fn run_name(names: &[String], run: usize) -> String {

@@ -1,12 +1,13 @@
 //! The differences between runs: every figure with its interval, and what can be told of it.
 
 use super::glance::{self, Line};
+use super::host_cpu;
 use crate::ground::chart::{Group, Groups, Step};
 use crate::ground::contents::folded;
 use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::moment::latency_words;
 use crate::ground::words as words_of;
-use crate::topics::{compare as words, host_cpu};
+use crate::topics::compare as words;
 use analysis::ResultRow;
 use analysis::compare::{Against, ComparedPoint, Comparison, Metric};
 use model::Record;
