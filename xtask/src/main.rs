@@ -9,6 +9,7 @@ mod dist;
 mod docs;
 mod features;
 mod gate_proof;
+mod guest;
 mod leftovers;
 mod liar;
 mod memory;
@@ -47,6 +48,8 @@ cargo xtask COMMAND
             [--quick] [--write: keep the table in the docs] [PROGRAM]
   gate-proof [--gates N] [--write | --real PROGRAM]
           how often gates err, on simulated machines or with short commands on this one
+  guest   [--kernel FILE] [PROGRAM]
+          the memory image of virtual machines, of under 40 MB, in target/guest
   dist    [--deb] [--rpm] [--oci] [--prove] [--twice]
           a static binary, packages, what they are made of and checksums, in target/dist;
           --prove installs the .deb into an empty root, --twice builds again and compares
@@ -89,6 +92,7 @@ fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
         "soak" => soak::run(rest),
         "liar" => liar::run(rest),
         "gate-proof" => gate_proof::run(rest),
+        "guest" => guest::run(rest),
         "dist" => dist::run(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
