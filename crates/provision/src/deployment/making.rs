@@ -238,8 +238,8 @@ fn boot_time(
     BootTime { machine: machine.name.clone(), agent, first_read }
 }
 
-/// A console may be slower than the line to the agent: those that have not said it yet have a little
-/// more time.
+/// A console may be slower than the line to the agent: those that have not said it yet have a
+/// little more time.
 fn hear_first_reads(provider: &dyn Provider, deployment: &Deployment, boots: &mut [BootTime]) {
     let deadline = Instant::now() + CONSOLE;
     for boot in boots.iter_mut() {
