@@ -1,5 +1,10 @@
 //! Virtual machines that carry a run: real qemu, a distribution's kernel, and nothing left.
 
+mod acts;
+mod liars;
+mod libvirt;
+mod nodes;
+
 use crate::common::{Ended, alone, command, has, scratch, wait_until};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -100,7 +105,9 @@ fn a_run_makes_its_machines_loads_them_and_leaves_nothing() {
     let kernel = User::kernel();
     let planned =
         user.plimsoll(&["plan", "small.toml", "--provider=qemu", &kernel, "--json"]).with_code(0);
-    assert_eq!(planned.json()["machines"], serde_json::json!(["t-1", "t-2"]));
+    let planned = planned.json();
+    assert_eq!(planned["machines"], serde_json::json!(["t-1", "t-2"]));
+    assert_eq!(planned["nodes"].as_array().map(Vec::len), Some(1), "{planned}");
     user.nothing_is_left();
     let run = ["run", "small.toml", "--provider=qemu", &kernel, "--json", "--out=r.plimsoll"];
     let json = user.plimsoll(&run).with_code(0).json();
@@ -111,6 +118,12 @@ fn a_run_makes_its_machines_loads_them_and_leaves_nothing() {
         assert!(hosts.iter().all(|host| host["ios"].as_u64() > Some(0)), "{hosts:?}");
     }
     user.nothing_is_left();
+    // How long each guest took to come up, and that a guest takes its drive for a real one.
+    let note = json["notes"].as_array().expect("a list").iter();
+    let note = note.filter(|note| note["kind"] == "machines").collect::<Vec<_>>();
+    assert_eq!(note.len(), 1, "{json}");
+    let words = note[0].to_string();
+    assert!(words.contains("agents after") && words.contains("first reads after"), "{words}");
     // What we issued in the guests is what their kernels counted.
     user.plimsoll(&["export", "r.plimsoll", "--out=csv"]).with_code(0);
     let csv = fs::read_to_string(user.home.path().join("csv/counters.csv")).expect("written");

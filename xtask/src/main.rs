@@ -9,6 +9,7 @@ mod dist;
 mod docs;
 mod features;
 mod gate_proof;
+mod guest;
 mod leftovers;
 mod liar;
 mod memory;
@@ -50,6 +51,8 @@ cargo xtask COMMAND
           how often gates err, on simulated machines or with short commands on this one
   prediction-proof [--cases N] [--clusters N] [--first SEED] [--worst] [--write]
           how far predictions hold on simulated clusters
+  guest   [--kernel FILE] [PROGRAM]
+          the memory image of virtual machines, of under 40 MB, in target/guest
   dist    [--deb] [--rpm] [--oci] [--prove] [--twice] [--target TRIPLE]
           a static binary, packages, what they are made of and checksums, in target/dist;
           --prove installs the .deb into an empty root, --twice builds again and compares;
@@ -94,6 +97,7 @@ fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
         "liar" => liar::run(rest),
         "gate-proof" => gate_proof::run(rest),
         "prediction-proof" => prediction_proof::run(rest),
+        "guest" => guest::run(rest),
         "dist" => dist::run(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

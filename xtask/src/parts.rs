@@ -114,6 +114,16 @@ const PARTS: &[Part] = &[
         source: Source::GuestKernel,
     },
     Part {
+        name: "libvirt",
+        purpose: "virtual machines of a libvirt",
+        source: Source::Program { names: &["libvirtd"], package: "libvirt-daemon-system" },
+    },
+    Part {
+        name: "virsh",
+        purpose: "the way to a libvirt",
+        source: Source::Program { names: &["virsh"], package: "libvirt-clients" },
+    },
+    Part {
         name: "net",
         purpose: "the kernel's own count of packets",
         source: Source::Kernel { path: "/proc/sys/net/ipv4" },

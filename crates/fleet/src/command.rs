@@ -39,9 +39,8 @@ pub(crate) struct Commands {
 
 impl Commands {
     /// Has `sh -c` do `command`; when it ended, `inputs` hears how, for which a thread of its own
-    /// waits. `PLIMSOLL_EVENT` in its environment is `name`. Comes back with its end where it
-    /// cannot
-    /// begin.
+    /// waits. `PLIMSOLL_EVENT` in its environment is `name`, and `PLIMSOLL` leads to this program.
+    /// Comes back with its end where it cannot begin.
     pub(crate) fn begin(
         &mut self,
         number: u32,

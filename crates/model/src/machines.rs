@@ -133,6 +133,18 @@ pub struct BootTime {
     pub first_read: Option<Nanos>,
 }
 
+/// CPU time that a hypervisor spent on one machine since its start, by what its threads did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostCpu {
+    /// The virtual CPUs: the guest itself and, without `kvm`, its emulation.
+    pub vcpu: Nanos,
+    /// Disks and networks: I/O threads, helpers of asynchronous I/O, vhost. `None` where the
+    /// hypervisor does not tell it apart from the rest.
+    pub io: Option<Nanos>,
+    /// All else, such as emulated devices.
+    pub other: Nanos,
+}
+
 /// Machines of one node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OnNode {

@@ -185,10 +185,7 @@ pub fn names(places: &Places) -> Result<Vec<String>, Problem> {
 }
 
 /// Everything in the reverse order of its making; the record goes last.
-pub(crate) fn take_down(
-    provider: &dyn Provider,
-    deployment: &Deployment,
-) -> Result<(), Problem> {
+pub(crate) fn take_down(provider: &dyn Provider, deployment: &Deployment) -> Result<(), Problem> {
     let machines = &deployment.machines;
     machines.iter().try_for_each(|machine| provider.remove(deployment, machine))?;
     provider.clear(deployment)?;

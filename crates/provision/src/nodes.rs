@@ -10,7 +10,7 @@ use crate::deployment::{self, Done, Order};
 use crate::provider::{self, Provider, State};
 use crate::{Libvirt, Places, Problem, Qemu};
 use model::Bytes;
-use model::machines::{BootTime, MachineAct, MachinesWanted, ProviderKind};
+use model::machines::{BootTime, HostCpu, MachineAct, MachinesWanted, ProviderKind};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -125,6 +125,8 @@ pub struct Listed {
     pub machine: String,
     /// What it does.
     pub state: State,
+    /// The CPU time that its hypervisor spent on it.
+    pub cpu: Option<HostCpu>,
 }
 
 /// A provider of this machine.
@@ -179,9 +181,7 @@ fn up_here(places: &Places, order: &NodeOrder, stop: &AtomicBool) -> Result<Answ
         return Err(Problem::Unknown { name: order.wanted.name.clone() });
     }
     let provider = provider(order.provider, &order.connect);
-    let held = with(places, order, |order| {
-        deployment::up(&*provider, order, stop, &mut |_| ())
-    })?;
+    let held = with(places, order, |order| deployment::up(&*provider, order, stop, &mut |_| ()))?;
     Ok(Answer::Up { boots: held.deployment.boots.clone() })
 }
 
@@ -204,6 +204,7 @@ fn list_here(places: &Places, name: &str, token: &str) -> Result<Answer, Problem
         found.machines.iter().map(move |machine| Listed {
             machine: machine.name.clone(),
             state: provider.as_ref().map_or(State::Absent, |by| by.state(found, machine)),
+            cpu: provider.as_ref().and_then(|by| by.cpu(found, machine)),
         })
     });
     Ok(Answer::Listed { machines: machines.collect() })

@@ -4,7 +4,9 @@
 use crate::record::{Deployment, Ground};
 use crate::{Libvirt, Problem, Qemu};
 use model::Bytes;
-use model::machines::{Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent, MachineAct};
+use model::machines::{
+    Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent, HostCpu, MachineAct,
+};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -61,6 +63,9 @@ pub trait Provider {
 
     /// What a machine does.
     fn state(&self, deployment: &Deployment, machine: &Machine) -> State;
+
+    /// The CPU time that its hypervisor spent on a machine, if it runs and tells.
+    fn cpu(&self, deployment: &Deployment, machine: &Machine) -> Option<HostCpu>;
 
     /// The end of what a machine wrote to its console.
     fn console(&self, deployment: &Deployment, machine: &Machine) -> String;

@@ -4,9 +4,7 @@
 use crate::Problem;
 use crate::places;
 use crate::provider::Machine;
-use model::machines::{
-    Accelerator, BootTime, DiskCache, MachinesWanted, OnNode, ProviderKind,
-};
+use model::machines::{Accelerator, BootTime, DiskCache, MachinesWanted, OnNode, ProviderKind};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -96,13 +94,14 @@ pub struct Deployment {
 
 impl Deployment {
     pub(crate) fn new(wanted: &MachinesWanted, token: String, ground: Ground) -> Deployment {
-        let machine = |(number, name): (usize, String)| Machine {
+        // By its number among all: nodes that share a token have different machines.
+        let machine = |(number, name): (&u32, String)| Machine {
             name,
-            uuid: uuid(&token, number),
+            uuid: uuid(&token, *number),
             folder: PathBuf::new(),
             disks: Vec::new(),
         };
-        let machines = wanted.names().into_iter().enumerate().map(machine).collect();
+        let machines = wanted.numbers.iter().zip(wanted.names()).map(machine).collect();
         Deployment {
             format: FORMAT,
             name: wanted.name.clone(),
@@ -216,7 +215,7 @@ pub(crate) fn token() -> String {
 }
 
 /// The token and a machine's number, in the form that hypervisors take.
-fn uuid(token: &str, number: usize) -> String {
+fn uuid(token: &str, number: u32) -> String {
     let (a, b, c, d) = (&token[..8], &token[8..12], &token[12..16], &token[16..20]);
     format!("{a}-{b}-{c}-{d}-{}{number:04x}", &token[20..28])
 }
@@ -248,6 +247,11 @@ mod tests {
         let found = Deployment::read(&folder).expect("good").expect("there");
         assert_eq!(found, wanted);
         assert_eq!(found.machines[0].disks[1], Path::new("/pool/p/x-1-disk1.raw"));
+        let mut others = crate::deployment::tests::wanted("x");
+        others.numbers = vec![3];
+        let others = Deployment::new(&others, wanted.token.clone(), wanted.ground.clone());
+        let is_other = |machine: &Machine| machine.uuid != others.machines[0].uuid;
+        assert!(wanted.machines.iter().all(is_other), "a token of several nodes");
         let pools = Ground::Pools { connect: "c".into(), pools: vec!["p".into()] };
         let named = deployment("x", pools).placed(&folder);
         let first = "plimsoll-0123456789abcdef0123456789abcdef-x-1-disk0.raw";

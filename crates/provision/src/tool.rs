@@ -131,12 +131,7 @@ mod tests {
         assert!(matches!(failed, Problem::Tool { said, .. } if said == "no domain"));
         let hangs = call("exec sleep 600", Duration::from_millis(50)).expect_err("too long");
         assert!(matches!(hangs, Problem::Hangs { .. }));
-        let none = Call {
-            program: "no-such-program",
-            package: "x",
-            arguments: &[],
-            within: long,
-        };
+        let none = Call { program: "no-such-program", package: "x", arguments: &[], within: long };
         assert!(matches!(none.fed(&mut |_| Ok(())), Err(Problem::NoProgram { .. })));
     }
 

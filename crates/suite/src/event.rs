@@ -260,7 +260,10 @@ mod tests {
         let words = "\"$PLIMSOLL\" vms move plimsoll --to '/mnt/it'\\''s'";
         assert_eq!(moved.as_deref(), Some(words));
         let one = told(&["event.e.act=off", "vms.count=2", "event.e.machines=plimsoll-2"]);
-        assert_eq!(one.expect("good").as_deref(), Some("\"$PLIMSOLL\" vms off plimsoll plimsoll-2"));
+        assert_eq!(
+            one.expect("good").as_deref(),
+            Some("\"$PLIMSOLL\" vms off plimsoll plimsoll-2")
+        );
         for (sets, what) in [
             (vec!["event.e.act=off", "event.e.machines=plimsoll-2"], "no machine of [vms]"),
             (vec!["event.e.machines=plimsoll-1"], "are for an event that does"),

@@ -52,7 +52,8 @@ pub(crate) fn check_vms(vms: &VmsSpec, problems: &mut Vec<Problem>) {
         let message = format!("{} to boot is out of range", vms.boot.value);
         refuse(place(&vms.boot), message, "write 1s to 1h");
     }
-    // A pool of libvirt has a name, and a folder a whole path; which it is to be, the provider says.
+    // A pool of libvirt has a name, and a folder a whole path; which it is to be, the provider
+    // says.
     let is_pool = |text: &str| text.starts_with('/') || is_word(text);
     if !vms.pool.value.is_empty() && !is_pool(&vms.pool.value) {
         let message = format!("`{}` is no pool", vms.pool.value);

@@ -90,6 +90,10 @@ pub enum VmsCommand {
     Bridge {
         /// The machine: FOLDER/NAME.agent, or NAME/MACHINE.agent below the user's state folder.
         socket: PathBuf,
+
+        /// Greet first, as one that is started on another host.
+        #[arg(long)]
+        greet: bool,
     },
     /// Answer a coordinator that makes machines on several nodes; started by it.
     #[command(hide = true)]

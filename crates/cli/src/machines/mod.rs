@@ -224,11 +224,7 @@ impl Wanted {
         made.map_err(|problem| failure(&problem))
     }
 
-    fn made(
-        &self,
-        stop: &AtomicBool,
-        told: &mut dyn FnMut(&BootTime),
-    ) -> Result<Held, Problem> {
+    fn made(&self, stop: &AtomicBool, told: &mut dyn FnMut(&BootTime)) -> Result<Held, Problem> {
         let Some(on) = self.on_nodes() else {
             let provider = nodes::provider(self.provider, &self.connect);
             return deployment::up(&*provider, &self.order(), stop, told);

@@ -77,7 +77,9 @@ impl Reach for Nodes {
                         })
                     });
                 }
-                Ok(Err(error)) => return Err(at(format!("it cannot be heard: {error}; try again"))),
+                Ok(Err(error)) => {
+                    return Err(at(format!("it cannot be heard: {error}; try again")));
+                }
                 Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => {}
                 Err(_) => {
                     let said = "it gave no answer in time; look what it does, then try again";

@@ -1,5 +1,5 @@
-//! This program on another host, for something else than an agent's work: it is brought there in the
-//! same way, and greets in the same words.
+//! This program on another host, for something else than an agent's work: it is brought there in
+//! the same way, and greets in the same words.
 
 use super::one::reach;
 use super::process::Started;

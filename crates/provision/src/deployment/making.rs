@@ -1,13 +1,13 @@
 //! Machines are made: what that takes, the order of it, and how long each took to come up.
 
 use super::{Held, lock, take_down};
+use crate::Ground;
 use crate::Problem;
 use crate::guest::{self, Kernel};
 use crate::inside::FIRST_READ;
 use crate::places::{self, Places};
 use crate::provider::{Boot, Machine, Provider, Room, State, Volume};
 use crate::record::{self, Deployment, OnNodes};
-use crate::Ground;
 use model::machines::{BootTime, MachinesWanted};
 use model::rng;
 use model::{Bytes, Nanos};
@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 
 /// Between two looks at machines that start: how exactly the time of a start is known.
 const PAUSE: Duration = Duration::from_millis(20);
+/// How long consoles may take, all together.
+const CONSOLE: Duration = Duration::from_secs(3);
 /// What a machine needs beside its guest's memory: the hypervisor's own.
 const OVERHEAD: Bytes = Bytes::mib(96);
 /// What a pool keeps free.
@@ -219,6 +221,7 @@ fn start(
         waited = left;
         sleep(PAUSE);
     }
+    hear_first_reads(provider, deployment, &mut boots);
     boots.sort_by_key(|boot| wanted.names().iter().position(|name| *name == boot.machine));
     Ok(boots)
 }
@@ -233,6 +236,20 @@ fn boot_time(
     let agent = Nanos(u64::try_from(agent.as_nanos()).unwrap_or(u64::MAX));
     let first_read = first_read(&provider.console(deployment, machine)).filter(|at| *at <= agent);
     BootTime { machine: machine.name.clone(), agent, first_read }
+}
+
+/// A console may be slower than the line to the agent: those that have not said it yet have a
+/// little more time.
+fn hear_first_reads(provider: &dyn Provider, deployment: &Deployment, boots: &mut [BootTime]) {
+    let deadline = Instant::now() + CONSOLE;
+    for boot in boots.iter_mut() {
+        let Some(machine) = deployment.machine(&boot.machine) else { continue };
+        while boot.first_read.is_none() && Instant::now() < deadline {
+            sleep(PAUSE);
+            let told = first_read(&provider.console(deployment, machine));
+            boot.first_read = told.filter(|at| *at <= boot.agent);
+        }
+    }
 }
 
 /// What a guest's first process said of its first reads, if it did.

@@ -4,7 +4,7 @@ use super::*;
 use crate::Qemu;
 use crate::provider::{Boot, Line, Node, Room, State, Volume};
 use model::machines::{
-    Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent, MachinesWanted,
+    Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent, HostCpu, MachinesWanted,
 };
 use model::{Bytes, Nanos};
 use std::cell::RefCell;
@@ -82,6 +82,10 @@ impl Provider for Noted {
             true if self.is_deaf => State::Starting,
             true => State::Listening,
         }
+    }
+
+    fn cpu(&self, _: &Deployment, _: &Machine) -> Option<HostCpu> {
+        None
     }
 
     fn console(&self, _: &Deployment, _: &Machine) -> String {

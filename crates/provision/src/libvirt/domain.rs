@@ -113,9 +113,8 @@ fn target(text: &str) -> Option<&str> {
 /// The names of a domain's disks, in their order.
 pub(super) fn devices(text: &str) -> Vec<String> {
     let disks = text.split("<disk ").skip(1).filter_map(|disk| disk.split("</disk>").next());
-    let targets = disks.filter_map(|disk| {
-        disk.split('<').find(|element| element.starts_with("target "))
-    });
+    let targets =
+        disks.filter_map(|disk| disk.split('<').find(|element| element.starts_with("target ")));
     targets.filter_map(|element| attribute(element, "dev")).collect()
 }
 

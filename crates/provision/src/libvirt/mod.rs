@@ -9,7 +9,7 @@ use crate::record::{Deployment, Ground};
 use crate::{Problem, volume};
 use domain::{Sources, described};
 use model::Bytes;
-use model::machines::{DiskAllocation, DiskContent, MachineAct};
+use model::machines::{DiskAllocation, DiskContent, HostCpu, MachineAct};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use virsh::Virsh;
@@ -178,6 +178,11 @@ impl Provider for Libvirt {
         }
     }
 
+    fn cpu(&self, deployment: &Deployment, machine: &Machine) -> Option<HostCpu> {
+        self.refuse_others(deployment, machine).ok()?;
+        self.virsh.cpu(&machine.uuid)
+    }
+
     fn console(&self, deployment: &Deployment, machine: &Machine) -> String {
         let (pool, name) = (first_pool(deployment), console(deployment, machine));
         let text = self.virsh.download(pool, &name).unwrap_or_default();
@@ -224,7 +229,8 @@ impl Provider for Libvirt {
         if !matches!(self.virsh.state(&machine.uuid).as_deref(), Ok("shut off")) {
             // It may end by itself just now.
             let ended = self.virsh.on_domain("destroy", &machine.uuid, &[]);
-            if ended.is_err() && !matches!(self.virsh.state(&machine.uuid).as_deref(), Ok("shut off"))
+            if ended.is_err()
+                && !matches!(self.virsh.state(&machine.uuid).as_deref(), Ok("shut off"))
             {
                 return ended;
             }
@@ -253,7 +259,8 @@ impl Libvirt {
         let pool = first_pool(deployment);
         let folder = machine.disks.first().map(|disk| disk.to_string_lossy().into_owned());
         let folder = folder.map(|disk| self.virsh.path(pool, &disk)).transpose()?;
-        let folder = folder.as_deref().and_then(|path| Path::new(path).parent()).map(Path::to_owned);
+        let folder =
+            folder.as_deref().and_then(|path| Path::new(path).parent()).map(Path::to_owned);
         let devices = domain::devices(&text);
         for (device, disk) in devices.iter().zip(&machine.disks) {
             let overlay = folder.clone().unwrap_or_default().join(disk.with_extension("snapshot"));

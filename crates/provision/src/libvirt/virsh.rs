@@ -2,7 +2,8 @@
 
 use crate::Problem;
 use crate::tool::Call;
-use model::Bytes;
+use model::machines::HostCpu;
+use model::{Bytes, Nanos};
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::Path;
@@ -99,6 +100,11 @@ impl Virsh {
         Ok(self.run(&["domstate", uuid])?.trim().to_owned())
     }
 
+    /// The CPU time of a domain.
+    pub(super) fn cpu(&self, uuid: &str) -> Option<HostCpu> {
+        cpu_in(&self.run(&["domstats", uuid, "--cpu-total", "--vcpu"]).ok()?)
+    }
+
     pub(super) fn define(&self, text: &str) -> Result<(), Problem> {
         let feed = &mut |input: &mut dyn Write| {
             let cannot = |error| Problem::file("write", Path::new("virsh"), &error);
@@ -122,10 +128,8 @@ impl Virsh {
     /// the copy alone.
     pub(super) fn copy_disk(&self, uuid: &str, device: &str, to: &str) -> Result<(), Problem> {
         let words = ["blockcopy", uuid, device, to, "--format=raw", "--wait", "--pivot"];
-        let words: Vec<&str> = words
-            .into_iter()
-            .chain(["--reuse-external", "--transient-job"])
-            .collect();
+        let words: Vec<&str> =
+            words.into_iter().chain(["--reuse-external", "--transient-job"]).collect();
         self.run_within(&words, LONG, &mut |_| Ok(())).map(|_| ())
     }
 
@@ -185,10 +189,30 @@ impl Virsh {
 
 /// The number behind a key, as in `free  : 12 KiB`.
 fn field(text: &str, key: &str) -> Option<u64> {
-    let line = text.lines().find(|line| {
-        line.split_once(':').is_some_and(|(found, _)| found.trim() == key)
-    })?;
+    let line = text
+        .lines()
+        .find(|line| line.split_once(':').is_some_and(|(found, _)| found.trim() == key))?;
     line.split_once(':')?.1.split_whitespace().next()?.parse().ok()
+}
+
+/// The CPU time in what `virsh domstats` writes: `cpu.time=12`, `vcpu.0.time=3`, in nanoseconds.
+fn cpu_in(text: &str) -> Option<HostCpu> {
+    let mut all = None;
+    let mut vcpu = 0u64;
+    for line in text.lines() {
+        let Some((key, value)) = line.trim().split_once('=') else { continue };
+        let is_vcpu = key.strip_prefix("vcpu.").is_some_and(|rest| {
+            let number = rest.strip_suffix(".time").unwrap_or_default();
+            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+        });
+        match value.parse::<u64>() {
+            Ok(ns) if key == "cpu.time" => all = Some(ns),
+            Ok(ns) if is_vcpu => vcpu = vcpu.saturating_add(ns),
+            _ => {}
+        }
+    }
+    let other = Nanos(all?.saturating_sub(vcpu));
+    Some(HostCpu { vcpu: Nanos(vcpu), io: None, other })
 }
 
 fn words_of(text: &str) -> Vec<String> {
@@ -205,6 +229,15 @@ mod tests {
         assert_eq!(field(text, "free"), Some(11_436_504));
         assert_eq!((field(text, "cached"), field("free : x", "free")), (None, None));
         assert_eq!(field("Available:      234308034560\n", "Available"), Some(234_308_034_560));
+    }
+
+    #[test]
+    fn cpu_time_is_that_of_the_guest_and_the_rest() {
+        let text = "Domain: 'a-1'\n  cpu.time=1000\n  cpu.user=300\n  vcpu.current=2\n  \
+                    vcpu.0.state=1\n  vcpu.0.time=400\n  vcpu.1.time=100\n  vcpu.1.wait=7\n";
+        let told = HostCpu { vcpu: Nanos(500), io: None, other: Nanos(500) };
+        assert_eq!(cpu_in(text), Some(told));
+        assert_eq!(cpu_in("Domain: 'a-1'\n"), None);
     }
 
     #[test]

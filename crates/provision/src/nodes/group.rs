@@ -143,10 +143,8 @@ fn asked(deployment: &Deployment, request: &dyn Fn(&str) -> Request) -> Vec<Aske
 /// The first node that still has some, or cannot be reached.
 pub fn down(reach: &dyn Reach, held: Held) -> Result<(), Problem> {
     let deployment = &held.deployment;
-    let gone = |_: &str| Request::Down {
-        name: deployment.name.clone(),
-        token: deployment.token.clone(),
-    };
+    let gone =
+        |_: &str| Request::Down { name: deployment.name.clone(), token: deployment.token.clone() };
     let asked = asked(deployment, &gone);
     let answers = ask_all(reach, &asked, &AtomicBool::new(false));
     for (answer, asked) in answers.into_iter().zip(&asked) {
@@ -160,10 +158,8 @@ pub fn down(reach: &dyn Reach, held: Held) -> Result<(), Problem> {
 
 /// What the machines of each node do, in the order of the nodes; the error of one is its alone.
 pub fn list(reach: &dyn Reach, deployment: &Deployment) -> Vec<Result<Vec<Listed>, Problem>> {
-    let list = |_: &str| Request::List {
-        name: deployment.name.clone(),
-        token: deployment.token.clone(),
-    };
+    let list =
+        |_: &str| Request::List { name: deployment.name.clone(), token: deployment.token.clone() };
     let asked = asked(deployment, &list);
     let answers = ask_all(reach, &asked, &AtomicBool::new(false));
     let listed = answers.into_iter().zip(&asked).map(|(answer, asked)| match answer? {

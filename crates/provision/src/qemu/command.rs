@@ -14,7 +14,8 @@ pub(super) fn arguments(machine: &Machine, boot: &Boot<'_>) -> Vec<String> {
         words.push(value);
     };
     let file = |end: &str| escaped(&machine.folder.join(format!("{}.{end}", machine.name)));
-    add("-name", machine.name.clone());
+    // Threads with names of their own tell what their CPU time was for.
+    add("-name", format!("{},debug-threads=on", machine.name));
     add("-uuid", machine.uuid.clone());
     add("-machine", "q35".to_owned());
     add("-accel", boot.accelerator.word().to_owned());
@@ -89,7 +90,7 @@ mod tests {
             cache: DiskCache::None,
         };
         let line = arguments(&machine, &boot).join(" ");
-        assert!(line.starts_with("-name a-1 -uuid 0-1 "), "{line}");
+        assert!(line.starts_with("-name a-1,debug-threads=on -uuid 0-1 "), "{line}");
         assert!(line.contains("file=/p/x,,y.raw,format=raw,cache=none"), "{line}");
         assert!(line.contains("path=/s/a,,b/a-1.agent,server=on"), "{line}");
         assert!(line.contains("--name=a-1 --disk=/dev/sda --disk=/dev/sdb"), "{line}");

@@ -5,16 +5,15 @@ mod act;
 mod command;
 mod ground;
 mod monitor;
+mod threads;
 
 use crate::processes::{self, Found};
-use crate::provider::{
-    Acted, Boot, Line, Machine, Node, Provider, Room, State, Volume,
-};
+use crate::provider::{Acted, Boot, Line, Machine, Node, Provider, Room, State, Volume};
 use crate::record::{Deployment, Ground};
 use crate::{Problem, volume};
 use act::Running;
 use model::Bytes;
-use model::machines::MachineAct;
+use model::machines::{HostCpu, MachineAct};
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -123,6 +122,11 @@ impl Provider for Qemu {
             Some(told) if told.is_open => State::Listening,
             _ => State::Starting,
         }
+    }
+
+    fn cpu(&self, _: &Deployment, machine: &Machine) -> Option<HostCpu> {
+        let found = processes::all(PROGRAM).into_iter().find(|found| is(machine, found))?;
+        Some(threads::cpu(found.pid))
     }
 
     fn console(&self, _: &Deployment, machine: &Machine) -> String {

@@ -5,9 +5,8 @@ use model::machines::{Accelerator, BootTime, MachinesMade};
 
 /// Who made them, where, behind which cache, and how long they took to come up.
 pub fn sentence(made: &MachinesMade) -> String {
-    let nodes = made.nodes.iter().map(|on| {
-        format!("{} on {}", hostlist::compress(&on.machines), on.node)
-    });
+    let nodes =
+        made.nodes.iter().map(|on| format!("{} on {}", hostlist::compress(&on.machines), on.node));
     let nodes: Vec<String> = nodes.collect();
     let mut text = format!(
         "{} made {}; disk cache {}, {}",
@@ -31,8 +30,7 @@ pub fn sentence(made: &MachinesMade) -> String {
 fn boots(boots: &[BootTime]) -> Option<String> {
     let first = boots.iter().map(|boot| boot.agent).min()?;
     let last = boots.iter().max_by_key(|boot| boot.agent)?;
-    let mut text =
-        format!("agents after {first} to {}, slowest {}", last.agent, last.machine);
+    let mut text = format!("agents after {first} to {}, slowest {}", last.agent, last.machine);
     let reads = || boots.iter().filter_map(|boot| boot.first_read);
     if let (Some(first), Some(last)) = (reads().min(), reads().max()) {
         text.push_str(&format!("; first reads after {first} to {last} of the guests' clocks"));
@@ -56,10 +54,7 @@ mod tests {
         let made = MachinesMade {
             name: "a".into(),
             provider: ProviderKind::Qemu,
-            nodes: vec![OnNode {
-                node: "n1".into(),
-                machines: vec!["a-1".into(), "a-2".into()],
-            }],
+            nodes: vec![OnNode { node: "n1".into(), machines: vec!["a-1".into(), "a-2".into()] }],
             accelerator: Accelerator::Kvm,
             cache: DiskCache::None,
             boots: vec![boot("a-1", 4000, 3000), boot("a-2", 5000, 2000)],

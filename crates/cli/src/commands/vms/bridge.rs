@@ -17,7 +17,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 /// Carries bytes between our streams and a machine's agent until one side ends.
-pub fn bridge(socket: &Path) -> Result<ExitCode, Failure> {
+pub fn bridge(socket: &Path, is_to_greet: bool) -> Result<ExitCode, Failure> {
+    if is_to_greet {
+        greet(&mut io::stdout())?;
+    }
     let failed = |problem: Problem| machines::failure(&problem);
     let places = Places::of_user().map_err(failed)?;
     // A whole path stays what it is.
@@ -46,7 +49,7 @@ fn line_of(socket: &Path) -> Result<Way, Problem> {
     if let Ground::Nodes(on) = &found.ground {
         let node = on.node_of(name).ok_or_else(unknown)?;
         let there = format!("{}/{name}.agent", found.name);
-        return Nodes::of(on).program(node, &["vms", "bridge", &there]).map(Way::Node);
+        return Nodes::of(on).program(node, &["vms", "bridge", "--greet", &there]).map(Way::Node);
     }
     let provider = provider::of(&found).ok_or_else(unknown)?;
     provider.line(&found, machine).map(Way::Line)
@@ -83,10 +86,9 @@ fn over_ssh(host: &str, socket: &Path) -> Result<ExitCode, Failure> {
     Err(Failure::Target(format!("error: ssh cannot be started: {error}; install it here")))
 }
 
-/// The agent's greeting went to whoever started the program there: it is said again.
+/// The same bridge on the machine's node; what it carries begins behind its greeting.
 fn over_program(program: Program) -> Result<ExitCode, Failure> {
     let Program { input, output, process } = program;
-    greet(&mut io::stdout())?;
     thread::spawn(move || {
         // The input closes with this thread's end, and with it the line to the agent.
         let _ = carry(io::stdin().lock(), input);
@@ -102,8 +104,8 @@ fn greet(out: &mut impl Write) -> Result<(), Failure> {
     let binary = Binary::own().map_err(|error| {
         failed(format!("the program's own file cannot be read: {error}; start again"))
     })?;
-    let greeted =
-        writeln!(out, "{}", greeting(env!("CARGO_PKG_VERSION"), &binary.hash)).and_then(|()| out.flush());
+    let greeted = writeln!(out, "{}", greeting(env!("CARGO_PKG_VERSION"), &binary.hash))
+        .and_then(|()| out.flush());
     greeted.map_err(|error| failed(format!("nobody listens: {error}")))
 }
 

@@ -12,7 +12,7 @@ use crate::failure::{Failure, suite_failure};
 use crate::machines::{self, Nodes, Wanted};
 use crate::suite_and_targets;
 use model::Bytes;
-use model::machines::{BootTime, DiskBus, MachineAct};
+use model::machines::{BootTime, DiskBus, HostCpu, MachineAct};
 use provision::guest::Kernel;
 use provision::provider::{self, State};
 use provision::{Deployment, Ground, Places, Problem, deployment, nodes};
@@ -34,7 +34,7 @@ pub fn vms(args: &VmsArgs) -> Result<ExitCode, Failure> {
         VmsCommand::Snapshot(args) => acts::act(args, MachineAct::Snapshot),
         VmsCommand::Move(args) => acts::act(args, MachineAct::Move),
         VmsCommand::Image(args) => image(args),
-        VmsCommand::Bridge { socket } => bridge::bridge(socket),
+        VmsCommand::Bridge { socket, greet } => bridge::bridge(socket, *greet),
         VmsCommand::Node => bridge::node(),
         VmsCommand::Guest { name, disks } => {
             let init = provision::guest::Init { name: name.clone(), disks: disks.clone() };
@@ -93,8 +93,9 @@ fn list(as_json: bool) -> Result<ExitCode, Failure> {
         for machine in &machines {
             let (name, state) = (&machine.name, machine.state.map_or("unknown", State::word));
             let disks = machine.disks.map(|disks| format!("  disks {disks}")).unwrap_or_default();
+            let cpu = machine.cpu.map(cpu).unwrap_or_default();
             let node = machine.node.as_ref().map(|node| format!("  on {node}")).unwrap_or_default();
-            let _ = writeln!(text, "{name}  {state}{disks}{node}");
+            let _ = writeln!(text, "{name}  {state}{disks}{cpu}{node}");
         }
         let machines: Vec<Value> = machines.iter().map(|machine| machine.json(&found)).collect();
         rows.push(json!({ "name": name, "machines": machines }));
@@ -115,6 +116,14 @@ struct Row {
     /// The size of its disks' files, where they are files here.
     disks: Option<Bytes>,
     node: Option<String>,
+    /// What its hypervisor spent on it.
+    cpu: Option<HostCpu>,
+}
+
+/// `  CPU 4 s vcpu, 0.2 s io, 0.5 s other`
+fn cpu(cpu: HostCpu) -> String {
+    let io = cpu.io.map(|io| format!(", {io} io")).unwrap_or_default();
+    format!("  CPU {} vcpu{io}, {} other", cpu.vcpu, cpu.other)
 }
 
 impl Row {
@@ -125,6 +134,11 @@ impl Row {
             "state": self.state.map(State::word),
             "disks": self.disks.map(|disks| disks.0),
             "node": self.node,
+            "cpu_ns": self.cpu.map(|cpu| json!({
+                "vcpu": cpu.vcpu.0,
+                "io": cpu.io.map(|io| io.0),
+                "other": cpu.other.0,
+            })),
             "agent_ns": boot.map(|boot| boot.agent.0),
             "first_read_ns": boot.and_then(|boot| boot.first_read).map(|at| at.0),
         })
@@ -146,7 +160,8 @@ fn machines_of(found: &Deployment) -> Vec<Row> {
                     one.map_or(State::Absent, |one| one.state)
                 });
                 let node = Some(part.node.clone());
-                rows.push(Row { name: name.clone(), state, disks: None, node });
+                let cpu = told.and_then(|all| all.iter().find(|one| one.machine == *name)?.cpu);
+                rows.push(Row { name: name.clone(), state, disks: None, node, cpu });
             }
         }
         return rows;
@@ -157,6 +172,7 @@ fn machines_of(found: &Deployment) -> Vec<Row> {
         state: provider.as_ref().map(|provider| provider.state(found, machine)),
         disks: files_of(found, machine),
         node: None,
+        cpu: provider.as_ref().and_then(|provider| provider.cpu(found, machine)),
     };
     found.machines.iter().map(row).collect()
 }
@@ -195,6 +211,10 @@ fn image(args: &VmsImageArgs) -> Result<ExitCode, Failure> {
     let places = Places::of_user().map_err(failed)?;
     let kernel = Kernel::find(args.guest_kernel.as_deref(), &places.kernels).map_err(failed)?;
     let size = provision::guest::write_image(&args.to, &kernel, DiskBus::ALL).map_err(failed)?;
-    print(&format!("image   {} ({size})\nkernel  {}\n", args.to.display(), kernel.image.display()))?;
+    print(&format!(
+        "image   {} ({size})\nkernel  {}\n",
+        args.to.display(),
+        kernel.image.display()
+    ))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -74,8 +74,7 @@ impl Planned {
         for on in &self.nodes {
             let needs = &on.needs;
             let at = if self.nodes.len() > 1 { format!(" on {}", on.node) } else { String::new() };
-            let _ =
-                writeln!(text, "memory    {} of {}{at}", needs.memory, needs.memory_available);
+            let _ = writeln!(text, "memory    {} of {}{at}", needs.memory, needs.memory_available);
             let _ = writeln!(
                 text,
                 "disks     {} of {} free in {}{at}",

@@ -1,0 +1,44 @@
+//! The guest of virtual machines as a file: what `plimsoll vms` makes in memory for each group of
+//! them.
+
+use crate::shell::{self, Outcome};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// A guest is not larger.
+const MOST_BYTES: u64 = 40_000_000;
+
+/// Writes `target/guest/guest.cpio` with the program that is given, or with one that is built.
+pub fn run(rest: &[String]) -> Outcome<()> {
+    let mut kernel = None;
+    let mut program = None;
+    let mut rest = rest.iter();
+    while let Some(word) = rest.next() {
+        match word.as_str() {
+            "--kernel" => kernel = Some(rest.next().ok_or("--kernel names no file")?),
+            word if word.starts_with('-') => return Err(format!("{word} is not an option")),
+            _ => program = Some(PathBuf::from(word)),
+        }
+    }
+    let program = program.map_or_else(shell::build_plimsoll, Ok)?;
+    let folder = shell::target_dir()?.join("guest");
+    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let image = folder.join("guest.cpio");
+    match std::fs::remove_file(&image) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(format!("{}: {error}", image.display()));
+        }
+        _ => {}
+    }
+    let mut command = Command::new(program);
+    command.args(["vms", "image"]).arg(&image);
+    if let Some(kernel) = kernel {
+        command.arg("--guest-kernel").arg(kernel);
+    }
+    print!("{}", shell::capture(&mut command)?);
+    let bytes = std::fs::metadata(&image).map_err(|error| error.to_string())?.len();
+    if bytes > MOST_BYTES {
+        return Err(format!("the guest has {bytes} bytes, and at most {MOST_BYTES} are allowed"));
+    }
+    Ok(())
+}
