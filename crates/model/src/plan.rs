@@ -17,7 +17,7 @@ pub use amounts::{buffers, ledger};
 pub use host::{Contents, EngineSettings, HostPlan, Part, PlannedTarget, Target, TargetFile};
 pub use origin::Origin;
 pub use places::Misplaced;
-pub use search::Search;
+pub use search::{RateShare, RateShares, Search};
 pub use sound::Unsound;
 pub use stage::{HostStage, Point, Prerun, Stage, StageKind};
 pub use stop::{Once, Steady, Stop};
@@ -77,6 +77,9 @@ pub struct Plan {
     /// What is searched for, if further points follow from those that were measured.
     #[serde(default)]
     pub search: Option<Search>,
+    /// Points at shares of rates that are measured first.
+    #[serde(default)]
+    pub rate_shares: RateShares,
     /// What is to happen in the midst of measurements.
     #[serde(default)]
     pub events: Vec<PlannedEvent>,
@@ -104,6 +107,11 @@ pub struct FleetPolicy {
 }
 
 impl Plan {
+    /// Whether further points follow from those that were measured.
+    pub fn grows(&self) -> bool {
+        self.search.is_some() || !self.rate_shares.shares.is_empty()
+    }
+
     /// Whether any target is simulated.
     pub fn is_simulated(&self) -> bool {
         let mut targets = self.hosts.iter().flat_map(|host| &host.targets);
