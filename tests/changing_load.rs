@@ -153,3 +153,66 @@ fn shares_bind_threads_on_real_files() {
         assert_bound(ended["results"].as_array().expect("results"), [3, 1]);
     }
 }
+
+#[test]
+fn a_rate_of_shares_is_one_of_what_was_measured_first() {
+    let text = suite(
+        4,
+        "[[workload]]\nname = \"w\"\ndepth = 16\nrate = \"50%\"\n[sweep]\nrate = [\"10%\", \
+         \"50%\", \"100%\"]\n",
+    );
+    // Four servers of 100 µs carry 40,000 a second.
+    let rows = results("constant,service=constant:100us,servers=4", &text, &[]);
+    let found: Vec<(&str, f64)> = rows
+        .iter()
+        .map(|row| {
+            let rate = row["sweep"]["rate"].as_str().expect("a rate");
+            (rate, row["iops"].as_f64().expect("a figure").round())
+        })
+        .collect();
+    let near = |(name, wanted): (&str, f64), (other, found): (&str, f64)| {
+        assert_eq!(name, other);
+        assert!((found / wanted - 1.0).abs() < 0.001, "{name}: {found}");
+    };
+    assert_eq!(found.len(), 4, "{found:?}");
+    let wanted = [("unlimited", 40_000.0), ("10%", 4_000.0), ("50%", 20_000.0), ("100%", 40_000.0)];
+    wanted.into_iter().zip(found).for_each(|(wanted, found)| near(wanted, found));
+}
+
+#[test]
+fn a_rate_of_shares_that_nothing_can_be_measured_for_is_refused() {
+    let folder = scratch();
+    for (workload, said) in [
+        ("rate = \"0%\"\n", "is nothing"),
+        ("rate = \"120%\"\n", "up to 100%"),
+        ("rate = \"50%\"\nrate_of = \"worker\"\n", "all workers carry together"),
+        (
+            "group = \"g\"\nrate = \"50%\"\n[[workload]]\nname = \"v\"\ngroup = \"g\"\n",
+            "runs in a group",
+        ),
+    ] {
+        let text = suite(4, &format!("[[workload]]\nname = \"w\"\n{workload}"));
+        std::fs::write(folder.path().join("s.toml"), text).expect("a suite");
+        let ended = plimsoll(folder.path(), &["plan", "s.toml", "--target", "sim:ssd"]);
+        let told = ended.with_code(2).err;
+        assert!(told.contains(said), "{workload}: {told}");
+    }
+}
+
+#[test]
+fn bursts_into_a_bucket_of_tokens_find_its_size_and_its_refill() {
+    let text = suite(
+        400,
+        "[[workload]]\nname = \"w\"\ndepth = 256\nrate = [{to = 100}, {hold = \"20s\"}, {to = \
+         3000}, {hold = \"20s\"}, {repeat = true}]\n",
+    );
+    let rows = results("constant,service=constant:10us,servers=64,credits=20000@900", &text, &[]);
+    let asked = &rows[0]["asked"];
+    let found = |field: &str| asked["credits"][field].as_f64().unwrap_or_else(|| panic!("{asked}"));
+    assert!((found("size") / 20_000.0 - 1.0).abs() < 0.05, "{}", asked["credits"]);
+    assert!((found("per_s") / 900.0 - 1.0).abs() < 0.05, "{}", asked["credits"]);
+    assert!(asked["bursts"].as_array().is_some_and(|bursts| !bursts.is_empty()), "{asked}");
+    // What carries the same for good has none.
+    let rows = results("constant,service=constant:10us,servers=64,iops=900", &text, &[]);
+    assert_eq!(rows[0]["asked"]["credits"], Value::Null, "{}", rows[0]["asked"]["credits"]);
+}

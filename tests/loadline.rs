@@ -297,3 +297,55 @@ fn a_depth_that_is_only_a_bound_is_not_searched_for() {
         plimsoll(folder.path(), &[&args[..], &["--along", "hosts"]].concat()).with_code(2).err;
     assert!(told.contains("write rate, depth, size or workers"), "{told}");
 }
+
+/// Reads of 100 µs and writes of 200 µs in one queue: reads wait as Pollaczek and Khinchine say, so
+/// that their mean is 400 µs on the line r = 8,571 − 16 ÷ 7 · w.
+#[test]
+fn a_map_of_two_rates_has_the_contour_of_the_formula_from_a_tenth_of_its_points() {
+    let folder = scratch();
+    let suite = "name = \"two\"\n[layout]\nsize = \"64MiB\"\nfiles = 1\n[stages]\nprepare = \
+                 false\nmeasure = \"60s\"\n[[workload]]\nname = \"reads\"\ngroup = \"g\"\nrate \
+                 = 1000\narrivals = \"poisson\"\ndepth = 256\n[[workload]]\nname = \
+                 \"writes\"\ngroup = \"g\"\nread = 0\nrate = 300\narrivals = \
+                 \"poisson\"\ndepth = 256\n[sweep]\nreads.rate = \"1000..10000 \
+                 +1000\"\nwrites.rate = \"300..3000 +300\"\n";
+    std::fs::write(folder.path().join("two.toml"), suite).expect("a suite");
+    let target = "sim:constant,service=100us,write=200us";
+    let args = ["loadline", "two.toml", "--along", "map", "--objective", "read mean < 400us"];
+    let more = ["--target", target, "--json", "--quiet", "--out", "map.plimsoll"];
+    let json = plimsoll(folder.path(), &[&args[..], &more[..]].concat()).with_code(0).json();
+    let map = &json["map"];
+    assert_eq!((&map["measured"], &map["finished"]), (&Value::from(10), &Value::from(true)));
+    assert_eq!(map["contradictions"], 0, "{map}");
+    let contour = map["contour"].as_array().expect("a contour");
+    let (mut rows, mut within) = (0, 0);
+    for (row, boundary) in (1..).zip(contour) {
+        let theory = 8_571.4 - 16.0 / 7.0 * 300.0 * f64::from(row);
+        if theory < 1_000.0 {
+            continue;
+        }
+        let low = boundary["low"].as_f64().unwrap_or(0.0);
+        let high = boundary["high"].as_f64().unwrap_or(10_000.0);
+        rows += 1;
+        within += u32::from((low..=high).contains(&theory));
+        let most = boundary["most"].as_f64().unwrap_or_else(|| panic!("{boundary}"));
+        assert!((most - theory).abs() < 600.0, "{row}: {most}, theory {theory}");
+        assert!(high - low < 3_000.0, "{row}: {boundary}");
+    }
+    assert!(rows >= 9 && within >= rows - 1, "{within} of {rows}: {map}");
+    let shown = plimsoll(folder.path(), &["show", "map.plimsoll"]).with_code(0).out;
+    assert!(shown.contains("Map: `read mean < 400us` held at "), "{shown}");
+    plimsoll(folder.path(), &["report", "map.plimsoll", "--out", "map.md"]).with_code(0);
+    let report = std::fs::read_to_string(folder.path().join("map.md")).expect("a report");
+    assert!(report.contains("Load line over two rates") && report.contains(".svg"), "{report}");
+}
+
+#[test]
+fn a_map_without_a_grid_of_two_rates_is_refused_with_the_remedy() {
+    let folder = scratch();
+    std::fs::write(folder.path().join("known.toml"), SUITE).expect("a suite");
+    let args = ["loadline", "known.toml", "--along", "map", "--objective", "p99 < 2ms"];
+    let ended = plimsoll(folder.path(), &[&args[..], &["--target", "sim:md1"]].concat());
+    let said = ended.with_code(2).err;
+    assert!(said.contains("no") && said.contains("writes.rate = ["), "{said}");
+}

@@ -200,3 +200,28 @@ fn the_plan_names_both_times_and_what_cannot_be_is_refused() {
         assert!(told.contains(words), "{field}: {told}");
     }
 }
+
+/// Flash with 28 % spare, 51,200 pages a second, filled once: in the long run each page written at
+/// random costs 1 ÷ (1 − u) pages, with u = exp(−1.28·(1 − u)).
+#[test]
+fn a_drive_with_flash_is_measured_until_its_copies_are_those_of_the_long_run() {
+    let folder = scratch();
+    let suite = "name = \"flash\"\n[layout]\nsize = \"64MiB\"\nfiles = 1\n[stages]\nuntil = \
+                 \"steady\"\nmeasure = \"5s\"\nmeasure_max = \"2min\"\n[[workload]]\nname = \
+                 \"w\"\nread = 0\naccess = \"random\"\ndepth = 32\n";
+    std::fs::write(folder.path().join("flash.toml"), suite).expect("a suite");
+    let target = "sim:constant,service=10us,servers=64,capacity=64MiB,flash=28%@200MiB/s,\
+                  flash-block=64KiB";
+    let args = ["run", "flash.toml", "--json", "--quiet", "--target", target];
+    let json = plimsoll(folder.path(), &args).with_code(0).json();
+    assert!(note(&json, "settled").is_some(), "{}", json["notes"]);
+    let valid = (0..10_000).fold(0.0, |valid: f64, _| (-1.28 * (1.0 - valid)).exp());
+    let theory = 51_200.0 * (1.0 - valid);
+    let iops = json["results"][0]["iops"].as_f64().expect("a rate");
+    assert!((iops / theory - 1.0).abs() < 0.05, "{iops}, theory {theory}");
+    // As from its box, it is two and a half times as fast, and that does not last.
+    let fresh = ["--set", "prepare=false", "--set", "until=\"time\"", "--set", "measure=\"300ms\""];
+    let json = plimsoll(folder.path(), &[&args[..], &fresh[..]].concat()).with_code(0).json();
+    let iops = json["results"][0]["iops"].as_f64().expect("a rate");
+    assert!((iops / 51_200.0 - 1.0).abs() < 0.02, "{iops}");
+}

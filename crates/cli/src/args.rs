@@ -311,7 +311,8 @@ pub struct LoadlineArgs {
 
     /// Along what to search: rate (the load line), depth (of each worker, from 1 up to the
     /// suite's), size (bytes of the layout that are loaded, up to all of it: where a cache ends)
-    /// or workers (of all hosts together, up to the suite's).
+    /// or workers (of all hosts together, up to the suite's); or map: where on the grid of a
+    /// sweep of two rates the objective holds, from a tenth of its points.
     #[arg(long, value_name = "AXIS", default_value = "rate", value_parser = along)]
     pub along: SearchAxis,
 
@@ -327,7 +328,7 @@ pub struct LoadlineArgs {
 
 fn along(text: &str) -> Result<SearchAxis, String> {
     let found = SearchAxis::ALL.iter().copied().find(|along| along.word() == text);
-    found.ok_or_else(|| "there is no such axis; write rate, depth, size or workers".to_owned())
+    found.ok_or_else(|| "there is no such axis; write rate, depth, size, workers or map".to_owned())
 }
 
 /// `plimsoll plan`.

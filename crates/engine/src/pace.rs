@@ -21,14 +21,12 @@ pub(crate) enum Pacer {
     Think { think_ns: u64, burst: u32, left: u32, resting_until_ns: u64 },
     /// At its own times.
     Open(Box<Open>),
-    /// At its own times, by a rate that changes.
-    Changing(Box<Changing>),
 }
 
 /// The times of an open loop.
 #[derive(Clone, Debug)]
 pub(crate) struct Open {
-    /// When the next request is due, after the stage's start.
+    /// When the next request is due, after the stage's start; beyond every clock for never.
     next_fs: u128,
     cost: Cost,
     poisson: Option<Rng>,
@@ -44,16 +42,14 @@ pub(crate) struct Changing {
     position: u128,
     /// How many workers take turns.
     workers: u128,
-    /// When the next request is due, after the stage's start; `u64::MAX` for never.
-    next_ns: u64,
-    poisson: Option<Rng>,
 }
 
 /// What a request moves the next one away, for this one worker.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Cost {
     Request { fs: u128 },
     Byte { fs: u128 },
+    Changing(Box<Changing>),
 }
 
 impl Pacer {
@@ -71,7 +67,7 @@ impl Pacer {
                 Pacer::Open(Box::new(Open::new(*rate, *poisson, worker)))
             }
             Pace::Changing { curve, poisson } => {
-                Pacer::Changing(Box::new(Changing::new(curve.clone(), *poisson, worker)))
+                Pacer::Open(Box::new(Open::changing(curve.clone(), *poisson, worker)))
             }
         }
     }
@@ -86,7 +82,6 @@ impl Pacer {
             // Not before the burst has come back; then `completed` sets the time.
             Pacer::Think { resting_until_ns, .. } => Some(*resting_until_ns),
             Pacer::Open(open) => Some((open.next_fs / FS_PER_NS) as u64),
-            Pacer::Changing(changing) => Some(changing.next_ns),
         }
     }
 
@@ -103,7 +98,6 @@ impl Pacer {
                 *resting_until_ns = u64::MAX;
             }
             Pacer::Open(open) => open.advance(length),
-            Pacer::Changing(changing) => changing.advance(length),
         }
     }
 
@@ -111,13 +105,7 @@ impl Pacer {
     /// mean.
     pub(crate) fn skip(&mut self, length: u32, count: u64) {
         match self {
-            Pacer::Open(open) if count > 1 => {
-                open.next_fs += open.mean_fs(length) * u128::from(count);
-            }
-            Pacer::Changing(changing) if count > 1 => {
-                let parts = changing.mean_parts(length).saturating_mul(u128::from(count));
-                changing.go_on(parts);
-            }
+            Pacer::Open(open) if count > 1 => open.skip(length, count),
             _ => self.took(length),
         }
     }
@@ -149,56 +137,79 @@ impl Open {
             cost,
             poisson: poisson.then(|| Rng::new(derive(worker.seed, &[ARRIVALS]))),
         };
-        match (&open.poisson, open.cost) {
+        match (&open.poisson, &open.cost) {
             // Strangers do not arrive together at the start.
             (Some(_), _) => open.advance(4096),
             // Workers take turns, so that all of them together are as even as one.
             (None, Cost::Request { fs }) => open.next_fs = fs * number / of,
-            (None, Cost::Byte { .. }) => {}
+            (None, Cost::Byte { .. } | Cost::Changing(_)) => {}
+        }
+        open
+    }
+
+    /// By a rate that changes.
+    fn changing(curve: Curve, poisson: bool, worker: &Worker) -> Open {
+        let (number, of) = (u128::from(worker.turn.0), u128::from(worker.turn.1.max(1)));
+        let first = if curve.unit == Unit::MilliIops { number * curve.unit.parts() } else { 0 };
+        let mut changing = Changing { curve, place: Place::default(), position: 0, workers: of };
+        // Workers take turns: each has every so-and-so-many-th request of all. Strangers do not.
+        let next_fs = if poisson { 0 } else { changing.go_on(first) };
+        let mut open = Open {
+            next_fs,
+            cost: Cost::Changing(Box::new(changing)),
+            poisson: poisson.then(|| Rng::new(derive(worker.seed, &[ARRIVALS]))),
+        };
+        // Nor do they arrive together at the start.
+        if poisson {
+            open.advance(4096);
         }
         open
     }
 
     #[inline]
-    fn mean_fs(&self, length: u32) -> u128 {
-        match self.cost {
-            Cost::Request { fs } => fs,
-            Cost::Byte { fs } => fs * u128::from(length),
-        }
-    }
-
-    #[inline]
     fn advance(&mut self, length: u32) {
-        let mean_fs = self.mean_fs(length);
+        let mean_fs = match &self.cost {
+            Cost::Request { fs } => *fs,
+            Cost::Byte { fs } => fs * u128::from(length),
+            Cost::Changing(_) => return self.advance_changing(length),
+        };
         self.next_fs += match &mut self.poisson {
             None => mean_fs,
             // The distance of a Poisson process is exponential: −mean · ln(1 − u).
             Some(rng) => (mean_fs as f64 * -(1.0 - rng.unit()).ln()) as u128,
         };
     }
+
+    // Out of line: the loop of all other paces has one comparison for it, and nothing else.
+    #[cold]
+    #[inline(never)]
+    fn advance_changing(&mut self, length: u32) {
+        let Cost::Changing(changing) = &mut self.cost else { return };
+        let mean = changing.mean_parts(length);
+        let parts = match &mut self.poisson {
+            None => mean,
+            // A Poisson process whose rate changes is one of rate 1, seen on a clock that shows the
+            // integral of the rate (Lewis and Shedler 1979).
+            Some(rng) => (mean as f64 * -(1.0 - rng.unit()).ln()) as u128,
+        };
+        self.next_fs = changing.go_on(parts);
+    }
+
+    /// Leaves out so many requests at their mean distance.
+    fn skip(&mut self, length: u32, count: u64) {
+        let count = u128::from(count);
+        match &mut self.cost {
+            Cost::Request { fs } => self.next_fs += *fs * count,
+            Cost::Byte { fs } => self.next_fs += *fs * u128::from(length) * count,
+            Cost::Changing(changing) => {
+                let parts = changing.mean_parts(length).saturating_mul(count);
+                self.next_fs = changing.go_on(parts);
+            }
+        }
+    }
 }
 
 impl Changing {
-    fn new(curve: Curve, poisson: bool, worker: &Worker) -> Changing {
-        let (number, of) = (u128::from(worker.turn.0), u128::from(worker.turn.1.max(1)));
-        let first = if curve.unit == Unit::MilliIops { number * curve.unit.parts() } else { 0 };
-        let mut changing = Changing {
-            curve,
-            place: Place::default(),
-            position: 0,
-            workers: of,
-            next_ns: 0,
-            poisson: poisson.then(|| Rng::new(derive(worker.seed, &[ARRIVALS]))),
-        };
-        match changing.poisson {
-            // Strangers do not arrive together at the start.
-            Some(_) => changing.advance(4096),
-            // Workers take turns: each has every so-and-so-many-th request of all.
-            None => changing.go_on(first),
-        }
-        changing
-    }
-
     /// How far a request is from this worker's next one, in parts of the curve.
     #[inline]
     fn mean_parts(&self, length: u32) -> u128 {
@@ -206,24 +217,11 @@ impl Changing {
         units * self.curve.unit.parts() * self.workers
     }
 
-    // Out of line: the loop of all other paces has one comparison for it, and nothing else.
-    #[cold]
-    #[inline(never)]
-    fn advance(&mut self, length: u32) {
-        let mean = self.mean_parts(length);
-        let parts = match &mut self.poisson {
-            None => mean,
-            // A Poisson process whose rate changes is one of rate 1, seen on a clock that shows the
-            // integral of the rate (Lewis and Shedler 1979).
-            Some(rng) => (mean as f64 * -(1.0 - rng.unit()).ln()) as u128,
-        };
-        self.go_on(parts);
-    }
-
-    #[inline]
-    fn go_on(&mut self, parts: u128) {
+    /// Goes on by so many parts: when the request there is due, after the stage's start.
+    fn go_on(&mut self, parts: u128) -> u128 {
         self.position = self.position.saturating_add(parts);
-        self.next_ns = self.curve.due_ns(&mut self.place, self.position).unwrap_or(u64::MAX);
+        let due_ns = self.curve.due_ns(&mut self.place, self.position).unwrap_or(u64::MAX);
+        u128::from(due_ns) * FS_PER_NS
     }
 }
 

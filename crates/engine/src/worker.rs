@@ -49,8 +49,9 @@ pub(crate) enum Outcome {
 pub(crate) struct WorkerState {
     generator: Generator,
     pacer: Pacer,
-    /// Whether it has a turn or a trace: one comparison in the loop of all others.
-    is_special: bool,
+    /// Whether it was stopped, or has a turn or a trace: one comparison for all three, which the
+    /// loop would have for the first alone.
+    is_apart: bool,
     /// Of a work that is bound to others by ratio.
     turn: Option<Turn>,
     /// The trace that its requests and their instants come from, in place of the two above.
@@ -70,7 +71,7 @@ impl WorkerState {
         WorkerState {
             generator: Generator::new(work, worker),
             pacer: Pacer::new(&work.pace, worker),
-            is_special: false,
+            is_apart: false,
             turn: None,
             replay: None,
             start_ns: 0,
@@ -85,7 +86,7 @@ impl WorkerState {
 
     /// The same, with its requests in the order of the works that it is bound to.
     pub(crate) fn in_turn(self, turn: Option<Turn>) -> WorkerState {
-        WorkerState { is_special: self.is_special || turn.is_some(), turn, ..self }
+        WorkerState { is_apart: self.is_apart || turn.is_some(), turn, ..self }
     }
 
     /// Whether it has a request that waits for its turn alone.
@@ -102,7 +103,7 @@ impl WorkerState {
     ) -> WorkerState {
         let replay = Some(Box::new(replay));
         let state = WorkerState::new(work, worker, depth);
-        WorkerState { replay, is_special: true, is_open: true, ..state }
+        WorkerState { replay, is_apart: true, is_open: true, ..state }
     }
 
     /// What it sent of its trace, if it has one.
@@ -110,15 +111,28 @@ impl WorkerState {
         self.replay.as_deref_mut()
     }
 
-    /// Whether nothing is left to ask for.
+    /// Whether nothing is left to ask for, or nobody asks any more.
     #[inline]
-    fn is_exhausted(&self) -> bool {
-        if self.is_special
-            && let Some(replay) = &self.replay
-        {
-            return replay.is_over();
+    fn is_over(&self) -> bool {
+        if self.is_apart {
+            return self.stopped || self.is_exhausted();
         }
         self.generator.is_exhausted()
+    }
+
+    /// Whether nothing is left to ask for.
+    #[cold]
+    #[inline(never)]
+    fn is_exhausted(&self) -> bool {
+        self.replay
+            .as_ref()
+            .map_or_else(|| self.generator.is_exhausted(), |replay| replay.is_over())
+    }
+
+    /// Asks for nothing more; whether it did until now.
+    fn halt(&mut self) -> bool {
+        self.is_apart = true;
+        !std::mem::replace(&mut self.stopped, true)
     }
 
     /// The stage begins.
@@ -129,11 +143,14 @@ impl WorkerState {
     /// How long from `now_ns` on nothing is due, whatever comes back; 0 if something is.
     #[inline]
     pub(crate) fn quiet_ns(&self, now_ns: u64) -> u64 {
-        // What is used up is never due again, however long ago its next instant was.
-        if self.stopped || self.free.is_empty() || self.is_exhausted() {
+        if self.free.is_empty() {
             return u64::MAX;
         }
-        if self.is_special { self.quiet_special_ns(now_ns) } else { self.until_due_ns(now_ns) }
+        if self.is_apart {
+            return self.quiet_apart_ns(now_ns);
+        }
+        // What is used up is never due again, however long ago its next instant was.
+        if self.generator.is_exhausted() { u64::MAX } else { self.until_due_ns(now_ns) }
     }
 
     /// How long until the pace has a request due; `u64::MAX` without instants.
@@ -148,7 +165,10 @@ impl WorkerState {
 
     #[cold]
     #[inline(never)]
-    fn quiet_special_ns(&self, now_ns: u64) -> u64 {
+    fn quiet_apart_ns(&self, now_ns: u64) -> u64 {
+        if self.is_over() {
+            return u64::MAX;
+        }
         if let Some(replay) = &self.replay {
             return self.start_ns.saturating_add(replay.due_ns()).saturating_sub(now_ns);
         }
@@ -164,7 +184,7 @@ impl WorkerState {
     pub(crate) fn stop(&mut self, end_ns: u64, never: &mut dyn FnMut(usize, u64, u64)) {
         // What is left of a trace is told by its own count.
         let is_drawn = self.replay.is_none();
-        if !std::mem::replace(&mut self.stopped, true) && self.is_open && is_drawn {
+        if self.halt() && self.is_open && is_drawn {
             self.tell_unsent(end_ns.saturating_sub(self.start_ns), never);
         }
     }
@@ -217,7 +237,7 @@ impl WorkerState {
     /// Whether nothing is outstanding and nothing will be.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
-        self.in_flight() == 0 && (self.stopped || self.is_exhausted())
+        self.in_flight() == 0 && self.is_over()
     }
 
     /// Whether it has done its amount, and was not stopped before.
@@ -230,12 +250,9 @@ impl WorkerState {
     // it.
     #[inline(always)]
     pub(crate) fn next_io(&mut self, now_ns: u64) -> Option<Io> {
-        if self.stopped {
-            return None;
-        }
         let slot = *self.free.last()?;
-        if self.is_special {
-            return self.next_special(slot, now_ns);
+        if self.is_apart {
+            return self.next_apart(slot, now_ns);
         }
         let due_ns = self.due_by(now_ns)?;
         self.send(slot, due_ns, now_ns)
@@ -274,11 +291,14 @@ impl WorkerState {
         })
     }
 
-    /// The same of a work that has a trace, or is bound to others. An fsync follows its write, and
-    /// is none of the requests that a share binds.
+    /// The same of a work that was stopped, has a trace, or is bound to others. An fsync follows
+    /// its write, and is none of the requests that a share binds.
     #[cold]
     #[inline(never)]
-    fn next_special(&mut self, slot: u32, now_ns: u64) -> Option<Io> {
+    fn next_apart(&mut self, slot: u32, now_ns: u64) -> Option<Io> {
+        if self.stopped {
+            return None;
+        }
         if self.replay.is_some() {
             return self.next_of_trace(slot, now_ns);
         }
@@ -328,7 +348,7 @@ impl WorkerState {
             errno => Outcome::Failure { errno: -errno, bytes: 0 },
         };
         if self.stop_on_failure && matches!(outcome, Outcome::Failure { .. }) {
-            self.stopped = true;
+            self.halt();
         }
         let latency_ns = now_ns.saturating_sub(outstanding.since_ns);
         Finished { op: usize::from(outstanding.op), latency_ns, outcome }

@@ -5,7 +5,7 @@ use crate::tree::{Node, Table, Value};
 use model::curve::{Curve, Line, MOST_LINES, Then, Unit};
 use model::load::Rate;
 use model::offered::{Level, Offered};
-use model::units::{Nanos, UnitError};
+use model::units::{Nanos, Percent, UnitError};
 
 const STEPS: &str = "write steps such as [{to = \"2k\", in = \"5s\"}, {hold = \"5s\"}]";
 const KEYS: [&str; 8] = ["to", "in", "hold", "on", "off", "at", "times", "repeat"];
@@ -23,6 +23,7 @@ impl Field for Offered {
             Value::Table(_) => {
                 Err(wrong("expected a rate or a list of steps, found a table", STEPS))
             }
+            Value::Text(text) if text.trim().ends_with('%') => share(text).map(Offered::Share),
             _ => Rate::read(node).map(Offered::Fixed),
         }
     }
@@ -31,7 +32,18 @@ impl Field for Offered {
         match self {
             Offered::Fixed(rate) => rate.write(),
             Offered::Changing(curve) => format!("\"{curve}\""),
+            Offered::Share(share) => format!("\"{share}\""),
         }
+    }
+}
+
+/// A share of what the target carries.
+fn share(text: &str) -> Result<Percent, UnitError> {
+    let remedy = "write a share above 0% up to 100%, such as 80%, or a rate such as 10000";
+    match text.parse::<Percent>() {
+        Ok(share) if share > Percent::ZERO => Ok(share),
+        Ok(_) => Err(wrong("0 % of what the target carries is nothing", remedy)),
+        Err(error) => Err(wrong(error.message, remedy)),
     }
 }
 

@@ -1,7 +1,9 @@
 //! Where a run stands: pure, fed with its events.
 
+use analysis::loadline::map::budget;
 use analysis::loadline::search::MOST_POINTS;
 use model::plan::{HostStage, Stage, Stop};
+use model::search::SearchAxis;
 use model::{Event, Histogram, IntervalSample, Nanos, Op, Plan, StageEnd};
 use report::ground::stage::{name, name_at};
 use report::ground::words;
@@ -16,6 +18,8 @@ pub struct Progress {
     stages: Vec<StageLine>,
     /// Points that are planned, those that a search added included.
     points: usize,
+    /// How many they may become; as text.
+    most_points: String,
     current: Option<Current>,
     ended: Option<StageEnd>,
 }
@@ -147,6 +151,7 @@ impl Progress {
         Progress {
             stages: (0..).zip(&plan.stages).map(line).collect(),
             points: plan.points.len(),
+            most_points: most_points(plan),
             current: None,
             ended: None,
         }
@@ -176,7 +181,7 @@ impl Progress {
             Event::PointAdded(addition) => {
                 let repeats = addition.point.repetition > 1;
                 self.points += 1;
-                let count = format!("point {} of ≤ {MOST_POINTS}: ", self.points);
+                let count = format!("point {} of {}: ", self.points, self.most_points);
                 // What a search adds ends after a time.
                 let line = |stage: &Stage| StageLine {
                     name: format!("{count}{}", name_at(&addition.point, stage, repeats)),
@@ -293,5 +298,16 @@ impl Current {
                 self.last.1.add(sample);
             }
         }
+    }
+}
+
+/// How many points a plan that grows comes to.
+fn most_points(plan: &Plan) -> String {
+    match &plan.search {
+        None => (plan.points.len() + plan.rate_shares.shares.len()).to_string(),
+        Some(search) if search.along == SearchAxis::Map => {
+            format!("≤ {}", budget(search.grid.len()))
+        }
+        Some(_) => format!("≤ {MOST_POINTS}"),
     }
 }

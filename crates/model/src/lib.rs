@@ -7,6 +7,7 @@ pub mod audit;
 pub mod canary;
 pub mod choices;
 pub mod counters;
+pub mod crc;
 pub mod curve;
 pub mod digest;
 pub mod errno;

@@ -2,7 +2,7 @@
 
 use crate::curve::{Curve, Then, Unit};
 use crate::load::Rate;
-use crate::units::{Bytes, UnitError};
+use crate::units::{Bytes, Percent, UnitError};
 use std::fmt;
 use std::str::FromStr;
 
@@ -54,6 +54,9 @@ pub enum Offered {
     Fixed(Rate),
     /// One that changes.
     Changing(Curve),
+    /// A share of the rate that a closed loop of the same workload carries, which is measured
+    /// first; above 0.
+    Share(Percent),
 }
 
 /// A level that a suite writes: nothing, or a rate.

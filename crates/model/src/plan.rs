@@ -19,7 +19,7 @@ pub use host::{Contents, EngineSettings, HostPlan, Part, PlannedTarget, Target, 
 pub use keep::Keep;
 pub use origin::Origin;
 pub use places::Misplaced;
-pub use search::Search;
+pub use search::{RateShare, RateShares, Search};
 pub use sound::Unsound;
 pub use stage::{HostStage, Point, Prerun, Stage, StageKind};
 pub use stop::{Once, Steady, Stop};
@@ -82,6 +82,9 @@ pub struct Plan {
     /// What is searched for, if further points follow from those that were measured.
     #[serde(default)]
     pub search: Option<Search>,
+    /// Points at shares of rates that are measured first.
+    #[serde(default)]
+    pub rate_shares: RateShares,
     /// What is to happen in the midst of measurements.
     #[serde(default)]
     pub events: Vec<PlannedEvent>,
@@ -120,6 +123,11 @@ impl FleetPolicy {
 }
 
 impl Plan {
+    /// Whether further points follow from those that were measured.
+    pub fn grows(&self) -> bool {
+        self.search.is_some() || !self.rate_shares.shares.is_empty()
+    }
+
     /// Whether any target is simulated.
     pub fn is_simulated(&self) -> bool {
         let mut targets = self.hosts.iter().flat_map(|host| &host.targets);

@@ -1,9 +1,11 @@
 //! A run whose points are not known beforehand: each follows from those before it.
 
 mod axis;
+mod map;
+mod shares;
 mod workers;
 
-pub use crate::plan::search::{Search, SearchAxis, axis_value};
+pub use crate::plan::search::{Cell, RateShare, RateShares, Search, SearchAxis, axis_value};
 
 use crate::choices::Backend;
 use crate::load::{Pace, Rate};
@@ -42,6 +44,9 @@ impl Plan {
     /// The plan has several points, or the point several workloads, or it does not end after a
     /// time; the words name them.
     pub fn begin_search(&mut self, search: Search) -> Result<(), String> {
+        if search.along == SearchAxis::Map {
+            return self.begin_map(search);
+        }
         if self.points.len() != 1 {
             let names: Vec<String> = self.points.iter().map(Point::name).collect();
             return Err(format!(
@@ -99,20 +104,32 @@ impl Plan {
     /// behind those that there are. `None` where the plan is no search, or not whole.
     pub fn at_rate(&self, milli: u64) -> Option<Addition> {
         let search = self.search.as_ref()?;
-        let template = self.measure_stage(0)? as usize;
-        let (number, stage_number) = (self.points.len() as u32, self.stages.len() as u32);
         let pace = Pace::Open { rate: Rate::Iops { milli: milli.max(1) }, poisson: search.poisson };
-        let change = |work: &mut Work| {
+        let mut point = self.points.first()?.clone();
+        point.sweep = vec![Setting::new(RATE_AXIS, (milli as f64 / 1e3).to_string())];
+        point.repetition =
+            1 + self.points.iter().filter(|other| other.sweep == point.sweep).count() as u32;
+        self.like(0, point, |_, work| {
             work.pace = pace.clone();
             work.stop = Stop::After(search.measure);
+        })
+    }
+
+    /// A point that measures as point `of` does, with its works changed, behind those that there
+    /// are. `change` hears the number of each work. `None` where there is no such point.
+    fn like(&self, of: u32, point: Point, change: impl Fn(usize, &mut Work)) -> Option<Addition> {
+        let template = self.measure_stage(of)? as usize;
+        let (number, stage_number) = (self.points.len() as u32, self.stages.len() as u32);
+        let change = |works: &mut Vec<Work>| {
+            works.iter_mut().enumerate().for_each(|(number, work)| change(number, work));
         };
         let mut stage = self.stages.get(template)?.clone();
         stage.point = Some(number);
-        stage.works.iter_mut().for_each(change);
+        change(&mut stage.works);
         let share = |host: &crate::HostPlan| {
             let mut stage = host.stages.get(template)?.clone();
             stage.stage = stage_number;
-            stage.works.iter_mut().for_each(change);
+            change(&mut stage.works);
             // Other requests than those of the points before, or a cache would know them.
             stage
                 .workers
@@ -120,10 +137,6 @@ impl Plan {
                 .for_each(|worker| worker.seed = derive(worker.seed, &[u64::from(stage_number)]));
             Some(vec![stage])
         };
-        let mut point = self.points.first()?.clone();
-        point.sweep = vec![Setting::new(RATE_AXIS, (milli as f64 / 1e3).to_string())];
-        point.repetition =
-            1 + self.points.iter().filter(|other| other.sweep == point.sweep).count() as u32;
         Some(Addition {
             point,
             stages: vec![stage],

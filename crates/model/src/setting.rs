@@ -159,6 +159,8 @@ impl Quantity {
             Reading::Sizes => label.parse().ok().map(sizes),
             Reading::Time => label.parse().ok().map(Quantity::Time),
             Reading::Share => label.parse().ok().map(Quantity::Share),
+            // A share of what the target carries.
+            Reading::Rate if label.ends_with('%') => label.parse().ok().map(Quantity::Share),
             Reading::Rate => label.parse().ok().map(rate),
             Reading::Word => None,
         };

@@ -461,6 +461,7 @@ fn a_plan_that_grows_is_in_the_file_as_it_stands() {
         poisson: true,
         measure: model::Nanos::seconds(3),
         along: model::search::SearchAxis::Rate,
+        grid: Vec::new(),
     };
     record.plan.begin_search(search).expect("one point");
     let mut writer = create(&path, &record);

@@ -1,8 +1,9 @@
 //! Whether the values of a suite are in range and go together, each table by itself.
 
+use crate::planner::rate_shares::share_of;
 use crate::{
     ClientsSpec, EngineSpec, FleetSpec, KeepSpec, ObjectiveSpec, PointSpec, RateOf, Spread,
-    StagesSpec, Until, WorkloadSpec, contents,
+    StagesSpec, Until, WorkloadKind, WorkloadSpec, contents,
 };
 use form::{Amount, Auto, Count, Problem, place};
 use model::Objective;
@@ -244,6 +245,13 @@ fn check_shape(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
             ));
         }
     }
+    if workload.rate_of.value != RateOf::All && share_of(workload).is_some() {
+        problems.push(Problem::new(
+            place(&workload.rate_of),
+            "a share is one of what all workers carry together",
+            "leave out rate_of, or write a rate such as 10000",
+        ));
+    }
     if workload.rate_of.value != RateOf::All && workload.rate.value == Auto::Auto {
         let message = "there is no rate that each worker could have";
         problems.push(Problem::new(
@@ -299,6 +307,46 @@ pub(crate) fn check_shares(stages: &StagesSpec, points: &[PointSpec], problems: 
                     first.name.value
                 );
                 say(workload, &message, "write the same hosts for both, or leave out the shares");
+            }
+        }
+    }
+}
+
+/// Complains about shares of a rate that cannot be measured first.
+pub(crate) fn check_rate_shares(
+    stages: &StagesSpec,
+    points: &[PointSpec],
+    problems: &mut Vec<Problem>,
+) {
+    let mut told: Vec<Span> = Vec::new();
+    for point in points {
+        let shares = point.workloads.iter().filter(|workload| share_of(workload).is_some());
+        for workload in shares {
+            let span = place(&workload.rate);
+            if told.contains(&span) {
+                continue;
+            }
+            let found = if point.workloads.len() > 1 {
+                Some((
+                    "a share of a rate is that of one workload, and this one runs in a group",
+                    "take it out of the group, or write a rate such as 10000",
+                ))
+            } else if workload.kind.value == WorkloadKind::Metadata {
+                Some((
+                    "a share of a rate is that of requests, and this workload is one of files",
+                    "write a rate such as 5000",
+                ))
+            } else if stages.amount.value != Amount::None {
+                Some((
+                    "a share of a rate is measured over a time, and this suite has an amount",
+                    "leave out the amount, or write a rate such as 10000",
+                ))
+            } else {
+                None
+            };
+            if let Some((message, remedy)) = found {
+                problems.push(Problem::new(span.clone(), message, remedy));
+                told.push(span);
             }
         }
     }

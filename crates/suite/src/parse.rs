@@ -7,7 +7,7 @@
 
 use crate::check::{
     check_clients, check_curves, check_engine, check_fleet, check_keep, check_objective,
-    check_points, check_prepare, check_shares, check_stages, check_trims, check_vms,
+    check_points, check_prepare, check_rate_shares, check_shares, check_stages, check_trims,
 };
 use crate::curve_file::{self, Files};
 use crate::sections::TABLES;
@@ -202,6 +202,7 @@ fn read_one(
     check_points(&points, problems);
     check_trims(&engine, &points, problems);
     check_curves(&stages, &points, problems);
+    check_rate_shares(&stages, &points, problems);
     check_shares(&stages, &points, problems);
     contents::check(&contents, &points, problems);
     sharing::check(&layout, &points, problems);

@@ -1,7 +1,8 @@
 //! Which specs make sense. The bounds also keep memory small, sums from overflowing and texts
 //! exact.
 
-use crate::spec::{Cache, DeviceSpec, ErrorRate, Service, Stall};
+use crate::flash::PAGE_BYTES;
+use crate::spec::{Cache, Credits, DeviceSpec, ErrorRate, Service, Stall};
 use model::{Nanos, Op};
 
 /// The smallest unit of a block device.
@@ -19,6 +20,14 @@ pub(crate) const MOST_SERVERS: u32 = 65_536;
 pub(crate) const MOST_LINES: u64 = 1 << 22;
 /// The smallest and the largest line of a cache.
 pub(crate) const LINE_BYTES: (u64, u64) = (4 << 10, 1 << 20);
+/// The smallest and the largest erase block.
+const FLASH_BLOCK_BYTES: (u64, u64) = (16 << 10, 64 << 20);
+/// Two tables of 4 bytes a page: about 200 MB of bookkeeping.
+const MOST_PAGES: u64 = 1 << 24;
+/// One is written and one erased ahead; with few more, nearly everything is copied.
+const LEAST_SPARE_BLOCKS: u64 = 4;
+/// So many credits last longer than any run.
+const MOST_CREDITS: u64 = 1 << 50;
 const MOST_IOPS: u64 = 1_000_000_000;
 const MOST_POINTS: usize = 1024;
 const MOST_STALLS: usize = 1024;
@@ -57,9 +66,46 @@ impl DeviceSpec {
             )
         })?;
         self.cache.as_ref().map_or(Ok(()), check_cache)?;
+        self.credits.map_or(Ok(()), check_credits)?;
+        self.check_flash()?;
         check_stalls(&self.stalls)?;
         check_errors(&self.errors)
     }
+
+    fn check_flash(&self) -> Result<(), String> {
+        let Some(flash) = &self.flash else { return Ok(()) };
+        check_rate("flash", Some(flash.program_bytes_per_s))?;
+        let (least, most) = FLASH_BLOCK_BYTES;
+        let block = flash.block;
+        ensure(block.0.is_power_of_two() && (least..=most).contains(&block.0), || {
+            format!("flash-block={block} is not a block; write a power of two from 16KiB to 64MiB")
+        })?;
+        ensure(self.capacity.0 / PAGE_BYTES <= MOST_PAGES, || {
+            format!("flash of {} has too many pages; write capacity=64GiB or less", self.capacity)
+        })?;
+        let seen = self.capacity.0.div_ceil(block.0);
+        ensure(flash.blocks(self.capacity.0) >= seen + LEAST_SPARE_BLOCKS, || {
+            format!(
+                "flash with a spare of {} leaves fewer than {LEAST_SPARE_BLOCKS} blocks of {block} \
+                 to clean with; write a larger spare, or a smaller flash-block",
+                flash.spare
+            )
+        })?;
+        ensure(self.cache.as_ref().is_none_or(|cache| cache.destage_bytes_per_s.is_none()), || {
+            "flash behind a write-back cache is not simulated; leave out destage or flash"
+                .to_owned()
+        })
+    }
+}
+
+fn check_credits(credits: Credits) -> Result<(), String> {
+    let Credits { size, per_s } = credits;
+    ensure((1..=MOST_CREDITS).contains(&size) && (1..=MOST_IOPS).contains(&per_s), || {
+        format!(
+            "credits={size}@{per_s} limit nothing; write 1 to {MOST_CREDITS} credits, of which 1 to \
+             {MOST_IOPS} come in each second"
+        )
+    })
 }
 
 fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {

@@ -1,10 +1,11 @@
 //! The simulated device itself: when each request completes, and with what.
 
 use crate::check::{LINE_BYTES, MOST_LINES, MOST_SERVERS};
+use crate::flash::Log;
 use crate::lru::Lru;
 use crate::pacer::Pacer;
 use crate::sampler::Sampler;
-use crate::spec::{Cache, DeviceSpec, ErrorRate};
+use crate::spec::{Cache, Credits, DeviceSpec, ErrorRate};
 use crate::stall::StallMap;
 use model::Op;
 use model::errno::ENOSPC;
@@ -52,6 +53,8 @@ pub struct Device {
     servers: BinaryHeap<Reverse<u64>>,
     gate: Option<Pacer>,
     path: Option<Pacer>,
+    bucket: Option<Bucket>,
+    flash: Option<Box<Log>>,
     tier: Option<Tier>,
     stalls: StallMap,
     failures: [Failures; Op::COUNT],
@@ -76,6 +79,8 @@ impl Device {
             servers: (0..spec.parallelism.clamp(1, MOST_SERVERS)).map(|_| Reverse(0)).collect(),
             gate: spec.iops_limit.map(Pacer::new),
             path: spec.bandwidth_bytes_per_s.map(Pacer::new),
+            bucket: spec.credits.map(Bucket::new),
+            flash: spec.flash.as_ref().map(|flash| Box::new(Log::new(flash, spec.capacity.0))),
             tier: spec.cache.as_ref().map(Tier::new),
             stalls: StallMap::new(&spec.stalls),
             failures: Op::ALL.map(|op| Failures::new(&spec.errors, op)),
@@ -97,6 +102,7 @@ impl Device {
         let length = u64::try_from(result).unwrap_or(0);
         let begin_ns = self.begin(now_ns, request.op, length);
         let sent_ns = self.path.as_mut().map_or(begin_ns, |path| path.take(begin_ns, length));
+        let sent_ns = self.program(sent_ns, request, length);
         let done_ns = self.serve(sent_ns, request, length);
         if let Some(mut server) = self.servers.peek_mut() {
             *server = Reverse(done_ns);
@@ -128,14 +134,32 @@ impl Device {
         if let Some(gate) = &mut self.gate {
             begin_ns = begin_ns.max(gate.free_ns());
         }
+        if let Some(bucket) = &mut self.bucket {
+            begin_ns = begin_ns.max(bucket.free_ns());
+        }
         if let (Op::Write, Some(tier)) = (op, &self.tier) {
             begin_ns = begin_ns.max(tier.room_ns(length));
         }
         if let Some(gate) = &mut self.gate {
             gate.take(begin_ns, 1);
         }
+        if let Some(bucket) = &mut self.bucket {
+            bucket.tokens.take(begin_ns, 1);
+        }
         self.begun_ns = begin_ns;
         begin_ns
+    }
+
+    /// When the pages of a write are in the flash, in working time; a trim gives its pages up.
+    fn program(&mut self, at_ns: u64, request: Request, length: u64) -> u64 {
+        match (&mut self.flash, request.op) {
+            (Some(log), Op::Write) if length > 0 => log.write(at_ns, request.offset, length),
+            (Some(log), Op::Trim) => {
+                log.trim(request.offset, u64::from(request.length));
+                at_ns
+            }
+            _ => at_ns,
+        }
     }
 
     /// When the service of a request is over, in working time.
@@ -158,6 +182,26 @@ impl Device {
             }
             _ => at_ns.saturating_add(own.draw_ns(&mut self.services)),
         }
+    }
+}
+
+/// A bucket of tokens at work: what was taken comes back one after the other, and until all is back,
+/// no more than the bucket holds may be missing.
+#[derive(Clone, Debug)]
+struct Bucket {
+    /// The way of the tokens back into it. It is full once that is free.
+    tokens: Pacer,
+    size: u64,
+}
+
+impl Bucket {
+    fn new(credits: Credits) -> Bucket {
+        Bucket { tokens: Pacer::new(credits.per_s), size: credits.size.max(1) }
+    }
+
+    /// From when on there is a token, in working time.
+    fn free_ns(&self) -> u64 {
+        self.tokens.free_ns().saturating_sub(self.tokens.span_ns(self.size - 1))
     }
 }
 
@@ -269,6 +313,29 @@ mod tests {
         let mut device = device("constant,service=100us,bandwidth=4096000B/s");
         assert_eq!(device.submit(0, read(0, 4096)).completed_ns, 1_100_000);
         assert_eq!(device.submit(0, read(0, 4096)).completed_ns, 2_200_000);
+    }
+
+    #[test]
+    fn a_bucket_lets_as_many_through_as_it_holds_and_then_as_many_as_come() {
+        let mut device = device("constant,service=1ns,servers=64,credits=10@1000");
+        let mut at = |now_ns| device.submit(now_ns, read(0, 1)).completed_ns;
+        assert!((0..10).all(|_| at(0) == 1), "it was full");
+        assert_eq!([at(0), at(0)], [1_000_001, 2_000_001]);
+        // Empty since 2 ms: four come in 4 ms.
+        assert!((0..4).all(|_| at(6_000_000) == 6_000_001));
+        assert_eq!(at(6_000_000), 7_000_001);
+        // Never more than it holds.
+        assert!((0..10).all(|_| at(1_000_000_000) == 1_000_000_001));
+        assert_eq!(at(1_000_000_000), 1_001_000_001);
+    }
+
+    #[test]
+    fn a_write_waits_for_its_pages_and_a_read_does_not() {
+        let mut device = device("constant,service=1us,capacity=16MiB,flash=10%@4096KB/s");
+        assert_eq!(device.submit(0, write(0, 4096)).completed_ns, 1_001_000);
+        assert_eq!(device.submit(2_000_000, read(0, 4096)).completed_ns, 2_001_000);
+        // The second half of one page and the first of the next are two pages.
+        assert_eq!(device.submit(3_000_000, write(2048, 4096)).completed_ns, 5_001_000);
     }
 
     #[test]

@@ -18,6 +18,14 @@ impl fmt::Display for DeviceSpec {
         if let Some(iops) = self.iops_limit {
             write!(f, ",iops={iops}")?;
         }
+        if let Some(credits) = self.credits {
+            write!(f, ",credits={}@{}", credits.size, credits.per_s)?;
+        }
+        if let Some(flash) = self.flash {
+            let speed = show_bytes(flash.program_bytes_per_s);
+            write!(f, ",flash={}@{speed}/s", flash.spare)?;
+            write!(f, ",flash-block={}", show_bytes(flash.block.0))?;
+        }
         if let Some(cache) = &self.cache {
             write!(f, ",cache={}@{}", show_bytes(cache.size.0), cache.read_service)?;
             write!(

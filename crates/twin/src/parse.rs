@@ -2,14 +2,14 @@
 
 use crate::preset::PRESETS;
 use crate::quantity::{clip, parse_bytes, parse_count, parse_ns, parse_rate};
-use crate::spec::{Cache, DeviceSpec, ErrorRate, Service, Stall};
+use crate::spec::{Cache, Credits, DeviceSpec, ErrorRate, Flash, Service, Stall};
 use model::errno::number_of;
 use model::{Bytes, Op, Percent};
 
 /// Longer than any device that [`DeviceSpec::check`] accepts needs in practice.
 const MOST_TEXT: usize = 65_536;
-const KEYS: &str = "service, mean, read, write, fsync, servers, capacity, bandwidth, iops, cache, \
-                    cache-write, cache-line, destage, stall and error";
+const KEYS: &str = "service, mean, read, write, fsync, servers, capacity, bandwidth, iops, credits, \
+                    flash, flash-block, cache, cache-write, cache-line, destage, stall and error";
 const SERVICE_REMEDY: &str =
     "write 100us, constant:100us, exponential:50us, lognormal:80us:0.5 or empirical:10us*90:1ms*10";
 
@@ -62,6 +62,8 @@ fn blank() -> DeviceSpec {
         fsync_service: Service::Constant(0),
         bandwidth_bytes_per_s: None,
         iops_limit: None,
+        credits: None,
+        flash: None,
         cache: None,
         stalls: Vec::new(),
         errors: Vec::new(),
@@ -98,6 +100,9 @@ fn set(spec: &mut DeviceSpec, key: &str, value: &str) -> Result<(), String> {
         "capacity" => spec.capacity = parse_bytes(value)?,
         "bandwidth" => spec.bandwidth_bytes_per_s = unless_none(value, parse_rate)?,
         "iops" => spec.iops_limit = unless_none(value, parse_count)?,
+        "credits" => spec.credits = unless_none(value, parse_credits)?,
+        "flash" => spec.flash = unless_none(value, parse_flash)?,
+        "flash-block" => flash_of(spec)?.block = parse_bytes(value)?,
         "cache" => spec.cache = unless_none(value, parse_cache)?,
         "cache-write" => cache_of(spec)?.write_service = parse_service(value)?,
         "cache-line" => cache_of(spec)?.line = parse_bytes(value)?,
@@ -126,6 +131,34 @@ fn cache_of(spec: &mut DeviceSpec) -> Result<&mut Cache, String> {
     spec.cache
         .as_mut()
         .ok_or_else(|| "there is no cache yet; write cache=SIZE@SERVICE before it".to_owned())
+}
+
+fn flash_of(spec: &mut DeviceSpec) -> Result<&mut Flash, String> {
+    spec.flash
+        .as_mut()
+        .ok_or_else(|| "there is no flash yet; write flash=SPARE@SPEED before it".to_owned())
+}
+
+/// `100000@3000`: how many tokens, and how many come in each second.
+fn parse_credits(value: &str) -> Result<Credits, String> {
+    let (size, per_s) = value.split_once('@').ok_or_else(|| {
+        "credits have a number and a number that comes in each second; write for example \
+         credits=100000@3000"
+            .to_owned()
+    })?;
+    Ok(Credits { size: parse_count(size)?, per_s: parse_count(per_s)? })
+}
+
+/// `28%@400MiB/s`: the spare, and how fast pages are written.
+fn parse_flash(value: &str) -> Result<Flash, String> {
+    const REMEDY: &str = "write for example flash=28%@400MiB/s";
+    let (spare, speed) = value
+        .split_once('@')
+        .ok_or_else(|| format!("flash has a spare share and a speed; {REMEDY}"))?;
+    let spare = spare
+        .parse::<Percent>()
+        .map_err(|_| format!("`{}` is not a share up to 100%; {REMEDY}", clip(spare)))?;
+    Ok(Flash { spare, program_bytes_per_s: parse_rate(speed)?, block: Bytes::mib(1) })
 }
 
 fn parse_service(value: &str) -> Result<Service, String> {

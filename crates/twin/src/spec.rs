@@ -1,6 +1,6 @@
 //! What a simulated device is: the parameters, with their units.
 
-use model::{Bytes, Op};
+use model::{Bytes, Op, Percent};
 use serde::{Deserialize, Serialize};
 
 /// How long a server works on one request, without the time for its bytes and without any waiting.
@@ -84,6 +84,28 @@ pub struct ErrorRate {
     pub ppm: u32,
 }
 
+/// A bucket of tokens, one of which every request takes: while there are any, only the other limits
+/// hold. It is full at the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Credits {
+    /// How many it holds; at least 1.
+    pub size: u64,
+    /// How many come in each second; at least 1.
+    pub per_s: u64,
+}
+
+/// Flash behind the device: a page is written to a new place each time, and before a block is
+/// erased, what is valid in it is copied. As from the factory at the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flash {
+    /// What it has beyond the capacity, as a share of the capacity.
+    pub spare: Percent,
+    /// How fast all channels together write pages, copies included, in bytes per second.
+    pub program_bytes_per_s: u64,
+    /// What is erased at once.
+    pub block: Bytes,
+}
+
 /// A simulated device. Requests are served first come, first served.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeviceSpec {
@@ -104,6 +126,10 @@ pub struct DeviceSpec {
     pub bandwidth_bytes_per_s: Option<u64>,
     /// Requests of any kind begin at least 1 ÷ this many seconds apart.
     pub iops_limit: Option<u64>,
+    /// What bounds requests of any kind in the long run, and not at first.
+    pub credits: Option<Credits>,
+    /// What writes cost in the long run, and not at first.
+    pub flash: Option<Flash>,
     /// A fast tier, whose hits take a server and count in both limits like any request.
     pub cache: Option<Cache>,
     /// When the device stands still, in any order.

@@ -1,15 +1,17 @@
 //! Specs as text: what is read, what is refused and how, and that nothing is lost on the way.
 
-use model::{Bytes, Op};
+use model::{Bytes, Op, Percent};
 use proptest::prelude::*;
-use twin::{Cache, Device, DeviceSpec, ErrorRate, PRESETS, Request, Service, Stall};
+use twin::{
+    Cache, Credits, Device, DeviceSpec, ErrorRate, Flash, PRESETS, Request, Service, Stall,
+};
 
 #[test]
 fn every_parameter_is_read() {
     let text = "exponential,mean=50us,servers=8,capacity=10GiB,stall=5s+2s,error=read:EIO:100ppm,\
                 cache=1GiB@20us,iops=50_000,bandwidth=500MiB/s,write=lognormal:20us:0.4,\
                 fsync=empirical:1ms*9:10ms,cache-write=exponential:5us,cache-line=64KiB,\
-                destage=100MB/s,stall=9s+1ms,error=write:enospc:1%";
+                destage=100MB/s,stall=9s+1ms,error=write:enospc:1%,credits=5_000@30";
     let expected = DeviceSpec {
         capacity: Bytes::gib(10),
         parallelism: 8,
@@ -18,6 +20,8 @@ fn every_parameter_is_read() {
         fsync_service: Service::Empirical(vec![(1_000_000, 9), (10_000_000, 1)]),
         bandwidth_bytes_per_s: Some(500 << 20),
         iops_limit: Some(50_000),
+        credits: Some(Credits { size: 5_000, per_s: 30 }),
+        flash: None,
         cache: Some(Cache {
             size: Bytes::gib(1),
             line: Bytes::kib(64),
@@ -35,6 +39,10 @@ fn every_parameter_is_read() {
         ],
     };
     assert_eq!(DeviceSpec::parse(text), Ok(expected));
+    let text = "ssd,capacity=1GiB,flash=28%@400MiB/s,flash-block=4MiB";
+    let flash =
+        Flash { spare: Percent::of(28), program_bytes_per_s: 400 << 20, block: Bytes::mib(4) };
+    assert_eq!(DeviceSpec::parse(text).map(|spec| spec.flash), Ok(Some(flash)));
 }
 
 #[test]
@@ -65,6 +73,20 @@ fn what_makes_no_device_is_refused_with_its_place_and_a_remedy() {
         ("ssd,cache=1TiB@20us", "cache=1 TiB", "larger cache-line"),
         ("ssd,cache=1GiB@20us,cache-line=5KiB", "cache-line=5 KiB", "power of two"),
         ("ssd,destage=1MiB/s", "destage", "cache=SIZE@SERVICE"),
+        ("ssd,credits=5", "credits=5", "credits=100000@3000"),
+        ("ssd,credits=0@5", "credits=0@5", "1 to"),
+        ("ssd,flash=28%", "flash=28%", "flash=28%@400MiB/s"),
+        ("ssd,flash=x@1MiB/s", "`x`", "flash=28%@400MiB/s"),
+        ("ssd,flash-block=1MiB", "flash-block", "flash=SPARE@SPEED"),
+        ("ssd,flash=28%@400MiB/s", "flash of 1 TiB", "capacity=64GiB"),
+        ("constant,flash=0%@400MiB/s", "spare of 0%", "larger spare"),
+        ("constant,flash=9%@0B/s", "flash=0B/s", "1B/s"),
+        ("constant,flash=9%@1MiB/s,flash-block=3MiB", "flash-block=3 MiB", "power of two"),
+        (
+            "constant,flash=9%@1MiB/s,cache=1MiB@1us,destage=1MiB/s",
+            "write-back",
+            "leave out destage",
+        ),
         ("ssd,stall=5s", "stall=5s", "stall=5s+2s"),
         ("ssd,stall=5s+0s", "0 s", "leave it out"),
         ("ssd,stall=8d+1s", "week", "5s+2s"),
@@ -131,6 +153,10 @@ fn any_cache() -> impl Strategy<Value = Cache> {
     )
 }
 
+fn any_credits() -> impl Strategy<Value = Credits> {
+    (1..=1u64 << 50, 1..=1_000_000_000u64).prop_map(|(size, per_s)| Credits { size, per_s })
+}
+
 fn any_spec() -> impl Strategy<Value = DeviceSpec> {
     let week_ns = 7 * 86_400_000_000_000u64;
     let stall =
@@ -143,13 +169,14 @@ fn any_spec() -> impl Strategy<Value = DeviceSpec> {
             prop::option::of(1..=1u64 << 50),
             prop::option::of(1..=1_000_000_000u64),
             prop::option::of(any_cache()),
+            prop::option::of(any_credits()),
         ),
         (prop::collection::vec(stall, 0..4), prop::collection::vec(error, 0..5)),
     )
         .prop_map(
             |(
                 (sectors, parallelism, read, write, fsync),
-                (bandwidth, iops, cache),
+                (bandwidth, iops, cache, credits),
                 (stalls, errors),
             )| {
                 DeviceSpec {
@@ -160,6 +187,9 @@ fn any_spec() -> impl Strategy<Value = DeviceSpec> {
                     fsync_service: fsync,
                     bandwidth_bytes_per_s: bandwidth,
                     iops_limit: iops,
+                    credits,
+                    // Its memory is that of its pages: tested beside its own code.
+                    flash: None,
                     cache,
                     stalls,
                     errors,
@@ -170,7 +200,7 @@ fn any_spec() -> impl Strategy<Value = DeviceSpec> {
 
 /// Texts that come close to the grammar, where faults hide that noise does not find.
 fn nearly_a_spec() -> impl Strategy<Value = String> {
-    const KEYS: [&str; 16] = [
+    const KEYS: [&str; 19] = [
         "service",
         "mean",
         "read",
@@ -180,6 +210,9 @@ fn nearly_a_spec() -> impl Strategy<Value = String> {
         "capacity",
         "bandwidth",
         "iops",
+        "credits",
+        "flash",
+        "flash-block",
         "cache",
         "cache-write",
         "cache-line",

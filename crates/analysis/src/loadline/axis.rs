@@ -70,7 +70,10 @@ struct At {
 
 /// What `record` found along its axis; `None` where its run searched along none, or along the rate.
 pub fn along_line(record: &Record, rows: &[ResultRow]) -> Option<AlongLine> {
-    let search = record.plan.search.as_ref().filter(|search| search.along != SearchAxis::Rate)?;
+    let search = record.plan.search.as_ref()?;
+    if matches!(search.along, SearchAxis::Rate | SearchAxis::Map) {
+        return None;
+    }
     let points: Vec<AlongPoint> = points(record, search, rows)
         .into_iter()
         .filter_map(|point| {

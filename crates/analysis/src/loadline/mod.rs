@@ -4,6 +4,7 @@
 //! The rules and their sources stand in `docs/method/load-line.md`, "The load line".
 
 pub mod axis;
+pub mod map;
 mod others;
 pub mod search;
 

@@ -14,6 +14,7 @@ fn searching(objective: &str) -> Recorded {
         poisson: false,
         measure: Nanos::seconds(10),
         along: SearchAxis::Rate,
+        grid: Vec::new(),
     };
     recorded.record_mut().plan.begin_search(search).expect("one point of one workload");
     recorded
@@ -91,6 +92,7 @@ fn a_point_is_judged_by_each_condition_for_its_operation() {
             poisson: false,
             measure: Nanos::seconds(1),
             along: SearchAxis::Rate,
+            grid: Vec::new(),
         };
         point(0, &search, &rows).expect("a point").tried.excess
     };

@@ -1,9 +1,10 @@
 //! `plimsoll loadline`: a run whose points follow from each other, until the load line is found.
 
+use super::growing::Growing;
 use super::plan;
 use super::run::{
-    Display, asked_and_made, exit, finished, is_worth_a_record, mode, out_file, refuse_imagined,
-    refuse_taken, show_live, unrecordable, view,
+    Display, asked_and_made, exit, finished, mode, out_file, refuse_imagined, refuse_taken,
+    unrecordable, view,
 };
 use super::views::Views;
 use crate::args::LoadlineArgs;
@@ -12,15 +13,14 @@ use crate::marks::{Listener, stage_names};
 use crate::run_overview::RunOverview;
 use crate::screen::{self, Stream};
 use crate::suite_and_targets::Asked;
-use crate::view::View;
-use analysis::loadline::axis::{along_line, next_value};
-use analysis::loadline::{load_line, next_rate_milli};
-use fleet::Director;
+use analysis::loadline::axis::along_line;
+use analysis::loadline::load_line;
+use analysis::loadline::map::{budget, load_map};
 use form::nearest;
 use live::terminal::{Live, Mode};
+use model::Record;
 use model::plan::Stage;
-use model::search::{Addition, Search, SearchAxis};
-use model::{Event, Record};
+use model::search::{Search, SearchAxis};
 use report::topics;
 use std::process::ExitCode;
 use suite::Arrivals;
@@ -52,6 +52,7 @@ pub fn loadline(args: &mut LoadlineArgs) -> Result<ExitCode, Failure> {
         poisson,
         measure,
         along: args.along,
+        grid: Vec::new(),
     })
     .map_err(|what| Failure::Usage(format!("error: {what}")))?;
     let out = out_file(&args.run, &plan);
@@ -62,16 +63,20 @@ pub fn loadline(args: &mut LoadlineArgs) -> Result<ExitCode, Failure> {
             match args.along {
                 SearchAxis::Rate => "highest rate".to_owned(),
                 SearchAxis::Workers => "most workers".to_owned(),
+                SearchAxis::Map => "pairs of rates".to_owned(),
                 along => format!("largest {along}"),
             },
             args.objective,
-            analysis::loadline::search::MOST_POINTS
+            match args.along {
+                SearchAxis::Map => budget(plan.search.as_ref().map_or(0, |one| one.grid.len())),
+                _ => analysis::loadline::search::MOST_POINTS,
+            }
         );
     }
     let how = args.run.how;
     let version = env!("CARGO_PKG_VERSION");
     let began_unix_ns = fleet::unix_ns();
-    let views = Views::start(
+    let mut views = Views::start(
         &args.run.share,
         &RunOverview {
             plan: &plan,
@@ -86,21 +91,21 @@ pub fn loadline(args: &mut LoadlineArgs) -> Result<ExitCode, Failure> {
     let view = view(&started, &plan, &hosts, how)?;
     let live = Live::new(if view.is_some() { Mode::Quiet } else { mode(how) }, &plan);
     let record = Record::new(plan.clone(), hosts, version.to_owned(), began_unix_ns);
-    let mut searcher = Searcher { writer, view, views, live, record, began: false };
+    let mut searcher = Growing { writer, view, views: &mut views, live, record, began: false };
     let stages: Vec<u32> = (0..plan.stages.len() as u32).collect();
     let marks = Listener::start(&out, started.fleet.marker(), stage_names(&plan));
     let ending = started.fleet.direct(&plan, &stages, how.keep_data, &mut searcher);
     drop(marks);
     // What comes now is for the terminal as it was.
-    drop(searcher.view);
-    searcher.writer.finish().map_err(unrecordable)?;
-    let record = finished(Display { how, views: searcher.views }, &out, &ending, searcher.began)?;
+    let began = searcher.finish()?;
+    let record = finished(Display { how, views }, &out, &ending, began)?;
     // Requests that fail beyond the load line are what was looked for, and no exit code.
     exit(&record, ending.end)?;
     let rows = analysis::results(&record);
-    let found = match along_line(&record, &rows) {
-        Some(line) => line.finished && line.answer.value.is_some(),
-        None => load_line(&record, &rows)
+    let found = match (along_line(&record, &rows), load_map(&record, &rows)) {
+        (Some(line), _) => line.finished && line.answer.value.is_some(),
+        (_, Some(map)) => map.finished && map.places.iter().any(|place| place.holds == Some(true)),
+        _ => load_line(&record, &rows)
             .is_some_and(|line| line.finished && line.answer.rate.is_some()),
     };
     Ok(if found { ExitCode::SUCCESS } else { ExitCode::from(CONDITION_MET) })
@@ -132,43 +137,4 @@ fn choose(args: &LoadlineArgs, asked: &mut Asked) -> Result<(), Failure> {
     asked.spec.retain_scenarios(|scenario| scenario.points.iter().any(is_it));
     asked.spec.scenarios_mut().iter_mut().for_each(|scenario| scenario.points.retain(is_it));
     Ok(())
-}
-
-/// Keeps the run, shows it, and decides each point by those before it.
-struct Searcher {
-    writer: store::Writer,
-    view: Option<View>,
-    views: Views,
-    live: Live,
-    /// The run so far, as its file has it.
-    record: Record,
-    /// Whether the run file is kept.
-    began: bool,
-}
-
-impl Director for Searcher {
-    fn record(&mut self, events: &[Event]) -> Result<(), String> {
-        self.began |= events.iter().any(is_worth_a_record);
-        events.iter().for_each(|event| show_live(&mut self.view, &mut self.live, event));
-        self.writer.append_all(events).map_err(|error| error.to_string())?;
-        for event in events {
-            self.record.apply(event.clone());
-            self.views.event(&self.record.plan, event);
-        }
-        Ok(())
-    }
-
-    fn next(&mut self) -> Option<Addition> {
-        let plan = &self.record.plan;
-        match plan.search.as_ref()?.along {
-            SearchAxis::Rate => plan.at_rate(next_rate_milli(&self.record)?),
-            SearchAxis::Depth | SearchAxis::Size | SearchAxis::Workers => {
-                plan.at(next_value(&self.record)?)
-            }
-        }
-    }
-
-    fn is_steady(&mut self, rounds: &[f64]) -> bool {
-        analysis::steady::is_steady(rounds)
-    }
 }

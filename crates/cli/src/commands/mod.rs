@@ -14,6 +14,7 @@ mod export_args;
 mod export_foreign;
 mod foreign;
 mod gate;
+mod growing;
 mod help;
 mod import;
 mod inventory;

@@ -1,5 +1,6 @@
 //! `plimsoll run`: plan, record, show, report.
 
+use super::growing::Growing;
 use super::verdict_gate::{self, gate};
 use super::views::Views;
 use super::{plan, print_exactly, print_json};
@@ -199,6 +200,14 @@ fn record(
     let how = *how;
     let mut view = view(&started, plan, hosts, how)?;
     let mut live = Live::new(if view.is_some() { Mode::Quiet } else { mode(how) }, plan);
+    if plan.grows() {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let record = Record::new(plan.clone(), hosts.to_vec(), version, fleet::unix_ns());
+        let mut growing = Growing { writer, view, views, live, record, began: false };
+        let ending = started.fleet.direct(plan, stages, how.keep_data, &mut growing);
+        let began = growing.finish()?;
+        return Ok((ending, began));
+    }
     let mut began = false;
     let ending = started.fleet.run(
         plan,
@@ -344,11 +353,8 @@ pub(super) fn exit(record: &Record, end: RunEnd) -> Result<ExitCode, Failure> {
             let text = "interrupted: the figures above are a part of the run";
             // A search chooses its next point by those before it, and cannot be taken up in the
             // middle.
-            let way_on = if record.plan.search.is_none() {
-                "; `plimsoll resume` goes on with it"
-            } else {
-                ""
-            };
+            let way_on =
+                if !record.plan.grows() { "; `plimsoll resume` goes on with it" } else { "" };
             Err(Failure::Interrupted(format!("{text}{way_on}")))
         }
         RunEnd::Complete => {

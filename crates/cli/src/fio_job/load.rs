@@ -139,6 +139,10 @@ fn places(job: &mut FioJob, work: &WorkloadSpec) {
 fn rate(job: &mut FioJob, work: &WorkloadSpec, workers: u32) {
     let rate = match &work.rate.value {
         Auto::Fixed(Offered::Fixed(rate)) => *rate,
+        Auto::Fixed(Offered::Share(_)) => {
+            job.lose(Severity::Refused, "rate", "fio does not know what a target carries");
+            return;
+        }
         Auto::Fixed(Offered::Changing(_)) => {
             job.lose(Severity::Refused, "rate", "fio's rates do not change over time");
             return;

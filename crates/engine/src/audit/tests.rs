@@ -97,6 +97,7 @@ fn plan(host: &HostPlan) -> Plan {
         hosts: vec![host.clone()],
         notes: Vec::new(),
         search: None,
+        rate_shares: model::plan::RateShares::default(),
         events: Vec::new(),
     }
 }

@@ -1,38 +1,7 @@
 //! CRC-32C (Castagnoli, RFC 3720 B.4), the checksum that storage itself uses. With the processor's
 //! instruction where there is one.
 
-/// The polynomial 0x1EDC6F41 with its bits reversed.
-const POLYNOMIAL: u32 = 0x82f6_3b78;
-
-/// `TABLES[k][b]` is what byte `b` does to the checksum when `k` more bytes follow it ("slicing by
-/// 8").
-static TABLES: [[u32; 256]; 8] = tables();
-
-const fn tables() -> [[u32; 256]; 8] {
-    let mut tables = [[0; 256]; 8];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut value = byte as u32;
-        let mut bit = 0;
-        while bit < 8 {
-            value = if value & 1 == 1 { (value >> 1) ^ POLYNOMIAL } else { value >> 1 };
-            bit += 1;
-        }
-        tables[0][byte] = value;
-        byte += 1;
-    }
-    let mut slice = 1;
-    while slice < 8 {
-        let mut byte = 0;
-        while byte < 256 {
-            let before = tables[slice - 1][byte];
-            tables[slice][byte] = (before >> 8) ^ tables[0][(before & 0xff) as usize];
-            byte += 1;
-        }
-        slice += 1;
-    }
-    tables
-}
+use model::crc::Crc;
 
 /// The CRC-32C of `words`, each taken as its eight bytes in little-endian order.
 #[inline]
@@ -56,12 +25,7 @@ fn by_instruction(words: impl Iterator<Item = u64>) -> u32 {
 }
 
 fn by_table(words: impl Iterator<Item = u64>) -> u32 {
-    let mut state = u32::MAX;
-    for word in words {
-        let bytes = (word ^ u64::from(state)).to_le_bytes();
-        state = (0..8).fold(0, |sum, place| sum ^ TABLES[7 - place][usize::from(bytes[place])]);
-    }
-    !state
+    words.fold(Crc::new(), Crc::add_word).value()
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ impl Schedule {
             left: stages.iter().rev().copied().filter(is_there).collect(),
             stops: plan.stages.iter().map(Stage::stop).collect(),
             to_settle: BTreeMap::new(),
-            searches: plan.search.is_some(),
+            searches: plan.grows(),
             interval_ns: plan.interval.0,
         };
         for (number, stage) in (0..).zip(&plan.stages) {

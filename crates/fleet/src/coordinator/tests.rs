@@ -50,6 +50,7 @@ pub(super) fn plan(hosts: usize, stages: usize) -> Plan {
             .collect(),
         notes: vec![],
         search: None,
+        rate_shares: model::plan::RateShares::default(),
         events: Vec::new(),
     }
 }
@@ -200,6 +201,7 @@ pub(super) fn searching() -> Plan {
         poisson: false,
         measure: Nanos::seconds(2),
         along: model::search::SearchAxis::Rate,
+        grid: Vec::new(),
     })
     .expect("one");
     plan

@@ -64,6 +64,7 @@ fn plan(root: &str) -> Plan {
         hosts: vec![host],
         notes: vec![],
         search: None,
+        rate_shares: model::plan::RateShares::default(),
         events: vec![],
     }
 }

@@ -375,6 +375,7 @@ fn plan(size: &Size, fleet: FleetPolicy) -> Plan {
         hosts: (0..size.hosts).map(host).collect(),
         notes: Vec::new(),
         search: None,
+        rate_shares: model::plan::RateShares::default(),
         events: Vec::new(),
     }
 }

@@ -1,7 +1,11 @@
-//! What a run searches for: how much of what, by which objective.
+//! What a run searches for: how much of what, by which objective; and points that follow from what
+//! others carried.
 
+use super::stage::Point;
+use crate::load::Pace;
 use crate::objective::Objective;
-use crate::units::Nanos;
+use crate::setting::Setting;
+use crate::units::{Nanos, Percent};
 use serde::{Deserialize, Serialize};
 
 crate::words! {
@@ -17,6 +21,8 @@ crate::words! {
         Size = "size",
         /// Workers of all hosts together.
         Workers = "workers",
+        /// Two rates of one group: where on the grid of a sweep the objective holds.
+        Map = "map",
     }
 }
 
@@ -33,6 +39,40 @@ pub struct Search {
     /// Along what; always the rate in runs of versions that knew no other axis.
     #[serde(default)]
     pub along: SearchAxis,
+    /// The grid of a [`SearchAxis::Map`]; nothing along another axis.
+    #[serde(default)]
+    pub grid: Vec<Cell>,
+}
+
+/// One place of a grid of two rates.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Both rates, as the suite has them.
+    pub sweep: Vec<Setting>,
+    /// The pace of each workload there, in the order of the point's workloads.
+    pub paces: Vec<Pace>,
+}
+
+/// Points at shares of a rate that is measured first: they follow those that were planned.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RateShares {
+    /// How many points are there before them.
+    pub planned: u32,
+    /// They, in their order.
+    pub shares: Vec<RateShare>,
+}
+
+/// A point at a share of the rate that another one carried.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RateShare {
+    /// The number of the point that goes as fast as the target.
+    pub of: u32,
+    /// Its share of that one's rate, above 0.
+    pub share: Percent,
+    /// Whether requests arrive like strangers; otherwise at equal distances.
+    pub poisson: bool,
+    /// What it is called.
+    pub point: Point,
 }
 
 /// A value as points and reports show it.

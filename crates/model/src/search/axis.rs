@@ -64,7 +64,7 @@ impl Plan {
         let along = self.search.as_ref()?.along;
         let stage = self.measure_stage(point)? as usize;
         match along {
-            SearchAxis::Rate => None,
+            SearchAxis::Rate | SearchAxis::Map => None,
             SearchAxis::Depth => {
                 self.stages.get(stage)?.works.first().map(|work| u64::from(work.depth))
             }
@@ -85,7 +85,7 @@ impl Plan {
     /// host that has any, or a block for each worker.
     pub fn least_along(&self) -> Option<u64> {
         match self.search.as_ref()?.along {
-            SearchAxis::Rate => None,
+            SearchAxis::Rate | SearchAxis::Map => None,
             SearchAxis::Depth => Some(1),
             SearchAxis::Workers => {
                 let counts = workers::counts(self, self.measure_stage(0)? as usize);

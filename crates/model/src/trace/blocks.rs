@@ -1,7 +1,7 @@
 //! Blocks of a trace: a head with length and checksum, and requests as differences.
 
-use super::crc::Crc;
 use super::{Header, Request, Totals, TraceClock};
+use crate::crc::Crc;
 use crate::op::Op;
 use crate::varint::{self, BadNumber};
 

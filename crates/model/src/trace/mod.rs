@@ -5,7 +5,6 @@
 //! each can be read by itself.
 
 mod blocks;
-mod crc;
 mod mapping;
 mod reader;
 mod writer;

@@ -27,7 +27,7 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
     let (rows, reached) = crate::topics::results::judged::judged(record, testbed);
     let state = analysis::run_state(record);
     let verdict = Verdict::of_run(record, &rows);
-    json!({
+    let mut results = json!({
         "format": RESULTS_FORMAT,
         "plimsoll": record.version,
         "run_id": record.plan.run_id,
@@ -59,7 +59,11 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
         "starts": crate::topics::starts::objects(record),
         "imported": crate::topics::imported::object(record),
         "findings": analysis::findings(&rows).iter().map(findings::object).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(map) = analysis::loadline::map::load_map(record, &rows) {
+        results["map"] = loadline::map::object(&map);
+    }
+    results
 }
 
 fn state_word(state: &RunState) -> &'static str {
@@ -142,13 +146,17 @@ fn asked(record: &Record, row: &ResultRow) -> Option<Value> {
             "done": offer.done_in(point),
         })
     };
-    Some(json!({
+    let mut asked = json!({
         "unit": if offer.counts_bytes() { "bytes" } else { "requests" },
         "curve": row.work()?.pace.curve()?.to_string(),
         "due": points.iter().map(|point| offer.due_in(point)).sum::<f64>(),
         "done": points.iter().map(|point| offer.done_in(point)).sum::<u64>(),
         "over_time": points.iter().map(stretch).collect::<Vec<_>>(),
-    }))
+    });
+    for field in ["bursts", "credits"] {
+        asked[field] = crate::topics::bursts::object(record, row)?[field].take();
+    }
+    Some(asked)
 }
 
 /// The 95 % intervals.

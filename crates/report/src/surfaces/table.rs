@@ -70,6 +70,7 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: TableSt
         text.push_str(&format!("{line}\n"));
     }
     text.push_str(&crate::topics::fidelity::text(record));
+    text.push_str(&crate::topics::bursts::text(record, &rows));
     text.push_str(&format!("\n{}\n", grade::line(&Verdict::of_run(record, &rows))));
     text.push_str(&crate::topics::attribution::text(record, &rows));
     if let Some(cluster) = testbed.filter(|_| !reached.is_empty()) {
@@ -102,8 +103,10 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: TableSt
 fn answers(record: &Record, rows: &[ResultRow]) -> String {
     let rate = analysis::loadline::load_line(record, rows);
     let along = analysis::loadline::axis::along_line(record, rows);
+    let map = analysis::loadline::map::load_map(record, rows);
     let said = rate.map(|line| loadline::sentences(&line)).into_iter();
     let said = said.chain(along.map(|line| loadline::other_axis::sentences(&line)));
+    let said = said.chain(map.map(|map| loadline::map::sentences(&map)));
     said.map(|sentences| format!("{}\n\n", sentences.join("\n"))).collect()
 }
 

@@ -3,6 +3,7 @@
 
 pub(crate) mod amounts;
 pub(crate) mod attribution;
+pub(crate) mod bursts;
 pub mod canary;
 pub mod ceiling;
 pub(crate) mod cluster_parts;

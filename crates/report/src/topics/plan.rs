@@ -54,10 +54,34 @@ pub fn render_within(plan: &Plan, hosts: &[HostFacts], room: Option<usize>) -> S
     for line in prerun_lines(plan) {
         put("prerun", &line);
     }
+    for line in share_lines(plan) {
+        put("shares", &line);
+    }
     for line in rate_lines(plan) {
         put("rate", &line);
     }
     format!("{text}\n{}", points(plan, room))
+}
+
+/// The points that follow at shares of what others carry, a line for each maximum.
+fn share_lines(plan: &Plan) -> Vec<String> {
+    let of = |number: u32| {
+        let mine: Vec<_> =
+            plan.rate_shares.shares.iter().filter(|share| share.of == number).collect();
+        let point = plan.points.get(number as usize).filter(|_| !mine.is_empty())?;
+        let time = plan
+            .measure_stage(number)
+            .and_then(|stage| plan.stages.get(stage as usize)?.stop().time());
+        let each = time.map_or(String::new(), |time| format!(" of {time} each"));
+        let shares: Vec<String> = mine.iter().map(|share| share.share.to_string()).collect();
+        Some(format!(
+            "{}: then {}{each}, at {} of what it carries",
+            point.workloads.join(", "),
+            words::counted(mine.len() as u64, "point"),
+            shares.join(", ")
+        ))
+    };
+    (0..plan.points.len() as u32).filter_map(of).collect()
 }
 
 /// An event with its instants, and what is done then.

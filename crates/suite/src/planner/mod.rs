@@ -8,6 +8,7 @@ mod disks;
 mod hosts;
 mod layout;
 mod placement;
+pub(crate) mod rate_shares;
 mod refusal;
 mod room;
 mod rotation;
@@ -125,11 +126,11 @@ fn plan_alone(request: &ScenarioRequest<'_>) -> Result<Plan, Vec<Refusal>> {
     let (scenario, mut places) = placement::resolved(request.spec, request.scenario, &hosts)?;
     let spec = request.spec;
     let request = &ScenarioRequest { hosts: &hosts, scenario: &scenario, ..*request };
-    let computed = computed::points(request, &mut notes, &mut refusals);
+    let parted = rate_shares::parted(computed::points(request, &mut notes, &mut refusals));
     if !refusals.is_empty() {
         return Err(refusals);
     }
-    let usable = usable_points(request, &computed, &mut notes, &mut refusals);
+    let usable = usable_points(request, &parted.planned, &mut notes, &mut refusals);
     let points: Vec<&PointSpec> = usable.iter().map(|point| &point.spec).collect();
     let times = Times::of(request, &mut notes);
     let mut hosts = Vec::new();
@@ -211,6 +212,7 @@ fn plan_alone(request: &ScenarioRequest<'_>) -> Result<Plan, Vec<Refusal>> {
         hosts: host_plans,
         notes,
         search: None,
+        rate_shares: parted.shares(request, &usable),
         events: spec.events.iter().map(|event| event.planned(&spec.vms, request.scale)).collect(),
     })
 }

@@ -32,6 +32,13 @@ pub(super) fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
         return Err(refusals);
     }
     of_one_kind(&plans)?;
+    if let Some((name, _)) = plans.iter().find(|(_, plan)| plan.grows()) {
+        return Err(vec![Refusal::new(
+            RefusalKind::Usage,
+            format!("scenario {name}: a rate is a share of what is measured first"),
+            "write rates such as 10000, or run the scenario alone in a suite of its own",
+        )]);
+    }
     let plan = join::join(plans, request.spec.order == Order::Interleaved);
     let plan = plan
         .ok_or_else(|| vec![Refusal::new(RefusalKind::Usage, "no scenario is left", "name one")])?;

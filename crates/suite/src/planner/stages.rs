@@ -217,6 +217,8 @@ fn work(workload: &WorkloadSpec, depth: u32, stop: Stop) -> Work {
     let pace = match &workload.rate.value {
         Auto::Fixed(Offered::Fixed(rate)) => Pace::Open { rate: *rate, poisson },
         Auto::Fixed(Offered::Changing(curve)) => Pace::Changing { curve: curve.clone(), poisson },
+        // Of a share, what it is of is measured first; a pause is that of a workload without rate.
+        Auto::Fixed(Offered::Share(_)) => Pace::FREE,
         Auto::Auto => Pace::Closed { think: workload.think.value, burst: workload.burst.value.0 },
     };
     let mut work = Work {

@@ -7,6 +7,7 @@ mod frame;
 mod groups;
 mod heat;
 mod lines;
+mod map;
 mod roof;
 mod scale;
 
@@ -18,5 +19,6 @@ pub use heat::{Bands, Cell, Heat};
 #[cfg(test)]
 pub(crate) use heat::{SHADES, opacity};
 pub use lines::{Line, Lines, Point};
+pub use map::{Map, MapAxis, Square};
 pub use roof::reach;
 pub use scale::Scale;

@@ -130,9 +130,12 @@ fn run(
     content.push(line.as_ref().map(crate::topics::loadline::section).unwrap_or_default());
     content
         .push(along.as_ref().map(crate::topics::loadline::other_axis::section).unwrap_or_default());
+    let map = analysis::loadline::map::load_map(record, &rows);
+    content.push(map.as_ref().map(crate::topics::loadline::map::section).unwrap_or_default());
     let mut results = results::section(record, &rows, &reached, &evidence);
     let lead = match (&line, first_screen::chart(record, &rows, &reached)) {
         (Some(line), _) => Some(crate::topics::loadline::curve(line)),
+        (None, _) if map.is_some() => map.as_ref().map(crate::topics::loadline::map::chart),
         (None, _) if along.is_some() => None,
         (None, Question::Own(chart)) => Some(chart),
         (None, Question::OfResults) => results.take_first("figure"),
@@ -145,6 +148,7 @@ fn run(
         content.push(crate::topics::ceiling::reached(&cluster.top.name.value, &reached));
     }
     content.push(crate::topics::fidelity::section(record));
+    content.push(crate::topics::bursts::section(record, &rows));
     content.push(crate::topics::attribution::section(record, &rows));
     content.push(crate::topics::host_cpu::section(record, &rows));
     content.push(crate::topics::port_traffic::section(record, &rows));

@@ -131,6 +131,7 @@ mod tests {
             poisson: false,
             measure: Nanos::seconds(2),
             along: model::search::SearchAxis::Rate,
+            grid: Vec::new(),
         };
         recorded.record_mut().plan.begin_search(search).expect("one point");
         let (mut stage, mut due) = (recorded.stage(StageKind::Measure), 1_000);

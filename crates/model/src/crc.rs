@@ -1,9 +1,11 @@
-//! CRC-32C (Castagnoli, RFC 3720 B.4) of bytes.
+//! CRC-32C (Castagnoli, RFC 3720 B.4), the checksum that storage itself uses, by tables. Where a
+//! processor has an instruction for it, the engine takes that.
 
 /// The polynomial 0x1EDC6F41 with its bits reversed.
 const POLYNOMIAL: u32 = 0x82f6_3b78;
 
-/// `TABLES[k][b]` is what byte `b` does to the checksum when `k` more bytes follow it.
+/// `TABLES[k][b]` is what byte `b` does to the checksum when `k` more bytes follow it ("slicing by
+/// 8").
 static TABLES: [[u32; 256]; 8] = tables();
 
 const fn tables() -> [[u32; 256]; 8] {
@@ -34,19 +36,34 @@ const fn tables() -> [[u32; 256]; 8] {
 
 /// A checksum that grows with its bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Crc(u32);
+pub struct Crc(u32);
+
+impl Default for Crc {
+    fn default() -> Crc {
+        Crc::new()
+    }
+}
 
 impl Crc {
-    pub(super) fn new() -> Crc {
+    /// That of nothing.
+    pub fn new() -> Crc {
         Crc(u32::MAX)
     }
 
-    pub(super) fn add(mut self, bytes: &[u8]) -> Crc {
+    /// With eight more bytes, those of a word in little-endian order.
+    #[inline]
+    #[must_use]
+    pub fn add_word(self, word: u64) -> Crc {
+        let mixed = (word ^ u64::from(self.0)).to_le_bytes();
+        Crc((0..8).fold(0, |sum, place| sum ^ TABLES[7 - place][usize::from(mixed[place])]))
+    }
+
+    /// With these bytes.
+    #[must_use]
+    pub fn add(mut self, bytes: &[u8]) -> Crc {
         let (words, rest) = bytes.as_chunks::<8>();
         for word in words {
-            let mixed = (u64::from_le_bytes(*word) ^ u64::from(self.0)).to_le_bytes();
-            self.0 =
-                (0..8).fold(0, |sum, place| sum ^ TABLES[7 - place][usize::from(mixed[place])]);
+            self = self.add_word(u64::from_le_bytes(*word));
         }
         for byte in rest {
             let index = (self.0 ^ u32::from(*byte)) & 0xff;
@@ -55,7 +72,8 @@ impl Crc {
         self
     }
 
-    pub(super) fn value(self) -> u32 {
+    /// The checksum of all that was added.
+    pub fn value(self) -> u32 {
         !self.0
     }
 }
