@@ -5,7 +5,7 @@ use crate::{
     ClientsSpec, EngineSpec, FleetSpec, KeepSpec, ObjectiveSpec, PointSpec, RateOf, Spread,
     StagesSpec, Until, WorkloadKind, WorkloadSpec, contents,
 };
-use form::{Amount, Auto, Count, Problem, place};
+use form::{Amount, Auto, Count, Problem, Span, place};
 use model::Objective;
 use model::choices::{Access, Backend, Poll};
 use model::offered::Offered;

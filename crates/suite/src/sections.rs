@@ -8,7 +8,7 @@ use crate::fields::{
 use form::{Problem, Reader, Span, Table, other_names};
 
 /// The tables of which a suite has one each, and their keys.
-pub(crate) const SECTIONS: [(&str, &[&str]); 9] = [
+pub(crate) const SECTIONS: [(&str, &[&str]); 10] = [
     ("layout", LayoutSpec::KEYS),
     ("tree", TreeSpec::KEYS),
     ("contents", ContentsSpec::KEYS),
