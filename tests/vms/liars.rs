@@ -43,7 +43,7 @@ fn record(folder: &std::path::Path, hash: &str) -> String {
     serde_json::json!({
         "format": 2, "name": "t", "token": "0123456789abcdef0123456789abcdef", "program": hash,
         "ground": { "folders": [folder.join("disks")] }, "disks_each": 1,
-        "devices": ["/dev/vda"], "accelerator": "tcg", "cache": "none",
+        "devices": ["/dev/vda"], "accelerator": "Tcg", "cache": "None",
         "machines": [{ "name": "t-1", "uuid": "01234567-89ab-cdef-0123-456789ab0000" }],
         "boots": []
     })

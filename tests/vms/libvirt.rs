@@ -2,6 +2,7 @@
 
 use super::{SUITE, User};
 use crate::common::{alone, has, scratch, text, wait_until};
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -106,9 +107,10 @@ fn machines_of_a_libvirt_move_their_disks_in_a_run_and_go() {
     let run = ["run", "lv.toml", "--provider=libvirt", &kernel, "--json", "--set=measure=3s"];
     let json = user.plimsoll(&run).with_code(0).json();
     let events = json["events"].as_array().cloned().unwrap_or_default();
-    let told = events.iter().find(|event| event["name"] == "migration").expect("an event");
-    assert_eq!(told["exit_status"], 0, "{told}");
-    assert!(told["output"].to_string().contains("1 disk moved, 32 MiB copied"), "{told}");
+    let moved = |event: &&Value| event["kind"] == "command-ended" && event["label"] == "migration";
+    let told = events.iter().find(moved).unwrap_or_else(|| panic!("no migration: {json}"));
+    assert!(told["status"] == 0 && told["duration_ns"].as_u64() > Some(0), "{told}");
+    assert!(told["detail"].to_string().contains("1 disk moved, 32 MiB copied"), "{told}");
     nothing_is_left(&user, &daemon);
     // A domain of somebody else with our machine's name is refused, and stays.
     let domain = "<domain type='qemu'><name>t-1</name><memory unit='MiB'>64</memory><os>\

@@ -8,7 +8,8 @@ pub use making::{Needs, Order, begin_on_nodes, needs, up};
 
 use crate::Problem;
 use crate::places::{self, Places};
-use crate::provider::{self, Acted, Machine, Provider};
+use crate::provider::{Acted, Machine, Provider};
+use crate::providers;
 use crate::record::{self, Deployment, Ground};
 use model::machines::MachineAct;
 use rustix::fs::{FlockOperation, flock};
@@ -62,7 +63,7 @@ pub struct Done {
 /// There are none of the name, somebody holds them, or what could not be removed.
 pub fn down(places: &Places, name: &str) -> Result<(), Problem> {
     match hold(places, name)? {
-        Some(held) => match provider::of(&held.deployment) {
+        Some(held) => match providers::of(&held.deployment) {
             Some(provider) => held.remove(&*provider),
             None => held.forget(),
         },
@@ -84,7 +85,7 @@ pub fn act(
 ) -> Result<Vec<Done>, Problem> {
     let unknown = || Problem::Unknown { name: name.to_owned() };
     let mut found = find(places, name)?.ok_or_else(unknown)?;
-    let provider = provider::of(&found).ok_or_else(unknown)?;
+    let provider = providers::of(&found).ok_or_else(unknown)?;
     let chosen = chosen(&found, machines)?;
     if act == MachineAct::Move {
         remember_pool(&*provider, &mut found, to)?;

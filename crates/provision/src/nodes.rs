@@ -7,8 +7,9 @@ mod group;
 pub use group::{Reach, down, list, needs, on_machines, up};
 
 use crate::deployment::{self, Done, Order};
-use crate::provider::{self, Provider, State};
-use crate::{Libvirt, Places, Problem, Qemu};
+use crate::provider::State;
+use crate::providers;
+use crate::{Places, Problem};
 use model::Bytes;
 use model::machines::{BootTime, HostCpu, MachineAct, MachinesWanted, ProviderKind};
 use serde::{Deserialize, Serialize};
@@ -129,14 +130,6 @@ pub struct Listed {
     pub cpu: Option<HostCpu>,
 }
 
-/// A provider of this machine.
-pub fn provider(kind: ProviderKind, connect: &str) -> Box<dyn Provider> {
-    match kind {
-        ProviderKind::Qemu => Box::new(Qemu),
-        ProviderKind::Libvirt => Box::new(Libvirt::new(connect)),
-    }
-}
-
 /// Does what a coordinator asks of this node. `stop` ends the making of machines, and nothing of
 /// them is left then.
 pub fn answer(places: &Places, request: &Request, stop: &AtomicBool) -> Answer {
@@ -164,7 +157,7 @@ fn with<T>(places: &Places, order: &NodeOrder, act: impl FnOnce(&Order<'_>) -> T
 }
 
 fn needs_here(places: &Places, order: &NodeOrder) -> Result<Answer, Problem> {
-    let provider = provider(order.provider, &order.connect);
+    let provider = providers::named(order.provider, &order.connect);
     let needs = with(places, order, |order| deployment::needs(&*provider, order))?;
     Ok(Answer::Needs(NodeNeeds {
         memory: needs.memory,
@@ -180,7 +173,7 @@ fn up_here(places: &Places, order: &NodeOrder, stop: &AtomicBool) -> Result<Answ
     if !crate::record::is_token(&order.token) || !crate::record::is_plain(&order.wanted.name) {
         return Err(Problem::Unknown { name: order.wanted.name.clone() });
     }
-    let provider = provider(order.provider, &order.connect);
+    let provider = providers::named(order.provider, &order.connect);
     let held = with(places, order, |order| deployment::up(&*provider, order, stop, &mut |_| ()))?;
     Ok(Answer::Up { boots: held.deployment.boots.clone() })
 }
@@ -200,7 +193,7 @@ fn list_here(places: &Places, name: &str, token: &str) -> Result<Answer, Problem
     is_theirs(places, name, token)?;
     let found = deployment::find(places, name)?;
     let machines = found.iter().flat_map(|found| {
-        let provider = provider::of(found);
+        let provider = providers::of(found);
         found.machines.iter().map(move |machine| Listed {
             machine: machine.name.clone(),
             state: provider.as_ref().map_or(State::Absent, |by| by.state(found, machine)),

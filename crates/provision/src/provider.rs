@@ -1,8 +1,9 @@
 //! What a provider of machines has to be able to do, on one node. The rest (records, order,
 //! clean-up) is [`crate::deployment`]'s.
 
+use crate::Problem;
+pub use crate::machine::Machine;
 use crate::record::{Deployment, Ground};
-use crate::{Libvirt, Problem, Qemu};
 use model::Bytes;
 use model::machines::{
     Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent, HostCpu, MachineAct,
@@ -102,15 +103,6 @@ pub trait Provider {
     fn clear(&self, deployment: &Deployment) -> Result<(), Problem>;
 }
 
-/// The provider that made machines; `None` where each node has its own.
-pub fn of(deployment: &Deployment) -> Option<Box<dyn Provider>> {
-    match &deployment.ground {
-        Ground::Folders(_) => Some(Box::new(Qemu)),
-        Ground::Pools { connect, .. } => Some(Box::new(Libvirt::new(connect))),
-        Ground::Nodes(_) => None,
-    }
-}
-
 /// Where machines run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
@@ -144,29 +136,6 @@ pub struct Volume {
     pub allocation: DiskAllocation,
     /// The start of its random bytes.
     pub seed: u64,
-}
-
-/// A machine of ours, as it is on record. Where its files are follows from its name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Machine {
-    /// Its name, which is the guest's host name, too.
-    pub name: String,
-    /// What tells it from all others, in the form of a UUID. A process that says it, and is ours,
-    /// is this machine.
-    pub uuid: String,
-    /// Where its console and its sockets are.
-    #[serde(skip)]
-    pub folder: PathBuf,
-    /// The files of its disks as they were made, or their names in a pool.
-    #[serde(skip)]
-    pub disks: Vec<PathBuf>,
-}
-
-impl Machine {
-    /// The socket behind which its agent listens.
-    pub fn socket(&self) -> PathBuf {
-        self.folder.join(format!("{}.agent", self.name))
-    }
 }
 
 /// What a machine is started with.

@@ -2,8 +2,8 @@
 //! them, whatever ends the process that makes them.
 
 use crate::Problem;
+use crate::machine::Machine;
 use crate::places;
-use crate::provider::Machine;
 use model::machines::{Accelerator, BootTime, DiskCache, MachinesWanted, OnNode, ProviderKind};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};

@@ -1,13 +1,14 @@
 //! `[[event]]`: what is to happen in the midst of a measurement.
 
 use crate::choices::Act;
+use crate::names::Names;
 use crate::{PointSpec, VmsSpec};
-use form::{Field, Given, Node, Problem, Reader, Table, Value, nearest, spec_table};
+use form::{Given, Node, Problem, Reader, Table, Value, nearest, spec_table};
 use model::hostlist;
 use model::machines::MachineAct;
 use model::planned_event::{EventTime, PlannedEvent};
 use model::scale::Scale;
-use model::units::{Nanos, UnitError};
+use model::units::Nanos;
 
 /// A suite is a page of text; more events than this on it are a slip.
 const MOST_EVENTS: usize = 100;
@@ -73,28 +74,6 @@ impl EventSpec {
             command.push_str(&format!(" --to '{quoted}'"));
         }
         command
-    }
-}
-
-/// Names, one or several.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Names(pub Vec<String>);
-
-impl Field for Names {
-    const KIND: &'static str = "name or list of names";
-
-    fn read(node: &Node) -> Result<Names, UnitError> {
-        match &node.value {
-            Value::Array(nodes) => {
-                nodes.iter().map(String::read).collect::<Result<_, _>>().map(Names)
-            }
-            _ => String::read(node).map(|name| Names(vec![name])),
-        }
-    }
-
-    fn write(&self) -> String {
-        let names: Vec<String> = self.0.iter().map(String::write).collect();
-        format!("[{}]", names.join(", "))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::choices::{
     Arrivals, FileOrder, FilesPer, Flush, LayoutKind, Order, OtherFiles, Pin, RateOf, Sharing,
     Spread, Time, Until, Verify, WorkloadKind,
 };
-use crate::event::Names;
+use crate::names::Names;
 use crate::operations::Operations;
 use crate::placement::HostSet;
 use form::{Amount, Auto, Count, Depth, Whole, spec_table};

@@ -13,6 +13,7 @@ mod event;
 mod fields;
 mod machines;
 mod metadata;
+mod names;
 mod operations;
 mod overrides;
 mod parse;
@@ -33,11 +34,12 @@ pub use choices::{
     Spread, Time, Until, Verify, WorkloadKind,
 };
 pub use curve_file::Files;
-pub use event::{EventSpec, Names};
+pub use event::EventSpec;
 pub use fields::{
     ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutSpec, ObjectiveSpec,
     StagesSpec, SuiteSpec, SweepSpec, TreeSpec, VmsSpec, WorkloadSpec,
 };
+pub use names::Names;
 pub use operations::{Operation, Operations};
 pub use placement::{ALL_HOSTS, HostSet, HostTargets, Label};
 pub use point::PointSpec;

@@ -14,7 +14,7 @@ use model::machines::{BootTime, MachinesMade, MachinesWanted, OnNode, ProviderKi
 use model::plan::PlanNote;
 use provision::deployment::{self, Held, Needs, Order};
 use provision::nodes::{self, NodeNeeds, NodeOrder};
-use provision::{Deployment, Ground, OnNodes, Places, Problem, provider};
+use provision::{Deployment, Ground, OnNodes, Places, Problem, providers};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
@@ -49,7 +49,7 @@ pub fn call_off() {
 
 /// Removes machines, wherever they are.
 pub fn remove(held: Held) -> Result<(), Problem> {
-    match (provider::of(&held.deployment), &held.deployment.ground) {
+    match (providers::of(&held.deployment), &held.deployment.ground) {
         (Some(provider), _) => held.remove(&*provider),
         (None, Ground::Nodes(on)) => nodes::down(&Nodes::of(on), held),
         (None, _) => Ok(()),
@@ -187,7 +187,7 @@ impl Wanted {
     pub fn needs(&self) -> Result<Taken, Failure> {
         let failed = |problem: Problem| failure(&problem);
         let Some(on) = self.on_nodes() else {
-            let provider = nodes::provider(self.provider, &self.connect);
+            let provider = providers::named(self.provider, &self.connect);
             return deployment::needs(&*provider, &self.order()).map(Taken::Here).map_err(failed);
         };
         let needs = nodes::needs(&Nodes::of(&on), &on, &|node| self.of_node(node, ""));
@@ -226,7 +226,7 @@ impl Wanted {
 
     fn made(&self, stop: &AtomicBool, told: &mut dyn FnMut(&BootTime)) -> Result<Held, Problem> {
         let Some(on) = self.on_nodes() else {
-            let provider = nodes::provider(self.provider, &self.connect);
+            let provider = providers::named(self.provider, &self.connect);
             return deployment::up(&*provider, &self.order(), stop, told);
         };
         let order_of = |node: &str, token: &str| self.of_node(node, token);

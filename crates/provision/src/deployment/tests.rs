@@ -206,7 +206,7 @@ fn what_fails_in_the_middle_is_taken_down() {
     assert!(setting.is_clean(&broken));
     let deaf = Noted { is_deaf: true, ..provider() };
     let silent = setting.up(&deaf, "a", None).expect_err("deaf");
-    assert!(silent.to_string().ends_with("ends with:\nthe last line"), "{silent}");
+    assert!(silent.to_string().ends_with("\nthe last line"), "{silent}");
     assert!(setting.is_clean(&deaf));
 }
 

@@ -52,7 +52,7 @@ impl Libvirt {
     }
 
     fn is_there(&self, machine: &Machine) -> Result<bool, Problem> {
-        Ok(self.virsh.domains()?.iter().any(|uuid| *uuid == machine.uuid))
+        Ok(self.virsh.domains()?.contains(&machine.uuid))
     }
 
     /// Refuses a domain that has our UUID and not our token.

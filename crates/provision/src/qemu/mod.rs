@@ -14,6 +14,7 @@ use crate::{Problem, volume};
 use act::Running;
 use model::Bytes;
 use model::machines::{HostCpu, MachineAct};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -170,7 +171,7 @@ impl Provider for Qemu {
         let disks = deployment.machines.iter().flat_map(|machine| &machine.disks);
         let names = disks.flat_map(|disk| [disk.clone(), act::overlay(disk)]);
         let names: Vec<_> =
-            names.filter_map(|path| path.file_name().map(|name| name.to_owned())).collect();
+            names.filter_map(|path| path.file_name().map(OsStr::to_owned)).collect();
         let clear = |folder: &PathBuf| ground::clear(folder, &deployment.token, &names);
         folders(deployment).iter().try_for_each(clear)
     }

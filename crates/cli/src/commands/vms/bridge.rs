@@ -5,7 +5,7 @@ use crate::machines::{self, Nodes};
 use fleet::launch::{Binary, Program, greeting};
 use provision::nodes::{self as asked, Answer, Request};
 use provision::provider::Line;
-use provision::{Deployment, Ground, Places, Problem, deployment, provider};
+use provision::{Deployment, Ground, Places, Problem, deployment, providers};
 use std::io::{self, BufRead, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
@@ -51,7 +51,7 @@ fn line_of(socket: &Path) -> Result<Way, Problem> {
         let there = format!("{}/{name}.agent", found.name);
         return Nodes::of(on).program(node, &["vms", "bridge", "--greet", &there]).map(Way::Node);
     }
-    let provider = provider::of(&found).ok_or_else(unknown)?;
+    let provider = providers::of(&found).ok_or_else(unknown)?;
     provider.line(&found, machine).map(Way::Line)
 }
 

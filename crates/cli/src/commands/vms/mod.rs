@@ -15,7 +15,7 @@ use model::Bytes;
 use model::machines::{BootTime, DiskBus, HostCpu, MachineAct};
 use provision::guest::Kernel;
 use provision::provider::{self, State};
-use provision::{Deployment, Ground, Places, Problem, deployment, nodes};
+use provision::{Deployment, Ground, Places, Problem, deployment, nodes, providers};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -166,7 +166,7 @@ fn machines_of(found: &Deployment) -> Vec<Row> {
         }
         return rows;
     }
-    let provider = provider::of(found);
+    let provider = providers::of(found);
     let row = |machine: &provider::Machine| Row {
         name: machine.name.clone(),
         state: provider.as_ref().map(|provider| provider.state(found, machine)),
