@@ -24,6 +24,10 @@ const LEAST_POINTS: usize = 8;
 const MOST_ROOM: f64 = 4.0;
 /// Its error where nothing is known of it, as a share.
 const UNKNOWN_ERROR: f64 = 0.05;
+/// A figure further than this from its limit, as a factor, says nothing about where it reaches it.
+const LEAP: f64 = 1.6;
+/// Of the points, so many are nearer to the limit than that, unless the figure leaps over it.
+const OF_NEAR: usize = 5;
 /// The surface is followed between places of the grid in so many steps.
 const STEPS: usize = 20;
 /// Errors on both sides that hold 95 % of a normal distribution.
@@ -171,6 +175,12 @@ impl<'a> Grid<'a> {
         })
     }
 
+    /// Whether the figure leaps over its limit, instead of passing it.
+    fn leaps(&self) -> bool {
+        let near = |one: &&Tried| (1.0 / LEAP..=LEAP).contains(&one.excess);
+        self.tried.iter().filter(near).count() * OF_NEAR < self.tried.len()
+    }
+
     /// The boundary in a row, in places along the first axis.
     fn boundary(&self, row: usize) -> [Option<f64>; 3] {
         let end = (self.size[0] - 1) as f64;
@@ -193,6 +203,8 @@ impl<'a> Grid<'a> {
         let greatest =
             follows.iter().position(|one| *one == Some(false)).map_or(end + 1.0, |at| at as f64);
         let within = |place: f64| place.clamp(least, greatest.max(least));
+        // Where the figure leaps, no surface tells where between two points it does.
+        let [low, high] = if self.leaps() { [least, greatest] } else { [low, high] };
         [most, low, high].map(within).map(|place| (0.0..=end).contains(&place).then_some(place))
     }
 }
