@@ -413,5 +413,14 @@ impl Field for EventTime {
     }
 }
 
-field_of_words!(Access, Backend, CloseTime, CountersKept, DuplicateScope, FileFsync, OnLostHost, Poll);
+field_of_words!(
+    Access,
+    Backend,
+    CloseTime,
+    CountersKept,
+    DuplicateScope,
+    FileFsync,
+    OnLostHost,
+    Poll
+);
 field_of_words!(Accelerator, DiskBus, DiskCache, DiskContent);

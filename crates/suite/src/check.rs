@@ -1,8 +1,8 @@
 //! Whether the values of a suite are in range and go together, each table by itself.
 
 use crate::{
-    ClientsSpec, EngineSpec, FleetSpec, KeepSpec, PointSpec, RateOf, Spread, StagesSpec, Until, VmsSpec,
-    WorkloadSpec, contents,
+    ClientsSpec, EngineSpec, FleetSpec, KeepSpec, PointSpec, RateOf, Spread, StagesSpec, Until,
+    VmsSpec, WorkloadSpec, contents,
 };
 use form::{Amount, Auto, Count, Problem, Span, place};
 use model::choices::{Access, Backend, Poll};

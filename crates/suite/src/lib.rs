@@ -34,8 +34,8 @@ pub use choices::{
 pub use curve_file::Files;
 pub use event::{EventSpec, Names};
 pub use fields::{
-    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec,
-    TreeSpec, VmsSpec, WorkloadSpec,
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutSpec, StagesSpec, SuiteSpec,
+    SweepSpec, TreeSpec, VmsSpec, WorkloadSpec,
 };
 pub use operations::{Operation, Operations};
 pub use placement::{ALL_HOSTS, HostSet, HostTargets, Label};

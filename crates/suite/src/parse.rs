@@ -6,17 +6,17 @@
 //! a workload can be an axis without a line of code of its own.
 
 use crate::check::{
-    check_clients, check_curves, check_engine, check_fleet, check_keep, check_points, check_prepare,
-    check_shares, check_stages, check_trims, check_vms,
+    check_clients, check_curves, check_engine, check_fleet, check_keep, check_points,
+    check_prepare, check_shares, check_stages, check_trims, check_vms,
 };
 use crate::curve_file::{self, Files};
 use crate::sections::TABLES;
 use crate::spec::Common;
 use crate::sweep::Sweep;
 use crate::{
-    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutKind, LayoutSpec, PointSpec, Scenario,
-    Spec, StagesSpec, SuiteSpec, TreeSpec, VmsSpec, WorkloadSpec, amount, contents, event,
-    metadata, overrides, placement, scenario, sections, sharing, sweep,
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutKind, LayoutSpec, PointSpec,
+    Scenario, Spec, StagesSpec, SuiteSpec, TreeSpec, VmsSpec, WorkloadSpec, amount, contents,
+    event, metadata, overrides, placement, scenario, sections, sharing, sweep,
 };
 use form::arithmetic::Name;
 use form::{

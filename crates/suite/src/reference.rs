@@ -2,8 +2,8 @@
 
 use crate::event::EventSpec;
 use crate::fields::{
-    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutSpec, StagesSpec, SuiteSpec, SweepSpec,
-    TreeSpec, VmsSpec, WorkloadSpec,
+    ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutSpec, StagesSpec, SuiteSpec,
+    SweepSpec, TreeSpec, VmsSpec, WorkloadSpec,
 };
 use form::arithmetic::Name;
 use form::write_table;

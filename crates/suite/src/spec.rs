@@ -1,8 +1,8 @@
 //! A suite as its author wrote it, checked: what [`Spec::parse`] gives.
 
 use crate::{
-    ClientsSpec, ContentsSpec, EngineSpec, EventSpec, FleetSpec, HostTargets, KeepSpec, Label, LayoutSpec,
-    Order, PointSpec, StagesSpec, SuiteSpec, TreeSpec, VmsSpec,
+    ClientsSpec, ContentsSpec, EngineSpec, EventSpec, FleetSpec, HostTargets, KeepSpec, Label,
+    LayoutSpec, Order, PointSpec, StagesSpec, SuiteSpec, TreeSpec, VmsSpec,
 };
 use form::arithmetic::Arithmetic;
 use form::{Sources, Span, nearest};
@@ -90,7 +90,19 @@ impl Spec {
         );
         let Common { suite, fleet, keep, clients, vms, labels, targets, events, order } = common;
         let sources = Sources::default();
-        Spec { suite, fleet, keep, clients, vms, labels, targets, events, order, sources, scenarios }
+        Spec {
+            suite,
+            fleet,
+            keep,
+            clients,
+            vms,
+            labels,
+            targets,
+            events,
+            order,
+            sources,
+            scenarios,
+        }
     }
 
     /// The scenarios, in the order of the file; at least one.

@@ -131,7 +131,9 @@ mod tests {
         }
         let told = results(&recorded.record(), By::Host, false);
         assert_eq!(told.lines().count(), 2 + 20 + 2, "{told}");
-        assert!(told.contains("the 10 fastest and the 10 slowest of 101; --all shows the other 81"));
+        assert!(
+            told.contains("the 10 fastest and the 10 slowest of 101; --all shows the other 81")
+        );
         let spread = "spread of IOPS: lowest 1, 10 % 11, median 51, 90 % 91, highest 101";
         assert!(told.contains(spread), "{told}");
         let all = results(&recorded.record(), By::Host, true);
