@@ -42,7 +42,7 @@ pub fn is_thinned(path: &Path) -> Result<bool, StoreError> {
     thinned::is_any(&opened.connection).map_err(|problem| StoreError::damaged(path, problem.0))
 }
 
-/// Reads a run file that is gone on with: what hosts did in the stages that are begun anew is looked
+/// Reads a run file that is gone on with: what hosts did in stages that are begun anew is looked
 /// at, and not held. So a day that was cut in its only measurement takes no more memory than a
 /// minute.
 ///

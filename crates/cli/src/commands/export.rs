@@ -179,8 +179,8 @@ fn fill(
     let is_by_row = matches!(table, Table::Series | Table::Counters);
     if is_by_row && store::is_thinned(run).map_err(Halted::File)? {
         eprintln!(
-            "note: {}: the first intervals are gone, as keep.full of the suite says; this table has \
-             the others",
+            "note: {}: the first intervals are gone, as keep.full of the suite says; this table \
+             has the others",
             run.display()
         );
     }

@@ -45,8 +45,8 @@ fn one(row: &ResultRow, shares: Vec<Share>, by: By, is_whole: bool) -> String {
         left_out => {
             let half = shares.len() / 2;
             format!(
-                "the {half} fastest and the {half} slowest of {}; --all shows the other {left_out}\n\
-                 {spread}",
+                "the {half} fastest and the {half} slowest of {}; --all shows the other \
+                 {left_out}\n{spread}",
                 shares.len() + left_out
             )
         }
