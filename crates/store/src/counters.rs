@@ -200,7 +200,7 @@ pub fn fill(
     if !coded::are_there(connection)? {
         return Ok(());
     }
-    let blocks = Blocks::of(connection, series)?;
+    let blocks = Blocks::of(connection, &series)?;
     let mut is_any = false;
     blocks.each_sample_but(connection, without, |sample| {
         is_any = true;
