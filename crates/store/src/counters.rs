@@ -200,14 +200,16 @@ pub fn fill(
     if !coded::are_there(connection)? {
         return Ok(());
     }
-    let blocks = Blocks::of(connection, series)?;
+    let blocks = Blocks::of(connection, &series)?;
+    let mut is_any = false;
     blocks.each_sample_but(connection, without, |sample| {
+        is_any = true;
         let record = stages.iter_mut().find(|record| record.stage == sample.stage);
         record.ok_or(NO_STAGE)?.counters_mut().push(sample.clone());
         Ok(())
     })?;
-    // As they came: host beside host.
-    for stage in stages {
+    // A block has one host, and hosts told side by side.
+    for stage in stages.iter_mut().filter(|_| is_any) {
         stage.counters_mut().sort_by_key(|sample| (sample.number, sample.host));
     }
     Ok(())

@@ -30,7 +30,7 @@ mod writer;
 pub use error::StoreError;
 pub use foreign::{read_foreign, write_foreign};
 pub use open::is_foreign;
-pub use reader::{read, read_head, read_to_resume};
+pub use reader::{is_thinned, read, read_head, read_to_resume};
 pub use rows::{Halted, each_counter, each_sample};
 pub use schema::FORMAT;
 pub use summed::{read_digests, read_judged};

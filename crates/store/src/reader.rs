@@ -32,7 +32,17 @@ pub fn read(path: &Path) -> Result<Record, StoreError> {
     Ok(record)
 }
 
-/// Reads a run file that is gone on with: what hosts did in the stages that are begun anew is looked
+/// Whether the file no longer keeps every interval: what is handed out of it row by row is then
+/// less than what its figures rest on.
+///
+/// # Errors
+/// As those of [`read_head`].
+pub fn is_thinned(path: &Path) -> Result<bool, StoreError> {
+    let opened = open_run(path)?;
+    thinned::is_any(&opened.connection).map_err(|problem| StoreError::damaged(path, problem.0))
+}
+
+/// Reads a run file that is gone on with: what hosts did in stages that are begun anew is looked
 /// at, and not held. So a day that was cut in its only measurement takes no more memory than a
 /// minute.
 ///
@@ -296,13 +306,10 @@ fn work_and_op(row: &Row<'_>) -> Result<(u32, Op), Problem> {
 }
 
 /// Hands the rows of a table to somebody, in the order of writing.
-type Each<'a> = dyn Fn(Part, &mut dyn FnMut(&Row<'_>) -> Result<(), Problem>) -> Result<(), Problem>
-    + 'a;
+type Each<'a> =
+    dyn Fn(Part, &mut dyn FnMut(&Row<'_>) -> Result<(), Problem>) -> Result<(), Problem> + 'a;
 
-fn fill_ops(
-    each: &Each<'_>,
-    samples: &mut BTreeMap<Key, IntervalSample>,
-) -> Result<(), Problem> {
+fn fill_ops(each: &Each<'_>, samples: &mut BTreeMap<Key, IntervalSample>) -> Result<(), Problem> {
     each(Part::Samples, &mut |row| {
         let (work, op) = work_and_op(row)?;
         let sample = OpSample {

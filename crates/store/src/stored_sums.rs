@@ -248,8 +248,8 @@ impl Keeper {
 /// Takes all blocks away that may not fit the samples: those behind the last one whose samples are
 /// gone. What these come to, nothing else tells.
 fn take_back(transaction: &Transaction<'_>, last: i64) -> rusqlite::Result<()> {
-    let rows = "DELETE FROM checksums WHERE part IN ('stage_sums', 'stage_times') AND row IN (SELECT \
-                rowid FROM stage_sums WHERE block > ?)";
+    let rows = "DELETE FROM checksums WHERE part IN ('stage_sums', 'stage_times') AND row IN \
+                (SELECT rowid FROM stage_sums WHERE block > ?)";
     for sql in [
         rows,
         "DELETE FROM checksums WHERE part = 'sums' AND row > ?",

@@ -69,9 +69,8 @@ impl Thinner {
     /// As the plan says. What is checked after a crash needs every interval, and so do single
     /// latencies.
     pub fn new(plan: &Plan) -> Thinner {
-        let needs_all = |host: &model::plan::HostPlan| {
-            host.engine.contents.verify || host.engine.raw_latencies
-        };
+        let needs_all =
+            |host: &model::plan::HostPlan| host.engine.contents.verify || host.engine.raw_latencies;
         let keep_ns = match plan.hosts.iter().any(needs_all) {
             true => None,
             false => plan.keep.full.map(|full| full.0),
@@ -197,8 +196,8 @@ type Spans = Option<Vec<(u32, BTreeMap<u32, Vec<Span>>)>>;
 /// The stages that may settle: their figures rest on a part that is only known at the end.
 fn whole(plan: &Plan) -> BTreeSet<u32> {
     let stages = (0..).zip(&plan.stages);
-    let may_settle =
-        stages.filter(|(_, stage)| stage.stop().steady().is_some() || stage.kind == StageKind::Verify);
+    let may_settle = stages
+        .filter(|(_, stage)| stage.stop().steady().is_some() || stage.kind == StageKind::Verify);
     may_settle.map(|(number, _)| number).collect()
 }
 
@@ -298,11 +297,8 @@ pub fn is_any(connection: &Connection) -> Result<bool, Problem> {
 /// Whether the sums of every block whose rows are gone are there: nothing else tells of these.
 pub fn check(connection: &Connection) -> Result<(), Problem> {
     let missing = "SELECT count(*) FROM thinned WHERE block NOT IN (SELECT block FROM sums)";
-    if is_any(connection)?
-        && connection.query_row(missing, [], |row| row.get::<_, i64>(0))? > 0
-    {
+    if is_any(connection)? && connection.query_row(missing, [], |row| row.get::<_, i64>(0))? > 0 {
         return Err("sums are missing of which the file has no samples".into());
     }
     Ok(())
 }
-

@@ -36,8 +36,10 @@ impl BusyHost {
             values: values.to_vec(),
         };
         let interrupts = 5_000 * u64::from(self.cpus) + around(rng, 900);
-        let of_host =
-            [(Metric::Interrupts, interrupts), (Metric::ContextSwitches, 40_000 + around(rng, 900))];
+        let of_host = [
+            (Metric::Interrupts, interrupts),
+            (Metric::ContextSwitches, 40_000 + around(rng, 900)),
+        ];
         entries.push(entry(Layer::Host, String::new(), &of_host));
         for cpu in 0..self.cpus {
             entries.push(entry(Layer::Cpu, cpu.to_string(), &processor(rng)));
@@ -54,7 +56,8 @@ impl BusyHost {
             ];
             entries.push(entry(Layer::Clock, cpu.to_string(), &clock));
         }
-        let wandering = |rng: &mut Rng, kib: u64| (kib + 13 * u64::from(number) + around(rng, 64)) << 10;
+        let wandering =
+            |rng: &mut Rng, kib: u64| (kib + 13 * u64::from(number) + around(rng, 64)) << 10;
         let memory = [
             (Metric::FreeBytes, wandering(rng, 40_000_000)),
             (Metric::AvailableBytes, wandering(rng, 60_000_000)),
@@ -70,7 +73,8 @@ impl BusyHost {
                 metrics.iter().map(|metric| (*metric, rng.below(90) * 1_000)).collect();
             entries.push(entry(Layer::Pressure, resource.to_owned(), &values));
         }
-        let values = [(Metric::SomeNs, 700_000_000 + around(rng, 9_000) * 1_000), (Metric::FullNs, 0)];
+        let values =
+            [(Metric::SomeNs, 700_000_000 + around(rng, 9_000) * 1_000), (Metric::FullNs, 0)];
         entries.push(entry(Layer::Pressure, "io".to_owned(), &values));
         for disk in 0..self.disks {
             entries.push(entry(Layer::Block, format!("nvme{disk}n1"), &disk_second(rng)));

@@ -176,6 +176,14 @@ fn fill(
     record: &Record,
     tables: &Tables<'_>,
 ) -> Result<(), Halted<io::Error>> {
+    let is_by_row = matches!(table, Table::Series | Table::Counters);
+    if is_by_row && store::is_thinned(run).map_err(Halted::File)? {
+        eprintln!(
+            "note: {}: the first intervals are gone, as keep.full of the suite says; this table \
+             has the others",
+            run.display()
+        );
+    }
     sink.begin(table, &tables.columns(table)).map_err(Halted::Taker)?;
     match table {
         // A run that goes on may have begun a stage since the record was read.

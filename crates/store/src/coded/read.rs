@@ -51,12 +51,12 @@ impl Blocks {
     /// Those of a file with these series.
     pub fn of(
         connection: &Connection,
-        names: BTreeMap<i64, (Layer, String, Metric)>,
+        names: &BTreeMap<i64, (Layer, String, Metric)>,
     ) -> Result<Blocks, Problem> {
         let mut shapes = BTreeMap::new();
         each(connection, "SELECT shape, series FROM counter_shapes", |row| {
             let bytes = row.get_ref(1)?.as_blob().map_err(|_| "a shape of counters is none")?;
-            shapes.insert(row.get(0)?, shape(bytes, &names)?);
+            shapes.insert(row.get(0)?, shape(bytes, names)?);
             Ok(())
         })?;
         Ok(Blocks { shapes })

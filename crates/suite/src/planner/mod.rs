@@ -29,7 +29,9 @@ use computed::ComputedPoint;
 use form::Auto;
 use model::curve::Curve;
 use model::note::{Adjusted, Fact, ScaledTime};
-use model::plan::{FleetPolicy, HostPlan, Keep, Origin, Plan, PlanNote, Point, Prerun, Steady, Stop};
+use model::plan::{
+    FleetPolicy, HostPlan, Keep, Origin, Plan, PlanNote, Point, Prerun, Steady, Stop,
+};
 use model::scale::Scale;
 use model::testbed::HostFacts;
 use model::units::{Bytes, Nanos, Percent};

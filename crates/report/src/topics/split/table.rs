@@ -45,8 +45,8 @@ fn one(row: &ResultRow, shares: Vec<Share>, by: By, is_whole: bool) -> String {
         left_out => {
             let half = shares.len() / 2;
             format!(
-                "the {half} fastest and the {half} slowest of {}; --all shows the other {left_out}\n\
-                 {spread}",
+                "the {half} fastest and the {half} slowest of {}; --all shows the other \
+                 {left_out}\n{spread}",
                 shares.len() + left_out
             )
         }
@@ -131,7 +131,9 @@ mod tests {
         }
         let told = results(&recorded.record(), By::Host, false);
         assert_eq!(told.lines().count(), 2 + 20 + 2, "{told}");
-        assert!(told.contains("the 10 fastest and the 10 slowest of 101; --all shows the other 81"));
+        assert!(
+            told.contains("the 10 fastest and the 10 slowest of 101; --all shows the other 81")
+        );
         let spread = "spread of IOPS: lowest 1, 10 % 11, median 51, 90 % 91, highest 101";
         assert!(told.contains(spread), "{told}");
         let all = results(&recorded.record(), By::Host, true);
