@@ -38,10 +38,8 @@ pub fn group(jobs: &[Job], losses: &mut Losses, taken: &mut Taken) -> Group {
     super::tables::stages(jobs, losses, &mut group);
     together::delays(jobs, losses, &mut group);
     layout(&units, losses, &mut group, taken);
-    let flows: Vec<Flow<'_>> = units
-        .iter()
-        .map(|unit| Flow { jobs: &unit.jobs, workers: unit.count() })
-        .collect();
+    let flows: Vec<Flow<'_>> =
+        units.iter().map(|unit| Flow { jobs: &unit.jobs, workers: unit.count() }).collect();
     together::flows(&flows, losses, &mut group);
     group
 }
