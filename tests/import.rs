@@ -43,7 +43,11 @@ fn what_is_refused_is_named_and_nothing_is_written_without_leave() {
     {
         let ended = plimsoll(folder.path(), line);
         assert_eq!(ended.code, 8, "{ended:#?}");
-        assert!(ended.err.contains("zonemode=zbd") && ended.err.contains("`iodepth`"), "{}", ended.err);
+        assert!(
+            ended.err.contains("zonemode=zbd") && ended.err.contains("`iodepth`"),
+            "{}",
+            ended.err
+        );
         assert_eq!(names(folder.path()), ["job.fio"], "{line:?}");
     }
     let json = plimsoll(folder.path(), &["import", "job.fio", "--json"]);

@@ -149,7 +149,8 @@ same places. For others, shares of operations and sizes, places and sequence agr
 depths of libaio and io_uring, `offset`, `number_ios`, `io_size`, `offset_increment` |
 | the same distributions | `rwmixread`, `bssplit` of one and of two directions, two `bs`, \
 `random_distribution=zoned`, `numjobs`, `blockalign`, `offset` |
-| another sequence | `percentage_random=30`: 70 % of fio's requests follow the one before, 49 % of ours |
+| another sequence | `percentage_random=30`: 70 % of fio's requests follow the one before, \
+49 % of ours |
 | not compared | requests in flight, times between requests |
 ";
 
