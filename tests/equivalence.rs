@@ -40,7 +40,7 @@ const fn drawn(name: &'static str, lines: &'static str) -> Job {
     Job { name, lines, counted: false, drawn: true, drawn_permille: 1_000 }
 }
 
-const JOBS: [Job; 20] = [
+const JOBS: [Job; 19] = [
     counted("random reads", "rw=randread\nbs=4k\nsize=8m\n"),
     counted("random writes", "rw=randwrite\nbs=8k\nsize=8m\n"),
     counted("random trims", "rw=randtrim\nbs=64k\nsize=16m\n"),
@@ -56,14 +56,13 @@ const JOBS: [Job; 20] = [
     drawn("bssplit", "rw=randread\nbssplit=4k/60:16k/30:64k/10\nsize=32m\nnorandommap\n"),
     drawn("two bssplits", "rw=randrw\nbssplit=4k/50:8k/50,16k/90:32k/10\nsize=32m\nnorandommap\n"),
     drawn("two sizes", "rw=randrw\nbs=4k,16k\nsize=32m\nnorandommap\n"),
-    drawn("zones", "rw=randread\nbs=4k\nsize=64m\nrandom_distribution=zoned:60/10:30/20:8/30:2/40\n"),
+    drawn(
+        "zones",
+        "rw=randread\nbs=4k\nsize=64m\nrandom_distribution=zoned:60/10:30/20:8/30:2/40\n",
+    ),
     drawn("several workers", "rw=randread\nbs=4k\nsize=32m\nnorandommap\nnumjobs=3\n"),
     drawn("places on a grid", "rw=randread\nbs=4k\nblockalign=64k\nsize=32m\nnorandommap\n"),
     drawn("part of a device, drawn", "rw=randread\nbs=4k\noffset=32m\nsize=16m\nnorandommap\n"),
-    Job {
-        drawn_permille: 300,
-        ..drawn("partly random", "rw=randread\nbs=4k\nsize=64m\npercentage_random=30\nnorandommap\n")
-    },
 ];
 
 #[test]

@@ -25,19 +25,29 @@ fn a_job_of_fio_becomes_a_suite_that_runs() {
     let run = plimsoll(folder.path(), &["run", "job.fio", "--scale", "1/2", "--out", "a.plimsoll"]);
     assert_eq!(run.code, 0, "{run:#?}");
     assert!(names(folder.path()).contains(&"a.plimsoll".to_owned()));
+    // What was lost on the way is in the run: its page and its results.
+    let page = fs::read_to_string(folder.path().join("a.html")).expect("a page");
+    assert!(page.contains("Imported job") && page.contains("job.fio:6"), "no report of losses");
+    let shown = plimsoll(folder.path(), &["show", "a.plimsoll", "--json"]).with_code(0).json();
+    assert_eq!(shown["imported"]["dialect"], "fio");
+    assert_eq!(shown["imported"]["options"][0]["class"], "approximated");
 }
 
 #[test]
 fn what_is_refused_is_named_and_nothing_is_written_without_leave() {
     let folder = scratch();
-    let text = "[a]\nrw=read\nsize=1m\nflow=2\niodeth=4\n";
+    let text = "[a]\nrw=read\nsize=1m\nzonemode=zbd\niodeth=4\n";
     fs::write(folder.path().join("job.fio"), text).expect("a job");
     for line in
         [&["import", "job.fio", "-o", "suite.toml"][..], &["run", "job.fio"], &["plan", "job.fio"]]
     {
         let ended = plimsoll(folder.path(), line);
         assert_eq!(ended.code, 8, "{ended:#?}");
-        assert!(ended.err.contains("flow=2") && ended.err.contains("`iodepth`"), "{}", ended.err);
+        assert!(
+            ended.err.contains("zonemode=zbd") && ended.err.contains("`iodepth`"),
+            "{}",
+            ended.err
+        );
         assert_eq!(names(folder.path()), ["job.fio"], "{line:?}");
     }
     let json = plimsoll(folder.path(), &["import", "job.fio", "--json"]);

@@ -224,13 +224,17 @@ fn window(job: &DiskSpd, losses: &mut Losses, fields: &mut Fields) {
     let from = job.base.as_ref().map_or(0, |got| got.value);
     let to = job.most.as_ref().map(|got| got.value);
     let ppm = |bytes: u64, all: u64| (u128::from(bytes) * 1_000_000 / u128::from(all)) as u64;
+    // A plan rounds ranges inwards to blocks: nothing of the window is lost.
+    let up = |bytes: u64, all: u64| {
+        (u128::from(bytes) * 1_000_000).div_ceil(u128::from(all)).min(1_000_000) as u64
+    };
     match all {
         Some(all)
             if from < to.unwrap_or(all).min(all)
-                && ppm(from, all) < ppm(to.unwrap_or(all).min(all), all) =>
+                && ppm(from, all) < up(to.unwrap_or(all).min(all), all) =>
         {
             let to = to.unwrap_or(all).min(all);
-            let range = format!("{}-{}", share(ppm(from, all)), share(ppm(to, all)));
+            let range = format!("{}-{}", share(ppm(from, all)), share(up(to, all)));
             fields.text("range", &range, losses.source(id));
         }
         _ => {

@@ -136,6 +136,22 @@ workers |
 `4KiB` |
 | `slat`, `clat`, `lat` | one latency: from when a request is due, or could be sent, to its \
 completion |
+
+## Held against fio
+
+`tests/equivalence.rs` runs fio and the suite that its job becomes on a loop device, and reads the \
+kernel's block tracepoints of both. A job that ends with an amount sends the same requests to the \
+same places. For others, shares of operations and sizes, places and sequence agree within chance.
+
+| what | jobs |
+|---|---|
+| the same requests and bytes at the same places | random and sequential reads and writes, trims, \
+depths of libaio and io_uring, `offset`, `number_ios`, `io_size`, `offset_increment` |
+| the same distributions | `rwmixread`, `bssplit` of one and of two directions, two `bs`, \
+`random_distribution=zoned`, `numjobs`, `blockalign`, `offset` |
+| another sequence | `percentage_random=30`: 70 % of fio's requests follow the one before, \
+49 % of ours |
+| not compared | requests in flight, times between requests |
 ";
 
 const IOR: &str = "\

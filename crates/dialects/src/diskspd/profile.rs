@@ -172,12 +172,7 @@ fn largest(targets: &[Target], losses: &mut Losses) -> Option<Got<u64>> {
     largest
 }
 
-fn group(
-    span: &DiskSpd,
-    targets: &[Target],
-    losses: &mut Losses,
-    taken: &mut Taken,
-) -> Group {
+fn group(span: &DiskSpd, targets: &[Target], losses: &mut Losses, taken: &mut Taken) -> Group {
     let mut group = Group { name: "diskspd".to_owned(), ..Group::default() };
     for (path, id) in targets.iter().filter_map(|target| target.path.as_ref()) {
         if !group.targets.contains(path) {

@@ -2,7 +2,7 @@
 
 use super::job::{Engine, Got, Job};
 use super::place::{
-    Bytes, Place, bytes, files, has_characters, place, rounded, target, workers,
+    Bytes, Place, around, bytes, files, has_characters, place, rounded, target, workers,
 };
 use super::together::{self, Flow};
 use super::work::{fields, of};
@@ -38,10 +38,8 @@ pub fn group(jobs: &[Job], losses: &mut Losses, taken: &mut Taken) -> Group {
     super::tables::stages(jobs, losses, &mut group);
     together::delays(jobs, losses, &mut group);
     layout(&units, losses, &mut group, taken);
-    let flows: Vec<Flow<'_>> = units
-        .iter()
-        .map(|unit| Flow { jobs: &unit.jobs, workers: unit.count() })
-        .collect();
+    let flows: Vec<Flow<'_>> =
+        units.iter().map(|unit| Flow { jobs: &unit.jobs, workers: unit.count() }).collect();
     together::flows(&flows, losses, &mut group);
     group
 }
@@ -330,8 +328,15 @@ fn window(
         (bytes.from, bytes.to) = (bytes.from * scale, bytes.to * scale);
     }
     let width = region.to - region.from;
-    let (from, rounds_from) = rounded(region.from + bytes.from * width);
-    let (to, rounds_to) = rounded(region.from + bytes.to * width);
+    let (share_from, share_to) = (region.from + bytes.from * width, region.from + bytes.to * width);
+    let (mut from, rounds_from) = rounded(share_from);
+    let (mut to, rounds_to) = rounded(share_to);
+    // Regions beside each other may not meet; one alone has all of its window.
+    let least = job.one_size().unwrap_or(512);
+    let is_exact = !several && region.all.is_some_and(|all| all / 1_000_000 < least);
+    if !several {
+        [from, to] = around(share_from, share_to);
+    }
     if (from, to) == (0, 1_000_000) {
         return;
     }
@@ -349,6 +354,7 @@ fn window(
         return;
     }
     if (rounds_from || rounds_to)
+        && !is_exact
         && let Some(got) = &job.offset
     {
         losses.worsen(got.id, Verdict::near("`range`, rounded to 0.0001 % of the target"));

@@ -136,6 +136,14 @@ pub fn rounded(share: f64) -> (u64, bool) {
     (ppm.round() as u64, (ppm - ppm.round()).abs() > 1e-6)
 }
 
+/// The least range of whole 0.0001 % that has all of a window in it. A plan rounds ranges inwards
+/// to blocks, so that nothing is added where 0.0001 % are less than a block.
+pub fn around(from: f64, to: f64) -> [u64; 2] {
+    // What is whole but for the last bits of a number is whole.
+    let (from, to) = (from * 1e6, to * 1e6);
+    [(from + 1e-6).floor() as u64, ((to - 1e-6).ceil() as u64).min(1_000_000)]
+}
+
 /// The directory of Plimsoll's own that stands for a file or for a directory of fio's.
 pub fn target(job: &Job) -> Vec<String> {
     let directories = job.directory.as_ref().map(|got| got.value.clone()).unwrap_or_default();

@@ -208,18 +208,16 @@ pub const SPECIFICATION: &[Opt<Line>] = &[
 ];
 
 /// In `MANAGER LIST`, of a manager.
-pub const MANAGER: &[Opt<()>] = &[
-    Opt {
-        name: "manager name",
-        aliases: &["Manager network address"],
-        takes: Takes::Text,
-        rule: Rule::Read(
-            Class::Approximated,
-            "the machine that runs `plimsoll`, or each of `--hosts`",
-            |(), _| Ok(Verdict::near("this machine, or each of `--hosts`; name them with it")),
-        ),
-    },
-];
+pub const MANAGER: &[Opt<()>] = &[Opt {
+    name: "manager name",
+    aliases: &["Manager network address"],
+    takes: Takes::Text,
+    rule: Rule::Read(
+        Class::Approximated,
+        "the machine that runs `plimsoll`, or each of `--hosts`",
+        |(), _| Ok(Verdict::near("this machine, or each of `--hosts`; name them with it")),
+    ),
+}];
 
 /// In `MANAGER LIST`, of a worker.
 pub const WORKER: &[Opt<Worker>] = &[

@@ -2,7 +2,9 @@
 //! time, then their second, and so on.
 
 use super::{Configuration, Cycle, Cycled, Line, Setup, Specification, Worker};
-use crate::draft::{Draft, Fields, Group, Taken, Work, plain_name, quoted, share, size, time, unique};
+use crate::draft::{
+    Draft, Fields, Group, Taken, Work, plain_name, quoted, share, size, time, unique,
+};
 use crate::import::Import;
 use crate::loss::{Losses, OptionId, Verdict};
 use crate::mpi::job::Got;
@@ -81,9 +83,8 @@ fn ids(worker: &Worker) -> Vec<OptionId> {
 
 fn is_alike(one: &Worker, other: &Worker) -> bool {
     let number = |got: &Option<Got<u64>>| got.as_ref().map(|got| got.value);
-    let words = |all: &[Got<String>]| -> Vec<String> {
-        all.iter().map(|got| got.value.clone()).collect()
-    };
+    let words =
+        |all: &[Got<String>]| -> Vec<String> { all.iter().map(|got| got.value.clone()).collect() };
     number(&one.depth) == number(&other.depth)
         && number(&one.sectors) == number(&other.sectors)
         && number(&one.first) == number(&other.first)
@@ -236,8 +237,8 @@ fn targets(units: &[Unit<'_>], in_turn: bool, losses: &mut Losses, group: &mut G
 /// The bytes of a target that are loaded, and those before them.
 fn layout(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group) {
     let worker = units.first().and_then(|unit| unit.workers.first());
-    let is_device = !group.targets.is_empty()
-        && group.targets.iter().all(|path| path.starts_with("/dev/"));
+    let is_device =
+        !group.targets.is_empty() && group.targets.iter().all(|path| path.starts_with("/dev/"));
     group.layout.set("files", "1", "");
     let sectors = worker.and_then(|worker| worker.sectors.as_ref()).filter(|got| got.value > 0);
     let before = worker.and_then(|worker| worker.first.as_ref()).map_or(0, |got| got.value);

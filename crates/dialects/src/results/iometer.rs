@@ -163,7 +163,9 @@ impl<'a> Cells<'a> {
         row.add(Quantity::whole(Measured::Bandwidth), self.bandwidth(kind));
         let (mean, most) = match kind {
             "" => ("Average Response Time".to_owned(), "Maximum Response Time".to_owned()),
-            kind => (format!("Average {kind}Response Time"), format!("Maximum {kind}Response Time")),
+            kind => {
+                (format!("Average {kind}Response Time"), format!("Maximum {kind}Response Time"))
+            }
         };
         let ns = |column: &str| self.number(column).map(|ms| ms * NS_PER_MS);
         row.add(Quantity::latency(Span::Total, Statistic::Mean), ns(&mean));

@@ -90,9 +90,11 @@ pub fn numbers(text: &str) -> Result<Vec<f64>, String> {
             }
         } else {
             let step = number(step)?;
-            while value <= to && step > 0.0 && all.len() <= MOST {
+            let down = from > to;
+            let is_in = |value: f64| if down { value >= to } else { value <= to };
+            while is_in(value) && step > 0.0 && all.len() <= MOST {
                 all.push(value);
-                value += step;
+                value += if down { -step } else { step };
             }
         }
     }
@@ -194,6 +196,7 @@ mod tests {
         assert!(bytes("4x").is_err() && bytes("-1").is_err() && bytes("").is_err());
         assert_eq!((seconds("2h"), seconds("10m"), seconds("30")), (Ok(7_200), Ok(600), Ok(30)));
         assert_eq!(numbers("(1-5,2)"), Ok(vec![1.0, 3.0, 5.0]));
+        assert_eq!(numbers("(100-0,50)"), Ok(vec![100.0, 50.0, 0.0]));
         assert_eq!(numbers("(1k-4k,d)"), Ok(vec![1024.0, 2048.0, 4096.0]));
         assert_eq!(numbers("(8,16,32)"), Ok(vec![8.0, 16.0, 32.0]));
         assert!(numbers("(0-9,0)").is_err() && numbers("()").is_err());
