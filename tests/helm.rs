@@ -1,5 +1,5 @@
-//! The Helm chart, as far as it can be checked without Helm: what it asks of the program exists, its
-//! values are those of its schema, and its version is the program's. `docs/HACKING.md` has the
+//! The Helm chart, as far as it can be checked without Helm: what it asks of the program exists,
+//! its values are those of its schema, and its version is the program's. `docs/HACKING.md` has the
 //! commands that render it.
 
 use crate::common::{plimsoll, scratch};

@@ -130,6 +130,7 @@ mod tests {
         for second in 0..60 {
             recorded.interval(stage, second, &[(Op::Read, &[1_000_000; 100])]);
         }
+        recorded.end();
         recorded.record()
     }
 

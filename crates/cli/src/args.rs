@@ -266,7 +266,8 @@ pub struct ShareArgs {
 
     /// Push metrics to URL: remote write, or OTLP where its path ends in /v1/metrics.
     ///
-    /// Of each interval, with its own time. $PLIMSOLL_PUSH_AUTHORIZATION is the header Authorization.
+    /// Of each interval, with its own time. $PLIMSOLL_PUSH_AUTHORIZATION is the header
+    /// Authorization.
     #[arg(long, value_name = "URL", hide_short_help = true)]
     pub push: Option<Destination>,
 

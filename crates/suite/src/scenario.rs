@@ -405,10 +405,10 @@ workload.read.depth = 8
      `\"remote=100%\"`, or `false` to leave the scenario out. \
      [Simulation](../method/simulation.md) has more: `migrate`, `amount`, `files`. |
 
-`stages.interval`, `sweep.order`, `[fleet]`, `[clients]`, `[vms]`, `[labels]` and the top of \
-the file are the same for all. A `--set` on the command line changes every scenario. `--set \
-scenario.NAME.target=…` and `--set scenario.NAME.KEY=…` change one. `--scenario NAME` runs \
-only some of them.
+`stages.interval`, `sweep.order`, `[objective]`, `[fleet]`, `[clients]`, `[vms]`, `[labels]` \
+and the top of the file are the same for all. A `--set` on the command line changes every \
+scenario. `--set scenario.NAME.target=…` and `--set scenario.NAME.KEY=…` change one. \
+`--scenario NAME` runs only some of them.
 
 Scenarios run one after the other. Each layout is made before its first stage and removed \
 after its last. So the largest layout has to fit, not their sum. A scenario with the same \

@@ -49,8 +49,8 @@ impl Target {
         }
     }
 
-    /// A command that runs `program`, a path in `root`, with `root` as its root. The emulator, where
-    /// there is one, is put there first.
+    /// A command that runs `program`, a path in `root`, with `root` as its root. The emulator,
+    /// where there is one, is put there first.
     ///
     /// # Errors
     /// The emulator cannot be copied.

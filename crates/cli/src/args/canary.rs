@@ -64,7 +64,8 @@ pub struct CanaryShare {
 
     /// Push metrics to URL: remote write, or OTLP where its path ends in /v1/metrics.
     ///
-    /// Of each minute, with its own time. $PLIMSOLL_PUSH_AUTHORIZATION is the header Authorization.
+    /// Of each minute, with its own time. $PLIMSOLL_PUSH_AUTHORIZATION is the header
+    /// Authorization.
     #[arg(long, value_name = "URL")]
     pub push: Option<Destination>,
 }

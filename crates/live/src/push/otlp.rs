@@ -156,8 +156,8 @@ mod tests {
     fn a_histogram_has_its_counts_where_opentelemetry_looks_for_them() {
         // A power of two of seconds ends its bucket: 2^(1 ÷ 16) over it begins the next.
         let request = sent(&[0, 250_000_000, 5_000]);
-        let point = &find(&request, "plimsoll_request_duration_seconds")["exponentialHistogram"]["dataPoints"]
-            [0];
+        let metric = find(&request, "plimsoll_request_duration_seconds");
+        let point = &metric["exponentialHistogram"]["dataPoints"][0];
         assert_eq!(
             (&point["scale"], &point["count"], &point["zeroCount"]),
             (&4.into(), &"3".into(), &"1".into())

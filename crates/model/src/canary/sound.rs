@@ -1,5 +1,5 @@
-//! Whether what a ledger says is something that a canary writes: a ledger may come from anybody, and
-//! a checksum is quickly made.
+//! Whether what a ledger says is something that a canary writes: a ledger may come from anybody,
+//! and a checksum is quickly made.
 
 use super::{
     Counts, Ended, Entry, MOST_FIGURES, MOST_FILES, MOST_LEVELS, MOST_RECENT, MOST_TOLD, SLOT_NS,

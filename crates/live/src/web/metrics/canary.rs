@@ -1,8 +1,9 @@
 //! What a canary tells beside its load.
 
-use super::family::{Family, Series, Value};
+use super::family::{Family, Series};
 use super::kind::Kind;
-use super::told::Out;
+use super::out::Out;
+use super::value::Value;
 use report::topics::canary::{Metric, MetricKind};
 
 /// Writes the families behind `out`.

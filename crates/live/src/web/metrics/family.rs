@@ -2,53 +2,9 @@
 
 use super::form::Form;
 use super::kind::Kind;
-use super::native::Native;
 use super::told::{Amount, Finished, Point, Told, owned};
+use super::value::{Durations, Value};
 use super::{protobuf, text};
-
-/// A value of a metric.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value {
-    /// A number as it is.
-    Whole(u128),
-    /// A time in ns, which is told in seconds.
-    Time(u128),
-    /// A share, a rate, or another number with a fraction.
-    Ratio(f64),
-}
-
-impl Value {
-    fn text(self) -> String {
-        match self {
-            Value::Whole(number) => number.to_string(),
-            Value::Time(ns) => text::seconds(ns),
-            Value::Ratio(number) => number.to_string(),
-        }
-    }
-
-    /// It as Prometheus counts: whole numbers up to 2^53, times in s.
-    pub fn number(self) -> f64 {
-        match self {
-            Value::Whole(number) => number as f64,
-            Value::Time(ns) => ns as f64 / 1e9,
-            Value::Ratio(number) => number,
-        }
-    }
-}
-
-/// Counts by size, as they are told.
-#[derive(Clone, Copy, Debug)]
-pub struct Durations<'a> {
-    /// Upper ends of the classic buckets in ns, inclusive, and how many were no longer, in rising
-    /// order.
-    pub at_most: &'a [(u64, u64)],
-    /// How many there were.
-    pub count: u64,
-    /// Their sum, in ns.
-    pub sum_ns: u128,
-    /// The same as a native histogram.
-    pub native: &'a Native,
-}
 
 /// What all families of an answer have in common.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +62,7 @@ impl<'a> Family<'a> {
         let Durations { at_most, count, sum_ns, native } = *durations;
         let labels: &[(&str, &str)] = &self.labels(labels);
         match self.series.form {
-            None => self.keep(labels, Amount::durations(durations)),
+            None => self.keep(labels, Amount::Durations { sum_ns, native: native.clone() }),
             Some(Form::Text) => {
                 for (edge_ns, count) in at_most {
                     let edge = text::seconds(u128::from(*edge_ns));
@@ -162,7 +118,7 @@ impl<'a> Family<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::web::metrics::told::Out;
+    use crate::web::metrics::out::Out;
 
     #[test]
     fn a_family_without_a_metric_is_nothing() {

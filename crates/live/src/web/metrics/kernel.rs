@@ -1,10 +1,11 @@
 //! What the hosts' kernels counted while stages ran, or while they were watched, under names like
 //! those of node_exporter.
 
-use super::family::{Family, Series, Value};
+use super::family::{Family, Series};
 use super::kind::Kind;
-use super::told::Out;
+use super::out::Out;
 use super::totals::Totals;
+use super::value::Value;
 use model::CounterSample;
 use model::counters::{Layer, Metric};
 

@@ -7,14 +7,15 @@ mod form;
 mod kernel;
 mod kind;
 mod native;
+mod out;
 mod protobuf;
 mod requests;
 mod scrape;
 mod text;
 mod told;
 mod totals;
+mod value;
 
-pub use family::Value;
 pub use form::Form;
 pub use kernel::Kernel;
 pub use kind::Kind;
@@ -23,6 +24,7 @@ pub(crate) use protobuf::Message;
 pub use requests::{Labels, Requests};
 pub use scrape::{Detail, Run, Scrape};
 pub use told::{Amount, Point, Told, owned};
+pub use value::Value;
 
 /// Of more hosts, what each of their devices, ports, mounts and shares counts is told to who asks
 /// for it only: a thousand hosts with a hundred devices each are 93 MiB for each scrape, of which a

@@ -1,10 +1,11 @@
 //! What was sent to the targets since the run began: counts, bytes, service times, errors.
 
 use super::MOST_DETAILED_HOSTS;
-use super::family::{Durations, Family, Series, Value};
+use super::family::{Family, Series};
 use super::kind::Kind;
 use super::native::Native;
-use super::told::Out;
+use super::out::Out;
+use super::value::{Durations, Value};
 use model::histogram::{bucket_of, take_apart};
 use model::{IntervalSample, Op, Plan};
 use report::ground::words;

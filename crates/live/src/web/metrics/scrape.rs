@@ -2,12 +2,14 @@
 
 use super::MOST_DETAILED_HOSTS;
 use super::canary;
-use super::family::{Family, Series, Value};
+use super::family::{Family, Series};
 use super::form::Form;
 use super::kernel::Kernel;
 use super::kind::Kind;
+use super::out::{Out, single};
 use super::requests::Requests;
-use super::told::{Out, Told, single};
+use super::told::Told;
+use super::value::Value;
 use report::ground::words;
 use report::topics::canary::Metric;
 

@@ -1,8 +1,8 @@
 //! Families of metrics as values: what is pushed. A scrape is written at once instead.
 
-use super::family::{Durations, Family, Series, Value};
 use super::kind::Kind;
 use super::native::Native;
+use super::value::Value;
 
 /// A family with all its metrics.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,33 +47,6 @@ pub fn owned(labels: &[(&str, &str)]) -> Vec<(String, String)> {
     labels.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned())).collect()
 }
 
-impl Amount {
-    /// Those of a histogram.
-    pub fn durations(durations: &Durations<'_>) -> Amount {
-        Amount::Durations { sum_ns: durations.sum_ns, native: durations.native.clone() }
-    }
-}
-
-/// Where families go, one after the other.
-#[derive(Debug, Default)]
-pub struct Out {
-    /// The answer to a scrape, as far as it is written.
-    pub bytes: Vec<u8>,
-    /// What is pushed.
-    pub told: Vec<Told>,
-}
-
-impl Out {
-    /// Takes in a family; one without a metric is left out.
-    pub fn put(&mut self, family: Family<'_>) {
-        match family.finish() {
-            Finished::Bytes(bytes) => self.bytes.extend(bytes),
-            Finished::Told(told) if told.points.is_empty() => {}
-            Finished::Told(told) => self.told.push(told),
-        }
-    }
-}
-
 /// A family that nothing is added to any more.
 #[derive(Debug, PartialEq)]
 pub enum Finished {
@@ -81,17 +54,4 @@ pub enum Finished {
     Bytes(Vec<u8>),
     /// The family as values.
     Told(Told),
-}
-
-/// A family of one state, or of one total.
-pub fn single<'a>(
-    series: Series<'a>,
-    kind: Kind,
-    [name, help]: [&'static str; 2],
-    labels: &[(&str, &str)],
-    value: Value,
-) -> Family<'a> {
-    let mut family = Family::new(series, kind, name, help);
-    family.add(labels, value);
-    family
 }
