@@ -233,7 +233,7 @@ fn lost_hosts_come_back_in_the_sun_and_in_the_rain() {
     assert!(all.iter().all(|count| *count >= 10), "{all:?}");
 }
 
-/// What agents kept, joined to what a dead coordinator had recorded, is what it would have recorded.
+/// What agents kept, joined to what a dead coordinator recorded, is what it would have recorded.
 /// One interval less, and the stage is to be measured anew.
 #[test]
 fn what_agents_kept_makes_the_record_of_a_dead_coordinator_whole() {
