@@ -55,9 +55,24 @@ impl Hosts {
             line.extend(["--target".to_owned(), target]);
         }
         let rest = [
-            "--rw", "randread", "--size", "4M", "--numjobs", "1", "--iodepth", "2", "--runtime",
-            runtime, "--set", "interval=100ms", "--set", "fleet.lost_after=2s", "--set",
-            "fleet.on_lost_host=continue", "--out", "run.plimsoll",
+            "--rw",
+            "randread",
+            "--size",
+            "4M",
+            "--numjobs",
+            "1",
+            "--iodepth",
+            "2",
+            "--runtime",
+            runtime,
+            "--set",
+            "interval=100ms",
+            "--set",
+            "fleet.lost_after=2s",
+            "--set",
+            "fleet.on_lost_host=continue",
+            "--out",
+            "run.plimsoll",
         ];
         line.extend(rest.iter().chain(more).map(|word| (*word).to_owned()));
         line
@@ -75,7 +90,8 @@ impl Hosts {
         let lines = fs::read_to_string(self.path().join("lines").join(host)).expect("lines");
         for line in lines.lines() {
             // One that is over has no children.
-            let _ = std::process::Command::new("pkill").args(["-9", "-P", line, "-x", "cat"]).status();
+            let _ =
+                std::process::Command::new("pkill").args(["-9", "-P", line, "-x", "cat"]).status();
         }
     }
 
@@ -243,14 +259,35 @@ fn a_bad_night_over_ssh_costs_nobody_but_the_dead() {
     let folder = scratch();
     let data = |host: u32| folder.path().join(format!("data-{host}"));
     cluster.cut(4);
-    let targets: Vec<String> = (1..=4).map(|host| format!("n{host}:{}", text(&data(host)))).collect();
+    let targets: Vec<String> =
+        (1..=4).map(|host| format!("n{host}:{}", text(&data(host)))).collect();
     let mut line = vec!["run", "--hosts", "n[1-4]"];
     targets.iter().for_each(|target| line.extend(["--target", target]));
     line.extend([
-        "--rw", "randread", "--size", "4M", "--numjobs", "1", "--iodepth", "2", "--runtime", "20s",
-        "--set", "interval=200ms", "--set", "fleet.lost_after=2s", "--set",
-        "fleet.on_lost_host=continue", "--set", "fleet.quorum=25%", "--set",
-        "fleet.start_within=0s", "--set", "fleet.hold=10min", "--out", "run.plimsoll",
+        "--rw",
+        "randread",
+        "--size",
+        "4M",
+        "--numjobs",
+        "1",
+        "--iodepth",
+        "2",
+        "--runtime",
+        "20s",
+        "--set",
+        "interval=200ms",
+        "--set",
+        "fleet.lost_after=2s",
+        "--set",
+        "fleet.on_lost_host=continue",
+        "--set",
+        "fleet.quorum=25%",
+        "--set",
+        "fleet.start_within=0s",
+        "--set",
+        "fleet.hold=10min",
+        "--out",
+        "run.plimsoll",
     ]);
     let mut command = command(folder.path(), &line);
     command.env("PATH", cluster.search_path());

@@ -206,7 +206,8 @@ fn a_field_that_the_api_does_not_have_is_found() {
     document["spec"]["replicas"] = "three".into();
     document["spec"].as_object_mut().expect("a spec").remove("selector");
     let refused = schema.refuses(&document).join("\n");
-    for part in ["containers[0].securityContexts: unknown", "replicas: \"three\"", "selector: req"] {
+    for part in ["containers[0].securityContexts: unknown", "replicas: \"three\"", "selector: req"]
+    {
         assert!(refused.contains(part), "{part}: {refused}");
     }
 }
@@ -237,7 +238,8 @@ fn a_pod_has_no_rights_and_its_containers_find_what_they_mount() {
                 .map(|name| name.expect("a name"))
                 .collect();
             let containers = spec["containers"].as_array().expect("a list").iter();
-            for container in containers.chain(spec["initContainers"].as_array().into_iter().flatten())
+            for container in
+                containers.chain(spec["initContainers"].as_array().into_iter().flatten())
             {
                 let own = &container["securityContext"];
                 assert_eq!(own["allowPrivilegeEscalation"], false, "{name}");
@@ -249,7 +251,8 @@ fn a_pod_has_no_rights_and_its_containers_find_what_they_mount() {
                         assert!(volumes.contains(volume), "{name}: {volume}");
                     }
                 }
-                let profile = [own, &spec["securityContext"]].map(|of| of["seccompProfile"].clone());
+                let profile =
+                    [own, &spec["securityContext"]].map(|of| of["seccompProfile"].clone());
                 assert!(profile.iter().any(|profile| !profile.is_null()), "{name}");
                 assert!(profile.iter().all(|profile| profile["type"] != "Unconfined"), "{name}");
             }
@@ -269,10 +272,8 @@ fn who_may_use_the_pods_may_do_what_plimsoll_asks_for_and_nothing_else() {
         .iter()
         .map(|rule| (rule["resources"].to_string(), rule["verbs"].to_string()))
         .collect();
-    let expected = [
-        (r#"["pods"]"#, r#"["get","list"]"#),
-        (r#"["pods/exec"]"#, r#"["get","create"]"#),
-    ];
+    let expected =
+        [(r#"["pods"]"#, r#"["get","list"]"#), (r#"["pods/exec"]"#, r#"["get","create"]"#)];
     assert_eq!(rules, expected.map(|(one, other)| (one.to_owned(), other.to_owned())));
     let namespace = &documents[0]["metadata"]["labels"];
     assert!(namespace["pod-security.kubernetes.io/enforce"].is_string());

@@ -52,8 +52,8 @@ impl SshCluster {
         fs::create_dir_all("/run/sshd").expect("root");
         fs::create_dir(folder.join("bin")).expect("a folder");
         for (name, content) in ssh::files(folder, self.network) {
-            let content = content
-                .replace("MaxStartups 100:30:200", &format!("MaxStartups {startups}"));
+            let content =
+                content.replace("MaxStartups 100:30:200", &format!("MaxStartups {startups}"));
             fs::write(folder.join(name), content).expect("a file");
         }
         run("chmod", &["755", text(&folder.join("bin/ssh"))]);

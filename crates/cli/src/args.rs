@@ -121,6 +121,7 @@ pub enum Command {
     /// Take over a run whose coordinator is gone, and go on with it.
     ///
     /// Its agents hold out for `fleet.hold`, and tell what they kept.
+    #[command(after_help = examples::TAKE)]
     Take(Box<ResumeArgs>),
     /// Remove the files that runs left, and nothing else.
     Clean(CleanArgs),

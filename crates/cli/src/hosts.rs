@@ -136,10 +136,10 @@ impl Hosts {
         let left_out = (!hosts.is_empty()).then_some(AboutHosts::LeftOut { hosts, of });
         let starts = self.starts.clone();
         let started = (!starts.is_empty()).then_some(AboutHosts::Started(starts));
-        let held = self.hold.as_ref().map(|hold| AboutHosts::HoldOut {
-            within: hold.within,
-            name: hold.name.clone(),
-        });
+        let held = self
+            .hold
+            .as_ref()
+            .map(|hold| AboutHosts::HoldOut { within: hold.within, name: hold.name.clone() });
         left_out.into_iter().chain(started).chain(held)
     }
 

@@ -496,13 +496,6 @@ pub enum AboutHosts {
         /// Intervals that were not on record yet.
         intervals: u64,
     },
-    /// Agents of other runs have targets open on a host.
-    AlsoLoaded {
-        /// How many such agents.
-        agents: u64,
-        /// The users that they belong to, by number.
-        users: Vec<u32>,
-    },
 }
 
 /// How the start of one host's agent went.

@@ -19,8 +19,7 @@ pub struct Kept {
     pub notes: Vec<Note>,
 }
 
-/// The stage that was under way when the record ended, and how long it may go on at most, in ns,
-/// beyond what its hosts need to end it.
+/// The stage that was under way when the record ended; `None` where none was.
 pub fn under_way(record: &Record) -> Option<u32> {
     record.stages.last().filter(|stage| stage.end.is_none()).map(|stage| stage.stage)
 }
@@ -86,8 +85,7 @@ pub fn join(record: &mut Record, stage: u32, told: Vec<(u32, Kept)>) -> u64 {
 /// Whether a host was there when the record ended.
 fn is_there(record: &Record, host: u32) -> bool {
     let about = |note: &&Note| {
-        note.host == host
-            && matches!(note.kind(), NoteKind::HostLost | NoteKind::HostReturned)
+        note.host == host && matches!(note.kind(), NoteKind::HostLost | NoteKind::HostReturned)
     };
     let last = record.notes.iter().rfind(about);
     last.is_none_or(|note| note.kind() == NoteKind::HostReturned)

@@ -277,6 +277,12 @@ Examples:
   # where nothing of the run is left at its target: look, then name it again
   plimsoll resume run.plimsoll --target /mnt/x";
 
+/// Below `plimsoll take --help`.
+pub const TAKE: &str = "\
+Examples:
+  # on another machine that sees the run file, within fleet.hold
+  plimsoll take day.plimsoll --hosts node[01-16]";
+
 /// Below `plimsoll clean --help`.
 pub const CLEAN: &str = "\
 Examples:

@@ -305,7 +305,12 @@ fn nothing_began(out: &Path, end: &RunEnd) -> Failure {
 }
 
 /// Table or JSON, and the HTML page beside the run file.
-pub(super) fn show(how: How, stdout_is_taken: bool, record: &Record, out: &Path) -> Result<(), Failure> {
+pub(super) fn show(
+    how: How,
+    stdout_is_taken: bool,
+    record: &Record,
+    out: &Path,
+) -> Result<(), Failure> {
     let page = out.with_extension("html");
     let written =
         outputs::write(&page, Kind::Page, false, surfaces::html::render(&[record]).as_bytes());

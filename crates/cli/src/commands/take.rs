@@ -82,9 +82,8 @@ fn hear(record: &mut Record, from: &HostArgs, hold: Hold) -> Result<Fact, Failur
 fn finish(record: &Record, args: &ResumeArgs) -> Result<ExitCode, Failure> {
     let out = args.out.clone().unwrap_or_else(|| beside(&args.run));
     let (version, began_ns) = (env!("CARGO_PKG_VERSION"), record.started_unix_ns);
-    let mut writer =
-        store::Writer::create(&out, &record.plan, &record.testbed, version, began_ns)
-            .map_err(unrecordable)?;
+    let mut writer = store::Writer::create(&out, &record.plan, &record.testbed, version, began_ns)
+        .map_err(unrecordable)?;
     let end = RunEnd::Complete;
     let over = Event::RunEnded { unix_ns: fleet::unix_ns(), end: end.clone() };
     for event in resume::kept(record, &[]).into_iter().chain([over]) {

@@ -31,7 +31,7 @@ impl Ticks {
         self.longest_away_ns.max(now_ns.saturating_sub(self.last_ns))
     }
 
-    /// A host is there that was not: where it is the only one, nobody else says when it is looked at.
+    /// A host is there that was not. Where it is the only one, no other says when it is looked at.
     pub(super) fn look_again(&mut self) {
         self.look_at_ns = 0;
     }

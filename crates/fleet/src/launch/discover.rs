@@ -1,7 +1,7 @@
 //! What a site's own engine tells: the nodes of a Slurm job, the pods of a selector.
 
-use super::via::KubectlOptions;
 use super::process::{self, Failed};
+use super::via::KubectlOptions;
 use model::hostlist;
 use std::process::Command;
 use std::time::Duration;

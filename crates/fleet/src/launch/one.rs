@@ -3,8 +3,8 @@
 use super::outcome::Missing;
 use super::process::Started;
 use super::script::{self, Answer, Refusal};
-use super::{ANSWER, Binary, COPY, Process, Via, Wanted};
 use super::wanted::Hold;
+use super::{ANSWER, Binary, COPY, Process, Via, Wanted};
 use crate::link::{Link, over};
 use crate::session::{self, Begins, Gone, Stream};
 use model::Bytes;
@@ -42,12 +42,7 @@ fn holding(wanted: &Wanted) -> Option<&Hold> {
 
 /// The link to an agent that was just started. One that holds out is found again where its stream
 /// breaks.
-fn linked(
-    wanted: &Wanted,
-    binary: &Binary,
-    host: &str,
-    stream: Stream,
-) -> Link {
+fn linked(wanted: &Wanted, binary: &Binary, host: &str, stream: Stream) -> Link {
     let Some(hold) = holding(wanted) else { return over(stream.reader, stream.writer).0 };
     let within = Duration::from_nanos(hold.within.0);
     let (link, session, _) = session::over(stream, within, Begins::New);

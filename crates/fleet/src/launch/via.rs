@@ -213,7 +213,8 @@ mod tests {
         for container in [&["-c", "agent"][..], &["--container=agent"]] {
             let mut options = vec!["--namespace=x".to_owned()];
             options.extend(container.iter().map(|word| (*word).to_owned()));
-            let command = words(&Via::Kubernetes { options: options.clone() }.command("pod-0", "true"));
+            let command =
+                words(&Via::Kubernetes { options: options.clone() }.command("pod-0", "true"));
             let exec = [&["kubectl", "--namespace=x", "exec", "-i"][..], container].concat();
             assert_eq!(command[..exec.len()], exec[..]);
             assert_eq!(KubectlOptions::of(&options).all, ["--namespace=x"]);

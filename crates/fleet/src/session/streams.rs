@@ -81,7 +81,9 @@ impl fmt::Display for AttachError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AttachError::NotHeld => f.write_str("no agent of this user holds out here"),
-            AttachError::Silent(why) => write!(f, "the agent that holds out does not answer: {why}"),
+            AttachError::Silent(why) => {
+                write!(f, "the agent that holds out does not answer: {why}")
+            }
         }
     }
 }
@@ -116,10 +118,7 @@ pub(crate) enum Gone {
 }
 
 /// Gives a session another stream whenever it wants one, until it is over.
-pub(crate) fn keep_up(
-    session: Session,
-    dial: impl Fn() -> Result<Stream, Gone> + Send + 'static,
-) {
+pub(crate) fn keep_up(session: Session, dial: impl Fn() -> Result<Stream, Gone> + Send + 'static) {
     thread::spawn(move || {
         let (mut pause, mut next) = (PAUSE, Instant::now());
         while !session.is_over() {

@@ -54,7 +54,8 @@ fn what_is_said_over_streams_that_break_arrives_once_and_in_order() {
     drop(out);
     reader.join().expect("no panic");
     let heard: Vec<u32> = heard.iter().collect();
-    let all = |round: u32| (0..50).map(move |number| round * 50 + number).chain([1_000_000 + round]);
+    let all =
+        |round: u32| (0..50).map(move |number| round * 50 + number).chain([1_000_000 + round]);
     assert_eq!(heard, (0..20).flat_map(all).collect::<Vec<u32>>());
 }
 

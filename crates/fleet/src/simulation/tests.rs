@@ -7,6 +7,7 @@ use super::{MILLI, SECOND, invariants};
 use model::choices::OnLostHost;
 use model::plan::{FleetPolicy, HostStage, Steady, Stop, Worker};
 use model::record::Record;
+use model::takeover::{self, Kept};
 use model::units::Nanos;
 use model::{Event, Fact, NoteKind, Phase, RunEnd, StageEnd, StageKind};
 
@@ -72,8 +73,12 @@ fn slow_hosts(seed: u64, in_turns: bool) -> Scenario {
         stages_ns: vec![SECOND, 300 * MILLI, 2 * SECOND, SECOND, 100 * MILLI],
         interval_ns: SECOND,
     };
-    let policy =
-        FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(5), hold: Nanos(0) };
+    let policy = FleetPolicy {
+        on_lost_host: OnLostHost::Abort,
+        quorum: 1,
+        lost_after: Nanos::seconds(5),
+        hold: Nanos(0),
+    };
     let mut scenario = Scenario::calm(seed, &size, policy);
     scenario.lay_out(2 + (seed % 3) as u32, in_turns);
     for stage in &mut scenario.plan.stages {
@@ -228,6 +233,53 @@ fn lost_hosts_come_back_in_the_sun_and_in_the_rain() {
     assert!(all.iter().all(|count| *count >= 10), "{all:?}");
 }
 
+/// What agents kept, joined to what a dead coordinator recorded, is what it would have recorded.
+/// One interval less, and the stage is to be measured anew.
+#[test]
+fn what_agents_kept_makes_the_record_of_a_dead_coordinator_whole() {
+    let size = Size { hosts: 3, stages_ns: vec![10 * SECOND], interval_ns: SECOND };
+    let policy = FleetPolicy {
+        on_lost_host: OnLostHost::Continue,
+        quorum: 1,
+        lost_after: Nanos::seconds(3),
+        hold: Nanos::seconds(60),
+    };
+    for seed in 0..20 {
+        let mut scenario = Scenario::calm(seed, &size, policy);
+        let whole = play(&scenario).1;
+        scenario.coordinator.dies_at_ns = Some(4 * SECOND + seed * 100 * MILLI);
+        let cut_off = play(&scenario).1;
+        assert_eq!(takeover::under_way(&cut_off), Some(0), "seed {seed}");
+        let told = |lacking: Option<u32>| {
+            let kept = |host: u32| Kept {
+                samples: whole
+                    .samples()
+                    .filter(|sample| sample.host == host)
+                    .filter(|sample| host != 1 || Some(sample.interval) != lacking)
+                    .cloned()
+                    .collect(),
+                end: Some(StageEnd::Complete),
+                ..Kept::default()
+            };
+            (0..3).map(|host| (host, kept(host))).collect::<Vec<_>>()
+        };
+        let missing = whole.samples().count() - cut_off.samples().count();
+        let mut joined = cut_off.clone();
+        assert_eq!(takeover::join(&mut joined, 0, told(None)), missing as u64, "seed {seed}");
+        assert_eq!(joined.stages[0].end, Some(StageEnd::Complete));
+        assert_eq!(measured(&joined), measured(&whole), "seed {seed}");
+        let last = whole.samples().map(|sample| sample.interval).max();
+        for lacking in [last.map(|last| last - 1), Some(9)] {
+            let mut joined = cut_off.clone();
+            takeover::join(&mut joined, 0, told(lacking));
+            assert_eq!(joined.stages[0].end, None, "seed {seed}: a gap at {lacking:?}");
+        }
+        let mut joined = cut_off.clone();
+        takeover::join(&mut joined, 0, told(None).split_off(1));
+        assert_eq!(joined.stages[0].end, None, "seed {seed}: one host is not heard of");
+    }
+}
+
 /// What is rare: each of it has to occur, or the invariants hold for nothing.
 #[test]
 fn who_holds_out_is_taken_up_again_and_a_coordinator_that_slept_goes_on() {
@@ -349,8 +401,12 @@ fn engines_in_virtual_time_lose_no_request_on_the_way() {
 /// Far links, clocks that are off and hosts that wake late: all hear of the common end in time.
 #[test]
 fn a_stage_that_is_found_steady_ends_with_the_same_whole_interval_on_all_hosts() {
-    let policy =
-        FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10), hold: Nanos(0) };
+    let policy = FleetPolicy {
+        on_lost_host: OnLostHost::Abort,
+        quorum: 1,
+        lost_after: Nanos::seconds(10),
+        hold: Nanos(0),
+    };
     let steady = Steady::new(Nanos::seconds(4), Nanos::seconds(30), Nanos(200 * MILLI));
     for seed in 0..100 {
         let size = Size {

@@ -53,7 +53,6 @@ pub fn sentence(fact: &Fact) -> String {
             "taken over by another coordinator: {hosts} of {of} agents held out, and reported \
              {intervals} intervals that were not recorded yet"
         ),
-        Fact::Hosts(AboutHosts::AlsoLoaded { agents, users }) => also_loaded(*agents, users),
         Fact::Stuck { requests, targets, waited } => format!(
             "stuck: {requests} {} outstanding at {} for {waited} after the load. Check whether the \
              target answers, or raise engine.patience.",
@@ -143,16 +142,6 @@ fn chosen(choice: &Choice) -> String {
 
 /// Hosts that are named with the reason; the others are counted.
 const NAMED_ABSENT: usize = 10;
-
-fn also_loaded(agents: u64, users: &[u32]) -> String {
-    let users: Vec<String> = users.iter().map(u32::to_string).collect();
-    format!(
-        "another run loads this host: {agents} {} of user {}. Its requests are in the kernel's \
-         counters, and not in this run's figures.",
-        if agents == 1 { "agent" } else { "agents" },
-        users.join(", ")
-    )
-}
 
 fn left_out(hosts: &[(String, String)], of: u64) -> String {
     let named: Vec<String> =

@@ -95,7 +95,8 @@ fn a_host_that_is_lost_because_the_coordinator_stood_still_is_not_blamed() {
             "{told}"
         );
         assert!(
-            told.contains("after 10 s without it") && told.ends_with("(fleet.lost_after, fleet.hold)."),
+            told.contains("after 10 s without it")
+                && told.ends_with("(fleet.lost_after, fleet.hold)."),
             "{told}"
         );
         assert_eq!(note(Reach::Remote, 10, tells).as_deref(), Some("gone"));

@@ -15,7 +15,12 @@ use model::units::Nanos;
 use model::{Event, RunEnd};
 
 fn policy() -> FleetPolicy {
-    FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10), hold: Nanos(0) }
+    FleetPolicy {
+        on_lost_host: OnLostHost::Abort,
+        quorum: 1,
+        lost_after: Nanos::seconds(10),
+        hold: Nanos(0),
+    }
 }
 
 /// One stage of `seconds` on so many hosts, with clocks of their own and links that take 5 ms and

@@ -18,8 +18,12 @@ const STEP_NS: u64 = 2 * SECOND;
 /// least to do.
 fn unequal(seed: u64, stonewall: bool) -> Scenario {
     let hosts = 2 + seed % 6;
-    let policy =
-        FleetPolicy { on_lost_host: OnLostHost::Abort, quorum: 1, lost_after: Nanos::seconds(10), hold: Nanos(0) };
+    let policy = FleetPolicy {
+        on_lost_host: OnLostHost::Abort,
+        quorum: 1,
+        lost_after: Nanos::seconds(10),
+        hold: Nanos(0),
+    };
     let size = Size { hosts: hosts as u32, stages_ns: vec![STEP_NS; 2], interval_ns: SECOND };
     let mut scenario = Scenario::calm(seed, &size, policy);
     let varied = Scenario::of_seed(seed, 0, None, Weather::Calm);
