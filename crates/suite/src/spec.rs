@@ -99,18 +99,8 @@ impl Spec {
             scenarios.len() == 1 || scenarios.iter().all(is_named),
             "one of several scenarios has a name"
         );
-        let Common {
-            suite,
-            fleet,
-            keep,
-            clients,
-            vms,
-            objective,
-            labels,
-            targets,
-            events,
-            order,
-        } = common;
+        let Common { suite, fleet, keep, clients, vms, objective, labels, targets, events, order } =
+            common;
         let sources = Sources::default();
         Spec {
             suite,
