@@ -40,7 +40,7 @@ const fn drawn(name: &'static str, lines: &'static str) -> Job {
     Job { name, lines, counted: false, drawn: true, drawn_permille: 1_000 }
 }
 
-const JOBS: [Job; 19] = [
+const JOBS: [Job; 20] = [
     counted("random reads", "rw=randread\nbs=4k\nsize=8m\n"),
     counted("random writes", "rw=randwrite\nbs=8k\nsize=8m\n"),
     counted("random trims", "rw=randtrim\nbs=64k\nsize=16m\n"),
@@ -62,6 +62,7 @@ const JOBS: [Job; 19] = [
     ),
     drawn("several workers", "rw=randread\nbs=4k\nsize=32m\nnorandommap\nnumjobs=3\n"),
     drawn("places on a grid", "rw=randread\nbs=4k\nblockalign=64k\nsize=32m\nnorandommap\n"),
+    drawn("partly random", "rw=randread\npercentage_random=30\nbs=4k\nsize=32m\nnorandommap\n"),
     drawn("part of a device, drawn", "rw=randread\nbs=4k\noffset=32m\nsize=16m\nnorandommap\n"),
 ];
 
@@ -169,6 +170,7 @@ fn following(all: &[Request]) -> f64 {
     count
 }
 
+#[derive(Clone, Copy)]
 struct Share {
     of: f64,
     count: f64,

@@ -148,9 +148,7 @@ same places. For others, shares of operations and sizes, places and sequence agr
 | the same requests and bytes at the same places | random and sequential reads and writes, trims, \
 depths of libaio and io_uring, `offset`, `number_ios`, `io_size`, `offset_increment` |
 | the same distributions | `rwmixread`, `bssplit` of one and of two directions, two `bs`, \
-`random_distribution=zoned`, `numjobs`, `blockalign`, `offset` |
-| another sequence | `percentage_random=30`: 70 % of fio's requests follow the one before, \
-49 % of ours |
+`random_distribution=zoned`, `numjobs`, `blockalign`, `offset`, `percentage_random` |
 | not compared | requests in flight, times between requests |
 ";
 

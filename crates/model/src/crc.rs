@@ -60,7 +60,7 @@ impl Crc {
 
     /// With these bytes.
     #[must_use]
-    pub fn add(mut self, bytes: &[u8]) -> Crc {
+    pub fn with(mut self, bytes: &[u8]) -> Crc {
         let (words, rest) = bytes.as_chunks::<8>();
         for word in words {
             self = self.add_word(u64::from_le_bytes(*word));
@@ -91,9 +91,9 @@ mod tests {
             (&[0xff; 32], 0x62a8_ab43),
             (&counting, 0x46dd_794e),
         ] {
-            assert_eq!(Crc::new().add(bytes).value(), expected);
+            assert_eq!(Crc::new().with(bytes).value(), expected);
             let (first, second) = bytes.split_at(3);
-            assert_eq!(Crc::new().add(first).add(second).value(), expected, "in pieces");
+            assert_eq!(Crc::new().with(first).with(second).value(), expected, "in pieces");
         }
     }
 }

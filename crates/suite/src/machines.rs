@@ -92,7 +92,8 @@ fn check_vm_nodes(vms: &VmsSpec, problems: &mut Vec<Problem>) {
     }
     let has_nodes = !vms.nodes.value.is_empty() || !vms.place.value.0.is_empty();
     let launcher = &vms.launcher.value;
-    if !launcher.is_empty() && !(launcher.contains("{host}") && has_nodes) {
+    let starts = launcher.contains("{host}") && has_nodes;
+    if !launcher.is_empty() && !starts {
         let message = "the launcher of the nodes has no {host}, or there are no nodes";
         let remedy = "write one such as \"docker exec -i {host}\", and vms.nodes";
         problems.push(Problem::new(place(&vms.launcher), message, remedy));

@@ -6,10 +6,10 @@ mod spread;
 mod streams;
 mod zipf;
 
-use model::Op;
 use model::load::SizeMix;
 use model::plan::{Extent, Pattern, Stop, Work, Worker};
 use model::rng::{Rng, derive};
+use model::{Op, Percent};
 pub(crate) use permutation::Permutation;
 use places::Places;
 use spread::Spread;
@@ -100,7 +100,8 @@ impl Generator {
                 work.pattern.streams,
                 work.pattern.stride.0,
                 block,
-            ),
+            )
+            .following(work.pattern.follows_random && work.pattern.random < Percent::ALL),
             trim_ppm: work.trim.ppm,
             read_ppm: work.read.ppm,
             random_ppm: if amount { 0 } else { work.pattern.random.ppm },
@@ -192,8 +193,9 @@ impl Generator {
             pick(if op == Op::Read { &mut self.reads } else { &mut self.writes }, &mut self.rng);
         let (file, offset, length) = if is_random {
             let place = class.spread.draw(class.places.count(), &mut self.rng);
-            let (file, offset) = class.places.at(place);
-            (file, offset, class.length)
+            let place = class.places.at(place);
+            self.streams.jumped(place, class.length);
+            (place.file, place.offset, class.length)
         } else {
             self.streams.next(class.length, self.tails)
         };

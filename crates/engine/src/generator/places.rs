@@ -11,9 +11,19 @@ pub(super) struct Places {
     align: u64,
 }
 
+/// Where a request can begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The extent, among all of the worker.
+    pub(super) extent: usize,
+    pub(super) file: u32,
+    pub(super) offset: u64,
+}
+
 /// The places of one extent.
 #[derive(Clone, Copy, Debug)]
 struct Range {
+    extent: usize,
     file: u32,
     offset: u64,
     /// Places in the extents before this one.
@@ -26,10 +36,11 @@ impl Places {
         let align = align.max(1);
         let mut total = 0;
         let mut ranges = Vec::new();
-        for extent in extents {
+        for (number, extent) in extents.iter().enumerate() {
             let count = extent.length.checked_sub(length).map_or(0, |room| room / align + 1);
             if count > 0 {
-                ranges.push(Range { file: extent.file, offset: extent.offset, first: total });
+                let (file, offset) = (extent.file, extent.offset);
+                ranges.push(Range { extent: number, file, offset, first: total });
                 total += count;
             }
         }
@@ -49,15 +60,16 @@ impl Places {
         }
     }
 
-    /// File and offset of the place with this number.
+    /// The place with this number.
     #[inline]
-    pub(super) fn at(&self, number: u64) -> (u32, u64) {
+    pub(super) fn at(&self, number: u64) -> Place {
         let index = match self.ranges.len() {
             1 => 0,
             _ => self.ranges.partition_point(|range| range.first <= number) - 1,
         };
         let range = &self.ranges[index];
-        (range.file, range.offset + (number - range.first) * self.align)
+        let offset = range.offset + (number - range.first) * self.align;
+        Place { extent: range.extent, file: range.file, offset }
     }
 }
 
@@ -82,8 +94,9 @@ mod tests {
             assert_eq!(places.count(), count, "{length} at {align}");
             let mut seen = std::collections::BTreeSet::new();
             for number in 0..count {
-                let (file, offset) = places.at(number);
-                let extent = extents.iter().find(|extent| extent.file == file).expect("an extent");
+                let Place { extent, file, offset } = places.at(number);
+                let extent = &extents[extent];
+                assert_eq!(file, extent.file);
                 assert!(
                     offset >= extent.offset && offset + length <= extent.offset + extent.length
                 );

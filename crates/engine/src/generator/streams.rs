@@ -1,5 +1,6 @@
 //! Sequential requests: one after the other through the worker's extents, and from the start again.
 
+use super::places::Place;
 use model::plan::Extent;
 
 /// Streams that take turns.
@@ -10,6 +11,8 @@ pub(super) struct Streams {
     turn: usize,
     /// From one request to the next; 0 where they adjoin.
     stride: u64,
+    /// Whether a request at another place is followed there: by the only stream.
+    follows: bool,
 }
 
 /// Where a stream goes on.
@@ -31,6 +34,24 @@ impl Streams {
             cursors: (0..count.max(1)).map(begin).collect(),
             turn: 0,
             stride,
+            follows: false,
+        }
+    }
+
+    /// With one stream, what is sequential follows random requests, too, if `follows`.
+    pub(super) fn following(self, follows: bool) -> Streams {
+        Streams { follows, ..self }
+    }
+
+    /// A request of `length` bytes went to a random place.
+    #[inline]
+    pub(super) fn jumped(&mut self, place: Place, length: u64) {
+        if let (true, [cursor], Some(extent)) =
+            (self.follows, &mut *self.cursors, self.extents.get(place.extent))
+        {
+            let within = place.offset.saturating_sub(extent.offset);
+            let step = if self.stride == 0 { length } else { self.stride };
+            *cursor = Cursor { extent: place.extent, within: within + step };
         }
     }
 

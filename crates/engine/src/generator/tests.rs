@@ -117,9 +117,26 @@ fn a_mix_of_sizes_has_its_weights_and_every_request_fits() {
 }
 
 #[test]
-fn half_random_and_half_sequential_is_one_stream_with_jumps() {
+fn what_is_sequential_follows_the_request_before_it_random_or_not() {
+    let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Random, 1, timed());
+    work.pattern.random = Percent::of(30);
+    let mut generator = Generator::new(&work, &worker(3));
+    let mut expected = (u32::MAX, 0);
+    let mut hits = 0;
+    for _ in 0..10_000 {
+        let request = generator.next_request().expect("time decides");
+        hits += u32::from((request.file, request.offset) == expected);
+        expected = (request.file, request.offset + 4096);
+    }
+    // At an extent's end it goes to the next one; by chance, a random request follows as well.
+    assert!((6_600..7_300).contains(&hits), "{hits} of 10,000 follow the one before");
+}
+
+#[test]
+fn streams_of_older_plans_go_on_where_they_had_left_off() {
     let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Random, 1, timed());
     work.pattern.random = Percent::of(50);
+    work.pattern.follows_random = false;
     let mut generator = Generator::new(&work, &worker(3));
     let mut sequential = Streams::new(&worker(3).extents, 1, 0, 4096);
     let mut expected = sequential.next(4096, false);

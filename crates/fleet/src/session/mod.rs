@@ -443,7 +443,7 @@ pub(crate) fn over(
     let session = Session::new(hold, begins);
     let (outlet, frames, reading) = Outlet::with_frames();
     let feeder = session.clone();
-    thread::spawn(move || feed(&feeder, &frames, reading));
+    thread::spawn(move || feed(&feeder, &frames, &reading));
     session.go_on_over(stream);
     let watched = session.clone();
     let thread = thread::spawn(move || watched.watch());
@@ -451,7 +451,7 @@ pub(crate) fn over(
 }
 
 /// Keeps what outlets send, until they are gone.
-fn feed(session: &Session, frames: &Receiver<Vec<u8>>, reading: Reading) {
+fn feed(session: &Session, frames: &Receiver<Vec<u8>>, reading: &Reading) {
     for frame in frames {
         let length = frame.len();
         if session.keep(frame).is_err() {

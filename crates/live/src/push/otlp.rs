@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     fn sent(values: &[u64]) -> Json {
-        let body = Otlp::new("1").body(&snapshot(2_000, counted(values)), 3);
+        let body = Otlp::new("1").body(&snapshot(2_000, &counted(values)), 3);
         serde_json::from_slice(&body.bytes).expect("JSON")
     }
 

@@ -199,12 +199,12 @@ mod tests {
             sample.0
         };
         let mut writer = RemoteWrite::default();
-        let first = snapshot(2_000, counted(&[5_000]));
+        let first = snapshot(2_000, &counted(&[5_000]));
         let counters = times(&writer.body(&first, 0).bytes, &zero(1_000));
         assert!(counters > 2, "the run began at 1,000 ms");
         assert_eq!(times(&writer.body(&first, 0).bytes, &zero(1_000)), counters, "sent again");
         writer.arrived();
-        let next = snapshot(3_000, counted(&[5_000, 6_000]));
+        let next = snapshot(3_000, &counted(&[5_000, 6_000]));
         let again = writer.body(&next, 0).bytes;
         assert_eq!((times(&again, &zero(1_000)), times(&again, &zero(2_000))), (0, 0));
     }

@@ -20,7 +20,7 @@ pub fn counted(latencies_ns: &[u64]) -> Board {
 }
 
 /// What is known of it at an instant, in ms since 1970; it began at 1,000 ms.
-pub fn snapshot(unix_ms: u64, board: Board) -> Snapshot {
+pub fn snapshot(unix_ms: u64, board: &Board) -> Snapshot {
     Snapshot {
         unix_ns: unix_ms * 1_000_000,
         began_unix_ns: 1_000_000_000,

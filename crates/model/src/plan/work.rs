@@ -154,6 +154,10 @@ pub struct Pattern {
     pub stride: Bytes,
     /// Sequential streams of each worker.
     pub streams: u32,
+    /// Whether a sequential request follows a random one, too, where there is one stream. In runs
+    /// of versions that did not do so, streams went on where they had left off.
+    #[serde(default)]
+    pub follows_random: bool,
 }
 
 impl Pattern {
@@ -167,6 +171,7 @@ impl Pattern {
             align: Bytes(0),
             stride: Bytes(0),
             streams: 1,
+            follows_random: true,
         }
     }
 }

@@ -65,10 +65,10 @@ impl Head {
 fn checksum(kind: Kind, count: u32, payload: &[u8]) -> u32 {
     let length = payload.len() as u32;
     Crc::new()
-        .add(&[kind.byte()])
-        .add(&length.to_le_bytes())
-        .add(&count.to_le_bytes())
-        .add(payload)
+        .with(&[kind.byte()])
+        .with(&length.to_le_bytes())
+        .with(&count.to_le_bytes())
+        .with(payload)
         .value()
 }
 

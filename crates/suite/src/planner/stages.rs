@@ -274,6 +274,7 @@ fn pattern(workload: &WorkloadSpec, work: &Work) -> Pattern {
             Auto::Auto => Bytes(0),
         },
         streams: workload.streams.value.0,
+        follows_random: true,
     }
 }
 

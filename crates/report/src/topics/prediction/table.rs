@@ -159,7 +159,7 @@ pub(super) fn command(load: &Load) -> String {
     };
     let hosts = u64::from(load.hosts.max(1));
     let size = match workload.footprint {
-        Some(bytes) => format!(" --size {}MiB", (bytes.0 / hosts >> 20).max(1)),
+        Some(bytes) => format!(" --size {}MiB", ((bytes.0 / hosts) >> 20).max(1)),
         None => String::new(),
     };
     format!(
