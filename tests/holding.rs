@@ -1,6 +1,6 @@
 //! Connections that break and are taken up again, coordinators that stand still, and one that takes
-//! over where another died. Each host is a process whose streams go through two others, which can be
-//! killed without it, as a network would.
+//! over where another died. Each host is a process whose streams go through two others, which can
+//! be killed without it, as a network would.
 
 use crate::common::cluster::SshCluster;
 use crate::common::{Ended, command, end, has, plimsoll, run, scratch, signal, text, wait_until};
@@ -29,7 +29,8 @@ impl Hosts {
         // What carries the streams has a name of its own; the agent is in a session of its own, so
         // that nobody ends it with its line.
         let script = format!(
-            "#!/bin/sh\nname=$1; shift\nexec 3<&0\n(exec cat <&3) | setsid unshare --uts sh -c 'hostname \
+            "#!/bin/sh\nname=$1; shift\nexec 3<&0\n(exec cat <&3) | setsid unshare --uts sh -c \
+             'hostname \
              $0; exec \"$@\"' $name \"$@\" | (exec cat) &\necho $$ >> {here}/lines/$name\nwait\n"
         );
         fs::write(folder.path().join("launcher"), script).expect("a script");

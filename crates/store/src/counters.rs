@@ -1,141 +1,13 @@
 //! The kernel's counters in a run file: names stand once, values in rows of three numbers.
 
-use crate::checksums::{self, Part, Sums};
+use crate::checksums::{self, Part};
 use crate::coded::{self, Blocks};
-use crate::values::{Problem, each, number, small, unsigned};
+use crate::values::{Problem, each, small, unsigned};
 use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};
 use model::record::StageRecord;
-use rusqlite::{Connection, Row, Transaction, params, params_from_iter};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::LazyLock;
-
-/// Values that one statement writes: stepping through a statement costs more than the row. A busy
-/// server's sample has some hundred values.
-const TOGETHER: usize = 32;
-
-/// `INSERT` of [`TOGETHER`] values, whose first parameter is the sample.
-static INSERT_TOGETHER: LazyLock<String> = LazyLock::new(|| {
-    let rows: Vec<String> =
-        (0..TOGETHER).map(|row| format!("(?1, ?{}, ?{})", 2 * row + 2, 2 * row + 3)).collect();
-    format!("INSERT INTO counters VALUES {}", rows.join(", "))
-});
-
-/// A series of the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Value {
-    /// Its number.
-    pub series: i64,
-    /// Whether it is a state, and no sum.
-    pub is_gauge: bool,
-}
-
-/// The metrics of one thing that counts, with the numbers of their series.
-type Metrics = Vec<(Metric, i64)>;
-
-/// The numbers of the series that the file knows already, by the place of their layer and by name;
-/// then by metric.
-#[derive(Debug, Default)]
-pub struct Series {
-    known: BTreeMap<u8, HashMap<String, Metrics>>,
-}
-
-impl Series {
-    /// Forgets what was written in a transaction that failed; what the file knows all the same is
-    /// then numbered once more.
-    pub fn forget(&mut self) {
-        self.known.clear();
-    }
-
-    /// Adds the values of an entry with the numbers of their series to `values`; a series that is
-    /// new gets a number.
-    pub fn number(
-        &mut self,
-        transaction: &Transaction<'_>,
-        checks: &mut Sums,
-        entry: &Entry,
-        values: &mut Vec<(Value, u64)>,
-    ) -> rusqlite::Result<()> {
-        let names = self.known.entry(entry.layer as u8).or_default();
-        // Nearly every name is known, and is not copied to be looked for.
-        if !names.contains_key(&entry.name) {
-            names.insert(entry.name.clone(), Vec::new());
-        }
-        let Some(known) = names.get_mut(&entry.name) else { return Ok(()) };
-        for (place, (metric, value)) in entry.values.iter().enumerate() {
-            let here = known.get(place).filter(|(known, _)| known == metric);
-            let series = match here.or_else(|| known.iter().find(|(known, _)| known == metric)) {
-                Some((_, series)) => *series,
-                None => {
-                    let row = params![entry.layer.word(), entry.name, metric.word()];
-                    let insert =
-                        "INSERT INTO counter_series (layer, name, metric) VALUES (?, ?, ?)";
-                    transaction.prepare_cached(insert)?.execute(row)?;
-                    let series = transaction.last_insert_rowid();
-                    checks.added(
-                        Part::CounterSeries,
-                        params![series, entry.layer.word(), entry.name, metric.word()],
-                    )?;
-                    known.push((*metric, series));
-                    series
-                }
-            };
-            values.push((Value { series, is_gauge: metric.is_gauge() }, *value));
-        }
-        Ok(())
-    }
-}
-
-/// Writes one sample.
-pub fn write(
-    transaction: &Transaction<'_>,
-    series: &mut Series,
-    checks: &mut Sums,
-    sample: &CounterSample,
-) -> rusqlite::Result<()> {
-    let notes = serde_json::to_string(&sample.notes)
-        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
-    let insert = "INSERT INTO counter_samples (stage, host, number, start_ns, length_ns, notes) \
-                  VALUES (?, ?, ?, ?, ?, ?)";
-    let (start_ns, length_ns) = (number(sample.start_ns), number(sample.length_ns));
-    let row = params![sample.stage, sample.host, sample.number, start_ns, length_ns, notes];
-    transaction.prepare_cached(insert)?.execute(row)?;
-    let mut checksum = checksums::of_values(row)?;
-    let this = transaction.last_insert_rowid();
-    let mut values =
-        Vec::with_capacity(sample.entries.iter().map(|entry| entry.values.len()).sum());
-    for entry in &sample.entries {
-        series.number(transaction, checks, entry, &mut values)?;
-    }
-    let values: Vec<(i64, i64)> =
-        values.into_iter().map(|(of, value)| (of.series, number(value))).collect();
-    for (series, value) in &values {
-        checksum = checksum.wrapping_add(checksums::of_values(params![series, value])?);
-    }
-    checksums::write(transaction, Part::Counters, this, checksum)?;
-    write_values(transaction, this, &values)
-}
-
-/// Writes the values of one sample, each with the number of its series, in their order.
-fn write_values(
-    transaction: &Transaction<'_>,
-    sample: i64,
-    values: &[(i64, i64)],
-) -> rusqlite::Result<()> {
-    let mut together = values.chunks_exact(TOGETHER);
-    let mut insert = transaction.prepare_cached(&INSERT_TOGETHER)?;
-    for rows in together.by_ref() {
-        insert.execute(params_from_iter(
-            std::iter::once(sample)
-                .chain(rows.iter().flat_map(|(series, value)| [*series, *value])),
-        ))?;
-    }
-    let mut insert = transaction.prepare_cached("INSERT INTO counters VALUES (?, ?, ?)")?;
-    for (series, value) in together.remainder() {
-        insert.execute(params![sample, series, value])?;
-    }
-    Ok(())
-}
+use rusqlite::{Connection, Row};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether the file has counters at all.
 pub fn are_there(connection: &Connection) -> Result<bool, Problem> {
@@ -295,7 +167,11 @@ pub fn words(layer: &str, metric: &str) -> Result<(Layer, Metric), Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::checksums::Sums;
+    use crate::counter_rows::{TOGETHER, write};
     use crate::schema::{CHECKSUM_TABLES, COUNTER_TABLES};
+    use crate::series::Series;
+    use rusqlite::params;
 
     #[test]
     fn remarks_are_found_without_a_look_at_every_sample() {

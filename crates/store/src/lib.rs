@@ -6,6 +6,7 @@
 
 mod checksums;
 mod coded;
+mod counter_rows;
 mod counters;
 mod ends;
 mod error;
@@ -15,10 +16,12 @@ mod occurrences;
 mod open;
 mod place;
 mod plausible;
+mod reach;
 mod reader;
 mod rows;
 mod schema;
 mod search;
+mod series;
 mod source;
 mod stored_sums;
 mod summed;

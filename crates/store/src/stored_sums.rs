@@ -2,6 +2,7 @@
 //! are wanted.
 
 use crate::checksums::{self, Part, Single};
+use crate::reach::Reach;
 use crate::thinned::{self, Thinner};
 use crate::values::{Problem, each, small};
 use model::digest::{Block, Frame, Held, Span, Sums};
@@ -14,42 +15,6 @@ use std::collections::{BTreeMap, BTreeSet};
 const LEAST: usize = 65_536;
 /// And so many of each host, as its part of a block is then far smaller than its samples are.
 const LEAST_OF_A_HOST: usize = 128;
-
-/// Which of the rows of each table a block reaches to: their numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reach {
-    pub samples: i64,
-    pub errors: i64,
-    pub workers: i64,
-    pub worker_samples: i64,
-}
-
-impl Reach {
-    fn now(connection: &Connection) -> rusqlite::Result<Reach> {
-        let last = |table: &str| {
-            connection.query_row(
-                &format!("SELECT coalesce(max(rowid), 0) FROM {table}"),
-                [],
-                |row| row.get(0),
-            )
-        };
-        let (samples, errors) = (last("samples")?, last("errors")?);
-        Ok(Reach {
-            samples,
-            errors,
-            workers: last("workers")?,
-            worker_samples: last("worker_samples")?,
-        })
-    }
-
-    /// Whether no table ends before it does in `other`.
-    fn is_within(&self, other: &Reach) -> bool {
-        self.samples <= other.samples
-            && self.errors <= other.errors
-            && self.workers <= other.workers
-            && self.worker_samples <= other.worker_samples
-    }
-}
 
 /// Adds up what is being written.
 #[derive(Debug)]

@@ -3,9 +3,10 @@
 
 use crate::checksums::{self, Part as Checked};
 use crate::error::StoreError;
+use crate::reach::Reach;
 use crate::reader::{check_pages, head};
 use crate::source::Source;
-use crate::stored_sums::{Again, Reach, StoredSums};
+use crate::stored_sums::{Again, StoredSums};
 use crate::values::{Problem, small, unsigned};
 use crate::{counters, plausible, usage};
 use model::digest::{Digest, Frame, OpRow, Place, Span, Sums, Unfit};

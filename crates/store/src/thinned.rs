@@ -7,7 +7,7 @@
 //! done. Of a stage that may settle, every block stays, for its figures begin anywhere.
 
 use crate::checksums::{Part, Sums};
-use crate::stored_sums::Reach;
+use crate::reach::Reach;
 use crate::values::{Problem, each, is_there, small};
 use model::digest::{Held, Span};
 use model::plan::Plan;

@@ -1,6 +1,5 @@
 //! Whether the values of a suite are in range and go together, each table by itself.
 
-use crate::planner::rate_shares::share_of;
 use crate::{
     ClientsSpec, EngineSpec, FleetSpec, KeepSpec, ObjectiveSpec, PointSpec, RateOf, Spread,
     StagesSpec, Until, WorkloadKind, WorkloadSpec, contents,
@@ -309,6 +308,14 @@ pub(crate) fn check_shares(stages: &StagesSpec, points: &[PointSpec], problems: 
                 say(workload, &message, "write the same hosts for both, or leave out the shares");
             }
         }
+    }
+}
+
+/// The share that a workload asks for.
+pub(crate) fn share_of(workload: &WorkloadSpec) -> Option<Percent> {
+    match workload.rate.value {
+        Auto::Fixed(Offered::Share(share)) => Some(share),
+        _ => None,
     }
 }
 

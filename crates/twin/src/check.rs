@@ -102,7 +102,8 @@ fn check_credits(credits: Credits) -> Result<(), String> {
     let Credits { size, per_s } = credits;
     ensure((1..=MOST_CREDITS).contains(&size) && (1..=MOST_IOPS).contains(&per_s), || {
         format!(
-            "credits={size}@{per_s} limit nothing; write 1 to {MOST_CREDITS} credits, of which 1 to \
+            "credits={size}@{per_s} limit nothing; write 1 to {MOST_CREDITS} credits, of which 1 \
+             to \
              {MOST_IOPS} come in each second"
         )
     })

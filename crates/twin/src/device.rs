@@ -185,8 +185,8 @@ impl Device {
     }
 }
 
-/// A bucket of tokens at work: what was taken comes back one after the other, and until all is back,
-/// no more than the bucket holds may be missing.
+/// A bucket of tokens at work: what was taken comes back one after the other, and until all is
+/// back, no more than the bucket holds may be missing.
 #[derive(Clone, Debug)]
 struct Bucket {
     /// The way of the tokens back into it. It is full once that is free.
@@ -331,7 +331,8 @@ mod tests {
 
     #[test]
     fn a_write_waits_for_its_pages_and_a_read_does_not() {
-        let mut device = device("constant,service=1us,capacity=16MiB,flash=10%@4096KB/s");
+        let mut device =
+            device("constant,service=1us,capacity=16MiB,flash=10%@4096KB/s,flash-block=256KiB");
         assert_eq!(device.submit(0, write(0, 4096)).completed_ns, 1_001_000);
         assert_eq!(device.submit(2_000_000, read(0, 4096)).completed_ns, 2_001_000);
         // The second half of one page and the first of the next are two pages.

@@ -1,6 +1,6 @@
 //! Runs whose plan grows: each further point follows from those that were measured.
 
-use super::run::{is_worth_a_record, show_live, unrecordable};
+use super::events_of_run::{is_worth_a_record, show_live, unrecordable};
 use super::views::Views;
 use crate::failure::Failure;
 use crate::view::View;

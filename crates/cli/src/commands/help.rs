@@ -8,13 +8,14 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 /// The pages by the words that ask for them.
-const TOPICS: [(&str, &str); 27] = [
+const TOPICS: [(&str, &str); 30] = [
     ("start", include_str!("../../../../docs/start.md")),
     ("files-and-devices", include_str!("../../../../docs/guide/files-and-devices.md")),
     ("workloads", include_str!("../../../../docs/guide/workloads.md")),
     ("coming-from-fio", include_str!("../../../../docs/guide/coming-from-fio.md")),
     ("importing-results", include_str!("../../../../docs/guide/importing-results.md")),
     ("hosts", include_str!("../../../../docs/guide/hosts.md")),
+    ("kubernetes", include_str!("../../../../docs/guide/kubernetes.md")),
     ("virtual-machines", include_str!("../../../../docs/guide/virtual-machines.md")),
     ("open-loop", include_str!("../../../../docs/guide/open-loop.md")),
     ("changing-load", include_str!("../../../../docs/guide/changing-load.md")),
@@ -27,9 +28,11 @@ const TOPICS: [(&str, &str); 27] = [
     ("gating", include_str!("../../../../docs/guide/gating.md")),
     ("reading-doubts", include_str!("../../../../docs/guide/reading-doubts.md")),
     ("watching", include_str!("../../../../docs/guide/watching.md")),
+    ("pushing", include_str!("../../../../docs/guide/pushing.md")),
     ("marking-events", include_str!("../../../../docs/guide/marking-events.md")),
     ("verifying", include_str!("../../../../docs/guide/verifying.md")),
     ("resuming", include_str!("../../../../docs/guide/resuming.md")),
+    ("long-runs", include_str!("../../../../docs/guide/long-runs.md")),
     ("simulating", include_str!("../../../../docs/guide/simulating.md")),
     ("ceilings", include_str!("../../../../docs/guide/ceilings.md")),
     ("predicting", include_str!("../../../../docs/guide/predicting.md")),

@@ -1,10 +1,10 @@
 //! `plimsoll loadline`: a run whose points follow from each other, until the load line is found.
 
+use super::events_of_run::unrecordable;
 use super::growing::Growing;
 use super::plan;
 use super::run::{
-    Display, asked_and_made, exit, finished, mode, out_file, refuse_imagined, refuse_taken,
-    unrecordable, view,
+    Display, asked_and_made, exit, finished, mode, out_file, refuse_imagined, refuse_taken, view,
 };
 use super::views::Views;
 use crate::args::LoadlineArgs;

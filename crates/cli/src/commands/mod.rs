@@ -9,6 +9,7 @@ mod compare;
 mod confirmation;
 mod distil;
 mod events;
+mod events_of_run;
 mod export;
 mod export_args;
 mod export_foreign;

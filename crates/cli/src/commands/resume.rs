@@ -1,6 +1,7 @@
 //! `plimsoll resume`: goes on with a run that was cut short.
 
-use super::run::{Display, ToRun, perform, unrecordable};
+use super::events_of_run::unrecordable;
+use super::run::{Display, ToRun, perform};
 use super::views::Views;
 use super::{confirmation, saved};
 use crate::args::{HostArgs, ResumeArgs};

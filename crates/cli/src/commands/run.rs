@@ -1,5 +1,6 @@
 //! `plimsoll run`: plan, record, show, report.
 
+use super::events_of_run::{is_worth_a_record, show_live, unrecordable};
 use super::growing::Growing;
 use super::verdict_gate::{self, gate};
 use super::views::Views;
@@ -13,13 +14,13 @@ use crate::outputs::{self, Kind};
 use crate::run_overview::RunOverview;
 use crate::screen::{self, Stream};
 use crate::suite_and_targets::{self, Asked};
-use crate::view::{Labels, News, View};
+use crate::view::{Labels, View};
 use crate::{quotable, run_file_disk};
 use fleet::Ending;
 use live::terminal::{Live, Mode};
 use live::watch::{State, Subject};
 use model::testbed::HostFacts;
-use model::{Event, NoteKind, Objective, Plan, Record, RunEnd};
+use model::{NoteKind, Objective, Plan, Record, RunEnd};
 use report::surfaces;
 use report::surfaces::table::TableStyle;
 use report::topics;
@@ -226,32 +227,6 @@ fn record(
     drop(view);
     writer.finish().map_err(unrecordable)?;
     Ok((ending, began))
-}
-
-/// Whether the run file is kept for it: a stage began. A target that hangs before the load begins
-/// is worth a record, too.
-pub(super) fn is_worth_a_record(event: &Event) -> bool {
-    match event {
-        Event::StageStarted { .. } => true,
-        Event::Note(note) => note.kind() == NoteKind::Stuck,
-        _ => false,
-    }
-}
-
-/// Shows an event in the view, if there is one, or else in lines.
-pub(super) fn show_live(view: &mut Option<View>, live: &mut Live, event: &Event) {
-    if view.as_ref().is_some_and(|view| !view.show(News::Event(Box::new(event.clone())))) {
-        // It was left; the run goes on and says so in lines.
-        *view = None;
-        live.go_on_in_lines();
-    }
-    live.event(event);
-}
-
-/// A run file that cannot be written, or read back.
-#[allow(clippy::needless_pass_by_value)]
-pub fn unrecordable(error: store::StoreError) -> Failure {
-    Failure::Run(format!("error: {error}"))
 }
 
 /// The view that was asked for. Where standard error is no terminal there is none, as there is no

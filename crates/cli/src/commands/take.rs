@@ -1,7 +1,8 @@
 //! `plimsoll take`: goes on with a run whose coordinator is gone and whose agents hold out.
 
+use super::events_of_run::unrecordable;
 use super::resume::{beside, check_devices, check_places, go_on, way, without_commands};
-use super::run::{exit, show, unrecordable};
+use super::run::{exit, show};
 use super::saved;
 use crate::args::{HostArgs, ResumeArgs};
 use crate::failure::Failure;

@@ -472,7 +472,8 @@ fn api(direct: &mut Option<Got<bool>>, given: &Given) -> Result<Verdict, String>
         "MPIIO" => Verdict::near("POSIX calls in place of MPI-IO's: no hints of its own"),
         "DFS" | "DAOS" | "IME" | "CHFS" | "GFARM" | "FINCHFS" => {
             return Ok(Verdict::near(format!(
-                "POSIX calls on a mount of the same storage, in place of the library of {name}: the \
+                "POSIX calls on a mount of the same storage, in place of the library of {name}: \
+                 the \
                  kernel's way is longer, and rates of small requests may be several times lower"
             )));
         }

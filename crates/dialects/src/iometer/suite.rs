@@ -472,7 +472,8 @@ fn align(lines: &[&Line], losses: &mut Losses, fields: &mut Fields) {
     differ(lines, &|line| &line.align, 0, "the alignment of the first line for all", losses);
     let Some(got) = &first.align else { return };
     if value == 0 {
-        let why = "`align = 512`: the sector of the target, taken as 512 bytes. With 4 KiB sectors: \
+        let why = "`align = 512`: the sector of the target, taken as 512 bytes. With 4 KiB \
+            sectors: \
                    `--set align=4KiB`";
         losses.worsen(got.id, Verdict::near(why));
     }

@@ -3,13 +3,12 @@
 use super::outcome::Missing;
 use super::process::Started;
 use super::script::{self, Answer, Refusal};
-use super::wanted::Hold;
+use super::wanted::{Hold, by_chance};
 use super::{ANSWER, Binary, COPY, Process, Via, Wanted};
 use crate::link::{Link, over};
 use crate::session::{self, Begins, Gone, Stream};
 use model::Bytes;
 use std::fs::File;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{Read, Write};
 use std::process::Command;
 use std::sync::Arc;
@@ -214,12 +213,6 @@ pub(super) fn refused(refusal: &Refusal, started: Started) -> String {
 pub(super) fn copy(wanted: &Wanted, binary: &Binary, host: &str) -> Result<(), Missing> {
     let script = script::store(&binary.hash, &script::part_name(host, by_chance()));
     send(&wanted.via, wanted.via.command(host, &script), binary, COPY)
-}
-
-/// Bits that no other copy of a program has, here or elsewhere.
-pub(super) fn by_chance() -> u128 {
-    let half = || u128::from(RandomState::new().build_hasher().finish());
-    half() << 64 | half()
 }
 
 /// Has `store` take the program from its standard input. It has so long for all of it: a host that

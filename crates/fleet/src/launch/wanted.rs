@@ -4,6 +4,7 @@
 use super::via::Via;
 use model::Nanos;
 use serde::{Deserialize, Serialize};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
 
 /// Which agents are wanted.
@@ -49,7 +50,7 @@ impl Hold {
 
     /// For so long, under a name by chance.
     pub fn new(within: Nanos) -> Hold {
-        Hold { within, name: format!("{:032x}", super::one::by_chance()) }
+        Hold { within, name: format!("{:032x}", by_chance()) }
     }
 
     /// What the agent of a host is called. Two hosts on one machine have names of their own.
@@ -59,4 +60,10 @@ impl Hold {
         let last = plain.len().saturating_sub(Hold::LONGEST);
         format!("{}-{}", self.name, plain[last..].iter().collect::<String>())
     }
+}
+
+/// Bits that no other copy of a program has, here or elsewhere.
+pub(super) fn by_chance() -> u128 {
+    let half = || u128::from(RandomState::new().build_hasher().finish());
+    half() << 64 | half()
 }

@@ -2,7 +2,8 @@
 
 use super::{CHAIN_STEP, MOST_SAMPLES, MOST_SERIES, MOST_VALUES, PLAIN_VALUES, columns};
 use crate::checksums::{self, Part, Sums};
-use crate::counters::{self, Series, Value};
+use crate::counter_rows;
+use crate::series::{Series, Value};
 use crate::values::number;
 use model::CounterSample;
 use model::plan::Keep;
@@ -96,7 +97,7 @@ impl Coder {
         let values: usize = sample.entries.iter().map(|entry| entry.values.len()).sum();
         if values <= self.plain || values > MOST_SERIES {
             self.plain = self.plain.saturating_sub(values);
-            return counters::write(transaction, &mut self.series, checks, sample);
+            return counter_rows::write(transaction, &mut self.series, checks, sample);
         }
         self.plain = 0;
         let mut numbered = Vec::with_capacity(values);

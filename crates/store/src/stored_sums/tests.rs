@@ -254,7 +254,8 @@ fn a_file_without_its_first_intervals_says_what_it_says_with_them() {
     assert_eq!(sum(&path, all), sum(&whole, all));
     let rows = |path: &Path| sum(path, "SELECT count(*), 0, 0 FROM samples")[0];
     assert!(rows(&path) * 2 < rows(&whole));
-    let by_second = "SELECT count(*), sum(ios * start_s), max(ios) FROM (SELECT start_s, sum(ios) AS ios FROM \
+    let by_second = "SELECT count(*), sum(ios * start_s), max(ios) FROM (SELECT start_s, sum(ios) \
+        AS ios FROM \
          timeline WHERE phase = 'load' GROUP BY kind, op, CAST(start_s AS INTEGER))";
     let of = |path: &Path| {
         Connection::open(path)

@@ -4,9 +4,9 @@
 use super::ScenarioRequest;
 use super::computed::ComputedPoint;
 use super::point_of;
-use crate::{Arrivals, PointSpec, WorkloadSpec};
+use crate::check::share_of;
+use crate::{Arrivals, PointSpec};
 use form::Auto;
-use model::offered::Offered;
 use model::plan::{RateShare, RateShares};
 use model::search::{RATE_AXIS, UNLIMITED};
 use model::setting::Setting;
@@ -24,14 +24,6 @@ struct Later {
     of: usize,
     share: Percent,
     point: ComputedPoint,
-}
-
-/// The share that a workload asks for.
-pub(crate) fn share_of(workload: &WorkloadSpec) -> Option<Percent> {
-    match workload.rate.value {
-        Auto::Fixed(Offered::Share(share)) => Some(share),
-        _ => None,
-    }
 }
 
 /// Parts points at shares from the others. Those that differ in the share alone have one maximum.

@@ -69,7 +69,8 @@ fn row(by: &str, rate: Rate<'_>, name: &str, noise: Noise, seeds: std::ops::Rang
             errors.sort_by(f64::total_cmp);
             let median = errors.get(errors.len() / 2).copied().unwrap_or_default();
             println!(
-                "rule {most}: marks {:.1} % of far, keeps {} of {}, median {:.1} %, covered {:.1} %",
+                "rule {most}: marks {:.1} % of far, keeps {} of {}, median {:.1} %, covered {:.1} \
+                 %",
                 share(beyond, far.len()),
                 kept.len(),
                 all.len(),

@@ -59,7 +59,8 @@ impl Network {
             return;
         };
         let node_per_s = bytes_per_s / self.nodes;
-        // Where nobody says that a copy stays on the node that writes, the place of a block decides.
+        // Where nobody says that a copy stays on the node that writes, the place of a block
+        // decides.
         let mut there = cluster.clone();
         let copies = if self.blocks.one_by_one { 1.0 } else { self.amplification.blocks };
         if !cluster.has_clients() && fixed(cluster.access.local_writes.value).is_none() {

@@ -51,8 +51,8 @@ impl Visit {
 
     /// One of so many at the same time, of which the last one counts. The longest of `count` waits
     /// with exponential tails is as long as 1 + ½ + … of them (Nelson and Tantawi, "Approximate
-    /// analysis of fork/join synchronization in parallel queues", IEEE Transactions on Computers 37,
-    /// 1988), and the longest service that of as many normal ones.
+    /// analysis of fork/join synchronization in parallel queues", IEEE Transactions on Computers
+    /// 37, 1988), and the longest service that of as many normal ones.
     pub(super) fn side_by_side(self, count: f64) -> Visit {
         let count = count.max(1.0);
         let longest = 1.0 + self.varies.sqrt() * 0.564 * count.log2().powf(0.8);

@@ -2,7 +2,7 @@
 
 use super::load;
 use super::session::Session;
-use crate::commands::run::is_worth_a_record;
+use crate::commands::events_of_run::is_worth_a_record;
 use crate::failure::Failure;
 use crate::hosts::Hosts;
 use analysis::canary::{Answered, Done, Load, SlotSeen, Tally};

@@ -415,7 +415,8 @@ fn engine(job: &mut Job, given: &Given) -> Result<Verdict, String> {
             slot,
             given,
             Engine::Sync,
-            "`backend = \"sync\"`: calls in place of copies to mapped memory; each takes about 1 µs \
+            "`backend = \"sync\"`: calls in place of copies to mapped memory; each takes about 1 \
+             µs \
              more",
         ),
         "io_uring_cmd" => near(

@@ -134,7 +134,7 @@ mod tests {
         assert!(
             told.contains("the 10 fastest and the 10 slowest of 101; --all shows the other 81")
         );
-        let spread = "spread of IOPS: lowest 1, 10 % 11, median 51, 90 % 91, highest 101";
+        let spread = "spread of IOPS: lowest 1.00, 10 % 11.0, median 51.0, 90 % 91.0, highest 101";
         assert!(told.contains(spread), "{told}");
         let all = results(&recorded.record(), By::Host, true);
         assert_eq!(all.lines().count(), 2 + 101);

@@ -1,0 +1,40 @@
+//! How far into the tables of a run file a block of sums reaches.
+
+use rusqlite::Connection;
+
+/// Which of the rows of each table a block reaches to: their numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reach {
+    pub samples: i64,
+    pub errors: i64,
+    pub workers: i64,
+    pub worker_samples: i64,
+}
+
+impl Reach {
+    /// To the last rows that there are.
+    pub fn now(connection: &Connection) -> rusqlite::Result<Reach> {
+        let last = |table: &str| {
+            connection.query_row(
+                &format!("SELECT coalesce(max(rowid), 0) FROM {table}"),
+                [],
+                |row| row.get(0),
+            )
+        };
+        let (samples, errors) = (last("samples")?, last("errors")?);
+        Ok(Reach {
+            samples,
+            errors,
+            workers: last("workers")?,
+            worker_samples: last("worker_samples")?,
+        })
+    }
+
+    /// Whether no table ends before it does in `other`.
+    pub fn is_within(&self, other: &Reach) -> bool {
+        self.samples <= other.samples
+            && self.errors <= other.errors
+            && self.workers <= other.workers
+            && self.worker_samples <= other.worker_samples
+    }
+}
