@@ -194,7 +194,7 @@ fn a_testbed_is_drafted_from_the_hosts_and_overwrites_nothing() {
     );
     // With no drive but the system's there is nothing to compute, and it says so.
     let bare = plimsoll(here, &["ceiling", "lab.toml"]);
-    assert!(bare.code == 0 || bare.err.contains("no layer has a figure"), "{}", bare.err);
+    assert!(bare.code == 0 || bare.err.contains("no data drives"), "{}", bare.err);
     let filled = [
         "--set",
         "protection.copies=2",

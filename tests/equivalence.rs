@@ -76,6 +76,9 @@ fn the_kernel_sees_the_same_of_fio_and_of_the_suite_that_its_job_becomes() {
     let mut wrong = Vec::new();
     for job in &JOBS {
         let device = Loop::new(64);
+        // Of requests that are sent together, the kernel merges those that adjoin.
+        let merges = format!("/sys/block/{}/queue/nomerges", device.name());
+        fs::write(merges, "2").expect("a device of ours");
         let time = if job.counted { "" } else { "time_based\nruntime=1\n" };
         let name = text(&device.device);
         let lines = format!("[job]\ndirect=1\nfilename={name}\n{time}{}", job.lines);

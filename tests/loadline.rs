@@ -295,7 +295,7 @@ fn a_depth_that_is_only_a_bound_is_not_searched_for() {
     assert!(told.contains("the depth is only a bound"), "{told}");
     let told =
         plimsoll(folder.path(), &[&args[..], &["--along", "hosts"]].concat()).with_code(2).err;
-    assert!(told.contains("write rate, depth, size or workers"), "{told}");
+    assert!(told.contains("write rate, depth, size, workers or map"), "{told}");
 }
 
 /// Reads of 100 µs and writes of 200 µs in one queue: reads wait as Pollaczek and Khinchine say, so

@@ -207,7 +207,7 @@ fn the_plan_names_both_times_and_what_cannot_be_is_refused() {
 fn a_drive_with_flash_is_measured_until_its_copies_are_those_of_the_long_run() {
     let folder = scratch();
     let suite = "name = \"flash\"\n[layout]\nsize = \"64MiB\"\nfiles = 1\n[stages]\nuntil = \
-                 \"steady\"\nmeasure = \"5s\"\nmeasure_max = \"2min\"\n[[workload]]\nname = \
+                 \"steady\"\nmeasure = \"5s\"\ninterval = \"250ms\"\nmeasure_max = \"2min\"\n[[workload]]\nname = \
                  \"w\"\nread = 0\naccess = \"random\"\ndepth = 32\n";
     std::fs::write(folder.path().join("flash.toml"), suite).expect("a suite");
     let target = "sim:constant,service=10us,servers=64,capacity=64MiB,flash=28%@200MiB/s,\
@@ -220,7 +220,8 @@ fn a_drive_with_flash_is_measured_until_its_copies_are_those_of_the_long_run() {
     let iops = json["results"][0]["iops"].as_f64().expect("a rate");
     assert!((iops / theory - 1.0).abs() < 0.05, "{iops}, theory {theory}");
     // As from its box, it is two and a half times as fast, and that does not last.
-    let fresh = ["--set", "prepare=false", "--set", "until=\"time\"", "--set", "measure=\"300ms\""];
+    let fresh = "prepare=false until=time measure_max=auto measure=300ms";
+    let fresh: Vec<&str> = fresh.split(' ').flat_map(|set| ["--set", set]).collect();
     let json = plimsoll(folder.path(), &[&args[..], &fresh[..]].concat()).with_code(0).json();
     let iops = json["results"][0]["iops"].as_f64().expect("a rate");
     assert!((iops / 51_200.0 - 1.0).abs() < 0.02, "{iops}");

@@ -52,7 +52,7 @@ fn a_device_that_became_slower_is_a_change_named_with_its_run_and_closes_the_gat
     assert!(page.contains("What changed") && page.contains("p99 from run to run"), "{page}");
     assert_eq!(
         page.matches("since 10.plimsoll").count() + ended.out.matches("since 10.plimsoll").count(),
-        6,
+        9,
         "{page}"
     );
 }

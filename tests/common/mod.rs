@@ -234,7 +234,7 @@ impl Loop {
     }
 
     /// `loop3`.
-    fn name(&self) -> String {
+    pub fn name(&self) -> String {
         self.device.file_name().expect("a name").to_string_lossy().into_owned()
     }
 

@@ -171,7 +171,6 @@ mod tests {
     use crate::counter_rows::{TOGETHER, write};
     use crate::schema::{CHECKSUM_TABLES, COUNTER_TABLES};
     use crate::series::Series;
-    use rusqlite::params;
 
     #[test]
     fn remarks_are_found_without_a_look_at_every_sample() {
@@ -244,7 +243,10 @@ mod tests {
                 for (metric, value) in &entry.values {
                     let (of, series, read_value) = rows.next().expect("a value");
                     let name = (entry.layer, entry.name.clone(), *metric);
-                    assert_eq!((of, &read[&series], read_value), (place, &name, number(*value)));
+                    assert_eq!(
+                        (of, &read[&series], read_value),
+                        (place, &name, crate::values::number(*value))
+                    );
                 }
             }
         }

@@ -121,7 +121,7 @@ fn put(series: &mut Message, unix_ms: i64, amount: &Amount) {
 fn histogram(unix_ms: i64, sum_s: f64, native: &Native) -> Message {
     let mut histogram = Message::default();
     histogram.whole(1, native.count());
-    histogram.double(2, sum_s);
+    histogram.double(3, sum_s);
     histogram.whole(4, varint::fold(i64::from(SCHEMA)));
     histogram.double(5, ZERO_THRESHOLD_S);
     histogram.whole(6, native.zeros());
@@ -183,7 +183,7 @@ mod tests {
         // 0 ns, 1 ns twice, 2 ns: buckets −478 and −462 of schema 4.
         native.add(&[(0, 1), (1, 2), (2, 1)]);
         let wanted = [
-            b"\x08\x04\x11\0\0\0\0\0\0\0\0".as_slice(),
+            b"\x08\x04\x19\0\0\0\0\0\0\0\0".as_slice(),
             b"\x20\x08\x29\0\0\0\0\0\0\x10\x3e\x30\x01",
             b"\x5a\x05\x08\xbb\x07\x10\x01\x5a\x04\x08\x1e\x10\x01",
             b"\x62\x02\x04\x01\x78\xac\x02",
