@@ -116,12 +116,30 @@ fn remember_pool(
     to: Option<&str>,
 ) -> Result<(), Problem> {
     let room = provider.room(to, &found.folder)?;
-    match (&mut found.ground, room.ground) {
+    change_record(found, |found| match (&mut found.ground, room.ground) {
         (Ground::Folders(known), Ground::Folders(new)) => add_new(known, new),
         (Ground::Pools { pools, .. }, Ground::Pools { pools: new, .. }) => add_new(pools, new),
         _ => {}
+    })
+}
+
+/// Changes what is on record. What another process put there meanwhile stays: who makes or loads
+/// machines holds them, and disks are moved beside that.
+pub(crate) fn change_record(
+    known: &mut Deployment,
+    change: impl FnOnce(&mut Deployment),
+) -> Result<(), Problem> {
+    let state = known.folder.parent().unwrap_or(&known.folder);
+    let cannot = |error: std::io::Error| Problem::file("lock", state, &error);
+    let file = File::open(state).map_err(cannot)?;
+    // Held for a moment, so that it is waited for; closing the file ends it.
+    let locked = rustix::io::retry_on_intr(|| flock(&file, FlockOperation::LockExclusive));
+    locked.map_err(|error| cannot(error.into()))?;
+    if let Some(recorded) = Deployment::read(&known.folder)? {
+        *known = recorded;
     }
-    found.write()
+    change(known);
+    known.write()
 }
 
 fn add_new<T: PartialEq>(known: &mut Vec<T>, new: Vec<T>) {
@@ -189,7 +207,9 @@ pub fn names(places: &Places) -> Result<Vec<String>, Problem> {
 pub(crate) fn take_down(provider: &dyn Provider, deployment: &Deployment) -> Result<(), Problem> {
     let machines = &deployment.machines;
     machines.iter().try_for_each(|machine| provider.remove(deployment, machine))?;
-    provider.clear(deployment)?;
+    // Disks that moved since are in pools that the record alone names.
+    let recorded = Deployment::read(&deployment.folder)?;
+    provider.clear(recorded.as_ref().unwrap_or(deployment))?;
     remove_file(&deployment.folder.join(record::IMAGE))?;
     remove_folder(&deployment.folder)
 }

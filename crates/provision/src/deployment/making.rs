@@ -1,6 +1,6 @@
 //! Machines are made: what that takes, the order of it, and how long each took to come up.
 
-use super::{Held, lock, take_down};
+use super::{Held, change_record, lock, take_down};
 use crate::Ground;
 use crate::Problem;
 use crate::guest::{self, Kernel};
@@ -105,8 +105,7 @@ pub fn up(
     let made = make(provider, order, &needs, &held.deployment, stop)
         .and_then(|()| start(provider, order, &needs, &held.deployment, stop, told));
     let made = made.and_then(|boots| {
-        held.deployment.boots = boots;
-        held.deployment.write()
+        change_record(&mut held.deployment, |deployment| deployment.boots = boots)
     });
     match made {
         Ok(()) => Ok(held),

@@ -9,6 +9,7 @@ use model::machines::{
 use model::{Bytes, Nanos};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// Two machines with two disks each.
@@ -98,11 +99,21 @@ impl Provider for Noted {
 
     fn act(
         &self,
-        _: &Deployment,
-        _: &Machine,
+        deployment: &Deployment,
+        machine: &Machine,
         _: MachineAct,
-        _: Option<&str>,
+        to: Option<&str>,
     ) -> Result<Acted, Problem> {
+        let Ground::Folders(folders) = self.room(to, &machine.folder)?.ground else {
+            return Ok(Acted::default());
+        };
+        let make = |path: PathBuf, text: &str| fs::write(path, text).expect("written");
+        for folder in folders {
+            places::make_all(&folder)?;
+            make(folder.join(record::MARKER), &deployment.token);
+            let names = machine.disks.iter().filter_map(|disk| disk.file_name());
+            names.for_each(|name| make(folder.join(name), "a disk"));
+        }
         Ok(Acted::default())
     }
 
@@ -240,6 +251,25 @@ fn what_others_put_into_our_folders_stays() {
     fs::write(&theirs, "theirs").expect("written");
     assert!(setting.up(&provider, "a", Some(&pool)).is_err());
     assert!(theirs.is_file());
+}
+
+#[test]
+fn disks_that_moved_beside_a_run_go_with_its_machines() {
+    let (setting, provider) = (Setting::new(), provider());
+    let held = setting.up(&provider, "a", None).expect("made");
+    let pools = ["one", "two"].map(|name| setting.root.path().join(name));
+    // Each by a process of its own, that knows nothing of the other.
+    for (pool, machine) in pools.iter().zip(["a-1", "a-2"]) {
+        fs::create_dir(pool).expect("made");
+        let mut known = held.deployment.clone();
+        remember_pool(&provider, &mut known, pool.to_str()).expect("on record");
+        let machine = known.machine(machine).expect("there");
+        provider.act(&known, machine, MachineAct::Move, pool.to_str()).expect("moved");
+        assert!(pool.join("plimsoll-vms-a").join(record::MARKER).is_file());
+    }
+    held.remove(&provider).expect("removed");
+    assert!(setting.is_clean(&provider));
+    assert!(pools.iter().all(|pool| pool.read_dir().expect("there").next().is_none()));
 }
 
 #[test]
