@@ -58,8 +58,11 @@ fn most_random_cases_are_within_five_per_cent_of_the_simulation() {
         })
         .collect();
     errors.sort_by(f64::total_cmp);
+    // The method has 483 of 500: of 40, that is 38.6 with a deviation of 1.1. Three less is 35.
     let within = errors.iter().filter(|error| **error <= 0.05).count();
-    assert!(within >= 34, "{within} of 40: {errors:?}");
+    assert!(within >= 35, "{within} of 40: {errors:?}");
+    // It has none beyond 20 %, of 10,000 requests each. Half as many stray by some per cent more.
+    assert!(errors.iter().all(|error| *error <= 0.25), "{errors:?}");
 }
 
 #[test]
@@ -74,6 +77,9 @@ fn rows_of_a_simulated_cluster_are_predicted_or_announced() {
     let covered = rows.iter().filter(|row| row.is_covered()).count();
     let far: Vec<&Judged> = rows.iter().filter(|row| row.error().abs() > 0.3).collect();
     let announced = far.iter().filter(|row| row.is_extrapolated()).count();
-    assert!(rows.len() >= 40 && covered * 100 >= rows.len() * 85, "{covered} of {}", rows.len());
-    assert!(announced * 10 >= far.len() * 9, "{announced} of {}", far.len());
+    // Intervals are of 90 %, less three deviations of so few rows.
+    assert!(rows.len() >= 40 && covered * 10 >= rows.len() * 8, "{covered} of {}", rows.len());
+    // The method has 8 of 700 rows that are far off and not announced, within few clusters.
+    let silent = far.len() - announced;
+    assert!(silent * 20 <= rows.len(), "{silent} of {}: {far:?}", far.len());
 }

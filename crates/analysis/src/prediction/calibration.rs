@@ -1,7 +1,7 @@
 //! A calibration: which rows are fitted, what was found, how well the rows that were held out are
 //! predicted; and rows that nothing should be fitted to.
 
-use super::fit::{Fit, Range};
+use super::fit::{self, Fit, Range};
 use super::load::{Load, Measured};
 use super::network::{Network, Owner};
 use super::parameter::Parameter;
@@ -17,9 +17,6 @@ const BINDS: f64 = 0.2;
 const IDENTIFIED: f64 = 0.5;
 /// A row depends on a parameter if 1 % of that moves its rate by at least 0.2 %.
 const DEPENDS: f64 = 0.2;
-/// What the rows leave open may put a predicted rate off by 22 % (e^0.2) with a probability of
-/// 10 %; more of it makes an extrapolation.
-const MOST_LEFT_OPEN: f64 = 0.2;
 /// Rows of one load whose rates differ by more than this factor contradict each other.
 const CONTRADICTS: f64 = 1.5;
 /// Rows that stray by more than this about the fit, as a logarithm, are not of this model.
@@ -80,8 +77,8 @@ pub struct Judged {
     pub predicted: Range,
     /// Who binds it, the one that holds most first.
     pub binding: Vec<Owner>,
-    /// What binds it and no fitted row, and what it depends on and no row identified: with any, the
-    /// prediction is an extrapolation.
+    /// What binds it and no fitted row, and what it depends on and no row identified; or else what
+    /// leaves it less sure than one row would. With any, the prediction is an extrapolation.
     pub unseen: Vec<Owner>,
     /// How far what the rows leave open of the parameters may put it off: a logarithm that lies
     /// within it with a probability of 90 %.
@@ -181,21 +178,21 @@ pub(super) fn seen(fit: &Fit, networks: &[Network]) -> BTreeSet<Owner> {
 }
 
 /// Who binds a load; and of what it depends on, what binds no fitted row or was not identified.
-pub(super) fn binding(fit: &Fit, network: &Network, seen: &BTreeSet<Owner>) -> Binding {
-    let binding = network.carries(&fit.values).held_by(BINDS);
+pub(super) fn binding(found: &Fit, network: &Network, seen: &BTreeSet<Owner>) -> Binding {
+    let binding = network.carries(&found.values).held_by(BINDS);
     let mut unseen: Vec<Owner> =
         binding.iter().filter(|owner| !seen.contains(owner)).copied().collect();
-    let slopes = network.slopes(&fit.values);
+    let slopes = network.slopes(&found.values);
     for parameter in Parameter::ALL {
         let owner = Owner::Parameter(parameter);
         let depends = slopes[parameter.index()].abs() >= DEPENDS;
-        if depends && fit.open(parameter) > IDENTIFIED && !unseen.contains(&owner) {
+        if depends && found.open(parameter) > IDENTIFIED && !unseen.contains(&owner) {
             unseen.push(owner);
         }
     }
-    let left_open = fit.left_open(network);
-    if left_open > MOST_LEFT_OPEN && unseen.is_empty() {
-        unseen.extend(fit.opens(network).into_iter().map(Owner::Parameter));
+    let left_open = found.left_open(network);
+    if left_open > fit::beside_one_row() && unseen.is_empty() {
+        unseen.extend(found.opens(network).into_iter().map(Owner::Parameter));
     }
     Binding { binding, unseen, left_open }
 }

@@ -27,6 +27,13 @@ const OUTSIDE: f64 = 0.1;
 /// Steps of a fit; each is a fraction of a millisecond.
 const MOST_STEPS: usize = 60;
 
+/// How far one row that strays as assumed before anything was measured leaves its own rate open: a
+/// logarithm that lies within it with a probability of 90 %. Less cannot be asked of a row that one
+/// fitted row speaks for; a prediction that is less sure than that is an extrapolation.
+pub(super) fn beside_one_row() -> f64 {
+    student::bound(OUTSIDE, PRIOR_ROWS) * PRIOR_SPREAD
+}
+
 /// A value with the interval that it lies in with a probability of 90 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {

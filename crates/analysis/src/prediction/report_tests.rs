@@ -56,6 +56,7 @@ fn row_of_e(name: &str, kib: u64, is_read: bool, threads: u64, rate: f64) -> Mea
 #[test]
 fn report_e_is_told_apart_from_what_was_fitted() {
     let of_8_mib = |gigabytes: f64| gigabytes * 1e9 / f64::from(8 << 20);
+    // The two rates at one thread are rounded and recalled; `reference/results/` has none.
     let fit = [
         row_of_e("N-N sequential read, peak", 8192, true, 128, of_8_mib(84.5)),
         row_of_e("random read, one thread", 4, true, 1, 5_000.0),

@@ -44,6 +44,7 @@ fn seven_rows_of_report_c_predict_the_other_eight() {
     let within = |share: f64| c.held_out.iter().filter(|row| row.error().abs() <= share).count();
     assert!(within(0.2) >= 6 && within(0.3) == 8, "{:?}", c.held_out);
     assert!(c.held_out.iter().all(|row| row.is_covered() && !row.is_extrapolated()));
+    assert!(c.fitted.iter().all(|row| !row.is_extrapolated()), "a fitted row speaks for itself");
     let found = |wanted: Parameter| {
         c.parameters.iter().find(|found| found.parameter == wanted).expect("a row depends on it")
     };
