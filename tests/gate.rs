@@ -190,7 +190,8 @@ fn a_suite_says_what_its_runs_keep_to_and_each_condition_is_made_to_fail() {
 #[test]
 fn a_suite_says_what_a_gate_is_to_find_and_options_come_first() {
     let folder = scratch();
-    let suite = "name = \"s\"\n[objective]\ndetect = \"50%\"\nbudget = \"30s\"\n[[workload]]\nname = \"w\"\n";
+    let suite = "name = \"s\"\n[objective]\ndetect = \"50%\"\nbudget = \"30s\"\n\
+                 [[workload]]\nname = \"w\"\n";
     std::fs::write(folder.path().join("s.toml"), suite).expect("room");
     let more = ["--suite", "s.toml", "--json"];
     let told = gate(folder.path(), "sleep 0.01", "sleep 0.04", &more).with_code(6).json();

@@ -207,7 +207,8 @@ fn the_plan_names_both_times_and_what_cannot_be_is_refused() {
 fn a_drive_with_flash_is_measured_until_its_copies_are_those_of_the_long_run() {
     let folder = scratch();
     let suite = "name = \"flash\"\n[layout]\nsize = \"64MiB\"\nfiles = 1\n[stages]\nuntil = \
-                 \"steady\"\nmeasure = \"5s\"\ninterval = \"250ms\"\nmeasure_max = \"2min\"\n[[workload]]\nname = \
+                 \"steady\"\nmeasure = \"5s\"\ninterval = \"250ms\"\n\
+                 measure_max = \"2min\"\n[[workload]]\nname = \
                  \"w\"\nread = 0\naccess = \"random\"\ndepth = 32\n";
     std::fs::write(folder.path().join("flash.toml"), suite).expect("a suite");
     let target = "sim:constant,service=10us,servers=64,capacity=64MiB,flash=28%@200MiB/s,\
