@@ -100,7 +100,7 @@ pub fn loadline(args: &mut LoadlineArgs) -> Result<ExitCode, Failure> {
     let began = searcher.finish()?;
     let record = finished(Display { how, views }, &out, &ending, began)?;
     // Requests that fail beyond the load line are what was looked for, and no exit code.
-    exit(&record, ending.end)?;
+    exit(&record, ending.end, &out)?;
     let rows = analysis::results(&record);
     let found = match (along_line(&record, &rows), load_map(&record, &rows)) {
         (Some(line), _) => line.finished && line.answer.value.is_some(),

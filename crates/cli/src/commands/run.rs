@@ -19,6 +19,7 @@ use crate::{quotable, run_file_disk};
 use fleet::Ending;
 use live::terminal::{Live, Mode};
 use live::watch::{State, Subject};
+use model::plan::PlannedTarget;
 use model::testbed::HostFacts;
 use model::{NoteKind, Objective, Plan, Record, RunEnd};
 use report::surfaces;
@@ -139,7 +140,7 @@ pub fn perform(
     let (ending, began) = record(started, to_run, writer, &mut display)?;
     drop(marks);
     let record = finished(display, to_run.out, &ending, began)?;
-    exit(&record, ending.end)
+    exit(&record, ending.end, to_run.out)
 }
 
 /// Reads back what was recorded and shows it.
@@ -325,7 +326,21 @@ fn bug(why: &str) -> Failure {
     Failure::Bug(format!("error: {text}: {why}; please report it with the run file"))
 }
 
-pub(super) fn exit(record: &Record, end: RunEnd) -> Result<ExitCode, Failure> {
+/// How an interrupted run goes on. Its files are gone, so where they are written again is said anew.
+fn way_on(record: &Record, out: &Path) -> String {
+    let mut paths: Vec<&str> = Vec::new();
+    for target in record.plan.hosts.iter().flat_map(|host| &host.targets) {
+        if matches!(target.kind, PlannedTarget::Directory { .. })
+            && !paths.contains(&target.path.as_str())
+        {
+            paths.push(&target.path);
+        }
+    }
+    let targets: String = paths.iter().map(|path| format!(" --target {path}")).collect();
+    format!("; `plimsoll resume {}{targets}` goes on with it", out.display())
+}
+
+pub(super) fn exit(record: &Record, end: RunEnd, out: &Path) -> Result<ExitCode, Failure> {
     match end {
         RunEnd::Failed(why) => Err(Failure::Run(format!("error: {why}"))),
         RunEnd::Panicked(why) => Err(bug(&why)),
@@ -333,8 +348,7 @@ pub(super) fn exit(record: &Record, end: RunEnd) -> Result<ExitCode, Failure> {
             let text = "interrupted: the figures above are a part of the run";
             // A search chooses its next point by those before it, and cannot be taken up in the
             // middle.
-            let way_on =
-                if !record.plan.grows() { "; `plimsoll resume` goes on with it" } else { "" };
+            let way_on = if record.plan.grows() { String::new() } else { way_on(record, out) };
             Err(Failure::Interrupted(format!("{text}{way_on}")))
         }
         RunEnd::Complete => {

@@ -94,5 +94,5 @@ fn finish(record: &Record, args: &ResumeArgs) -> Result<ExitCode, Failure> {
     eprintln!("note: what the run made stays on its targets; `plimsoll clean` removes it");
     let record = store::read_judged(&out).map_err(unrecordable)?;
     show(args.how, false, &record, &out)?;
-    exit(&record, end)
+    exit(&record, end, &out)
 }

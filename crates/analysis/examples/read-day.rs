@@ -1,5 +1,5 @@
 //! How long the findings of a long run on many hosts take: `cargo run --release -p
-//! analysis --features testing --example day -- HOURS HOSTS`.
+//! analysis --features testing --example read-day -- HOURS HOSTS`.
 #![allow(clippy::print_stdout)]
 
 use analysis::testing::Recorded;
