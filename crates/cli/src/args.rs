@@ -172,6 +172,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "CONDITION", help_heading = "Output")]
     pub fail_if: Vec<Gate>,
 
+    // A table of suites is named as it is written.
+    #[allow(rustdoc::broken_intra_doc_links)]
     /// Make each condition of the suite's [objective] fail once, after the run.
     ///
     /// The figures are made worse until it does. A condition that never fails is an error.

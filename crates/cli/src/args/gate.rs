@@ -1,5 +1,8 @@
 //! The arguments of `plimsoll gate`.
 
+// Tables of suites are named as they are written: `[objective]`.
+#![allow(rustdoc::broken_intra_doc_links)]
+
 use super::examples;
 use analysis::gate::Choice;
 use clap::Args;
