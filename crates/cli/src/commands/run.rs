@@ -326,7 +326,7 @@ fn bug(why: &str) -> Failure {
     Failure::Bug(format!("error: {text}: {why}; please report it with the run file"))
 }
 
-/// How an interrupted run goes on. Its files are gone, so where they are written again is said anew.
+/// How an interrupted run goes on. Its files are gone: where they are written again is said anew.
 fn way_on(record: &Record, out: &Path) -> String {
     let mut paths: Vec<&str> = Vec::new();
     for target in record.plan.hosts.iter().flat_map(|host| &host.targets) {
