@@ -68,14 +68,14 @@ pub(super) fn time(ns: f64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use analysis::testing::Recorded;
     use model::counters::{Entry, Layer, Metric};
     use model::{Op, StageKind};
 
     /// Four seconds of 50 reads, while the CPU was busy for so many ms of each.
-    fn counted(busy_ms: u64) -> Record {
+    pub(in crate::topics) fn counted(busy_ms: u64) -> Record {
         let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\nread = \"100%\"\n");
         let stage = recorded.stage(StageKind::Measure);
         for number in 0..4 {

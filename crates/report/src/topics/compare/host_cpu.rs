@@ -81,27 +81,8 @@ pub(super) fn differences(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::topics::host_cpu::tests::counted;
     use analysis::compare::compare;
-    use analysis::testing::Recorded;
-    use model::counters::{Entry, Layer, Metric};
-    use model::{Op, StageKind};
-
-    /// Four seconds of 50 reads, while the CPU was busy for so many ms of each.
-    fn counted(busy_ms: u64) -> Record {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\nread = \"100%\"\n");
-        let stage = recorded.stage(StageKind::Measure);
-        for number in 0..4 {
-            recorded.interval(stage, number, &[(Op::Read, &[1_000; 50])]);
-        }
-        recorded.end();
-        for number in 0..4 {
-            let busy = busy_ms * 1_000_000;
-            let values = vec![(Metric::UserNs, busy), (Metric::IdleNs, 1_000_000_000 - busy)];
-            let entry = Entry { layer: Layer::Cpu, name: "0".into(), values };
-            recorded.counters(stage, 0, number, vec![entry]);
-        }
-        recorded.record()
-    }
 
     #[test]
     fn two_runs_have_the_difference_of_their_hosts_cpus() {
