@@ -209,16 +209,7 @@ fn write_thinned(course: &Course, folder: &Path) -> (PathBuf, PathBuf, i64) {
     let mut record = Recorded::with_hosts(SUITES[course.suite], HOSTS as usize).record();
     record.plan.keep.full = Some(model::Nanos::seconds(3));
     let path = folder.join("thinned.plimsoll");
-    let writer = Writer::create(&path, &record.plan, &record.testbed, "test", 0).expect("room");
-    let mut writer = writer.with_blocks_of(course.least);
-    let events = events(course, &record);
-    let events = &events[..course.killed.unwrap_or(usize::MAX).min(events.len())];
-    for together in events.chunks(course.together) {
-        writer.append_all(together).expect("room");
-    }
-    if course.killed.is_none() {
-        writer.finish().expect("room");
-    }
+    append(course, &record, &path);
     let thinned = Connection::open(&path)
         .and_then(|file| file.query_row("SELECT count(*) FROM thinned", [], |row| row.get(0)));
     (whole, path, thinned.expect("a run file"))
@@ -298,13 +289,11 @@ fn what_could_not_be_written_takes_no_sums_of_what_is_gone() {
     assert_eq!(differs(&whole, &path), None);
 }
 
-/// Writes the file of a run; how many blocks of sums it has comes back with it.
-fn write(course: &Course, folder: &Path) -> (PathBuf, i64) {
-    let record = Recorded::with_hosts(SUITES[course.suite], HOSTS as usize).record();
-    let path = folder.join("run.plimsoll");
-    let writer = Writer::create(&path, &record.plan, &record.testbed, "test", 0).expect("room");
+/// Writes the events of a course into a file, kept as the plan says.
+fn append(course: &Course, record: &Record, path: &Path) {
+    let writer = Writer::create(path, &record.plan, &record.testbed, "test", 0).expect("room");
     let mut writer = writer.with_blocks_of(course.least);
-    let events = events(course, &record);
+    let events = events(course, record);
     let events = &events[..course.killed.unwrap_or(usize::MAX).min(events.len())];
     for together in events.chunks(course.together) {
         writer.append_all(together).expect("room");
@@ -312,6 +301,13 @@ fn write(course: &Course, folder: &Path) -> (PathBuf, i64) {
     if course.killed.is_none() {
         writer.finish().expect("room");
     }
+}
+
+/// Writes the file of a run; how many blocks of sums it has comes back with it.
+fn write(course: &Course, folder: &Path) -> (PathBuf, i64) {
+    let record = Recorded::with_hosts(SUITES[course.suite], HOSTS as usize).record();
+    let path = folder.join("run.plimsoll");
+    append(course, &record, &path);
     let blocks = Connection::open(&path)
         .and_then(|file| file.query_row("SELECT count(*) FROM sums", [], |r| r.get(0)));
     (path, blocks.expect("a run file"))
