@@ -1,250 +1,160 @@
 //! fio and the suite that is made of its job send the same requests. Both run on a loop device, one
 //! after the other, and the kernel's block tracepoints say what each sent: how many requests, of
-//! which operation and size, where, and how often one behind the other.
+//! which operation and size, where, how often one behind the other, how many at a time, and when.
 //!
-//! Shares are compared by chi-square with one degree of freedom, places by the test of Kolmogorov
-//! and Smirnov. Each job has at most [`MOST_TESTS`] of them, and all jobs together are to fail by
-//! chance once in [`ODDS`] times.
+//! A few jobs run with the tests. `PLIMSOLL_EQUIVALENCE=FILE` has all of them run, and writes the
+//! table of what was found into that file (`cargo xtask equivalence`).
 
-use crate::common::{Loop, end, has, plimsoll, run, said, scratch, signal, start, text};
+mod compare;
+mod jobs;
+mod kernel;
+
+use crate::common::{Loop, has, plimsoll, run, scratch, text};
+use compare::{Found, compare};
+use jobs::{JOBS, Job, Places, drawn};
+use kernel::{Kernel, Sent, requests};
 use model::Op;
-use model::trace::{Reader, Request};
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::BufReader;
+use std::fs;
 use std::path::Path;
-
-/// Once in so many times the tests fail though nothing is wrong.
-const ODDS: f64 = 10_000.0;
-/// No job needs more of them: classes of requests, places, order.
-const MOST_TESTS: f64 = 12.0;
-
-/// A job of fio without its device.
-struct Job {
-    name: &'static str,
-    lines: &'static str,
-    /// Whether an amount ends it: then both send the same number of requests and bytes.
-    counted: bool,
-    /// Whether its places are drawn one by one: then their distributions are compared. Where each
-    /// comes once, or in a fixed order, the places themselves are.
-    drawn: bool,
-    /// How many places are drawn for a thousand requests: the others follow the one before.
-    drawn_permille: u32,
-}
-
-const fn counted(name: &'static str, lines: &'static str) -> Job {
-    Job { name, lines, counted: true, drawn: false, drawn_permille: 1_000 }
-}
-
-const fn drawn(name: &'static str, lines: &'static str) -> Job {
-    Job { name, lines, counted: false, drawn: true, drawn_permille: 1_000 }
-}
-
-const JOBS: [Job; 20] = [
-    counted("random reads", "rw=randread\nbs=4k\nsize=8m\n"),
-    counted("random writes", "rw=randwrite\nbs=8k\nsize=8m\n"),
-    counted("random trims", "rw=randtrim\nbs=64k\nsize=16m\n"),
-    counted("sequential reads", "rw=read\nbs=64k\nsize=16m\n"),
-    counted("sequential writes", "rw=write\nbs=128k\nsize=16m\n"),
-    counted("depth of libaio", "rw=randread\nioengine=libaio\niodepth=16\nbs=4k\nsize=8m\n"),
-    counted("depth of io_uring", "rw=randwrite\nioengine=io_uring\niodepth=8\nbs=4k\nsize=8m\n"),
-    counted("part of a device", "rw=randread\nbs=4k\noffset=16m\nsize=8m\n"),
-    counted("number of requests", "rw=read\nbs=4k\nsize=16m\nnumber_ios=500\n"),
-    counted("io_size", "rw=write\nbs=4k\nsize=16m\nio_size=2m\n"),
-    counted("segments", "rw=write\nbs=16k\nsize=8m\noffset_increment=8m\nnumjobs=4\n"),
-    drawn("mix", "rw=randrw\nrwmixread=70\nbs=4k\nsize=32m\nnorandommap\n"),
-    drawn("bssplit", "rw=randread\nbssplit=4k/60:16k/30:64k/10\nsize=32m\nnorandommap\n"),
-    drawn("two bssplits", "rw=randrw\nbssplit=4k/50:8k/50,16k/90:32k/10\nsize=32m\nnorandommap\n"),
-    drawn("two sizes", "rw=randrw\nbs=4k,16k\nsize=32m\nnorandommap\n"),
-    drawn(
-        "zones",
-        "rw=randread\nbs=4k\nsize=64m\nrandom_distribution=zoned:60/10:30/20:8/30:2/40\n",
-    ),
-    drawn("several workers", "rw=randread\nbs=4k\nsize=32m\nnorandommap\nnumjobs=3\n"),
-    drawn("places on a grid", "rw=randread\nbs=4k\nblockalign=64k\nsize=32m\nnorandommap\n"),
-    drawn("partly random", "rw=randread\npercentage_random=30\nbs=4k\nsize=32m\nnorandommap\n"),
-    drawn("part of a device, drawn", "rw=randread\nbs=4k\noffset=32m\nsize=16m\nnorandommap\n"),
-];
 
 #[test]
 fn the_kernel_sees_the_same_of_fio_and_of_the_suite_that_its_job_becomes() {
-    if !has("equivalence with fio", &["losetup", "loop", "tracefs", "fio"]) {
+    if !has("equivalence with fio", &["losetup", "loop", "mount", "tracefs", "fio"]) {
         return;
     }
+    let table = std::env::var_os("PLIMSOLL_EQUIVALENCE");
+    let all = JOBS.iter().filter(|job| job.sample || table.is_some());
     let folder = scratch();
-    let folder = folder.path();
-    let mut wrong = Vec::new();
-    for job in &JOBS {
-        let device = Loop::new(64);
-        // Of requests that are sent together, the kernel merges those that adjoin.
-        let merges = format!("/sys/block/{}/queue/nomerges", device.name());
-        fs::write(merges, "2").expect("a device of ours");
-        let time = if job.counted { "" } else { "time_based\nruntime=1\n" };
-        let name = text(&device.device);
-        let lines = format!("[job]\ndirect=1\nfilename={name}\n{time}{}", job.lines);
-        fs::write(folder.join("job.fio"), lines).expect("a job");
-        let theirs = seen(folder, &device, || {
-            run("fio", &["--minimal", text(&folder.join("job.fio"))]);
-        });
-        let ours = seen(folder, &device, || {
-            plimsoll(folder, &["run", "job.fio", "--destroy-data", name, "-q"]).with_code(0);
-        });
-        wrong.extend(differences(job, &theirs, &ours).into_iter().map(|what| {
-            format!("{}: {what} ({} and {} requests)", job.name, theirs.len(), ours.len())
-        }));
+    let (mut wrong, mut rows) = (Vec::new(), Vec::new());
+    for job in all {
+        let (found, counts) = held_against_fio(job, folder.path());
+        rows.push(row(job, &found, counts));
+        eprintln!("{}", rows.last().expect("one"));
+        let name = |what: &String| {
+            format!("{}: {what} ({} and {} requests)", job.name, counts.theirs, counts.ours)
+        };
+        // What is known and said is shown in the table.
+        wrong.extend(found.wrong.iter().filter(|_| job.but.is_empty()).map(name));
+    }
+    if let Some(path) = table {
+        fs::write(path, rows.concat()).expect("the table");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The requests that a device is sent while `load` goes on, flushes apart.
-fn seen(folder: &Path, device: &Loop, load: impl FnOnce()) -> Vec<Request> {
-    let path = folder.join("seen.trace");
-    let _ = fs::remove_file(&path);
-    let line = ["record", text(&device.device), "--for", "10m", "-o", "seen.trace", "--json"];
-    let mut child = start(folder, &line);
-    said(&mut child, "recording");
-    load();
-    signal(&child, "INT");
-    let told = end(child).with_code(130).json();
-    assert_eq!(told["lost"], 0, "{told}");
-    let mut reader =
-        Reader::new(BufReader::new(File::open(&path).expect("a file"))).expect("a trace");
-    let (mut all, mut block) = (Vec::new(), Vec::new());
-    while reader.next_block(&mut block).expect("a good block") {
-        all.extend(block.iter().copied().filter(|request| request.op != Op::Fsync));
-    }
-    all
-}
-
-/// What differs more than chance lets it.
-fn differences(job: &Job, theirs: &[Request], ours: &[Request]) -> Vec<String> {
-    let mut wrong = Vec::new();
-    if theirs.len() < 100 || ours.len() < 100 {
-        wrong.push("too few requests to say".to_owned());
-    }
-    let sum = |all: &[Request]| all.iter().map(|one| u64::from(one.length)).sum::<u64>();
-    if job.counted && (theirs.len(), sum(theirs)) != (ours.len(), sum(ours)) {
-        wrong.push(format!("{} and {} bytes", sum(theirs), sum(ours)));
-    }
-    let classes: BTreeSet<(&str, u32)> =
-        theirs.iter().chain(ours).map(|one| (one.op.name(), one.length)).collect();
-    for (op, length) in classes {
-        let of = |one: &Request| (one.op.name(), one.length) == (op, length);
-        if let Some(shares) = unequal(share(theirs, &of), share(ours, &of)) {
-            wrong.push(format!("{op} of {length} bytes: {shares}"));
-        }
-    }
-    if job.drawn {
-        let distance = distance(theirs, ours);
-        // Requests that follow another one say nothing new of where requests are.
-        let count = |all: &[Request]| all.len() as f64 * f64::from(job.drawn_permille) / 1e3;
-        let most = level_of_distance(count(theirs), count(ours));
-        if distance > most {
-            wrong.push(format!("places differ by {distance:.4}, {most:.4} is chance"));
-        }
-    } else if places(theirs) != places(ours) {
-        wrong.push("other places".to_owned());
-    }
-    let followed = |all: &[Request]| Share { of: all.len() as f64, count: following(all) };
-    if let Some(shares) = unequal(followed(theirs), followed(ours)) {
-        wrong.push(format!("behind the request before: {shares}"));
-    }
-    wrong
-}
-
-/// How often each place comes.
-fn places(all: &[Request]) -> BTreeMap<(u64, u32), u64> {
-    let mut places = BTreeMap::new();
-    for one in all {
-        *places.entry((one.offset, one.length)).or_default() += 1;
-    }
-    places
-}
-
-/// How many requests of a source begin where its last one ended.
-fn following(all: &[Request]) -> f64 {
-    let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
-    let mut count = 0.0;
-    for one in all {
-        if ends.insert(one.source, one.end()) == Some(one.offset) {
-            count += 1.0;
-        }
-    }
-    count
-}
-
+/// Requests of a job, by fio and by us.
 #[derive(Clone, Copy)]
-struct Share {
-    of: f64,
-    count: f64,
+struct Counts {
+    theirs: usize,
+    ours: usize,
 }
 
-fn share(all: &[Request], of: &dyn Fn(&Request) -> bool) -> Share {
-    let count = all.iter().filter(|one| of(one)).count() as f64;
-    Share { of: all.len() as f64, count }
-}
-
-/// The chance that one of these tests may fail by itself.
-fn level() -> f64 {
-    1.0 / (ODDS * MOST_TESTS * JOBS.len() as f64)
-}
-
-/// Two shares that differ more than chance lets them: chi-square with one degree of freedom, which
-/// exceeds x² about as often as a normal value exceeds x (Fisher 1922).
-fn unequal(one: Share, other: Share) -> Option<String> {
-    let all = (one.count + other.count) / (one.of + other.of);
-    let variance = all * (1.0 - all) * (1.0 / one.of + 1.0 / other.of);
-    let (a, b) = (one.count / one.of, other.count / other.of);
-    let chi_square = if variance > 0.0 { (a - b).powi(2) / variance } else { 0.0 };
-    // P(χ² > x) < exp(-x/2) for x > 1.
-    let most = -2.0 * level().ln();
-    (chi_square > most).then(|| format!("{:.2} % and {:.2} %", a * 100.0, b * 100.0))
-}
-
-/// The greatest distance of the two distributions of places.
-fn distance(one: &[Request], other: &[Request]) -> f64 {
-    let sorted = |all: &[Request]| {
-        let mut places: Vec<u64> = all.iter().map(|one| one.offset).collect();
-        places.sort_unstable();
-        places
+/// A line of the table.
+fn row(job: &Job, found: &Found, counts: Counts) -> String {
+    let Counts { theirs, ours } = counts;
+    let verdict = match (found.wrong.is_empty(), job.but) {
+        (true, _) => "agrees".to_owned(),
+        (false, "") => found.wrong.join("; "),
+        (false, but) => format!("{}: {but}", found.wrong.join("; ")),
     };
-    let (one, other) = (sorted(one), sorted(other));
-    let below = |all: &[u64], place: u64| {
-        all.partition_point(|known| *known <= place) as f64 / all.len().max(1) as f64
-    };
-    let all = one.iter().chain(&other);
-    all.map(|place| (below(&one, *place) - below(&other, *place)).abs()).fold(0.0, f64::max)
+    let compared = found.compared.join(", ");
+    format!("| {} | {theirs} | {ours} | {compared} | {verdict} |\n", job.name)
 }
 
-/// The distance that chance exceeds this rarely (Smirnov 1939).
-fn level_of_distance(one: f64, other: f64) -> f64 {
-    (-0.5 * (level() / 2.0).ln()).sqrt() * ((one + other) / (one * other)).sqrt()
+/// Runs a job by both, and compares what the kernel saw.
+fn held_against_fio(job: &Job, folder: &Path) -> (Found, Counts) {
+    let device = Loop::new(64);
+    // Of requests that are sent together, the kernel merges those that adjoin.
+    let merges = format!("/sys/block/{}/queue/nomerges", device.name());
+    fs::write(merges, "2").expect("a device of ours");
+    let name = text(&device.device);
+    let time = match (job.places, job.pace) {
+        (Places::Counted, _) => "",
+        (_, false) => "time_based\nruntime=1\n",
+        (_, true) => "time_based\nruntime=6\n",
+    };
+    let lines = format!("[global]\ndirect=1\nfilename={name}\n{time}[job]\n{}", job.lines);
+    fs::write(folder.join("job.fio"), lines).expect("a job");
+    let theirs = seen(&device, || {
+        run("fio", &["--minimal", text(&folder.join("job.fio"))]);
+    });
+    let ours = seen(&device, || {
+        plimsoll(folder, &["run", "job.fio", "--destroy-data", name, "-q"]).with_code(0);
+    });
+    (compare(job, &theirs, &ours), Counts { theirs: theirs.len(), ours: ours.len() })
+}
+
+/// What a device is sent while `load` goes on.
+fn seen(device: &Loop, load: impl FnOnce()) -> Vec<Sent> {
+    let kernel = Kernel::listen(device);
+    load();
+    kernel.heard()
+}
+
+fn request(number: u64, offset: u64) -> Sent {
+    let (at_us, length) = (number * 100, 4_096);
+    Sent { at_us, op: Op::Read, offset, length, source: 0, in_flight: (number / 5 % 4) as u32 }
 }
 
 #[test]
 fn what_is_not_the_same_is_found() {
-    let request = |number: u64, offset: u64| Request {
-        at_ns: number,
-        op: Op::Read,
-        offset,
-        length: 4_096,
-        source: 0,
-    };
-    let random = |seed: u64, blocks: u64| -> Vec<Request> {
+    let random = |seed: u64, blocks: u64| -> Vec<Sent> {
         let mut rng = model::rng::Rng::new(seed);
         (0..20_000).map(|number| request(number, rng.below(blocks) * 8_192)).collect()
     };
+    let wrong = |job: &Job, one: &[Sent], other: &[Sent]| compare(job, one, other).wrong;
     let job = drawn("places", "");
-    assert_eq!(differences(&job, &random(1, 1 << 12), &random(2, 1 << 12)), [""; 0]);
-    assert_eq!(differences(&job, &random(1, 1 << 12), &random(2, 4_500)).len(), 1, "longer");
+    assert_eq!(wrong(&job, &random(1, 1 << 12), &random(2, 1 << 12)), [""; 0]);
+    assert_eq!(wrong(&job, &random(1, 1 << 12), &random(2, 4_700)).len(), 1, "longer");
     let mut written = random(2, 1 << 12);
     written.iter_mut().take(2_000).for_each(|one| one.op = Op::Write);
-    assert_eq!(differences(&job, &random(1, 1 << 12), &written).len(), 2, "read and write");
-    let in_order: Vec<Request> = (0..4_096).map(|number| request(number, number * 4_096)).collect();
+    assert_eq!(wrong(&job, &random(1, 1 << 12), &written).len(), 2, "read and write");
+    let in_order: Vec<Sent> = (0..4_096).map(|number| request(number, number * 4_096)).collect();
     let mut other_way = in_order.clone();
     other_way.reverse();
-    let counted = counted("order", "");
-    assert_eq!(differences(&counted, &in_order, &in_order), [""; 0]);
-    assert_eq!(differences(&counted, &in_order, &other_way).len(), 1, "order");
-    assert!(differences(&counted, &in_order, &in_order[1..]).len() >= 2, "one less");
+    let counted = Job { places: Places::Counted, ..job };
+    assert_eq!(wrong(&counted, &in_order, &in_order), [""; 0]);
+    assert_eq!(wrong(&counted, &in_order, &other_way).len(), 1, "order");
+    assert!(wrong(&counted, &in_order, &in_order[1..]).len() >= 2, "one less");
+    // One hot block more is another skew, wherever it lies.
+    let ranked = Job { places: Places::Ranked, ..job };
+    let mut hot = random(2, 1 << 12);
+    hot.iter_mut().step_by(7).for_each(|one| one.offset = 0);
+    assert_eq!(wrong(&ranked, &random(1, 1 << 12), &random(3, 1 << 12)), [""; 0]);
+    assert!(!wrong(&ranked, &random(1, 1 << 12), &hot).is_empty(), "skew");
+    // As many at most, but seldom.
+    let flight = Job { flight: true, ..job };
+    let (one, mut other) = (random(1, 1 << 12), random(2, 1 << 12));
+    assert_eq!(wrong(&flight, &one, &other), [""; 0]);
+    other.iter_mut().skip(40).for_each(|one| one.in_flight = 0);
+    assert_eq!(wrong(&flight, &one, &other).len(), 1, "flight");
+    // As many in the same time, but in bursts of 32.
+    let pace = Job { pace: true, ..job };
+    let mut other = random(2, 1 << 12);
+    assert_eq!(wrong(&pace, &one, &other), [""; 0]);
+    other.iter_mut().for_each(|one| one.at_us = one.at_us / 3_200 * 3_200);
+    assert_eq!(wrong(&pace, &one, &other).len(), 1, "pace");
+}
+
+#[test]
+fn the_kernels_lines_are_read() {
+    let trace = "# tracer: nop\n\
+        \x20 fio -a-12   [000] ..... 5.000001: block_rq_issue: 7,0 R 4096 () 8 + 8 none,0,0 [fio]\n\
+        \x20 fio-13 [001] d..2. 5.000003: block_rq_issue: 7,0 FWS 8192 () 16 + 16 none,0,0 [fio]\n\
+        \x20 fio-13 [001] d..2. 5.000004: block_rq_issue: 7,0 FF 0 () 0 + 0 none,0,0 [fio]\n\
+        \x20 <idle>-0 [001] d..2. 5.000010: block_rq_complete: 7,0 R () 8 + 8 none,0,0 [0]\n\
+        \x20 fio-13 [001] d..2. 6.000003: block_rq_issue: 7,0 DS 512 () 1 + 1 none,0,0 [fio]\n";
+    let all = requests(trace);
+    let told: Vec<(u64, Op, u64, u64, u32, u32)> = all
+        .iter()
+        .map(|one| (one.at_us, one.op, one.offset, one.length, one.source, one.in_flight))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (5_000_001, Op::Read, 4_096, 4_096, 12, 0),
+            (5_000_003, Op::Write, 8_192, 8_192, 13, 1),
+            (6_000_003, Op::Trim, 512, 512, 13, 1),
+        ]
+    );
 }

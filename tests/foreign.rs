@@ -2,6 +2,11 @@
 //! what they hold, and refused where a run of our own is needed.
 
 use crate::common::{Ended, names, plimsoll, scratch};
+use model::foreign::{
+    Doubt, DoubtKind, ForeignRun, Form, GivenLatencies, GivenOption, GivenRow, GivenSeries,
+    Measure, Measured, Point, Quantity, Source, Span, Statistic,
+};
+use model::{Histogram, Op};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -202,4 +207,199 @@ fn broken_results_are_refused_and_leave_nothing_behind() {
     let run = imported(folder, "evil.json", &evil);
     let shown = ok(folder, &["show", &run]);
     assert!(!shown.out.contains('\u{1b}') && !shown.out.contains('\u{202e}'), "{}", shown.out);
+}
+
+#[test]
+fn a_folder_of_machines_and_its_summary_become_one_run() {
+    let folder = scratch();
+    let folder = folder.path();
+    let test = folder.join("vdb-4k-1700000000");
+    fs::create_dir(&test).expect("a folder");
+    for (machine, rate) in [("a", 1000), ("b", 1100)] {
+        fs::write(test.join(format!("vm-{machine}-0.json")), fio("job", rate)).expect("written");
+    }
+    fs::write(test.join("notes.txt"), "nobody's results").expect("written");
+    let summary = "Datastore     = vsan\n=============================\nJOB_NAME\t= job\n\
+                   VMs\t\t= 2\nIOPS\t\t= 2100.00 IO/S\nTHROUGHPUT\t= 8.20 MB/s\n\
+                   R_LATENCY\t= 0.9580 ms\nW_LATENCY\t= 0.0000 ms\n\
+                   95%tile_R_LAT\t= 1.4990 ms\n95%tile_W_LAT\t= 0.0000 ms\n\
+                   =============================\n";
+    fs::write(folder.join("vdb-4k-1700000000-res.txt"), summary).expect("written");
+    ok(folder, &["import", "vdb-4k-1700000000", "-o", "r.plimsoll"]);
+    let shown = json(folder, &["show", "r.plimsoll", "--json"]);
+    assert_eq!(shown["sources"].as_array().map(Vec::len), Some(3));
+    assert_eq!(shown["sources"][0]["form"], "hcibench-summary");
+    let kinds: Vec<&Value> =
+        shown["doubts"].as_array().into_iter().flatten().map(|doubt| &doubt["kind"]).collect();
+    assert!(kinds.contains(&&"quantiles-averaged".into()), "{kinds:?}");
+    let empty = folder.join("empty");
+    fs::create_dir(&empty).expect("a folder");
+    let ended = plimsoll(folder, &["import", "empty"]);
+    assert_eq!(ended.code, 2, "{ended:#?}");
+    assert!(ended.err.contains("no file in it holds results"), "{}", ended.err);
+}
+
+#[test]
+fn results_that_are_faster_than_a_described_testbed_are_doubted() {
+    let folder = scratch();
+    let folder = folder.path();
+    let run = imported(folder, "a.json", &fio("job", 1000));
+    let fast = imported(folder, "b.json", &fio("job", 40_000_000));
+    let doubts = |run: &str| {
+        let line = ["show", run, "--json", "--testbed", "vsan-four-corners"];
+        let shown = json(folder, &line);
+        let all = shown["doubts"].as_array().cloned().unwrap_or_default();
+        all.iter().filter(|doubt| doubt["kind"] == "faster-than-the-testbed").count()
+    };
+    assert_eq!((doubts(&run), doubts(&fast)), (0, 1));
+    let shown = ok(folder, &["show", &fast, "--testbed", "vsan-four-corners"]).out;
+    assert!(shown.contains("the described testbed"), "{shown}");
+}
+
+/// Values that no machine measures, and texts that nobody should print as they are.
+fn hostile_run(seed: u64) -> ForeignRun {
+    const VALUES: [f64; 14] = [
+        0.0,
+        -0.0,
+        -1.0,
+        1e-300,
+        5e-324,
+        1.0,
+        1e9,
+        1e18,
+        1e24,
+        1e25,
+        1e300,
+        f64::MAX,
+        f64::NAN,
+        f64::INFINITY,
+    ];
+    // Every other run holds what can be read, however strange it is.
+    let values: &[f64] =
+        if seed.is_multiple_of(2) { &VALUES[..] } else { &[0.0, 5e-324, 1.0, 1e9, 1e18, 1e24] };
+    let texts = [
+        String::new(),
+        "\u{1b}]0;x\u{7}\u{202e}\u{0}".to_owned(),
+        "<script>alert(1)</script>".to_owned(),
+        "ä".repeat(5_000),
+        "a,b\"c\n[[workload]]\r\n".to_owned(),
+        "job".to_owned(),
+    ];
+    let mut rng = model::rng::Rng::new(seed);
+    let mut at = |most: usize| rng.below(most as u64) as usize;
+    let ops = [None, Some(Op::Read), Some(Op::Write), Some(Op::Stat), Some(Op::Fsync)];
+    let statistics = [
+        Statistic::Whole,
+        Statistic::Mean,
+        Statistic::StdDev,
+        Statistic::Most,
+        Statistic::Count,
+        Statistic::Quantile(1),
+        Statistic::Quantile(1_000_000_000),
+    ];
+    let mut rows = Vec::new();
+    for _ in 0..1 + at(6) {
+        let mut row = GivenRow::new("", ops[at(ops.len())], "1");
+        row.workload.clone_from(&texts[at(texts.len())]);
+        row.place.clone_from(&texts[at(texts.len())]);
+        row.group = [0, 1, u32::MAX][at(3)];
+        row.options = (0..at(4))
+            .map(|_| GivenOption {
+                name: texts[at(texts.len())].clone(),
+                value: texts[at(texts.len())].clone(),
+            })
+            .collect();
+        for _ in 0..at(8) {
+            let measured = Measured::ALL[at(Measured::ALL.len())];
+            let span = [None, Some(Span::Total), Some(Span::Completion)][at(3)];
+            let statistic = statistics[at(statistics.len())];
+            let quantity = Quantity { measured, span, statistic };
+            // Past what the type itself would leave out.
+            row.measures.push(Measure { quantity, value: values[at(values.len())] });
+        }
+        let quantity = Quantity::whole(Measured::Rate);
+        let point = |at_ms: u64| Point { at_ms, value: values[at_ms as usize % values.len()] };
+        let times: [u64; 7] = [0, 1, 7, 1 << 40, 1 << 50, 1 << 51, 1 << 62];
+        let times: &[u64] = if seed.is_multiple_of(2) { &times[..] } else { &times[..5] };
+        let points = (0..at(times.len() + 1)).map(|_| point(times[at(times.len())])).collect();
+        row.series = vec![GivenSeries { quantity, points }];
+        if at(2) == 0 {
+            let mut latency = Histogram::new();
+            latency.record_many([0, 1, u64::MAX][at(3)], [0, 1, u64::MAX / 2][at(3)]);
+            let error_permille = [0, 1_000, u32::MAX][at(3)];
+            row.latencies = Some(GivenLatencies { span: Span::Total, latency, error_permille });
+        }
+        rows.push(row);
+    }
+    ForeignRun {
+        run_id: texts[at(texts.len())].clone(),
+        name: texts[at(texts.len())].clone(),
+        version: texts[at(texts.len())].clone(),
+        imported_unix_ns: [0, 1, i64::MAX as u64][at(3)],
+        measured_unix_ns: [None, Some(0), Some(i64::MAX as u64)][at(3)],
+        sources: vec![Source {
+            form: Form::ALL[at(Form::ALL.len())],
+            tool_version: texts[at(texts.len())].clone(),
+            file: texts[at(texts.len())].clone(),
+            bytes: i64::MAX as u64,
+            sha256: texts[at(texts.len())].clone(),
+        }],
+        rows,
+        doubts: (0..at(4))
+            .map(|_| Doubt {
+                kind: DoubtKind::ALL[at(DoubtKind::ALL.len())],
+                name: texts[at(texts.len())].clone(),
+                said: Some(values[at(values.len())]),
+                computed: Some(values[at(values.len())]),
+            })
+            .collect(),
+    }
+}
+
+/// The writer gives each file its checksums, so that nothing but its values can be wrong.
+#[test]
+fn forged_run_files_are_shown_or_refused_with_the_reason() {
+    let folder = scratch();
+    let folder = folder.path();
+    let good = imported(folder, "good.json", &fio("job", 1000));
+    let (mut shown, mut refused) = (0, 0);
+    for seed in 0..24 {
+        let run = format!("{seed}.plimsoll");
+        let written = store::write_foreign(&folder.join(&run), &hostile_run(seed));
+        if written.is_err() {
+            continue;
+        }
+        let page = format!("{seed}.html");
+        let csv = format!("{seed}.csv");
+        let fio = format!("{seed}.json");
+        let lines: [&[&str]; 6] = [
+            &["show", &run],
+            &["show", &run, "--json"],
+            &["compare", &good, &run],
+            &["report", &run, "-o", &page],
+            &["export", &run, "--format", "csv", "-o", &csv],
+            &["export", &run, "--format", "fio-json", "-o", &fio],
+        ];
+        for line in lines {
+            let ended = plimsoll(folder, line);
+            let all = format!("{}{}", ended.out, ended.err);
+            assert!(!all.contains("panicked"), "{seed} {line:?}: {all}");
+            // What is for programs has all letters that JSON allows.
+            let acts = all.contains(['\u{1b}', '\u{7}'])
+                || (!line.contains(&"--json") && all.contains('\u{202e}'));
+            assert!(!acts, "{seed} {line:?}: {all:?}");
+            match ended.code {
+                0 => shown += 1,
+                _ => {
+                    refused += 1;
+                    assert!(ended.err.starts_with("error"), "{seed} {line:?}: {}", ended.err);
+                    assert!(ended.err.len() < 2_000, "{seed} {line:?}");
+                }
+            }
+        }
+        if let Ok(page) = fs::read_to_string(folder.join(page)) {
+            assert!(!page.contains("<script>alert"), "{seed}: a text acts in the page");
+        }
+    }
+    assert!(shown > 0 && refused > 0, "{shown} shown, {refused} refused: both are tried");
 }

@@ -15,7 +15,7 @@ fn gate(folder: &Path, base: &str, head: &str, more: &[&str]) -> Ended {
 /// its own: a device that answers alike to the last digit would have no noise.
 fn run_on(folder: &Path, device: &str) -> String {
     let suite = "name = \"gated\"\n[layout]\nsize = \"1GiB\"\n[stages]\nprepare = \
-                 false\nprecondition = \"0s\"\nmeasure = \"1s\"\n[[workload]]\nname = \
+                 false\nprecondition = \"0s\"\nmeasure = \"4s\"\n[[workload]]\nname = \
                  \"w\"\ndepth = 4\n";
     std::fs::write(folder.join("gated.toml"), suite).expect("a suite");
     format!(

@@ -36,7 +36,7 @@ fn a_job_of_fio_becomes_a_suite_that_runs() {
 #[test]
 fn what_is_refused_is_named_and_nothing_is_written_without_leave() {
     let folder = scratch();
-    let text = "[a]\nrw=read\nsize=1m\nzonemode=zbd\niodeth=4\n";
+    let text = "[a]\nrw=write\nsize=1m\nzonemode=zbd\niodeth=4\n";
     fs::write(folder.path().join("job.fio"), text).expect("a job");
     for line in
         [&["import", "job.fio", "-o", "suite.toml"][..], &["run", "job.fio"], &["plan", "job.fio"]]

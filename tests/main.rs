@@ -36,6 +36,7 @@ mod loadline;
 mod main_job;
 mod metadata;
 mod metrics;
+mod network;
 mod placement;
 mod prediction;
 mod prerun;

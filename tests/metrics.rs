@@ -1,7 +1,7 @@
 //! What Prometheus makes of a run: a real one, from the distribution. It scrapes, or is pushed to.
 
-use crate::common::http::{address_of, get};
-use crate::common::{end, has, plimsoll, run, scratch, signal, start, text};
+use crate::common::http::{address_of, get, get_by_tls};
+use crate::common::{command, end, has, plimsoll, run, scratch, signal, start, text};
 use model::Op;
 use model::histogram::Histogram;
 use serde_json::Value;
@@ -396,6 +396,72 @@ fn a_receiver_that_is_away_costs_pushes_that_are_counted_and_never_the_run() {
     assert!(ended.err.contains("the load goes on"), "{}", ended.err);
     let told = ended.err.lines().find(|line| line.contains("pushes were lost")).expect("a line");
     assert!(told.contains(&url) && told.ends_with("the receiver lacks the end"), "{told}");
-    let refused = plimsoll(here, &["run", "smoke", "--push", "https://h/api/v1/write"]);
-    assert!(refused.with_code(2).err.contains("speaks no TLS"));
+}
+
+/// One that is pushed to by TLS, with the certificate of `fixtures/tls`.
+fn receiving_by_tls(folder: &Path) -> Prometheus {
+    let of_tls = |name: &str| format!("{}/../../fixtures/tls/{name}", env!("CARGO_MANIFEST_DIR"));
+    let (cert, key) = (of_tls("cert.pem"), of_tls("key.pem"));
+    let config = format!("tls_server_config:\n  cert_file: {cert}\n  key_file: {key}\n");
+    let path = folder.join("web.yml");
+    fs::write(&path, config).expect("a configuration");
+    let web = format!("--web.config.file={}", text(&path));
+    let more = ["--web.enable-remote-write-receiver", "--enable-feature=native-histograms", &web];
+    Prometheus::start("global:\n  scrape_interval: 1h\n", folder, &more)
+}
+
+#[test]
+fn a_receiver_by_tls_is_pushed_to_if_it_is_trusted_and_never_otherwise() {
+    if !has("a real Prometheus by TLS", &["prometheus", "openssl"]) {
+        return;
+    }
+    let folder = scratch();
+    let here = folder.path();
+    let prometheus = receiving_by_tls(here);
+    let port = prometheus.address.rsplit(':').next().expect("a port");
+    let cert = format!("{}/../../fixtures/tls/cert.pem", env!("CARGO_MANIFEST_DIR"));
+    let push = |host: &str, trusted: &str, out: &str| {
+        let url = format!("https://{host}:{port}/api/v1/write");
+        let mut run = command(here, &["run", "smoke", "--push", &url, "--out", out]);
+        end(run
+            .env("SSL_CERT_FILE", trusted)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("a run"))
+    };
+    let trusted = push("localhost", &cert, "run.plimsoll").with_code(0);
+    assert!(!trusted.err.contains("--push"), "every push arrived: {}", trusted.err);
+    let query = "/api/v1/query?query=sum(plimsoll_requests_total)";
+    let told = get_by_tls(&prometheus.address, Path::new(&cert), query, &[]);
+    let requests = format!("\"{}\"]", issued(here, "ios"));
+    assert!(told.body.contains(&requests), "{requests}: {}", told.body);
+
+    // Another authority, and another name than the certificate has.
+    let other = here.join("other.pem");
+    run(
+        "openssl",
+        &[
+            "req",
+            "-x509",
+            "-newkey",
+            "ed25519",
+            "-nodes",
+            "-subj",
+            "/CN=localhost",
+            "-keyout",
+            "/dev/null",
+            "-out",
+            text(&other),
+        ],
+    );
+    let strange = push("localhost", text(&other), "a.plimsoll").with_code(0);
+    let words = "invalid peer certificate";
+    assert!(strange.err.contains(words), "{}", strange.err);
+    assert!(strange.err.contains("$SSL_CERT_FILE"), "it says what to do: {}", strange.err);
+    let misnamed = push("127.0.0.2", &cert, "b.plimsoll").with_code(0);
+    assert!(misnamed.err.contains("the receiver lacks the end"), "{}", misnamed.err);
+    let none = push("localhost", "none.pem", "c.plimsoll").with_code(2);
+    assert!(none.err.contains("$SSL_CERT_FILE none.pem: No such file"), "{}", none.err);
+    assert!(!here.join("c.plimsoll").exists(), "nothing was begun");
 }

@@ -95,7 +95,7 @@ fn bad_input_is_refused_with_its_reason_before_anything_is_written() {
         (format!("{c} --fit nothing"), "no row is `nothing`"),
         (format!("{c} --fit 1-4 --hold 2"), "is in --fit and in --hold"),
         ("calibrate pixstor-nvme --against vsan-four-corners".to_owned(), "of another cluster"),
-        ("calibrate pixstor-nvme --against pixstor-nvme".to_owned(), "has no row to fit"),
+        ("calibrate azure-stack-hci --against azure-stack-hci".to_owned(), "has no row to fit"),
         ("calibrate vsan-four-corners".to_owned(), "<RUN>..."),
         ("calibrate vsan-four-corners nosuch.plimsoll".to_owned(), "nosuch.plimsoll"),
         ("predict vsan-four-corners nosuch".to_owned(), "nosuch"),

@@ -1,7 +1,7 @@
 //! The live page of a run and the pages of past ones: over the wire, and in a real browser.
 
 use crate::common::devtools::Browser;
-use crate::common::http::{address_of, get, send};
+use crate::common::http::{address_of, get, get_by_tls, send};
 use crate::common::{command, has, plimsoll, run, scratch, start, text, wait_until};
 use serde_json::{Value, json};
 use std::fs;
@@ -196,6 +196,95 @@ fn who_may_not_see_a_run_does_not() {
     let again = format!("--serve=127.0.0.1:{port}");
     let taken = plimsoll(here, &["run", "smoke", &again, "--token", token]).with_code(2);
     assert!(taken.err.contains("another program") && taken.err.contains("port 0"), "{}", taken.err);
+}
+
+/// A file of `fixtures/tls`.
+fn of_tls(name: &str) -> String {
+    format!("{}/../../fixtures/tls/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn a_certificate_that_does_not_fit_stops_everything_before_it_begins() {
+    let folder = scratch();
+    let here = folder.path();
+    let (cert, key, other) = (of_tls("cert.pem"), of_tls("key.pem"), of_tls("other-key.pem"));
+    fs::write(here.join("s.toml"), "name = \"s\"\n[[workload]]\nname = \"w\"\n").expect("a suite");
+    let canary = ["canary", "--dir", "c", "--objective", "p99 < 5ms", "s.toml", "-t", "data"];
+    for command in [
+        &["run", "smoke"][..],
+        &["loadline", "smoke", "--objective", "p99 < 5ms"],
+        &["watch", "--count", "1"],
+        &canary,
+        &["resume", "none.plimsoll"],
+    ] {
+        let tls = [ANY_PORT, "--tls-cert", &cert, "--tls-key", &other];
+        let refused = plimsoll(here, &[command, &tls].concat()).with_code(2);
+        let words = format!("--tls-key {other}: this key does not belong");
+        assert!(refused.err.contains(&words), "{command:?}: {}", refused.err);
+    }
+    let past = ["serve", "none.plimsoll", "--tls-cert", "none.pem", "--tls-key", &key];
+    let refused = plimsoll(here, &past).with_code(2);
+    assert!(refused.err.contains("--tls-cert none.pem: No such file"), "{}", refused.err);
+    for (half, words) in [
+        (&["--serve", "--tls-cert", &cert][..], "--tls-key"),
+        (&["--tls-cert", &cert, "--tls-key", &key], "--serve"),
+    ] {
+        let refused = plimsoll(here, &[&["run", "smoke"], half].concat()).with_code(2);
+        assert!(refused.err.contains(words), "{}", refused.err);
+    }
+    let left: Vec<_> = fs::read_dir(here).expect("a folder").flatten().collect();
+    assert_eq!(left.len(), 1, "the suite alone: {left:?}");
+}
+
+#[test]
+fn by_tls_a_page_is_seen_by_who_trusts_it_and_never_in_the_clear() {
+    if !has("the live page by TLS", &["openssl"]) {
+        return;
+    }
+    let folder = scratch();
+    let token = "0123456789abcdef0123";
+    let (cert, key) = (of_tls("cert.pem"), of_tls("key.pem"));
+    let options = ["--serve=0.0.0.0:0", "--token", token, "--tls-cert", &cert, "--tls-key", &key];
+    let secure = Running::start(folder.path(), "secure", "10min", &options);
+    let port = secure.address.rsplit(':').next().expect("a port");
+    let address = format!("localhost:{port}");
+    let get_with = |path: &str, lines: &[&str]| get_by_tls(&address, Path::new(&cert), path, lines);
+    assert_eq!(get_with("/", &[]).status, 401);
+    let handed = get_with(&format!("/?token={token}"), &[]);
+    assert_eq!(handed.status, 303);
+    assert!(handed.head.contains("SameSite=Strict; Path=/; Secure"), "{}", handed.head);
+    let page = get_with("/", &[&format!("Cookie: plimsoll_token={token}")]);
+    assert!(page.status == 200 && page.body.contains("by TLS"), "{page:?}");
+    let metrics = get_with("/metrics", &[&format!("Authorization: Bearer {token}")]);
+    assert!(metrics.status == 200 && metrics.body.contains("plimsoll_build_info"), "{metrics:?}");
+    // Who trusts somebody else sees nothing, and who asks in the clear learns why.
+    let stranger = folder.path().join("stranger.pem");
+    run(
+        "openssl",
+        &[
+            "req",
+            "-x509",
+            "-newkey",
+            "ed25519",
+            "-nodes",
+            "-subj",
+            "/CN=localhost",
+            "-keyout",
+            "/dev/null",
+            "-out",
+            text(&stranger),
+        ],
+    );
+    assert_eq!(get_by_tls(&address, &stranger, "/", &[]).status, 0);
+    let clear = get(&format!("127.0.0.1:{port}"), &format!("/?token={token}"), &[]);
+    assert!(clear.status == 400 && clear.body.contains("https://"), "{clear:?}");
+    assert!(!clear.head.contains(token), "{}", clear.head);
+    // What only begins like TLS ends nobody's page.
+    for junk in ["\u{16}", "\u{16}\u{3}\u{1}\u{2}\0junk junk junk"] {
+        let mut stream = TcpStream::connect(&address).expect("a connection");
+        stream.write_all(junk.as_bytes()).expect("junk");
+    }
+    assert_eq!(get_with("/", &[]).status, 401);
 }
 
 #[test]

@@ -116,6 +116,66 @@ fn a_recording_that_is_replayed_is_recorded_the_same() {
 }
 
 #[test]
+fn several_hosts_replay_a_trace_each_or_one_among_them() {
+    let folder = scratch();
+    let folder = folder.path();
+    fs::write(folder.join("a.iolog"), iolog(900, 64 << 4, true)).expect("a log");
+    fs::write(folder.join("b.iolog"), iolog(700, 64 << 4, true)).expect("a log");
+    let line = |rest: &[&str]| {
+        let common = ["--hosts", "local:2", "-t", "data", "--size", "4MiB", "--json", "-q"];
+        plimsoll(folder, &[&["replay"], rest, &common[..]].concat())
+    };
+    let check = |json: &Value, of: [u64; 2]| {
+        let fidelity = &json["fidelity"];
+        let counts = ["requests", "of", "offsets_exact"].map(|field| fidelity[field].as_u64());
+        assert_eq!(counts, [Some(of[0] + of[1]); 3], "{fidelity}");
+        assert_eq!(fidelity["in_sequence"], true, "{fidelity}");
+        let hosts = fidelity["hosts"].as_array().expect("hosts");
+        let each: Vec<_> = hosts.iter().map(|host| host["requests"].as_u64()).collect();
+        assert_eq!(each, of.map(Some), "{fidelity}");
+        assert!(fidelity["in_flight"]["max"].as_u64().is_some_and(|most| most >= 1), "{fidelity}");
+        assert!(fidelity["in_flight_of_trace"].is_null(), "fio's log does not say: {fidelity}");
+    };
+    check(&line(&["a.iolog", "b.iolog"]).with_code(0).json(), [900, 700]);
+    check(&line(&["a.iolog", "--split", "turn"]).with_code(0).json(), [450, 450]);
+    // Two volumes of one trace, in which each request says how long it took.
+    let mut msr = String::new();
+    for number in 0..300u64 {
+        let (disk, at) = (u64::from(number % 3 == 0), 128_166_372_003_061_629 + number * 20_000);
+        writeln!(msr, "{at},hm,{disk},Read,{},4096,30000", number * 4096).expect("a text");
+    }
+    fs::write(folder.join("m.csv"), msr).expect("a trace");
+    let json = line(&["m.csv", "--split", "source"]).with_code(0).json();
+    let hosts = json["fidelity"]["hosts"].as_array().expect("hosts").clone();
+    assert_eq!(
+        (&hosts[0]["requests"], &hosts[1]["requests"]),
+        (&100.into(), &200.into()),
+        "{json}"
+    );
+    // Of the whole trace on one host: requests every 2 ms that took 3 ms.
+    let one = ["replay", "m.csv", "-t", "data", "--json", "-q"];
+    let json = plimsoll(folder, &one).with_code(0).json();
+    let original = &json["fidelity"]["in_flight_of_trace"];
+    let mean = original["mean"].as_f64().expect("a mean");
+    assert!(original["max"] == 2 && (mean - 599.0 / 300.0).abs() < 1e-9, "{json}");
+
+    for (rest, wanted) in [
+        (&["a.iolog"][..], "--split source"),
+        (&["a.iolog", "b.iolog", "m.csv"], "a trace for each host"),
+        (&["a.iolog", "--split", "source"], "1 source, fewer than the 2 hosts"),
+        (&["a.iolog", "b.iolog", "--split", "turn"], "name one trace"),
+    ] {
+        let told = line(rest).with_code(2).err;
+        assert!(told.contains(wanted), "{told}");
+    }
+    let told = plimsoll(folder, &["replay", "a.iolog", "b.iolog", "-t", "data"]).with_code(2).err;
+    assert!(told.contains("one host replays one trace"), "{told}");
+    let far = ["replay", "a.iolog", "b.iolog", "--hosts", "node[01-02]", "-t", "/data"];
+    let told = plimsoll(folder, &far).with_code(2).err;
+    assert!(told.contains("other machines cannot read the copy"), "{told}");
+}
+
+#[test]
 fn a_trace_goes_into_a_file_of_ours_and_is_faster_where_that_is_asked_for() {
     let folder = scratch();
     let folder = folder.path();

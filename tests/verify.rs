@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const SUITE: &str = r#"
 name = "crash"
@@ -201,6 +201,86 @@ fn a_target_that_drops_acknowledged_writes_is_found_out_after_the_crash() {
         sum(&json, "blocks"),
         "whole writes were dropped: {json}"
     );
+}
+
+const POPULATION: &str = r#"
+name = "alive"
+[layout]
+kind = "tree"
+[tree]
+files = 400
+sizes = "1KiB:60, 9000:40"
+per_directory = 50
+[stages]
+measure = "60s"
+interval = "50ms"
+[contents]
+verify = true
+[[workload]]
+name = "mail"
+kind = "metadata"
+operations = ["create:3, write:1, append:2, truncate:1, read:2, rename:1, remove:3"]
+append = "3KiB"
+workers = 3
+"#;
+
+#[test]
+fn after_kill_9_the_files_of_a_population_are_as_its_ledger_says() {
+    let folder = scratch();
+    let here = folder.path();
+    fs::write(here.join("alive.toml"), POPULATION).expect("writes");
+    let args = ["run", "alive.toml", "--target", "data", "--out", "run.plimsoll", "--quiet"];
+    let child = start(here, &args);
+    wait_for_intervals(here, 5);
+    kill(child);
+    let json = verify(here, &[], 0);
+    // Each worker has a tree of its own.
+    let sum = |json: &Value, field: &str| -> u64 {
+        let all = json["populations"].as_array().expect("populations");
+        all.iter().map(|one| one[field].as_u64().expect("a number")).sum()
+    };
+    let of = |field: &str| sum(&json, field);
+    // 80 % of 133, 133 and 134 names have a file, within one for each worker.
+    assert!(of("names") == 400 && of("expected").abs_diff(319) <= 3, "{json}");
+    assert!(of("good").abs_diff(of("expected")) <= 3 && of("compared_bytes") > 1 << 19, "{json}");
+    assert!(of("operations") > 330 && of("unsure") == 0, "{json}");
+    assert!(json["notes"].to_string().contains("was cut off in stage 1"), "{json}");
+    let words = plimsoll(here, &["verify", "run.plimsoll"]).with_code(0).out;
+    assert!(words.contains("Nothing is missing or damaged."), "{words}");
+    // A walk finds as many files as are good, but for those that were cut off.
+    let all_files = || -> Vec<PathBuf> {
+        let trees = (0..3).map(|tree| here.join(format!("data/tree-{tree:05}")));
+        trees
+            .flat_map(|tree| fs::read_dir(tree).expect("a tree"))
+            .flat_map(|leaf| fs::read_dir(leaf.expect("a folder").path()).expect("files"))
+            .map(|file| file.expect("a file").path())
+            .collect()
+    };
+    let files = all_files().len() as u64;
+    assert!(files.abs_diff(of("good")) <= 3, "{files} of {json}");
+
+    let durable = plimsoll(here, &["verify", "run.plimsoll", "--acknowledged", "durable"]);
+    assert!(durable.with_code(2).err.contains("outlive a power cut"));
+    plimsoll(here, &["clean", "data"]).with_code(0);
+
+    // Of a run that ended, all is on record.
+    let short = ["--set", "measure=200ms", "--keep-data"];
+    fs::remove_file(here.join("run.plimsoll")).expect("removes");
+    plimsoll(here, &[&args[..], &short[..]].concat()).with_code(0);
+    let json = verify(here, &[], 0);
+    assert!(sum(&json, "beyond") == 0 && json["clean"] == true, "{json}");
+
+    // What is done by hand then is named.
+    let mut files = all_files();
+    files.sort();
+    fs::remove_file(&files[0]).expect("removes");
+    let mut bytes = fs::read(&files[1]).expect("reads");
+    bytes[500] ^= 1;
+    fs::write(&files[1], bytes).expect("writes");
+    fs::write(files[2].with_file_name("notes.txt"), "mine").expect("writes");
+    let json = verify(here, &[], 7);
+    let kinds = ["missing", "content", "stray", "name", "length", "unreadable"];
+    assert_eq!(kinds.map(|kind| sum(&json, kind)), [1, 1, 1, 0, 0, 0], "{json}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use ssh::{HOSTS, Network};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 use tempfile::TempDir;
 
 /// Four hosts with addresses, host names and ssh servers of their own, which see the same files.
@@ -20,7 +20,7 @@ pub struct SshCluster {
     network: Network,
     servers: Vec<Child>,
     /// Last, so that it ends after the servers do.
-    _alone: MutexGuard<'static, ()>,
+    _alone: fs::File,
 }
 
 impl SshCluster {
@@ -73,6 +73,16 @@ impl SshCluster {
     /// Where its hosts keep copies of the program.
     pub fn cache(&self) -> PathBuf {
         self.folder.path().join("cache/plimsoll")
+    }
+
+    /// The bridge's end of a host's link.
+    pub fn link(&self, host: u32) -> String {
+        self.network.link(host)
+    }
+
+    /// The network namespace of a host.
+    pub fn namespace(&self, host: u32) -> String {
+        self.network.namespace(host)
     }
 
     /// Takes a host off the network; its processes hear nothing of it.

@@ -2,7 +2,8 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::Child;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// An answer.
@@ -33,7 +34,34 @@ pub fn send(address: &str, request: &str) -> Answer {
     let _ = stream.write_all(request.as_bytes());
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes);
-    let text = String::from_utf8_lossy(&bytes);
+    answer(&bytes)
+}
+
+/// Gets `path` from a server of `localhost` by TLS, with OpenSSL, which trusts `authority` alone.
+pub fn get_by_tls(address: &str, authority: &Path, path: &str, lines: &[&str]) -> Answer {
+    let mut client = Command::new("openssl")
+        .args(["s_client", "-quiet", "-verify_return_error", "-verify_hostname", "localhost"])
+        .args(["-servername", "localhost", "-connect", address, "-CAfile"])
+        .arg(authority)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("OpenSSL");
+    let more: String = lines.iter().map(|line| format!("{line}\r\n")).collect();
+    let request =
+        format!("GET {path} HTTP/1.1\r\n{more}Host: {address}\r\nConnection: close\r\n\r\n");
+    let mut input = client.stdin.take().expect("its input");
+    // One that does not trust the server ends before it reads.
+    let _ = input.write_all(request.as_bytes());
+    let ended = client.wait_with_output().expect("its end");
+    drop(input);
+    answer(&ended.stdout)
+}
+
+/// What came, in its parts; status 0 where nothing did.
+fn answer(bytes: &[u8]) -> Answer {
+    let text = String::from_utf8_lossy(bytes);
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
     Answer { status, head: head.to_owned(), body: body.to_owned() }
@@ -46,7 +74,8 @@ pub fn address_of(child: &mut Child) -> String {
     let mut said = String::new();
     let address = loop {
         let line = lines.next().unwrap_or_else(|| panic!("it ended: {said}")).expect("text");
-        if let Some((_, rest)) = line.split_once("http://") {
+        let found = line.split_once("http://").or_else(|| line.split_once("https://"));
+        if let Some((_, rest)) = found {
             break rest.split('/').next().unwrap_or_default().to_owned();
         }
         said.push_str(&line);

@@ -361,9 +361,10 @@ impl Drop for Mounted {
 }
 
 /// Held by tests that take every processor, or that depend on an answer within seconds: of these,
-/// one at a time.
-pub fn alone() -> std::sync::MutexGuard<'static, ()> {
-    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    // A test that failed with it in hand has left nothing behind in it.
-    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+/// one at a time, over all programs of tests. What is given holds it until it is dropped.
+pub fn alone() -> fs::File {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("alone");
+    let file = fs::File::create(&place).expect("a file in the target folder");
+    file.lock().expect("a lock of the file system");
+    file
 }

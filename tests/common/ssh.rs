@@ -32,7 +32,8 @@ impl Network {
         format!("pl{}br", self.0)
     }
 
-    fn namespace(self, host: u32) -> String {
+    /// The network namespace of a host.
+    pub fn namespace(self, host: u32) -> String {
         format!("pl{}h{host}", self.0)
     }
 

@@ -1,6 +1,6 @@
 //! Machines on two nodes that a launcher reaches: two users' folders on this machine.
 
-use super::{PARTS, SUITE, User, kernels};
+use super::{AMOUNT, PARTS, SUITE, User, kernels};
 use crate::common::{alone, has, wait_until};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -75,7 +75,7 @@ fn machines_of_two_nodes_carry_one_run_and_are_found_after_kill_9() {
             || (line.starts_with("t-2  running") && line.ends_with("on n1"))
     };
     assert_eq!(list.lines().filter(is_on).count(), 2, "{list}");
-    let run = ["run", "small.toml", "--hosts=vms:t", "--json", "--set=measure=2s"];
+    let run = ["run", "small.toml", "--hosts=vms:t", "--json", AMOUNT];
     let json = user.plimsoll(&run).with_code(0).json();
     let hosts = json["results"][0]["hosts"].as_array().expect("a list");
     assert!(hosts.len() == 2 && hosts.iter().all(|host| host["ios"].as_u64() > Some(0)), "{json}");

@@ -52,6 +52,8 @@ struct Asked {
     gates: u64,
     write: bool,
     real: Option<String>,
+    /// Of real ones, those whose name has this.
+    only: Option<String>,
 }
 
 /// Simulated gates, or with `--real PROGRAM` real ones of short commands.
@@ -61,13 +63,13 @@ struct Asked {
 pub fn run(arguments: &[String]) -> Outcome<()> {
     let asked = asked(arguments)?;
     match &asked.real {
-        Some(program) => real(Path::new(program), asked.gates),
+        Some(program) => real(Path::new(program), &asked),
         None => simulated(asked.gates, asked.write),
     }
 }
 
 fn asked(arguments: &[String]) -> Outcome<Asked> {
-    let mut asked = Asked { gates: 400, write: false, real: None };
+    let mut asked = Asked { gates: 400, write: false, real: None, only: None };
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or(format!("{word} needs a value"));
@@ -77,13 +79,25 @@ fn asked(arguments: &[String]) -> Outcome<Asked> {
             }
             "--write" => asked.write = true,
             "--real" => asked.real = Some(value()?.clone()),
+            "--only" => asked.only = Some(value()?.clone()),
             other => return Err(format!("{other} is unknown; see `cargo xtask help`")),
         }
     }
     if asked.gates == 0 || (asked.write && asked.real.is_some()) {
         return Err("--gates is at least 1, and --write is for simulated gates".to_owned());
     }
+    if asked.only.as_ref().is_some_and(|_| asked.real.is_none() || asked.cases().next().is_none()) {
+        let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+        return Err(format!("--only names some of --real: {}", names.join(", ")));
+    }
     Ok(asked)
+}
+
+impl Asked {
+    fn cases(&self) -> impl Iterator<Item = Case> {
+        let named = |case: &Case| self.only.as_ref().is_none_or(|only| case.name.contains(only));
+        CASES.into_iter().filter(named)
+    }
 }
 
 fn simulated(gates: u64, write: bool) -> Outcome<()> {
@@ -109,16 +123,21 @@ fn replaced(page: &str, table: &str) -> Option<String> {
 }
 
 /// Gates of short commands on this machine.
-fn real(program: &Path, gates: u64) -> Outcome<()> {
-    println!("| commands | detect | gates | worse or better | no change | cannot tell | pairs |");
-    println!("|---|---|---|---|---|---|---|");
-    for case in CASES {
-        let (mut found, mut none, mut unknown, mut pairs) = (0, 0, 0, 0);
+fn real(program: &Path, asked: &Asked) -> Outcome<()> {
+    let gates = asked.gates;
+    println!(
+        "| commands | detect | gates | worse or better | wrong side | no change | cannot tell \
+         | pairs |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
+    for case in asked.cases() {
+        let (mut found, mut wrong, mut none, mut unknown, mut pairs) = (0, 0, 0, 0, 0);
         for seed in 0..gates {
             let answer = one_real(program, &case, seed)?;
             match answer["answer"].as_str() {
                 Some("regression") => found += 1,
                 Some("improvement") if !case.is_changed => found += 1,
+                Some("improvement") => wrong += 1,
                 Some("no-change") => none += 1,
                 _ => unknown += 1,
             }
@@ -126,7 +145,9 @@ fn real(program: &Path, gates: u64) -> Outcome<()> {
         }
         let each = pairs as f64 / gates as f64;
         let (name, detect) = (case.name, case.detect);
-        println!("| {name} | {detect} | {gates} | {found} | {none} | {unknown} | {each:.0} |");
+        println!(
+            "| {name} | {detect} | {gates} | {found} | {wrong} | {none} | {unknown} | {each:.0} |"
+        );
     }
     Ok(())
 }
@@ -157,7 +178,15 @@ mod tests {
     fn arguments_that_make_no_sense_are_refused() {
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         assert!(asked(&words("--gates 7 --write")).is_ok_and(|asked| asked.gates == 7));
-        for line in ["--gates", "--gates no", "--gates 0", "--real x --write", "--fast"] {
+        for line in [
+            "--gates",
+            "--gates no",
+            "--gates 0",
+            "--real x --write",
+            "--fast",
+            "--only loop",
+            "--real x --only no",
+        ] {
             assert!(asked(&words(line)).is_err(), "{line}");
         }
     }

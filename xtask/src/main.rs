@@ -7,6 +7,7 @@ mod ci;
 mod corpus;
 mod dist;
 mod docs;
+mod equivalence;
 mod features;
 mod gate_proof;
 mod guest;
@@ -21,6 +22,7 @@ mod shell;
 mod soak;
 mod test;
 mod tidy;
+mod vsphere;
 
 use shell::Outcome;
 use std::process::ExitCode;
@@ -36,6 +38,8 @@ cargo xtask COMMAND
   docs    writes the generated pages
   corpus  how many jobs of other tools in a folder are imported whole, and why the rest is not
             DIR [--from DIALECT] [--list]
+  equivalence [--write: keep the table in the docs]
+          all jobs that are held against fio by the kernel's tracepoints; it takes minutes
   bench   side-by-side benchmarks against the peers that are installed
             [--rounds N] [--seconds S] [--cpu N] [--only NAME | --write]
   memory  the engine's unsafe code under the address sanitizer and Miri (nightly)
@@ -47,10 +51,11 @@ cargo xtask COMMAND
             [--seeds N] [--first SEED] [--scale: what thousands of hosts cost [--write]]
   liar    targets that deceive, their truthful twins, and how many the program finds
             [--quick] [--write: keep the table in the docs] [PROGRAM]
-  gate-proof [--gates N] [--write | --real PROGRAM]
+  gate-proof [--gates N] [--write | --real PROGRAM [--only NAME]]
           how often gates err, on simulated machines or with short commands on this one
   prediction-proof [--cases N] [--clusters N] [--first SEED] [--worst] [--write]
           how far predictions hold on simulated clusters
+  vsphere the vendor's simulator of vSphere for a test, in target/vsphere; needs Go, minutes
   guest   [--kernel FILE] [PROGRAM]
           the memory image of virtual machines, of under 40 MB, in target/guest
   dist    [--deb] [--rpm] [--oci] [--prove] [--twice] [--target TRIPLE]
@@ -89,6 +94,7 @@ fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
         "tidy" => tidy::run(),
         "docs" => docs::run().and_then(|()| docs::write(vec![tidy::prose_ceilings()?])),
         "corpus" => corpus::run(rest),
+        "equivalence" => equivalence::run(rest),
         "bench" => bench::run(rest),
         "memory" => memory::run(),
         "mutants" => mutants::run(rest),
@@ -98,6 +104,7 @@ fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
         "gate-proof" => gate_proof::run(rest),
         "prediction-proof" => prediction_proof::run(rest),
         "guest" => guest::run(rest),
+        "vsphere" => vsphere::run(),
         "dist" => dist::run(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

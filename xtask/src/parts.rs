@@ -20,6 +20,9 @@ enum Source {
     Program { names: &'static [&'static str], package: &'static str },
     /// A kernel for guests, as a package that is downloaded and not installed.
     GuestKernel,
+    /// Programs that `cargo xtask vsphere` builds; that takes minutes, so that somebody has to ask
+    /// for it.
+    Vsphere,
     /// The kernel's: there for root when this path is.
     Kernel { path: &'static str },
 }
@@ -79,6 +82,16 @@ const PARTS: &[Part] = &[
         source: Source::Program { names: &["prometheus"], package: "prometheus" },
     },
     Part {
+        name: "iptables",
+        purpose: "ports behind a firewall",
+        source: Source::Program { names: &["iptables"], package: "iptables" },
+    },
+    Part {
+        name: "openssl",
+        purpose: "reading pages by TLS with a program that is not ours",
+        source: Source::Program { names: &["openssl"], package: "openssl" },
+    },
+    Part {
         name: "sshd",
         purpose: "hosts that are reached over real ssh",
         source: Source::Program { names: &["sshd"], package: "openssh-server" },
@@ -123,6 +136,7 @@ const PARTS: &[Part] = &[
         purpose: "the way to a libvirt",
         source: Source::Program { names: &["virsh"], package: "libvirt-clients" },
     },
+    Part { name: "vsphere", purpose: "the vendor's simulator of vSphere", source: Source::Vsphere },
     Part {
         name: "net",
         purpose: "the kernel's own count of packets",
@@ -220,6 +234,7 @@ fn is_here(part: &Part) -> bool {
         Source::Program { names, .. } => names.iter().any(|name| shell::which(name).is_some()),
         Source::Kernel { path } => Path::new(path).exists(),
         Source::GuestKernel => guest_kernel_is_here(),
+        Source::Vsphere => crate::vsphere::is_here(),
     }
 }
 
@@ -294,7 +309,12 @@ fn judge(part: &Part, here: bool, powers: Powers, failures: &[(&str, String)]) -
                 None => skip("there is no apt-get".to_owned(), false),
             }
         }
-        Source::Program { .. } | Source::Kernel { .. } | Source::GuestKernel => None,
+        Source::Vsphere if !here => {
+            skip("nobody ran `cargo xtask vsphere` (Go, some minutes)".to_owned(), false)
+        }
+        Source::Program { .. } | Source::Kernel { .. } | Source::GuestKernel | Source::Vsphere => {
+            None
+        }
     }
 }
 

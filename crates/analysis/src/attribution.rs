@@ -108,7 +108,8 @@ impl Attribution {
     /// What was seen, but not how much of it was used: ports without a known speed, mounts of file
     /// systems on other machines.
     pub fn unknown(&self) -> impl Iterator<Item = &Watched> {
-        self.watched.iter().filter(|one| one.used.share().is_none())
+        let can_be = |one: &&Watched| one.part != Part::Cache && one.used.share().is_none();
+        self.watched.iter().filter(can_be)
     }
 
     /// What went wrong, the most first.

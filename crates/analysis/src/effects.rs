@@ -1,7 +1,7 @@
 //! What each thing that happened inside a measurement did to it: in total, and to every host.
 
 use crate::aftermath::{Aftermath, Interval, aftermath, aftermath_with};
-use model::digest::{Digest, Span};
+use model::digest::{Digest, Spans};
 use model::record::StageRecord;
 use model::{Histogram, Occurrence, Op, Record, StageKind};
 use std::borrow::Cow;
@@ -152,7 +152,7 @@ fn course(digest: &Digest, work: u32) -> WorkSeries {
             latency_ns: totals().map(|total| total.latency.sum_ns().unwrap_or(0) as f64).sum(),
         }
     });
-    let of_host = |(host, spans): (&u32, &Vec<Span>)| {
+    let of_host = |(host, spans): (&u32, &Spans)| {
         let loads = spans.iter().enumerate().filter(|(_, span)| span.phase.counts());
         let intervals = loads.map(|(at, span)| {
             let here = || parts().filter_map(|part| part.hosts.get(host));

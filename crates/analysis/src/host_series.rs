@@ -1,6 +1,6 @@
 //! How each host of a work went over time: who starved while others did not.
 
-use model::digest::Span;
+use model::digest::{Span, Spans};
 use model::{Op, Record};
 
 /// The requests per second of a host over time.
@@ -26,11 +26,11 @@ pub fn host_series(record: &Record, stage: u32, work: u32, most: usize) -> Vec<H
             .filter(|((of, op), _)| *of == work && *op != Op::Fsync)
             .map(|(_, part)| part)
     };
-    let of_host = |(host, spans): (&u32, &Vec<Span>)| {
-        let loads: Vec<(usize, &Span)> =
+    let of_host = |(host, spans): (&u32, &Spans)| {
+        let loads: Vec<(usize, Span)> =
             spans.iter().enumerate().filter(|(_, span)| span.phase.counts()).collect();
         let together = loads.len().div_ceil(most.max(1)).max(1);
-        let rate = |chunk: &[(usize, &Span)]| {
+        let rate = |chunk: &[(usize, Span)]| {
             let (_, last) = chunk.last()?;
             let length_ns: u64 =
                 chunk.iter().map(|(_, span)| span.length_ns).fold(0, u64::saturating_add);

@@ -163,8 +163,8 @@ fn is_counted(digest: &Digest, phase: Phase) -> bool {
 
 /// The time of some phases of a stage: hosts run side by side, so theirs do not add up.
 fn seconds(digest: &Digest, is_in: fn(Phase) -> bool) -> f64 {
-    let host_ns = |spans: &Vec<model::digest::Span>| {
-        let counted = |span: &&model::digest::Span| {
+    let host_ns = |spans: &model::digest::Spans| {
+        let counted = |span: &model::digest::Span| {
             is_in(span.phase)
                 && is_counted(digest, span.phase)
                 && (!span.phase.counts() || digest.frame.is_counted(span.interval))

@@ -3,7 +3,7 @@
 
 use crate::row::ResultRow;
 use crate::warning::QUANTILES;
-use model::digest::{Digest, Frame, HostPart, Moment, Span, Total, WorkerTotal};
+use model::digest::{Digest, Frame, HostPart, Moment, Span, Spans, Total, WorkerTotal};
 use std::collections::BTreeMap;
 
 /// One row of a measured point over time.
@@ -21,7 +21,7 @@ pub struct Tally<'a> {
 /// once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostTally<'a> {
-    spans: &'a [Span],
+    spans: Option<&'a Spans>,
     frame: Option<&'a Frame>,
     parts: Vec<&'a HostPart>,
 }
@@ -32,14 +32,16 @@ impl HostTally<'_> {
     pub fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
         let is_counted = |interval| self.frame.is_some_and(|frame| frame.is_counted(interval));
         let counted =
-            move |(_, span): &(usize, &Span)| span.phase.counts() && is_counted(span.interval);
-        self.spans.iter().enumerate().filter(counted).map(|(at, span)| Slot {
-            start_s: span.start_ns as f64 / 1e9,
-            length_s: span.length_ns as f64 / 1e9,
-            ios: self.parts.iter().map(|part| part.ios(at) as f64).sum(),
-            latency_ns: self.parts.iter().map(|part| part.latency_ns(at) as f64).sum(),
-            ..Slot::default()
-        })
+            move |(_, span): &(usize, Span)| span.phase.counts() && is_counted(span.interval);
+        self.spans.into_iter().flat_map(Spans::iter).enumerate().filter(counted).map(
+            |(at, span)| Slot {
+                start_s: span.start_ns as f64 / 1e9,
+                length_s: span.length_ns as f64 / 1e9,
+                ios: self.parts.iter().map(|part| part.ios(at) as f64).sum(),
+                latency_ns: self.parts.iter().map(|part| part.latency_ns(at) as f64).sum(),
+                ..Slot::default()
+            },
+        )
     }
 
     /// All its requests.
@@ -98,7 +100,7 @@ pub fn by_host<'a>(digest: &'a Digest, row: &ResultRow) -> BTreeMap<u32, HostTal
     let hosts = frame.spans.iter().filter(|(host, _)| frame.counted(**host).next().is_some());
     let hosts = hosts.map(|(host, spans)| {
         let parts = parts().filter_map(|(_, part)| part.hosts.get(host)).collect();
-        (*host, HostTally { spans, frame: Some(frame), parts })
+        (*host, HostTally { spans: Some(spans), frame: Some(frame), parts })
     });
     hosts.collect()
 }

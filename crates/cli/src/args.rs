@@ -11,6 +11,7 @@ mod import;
 mod machines;
 mod places;
 mod prediction;
+mod tls;
 mod trace;
 mod work;
 
@@ -25,7 +26,8 @@ pub use machines::{
 };
 pub use places::{GivenUpArg, TargetArg};
 pub use prediction::{CalibrateArgs, PredictArgs};
-pub use trace::{DistilArgs, Only, RecordArgs, ReplayArgs, ScaleSpace, TraceArgs};
+pub use tls::TlsArgs;
+pub use trace::{DistilArgs, Only, RecordArgs, ReplayArgs, ScaleSpace, Split, TraceArgs};
 pub use work::{Pattern, QUICK_FORM, QuickArgs, WorkArgs};
 
 use crate::web::{Destination, Token, listen_address};
@@ -33,8 +35,9 @@ use analysis::verdict::Gate;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use live::watch::Speed;
+use model::network::{MOST_STREAMS, Subnet};
 use model::search::SearchAxis;
-use model::{Nanos, Objective};
+use model::{Bytes, Nanos, Objective};
 use report::surfaces::table::Notes;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -64,6 +67,10 @@ pub enum Command {
     Watch(Box<WatchArgs>),
     /// Show this host's hardware, and the layers below a target; touches nothing.
     Inventory(InventoryArgs),
+    /// Measure what TCP carries between hosts, without any storage.
+    ///
+    /// It loads the network for a while: each pair there, back, and both ways at once.
+    Network(NetworkArgs),
     /// List the built-in suites, or print one as a start for yours.
     Suites(SuitesArgs),
     /// Turn jobs of other tools into suites, and show their results.
@@ -202,6 +209,7 @@ impl RunArgs {
             sets: args.sets.clone(),
             buffered: args.buffered,
             existing: args.existing,
+            hosts: args.hosts.clone(),
             ..WorkArgs::default()
         };
         let (out, how, share) = (args.out.clone(), args.how, args.share.clone());
@@ -263,6 +271,10 @@ pub struct ShareArgs {
     #[arg(long, value_name = "TOKEN", requires = "serve")]
     pub token: Option<Token>,
 
+    /// The certificate of the page.
+    #[command(flatten)]
+    pub tls: TlsArgs,
+
     /// Serve the page until Ctrl-C, also after the run.
     #[arg(long, hide_short_help = true, requires = "serve")]
     pub keep_serving: bool,
@@ -301,6 +313,15 @@ pub struct ServeArgs {
     /// $PLIMSOLL_TOKEN does the same and is not seen in the list of processes.
     #[arg(long, value_name = "TOKEN")]
     pub token: Option<Token>,
+
+    /// Serve by TLS (https) with this certificate: a PEM file, the page's own first, then those
+    /// that signed it. It is read again when it changes.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+
+    /// The private key of --tls-cert, as PEM without a passphrase.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
 }
 
 /// `plimsoll loadline`.
@@ -401,6 +422,10 @@ pub struct WatchShareArgs {
     #[arg(long, value_name = "TOKEN", requires = "serve")]
     pub token: Option<Token>,
 
+    /// The certificate of the page.
+    #[command(flatten)]
+    pub tls: TlsArgs,
+
     /// Push metrics to URL: remote write, or OTLP where its path ends in /v1/metrics.
     ///
     /// $PLIMSOLL_PUSH_AUTHORIZATION is the header Authorization.
@@ -435,6 +460,51 @@ pub struct InventoryArgs {
     pub patience: Nanos,
 
     /// The hosts to ask.
+    #[command(flatten)]
+    pub hosts: HostArgs,
+}
+
+/// `plimsoll network`.
+#[derive(Debug, Args)]
+#[command(after_help = examples::NETWORK)]
+pub struct NetworkArgs {
+    /// Use each host's address in this range, such as 10.1.0.0/16 [default: the only network that
+    /// all hosts are in].
+    #[arg(long, value_name = "RANGE")]
+    pub subnet: Option<Subnet>,
+
+    /// How long each flow is measured, 100ms to 10m.
+    #[arg(long, value_name = "TIME", default_value = "5s")]
+    pub time: Nanos,
+
+    /// TCP connections of each direction.
+    #[arg(long, value_name = "N", default_value_t = 4,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_STREAMS)))]
+    pub streams: u32,
+
+    /// Bytes that a flow sends in each direction at most.
+    #[arg(long, value_name = "SIZE", default_value = "1TiB")]
+    pub most: Bytes,
+
+    /// Rounds, in each of which every host has another partner [default: all up to 8 hosts, else
+    /// 4].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub rounds: Option<u32>,
+
+    /// The TCP port to listen at, where a firewall is open for one; 0 is any free one.
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub port: u16,
+
+    /// Print everything as JSON (docs/reference/json.md).
+    #[arg(long)]
+    pub json: bool,
+
+    /// Write the JSON to a file, for `plimsoll ceiling --network`. A file that exists is never
+    /// overwritten.
+    #[arg(short, long, value_name = "FILE.json")]
+    pub out: Option<PathBuf>,
+
+    /// The hosts: two or more.
     #[command(flatten)]
     pub hosts: HostArgs,
 }

@@ -15,6 +15,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// No line of a log is kept longer in memory: what is longer is none.
 const MOST_LINE: u64 = 4_096;
+/// No folder of results has more files.
+const MOST_FILES: usize = 4_096;
 /// A log is read line by line, and can be long; this is no log.
 const MOST_LOG: u64 = 64 << 30;
 
@@ -50,6 +52,39 @@ pub fn read(path: &Path) -> Result<Option<Found>, Failure> {
     std::io::copy(&mut hashed, &mut std::io::sink())
         .map_err(|error| wrong(path, &error.to_string()))?;
     Ok(Some(Found { source: hashed.source(path, &found), results: found }))
+}
+
+/// The results in a folder, such as HCIBench makes for a test: those of each machine, and the
+/// summary that stands beside the folder (`NAME-res.txt`). What holds no results is left alone.
+pub fn read_folder(folder: &Path) -> Result<Vec<Found>, Failure> {
+    let failed = |error: std::io::Error| wrong(folder, &format!("{error}; check the path"));
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let ending = path.extension().unwrap_or_default();
+        if ["txt", "json", "html", "xml", "csv"].iter().any(|known| ending == *known)
+            && path.is_file()
+        {
+            paths.push(path);
+        }
+        if paths.len() > MOST_FILES {
+            return Err(wrong(folder, &format!("has more than {MOST_FILES} files of results")));
+        }
+    }
+    paths.sort();
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let summary = folder.with_file_name(format!("{name}-res.txt"));
+    if !name.is_empty() && summary.is_file() {
+        paths.insert(0, summary);
+    }
+    let mut all = Vec::new();
+    for path in paths {
+        all.extend(read(&path)?);
+    }
+    if all.is_empty() {
+        return Err(wrong(folder, "no file in it holds results of a tool; name one that does"));
+    }
+    Ok(all)
 }
 
 /// A log of any length, line by line.

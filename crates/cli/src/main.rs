@@ -58,6 +58,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Plan(plan) => commands::plan(&plan),
         Command::Watch(watch) => commands::watch(&watch),
         Command::Inventory(inventory) => commands::inventory(&inventory),
+        Command::Network(network) => commands::network(&network),
         Command::Suites(suites) => commands::suites(&suites),
         Command::Import(import) => commands::import(&import),
         Command::Record(record) => commands::record(&record),

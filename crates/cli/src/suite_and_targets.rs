@@ -180,10 +180,9 @@ fn put_together(work: &WorkArgs, read: Read, changed: &[Override]) -> Result<Ask
         }
     } else if let Some(machines) = &loaded {
         // So do the disks of machines of ours.
-        let all = HostTargets { paths: machines.devices.clone(), ..of_hosts(None, "") };
-        targets = vec![all.clone()];
+        targets = machine_targets(machines);
         for scenario in spec.scenarios_mut() {
-            scenario.own_targets = Some(vec![all.clone()]);
+            scenario.own_targets = Some(targets.clone());
         }
     } else if spec.has_named_scenarios() {
         // A scenario's own targets stay. Those of the file stay where there are no scenarios: they
@@ -211,12 +210,24 @@ fn loaded_machines(work: &WorkArgs, paths: &[String]) -> Result<Option<Deploymen
     machines::named(&work.hosts)
 }
 
+/// The disks that machines of ours load: the same paths in all, or each machine its own.
+fn machine_targets(machines: &Deployment) -> Vec<HostTargets> {
+    if machines.machines.iter().all(|machine| machine.devices.is_empty()) {
+        return vec![HostTargets { paths: machines.devices.clone(), ..of_hosts(None, "") }];
+    }
+    let of = |machine: &Machine| HostTargets {
+        paths: machines.devices_of(machine).to_vec(),
+        ..of_hosts(Some(&machine.name), "")
+    };
+    machines.machines.iter().map(of).collect()
+}
+
 /// The disks of machines that we made, on each of them.
 fn own_disks(machines: &Deployment) -> Vec<GivenUp> {
     let of = |machine: &Machine| {
         let host = Some(machine.name.clone());
         let one = move |device: &String| GivenUp { host: host.clone(), device: device.clone() };
-        machines.devices.iter().map(one).collect::<Vec<_>>()
+        machines.devices_of(machine).iter().map(one).collect::<Vec<_>>()
     };
     machines.machines.iter().flat_map(of).collect()
 }

@@ -50,7 +50,7 @@ impl Fields {
 }
 
 /// The order in which people write the fields of a workload.
-const ORDER: [&str; 24] = [
+const ORDER: [&str; 26] = [
     "kind",
     "operations",
     "block_size",
@@ -61,6 +61,8 @@ const ORDER: [&str; 24] = [
     "hot_spots",
     "align",
     "stride",
+    "run",
+    "backward",
     "trim",
     "read",
     "range",

@@ -148,18 +148,23 @@ pub fn import_command(
         let what = format!("it is larger than {MOST_BYTES} bytes");
         return Err(ImportError::new("command", what, "name a job file"));
     }
-    let words =
-        shell::words(line).map_err(|what| ImportError::new("command", what, "close the quotes"))?;
     // A launcher may stand before the tool.
-    let program = |word: &String| {
+    let program = |word: &str| {
         let base = word.rsplit(['/', '\\']).next().unwrap_or(word);
         base.trim_end_matches(".exe").to_ascii_lowercase().parse::<Dialect>().ok()
     };
+    // PowerShell starts a quoted path with `&`.
+    let line = line.trim().trim_start_matches("& ");
+    let of_windows = |word: &str| program(word.trim_matches(['"', '\''])) == Some(Dialect::DiskSpd);
+    let is_windows = dialect == Some(Dialect::DiskSpd) || line.split_whitespace().any(of_windows);
+    let (first, rest) = shell::first_command(line, !is_windows);
+    let words = if is_windows { shell::windows_words(first) } else { shell::words(first) };
+    let words = words.map_err(|what| ImportError::new("command", what, "close the quotes"))?;
     let at = words.iter().position(|word| program(word).is_some());
     let told = at.and_then(|at| program(&words[at]));
     let wanted = dialect.or(told);
     let behind = if told == wanted { at.map_or(0, |at| at + 1) } else { 0 };
-    match wanted {
+    let mut import = match wanted {
         Some(Dialect::Fio) => fio::command(&words, behind, world),
         Some(Dialect::DiskSpd) => diskspd::command(&words, behind),
         Some(Dialect::Ior) => mpi::ior(&words),
@@ -182,7 +187,23 @@ pub fn import_command(
             let what = "no tool is named whose command lines are understood";
             Err(ImportError::new("command", what, "say which with --from"))
         }
-    }
+    }?;
+    import.options.extend(behind_it(rest));
+    Ok(import)
+}
+
+/// What a shell makes of a line behind its first command, reported.
+fn behind_it(rest: &str) -> Option<ReportedOption> {
+    let rest = rest.trim();
+    let goes_on = [";", "&&", "||"]
+        .iter()
+        .any(|end| rest.split_once(end).is_some_and(|(_, next)| !next.trim().is_empty()));
+    let (class, why) = match goes_on {
+        true => (Class::Refused, "a second command; import each by itself, or a script of them"),
+        false => (Class::Harmless, "where a shell sends what the tool prints"),
+    };
+    let (name, value, place) = (rest.to_owned(), String::new(), "behind the command".to_owned());
+    (!rest.is_empty()).then(|| ReportedOption { name, value, place, class, why: why.to_owned() })
 }
 
 /// Whether a text is a job, in a dialect that its content tells, or a script with lines of tools.

@@ -140,7 +140,10 @@ fn commands(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Vec<Comman
             known.insert(name, value);
             continue;
         }
-        all.push(Command { line: number + 1, text: begun(&before_pipe(&whole)).to_owned() });
+        all.push(Command {
+            line: number + 1,
+            text: begun(shell::first_command(&whole, true).0).to_owned(),
+        });
     }
     all
 }
@@ -193,25 +196,6 @@ fn put_in(
         text.push_str(rest);
     }
     text
-}
-
-/// A command up to where its output goes elsewhere, or another one begins.
-fn before_pipe(line: &str) -> String {
-    let mut quote = None;
-    let mut before = ' ';
-    for (at, letter) in line.char_indices() {
-        match (quote, letter) {
-            (Some(open), letter) if letter == open => quote = None,
-            (None, '"' | '\'') => quote = Some(letter),
-            (None, '|' | ';' | '&' | '>' | '<') => {
-                return line[..at].trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
-            }
-            (None, '#') if before.is_whitespace() => return line[..at].to_owned(),
-            _ => {}
-        }
-        before = letter;
-    }
-    line.to_owned()
 }
 
 #[cfg(test)]

@@ -56,6 +56,8 @@ pub enum Rule<J> {
     Read(Class, &'static str, Read<J>),
     /// It changes nothing here.
     Harmless(&'static str),
+    /// The suite comes near to it, whatever its value; this is what differs.
+    Near(&'static str),
     /// Plimsoll would need this.
     Refused(&'static str),
     /// With one of these values it asks for nothing; otherwise Plimsoll would need something.
@@ -76,6 +78,11 @@ pub struct Opt<J: 'static> {
 }
 
 impl<J> Opt<J> {
+    /// Whether something depends on its value.
+    pub fn reads_its_value(&self) -> bool {
+        matches!(self.rule, Rule::Read(..) | Rule::Unless(..))
+    }
+
     /// What becomes of it with this value.
     pub fn apply(&self, job: &mut J, given: &Given) -> Verdict {
         match &self.rule {
@@ -84,6 +91,7 @@ impl<J> Opt<J> {
                 Err(why) => Verdict::refused(why),
             },
             Rule::Harmless(why) => Verdict::harmless(*why),
+            Rule::Near(differs) => Verdict::near(*differs),
             Rule::Refused(needs) => Verdict::refused(*needs),
             Rule::Unless(values, _) if values.contains(&given.value.as_str()) => {
                 Verdict::harmless("this value asks for nothing")
@@ -97,6 +105,7 @@ impl<J> Opt<J> {
         match &self.rule {
             Rule::Read(class, what, _) => (class.word(), (*what).to_owned()),
             Rule::Harmless(why) => ("harmless", (*why).to_owned()),
+            Rule::Near(differs) => ("approximated", (*differs).to_owned()),
             Rule::Refused(needs) => ("refused", (*needs).to_owned()),
             Rule::Unless(values, needs) => {
                 let values: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();

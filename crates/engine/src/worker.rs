@@ -310,8 +310,9 @@ impl WorkerState {
 
     /// The next request of the trace that is due now.
     fn next_of_trace(&mut self, slot: u32, now_ns: u64) -> Option<Io> {
+        let outstanding = (self.outstanding.len() - self.free.len()) as u64;
         let replay = self.replay.as_mut()?;
-        let (request, due_ns) = replay.next(now_ns.saturating_sub(self.start_ns))?;
+        let (request, due_ns) = replay.next(now_ns.saturating_sub(self.start_ns), outstanding)?;
         self.free.pop();
         self.outstanding[slot as usize] = Outstanding {
             since_ns: self.start_ns.saturating_add(due_ns),

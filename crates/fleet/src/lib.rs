@@ -3,13 +3,15 @@
 //!
 //! The [`Coordinator`] decides and does nothing; [`Fleet`] does what it decides. A local run is a
 //! fleet of one agent at the other end of an in-memory pair, over the same messages that a remote
-//! one speaks. Nothing listens: an agent speaks on its standard streams, and whoever started it
+//! one speaks. Nothing listens but for a flow of `plimsoll network` ([`flow`]): an agent speaks on
+//! its standard streams, and whoever started it
 //! holds them.
 
 mod agent;
 mod clock;
 mod command;
 mod coordinator;
+mod flow;
 pub mod launch;
 mod link;
 mod packed;
@@ -31,7 +33,10 @@ pub use agent::{ALLOW_FILE, Guard, GuardError, HeldAs, serve_streams};
 pub use coordinator::{Action, Coordinator, Input, Marked, Now, Reach};
 pub use link::{Frame, LinkError};
 pub use packed::{Packer, Unpacker};
-pub use performer::{Absent, Director, Ending, Fleet, FleetError, HostReport, Interrupter, Marker};
+pub use performer::{
+    Absent, BothEnds, Director, Ending, Fleet, FleetError, FlowOrder, HostReport, Interrupter,
+    Marker,
+};
 pub use session::{AttachError, attach};
 pub use takeover::Takeover;
 pub use wall_clock::unix_ns;

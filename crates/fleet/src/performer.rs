@@ -6,6 +6,7 @@ mod clean;
 mod director;
 mod handles;
 mod inspect;
+mod network;
 mod receive;
 #[cfg(test)]
 mod unfit_plan_tests;
@@ -15,6 +16,7 @@ mod watching;
 pub use director::{Director, Ending};
 pub use handles::{Interrupter, Marker};
 pub use inspect::HostReport;
+pub use network::{BothEnds, FlowOrder};
 
 use crate::agent::{self, Guard};
 use crate::command::Commands;

@@ -5,10 +5,12 @@ use crate::launch::Start;
 use crate::launch::wanted::Wanted;
 use crate::link::Frame;
 use model::event::HostEnd;
+use model::network::{FlowCounts, FlowFailure, FlowSpec, HostAddress};
 use model::plan::{HostPlan, HostStage};
 use model::testbed::HostFacts;
 use model::{CounterSample, IntervalSample, Note, StageEnd};
 use serde::{Deserialize, Serialize};
+use std::net::{IpAddr, SocketAddr};
 
 /// Targets that a message names at most. A frame has room for a thousand times as many empty names,
 /// each of which takes 24 bytes of memory.
@@ -130,6 +132,24 @@ pub enum ToAgent {
         /// Whether the stage ends there (a stonewall).
         stops: bool,
     },
+    /// Tell by which addresses others may reach you.
+    Addresses,
+    /// Wait for a partner at an address of yours, and carry a flow with it.
+    Listen {
+        /// Where; port 0 is any that is free.
+        at: SocketAddr,
+        /// What is carried.
+        spec: FlowSpec,
+    },
+    /// Carry a flow with a partner that waits.
+    Connect {
+        /// The address of yours that it is to go out by.
+        own: IpAddr,
+        /// Where the partner waits.
+        to: SocketAddr,
+        /// What is carried.
+        spec: FlowSpec,
+    },
 }
 
 /// What an agent says to the coordinator.
@@ -214,6 +234,15 @@ pub enum FromAgent {
         /// In which stage.
         stage: u32,
     },
+    /// The answer to [`ToAgent::Addresses`].
+    Addresses(Vec<HostAddress>),
+    /// The first answer to [`ToAgent::Listen`], where that can be done.
+    Listening {
+        /// The port.
+        port: u16,
+    },
+    /// The last answer to [`ToAgent::Listen`] and [`ToAgent::Connect`].
+    Flowed(Result<FlowCounts, FlowFailure>),
 }
 
 /// What a relay has to tell of a host below it.

@@ -71,6 +71,68 @@ impl FileAudit {
     }
 }
 
+crate::words! {
+    /// What is wrong with a file of a population.
+    pub enum FileDamage {
+        /// It must be there and is not.
+        Missing = "missing",
+        /// It is there and must not be: it died, it has two names, or its name is none of the run.
+        Stray = "stray",
+        /// It has the other of its two names.
+        Name = "name",
+        /// It has another length.
+        Length = "length",
+        /// It holds other bytes than were written last.
+        Content = "content",
+        /// The file system does not deliver it.
+        Unreadable = "unreadable",
+    }
+}
+
+/// One damaged file of a population.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileFinding {
+    /// What is wrong.
+    pub kind: FileDamage,
+    /// The file.
+    pub path: String,
+    /// What must be there, in words.
+    pub expected: String,
+    /// What is there, in words.
+    pub found: String,
+}
+
+/// One population.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PopulationAudit {
+    /// The directory that holds all of it.
+    pub path: String,
+    /// Operations that are known to have come back, in all stages.
+    pub operations: u64,
+    /// Operations that the file system has beyond them: of a run that was killed.
+    pub beyond: u64,
+    /// Names of its workers.
+    pub names: u64,
+    /// Names that could not be looked at: an operation of their worker failed, or a stage before
+    /// its last is not whole on record.
+    pub unsure: u64,
+    /// Files that must be there.
+    pub expected: u64,
+    /// Those that are as they must be.
+    pub good: u64,
+    /// Bytes that were compared with those that were written.
+    pub compared: Bytes,
+    /// Damaged files by kind, in the order of [`FileDamage::ALL`].
+    pub damaged: [u64; 6],
+}
+
+impl PopulationAudit {
+    /// Damaged files of all kinds.
+    pub fn damaged_files(&self) -> u64 {
+        self.damaged.iter().sum()
+    }
+}
+
 /// What a look at all data of a run has shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audit {
@@ -84,6 +146,10 @@ pub struct Audit {
     pub files: Vec<FileAudit>,
     /// The first damaged blocks, in the order of the files.
     pub findings: Vec<Finding>,
+    /// Every population, in the order of the plan.
+    pub populations: Vec<PopulationAudit>,
+    /// The first damaged files of populations.
+    pub file_findings: Vec<FileFinding>,
     /// What a reader of the figures has to know.
     pub notes: Vec<String>,
 }
@@ -98,9 +164,15 @@ impl Audit {
         all
     }
 
+    /// How many findings are told one by one.
+    pub fn told(&self) -> usize {
+        self.findings.len() + self.file_findings.len()
+    }
+
     /// Whether everything that must be there is there.
     pub fn is_clean(&self) -> bool {
         self.files.iter().all(|file| file.damaged_blocks() == 0)
+            && self.populations.iter().all(|population| population.damaged_files() == 0)
     }
 }
 
@@ -122,16 +194,22 @@ mod tests {
             acknowledged_writes: 0,
             files,
             findings: Vec::new(),
+            populations: Vec::new(),
+            file_findings: Vec::new(),
             notes: Vec::new(),
         };
         assert_eq!((audit.damaged(), audit.is_clean()), ([1, 0, 5, 0, 1], false));
         audit.files.clear();
         assert!(audit.is_clean());
+        let damaged = [0, 0, 0, 0, 1, 0];
+        audit.populations.push(PopulationAudit { damaged, ..PopulationAudit::default() });
+        assert!(!audit.is_clean());
     }
 
     #[test]
     fn every_kind_has_its_count() {
         assert_eq!(DamageKind::ALL.len(), FileAudit::default().damaged.len());
+        assert_eq!(FileDamage::ALL.len(), PopulationAudit::default().damaged.len());
     }
 
     #[test]

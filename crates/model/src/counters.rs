@@ -31,6 +31,9 @@ crate::words! {
         Nfs = "nfs",
         /// An SMB share, by its name on the server.
         Smb = "smb",
+        /// A cache before devices: of bcache by its device, of ZFS `zfs arc` and `zfs l2arc`, of
+        /// the device mapper by its name behind `dm `.
+        Cache = "cache",
     }
 }
 
@@ -147,6 +150,16 @@ crate::words! {
         ReadRttNs = "read_rtt_ns",
         /// Of `write_ns`, the part between sending a request and its answer.
         WriteRttNs = "write_rtt_ns",
+        /// Requests that a cache had.
+        Hits = "hits",
+        /// Requests that a cache had not.
+        Misses = "misses",
+        /// Blocks that came into a cache.
+        Promotions = "promotions",
+        /// Blocks that left a cache.
+        Demotions = "demotions",
+        /// Bytes that programs read of a mount, from its client's cache or from the server.
+        AskedReadBytes = "asked_read_bytes",
     }
 }
 

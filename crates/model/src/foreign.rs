@@ -10,6 +10,10 @@ use serde::Serialize;
 pub const MOST_ROWS: usize = 100_000;
 /// No row holds more points in time.
 pub const MOST_POINTS: usize = 20_000;
+/// No value is larger, whatever its unit: past it, sums and products of values have no meaning.
+pub const MOST_VALUE: f64 = 1e24;
+/// No point is later, in ms: some 35,000 years.
+pub const MOST_AT_MS: u64 = 1 << 50;
 /// No name, value or place is longer, in characters.
 pub const MOST_TEXT: usize = 300;
 
@@ -42,6 +46,8 @@ words! {
         ElbenchoJson = "elbencho-json",
         /// Iometer's `results.csv`.
         IometerCsv = "iometer-csv",
+        /// HCIBench's `…-res.txt`.
+        HciBench = "hcibench-summary",
     }
 }
 
@@ -58,6 +64,7 @@ impl Form {
             Form::Io500Summary => "IO500",
             Form::ElbenchoCsv | Form::ElbenchoJson => "elbencho",
             Form::IometerCsv => "Iometer",
+            Form::HciBench => "HCIBench",
         }
     }
 }
@@ -314,9 +321,9 @@ impl GivenRow {
         }
     }
 
-    /// Says something of it. What is no number is left out.
+    /// Says something of it. What is no number of anything is left out.
     pub fn add(&mut self, quantity: Quantity, value: Option<f64>) {
-        let value = value.filter(|value| value.is_finite());
+        let value = value.filter(|value| is_value(*value));
         self.measures.extend(value.map(|value| Measure { quantity, value }));
     }
 
@@ -364,6 +371,11 @@ impl GivenRow {
     pub fn op_name(&self) -> &'static str {
         self.op.map_or("all", Op::name)
     }
+}
+
+/// Whether anything can be so much: 0 to [`MOST_VALUE`].
+pub fn is_value(value: f64) -> bool {
+    (0.0..=MOST_VALUE).contains(&value)
 }
 
 /// A latency with what it covers.
@@ -419,6 +431,12 @@ words! {
         LinesLeftOut = "lines-left-out",
         /// It was not measured for a second: caches and timers decide.
         TooShort = "too-short",
+        /// A percentile is a mean of several ones, or computed from a mean and a deviation.
+        QuantilesAveraged = "quantiles-averaged",
+        /// Some machines have no result in it.
+        MachinesMissing = "machines-missing",
+        /// More than any layer of the described testbed lets through.
+        FasterThanTheTestbed = "faster-than-the-testbed",
     }
 }
 

@@ -194,6 +194,25 @@ fn encoded(head: &Head, low: usize, counts: &[u64]) -> EncodedHistogram {
     EncodedHistogram(bytes)
 }
 
+/// The compact form of a histogram with this minimum, maximum and sum, in ns, and these buckets in
+/// rising order; without buckets, that of nothing. Whether they fit each other, a reader checks.
+pub fn encode_parts(
+    [min_ns, max_ns, sum_ns]: [u64; 3],
+    buckets: &[(u16, u64)],
+) -> EncodedHistogram {
+    let mut bytes = vec![ENCODING];
+    if !buckets.is_empty() {
+        [min_ns, max_ns, sum_ns].into_iter().for_each(|n| varint::put(&mut bytes, n.into()));
+        let mut last = 0;
+        for (bucket, n) in buckets {
+            varint::put(&mut bytes, u128::from(bucket.wrapping_sub(last)));
+            varint::put(&mut bytes, u128::from(*n));
+            last = *bucket;
+        }
+    }
+    EncodedHistogram(bytes)
+}
+
 /// The numbers of an encoded histogram that stand before its buckets, and what is left; the count
 /// is that of the buckets, and not known yet. `None` where nothing was counted.
 fn take_head(bytes: &[u8]) -> Result<Option<(Head, &[u8])>, BadHistogram> {

@@ -23,6 +23,7 @@ pub mod load;
 pub mod machines;
 pub mod mark;
 pub mod metadata;
+pub mod network;
 pub mod note;
 pub mod objective;
 pub mod occurrence;

@@ -2,6 +2,7 @@
 
 pub mod placement;
 
+use crate::Fraction;
 use crate::units::{Bytes, Nanos};
 use crate::words;
 use serde::{Deserialize, Serialize};
@@ -82,6 +83,8 @@ words! {
         Kvm = "kvm",
         /// The hypervisor's program: many times slower, and possible everywhere.
         Tcg = "tcg",
+        /// What the provider has, which is not ours to choose (vSphere, KubeVirt, Hyper-V).
+        Native = "native",
     }
 }
 
@@ -92,6 +95,35 @@ words! {
         Qemu = "qemu",
         /// Domains of a libvirt, through `virsh`.
         Libvirt = "libvirt",
+        /// Machines of a vCenter or an ESXi, through `govc`.
+        Vsphere = "vsphere",
+        /// Machines of a Kubernetes with KubeVirt, through `kubectl`.
+        Kubevirt = "kubevirt",
+        /// Machines of a node of Proxmox VE, through its own programs over ssh.
+        Proxmox = "proxmox",
+        /// Machines of a Hyper-V, through PowerShell over ssh.
+        HyperV = "hyper-v",
+    }
+}
+
+impl ProviderKind {
+    /// What of it nobody has tried yet on a real one; `None` where it is tried in full.
+    pub fn untried(self) -> Option<&'static str> {
+        match self {
+            ProviderKind::Qemu | ProviderKind::Libvirt => None,
+            ProviderKind::Vsphere => {
+                Some("tried with the vendor's simulator alone, never on real hardware")
+            }
+            ProviderKind::Kubevirt | ProviderKind::Proxmox | ProviderKind::HyperV => {
+                Some("tried with recorded answers alone, never on real hardware")
+            }
+        }
+    }
+
+    /// Whether its machines are copies of an image of the user's (`vms.template`), whose agents are
+    /// reached over ssh. Others boot the guest that Plimsoll makes.
+    pub fn copies_a_template(self) -> bool {
+        matches!(self, ProviderKind::Vsphere | ProviderKind::Kubevirt | ProviderKind::HyperV)
     }
 }
 
@@ -145,6 +177,46 @@ pub struct HostCpu {
     pub other: Nanos,
 }
 
+/// What a node's kernel counted since it began; `None` where it does not report it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeCounts {
+    /// Time of all CPUs with work.
+    pub busy: Option<Nanos>,
+    /// Time of all CPUs.
+    pub cpus: Option<Nanos>,
+    /// Bytes that disks read which are built on no other.
+    pub read_bytes: Option<u64>,
+    /// Bytes that they wrote.
+    pub written_bytes: Option<u64>,
+}
+
+/// What stood below the guests of a run: from before its first stage to behind its last one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BelowGuests {
+    /// How long that was.
+    pub length: Nanos,
+    /// Bytes that the guests' requests read, as their load generators count them.
+    pub guest_read: Bytes,
+    /// Bytes that they wrote.
+    pub guest_written: Bytes,
+    /// Each node.
+    pub nodes: Vec<BelowNode>,
+}
+
+/// What a node did below its guests.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BelowNode {
+    /// Its name.
+    pub node: String,
+    /// Machines that were to run there and did not, at the end.
+    pub astray: Vec<String>,
+    /// The CPU time of its machines, all together; `None` where the node does not report that of
+    /// each, or did not answer.
+    pub guests: Option<HostCpu>,
+    /// What its kernel counted in that time, whoever asked for it.
+    pub counts: NodeCounts,
+}
+
 /// Machines of one node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OnNode {
@@ -170,6 +242,11 @@ pub struct MachinesMade {
     /// How long each took to come up.
     pub boots: Vec<BootTime>,
 }
+
+/// A scaled disk is no smaller: its loads need room for every worker.
+const LEAST_DISK: Bytes = Bytes::mib(16);
+/// Scaled memory is no smaller: the guest's own program and its kernel do not shrink.
+const LEAST_MEMORY: Bytes = Bytes::mib(512);
 
 /// Machines that are all alike.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -216,6 +293,25 @@ impl MachinesWanted {
         let disks = u64::from(self.count()).checked_mul(u64::from(self.disks))?;
         disks.checked_mul(self.disk_size.0).map(Bytes)
     }
+
+    /// The same with disks and memory shrunk, in whole MiB, rounded up: what the layout asks for
+    /// shrinks by the same factor, and has to fit. Numbers of machines, disks and virtual CPUs
+    /// stay.
+    pub fn scaled(self, size: Fraction) -> MachinesWanted {
+        MachinesWanted {
+            memory: shrunk(self.memory, size, LEAST_MEMORY),
+            disk_size: shrunk(self.disk_size, size, LEAST_DISK),
+            ..self
+        }
+    }
+}
+
+/// A size shrunk to whole MiB, at least `least`; what is smaller than that stays.
+fn shrunk(whole: Bytes, size: Fraction, least: Bytes) -> Bytes {
+    let mib = Bytes::mib(1).0;
+    // Layouts are shrunk and rounded down: one MiB more than that always holds them.
+    let shrunk = (size.apply(whole.0) / mib + 1).saturating_mul(mib);
+    Bytes(shrunk).max(least).min(whole)
 }
 
 #[cfg(test)]
@@ -232,5 +328,21 @@ mod tests {
             [&*many[25], &*many[26], &*many[701], &*many[702]],
             ["/dev/vdz", "/dev/vdaa", "/dev/vdzz", "/dev/vdaaa"]
         );
+    }
+
+    #[test]
+    fn scaled_machines_hold_scaled_layouts_and_never_grow() {
+        let one = |bytes, size: &str, least| shrunk(bytes, size.parse().expect("one"), least);
+        let (disk, least) = (Bytes::mib(95_400), LEAST_DISK);
+        assert_eq!(one(disk, "1/1", least), disk);
+        assert_eq!(one(disk, "1/100", least), Bytes::mib(955));
+        assert_eq!(one(disk, "1/10000", least), least);
+        assert_eq!(one(Bytes::mib(20), "1/100", Bytes::mib(512)), Bytes::mib(20));
+        // Five files of 20 GB, as report D has them.
+        for denominator in 1..=1000 {
+            let size = Fraction::one_in(denominator);
+            let files = 5 * size.apply(20_000_000_000);
+            assert!(shrunk(disk, size, least).0 >= files, "1/{denominator}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! and errors. Sentences are made of them where they are shown, and nothing is read out of one.
 
 use crate::choices::{Backend, Poll};
-use crate::machines::MachinesMade;
+use crate::machines::{BelowGuests, MachinesMade};
 use crate::plan::StageKind;
 use crate::priority::Priority;
 use crate::replayed::Replayed;
@@ -85,6 +85,9 @@ crate::words! {
         /// The virtual machines that carried the load: who made them, where, and how long each took
         /// to come up.
         Machines = "machines",
+        /// What nodes did below the guests of a run: CPU time, disks, and whether the machines are
+        /// where they were made.
+        BelowGuests = "below-guests",
         /// The suite was made of another tool's job: what became of its options.
         Imported = "imported",
     }
@@ -213,6 +216,8 @@ pub enum Fact {
     Replayed(Replayed),
     /// The virtual machines that carried the load.
     Machines(MachinesMade),
+    /// What nodes did below the guests.
+    BelowGuests(BelowGuests),
     /// The suite was made of another tool's job.
     Imported(Imported),
     /// What a run file of an older format says in words.
@@ -247,6 +252,7 @@ impl Fact {
             Fact::RunFileOnTarget { .. } => NoteKind::RunFileOnTarget,
             Fact::Replayed(_) => NoteKind::Replayed,
             Fact::Machines(_) => NoteKind::Machines,
+            Fact::BelowGuests(_) => NoteKind::BelowGuests,
             Fact::Imported(_) => NoteKind::Imported,
             Fact::InWords(old) => old.kind,
         }
@@ -679,6 +685,8 @@ pub enum NotChecked {
     NothingIsRead,
     /// Files of a tree.
     Tree,
+    /// Reads of files of a population: these are looked at after the run.
+    Population,
     /// Simulated targets keep no bytes.
     Simulated,
     /// No workload reads.

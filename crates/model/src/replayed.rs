@@ -1,6 +1,7 @@
 //! How true a load was to the trace that it was taken from.
 
 use crate::histogram::{BadHistogram, EncodedHistogram, Histogram};
+use crate::trace::InFlight;
 use serde::{Deserialize, Serialize};
 
 /// What a host sent of its share of a trace.
@@ -20,6 +21,13 @@ pub struct Replayed {
     pub inter_arrival_error: EncodedHistogram,
     /// How much later than due requests were sent, in ns.
     pub lateness: EncodedHistogram,
+    /// How many requests the target had at once; `None` where several workers sent, each of which
+    /// knows its own alone, and in runs of versions that did not look.
+    #[serde(default)]
+    pub in_flight: Option<InFlight>,
+    /// How many the recorded device had; `None` where the trace does not say.
+    #[serde(default)]
+    pub original: Option<InFlight>,
 }
 
 /// What all hosts sent of a trace.
@@ -39,6 +47,10 @@ pub struct Fidelity {
     pub inter_arrival_error: Histogram,
     /// How much later than due requests were sent, in ns.
     pub lateness: Histogram,
+    /// How many requests each host's target had at once; `None` where that of any is not known.
+    pub in_flight: Option<InFlight>,
+    /// How many each recorded device had; likewise.
+    pub original: Option<InFlight>,
 }
 
 impl Fidelity {
@@ -59,7 +71,12 @@ impl Fidelity {
                 in_sequence: true,
                 inter_arrival_error: Histogram::new(),
                 lateness: Histogram::new(),
+                in_flight: Some(InFlight::default()),
+                original: Some(InFlight::default()),
             });
+            let both = |sum: Option<InFlight>, one: Option<InFlight>| Some(sum?.and(one?));
+            sum.in_flight = both(sum.in_flight, one.in_flight);
+            sum.original = both(sum.original, one.original);
             sum.requests = sum.requests.saturating_add(one.requests);
             sum.of = sum.of.saturating_add(one.of);
             sum.bytes = sum.bytes.saturating_add(one.bytes);
@@ -89,12 +106,16 @@ mod tests {
                 in_sequence,
                 inter_arrival_error: Histogram::new().encode(),
                 lateness: lateness.encode(),
+                in_flight: Some(InFlight { requests, sum: 2 * requests, most: requests }),
+                original: in_sequence.then_some(InFlight { requests, sum: requests, most: 1 }),
             }
         };
         let sum = Fidelity::of([of(10, true, 5), of(7, false, 9)].iter());
         let sum = sum.expect("histograms").expect("some");
         assert_eq!((sum.requests, sum.of, sum.bytes, sum.in_sequence), (17, 20, 17 * 512, false));
         assert_eq!((sum.lateness.count(), sum.lateness.max_ns()), (2, Some(9)));
+        assert_eq!(sum.in_flight, Some(InFlight { requests: 17, sum: 34, most: 10 }));
+        assert_eq!(sum.original, None, "one host's does not stand for both");
         assert!(Fidelity::of([].iter()).is_ok_and(|none| none.is_none()));
     }
 }

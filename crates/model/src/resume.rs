@@ -4,9 +4,10 @@ use crate::event::{Event, Note, NoteKind, StageEnd};
 use crate::note::{Fact, TakesPart};
 use crate::op::Op;
 use crate::plan::{HostPlan, Part, PlannedTarget, Stage};
-use crate::record::Record;
+use crate::record::{Record, StageRecord};
 use crate::testbed::{DirectoryState, HostFacts, TargetKind};
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::ops::Range;
 
 /// The stages that a resumed run goes through, in order: those of every point that is not complete,
@@ -131,6 +132,33 @@ pub fn layout_is_there(plan: &HostPlan, facts: &HostFacts) -> bool {
 
 /// What of a record goes into that of the run that resumes it, as the events that made it.
 pub fn kept(record: &Record, left_over: &[u32]) -> Vec<Event> {
+    let mut events = Vec::new();
+    let done = |stage: &StageRecord, take: &mut Take<'_, Infallible>| {
+        stage.samples().iter().cloned().map(Event::Sample).try_for_each(&mut *take)?;
+        let counters = stage.counters().iter().cloned();
+        counters.map(|counters| Event::Counters(Box::new(counters))).try_for_each(take)
+    };
+    let Ok(()) = hand_on(record, left_over, done, &mut |event| {
+        events.push(event);
+        Ok(())
+    });
+    events
+}
+
+/// Whoever takes events.
+pub type Take<'a, E> = dyn FnMut(Event) -> Result<(), E> + 'a;
+
+/// Hands on what [`kept`] has, one event after the other; what hosts did and counted in a stage,
+/// `done` hands out, wherever it is.
+///
+/// # Errors
+/// Those of `done` and `take`.
+pub fn hand_on<E>(
+    record: &Record,
+    left_over: &[u32],
+    mut done: impl FnMut(&StageRecord, &mut Take<'_, E>) -> Result<(), E>,
+    take: &mut Take<'_, E>,
+) -> Result<(), E> {
     let stays = |stage: u32| !left_over.contains(&stage);
     let mut events: Vec<Event> = record
         .notes
@@ -143,17 +171,17 @@ pub fn kept(record: &Record, left_over: &[u32]) -> Vec<Event> {
     let happened =
         record.occurrences.iter().filter(|occurrence| occurrence.stage.is_none_or(stays));
     events.extend(happened.cloned().map(|occurrence| Event::Happened(Box::new(occurrence))));
+    events.into_iter().try_for_each(&mut *take)?;
     for stage in record.stages.iter().filter(|stage| stays(stage.stage)) {
-        events.push(Event::StageStarted { stage: stage.stage, unix_ns: stage.started_unix_ns });
-        events.extend(stage.samples().iter().cloned().map(Event::Sample));
-        events.extend(
-            stage.counters().iter().cloned().map(|counters| Event::Counters(Box::new(counters))),
-        );
+        take(Event::StageStarted { stage: stage.stage, unix_ns: stage.started_unix_ns })?;
+        done(stage, take)?;
+        let mut events: Vec<Event> = Vec::new();
         events.extend(stage.ends.iter().cloned().map(|end| Event::HostEnded(Box::new(end))));
         events.extend(stage.starts.iter().copied().map(Event::HostStarted));
         events.extend(stage.end.clone().map(|end| Event::StageEnded { stage: stage.stage, end }));
+        events.into_iter().try_for_each(&mut *take)?;
     }
-    events
+    Ok(())
 }
 
 /// For each host that was lost in what stays: that it takes part again from the first stage that is

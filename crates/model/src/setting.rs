@@ -98,7 +98,7 @@ enum Reading {
 }
 
 /// How each axis that a suite may sweep is read, and that of a search.
-const READINGS: [(&str, Reading); 36] = [
+const READINGS: [(&str, Reading); 38] = [
     ("share", Reading::Number),
     ("kind", Reading::Word),
     ("operations", Reading::Word),
@@ -118,6 +118,8 @@ const READINGS: [(&str, Reading); 36] = [
     ("hot_spots", Reading::Word),
     ("align", Reading::Size),
     ("stride", Reading::Size),
+    ("run", Reading::Size),
+    ("backward", Reading::Word),
     ("sharing", Reading::Word),
     ("segments", Reading::Number),
     ("streams", Reading::Number),

@@ -1,6 +1,7 @@
 //! What a host is, and what it counts: read from the kernel's own files, never from the devices.
 //! Nothing is ever written, but for a private instance of tracefs ([`block_trace`]).
 
+mod addresses;
 pub mod block_trace;
 mod cgroup;
 mod chain;
@@ -26,6 +27,7 @@ use model::testbed::{DirectIo, HostFacts, TargetFacts, TargetKind};
 use procfs::process::MountInfo;
 use std::sync::Arc;
 
+pub use addresses::{NetworkNow, addresses, network_now};
 pub use counters::Counters;
 pub use host::hostname;
 pub use kernel_log::{KernelLog, LogLine};

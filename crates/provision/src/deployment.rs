@@ -119,6 +119,7 @@ fn remember_pool(
     change_record(found, |found| match (&mut found.ground, room.ground) {
         (Ground::Folders(known), Ground::Folders(new)) => add_new(known, new),
         (Ground::Pools { pools, .. }, Ground::Pools { pools: new, .. }) => add_new(pools, new),
+        (Ground::Remote(known), Ground::Remote(new)) => add_new(&mut known.pools, new.pools),
         _ => {}
     })
 }

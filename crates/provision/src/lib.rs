@@ -6,22 +6,28 @@
 
 pub mod deployment;
 pub mod guest;
+pub mod hyper_v;
 mod inside;
+pub mod kubevirt;
 pub mod libvirt;
 mod machine;
+mod node_counts;
 pub mod nodes;
 mod places;
 mod problem;
 mod processes;
 pub mod provider;
 pub mod providers;
+pub mod proxmox;
 pub mod qemu;
 mod record;
+mod remote;
 mod tool;
 mod volume;
+pub mod vsphere;
 
 pub use libvirt::Libvirt;
 pub use places::Places;
 pub use problem::Problem;
 pub use qemu::Qemu;
-pub use record::{Deployment, Ground, OnNodes};
+pub use record::{Deployment, Ground, OnNodes, Remote};

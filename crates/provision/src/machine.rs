@@ -11,6 +11,9 @@ pub struct Machine {
     /// What tells it from all others, in the form of a UUID. A process that says it, and is ours,
     /// is this machine.
     pub uuid: String,
+    /// The paths of its disks in its guest, where they are not those of the deployment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<String>,
     /// Where its console and its sockets are.
     #[serde(skip)]
     pub folder: PathBuf,

@@ -11,7 +11,7 @@ use crate::provider::State;
 use crate::providers;
 use crate::{Places, Problem};
 use model::Bytes;
-use model::machines::{BootTime, HostCpu, MachineAct, MachinesWanted, ProviderKind};
+use model::machines::{BootTime, HostCpu, MachineAct, MachinesWanted, NodeCounts, ProviderKind};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -66,6 +66,8 @@ pub struct NodeOrder {
     pub pool: Option<String>,
     /// The kernel for guests there.
     pub kernel: Option<PathBuf>,
+    /// The cloud image there that they boot instead.
+    pub image: Option<PathBuf>,
     /// What tells the machines from all others.
     pub token: String,
     /// The hash of the program that is to be in the guests.
@@ -87,6 +89,9 @@ pub enum Answer {
     Listed {
         /// Each machine.
         machines: Vec<Listed>,
+        /// What the node's kernel counted until now.
+        #[serde(default)]
+        counts: NodeCounts,
     },
     /// It was done.
     Acted {
@@ -115,7 +120,7 @@ pub struct NodeNeeds {
     pub disks_free: Bytes,
     /// Where the disks would be.
     pub place: PathBuf,
-    /// The kernel.
+    /// The kernel, or the image that they boot.
     pub kernel: PathBuf,
 }
 
@@ -128,6 +133,20 @@ pub struct Listed {
     pub state: State,
     /// The CPU time that its hypervisor spent on it.
     pub cpu: Option<HostCpu>,
+}
+
+/// The machines of a node, and what its kernel counted until now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OfNode {
+    /// Each machine.
+    pub machines: Vec<Listed>,
+    /// The node's own counts.
+    pub counts: NodeCounts,
+}
+
+/// What the kernel of this machine counted until now.
+pub fn counts_here() -> NodeCounts {
+    crate::node_counts::here()
 }
 
 /// Does what a coordinator asks of this node. `stop` ends the making of machines, and nothing of
@@ -151,13 +170,14 @@ fn with<T>(places: &Places, order: &NodeOrder, act: impl FnOnce(&Order<'_>) -> T
         pool: order.pool.as_deref(),
         program: &order.program,
         kernel: order.kernel.as_deref(),
+        image: order.image.as_deref(),
         places,
         token: Some(&order.token),
     })
 }
 
 fn needs_here(places: &Places, order: &NodeOrder) -> Result<Answer, Problem> {
-    let provider = providers::named(order.provider, &order.connect);
+    let provider = providers::named(order.provider, &order.connect, "");
     let needs = with(places, order, |order| deployment::needs(&*provider, order))?;
     Ok(Answer::Needs(NodeNeeds {
         memory: needs.memory,
@@ -165,7 +185,7 @@ fn needs_here(places: &Places, order: &NodeOrder) -> Result<Answer, Problem> {
         disks: needs.disks,
         disks_free: needs.room.free,
         place: needs.room.place,
-        kernel: needs.kernel.image,
+        kernel: needs.guest.file().to_owned(),
     }))
 }
 
@@ -173,7 +193,7 @@ fn up_here(places: &Places, order: &NodeOrder, stop: &AtomicBool) -> Result<Answ
     if !crate::record::is_token(&order.token) || !crate::record::is_plain(&order.wanted.name) {
         return Err(Problem::Unknown { name: order.wanted.name.clone() });
     }
-    let provider = providers::named(order.provider, &order.connect);
+    let provider = providers::named(order.provider, &order.connect, "");
     let held = with(places, order, |order| deployment::up(&*provider, order, stop, &mut |_| ()))?;
     Ok(Answer::Up { boots: held.deployment.boots.clone() })
 }
@@ -200,7 +220,7 @@ fn list_here(places: &Places, name: &str, token: &str) -> Result<Answer, Problem
             cpu: provider.as_ref().and_then(|by| by.cpu(found, machine)),
         })
     });
-    Ok(Answer::Listed { machines: machines.collect() })
+    Ok(Answer::Listed { machines: machines.collect(), counts: counts_here() })
 }
 
 fn down_here(places: &Places, name: &str, token: &str) -> Result<Answer, Problem> {
@@ -239,6 +259,7 @@ mod tests {
             pool: None,
             program: "p",
             kernel: None,
+            image: None,
             places: &places,
             token: Some(TOKEN),
         };
@@ -249,7 +270,7 @@ mod tests {
         let other = TOKEN.replace('0', "f");
         assert!(matches!(ask(&down(&other)), Answer::Refused { said } if said.contains("another")));
         let list = Request::List { name: "a".into(), token: TOKEN.into() };
-        assert!(matches!(ask(&list), Answer::Listed { machines } if machines.len() == 2));
+        assert!(matches!(ask(&list), Answer::Listed { machines, .. } if machines.len() == 2));
         assert_eq!(ask(&down(TOKEN)), Answer::Gone);
         assert!(!places.state.join("a").exists());
     }
@@ -263,6 +284,7 @@ mod tests {
             connect: String::new(),
             pool: None,
             kernel: None,
+            image: None,
             token: "short".into(),
             program: "p".into(),
         };

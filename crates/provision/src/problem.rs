@@ -21,6 +21,15 @@ pub enum Problem {
         /// The file.
         path: PathBuf,
     },
+    /// A file that was named as a guest's image is none.
+    NoImage {
+        /// The file.
+        path: PathBuf,
+        /// Why not, with a remedy.
+        why: &'static str,
+    },
+    /// This provider starts no guests from images.
+    NoImagesHere,
     /// A module that guests need is not here.
     NoModule {
         /// Its name.
@@ -45,6 +54,13 @@ pub enum Problem {
         needed: Bytes,
         /// What programs could still take.
         available: Bytes,
+    },
+    /// A guest does not fit into the memory of its machine.
+    SmallMemory {
+        /// What it needs at least to start.
+        needed: Bytes,
+        /// What each machine is to have.
+        memory: Bytes,
     },
     /// The disks need more space than there is.
     Space {
@@ -87,6 +103,13 @@ pub enum Problem {
         pool: String,
         /// What to write.
         remedy: &'static str,
+    },
+    /// The provider cannot make such machines.
+    Unfit {
+        /// What it cannot.
+        what: String,
+        /// What to do instead.
+        remedy: String,
     },
     /// The hypervisor did not do what was asked while a machine ran.
     NotDone {
@@ -208,6 +231,12 @@ impl fmt::Display for Problem {
                  package",
                 path.display()
             ),
+            Problem::NoImage { path, why } => write!(f, "{} {why}", path.display()),
+            Problem::NoImagesHere => write!(
+                f,
+                "only plain qemu boots machines from an image; write --provider qemu, or leave out \
+                 --guest"
+            ),
             Problem::NoModule { module, folder } => write!(
                 f,
                 "the kernel lacks the module {module} (looked for in {}); name another kernel \
@@ -224,6 +253,11 @@ impl fmt::Display for Problem {
                 f,
                 "this program's own file is none for 64-bit Linux, so no guest can start it; \
                  start one that is"
+            ),
+            Problem::SmallMemory { needed, memory } => write!(
+                f,
+                "a guest needs {needed} of memory to start, and each machine would have {memory}; \
+                 raise vms.memory"
             ),
             Problem::Memory { needed, available } => write!(
                 f,
@@ -257,6 +291,7 @@ impl fmt::Display for Problem {
             Problem::NoPool { pool, remedy } => {
                 write!(f, "no disks can be made in `{pool}`; {remedy}")
             }
+            Problem::Unfit { what, remedy } => write!(f, "{what}; {remedy}"),
             Problem::NotDone { machine, said } => {
                 write!(f, "{machine}: {said}; `plimsoll vms list` shows what it does now")
             }
@@ -298,8 +333,8 @@ impl fmt::Display for Problem {
             ),
             Problem::Silent { machine, within, console } => write!(
                 f,
-                "the machine {machine} has no agent within {within}; give it more time (vms.boot) \
-                 or another --guest-kernel; {}",
+                "the machine {machine} has no agent within {within}; give it more time (vms.boot), \
+                 or another --guest-kernel or vms.template; {}",
                 Ending(console)
             ),
             Problem::Undying { machine, pid } => write!(

@@ -2,11 +2,13 @@
 //! clean-up) is [`crate::deployment`]'s.
 
 use crate::Problem;
+use crate::guest::ImageFormat;
 pub use crate::machine::Machine;
 use crate::record::{Deployment, Ground};
 use model::Bytes;
 use model::machines::{
     Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent, HostCpu, MachineAct,
+    MachinesWanted,
 };
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -26,6 +28,11 @@ pub trait Provider {
     /// # Errors
     /// There is no such pool.
     fn room(&self, pool: Option<&str>, folder: &Path) -> Result<Room, Problem>;
+
+    /// Whether machines can boot from a cloud image.
+    fn takes_images(&self) -> bool {
+        false
+    }
 
     /// Refuses a name that a machine has which is not ours.
     ///
@@ -101,6 +108,37 @@ pub trait Provider {
     /// # Errors
     /// What cannot be removed.
     fn clear(&self, deployment: &Deployment) -> Result<(), Problem>;
+
+    /// Refuses machines of a kind that it cannot make, before anything is made. Gives what they
+    /// take of the pool beside their disks, such as copies of an image.
+    ///
+    /// # Errors
+    /// What does not fit, with a remedy.
+    fn fits(&self, wanted: &MachinesWanted) -> Result<Bytes, Problem> {
+        match wanted.accelerator {
+            Accelerator::Native => Err(Problem::Unfit {
+                what: "the accelerator `native` is for providers that have their own".to_owned(),
+                remedy: "write vms.accelerator = \"kvm\" or \"tcg\"".to_owned(),
+            }),
+            Accelerator::Kvm | Accelerator::Tcg => Ok(Bytes(0)),
+        }
+    }
+
+    /// Whether machines boot the guest that we make. Otherwise they are copies of an image of the
+    /// user's, and [`Provider::prepare`] and [`Boot`] name empty paths for kernel and image.
+    fn boots_our_guest(&self) -> bool {
+        true
+    }
+
+    /// The paths of a machine's disks in its guest, where each machine has its own; asked when its
+    /// agent can be reached. None are those of the deployment.
+    ///
+    /// # Errors
+    /// They cannot be found.
+    fn devices(&self, deployment: &Deployment, machine: &Machine) -> Result<Vec<String>, Problem> {
+        let _ = (deployment, machine);
+        Ok(Vec::new())
+    }
 }
 
 /// Where machines run.
@@ -119,7 +157,7 @@ pub struct Room {
     pub ground: Ground,
     /// The place in words: a folder, or a pool.
     pub place: PathBuf,
-    /// What is free there.
+    /// What is free there; `u64::MAX` where the provider does not say.
     pub free: Bytes,
 }
 
@@ -141,10 +179,13 @@ pub struct Volume {
 /// What a machine is started with.
 #[derive(Clone, Copy, Debug)]
 pub struct Boot<'a> {
-    /// The kernel.
+    /// The kernel; of a guest with an image of its own, that.
     pub kernel: &'a Path,
-    /// The memory image with the guest's program.
+    /// The memory image with the guest's program; of a guest with an image of its own, the disk
+    /// with the program.
     pub image: &'a Path,
+    /// What the guest's own image is, if it has one.
+    pub own: Option<ImageFormat>,
     /// What runs it.
     pub accelerator: Accelerator,
     /// The virtual CPUs.
@@ -169,6 +210,13 @@ pub enum Line {
         /// The socket there.
         socket: PathBuf,
     },
+    /// No agent listens yet: ssh reaches the guest, and an agent is started there.
+    Guest {
+        /// The guest, as ssh takes it.
+        address: String,
+        /// The disks that the agent may load.
+        disks: Vec<String>,
+    },
 }
 
 /// What was done to a machine.
@@ -191,6 +239,8 @@ pub enum State {
     Listening,
     /// It stands still.
     Paused,
+    /// Its provider does not say.
+    Unknown,
 }
 
 impl State {
@@ -201,6 +251,7 @@ impl State {
             State::Starting => "starting",
             State::Listening => "running",
             State::Paused => "paused",
+            State::Unknown => "unknown",
         }
     }
 }

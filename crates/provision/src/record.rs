@@ -41,6 +41,24 @@ pub enum Ground {
     },
     /// On nodes, each with a record of its own.
     Nodes(OnNodes),
+    /// In pools behind somebody else's interface. Their names begin as those of [`Ground::Pools`].
+    Remote(Remote),
+}
+
+/// A provider behind an interface of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remote {
+    /// Which.
+    pub provider: ProviderKind,
+    /// The way to it, as `vms.connect` names it; empty where its own program knows.
+    pub connect: String,
+    /// What tells this installation from all others, in its own words. Machines are looked for and
+    /// removed nowhere else.
+    pub site: String,
+    /// The pools; disks that move have a further one.
+    pub pools: Vec<String>,
+    /// What machines are copies of; empty where they boot our guest.
+    pub template: String,
 }
 
 /// Machines on several nodes.
@@ -98,17 +116,23 @@ impl Deployment {
         let machine = |(number, name): (&u32, String)| Machine {
             name,
             uuid: uuid(&token, *number),
+            devices: Vec::new(),
             folder: PathBuf::new(),
             disks: Vec::new(),
         };
         let machines = wanted.numbers.iter().zip(wanted.names()).map(machine).collect();
+        // The first disk of an image of the user's is its own system's, never one of ours.
+        let devices = match &ground {
+            Ground::Remote(at) if at.provider.copies_a_template() => Vec::new(),
+            _ => wanted.bus.devices(wanted.disks),
+        };
         Deployment {
             format: FORMAT,
             name: wanted.name.clone(),
             program: String::new(),
             ground,
             disks_each: wanted.disks,
-            devices: wanted.bus.devices(wanted.disks),
+            devices,
             accelerator: wanted.accelerator,
             cache: wanted.cache,
             machines,
@@ -121,6 +145,11 @@ impl Deployment {
     /// What the names of all volumes of these machines begin with, and no others'.
     pub fn mark(&self) -> String {
         format!("plimsoll-{}-", self.token)
+    }
+
+    /// The paths of a machine's disks in its guest.
+    pub fn devices_of<'a>(&'a self, machine: &'a Machine) -> &'a [String] {
+        if machine.devices.is_empty() { &self.devices } else { &machine.devices }
     }
 
     /// The machine of a name.
@@ -137,7 +166,9 @@ impl Deployment {
             let name = |number: u32| format!("{}-disk{number}.raw", machine.name);
             let disk = |number| match &self.ground {
                 Ground::Folders(folders) => folders.first().map(|at| at.join(name(number))),
-                Ground::Pools { .. } => Some(PathBuf::from(format!("{mark}{}", name(number)))),
+                Ground::Pools { .. } | Ground::Remote(_) => {
+                    Some(PathBuf::from(format!("{mark}{}", name(number))))
+                }
                 Ground::Nodes(_) => None,
             };
             machine.disks = (0..self.disks_each).filter_map(disk).collect();
@@ -199,6 +230,11 @@ fn is_sound_ground(ground: &Ground) -> bool {
         }
         Ground::Pools { pools, .. } => !pools.is_empty() && pools.len() <= MOST,
         Ground::Nodes(nodes) => nodes.parts.len() <= MOST,
+        Ground::Remote(remote) => {
+            !remote.pools.is_empty()
+                && remote.pools.len() <= MOST
+                && remote.pools.iter().all(|pool| !pool.is_empty() && !pool.starts_with('-'))
+        }
     }
 }
 

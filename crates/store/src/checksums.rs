@@ -30,6 +30,7 @@ pub enum Part {
     CounterTail,
     CounterRemarks,
     Thinned,
+    SampleBlocks,
     Intervals,
     Samples,
     Errors,
@@ -49,10 +50,12 @@ pub enum Part {
     CounterBlocks,
     /// What a block of counters holds, by its number.
     CounterColumns,
+    /// Samples of one host, by the number of their piece.
+    SampleColumns,
 }
 
 /// How a part's rows are summed up.
-const WHOLE: usize = Part::Thinned as usize + 1;
+const WHOLE: usize = Part::SampleBlocks as usize + 1;
 const IN_TURN: usize = Part::RawLatencies as usize + 1 - WHOLE;
 
 /// Tables of which one sum is kept, with the query for their rows.
@@ -77,6 +80,7 @@ pub const TABLES: [(Part, &str); WHOLE] = [
     (Part::CounterTail, "SELECT * FROM counter_tail"),
     (Part::CounterRemarks, "SELECT * FROM counter_remarks"),
     (Part::Thinned, "SELECT * FROM thinned"),
+    (Part::SampleBlocks, "SELECT * FROM sample_blocks"),
 ];
 
 impl Part {
@@ -99,6 +103,7 @@ impl Part {
             Part::CounterTail => "counter_tail",
             Part::CounterRemarks => "counter_remarks",
             Part::Thinned => "thinned",
+            Part::SampleBlocks => "sample_blocks",
             Part::Intervals => "intervals",
             Part::Samples => "samples",
             Part::Errors => "errors",
@@ -112,6 +117,7 @@ impl Part {
             Part::StageTimes => "stage_times",
             Part::CounterBlocks => "counter_blocks",
             Part::CounterColumns => "counter_columns",
+            Part::SampleColumns => "sample_columns",
         }
     }
 }
@@ -360,6 +366,7 @@ fn is_late(part: Part) -> bool {
             | Part::CounterTail
             | Part::CounterRemarks
             | Part::Thinned
+            | Part::SampleBlocks
     )
 }
 

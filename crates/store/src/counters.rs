@@ -17,15 +17,39 @@ pub fn are_there(connection: &Connection) -> Result<bool, Problem> {
 }
 
 /// Puts the samples into their stages. A file from before there were counters has none.
-pub fn fill(
-    connection: &Connection,
-    stages: &mut [StageRecord],
-    without: &BTreeSet<u32>,
-) -> Result<(), Problem> {
+pub fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Problem> {
     if !are_there(connection)? {
         return Ok(());
     }
     let series = series(connection)?;
+    put(in_rows(connection, &series, &BTreeSet::new())?, stages)?;
+    if !coded::are_there(connection)? {
+        return Ok(());
+    }
+    let blocks = Blocks::of(connection, &series)?;
+    let mut is_any = false;
+    blocks.each_sample(connection, |sample| {
+        is_any = true;
+        let record = stages.iter_mut().find(|record| record.stage == sample.stage);
+        record.ok_or(NO_STAGE)?.counters_mut().push(sample.clone());
+        Ok(())
+    })?;
+    // A block has one host, and hosts told side by side.
+    for stage in stages.iter_mut().filter(|_| is_any) {
+        stage.counters_mut().sort_by_key(|sample| (sample.number, sample.host));
+    }
+    Ok(())
+}
+
+/// Layer, name and metric of each series, by its number.
+pub type Names = BTreeMap<i64, (Layer, String, Metric)>;
+
+/// The samples that are rows, in the order of writing, without those of some stages.
+pub fn in_rows(
+    connection: &Connection,
+    series: &Names,
+    without: &BTreeSet<u32>,
+) -> Result<impl Iterator<Item = CounterSample> + use<>, Problem> {
     let mut samples: BTreeMap<i64, CounterSample> = BTreeMap::new();
     let query =
         "SELECT sample, stage, host, number, start_ns, length_ns, notes FROM counter_samples";
@@ -68,23 +92,7 @@ pub fn fill(
     })?;
     let mut checks = checksums::Single::of(connection, Part::Counters)?;
     sums.into_iter().try_for_each(|(sample, sum)| checks.check(sample, sum))?;
-    put(samples.into_values(), stages)?;
-    if !coded::are_there(connection)? {
-        return Ok(());
-    }
-    let blocks = Blocks::of(connection, &series)?;
-    let mut is_any = false;
-    blocks.each_sample_but(connection, without, |sample| {
-        is_any = true;
-        let record = stages.iter_mut().find(|record| record.stage == sample.stage);
-        record.ok_or(NO_STAGE)?.counters_mut().push(sample.clone());
-        Ok(())
-    })?;
-    // A block has one host, and hosts told side by side.
-    for stage in stages.iter_mut().filter(|_| is_any) {
-        stage.counters_mut().sort_by_key(|sample| (sample.number, sample.host));
-    }
-    Ok(())
+    Ok(samples.into_values())
 }
 
 /// Why counters have no place.
@@ -144,7 +152,7 @@ fn put(
 }
 
 /// Layer, name and metric of each series, by its number.
-pub fn series(connection: &Connection) -> Result<BTreeMap<i64, (Layer, String, Metric)>, Problem> {
+pub fn series(connection: &Connection) -> Result<Names, Problem> {
     let mut series = BTreeMap::new();
     each(connection, "SELECT series, layer, name, metric FROM counter_series", |row| {
         let (layer, metric): (String, String) = (row.get(1)?, row.get(3)?);

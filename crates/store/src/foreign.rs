@@ -4,14 +4,14 @@
 use crate::checksums;
 use crate::error::StoreError;
 use crate::open::{is_foreign, open};
+use crate::pages::check_pages;
 use crate::place::{beside, for_sqlite};
-use crate::reader::check_pages;
 use crate::schema::{APPLICATION_ID, CHECKSUM_TABLES, FOREIGN_FORMAT, FOREIGN_TABLES};
 use crate::values::{Problem, each, number, small, unsigned};
 use model::foreign::{
     Doubt, DoubtKind, ForeignRun, Form, GivenLatencies, GivenOption, GivenRow, GivenSeries,
-    MOST_POINTS, MOST_ROWS, Measure, Measured, Point, Quantity, Source, Span, Statistic,
-    StatisticKind, short,
+    MOST_AT_MS, MOST_POINTS, MOST_ROWS, MOST_VALUE, Measure, Measured, Point, Quantity, Source,
+    Span, Statistic, StatisticKind, is_value, short,
 };
 use model::histogram::EncodedHistogram;
 use model::{Histogram, Op};
@@ -195,9 +195,9 @@ fn read(connection: &Connection) -> Result<ForeignRun, Problem> {
     check(connection)?;
     let mut run = connection.query_row("SELECT * FROM foreign_run LIMIT 1", [], |row| {
         Ok(ForeignRun {
-            run_id: row.get(0)?,
+            run_id: row.get::<_, String>(0).map(|id| short(&id))?,
             name: row.get::<_, String>(1).map(|name| short(&name))?,
-            version: row.get(2)?,
+            version: row.get::<_, String>(2).map(|version| short(&version))?,
             imported_unix_ns: row.get::<_, i64>(3)?.unsigned_abs(),
             measured_unix_ns: row.get::<_, Option<i64>>(4)?.map(i64::unsigned_abs),
             sources: Vec::new(),
@@ -268,7 +268,7 @@ fn measures(connection: &Connection, rows: &mut [GivenRow]) -> Result<(), Proble
         full(given.measures.len(), MOST_OF_A_ROW)?;
         let share = row.get::<_, Option<i64>>(4)?.map(small).transpose()?;
         let quantity = quantity(row, share)?;
-        let value = finite(row, 5)?.ok_or("a result has no value")?;
+        let value = value(row, 5)?;
         given.measures.push(Measure { quantity, value });
         Ok(())
     })
@@ -305,10 +305,10 @@ fn points(connection: &Connection, rows: &mut [GivenRow]) -> Result<(), Problem>
     each(connection, TABLES[5].1, |row| {
         let series = small(row.get(1)?)? as usize;
         let quantity = quantity(row, None)?;
-        let point = Point {
-            at_ms: unsigned(row.get(5)?)?,
-            value: finite(row, 6)?.ok_or("a point has no value")?,
-        };
+        let point = Point { at_ms: unsigned(row.get(5)?)?, value: value(row, 6)? };
+        if point.at_ms > MOST_AT_MS {
+            return Err("a point is later than any measurement lasts".into());
+        }
         let given = at(rows, row)?;
         if series == given.series.len() {
             full(series, 100)?;
@@ -339,6 +339,17 @@ fn finite(row: &Row<'_>, column: usize) -> Result<Option<f64>, Problem> {
         Value::Integer(value) => Ok(Some(value as f64)),
         _ => Err("a value is no number".into()),
     }
+}
+
+/// A number of something.
+fn value(row: &Row<'_>, column: usize) -> Result<f64, Problem> {
+    let value = finite(row, column)?.ok_or("a result has no value")?;
+    let wrong = || {
+        let what =
+            format!("a result has the value {value:e}; none is below 0 or past {MOST_VALUE:e}");
+        Problem(what)
+    };
+    if is_value(value) { Ok(value) } else { Err(wrong()) }
 }
 
 /// The word in a column.

@@ -4,21 +4,25 @@
 //! A writer that is killed leaves a file that opens and holds every interval that was appended. The
 //! tables stand in `docs/reference/run-file.md`.
 
+mod by_stage;
 mod checksums;
 mod coded;
 mod counter_rows;
 mod counters;
 mod ends;
 mod error;
+mod filled;
 mod foreign;
 mod legacy;
 mod occurrences;
 mod open;
+mod pages;
 mod place;
 mod plausible;
 mod reach;
 mod reader;
 mod rows;
+mod sample_blocks;
 mod schema;
 mod search;
 mod series;
@@ -30,6 +34,7 @@ mod usage;
 mod values;
 mod writer;
 
+pub use by_stage::Stages;
 pub use error::StoreError;
 pub use foreign::{read_foreign, write_foreign};
 pub use open::is_foreign;

@@ -5,8 +5,8 @@ use crate::error::StoreError;
 use crate::place::{beside, for_sqlite};
 use crate::schema::{
     APPLICATION_ID, CHECKSUM_TABLES, CODED_TABLES, COUNTER_TABLES, END_TABLES, FLUSH_TABLES,
-    FOREIGN_FORMAT, FOREIGN_TABLES, NEWEST, OCCURRENCE_TABLES, OLDEST, SUM_TABLES, TABLES,
-    THINNED_TABLES,
+    FOREIGN_FORMAT, FOREIGN_TABLES, NEWEST, OCCURRENCE_TABLES, OLDEST, SAMPLE_BLOCK_TABLES,
+    SUM_TABLES, TABLES, THINNED_TABLES,
 };
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::{DirBuilder, File};
@@ -305,6 +305,7 @@ fn check_schema(connection: &Connection, format: u32) -> Result<(), String> {
         ("'sums', 'stage_sums'", SUM_TABLES),
         ("'counter_samples', 'counter_series', 'counters'", COUNTER_TABLES),
         ("'thinned', 'moments'", THINNED_TABLES),
+        ("'sample_blocks', 'sample_columns'", SAMPLE_BLOCK_TABLES),
         (
             "'counter_shapes', 'counter_blocks', 'counter_sums', 'counter_columns', \
              'counter_tail', 'counter_remarks'",

@@ -2,7 +2,9 @@
 //! be added up without overflow and indexed without a miss.
 
 use model::Record;
+use model::digest::Spans;
 use model::plan::{HostPlan, HostStage, Plan, Stage, Steady, Work};
+use model::sample::{IntervalSample, OpSample};
 use std::ops::ControlFlow;
 
 /// Why a plan contradicts itself.
@@ -66,38 +68,56 @@ fn shares(plan: &Plan) -> impl Iterator<Item = &Work> {
     plan.hosts.iter().flat_map(|host| &host.stages).flat_map(|stage| &stage.works)
 }
 
+/// What samples came to so far that are looked at one by one.
+#[derive(Debug, Default)]
+pub struct Adding([u64; 6]);
+
+impl Adding {
+    /// Why this sample cannot be, beside those before it.
+    pub fn take(&mut self, plan: &Plan, sample: &IntervalSample) -> Result<(), &'static str> {
+        if sample.host as usize >= plan.hosts.len() {
+            return Err("a sample comes from a host that is not there");
+        }
+        let works = plan.stages.get(sample.stage as usize).map_or(0, |stage| stage.works.len());
+        if sample.ops.iter().any(|op| op.work as usize >= works) {
+            return Err("a sample belongs to a work that is not there");
+        }
+        if sample.ops.iter().any(|op| op.latency.decode().map_or(true, |own| own.count() != op.ios))
+        {
+            return Err("a histogram does not fit its count");
+        }
+        let errors = |op: &OpSample| op.errors.iter().map(|(_, count)| *count).collect::<Vec<_>>();
+        let of_ops = sample.ops.iter();
+        let of_workers = sample.workers.iter();
+        let mut fits = sample.start_ns <= MOST && self.add(3, [sample.length_ns]);
+        fits &= self.add(0, of_ops.clone().map(|op| op.ios));
+        fits &= self.add(1, of_ops.clone().map(|op| op.bytes));
+        fits &= self.add(2, of_ops.flat_map(errors));
+        fits &= self.add(4, of_workers.clone().map(|worker| worker.cpu_user_ns));
+        fits &= self.add(5, of_workers.map(|worker| worker.cpu_system_ns));
+        if fits { Ok(()) } else { Err("its counters add up to more than there can be") }
+    }
+
+    /// Adds numbers to the sum at this place; whether it can still be.
+    fn add(&mut self, place: usize, values: impl IntoIterator<Item = u64>) -> bool {
+        let sum = &mut self.0[place];
+        *sum = values.into_iter().fold(*sum, u64::saturating_add);
+        *sum <= MOST
+    }
+}
+
 /// Why a record's samples cannot be.
 pub fn samples(record: &Record) -> Result<(), &'static str> {
-    let all = || record.samples();
     let hosts = record.plan.hosts.len() as u32;
-    if all().any(|sample| sample.host >= hosts) {
-        return Err("a sample comes from a host that is not there");
-    }
-    let works =
-        |stage: u32| record.plan.stages.get(stage as usize).map_or(0, |stage| stage.works.len());
-    if all().any(|sample| sample.ops.iter().any(|op| op.work as usize >= works(sample.stage))) {
-        return Err("a sample belongs to a work that is not there");
-    }
-    let ops = || all().flat_map(|sample| &sample.ops);
-    if ops().any(|op| op.latency.decode().map_or(true, |latency| latency.count() != op.ios)) {
-        return Err("a histogram does not fit its count");
-    }
-    let workers = || all().flat_map(|sample| &sample.workers);
-    let sums = adds_up(ops().map(|op| op.ios))
-        && adds_up(ops().map(|op| op.bytes))
-        && adds_up(ops().flat_map(|op| &op.errors).map(|(_, count)| *count))
-        && adds_up(all().map(|sample| sample.length_ns))
-        && all().all(|sample| sample.start_ns <= MOST)
-        && adds_up(workers().map(|worker| worker.cpu_user_ns))
-        && adds_up(workers().map(|worker| worker.cpu_system_ns));
+    let mut adding = Adding::default();
+    record.samples().try_for_each(|sample| adding.take(&record.plan, sample))?;
     occurrences(record)?;
     let counters = || record.counters();
     if counters().any(|sample| sample.host >= hosts) {
         return Err("counters come from a host that is not there");
     }
     // Their values are added up with saturation, as nothing depends on them.
-    let sums = sums
-        && adds_up(counters().map(|sample| sample.length_ns))
+    let sums = adds_up(counters().map(|sample| sample.length_ns))
         && counters().all(|sample| sample.start_ns <= MOST);
     if sums { Ok(()) } else { Err("its counters add up to more than there can be") }
 }
@@ -130,7 +150,7 @@ pub fn digests(record: &Record) -> Result<(), &'static str> {
         return Err("a sample belongs to a work that is not there");
     }
     let parts = || all().flat_map(|(_, digest)| digest.sums.parts.values());
-    let spans = || all().flat_map(|(_, digest)| digest.frame.spans.values()).flatten();
+    let spans = || all().flat_map(|(_, digest)| digest.frame.spans.values()).flat_map(Spans::iter);
     let sums = adds_up(parts().map(|part| part.all.ios))
         && adds_up(parts().map(|part| part.all.bytes))
         && adds_up(parts().flat_map(|part| &part.errors).map(|(_, count)| *count))

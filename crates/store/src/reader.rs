@@ -3,17 +3,20 @@
 
 use crate::checksums::{self, Part};
 use crate::error::StoreError;
+use crate::filled::{Samples, fill_ops, fill_workers, key};
 use crate::open::open_run;
+use crate::pages::{check_pages, check_rest, is_small};
+use crate::reach::Reach;
+use crate::sample_blocks::SampleBlocks;
 use crate::values::{Problem, each, small, unsigned};
 use crate::{counters, ends, legacy, occurrences, plausible, thinned};
 use model::event::{HostStart, Note, NoteKind, RunEnd, StageEnd};
-use model::histogram::EncodedHistogram;
 use model::record::{Record, StageData, StageRecord};
-use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
+use model::sample::{IntervalSample, Phase};
 use model::testbed::HostFacts;
-use model::{Op, Plan, WriteMark, resume};
+use model::{Plan, resume};
 use rusqlite::{Connection, Row};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Reads a run file. A finished one is not changed; that of a killed run takes in its journal.
@@ -42,23 +45,26 @@ pub fn is_thinned(path: &Path) -> Result<bool, StoreError> {
     thinned::is_any(&opened.connection).map_err(|problem| StoreError::damaged(path, problem.0))
 }
 
-/// Reads a run file that is gone on with: what hosts did in stages that are begun anew is looked
-/// at, and not held. So a day that was cut in its only measurement takes no more memory than a
-/// minute.
+/// Reads a run file that is gone on with: what hosts did is not held. [`Stages`](crate::Stages)
+/// hands it out, stage by stage. So a day takes no more memory than a minute.
 ///
 /// # Errors
-/// As those of [`read`]; or a stage that is over has sums alone.
+/// As those of [`read`]; or a stage that is over has sums alone. What hosts did in it may be
+/// damaged.
 pub fn read_to_resume(path: &Path) -> Result<Record, StoreError> {
     let opened = open_run(path)?;
     let damaged = |problem: Problem| StoreError::damaged(path, problem.0);
-    let record = check_pages(&opened.connection).and_then(|()| head(&opened.connection));
-    let mut record = record.map_err(damaged)?;
+    let checked = match is_small(path) {
+        true => check_pages(&opened.connection),
+        false => check_rest(&opened.connection),
+    };
+    let mut record = checked.and_then(|()| head(&opened.connection)).map_err(damaged)?;
     let again: BTreeSet<u32> = resume::left_over(&record).into_iter().collect();
     let thinned = thinned::stages(&opened.connection).map_err(damaged)?;
     if thinned.iter().any(|stage| !again.contains(stage)) {
         return Err(StoreError::Thinned(path.to_owned()));
     }
-    data(&opened.connection, &mut record, &again).map_err(damaged)?;
+    record.stages.iter_mut().for_each(|stage| stage.data = StageData::no_samples());
     plausible::samples(&record).map_err(|why| StoreError::damaged(path, why))?;
     Ok(record)
 }
@@ -73,28 +79,12 @@ pub fn read_head(path: &Path) -> Result<Record, StoreError> {
     head(&opened.connection).map_err(|problem| StoreError::damaged(path, problem.0))
 }
 
-/// SQLite's own check of its pages. A file that was cut or overwritten in the middle is found here,
-/// not by chance later.
-pub(crate) fn check_pages(connection: &Connection) -> Result<(), Problem> {
-    let word: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    if word == "ok" { Ok(()) } else { Err(Problem(word)) }
-}
-
 fn record(connection: &Connection) -> Result<Record, Problem> {
     let mut record = head(connection)?;
-    data(connection, &mut record, &BTreeSet::new())?;
-    Ok(record)
-}
-
-/// What hosts did, without what they did in some stages.
-fn data(
-    connection: &Connection,
-    record: &mut Record,
-    without: &BTreeSet<u32>,
-) -> Result<(), Problem> {
     record.stages.iter_mut().for_each(|stage| stage.data = StageData::no_samples());
-    fill(connection, &mut record.stages, without)?;
-    counters::fill(connection, &mut record.stages, without)
+    fill(connection, &mut record.stages)?;
+    counters::fill(connection, &mut record.stages)?;
+    Ok(record)
 }
 
 /// All of a run but what its hosts did.
@@ -209,31 +199,13 @@ fn starts(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Pro
     )
 }
 
-/// Stage, interval, host: in this order, samples of a record stand.
-type Key = (u32, u32, u32);
-
-fn key(row: &Row<'_>) -> Result<Key, Problem> {
-    Ok((small(row.get(0)?)?, small(row.get(2)?)?, small(row.get(1)?)?))
-}
-
-pub(crate) fn op(row: &Row<'_>, column: usize) -> Result<Op, Problem> {
-    let name: String = row.get(column)?;
-    Op::from_name(&name).ok_or_else(|| Problem(format!("`{name}` is no operation")))
-}
-
 /// Puts the samples into their stages. Every table is read once, in the order of its rows, which is
 /// that of writing.
-fn fill(
-    connection: &Connection,
-    stages: &mut [StageRecord],
-    without: &BTreeSet<u32>,
-) -> Result<(), Problem> {
-    let mut samples: BTreeMap<Key, IntervalSample> = BTreeMap::new();
+fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Problem> {
+    let mut samples = Samples::new();
+    let blocks = SampleBlocks::of(connection)?;
     let each_checked = |part: Part, take: &mut dyn FnMut(&Row<'_>) -> Result<(), Problem>| {
-        each_checked(connection, part, |row| match without.contains(&small(row.get(0)?)?) {
-            true => Ok(()),
-            false => take(row),
-        })
+        each_checked_but(connection, part, &blocks, take)
     };
     each_checked(Part::Intervals, &mut |row| {
         let (stage, interval, host) = key(row)?;
@@ -255,11 +227,47 @@ fn fill(
     })?;
     fill_ops(&each_checked, &mut samples)?;
     fill_workers(&each_checked, &mut samples)?;
+    blocks.each(
+        connection,
+        |_| true,
+        |sample| match samples.insert((sample.stage, sample.interval, sample.host), sample) {
+            None => Ok(()),
+            Some(_) => Err("an interval of a host stands twice".into()),
+        },
+    )?;
     for ((stage, ..), sample) in samples {
         let record = stages.iter_mut().find(|record| record.stage == stage);
         record.ok_or("a sample belongs to a stage that never began")?.samples_mut().push(sample);
     }
     Ok(())
+}
+
+/// Hands every row of a table to `take` that is not in blocks, in the order of writing where it has
+/// one, and holds all rows against their checksum.
+fn each_checked_but(
+    connection: &Connection,
+    part: Part,
+    blocks: &SampleBlocks,
+    mut take: impl FnMut(&Row<'_>) -> Result<(), Problem>,
+) -> Result<(), Problem> {
+    if Reach::default().of(part).is_none() {
+        return each_checked(connection, part, take);
+    }
+    let mut sum = 0u64;
+    each(connection, &format!("SELECT *, rowid FROM {} ORDER BY rowid", part.name()), |row| {
+        let last = row.as_ref().column_count() - 1;
+        sum = sum.wrapping_add(checksums::of_columns(row, 0..=last - 1)?);
+        if blocks.is_in_columns(part, row.get(last)?) { Ok(()) } else { take(row) }
+    })?;
+    check_all(connection, part, sum)
+}
+
+/// Whether all rows of a table have this sum of checksums.
+fn check_all(connection: &Connection, part: Part, sum: u64) -> Result<(), Problem> {
+    match checksums::are_there(connection)? {
+        true => checksums::check(connection, part, 0, i64::MAX, sum),
+        false => Ok(()),
+    }
 }
 
 /// Hands every row of a table to `take`, in the order of writing where it has one, and holds them
@@ -275,139 +283,7 @@ pub(crate) fn each_checked(
         sum = sum.wrapping_add(checksums::of_row(row)?);
         take(row)
     })?;
-    match checksums::are_there(connection)? {
-        true => checksums::check(connection, part, 0, i64::MAX, sum),
-        false => Ok(()),
-    }
-}
-
-fn sample_of<'a>(
-    samples: &'a mut BTreeMap<Key, IntervalSample>,
-    row: &Row<'_>,
-) -> Result<&'a mut IntervalSample, Problem> {
-    samples
-        .get_mut(&key(row)?)
-        .ok_or_else(|| "a row belongs to an interval that is not there".into())
-}
-
-fn op_of<'a>(
-    samples: &'a mut BTreeMap<Key, IntervalSample>,
-    row: &Row<'_>,
-) -> Result<&'a mut OpSample, Problem> {
-    let wanted = work_and_op(row)?;
-    let found =
-        sample_of(samples, row)?.ops.iter_mut().find(|sample| (sample.work, sample.op) == wanted);
-    found.ok_or_else(|| "a row belongs to an operation that is not there".into())
-}
-
-/// The fourth and the fifth column of the tables that have both.
-fn work_and_op(row: &Row<'_>) -> Result<(u32, Op), Problem> {
-    Ok((small(row.get(3)?)?, op(row, 4)?))
-}
-
-/// Hands the rows of a table to somebody, in the order of writing.
-type Each<'a> =
-    dyn Fn(Part, &mut dyn FnMut(&Row<'_>) -> Result<(), Problem>) -> Result<(), Problem> + 'a;
-
-fn fill_ops(each: &Each<'_>, samples: &mut BTreeMap<Key, IntervalSample>) -> Result<(), Problem> {
-    each(Part::Samples, &mut |row| {
-        let (work, op) = work_and_op(row)?;
-        let sample = OpSample {
-            work,
-            op,
-            ios: unsigned(row.get(5)?)?,
-            bytes: unsigned(row.get(6)?)?,
-            errors: Vec::new(),
-            latency: EncodedHistogram(row.get(12)?),
-            raw_latencies: Vec::new(),
-        };
-        let ops = &mut sample_of(samples, row)?.ops;
-        if ops.iter().any(|other| (other.work, other.op) == (work, op)) {
-            return Err("an operation stands twice in one interval".into());
-        }
-        ops.push(sample);
-        Ok(())
-    })?;
-    each(Part::Errors, &mut |row| {
-        let errno = i32::try_from(row.get::<_, i64>(5)?).map_err(|_| "an errno is out of range")?;
-        let count = unsigned(row.get(6)?)?;
-        op_of(samples, row)?.errors.push((errno, count));
-        Ok(())
-    })?;
-    each(Part::RawLatencies, &mut |row| {
-        let bytes: Vec<u8> = row.get(5)?;
-        let (values, rest) = bytes.as_chunks::<8>();
-        if !rest.is_empty() {
-            return Err("raw latencies are cut off".into());
-        }
-        op_of(samples, row)?.raw_latencies =
-            values.iter().map(|ns| u64::from_le_bytes(*ns)).collect();
-        Ok(())
-    })
-}
-
-fn fill_workers(
-    each: &Each<'_>,
-    samples: &mut BTreeMap<Key, IntervalSample>,
-) -> Result<(), Problem> {
-    each(Part::Workers, &mut |row| {
-        let worker = WorkerSample {
-            worker: small(row.get(3)?)?,
-            cpu_user_ns: unsigned(row.get(4)?)?,
-            cpu_system_ns: unsigned(row.get(5)?)?,
-            ops: Vec::new(),
-            mark: None,
-        };
-        sample_of(samples, row)?.workers.push(worker);
-        Ok(())
-    })?;
-    each(Part::WorkerSamples, &mut |row| {
-        let number = small(row.get(3)?)?;
-        let (ios, bytes, errors) =
-            (unsigned(row.get(5)?)?, unsigned(row.get(6)?)?, unsigned(row.get(7)?)?);
-        let counts = WorkerOp { op: op(row, 4)?, ios, bytes, errors };
-        worker_of(samples, row, number)?.ops.push(counts);
-        Ok(())
-    })?;
-    each(Part::WriteMarks, &mut |row| {
-        let number = small(row.get(3)?)?;
-        let mark = mark(row)?;
-        worker_of(samples, row, number)?.mark = Some(mark);
-        Ok(())
-    })
-}
-
-/// The worker of a row by its `number`.
-fn worker_of<'a>(
-    samples: &'a mut BTreeMap<Key, IntervalSample>,
-    row: &Row<'_>,
-    number: u32,
-) -> Result<&'a mut WorkerSample, Problem> {
-    // They stand in order, so the one that is meant is near its own number.
-    let workers = &mut sample_of(samples, row)?.workers;
-    let near = workers
-        .get(number as usize)
-        .is_some_and(|worker| worker.worker == number)
-        .then_some(number as usize);
-    let index = near.or_else(|| workers.iter().position(|worker| worker.worker == number));
-    Ok(&mut workers[index.ok_or("a row belongs to a worker that is not there")?])
-}
-
-fn mark(row: &Row<'_>) -> Result<WriteMark, Problem> {
-    let failed: Vec<u8> = row.get(9)?;
-    let (failed, rest) = failed.as_chunks::<4>();
-    if !rest.is_empty() {
-        return Err("a list of failed writes is cut off".into());
-    }
-    Ok(WriteMark {
-        base: small(row.get(4)?)?,
-        sent: small(row.get(5)?)?,
-        completed: small(row.get(6)?)?,
-        durable: small(row.get(7)?)?,
-        overtaken: small(row.get(8)?)?,
-        failed: failed.iter().map(|generation| u32::from_le_bytes(*generation)).collect(),
-        more_failed: row.get(10)?,
-    })
+    check_all(connection, part, sum)
 }
 
 fn notes(connection: &Connection, are_in_words: bool) -> Result<Vec<Note>, Problem> {

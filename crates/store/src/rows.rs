@@ -4,12 +4,14 @@ use crate::checksums::{self, Part, Single};
 use crate::coded::{self, Blocks};
 use crate::counters;
 use crate::error::StoreError;
+use crate::filled::op;
 use crate::open::open_run;
-use crate::reader::{each_checked, op};
+use crate::reader::each_checked;
+use crate::sample_blocks::SampleBlocks;
 use crate::values::{Problem, each, small, unsigned};
 use model::histogram::EncodedHistogram;
 use model::rows::{CounterRow, SampleRow};
-use model::sample::Phase;
+use model::sample::{IntervalSample, Phase};
 use rusqlite::{Connection, Row};
 use std::path::Path;
 
@@ -29,29 +31,83 @@ pub enum Halted<E> {
 /// shows when all were handed out.
 pub fn each_sample<E>(
     path: &Path,
-    take: impl FnMut(SampleRow) -> Result<(), E>,
+    mut take: impl FnMut(SampleRow) -> Result<(), E>,
 ) -> Result<(), Halted<E>> {
     // A row whose interval is missing must not vanish in silence.
-    let query = "SELECT samples.*, intervals.phase, intervals.start_ns, intervals.length_ns
+    let query = "SELECT samples.*, intervals.phase, intervals.start_ns, intervals.length_ns, \
+                 samples.rowid
         FROM samples LEFT JOIN intervals ON intervals.stage = samples.stage AND intervals.host = \
                  samples.host
             AND intervals.interval = samples.interval ORDER BY samples.rowid";
     let mut sum = 0u64;
-    let made = |row: &Row<'_>| {
-        sum = sum.wrapping_add(checksums::of_columns(row, 0..=LATENCY)?);
-        sample(row)
-    };
     let opened = open_run(path).map_err(Halted::File)?;
     check_head(&opened.connection)
         .and_then(|()| each_checked(&opened.connection, Part::Intervals, |_| Ok(())))
         .map_err(|problem| Halted::File(StoreError::damaged(path, problem.0)))?;
-    hand_out(path, &opened.connection, query, made, take)?;
+    let blocks = SampleBlocks::of(&opened.connection)
+        .map_err(|problem| Halted::File(StoreError::damaged(path, problem.0)))?;
+    each_in_blocks(path, &opened.connection, &blocks, &mut take)?;
+    let made = |row: &Row<'_>| {
+        sum = sum.wrapping_add(checksums::of_columns(row, 0..=LATENCY)?);
+        match blocks.is_in_columns(Part::Samples, row.get(LATENCY + 4)?) {
+            true => Ok(None),
+            false => sample(row).map(Some),
+        }
+    };
+    hand_out(path, &opened.connection, query, made, |row| row.map_or(Ok(()), &mut take))?;
     let is_checked = checksums::are_there(&opened.connection);
     let checked = is_checked.and_then(|is_checked| match is_checked {
         true => checksums::check(&opened.connection, Part::Samples, 0, i64::MAX, sum),
         false => Ok(()),
     });
     checked.map_err(|problem| Halted::File(StoreError::damaged(path, problem.0)))
+}
+
+/// Hands out the samples that are in blocks.
+fn each_in_blocks<E>(
+    path: &Path,
+    connection: &Connection,
+    blocks: &SampleBlocks,
+    take: &mut impl FnMut(SampleRow) -> Result<(), E>,
+) -> Result<(), Halted<E>> {
+    let mut refused = None;
+    let ended = blocks.each(
+        connection,
+        |_| true,
+        |sample| {
+            rows_of(sample).try_for_each(|row| {
+                take(row).map_err(|error| {
+                    refused = Some(error);
+                    Problem::from("the reading was stopped")
+                })
+            })
+        },
+    );
+    match (refused, ended) {
+        (Some(error), _) => Err(Halted::Taker(error)),
+        (None, ended) => {
+            ended.map_err(|problem| Halted::File(StoreError::damaged(path, problem.0)))
+        }
+    }
+}
+
+/// The rows of a sample.
+fn rows_of(sample: IntervalSample) -> impl Iterator<Item = SampleRow> {
+    let IntervalSample { stage, host, interval, phase, start_ns, length_ns, ops, .. } = sample;
+    ops.into_iter().map(move |op| SampleRow {
+        stage,
+        host,
+        interval,
+        phase,
+        start_ns,
+        length_ns,
+        work: op.work,
+        op: op.op,
+        ios: op.ios,
+        bytes: op.bytes,
+        errors: op.error_count(),
+        latency: op.latency,
+    })
 }
 
 /// The last column of `samples`.

@@ -2,7 +2,7 @@
 
 /// The version of the tables and of the plan in them. A file of a later one is refused, and one
 /// from before [`OLDEST`].
-pub const FORMAT: u32 = 7;
+pub const FORMAT: u32 = 8;
 
 /// The version of files that hold results of other tools: older versions of Plimsoll refuse them.
 pub const FOREIGN_FORMAT: u32 = 6;
@@ -208,6 +208,17 @@ CREATE VIEW timeline AS
         FROM moments
     ) AS parts JOIN stages USING (stage) LEFT JOIN points USING (point)
         LEFT JOIN workloads ON workloads.point = stages.point AND workloads.work = parts.work;
+";
+
+/// The tables of the samples of a long run, in blocks of one host each: from format 8 on. What a
+/// block of sums is of then stands here, and no longer in rows. `moments` has what all hosts
+/// together did in its intervals.
+pub const SAMPLE_BLOCK_TABLES: &str = "
+CREATE TABLE sample_blocks (block INTEGER PRIMARY KEY, first INTEGER NOT NULL, pieces INTEGER NOT \
+                                       NULL);
+CREATE TABLE sample_columns (
+    piece INTEGER PRIMARY KEY, stage INTEGER NOT NULL, host INTEGER NOT NULL, columns BLOB NOT NULL
+);
 ";
 
 /// All tables of a file with results of other tools, besides the checksums.

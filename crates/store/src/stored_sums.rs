@@ -5,7 +5,7 @@ use crate::checksums::{self, Part, Single};
 use crate::reach::Reach;
 use crate::thinned::{self, Thinner};
 use crate::values::{Problem, each, small};
-use model::digest::{Block, Frame, Held, Span, Sums};
+use model::digest::{Block, Frame, Held, Spans, Sums};
 use model::{IntervalSample, Plan};
 use rusqlite::{Connection, Row, Transaction, params};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// no time; with more, a killed run leaves more that has to be.
 const LEAST: usize = 65_536;
 /// And so many of each host, as its part of a block is then far smaller than its samples are.
-const LEAST_OF_A_HOST: usize = 128;
+const LEAST_OF_A_HOST: usize = 256;
 
 /// Adds up what is being written.
 #[derive(Debug)]
@@ -57,6 +57,13 @@ impl Keeper {
             state: State::StoredSums,
             thinner: Thinner::new(plan),
         }
+    }
+
+    /// With so many rows of samples before the first block of them.
+    #[cfg(test)]
+    pub fn with_rows(mut self, rows: i64) -> Keeper {
+        self.thinner = self.thinner.with_rows(rows);
+        self
     }
 
     /// A stage began.
@@ -140,6 +147,7 @@ impl Keeper {
         }
         if self.taken >= self.least || (is_end && self.has_written) {
             self.write(transaction)?;
+            self.thinner.code(transaction, checks)?;
             self.thinner.thin(transaction, checks)?;
         }
         Ok(())
@@ -257,6 +265,7 @@ struct StageSums {
 /// Samples that have to be added up although a block has them: those of one stage.
 #[derive(Clone, Copy, Debug)]
 pub struct Again {
+    pub block: i64,
     pub reach: (Reach, Reach),
     pub at: usize,
 }
@@ -273,7 +282,7 @@ impl StoredSums {
         connection: &Connection,
         begun: &[u32],
         hosts: u32,
-        spans: &mut [BTreeMap<u32, Vec<Span>>],
+        spans: &mut [BTreeMap<u32, Spans>],
     ) -> Result<StoredSums, Problem> {
         let there = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'sums'";
         if connection.query_row(there, [], |row| row.get::<_, i64>(0))? == 0 {
@@ -358,7 +367,7 @@ impl StoredSums {
                                     sum alone"
                             .into());
                     }
-                    again.push(Again { reach: block.reach, at: stage.at });
+                    again.push(Again { block: block.number, reach: block.reach, at: stage.at });
                     continue;
                 };
                 let mut rows = row_of.query([stage.row])?;

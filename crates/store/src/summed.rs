@@ -3,22 +3,21 @@
 
 use crate::checksums::{self, Part as Checked};
 use crate::error::StoreError;
+use crate::pages::{check_pages, check_rest, is_small};
 use crate::reach::Reach;
-use crate::reader::{check_pages, head};
+use crate::reader::head;
+use crate::sample_blocks::SampleBlocks;
 use crate::source::Source;
 use crate::stored_sums::{Again, StoredSums};
 use crate::values::{Problem, small, unsigned};
 use crate::{counters, plausible, usage};
-use model::digest::{Digest, Frame, OpRow, Place, Span, Sums, Unfit};
+use model::digest::{Digest, Frame, OpRow, Place, Span, Spans, Sums, Unfit};
 use model::record::StageData;
 use model::{Op, Phase, Record};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
-
-/// Files up to this size are checked page by page, which takes a second at most.
-const CHECKED_WHOLE: u64 = 256 << 20;
 
 /// Reads a run file as [`read`](crate::read) does, with what the samples of each stage come to in
 /// the place of the samples, and without the kernel's counters, of which only what hosts said that
@@ -48,10 +47,6 @@ struct ReadOptions {
     is_judged: bool,
 }
 
-fn is_small(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|meta| meta.len() <= CHECKED_WHOLE)
-}
-
 fn read_from(path: &Path, source: &Source, options: ReadOptions) -> Result<Record, StoreError> {
     let connection = &source.opened.connection;
     let checked = if options.is_small { check_pages(connection) } else { check_rest(connection) };
@@ -59,29 +54,6 @@ fn read_from(path: &Path, source: &Source, options: ReadOptions) -> Result<Recor
     let record = record.map_err(|problem| StoreError::damaged(path, problem.0))?;
     plausible::digests(&record).map_err(|why| StoreError::damaged(path, why))?;
     Ok(record)
-}
-
-/// SQLite's check of its pages, without the tables of which every row is looked at later: it takes
-/// longer than all else.
-fn check_rest(connection: &Connection) -> Result<(), Problem> {
-    let has = |table: &str| {
-        let query = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?";
-        connection.query_row(query, [table], |row| row.get::<_, i64>(0)).map(|count| count > 0)
-    };
-    for table in
-        ["run", "hosts", "points", "workloads", "stages", "starts", "errors", "notes", "checksums"]
-    {
-        // Files of earlier formats have no checksums.
-        if table == "checksums" && !has(table)? {
-            continue;
-        }
-        let word: String =
-            connection.query_row(&format!("PRAGMA quick_check({table})"), [], |row| row.get(0))?;
-        if word != "ok" {
-            return Err(Problem(word));
-        }
-    }
-    Ok(())
 }
 
 fn record(source: &Source, options: ReadOptions) -> Result<Record, Problem> {
@@ -119,6 +91,12 @@ fn sums(
 ) -> Result<Vec<Sums>, Problem> {
     let mut sums = vec![Sums::default(); stages.0.len()];
     let again = kept.take(&source.opened.connection, &stages.0, &mut sums)?;
+    let blocks = SampleBlocks::of(&source.opened.connection)?;
+    let (in_columns, again): (Vec<Again>, Vec<Again>) =
+        again.into_iter().partition(|again| blocks.has(again.block));
+    for again in in_columns {
+        from_columns(&source.opened.connection, &blocks, again, stages, &mut sums)?;
+    }
     let is_checked = checksums::are_there(&source.opened.connection)?;
     let left =
         |table, rows: fn(&Reach) -> i64| Left::of(table, is_checked, &kept.reach(), &again, rows);
@@ -151,6 +129,27 @@ fn sums(
         failed.check(&source.opened.connection, part.rows, sum)?;
     }
     Ok(sums)
+}
+
+/// Adds up the samples of one stage in a block whose samples are no rows.
+fn from_columns(
+    connection: &Connection,
+    blocks: &SampleBlocks,
+    again: Again,
+    stages: &Stages,
+    sums: &mut [Sums],
+) -> Result<(), Problem> {
+    let (number, frame) = &stages.0[again.at];
+    blocks.each_of(
+        connection,
+        again.block,
+        |stage| stage == *number,
+        |sample| {
+            let place = frame.place(sample.host, sample.interval);
+            let place = place.ok_or("a row belongs to an interval that is not there")?;
+            Ok(sums[again.at].sample(frame, place, &sample)?)
+        },
+    )
 }
 
 impl From<Unfit> for Problem {
@@ -197,14 +196,14 @@ fn frames(source: &Source, record: &Record) -> Result<(Vec<(u32, Frame)>, Stored
     begun.sort_unstable();
     begun.dedup();
     check_begun(connection, &begun, hosts)?;
-    let mut by_stage: Vec<BTreeMap<u32, Vec<Span>>> = vec![BTreeMap::new(); begun.len()];
+    let mut by_stage: Vec<BTreeMap<u32, Spans>> = vec![BTreeMap::new(); begun.len()];
     let kept = StoredSums::find(connection, &begun, hosts, &mut by_stage)?;
     let after = kept.reach().samples;
-    let summed: usize = by_stage.iter().flat_map(BTreeMap::values).map(Vec::len).sum();
-    let mut spans: Vec<(usize, u32, Vec<Span>, u64)> = Vec::new();
+    let summed: usize = by_stage.iter().flat_map(BTreeMap::values).map(Spans::len).sum();
+    let mut spans: Vec<(usize, u32, Spans, u64)> = Vec::new();
     // With the first interval that no sum has; there is no more of it where there is none.
     let next = |at: usize, host| {
-        by_stage[at].get(&host).and_then(|spans: &Vec<Span>| spans.last()).map(|span| span.interval)
+        by_stage[at].get(&host).and_then(|spans: &Spans| spans.last()).map(|span| span.interval)
     };
     let jobs: Vec<(usize, u32, Option<u32>)> = (0..begun.len())
         .flat_map(|at| (0..hosts).map(move |host| (at, host)))
@@ -233,7 +232,7 @@ fn frames(source: &Source, record: &Record) -> Result<(Vec<(u32, Frame)>, Stored
         checksums::check(connection, Checked::Intervals, summed as i64, i64::MAX, sum)?;
     }
     for (at, host, found, _) in spans.into_iter().filter(|(.., found, _)| !found.is_empty()) {
-        by_stage[at].entry(host).or_default().extend(found);
+        by_stage[at].entry(host).or_default().extend(&found);
     }
     let frame = |(number, spans): (u32, _)| {
         let stage = record.stage(number)?;
@@ -269,17 +268,17 @@ fn check_begun(connection: &Connection, begun: &[u32], hosts: u32) -> Result<(),
 
 /// A host's intervals of a stage behind one of them, in the order of the key, with the sum of their
 /// checksums.
-fn spans_of(
+pub(crate) fn spans_of(
     connection: &Connection,
     stage: u32,
     host: u32,
     after: Option<u32>,
-) -> Result<(Vec<Span>, u64), Problem> {
+) -> Result<(Spans, u64), Problem> {
     let query =
         "SELECT * FROM intervals WHERE stage = ? AND host = ? AND interval > ? ORDER BY interval";
     let mut statement = connection.prepare_cached(query)?;
     let mut rows = statement.query(params![stage, host, after.map_or(i64::MIN, i64::from)])?;
-    let (mut spans, mut sum) = (Vec::new(), 0u64);
+    let (mut spans, mut sum) = (Spans::default(), 0u64);
     while let Some(row) = rows.next()? {
         sum = sum.wrapping_add(checksums::of_row(row)?);
         let phase = row.get_ref(3)?.as_str().ok().and_then(Phase::from_name);
@@ -287,7 +286,6 @@ fn spans_of(
         let (start_ns, length_ns) = (unsigned(row.get(4)?)?, unsigned(row.get(5)?)?);
         spans.push(Span { start_ns, length_ns, interval: small(row.get(2)?)?, phase });
     }
-    spans.shrink_to_fit();
     Ok((spans, sum))
 }
 

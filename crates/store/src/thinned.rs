@@ -1,5 +1,6 @@
-//! What a file no longer keeps one by one: behind the time that a suite says, the rows of a block
-//! of samples go, and its sums stay. They are exact, with all their histograms.
+//! What a file no longer keeps in rows: of a long run, samples go into blocks, which take less than
+//! half the room. Behind the time that a suite says, they go altogether, and their sums stay. They
+//! are exact, with all their histograms.
 //!
 //! A block can go only where nothing that is found out later can ask for a part of it. Figures rest
 //! on whole rows of intervals with the same hosts, and a host's last interval of load ends one. So
@@ -7,9 +8,10 @@
 //! done. Of a stage that may settle, every block stays, for its figures begin anywhere.
 
 use crate::checksums::{Part, Sums};
-use crate::reach::Reach;
+use crate::reach::{Reach, Stretch};
+use crate::sample_blocks;
 use crate::values::{Problem, each, is_there, small};
-use model::digest::{Held, Span};
+use model::digest::{Held, Spans};
 use model::plan::Plan;
 use model::{IntervalSample, StageKind};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
@@ -28,15 +30,21 @@ pub struct Thinner {
     /// The end of the latest sample.
     now_unix_ns: u64,
     waiting: VecDeque<Waiting>,
+    /// So many of them, from the first on, are in blocks of samples or cannot be.
+    tried: usize,
+    /// The most rows of samples of the others; `None` where samples stay in rows.
+    rows: Option<i64>,
     /// How far the last block reaches.
     before: Edge,
     /// The last block whose rows are gone; 0 where there is none.
     last: i64,
 }
 
-/// A block whose rows are there.
+/// A block whose samples are there.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
+    /// Not in rows.
+    is_coded: bool,
     block: i64,
     from: Edge,
     to: Edge,
@@ -62,6 +70,10 @@ impl Edge {
     }
 }
 
+/// So many rows of samples stay rows, which every program can read: those of a short run, or the
+/// last ones of a long one.
+const PLAIN_ROWS: i64 = 1 << 20;
+
 /// The tables whose rows have numbers.
 const NUMBERED: [Part; 4] = [Part::Samples, Part::Errors, Part::Workers, Part::WorkerSamples];
 
@@ -71,9 +83,9 @@ impl Thinner {
     pub fn new(plan: &Plan) -> Thinner {
         let needs_all =
             |host: &model::plan::HostPlan| host.engine.contents.verify || host.engine.raw_latencies;
-        let keep_ns = match plan.hosts.iter().any(needs_all) {
-            true => None,
-            false => plan.keep.full.map(|full| full.0),
+        let (keep_ns, rows) = match plan.hosts.iter().any(needs_all) {
+            true => (None, None),
+            false => (plan.keep.full.map(|full| full.0), Some(PLAIN_ROWS)),
         };
         let mut thinner = Thinner {
             keep_ns,
@@ -82,11 +94,19 @@ impl Thinner {
             loads: BTreeMap::new(),
             now_unix_ns: 0,
             waiting: VecDeque::new(),
+            tried: 0,
+            rows,
             before: Edge::default(),
             last: 0,
         };
         thinner.whole = whole(plan);
         thinner
+    }
+
+    /// With so many rows of samples before the first block of them.
+    #[cfg(test)]
+    pub fn with_rows(self, rows: i64) -> Thinner {
+        Thinner { rows: self.rows.map(|_| rows), ..self }
     }
 
     /// A stage began.
@@ -117,7 +137,7 @@ impl Thinner {
         block: i64,
         reach: Reach,
     ) -> rusqlite::Result<()> {
-        if self.keep_ns.is_none() {
+        if self.keep_ns.is_none() && self.rows.is_none() {
             return Ok(());
         }
         let intervals = connection.query_row(
@@ -127,14 +147,15 @@ impl Thinner {
         )?;
         let to = Edge { reach, intervals };
         let from = std::mem::replace(&mut self.before, to);
-        self.waiting.push_back(Waiting { block, from, to, ended_unix_ns: self.now_unix_ns });
+        let ended_unix_ns = self.now_unix_ns;
+        self.waiting.push_back(Waiting { is_coded: false, block, from, to, ended_unix_ns });
         Ok(())
     }
 
     /// Nothing more goes: a transaction failed, or samples do not follow each other.
     pub fn stop(&mut self) {
         self.waiting.clear();
-        self.keep_ns = None;
+        (self.keep_ns, self.rows) = (None, None);
     }
 
     /// The last block whose rows are gone; 0 where there is none.
@@ -142,7 +163,39 @@ impl Thinner {
         self.last
     }
 
-    /// Takes the rows of blocks away that ended long enough ago.
+    /// Puts the oldest samples into blocks where more of them stand in rows than should. The last
+    /// block of sums stays in rows: SQLite would give their numbers to others.
+    pub fn code(
+        &mut self,
+        transaction: &Transaction<'_>,
+        checks: &mut Sums,
+    ) -> rusqlite::Result<()> {
+        let Some(most) = self.rows else { return Ok(()) };
+        while self.tried + 1 < self.waiting.len() {
+            let waiting = self.waiting[self.tried];
+            let rows = self.before.reach.samples.saturating_sub(waiting.from.reach.samples);
+            if rows <= most {
+                break;
+            }
+            let spans = spans(transaction, waiting.block)?;
+            let stretch = Stretch { from: waiting.from.reach, to: waiting.to.reach };
+            let is_coded = match &spans {
+                Some(spans) => {
+                    sample_blocks::write(transaction, checks, waiting.block, stretch, spans)?
+                }
+                None => false,
+            };
+            if let Some(spans) = spans.filter(|_| is_coded) {
+                take_rows_away(transaction, waiting, &spans)?;
+                self.last = self.last.max(waiting.block);
+            }
+            self.waiting[self.tried].is_coded = is_coded;
+            self.tried += 1;
+        }
+        Ok(())
+    }
+
+    /// Takes the samples of blocks away that ended long enough ago.
     pub fn thin(
         &mut self,
         transaction: &Transaction<'_>,
@@ -154,44 +207,52 @@ impl Thinner {
                 break;
             }
             self.waiting.pop_front();
+            self.tried = self.tried.saturating_sub(1);
             if let Some(spans) = self.that_may_go(transaction, first.block)? {
                 take_away(transaction, checks, first, &spans)?;
-                self.last = first.block;
+                self.last = self.last.max(first.block);
             }
         }
         Ok(())
     }
 
     /// The intervals of a block by stage and host; `None` where it has to stay.
-    fn that_may_go(&self, transaction: &Transaction<'_>, block: i64) -> rusqlite::Result<Spans> {
-        let mut all = Vec::new();
-        let mut statement =
-            transaction.prepare_cached("SELECT stage, spans FROM stage_sums WHERE block = ?")?;
-        let mut rows = statement.query([block])?;
-        while let Some(row) = rows.next()? {
-            let stage: u32 = row.get(0)?;
-            let mut spans: BTreeMap<u32, Vec<Span>> = BTreeMap::new();
-            // We wrote it; what cannot be read stays.
-            if Held::take(row.get_ref(1)?.as_blob()?, &mut spans).is_err() {
-                return Ok(None);
-            }
+    fn that_may_go(&self, transaction: &Transaction<'_>, block: i64) -> rusqlite::Result<ByStage> {
+        let Some(all) = spans(transaction, block)? else { return Ok(None) };
+        for (stage, spans) in &all {
             let loads = || spans.values().flatten().filter(|span| span.phase.counts());
             let first = loads().map(|span| span.interval).min();
             let last = loads().map(|span| span.interval).max();
             if let (Some(first), Some(last)) = (first, last) {
-                let mut ends = self.loads.get(&stage).into_iter().flat_map(BTreeMap::values);
-                if self.whole.contains(&stage) || ends.any(|end| *end > first && *end <= last) {
+                let mut ends = self.loads.get(stage).into_iter().flat_map(BTreeMap::values);
+                if self.whole.contains(stage) || ends.any(|end| *end > first && *end <= last) {
                     return Ok(None);
                 }
             }
-            all.push((stage, spans));
         }
         Ok(Some(all))
     }
 }
 
+/// The intervals of a block; `None` where they cannot be read.
+pub fn spans(connection: &Connection, block: i64) -> rusqlite::Result<ByStage> {
+    let mut all = Vec::new();
+    let mut statement =
+        connection.prepare_cached("SELECT stage, spans FROM stage_sums WHERE block = ?")?;
+    let mut rows = statement.query([block])?;
+    while let Some(row) = rows.next()? {
+        let mut spans: BTreeMap<u32, Spans> = BTreeMap::new();
+        // We wrote it; what cannot be read stays.
+        if Held::take(row.get_ref(1)?.as_blob()?, &mut spans).is_err() {
+            return Ok(None);
+        }
+        all.push((row.get(0)?, spans));
+    }
+    Ok(Some(all))
+}
+
 /// Intervals by stage and host.
-type Spans = Option<Vec<(u32, BTreeMap<u32, Vec<Span>>)>>;
+pub type ByStage = Option<Vec<(u32, BTreeMap<u32, Spans>)>>;
 
 /// The stages that may settle: their figures rest on a part that is only known at the end.
 fn whole(plan: &Plan) -> BTreeSet<u32> {
@@ -201,13 +262,31 @@ fn whole(plan: &Plan) -> BTreeSet<u32> {
     may_settle.map(|(number, _)| number).collect()
 }
 
-/// Takes the rows of a block away. What all hosts together did in each interval stays in rows, for
-/// other programs.
+/// Takes the samples of a block away, in whichever form they are.
 fn take_away(
     transaction: &Transaction<'_>,
     checks: &mut Sums,
     block: Waiting,
-    stages: &[(u32, BTreeMap<u32, Vec<Span>>)],
+    stages: &[(u32, BTreeMap<u32, Spans>)],
+) -> rusqlite::Result<()> {
+    match block.is_coded {
+        true => sample_blocks::remove(transaction, checks, block.block)?,
+        false => take_rows_away(transaction, block, stages)?,
+    }
+    checks.insert(
+        transaction,
+        Part::Thinned,
+        "INSERT INTO thinned VALUES (?)",
+        params![block.block],
+    )
+}
+
+/// Takes the rows of a block away. What all hosts together did in each interval stays in rows, for
+/// other programs.
+fn take_rows_away(
+    transaction: &Transaction<'_>,
+    block: Waiting,
+    stages: &[(u32, BTreeMap<u32, Spans>)],
 ) -> rusqlite::Result<()> {
     let rows = [block.from.reach.samples, block.to.reach.samples];
     transaction.prepare_cached(MOMENTS)?.execute(rows)?;
@@ -229,7 +308,7 @@ fn take_away(
     )?;
     for (stage, hosts) in stages {
         for (host, spans) in hosts {
-            if let (Some(first), Some(last)) = (spans.first(), spans.last()) {
+            if let (Some(first), Some(last)) = (spans.get(0), spans.last()) {
                 delete.execute(params![stage, host, first.interval, last.interval])?;
             }
         }
@@ -240,12 +319,7 @@ fn take_away(
         let (from, to) = (block.from.rows(part), block.to.rows(part));
         transaction.prepare_cached(delete)?.execute(params![part.name(), from, to])?;
     }
-    checks.insert(
-        transaction,
-        Part::Thinned,
-        "INSERT INTO thinned VALUES (?)",
-        params![block.block],
-    )
+    Ok(())
 }
 
 /// What all hosts did in each interval, of the rows of samples that go.
@@ -297,6 +371,7 @@ pub fn is_any(connection: &Connection) -> Result<bool, Problem> {
 /// Whether the sums of every block whose rows are gone are there: nothing else tells of these.
 pub fn check(connection: &Connection) -> Result<(), Problem> {
     let missing = "SELECT count(*) FROM thinned WHERE block NOT IN (SELECT block FROM sums)";
+    sample_blocks::check(connection)?;
     if is_any(connection)? && connection.query_row(missing, [], |row| row.get::<_, i64>(0))? > 0 {
         return Err("sums are missing of which the file has no samples".into());
     }

@@ -6,7 +6,7 @@ use crate::error::StoreError;
 use crate::place::{beside, for_sqlite};
 use crate::schema::{
     APPLICATION_ID, CHECKSUM_TABLES, CODED_TABLES, COUNTER_TABLES, END_TABLES, FLUSH_TABLES,
-    FORMAT, OCCURRENCE_TABLES, SUM_TABLES, TABLES, THINNED_TABLES,
+    FORMAT, OCCURRENCE_TABLES, SAMPLE_BLOCK_TABLES, SUM_TABLES, TABLES, THINNED_TABLES,
 };
 use crate::stored_sums::Keeper;
 use crate::values::number;
@@ -86,6 +86,12 @@ impl Writer {
     #[cfg(test)]
     pub(crate) fn with_blocks_of(self, least: usize) -> Writer {
         Writer { sums: Keeper::with_blocks_of(&self.plan, least), ..self }
+    }
+
+    /// The same with samples in blocks as soon as more rows than these are in blocks of sums.
+    #[cfg(test)]
+    pub(crate) fn with_sample_rows(self, rows: i64) -> Writer {
+        Writer { sums: self.sums.with_rows(rows), ..self }
     }
 
     /// The same with so many counters in rows of their own.
@@ -196,6 +202,7 @@ fn fill(
     transaction.execute_batch(COUNTER_TABLES)?;
     transaction.execute_batch(CODED_TABLES)?;
     transaction.execute_batch(THINNED_TABLES)?;
+    transaction.execute_batch(SAMPLE_BLOCK_TABLES)?;
     transaction.execute_batch(OCCURRENCE_TABLES)?;
     transaction.execute_batch(END_TABLES)?;
     transaction.execute_batch(FLUSH_TABLES)?;

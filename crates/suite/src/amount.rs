@@ -34,6 +34,13 @@ pub(crate) fn check(stages: &StagesSpec, points: &[PointSpec], problems: &mut Ve
             let message = format!("an amount of {amount} is less than one block of {block}");
             problems.push(Problem::new(place(&stages.amount), message, "write a larger amount"));
         }
+        if let (Amount::Bytes(_), Auto::Fixed(_)) = (stages.amount.value, workload.run.value) {
+            problems.push(Problem::new(
+                place(&workload.run),
+                "an amount of bytes is not counted in runs",
+                "write amount = \"all\", or leave out run",
+            ));
+        }
         if let (Auto::Fixed(Bytes(stride)), Some(block)) = (workload.stride.value, first)
             && stride < block.0
         {
@@ -78,5 +85,11 @@ mod tests {
         one("amount = \"1KiB\"", "", "less than one block");
         one("amount = \"all\"", "block_size = \"4KiB:1, 8KiB:1\"", "one size");
         one("amount = \"all\"", "access = \"sequential\"\nstride = \"1KiB\"", "touched twice");
+        let runs = |run| format!("access = \"sequential\"\nstride = \"1MiB\"\nrun = \"{run}\"");
+        assert!(complaints("amount = \"all\"", &runs("64KiB")).is_empty());
+        one("amount = \"8MiB\"", &runs("64KiB"), "not counted in runs");
+        one("measure = \"1s\"", &runs("5KiB"), "whole number of blocks");
+        one("measure = \"1s\"", &runs("2MiB"), "at least as long");
+        one("measure = \"1s\"", &runs("64KiB").replace("sequential", "random"), "one sequential");
     }
 }

@@ -203,6 +203,33 @@ pub(crate) fn check_workload(workload: &WorkloadSpec, verify: bool, problems: &m
 }
 
 /// Whether the fields of a workload's shape are in range and go together.
+/// Complains about runs that no sequence of requests has.
+fn sequence(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
+    let Auto::Fixed(Bytes(run)) = workload.run.value else { return };
+    let mut complain = |message: &str, remedy: &str| {
+        problems.push(Problem::new(place(&workload.run), message, remedy));
+    };
+    let is_random = match workload.random.value {
+        Auto::Fixed(share) => share > Percent::ZERO,
+        Auto::Auto => workload.access.value != Access::Sequential,
+    };
+    let first = workload.sizes().next().map_or(1, |size| size.0.max(1));
+    if is_random || workload.streams.value.0 > 1 {
+        complain(
+            "runs are those of one sequential stream",
+            "write access = \"sequential\" and no streams, or leave out run",
+        );
+    } else if workload.sizes().any(|size| size.0 != first) || !run.is_multiple_of(first) || run == 0
+    {
+        complain("a run is no whole number of blocks", "write a multiple of one block_size");
+    } else if !matches!(workload.stride.value, Auto::Fixed(Bytes(stride)) if stride >= run) {
+        complain(
+            "behind a run comes a stride, which is at least as long",
+            "write a stride: from the start of one run to the start of the next",
+        );
+    }
+}
+
 fn check_shape(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
     if let Some(size) = workload.sizes().find(|size| !(512..=1 << 30).contains(&size.0)) {
         let message = format!("a block of {size} is out of range");
@@ -223,6 +250,7 @@ fn check_shape(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
             "write one block_size, or access = \"random\"",
         ));
     }
+    sequence(workload, problems);
     if matches!(workload.align.value, Auto::Fixed(Bytes(0))) {
         problems.push(Problem::new(
             place(&workload.align),

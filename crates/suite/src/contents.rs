@@ -62,7 +62,8 @@ fn uneven(workload: &WorkloadSpec) -> Option<(Span, &'static str, Bytes)> {
         .map(|size| (place(&workload.block_size), "every size", size));
     let align = || fixed(&workload.align).map(|size| (place(&workload.align), "align", size));
     let stride = || fixed(&workload.stride).map(|size| (place(&workload.stride), "stride", size));
-    size.or_else(align).or_else(stride)
+    let run = || fixed(&workload.run).map(|size| (place(&workload.run), "run", size));
+    size.or_else(align).or_else(stride).or_else(run)
 }
 
 #[cfg(test)]

@@ -91,9 +91,10 @@ spec_table! {
         count: Count = Count(1),
         /// The virtual CPUs of each.
         vcpus: Count = Count(1),
-        /// What runs a guest's instructions.
+        /// What runs a guest's instructions. Providers that have their own take `"native"` alone,
+        /// which is their default.
         accelerator: Accelerator = Accelerator::Tcg,
-        /// The memory of each, at least 256 MiB.
+        /// The memory of each, at least 128 MiB.
         memory: Bytes = Bytes::mib(512),
         /// The disks of each, at most 16.
         disks: Count = Count(1),
@@ -107,11 +108,15 @@ spec_table! {
         content: DiskContent = DiskContent::Random,
         /// What a disk takes of its pool before the guest writes it. Random bytes take all.
         allocation: DiskAllocation = DiskAllocation::Thin,
-        /// An existing folder for the files of the disks (qemu), or a pool of libvirt. `""`: a
-        /// folder in the user's state folder, or the pool `default`.
+        /// An existing folder for the files of the disks (qemu, Hyper-V), a pool of libvirt, a
+        /// datastore, a storage class or a storage of Proxmox. `""`: the provider's own.
         pool: String = String::new(),
-        /// The libvirt that makes them, as `virsh -c` takes it: `"qemu+ssh://host/system"`.
+        /// The libvirt that makes them, as `virsh -c` takes it: `"qemu+ssh://host/system"`. Other
+        /// providers: `"https://vcenter/sdk"`, `"kube://CONTEXT/NAMESPACE"`, `"ssh://root@pve1"`.
         connect: String = "qemu:///system".to_owned(),
+        /// What machines of vSphere, KubeVirt and Hyper-V are copies of: a machine or template, a
+        /// claim or `"docker://IMAGE"`, a disk image. Others boot the guest that Plimsoll makes.
+        template: String = String::new(),
         /// The hypervisors that make them, as `--hosts` takes a list: `"esx[1-4]"`. Machines are
         /// spread over them, one after the other. `""`: this machine.
         nodes: String = String::new(),
@@ -351,6 +356,11 @@ spec_table! {
         /// From the start of one sequential request to the start of the next. `"auto"`: the block
         /// size, so that they adjoin.
         stride: Auto<Bytes> = Auto::Auto,
+        /// How many bytes of sequential requests adjoin before each `stride`, which then counts
+        /// from the start of one run to the start of the next. `"auto"`: one request.
+        run: Auto<Bytes> = Auto::Auto,
+        /// Whether sequential requests go from the end of a worker's share to its start.
+        backward: bool = false,
         /// How workers share the layout's bytes: a part each, blocks in turn (in a shared file), or
         /// all of it for everyone.
         sharing: Sharing = Sharing::Segment,

@@ -40,9 +40,9 @@ pub(crate) fn check_vms(vms: &VmsSpec, problems: &mut Vec<Problem>) {
         let message = format!("{} disks of one machine are too many", vms.disks.value);
         refuse(place(&vms.disks), message, "write a count from 1 to 16");
     }
-    if vms.memory.value < Bytes::mib(256) || !is_whole_mib(vms.memory.value) {
+    if vms.memory.value < Bytes::mib(128) || !is_whole_mib(vms.memory.value) {
         let message = format!("a machine cannot have a memory of {}", vms.memory.value);
-        refuse(place(&vms.memory), message, "write whole MiB, at least 256MiB");
+        refuse(place(&vms.memory), message, "write whole MiB, at least 128MiB");
     }
     if vms.disk_size.value < Bytes::mib(16) || !is_whole_mib(vms.disk_size.value) {
         let message = format!("a disk cannot have a size of {}", vms.disk_size.value);
@@ -54,7 +54,6 @@ pub(crate) fn check_vms(vms: &VmsSpec, problems: &mut Vec<Problem>) {
     }
     // A pool of libvirt has a name, and a folder a whole path; which it is to be, the provider
     // says.
-    let is_pool = |text: &str| text.starts_with('/') || is_word(text);
     if !vms.pool.value.is_empty() && !is_pool(&vms.pool.value) {
         let message = format!("`{}` is no pool", vms.pool.value);
         refuse(place(&vms.pool), message, "write a path that begins with `/`, or a pool's name");
@@ -62,10 +61,26 @@ pub(crate) fn check_vms(vms: &VmsSpec, problems: &mut Vec<Problem>) {
     let connect = &vms.connect.value;
     if !connect.contains("://") || connect.starts_with('-') || connect.contains(char::is_whitespace)
     {
-        let message = format!("`{connect}` is no address of a libvirt");
+        let message = format!("`{connect}` is no address of a provider");
         refuse(place(&vms.connect), message, "write one such as \"qemu+ssh://host/system\"");
     }
+    let template = &vms.template.value;
+    if template.starts_with('-') || template.contains(char::is_control) {
+        let message = format!("`{}` is no template", template.escape_debug());
+        refuse(place(&vms.template), message, "write its name or its path");
+    }
     check_vm_nodes(vms, problems);
+}
+
+/// Whether a text can be a pool: a name, or a path of Unix or Windows.
+fn is_pool(text: &str) -> bool {
+    let is_drive = |text: &str| {
+        let mut letters = text.chars();
+        letters.next().is_some_and(|c| c.is_ascii_alphabetic())
+            && letters.next() == Some(':')
+            && matches!(letters.next(), Some('/' | '\\'))
+    };
+    text.starts_with('/') || is_word(text) || is_drive(text)
 }
 
 /// Whether a text is one word that no program takes for an option.
@@ -124,7 +139,7 @@ pub(crate) fn check_events(vms: &VmsSpec, events: &[EventSpec], problems: &mut V
             problems.push(Problem::new(place(&event.act), message, "make two events of it"));
         }
         let to = &event.to.value;
-        if !to.is_empty() && !to.starts_with('/') && !is_word(to) {
+        if !to.is_empty() && !is_pool(to) {
             let message = format!("`{to}` is no pool");
             let remedy = "write a path that begins with `/`, or a pool's name";
             problems.push(Problem::new(place(&event.to), message, remedy));

@@ -63,19 +63,35 @@ pub(crate) fn check(
     check_order(points, problems);
 }
 
-/// Complains about checks of files that have none.
+/// Complains about checks of files that have none: of those of a tree, `plimsoll verify` knows the
+/// populations.
 pub(crate) fn check_contents(
     layout: &LayoutSpec,
     contents: &ContentsSpec,
+    points: &[PointSpec],
     problems: &mut Vec<Problem>,
 ) {
-    if layout.kind.value == LayoutKind::Tree && contents.verify.value != Verify::No {
-        let message = "files of a tree are not checked";
-        problems.push(Problem::new(
-            place(&contents.verify),
-            message,
-            "leave out verify, or kind = \"tree\"",
-        ));
+    if layout.kind.value != LayoutKind::Tree || contents.verify.value == Verify::No {
+        return;
+    }
+    let mut refuse = |message: &str, remedy: &str| {
+        problems.push(Problem::new(place(&contents.verify), message, remedy));
+    };
+    let operations = points
+        .iter()
+        .flat_map(|point| &point.workloads)
+        .flat_map(|workload| &workload.operations.value.0);
+    if !operations.clone().all(|operation| operation.is_living()) || operations.count() == 0 {
+        refuse(
+            "files of a tree are not checked, but for those of a population",
+            "leave out verify, or kind = \"tree\", or write a mix such as \"create:10, read:80, \
+             remove:10\"",
+        );
+    } else if contents.verify.value == Verify::After {
+        refuse(
+            "a population is not read once more after a point",
+            "write verify = true, and look at it with plimsoll verify after the run",
+        );
     }
 }
 
@@ -184,6 +200,8 @@ fn check_workload(workload: &WorkloadSpec, is_tree: bool, problems: &mut Vec<Pro
         hot_spots,
         align,
         stride,
+        run,
+        backward,
         sharing,
         segments,
         streams,
@@ -373,6 +391,12 @@ mod tests {
             ),
             (format!("{TREE}[engine]\nbackend = \"null\""), "null backend"),
             (format!("{TREE}[contents]\nverify = true"), "not checked"),
+            (
+                format!(
+                    "{TREE}operations = [\"create:1, remove:1\"]\n[contents]\nverify = \"after\""
+                ),
+                "not read once more",
+            ),
             (format!("{TREE}[stages]\namount = \"all\""), "`amount` means nothing to a tree"),
             (format!("{TREE}[stages]\nstonewall = true"), "`stonewall` means nothing to a tree"),
             (format!("{TREE}trim = \"10%\""), "`trim` means nothing"),

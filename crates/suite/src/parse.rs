@@ -218,7 +218,7 @@ fn read_one(
     let points = sweep.arrange(&points, suite.seed.value);
     metadata::check(&layout, &tree, &stages, &engine, &points, problems);
     if !is_one_of_several {
-        metadata::check_contents(&layout, &contents, problems);
+        metadata::check_contents(&layout, &contents, &points, problems);
     }
     // What was wrong with a list of operations was said of the whole list; and the operations
     // of a point stay together in any order.

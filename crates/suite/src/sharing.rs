@@ -116,10 +116,13 @@ fn interleaved(workload: &WorkloadSpec, shared: bool, problems: &mut Vec<Problem
             "write access = \"sequential\", or sharing = \"whole\"",
         );
     }
-    if matches!(workload.stride.value, Auto::Fixed(_)) || workload.streams.value.0 > 1 {
+    let has_steps = [&workload.stride.value, &workload.run.value]
+        .into_iter()
+        .any(|step| matches!(step, Auto::Fixed(_)));
+    if has_steps || workload.streams.value.0 > 1 {
         complain(
             "the workers' turns are the stride and the streams",
-            "leave out stride and streams",
+            "leave out stride, run and streams",
         );
     }
     let first = workload.sizes().next();

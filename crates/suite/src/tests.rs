@@ -157,8 +157,9 @@ fn mistakes_come_all_at_once_with_place_and_remedy() {
              or size: share, kind, operations, fill, append, file_order, other, fsync, close, \
               block_size, \
              write_block_size, trim, read, access, random, skew, hot_spots, align, stride, \
-             sharing, segments, streams, range, depth, workers, spread, hosts, rotate, rate, \
-             rate_of, arrivals, think, burst, fsync_every, dsync, priority, files, size",
+             run, backward, sharing, segments, streams, range, depth, workers, spread, hosts, \
+             rotate, rate, rate_of, arrivals, think, burst, fsync_every, dsync, priority, files, \
+             size",
         ]
     );
 }
@@ -291,10 +292,10 @@ fn machines_that_no_provider_makes_are_refused_with_their_place() {
         ("vms.name=Web-1", "cannot be the name of machines"),
         ("vms.name=a-", "cannot be the name of machines"),
         ("vms.disk_size=100KiB", "write whole MiB, at least 16MiB"),
-        ("vms.memory=300000001", "write whole MiB, at least 256MiB"),
+        ("vms.memory=300000001", "write whole MiB, at least 128MiB"),
         ("vms.boot=2h", "write 1s to 1h"),
         ("vms.pool=-x", "write a path that begins with `/`"),
-        ("vms.connect=here", "no address of a libvirt"),
+        ("vms.connect=here", "no address of a provider"),
         ("vms.nodes=a[", "a["),
         ("vms.place=a", "`a` places no machines"),
         ("vms.launcher=x {host}", "or there are no nodes"),

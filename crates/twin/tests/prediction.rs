@@ -71,7 +71,7 @@ fn rows_of_a_simulated_cluster_are_predicted_or_announced() {
     let mut rows: Vec<Judged> = Vec::new();
     for seed in 3_000..3_012 {
         let mut drawn = Drawn::new(seed, Noise::Of(0.03)).expect("no contradictions");
-        let Ok(outcome) = drawn.outcome(6, rate) else { continue };
+        let Ok(outcome) = drawn.outcome(1, 6, rate) else { continue };
         rows.extend(outcome.held_out);
     }
     let covered = rows.iter().filter(|row| row.is_covered()).count();
@@ -82,4 +82,40 @@ fn rows_of_a_simulated_cluster_are_predicted_or_announced() {
     // The method has 8 of 700 rows that are far off and not announced, within few clusters.
     let silent = far.len() - announced;
     assert!(silent * 20 <= rows.len(), "{silent} of {}: {far:?}", far.len());
+}
+
+#[test]
+fn lanes_of_a_node_serve_at_once_in_the_model_as_in_the_simulation() {
+    let testbed = |lanes: &str| {
+        let text = format!(
+            "name = \"t\"\n[[nodes]]\ncount = 2\ncores = 8\n[[nodes.drives]]\nread_iops = \
+             1000000000\nwrite_iops = 1000000000\nread = \"1000GB/s\"\nwrite = \
+             \"1000GB/s\"\ncapacity = \"1TB\"\n[clients]\ncount = 4\n[software]\nread = \
+             \"800us\"\nread_per_mib = \"1ns\"\nread_path = \"200us\"\n{lanes}"
+        );
+        Testbed::parse("t", &text, &[]).expect("a testbed")
+    };
+    let load = |outstanding: u64| Load {
+        workload: analysis::ceiling::Workload::new(
+            "w",
+            model::Bytes::kib(4),
+            model::Percent::ALL,
+            true,
+            None,
+        ),
+        hosts: 4,
+        outstanding,
+        remote: model::Percent::ZERO,
+    };
+    // All cores of a node that serves clients alone: 8 of 800 µs are 10,000 a second.
+    let many = testbed("");
+    let one = testbed("lanes = 1\n");
+    assert_eq!((many.lanes(), one.lanes()), (8, 1));
+    for outstanding in [1, 8, 16, 32, 256] {
+        let (found, told) =
+            (modelled(&many, &load(outstanding)), simulated(&many, &load(outstanding)));
+        assert!((found / told - 1.0).abs() < 0.12, "{outstanding}: {found} {told}");
+    }
+    assert!((modelled(&many, &load(1_024)) / 20_000.0 - 1.0).abs() < 0.03);
+    assert!((modelled(&one, &load(1_024)) / 2_500.0 - 1.0).abs() < 0.03);
 }

@@ -12,6 +12,7 @@ mod sbom;
 mod sums;
 mod tar;
 mod target;
+mod versions;
 
 use crate::shell::{self, Outcome};
 use contents::Package;
@@ -37,6 +38,7 @@ struct Asked {
 /// It does not compile, needs a loader, or a file cannot be written.
 pub fn run(arguments: &[String]) -> Outcome<()> {
     let asked = asked(arguments)?;
+    versions::agree(env!("CARGO_PKG_VERSION"))?;
     let target = Target::new(asked.target.as_deref())?;
     let epoch_s = epoch_s()?;
     let place = shell::target_dir()?.join("dist");

@@ -11,8 +11,13 @@ use std::time::Instant;
 const WHOLE: &str = "whole";
 /// As many of them at once, on a machine of fewer processors.
 const WAITING: usize = 6;
+/// The module of them whose tests take their turns, one by one, and for longest: it starts first.
+const IN_TURN: &str = "vms::";
 
-/// One program of tests.
+/// How a program of tests learns how many of them run at once.
+const THREADS: &str = "RUST_TEST_THREADS";
+
+/// One program of tests, or a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     /// The package and the target: `fleet`, `cli whole`.
@@ -20,6 +25,10 @@ pub struct Program {
     file: PathBuf,
     /// Where cargo would start it.
     folder: PathBuf,
+    /// Which of its tests run, as its own arguments.
+    which: Vec<String>,
+    /// As many of them at once, where that is not for the program to say.
+    threads: Option<usize>,
 }
 
 /// Has cargo build every test program of the workspace.
@@ -55,7 +64,8 @@ fn program(line: &str) -> Option<Program> {
     let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
     let (package, target) = (folder.file_name()?.to_str()?, message["target"]["name"].as_str()?);
     let name = if package == target { package.to_owned() } else { format!("{package} {target}") };
-    Some(Program { name, file: file.into(), folder: folder.to_owned() })
+    let (which, threads) = (Vec::new(), None);
+    Some(Program { name, file: file.into(), folder: folder.to_owned(), which, threads })
 }
 
 impl Program {
@@ -63,14 +73,30 @@ impl Program {
         self.name.split_once(' ').is_some_and(|(_, target)| target == WHOLE)
     }
 
+    /// What runs of it at once: one part whose tests take turns, and one with all the others.
+    fn parts(&self) -> Vec<Program> {
+        if !self.waits() {
+            return vec![self.clone()];
+        }
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let part = |name: &str, which: &[&str], threads: usize| Program {
+            name: format!("{} {name}", self.name),
+            which: which.iter().map(|&word| word.to_owned()).collect(),
+            threads: Some(threads),
+            ..self.clone()
+        };
+        let others = processors.max(WAITING);
+        vec![part(IN_TURN, &[IN_TURN], 1), part("others", &["--skip", IN_TURN], others)]
+    }
+
     /// Runs it, and prints what it wrote once it is over.
     fn run(&self, parts: &str) -> Outcome<()> {
         let mut command = Command::new(&self.file);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
         command.env("PLIMSOLL_TEST_PARTS", parts).stdin(Stdio::null());
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        if self.waits() && std::env::var_os("RUST_TEST_THREADS").is_none() {
-            command.env("RUST_TEST_THREADS", processors.max(WAITING).to_string());
+        command.args(&self.which);
+        if let Some(threads) = self.threads.filter(|_| std::env::var_os(THREADS).is_none()) {
+            command.env(THREADS, threads.to_string());
         }
         let start = Instant::now();
         let output = command
@@ -92,7 +118,7 @@ impl Program {
     }
 }
 
-/// Runs the programs: the one that waits beside the others, which follow one another.
+/// Runs the programs: the parts of the one that waits beside the others, which follow one another.
 ///
 /// # Errors
 /// Names the programs of which a test failed.
@@ -102,11 +128,14 @@ pub fn run(programs: &[Program], parts: &str) -> Outcome<()> {
     let in_turn = |programs: Vec<&Program>| -> Vec<String> {
         programs.into_iter().filter_map(|program| program.run(parts).err()).collect()
     };
+    let parts_of_it: Vec<Program> = waiting.into_iter().flat_map(Program::parts).collect();
     let failed = std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| in_turn(waiting));
+        let beside: Vec<_> =
+            parts_of_it.iter().map(|part| scope.spawn(|| part.run(parts).err())).collect();
         let mut failed = in_turn(computing);
-        failed
-            .extend(waiting.join().unwrap_or_else(|_| vec!["the thread of a program".to_owned()]));
+        for part in beside {
+            failed.extend(part.join().unwrap_or_else(|_| Some("the thread of a part".to_owned())));
+        }
         failed
     });
     match failed.is_empty() {
@@ -145,12 +174,22 @@ mod tests {
             name: name.to_owned(),
             file: file.into(),
             folder: std::env::temp_dir(),
+            which: Vec::new(),
+            threads: None,
         };
         let good = program("good", "true");
-        assert_eq!(run(&[good.clone(), program("cli whole", "true")], ""), Ok(()));
+        let whole = program("cli whole", "true");
+        let parts = whole.parts();
+        // No test is left out, and none runs twice.
+        assert_eq!(parts[0].which, ["vms::"]);
+        assert_eq!(
+            (&parts[1].which[..], parts.len()),
+            (&["--skip", "vms::"].map(String::from)[..], 2)
+        );
+        assert_eq!(run(&[good.clone(), whole], ""), Ok(()));
         let all = [program("bad", "false"), good, program("cli whole", "false")];
         let problem = run(&all, "").expect_err("two fail");
-        assert!(problem.contains("bad (") && problem.contains("whole ("), "{problem}");
+        assert!(problem.contains("bad (") && problem.contains("whole vms:: ("), "{problem}");
         assert!(!problem.contains("good"), "{problem}");
     }
 }

@@ -72,8 +72,19 @@ fn copies_on_nodes(cluster: &Cluster) -> f64 {
 /// What all ports of a group carry in one direction, in bytes per second.
 fn group_ports(group: &NodeGroup) -> Option<f64> {
     let spec = &group.spec;
-    let speed = fixed(spec.port_speed.value)?.bytes_per_s() * share(spec.port_efficiency.value);
-    Some(group.count() as f64 * f64::from(fixed(spec.ports.value)?.0) * speed)
+    Some(group.count() as f64 * f64::from(fixed(spec.ports.value)?.0) * spec.port_bytes_per_s()?)
+}
+
+/// What all ports of a group carry in both directions together, in bytes per second: as measured,
+/// else twice as much as in one.
+fn group_ports_both(group: &NodeGroup) -> Option<f64> {
+    let (spec, one_way) = (&group.spec, group_ports(group)?);
+    let both = spec.port_both_bytes_per_s().map(|both| {
+        group.count() as f64
+            * fixed(spec.ports.value).map_or(0.0, |ports| f64::from(ports.0))
+            * both
+    });
+    Some(both.unwrap_or(2.0 * one_way))
 }
 
 /// What all nodes' ports carry in one direction, in bytes per second; `None` where a group does not
@@ -84,18 +95,21 @@ pub(crate) fn ports_bytes_per_s(cluster: &Cluster) -> Option<f64> {
 
 /// What the nodes' ports allow: the fuller direction binds.
 pub(super) fn ports(cluster: &Cluster, _: &Workload, traffic: &Traffic) -> Option<f64> {
-    Some(ports_bytes_per_s(cluster)? / traffic.sent.max(traffic.received))
+    let one_way = ports_bytes_per_s(cluster)? / traffic.sent.max(traffic.received);
+    let both: f64 = cluster.nodes.iter().map(group_ports_both).sum::<Option<f64>>()?;
+    Some(one_way.min(both / (traffic.sent + traffic.received)))
 }
 
 /// What the clients' ports allow.
 pub(super) fn client_ports(cluster: &Cluster, workload: &Workload) -> Option<f64> {
     let clients = &cluster.clients;
-    let speed =
-        fixed(clients.port_speed.value)?.bytes_per_s() * share(clients.port_efficiency.value);
+    let port = clients.port_bytes_per_s()?;
+    let both = clients.port_both_bytes_per_s().unwrap_or(2.0 * port);
     let ports = f64::from(fixed(clients.ports.value).map_or(1, |ports| ports.0));
     let reads = workload.read_share() * workload.read_bytes;
     let writes = workload.write_share() * workload.write_bytes;
-    Some(f64::from(fixed(clients.count.value)?.0) * ports * speed / reads.max(writes))
+    let all = f64::from(fixed(clients.count.value)?.0) * ports;
+    Some((all * port / reads.max(writes)).min(all * both / (reads + writes)))
 }
 
 /// What the switches allow. What nodes send, and what clients send, goes through them once.

@@ -176,8 +176,17 @@ fn of_work(found: &mut Differences, one: &Work, two: &Work) {
     if one.pattern.access == two.pattern.access {
         found.add("pattern", true, [&one.pattern, &two.pattern], |pattern| {
             format!(
-                "{} random, {}, aligned to {}, {} streams",
-                pattern.random, pattern.skew, pattern.align, pattern.streams
+                "{} random, {}, aligned to {}, {} streams{}{}",
+                pattern.random,
+                pattern.skew,
+                pattern.align,
+                pattern.streams,
+                if pattern.run.0 > 0 {
+                    format!(", runs of {}", pattern.run)
+                } else {
+                    String::new()
+                },
+                if pattern.backward { ", backward" } else { "" },
             )
         });
     }

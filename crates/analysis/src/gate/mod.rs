@@ -8,7 +8,7 @@
 mod evidence;
 mod figures;
 mod host_class;
-mod needed;
+pub(crate) mod needed;
 #[cfg(any(test, feature = "testing"))]
 pub mod noise;
 mod recorded;

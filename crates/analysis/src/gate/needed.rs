@@ -67,7 +67,7 @@ pub fn visible(pairs: u64, spread: f64, errors: Errors) -> Option<f64> {
 
 /// The probability that a standard normal value is below `value` (Abramowitz and Stegun 1964,
 /// 7.1.26: an error below 1e-7).
-fn normal(value: f64) -> f64 {
+pub(crate) fn normal(value: f64) -> f64 {
     let x = value.abs() / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * x);
     let series = [1.061_405_429, -1.453_152_027, 1.421_413_741, -0.284_496_736, 0.254_829_592];

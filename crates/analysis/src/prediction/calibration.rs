@@ -1,7 +1,7 @@
 //! A calibration: which rows are fitted, what was found, how well the rows that were held out are
 //! predicted; and rows that nothing should be fitted to.
 
-use super::fit::{self, Fit, Range};
+use super::fit::{Fit, Range};
 use super::load::{Load, Measured};
 use super::network::{Network, Owner};
 use super::parameter::Parameter;
@@ -17,8 +17,19 @@ const BINDS: f64 = 0.2;
 const IDENTIFIED: f64 = 0.5;
 /// A row depends on a parameter if 1 % of that moves its rate by at least 0.2 %.
 const DEPENDS: f64 = 0.2;
+/// What the rows leave open of the parameters may put off a rate by no more than 30 %, as a
+/// logarithm: ln 1.3. What is less sure is an extrapolation.
+const MAY_BE_OFF: f64 = 0.262;
+/// An interval reaches no further than 40 %, as a logarithm: ln 1.4. Such a prediction promises
+/// little, whatever it rests on.
+const REACHES: f64 = 0.336;
+/// The share of what is likely in which somebody may bind a row who binds no fitted one.
+const OTHERWISE: f64 = 0.1;
 /// Rows of one load whose rates differ by more than this factor contradict each other.
 const CONTRADICTS: f64 = 1.5;
+/// Nor are they further apart than this many times what repetitions of other loads stray by: √2 for
+/// a difference, and 4 deviations.
+const MOST_APART: f64 = 5.7;
 /// Rows that stray by more than this about the fit, as a logarithm, are not of this model.
 const MOST_SPREAD: f64 = 0.35;
 /// Datasheets round.
@@ -77,12 +88,15 @@ pub struct Judged {
     pub predicted: Range,
     /// Who binds it, the one that holds most first.
     pub binding: Vec<Owner>,
-    /// What binds it and no fitted row, and what it depends on and no row identified; or else what
-    /// leaves it less sure than one row would. With any, the prediction is an extrapolation.
+    /// What binds it and no fitted row, and what it depends on and no row identified; or else,
+    /// where it is less sure than fitted rows should leave it, what leaves it open. With any, the
+    /// prediction is an extrapolation.
     pub unseen: Vec<Owner>,
     /// How far what the rows leave open of the parameters may put it off: a logarithm that lies
     /// within it with a probability of 90 %.
     pub left_open: f64,
+    /// The share of what is likely in which somebody binds it who binds no fitted row.
+    pub otherwise_bound: f64,
     /// Whether it strays further from the fit than chance does.
     pub outlies: bool,
 }
@@ -171,17 +185,29 @@ pub fn calibrate(
     Ok(Calibration { fit: found, fitted, held_out, parameters, proposed })
 }
 
+/// Who binds fitted rows.
+pub(super) struct Seen {
+    /// By the most likely parameters.
+    most_likely: BTreeSet<Owner>,
+    /// By each of those that are likely.
+    likely: Vec<BTreeSet<Owner>>,
+}
+
 /// Who binds any of these rows.
-pub(super) fn seen(fit: &Fit, networks: &[Network]) -> BTreeSet<Owner> {
+pub(super) fn seen(fit: &Fit, networks: &[Network]) -> Seen {
     let binds = |network: &Network| network.carries(&fit.values).held_by(BINDS);
-    networks.iter().flat_map(binds).collect()
+    Seen {
+        most_likely: networks.iter().flat_map(binds).collect(),
+        likely: fit.holders(networks, BINDS),
+    }
 }
 
 /// Who binds a load; and of what it depends on, what binds no fitted row or was not identified.
-pub(super) fn binding(found: &Fit, network: &Network, seen: &BTreeSet<Owner>) -> Binding {
+pub(super) fn binding(found: &Fit, network: &Network, seen: &Seen) -> Binding {
+    let predicted = found.predict(network);
     let binding = network.carries(&found.values).held_by(BINDS);
     let mut unseen: Vec<Owner> =
-        binding.iter().filter(|owner| !seen.contains(owner)).copied().collect();
+        binding.iter().filter(|owner| !seen.most_likely.contains(owner)).copied().collect();
     let slopes = network.slopes(&found.values);
     for parameter in Parameter::ALL {
         let owner = Owner::Parameter(parameter);
@@ -191,26 +217,31 @@ pub(super) fn binding(found: &Fit, network: &Network, seen: &BTreeSet<Owner>) ->
         }
     }
     let left_open = found.left_open(network);
-    if left_open > fit::beside_one_row() && unseen.is_empty() {
+    let otherwise_bound = found.otherwise_bound(network, BINDS, &seen.likely);
+    let is_unsure =
+        left_open > MAY_BE_OFF || otherwise_bound > OTHERWISE || predicted.reaches() > REACHES;
+    if is_unsure && unseen.is_empty() {
         unseen.extend(found.opens(network).into_iter().map(Owner::Parameter));
     }
-    Binding { binding, unseen, left_open }
+    Binding { predicted, binding, unseen, left_open, otherwise_bound }
 }
 
 /// Who binds a load.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Binding {
+    pub(super) predicted: Range,
     pub(super) binding: Vec<Owner>,
     pub(super) unseen: Vec<Owner>,
     pub(super) left_open: f64,
+    pub(super) otherwise_bound: f64,
 }
 
-fn judged(cluster: &Cluster, fit: &Fit, seen: &BTreeSet<Owner>, row: &Measured) -> Judged {
+fn judged(cluster: &Cluster, fit: &Fit, seen: &Seen, row: &Measured) -> Judged {
     let network = Network::new(cluster, &row.load);
-    let predicted = fit.predict(&network);
-    let Binding { binding, unseen, left_open } = binding(fit, &network, seen);
+    let Binding { predicted, binding, unseen, left_open, otherwise_bound } =
+        binding(fit, &network, seen);
     let outlies = (predicted.value / row.rate).ln().abs() > OUTLIES * fit.spread;
-    Judged { row: row.clone(), predicted, binding, unseen, left_open, outlies }
+    Judged { row: row.clone(), predicted, binding, unseen, left_open, otherwise_bound, outlies }
 }
 
 fn check_rows(cluster: &Cluster, rows: &[Measured]) -> Result<(), Refusal> {
@@ -220,7 +251,10 @@ fn check_rows(cluster: &Cluster, rows: &[Measured]) -> Result<(), Refusal> {
     for (index, one) in rows.iter().enumerate() {
         for other in &rows[index + 1..] {
             let ratio = (one.rate / other.rate).ln().abs();
-            if one.load.is_like(&other.load) && ratio > CONTRADICTS.ln() {
+            if one.load.is_like(&other.load)
+                && ratio > CONTRADICTS.ln()
+                && ratio > MOST_APART * repeats_stray(rows, &one.load)
+            {
                 return Err(Refusal::Contradiction {
                     one: Box::new(one.clone()),
                     other: Box::new(other.clone()),
@@ -234,6 +268,25 @@ fn check_rows(cluster: &Cluster, rows: &[Measured]) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+/// How far repetitions of other loads than this one stray about their means: the deviation of a
+/// logarithm; 0 where fewer than three of them say it.
+fn repeats_stray(rows: &[Measured], but: &Load) -> f64 {
+    let (mut squares, mut freedom) = (0.0, 0.0);
+    let mut groups: Vec<(&Load, Vec<f64>)> = Vec::new();
+    for row in rows.iter().filter(|row| !row.load.is_like(but)) {
+        match groups.iter_mut().find(|(load, _)| load.is_like(&row.load)) {
+            Some((_, rates)) => rates.push(row.rate.ln()),
+            None => groups.push((&row.load, vec![row.rate.ln()])),
+        }
+    }
+    for (_, rates) in groups {
+        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+        squares += rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>();
+        freedom += rates.len() as f64 - 1.0;
+    }
+    if freedom < 3.0 { 0.0 } else { f64::sqrt(squares / freedom) }
 }
 
 fn check_fit(fit: &Fit, rows: &[Measured], networks: &[Network]) -> Result<(), Refusal> {

@@ -9,6 +9,7 @@ use super::fit::Fit;
 use super::load::{Load, Measured};
 use super::network::Network;
 use super::parameter::{Parameter, Values};
+use super::posterior::normal;
 use crate::ceiling::Workload;
 use catalogue::cluster::FittedValue;
 use catalogue::{Cluster, SpecErrors};
@@ -33,6 +34,8 @@ pub struct Drawn {
     pub truth: Cluster,
     noise: f64,
     rng: Rng,
+    /// Of the noise, so that loads are the same whatever it is.
+    noise_rng: Rng,
 }
 
 /// What a cluster does under a load, in requests per second: the model, or a simulation.
@@ -52,10 +55,8 @@ pub struct Outcome {
     pub fit: Fit,
 }
 
-fn normal(rng: &mut Rng) -> f64 {
-    let radius = (-2.0 * (1.0 - rng.unit()).ln()).sqrt();
-    radius * (std::f64::consts::TAU * rng.unit()).cos()
-}
+/// What the seed of the noise differs by from that of the loads.
+const NOISE_SEED: u64 = 0x006e_6f69_7365;
 
 fn of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
     all[rng.below(all.len() as u64) as usize]
@@ -84,26 +85,27 @@ impl Drawn {
             });
         }
         let truth = Cluster::parse("truth", &truth, &[])?;
+        let mut noise_rng = Rng::new(seed ^ NOISE_SEED);
         let noise = match noise {
             Noise::Of(noise) => noise,
             Noise::Likely => {
-                let squares: f64 = (0..4).map(|_| normal(&mut rng).powi(2)).sum();
+                let squares: f64 = (0..4).map(|_| normal(&mut noise_rng).powi(2)).sum();
                 0.1 * (4.0 / squares.max(1e-3)).sqrt()
             }
         };
-        Ok(Drawn { cluster, truth, noise, rng })
+        Ok(Drawn { cluster, truth, noise, rng, noise_rng })
     }
 
     fn measured(&mut self, number: usize, asked: Asked, rate: Rate<'_>) -> Measured {
         // As many hosts as nodes: the load is even, as a prediction takes it for granted.
         let load = asked.load(self.cluster.node_count() as u32);
-        let rate = rate(&self.truth, &load) * (self.noise * normal(&mut self.rng)).exp();
+        let rate = rate(&self.truth, &load) * (self.noise * normal(&mut self.noise_rng)).exp();
         Measured { number, name: load.workload.name.clone(), load, rate }
     }
 
     /// A short suite: both ways at one request outstanding for each host and at many, past the
-    /// cache and large, and a mix.
-    pub fn short(&mut self, rate: Rate<'_>) -> Vec<Measured> {
+    /// cache and large, and a mix. All of it is measured `repeats` times.
+    pub fn short(&mut self, repeats: usize, rate: Rate<'_>) -> Vec<Measured> {
         let wanted = [
             Asked { kib: 4, is_random: true, read: 100, each: 1, footprint: 0 },
             Asked { kib: 4, is_random: true, read: 0, each: 1, footprint: 0 },
@@ -114,8 +116,8 @@ impl Drawn {
             Asked { kib: 256, is_random: false, read: 100, each: 32, footprint: 2 },
             Asked { kib: 256, is_random: false, read: 0, each: 32, footprint: 2 },
         ];
-        let numbered = (1..).zip(wanted);
-        numbered.map(|(number, asked)| self.measured(number, asked, rate)).collect()
+        let all = (0..repeats).flat_map(|_| wanted);
+        (1..).zip(all).map(|(number, asked)| self.measured(number, asked, rate)).collect()
     }
 
     /// So many loads at random.
@@ -135,12 +137,17 @@ impl Drawn {
         rows
     }
 
-    /// Fits the short suite and predicts `count` rows.
+    /// Fits the short suite, measured `repeats` times, and predicts `count` rows.
     ///
     /// # Errors
     /// Nothing was fitted, and why.
-    pub fn outcome(&mut self, count: usize, rate: Rate<'_>) -> Result<Outcome, Refusal> {
-        let (short, long) = (self.short(rate), self.long(count, rate));
+    pub fn outcome(
+        &mut self,
+        repeats: usize,
+        count: usize,
+        rate: Rate<'_>,
+    ) -> Result<Outcome, Refusal> {
+        let (short, long) = (self.short(repeats, rate), self.long(count, rate));
         let calibration = calibrate(&self.cluster, &short, &long)?;
         Ok(Outcome { held_out: calibration.held_out, fit: calibration.fit })
     }

@@ -9,14 +9,18 @@
 //!
 //! s² has a scaled inverse χ² prior of ν₀ degrees of freedom and s₀²; after n rows of which the
 //! parameters took p = tr(J·C·Jᵀ) ÷ s², s² = (ν₀·s₀² + Σr²) ÷ (ν₀ + n − p) with as many degrees of
-//! freedom. A prediction with the gradient g lies within t·√(g·C·gᵀ + s²) of its logarithm.
+//! freedom. About the minimum, a prediction with the gradient g lies within t·√(g·C·gᵀ + s²) of its
+//! logarithm; further away, where rates are no straight lines, [`super::posterior`] draws.
 
-use super::load::{Measured, fitted};
+use super::load::{Load, Measured, fitted};
 use super::matrix::Symmetric;
-use super::network::Network;
+use super::network::{Network, Owner};
 use super::parameter::{PARAMETERS, Parameter, Values};
+use super::posterior::{self, About, Draw, Mode};
+use super::priors::Priors;
 use crate::student;
 use catalogue::Cluster;
+use std::collections::BTreeSet;
 
 /// How far rows lie from the model before anything is known of a system: 10 %. Assumed.
 const PRIOR_SPREAD: f64 = 0.1;
@@ -26,13 +30,14 @@ const PRIOR_ROWS: f64 = 4.0;
 const OUTSIDE: f64 = 0.1;
 /// Steps of a fit; each is a fraction of a millisecond.
 const MOST_STEPS: usize = 60;
-
-/// How far one row that strays as assumed before anything was measured leaves its own rate open: a
-/// logarithm that lies within it with a probability of 90 %. Less cannot be asked of a row that one
-/// fitted row speaks for; a prediction that is less sure than that is an extrapolation.
-pub(super) fn beside_one_row() -> f64 {
-    student::bound(OUTSIDE, PRIOR_ROWS) * PRIOR_SPREAD
-}
+/// Steps on the way to a minimum that may not be the deepest.
+const FEW_STEPS: usize = 25;
+/// A minimum whose cost is more than this above the deepest one's has less than 2 % of its
+/// likelihood.
+const AS_DEEP: f64 = 8.0;
+const MOST_MINIMA: usize = 4;
+/// Draws of less weight say nothing.
+const LEAST_WEIGHT: f64 = 1e-6;
 
 /// A value with the interval that it lies in with a probability of 90 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,133 +50,192 @@ pub struct Range {
     pub high: f64,
 }
 
+impl Range {
+    /// How far it reaches to its wider side, as a logarithm.
+    pub fn reaches(&self) -> f64 {
+        let (below, above) = (self.value / self.low, self.high / self.value);
+        below.max(above).max(1.0).ln()
+    }
+}
+
 /// Parameters with how sure they are.
 #[derive(Clone, Debug)]
 pub struct Fit {
     /// The most likely values.
     pub values: Values,
     /// What was held likely before.
-    prior: Prior,
+    prior: Priors,
     /// Of the logarithms of the parameters.
     covariance: Symmetric,
     /// The spread of rows about the model, as a logarithm: 0.1 is 10 %.
     pub spread: f64,
     /// Degrees of freedom of the spread.
     pub freedom: f64,
+    /// Parameters that may be the true ones.
+    draws: Vec<Draw>,
 }
 
-/// The priors of all parameters; a deviation of 0 holds what is known.
-#[derive(Clone, Debug)]
-struct Prior {
-    medians: Values,
-    deviations: [f64; PARAMETERS],
-}
-
-impl Prior {
-    fn of(cluster: &Cluster) -> Prior {
-        let one = |parameter: Parameter| {
-            let known = parameter.known(cluster);
-            known.unwrap_or_else(|| parameter.prior(cluster).median).ln()
-        };
-        let deviation = |parameter: Parameter| match parameter.known(cluster) {
-            Some(_) => 0.0,
-            None => parameter.prior(cluster).deviation,
-        };
-        Prior {
-            medians: Values(Parameter::ALL.map(one)),
-            deviations: Parameter::ALL.map(deviation),
-        }
-    }
-
-    /// Whether nothing can move this one.
-    fn is_known(&self, parameter: usize) -> bool {
-        self.deviations[parameter] <= 0.0
-    }
-}
-
-/// A row with its network.
+/// A load with its network, and all that was measured of it.
 struct Point {
     network: Network,
-    ln_rate: f64,
+    ln_rates: Vec<f64>,
 }
 
 fn points(cluster: &Cluster, rows: &[Measured]) -> Vec<Point> {
-    let point = |row: &Measured| Point {
-        network: Network::new(cluster, &row.load),
-        ln_rate: row.rate.max(1e-12).ln(),
-    };
-    rows.iter().map(point).collect()
+    let mut points: Vec<(&Load, Point)> = Vec::new();
+    for row in rows {
+        let ln_rate = row.rate.max(1e-12).ln();
+        let is_same = |load: &Load| {
+            let names = (&load.workload.name, &row.load.workload.name);
+            *load == row.load && names.0 == names.1
+        };
+        match points.iter_mut().find(|(load, _)| is_same(load)) {
+            Some((_, point)) => point.ln_rates.push(ln_rate),
+            None => {
+                let network = Network::new(cluster, &row.load);
+                points.push((&row.load, Point { network, ln_rates: vec![ln_rate] }));
+            }
+        }
+    }
+    points.into_iter().map(|(_, point)| point).collect()
+}
+
+fn measured(points: &[Point]) -> usize {
+    points.iter().map(|point| point.ln_rates.len()).sum()
 }
 
 impl Fit {
     /// What is known before anything was measured: class estimates, and what the testbed gives.
     pub fn unfitted(cluster: &Cluster) -> Fit {
-        let prior = Prior::of(cluster);
-        Fit::around(prior.medians, prior, &[], PRIOR_SPREAD)
+        let prior = Priors::of(cluster);
+        Fit::around(prior.medians, prior, &[], PRIOR_SPREAD).drawn(&[], Vec::new())
     }
 
     /// The fit to these rows.
     pub fn to(cluster: &Cluster, rows: &[Measured]) -> Fit {
-        let prior = Prior::of(cluster);
+        let prior = Priors::of(cluster);
         let points = points(cluster, rows);
-        let mut spread = PRIOR_SPREAD;
-        let mut best: Option<Fit> = None;
+        let minima = minima(starts(&prior, &points), &prior, &points, PRIOR_SPREAD);
+        let Some(first) = minima.first() else { return Fit::unfitted(cluster) };
+        let mut fit = Fit::around(*first, prior, &points, PRIOR_SPREAD);
         // The spread and the parameters depend on each other; few turns settle both.
-        for _ in 0..4 {
-            let starts = match &best {
-                None => starts(&prior, &points),
-                Some(fit) => vec![fit.values],
-            };
-            let reached = starts.into_iter().map(|start| descend(start, &prior, &points, spread));
-            let least = reached.min_by(|a, b| {
-                let cost = |values: &Values| cost(values, &prior, &points, spread);
-                cost(a).total_cmp(&cost(b))
-            });
-            let Some(values) = least else { break };
-            let fit = Fit::around(values, prior.clone(), &points, spread);
-            spread = fit.spread;
-            best = Some(fit);
+        for _ in 0..3 {
+            let values = descend(fit.values, &fit.prior, &points, fit.spread, MOST_STEPS);
+            fit = Fit::around(values, fit.prior, &points, fit.spread);
         }
-        best.unwrap_or_else(|| Fit::unfitted(cluster))
+        let others = minima[1..].to_vec();
+        fit.drawn(&points, others)
     }
 
     /// A calibration that was done before: the values and rows of a fitted testbed.
     pub fn found(cluster: &Cluster) -> Fit {
         let rows = fitted(cluster);
-        let (prior, points) = (Prior::of(cluster), points(cluster, &rows));
+        let (prior, points) = (Priors::of(cluster), points(cluster, &rows));
         let mut fit = Fit::around(Values::of(cluster), prior, &points, PRIOR_SPREAD);
         for _ in 0..3 {
             fit = Fit::around(fit.values, fit.prior, &points, fit.spread);
         }
-        fit
+        let minima = minima(starts(&fit.prior, &points), &fit.prior, &points, PRIOR_SPREAD);
+        fit.drawn(&points, minima)
     }
 
-    fn around(values: Values, prior: Prior, points: &[Point], spread: f64) -> Fit {
-        let mut information = Symmetric::zero(PARAMETERS);
-        for index in 0..PARAMETERS {
-            let deviation = prior.deviations[index];
-            information.add(index, index, if deviation > 0.0 { deviation.powi(-2) } else { 1e12 });
+    /// The same with draws of what its rows leave likely, about its minimum and about `others` that
+    /// are another one and nearly as deep.
+    fn drawn(self, points: &[Point], others: Vec<Values>) -> Fit {
+        let mut all = vec![self.values];
+        for other in others {
+            let values = descend(other, &self.prior, points, self.spread, FEW_STEPS);
+            let depth = |values: &Values| cost(values, &self.prior, points, self.spread);
+            if depth(&values) - depth(&self.values) <= AS_DEEP
+                && all.iter().all(|known| is_other(known, &values, &self.prior))
+                && all.len() < MOST_MINIMA
+            {
+                all.push(values);
+            }
         }
+        let mode = |values: Values| {
+            let mut rows_tell = Symmetric::zero(PARAMETERS);
+            for point in points {
+                let slopes = known_out(point.network.slopes(&values), &self.prior);
+                rows_tell.add_outer(&slopes, point.ln_rates.len() as f64);
+            }
+            Mode { values, rows_tell }
+        };
+        let about = About {
+            modes: all.into_iter().map(mode).collect(),
+            prior: &self.prior,
+            spread: self.spread,
+            freedom: self.freedom,
+            rows: measured(points),
+            before: (PRIOR_ROWS, PRIOR_ROWS * PRIOR_SPREAD.powi(2)),
+        };
+        let draws = posterior::draws(&about, &|values| squares(values, points));
+        Fit { draws, ..self }
+    }
+
+    fn around(values: Values, prior: Priors, points: &[Point], spread: f64) -> Fit {
+        let mut information = Symmetric::zero(PARAMETERS);
+        prior.add_to(&mut information);
         let slopes: Vec<[f64; PARAMETERS]> =
             points.iter().map(|point| known_out(point.network.slopes(&values), &prior)).collect();
-        for slope in &slopes {
-            information.add_outer(slope, spread.powi(-2));
+        let counts = || points.iter().map(|point| point.ln_rates.len() as f64);
+        for (slope, count) in slopes.iter().zip(counts()) {
+            information.add_outer(slope, count * spread.powi(-2));
         }
         let covariance = information.inverse();
-        let taken: f64 = slopes.iter().map(|slope| covariance.between(slope, slope)).sum::<f64>()
-            / spread.powi(2);
-        let squares: f64 = points
-            .iter()
-            .map(|point| (point.network.ln_rate(&values) - point.ln_rate).powi(2))
-            .sum();
-        let freedom = PRIOR_ROWS + (points.len() as f64 - taken).max(0.0);
+        let each = slopes.iter().zip(counts());
+        let taken: f64 =
+            each.map(|(slope, count)| count * covariance.between(slope, slope)).sum::<f64>()
+                / spread.powi(2);
+        let squares = squares(&values, points);
+        let freedom = PRIOR_ROWS + (measured(points) as f64 - taken).max(0.0);
         let spread = ((PRIOR_ROWS * PRIOR_SPREAD.powi(2) + squares) / freedom).sqrt();
-        Fit { values, prior, covariance, spread, freedom }
+        Fit { values, prior, covariance, spread, freedom, draws: Vec::new() }
     }
 
     /// The rate of a network, with its interval for one further measurement.
     pub fn predict(&self, network: &Network) -> Range {
-        self.further(network.ln_rate(&self.values), network.slopes(&self.values))
+        let value = network.ln_rate(&self.values);
+        let parts: Vec<(f64, f64, f64)> = self
+            .likely()
+            .map(|draw| (network.ln_rate(&draw.values), draw.spread, draw.weight))
+            .collect();
+        if parts.is_empty() {
+            return self.further(value, network.slopes(&self.values));
+        }
+        let at = |share: f64| posterior::mixed_quantile(&parts, share);
+        let exp = |ln: f64| ln.clamp(-50.0, 50.0).exp();
+        let (low, high) = (at(0.5 * OUTSIDE).min(value), at(1.0 - 0.5 * OUTSIDE).max(value));
+        Range { value: exp(value), low: exp(low), high: exp(high) }
+    }
+
+    /// Who holds this share of any of these networks, for each of the parameters that are likely.
+    pub(super) fn holders(&self, networks: &[Network], share: f64) -> Vec<BTreeSet<Owner>> {
+        let of = |draw: &Draw| {
+            let held = |network: &Network| network.carries(&draw.values).held_by(share);
+            networks.iter().flat_map(held).collect()
+        };
+        self.likely().map(of).collect()
+    }
+
+    /// The share of what is likely in which somebody binds a network who binds none of those that
+    /// [`Fit::holders`] found.
+    pub(super) fn otherwise_bound(
+        &self,
+        network: &Network,
+        share: f64,
+        holders: &[BTreeSet<Owner>],
+    ) -> f64 {
+        let is_other = |draw: &Draw, seen: &BTreeSet<Owner>| {
+            let owners = network.carries(&draw.values).held_by(share);
+            owners.iter().any(|owner| !seen.contains(owner))
+        };
+        let others = self.likely().zip(holders).filter(|(draw, seen)| is_other(draw, seen));
+        others.map(|(draw, _)| draw.weight).sum()
+    }
+
+    fn likely(&self) -> impl Iterator<Item = &Draw> {
+        self.draws.iter().filter(|draw| draw.weight >= LEAST_WEIGHT)
     }
 
     /// A rate of this logarithm, which changes so with those of the parameters, with its interval
@@ -184,9 +248,11 @@ impl Fit {
     /// How far what the rows leave open of the parameters may put off a network's rate: the 90 %
     /// interval of the rate alone, without what one measurement strays by, as a logarithm.
     pub fn left_open(&self, network: &Network) -> f64 {
-        let slopes = known_out(network.slopes(&self.values), &self.prior);
-        let variance = self.covariance.between(&slopes, &slopes);
-        student::bound(OUTSIDE, self.freedom) * variance.max(0.0).sqrt()
+        let rate = |draw: &Draw| (network.ln_rate(&draw.values), draw.weight);
+        let mut rates: Vec<(f64, f64)> = self.likely().map(rate).collect();
+        let low = posterior::quantile(&mut rates, 0.5 * OUTSIDE);
+        let high = posterior::quantile(&mut rates, 1.0 - 0.5 * OUTSIDE);
+        0.5 * (high - low)
     }
 
     /// The parameters that leave a network's rate open, the one that does so most first: those
@@ -251,7 +317,7 @@ impl Fit {
 }
 
 /// What is known does not move.
-fn known_out(mut slopes: [f64; PARAMETERS], prior: &Prior) -> [f64; PARAMETERS] {
+fn known_out(mut slopes: [f64; PARAMETERS], prior: &Priors) -> [f64; PARAMETERS] {
     for (index, slope) in slopes.iter_mut().enumerate() {
         if prior.is_known(index) || !slope.is_finite() {
             *slope = 0.0;
@@ -260,8 +326,9 @@ fn known_out(mut slopes: [f64; PARAMETERS], prior: &Prior) -> [f64; PARAMETERS] 
     slopes
 }
 
-/// Where fits begin: a cache that holds more or less is another valley.
-fn starts(prior: &Prior, points: &[Point]) -> Vec<Values> {
+/// Where fits begin: a cache that holds more or less is another valley, and so is a stream that is
+/// bound by the software or by the drives.
+fn starts(prior: &Priors, points: &[Point]) -> Vec<Values> {
     let cache = Parameter::CacheUsable.index();
     let moved = |by: f64| {
         let mut start = prior.medians;
@@ -270,31 +337,71 @@ fn starts(prior: &Prior, points: &[Point]) -> Vec<Values> {
         }
         start
     };
+    let mut starts = vec![prior.medians];
     if points.iter().any(|point| point.network.has(Parameter::CacheUsable)) {
-        vec![prior.medians, moved(-0.3), moved(-0.6), moved(0.2)]
-    } else {
-        vec![prior.medians]
+        starts.extend([moved(-0.3), moved(-0.6), moved(0.2)]);
     }
-}
-
-fn cost(values: &Values, prior: &Prior, points: &[Point], spread: f64) -> f64 {
-    let rows: f64 = points
-        .iter()
-        .map(|point| ((point.network.ln_rate(values) - point.ln_rate) / spread).powi(2))
-        .sum();
-    let away = |index: usize| match prior.deviations[index] {
-        deviation if deviation > 0.0 => {
-            ((values.0[index] - prior.medians.0[index]) / deviation).powi(2)
+    // What binds a stream: nothing of the software, or nothing of the drives.
+    for (parameters, deviations) in [
+        (&[Parameter::ReadPerMib, Parameter::WritePerMib][..], -2.0),
+        (&[Parameter::StreamShare, Parameter::ReadPerMib, Parameter::WritePerMib][..], 1.4),
+    ] {
+        let mut start = prior.medians;
+        for parameter in parameters {
+            let index = parameter.index();
+            start.0[index] += deviations * prior.deviations[index];
         }
-        _ => 0.0,
-    };
-    rows + (0..PARAMETERS).map(away).sum::<f64>()
+        starts.push(start);
+    }
+    starts
 }
 
-fn descend(start: Values, prior: &Prior, points: &[Point], spread: f64) -> Values {
+/// The sum of the rows' squared residuals.
+fn squares(values: &Values, points: &[Point]) -> f64 {
+    let of_point = |point: &Point| -> f64 {
+        let ln_rate = point.network.ln_rate(values);
+        point.ln_rates.iter().map(|measured| (ln_rate - measured).powi(2)).sum()
+    };
+    points.iter().map(of_point).sum()
+}
+
+fn cost(values: &Values, prior: &Priors, points: &[Point], spread: f64) -> f64 {
+    squares(values, points) / spread.powi(2) + prior.distance(values)
+}
+
+/// The minima that these starts lead to, the deepest first; near ones stand for each other.
+fn minima(starts: Vec<Values>, prior: &Priors, points: &[Point], spread: f64) -> Vec<Values> {
+    let mut reached: Vec<(f64, Values)> = starts
+        .into_iter()
+        .map(|start| descend(start, prior, points, spread, FEW_STEPS))
+        .map(|values| (cost(&values, prior, points, spread), values))
+        .collect();
+    reached.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut minima: Vec<Values> = Vec::new();
+    for (_, values) in reached {
+        if minima.iter().all(|known| is_other(known, &values, prior)) {
+            minima.push(values);
+        }
+    }
+    minima
+}
+
+/// Whether two minima are not one: a parameter differs by more than half of its prior's deviation.
+fn is_other(one: &Values, other: &Values, prior: &Priors) -> bool {
+    (0..PARAMETERS)
+        .any(|index| (one.0[index] - other.0[index]).abs() > 0.5 * prior.deviations[index])
+}
+
+fn descend(
+    start: Values,
+    prior: &Priors,
+    points: &[Point],
+    spread: f64,
+    most_steps: usize,
+) -> Values {
     let (mut values, mut damping) = (start, 1e-2);
     let mut here = cost(&values, prior, points, spread);
-    for _ in 0..MOST_STEPS {
+    for _ in 0..most_steps {
         let mut curvature = Symmetric::zero(PARAMETERS);
         let mut slope = [0.0; PARAMETERS];
         for (index, slope) in slope.iter_mut().enumerate() {
@@ -308,8 +415,9 @@ fn descend(start: Values, prior: &Prior, points: &[Point], spread: f64) -> Value
         }
         for point in points {
             let row = known_out(point.network.slopes(&values), prior);
-            let off = point.network.ln_rate(&values) - point.ln_rate;
-            curvature.add_outer(&row, spread.powi(-2));
+            let ln_rate = point.network.ln_rate(&values);
+            let off: f64 = point.ln_rates.iter().map(|measured| ln_rate - measured).sum();
+            curvature.add_outer(&row, point.ln_rates.len() as f64 * spread.powi(-2));
             for (sum, one) in slope.iter_mut().zip(row) {
                 *sum += one * off / spread.powi(2);
             }

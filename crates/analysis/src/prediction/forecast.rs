@@ -6,7 +6,6 @@ use super::fit::{Fit, Range};
 use super::load::{Load, Planned, fitted};
 use super::network::{Network, Owner};
 use catalogue::Cluster;
-use std::collections::BTreeSet;
 
 /// What is predicted of a load.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,11 +57,11 @@ pub fn forecast(cluster: &Cluster, loads: &[Planned], changed: &[Cluster]) -> Ve
     let fit = Fit::found(cluster);
     let networks: Vec<Network> =
         fitted(cluster).iter().map(|row| Network::new(cluster, &row.load)).collect();
-    let seen: BTreeSet<Owner> = seen(&fit, &networks);
+    let seen = seen(&fit, &networks);
     let on = |cluster: &Cluster, load: &Load| {
         let network = Network::new(cluster, load);
-        let Binding { binding, unseen, .. } = binding(&fit, &network, &seen);
-        Otherwise { rate: fit.predict(&network), binding, unseen }
+        let Binding { predicted, binding, unseen, .. } = binding(&fit, &network, &seen);
+        Otherwise { rate: predicted, binding, unseen }
     };
     let one = |planned: &Planned| {
         let Otherwise { rate, binding, unseen } = on(cluster, &planned.load);

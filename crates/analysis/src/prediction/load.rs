@@ -246,14 +246,16 @@ pub fn published(published: &Published) -> Rows<Choosable> {
         let name = format!("{}, {}", figure.workload.value, figure.scenario.value);
         let of_event =
             figure.with_event.value || figure.during.value == catalogue::published::During::Event;
-        let outcome = match (of_rate(figure), published.counterpart(figure)) {
+        let counterpart = published.counterpart(figure);
+        let rate = of_rate(figure).or_else(|| of_throughput(published, figure, counterpart?));
+        let outcome = match (rate, counterpart) {
             (None, _) => Err(LeftOut::NoRate),
             _ if of_event => Err(LeftOut::OfAnEvent),
             (Some(_), None) => Err(LeftOut::LoadUntold),
             (Some(rate), Some(counterpart)) => {
-                of_counterpart(counterpart, &name).map(|load| Choosable {
+                of_counterpart(counterpart, figure, &name).map(|load| Choosable {
                     row: Measured { number: found.rows.len() + 1, name: name.clone(), load, rate },
-                    calibrates: counterpart.calibrates.value,
+                    calibrates: counterpart.calibrates.value || figure.calibrates.value,
                 })
             }
         };
@@ -288,25 +290,50 @@ fn of_rate(figure: &FigureSpec) -> Option<f64> {
     (figure.quantity.value == "rate" && value > 0.0).then_some(value)
 }
 
-fn of_counterpart(counterpart: &CounterpartSpec, name: &str) -> Result<Load, LeftOut> {
+/// The rate of requests that a figure in GB/s stands for, where no figure beside it says the rate.
+fn of_throughput(
+    published: &Published,
+    figure: &FigureSpec,
+    counterpart: &CounterpartSpec,
+) -> Option<f64> {
+    let is_of_bytes = figure.quantity.value == "throughput" && figure.unit.value == "GB/s";
+    let (workload, scenario) = (&figure.workload.value, &figure.scenario.value);
+    if !is_of_bytes || published.value(workload, scenario, "rate").is_some() {
+        return None;
+    }
+    let block = fixed(counterpart.block_size.value).filter(|block| block.0 > 0)?;
+    let value = figure.value.value.0;
+    (value > 0.0).then(|| value * 1e9 / block.0 as f64)
+}
+
+fn of_counterpart(
+    counterpart: &CounterpartSpec,
+    figure: &FigureSpec,
+    name: &str,
+) -> Result<Load, LeftOut> {
     let count = |value: Auto<catalogue::Count>| fixed(value).map(|count| u64::from(count.0));
+    let of_figure = count(figure.threads.value);
     if !counterpart.run_operation.value.is_empty() {
         return Err(LeftOut::Metadata);
     }
     if fixed(counterpart.one_file.value) == Some(true) {
         return Err(LeftOut::SharedFile);
     }
-    if !counterpart.run_axis.value.is_empty() {
+    if !counterpart.run_axis.value.is_empty() && of_figure.is_none() {
         return Err(LeftOut::OfACurve);
     }
     let outstanding = count(counterpart.outstanding.value).or_else(|| {
-        Some(count(counterpart.threads.value)? * count(counterpart.depth.value).unwrap_or(1))
+        let threads = of_figure.or(count(counterpart.threads.value))?;
+        Some(threads.saturating_mul(count(counterpart.depth.value).unwrap_or(1)))
     });
+    // A thread is on one host.
+    let hosts = count(counterpart.hosts.value)
+        .map(|hosts| of_figure.map_or(hosts, |threads| hosts.min(threads)));
     let (Some(block), Some(read), Some(random), Some(hosts), Some(outstanding)) = (
         fixed(counterpart.block_size.value),
         fixed(counterpart.read.value),
         fixed(counterpart.random.value),
-        count(counterpart.hosts.value),
+        hosts,
         outstanding,
     ) else {
         return Err(LeftOut::LoadUntold);

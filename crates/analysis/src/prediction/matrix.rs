@@ -37,6 +37,12 @@ impl Symmetric {
         }
     }
 
+    /// The same times a factor.
+    pub(super) fn scaled(&self, factor: f64) -> Symmetric {
+        let entries = self.entries.iter().map(|entry| entry * factor).collect();
+        Symmetric { size: self.size, entries }
+    }
+
     /// aᵀ·M·b.
     pub(super) fn between(&self, a: &[f64], b: &[f64]) -> f64 {
         a.iter().zip(self.times(b)).map(|(one, other)| one * other).sum()
@@ -50,9 +56,10 @@ impl Symmetric {
             .collect()
     }
 
-    /// The inverse of a positive definite matrix, by Cholesky's decomposition (Golub and Van Loan,
-    /// *Matrix Computations*, 3rd edition, 1996, 4.2), which needs no pivots.
-    pub(super) fn inverse(&self) -> Symmetric {
+    /// The lower triangle L of a positive definite matrix L·Lᵀ, by Cholesky's decomposition (Golub
+    /// and Van Loan, *Matrix Computations*, 3rd edition, 1996, 4.2), which needs no pivots. What is
+    /// above the diagonal is 0.
+    pub(super) fn lower(&self) -> Symmetric {
         let size = self.size;
         let mut lower = Symmetric::zero(size);
         for row in 0..size {
@@ -68,14 +75,28 @@ impl Symmetric {
                 lower.set(row, column, value);
             }
         }
+        lower
+    }
+
+    /// The vector that a lower triangle makes this one of.
+    pub(super) fn solved(&self, vector: &[f64]) -> Vec<f64> {
+        let mut solved = vec![0.0; self.size];
+        for row in 0..self.size {
+            let before: f64 = (0..row).map(|k| self.at(row, k) * solved[k]).sum();
+            solved[row] = (vector[row] - before) / self.at(row, row);
+        }
+        solved
+    }
+
+    /// The inverse of a positive definite matrix.
+    pub(super) fn inverse(&self) -> Symmetric {
+        let size = self.size;
+        let lower = self.lower();
         let mut inverse = Symmetric::zero(size);
         for column in 0..size {
-            let mut solved = vec![0.0; size];
-            for row in 0..size {
-                let before: f64 = (0..row).map(|k| lower.at(row, k) * solved[k]).sum();
-                let wanted = if row == column { 1.0 } else { 0.0 };
-                solved[row] = (wanted - before) / lower.at(row, row);
-            }
+            let mut wanted = vec![0.0; size];
+            wanted[column] = 1.0;
+            let mut solved = lower.solved(&wanted);
             for row in (0..size).rev() {
                 let behind: f64 = (row + 1..size).map(|k| lower.at(k, row) * solved[k]).sum();
                 solved[row] = (solved[row] - behind) / lower.at(row, row);

@@ -17,6 +17,8 @@ mod matrix;
 pub mod mva;
 pub mod network;
 pub mod parameter;
+mod posterior;
+mod priors;
 
 #[cfg(test)]
 mod report_tests;

@@ -66,6 +66,8 @@ pub struct Network {
     write_bytes: f64,
     random: f64,
     nodes: f64,
+    /// Requests that a node's software works on at once.
+    lanes: f64,
     footprint: Option<model::Bytes>,
     tier: Option<Tier>,
     amplification: Amplification,
@@ -85,8 +87,6 @@ pub struct Network {
     line_bytes: f64,
     /// Layers whose time no parameter changes.
     fixed: Vec<Station>,
-    /// Delays of these.
-    delays: Vec<Part>,
     /// Directions of ports, which a parameter may share: with all of their bandwidth.
     ports: Vec<Station>,
     /// Of a drive of the cache, for each access.
@@ -148,6 +148,7 @@ impl Network {
             write_bytes: workload.write_bytes,
             random: workload.random,
             nodes: cluster.node_count().max(1) as f64,
+            lanes: f64::from(cluster.lanes()),
             footprint: workload.footprint,
             tier: Tier::of(cluster, &amplification),
             at_home: at_home(cluster, load),
@@ -160,7 +161,6 @@ impl Network {
             varies: if mean(&|figures| figures.read_iops) < DISK_IOPS { DISK_VARIES } else { 0.0 },
             line_bytes: line_bytes.max(RANDOM_BYTES),
             fixed: Vec::new(),
-            delays: Vec::new(),
             ports: Vec::new(),
             cache_drives: count(Role::Cache),
             cache: hardware::cache_times(cluster, workload),
@@ -189,7 +189,7 @@ impl Network {
         for station in &stations {
             let queue = station.queue();
             let wait_s = queue.waits_s(self.outstanding, rate).max(0.0);
-            let all_s = queue.all_s() * queue.count;
+            let all_s = queue.all_s() * queue.count * station.servers;
             for visit in &station.visits {
                 for part in &visit.parts {
                     let waited_s = wait_s * visit.times * part.seconds / all_s.max(1e-300);

@@ -1,6 +1,7 @@
 //! Facts of a testbed that cannot all be true.
 
 use super::fields::{CacheKind, Placement, Role};
+use super::port::PortFields;
 use super::software::FittedRowSpec;
 use super::{Cluster, NodeGroup, fixed};
 use form::{Auto, Given, Problem, place};
@@ -214,6 +215,8 @@ fn access(cluster: &Cluster, problems: &mut Vec<Problem>) {
             clients.memory.span.clone(),
             clients.ports.span.clone(),
             clients.port_speed.span.clone(),
+            clients.port_one_way.span.clone(),
+            clients.port_both_ways.span.clone(),
         ];
         if let Some(span) = stray.into_iter().flatten().next() {
             problems.push(Problem::new(
@@ -224,6 +227,7 @@ fn access(cluster: &Cluster, problems: &mut Vec<Problem>) {
         }
         return;
     }
+    PortFields::of_clients(clients).check(problems);
     for share in [&cluster.access.local_reads, &cluster.access.local_writes] {
         if fixed(share.value).is_some_and(|share| share.ppm > 0) {
             let message = "with clients of their own no request is local to a node";
@@ -239,13 +243,13 @@ fn access(cluster: &Cluster, problems: &mut Vec<Problem>) {
 fn node_group(group: &NodeGroup, problems: &mut Vec<Problem>) {
     let spec = &group.spec;
     let both = |one: &Given<Auto<form::Count>>, two| fixed(one.value).is_some() && two;
-    if fixed(spec.port_speed.value).is_some() && fixed(spec.ports.value).is_none() {
-        problems.push(Problem::new(
-            place(&spec.port_speed),
-            "a speed of ports, but no ports",
-            "add ports = …",
-        ));
+    for speed in [&spec.port_speed, &spec.port_one_way, &spec.port_both_ways] {
+        if fixed(speed.value).is_some() && fixed(spec.ports.value).is_none() {
+            let message = "a speed of ports, but no ports";
+            problems.push(Problem::new(place(speed), message, "add ports = …"));
+        }
     }
+    PortFields::of_nodes(spec).check(problems);
     if let Some(ports) = fixed(spec.ports.value)
         && spec.far_ports.value > u64::from(ports.0)
     {

@@ -182,6 +182,14 @@ spec_table! {
         port_speed: Auto<Bandwidth> = Auto::Auto,
         /// The share of that speed which payload can have.
         port_efficiency: Percent = Percent::ALL,
+        /// What one port carried one way between hosts over TCP, as measured (`plimsoll network`).
+        /// `"auto"`: `port_speed` times `port_efficiency`.
+        port_one_way: Auto<Bandwidth> = Auto::Auto,
+        /// What one port carried in both directions together, as measured. `"auto"`: twice as much
+        /// as one way.
+        port_both_ways: Auto<Bandwidth> = Auto::Auto,
+        /// Where the measured figures come from.
+        port_source: String = String::new(),
     }
 }
 
@@ -206,6 +214,14 @@ spec_table! {
         port_speed: Auto<Bandwidth> = Auto::Auto,
         /// The share of that speed which payload can have.
         port_efficiency: Percent = Percent::ALL,
+        /// What one port carried one way between hosts over TCP, as measured (`plimsoll network`).
+        /// `"auto"`: `port_speed` times `port_efficiency`.
+        port_one_way: Auto<Bandwidth> = Auto::Auto,
+        /// What one port carried in both directions together, as measured. `"auto"`: twice as much
+        /// as one way.
+        port_both_ways: Auto<Bandwidth> = Auto::Auto,
+        /// Where the measured figures come from.
+        port_source: String = String::new(),
         /// What the link between the sockets carries, each way.
         socket_link: Auto<Bandwidth> = Auto::Auto,
         /// Ports that hang off another socket than the drives: what they carry crosses the link.

@@ -10,6 +10,7 @@ mod change;
 mod check;
 mod fields;
 pub(crate) mod figures;
+mod port;
 mod reference;
 mod software;
 mod tier;
@@ -22,6 +23,7 @@ pub use fields::{
 };
 
 pub use figures::{Figures, fixed};
+pub use port::MeasuredPort;
 pub use reference::REFERENCE;
 pub use software::{FittedRow, FittedRowSpec, FittedValue, SoftwareSpec, with_fitted};
 pub use tier::{DESTAGE_SLACK_NS, missing};

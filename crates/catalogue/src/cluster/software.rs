@@ -10,14 +10,17 @@ spec_table! {
     /// What the storage software and its drives take for each request. Predictions and simulations
     /// use it. What is given here is known and never fitted.
     pub struct SoftwareSpec {
-        /// A node's time for a read; one request after the other. `"auto"`: 10 µs, a class
+        /// How many requests a node works on at once; the times below are those of one lane.
+        /// `"auto"`: a node's cores, where clients load from outside and cores are given; else 1.
+        lanes: Auto<Count> = Auto::Auto,
+        /// A lane's time for a read; one request after the other. `"auto"`: 10 µs, a class
         /// estimate.
         read: Auto<Nanos> = Auto::Auto,
-        /// A node's time for a write, its copies included. `"auto"`: 40 µs, a class estimate.
+        /// A lane's time for a write, its copies included. `"auto"`: 40 µs, a class estimate.
         write: Auto<Nanos> = Auto::Auto,
-        /// A node's time for each MiB read, besides. `"auto"`: 500 µs, a class estimate.
+        /// A lane's time for each MiB read, besides. `"auto"`: 500 µs, a class estimate.
         read_per_mib: Auto<Nanos> = Auto::Auto,
-        /// A node's time for each MiB written, besides. `"auto"`: 1 ms, a class estimate.
+        /// A lane's time for each MiB written, besides. `"auto"`: 1 ms, a class estimate.
         write_per_mib: Auto<Nanos> = Auto::Auto,
         /// What a read waits that keeps nobody else waiting. `"auto"`: 300 µs, a class estimate.
         read_path: Auto<Nanos> = Auto::Auto,
@@ -46,6 +49,27 @@ impl super::Cluster {
     /// What `[software]` gives of the software, else what `[fitted]` has of it.
     pub fn found<T>(&self, of: impl Fn(&SoftwareSpec) -> Auto<T>) -> Option<T> {
         super::fixed(of(&self.software)).or_else(|| super::fixed(of(&self.fitted)))
+    }
+
+    /// How many requests a node's software works on at once, at least 1.
+    ///
+    /// A node that serves clients alone has all of its cores for them. Of one that runs hosts of
+    /// the load too, nobody knows how many serve: there, times are those of the whole node. Nodes
+    /// of several kinds count as so many of their mean.
+    pub fn lanes(&self) -> u32 {
+        if let Some(lanes) = self.found(|software| software.lanes.value) {
+            return lanes.0.max(1);
+        }
+        if !self.has_clients() {
+            return 1;
+        }
+        let (mut cores, mut nodes) = (0, 0);
+        for group in &self.nodes {
+            let Some(each) = super::fixed(group.spec.cores.value) else { return 1 };
+            cores += group.count() * u64::from(each.0);
+            nodes += group.count();
+        }
+        u32::try_from(cores / nodes.max(1)).unwrap_or(u32::MAX).max(1)
     }
 }
 

@@ -43,6 +43,10 @@ pub struct CeilingArgs {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<Override>,
 
+    /// What the nodes' ports carry, from a file of `plimsoll network --out`.
+    #[arg(long, value_name = "FILE.json", requires = "testbed")]
+    pub network: Option<PathBuf>,
+
     /// What would be otherwise, side by side with what is: nodes+2, ports+1, copies=2, any
     /// KEY=VALUE, with commas between.
     #[arg(long = "what-if", value_name = "CHANGES")]

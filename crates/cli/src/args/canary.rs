@@ -1,6 +1,6 @@
 //! The arguments of `plimsoll canary`.
 
-use super::{DEFAULT_SERVE, WorkArgs, examples};
+use super::{DEFAULT_SERVE, TlsArgs, WorkArgs, examples};
 use crate::web::{Destination, Token, listen_address};
 use clap::{Args, Subcommand, ValueEnum};
 use model::{Bytes, Nanos, Objective, Percent};
@@ -61,6 +61,10 @@ pub struct CanaryShare {
     /// list of processes does not show it.
     #[arg(long, value_name = "TOKEN", requires = "serve")]
     pub token: Option<Token>,
+
+    /// The certificate of the page.
+    #[command(flatten)]
+    pub tls: TlsArgs,
 
     /// Push metrics to URL: remote write, or OTLP where its path ends in /v1/metrics.
     ///

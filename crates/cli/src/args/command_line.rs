@@ -279,6 +279,8 @@ mod tests {
             "serve",
             "token",
             "keep-serving",
+            "tls-cert",
+            "tls-key",
             "prove",
             "push",
             "events",

@@ -82,6 +82,15 @@ Examples:
   plimsoll inventory --hosts node[01-16] --json
   plimsoll inventory --draft --hosts node[01-16] -o my-cluster.toml";
 
+/// Below `plimsoll network --help`.
+pub const NETWORK: &str = "\
+Examples:
+  plimsoll network --hosts node[01-04]
+  # over the storage network, to a file that a ceiling takes
+  plimsoll network --hosts node[01-16] --subnet 10.1.0.0/16 -o net.json
+  plimsoll ceiling my-cluster.toml --network net.json
+Exit code 4: a flow failed.";
+
 /// Below `plimsoll suites --help`.
 pub const SUITES: &str = "\
 Examples:
@@ -125,7 +134,9 @@ Examples:
   plimsoll replay log.iolog --only reads --existing -t /dev/nvme1n1 --speed 2x
   # one volume of a public trace, folded onto a smaller device; its data is lost
   plimsoll replay io_traces.csv --source 7 --scale-space fold \\
-    --destroy-data /dev/nvme1n1";
+    --destroy-data /dev/nvme1n1
+  # a trace for each of two hosts, from one instant
+  plimsoll replay a.trace b.trace --hosts node[01-02] -t /mnt/x";
 
 /// Below `plimsoll distil --help`.
 pub const DISTIL: &str = "\

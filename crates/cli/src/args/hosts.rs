@@ -5,7 +5,7 @@ use clap::{Args, Parser};
 use std::path::PathBuf;
 
 /// The hosts that load, and the way to them.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Hosts: this machine alone, unless given")]
 pub struct HostArgs {
     /// Hosts over ssh: node[01-16],10.0.0.5 or @FILE.
@@ -83,6 +83,12 @@ impl HostArgs {
     /// Whether any hosts are asked for, rather than this machine alone.
     pub fn are_named(&self) -> bool {
         self.hosts.is_some() || self.slurm.is_some() || self.kubernetes.is_some()
+    }
+
+    /// Whether all hosts are this machine.
+    pub fn are_here(&self) -> bool {
+        let is_here = |list: &String| list.split(',').all(|one| one.starts_with("local:"));
+        self.slurm.is_none() && self.kubernetes.is_none() && self.hosts.iter().all(is_here)
     }
 
     /// The options that say the same, for a run file.

@@ -6,6 +6,7 @@
 use super::examples;
 use clap::{Args, Subcommand, ValueEnum};
 use form::Override;
+use model::Fraction;
 use std::path::PathBuf;
 
 /// Who makes virtual machines.
@@ -15,16 +16,25 @@ pub enum ProviderArg {
     Qemu,
     /// Domains of a libvirt (vms.connect), through virsh.
     Libvirt,
+    /// Copies of vms.template on a vCenter or an ESXi, through govc; untried on real hardware.
+    Vsphere,
+    /// Copies of vms.template on a Kubernetes with KubeVirt; untried on real hardware.
+    Kubevirt,
+    /// Machines of a node of Proxmox VE (vms.connect); untried on real hardware.
+    Proxmox,
+    /// Copies of vms.template on a Hyper-V (vms.connect); untried on real hardware.
+    HyperV,
 }
 
 /// Virtual machines that carry the load.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Hosts: this machine alone, unless given")]
 pub struct MachineArgs {
-    /// Make the machines of [vms], and load from them: qemu or libvirt.
+    /// Make the machines of [vms], and load from them: qemu, libvirt, vsphere and others.
     ///
     /// They are made before the run and removed after it. Each disk of theirs is a target
-    /// (docs/guide/virtual-machines.md).
+    /// (docs/guide/virtual-machines.md). Untried on real hardware: vsphere, kubevirt, proxmox,
+    /// hyper-v.
     #[arg(long, hide_short_help = true, hide_possible_values = true, value_name = "PROVIDER",
         conflicts_with_all = ["hosts", "slurm", "kubernetes", "simulate"])]
     pub provider: Option<ProviderArg>,
@@ -32,6 +42,19 @@ pub struct MachineArgs {
     /// Kernel of the machines: /boot/vmlinuz-VERSION, or a package [default: the newest in /boot].
     #[arg(long, hide_short_help = true, value_name = "FILE", requires = "provider")]
     pub guest_kernel: Option<PathBuf>,
+
+    /// Boot them from this cloud image with cloud-init: qcow2 or raw, plain qemu alone.
+    ///
+    /// Nothing is written to it: each machine has a clone. It gets our program by a disk, and no
+    /// network.
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "IMAGE",
+        requires = "provider",
+        conflicts_with = "guest_kernel"
+    )]
+    pub guest: Option<PathBuf>,
 }
 
 /// `plimsoll vms`.
@@ -108,6 +131,14 @@ pub enum VmsCommand {
         /// A disk that may be loaded.
         #[arg(long = "disk")]
         disks: Vec<String>,
+
+        /// A whole system started this, which is not the first process.
+        #[arg(long)]
+        in_image: bool,
+
+        /// The processor is emulated.
+        #[arg(long, requires = "in_image")]
+        emulated: bool,
     },
 }
 
@@ -122,7 +153,12 @@ pub struct VmsUpArgs {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<Override>,
 
-    /// Who makes them: qemu or libvirt.
+    /// Shrink their disks and memory, as the runs that load them are scaled.
+    #[arg(long, value_name = "FRACTION", default_value = "1/1", hide_default_value = true)]
+    pub scale: Fraction,
+
+    /// Who makes them: qemu or libvirt; untried on real hardware: vsphere, kubevirt, proxmox,
+    /// hyper-v.
     #[arg(long, hide_possible_values = true, value_name = "PROVIDER", default_value = "qemu")]
     pub provider: ProviderArg,
 
@@ -133,6 +169,10 @@ pub struct VmsUpArgs {
     /// Kernel of the machines: /boot/vmlinuz-VERSION, or a package [default: the newest in /boot].
     #[arg(long, value_name = "FILE")]
     pub guest_kernel: Option<PathBuf>,
+
+    /// Boot them from this cloud image with cloud-init: qcow2 or raw, plain qemu alone.
+    #[arg(long, value_name = "IMAGE", conflicts_with = "guest_kernel")]
+    pub guest: Option<PathBuf>,
 }
 
 /// What is done to machines while they run.

@@ -1,6 +1,6 @@
 //! `plimsoll record`, `plimsoll replay` and `plimsoll distil`.
 
-use super::{GivenUpArg, How, ShareArgs, TargetArg, examples};
+use super::{GivenUpArg, HostArgs, How, ShareArgs, TargetArg, examples};
 use clap::{Args, ValueEnum};
 use dialects::trace::TraceDialect;
 use form::Override;
@@ -36,8 +36,8 @@ pub struct TraceArgs {
     #[arg(value_name = "TRACE")]
     pub trace: PathBuf,
 
-    /// The trace's form: plimsoll, iolog, blktrace, blkparse, biosnoop, msr, spc, vscsi, alibaba
-    /// or tencent [default: by content].
+    /// The trace's form: plimsoll, iolog, blktrace, blkparse, biosnoop, msr, spc, vscsi, alibaba,
+    /// tencent, cachesim-csv, cachesim-txt or oracle-general [default: by content].
     #[arg(long, value_name = "FORM")]
     pub from: Option<TraceDialect>,
 
@@ -75,6 +75,14 @@ pub struct ReplayArgs {
     /// What is replayed.
     #[command(flatten)]
     pub trace: TraceArgs,
+
+    /// Further traces: with --hosts, one for each host, in the hosts' order.
+    #[arg(value_name = "TRACE")]
+    pub more: Vec<PathBuf>,
+
+    /// Deal one trace out to the hosts: by its sources, or its requests in turn.
+    #[arg(long, value_name = "source|turn", hide_possible_values = true)]
+    pub split: Option<Split>,
 
     /// Directory for a file of ours, or with --existing a file or device to read.
     #[arg(short, long = "target", value_name = "PATH")]
@@ -132,6 +140,26 @@ pub struct ReplayArgs {
     /// Who else is told of the run.
     #[command(flatten)]
     pub share: ShareArgs,
+
+    /// The hosts that replay.
+    #[command(flatten)]
+    pub hosts: HostArgs,
+}
+
+impl ReplayArgs {
+    /// All traces.
+    pub fn traces(&self) -> impl Iterator<Item = &PathBuf> {
+        std::iter::once(&self.trace.trace).chain(&self.more)
+    }
+}
+
+/// How one trace is dealt out to several hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Split {
+    /// Each source goes to one host.
+    Source,
+    /// Its requests go to the hosts in turn.
+    Turn,
 }
 
 /// `plimsoll distil`.

@@ -1,6 +1,6 @@
 //! `plimsoll ceiling`
 
-use super::{print, print_json};
+use super::{network, print, print_json};
 use crate::args::{CeilingArgs, Pattern};
 use crate::failure::{Failure, suite_failure};
 use crate::outputs::{self, Kind};
@@ -34,7 +34,10 @@ pub fn ceiling(args: &CeilingArgs) -> Result<ExitCode, Failure> {
 }
 
 fn show(args: &CeilingArgs, wanted: &str) -> Result<(), Failure> {
-    let sets: Vec<Change> = args.sets.iter().map(Change::from).collect();
+    // What is given by hand has precedence over what was measured.
+    let measured = args.network.as_deref().map(network::changes_of).transpose()?;
+    let sets: Vec<Change> =
+        measured.into_iter().flatten().chain(args.sets.iter().map(Change::from)).collect();
     let cluster = testbed::read(wanted, &sets)?;
     if args.footprint == Some(Bytes(0)) {
         return Err(Failure::Usage(

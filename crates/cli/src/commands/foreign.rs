@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::outputs::{self, Kind};
 use crate::run_names::names_of;
 use crate::screen;
+use crate::testbed;
 use model::Record;
 use model::foreign::ForeignRun;
 use report::surfaces::foreign::{Told, html};
@@ -30,7 +31,6 @@ const NO_GATE: &str = "they hold no samples, so that any difference may be chanc
 pub fn show(run: &ForeignRun, args: &ShowArgs) -> Result<ExitCode, Failure> {
     let none = [
         (args.suite, "--suite", "no suite was run; `plimsoll import JOB` makes one of the job"),
-        (args.testbed.is_some(), "--testbed", "nobody knows what they were measured on"),
         (args.against.is_some(), "--against", "no plan says which figure is which"),
         (args.predicted.is_some(), "--predicted", "no plan says what was asked"),
         (args.by.is_some(), "--by", "they are not told by host"),
@@ -39,9 +39,14 @@ pub fn show(run: &ForeignRun, args: &ShowArgs) -> Result<ExitCode, Failure> {
     if let Some((_, what, why)) = none.into_iter().find(|(is_asked, ..)| *is_asked) {
         return Err(refused(what, why));
     }
+    let mut run = run.clone();
+    if let Some(name) = &args.testbed {
+        let cluster = testbed::read(name, &[])?;
+        run.doubts.extend(analysis::foreign::faster_than(&cluster, &run));
+    }
     match args.json {
-        true => print_json(&json::run(run))?,
-        false => print(&table::table(run, screen::room()))?,
+        true => print_json(&json::run(&run))?,
+        false => print(&table::table(&run, screen::room()))?,
     }
     Ok(ExitCode::SUCCESS)
 }

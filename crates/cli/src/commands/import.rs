@@ -20,6 +20,10 @@ pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
         Some(line) => imports.push(imported::command(line, args.from)?),
         None => {
             for path in &args.files {
+                if path.is_dir() {
+                    results.extend(foreign_results::read_folder(path)?);
+                    continue;
+                }
                 match imported::file(path, args.from)? {
                     Imported::Job(import) => imports.push(import),
                     Imported::Results(found) => results.push(*found),

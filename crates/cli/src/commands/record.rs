@@ -92,12 +92,15 @@ pub fn record(args: &RecordArgs) -> Result<ExitCode, Failure> {
         counts.add(request);
         writer.add(request)
     };
-    let lost = trace.finish(&mut sink).map_err(refuse)?;
-    let (file, totals) =
-        writer.finish(lost, left_out).map_err(|error| unwritable(&args.out, &error))?;
+    let ended = trace.finish(&mut sink).map_err(refuse)?;
+    let (file, totals) = writer
+        .finish_with(ended.lost, left_out, ended.in_flight)
+        .map_err(|error| unwritable(&args.out, &error))?;
     let flushed = file.into_inner().map_err(io::IntoInnerError::into_error);
     flushed.and_then(|file| file.sync_all()).map_err(|error| unwritable(&args.out, &error))?;
     if args.json {
+        let in_flight = totals.in_flight;
+        let in_flight = in_flight.map(|seen| json!({ "mean": seen.mean(), "max": seen.most }));
         print_json(&json!({
             "file": args.out.to_string_lossy(),
             "device": args.device.to_string_lossy(),
@@ -112,6 +115,7 @@ pub fn record(args: &RecordArgs) -> Result<ExitCode, Failure> {
             "lost": totals.lost,
             "left_out": totals.left_out,
             "seconds": counts.last_ns as f64 / 1e9,
+            "in_flight": in_flight,
         }))?;
     }
     say(args, &counts, &totals);

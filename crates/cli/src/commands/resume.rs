@@ -10,13 +10,16 @@ use crate::hosts::{self, Asked, Hosts, Terms};
 use crate::marks;
 use crate::run_overview::RunOverview;
 use crate::signals::Work;
+use crate::web::Tls;
 use model::plan::{HostPlan, PlannedTarget};
+use model::record::StageRecord;
 use model::testbed::HostFacts;
 use model::{Event, Fact, Note, Record, resume};
 use report::topics;
 use report::topics::command_line::quoted;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use store::{Halted, StoreError};
 
 /// How long a target may take to answer where the plan does not say.
 const PATIENCE: model::Nanos = model::Nanos::seconds(30);
@@ -24,6 +27,7 @@ const PATIENCE: model::Nanos = model::Nanos::seconds(30);
 /// Runs what is left of a run, on the same hosts and layout, into a file of its own that has
 /// everything.
 pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
+    Tls::check(&args.share.tls)?;
     let mut record = saved::read_to_resume(&args.run)?;
     without_commands(&mut record);
     marks::clear(&args.run);
@@ -35,7 +39,7 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     check_places(&record)?;
     check_devices(&record, args)?;
     let from = way(&record, args)?;
-    go_on(&record, left, &from, args)
+    go_on(&record, left, &from, args, Done::InFile)
 }
 
 /// The way to the hosts: as it is said now, or as the run file says it.
@@ -50,6 +54,7 @@ pub(super) fn go_on(
     left: Vec<u32>,
     from: &HostArgs,
     args: &ResumeArgs,
+    done: Done,
 ) -> Result<ExitCode, Failure> {
     let patience =
         record.plan.hosts.iter().map(|host| host.engine.patience).max().unwrap_or(PATIENCE);
@@ -89,10 +94,11 @@ pub(super) fn go_on(
     let mut writer =
         store::Writer::create(&out, &record.plan, &record.testbed, version, record.started_unix_ns)
             .map_err(unrecordable)?;
-    for event in resume::kept(record, &stages) {
+    hand_on(record, &stages, args, done, &mut |event| {
         writer.append(&event).map_err(unrecordable)?;
         views.event(&record.plan, &event);
-    }
+        Ok(())
+    })?;
     let note = note(record, &args.run, &stages, is_there);
     eprintln!("{}", topics::note::sentence(&note.fact));
     let note = Event::Note(note);
@@ -100,6 +106,37 @@ pub(super) fn go_on(
     views.event(&record.plan, &note);
     let to_run = ToRun { plan: &record.plan, hosts: &record.testbed, stages: &stages, out: &out };
     perform(started, &to_run, writer, Display { how: args.how, views })
+}
+
+/// Where it stands what hosts did in stages that are over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Done {
+    /// In the run file: nobody holds a day of it.
+    InFile,
+    /// In the record.
+    InRecord,
+}
+
+/// Hands on what stays of a record.
+fn hand_on(
+    record: &Record,
+    stages: &[u32],
+    args: &ResumeArgs,
+    done: Done,
+    take: &mut resume::Take<'_, Failure>,
+) -> Result<(), Failure> {
+    if done == Done::InRecord {
+        return resume::kept(record, stages).into_iter().try_for_each(take);
+    }
+    let unreadable = |error: StoreError| Failure::RunFile(format!("error: {error}"));
+    let mut file = store::Stages::of(&args.run).map_err(unreadable)?;
+    let of_stage = |stage: &StageRecord, take: &mut resume::Take<'_, Failure>| {
+        file.each(record, stage.stage, take).map_err(|halted| match halted {
+            Halted::File(error) => unreadable(error),
+            Halted::Taker(failure) => failure,
+        })
+    };
+    resume::hand_on(record, stages, of_stage, take)
 }
 
 /// Leaves all commands out: a run file may come from anybody, so no command of it is run. The

@@ -15,6 +15,7 @@ use crate::run_overview::RunOverview;
 use crate::screen::{self, Stream};
 use crate::suite_and_targets::{self, Asked};
 use crate::view::{Labels, View};
+use crate::web::Tls;
 use crate::{quotable, run_file_disk};
 use fleet::Ending;
 use live::terminal::{Live, Mode};
@@ -91,6 +92,7 @@ pub(super) fn carry_out(
 /// What was asked for, with the machines that are to carry it, where they are to be made. They are
 /// removed with their guard.
 pub(super) fn asked_and_made(args: &mut RunArgs) -> Result<(Asked, Option<Guard>), Failure> {
+    Tls::check(&args.share.tls)?;
     let asked = suite_and_targets::asked(&args.work)?;
     // Before machines are made for nothing; of other runs, hosts and targets are looked at first.
     if args.work.machines.provider.is_some() {
@@ -211,12 +213,15 @@ fn record(
         return Ok((ending, began));
     }
     let mut began = false;
+    let mut below = machines::Below::begin(plan);
     let ending = started.fleet.run(
         plan,
         stages,
         how.keep_data,
         &analysis::steady::is_steady,
         &mut |events| {
+            let noted = below.as_mut().and_then(|below| below.with_note(events));
+            let events = noted.as_deref().unwrap_or(events);
             began |= events.iter().any(is_worth_a_record);
             events.iter().for_each(|event| show_live(&mut view, &mut live, event));
             writer.append_all(events).map_err(|error| error.to_string())?;

@@ -1,16 +1,18 @@
 //! `plimsoll serve`: past runs in a browser.
 
 use super::saved::read;
-use crate::args::ServeArgs;
+use crate::args::{ServeArgs, TlsArgs};
 use crate::failure::Failure;
 use crate::signals;
-use crate::web::{self, Server, Site};
+use crate::web::{self, Server, Site, Tls};
 use model::Record;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 /// Serves the reports of run files until somebody stops it.
 pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
+    let tls = TlsArgs { tls_cert: args.tls_cert.clone(), tls_key: args.tls_key.clone() };
+    Tls::check(&tls)?;
     let name = |run: &std::path::Path| {
         run.file_name().unwrap_or(run.as_os_str()).to_string_lossy().into_owned()
     };
@@ -21,7 +23,7 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
         .collect::<Result<Vec<(String, Record)>, Failure>>()?;
     let server = Server::start(
         args.address,
-        web::token(args.token.as_ref())?,
+        web::protection(args.token.as_ref(), &tls)?,
         Site::Past(Arc::new(runs)),
         None,
     )?;

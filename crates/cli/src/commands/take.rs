@@ -1,7 +1,7 @@
 //! `plimsoll take`: goes on with a run whose coordinator is gone and whose agents hold out.
 
 use super::events_of_run::unrecordable;
-use super::resume::{beside, check_devices, check_places, go_on, way, without_commands};
+use super::resume::{Done, beside, check_devices, check_places, go_on, way, without_commands};
 use super::run::{exit, show};
 use super::saved;
 use crate::args::{HostArgs, ResumeArgs};
@@ -44,7 +44,7 @@ pub fn take(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     record.notes.push(note);
     match resume::left_over(&record) {
         left if left.is_empty() => finish(&record, args),
-        left => go_on(&record, left, &from, args),
+        left => go_on(&record, left, &from, args, Done::InRecord),
     }
 }
 

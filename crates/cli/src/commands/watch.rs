@@ -6,7 +6,7 @@ use crate::hosts::{self, Absence, Asked, Least, Terms};
 use crate::screen::Stream;
 use crate::signals::{self, Work};
 use crate::view::{self, Labels, News, View};
-use crate::web::{WatchedPage, listen_address};
+use crate::web::{Tls, WatchedPage, listen_address};
 use fleet::Watched;
 use live::watch::{Replay, State, Subject, figures, lines};
 use model::testbed::HostFacts;
@@ -68,6 +68,7 @@ fn live(args: &WatchArgs) -> Result<ExitCode, Failure> {
             format!("error: --interval {} is out of range; write {LEAST} to {MOST}", args.interval);
         return Err(Failure::Usage(what));
     }
+    Tls::check(&args.share.tls)?;
     let terms = Terms::look(LOST_AFTER, Absence::Kept(Least::ONE));
     let no_targets = |names: &[String]| Ok(vec![Vec::new(); names.len()]);
     let asked = Asked { terms, patience: LOST_AFTER };

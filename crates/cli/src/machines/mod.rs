@@ -1,17 +1,20 @@
 //! Virtual machines that carry a run: made before it, and removed after it whatever ends it.
 
+mod below;
 mod reach;
 
+pub use below::Below;
 pub use reach::Nodes;
 
-use crate::args::{HostArgs, MachineArgs, ProviderArg, WorkArgs};
+use crate::args::{HostArgs, MachineArgs, ProviderArg, VmsUpArgs, WorkArgs};
 use crate::failure::Failure;
 use crate::making::while_making;
 use fleet::launch::{Binary, Via};
-use model::Fact;
+use form::Given;
 use model::machines::placement::{PlacedOn, placed};
-use model::machines::{BootTime, MachinesMade, MachinesWanted, OnNode, ProviderKind};
+use model::machines::{Accelerator, BootTime, MachinesMade, MachinesWanted, OnNode, ProviderKind};
 use model::plan::PlanNote;
+use model::{Fact, Fraction, ScaleArg};
 use provision::deployment::{self, Held, Needs, Order};
 use provision::nodes::{self, NodeNeeds, NodeOrder};
 use provision::{Deployment, Ground, OnNodes, Places, Problem, providers};
@@ -81,7 +84,20 @@ fn kind(of: ProviderArg) -> ProviderKind {
     match of {
         ProviderArg::Qemu => ProviderKind::Qemu,
         ProviderArg::Libvirt => ProviderKind::Libvirt,
+        ProviderArg::Vsphere => ProviderKind::Vsphere,
+        ProviderArg::Kubevirt => ProviderKind::Kubevirt,
+        ProviderArg::Proxmox => ProviderKind::Proxmox,
+        ProviderArg::HyperV => ProviderKind::HyperV,
     }
+}
+
+/// What machines boot: the guest of our own with a kernel that is found, unless something is named.
+#[derive(Clone, Copy)]
+pub struct BootArgs<'a> {
+    /// The kernel for that guest, or the package of one.
+    pub kernel: Option<&'a Path>,
+    /// A cloud image instead.
+    pub image: Option<&'a Path>,
 }
 
 /// The machines of a suite, and what they are made with.
@@ -89,10 +105,14 @@ pub struct Wanted {
     machines: MachinesWanted,
     provider: ProviderKind,
     connect: String,
+    template: String,
     pool: Option<String>,
     kernel: Option<PathBuf>,
+    image: Option<PathBuf>,
     program: String,
     places: Places,
+    /// By how much their disks and memory are smaller than the suite's.
+    scale: Fraction,
     /// The nodes that make them; none is this machine.
     nodes: Vec<PlacedOn>,
     launcher: Vec<String>,
@@ -101,14 +121,19 @@ pub struct Wanted {
 /// What making machines takes, here or of each node.
 pub enum Taken {
     /// Of this machine.
-    Here(Needs),
+    Here(Box<Needs>),
     /// Of each node, in the order of the nodes.
     Nodes(Vec<NodeNeeds>),
 }
 
 impl Wanted {
-    /// What a suite asks for.
-    pub fn of(spec: &Spec, of: ProviderArg, kernel: Option<&Path>) -> Result<Wanted, Failure> {
+    /// What a suite asks for, with smaller disks and memory.
+    pub fn of(
+        spec: &Spec,
+        of: ProviderArg,
+        boots: BootArgs<'_>,
+        scale: Fraction,
+    ) -> Result<Wanted, Failure> {
         let vms = &spec.vms;
         let program = Binary::own().map_err(|error| {
             Failure::Run(format!("error: our own program cannot be read: {error}; start again"))
@@ -119,12 +144,24 @@ impl Wanted {
             "" => Vec::new(),
             list => model::hostlist::expand(list).map_err(usage)?,
         };
+        let provider = kind(of);
+        let has_nodes = !names.is_empty() || !vms.place.value.0.is_empty();
+        if has_nodes && !matches!(provider, ProviderKind::Qemu | ProviderKind::Libvirt) {
+            let text = "error: this provider places machines itself; leave out vms.nodes and \
+                        vms.place";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        // Where nobody wrote one, a provider that has its own runs guests with it.
+        let accelerator = match (&vms.accelerator, provider.copies_a_template()) {
+            (Given { span: None, .. }, true) => Accelerator::Native,
+            (given, _) => given.value,
+        };
         Ok(Wanted {
             machines: MachinesWanted {
                 name: vms.name.value.clone(),
                 numbers: (1..=count).collect(),
                 vcpus: vms.vcpus.value.0,
-                accelerator: vms.accelerator.value,
+                accelerator,
                 memory: vms.memory.value,
                 disks: vms.disks.value.0,
                 disk_size: vms.disk_size.value,
@@ -133,12 +170,16 @@ impl Wanted {
                 content: vms.content.value,
                 allocation: vms.allocation.value,
                 boot: vms.boot.value,
-            },
-            provider: kind(of),
+            }
+            .scaled(scale),
+            provider,
             connect: vms.connect.value.clone(),
+            template: vms.template.value.clone(),
             pool: Some(vms.pool.value.clone()).filter(|pool| !pool.is_empty()),
-            kernel: kernel.map(Path::to_owned),
+            kernel: boots.kernel.map(Path::to_owned),
+            image: boots.image.map(Path::to_owned),
             program: program.hash,
+            scale,
             places: Places::of_user().map_err(|problem| failure(&problem))?,
             nodes: placed(count, &names, &vms.place.value.0).map_err(usage)?,
             launcher: vms.launcher.value.split_whitespace().map(str::to_owned).collect(),
@@ -151,6 +192,7 @@ impl Wanted {
             pool: self.pool.as_deref(),
             program: &self.program,
             kernel: self.kernel.as_deref(),
+            image: self.image.as_deref(),
             places: &self.places,
             token: None,
         }
@@ -178,6 +220,7 @@ impl Wanted {
             connect: self.connect.clone(),
             pool: self.pool.clone(),
             kernel: self.kernel.clone(),
+            image: self.image.clone(),
             token: token.to_owned(),
             program: self.program.clone(),
         }
@@ -187,8 +230,10 @@ impl Wanted {
     pub fn needs(&self) -> Result<Taken, Failure> {
         let failed = |problem: Problem| failure(&problem);
         let Some(on) = self.on_nodes() else {
-            let provider = providers::named(self.provider, &self.connect);
-            return deployment::needs(&*provider, &self.order()).map(Taken::Here).map_err(failed);
+            let provider = providers::named(self.provider, &self.connect, &self.template);
+            return deployment::needs(&*provider, &self.order())
+                .map(|needs| Taken::Here(Box::new(needs)))
+                .map_err(failed);
         };
         let needs = nodes::needs(&Nodes::of(&on), &on, &|node| self.of_node(node, ""));
         needs.map(Taken::Nodes).map_err(failed)
@@ -197,6 +242,26 @@ impl Wanted {
     /// The machines themselves.
     pub fn machines(&self) -> &MachinesWanted {
         &self.machines
+    }
+
+    /// Whether they boot a cloud image.
+    pub fn has_image(&self) -> bool {
+        self.image.is_some()
+    }
+
+    /// By how much their disks and memory are smaller than the suite's.
+    pub fn scale(&self) -> Fraction {
+        self.scale
+    }
+
+    /// Who makes them.
+    pub fn provider(&self) -> ProviderKind {
+        self.provider
+    }
+
+    /// What they are copies of, where they do not boot our guest.
+    pub fn template(&self) -> Option<&str> {
+        self.provider.copies_a_template().then_some(&self.template)
     }
 
     /// The machines of each node; none is this machine.
@@ -226,7 +291,7 @@ impl Wanted {
 
     fn made(&self, stop: &AtomicBool, told: &mut dyn FnMut(&BootTime)) -> Result<Held, Problem> {
         let Some(on) = self.on_nodes() else {
-            let provider = providers::named(self.provider, &self.connect);
+            let provider = providers::named(self.provider, &self.connect, &self.template);
             return deployment::up(&*provider, &self.order(), stop, told);
         };
         let order_of = |node: &str, token: &str| self.of_node(node, token);
@@ -234,6 +299,25 @@ impl Wanted {
         held.deployment.boots.iter().for_each(told);
         Ok(held)
     }
+}
+
+impl MachineArgs {
+    /// What they name for machines to boot.
+    pub fn boots(&self) -> BootArgs<'_> {
+        BootArgs { kernel: self.guest_kernel.as_deref(), image: self.guest.as_deref() }
+    }
+}
+
+impl VmsUpArgs {
+    /// What they name for machines to boot.
+    pub fn boots(&self) -> BootArgs<'_> {
+        BootArgs { kernel: self.guest_kernel.as_deref(), image: self.guest.as_deref() }
+    }
+}
+
+/// The part of a scale that is for sizes.
+pub fn size_of(scale: Option<ScaleArg>) -> Fraction {
+    scale.and_then(|scale| scale.size).unwrap_or(Fraction::ONE)
 }
 
 /// Makes the machines of a run where they were asked for, and has its hosts be these. They are
@@ -244,10 +328,8 @@ pub fn for_run(
     quiet: bool,
     keep: bool,
 ) -> Result<Option<Guard>, Failure> {
-    let MachineArgs { provider: Some(of), guest_kernel } = &work.machines else {
-        return Ok(None);
-    };
-    let wanted = Wanted::of(spec, *of, guest_kernel.as_deref())?;
+    let Some(of) = work.machines.provider else { return Ok(None) };
+    let wanted = Wanted::of(spec, of, work.machines.boots(), size_of(work.scale))?;
     let held = wanted.make(quiet)?;
     work.hosts.hosts = Some(format!("{HOSTS}{}", held.deployment.name));
     if keep {
@@ -277,11 +359,13 @@ pub fn note(hosts: &HostArgs) -> Option<PlanNote> {
         Ground::Folders(_) => (ProviderKind::Qemu, None),
         Ground::Pools { .. } => (ProviderKind::Libvirt, None),
         Ground::Nodes(on) => (on.provider, Some(on.parts.clone())),
+        Ground::Remote(at) => (at.provider, None),
     };
     let here = || {
         let machines = found.machines.iter().map(|machine| machine.name.clone()).collect();
         let node = match &found.ground {
             Ground::Pools { connect, .. } => connect.clone(),
+            Ground::Remote(at) => at.site.clone(),
             _ => "this machine".to_owned(),
         };
         vec![OnNode { node, machines }]
@@ -306,6 +390,14 @@ pub fn way(machines: &Deployment) -> Result<Via, Failure> {
         return Err(Failure::Target(format!(
             "error: another build of plimsoll made the machines {0}, and theirs is in them; make \
              them again: `plimsoll vms down {0}`, then `plimsoll vms up`",
+            machines.name
+        )));
+    }
+    let is_whole = |machine| !machines.devices_of(machine).is_empty();
+    if !machines.machines.iter().all(is_whole) {
+        return Err(Failure::Target(format!(
+            "error: the machines {0} were not made to their end, and their disks are not known; \
+             remove them: `plimsoll vms down {0}`",
             machines.name
         )));
     }

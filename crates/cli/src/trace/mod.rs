@@ -3,8 +3,10 @@
 mod file;
 mod replay_suite;
 mod scan;
+mod shares;
 mod spool;
 
 pub use file::{open, problem};
 pub use replay_suite::{ReplaySuite, carry_into};
 pub use scan::{Scanned, first_past, is_taken, scan, tell};
+pub use shares::shares;

@@ -2,6 +2,7 @@
 //! runs.
 
 use super::scan::{Scanned, Sizes};
+use super::shares::Share;
 use crate::args::{ReplayArgs, ScaleSpace};
 use model::load::{Pace, Rate};
 use model::plan::{Extent, Plan, TraceWork, Work};
@@ -28,8 +29,12 @@ pub struct ReplaySuite<'a> {
 impl ReplaySuite<'_> {
     /// The name of the run.
     pub fn name(&self) -> String {
-        let file = self.args.trace.trace.file_name().unwrap_or_default();
-        format!("replay {}", file.to_string_lossy())
+        let traces = self.args.traces().map(|path| path.file_name().unwrap_or_default());
+        let traces: Vec<_> = traces.map(|name| name.to_string_lossy()).collect();
+        match traces.as_slice() {
+            [first, .., last] if traces.len() > 2 => format!("replay {first} to {last}"),
+            few => format!("replay {}", few.join(", ")),
+        }
     }
 
     /// The suite. Its workload stands for the trace until [`carry_into`]: kinds, sizes and
@@ -66,7 +71,7 @@ impl ReplaySuite<'_> {
         text
     }
 
-    /// From the first instant of the trace to its last, as it is sent.
+    /// From the first instant of the traces to the last, as they are sent.
     fn length(&self) -> Nanos {
         Nanos(self.args.speed.due_ns(self.scanned.last_ns))
     }
@@ -77,8 +82,8 @@ impl ReplaySuite<'_> {
         self.args.depth.unwrap_or(fit)
     }
 
-    /// The trace as a plan holds it, on a target of this size.
-    pub fn work(&self, size: Bytes) -> TraceWork {
+    /// The share of a host as a plan holds it, on a target of this size.
+    pub fn work(&self, share: &Share, size: Bytes) -> TraceWork {
         let scanned = self.scanned;
         let space = match self.args.scale_space {
             None => Space::Same,
@@ -88,12 +93,13 @@ impl ReplaySuite<'_> {
             }
         };
         TraceWork {
-            path: scanned.path.clone(),
-            digest: scanned.digest,
-            requests: scanned.requests,
-            bytes: scanned.bytes,
-            flushes: scanned.flushes > 0,
-            length: self.length(),
+            path: share.path.clone(),
+            digest: share.digest,
+            requests: share.requests,
+            bytes: share.bytes,
+            flushes: share.flushes,
+            length: Nanos(self.args.speed.due_ns(share.last_ns)),
+            in_flight: share.in_flight,
             mapping: Mapping { speed: self.args.speed, space },
         }
     }
@@ -116,29 +122,74 @@ fn mix(sizes: &Sizes, others: &Sizes) -> String {
     parts.iter().map(part).collect::<Vec<_>>().join(", ")
 }
 
-/// Puts the trace in place of what the workload would draw.
-pub fn carry_into(plan: &mut Plan, trace: &TraceWork) {
-    let carry = |work: &mut Work| {
-        let length = u128::from(trace.length.0.max(1));
-        let milli = u128::from(trace.requests) * 1_000_000_000_000 / length;
-        let milli = u64::try_from(milli).unwrap_or(u64::MAX).clamp(1, 1_000_000_000_000);
-        work.pace = Pace::Open { rate: Rate::Iops { milli }, poisson: false };
-        work.stop = TraceWork::STOP;
-        work.trace = Some(trace.clone());
-    };
-    let stages = plan.stages.iter_mut().filter(|stage| stage.kind == StageKind::Measure);
-    stages.flat_map(|stage| &mut stage.works).for_each(carry);
-    for host in &mut plan.hosts {
+/// Puts traces in place of what the workload would draw: one for each host, in their order, with
+/// the turn that the host has in it.
+pub fn carry_into(plan: &mut Plan, traces: &[(TraceWork, (u32, u32))]) {
+    // What all hosts send together; the share of a host is in its own plan.
+    if let Some(all) = together(traces) {
+        let stages = plan.stages.iter_mut().filter(|stage| stage.kind == StageKind::Measure);
+        stages.flat_map(|stage| &mut stage.works).for_each(|work| carry(work, &all));
+    }
+    for (host, (trace, (turn, of))) in plan.hosts.iter_mut().zip(traces) {
         let whole: Vec<Extent> = (0..)
             .zip(host.targets.iter().flat_map(|target| &target.files))
             .map(|(file, of)| Extent { file, offset: 0, length: of.size.0 })
             .collect();
         let stages = host.stages.iter_mut().filter(|stage| stage.kind == StageKind::Measure);
         for stage in stages {
-            stage.works.iter_mut().for_each(carry);
-            for worker in &mut stage.workers {
+            stage.works.iter_mut().for_each(|work| carry(work, trace));
+            let workers = stage.workers.len() as u32;
+            for (number, worker) in (0..).zip(&mut stage.workers) {
                 worker.extents.clone_from(&whole);
+                worker.turn = (turn * workers + number, of * workers);
             }
         }
+    }
+}
+
+fn carry(work: &mut Work, trace: &TraceWork) {
+    let length = u128::from(trace.length.0.max(1));
+    let milli = u128::from(trace.requests) * 1_000_000_000_000 / length;
+    let milli = u64::try_from(milli).unwrap_or(u64::MAX).clamp(1, 1_000_000_000_000);
+    work.pace = Pace::Open { rate: Rate::Iops { milli }, poisson: false };
+    work.stop = TraceWork::STOP;
+    work.trace = Some(trace.clone());
+}
+
+/// What hosts send together: a trace that they deal out counts once.
+fn together(traces: &[(TraceWork, (u32, u32))]) -> Option<TraceWork> {
+    let whole = traces.iter().filter(|(_, (turn, _))| *turn == 0).map(|(trace, _)| trace);
+    whole.cloned().reduce(|all, one| TraceWork {
+        requests: all.requests.saturating_add(one.requests),
+        bytes: all.bytes.saturating_add(one.bytes),
+        flushes: all.flushes || one.flushes,
+        length: all.length.max(one.length),
+        in_flight: None,
+        ..all
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::trace::SequenceDigest;
+
+    #[test]
+    fn traces_of_hosts_add_up_and_one_that_is_dealt_out_counts_once() {
+        let trace = |requests, length| TraceWork {
+            path: "/x".into(),
+            digest: SequenceDigest(requests),
+            requests,
+            bytes: requests * 512,
+            flushes: requests > 5,
+            length: Nanos(length),
+            in_flight: None,
+            mapping: Mapping { speed: "1x".parse().expect("a speed"), space: Space::Same },
+        };
+        let each = together(&[(trace(3, 9), (0, 1)), (trace(7, 4), (0, 1))]).expect("some");
+        assert_eq!((each.requests, each.bytes, each.flushes, each.length.0), (10, 5120, true, 9));
+        let dealt = together(&[(trace(3, 9), (0, 2)), (trace(3, 9), (1, 2))]).expect("some");
+        assert_eq!((dealt.requests, dealt.length.0), (3, 9));
+        assert!(together(&[]).is_none());
     }
 }

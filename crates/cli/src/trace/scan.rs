@@ -5,7 +5,7 @@ use super::spool::{Spool, Spooled};
 use crate::args::{Only, TraceArgs};
 use crate::failure::Failure;
 use dialects::trace::{Place, TraceEnd};
-use model::trace::{Header, Request, SequenceDigest, TraceClock};
+use model::trace::{Header, InFlight, Request, SequenceDigest, TraceClock};
 use model::{Op, Percent};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,6 +27,16 @@ pub struct Sizes {
 }
 
 impl Sizes {
+    fn merge(&mut self, other: &Sizes) {
+        self.requests += other.requests;
+        self.largest = self.largest.max(other.largest);
+        for (length, count) in &other.counts {
+            if self.counts.len() < MOST_SIZES || self.counts.contains_key(length) {
+                *self.counts.entry(*length).or_default() += count;
+            }
+        }
+    }
+
     fn add(&mut self, length: u32) {
         self.requests += 1;
         self.largest = self.largest.max(length);
@@ -60,6 +70,8 @@ pub struct Scanned {
     pub align: u64,
     /// The instant of the last request, in ns.
     pub last_ns: u64,
+    /// How many requests the recorded device had at once; `None` where that is not known of these.
+    pub in_flight: Option<InFlight>,
     /// How the file ended.
     pub ending: TraceEnd,
     /// Holds the copy, if there is one.
@@ -67,6 +79,48 @@ pub struct Scanned {
 }
 
 impl Scanned {
+    /// What several traces come to together, for a suite that stands for each of them; it cannot be
+    /// replayed itself.
+    pub fn together(all: &[Scanned]) -> Scanned {
+        let mut sum = Scanned::none();
+        for one in all {
+            sum.requests = sum.requests.saturating_add(one.requests);
+            sum.bytes = sum.bytes.saturating_add(one.bytes);
+            sum.reads.merge(&one.reads);
+            sum.writes.merge(&one.writes);
+            sum.trims += one.trims;
+            sum.flushes += one.flushes;
+            sum.end = sum.end.max(one.end);
+            sum.align = sum.align.min(one.align);
+            sum.last_ns = sum.last_ns.max(one.last_ns);
+        }
+        sum
+    }
+
+    /// Whether it is read from the trace itself, which other hosts may have at the same path.
+    pub fn is_as_it_is(&self) -> bool {
+        self._spooled.is_none()
+    }
+
+    fn none() -> Scanned {
+        Scanned {
+            path: String::new(),
+            digest: SequenceDigest::default(),
+            requests: 0,
+            bytes: 0,
+            reads: Sizes::default(),
+            writes: Sizes::default(),
+            trims: 0,
+            flushes: 0,
+            end: 0,
+            align: MOST_ALIGN,
+            last_ns: 0,
+            in_flight: None,
+            ending: TraceEnd::default(),
+            _spooled: None,
+        }
+    }
+
     /// The share of reads in reads and writes; never all or none where there are both.
     pub fn read_share(&self) -> Percent {
         share(self.reads.requests, self.reads.requests + self.writes.requests)
@@ -117,21 +171,7 @@ pub fn scan(args: &TraceArgs, folder: &Path) -> Result<Scanned, Failure> {
         began_unix_ns: 0,
     });
     let mut spool = if is_as_it_is { None } else { Some(Spool::create(folder, &header)?) };
-    let mut all = Scanned {
-        path: String::new(),
-        digest: SequenceDigest::default(),
-        requests: 0,
-        bytes: 0,
-        reads: Sizes::default(),
-        writes: Sizes::default(),
-        trims: 0,
-        flushes: 0,
-        end: 0,
-        align: MOST_ALIGN,
-        last_ns: 0,
-        ending: TraceEnd::default(),
-        _spooled: None,
-    };
+    let mut all = Scanned::none();
     while let Some((request, _)) =
         requests.next_request().map_err(|what| problem(&args.trace, &what))?
     {
@@ -143,6 +183,8 @@ pub fn scan(args: &TraceArgs, folder: &Path) -> Result<Scanned, Failure> {
         }
     }
     all.ending = requests.end();
+    // Reads alone, or writes alone, are not what the device had.
+    all.in_flight = requests.in_flight().filter(|_| args.only.is_none());
     if all.reads.requests + all.changes() == 0 {
         return Err(nothing(args, &all, &requests.sources()));
     }

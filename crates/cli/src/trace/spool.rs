@@ -8,6 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::io::BufWriter;
 use std::os::fd::AsRawFd;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The file while it is written.
 pub struct Spool {
@@ -22,7 +23,9 @@ pub struct Spooled {
 impl Spool {
     /// A file in `folder`.
     pub fn create(folder: &Path, header: &Header) -> Result<Spool, Failure> {
-        let path = folder.join(format!(".plimsoll-replay-{}.trace", std::process::id()));
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let (process, number) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = folder.join(format!(".plimsoll-replay-{process}-{number}.trace"));
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
         let file = file.map_err(|error| failed(folder, &error))?;
         // It stays as long as it is open.
@@ -45,9 +48,9 @@ impl Spool {
 }
 
 impl Spooled {
-    /// A path at which this process can open it again.
+    /// A path at which this process, and those that it starts here, can open it again.
     pub fn path(&self) -> String {
-        format!("/proc/self/fd/{}", self.file.as_raw_fd())
+        format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }
 }
 

@@ -1,7 +1,7 @@
 //! A canary for others: its page and its metrics, and what is pushed of them.
 
 use super::push::Queue;
-use super::{Pusher, Server, Site, lock, token};
+use super::{Pusher, Server, Site, lock, protection};
 use crate::args::CanaryShare;
 use crate::failure::Failure;
 use live::push::{Pace, Snapshot};
@@ -49,7 +49,7 @@ impl CanaryPage {
         });
         let serve = |address| {
             let site = Site::Live(board.clone());
-            Server::start(address, token(options.token.as_ref())?, site, None)
+            Server::start(address, protection(options.token.as_ref(), &options.tls)?, site, None)
         };
         let server = options.serve.map(serve).transpose()?;
         server.iter().for_each(|server| eprintln!("{}", server.line("live page")));

@@ -2,7 +2,7 @@
 //! leaves what is pushed.
 
 use super::push::Feed;
-use super::{Pusher, Server, Site, lock, token};
+use super::{Pusher, Server, Site, lock, protection};
 use crate::args::ShareArgs;
 use crate::failure::Failure;
 use crate::run_overview::RunOverview;
@@ -48,7 +48,12 @@ impl LivePage {
         });
         let serve = |address| {
             let site = Site::Live(board.clone());
-            Server::start(address, token(options.token.as_ref())?, site, Some(whole.marker.clone()))
+            Server::start(
+                address,
+                protection(options.token.as_ref(), &options.tls)?,
+                site,
+                Some(whole.marker.clone()),
+            )
         };
         let server = options.serve.map(serve).transpose()?;
         server.iter().for_each(|server| eprintln!("{}", server.line("live page")));

@@ -4,6 +4,7 @@
 
 mod access;
 mod canary;
+mod certificate;
 mod live;
 mod peer;
 mod push;
@@ -12,6 +13,7 @@ mod site;
 mod stream;
 #[cfg(test)]
 mod thousand_tests;
+mod tls;
 mod watched;
 
 pub use access::{Token, listen_address};
@@ -20,15 +22,33 @@ pub use live::LivePage;
 pub use push::{Destination, Pusher};
 pub use server::Server;
 pub use site::{Site, lock};
+pub use tls::Tls;
 pub use watched::WatchedPage;
 
+use crate::args::TlsArgs;
 use crate::failure::Failure;
+
+/// Who may see pages, and what protects them on their way.
+pub struct Protection {
+    /// What lets somebody in.
+    pub token: Option<Token>,
+    /// What they are served with, where that is TLS.
+    pub tls: Option<Tls>,
+}
+
+/// The protection that the arguments ask for.
+///
+/// # Errors
+/// As [`token`] and [`Tls::new`].
+pub fn protection(token: Option<&Token>, tls: &TlsArgs) -> Result<Protection, Failure> {
+    Ok(Protection { token: self::token(token)?, tls: Tls::new(tls)? })
+}
 
 /// The token of the arguments, or of the environment.
 ///
 /// # Errors
 /// When the environment's is none.
-pub fn token(given: Option<&Token>) -> Result<Option<Token>, Failure> {
+fn token(given: Option<&Token>) -> Result<Option<Token>, Failure> {
     match (given, std::env::var("PLIMSOLL_TOKEN")) {
         (Some(token), _) => Ok(Some(token.clone())),
         (None, Ok(text)) => match text.parse() {

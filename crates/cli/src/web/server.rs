@@ -3,7 +3,8 @@
 
 use super::access::{self, COOKIE_NAME, Token, Verdict};
 use super::site::{self, Answer, Site};
-use super::{peer, stream};
+use super::tls::{Caller, Tls};
+use super::{Protection, peer, stream};
 use crate::failure::Failure;
 use crate::marks;
 use fleet::Marker;
@@ -13,6 +14,7 @@ use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use live::web::Guard;
 use live::web::metrics::{Form, Scrape};
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -21,6 +23,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc, watch};
 
@@ -50,6 +53,7 @@ type Body = BoxBody<Bytes, Infallible>;
 pub struct Server {
     address: SocketAddr,
     is_guarded: bool,
+    is_secure: bool,
     over: watch::Sender<bool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -59,6 +63,7 @@ struct Shared {
     site: Site,
     address: SocketAddr,
     token: Option<Token>,
+    tls: Option<Tls>,
     /// Takes marks, where the site is a run that goes on.
     marker: Option<Marker>,
     boot: String,
@@ -75,10 +80,11 @@ impl Server {
     /// When the address is not for all to see and there is no token, or it cannot be had.
     pub fn start(
         address: SocketAddr,
-        token: Option<Token>,
+        protection: Protection,
         site: Site,
         marker: Option<Marker>,
     ) -> Result<Server, Failure> {
+        let Protection { token, tls } = protection;
         access::may_serve(address, token.as_ref())
             .map_err(|why| Failure::Usage(format!("error: {why}")))?;
         let refused = |error: std::io::Error| {
@@ -99,21 +105,23 @@ impl Server {
         let listener = runtime.block_on(TcpListener::bind(address)).map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
         let (over, told) = watch::channel(false);
-        let is_guarded = token.is_some();
+        let (is_guarded, is_secure) = (token.is_some(), tls.is_some());
         let boot = format!("{}-{}", std::process::id(), fleet::unix_ns());
         let (streams, scrapes) = (Arc::new(Semaphore::new(MOST_STREAMS)), Semaphore::new(1));
-        let shared = Shared { site, address, token, marker, boot, streams, scrapes, over: told };
+        let shared =
+            Shared { site, address, token, tls, marker, boot, streams, scrapes, over: told };
         let thread = std::thread::Builder::new()
             .name("web".to_owned())
             .spawn(move || runtime.block_on(serve(listener, Arc::new(shared))))
             .map_err(refused)?;
-        Ok(Server { address, is_guarded, over, thread: Some(thread) })
+        Ok(Server { address, is_guarded, is_secure, over, thread: Some(thread) })
     }
 
     /// Where a browser finds it, and what it takes to be let in.
     pub fn line(&self, what: &str) -> String {
         let guard = if self.is_guarded { " (add ?token=TOKEN)" } else { "" };
-        format!("{what} http://{}/{guard}", self.address)
+        let scheme = if self.is_secure { "https" } else { "http" };
+        format!("{what} {scheme}://{}/{guard}", self.address)
     }
 
     /// Tells every reader that nothing more comes, and ends.
@@ -143,18 +151,13 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
         let shared = Arc::clone(&shared);
         tokio::spawn(async move {
             let _permit = permit;
-            let handle = hyper::service::service_fn(move |request| {
-                let shared = Arc::clone(&shared);
-                async move { Ok::<_, Infallible>(respond(&shared, request, peer).await) }
-            });
-            // A connection that ends badly is its reader's matter.
-            let _ = hyper::server::conn::http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(HEAD_TIME)
-                .max_buf_size(MOST_HEAD_BYTES)
-                .max_headers(MOST_HEADERS)
-                .serve_connection(TokioIo::new(stream), handle)
-                .await;
+            let Some(tls) = &shared.tls else { return speak(stream, shared, peer, false).await };
+            // Who is slow to begin holds a connection no longer than who is slow to ask.
+            match tokio::time::timeout(HEAD_TIME, tls.greet(stream)).await.ok().flatten() {
+                Some(Caller::Secure(stream)) => speak(stream, shared, peer, false).await,
+                Some(Caller::Plain(stream)) => speak(stream, shared, peer, true).await,
+                None => {}
+            }
         });
     }
     drop(listener);
@@ -162,6 +165,33 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     let streams = u32::try_from(MOST_STREAMS).unwrap_or(u32::MAX);
     let _ = tokio::time::timeout(FAREWELL, shared.streams.acquire_many(streams)).await;
     tokio::time::sleep(Duration::from_millis(50)).await;
+}
+
+/// Answers requests on a connection; `is_mistaken` says that it should have been TLS.
+async fn speak<S>(stream: S, shared: Arc<Shared>, peer: SocketAddr, is_mistaken: bool)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let handle = hyper::service::service_fn(move |request| {
+        let shared = Arc::clone(&shared);
+        async move {
+            Ok::<_, Infallible>(match is_mistaken {
+                true => refusal(
+                    StatusCode::BAD_REQUEST,
+                    "This server speaks TLS: ask https:// instead of http://.\n",
+                ),
+                false => respond(&shared, request, peer).await,
+            })
+        }
+    });
+    // A connection that ends badly is its reader's matter.
+    let _ = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .max_buf_size(MOST_HEAD_BYTES)
+        .max_headers(MOST_HEADERS)
+        .serve_connection(TokioIo::new(stream), handle)
+        .await;
 }
 
 async fn respond(
@@ -261,7 +291,9 @@ fn hand(shared: &Shared, request: &Request<Incoming>) -> Response<Body> {
     let place =
         access::without_token(request.uri().path(), request.uri().query().unwrap_or_default());
     let token = shared.token.as_ref().map(Token::as_str).unwrap_or_default();
-    let cookie = format!("{COOKIE_NAME}={token}; HttpOnly; SameSite=Strict; Path=/");
+    // One that came by TLS never goes without.
+    let secure = if shared.tls.is_some() { "; Secure" } else { "" };
+    let cookie = format!("{COOKIE_NAME}={token}; HttpOnly; SameSite=Strict; Path=/{secure}");
     let mut response = refusal(StatusCode::SEE_OTHER, "");
     for (name, value) in [(header::LOCATION, place), (header::SET_COOKIE, cookie)] {
         if let Ok(value) = HeaderValue::from_str(&value) {
@@ -277,7 +309,12 @@ async fn welcome(shared: &Arc<Shared>, request: &Request<Incoming>) -> Response<
     let accept =
         request.headers().get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let accept = accept.collect::<Vec<_>>().join(",");
-    match site::answer(&shared.site, path, query, &accept, &shared.boot, shared.token.is_some()) {
+    let guard = match (&shared.token, &shared.tls) {
+        (None, _) => Guard::Loopback,
+        (Some(_), None) => Guard::Token,
+        (Some(_), Some(_)) => Guard::EncryptedToken,
+    };
+    match site::answer(&shared.site, path, query, &accept, &shared.boot, guard) {
         Answer::Text(status, kind, text) => reply(status, kind, Full::from(text).boxed()),
         Answer::Metrics(form, scrape) => scraped(shared, form, scrape).await,
         Answer::Stream(view) => {

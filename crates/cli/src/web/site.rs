@@ -2,7 +2,7 @@
 
 use hyper::StatusCode;
 use live::web::metrics::{Detail, Form, Scrape};
-use live::web::{self, Dashboard, View, past_runs};
+use live::web::{self, Dashboard, Guard, View, past_runs};
 use model::Record;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -47,7 +47,7 @@ pub fn answer(
     query: &str,
     accept: &str,
     boot: &str,
-    is_guarded: bool,
+    guard: Guard,
 ) -> Answer {
     let text = |kind, text| Answer::Text(StatusCode::OK, kind, text);
     match (path, site) {
@@ -55,7 +55,7 @@ pub fn answer(
         ("/script.js", _) => text("text/javascript; charset=utf-8", web::SCRIPT.to_owned()),
         ("/live.js", _) => text("text/javascript; charset=utf-8", web::LIVE_SCRIPT.to_owned()),
         ("/icon.svg", _) => text("image/svg+xml", web::ICON.to_owned()),
-        ("/", Site::Live(board)) => text(HTML, lock(board).page(&view(query), boot, is_guarded)),
+        ("/", Site::Live(board)) => text(HTML, lock(board).page(&view(query), boot, guard)),
         ("/events", Site::Live(_)) => Answer::Stream(view(query)),
         ("/metrics", Site::Live(board)) => {
             let detail = Detail::asked(values(query, "detail").next().as_deref());
@@ -157,12 +157,12 @@ mod tests {
             "/../etc/passwd",
             "//",
         ] {
-            let Answer::Text(status, ..) = answer(&site, path, "", "", "b", false) else {
+            let Answer::Text(status, ..) = answer(&site, path, "", "", "b", Guard::Loopback) else {
                 panic!("{path}")
             };
             assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
         }
-        let Answer::Text(status, ..) = answer(&site, "/", "", "", "b", false) else {
+        let Answer::Text(status, ..) = answer(&site, "/", "", "", "b", Guard::Loopback) else {
             panic!("no text")
         };
         assert_eq!(status, StatusCode::OK);

@@ -5,8 +5,9 @@
 mod devtools;
 
 use super::site::{self, Answer};
-use super::{Server, Site, lock};
+use super::{Protection, Server, Site, lock};
 use devtools::Browser;
+use live::web::Guard;
 use live::web::watched::Watching;
 use model::counters::{Entry, Layer, Metric};
 use model::testbed::HostFacts;
@@ -100,7 +101,8 @@ fn metrics_of_a_thousand_hosts_have_devices_for_who_asks_and_are_written_when_th
     for (query, disks) in
         [("", 0), ("detail=0", 0), ("detail=nonsense", 0), ("detail=1", 4 * HOSTS as usize)]
     {
-        let Answer::Metrics(form, scrape) = site::answer(&site, "/metrics", query, "", "b", false)
+        let Answer::Metrics(form, scrape) =
+            site::answer(&site, "/metrics", query, "", "b", Guard::Loopback)
         else {
             panic!("{query}: no metrics")
         };
@@ -128,7 +130,13 @@ fn a_thousand_hosts_neither_bloat_nor_stall_the_page() {
     let folder = tempfile::tempdir().expect("a folder");
     let watching = Arc::new(Mutex::new(Watching::new(facts(), "1", 0, Nanos::seconds(1))));
     let here = "127.0.0.1:0".parse().expect("an address");
-    let server = Server::start(here, None, Site::Live(watching.clone()), None).expect("a server");
+    let server = Server::start(
+        here,
+        Protection { token: None, tls: None },
+        Site::Live(watching.clone()),
+        None,
+    )
+    .expect("a server");
     let line = server.line("page");
     let address = line.split_whitespace().nth(1).expect("an address");
     let feed = Feed::start(watching);

@@ -1,7 +1,7 @@
 //! Hosts that are shown while they are watched, without a run.
 
 use super::push::Queue;
-use super::{Pusher, Server, Site, lock, token};
+use super::{Pusher, Server, Site, lock, protection};
 use crate::args::WatchShareArgs;
 use crate::failure::Failure;
 use fleet::Watched;
@@ -51,7 +51,7 @@ impl WatchedPage {
         });
         let serve = |address| {
             let site = Site::Live(watching.clone());
-            Server::start(address, token(options.token.as_ref())?, site, None)
+            Server::start(address, protection(options.token.as_ref(), &options.tls)?, site, None)
         };
         let server = options.serve.map(serve).transpose()?;
         server.iter().for_each(|server| eprintln!("{}", server.line("live page")));

@@ -9,6 +9,9 @@ use crate::import::{Import, ImportError, MOST_OPTIONS, World};
 use crate::loss::{Losses, OptionId, Verdict};
 use crate::table::{Opt, Takes, find};
 
+/// What people put before the command, and what changes no request.
+const AROUND: [&str; 4] = ["sudo", "time", "nohup", "exec"];
+
 /// A command line whose options begin at the word `first`; what stands before it is a launcher.
 pub fn command(words: &[String], first: usize, world: &World<'_>) -> Result<Import, ImportError> {
     if words.len() > MOST_OPTIONS {
@@ -17,9 +20,12 @@ pub fn command(words: &[String], first: usize, world: &World<'_>) -> Result<Impo
     }
     let mut losses = Losses::default();
     for (number, word) in words.iter().take(first.saturating_sub(1)).enumerate() {
-        let needs = "what stands before `fio`; start `plimsoll` with it";
         let place = format!("word {}", number + 1);
-        losses.tell(word, "", &place, Verdict::refused(needs));
+        let verdict = match AROUND.contains(&word.as_str()) {
+            true => Verdict::harmless("it changes no request; start `plimsoll` with it, too"),
+            false => Verdict::refused("what stands before `fio`; start `plimsoll` with it"),
+        };
+        losses.tell(word, "", &place, verdict);
     }
     let line = Line::read(words, first, &mut losses);
     let mut all = Vec::new();
@@ -70,13 +76,9 @@ impl Line {
             let word = &words[number];
             let place = format!("word {}", number + 1);
             number += 1;
-            let Some(option) = word.strip_prefix("--") else {
-                if word.starts_with('-') {
-                    let why = Verdict::refused("fio has no such option that Plimsoll knows");
-                    losses.tell(word, "", &place, why);
-                } else {
-                    line.files.push(word.clone());
-                }
+            // fio takes an option behind one dash, too (`getopt_long_only`).
+            let Some(option) = word.strip_prefix("--").or_else(|| word.strip_prefix('-')) else {
+                line.files.push(word.clone());
                 continue;
             };
             let (name, value) = match option.split_once('=') {

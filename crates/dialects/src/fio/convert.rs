@@ -132,15 +132,18 @@ pub fn jobs(
 pub fn apply(job: &mut Job, entry: &Entry, world: &World<'_>, losses: &mut Losses) {
     let unread = Verdict::harmless("");
     let id = losses.tell(&entry.name, &entry.value, &entry.place, unread);
+    let option = find(&TABLES, &entry.name);
     let value = match expanded(&entry.value, world) {
         Ok(value) => value,
+        // Nothing depends on it.
+        Err(_) if option.is_some_and(|option| !option.reads_its_value()) => entry.value.clone(),
         Err(variable) => {
             let needs = format!("the variable `{variable}` of the environment; set it as for fio");
             losses.replace(id, Verdict::refused(needs));
             return;
         }
     };
-    let verdict = match find(&TABLES, &entry.name) {
+    let verdict = match option {
         Some(option) => option.apply(job, &Given { id, value }),
         None => unknown(&TABLES, "fio", &entry.name),
     };

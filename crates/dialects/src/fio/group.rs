@@ -106,6 +106,12 @@ impl<'a> Unit<'a> {
         [value(&self.jobs[0].flow), value(&self.jobs[0].flow_id)]
     }
 
+    /// Whether it checks what it writes.
+    fn verifies(&self) -> bool {
+        let checks = self.jobs[0].verify.as_ref().is_some_and(|got| got.value);
+        checks && self.jobs[0].changes()
+    }
+
     /// How many workers, where a number is needed.
     fn count(&self) -> u64 {
         self.workers.unwrap_or(1)
@@ -141,6 +147,12 @@ fn targets(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group) {
 
 fn of_names(job: &Job) -> Verdict {
     match place(job) {
+        Place::Devices(names) if names.is_empty() => {
+            Verdict::near("the block device that stands for it; name it with `--target`")
+        }
+        Place::Files(_) if job.away.is_some() => {
+            Verdict::near("a file of Plimsoll's own on a mount of that volume")
+        }
         Place::Devices(_) if has_characters(job) => Verdict::near(
             "the block device of this namespace; `/dev/ng…` takes commands past the block layer",
         ),
@@ -167,9 +179,11 @@ fn shared_writers(units: &[Unit<'_>]) -> bool {
         _ => unit.count() <= 1,
     };
     // A stride may end in the bytes of the next workload.
-    let strides = units.len() > 1 && units.iter().any(|unit| unit.jobs[0].direction().behind > 0);
+    let strides = units.len() > 1 && units.iter().any(|unit| unit.jobs[0].direction().behind != 0);
+    // Workers of one workload that checks what it writes have a part each.
+    let verifies = |unit: &Unit<'_>| unit.verifies() && unit.jobs[0].increment.is_none();
     strides
-        || named.iter().any(|unit| changes(unit) && !alone(unit))
+        || named.iter().any(|unit| changes(unit) && !alone(unit) && !verifies(unit))
         || named.iter().enumerate().any(|(number, unit)| {
             let meets =
                 |other: &&&Unit<'_>| other.place == unit.place && (changes(other) || changes(unit));
@@ -236,7 +250,15 @@ fn cut(regions: &mut [Region]) {
 fn layout(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group, taken: &mut Taken) {
     let (regions, of_unit) = regions(units);
     let is_device = units.iter().all(|unit| matches!(unit.place, Place::Devices(_)));
-    let files = regions.iter().map(|region| region.files).max().unwrap_or(1).min(65_536);
+    let mut files = regions.iter().map(|region| region.files).max().unwrap_or(1).min(65_536);
+    if several_blocks_short(units, &regions, &of_unit, files) {
+        files = 1;
+        let why = "one file for all workers, with a part each: files of their own would be less \
+                   than a block";
+        for got in units.iter().filter_map(|unit| unit.jobs[0].size.as_ref()) {
+            losses.worsen(got.id, Verdict::near(why));
+        }
+    }
     if !is_device {
         let auto = units.iter().any(|unit| unit.workers.is_none() && unit.place == Place::Own);
         let source =
@@ -254,7 +276,7 @@ fn layout(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group, taken: &mu
     for (unit, number) in units.iter().zip(&of_unit) {
         let mut work =
             Work { name: name(unit, taken), note: note(unit), fields: unit.fields.clone() };
-        window(unit, &regions[*number], regions.len() > 1, losses, &mut work.fields);
+        window(unit, &regions, &regions[*number], losses, &mut work.fields);
         streams(unit, losses, &mut work.fields);
         work.fields.set("workers", workers_text(unit), of(&unit.jobs[0].numjobs, losses));
         if unit.count() > 1 && unit.place != Place::Own {
@@ -262,6 +284,20 @@ fn layout(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group, taken: &mu
         }
         group.works.push(work);
     }
+}
+
+/// Whether a region has less than a block of any of `files` files: it is a part of each.
+fn several_blocks_short(
+    units: &[Unit<'_>],
+    regions: &[Region],
+    of_unit: &[usize],
+    files: u64,
+) -> bool {
+    let is_short = |(unit, number): (&Unit<'_>, &usize)| {
+        let block = unit.jobs[0].one_size();
+        block.zip(regions[*number].all).is_some_and(|(block, all)| all / files < block)
+    };
+    files > 1 && regions.len() > 1 && units.iter().zip(of_unit).any(is_short)
 }
 
 fn workers_text(unit: &Unit<'_>) -> String {
@@ -307,11 +343,13 @@ fn layout_size(
 /// The part of the layout that the unit loads.
 fn window(
     unit: &Unit<'_>,
+    regions: &[Region],
     region: &Region,
-    several: bool,
     losses: &mut Losses,
     fields: &mut Fields,
 ) {
+    let several = regions.len() > 1;
+    let whole = regions.iter().try_fold(0_u64, |sum, one| Some(sum.saturating_add(one.all?)));
     let job = unit.jobs[0];
     let mut bytes = unit.bytes;
     if !bytes.is_known
@@ -334,7 +372,9 @@ fn window(
     // Regions beside each other may not meet; one alone has all of its window.
     let least = job.one_size().unwrap_or(512);
     let is_exact = !several && region.all.is_some_and(|all| all / 1_000_000 < least);
-    if !several {
+    // Two millionths of a small layout have no block in them, so that such parts cannot meet.
+    let all: u64 = whole.unwrap_or(u64::MAX);
+    if !several || all / 1_000_000 * 2 < 512 {
         [from, to] = around(share_from, share_to);
     }
     if (from, to) == (0, 1_000_000) {
@@ -381,6 +421,12 @@ fn sharing(unit: &Unit<'_>, losses: &mut Losses, fields: &mut Fields) {
         return;
     }
     let Some(increment) = &job.increment else {
+        if let (true, Some(got)) = (unit.verifies(), &job.verify) {
+            let why = "`contents.verify`, and a part of its own for each worker: nobody can check \
+                       what several write";
+            losses.worsen(got.id, Verdict::near(why));
+            return;
+        }
         fields.set("sharing", "\"whole\"", of(&job.numjobs, losses));
         return;
     };

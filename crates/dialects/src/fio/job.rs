@@ -49,6 +49,24 @@ pub enum Engine {
     Foreign,
 }
 
+/// Storage that a library reaches by names of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Away {
+    /// A volume of files: here, a mount of it.
+    Volume,
+    /// A device: here, its block device.
+    Device,
+}
+
+/// How `zonemode` has a job go through zones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zones {
+    /// So many bytes of each, then to the next one.
+    Strided,
+    /// Those of a zoned device, each written at its write pointer.
+    OfDevice,
+}
+
 /// Sizes of requests with weights: of reads, of writes.
 pub type Split = Vec<(u64, u32)>;
 
@@ -91,6 +109,18 @@ job! {
     mix: u64,
     /// `ioengine`
     engine: Engine,
+    /// Whether the engine goes past the page cache whatever `direct` says
+    uncached: bool,
+    /// Storage without a path
+    away: Away,
+    /// `zonemode`
+    zones: Zones,
+    /// `zonesize`, in bytes
+    zone_size: u64,
+    /// `zonerange`, in bytes
+    zone_range: u64,
+    /// `zoneskip`, in bytes
+    zone_skip: u64,
     /// `iodepth`
     depth: u64,
     /// `direct` and `buffered`

@@ -12,6 +12,7 @@ mod tables;
 mod together;
 mod values;
 mod work;
+mod zones;
 
 pub use command::command;
 pub use options::{CHAPTERS, TOOL};

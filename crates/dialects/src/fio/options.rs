@@ -1,5 +1,6 @@
 //! fio's options, each declared once; one table for each chapter of its manual.
 
+mod away;
 mod blocks;
 mod engines;
 mod files;

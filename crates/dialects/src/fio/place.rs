@@ -1,6 +1,6 @@
 //! Where the jobs of a group go: regions of files or devices, and the window that each job loads.
 
-use super::job::Job;
+use super::job::{Away, Job};
 use super::values::Extent;
 
 /// What a job loads.
@@ -10,7 +10,7 @@ pub enum Place {
     Own,
     /// Files of these names.
     Files(Vec<String>),
-    /// Devices.
+    /// Devices; none where they have no path here.
     Devices(Vec<String>),
     /// `/dev/null` and `/dev/zero`.
     Nothing,
@@ -18,8 +18,15 @@ pub enum Place {
 
 /// Where a job goes.
 pub fn place(job: &Job) -> Place {
+    let away = job.away.as_ref().map(|got| got.value);
+    if away == Some(Away::Device) {
+        return Place::Devices(Vec::new());
+    }
     let Some(names) = &job.filename else { return Place::Own };
     let names = &names.value;
+    if away == Some(Away::Volume) {
+        return Place::Files(names.clone());
+    }
     let is_nothing = |name: &String| ["/dev/null", "/dev/zero"].contains(&name.as_str());
     let is_device = |name: &String| {
         (name.starts_with("/dev/") && !name.starts_with("/dev/shm/")) || name.starts_with("\\\\.\\")
@@ -27,6 +34,7 @@ pub fn place(job: &Job) -> Place {
     match names.as_slice() {
         [] => Place::Own,
         names if names.iter().all(is_nothing) => Place::Nothing,
+        names if names.iter().all(|name| is_command_path(name)) => Place::Devices(Vec::new()),
         names if names.iter().all(is_device) => {
             let block = |name: &String| block_device(name).unwrap_or_else(|| name.clone());
             Place::Devices(names.iter().map(block).collect())
@@ -42,6 +50,14 @@ fn block_device(name: &str) -> Option<String> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let both = is_number(controller) && is_number(namespace);
     both.then(|| format!("/dev/nvme{controller}n{namespace}"))
+}
+
+/// Whether a path takes commands or mappings alone, and the block device behind it has another one.
+fn is_command_path(name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    name.starts_with("/dev/bsg/")
+        || name.starts_with("/dev/dax")
+        || name.strip_prefix("/dev/sg").is_some_and(is_number)
 }
 
 /// Whether a job names character devices of NVMe.
@@ -153,6 +169,8 @@ pub fn target(job: &Job) -> Vec<String> {
     };
     match place(job) {
         Place::Devices(names) => unique(names),
+        // A path inside of a volume is none here.
+        _ if job.away.is_some() => Vec::new(),
         Place::Nothing => Vec::new(),
         Place::Own => unique(directories.iter().map(|name| inside(name)).collect()),
         Place::Files(names) => {

@@ -1,7 +1,7 @@
 //! What the jobs of a group say of the engine, the stages and the contents: fields that a group has
 //! together.
 
-use super::job::{Engine, Got, Job};
+use super::job::{Engine, Got, Job, Zones};
 use super::place::{Place, place};
 use super::values::Extent;
 use super::work::of;
@@ -82,13 +82,28 @@ fn backend(kinds: &[Engine]) -> (usize, &'static str) {
 }
 
 fn direct(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
-    let of_job = |job: &Job| job.direct.as_ref().is_some_and(|got| got.value);
-    let value = of_job(&jobs[0]);
-    let source = of(&jobs[0].direct, losses);
+    let says = |got: &Option<Got<bool>>| got.as_ref().is_some_and(|got| got.value);
+    // Some engines know no page cache.
+    let of_job = |job: &Job| says(&job.uncached) || says(&job.direct);
+    // To a trim, no cache matters.
+    let moves = |job: &&Job| job.direction().reads || job.direction().writes;
+    let first = jobs.iter().find(moves).unwrap_or(&jobs[0]);
+    let value = of_job(first);
+    let source = match says(&first.uncached) {
+        true => of(&first.uncached, losses),
+        false => of(&first.direct, losses),
+    };
     // fio's default is written down, because it is not Plimsoll's.
     group.engine.set("direct", value.to_string(), source);
-    for job in jobs.iter().filter(|job| of_job(job) != value) {
-        if let Some(got) = job.direct.as_ref().or(jobs[0].direct.as_ref()) {
+    for job in jobs.iter().filter(|job| value && job.one_size().is_some_and(|size| size % 512 > 0))
+    {
+        if let Some(got) = &job.bs {
+            let needs = "requests past the page cache whose sizes are no multiples of 512 bytes";
+            losses.worsen(got.id, Verdict::refused(needs));
+        }
+    }
+    for job in jobs.iter().filter(moves).filter(|job| of_job(job) != value) {
+        if let Some(got) = job.direct.as_ref().or(first.direct.as_ref()).or(job.uncached.as_ref()) {
             let needs = "`direct` of one workload among several that run together";
             losses.worsen(got.id, Verdict::refused(needs));
         }
@@ -103,7 +118,8 @@ fn direct(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
     }
 }
 
-/// `[contents]`; `shared` is whether several workers write the same bytes.
+/// `[contents]`; `shared` is whether several workers write the same bytes, and each can have no
+/// part of its own.
 pub fn contents(jobs: &[Job], shared: bool, losses: &mut Losses, group: &mut Group) {
     let verify = first(jobs, |job| job.verify.as_ref().filter(|got| got.value));
     if let Some(got) = verify {
@@ -290,6 +306,15 @@ fn most_of(jobs: &[Job], losses: &mut Losses) -> (String, String) {
     for job in jobs {
         let own = job.size.as_ref().map(|got| got.value);
         let block = job.one_size().unwrap_or(4096);
+        if job.zones.as_ref().is_some_and(|got| got.value == Zones::Strided) {
+            let ends =
+                [job.io_size.as_ref().map(|got| got.id), job.number.as_ref().map(|got| got.id)];
+            for id in ends.into_iter().flatten() {
+                losses.replace(id, Verdict::near("once through all zones, whatever that is"));
+            }
+            all.push((None, None));
+            continue;
+        }
         let limit = match (&job.number, &job.io_size) {
             (Some(number), _) => Some((number.value.saturating_mul(block), number.id)),
             (None, Some(io)) => match io.value {

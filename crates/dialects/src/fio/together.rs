@@ -135,6 +135,11 @@ pub fn flows(of: &[Flow<'_>], losses: &mut Losses, group: &mut Group) {
     if groups.iter().any(|group| *group != groups[0]) {
         return refuse("several groups of shares that run together");
     }
+    let equal = bound.windows(2).all(|pair| of[pair[0]].weight() == of[pair[1]].weight());
+    if group.stages.get("amount").is_some() && equal {
+        let why = "they do as much as each other; none waits for the other on the way";
+        return all.iter().for_each(|id| losses.worsen(*id, Verdict::near(why)));
+    }
     if group.stages.get("amount").is_some() {
         return refuse("shares of jobs that end after an amount; give `runtime` and `time_based`");
     }

@@ -195,13 +195,13 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     if !direction.random {
         only_random(losses);
         fields.set("access", "\"sequential\"", rw.clone());
-        if direction.behind > 0 {
-            let block = job.one_size().unwrap_or(BLOCK);
-            let stride = block.saturating_add(direction.behind as u64);
-            fields.set("stride", size(stride.min(1 << 50)), rw);
+        if direction.behind != 0 {
+            skips(job, direction.behind, losses, fields);
         }
+        super::zones::zones(job, losses, fields);
         return;
     }
+    super::zones::zones(job, losses, fields);
     let has_map = !job.no_map.as_ref().is_some_and(|got| got.value);
     let partly = job.random.as_ref().is_some_and(|got| got.value < ALL) || direction.behind > 1;
     let spread_from = of(&job.spread, losses);
@@ -238,6 +238,40 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     }
     if let Some(got) = job.align.as_ref().filter(|got| got.value > 0) {
         fields.set("align", size(got.value.clamp(512, 1 << 30)), losses.source(got.id));
+    }
+}
+
+/// What lies between sequential requests: so many bytes from the end of one to the start of the
+/// next, forward or back.
+fn skips(job: &Job, behind: i64, losses: &mut Losses, fields: &mut Fields) {
+    let rw = of(&job.rw, losses);
+    let block = job.one_size().unwrap_or(BLOCK);
+    let step = i128::from(behind) + i128::from(block);
+    let stride = u64::try_from(step.unsigned_abs()).unwrap_or(1 << 50).min(1 << 50);
+    if step == 0 {
+        if let Some(got) = &job.rw {
+            losses.worsen(got.id, Verdict::refused("the same place again and again"));
+        }
+        return;
+    }
+    if step < 0 {
+        fields.set("backward", "true", rw.clone());
+        let why = match stride == block {
+            true => {
+                "`backward`: each block once from the end; fio begins with the first block, and \
+                 leaves out the last one"
+            }
+            false => {
+                "`backward` and `stride`: once from the end to the start; fio goes round until it \
+                 has done `size` bytes"
+            }
+        };
+        if let Some(got) = &job.rw {
+            losses.worsen(got.id, Verdict::near(why));
+        }
+    }
+    if stride != block || job.one_size().is_none() {
+        fields.set("stride", size(stride), rw);
     }
 }
 

@@ -7,6 +7,7 @@ mod elbencho;
 mod fio;
 mod fio_json;
 mod fio_log;
+mod hcibench;
 mod io500;
 mod iometer;
 mod ior;
@@ -101,6 +102,9 @@ pub fn detect(text: &str) -> Option<Form> {
     if vdbench::is_flatfile(&head) {
         return Some(Form::VdbenchFlatfile);
     }
+    if hcibench::is_summary(&head) {
+        return Some(Form::HciBench);
+    }
     if has_line(&["[RESULT"]) {
         return Some(Form::Io500Summary);
     }
@@ -146,6 +150,7 @@ pub fn read(name: &str, text: &str, form: Form) -> Result<Results, ImportError> 
         Form::Mdtest => mdtest::read(name, text),
         Form::Iozone => iozone::read(name, text),
         Form::Io500Summary => io500::read(name, text),
+        Form::HciBench => hcibench::read(name, text),
         Form::ElbenchoCsv => elbencho::read_csv(name, text),
         Form::ElbenchoJson => elbencho::read_json(name, text),
     }?;

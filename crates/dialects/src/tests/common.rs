@@ -71,7 +71,8 @@ pub fn planned(text: &str) -> Result<Plan, String> {
     })?;
     let everywhere = HostTargets {
         hosts: suite::ALL_HOSTS.to_owned(),
-        paths: vec!["/t".to_owned()],
+        // What has no size is a device that has one.
+        paths: vec![if text.contains("size = \"free\"") { "/dev/t" } else { "/t" }.to_owned()],
         owner: String::new(),
     };
     if spec.targets.is_empty() {

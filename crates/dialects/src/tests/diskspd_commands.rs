@@ -30,6 +30,20 @@ fn lines_of_diskspd_become_suites() {
 }
 
 #[test]
+fn a_line_that_was_typed_on_windows_is_taken_as_it_is() {
+    let import = imported(r#"C:\Tools\diskspd.exe -b8K -d60 -c20G "D:\a b\io.dat" 2>&1 > out.txt"#);
+    assert_eq!(import.refused().count(), 0, "{}", losses_and_suites(&import));
+    let named = |name: &str| import.options.iter().find(|told| told.name == name);
+    assert_eq!(named("target").expect("one").value, r"D:\a b\io.dat");
+    assert_eq!(named("2>&1 > out.txt").expect("told").class, Class::Harmless);
+    assert_eq!(import.options.iter().filter(|told| told.name == "target").count(), 1);
+    let drive = imported("diskspd -b4K -d1 #1");
+    assert!(drive.options.iter().any(|told| told.value == "#1"), "{}", losses_and_suites(&drive));
+    let two = imported("diskspd -b4K -c1G a.dat; diskspd -b8K -c1G a.dat");
+    assert_eq!(two.refused().count(), 1, "{}", losses_and_suites(&two));
+}
+
+#[test]
 fn what_is_not_understood_is_refused_by_name() {
     let class = |line: &str, name: &str| {
         let import = imported(line);

@@ -77,6 +77,25 @@ fn command_lines_become_suites() {
 }
 
 #[test]
+fn one_dash_is_as_good_as_two_and_sudo_changes_no_request() {
+    let options = |dash: &str| {
+        let words = "filename=/dev/sdx direct=1 thread ioengine=libaio rw=randrw bs=8k".split(" ");
+        let words = words.chain(["iodepth 16"]).map(|word| format!("{dash}{word}"));
+        let words = words.collect::<Vec<_>>();
+        format!("fio {} {dash}numjobs=4 {dash}runtime=600 {dash}name=t", words.join(" "))
+    };
+    let two = import_command(&options("--"), None, &WORLD).expect("a command");
+    let one = import_command(&format!("sudo {}", options("-")), None, &WORLD).expect("a command");
+    assert_eq!((one.refused().count(), one.suites.len()), (0, 1));
+    assert!(one.suites[0].text.contains("depth = 16"), "{}", one.suites[0].text);
+    let fields = |text: &str| {
+        let lines = text.lines().map(|line| line.split(" #").next().unwrap_or(line).to_owned());
+        lines.filter(|line| !line.starts_with('#')).collect::<Vec<_>>()
+    };
+    assert_eq!(fields(&one.suites[0].text), fields(&two.suites[0].text));
+}
+
+#[test]
 fn an_unknown_option_is_refused_with_the_nearest_one() {
     let text = "[job]\nrw=read\niodeth=4\n";
     let import = import("a.fio", text, Some(Dialect::Fio), &WORLD).expect("a job");

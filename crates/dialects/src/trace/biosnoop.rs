@@ -63,10 +63,17 @@ impl Biosnoop {
         let at_ns = done_ns - took_ns;
         let Some(op) = op_of_letters(letters, length > 0) else { return Ok(Read::LeftOut) };
         if op == Op::Fsync {
-            return Ok(Read::Request(Seen { at_ns, op, offset: 0, length: 0, source }));
+            return Ok(Read::Request(Seen {
+                at_ns,
+                op,
+                offset: 0,
+                length: 0,
+                source,
+                took_ns: Some(took_ns),
+            }));
         }
         let sector = number(columns.value(values, "SECTOR"), "sector")?;
         let offset = sectors(sector, "sector")?;
-        Ok(Read::Request(Seen { at_ns, op, offset, length, source }))
+        Ok(Read::Request(Seen { at_ns, op, offset, length, source, took_ns: Some(took_ns) }))
     }
 }

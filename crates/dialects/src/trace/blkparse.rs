@@ -54,10 +54,17 @@ impl Blkparse {
             return Ok(Read::LeftOut);
         };
         if op == Op::Fsync {
-            return Ok(Read::Request(Seen { at_ns, op, offset: 0, length: 0, source }));
+            return Ok(Read::Request(Seen {
+                at_ns,
+                op,
+                offset: 0,
+                length: 0,
+                source,
+                took_ns: None,
+            }));
         }
         let offset = sectors(number(sector, "sector")?, "sector")?;
         let length = sectors(number(count, "number of sectors")?, "number of sectors")?;
-        Ok(Read::Request(Seen { at_ns, op, offset, length, source }))
+        Ok(Read::Request(Seen { at_ns, op, offset, length, source, took_ns: None }))
     }
 }

@@ -74,5 +74,5 @@ pub(super) fn record(
         Op::Fsync => (0, 0),
         _ => (sectors(long(16), "sector")?, length),
     };
-    Ok((Read::Request(Seen { at_ns, op, offset, length, source }), behind.into()))
+    Ok((Read::Request(Seen { at_ns, op, offset, length, source, took_ns: None }), behind.into()))
 }

@@ -95,7 +95,10 @@ fn msr<'a>(
     let op = direction(values.next())?;
     let offset = number(values.next(), "offset")?;
     let length = number(values.next(), "size")?;
-    Ok(Read::Request(Seen { at_ns, op, offset, length, source }))
+    // Some copies of these traces lack it.
+    let took = values.next().and_then(|text| text.trim().parse::<u64>().ok());
+    let took_ns = took.map(|took| i128::from(took) * 100);
+    Ok(Read::Request(Seen { at_ns, op, offset, length, source, took_ns }))
 }
 
 /// `ASU,LBA,Size,Opcode,Timestamp`, in blocks of 512 bytes, bytes and seconds from the start.
@@ -108,7 +111,7 @@ fn spc<'a>(
     let length = number(values.next(), "size")?;
     let op = direction(values.next())?;
     let at_ns = decimal_ns(values.next(), "timestamp", 1_000_000_000)?;
-    Ok(Read::Request(Seen { at_ns, op, offset, length, source }))
+    Ok(Read::Request(Seen { at_ns, op, offset, length, source, took_ns: None }))
 }
 
 /// `device_id,opcode,offset,length,timestamp`, in bytes and µs.
@@ -121,7 +124,7 @@ fn alibaba<'a>(
     let offset = number(values.next(), "offset")?;
     let length = number(values.next(), "length")?;
     let at_ns = i128::from(number(values.next(), "timestamp")?) * 1_000;
-    Ok(Read::Request(Seen { at_ns, op, offset, length, source }))
+    Ok(Read::Request(Seen { at_ns, op, offset, length, source, took_ns: None }))
 }
 
 /// `Timestamp,Offset,Size,IOType,VolumeID`, in seconds and sectors of 512 bytes.
@@ -134,5 +137,5 @@ fn tencent<'a>(
     let length = sectors(number(values.next(), "size")?, "size")?;
     let op = direction(values.next())?;
     let source = names.number(field(values.next(), "volume")?)?;
-    Ok(Read::Request(Seen { at_ns, op, offset, length, source }))
+    Ok(Read::Request(Seen { at_ns, op, offset, length, source, took_ns: None }))
 }

@@ -6,8 +6,8 @@ use super::csv::Csv;
 use super::iolog::Iolog;
 use super::names::Names;
 use super::order::Sorter;
-use super::{Place, Read, Seen, TraceDialect, TraceEnd, TraceProblem, blktrace, vscsi};
-use model::trace::{self, Ending, MOST, MOST_LENGTH, Request};
+use super::{Place, Read, Seen, TraceDialect, TraceEnd, TraceProblem, blktrace, cachesim, vscsi};
+use model::trace::{self, Ending, FlightCount, InFlight, MOST, MOST_LENGTH, Request};
 use std::io::{self, BufRead};
 
 /// The longest line that is read; what is longer is no trace.
@@ -25,6 +25,8 @@ pub struct Requests<R: BufRead> {
     own: std::vec::IntoIter<Request>,
     own_first_ns: Option<u64>,
     handed_out: u64,
+    flight: FlightCount,
+    own_flight: Option<InFlight>,
     end: TraceEnd,
     is_over: bool,
 }
@@ -40,12 +42,15 @@ enum Parser {
     Blkparse(Blkparse),
     Biosnoop(Biosnoop),
     Csv(Csv),
+    CachesimCsv(cachesim::Lines),
+    CachesimTxt,
 }
 
 #[derive(Clone, Copy)]
 enum Records {
     Blktrace,
     Vscsi { version: u8 },
+    OracleGeneral,
 }
 
 impl<R: BufRead> Requests<R> {
@@ -85,6 +90,13 @@ impl<R: BufRead> Requests<R> {
                 })?;
                 Source::Records { from, kind: Records::Vscsi { version }, number: 0 }
             }
+            TraceDialect::CachesimCsv => {
+                lines(from, Parser::CachesimCsv(cachesim::Lines::default()))
+            }
+            TraceDialect::CachesimTxt => lines(from, Parser::CachesimTxt),
+            TraceDialect::OracleGeneral => {
+                Source::Records { from, kind: Records::OracleGeneral, number: 0 }
+            }
             csv => lines(from, Parser::Csv(Csv::new(csv))),
         };
         Ok(Requests {
@@ -96,6 +108,8 @@ impl<R: BufRead> Requests<R> {
             own: Vec::new().into_iter(),
             own_first_ns: None,
             handed_out: 0,
+            flight: FlightCount::default(),
+            own_flight: None,
             end: TraceEnd::default(),
             is_over: false,
         })
@@ -112,6 +126,15 @@ impl<R: BufRead> Requests<R> {
     /// How it ended, once all of it was read.
     pub fn end(&self) -> TraceEnd {
         self.end
+    }
+
+    /// How many requests the device had at once, once all of it was read; `None` where the trace
+    /// does not say, and of a part of one of ours.
+    pub fn in_flight(&self) -> Option<InFlight> {
+        match &self.source {
+            Source::Own(_) => self.own_flight.filter(|_| self.wanted.is_none()),
+            _ => self.flight.seen(),
+        }
     }
 
     /// Some of the sources that were met.
@@ -143,6 +166,7 @@ impl<R: BufRead> Requests<R> {
             TraceProblem::new("its instant is out of range", "look at the line").at(place)
         })?;
         let Seen { op, offset, length, source, .. } = seen;
+        self.flight.sent(seen.at_ns, seen.took_ns);
         // It was looked at when it went in.
         let length = u32::try_from(length).unwrap_or(MOST_LENGTH);
         Ok(Some((Request { at_ns, op, offset, length, source }, place)))
@@ -198,6 +222,7 @@ impl<R: BufRead> Requests<R> {
                     Some(Ending::Whole(totals)) => {
                         self.end.lost = totals.lost;
                         self.end.left_out = totals.left_out;
+                        self.own_flight = totals.in_flight;
                     }
                     _ => self.end.is_cut_off = true,
                 }
@@ -230,8 +255,15 @@ impl<R: BufRead> Requests<R> {
                     Parser::Blkparse(parser) => parser.line(text, names),
                     Parser::Biosnoop(parser) => parser.line(text, names),
                     Parser::Csv(parser) => parser.line(text, names),
+                    Parser::CachesimCsv(parser) => parser.csv(text, names),
+                    Parser::CachesimTxt => cachesim::Lines::text(text, names),
                 };
                 match read {
+                    // Half a word is none that is known.
+                    Ok(Read::LeftOut) if !is_whole && *number > 1 => {
+                        self.end.is_cut_off = true;
+                        Ok(None)
+                    }
                     Ok(read) => Ok(Some((read, place))),
                     // The last line of a file that was cut off.
                     Err(_) if !is_whole && *number > 1 => {
@@ -255,6 +287,17 @@ impl<R: BufRead> Requests<R> {
                                 return Ok(None);
                             }
                             _ => vscsi::record(record, *version, &mut self.names),
+                        }
+                    }
+                    Records::OracleGeneral => {
+                        let mut record = [0; cachesim::RECORD];
+                        match fill(from, &mut record)? {
+                            0 => return Ok(None),
+                            got if got < record.len() => {
+                                self.end.is_cut_off = true;
+                                return Ok(None);
+                            }
+                            _ => cachesim::record(&record, &mut self.names),
                         }
                     }
                     Records::Blktrace => {

@@ -59,10 +59,17 @@ impl Iolog {
         };
         let source = names.number(file)?;
         if op == Op::Fsync {
-            return Ok(Read::Request(Seen { at_ns, op, offset: 0, length: 0, source }));
+            return Ok(Read::Request(Seen {
+                at_ns,
+                op,
+                offset: 0,
+                length: 0,
+                source,
+                took_ns: None,
+            }));
         }
         let offset = number(words.next(), "offset")?;
         let length = number(words.next(), "length")?;
-        Ok(Read::Request(Seen { at_ns, op, offset, length, source }))
+        Ok(Read::Request(Seen { at_ns, op, offset, length, source, took_ns: None }))
     }
 }

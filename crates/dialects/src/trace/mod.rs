@@ -7,6 +7,7 @@
 mod biosnoop;
 mod blkparse;
 mod blktrace;
+mod cachesim;
 mod csv;
 pub mod distil;
 mod input;
@@ -47,11 +48,17 @@ pub enum TraceDialect {
     Alibaba,
     /// Tencent's block traces.
     Tencent,
+    /// The CSV of libCacheSim.
+    CachesimCsv,
+    /// Its text: block numbers alone.
+    CachesimTxt,
+    /// Its binary form.
+    OracleGeneral,
 }
 
 impl TraceDialect {
     /// All of them.
-    pub const ALL: [TraceDialect; 10] = [
+    pub const ALL: [TraceDialect; 13] = [
         TraceDialect::Plimsoll,
         TraceDialect::Iolog,
         TraceDialect::Blktrace,
@@ -62,6 +69,9 @@ impl TraceDialect {
         TraceDialect::Vscsi,
         TraceDialect::Alibaba,
         TraceDialect::Tencent,
+        TraceDialect::CachesimCsv,
+        TraceDialect::CachesimTxt,
+        TraceDialect::OracleGeneral,
     ];
 
     /// Its word.
@@ -77,6 +87,9 @@ impl TraceDialect {
             TraceDialect::Vscsi => "vscsi",
             TraceDialect::Alibaba => "alibaba",
             TraceDialect::Tencent => "tencent",
+            TraceDialect::CachesimCsv => "cachesim-csv",
+            TraceDialect::CachesimTxt => "cachesim-txt",
+            TraceDialect::OracleGeneral => "oracle-general",
         }
     }
 
@@ -91,6 +104,9 @@ impl TraceDialect {
         if vscsi::version(start).is_some() {
             return Some(TraceDialect::Vscsi);
         }
+        if cachesim::is_binary(start) {
+            return Some(TraceDialect::OracleGeneral);
+        }
         let text = String::from_utf8_lossy(start);
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let first = lines.next()?;
@@ -99,6 +115,12 @@ impl TraceDialect {
         }
         // The first may be a head, and the last may be cut off.
         let second = lines.next();
+        if cachesim::is_head(first) {
+            return Some(TraceDialect::CachesimCsv);
+        }
+        if cachesim::is_text(first, second) {
+            return Some(TraceDialect::CachesimTxt);
+        }
         let looked_at = [Some(first), second];
         let mut looked_at = looked_at.into_iter().flatten();
         looked_at.find_map(|line| {
@@ -200,6 +222,8 @@ struct Seen {
     offset: u64,
     length: u64,
     source: u32,
+    /// Until it came back, where the trace says so.
+    took_ns: Option<i128>,
 }
 
 /// What a line or a record comes to.

@@ -84,6 +84,56 @@ fn one_trace_comes_out_the_same_from_each_form() {
     assert_eq!(read(tencent), wanted);
 }
 
+/// libCacheSim has whole seconds, and in two of its forms no kinds.
+#[test]
+fn one_trace_comes_out_the_same_from_each_form_of_libcachesim() {
+    let second = 1_000_000_000;
+    let wanted = [
+        request(0, Op::Write, 42_932_745 * 512, 512),
+        request(0, Op::Read, 40_409_911 * 512, 6_656),
+        request(second, Op::Write, 6_238_199 * 512, 57_344),
+        request(4 * second, Op::Write, 42_932_745 * 512, 512),
+    ];
+    let mut csv = "version,time,op,size,lbn\n".to_owned();
+    let (mut text, mut binary) = (String::new(), Vec::new());
+    for request in &wanted {
+        let (block, time) = (request.offset / 512, 5_633_898 + request.at_ns / second);
+        let op = if request.op == Op::Read { "28" } else { "2a" };
+        csv += &format!("1,{time},{op},{},{block}\n", request.length);
+        text += &format!("{block}\n");
+        binary.extend((time as u32).to_le_bytes());
+        binary.extend(block.to_le_bytes());
+        binary.extend(request.length.to_le_bytes());
+        binary.extend((-1i64).to_le_bytes());
+    }
+    let read = |bytes: &[u8], dialect| {
+        assert_eq!(TraceDialect::of_content(bytes), Some(dialect));
+        read_from(bytes, None).unwrap_or_else(|problem| panic!("{problem}")).0
+    };
+    assert_eq!(read(csv.as_bytes(), TraceDialect::CachesimCsv), wanted);
+    let all_read = wanted.map(|one| Request { op: Op::Read, ..one });
+    assert_eq!(read(&binary, TraceDialect::OracleGeneral), all_read);
+    let at_once = all_read.map(|one| Request { at_ns: 0, length: 512, ..one });
+    assert_eq!(read(text.as_bytes(), TraceDialect::CachesimTxt), at_once);
+    // VMware's own form has the µs, too.
+    let vscsi = read(&vscsi_of(&wanted, 1), TraceDialect::Vscsi);
+    assert_eq!(vscsi, wanted);
+    let cut = read_from(&binary[..60], None).unwrap_or_else(|problem| panic!("{problem}"));
+    assert!(cut.0.len() == 2 && cut.1.is_cut_off);
+    let wrong = read_from(csv.replace(",28,", ",zz,").as_bytes(), None).expect_err("no command");
+    assert_eq!(wrong.place, Some(Place::Line(3)));
+}
+
+#[test]
+fn half_a_word_at_the_end_is_a_cut() {
+    let log = "fio version 3 iolog\n0 /dev/sdx add\n0 /dev/sdx open\n100 /dev/sdx read 0 512\n";
+    for (rest, is_cut_off) in [("", false), ("200 /dev/sdx rea", true), ("200 /dev", true)] {
+        let (all, end) = read_from(format!("{log}{rest}").as_bytes(), None)
+            .unwrap_or_else(|problem| panic!("{problem}"));
+        assert_eq!((all.len(), end.is_cut_off, end.left_out), (1, is_cut_off, 0), "{rest}");
+    }
+}
+
 fn blktrace_of(requests: &[Request], is_big: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut put = |value: u64, width: usize| match is_big {

@@ -27,7 +27,7 @@ pub(super) fn version(start: &[u8]) -> Option<u8> {
 }
 
 /// What a SCSI command does; `None` for one that neither reads, writes, flushes nor trims.
-fn kind(command: u16) -> Option<Op> {
+pub(super) fn kind(command: u16) -> Option<Op> {
     match command {
         0x08 | 0x28 | 0xa8 | 0x88 => Some(Op::Read),
         0x0a | 0x2a | 0xaa | 0x8a => Some(Op::Write),
@@ -56,8 +56,8 @@ pub(super) fn record(bytes: &[u8], version: u8, names: &mut Names) -> Result<Rea
     let source = names.number("0")?;
     let at_ns = i128::from(time_us) * 1_000;
     if op == Op::Fsync {
-        return Ok(Read::Request(Seen { at_ns, op, offset: 0, length: 0, source }));
+        return Ok(Read::Request(Seen { at_ns, op, offset: 0, length: 0, source, took_ns: None }));
     }
     let offset = sectors(block, "block")?;
-    Ok(Read::Request(Seen { at_ns, op, offset, length: length.into(), source }))
+    Ok(Read::Request(Seen { at_ns, op, offset, length: length.into(), source, took_ns: None }))
 }

@@ -9,6 +9,7 @@ mod acknowledged;
 mod examples;
 mod parts;
 mod places;
+mod population;
 mod replay;
 mod scan;
 mod sound;
@@ -151,6 +152,9 @@ fn audit_layout(
     options: &AuditOptions<'_>,
     observers: Observers<'_>,
 ) -> Result<Audit, AuditError> {
+    if population::is_one(plan) {
+        return population::audit(record, plan, options, observers);
+    }
     sound::check(plan).map_err(damaged)?;
     let places = places::open(plan, options.targets, observers.progress)?;
     audit_places(record, plan, &places, options, MOST_BLOCKS, observers)
@@ -158,8 +162,13 @@ fn audit_layout(
 
 /// Why the bytes of a layout say nothing, if they do not.
 fn uncheckable(plan: &HostPlan) -> Option<&'static str> {
+    if population::is_one(plan) {
+        return None;
+    }
     if !plan.trees.is_empty() {
-        return Some("the run worked on whole files, whose bytes are not checked");
+        return Some(
+            "the run worked on whole files without a population, of which nothing is known",
+        );
     }
     (!plan.engine.contents.verify).then_some(
         "the run's blocks carry no headers, so that nothing can be checked; run it with --set \
@@ -328,6 +337,8 @@ fn audit_places(
         acknowledged_writes: writers.iter().map(|writer| writer.known.count()).sum(),
         files: tallies.into_iter().zip(places).map(named).collect(),
         findings,
+        populations: Vec::new(),
+        file_findings: Vec::new(),
         notes: notes(record, plan, &writers, options.basis),
     })
 }

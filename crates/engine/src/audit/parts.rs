@@ -85,7 +85,7 @@ fn together(
     for (_, plan) in standing {
         let (own, rest) = here.split_at(plan.targets.len().min(here.len()));
         here = rest;
-        let told = whole.as_ref().map_or(0, |audit| audit.findings.len());
+        let told = whole.as_ref().map_or(0, Audit::told);
         let options =
             AuditOptions { targets: own, kept: options.kept.saturating_sub(told), ..*options };
         let observers = Observers { progress, tick: &mut *tick };
@@ -102,6 +102,8 @@ fn add(whole: &mut Audit, other: Audit) {
     whole.acknowledged_writes = whole.acknowledged_writes.saturating_add(other.acknowledged_writes);
     whole.files.extend(other.files);
     whole.findings.extend(other.findings);
+    whole.populations.extend(other.populations);
+    whole.file_findings.extend(other.file_findings);
     for note in other.notes {
         if !whole.notes.contains(&note) {
             whole.notes.push(note);

@@ -3,6 +3,7 @@
 use super::AuditError;
 use crate::error::EngineError;
 use crate::targets::{Progress, lock_for_one, run_of};
+use model::metadata::Tree;
 use model::plan::{HostPlan, PlannedTarget, Target, TargetFile};
 use model::testbed::{DATA_DIR, MARKER};
 use rustix::fs::{Mode, OFlags};
@@ -26,6 +27,16 @@ pub(super) fn open(
     here: &[String],
     progress: &Progress,
 ) -> Result<Vec<Place>, AuditError> {
+    are_all_named(plan, here)?;
+    let mut places = Vec::new();
+    for (index, target) in plan.targets.iter().enumerate() {
+        open_target(plan, target, here.get(index).map(String::as_str), progress, &mut places)?;
+    }
+    Ok(places)
+}
+
+/// Whether `here` names a place for each target of `plan`, or none at all.
+pub(super) fn are_all_named(plan: &HostPlan, here: &[String]) -> Result<(), AuditError> {
     if !here.is_empty() && here.len() != plan.targets.len() {
         let was: Vec<&str> = plan.targets.iter().map(|target| target.path.as_str()).collect();
         let text = format!(
@@ -37,11 +48,7 @@ pub(super) fn open(
         );
         return Err(AuditError::Usage(text));
     }
-    let mut places = Vec::new();
-    for (index, target) in plan.targets.iter().enumerate() {
-        open_target(plan, target, here.get(index).map(String::as_str), progress, &mut places)?;
-    }
-    Ok(places)
+    Ok(())
 }
 
 fn open_target(
@@ -77,7 +84,7 @@ fn open_target(
 }
 
 /// A directory may have been named as for `plimsoll run`: then our files are in our folder in it.
-fn root_of(named: &str) -> PathBuf {
+pub(super) fn root_of(named: &str) -> PathBuf {
     let (there, inner) = (PathBuf::from(named), Path::new(named).join(DATA_DIR));
     if !there.join(MARKER).is_file() && inner.join(MARKER).is_file() { inner } else { there }
 }
@@ -87,6 +94,24 @@ fn root_of(named: &str) -> PathBuf {
 fn name_of(file: &TargetFile) -> Result<&Path, AuditError> {
     let name = Path::new(&file.path).file_name().map(Path::new);
     name.ok_or_else(|| super::damaged("a file of its plan has no name"))
+}
+
+/// Opens the directory of `tree`, whose target stands at `here`, if it is not where it was. The
+/// marker of the target comes with it: as long as it is open, no run begins there.
+pub(super) fn open_tree(
+    plan: &HostPlan,
+    tree: &Tree,
+    here: Option<&str>,
+) -> Result<(PathBuf, OwnedFd, Option<fs::File>), AuditError> {
+    let (root, name) =
+        tree.place().ok_or_else(|| super::damaged("a tree of its plan has no name of ours"))?;
+    let root = here.map_or_else(|| PathBuf::from(root), root_of);
+    let marker = marker(plan, &root)?;
+    let path = root.join(name);
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let opened = rustix::fs::open(&path, flags, Mode::empty());
+    let opened = opened.map_err(|error| cannot_be_opened(&path.to_string_lossy(), error))?;
+    Ok((path, opened, marker))
 }
 
 /// The marker, if there is one; copied data may be without. Taken together with other readers, so
@@ -125,15 +150,17 @@ fn open_file(plan: &HostPlan, path: &str) -> Result<OwnedFd, AuditError> {
         Some(Err(Errno::INVAL)) | None => rustix::fs::open(path, flags, Mode::empty()),
         Some(opened) => opened,
     };
-    opened.map_err(|error| {
-        let remedy = match error {
-            Errno::NOENT => {
-                "a run removes its files at its end unless it has --keep-data; if they are \
-                 elsewhere, name the place with --target"
-            }
-            Errno::ACCESS | Errno::PERM => "check your permissions on it",
-            _ => "name the place of the data with --target",
-        };
-        EngineError::target(path, format!("cannot be opened: {error}"), remedy).into()
-    })
+    opened.map_err(|error| cannot_be_opened(path, error))
+}
+
+fn cannot_be_opened(path: &str, error: Errno) -> AuditError {
+    let remedy = match error {
+        Errno::NOENT => {
+            "a run removes its files at its end unless it has --keep-data; if they are elsewhere, \
+             name the place with --target"
+        }
+        Errno::ACCESS | Errno::PERM => "check your permissions on it",
+        _ => "name the place of the data with --target",
+    };
+    EngineError::target(path, format!("cannot be opened: {error}"), remedy).into()
 }

@@ -40,7 +40,7 @@ fn check_work(work: &Work) -> Result<(), &'static str> {
     let is_sound = work.mixes().all(is_mix)
         && work.fsync_every <= 1 << 32
         && pattern.streams <= 1 << 16
-        && pattern.stride.0 <= LARGEST_STRIDE
+        && pattern.stride.0.max(pattern.run.0) <= LARGEST_STRIDE
         && (1..=100_000).contains(&pattern.skew.milli)
         && pattern.hot_spots.spots.len() <= MOST_PARTS;
     if is_sound { Ok(()) } else { Err("a workload of its plan is none that can be run") }

@@ -5,6 +5,7 @@ mod damage;
 mod fill;
 mod generations;
 mod header;
+mod origin;
 mod position;
 mod progress;
 pub(crate) mod spares;
@@ -20,6 +21,7 @@ use model::note::{Fact, Mismatch, NotChecked};
 use model::plan::{Contents, HostPlan, Work};
 use model::rng::split_mix;
 use model::{Note, WriteMark};
+pub(crate) use origin::{Origin, Writings};
 use position::UNIT;
 use std::sync::Arc;
 pub(crate) use verify::Identity;
@@ -63,8 +65,16 @@ impl HostContents {
         }
         if work.metadata.is_some() {
             filler.write_files();
+            // Files have no headers: what they hold follows from who wrote it.
+            let known = self.contents.verify.then(|| self.writings(seed));
+            return WorkerContents { filler, verifier: None, known };
         }
-        WorkerContents { filler, verifier: self.generations.as_ref().map(verifier) }
+        WorkerContents { filler, verifier: self.generations.as_ref().map(verifier), known: None }
+    }
+
+    /// What the worker with `seed` writes to whole files that are to be known by their bytes.
+    pub(crate) fn writings(&self, seed: u64) -> Writings {
+        Writings::new(self.contents, self.pool.clone(), self.identity.run, seed)
     }
 }
 
@@ -72,6 +82,8 @@ impl HostContents {
 pub(crate) struct WorkerContents {
     filler: Filler,
     verifier: Option<Box<Verifier>>,
+    /// Of whole files: what they are to hold, where that is looked at afterwards.
+    known: Option<Writings>,
 }
 
 impl WorkerContents {
@@ -97,6 +109,16 @@ impl WorkerContents {
                 let header = verifier.write_begins(io);
                 fill_checked(&mut self.filler, header, bytes);
             }
+        }
+    }
+
+    /// Fills `bytes`, which are about to be written to file `number` of a tree by the operation
+    /// `ordinal` of its worker.
+    #[inline]
+    pub(crate) fn file_begins(&mut self, io: &Io, number: u64, ordinal: u64, bytes: &mut [u8]) {
+        match &self.known {
+            Some(known) => known.fill(Origin { number, ordinal }, bytes),
+            None => self.write_begins(io, bytes),
         }
     }
 
@@ -224,6 +246,7 @@ pub(crate) mod testing {
         WorkerContents {
             filler: Filler::new(&contents, Pool::new(contents.seed), 1),
             verifier: None,
+            known: None,
         }
     }
 }

@@ -18,7 +18,7 @@ fn worker(contents: &Contents, seed: u64) -> WorkerContents {
     let generations = Arc::new(Generations::new(contents, std::iter::empty()));
     let verifier =
         contents.verify.then(|| Box::new(Verifier::new(identity, generations, 1, false)));
-    WorkerContents { filler, verifier }
+    WorkerContents { filler, verifier, known: None }
 }
 
 /// `total` bytes as a worker writes them one after the other, in requests of `block` bytes that

@@ -101,7 +101,9 @@ impl Generator {
                 work.pattern.stride.0,
                 block,
             )
-            .following(work.pattern.follows_random && work.pattern.random < Percent::ALL),
+            .following(work.pattern.follows_random && work.pattern.random < Percent::ALL)
+            .in_runs(work.pattern.run.0)
+            .backward(work.pattern.backward, block),
             trim_ppm: work.trim.ppm,
             read_ppm: work.read.ppm,
             random_ppm: if amount { 0 } else { work.pattern.random.ppm },

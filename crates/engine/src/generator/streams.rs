@@ -9,8 +9,13 @@ pub(super) struct Streams {
     extents: Box<[Extent]>,
     cursors: Box<[Cursor]>,
     turn: usize,
-    /// From one request to the next; 0 where they adjoin.
+    /// From one request, or one run of them, to the next; 0 where they adjoin.
     stride: u64,
+    /// How many bytes adjoin before each stride; 0 for one request.
+    run: u64,
+    /// Whether they go from the end of each extent to its start, and from the last extent to the
+    /// first: the mirror image of what goes forward.
+    backward: bool,
     /// Whether a request at another place is followed there: by the only stream.
     follows: bool,
 }
@@ -34,7 +39,42 @@ impl Streams {
             cursors: (0..count.max(1)).map(begin).collect(),
             turn: 0,
             stride,
+            run: 0,
+            backward: false,
             follows: false,
+        }
+    }
+
+    /// With so many bytes that adjoin before each stride.
+    pub(super) fn in_runs(self, run: u64) -> Streams {
+        Streams { run, ..self }
+    }
+
+    /// From the end to the start, if `backward`.
+    pub(super) fn backward(mut self, backward: bool, align: u64) -> Streams {
+        if backward {
+            let total: u128 = self.extents.iter().map(|extent| u128::from(extent.length)).sum();
+            let count = self.cursors.len() as u128;
+            self.extents.reverse();
+            for (stream, place) in self.cursors.iter_mut().enumerate() {
+                let begin = (total * stream as u128 / count) as u64;
+                *place = cursor(&self.extents, begin, align);
+            }
+        }
+        Streams { backward, ..self }
+    }
+
+    /// How far the next request is behind one of `length` bytes that began at `within`.
+    #[inline]
+    fn step(&self, within: u64, length: u64) -> u64 {
+        match (self.stride, self.run) {
+            (0, _) => length,
+            (stride, 0) => stride,
+            // The start of the next run, where this one is over.
+            (stride, run) => {
+                let behind = within % stride + length;
+                if behind < run { length } else { stride - within % stride }
+            }
         }
     }
 
@@ -46,12 +86,22 @@ impl Streams {
     /// A request of `length` bytes went to a random place.
     #[inline]
     pub(super) fn jumped(&mut self, place: Place, length: u64) {
+        // Places count the extents forward.
+        let at = match self.backward {
+            true => self.extents.len().saturating_sub(place.extent + 1),
+            false => place.extent,
+        };
         if let (true, [cursor], Some(extent)) =
-            (self.follows, &mut *self.cursors, self.extents.get(place.extent))
+            (self.follows, &mut *self.cursors, self.extents.get(at))
         {
             let within = place.offset.saturating_sub(extent.offset);
             let step = if self.stride == 0 { length } else { self.stride };
-            *cursor = Cursor { extent: place.extent, within: within + step };
+            // Backward, the place is counted from the end, and what follows is behind it.
+            let within = match self.backward {
+                true => extent.length.saturating_sub(within + length),
+                false => within,
+            };
+            *cursor = Cursor { extent: at, within: within + step };
         }
     }
 
@@ -61,7 +111,8 @@ impl Streams {
     #[inline]
     pub(super) fn next(&mut self, length: u64, tails: bool) -> (u32, u64, u64) {
         let streams = self.cursors.len();
-        let cursor = &mut self.cursors[self.turn];
+        let at = self.turn;
+        let mut cursor = self.cursors[at];
         self.turn = if self.turn + 1 == streams { 0 } else { self.turn + 1 };
         let least = if tails { 1 } else { length };
         let mut extent = &self.extents[cursor.extent];
@@ -71,10 +122,15 @@ impl Streams {
             cursor.within = 0;
             extent = &self.extents[cursor.extent];
         }
-        let offset = extent.offset + cursor.within;
         let there = length.min(extent.length - cursor.within);
-        cursor.within += if self.stride == 0 { length } else { self.stride };
-        (extent.file, offset, there)
+        let within = match self.backward {
+            true => extent.length - cursor.within - there,
+            false => cursor.within,
+        };
+        let place = (extent.file, extent.offset + within, there);
+        cursor.within += self.step(cursor.within, length);
+        self.cursors[at] = cursor;
+        place
     }
 }
 
@@ -108,6 +164,43 @@ mod tests {
             .map(|(file, offset, _)| (file, offset))
             .collect();
         assert_eq!(places, [(0, 4096), (2, 0), (0, 8192), (2, 4096), (0, 12_288), (2, 8192)]);
+    }
+
+    #[test]
+    fn what_goes_backward_is_the_mirror_image() {
+        let mut streams = Streams::new(&extents(), 1, 0, 4096).backward(true, 4096);
+        let places: Vec<(u32, u64)> = (0..9)
+            .map(|_| streams.next(4096, true))
+            .map(|(file, offset, _)| (file, offset))
+            .collect();
+        let first = [(2, 12_288), (2, 8192), (2, 4096), (2, 0)];
+        let second = [(0, 16_384), (0, 12_288), (0, 8192), (0, 4096), (2, 12_288)];
+        assert_eq!(places, [&first[..], &second[..]].concat());
+        // What is left of an extent is at its start.
+        let odd = [Extent { file: 0, offset: 0, length: 10_000 }];
+        let mut streams = Streams::new(&odd, 1, 0, 4096).backward(true, 4096);
+        let places: Vec<(u64, u64)> =
+            (0..4).map(|_| streams.next(4096, true)).map(|(_, at, there)| (at, there)).collect();
+        assert_eq!(places, [(5904, 4096), (1808, 4096), (0, 1808), (5904, 4096)]);
+    }
+
+    #[test]
+    fn what_follows_a_jump_lies_before_it_backward() {
+        let streams = Streams::new(&extents(), 1, 0, 4096).backward(true, 4096);
+        let mut streams = streams.following(true);
+        // The first of both extents has the higher number backward.
+        streams.jumped(Place { extent: 0, file: 0, offset: 12_288 }, 4096);
+        let places: Vec<(u32, u64)> =
+            (0..3).map(|_| streams.next(4096, true)).map(|(file, at, _)| (file, at)).collect();
+        assert_eq!(places, [(0, 8192), (0, 4096), (2, 12_288)]);
+    }
+
+    #[test]
+    fn runs_adjoin_before_each_stride() {
+        let one = [Extent { file: 0, offset: 0, length: 65_536 }];
+        let mut streams = Streams::new(&one, 1, 28_672, 4096).in_runs(8192);
+        let places: Vec<u64> = (0..7).map(|_| streams.next(4096, true).1).collect();
+        assert_eq!(places, [0, 4096, 28_672, 32_768, 57_344, 61_440, 0]);
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub(crate) struct Files<'a, C> {
     /// What is written and read: a file of full size.
     buffer: Box<[u8]>,
     contents: WorkerContents,
+    /// Whose write is now on, where it is to be known by its bytes.
+    ordinal: u64,
     names: Box<[MaybeUninit<u8>]>,
     /// What of the operation now on is not to be counted, in ns.
     uncounted_ns: u64,
@@ -63,11 +65,10 @@ impl<'a, C: Clock> Files<'a, C> {
         seed: u64,
     ) -> Files<'a, C> {
         let moves_bytes = work.ops().any(|op| op == Op::ReadFile || op.writes_file());
-        let append = work.population.map_or(0, |population| population.append.0);
         // Random from the start, as the filler of plain contents expects; with that every page of
         // it is in memory, too.
         let mut rng = Rng::new(seed);
-        let length = if moves_bytes { work.size.0.max(append) as usize } else { 0 };
+        let length = if moves_bytes { memory(&work) } else { 0 };
         let buffer = (0..length).map(|_| rng.next_u64() as u8).collect();
         let names =
             vec![MaybeUninit::uninit(); if work.does(Op::Readdir) { DIRECTORY_BUFFER } else { 0 }]
@@ -84,6 +85,7 @@ impl<'a, C: Clock> Files<'a, C> {
             kind,
             buffer,
             contents,
+            ordinal: 0,
             names,
             uncounted_ns: 0,
         }
@@ -100,6 +102,7 @@ impl<'a, C: Clock> Files<'a, C> {
     #[inline]
     pub(crate) fn perform_step(&mut self, step: &Step) -> (Outcome, u64) {
         self.uncounted_ns = 0;
+        self.ordinal = step.ordinal;
         self.kind = if step.renamed { Kind::Renamed } else { Kind::File };
         let Step { op, number, .. } = *step;
         let (length, moves) = (step.length as usize, step.moves as usize);
@@ -211,7 +214,8 @@ impl<'a, C: Clock> Files<'a, C> {
             // As far apart as if all were of the largest size: no two have the same contents.
             let offset = number.wrapping_mul(self.work.size.0);
             let io = Io { slot: 0, op: Op::Write, file: 0, offset, length };
-            self.contents.write_begins(&io, &mut self.buffer[..length as usize]);
+            let bytes = &mut self.buffer[..length as usize];
+            self.contents.file_begins(&io, number, self.ordinal, bytes);
         }
         let file = self.open(number, flags | OFlags::WRONLY).map_err(none_moved)?;
         let mut done = 0;
@@ -333,6 +337,12 @@ impl<'a, C: Clock> Files<'a, C> {
     pub(crate) fn leaves_names(&self) -> bool {
         matches!(self.work.op, Op::Rename | Op::Link | Op::Symlink)
     }
+}
+
+/// Bytes of the memory that all that is written of a file goes through: a file of full size, or a
+/// longer append.
+pub(crate) fn memory(work: &MetadataWork) -> usize {
+    work.size.0.max(work.population.map_or(0, |population| population.append.0)) as usize
 }
 
 /// The last part of a path: a symbolic link beside its file says just that.

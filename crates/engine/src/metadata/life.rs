@@ -22,7 +22,9 @@ pub(crate) struct Step {
     /// Bytes that it moves.
     pub(crate) moves: u32,
     /// The name among those of the worker.
-    index: u64,
+    pub(crate) index: u64,
+    /// Its number among the operations that the worker has chosen in this stage, from 1.
+    pub(crate) ordinal: u64,
 }
 
 impl Step {
@@ -36,7 +38,7 @@ impl Step {
             }
             _ => 0,
         };
-        Step { op, slot, number, length, renamed: false, moves: length, index: 0 }
+        Step { op, slot, number, length, renamed: false, moves: length, index: 0, ordinal: 0 }
     }
 }
 
@@ -51,6 +53,8 @@ pub(crate) struct Life {
     /// Names that the filling has looked at: all of them once for those that are to have a file,
     /// then once more for any.
     looked: u64,
+    /// Operations that were chosen.
+    chosen: u64,
 }
 
 impl Life {
@@ -64,6 +68,7 @@ impl Life {
             target: population.target(share.count),
             ledger,
             looked: 0,
+            chosen: 0,
         }
     }
 
@@ -84,6 +89,11 @@ impl Life {
     }
 
     /// What it knows of its files.
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The same, where it is over.
     pub(crate) fn into_ledger(self) -> Ledger {
         self.ledger
     }
@@ -124,7 +134,8 @@ impl Life {
         let drawn = self.population.mix.at(self.rng.below(self.total));
         let op = if matches!(drawn, Op::Create | Op::Remove) { self.turnover() } else { drawn };
         let place = self.any(op != Op::Create);
-        self.step(tree, op, self.slot(op), place)
+        let slot = self.slot(op);
+        self.step(tree, op, slot, place)
     }
 
     /// A birth below the wanted number and a death above it; at the number itself, chance decides.
@@ -158,7 +169,9 @@ impl Life {
         self.population.mix.place(op)
     }
 
-    fn step(&self, tree: &Tree, op: Op, slot: usize, index: u64) -> Step {
+    #[inline]
+    fn step(&mut self, tree: &Tree, op: Op, slot: usize, index: u64) -> Step {
+        self.chosen += 1;
         let file = self.share.number(index);
         let size = tree.size_of(file).0 as u32;
         let known = self.ledger.get(index).unwrap_or(Known { length: 0, renamed: false });
@@ -177,7 +190,7 @@ impl Life {
             _ => file,
         };
         let renamed = known.renamed && op != Op::Create;
-        Step { op, slot, number, length, renamed, moves, index }
+        Step { op, slot, number, length, renamed, moves, index, ordinal: self.chosen }
     }
 
     /// A step did what it was to do.

@@ -13,8 +13,10 @@ mod path;
 mod simulated;
 mod worker;
 
+pub(crate) use calls::memory;
 pub(crate) use forest::grow;
-pub(crate) use ledger::Ledgers;
-pub(crate) use path::Kind;
+pub(crate) use ledger::{Known, Ledger, Ledgers};
+pub(crate) use life::{Life, Step};
+pub(crate) use path::{Kind, PathBuffer};
 pub(crate) use simulated::NamedState;
 pub(crate) use worker::run;

@@ -38,6 +38,11 @@ impl Kind {
 
     /// What a name of ours stands for; `None` for any other name.
     pub(crate) fn of(name: &[u8]) -> Option<Kind> {
+        Kind::numbered(name).map(|(kind, _)| kind)
+    }
+
+    /// The same with the number in it.
+    pub(crate) fn numbered(name: &[u8]) -> Option<(Kind, u64)> {
         let (letter, digits) = name.split_first()?;
         let kind = Kind::ALL.into_iter().find(|kind| *kind as u8 == *letter)?;
         // One number, one name: `f007` and `f+7` are somebody else's. Earlier versions wrote no
@@ -46,7 +51,7 @@ impl Kind {
         let text = std::str::from_utf8(digits)
             .ok()
             .filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?;
-        (whole && text.parse::<u64>().is_ok()).then_some(kind)
+        text.parse().ok().filter(|_| whole).map(|number| (kind, number))
     }
 
     /// Whether it is a directory.

@@ -12,6 +12,7 @@ use crate::error::EngineError;
 use crate::generator::Request;
 use feed::Feed;
 use model::plan::{Work, Worker};
+use model::trace::InFlight;
 use tally::Tally;
 
 /// One worker's share of a trace, and what was sent of it.
@@ -20,6 +21,8 @@ pub(crate) struct Replay {
     tally: Tally,
     /// How many requests its share holds.
     share: u64,
+    /// How many requests the recorded device had at once.
+    original: Option<InFlight>,
 }
 
 impl Replay {
@@ -32,7 +35,7 @@ impl Replay {
         let (turn, of) = (u64::from(worker.turn.0), u64::from(worker.turn.1.max(1)));
         let share = trace.requests / of + u64::from(turn < trace.requests % of);
         let feed = Feed::start(trace, work, worker)?;
-        Ok(Some(Replay { feed, tally: Tally::new(), share }))
+        Ok(Some(Replay { feed, tally: Tally::new(), share, original: trace.in_flight }))
     }
 
     /// When the next request is due, in ns after the stage's start.
@@ -41,14 +44,15 @@ impl Replay {
         self.feed.due_ns()
     }
 
-    /// The next request that is due `now_ns` after the stage's start, and when it was.
+    /// The next request that is due `now_ns` after the stage's start, and when it was; the worker
+    /// has so many outstanding without it.
     #[inline]
-    pub(crate) fn next(&mut self, now_ns: u64) -> Option<(Request, u64)> {
+    pub(crate) fn next(&mut self, now_ns: u64, outstanding: u64) -> Option<(Request, u64)> {
         if self.feed.due_ns() > now_ns {
             return None;
         }
         let due = self.feed.next(now_ns)?;
-        self.tally.sent(&due, now_ns - due.at_ns);
+        self.tally.sent(&due, now_ns - due.at_ns, outstanding + 1);
         Some((due.request, due.at_ns))
     }
 
@@ -65,6 +69,6 @@ impl Replay {
 
     /// Adds what was sent.
     pub(crate) fn count_into(&self, all: &mut Replays) {
-        all.add(&self.tally, &self.feed, self.share);
+        all.add(&self.tally, &self.feed, self.share, self.original);
     }
 }

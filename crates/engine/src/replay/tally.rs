@@ -3,7 +3,7 @@
 use super::feed::{Due, Feed};
 use model::Histogram;
 use model::replayed::Replayed;
-use model::trace::SequenceDigest;
+use model::trace::{InFlight, SequenceDigest};
 
 /// One worker's count.
 pub(crate) struct Tally {
@@ -15,6 +15,7 @@ pub(crate) struct Tally {
     last: Option<u64>,
     inter_arrival_error: Histogram,
     lateness: Histogram,
+    in_flight: InFlight,
 }
 
 impl Tally {
@@ -27,12 +28,14 @@ impl Tally {
             last: None,
             inter_arrival_error: Histogram::new(),
             lateness: Histogram::new(),
+            in_flight: InFlight::default(),
         }
     }
 
-    /// A request goes out, so much later than due.
+    /// A request goes out, so much later than due; with it the worker has so many outstanding.
     #[inline]
-    pub(crate) fn sent(&mut self, due: &Due, late_ns: u64) {
+    pub(crate) fn sent(&mut self, due: &Due, late_ns: u64, in_flight: u64) {
+        self.in_flight.sent(in_flight);
         let request = &due.request;
         self.requests += 1;
         self.bytes += u64::from(request.length);
@@ -56,11 +59,19 @@ struct Sum {
     replayed: Replayed,
     inter_arrival_error: Histogram,
     lateness: Histogram,
+    /// Workers that sent something.
+    workers: u32,
 }
 
 impl Replays {
     /// Adds what a worker sent, whose share of the trace holds `share` requests.
-    pub(crate) fn add(&mut self, tally: &Tally, feed: &Feed, share: u64) {
+    pub(crate) fn add(
+        &mut self,
+        tally: &Tally,
+        feed: &Feed,
+        share: u64,
+        original: Option<InFlight>,
+    ) {
         let sum = self.sum.get_or_insert_with(|| Sum {
             replayed: Replayed {
                 requests: 0,
@@ -70,11 +81,17 @@ impl Replays {
                 in_sequence: true,
                 inter_arrival_error: Histogram::new().encode(),
                 lateness: Histogram::new().encode(),
+                in_flight: None,
+                original,
             },
             inter_arrival_error: Histogram::new(),
             lateness: Histogram::new(),
+            workers: 0,
         });
+        sum.workers += 1;
         let replayed = &mut sum.replayed;
+        // Each worker knows its own requests alone.
+        replayed.in_flight = Some(tally.in_flight).filter(|_| sum.workers == 1);
         replayed.requests += tally.requests;
         replayed.of += share;
         replayed.bytes += tally.bytes;
@@ -86,7 +103,7 @@ impl Replays {
 
     /// All of it; `None` where no worker had a trace.
     pub(crate) fn take(&mut self) -> Option<Replayed> {
-        let Sum { replayed, inter_arrival_error, lateness } = self.sum.take()?;
+        let Sum { replayed, inter_arrival_error, lateness, .. } = self.sum.take()?;
         Some(Replayed {
             inter_arrival_error: inter_arrival_error.encode(),
             lateness: lateness.encode(),

@@ -1,6 +1,8 @@
 //! One host's side of a run: does what the coordinator says, and stops when it is gone.
 
+mod audit_line;
 mod clean;
+mod flows;
 mod guard;
 mod inspect;
 mod parts;
@@ -23,6 +25,7 @@ use parts::Parts;
 use state::{Contact, Duty, Reaction};
 use std::io::{Read, Write};
 use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -117,6 +120,7 @@ pub(crate) fn serve(
         targets: None,
         stuck: false,
         watching: None,
+        flowing: Arc::default(),
     }
     .obey(&orders);
 }
@@ -275,6 +279,8 @@ struct Agent {
     stuck: bool,
     /// Tells what the kernel counts, where somebody asked for that.
     watching: Option<Sampler>,
+    /// Whether it carries a flow.
+    flowing: Arc<AtomicBool>,
 }
 
 impl Agent {
@@ -332,6 +338,9 @@ impl Agent {
                 self.end_watch();
                 return None;
             }
+            Duty::Addresses => FromAgent::Addresses(flows::addresses()),
+            Duty::Listen { at, spec } => return self.listen(at, spec),
+            Duty::Connect { own, to, spec } => return self.connect(own, to, spec),
             Duty::Clean { .. } | Duty::Nothing => return None,
         })
     }
@@ -374,6 +383,7 @@ impl Agent {
             Ok(()) => {}
             Err(why) => return FromAgent::Refused(why),
         }
+        audit_line::begins(&plan);
         match Parts::begin(plan, self.together.clone(), self.guard.bounds(), self.haste.clone()) {
             Ok((targets, notes)) => {
                 self.targets = Some(targets);

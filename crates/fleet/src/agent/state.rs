@@ -6,6 +6,8 @@ use crate::launch::Wanted;
 use crate::link::Frame;
 use crate::wire::{Cleaned, FromAgent, Outcome, ToAgent};
 use model::StageEnd;
+use model::network::{FlowFailure, FlowSpec};
+use std::net::{IpAddr, SocketAddr};
 
 /// When the coordinator was last heard of, and how long a silence may be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,6 +70,12 @@ pub(crate) enum Duty {
     Watch { interval_ns: u64 },
     /// Ends that.
     EndWatch,
+    /// Tells its addresses.
+    Addresses,
+    /// Carries a flow with a partner that connects.
+    Listen { at: SocketAddr, spec: FlowSpec },
+    /// Carries a flow with a partner that listens.
+    Connect { own: IpAddr, to: SocketAddr, spec: FlowSpec },
     /// Nothing: the order was answered when it came, or belongs to a stage that is over.
     Nothing,
 }
@@ -136,6 +144,9 @@ pub(crate) fn duty(order: ToAgent) -> Duty {
         ToAgent::Watch { interval_ns } => Duty::Watch { interval_ns },
         ToAgent::Stop => Duty::EndWatch,
         ToAgent::Clean { targets, patience_ns } => Duty::Clean { targets, patience_ns },
+        ToAgent::Addresses => Duty::Addresses,
+        ToAgent::Listen { at, spec } => Duty::Listen { at, spec },
+        ToAgent::Connect { own, to, spec } => Duty::Connect { own, to, spec },
         ToAgent::Judged { .. } => Duty::Nothing,
         ToAgent::Adopt(_) | ToAgent::Pass { .. } | ToAgent::Part { .. } => Duty::Nothing,
         ToAgent::Welcome { .. }
@@ -149,7 +160,10 @@ pub(crate) fn duty(order: ToAgent) -> Duty {
 /// waits for an answer.
 pub(crate) fn in_place_of_answer(duty: &Duty) -> Option<Box<dyn FnOnce(String) -> FromAgent>> {
     Some(match duty {
-        Duty::Inspect { .. } | Duty::Open(_) => Box::new(FromAgent::Refused),
+        Duty::Inspect { .. } | Duty::Open(_) | Duty::Addresses => Box::new(FromAgent::Refused),
+        Duty::Listen { .. } | Duty::Connect { .. } => {
+            Box::new(|why| FromAgent::Flowed(Err(FlowFailure::Broken(why))))
+        }
         Duty::Run { stage } => {
             let stage = *stage;
             Box::new(move |why| {

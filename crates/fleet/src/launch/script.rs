@@ -153,6 +153,12 @@ fn beginning() -> String {
 /// leads elsewhere by now.
 const ENTER: &str = "cd -P \"$d\" 2>/dev/null && own . || refuse folder \"$d\"; ";
 
+/// Removes programs of ours from the cache that nobody has started for a month, and copies that
+/// never became whole. Each start of one is noted in its time. Nothing depends on it.
+const PRUNE: &str = "find . ! -name . -prune -type f -name 'plimsoll-????????????????' -mtime +30 \
+                     -exec rm -f {} + 2>/dev/null || :; find . ! -name . -prune -type f -name \
+                     'part-*' -mtime +1 -exec rm -f {} + 2>/dev/null || :; ";
+
 /// Starts the agent from the cache, or says why not, or what the host is. Nothing is executed
 /// before the owner and the mode of the folder and of the file are known, and the file's whole
 /// hash.
@@ -162,7 +168,7 @@ pub(super) fn start(hash: &str, arguments: &[String]) -> String {
         "{}missing() {{ echo \"{MISSING} $(uname -s) $(uname -m)\"; exit 0; }}; [ -e \"$d\" ] || \
          [ -L \"$d\" ] || missing; {ENTER}n='./{name}'; {{ [ -f \"$n\" ] && [ ! -L \"$n\" ] && [ \
          -x \"$n\" ] && own \"$n\"; }} || missing; sum \"$n\"; [ \"$s\" = '{hash}' ] || missing; \
-         {}exec \"$n\" {arguments}",
+         touch -c \"$n\" 2>/dev/null || :; {}exec \"$n\" {arguments}",
         beginning(),
         probed("\"$n\"")
     )
@@ -193,7 +199,7 @@ pub(super) fn store(hash: &str, part: &str) -> String {
          INT TERM; set -C; cat > \"$t\"; set +C; chmod 700 \"$t\"; sum \"$t\"; [ \"$s\" = \
          '{hash}' ] || {{ echo 'what arrived is not what was sent' >&2; exit 1; }}; [ ! -d \
          '{name}' ] || {{ echo \"$d/{name} is a folder; remove it\" >&2; exit 1; }}; mv -f \"$t\" \
-         '{name}'; echo {STORED}",
+         '{name}'; {PRUNE}echo {STORED}",
         beginning()
     )
 }
@@ -310,6 +316,39 @@ mod tests {
         fn folder(&self) -> std::path::PathBuf {
             self.0.path().join("plimsoll")
         }
+    }
+
+    #[test]
+    fn programs_that_nobody_started_for_a_month_go_and_nothing_else_does() {
+        let (host, hash) = (Host::new(), hashed(PROGRAM.as_bytes()));
+        assert_eq!(host.says(&store(&hash, "part-a-1"), PROGRAM.as_bytes()).0, STORED);
+        let (old, used) = ("plimsoll-0123456789abcdef", "plimsoll-fedcba9876543210");
+        for name in [old, used, "plimsoll-notes", "part-b-2", "part-c-3", "mine"] {
+            std::fs::write(host.folder().join(name), "x").expect("room");
+        }
+        let age = |name: &str, days: u64| {
+            let file = std::fs::File::options().write(true).open(host.folder().join(name));
+            let then = std::time::SystemTime::now() - std::time::Duration::from_secs(days * 86_400);
+            file.and_then(|file| file.set_modified(then)).expect("ours");
+        };
+        for name in [old, "plimsoll-notes", "part-b-2", "mine", &cached_name(&hash)] {
+            age(name, 40);
+        }
+        age(used, 20);
+        // It is started once more: then it is in use.
+        assert_eq!(host.says(&start(&hash, &["a".to_owned()]), b"").0, "ran a");
+        let other = "#!/bin/sh\necho other\n";
+        let other_hash = hashed(other.as_bytes());
+        assert_eq!(host.says(&store(&other_hash, "part-a-4"), other.as_bytes()).0, STORED);
+        let mut left: Vec<String> = std::fs::read_dir(host.folder())
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        left.sort();
+        let (own, newer) = (cached_name(&hash), cached_name(&other_hash));
+        let mut expected = ["mine", "part-c-3", &own, &newer, used, "plimsoll-notes"];
+        expected.sort_unstable();
+        assert_eq!(left, expected);
     }
 
     /// A program with the hash that a host is told.

@@ -63,7 +63,7 @@ impl Hold {
 }
 
 /// Bits that no other copy of a program has, here or elsewhere.
-pub(super) fn by_chance() -> u128 {
+pub(crate) fn by_chance() -> u128 {
     let half = || u128::from(RandomState::new().build_hasher().finish());
     half() << 64 | half()
 }

@@ -323,6 +323,9 @@ impl SimAgent {
             | Duty::Clean { .. }
             | Duty::Watch { .. }
             | Duty::EndWatch
+            | Duty::Addresses
+            | Duty::Listen { .. }
+            | Duty::Connect { .. }
             | Duty::Nothing => return,
         };
         self.pause(now_ns);

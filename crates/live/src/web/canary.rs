@@ -2,7 +2,7 @@
 
 use super::board::Board;
 use super::metrics::{Detail, Scrape};
-use super::{Dashboard, View, page};
+use super::{Dashboard, Guard, View, page};
 use model::Event;
 use report::ground::markup::{Markup, plain};
 use report::topics::canary::Metric;
@@ -66,8 +66,8 @@ impl Dashboard for CanaryBoard {
         all
     }
 
-    fn page(&self, view: &View, boot: &str, is_guarded: bool) -> String {
-        page::page_below(Some(self.status()), &self.board, view, page::Served { boot, is_guarded })
+    fn page(&self, view: &View, boot: &str, guard: Guard) -> String {
+        page::page_below(Some(self.status()), &self.board, view, page::Served { boot, guard })
     }
 
     fn metrics(&self, detail: Detail) -> Scrape {
@@ -104,7 +104,7 @@ mod tests {
         let told = canary.revision();
         canary.segment(board());
         assert!(canary.revision() > told, "a reader sees the next segment");
-        let page = canary.page(&View::default(), "b", false);
+        let page = canary.page(&View::default(), "b", Guard::Loopback);
         assert!(page.contains("id=\"canary\"") && page.contains("budget &lt;left&gt;"), "{page}");
         let parts = canary.fragments(&View::default());
         assert!(parts.iter().any(|(id, html)| *id == "canary" && html.contains("budget")));

@@ -2,7 +2,7 @@
 
 use super::board::Board;
 use super::metrics::{Detail, Scrape};
-use super::{View, page};
+use super::{Guard, View, page};
 
 /// Something that goes on and is shown meanwhile: a run, or hosts that are watched.
 pub trait Dashboard: std::fmt::Debug + Send {
@@ -13,8 +13,8 @@ pub trait Dashboard: std::fmt::Debug + Send {
     /// The parts of the page that change, by the id of their place.
     fn fragments(&self, view: &View) -> Vec<(&'static str, String)>;
     /// The whole page. `boot` tells this server from one that ran before it at the same address;
-    /// `is_guarded` says that a token protects it.
-    fn page(&self, view: &View, boot: &str, is_guarded: bool) -> String;
+    /// `guard` says who can see it.
+    fn page(&self, view: &View, boot: &str, guard: Guard) -> String;
     /// It as Prometheus reads it, taken at once: to be written when nobody waits for this.
     fn metrics(&self, detail: Detail) -> Scrape;
     /// What a page says when nothing more comes.
@@ -34,8 +34,8 @@ impl Dashboard for Board {
         page::fragments(self, view)
     }
 
-    fn page(&self, view: &View, boot: &str, is_guarded: bool) -> String {
-        page::page(self, view, boot, is_guarded)
+    fn page(&self, view: &View, boot: &str, guard: Guard) -> String {
+        page::page(self, view, boot, guard)
     }
 
     fn metrics(&self, detail: Detail) -> Scrape {

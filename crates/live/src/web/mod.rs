@@ -7,6 +7,7 @@ pub mod canary;
 mod charts;
 mod counters;
 mod dashboard;
+mod guard;
 mod hosts;
 mod load;
 pub mod metrics;
@@ -16,6 +17,7 @@ mod view;
 pub mod watched;
 
 pub use dashboard::Dashboard;
+pub use guard::Guard;
 pub use view::View;
 
 /// The style of every page: the report's, and what is live alone.

@@ -1,7 +1,7 @@
 //! The live page: whole for a browser that comes, in fragments for one that is there.
 
 use super::board::{Board, StageState};
-use super::{View, charts, hosts};
+use super::{Guard, View, charts, hosts};
 use crate::progress::Goal;
 use model::{RunEnd, StageEnd};
 use report::ground;
@@ -31,9 +31,9 @@ fn parts(board: &Board, view: &View) -> [(&'static str, Markup); 6] {
 }
 
 /// The whole page. `boot` tells this server from one that ran before it at the same address;
-/// `is_guarded` says that a token protects it.
-pub fn page(board: &Board, view: &View, boot: &str, is_guarded: bool) -> String {
-    page_below(None, board, view, Served { boot, is_guarded })
+/// `guard` says who can see it.
+pub fn page(board: &Board, view: &View, boot: &str, guard: Guard) -> String {
+    page_below(None, board, view, Served { boot, guard })
 }
 
 /// How a page is served.
@@ -41,8 +41,8 @@ pub fn page(board: &Board, view: &View, boot: &str, is_guarded: bool) -> String 
 pub struct Served<'a> {
     /// What tells this server from one that ran before it at the same address.
     pub boot: &'a str,
-    /// Whether a token protects it.
-    pub is_guarded: bool,
+    /// Who can see it.
+    pub guard: Guard,
 }
 
 /// The whole page of a segment below the status of its canary.
@@ -52,7 +52,7 @@ pub fn page_below(
     view: &View,
     served: Served<'_>,
 ) -> String {
-    let Served { boot, is_guarded } = served;
+    let Served { boot, guard } = served;
     let skip = element("a", &[("class", "skip"), ("href", "#charts")], "To the charts");
     let status =
         [("id", "status"), ("role", "status"), ("aria-live", "polite"), ("data-boot", boot)];
@@ -64,12 +64,7 @@ pub fn page_below(
     for (id, content) in parts(board, view) {
         body.push(section(id, content, board, view));
     }
-    let guard = if is_guarded {
-        "Who has the token of this run sees this page; it goes over the network as it is, without \
-         encryption."
-    } else {
-        "Only this machine can see this page."
-    };
+    let guard = guard.words();
     let links: Markup = [
         Markup::from(format!("Plimsoll {}. {guard} For Prometheus: ", board.version)),
         element("a", &[("href", "/metrics")], "/metrics"),

@@ -2,7 +2,8 @@
 //! so that nobody has to add them up again.
 
 use super::coded::{SumBytes, encode};
-use super::frame::{Frame, Moment, Span};
+use super::frame::{Frame, Moment};
+use super::span::Span;
 use super::sums::{Sums, Unfit};
 use crate::plan::Plan;
 use crate::sample::IntervalSample;
@@ -102,7 +103,7 @@ fn has_room(sample: &IntervalSample) -> bool {
 mod tests {
     use super::*;
     use crate::Op;
-    use crate::digest::Held;
+    use crate::digest::{Held, Spans};
     use crate::histogram::Histogram;
     use crate::sample::{OpSample, Phase, WorkerOp, WorkerSample};
     use proptest::prelude::*;
@@ -153,7 +154,7 @@ mod tests {
     }
 
     /// What comes of bytes that a run file may hold.
-    fn taken(bytes: &SumBytes) -> Result<(BTreeMap<u32, Vec<Span>>, Sums), Unfit> {
+    fn taken(bytes: &SumBytes) -> Result<(BTreeMap<u32, Spans>, Sums), Unfit> {
         let (mut spans, mut sums) = (BTreeMap::new(), Sums::default());
         let held = Held::take(&bytes.spans, &mut spans)?;
         let mut frame = block(&[]).frame;

@@ -4,8 +4,11 @@
 //! All numbers are LEB128. What is read may come from anybody: it is refused where it contradicts
 //! itself, and nothing is made larger than the bytes that say so.
 
-use super::frame::{Frame, Span};
-use super::sums::{Counts, HostPart, Part, Sums, Total, Unfit, WorkerTotal, add_all, reach};
+use super::column::Column;
+use super::frame::Frame;
+use super::span::Span;
+use super::spans::Spans;
+use super::sums::{Counts, HostPart, Part, Sums, Total, Unfit, WorkerTotal, add_all};
 use crate::histogram::{EncodedHistogram, take_apart};
 use crate::varint::{self, take_u64};
 use crate::{Op, Phase};
@@ -74,9 +77,9 @@ impl Out {
         }
     }
 
-    fn put_column(&mut self, column: &[u64]) {
-        self.put(column.len() as u64);
-        column.iter().for_each(|value| self.put(*value));
+    fn put_column(&mut self, length: usize, column: impl Iterator<Item = u64>) {
+        self.put(length as u64);
+        column.for_each(|value| self.put(value));
     }
 }
 
@@ -144,11 +147,11 @@ impl<'a> In<'a> {
 }
 
 /// The bytes of sums whose moments are numbered from the interval `base` on, without a gap.
-pub(super) fn encode(base: u32, spans: &BTreeMap<u32, Vec<Span>>, sums: &Sums) -> SumBytes {
+pub(super) fn encode(base: u32, spans: &BTreeMap<u32, Spans>, sums: &Sums) -> SumBytes {
     SumBytes { spans: put_spans(base, spans), sums: put_sums(sums), times: put_times(sums) }
 }
 
-fn put_spans(base: u32, spans: &BTreeMap<u32, Vec<Span>>) -> Vec<u8> {
+fn put_spans(base: u32, spans: &BTreeMap<u32, Spans>) -> Vec<u8> {
     let mut out = Out::new();
     out.put(u64::from(base));
     out.put(spans.len() as u64);
@@ -195,7 +198,7 @@ fn put_sums(sums: &Sums) -> Vec<u8> {
     out.put(sums.cpu_ns.len() as u64);
     for (work, column) in &sums.cpu_ns {
         out.put(u64::from(*work));
-        out.put_column(column);
+        out.put_column(column.len(), column.iter().copied());
     }
     out.0
 }
@@ -210,7 +213,7 @@ fn put_part(out: &mut Out, part: &Part) {
         out.put_counts(sums.counts);
         out.put_bytes(&sums.latency.encode().0);
         out.put_errors(&sums.errors);
-        out.put_column(&sums.ios);
+        out.put_column(sums.ios.len(), sums.ios.iter());
     }
     let totals = || {
         part.totals.iter().enumerate().filter_map(|(moment, total)| Some((moment, total.as_ref()?)))
@@ -232,7 +235,7 @@ fn put_times(sums: &Sums) -> Vec<u8> {
         out.put(part.hosts.len() as u64);
         for (host, sums) in &part.hosts {
             out.put(u64::from(*host));
-            out.put_column(&sums.latency_ns);
+            out.put_column(sums.latency_ns.len(), sums.latency_ns.iter());
         }
     }
     out.0
@@ -244,7 +247,7 @@ impl Held {
     /// # Errors
     /// The bytes are none, or a host's intervals do not rise from block to block. Some spans may be
     /// there then.
-    pub fn take(bytes: &[u8], hosts: &mut BTreeMap<u32, Vec<Span>>) -> Result<Held, Unfit> {
+    pub fn take(bytes: &[u8], hosts: &mut BTreeMap<u32, Spans>) -> Result<Held, Unfit> {
         let mut rest = In::new(bytes)?;
         let mut held = Held { base: rest.small()?, hosts: Vec::new(), loads: None };
         for _ in 0..rest.count()? {
@@ -258,7 +261,7 @@ impl Held {
         rest.end().and(if is_rising { Ok(held) } else { Err(Unfit::Block) })
     }
 
-    fn take_host(&mut self, rest: &mut In<'_>, spans: &mut Vec<Span>) -> Result<(), Unfit> {
+    fn take_host(&mut self, rest: &mut In<'_>, spans: &mut Spans) -> Result<(), Unfit> {
         let count = rest.count()?;
         let (mut next, mut start_ns, mut length_ns) = (0u64, 0u64, 0u64);
         for _ in 0..count {
@@ -394,10 +397,9 @@ impl Taking<'_> {
             part.latency.add(&head, &self.buckets).map_err(|_| Unfit::Histogram)?;
             add_all(&mut part.errors, errors);
         }
-        self.column(rest, host, &mut part.ios, |slot, value| {
-            let is_twice = *slot > 0 && value > 0;
-            *slot = if value > 0 { value } else { *slot };
-            if is_twice { Err(Unfit::Twice) } else { Ok(()) }
+        self.column(rest, host, &mut part.ios, |before, value| match before > 0 && value > 0 {
+            true => Err(Unfit::Twice),
+            false => Ok(before.max(value)),
         })?;
         Ok(counts)
     }
@@ -407,18 +409,16 @@ impl Taking<'_> {
         &self,
         rest: &mut In<'_>,
         host: u32,
-        column: &mut Vec<u64>,
-        put: impl Fn(&mut u64, u64) -> Result<(), Unfit>,
+        column: &mut Column,
+        put: impl Fn(u64, u64) -> Result<u64, Unfit>,
     ) -> Result<(), Unfit> {
         let count = rest.count()?;
         let (at, most) = self.held.of(host)?;
-        reach(column, self.frame.spans.get(&host).map_or(0, Vec::len));
-        let slots = column
-            .get_mut(at..at.saturating_add(count))
-            .filter(|_| count <= most)
-            .ok_or(Unfit::Stray)?;
-        for slot in slots {
-            put(slot, rest.take()?)?;
+        column.reach(self.frame.spans.get(&host).map_or(0, Spans::len));
+        for at in at..at.saturating_add(count.min(most.saturating_add(1))) {
+            let value = rest.take()?;
+            let before = column.get(at).filter(|_| count <= most).ok_or(Unfit::Stray)?;
+            column.set(at, put(before, value)?);
         }
         Ok(())
     }
@@ -467,13 +467,12 @@ impl Taking<'_> {
             let part = sums.parts.get_mut(&key).ok_or(Unfit::Stray)?;
             for _ in 0..rest.count()? {
                 let host = rest.small()?;
-                let mut unasked = Vec::new();
+                let mut unasked = Column::default();
                 let sums = part.hosts.get_mut(&host).ok_or(Unfit::Stray)?;
                 let column =
                     if self.frame.is_timed(key.0) { &mut sums.latency_ns } else { &mut unasked };
-                self.column(&mut rest, host, column, |slot, value| {
-                    *slot = slot.saturating_add(value);
-                    Ok(())
+                self.column(&mut rest, host, column, |before, value| {
+                    Ok(before.saturating_add(value))
                 })?;
             }
         }

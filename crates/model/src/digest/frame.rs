@@ -1,21 +1,10 @@
 //! When each host did something, and which of it counts.
 
+use super::span::Span;
+use super::spans::Spans;
 use crate::plan::{Plan, Steady};
-use crate::{Note, NoteKind, Occurrence, Phase, StageEnd};
+use crate::{Note, NoteKind, Occurrence, StageEnd};
 use std::collections::BTreeMap;
-
-/// One interval of one host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// When it began, in ns after the stage's start.
-    pub start_ns: u64,
-    /// How long it was, in ns.
-    pub length_ns: u64,
-    /// Its number, from 0.
-    pub interval: u32,
-    /// Whether it counts.
-    pub phase: Phase,
-}
 
 /// One interval of load, all hosts together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +64,7 @@ impl Default for Row {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
     /// Each host's intervals in their order, by its number in the plan.
-    pub spans: BTreeMap<u32, Vec<Span>>,
+    pub spans: BTreeMap<u32, Spans>,
     /// The intervals of load in their order.
     pub moments: Vec<Moment>,
     /// The hosts that the stage was lost on, by their numbers.
@@ -96,19 +85,19 @@ pub struct Frame {
 
 impl Frame {
     /// The intervals of a stage, from those of each host.
-    pub fn new(context: StageContext<'_>, mut spans: BTreeMap<u32, Vec<Span>>) -> Frame {
+    pub fn new(context: StageContext<'_>, mut spans: BTreeMap<u32, Spans>) -> Frame {
         let StageContext { plan, notes, stage, .. } = context;
         for spans in spans.values_mut() {
-            if !spans.is_sorted_by_key(|span| span.interval) {
-                spans.sort_by_key(|span| span.interval);
+            if !spans.are_sorted() {
+                spans.sort();
             }
         }
         let moments = moments(&spans);
         let lost = lost(plan, notes, stage);
         let next = |host: &u32| {
-            let loads =
-                spans.get(host).into_iter().flatten().rev().find(|span| span.phase.counts());
-            loads.map_or(0, |span| span.interval.saturating_add(1))
+            let back = |spans: &Spans| (0..spans.len()).rev().find_map(|at| load(spans.get(at)?));
+            let last = spans.get(host).and_then(back);
+            last.map_or(0, |span| span.interval.saturating_add(1))
         };
         let ends: Vec<u32> = lost.iter().map(next).collect();
         let degraded_from = ends.iter().copied().min();
@@ -170,8 +159,8 @@ impl Frame {
     /// Where the sample of a host and an interval stands, if there is one.
     pub fn place(&self, host: u32, interval: u32) -> Option<Place> {
         let spans = self.spans.get(&host)?;
-        let at = find(spans, interval, |span| span.interval)?;
-        let span = *spans.get(at)?;
+        let at = spans.find(interval)?;
+        let span = spans.get(at)?;
         let counts = span.phase.counts() && self.is_counted(interval);
         Some(Place { host, at, of: spans.len(), span, counts })
     }
@@ -207,9 +196,9 @@ impl Frame {
     }
 
     /// The spans of a host that figures rest on.
-    pub fn counted(&self, host: u32) -> impl Iterator<Item = &Span> {
-        let is_counted = |span: &&Span| span.phase.counts() && self.is_counted(span.interval);
-        self.spans.get(&host).into_iter().flatten().filter(is_counted)
+    pub fn counted(&self, host: u32) -> impl Iterator<Item = Span> {
+        let is_counted = |span: &Span| span.phase.counts() && self.is_counted(span.interval);
+        self.spans.get(&host).into_iter().flat_map(Spans::iter).filter(is_counted)
     }
 }
 
@@ -263,12 +252,17 @@ fn find<T>(items: &[T], interval: u32, number: impl Fn(&T) -> u32) -> Option<usi
     }
 }
 
-fn moments(spans: &BTreeMap<u32, Vec<Span>>) -> Vec<Moment> {
-    let loads = || spans.values().flat_map(|spans| spans.iter().filter(|span| span.phase.counts()));
+/// A span of load.
+fn load(span: Span) -> Option<Span> {
+    span.phase.counts().then_some(span)
+}
+
+fn moments(spans: &BTreeMap<u32, Spans>) -> Vec<Moment> {
+    let loads = || spans.values().flat_map(|spans| spans.iter().filter_map(load));
     // Hosts have the same intervals, as a rule: those of the longest, and the rest of all others.
     let longest = spans.values().max_by_key(|spans| spans.len());
     let mut numbers: Vec<u32> =
-        longest.into_iter().flatten().filter(|s| s.phase.counts()).map(|s| s.interval).collect();
+        longest.into_iter().flatten().filter_map(load).map(|span| span.interval).collect();
     numbers.dedup();
     let missing: Vec<u32> = loads()
         .map(|span| span.interval)

@@ -6,12 +6,18 @@
 
 mod block;
 mod coded;
+mod column;
 mod frame;
+mod span;
+mod spans;
 mod sums;
 
 pub use block::Block;
 pub use coded::{Held, SumBytes};
-pub use frame::{Frame, Moment, Place, Span, StageContext};
+pub use column::Column;
+pub use frame::{Frame, Moment, Place, StageContext};
+pub use span::Span;
+pub use spans::Spans;
 pub use sums::{Counts, HostPart, OpRow, Part, Sums, Total, Unfit, WorkerTotal};
 
 use crate::sample::IntervalSample;
@@ -29,7 +35,7 @@ pub struct Digest {
 impl Digest {
     /// Of samples that are held in memory. What contradicts itself counts as far as it can be told.
     pub fn of(context: StageContext<'_>, samples: &[IntervalSample]) -> Digest {
-        let mut spans: BTreeMap<u32, Vec<Span>> = BTreeMap::new();
+        let mut spans: BTreeMap<u32, Spans> = BTreeMap::new();
         for sample in samples {
             let (start_ns, length_ns) = (sample.start_ns, sample.length_ns);
             let span = Span { start_ns, length_ns, interval: sample.interval, phase: sample.phase };

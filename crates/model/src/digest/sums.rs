@@ -1,6 +1,8 @@
 //! What was done, added up by host, by interval and by worker.
 
+use super::column::Column;
 use super::frame::{Frame, Place};
+use super::spans::Spans;
 use crate::histogram::{EncodedHistogram, Head, Tight, take_apart};
 use crate::sample::IntervalSample;
 use crate::{Op, Phase};
@@ -76,20 +78,20 @@ pub struct HostPart {
     pub errors: BTreeMap<i32, u64>,
     /// One more than the requests of each of the host's spans; 0 where there is no row. Empty, or
     /// as long as the spans.
-    pub(super) ios: Vec<u64>,
+    pub(super) ios: Column,
     /// The sum of their service times, in ns; empty where [that is not wanted](Frame::is_timed).
-    pub(super) latency_ns: Vec<u64>,
+    pub(super) latency_ns: Column,
 }
 
 impl HostPart {
     /// Whether there is a row of the span at this place.
     fn has(&self, at: usize) -> bool {
-        self.ios.get(at).is_some_and(|ios| *ios > 0)
+        self.ios.get(at).is_some_and(|ios| ios > 0)
     }
 
     /// Whether it stands in an interval that counts.
     pub fn is_counted(&self, frame: &Frame, host: u32) -> bool {
-        let spans = frame.spans.get(&host).into_iter().flatten().enumerate();
+        let spans = frame.spans.get(&host).into_iter().flat_map(Spans::iter).enumerate();
         spans
             .filter(|(_, span)| span.phase.counts() && frame.is_counted(span.interval))
             .any(|(at, _)| self.has(at))
@@ -103,7 +105,7 @@ impl HostPart {
     /// The sum of the service times in the span at this place, in ns; always 0 where [that is not
     /// wanted](Frame::is_timed).
     pub fn latency_ns(&self, at: usize) -> u64 {
-        self.latency_ns.get(at).copied().unwrap_or(0)
+        self.latency_ns.get(at).unwrap_or(0)
     }
 }
 
@@ -431,17 +433,15 @@ impl Part {
             host.counts.add(row.ios, row.bytes);
             fits &= host.latency.add(head, buckets).is_ok();
         }
-        reach(&mut host.ios, place.of);
-        let mut is_twice = false;
-        if let Some(slot) = host.ios.get_mut(place.at) {
-            is_twice = *slot > 0;
-            *slot = (*slot).max(1).saturating_add(row.ios);
-        }
+        host.ios.reach(place.of);
+        let before = host.ios.get(place.at).unwrap_or_default();
+        let is_twice = before > 0;
+        host.ios.set(place.at, before.max(1).saturating_add(row.ios));
         if frame.is_timed(row.work) {
-            reach(&mut host.latency_ns, place.of);
-            if let Some(slot) = host.latency_ns.get_mut(place.at) {
-                *slot = slot.saturating_add(u64::try_from(head.sum_ns).unwrap_or(u64::MAX));
-            }
+            host.latency_ns.reach(place.of);
+            let sum_ns = u64::try_from(head.sum_ns).unwrap_or(u64::MAX);
+            let before = host.latency_ns.get(place.at).unwrap_or_default();
+            host.latency_ns.set(place.at, before.saturating_add(sum_ns));
         }
         match (fits, is_twice) {
             (false, _) => Err(Unfit::Histogram),
@@ -468,21 +468,12 @@ impl Part {
             mine.counts.add(host.counts.ios, host.counts.bytes);
             mine.latency.merge(&host.latency).map_err(|_| Unfit::Histogram)?;
             add_all(&mut mine.errors, host.errors);
-            is_twice |= mine.ios.iter().zip(&host.ios).any(|(one, other)| *one > 0 && *other > 0);
-            add_columns(&mut mine.ios, &host.ios);
-            add_columns(&mut mine.latency_ns, &host.latency_ns);
+            is_twice |=
+                mine.ios.iter().zip(host.ios.iter()).any(|(one, other)| one > 0 && other > 0);
+            mine.ios.add(&host.ios);
+            mine.latency_ns.add(&host.latency_ns);
         }
         if is_twice { Err(Unfit::Twice) } else { Ok(()) }
-    }
-}
-
-/// Makes a column as long as a host has spans; those of a block become more on the way.
-pub(super) fn reach(column: &mut Vec<u64>, spans: usize) {
-    if column.is_empty() {
-        // Zeros that nothing was written over cost no memory.
-        *column = vec![0; spans];
-    } else if column.len() < spans {
-        column.resize(spans, 0);
     }
 }
 

@@ -19,7 +19,7 @@ const COMMANDS: [&str; 2] = ["run", "loadline"];
 /// The options that are kept: those that say what is loaded, with what and from where. Where a run
 /// is recorded and who is shown it (among these `--token`) is not kept, nor is `--keep-data`: no
 /// figure depends on it.
-pub const OPTIONS: [&str; 36] = [
+pub const OPTIONS: [&str; 37] = [
     "objective",
     "along",
     "workload",
@@ -55,6 +55,7 @@ pub const OPTIONS: [&str; 36] = [
     "quotable",
     "counters",
     "provider",
+    "guest",
     "guest-kernel",
 ];
 

@@ -211,7 +211,7 @@ fn work(work: &Work) -> Result<(), Unsound> {
         shares.iter().all(|share| *share <= Percent::ALL),
         "a share of requests is more than all of them",
     )?;
-    let steps = [work.pattern.align, work.pattern.stride];
+    let steps = [work.pattern.align, work.pattern.stride, work.pattern.run];
     ensure(steps.iter().all(|step| step.0 <= MOST), "a step is larger than any file")?;
     ensure(
         (1..=MOST_COUNT as u32).contains(&work.pattern.streams),

@@ -1,7 +1,7 @@
 //! A work whose requests come from a trace.
 
 use super::stop::{Once, Stop};
-use crate::trace::{Mapping, SequenceDigest};
+use crate::trace::{InFlight, Mapping, SequenceDigest};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,10 @@ pub struct TraceWork {
     pub flushes: bool,
     /// From its first instant to its last, as it is sent.
     pub length: Nanos,
+    /// How many requests the recorded device had at once; `None` where the trace does not say, or
+    /// is not sent whole.
+    #[serde(default)]
+    pub in_flight: Option<InFlight>,
     /// When and where requests go.
     pub mapping: Mapping,
 }

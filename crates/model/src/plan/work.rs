@@ -118,12 +118,15 @@ impl Work {
     pub fn requests(&self, worker: &Worker) -> u64 {
         let is_sequential = self.pattern.random == Percent::ZERO;
         let stride = if is_sequential { self.pattern.stride.0 } else { 0 };
-        let step = self.largest_block().0.max(stride).max(1);
-        worker
-            .extents
-            .iter()
-            .map(|extent| extent.length.div_ceil(step))
-            .fold(0, u64::saturating_add)
+        let block = self.largest_block().0.max(1);
+        // Requests of each run that adjoin, one where there are no runs.
+        let run = if is_sequential { (self.pattern.run.0 / block).max(1) } else { 1 };
+        let step = block.saturating_mul(run).max(stride);
+        let of = |extent: &Extent| {
+            let rest = (extent.length % step).div_ceil(block).min(run);
+            (extent.length / step).saturating_mul(run).saturating_add(rest)
+        };
+        worker.extents.iter().map(of).fold(0, u64::saturating_add)
     }
 
     /// The largest request.
@@ -150,8 +153,14 @@ pub struct Pattern {
     pub hot_spots: HotSpots,
     /// What offsets of random requests are multiples of, from the start of their extent.
     pub align: Bytes,
-    /// From one sequential request to the next; 0 where they adjoin.
+    /// From one sequential request, or one run of them, to the next; 0 where they adjoin.
     pub stride: Bytes,
+    /// How many bytes of sequential requests adjoin before each stride; 0 for one request.
+    #[serde(default)]
+    pub run: Bytes,
+    /// Whether sequential requests go from the end of each extent to its start.
+    #[serde(default)]
+    pub backward: bool,
     /// Sequential streams of each worker.
     pub streams: u32,
     /// Whether a sequential request follows a random one, too, where there is one stream. In runs
@@ -170,6 +179,8 @@ impl Pattern {
             hot_spots: HotSpots { spots: Vec::new() },
             align: Bytes(0),
             stride: Bytes(0),
+            run: Bytes(0),
+            backward: false,
             streams: 1,
             follows_random: true,
         }

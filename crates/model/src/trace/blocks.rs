@@ -1,6 +1,6 @@
 //! Blocks of a trace: a head with length and checksum, and requests as differences.
 
-use super::{Header, Request, Totals, TraceClock};
+use super::{Header, InFlight, Request, Totals, TraceClock};
 use crate::crc::Crc;
 use crate::op::Op;
 use crate::varint::{self, BadNumber};
@@ -132,17 +132,30 @@ pub(super) fn end(totals: &Totals) -> Vec<u8> {
     for number in [totals.requests, totals.bytes, totals.lost, totals.left_out] {
         varint::put(&mut payload, number.into());
     }
+    if let Some(InFlight { requests, sum, most }) = totals.in_flight {
+        for number in [requests, sum, most] {
+            varint::put(&mut payload, number.into());
+        }
+    }
     payload
 }
 
 pub(super) fn read_end(mut payload: &[u8]) -> Result<Totals, BadNumber> {
     let bytes = &mut payload;
-    Ok(Totals {
+    let totals = Totals {
         requests: varint::take_u64(bytes)?,
         bytes: varint::take_u64(bytes)?,
         lost: varint::take_u64(bytes)?,
         left_out: varint::take_u64(bytes)?,
-    })
+        in_flight: None,
+    };
+    // Earlier versions wrote no more.
+    if bytes.is_empty() {
+        return Ok(totals);
+    }
+    let (requests, sum) = (varint::take_u64(bytes)?, varint::take_u64(bytes)?);
+    let most = varint::take_u64(bytes)?;
+    Ok(Totals { in_flight: Some(InFlight { requests, sum, most }), ..totals })
 }
 
 const SAME_LENGTH: u8 = 4;

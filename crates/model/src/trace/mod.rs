@@ -5,10 +5,12 @@
 //! each can be read by itself.
 
 mod blocks;
+mod in_flight;
 mod mapping;
 mod reader;
 mod writer;
 
+pub use in_flight::{FlightCount, InFlight};
 pub use mapping::{Mapped, Mapping, OutOfSpace, Space, Speed};
 pub use reader::{Ending, Reader, TraceError};
 pub use writer::Writer;
@@ -95,6 +97,8 @@ pub struct Totals {
     pub lost: u64,
     /// Requests that are neither reads, writes, flushes nor trims, and were left out.
     pub left_out: u64,
+    /// How many requests the device had at once; `None` where that was not seen.
+    pub in_flight: Option<InFlight>,
 }
 
 /// What the kernel's letters for a request mean, as `RA`, `WS`, `FF`, `DS`; `None` for what is

@@ -53,7 +53,8 @@ fn what_is_written_is_read_back() {
     let (back, ending) = read(&bytes).expect("whole");
     assert!(back == all);
     let bytes_of = all.iter().map(|request| u64::from(request.length)).sum();
-    let totals = Totals { requests: 50_000, bytes: bytes_of, lost: 7, left_out: 2 };
+    let totals =
+        Totals { requests: 50_000, bytes: bytes_of, lost: 7, left_out: 2, in_flight: None };
     assert_eq!(ending, Ending::Whole(totals));
     assert_eq!(
         Reader::new(bytes.as_slice()).map(|reader| reader.header().clone()).ok(),

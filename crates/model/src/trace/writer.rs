@@ -1,7 +1,7 @@
 //! Writes a trace as a stream.
 
 use super::blocks::{self, Before, Kind, MOST_REQUESTS};
-use super::{Header, MAGIC, Request, Totals};
+use super::{Header, InFlight, MAGIC, Request, Totals};
 use std::io::{self, Write};
 
 /// A block is written when it is this long, whether it is full or not.
@@ -80,9 +80,22 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// The sink's.
-    pub fn finish(mut self, lost: u64, left_out: u64) -> io::Result<(W, Totals)> {
+    pub fn finish(self, lost: u64, left_out: u64) -> io::Result<(W, Totals)> {
+        self.finish_with(lost, left_out, None)
+    }
+
+    /// The same with how many requests the device had at once.
+    ///
+    /// # Errors
+    /// The sink's.
+    pub fn finish_with(
+        mut self,
+        lost: u64,
+        left_out: u64,
+        in_flight: Option<InFlight>,
+    ) -> io::Result<(W, Totals)> {
         self.flush()?;
-        let totals = Totals { lost, left_out, ..self.totals };
+        let totals = Totals { lost, left_out, in_flight, ..self.totals };
         self.out.write_all(&blocks::block(Kind::End, 0, &blocks::end(&totals)))?;
         self.out.flush()?;
         Ok((self.out, totals))

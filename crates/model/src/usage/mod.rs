@@ -38,6 +38,8 @@ crate::words! {
         /// A network file system that is mounted; how much of its servers was used cannot be seen
         /// from here.
         Mount = "mount",
+        /// A cache that counts hits and misses; it cannot be used up.
+        Cache = "cache",
     }
 }
 
@@ -73,6 +75,10 @@ pub struct Use {
     pub reads: u64,
     /// The same of writes.
     pub writes: u64,
+    /// What a cache had: requests, of NFS mounts bytes.
+    pub hits: u64,
+    /// What it had not.
+    pub misses: u64,
     /// Of a host's CPUs: the sum of the share that the hypervisor gave to others × time, in ns.
     pub stolen_ns: u64,
     /// What went wrong: packets with errors or dropped, requests sent again or not answered in
@@ -90,6 +96,8 @@ struct Said {
     carried: Option<(u64, u64)>,
     /// Reads and writes of a disk.
     requests: (u64, u64),
+    /// What a cache had, and what it had not.
+    hits: (u64, u64),
     /// What the hypervisor gave to others, in millionths.
     stolen_ppm: u64,
     errors: u64,
@@ -231,6 +239,8 @@ impl Use {
             u128::from(length_ns) * u128::from(said.stolen_ppm.min(1_000_000)) / 1_000_000;
         self.stolen_ns = self.stolen_ns.saturating_add(stolen_ns as u64);
         self.errors = self.errors.saturating_add(said.errors);
+        self.hits = self.hits.saturating_add(said.hits.0);
+        self.misses = self.misses.saturating_add(said.hits.1);
     }
 
     fn merge(&mut self, other: Use) {
@@ -246,6 +256,8 @@ impl Use {
             (&mut self.reads, other.reads),
             (&mut self.writes, other.writes),
             (&mut self.stolen_ns, other.stolen_ns),
+            (&mut self.hits, other.hits),
+            (&mut self.misses, other.misses),
             (&mut self.errors, other.errors),
         ] {
             *mine = mine.saturating_add(theirs);

@@ -99,6 +99,15 @@ pub(super) fn each(
                 let count = |metric| entry.get(metric).unwrap_or(0);
                 let errors = count(Metric::Retransmissions).saturating_add(count(Metric::Timeouts));
                 take(Part::Mount, &entry.name, Said { errors, ..Said::default() });
+                if let Some(hits) = client_cache(entry) {
+                    take(Part::Cache, &entry.name, Said { hits, ..Said::default() });
+                }
+            }
+            Layer::Cache => {
+                let known = entry.get(Metric::Hits).zip(entry.get(Metric::Misses));
+                if let Some(hits) = known {
+                    take(Part::Cache, &entry.name, Said { hits, ..Said::default() });
+                }
             }
             _ => {}
         }
@@ -110,6 +119,13 @@ pub(super) fn each(
         let said = Said { used_ppm, waiting_ns, errors: throttled, stolen_ppm, ..Said::default() };
         take(Part::Cpu, "", said);
     }
+}
+
+/// Bytes of reads that a mount's client had, and those that it asked its server for; `None` where
+/// nobody counts them. What is read ahead of programs makes no hit negative.
+fn client_cache(entry: &Entry) -> Option<(u64, u64)> {
+    let (asked, fetched) = (entry.get(Metric::AskedReadBytes)?, entry.get(Metric::ReadBytes)?);
+    Some((asked.saturating_sub(fetched), fetched))
 }
 
 /// Memory that somebody holds for good, such as huge pages, limits nobody: it is full by its

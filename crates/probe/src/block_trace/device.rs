@@ -65,6 +65,11 @@ impl TracedDevice {
         if self.has_requests { "block_rq_issue" } else { "block_bio_queue" }
     }
 
+    /// The tracepoint of what came back.
+    pub(super) fn event_of_end(&self) -> &'static str {
+        if self.has_requests { "block_rq_complete" } else { "block_bio_complete" }
+    }
+
     pub(super) fn filter(&self) -> String {
         format!("dev == {}", self.number)
     }

@@ -66,6 +66,7 @@ impl Format {
             letters,
             sector: self.sector.number(data)?,
             sectors: u32::try_from(self.sectors.number(data)?).ok()?,
+            is_back: false,
         })
     }
 }

@@ -4,15 +4,17 @@
 //! It is removed at the end; what a dead process of ours left is removed by the next one.
 
 mod device;
+mod flight;
 mod format;
 mod instance;
 mod ring;
 
 pub use device::TracedDevice;
 
+use flight::Flight;
 use format::Format;
 use instance::Instance;
-use model::trace::{Request, op_of_letters};
+use model::trace::{InFlight, Request, op_of_letters};
 use ring::Page;
 use std::fs::File;
 use std::io::{self, Read};
@@ -49,6 +51,18 @@ struct Seen {
     letters: [u8; 10],
     sector: u64,
     sectors: u32,
+    /// Whether it came back, and was not sent.
+    is_back: bool,
+}
+
+/// What a recording came to, beside its requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordingEnd {
+    /// Requests that were lost because the kernel had no room for them.
+    pub lost: u64,
+    /// How many requests the device had at once; `None` where the kernel does not say, or something
+    /// was lost.
+    pub in_flight: Option<InFlight>,
 }
 
 /// A recording.
@@ -58,6 +72,9 @@ pub struct BlockTrace {
     cpus: Vec<File>,
     instance: Instance,
     format: Format,
+    /// Of what came back; `None` where this kernel does not tell it.
+    format_of_end: Option<Format>,
+    flight: Flight,
     page: Vec<u8>,
     held: Vec<Seen>,
     first_ns: Option<u64>,
@@ -86,12 +103,21 @@ impl BlockTrace {
         instance.write("options/overwrite", "0")?;
         instance.size_buffers()?;
         instance.write(&format!("{event}/filter"), &device.filter())?;
+        let end = format!("events/block/{}", device.event_of_end());
+        let told = instance.text(&format!("{end}/format")).ok();
+        let format_of_end = told.and_then(|text| Format::read(&text)).filter(|_| {
+            // Without it, requests are recorded as ever.
+            instance.write(&format!("{end}/filter"), &device.filter()).is_ok()
+                && instance.write(&format!("{end}/enable"), "1").is_ok()
+        });
         let cpus = instance.cpus()?;
         instance.write(&format!("{event}/enable"), "1")?;
         Ok(BlockTrace {
             device,
             instance,
             format,
+            format_of_end,
+            flight: Flight::default(),
             cpus,
             page: vec![0; bytes],
             held: Vec::new(),
@@ -125,20 +151,25 @@ impl BlockTrace {
         self.hand_on(before_ns.saturating_sub(SETTLED_NS), sink)
     }
 
-    /// Ends the recording, and hands on the rest. How many requests were lost because the kernel
-    /// had no room for them.
+    /// Ends the recording, and hands on the rest.
     ///
     /// # Errors
     /// Of tracefs, or the sink's.
     pub fn finish(
         mut self,
         sink: &mut dyn FnMut(&Request) -> io::Result<()>,
-    ) -> Result<u64, BlockTraceError> {
+    ) -> Result<RecordingEnd, BlockTraceError> {
         let event = format!("events/block/{}/enable", self.device.event());
         self.instance.write(&event, "0")?;
+        if self.format_of_end.is_some() {
+            let end = format!("events/block/{}/enable", self.device.event_of_end());
+            self.instance.write(&end, "0")?;
+        }
         self.fetch()?;
         self.hand_on(u64::MAX, sink)?;
-        self.instance.lost()
+        let lost = self.instance.lost()?;
+        let is_seen = self.format_of_end.is_some() && lost == 0;
+        Ok(RecordingEnd { lost, in_flight: self.flight.seen().filter(|_| is_seen) })
     }
 
     /// Takes what all processors' buffers hold.
@@ -158,8 +189,14 @@ impl BlockTrace {
                     }
                 };
                 let format = &self.format;
+                let of_end = self.format_of_end.as_ref();
                 for event in Page::of(&self.page[..length]) {
-                    self.held.extend(format.event(event.at_ns, event.data));
+                    let sent = format.event(event.at_ns, event.data);
+                    let back = || {
+                        let seen = of_end?.event(event.at_ns, event.data)?;
+                        Some(Seen { is_back: true, ..seen })
+                    };
+                    self.held.extend(sent.or_else(back));
                 }
             }
         }
@@ -174,8 +211,13 @@ impl BlockTrace {
         self.held.sort_by_key(|seen| seen.at_ns);
         let count = self.held.partition_point(|seen| seen.at_ns <= until_ns);
         for seen in self.held.drain(..count) {
+            if seen.is_back {
+                self.flight.back(seen.sector, seen.sectors);
+                continue;
+            }
             let letters = String::from_utf8_lossy(&seen.letters);
-            let letters = letters.trim_end_matches('\0');
+            // Behind the first zero is what an earlier event left in the kernel's buffer.
+            let letters = letters.split('\0').next().unwrap_or_default();
             let Some(op) = op_of_letters(letters, seen.sectors > 0) else {
                 self.left_out += 1;
                 continue;
@@ -194,6 +236,9 @@ impl BlockTrace {
             if !request.is_sound() {
                 self.left_out += 1;
                 continue;
+            }
+            if op != model::Op::Fsync {
+                self.flight.sent(seen.sector, seen.sectors);
             }
             sink(&request)
                 .map_err(|error| BlockTraceError::File { name: "the trace".to_owned(), error })?;

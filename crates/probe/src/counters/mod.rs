@@ -5,6 +5,7 @@
 //! in a note.
 
 mod block;
+mod caches;
 mod cpu;
 mod file;
 mod memory;
@@ -59,6 +60,9 @@ impl Counters {
             Box::new(remote::Nfs::new(&mut opener)),
             Box::new(remote::Smb::new(&mut opener)),
             Box::new(net::Rdma::new(&mut opener)),
+            Box::new(caches::Bcache::new(&mut opener)),
+            Box::new(caches::Arc::new(&mut opener)),
+            Box::new(caches::DmCache::new(&mut opener)),
             Box::new(cpu::Clocks::new(&mut opener)),
         ];
         let now = Instant::now();

@@ -52,14 +52,14 @@ impl<const N: usize> Rows<N> {
 /// Every NFS mount, by its mount point as the kernel writes it (a blank is `\040`).
 pub struct Nfs {
     file: KernelFile,
-    rows: Rows<11>,
+    rows: Rows<12>,
 }
 
 impl Nfs {
     pub fn new(opener: &mut Opener) -> Nfs {
         use Metric::{
-            Calls, ReadBytes, ReadNs, ReadRttNs, Reads, Retransmissions, Timeouts, WriteBytes,
-            WriteNs, WriteRttNs, Writes,
+            AskedReadBytes, Calls, ReadBytes, ReadNs, ReadRttNs, Reads, Retransmissions, Timeouts,
+            WriteBytes, WriteNs, WriteRttNs, Writes,
         };
         let plain = |metrics: &[Metric]| {
             metrics.iter().map(|metric| Column::plain(*metric)).collect::<Vec<_>>()
@@ -68,12 +68,13 @@ impl Nfs {
             .map(|metric| Column::scaled(metric, NS_PER_MS));
         let counts =
             plain(&[Calls, Retransmissions, Timeouts, ReadBytes, WriteBytes, Reads, Writes]);
-        let table = Table::new(Layer::Nfs, [counts, times.to_vec()].concat());
+        let table =
+            Table::new(Layer::Nfs, [counts, times.to_vec(), plain(&[AskedReadBytes])].concat());
         Nfs { file: opener.file("proc/self/mountstats"), rows: Rows::new(table) }
     }
 }
 
-impl Rows<11> {
+impl Rows<12> {
     /// A line of an NFS mount.
     fn nfs(&mut self, line: &[u8], sample: &mut CounterSample) {
         if let Some(device) = after(line, "device ") {
@@ -99,6 +100,8 @@ impl Rows<11> {
             // came from the server.
             let bytes = numbers::<6>(words(rest));
             (self.now[3], self.now[4]) = (bytes[4], bytes[5]);
+            self.now[11] =
+                bytes[0].zip(bytes[2]).and_then(|(cached, direct)| cached.checked_add(direct));
             return;
         }
         // Only the operations have capital names: calls, transmissions, timeouts, bytes out, bytes

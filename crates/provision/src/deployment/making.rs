@@ -3,7 +3,7 @@
 use super::{Held, change_record, lock, take_down};
 use crate::Ground;
 use crate::Problem;
-use crate::guest::{self, Kernel};
+use crate::guest::{self, CloudImage, Guest, ImageFormat, Kernel};
 use crate::inside::FIRST_READ;
 use crate::places::{self, Places};
 use crate::provider::{Boot, Machine, Provider, Room, State, Volume};
@@ -21,10 +21,13 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_millis(20);
 /// How long consoles may take, all together.
 const CONSOLE: Duration = Duration::from_secs(3);
-/// What a machine needs beside its guest's memory: the hypervisor's own.
-const OVERHEAD: Bytes = Bytes::mib(96);
+/// What a machine needs beside its guest's memory: the hypervisor's own. qemu 7.2 took 100 MiB
+/// under emulation, its bounded memory of translated code included.
+const OVERHEAD: Bytes = Bytes::mib(128);
 /// What a pool keeps free.
 const SPARE: Bytes = Bytes::mib(64);
+/// What a guest's kernel takes beside its image.
+const KERNEL: Bytes = Bytes::mib(72);
 /// The longest path of a socket (`sun_path` of `unix(7)`, with its end).
 const LONGEST_SOCKET: usize = 107;
 
@@ -41,8 +44,8 @@ pub struct Needs {
     pub disks: Bytes,
     /// Where they would be.
     pub room: Room,
-    /// The kernel that guests would start.
-    pub kernel: Kernel,
+    /// What they would boot.
+    pub guest: Guest,
 }
 
 /// What is to be made, and with what.
@@ -55,6 +58,8 @@ pub struct Order<'a> {
     pub program: &'a str,
     /// The kernel for guests, or the package of one; `None` is found.
     pub kernel: Option<&'a Path>,
+    /// A cloud image that they boot instead.
+    pub image: Option<&'a Path>,
     /// Where records and kernels are.
     pub places: &'a Places,
     /// What tells these machines from all others, where it was decided elsewhere.
@@ -67,8 +72,15 @@ pub struct Order<'a> {
 /// What keeps them from being made: the program, the kernel, memory, space, or the name.
 pub fn needs(provider: &dyn Provider, order: &Order<'_>) -> Result<Needs, Problem> {
     let wanted = order.wanted;
+    // What no provider of this kind can make needs no answer of one.
+    let beside = provider.fits(wanted)?;
     let node = provider.node()?;
-    let kernel = Kernel::find(order.kernel, &order.places.kernels)?;
+    let guest = match order.image {
+        Some(_) if !provider.takes_images() => return Err(Problem::NoImagesHere),
+        Some(image) => Guest::Image(CloudImage::find(image)?),
+        None if !provider.boots_our_guest() => Guest::Copies,
+        None => Guest::Own(Kernel::find(order.kernel, &order.places.kernels)?),
+    };
     let each = wanted.memory.0.saturating_add(OVERHEAD.0);
     let memory = Bytes(each.saturating_mul(u64::from(wanted.count())));
     if memory > node.memory_available {
@@ -77,6 +89,7 @@ pub fn needs(provider: &dyn Provider, order: &Order<'_>) -> Result<Needs, Proble
     let folder = order.places.state.join(&wanted.name);
     let room = provider.room(order.pool, &folder)?;
     let disks = wanted.disk_bytes().unwrap_or(Bytes(u64::MAX));
+    let disks = Bytes(disks.0.saturating_add(beside.0));
     // Sparse disks fill up under load, so that they need as much.
     if disks.0.saturating_add(SPARE.0) > room.free.0 {
         return Err(Problem::Space { needed: disks, free: room.free, folder: room.place });
@@ -86,7 +99,7 @@ pub fn needs(provider: &dyn Provider, order: &Order<'_>) -> Result<Needs, Proble
     }
     wanted.names().iter().try_for_each(|name| provider.refuse_taken(name))?;
     let memory_available = node.memory_available;
-    Ok(Needs { node: node.name, memory, memory_available, disks, room, kernel })
+    Ok(Needs { node: node.name, memory, memory_available, disks, room, guest })
 }
 
 /// Makes machines and waits until their agents listen. Where that fails, or `stop` is set, nothing
@@ -105,7 +118,13 @@ pub fn up(
     let made = make(provider, order, &needs, &held.deployment, stop)
         .and_then(|()| start(provider, order, &needs, &held.deployment, stop, told));
     let made = made.and_then(|boots| {
-        change_record(&mut held.deployment, |deployment| deployment.boots = boots)
+        let devices = devices(provider, &held.deployment)?;
+        change_record(&mut held.deployment, |deployment| {
+            deployment.boots = boots;
+            for (machine, devices) in deployment.machines.iter_mut().zip(devices) {
+                machine.devices = devices;
+            }
+        })
     });
     match made {
         Ok(()) => Ok(held),
@@ -155,10 +174,28 @@ fn make(
     stop: &AtomicBool,
 ) -> Result<(), Problem> {
     let image = deployment.folder.join(record::IMAGE);
-    guest::write_image(&image, &needs.kernel, &[order.wanted.bus])?;
-    provider.prepare(deployment, &needs.kernel.image)?;
+    match &needs.guest {
+        Guest::Own(kernel) => {
+            let bytes = guest::write_image(&image, kernel, &[order.wanted.bus])?;
+            fits_into(bytes, order.wanted.memory)?;
+        }
+        Guest::Image(_) => guest::write_program(&image)?,
+        Guest::Copies => {}
+    }
+    provider.prepare(deployment, needs.guest.file())?;
     let volumes = volumes(deployment, order.wanted);
     volumes.iter().try_for_each(|volume| provider.make_volume(deployment, volume, stop))
+}
+
+/// Refuses machines whose memory cannot hold their guest: they would be waited for in vain.
+fn fits_into(image: Bytes, memory: Bytes) -> Result<(), Problem> {
+    // The image and what is unpacked out of it are there at once, beside the kernel.
+    let needed = Bytes(image.0.saturating_mul(2).saturating_add(KERNEL.0));
+    let needed = Bytes(needed.0.div_ceil(Bytes::mib(1).0).saturating_mul(Bytes::mib(1).0));
+    if memory < needed {
+        return Err(Problem::SmallMemory { needed, memory });
+    }
+    Ok(())
 }
 
 /// Starts the machines, and waits for their agents.
@@ -173,8 +210,9 @@ fn start(
     let wanted = order.wanted;
     let image = deployment.folder.join(record::IMAGE);
     let boot = Boot {
-        kernel: &needs.kernel.image,
-        image: &image,
+        kernel: needs.guest.file(),
+        image: if matches!(needs.guest, Guest::Copies) { Path::new("") } else { &image },
+        own: own_format(&needs.guest),
         accelerator: wanted.accelerator,
         vcpus: wanted.vcpus,
         memory: wanted.memory,
@@ -220,9 +258,40 @@ fn start(
         waited = left;
         sleep(PAUSE);
     }
-    hear_first_reads(provider, deployment, &mut boots);
+    if provider.boots_our_guest() {
+        hear_first_reads(provider, deployment, &mut boots);
+    }
     boots.sort_by_key(|boot| wanted.names().iter().position(|name| *name == boot.machine));
     Ok(boots)
+}
+
+/// What an image of the guests' own is.
+fn own_format(guest: &Guest) -> Option<ImageFormat> {
+    match guest {
+        Guest::Own(_) | Guest::Copies => None,
+        Guest::Image(image) => Some(image.format),
+    }
+}
+
+/// The paths of the disks in each machine, where each has its own. None is without one of its own
+/// that has as many: a disk that nobody found would be left out in silence.
+fn devices(provider: &dyn Provider, deployment: &Deployment) -> Result<Vec<Vec<String>>, Problem> {
+    let of = |machine: &Machine| {
+        let devices = provider.devices(deployment, machine)?;
+        let has_none = devices.is_empty() && provider.boots_our_guest();
+        match has_none || devices.len() == deployment.disks_each as usize {
+            true => Ok(devices),
+            false => Err(Problem::NotStarted {
+                machine: machine.name.clone(),
+                said: format!(
+                    "it has {} disks of ours, and {} were made",
+                    devices.len(),
+                    deployment.disks_each
+                ),
+            }),
+        }
+    };
+    deployment.machines.iter().map(of).collect()
 }
 
 /// How long a machine took that listens now.
@@ -275,6 +344,15 @@ fn volumes(deployment: &Deployment, wanted: &MachinesWanted) -> Vec<Volume> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_guest_that_its_memory_cannot_hold_is_refused() {
+        let image = Bytes(50_000_001);
+        let refused = fits_into(image, Bytes::mib(128)).expect_err("too small");
+        assert!(refused.to_string().contains("168 MiB of memory to start"), "{refused}");
+        assert_eq!(fits_into(image, Bytes::mib(168)), Ok(()));
+        assert!(fits_into(Bytes(u64::MAX), Bytes::gib(1)).is_err());
+    }
 
     #[test]
     fn what_a_guest_says_of_its_first_read_is_a_number_or_nothing() {

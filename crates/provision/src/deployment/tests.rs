@@ -131,13 +131,13 @@ fn taken() -> Problem {
     Problem::NameOfOthers { name: "others-1".to_owned(), what: "process 7".to_owned() }
 }
 
-struct Setting {
+pub(crate) struct Setting {
     root: tempfile::TempDir,
-    places: Places,
+    pub(crate) places: Places,
 }
 
 impl Setting {
-    fn new() -> Setting {
+    pub(crate) fn new() -> Setting {
         let root = tempfile::tempdir().expect("a folder");
         let at = |path: &str| root.path().join(path);
         let modules = at("lib/modules/6.1.0");
@@ -153,20 +153,29 @@ impl Setting {
     }
 
     fn up(&self, provider: &Noted, name: &str, pool: Option<&Path>) -> Result<Held, Problem> {
-        let wanted = wanted(name);
+        self.make(provider, &wanted(name), pool.and_then(Path::to_str))
+    }
+
+    pub(crate) fn make(
+        &self,
+        provider: &dyn Provider,
+        wanted: &MachinesWanted,
+        pool: Option<&str>,
+    ) -> Result<Held, Problem> {
         let kernel = self.root.path().join("boot/vmlinuz-6.1.0");
         let order = Order {
-            wanted: &wanted,
-            pool: pool.and_then(Path::to_str),
+            wanted,
+            pool,
             token: None,
             program: "a hash",
             kernel: Some(&kernel),
+            image: None,
             places: &self.places,
         };
         up(provider, &order, &AtomicBool::new(false), &mut |_| ())
     }
 
-    fn down(&self, provider: &Noted, name: &str) -> Result<(), Problem> {
+    pub(crate) fn down(&self, provider: &dyn Provider, name: &str) -> Result<(), Problem> {
         match hold(&self.places, name)? {
             Some(held) => held.remove(provider),
             None => down(&self.places, name),
@@ -174,9 +183,11 @@ impl Setting {
     }
 
     fn is_clean(&self, provider: &Noted) -> bool {
-        let is_empty =
-            fs::read_dir(&self.places.state).map_or(true, |mut entries| entries.next().is_none());
-        is_empty && provider.running.borrow().is_empty()
+        self.has_no_record() && provider.running.borrow().is_empty()
+    }
+
+    pub(crate) fn has_no_record(&self) -> bool {
+        fs::read_dir(&self.places.state).map_or(true, |mut entries| entries.next().is_none())
     }
 }
 

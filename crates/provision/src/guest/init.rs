@@ -1,7 +1,7 @@
 //! The first process of a guest: it prepares what an agent needs, and starts one agent after the
 //! other on the line to the host.
 
-use crate::inside::{AGENT_PORT, FIRST_READ, MODULES, PROGRAM};
+use crate::inside::{AGENT_PORT, FIRST_READ, MODULES};
 use rustix::mount::{MountFlags, mount};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -10,6 +10,8 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+/// What the host keeps: an image may have its own console elsewhere.
+const CONSOLE: &str = "/dev/ttyS0";
 /// How long disks and the line may take to appear.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two looks, and between two agents.
@@ -22,6 +24,20 @@ pub struct Init {
     pub name: String,
     /// Its disks.
     pub disks: Vec<String>,
+    /// What is around us.
+    pub within: Within,
+}
+
+/// What the first process of ours finds in a guest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Within {
+    /// Nothing but a kernel: it is the first process of all.
+    Kernel,
+    /// A whole system, which started it.
+    Image {
+        /// The processor is emulated.
+        is_emulated: bool,
+    },
 }
 
 /// Prepares the guest and serves coordinators until its end. It comes back only where it cannot
@@ -43,17 +59,11 @@ pub fn serve(init: &Init) -> String {
 
 /// Makes the guest ready; gives the line to the host.
 fn prepare(init: &Init) -> Result<PathBuf, String> {
-    let mounts = [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev"), ("tmpfs", "/tmp")];
-    for (kind, place) in mounts {
-        // Some kernels mount /dev by themselves.
-        match mount(kind, place, kind, MountFlags::empty(), None) {
-            Ok(()) | Err(rustix::io::Errno::BUSY) => {}
-            Err(error) => return Err(format!("{place} cannot be mounted: {error}")),
-        }
+    match init.within {
+        Within::Kernel => prepare_kernel(init)?,
+        Within::Image { is_emulated: true } => trust_no_counter()?,
+        Within::Image { is_emulated: false } => {}
     }
-    rustix::system::sethostname(init.name.as_bytes())
-        .map_err(|error| format!("the name {} cannot be set: {error}", init.name))?;
-    load_modules().map_err(|error| format!("the modules cannot be loaded: {error}"))?;
     let deadline = Instant::now() + PATIENCE;
     let missing = || init.disks.iter().find(|disk| !Path::new(disk).exists());
     loop {
@@ -72,6 +82,31 @@ fn prepare(init: &Init) -> Result<PathBuf, String> {
             _ => sleep(PAUSE),
         }
     }
+}
+
+/// Has the kernel keep time by the emulated HPET, or else by the timer of ACPI: an emulated
+/// processor's counter has a frequency that the guest measured wrongly (`inside.rs`).
+fn trust_no_counter() -> Result<(), String> {
+    let folder = Path::new("/sys/devices/system/clocksource/clocksource0");
+    let set = |name: &str| fs::write(folder.join("current_clocksource"), name);
+    set("hpet")
+        .or_else(|_| set("acpi_pm"))
+        .map_err(|error| format!("the clock cannot be set to hpet or acpi_pm: {error}"))
+}
+
+/// Mounts what an agent needs, and loads the modules.
+fn prepare_kernel(init: &Init) -> Result<(), String> {
+    let mounts = [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev"), ("tmpfs", "/tmp")];
+    for (kind, place) in mounts {
+        // Some kernels mount /dev by themselves.
+        match mount(kind, place, kind, MountFlags::empty(), None) {
+            Ok(()) | Err(rustix::io::Errno::BUSY) => {}
+            Err(error) => return Err(format!("{place} cannot be mounted: {error}")),
+        }
+    }
+    rustix::system::sethostname(init.name.as_bytes())
+        .map_err(|error| format!("the name {} cannot be set: {error}", init.name))?;
+    load_modules().map_err(|error| format!("the modules cannot be loaded: {error}"))
 }
 
 /// Reads the first block of each disk, and says on the console when that was done.
@@ -127,13 +162,13 @@ fn one_agent(port: &Path, disks: &[String]) -> io::Result<()> {
     // A second opening of the port would be refused: both directions are one.
     let input = OpenOptions::new().read(true).write(true).open(port)?;
     let output = input.try_clone()?;
-    let mut command = Command::new(PROGRAM);
+    let mut command = Command::new("/proc/self/exe");
     command.arg("agent");
     disks.iter().for_each(|disk| {
         command.arg("--allow").arg(disk);
     });
     command.stdin(Stdio::from(input)).stdout(Stdio::from(output));
-    command.stderr(File::options().write(true).open("/dev/console")?);
+    command.stderr(File::options().write(true).open(CONSOLE)?);
     command.env("HOME", "/root");
     let mut agent = command.spawn()?;
     // What we hold of the port would keep it open: what a coordinator that left did not read is
@@ -144,7 +179,7 @@ fn one_agent(port: &Path, disks: &[String]) -> io::Result<()> {
 
 /// Says something on the guest's console, which the host keeps. If that fails, nobody can be told.
 fn say(text: &str) {
-    if let Ok(mut console) = File::options().write(true).open("/dev/console") {
+    if let Ok(mut console) = File::options().write(true).open(CONSOLE) {
         let _ = writeln!(console, "{text}");
     }
 }

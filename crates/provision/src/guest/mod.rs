@@ -3,11 +3,14 @@
 
 mod cpio;
 mod elf;
+mod image;
 mod init;
+mod iso;
 mod kernel;
 mod modules;
 
-pub use init::{Init, serve};
+pub use image::{CloudImage, ImageFormat, Seed, write_program};
+pub use init::{Init, Within, serve};
 pub use kernel::Kernel;
 
 use crate::Problem;
@@ -20,6 +23,28 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
+
+/// What machines boot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Guest {
+    /// The guest of our own, with this kernel.
+    Own(Kernel),
+    /// A cloud image.
+    Image(CloudImage),
+    /// Nothing of ours: they are copies of an image that the provider has.
+    Copies,
+}
+
+impl Guest {
+    /// The file that they boot: a kernel, or an image; empty for copies.
+    pub fn file(&self) -> &Path {
+        match self {
+            Guest::Own(kernel) => &kernel.image,
+            Guest::Image(image) => &image.path,
+            Guest::Copies => Path::new(""),
+        }
+    }
+}
 
 /// Writes the memory image of a guest whose disks are of these kinds, and says how large it is.
 ///

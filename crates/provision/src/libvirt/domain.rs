@@ -26,8 +26,13 @@ pub(super) fn described(
     sources: &Sources,
 ) -> String {
     let kind = match boot.accelerator {
-        Accelerator::Kvm => ("kvm", "<cpu mode='host-passthrough'/>"),
-        Accelerator::Tcg => ("qemu", "<cpu mode='maximum'/>"),
+        // `native` is refused before anything is made.
+        Accelerator::Kvm | Accelerator::Native => ("kvm", "<cpu mode='host-passthrough'/>"),
+        // Emulated guests keep time by it.
+        Accelerator::Tcg => (
+            "qemu",
+            "<cpu mode='maximum'/><clock offset='utc'><timer name='hpet' present='yes'/></clock>",
+        ),
     };
     let mut text = String::new();
     // Writing into a String cannot fail.
@@ -46,7 +51,7 @@ pub(super) fn described(
         boot.vcpus,
         escaped(&sources.kernel),
         escaped(&sources.image),
-        escaped(&kernel_line(&machine.name, boot.bus, machine.disks.len())),
+        escaped(&kernel_line(&machine.name, boot.bus, machine.disks.len(), boot.accelerator)),
         kind.1,
     );
     if boot.bus == DiskBus::VirtioScsi {

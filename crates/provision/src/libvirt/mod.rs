@@ -75,7 +75,7 @@ fn first_pool(deployment: &Deployment) -> &str {
 fn pools(deployment: &Deployment) -> &[String] {
     match &deployment.ground {
         Ground::Pools { pools, .. } => pools,
-        Ground::Folders(_) | Ground::Nodes(_) => &[],
+        Ground::Folders(_) | Ground::Nodes(_) | Ground::Remote(_) => &[],
     }
 }
 

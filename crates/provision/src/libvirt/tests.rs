@@ -13,6 +13,7 @@ fn a_domain_has_our_mark_and_its_own_disks() {
     let boot = Boot {
         kernel: Path::new("/k"),
         image: Path::new("/i"),
+        own: None,
         accelerator: Accelerator::Tcg,
         vcpus: 2,
         memory: Bytes::mib(256),

@@ -1,6 +1,6 @@
 //! One deployment over several nodes, as the coordinator drives it: all of it or nothing.
 
-use super::{Answer, Listed, NodeNeeds, NodeOrder, Request};
+use super::{Answer, NodeNeeds, NodeOrder, OfNode, Request};
 use crate::Problem;
 use crate::deployment::{self, Done, Held, Order};
 use crate::record::{Deployment, Ground, OnNodes};
@@ -157,13 +157,13 @@ pub fn down(reach: &dyn Reach, held: Held) -> Result<(), Problem> {
 }
 
 /// What the machines of each node do, in the order of the nodes; the error of one is its alone.
-pub fn list(reach: &dyn Reach, deployment: &Deployment) -> Vec<Result<Vec<Listed>, Problem>> {
+pub fn list(reach: &dyn Reach, deployment: &Deployment) -> Vec<Result<OfNode, Problem>> {
     let list =
         |_: &str| Request::List { name: deployment.name.clone(), token: deployment.token.clone() };
     let asked = asked(deployment, &list);
     let answers = ask_all(reach, &asked, &AtomicBool::new(false));
     let listed = answers.into_iter().zip(&asked).map(|(answer, asked)| match answer? {
-        Answer::Listed { machines } => Ok(machines),
+        Answer::Listed { machines, counts } => Ok(OfNode { machines, counts }),
         _ => Err(wrong(&asked.node)),
     });
     listed.collect()
@@ -268,8 +268,15 @@ mod tests {
 
     fn made(reach: &Noted, places: &Places) -> Result<Held, Problem> {
         let wanted = wanted("x");
-        let order =
-            Order { wanted: &wanted, pool: None, program: "p", kernel: None, places, token: None };
+        let order = Order {
+            wanted: &wanted,
+            pool: None,
+            program: "p",
+            kernel: None,
+            image: None,
+            places,
+            token: None,
+        };
         let order_of = |node: &str, token: &str| {
             let mut wanted = wanted.clone();
             wanted.numbers = vec![if node == "a" { 1 } else { 2 }];
@@ -279,6 +286,7 @@ mod tests {
                 connect: String::new(),
                 pool: None,
                 kernel: None,
+                image: None,
                 token: token.to_owned(),
                 program: "p".into(),
             }

@@ -1,10 +1,14 @@
 //! The command line of a machine under plain qemu.
 
+use crate::guest::ImageFormat;
 use crate::inside::{AGENT, AGENT_PORT, kernel_line};
 use crate::provider::{Boot, Machine};
 use model::Bytes;
-use model::machines::DiskBus;
+use model::machines::{Accelerator, DiskBus};
 use std::path::Path;
+
+/// How much translated code an emulator keeps, in MiB.
+const TRANSLATED: u32 = 64;
 
 /// All arguments.
 pub(super) fn arguments(machine: &Machine, boot: &Boot<'_>) -> Vec<String> {
@@ -18,14 +22,20 @@ pub(super) fn arguments(machine: &Machine, boot: &Boot<'_>) -> Vec<String> {
     add("-name", format!("{},debug-threads=on", machine.name));
     add("-uuid", machine.uuid.clone());
     add("-machine", "q35".to_owned());
-    add("-accel", boot.accelerator.word().to_owned());
+    add("-accel", accelerator(boot.accelerator));
     add("-cpu", "max".to_owned());
     add("-m", format!("{}M", boot.memory.0 / Bytes::mib(1).0));
     add("-smp", boot.vcpus.to_string());
     add("-display", "none".to_owned());
-    add("-kernel", boot.kernel.to_string_lossy().into_owned());
-    add("-initrd", boot.image.to_string_lossy().into_owned());
-    add("-append", kernel_line(&machine.name, boot.bus, machine.disks.len()));
+    match boot.own {
+        None => {
+            add("-kernel", boot.kernel.to_string_lossy().into_owned());
+            add("-initrd", boot.image.to_string_lossy().into_owned());
+            let disks = machine.disks.len();
+            add("-append", kernel_line(&machine.name, boot.bus, disks, boot.accelerator));
+        }
+        Some(format) => own_disks(&mut add, machine, boot, format),
+    }
     add("-chardev", format!("file,id=console,path={}", file("console")));
     add("-serial", "chardev:console".to_owned());
     let socket =
@@ -62,6 +72,42 @@ pub(super) fn arguments(machine: &Machine, boot: &Boot<'_>) -> Vec<String> {
     words
 }
 
+/// What runs the guest. What an emulator keeps of translated code could grow to 1 GiB; a part of
+/// that is enough, and what machines need is known.
+fn accelerator(accelerator: Accelerator) -> String {
+    match accelerator {
+        // `native` is refused before anything is made.
+        Accelerator::Kvm | Accelerator::Native => "kvm".to_owned(),
+        Accelerator::Tcg => format!("tcg,tb-size={TRANSLATED}"),
+    }
+}
+
+/// The disks of a guest with an image of its own: a clone of the image, the seed, our program. They
+/// are on another bus than the disks that are loaded, whose names stay what they are without them.
+fn own_disks(
+    add: &mut impl FnMut(&str, String),
+    machine: &Machine,
+    boot: &Boot<'_>,
+    format: ImageFormat,
+) {
+    let is_scsi = boot.bus != DiskBus::VirtioScsi;
+    if is_scsi {
+        add("-device", "virtio-scsi-pci,id=own".to_owned());
+    }
+    let seed = machine.folder.join(format!("{}.seed", machine.name));
+    // What the guest writes is in a file without a name, which goes with the process.
+    let disks = [
+        ("root", boot.kernel, format!("format={},snapshot=on", format.word()), ",bootindex=0"),
+        ("seed", &seed, "format=raw,readonly=on".to_owned(), ""),
+        ("program", boot.image, "format=raw,readonly=on".to_owned(), ""),
+    ];
+    for (id, path, how, last) in disks {
+        add("-drive", format!("if=none,id={id},file={},{how}", escaped(path)));
+        let device = if is_scsi { "scsi-hd,bus=own.0" } else { "virtio-blk-pci" };
+        add("-device", format!("{device},drive={id},serial={id}{last}"));
+    }
+}
+
 /// A path in a list of options, where a comma would begin the next one.
 fn escaped(path: &Path) -> String {
     path.to_string_lossy().replace(',', ",,")
@@ -70,12 +116,13 @@ fn escaped(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::machines::{Accelerator, DiskCache};
+    use model::machines::DiskCache;
 
     #[test]
     fn a_machine_says_whose_it_is_and_what_its_disks_are() {
         let machine = Machine {
             name: "a-1".into(),
+            devices: Vec::new(),
             uuid: "0-1".into(),
             folder: "/s/a,b".into(),
             disks: vec!["/p/x,y.raw".into(), "/p/z.raw".into()],
@@ -83,6 +130,7 @@ mod tests {
         let boot = Boot {
             kernel: Path::new("/k"),
             image: Path::new("/i"),
+            own: None,
             accelerator: Accelerator::Tcg,
             vcpus: 2,
             memory: Bytes::mib(512),
@@ -95,5 +143,41 @@ mod tests {
         assert!(line.contains("path=/s/a,,b/a-1.agent,server=on"), "{line}");
         assert!(line.contains("--name=a-1 --disk=/dev/sda --disk=/dev/sdb"), "{line}");
         assert!(line.contains("-m 512M -smp 2 ") && !line.contains("kvm"), "{line}");
+    }
+
+    #[test]
+    fn an_image_is_never_written_to_and_renames_no_disk() {
+        let machine = Machine {
+            name: "a-1".into(),
+            uuid: "0-1".into(),
+            folder: "/s".into(),
+            disks: vec!["/p/x.raw".into()],
+            devices: Vec::new(),
+        };
+        let line = |bus| {
+            let boot = Boot {
+                kernel: Path::new("/i,1.qcow2"),
+                image: Path::new("/s/program"),
+                own: Some(ImageFormat::Qcow2),
+                accelerator: Accelerator::Tcg,
+                vcpus: 1,
+                memory: Bytes::mib(512),
+                bus,
+                cache: DiskCache::None,
+            };
+            arguments(&machine, &boot).join(" ")
+        };
+        let (block, scsi) = (line(DiskBus::VirtioBlk), line(DiskBus::VirtioScsi));
+        assert!(block.contains("file=/i,,1.qcow2,format=qcow2,snapshot=on "), "{block}");
+        assert!(block.contains("file=/s/a-1.seed,format=raw,readonly=on "), "{block}");
+        assert!(block.contains("scsi-hd,bus=own.0,drive=root,serial=root,bootindex=0 "), "{block}");
+        assert_eq!(
+            (block.matches("virtio-blk-pci").count(), block.matches("-kernel").count()),
+            (1, 0)
+        );
+        assert_eq!(
+            (scsi.matches("scsi-hd").count(), scsi.matches("virtio-blk-pci").count()),
+            (1, 3)
+        );
     }
 }

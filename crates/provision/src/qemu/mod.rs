@@ -7,6 +7,7 @@ mod ground;
 mod monitor;
 mod threads;
 
+use crate::guest::Seed;
 use crate::processes::{self, Found};
 use crate::provider::{Acted, Boot, Line, Machine, Node, Provider, Room, State, Volume};
 use crate::record::{Deployment, Ground};
@@ -27,7 +28,7 @@ const PROGRAM: &str = "qemu-system-x86_64";
 const CONSOLE_BYTES: u64 = 4096;
 const CONSOLE_LINES: usize = 12;
 /// The files that qemu makes beside its machine's record.
-const ENDS: [&str; 4] = ["agent", "monitor", "console", "log"];
+const ENDS: [&str; 5] = ["agent", "monitor", "console", "log", "seed"];
 
 /// Plain qemu.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,6 +68,10 @@ impl Provider for Qemu {
         Ok(Room { ground: Ground::Folders(vec![place]), place: place_in_words, free })
     }
 
+    fn takes_images(&self) -> bool {
+        true
+    }
+
     fn refuse_taken(&self, name: &str) -> Result<(), Problem> {
         let taken = |found: &Found| {
             let words = found.option("-name").unwrap_or_default();
@@ -99,6 +104,16 @@ impl Provider for Qemu {
     fn start(&self, _: &Deployment, machine: &Machine, boot: &Boot<'_>) -> Result<(), Problem> {
         let log = file(machine, "log");
         let out = File::create_new(&log).map_err(|error| Problem::file("make", &log, &error))?;
+        if boot.own.is_some() {
+            let seed = Seed {
+                name: &machine.name,
+                uuid: &machine.uuid,
+                bus: boot.bus,
+                disks: machine.disks.len(),
+                accelerator: boot.accelerator,
+            };
+            seed.write(&file(machine, "seed"))?;
+        }
         let status = Command::new(PROGRAM)
             .args(command::arguments(machine, boot))
             .stdin(Stdio::null())
@@ -192,7 +207,7 @@ fn folder_of(pool: Option<&str>, folder: &Path) -> Result<PathBuf, Problem> {
 fn folders(deployment: &Deployment) -> &[PathBuf] {
     match &deployment.ground {
         Ground::Folders(folders) => folders,
-        Ground::Pools { .. } | Ground::Nodes(_) => &[],
+        Ground::Pools { .. } | Ground::Nodes(_) | Ground::Remote(_) => &[],
     }
 }
 

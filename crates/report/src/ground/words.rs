@@ -363,6 +363,12 @@ pub fn pattern(work: &Work) -> String {
     if pattern.streams > 1 && pattern.random < Percent::ALL {
         text.push_str(&format!(" in {} streams", pattern.streams));
     }
+    if pattern.backward && pattern.random < Percent::ALL {
+        text.push_str(" backward");
+    }
+    if pattern.run.0 > 0 && pattern.random < Percent::ALL {
+        text.push_str(&format!(" in runs of {}", pattern.run));
+    }
     if pattern.stride.0 > 0 && pattern.random < Percent::ALL {
         text.push_str(&format!(" every {}", pattern.stride));
     }
@@ -460,6 +466,7 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::RunFileOnTarget => "run file on the target's disk",
         NoteKind::Replayed => "fidelity",
         NoteKind::Machines => "virtual machines",
+        NoteKind::BelowGuests => "below the guests",
         NoteKind::Imported => "imported",
     }
 }

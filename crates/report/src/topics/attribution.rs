@@ -10,6 +10,7 @@ use crate::ground::sentence::{Sentence, count, counted, quantity, sentence, shar
 use crate::ground::words;
 use analysis::ResultRow;
 use analysis::attribution::{Attribution, Watched, attribution};
+use analysis::hit_share::{HitShare, hit_shares};
 use model::Record;
 use model::usage::Part;
 use serde_json::{Map, Value, json};
@@ -244,6 +245,7 @@ pub(crate) fn name(watched: &Watched) -> String {
         Part::Port => "port",
         Part::Memory => return "memory".to_owned(),
         Part::Mount => "mount",
+        Part::Cache => "cache",
     };
     format!("{kind} {}", watched.name)
 }
@@ -294,8 +296,23 @@ fn object(record: &Record, one: &Attribution) -> Value {
         "at_limit": list(one.limits()),
         "highest": list(one.highest()),
         "errors": list(one.errors()),
+        "caches": caches(record, one),
         "message": sentence(record, one),
     })
+}
+
+/// What each cache had of what it was asked for.
+fn caches(record: &Record, one: &Attribution) -> Vec<Value> {
+    let cache = |cache: HitShare<'_>| {
+        json!({
+            "host": hostname(record, cache.host),
+            "name": cache.name,
+            "hits": cache.hits,
+            "misses": cache.misses,
+            "share": cache.share(),
+        })
+    };
+    hit_shares(one).into_iter().map(cache).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use crate::ground::markup::{Markup, plain};
 use crate::ground::words;
 use model::replayed::{Fidelity, Replayed};
+use model::trace::InFlight;
 use model::{Fact, Histogram, Record};
 use serde_json::{Value, json};
 
@@ -30,14 +31,35 @@ fn sentences(fidelity: &Fidelity) -> String {
     };
     format!(
         "{} of {} requests sent ({} bytes), {} at their own offsets, {order}. Inter-arrival error \
-         {}. Lateness {}.",
+         {}. Lateness {}. {}",
         words::count(*requests),
         words::count(*of),
         words::count(*bytes),
         words::count(*offsets_exact),
         percentiles(&fidelity.inter_arrival_error),
         percentiles(&fidelity.lateness),
+        in_flight(fidelity),
     )
+}
+
+/// How many requests were outstanding, beside the original.
+fn in_flight(fidelity: &Fidelity) -> String {
+    let figures = |seen: &InFlight| format!("mean {:.1}, at most {}", seen.mean(), seen.most);
+    match (&fidelity.in_flight, &fidelity.original) {
+        (None, None) => String::new(),
+        (Some(sent), Some(original)) => {
+            format!("In flight {}; in the original {}.", figures(sent), figures(original))
+        }
+        (Some(sent), None) => {
+            format!("In flight {}; the trace does not say how many there were.", figures(sent))
+        }
+        (None, Some(original)) => {
+            format!(
+                "In flight: not seen with several workers; in the original {}.",
+                figures(original)
+            )
+        }
+    }
 }
 
 /// What one host sent, as a sentence.
@@ -61,7 +83,27 @@ pub fn section(record: &Record) -> Markup {
 
 /// For machines: null where nothing was replayed.
 pub fn object(record: &Record) -> Value {
-    let Some(one) = of_run(record) else { return Value::Null };
+    let Some(all) = of_run(record) else { return Value::Null };
+    let mut fields = figures(&all);
+    let of_hosts = record.notes.iter().filter_map(|note| match &note.fact {
+        Fact::Replayed(replayed) => Some((note.host, replayed)),
+        _ => None,
+    });
+    // They told it in any order.
+    let mut of_hosts: Vec<(u32, &Replayed)> = of_hosts.collect();
+    of_hosts.sort_by_key(|(number, _)| *number);
+    let hosts = of_hosts.into_iter().filter_map(|(number, replayed)| {
+        let one = Fidelity::of(std::iter::once(replayed)).ok().flatten()?;
+        let host = record.plan.hosts.iter().find(|host| host.host == number);
+        let mut fields = figures(&one);
+        fields["host"] = host.map_or("", |host| host.hostname.as_str()).into();
+        Some(fields)
+    });
+    fields["hosts"] = hosts.collect();
+    fields
+}
+
+fn figures(one: &Fidelity) -> Value {
     let percentiles = |histogram: &Histogram| {
         json!({
             "p50": histogram.quantile_ns(0.5),
@@ -69,6 +111,8 @@ pub fn object(record: &Record) -> Value {
             "max": histogram.max_ns(),
         })
     };
+    let in_flight =
+        |seen: Option<InFlight>| seen.map(|seen| json!({ "mean": seen.mean(), "max": seen.most }));
     json!({
         "requests": one.requests,
         "of": one.of,
@@ -77,6 +121,8 @@ pub fn object(record: &Record) -> Value {
         "in_sequence": one.in_sequence,
         "inter_arrival_error_ns": percentiles(&one.inter_arrival_error),
         "lateness_ns": percentiles(&one.lateness),
+        "in_flight": in_flight(one.in_flight),
+        "in_flight_of_trace": in_flight(one.original),
     })
 }
 
@@ -104,6 +150,8 @@ mod tests {
                 in_sequence: requests == 100,
                 inter_arrival_error: histogram.encode(),
                 lateness: histogram.encode(),
+                in_flight: Some(InFlight { requests, sum: 2 * requests, most: 4 }),
+                original: Some(InFlight { requests, sum: requests, most: 3 }),
             };
             Note { stage: Some(0), host, fact: Fact::Replayed(replayed) }
         };
@@ -112,7 +160,14 @@ mod tests {
         let told = text(record);
         assert!(told.contains("190 of 200 requests sent (778,240 bytes), 190 at"), "{told}");
         assert!(told.contains("up to where the replay ended"), "{told}");
+        let wanted = "In flight mean 2.0, at most 4; in the original mean 1.0, at most 3.";
+        assert!(told.contains(wanted), "{told}");
         let object = object(record);
+        assert_eq!(object["in_flight_of_trace"]["max"], 3);
+        assert_eq!(
+            (&object["hosts"][0]["of"], &object["hosts"][1]["requests"]),
+            (&100.into(), &90.into())
+        );
         assert_eq!(
             (object["of"].as_u64(), object["in_sequence"].as_bool()),
             (Some(200), Some(false))

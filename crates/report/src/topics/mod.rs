@@ -3,6 +3,7 @@
 
 pub(crate) mod amounts;
 pub(crate) mod attribution;
+mod below_guests;
 pub(crate) mod bursts;
 pub mod canary;
 pub mod ceiling;
@@ -20,6 +21,7 @@ pub(crate) mod first_screen;
 pub mod foreign;
 pub mod gate;
 pub mod grade;
+pub(crate) mod hit_share;
 pub(crate) mod host_cpu;
 pub(crate) mod imported;
 pub mod inventory;
@@ -27,6 +29,7 @@ pub(crate) mod io_path;
 pub(crate) mod left_behind;
 pub mod loadline;
 mod machines;
+pub mod network;
 pub mod note;
 pub mod objective;
 pub mod occurrences;

@@ -105,6 +105,7 @@ pub fn sentence(fact: &Fact) -> String {
         ),
         Fact::Replayed(replayed) => super::fidelity::of_host(replayed),
         Fact::Machines(made) => super::machines::sentence(made),
+        Fact::BelowGuests(below) => super::below_guests::sentence(below),
         Fact::Imported(imported) => super::imported::sentence(imported),
         Fact::InWords(old) => old.words.clone(),
     }
@@ -298,6 +299,10 @@ fn not_checked(what: NotChecked) -> String {
     let why = match what {
         NotChecked::NothingIsRead => "this backend reads nothing, so nothing is checked",
         NotChecked::Tree => "files of a tree are not checked",
+        NotChecked::Population => {
+            "reads of a population are not compared while it runs; plimsoll verify looks at its \
+             files afterwards"
+        }
         NotChecked::Simulated => "simulated targets keep no bytes, so nothing is checked there",
         NotChecked::NoReads => "no workload reads, so nothing is checked",
         NotChecked::EarlierRun => {

@@ -1,11 +1,96 @@
 //! What `plimsoll verify` has found, in words and as JSON.
 
 use crate::ground::words;
-use model::audit::{Audit, DamageKind, FileAudit, Finding};
+use model::audit::{
+    Audit, DamageKind, FileAudit, FileDamage, FileFinding, Finding, PopulationAudit,
+};
 use serde_json::{Value, json};
 
 /// The result as text: counts, the first damaged blocks, and what a reader has to know.
 pub fn table(audit: &Audit) -> String {
+    let mut text = String::new();
+    for population in &audit.populations {
+        text.push_str(&of_population(population, audit));
+    }
+    if !audit.files.is_empty() || audit.populations.is_empty() {
+        text.push_str(&of_blocks(audit));
+    }
+    for note in &audit.notes {
+        text.push_str(&format!("note: {note}\n"));
+    }
+    text.push_str(match audit.is_clean() {
+        true => "Nothing is missing or damaged.\n",
+        false => "Data are missing or damaged.\n",
+    });
+    text
+}
+
+/// A row of counts.
+fn row(name: &str, count: &str, meaning: &str) -> String {
+    let row = format!("  {name:<14}{count:>14}  {meaning}");
+    row.trim_end().to_owned() + "\n"
+}
+
+/// What was found of a population.
+fn of_population(population: &PopulationAudit, audit: &Audit) -> String {
+    let mut text = format!(
+        "{} acknowledged ({}), on {} in {}\n\n",
+        words::counted(population.operations, "operation"),
+        audit.basis,
+        words::counted(population.names, "name"),
+        harmless(&population.path)
+    );
+    let mut line = |name: &str, count: u64, meaning: &str| {
+        text.push_str(&row(name, &words::count(count), meaning));
+    };
+    line("expected", population.expected, "files that must be there");
+    line("good", population.good, "");
+    if population.beyond > 0 {
+        line("beyond", population.beyond, "operations done that are not on record");
+    }
+    if population.unsure > 0 {
+        line("not looked at", population.unsure, "names of which the record does not say enough");
+    }
+    for (kind, count) in FileDamage::ALL.iter().zip(population.damaged) {
+        if count > 0 {
+            line(kind.word(), count, meaning_of_file(*kind));
+        }
+    }
+    if population.compared.0 > 0 {
+        text.push_str(&row("compared", &population.compared.to_string(), "of their bytes"));
+    }
+    text.push('\n');
+    let is_here = |finding: &&FileFinding| finding.path.starts_with(&population.path);
+    for finding in audit.file_findings.iter().filter(is_here) {
+        text.push_str(&format!(
+            "{}: {}: expected {}, found {}\n",
+            finding.kind,
+            harmless(&finding.path),
+            finding.expected,
+            finding.found
+        ));
+    }
+    let told = audit.file_findings.iter().filter(is_here).count() as u64;
+    if population.damaged_files() > told {
+        let more = words::counted(population.damaged_files() - told, "damaged file");
+        text.push_str(&format!("and {more} more\n"));
+    }
+    text
+}
+
+fn meaning_of_file(kind: FileDamage) -> &'static str {
+    match kind {
+        FileDamage::Missing => "a file that must be there is not",
+        FileDamage::Stray => "something is there that must not be",
+        FileDamage::Name => "a file has the other of its two names",
+        FileDamage::Length => "a file has another length",
+        FileDamage::Content => "a file holds other bytes than were written last",
+        FileDamage::Unreadable => "the file system does not deliver it",
+    }
+}
+
+/// What was found of blocks.
+fn of_blocks(audit: &Audit) -> String {
     let sum = |count: fn(&FileAudit) -> u64| audit.files.iter().map(count).sum::<u64>();
     let mut text = format!(
         "{} acknowledged ({}), in {}\n\n",
@@ -14,9 +99,7 @@ pub fn table(audit: &Audit) -> String {
         words::counted(audit.files.len() as u64, "file")
     );
     let mut line = |name: &str, count: u64, meaning: &str| {
-        let row = format!("  {name:<14}{:>14}  {meaning}", words::count(count));
-        text.push_str(row.trim_end());
-        text.push('\n');
+        text.push_str(&row(name, &words::count(count), meaning));
     };
     line("checked", sum(|file| file.blocks), &format!("blocks of {}", audit.block));
     line("good", sum(|file| file.good), "");
@@ -46,13 +129,6 @@ pub fn table(audit: &Audit) -> String {
     if all > told {
         text.push_str(&format!("and {} more\n", words::counted(all - told, "damaged block")));
     }
-    for note in &audit.notes {
-        text.push_str(&format!("note: {note}\n"));
-    }
-    text.push_str(match audit.is_clean() {
-        true => "Nothing is missing or damaged.\n",
-        false => "Data are missing or damaged.\n",
-    });
     text
 }
 
@@ -86,6 +162,30 @@ pub fn json(audit: &Audit, version: &str, run_id: &str) -> Value {
         }
         fields
     };
+    let population = |population: &PopulationAudit| {
+        let mut fields = json!({
+            "path": population.path,
+            "operations": population.operations,
+            "beyond": population.beyond,
+            "names": population.names,
+            "unsure": population.unsure,
+            "expected": population.expected,
+            "good": population.good,
+            "compared_bytes": population.compared.0,
+        });
+        for (kind, count) in FileDamage::ALL.iter().zip(population.damaged) {
+            fields[kind.word()] = count.into();
+        }
+        fields
+    };
+    let file_finding = |finding: &FileFinding| {
+        json!({
+            "kind": finding.kind.word(),
+            "path": finding.path,
+            "expected": finding.expected,
+            "found": finding.found,
+        })
+    };
     let finding = |finding: &Finding| {
         json!({
             "kind": finding.kind.word(),
@@ -107,6 +207,8 @@ pub fn json(audit: &Audit, version: &str, run_id: &str) -> Value {
         "block_bytes": audit.block.0,
         "files": audit.files.iter().map(file).collect::<Vec<_>>(),
         "findings": audit.findings.iter().map(finding).collect::<Vec<_>>(),
+        "populations": audit.populations.iter().map(population).collect::<Vec<_>>(),
+        "file_findings": audit.file_findings.iter().map(file_finding).collect::<Vec<_>>(),
         "notes": audit.notes,
     })
 }
@@ -139,6 +241,8 @@ mod tests {
                 damaged: [lost, 0, 0, 0, 0],
             }],
             findings: if lost > 0 { vec![finding] } else { Vec::new() },
+            populations: Vec::new(),
+            file_findings: Vec::new(),
             notes: vec!["the run was killed".into()],
         }
     }

@@ -44,6 +44,19 @@ pub fn encode(out: &mut Vec<u8>, column: &[u64]) {
     out.append(&mut best);
 }
 
+/// Writes a column of counts that waver: constant or packed, without a look for anything shorter.
+/// Histograms have hundreds of such columns.
+pub fn encode_counts(out: &mut Vec<u8>, column: &[u64]) {
+    let Some(&first) = column.first() else { return };
+    if column.iter().all(|value| *value == first) {
+        put(out, CONSTANT.into());
+        put(out, first.into());
+    } else {
+        put(out, PACKED.into());
+        pack_by(out, column, 1);
+    }
+}
+
 /// A difference in the order of signed numbers, and back.
 fn shifted(difference: u64) -> u64 {
     difference ^ (1 << 63)
@@ -53,6 +66,12 @@ fn shifted(difference: u64) -> u64 {
 fn pack(out: &mut Vec<u8>, numbers: &[u64]) {
     let least = numbers.iter().copied().min().unwrap_or_default();
     let divisor = numbers.iter().fold(0, |divisor, number| common(divisor, number - least)).max(1);
+    pack_by(out, numbers, divisor);
+}
+
+/// The same, with a divisor of all their distances from the least.
+fn pack_by(out: &mut Vec<u8>, numbers: &[u64], divisor: u64) {
+    let least = numbers.iter().copied().min().unwrap_or_default();
     let most = numbers.iter().map(|number| (number - least) / divisor).max().unwrap_or_default();
     let width = u64::BITS - most.leading_zeros();
     put(out, least.into());

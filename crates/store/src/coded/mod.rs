@@ -6,7 +6,7 @@
 //! took before. What a block comes to stands beside it, in rows again.
 
 mod chain;
-mod columns;
+pub mod columns;
 mod read;
 
 pub use chain::Coder;

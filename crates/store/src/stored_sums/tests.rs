@@ -18,6 +18,8 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
+mod in_blocks;
+
 const HOSTS: u32 = 3;
 /// Two works at a time, and then, for stages that settle, one.
 const SUITES: [&str; 2] = [

@@ -39,7 +39,9 @@ pub(super) fn contents(
         compressible: spec.compressible.value,
         duplicate: spec.duplicate.value,
         duplicate_scope: spec.duplicate_scope.value,
-        verify: spec.verify.value != Verify::No && is_real && !is_tree(request),
+        verify: spec.verify.value != Verify::No
+            && is_real
+            && (!is_tree(request) || is_population(stages)),
         filled: request.existing || request.scenario.stages.prepare.value,
         grain: grain(stages),
         hosts: if is_shared(request) {
@@ -58,6 +60,12 @@ fn is_shared(request: &ScenarioRequest<'_>) -> bool {
 /// Whether the layout is a tree, whose files are not checked.
 fn is_tree(request: &ScenarioRequest<'_>) -> bool {
     request.scenario.layout.kind.value == LayoutKind::Tree
+}
+
+/// Whether all work on files is that of populations, whose files are known afterwards.
+fn is_population(stages: &[HostStage]) -> bool {
+    let mut works = stages.iter().flat_map(|stage| &stage.works);
+    works.all(|work| work.metadata.is_some_and(|metadata| metadata.population.is_some()))
 }
 
 /// Whether any target is simulated.
@@ -183,9 +191,10 @@ fn overlap<'a>(shares: Vec<(&'a Work, &'a [Extent])>) -> Option<(&'a Work, &'a W
 /// From one request of a worker to the next, where it loads one block of each so many bytes and
 /// nothing between them.
 fn turn(work: &Work) -> Option<u64> {
-    let Pattern { stride, streams, random, .. } = work.pattern;
+    let Pattern { stride, run, streams, random, .. } = work.pattern;
+    let is_one = streams == 1 && run.0 <= work.largest_block().0;
     let is_even =
-        random == Percent::ZERO && streams == 1 && work.smallest_block() == work.largest_block();
+        random == Percent::ZERO && is_one && work.smallest_block() == work.largest_block();
     (is_even && stride.0 > work.largest_block().0).then_some(stride.0)
 }
 
@@ -295,7 +304,13 @@ pub(super) fn notes(request: &ScenarioRequest<'_>, stages: &[Stage], notes: &mut
         return add(NotChecked::NothingIsRead);
     }
     if is_tree(request) {
-        return add(NotChecked::Tree);
+        let mut works = stages.iter().flat_map(|stage| &stage.works);
+        let is_known = works.all(|work| work.metadata.is_some_and(|it| it.population.is_some()));
+        return add(match (is_known, is_simulated(request)) {
+            (_, true) => NotChecked::Simulated,
+            (true, false) => NotChecked::Population,
+            (false, false) => NotChecked::Tree,
+        });
     }
     if is_simulated(request) {
         add(NotChecked::Simulated);

@@ -373,7 +373,7 @@ fn misaligned(
 ) -> Vec<Refusal> {
     let unit = u64::from(alignment(request, target)).max(1);
     let lengths = |workload: &WorkloadSpec| {
-        let steps = [&workload.align.value, &workload.stride.value];
+        let steps = [&workload.align.value, &workload.stride.value, &workload.run.value];
         let steps = steps
             .into_iter()
             .filter_map(|step| if let Auto::Fixed(step) = step { Some(*step) } else { None });

@@ -273,6 +273,11 @@ fn pattern(workload: &WorkloadSpec, work: &Work) -> Pattern {
             Auto::Fixed(stride) => stride,
             Auto::Auto => Bytes(0),
         },
+        run: match workload.run.value {
+            Auto::Fixed(run) => run,
+            Auto::Auto => Bytes(0),
+        },
+        backward: workload.backward.value,
         streams: workload.streams.value.0,
         follows_random: true,
     }
@@ -497,7 +502,8 @@ impl Share<'_> {
         {
             let requests = (self.request.scale.size.apply(amount.0) / block.0.max(1)).max(1);
             let step = block.0.max(self.work.pattern.stride.0);
-            mine.iter_mut().for_each(|share| keep(share, requests, block, step));
+            let backward = self.work.pattern.backward;
+            mine.iter_mut().for_each(|share| keep(share, requests, block, step, backward));
         }
         let pieces: u64 = mine.iter().map(|share| share.len() as u64).sum();
         if pieces > MOST_EXTENTS { Err(self.too_many_pieces()) } else { Ok(mine) }

@@ -222,7 +222,7 @@ impl Router {
         }
     }
 
-    /// The time of a node's software, which the node does one after the other.
+    /// The time of a node's software, which each of its lanes does one after the other.
     fn work(&mut self, node: &Node, asked: &Asked, flow: &mut Flow) {
         let Some(software) = node.software else { return };
         let bytes = asked.bytes as f64;

@@ -28,7 +28,8 @@ impl Paths {
 /// Times of the software.
 #[derive(Clone, Debug)]
 pub(super) struct Software {
-    /// Of a node, one request after the other, in ns; `None` where nobody said anything of it.
+    /// Of a lane of a node, one request after the other, in ns; `None` where nobody said
+    /// anything of it.
     busy: Option<Busy>,
     pub(super) paths: Option<Paths>,
     /// One way to the other site, in ns.
@@ -90,7 +91,7 @@ impl Software {
         Software::new(testbed, 0).busy.is_some()
     }
 
-    /// A node's time for a request, in ns: exponentially distributed about its mean, as the
+    /// A lane's time for a request, in ns: exponentially distributed about its mean, as the
     /// analysis of a queue assumes where nothing is known. 0 where nobody said anything of it.
     pub(super) fn draw_ns(&self, is_write: bool, bytes: f64, rng: &mut Rng) -> f64 {
         let Some(busy) = self.busy else { return 0.0 };

@@ -1,9 +1,9 @@
 //! From a described cluster to resources: nodes with drives, ports and cores, clients, links.
 
+use super::Layer;
 use super::resource::Resource;
 use super::software::{Software, share};
 use super::spec::{ClusterSpec, Route};
-use super::{Layer, PPM};
 use catalogue::Cluster;
 use catalogue::cluster::{Drives, NodeGroup, Role, fixed};
 use catalogue::devices::{Media, catalogue};
@@ -84,7 +84,7 @@ pub(super) struct Node {
     /// The link between its sockets; bytes on it are already those that cross.
     pub(super) socket: Option<Duplex>,
     pub(super) cores: Option<Place>,
-    /// What the software does one after the other, where its times are known.
+    /// The lanes of the software, where its times are known.
     pub(super) software: Option<Place>,
     pub(super) cache: Vec<Drive>,
     pub(super) capacity: Vec<Drive>,
@@ -125,11 +125,12 @@ impl Topology {
             fabric: None,
             site_link: None,
         };
-        let has_software = Software::is_known(cluster);
+        let lanes = Software::is_known(cluster).then(|| cluster.lanes());
         for group in &cluster.nodes {
             for _ in 0..group.count() {
                 let mut node = topology.node(cluster, group)?;
-                node.software = has_software.then(|| topology.add(Resource::line(Layer::Software)));
+                node.software =
+                    lanes.map(|lanes| topology.add(Resource::servers(Layer::Software, lanes)));
                 topology.nodes.push(node);
             }
         }
@@ -163,13 +164,9 @@ impl Topology {
     fn node(&mut self, cluster: &Cluster, group: &NodeGroup) -> Result<Node, String> {
         let nodes = &group.spec;
         let count = fixed(nodes.ports.value).map(|count| f64::from(count.0));
-        let efficiency = f64::from(nodes.port_efficiency.value.ppm) / PPM * port_share(cluster);
-        let ports = match (count, fixed(nodes.port_speed.value)) {
-            (Some(count), Some(speed)) => {
-                Some(self.duplex(Layer::Ports, count * speed.bytes_per_s() * efficiency))
-            }
-            _ => None,
-        };
+        let ports = count
+            .zip(nodes.port_bytes_per_s())
+            .map(|(count, port)| self.duplex(Layer::Ports, count * port * port_share(cluster)));
         let far = nodes.far_ports.value as f64 / count.unwrap_or(1.0).max(1.0);
         let socket = fixed(nodes.socket_link.value)
             .filter(|_| far > 0.0)
@@ -245,10 +242,8 @@ impl Topology {
         let count =
             fixed(clients.count.value).map_or(1, |count| u64::from(count.0)).min(MOST_NODES);
         let ports = f64::from(fixed(clients.ports.value).map_or(1, |ports| ports.0));
-        let efficiency = f64::from(clients.port_efficiency.value.ppm) / PPM * port_share(cluster);
         for _ in 0..count {
-            let speed = fixed(clients.port_speed.value)
-                .map(|speed| speed.bytes_per_s() * ports * efficiency);
+            let speed = clients.port_bytes_per_s().map(|port| port * ports * port_share(cluster));
             let port = speed.map(|speed| self.duplex(Layer::ClientPorts, speed));
             self.clients.push(port);
         }

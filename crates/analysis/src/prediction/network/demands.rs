@@ -16,18 +16,16 @@ struct Misses {
 
 impl Network {
     pub(super) fn delays(&self, values: &Values) -> Vec<Part> {
-        let mut delays = self.delays.clone();
-        for (parameter, amount) in [
+        let waits = [
             (Parameter::ReadPath, self.reads),
             (Parameter::WritePath, self.writes),
             (Parameter::SiteRoundTrip, self.crossings),
-        ] {
-            delays.push(Part {
-                owner: Owner::Parameter(parameter),
-                seconds: amount * values.get(parameter),
-            });
-        }
-        delays
+        ];
+        let part = |(parameter, amount): (Parameter, f64)| Part {
+            owner: Owner::Parameter(parameter),
+            seconds: amount * values.get(parameter),
+        };
+        waits.map(part).to_vec()
     }
 
     pub(super) fn stations(&self, values: &Values) -> Vec<Station> {
@@ -60,7 +58,7 @@ impl Network {
         stations
     }
 
-    /// A node does one request after the other, each in a time of its own.
+    /// A lane of a node does one request after the other, each in a time of its own.
     fn software(&self, values: &Values) -> Station {
         let visit = |times: f64, each: Parameter, per_mib: Parameter, bytes: f64| {
             let mut visit =
@@ -73,6 +71,7 @@ impl Network {
         };
         Station {
             count: self.nodes,
+            servers: self.lanes,
             visits: vec![
                 visit(self.reads, Parameter::Read, Parameter::ReadPerMib, self.read_bytes),
                 visit(self.writes, Parameter::Write, Parameter::WritePerMib, self.write_bytes),
@@ -113,7 +112,7 @@ impl Network {
                 blocks.in_order,
             ));
         }
-        Station { count: self.cache_drives, visits }
+        Station::of(self.cache_drives, visits)
     }
 
     /// The drives behind the cache, or all drives where there is none.
@@ -158,7 +157,7 @@ impl Network {
         for visit in [self.stored(old, blocks.random), self.stored(new, blocks.random), whole] {
             visits.push(if is_later { visit.later() } else { visit });
         }
-        Station { count: self.drives, visits }
+        Station::of(self.drives, visits)
     }
 
     /// Old blocks that a small write under parity reads first.

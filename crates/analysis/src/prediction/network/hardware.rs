@@ -1,9 +1,8 @@
 //! Ports, links, cores and the cache's drives: what a description of hardware says of them.
 
-use super::{CacheTimes, Network, Owner, Part, Station, Visit};
+use super::{CacheTimes, Network, Owner, Station, Visit};
 use crate::ceiling::{Layer, Traffic, ceiling, ports_bytes_per_s, random_s, traffic};
 use crate::prediction::load::Load;
-use crate::prediction::mva::servers;
 use crate::prediction::parameter::Parameter;
 use catalogue::Cluster;
 use catalogue::cluster::{Role, fixed};
@@ -32,12 +31,11 @@ impl Network {
                                 * fixed(group.spec.cores.value).map_or(1.0, |n| f64::from(n.0))
                         })
                         .sum();
-                    // The ceiling's demand is that of all cores: of a node's alone it is as many
-                    // times more as it has cores.
-                    let each = servers(all_s * cores / self.nodes, cores / self.nodes);
-                    self.add_fixed(limit.layer, self.nodes, each.demand_s);
-                    let owner = Owner::Layer(limit.layer);
-                    self.delays.push(Part { owner, seconds: each.delay_s * self.nodes });
+                    // The ceiling's demand is that of all cores; one core works as many times
+                    // longer as there are cores.
+                    let visit = Visit::new(1.0, Owner::Layer(limit.layer), all_s * cores);
+                    let servers = (cores / self.nodes).max(1.0);
+                    self.fixed.push(Station { count: self.nodes, servers, visits: vec![visit] });
                 }
                 Layer::Fabric => self.add_fixed(limit.layer, 1.0, all_s),
                 Layer::SiteLink => self.add_fixed(limit.layer, 2.0, all_s),
@@ -49,7 +47,7 @@ impl Network {
     /// Queues of which each takes so much of each request on average.
     fn add_fixed(&mut self, layer: Layer, count: f64, demand_s: f64) {
         let visit = Visit::new(1.0, Owner::Layer(layer), demand_s * count);
-        self.fixed.push(Station { count, visits: vec![visit] });
+        self.fixed.push(Station::of(count, vec![visit]));
     }
 
     /// Both directions of the nodes' ports, all ports of a node as one. What a node sends of a
@@ -92,21 +90,19 @@ impl Network {
             visit(self.writes * (taken - first), write_bytes).side_by_side(taken - first),
         ];
         for visits in [sends, takes] {
-            self.ports.push(Station { count: self.nodes, visits });
+            self.ports.push(Station::of(self.nodes, visits));
         }
     }
 
     /// Both directions of the ports of the clients that are at work.
     fn client_ports(&mut self, cluster: &Cluster, load: &Load) {
         let clients = &cluster.clients;
-        let (Some(count), Some(speed)) =
-            (fixed(clients.count.value), fixed(clients.port_speed.value))
+        let (Some(count), Some(port)) = (fixed(clients.count.value), clients.port_bytes_per_s())
         else {
             return;
         };
         let ports = f64::from(fixed(clients.ports.value).map_or(1, |ports| ports.0));
-        let efficiency = f64::from(clients.port_efficiency.value.ppm) / 1e6;
-        let per_s = speed.bytes_per_s() * ports * efficiency;
+        let per_s = port * ports;
         if per_s <= 0.0 {
             return;
         }
@@ -114,7 +110,7 @@ impl Network {
         let owner = Owner::Layer(Layer::ClientPorts);
         for (times, bytes) in [(self.writes, self.write_bytes), (self.reads, self.read_bytes)] {
             let visits = vec![Visit::new(times, owner, bytes / per_s)];
-            self.ports.push(Station { count: at_work, visits });
+            self.ports.push(Station::of(at_work, visits));
         }
     }
 }

@@ -80,28 +80,37 @@ fn harmonic(count: f64) -> f64 {
 #[derive(Clone, Debug)]
 pub(super) struct Station {
     pub(super) count: f64,
+    /// Requests that each of the queues serves at once; at least 1.
+    pub(super) servers: f64,
     pub(super) visits: Vec<Visit>,
 }
 
 impl Station {
+    /// Queues that each serve one request after the other.
+    pub(super) fn of(count: f64, visits: Vec<Visit>) -> Station {
+        Station { count, servers: 1.0, visits }
+    }
+
     pub(super) fn queue(&self) -> Queue {
         let later = Later { room_s: DESTAGE_SLACK_NS as f64 / 1e9, ..Later::default() };
-        let mut queue = Queue { count: self.count, later, ..Queue::default() };
+        let servers = self.servers.max(1.0);
+        let mut queue = Queue { count: self.count, servers, later, ..Queue::default() };
         let mut times_later = 0.0;
         for visit in &self.visits {
             let seconds = visit.seconds();
+            let shared_s = seconds / servers;
             if visit.times < LEAST_VISITS || seconds <= 0.0 {
                 continue;
             }
             let each = visit.times / self.count;
-            let rest_s2 = each * seconds * seconds * (1.0 + visit.varies) / 2.0;
+            let rest_s2 = each * shared_s * shared_s * (1.0 + visit.varies) / 2.0;
             if visit.is_later {
-                queue.later.demand_s += each * seconds;
+                queue.later.demand_s += each * shared_s;
                 queue.later.rest_s2 += rest_s2;
                 queue.later.waits += visit.times * visit.waits;
                 times_later += visit.times;
             } else {
-                queue.demand_s += each * seconds;
+                queue.demand_s += each * shared_s;
                 queue.rest_s2 += rest_s2;
                 queue.visits += visit.times;
                 queue.waits += visit.times * visit.waits;
@@ -127,7 +136,7 @@ mod tests {
         let one = Visit::new(3.0, Owner::Layer(Layer::Drives), 0.002).side_by_side(3.0);
         assert!((one.waits - (1.0 + 0.5 + 1.0 / 3.0) / 3.0).abs() < 1e-12);
         assert!((one.serves - 1.0 / 3.0).abs() < 1e-12, "three of one length end at once");
-        let queue = Station { count: 6.0, visits: vec![one] }.queue();
+        let queue = Station::of(6.0, vec![one]).queue();
         assert!((queue.serves_s - 0.002).abs() < 1e-12 && (queue.demand_s - 0.001).abs() < 1e-12);
     }
 }

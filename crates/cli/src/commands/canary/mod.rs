@@ -11,6 +11,7 @@ mod status;
 
 use crate::args::{CanaryArgs, CanaryCommand};
 use crate::failure::{CONDITION_MET, Failure};
+use crate::web::Tls;
 use std::process::ExitCode;
 
 /// How a canary ended by itself.
@@ -26,6 +27,7 @@ pub fn canary(args: &CanaryArgs) -> Result<ExitCode, Failure> {
     if let Some(CanaryCommand::Status { dir, json }) = &args.command {
         return status::status(dir, *json);
     }
+    Tls::check(&args.share.tls)?;
     let terms = load::wanted(args)?;
     let outcome = rounds::run(args, &terms)?;
     Ok(match outcome {

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::machines::{self, Nodes};
-use fleet::launch::{Binary, Program, greeting};
+use fleet::launch::{Binary, Program, Via, greeting};
 use provision::nodes::{self as asked, Answer, Request};
 use provision::provider::Line;
 use provision::{Deployment, Ground, Places, Problem, deployment, providers};
@@ -29,6 +29,7 @@ pub fn bridge(socket: &Path, is_to_greet: bool) -> Result<ExitCode, Failure> {
         Way::Line(Line::Socket(path)) => over_socket(&path),
         Way::Line(Line::Ssh { host, socket }) => over_ssh(&host, &socket),
         Way::Node(program) => over_program(program),
+        Way::Line(Line::Guest { address, disks }) => over_guest(&address, &disks),
     }
 }
 
@@ -84,6 +85,19 @@ fn over_ssh(host: &str, socket: &Path) -> Result<ExitCode, Failure> {
     // It takes our place, streams and all.
     let error = command.args(["--", host, &script]).exec();
     Err(Failure::Target(format!("error: ssh cannot be started: {error}; install it here")))
+}
+
+/// An agent in a guest of the user's image: started there over ssh, with the user's own
+/// configuration. It is this very program, or it does not start.
+fn over_guest(address: &str, disks: &[String]) -> Result<ExitCode, Failure> {
+    let mut words = vec!["agent".to_owned()];
+    words.extend(disks.iter().flat_map(|disk| ["--allow".to_owned(), disk.clone()]));
+    let program = Program::start(&Via::Ssh, address, &words);
+    let program =
+        program.map_err(|said| Failure::Target(format!("error: the guest {address}: {said}")))?;
+    // Its own greeting was read to see what it is; a coordinator expects one.
+    greet(&mut io::stdout())?;
+    over_program(program)
 }
 
 /// The same bridge on the machine's node; what it carries begins behind its greeting.

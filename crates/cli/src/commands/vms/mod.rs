@@ -13,7 +13,7 @@ use crate::machines::{self, Nodes, Wanted};
 use crate::suite_and_targets;
 use model::Bytes;
 use model::machines::{BootTime, DiskBus, HostCpu, MachineAct};
-use provision::guest::Kernel;
+use provision::guest::{Init, Kernel, Within};
 use provision::provider::{self, State};
 use provision::{Deployment, Ground, Places, Problem, deployment, nodes, providers};
 use serde_json::{Value, json};
@@ -36,8 +36,12 @@ pub fn vms(args: &VmsArgs) -> Result<ExitCode, Failure> {
         VmsCommand::Image(args) => image(args),
         VmsCommand::Bridge { socket, greet } => bridge::bridge(socket, *greet),
         VmsCommand::Node => bridge::node(),
-        VmsCommand::Guest { name, disks } => {
-            let init = provision::guest::Init { name: name.clone(), disks: disks.clone() };
+        VmsCommand::Guest { name, disks, in_image, emulated } => {
+            let within = match in_image {
+                true => Within::Image { is_emulated: *emulated },
+                false => Within::Kernel,
+            };
+            let init = Init { name: name.clone(), disks: disks.clone(), within };
             Err(Failure::Run(format!("plimsoll: {}", provision::guest::serve(&init))))
         }
     }
@@ -52,7 +56,7 @@ fn up(args: &VmsUpArgs) -> Result<ExitCode, Failure> {
         None => ("(no suite)".to_owned(), ALONE.to_owned()),
     };
     let spec = Spec::parse(&name, &text, &args.sets).map_err(|errors| suite_failure(&errors))?;
-    let wanted = Wanted::of(&spec, args.provider, args.guest_kernel.as_deref())?;
+    let wanted = Wanted::of(&spec, args.provider, args.boots(), args.scale)?;
     let held = wanted.make(args.json)?;
     let name = &held.deployment.name;
     if args.json {
@@ -153,7 +157,7 @@ fn machines_of(found: &Deployment) -> Vec<Row> {
                 eprintln!("warning: {problem}");
             }
             for name in &part.machines {
-                let told = listed.as_ref().ok();
+                let told = listed.as_ref().ok().map(|node| &node.machines);
                 // A node that has no record of it has no such machine.
                 let state = told.map(|machines| {
                     let one = machines.iter().find(|one| one.machine == *name);

@@ -2,16 +2,22 @@
 
 use crate::args::ProviderArg;
 use crate::failure::Failure;
-use crate::machines::{Taken, Wanted};
+use crate::machines::{BootArgs, Taken, Wanted};
+use model::machines::ProviderKind;
+use model::{Bytes, Fraction};
 use provision::nodes::NodeNeeds;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::path::Path;
 use suite::Spec;
 
 /// What `--provider` would make, for `plimsoll plan`.
-pub fn planned(spec: &Spec, of: ProviderArg, kernel: Option<&Path>) -> Result<Planned, Failure> {
-    let wanted = Wanted::of(spec, of, kernel)?;
+pub fn planned(
+    spec: &Spec,
+    of: ProviderArg,
+    boots: BootArgs<'_>,
+    scale: Fraction,
+) -> Result<Planned, Failure> {
+    let wanted = Wanted::of(spec, of, boots, scale)?;
     let taken = wanted.needs()?;
     let nodes = wanted.nodes();
     let nodes = match taken {
@@ -24,7 +30,7 @@ pub fn planned(spec: &Spec, of: ProviderArg, kernel: Option<&Path>) -> Result<Pl
                 disks: needs.disks,
                 disks_free: needs.room.free,
                 place: needs.room.place,
-                kernel: needs.kernel.image,
+                kernel: needs.guest.file().to_owned(),
             },
         }],
         Taken::Nodes(all) => nodes
@@ -49,7 +55,21 @@ struct OnOne {
     needs: NodeNeeds,
 }
 
+/// What is free, where the provider says so.
+fn known(free: Bytes) -> Option<Bytes> {
+    (free.0 != u64::MAX).then_some(free)
+}
+
 impl Planned {
+    /// What guests see their disks on.
+    fn adapter(&self) -> &'static str {
+        match self.wanted.provider() {
+            ProviderKind::Vsphere => "paravirtual SCSI",
+            ProviderKind::HyperV => "Hyper-V SCSI",
+            _ => self.wanted.machines().bus.word(),
+        }
+    }
+
     /// For people.
     pub fn text(&self) -> String {
         let wanted = self.wanted.machines();
@@ -66,25 +86,36 @@ impl Planned {
             wanted.memory,
             wanted.disks,
             wanted.disk_size,
-            wanted.bus,
+            self.adapter(),
             wanted.content,
             wanted.cache,
             wanted.accelerator
         );
+        let scale = self.wanted.scale();
+        if !scale.is_one() {
+            let _ = writeln!(text, "scale     {scale} of the suite's disks and memory");
+        }
         for on in &self.nodes {
             let needs = &on.needs;
             let at = if self.nodes.len() > 1 { format!(" on {}", on.node) } else { String::new() };
             let _ = writeln!(text, "memory    {} of {}{at}", needs.memory, needs.memory_available);
-            let _ = writeln!(
-                text,
-                "disks     {} of {} free in {}{at}",
-                needs.disks,
-                needs.disks_free,
-                needs.place.display()
-            );
-            let _ = writeln!(text, "kernel    {}{at}", needs.kernel.display());
+            let free = match known(needs.disks_free) {
+                Some(free) => format!("of {free} free in {}", needs.place.display()),
+                None => format!("in {}, which does not say what is free", needs.place.display()),
+            };
+            let _ = writeln!(text, "disks     {} {free}{at}", needs.disks);
+            let what = if self.wanted.has_image() { "image " } else { "kernel" };
+            let _ = match self.wanted.template() {
+                Some(template) => writeln!(text, "guest     copies of {template}, over ssh"),
+                None => writeln!(text, "{what}    {}{at}", needs.kernel.display()),
+            };
         }
-        let _ = writeln!(text, "fits      yes; nothing was made");
+        if let Some(what) = self.wanted.provider().untried() {
+            let _ = writeln!(text, "untried   {}: {what}", self.wanted.provider());
+        }
+        let is_known = self.nodes.iter().all(|on| known(on.needs.disks_free).is_some());
+        let fits = if is_known { "yes" } else { "memory does" };
+        let _ = writeln!(text, "fits      {fits}; nothing was made");
         let _ = writeln!(
             text,
             "stages    `plimsoll run` plans and shows them when the machines are up"
@@ -102,21 +133,25 @@ impl Planned {
                 "needs": { "memory": on.needs.memory.0, "disks": on.needs.disks.0 },
                 "available": {
                     "memory": on.needs.memory_available.0,
-                    "disks": on.needs.disks_free.0,
+                    "disks": known(on.needs.disks_free).map(|free| free.0),
                 },
                 "pool": on.needs.place,
-                "kernel": on.needs.kernel,
+                "kernel": self.wanted.template().is_none().then_some(&on.needs.kernel),
             })
         });
         json!({
             "machines": wanted.names(),
+            "provider": self.wanted.provider().word(),
+            "untried": self.wanted.provider().untried(),
+            "template": self.wanted.template(),
             "nodes": nodes.collect::<Vec<_>>(),
+            "scale": self.wanted.scale().to_string(),
             "vcpus": wanted.vcpus,
             "accelerator": wanted.accelerator.word(),
             "memory": wanted.memory.0,
             "disks": wanted.disks,
             "disk_size": wanted.disk_size.0,
-            "bus": wanted.bus.word(),
+            "bus": self.adapter(),
             "cache": wanted.cache.word(),
             "content": wanted.content.word(),
         })

@@ -1,12 +1,14 @@
 //! One push over HTTP/1.1.
 
 use super::destination::Destination;
+use super::trust::Trust;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
 /// A receiver that takes longer is one that did not answer.
@@ -33,6 +35,8 @@ pub struct Sent<'a> {
     pub headers: &'static [[&'static str; 2]],
     /// What proves who sends it.
     pub authorization: Option<&'a HeaderValue>,
+    /// Whom the receiver has to be known by, where it is spoken to by TLS.
+    pub trust: Option<&'a Trust>,
 }
 
 /// Sends it, and hears the answer.
@@ -46,6 +50,21 @@ pub async fn send(to: &Destination, sent: Sent<'_>) -> Result<(), Trouble> {
 async fn exchange(to: &Destination, sent: Sent<'_>) -> Result<(), Trouble> {
     let failed = |error: &dyn std::fmt::Display| Trouble::Failed(error.to_string());
     let stream = TcpStream::connect(&to.authority).await.map_err(|error| failed(&error))?;
+    match sent.trust {
+        Some(trust) => {
+            let greeted = trust.greet(to.host(), stream).await;
+            // Its certificate may be renewed while the load goes on.
+            ask(to, sent, greeted.map_err(Trouble::Failed)?).await
+        }
+        None => ask(to, sent, stream).await,
+    }
+}
+
+async fn ask<S>(to: &Destination, sent: Sent<'_>, stream: S) -> Result<(), Trouble>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let failed = |error: &dyn std::fmt::Display| Trouble::Failed(error.to_string());
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
         .await
         .map_err(|e| failed(&e))?;

@@ -17,6 +17,8 @@ pub enum Protocol {
 pub struct Destination {
     /// Its name or address and port, as the header `Host` has them.
     pub authority: String,
+    /// Whether it is spoken to by TLS.
+    pub is_secure: bool,
     /// What it is asked for: path and query.
     pub path: String,
     /// How it is spoken to.
@@ -37,16 +39,9 @@ impl FromStr for Destination {
         if text.len() > MOST_BYTES || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
             return Err(format!("this is no address; {example}"));
         }
-        let Some(rest) = text.strip_prefix("http://") else {
-            let why = match text.starts_with("https://") {
-                true => {
-                    "Plimsoll speaks no TLS; push to an agent of Prometheus or a collector of \
-                     OpenTelemetry on this host, which passes it on"
-                }
-                false => example,
-            };
-            return Err(why.to_owned());
-        };
+        let secure = text.strip_prefix("https://");
+        let is_secure = secure.is_some();
+        let rest = secure.or_else(|| text.strip_prefix("http://")).ok_or(example)?;
         let (authority, path) = match rest.find('/') {
             Some(at) => rest.split_at(at),
             None => (rest, ""),
@@ -62,7 +57,8 @@ impl FromStr for Destination {
         }
         let is_otlp = plain.ends_with(OTLP_PATH);
         let protocol = if is_otlp { Protocol::Otlp } else { Protocol::RemoteWrite };
-        Ok(Destination { authority: with_port(authority), path: path.to_owned(), protocol })
+        let authority = with_port(authority, if is_secure { 443 } else { 80 });
+        Ok(Destination { authority, is_secure, path: path.to_owned(), protocol })
     }
 }
 
@@ -82,14 +78,24 @@ fn is_authority(text: &str) -> bool {
     name && port.is_some_and(|port| port.parse::<u16>().is_ok_and(|port| port > 0))
 }
 
-fn with_port(authority: &str) -> String {
+fn with_port(authority: &str, port: u16) -> String {
     let has_port = authority.rsplit(']').next().is_some_and(|end| end.contains(':'));
-    if has_port { authority.to_owned() } else { format!("{authority}:80") }
+    if has_port { authority.to_owned() } else { format!("{authority}:{port}") }
+}
+
+impl Destination {
+    /// Its name or address alone, without the brackets of IPv6.
+    pub fn host(&self) -> &str {
+        let host =
+            self.authority.rsplit_once(':').map_or(self.authority.as_str(), |(host, _)| host);
+        host.trim_start_matches('[').trim_end_matches(']')
+    }
 }
 
 impl fmt::Display for Destination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "http://{}{}", self.authority, self.path)
+        let scheme = if self.is_secure { "https" } else { "http" };
+        write!(f, "{scheme}://{}{}", self.authority, self.path)
     }
 }
 
@@ -99,15 +105,22 @@ mod tests {
 
     #[test]
     fn the_path_says_how_the_receiver_is_spoken_to() {
-        for (text, authority, protocol) in [
-            ("http://p:9090/api/v1/write", "p:9090", Protocol::RemoteWrite),
-            ("http://mimir/api/v1/push", "mimir:80", Protocol::RemoteWrite),
-            ("http://10.0.0.1:4318/v1/metrics", "10.0.0.1:4318", Protocol::Otlp),
-            ("http://[::1]:9090/api/v1/otlp/v1/metrics?a=b", "[::1]:9090", Protocol::Otlp),
-            ("http://[fe80::1]/v1/metrics/", "[fe80::1]:80", Protocol::Otlp),
+        for (text, authority, host, protocol) in [
+            ("http://p:9090/api/v1/write", "p:9090", "p", Protocol::RemoteWrite),
+            ("http://mimir/api/v1/push", "mimir:80", "mimir", Protocol::RemoteWrite),
+            ("https://mimir/api/v1/push", "mimir:443", "mimir", Protocol::RemoteWrite),
+            ("http://10.0.0.1:4318/v1/metrics", "10.0.0.1:4318", "10.0.0.1", Protocol::Otlp),
+            ("http://[::1]:9090/api/v1/otlp/v1/metrics?a=b", "[::1]:9090", "::1", Protocol::Otlp),
+            ("https://[fe80::1]/v1/metrics/", "[fe80::1]:443", "fe80::1", Protocol::Otlp),
         ] {
             let found: Destination = text.parse().expect(text);
             assert_eq!((found.authority.as_str(), found.protocol), (authority, protocol), "{text}");
+            assert_eq!(
+                (found.host(), found.is_secure),
+                (host, text.starts_with("https")),
+                "{text}"
+            );
+            assert!(found.to_string().starts_with(&text[..5]), "{found}");
         }
     }
 
@@ -115,7 +128,8 @@ mod tests {
     fn what_is_no_receiver_is_refused_with_a_remedy() {
         for (text, says) in [
             ("p:9090/api/v1/write", "write http://"),
-            ("https://p/api/v1/write", "no TLS"),
+            ("https://", "names no receiver"),
+            ("ftp://p/api/v1/write", "write http://"),
             ("http://u:p@h/api/v1/write", "PLIMSOLL_PUSH_AUTHORIZATION"),
             ("http://h", "names no receiver"),
             ("http://h/", "names no receiver"),

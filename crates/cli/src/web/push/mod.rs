@@ -5,6 +5,7 @@ mod client;
 mod destination;
 mod feed;
 mod queue;
+mod trust;
 
 pub use destination::Destination;
 pub use feed::Feed;
@@ -18,6 +19,7 @@ use live::push::{Otlp, RemoteWrite, Snapshot, Wire};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use trust::Trust;
 
 /// What proves who pushes: the value of the header `Authorization`.
 const AUTHORIZATION: &str = "PLIMSOLL_PUSH_AUTHORIZATION";
@@ -53,10 +55,13 @@ impl Pusher {
     /// Begins to push, if that was asked for.
     ///
     /// # Errors
-    /// The value of $PLIMSOLL_PUSH_AUTHORIZATION is none, or no thread can be had.
+    /// The value of $PLIMSOLL_PUSH_AUTHORIZATION is none, a receiver by TLS could not be known, or
+    /// no thread can be had.
     pub fn start(to: Option<&Destination>) -> Result<Option<Pusher>, Failure> {
         let Some(to) = to.cloned() else { return Ok(None) };
         let authorization = authorization()?;
+        let trust = to.is_secure.then(Trust::of_machine).transpose();
+        let trust = trust.map_err(|why| Failure::Usage(format!("error: --push {to}: {why}")))?;
         let no_thread = |error: std::io::Error| {
             Failure::Run(format!("error: --push {to}: no thread for it can be had: {error}"))
         };
@@ -73,6 +78,7 @@ impl Pusher {
             to: to.clone(),
             queue: queue.clone(),
             authorization,
+            trust,
             runtime,
             told: Told::default(),
             refused: 0,
@@ -131,6 +137,7 @@ struct Sender {
     wire: Wire,
     queue: Arc<Queue>,
     authorization: Option<HeaderValue>,
+    trust: Option<Trust>,
     runtime: tokio::runtime::Runtime,
     told: Told,
     /// Pushes that were given up.
@@ -158,7 +165,8 @@ impl Sender {
             let body = self.wire.body(snapshot, self.refused + self.queue.left_out());
             let bytes = if body.is_snappy { snappy(&body.bytes) } else { Ok(body.bytes) };
             let authorization = self.authorization.as_ref();
-            let sent = bytes.map(|bytes| Sent { bytes, headers: body.headers, authorization });
+            let (headers, trust) = (body.headers, self.trust.as_ref());
+            let sent = bytes.map(|bytes| Sent { bytes, headers, authorization, trust });
             let trouble = match sent {
                 Ok(sent) => match self.runtime.block_on(client::send(&self.to, sent)) {
                     Ok(()) => return true,

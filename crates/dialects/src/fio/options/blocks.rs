@@ -1,6 +1,6 @@
 //! Requests: what they do, how large they are, in what order, how many at a time.
 
-use crate::fio::job::{Direction, Job, Split, Spread, near, put, same};
+use crate::fio::job::{Direction, Job, Split, Spread, near, same};
 use crate::fio::values::{flag, number, percent, three};
 use crate::loss::{Class, Verdict};
 use crate::table::{Given, Opt, Rule, Takes};
@@ -14,7 +14,7 @@ pub const OPTIONS: &[Opt<Job>] = &[
         rule: Rule::Read(
             Class::Same,
             "`access` and `read` or `trim`; a random order with fio's map is a `permutation`; \
-             `:N` behind a random one is `random`, behind a sequential one `stride`",
+             `:N` behind a random one is `random`, behind a sequential one `stride` or `backward`",
             rw,
         ),
     },
@@ -188,7 +188,7 @@ pub const OPTIONS: &[Opt<Job>] = &[
         name: "random_sequence_stride",
         aliases: &[],
         takes: Takes::Flag,
-        rule: Rule::Refused("a given sequence of offsets"),
+        rule: Rule::Refused("a given sequence of places; a replayed trace has one"),
     },
     Opt {
         name: "random_generator",
@@ -269,22 +269,33 @@ pub const OPTIONS: &[Opt<Job>] = &[
         name: "num_range",
         aliases: &[],
         takes: Takes::Number,
-        rule: Rule::Refused("several ranges in one trim"),
+        rule: Rule::Read(Class::Approximated, RANGES, |_, given| {
+            Ok(match number(&given.value, 1024)? {
+                0 | 1 => Verdict::same("one range for each trim"),
+                _ => Verdict::near(RANGES),
+            })
+        }),
     },
     Opt {
         name: "sprandom",
         aliases: &[],
         takes: Takes::Flag,
-        rule: Rule::Unless(&["0"], "preconditioning by sprandom (`until = \"steady\"` is near)"),
+        rule: Rule::Read(Class::Approximated, SPRANDOM, |job, given| match flag(&given.value)? {
+            true => near(&mut job.steady, given, true, SPRANDOM),
+            false => Ok(Verdict::harmless("this value asks for nothing")),
+        }),
     },
     Opt {
         name: "spr_num_regions",
         aliases: &["spr_op", "spr_cs"],
         takes: Takes::Text,
-        rule: Rule::Refused("preconditioning by sprandom"),
+        rule: Rule::Near("what makes the device's rate steady is measured, not computed"),
     },
 ];
 
+const RANGES: &str = "one range for each trim: as many bytes at as many places, in more commands";
+const SPRANDOM: &str = "`until = \"steady\"`: random writes until the rate is steady, which takes \
+several times as long as sprandom's one pass";
 const BATCH: &str = "Plimsoll submits what is free and collects what is done, without waiting for \
 a batch: more \
      system calls, and no request waits for another";
@@ -319,13 +330,13 @@ fn rw(job: &mut Job, given: &Given) -> Result<Verdict, String> {
     };
     let behind = match behind {
         None => 0,
-        Some(text) => match text.strip_prefix('-') {
-            Some(_) if !random => {
-                put(&mut job.rw, given, Direction { random, reads, writes, trims, behind: 0 });
-                return Ok(Verdict::refused("a stride that goes backwards"));
-            }
-            _ => i64::try_from(number(text, job.kb_base)?).unwrap_or(i64::MAX),
-        },
+        Some(text) => {
+            let (sign, bytes) = match text.strip_prefix('-') {
+                Some(bytes) if !random => (-1, bytes),
+                _ => (1, text),
+            };
+            sign * i64::try_from(number(bytes, job.kb_base)?).unwrap_or(i64::MAX)
+        }
     };
     let direction = Direction { random, reads, writes, trims, behind };
     if trims && writes {

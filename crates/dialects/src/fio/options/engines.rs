@@ -1,6 +1,7 @@
 //! Engines and hosts: how requests reach the kernel, and on which CPUs and memory.
 
-use crate::fio::job::{Engine, Job, later, near, same};
+use super::away;
+use crate::fio::job::{Away, Engine, Job, later, near, put, same};
 use crate::fio::values::{flag, number};
 use crate::loss::{Class, Verdict};
 use crate::table::{Given, Opt, Rule, Takes};
@@ -14,9 +15,12 @@ pub const OPTIONS: &[Opt<Job>] = &[
         rule: Rule::Read(
             Class::Same,
             "`backend`: `sync` (also psync, vsync, pvsync, pvsync2), `libaio`, `io_uring`, `null`; \
-             `mmap`, `posixaio`, `splice`, `libpmem`, `io_uring_cmd`, `xnvme` and `libblkio` are \
-             approximated; `filecreate`, `filestat`, `filedelete`, `dircreate`, `dirstat` and \
-             `dirdelete` are metadata workloads; others are refused",
+             `mmap`, `posixaio`, `splice`, `libpmem`, `dev-dax`, `io_uring_cmd`, `sg`, `xnvme`, \
+             `libblkio`, `libzbc`, `libcufile` and `libhipfile` are approximated, as are `dfs`, \
+             `gfapi`, `nfs`, `libhdfs` and `ime_…` on a mount of their volume, and `rbd`, \
+             `rados`, `nbd` and `libiscsi` on a mapped device; `filecreate`, `filestat`, \
+             `filedelete`, `dircreate`, `dirstat` and `dirdelete` are metadata workloads; others \
+             are refused",
             engine,
         ),
     },
@@ -42,7 +46,12 @@ pub const OPTIONS: &[Opt<Job>] = &[
         name: "atomic",
         aliases: &[],
         takes: Takes::Flag,
-        rule: Rule::Unless(&["0"], "atomic writes (`RWF_ATOMIC`)"),
+        rule: Rule::Read(Class::Approximated, ATOMIC, |_, given| {
+            Ok(match flag(&given.value)? {
+                true => Verdict::near(ATOMIC),
+                false => Verdict::harmless("this value asks for nothing"),
+            })
+        }),
     },
     Opt {
         name: "invalidate",
@@ -103,7 +112,10 @@ pub const OPTIONS: &[Opt<Job>] = &[
         name: "cmdprio_percentage",
         aliases: &["cmdprio_class", "cmdprio_hint", "cmdprio", "cmdprio_bssplit"],
         takes: Takes::Text,
-        rule: Rule::Refused("priorities of single requests (`priority` is the workload's)"),
+        rule: Rule::Refused(
+            "priorities of single requests; two workloads of one group have one each, with \
+             `priority` and `share`",
+        ),
     },
     Opt {
         name: "cmd_type",
@@ -111,10 +123,12 @@ pub const OPTIONS: &[Opt<Job>] = &[
         takes: Takes::Text,
         rule: Rule::Read(
             Class::Approximated,
-            "`nvme`: requests of the block layer; others are refused",
+            "requests of the block layer in place of commands of NVMe or SCSI",
             |_, given| match given.value.as_str() {
-                "nvme" => Ok(Verdict::near("requests of the block layer in place of commands")),
-                _ => Err("SCSI commands past the block layer".to_owned()),
+                "nvme" | "bsg" => {
+                    Ok(Verdict::near("requests of the block layer in place of commands"))
+                }
+                _ => Err("commands of another kind than NVMe's and SCSI's".to_owned()),
             },
         ),
     },
@@ -124,12 +138,19 @@ pub const OPTIONS: &[Opt<Job>] = &[
         takes: Takes::Text,
         rule: Rule::Read(
             Class::Approximated,
-            "`io_uring`: that of the kernel; others are refused",
-            |_, given| match given.value.as_str() {
+            "`io_uring`: that of the kernel; of other drivers, the block device that the kernel \
+             has for it",
+            |job, given| match given.value.as_str() {
                 "io_uring" | "nvme-io_uring" => {
                     Ok(Verdict::near("`backend = \"io_uring\"`, without the library"))
                 }
-                _ => Err("a driver in user space".to_owned()),
+                _ => {
+                    put(&mut job.away, given, Away::Device);
+                    Ok(Verdict::near(
+                        "the kernel's driver in place of one in user space: give it the device, \
+                         and name its block device with `--target`; requests take some µs more",
+                    ))
+                }
             },
         ),
     },
@@ -153,15 +174,33 @@ pub const OPTIONS: &[Opt<Job>] = &[
     },
     Opt {
         name: "md_per_io_size",
-        aliases: &["pi_act", "pi_chk", "apptag", "apptag_mask", "deac"],
+        aliases: &["pi_act", "pi_chk", "apptag", "apptag_mask"],
         takes: Takes::Text,
-        rule: Rule::Refused("NVMe commands past the block layer"),
+        rule: Rule::Near(
+            "where the device has protection information, the kernel makes and checks it, with \
+             tags of its own",
+        ),
     },
     Opt {
         name: "write_mode",
-        aliases: &["verify_mode", "readfua", "writefua", "sg_write_mode", "stream_id"],
+        aliases: &["verify_mode", "sg_write_mode", "stream_id", "deac"],
         takes: Takes::Text,
         rule: Rule::Unless(&["0", "write", "default"], "NVMe or SCSI commands of other kinds"),
+    },
+    Opt {
+        name: "writefua",
+        aliases: &[],
+        takes: Takes::Flag,
+        rule: Rule::Read(Class::Approximated, FUA, |job, given| match flag(&given.value)? {
+            true => near(&mut job.sync, given, true, FUA),
+            false => Ok(Verdict::harmless("this value asks for nothing")),
+        }),
+    },
+    Opt {
+        name: "readfua",
+        aliases: &[],
+        takes: Takes::Flag,
+        rule: Rule::Unless(&["0"], "reads past the cache of the drive (FUA)"),
     },
     Opt {
         name: "fdp",
@@ -175,7 +214,10 @@ pub const OPTIONS: &[Opt<Job>] = &[
             "dp_scheme",
         ],
         takes: Takes::Text,
-        rule: Rule::Refused("data placement"),
+        rule: Rule::Near(
+            "all writes have the device's default placement: their order, sizes and places are \
+             the same, and the write amplification is not, which placement is for",
+        ),
     },
     Opt {
         name: "thread",
@@ -299,16 +341,25 @@ pub const OPTIONS: &[Opt<Job>] = &[
         name: "gpu_dev_id",
         aliases: &["gpu_dev_ids", "cuda_io", "rocm_io"],
         takes: Takes::Text,
-        rule: Rule::Refused("memory of GPUs"),
+        rule: Rule::Near(
+            "buffers are plain memory of the host: what a copy to or from a GPU takes is not \
+             measured",
+        ),
     },
     Opt { name: "hostname", aliases: NETWORK, takes: Takes::Text, rule: FOREIGN },
     Opt { name: "cpuload", aliases: CPU, takes: Takes::Text, rule: FOREIGN },
-    Opt { name: "pool", aliases: STORES, takes: Takes::Text, rule: FOREIGN },
+    Opt { name: "pool", aliases: STORES, takes: Takes::Text, rule: Rule::Near(STORE) },
     Opt { name: "http_host", aliases: HTTP, takes: Takes::Text, rule: FOREIGN },
     Opt { name: "libblkio_queue_size", aliases: OTHERS, takes: Takes::Text, rule: FOREIGN },
 ];
 
 const FOREIGN: Rule<Job> = Rule::Refused("the engine that it belongs to");
+const ATOMIC: &str = "plain writes of the same sizes: a power cut may tear one; sizes that a \
+device writes atomically are \
+     as fast";
+const FUA: &str = "`dsync`: durable before it completes, by FUA or a flush, as the kernel chooses";
+const STORE: &str =
+    "it names storage for a library: mount or map it, and name that with `--target`";
 const CPUS: &str = "`engine.pin`: each worker has a CPU of its own, or one of the target's NUMA \
 node; which ones \
      is not chosen";
@@ -355,11 +406,6 @@ const STORES: &[&str] = &[
     "nfs_url",
     "uri",
     "initiator",
-    "skip_bad",
-    "donorname",
-    "inplace",
-    "rbd_encryption_format",
-    "rbd_encryption_passphrase",
 ];
 const HTTP: &[&str] = &[
     "https",
@@ -378,6 +424,11 @@ const HTTP: &[&str] = &[
     "http_object_mode",
 ];
 const OTHERS: &[&str] = &[
+    "skip_bad",
+    "donorname",
+    "inplace",
+    "rbd_encryption_format",
+    "rbd_encryption_passphrase",
     "libblkio_num_entries",
     "libblkio_vectored",
     "libblkio_pre_connect_props",
@@ -395,8 +446,12 @@ const OTHERS: &[&str] = &[
 ];
 
 fn engine(job: &mut Job, given: &Given) -> Result<Verdict, String> {
-    let slot = &mut job.engine;
     let name = given.value.split(':').next().unwrap_or_default();
+    (job.away, job.uncached) = (None, None);
+    if let Some(verdict) = away::engine(job, given, name) {
+        return Ok(verdict);
+    }
+    let slot = &mut job.engine;
     match name {
         "sync" | "psync" => same(slot, given, Engine::Sync, "`backend = \"sync\"`"),
         "vsync" | "pvsync" | "pvsync2" => {
@@ -419,25 +474,6 @@ fn engine(job: &mut Job, given: &Given) -> Result<Verdict, String> {
              µs \
              more",
         ),
-        "io_uring_cmd" => near(
-            slot,
-            given,
-            Engine::IoUring,
-            "`backend = \"io_uring\"` through the block layer, which may split and merge requests \
-             and takes some µs of each",
-        ),
-        "xnvme" => near(
-            slot,
-            given,
-            Engine::IoUring,
-            "`backend = \"io_uring\"` of the kernel; other backends of xNVMe go past it",
-        ),
-        "libblkio" => near(
-            slot,
-            given,
-            Engine::IoUring,
-            "`backend = \"io_uring\"`, without the library; its other drivers are refused",
-        ),
         "splice" => near(slot, given, Engine::Sync, "`backend = \"sync\"`, without a pipe between"),
         "posixaio" | "solarisaio" | "windowsaio" => near(
             slot,
@@ -458,7 +494,7 @@ fn engine(job: &mut Job, given: &Given) -> Result<Verdict, String> {
         "dirdelete" => near(slot, given, Engine::Metadata(&["mkdir", "rmdir"]), METADATA),
         other => {
             later(slot, given, Engine::Foreign)?;
-            Err(format!("the engine `{other}`"))
+            Err(away::why_not(other))
         }
     }
 }

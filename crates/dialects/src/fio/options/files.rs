@@ -1,7 +1,7 @@
 //! Files and sizes: where the load goes, and how much of it is loaded.
 
-use crate::fio::job::{Job, later, near, same};
-use crate::fio::values::{extent, flag, number};
+use crate::fio::job::{Job, Zones, later, near, same};
+use crate::fio::values::{Extent, extent, flag, number};
 use crate::loss::{Class, Verdict};
 use crate::table::{Opt, Rule, Takes};
 
@@ -59,7 +59,7 @@ pub const OPTIONS: &[Opt<Job>] = &[
             Class::Same,
             "`layout.size`, for all files of a job; without `time_based` also the amount",
             |job, given| {
-                let size = extent(&given.value, job.kb_base)?;
+                let size = zoned(job, &given.value)?;
                 same(&mut job.size, given, size, "`layout.size`")
             },
         ),
@@ -72,7 +72,7 @@ pub const OPTIONS: &[Opt<Job>] = &[
             Class::Same,
             "`stages.amount`; more than `size` is approximated by all of it once",
             |job, given| {
-                let size = extent(&given.value, job.kb_base)?;
+                let size = zoned(job, &given.value)?;
                 later(&mut job.io_size, given, size)
             },
         ),
@@ -120,7 +120,7 @@ pub const OPTIONS: &[Opt<Job>] = &[
             Class::Same,
             "`range`, in shares of the file, rounded to 0.0001 %",
             |job, given| {
-                let offset = extent(&given.value, job.kb_base)?;
+                let offset = zoned(job, &given.value)?;
                 same(&mut job.offset, given, offset, "`range`")
             },
         ),
@@ -139,7 +139,7 @@ pub const OPTIONS: &[Opt<Job>] = &[
             Class::Same,
             "a segment for each worker, where the increment is the `size`; otherwise approximated",
             |job, given| {
-                let value = extent(&given.value, job.kb_base)?;
+                let value = zoned(job, &given.value)?;
                 later(&mut job.increment, given, value)
             },
         ),
@@ -288,31 +288,91 @@ pub const OPTIONS: &[Opt<Job>] = &[
         name: "zonemode",
         aliases: &[],
         takes: Takes::Text,
-        rule: Rule::Unless(&["none"], "zones: strided ones, or those of a zoned device"),
+        rule: Rule::Read(
+            Class::Refused,
+            "`strided` in order is `run` and `stride`; a zoned device (`zbd`) is read as any other \
+             one, and writes at the write pointers of its zones are refused",
+            |job, given| match given.value.as_str() {
+                "none" => Ok(Verdict::harmless("this value asks for nothing")),
+                "strided" => later(&mut job.zones, given, Zones::Strided),
+                "zbd" => later(&mut job.zones, given, Zones::OfDevice),
+                other => Err(format!("`{other}` is no way through zones that fio knows")),
+            },
+        ),
     },
-    Opt { name: "zonesize", aliases: &[], takes: Takes::Size, rule: Rule::Refused("zones") },
-    Opt { name: "zonecapacity", aliases: &[], takes: Takes::Size, rule: Rule::Refused("zones") },
-    Opt { name: "zonerange", aliases: &[], takes: Takes::Size, rule: Rule::Refused("zones") },
-    Opt { name: "zoneskip", aliases: &[], takes: Takes::Size, rule: Rule::Refused("zones") },
+    Opt {
+        name: "zonesize",
+        aliases: &[],
+        takes: Takes::Size,
+        rule: Rule::Read(Class::Same, ZONES, |job, given| {
+            let value = number(&given.value, job.kb_base)?;
+            later(&mut job.zone_size, given, value)
+        }),
+    },
+    Opt {
+        name: "zonerange",
+        aliases: &[],
+        takes: Takes::Size,
+        rule: Rule::Read(Class::Same, ZONES, |job, given| {
+            let value = number(&given.value, job.kb_base)?;
+            later(&mut job.zone_range, given, value)
+        }),
+    },
+    Opt {
+        name: "zoneskip",
+        aliases: &[],
+        takes: Takes::Size,
+        rule: Rule::Read(Class::Same, ZONES, |job, given| match zoned(job, &given.value)? {
+            Extent::Bytes(bytes) => later(&mut job.zone_skip, given, bytes),
+            Extent::Share(_) => Err("a share of a device between its zones".to_owned()),
+        }),
+    },
+    Opt { name: "zonecapacity", aliases: &[], takes: Takes::Size, rule: OF_DEVICE },
     Opt {
         name: "read_beyond_wp",
-        aliases: &["write_zone_remainder", "recover_zbd_write_error", "ignore_zone_limits"],
+        aliases: &[],
         takes: Takes::Flag,
-        rule: Rule::Refused("zoned devices"),
+        rule: Rule::Read(Class::Approximated, BEYOND, |_, given| {
+            Ok(match flag(&given.value)? {
+                true => Verdict::same("reads go where they fall"),
+                false => Verdict::near(BEYOND),
+            })
+        }),
+    },
+    Opt {
+        name: "write_zone_remainder",
+        aliases: &["recover_zbd_write_error", "ignore_zone_limits"],
+        takes: Takes::Flag,
+        rule: OF_DEVICE,
     },
     Opt {
         name: "max_open_zones",
         aliases: &["job_max_open_zones"],
         takes: Takes::Number,
-        rule: Rule::Refused("zoned devices"),
+        rule: OF_DEVICE,
     },
     Opt {
         name: "zone_reset_threshold",
         aliases: &["zone_reset_frequency"],
         takes: Takes::Number,
-        rule: Rule::Refused("zoned devices"),
+        rule: OF_DEVICE,
     },
 ];
+
+const ZONES: &str = "`run` and `stride` of strided zones; what a zoned device has, it says itself";
+const BEYOND: &str = "reads also fall behind the write pointers of zones, where a device answers \
+zeros without its flash or disk";
+const OF_DEVICE: Rule<Job> = Rule::Refused("writes at the write pointers of zones");
+
+/// A size, a share, or so many zones (`128z`) where the job says how large they are.
+fn zoned(job: &Job, text: &str) -> Result<Extent, String> {
+    let zones = text.trim().strip_suffix(['z', 'Z']).and_then(|zones| zones.parse::<u64>().ok());
+    match (zones, &job.zone_size) {
+        (Some(zones), Some(size)) => Ok(Extent::Bytes(zones.saturating_mul(size.value))),
+        (Some(_), None) => Err("a size in zones, which the device alone knows".to_owned()),
+        (None, _) => extent(text, job.kb_base),
+    }
+}
 
 const NAMES: &str = "files have Plimsoll's own names";
 

@@ -156,7 +156,7 @@ pub const OPTIONS: &[Opt<Job>] = &[
             "merge_blktrace_iters",
         ],
         takes: Takes::Text,
-        rule: Rule::Refused("a load played back from a log"),
+        rule: Rule::Refused("a log played back: `plimsoll replay LOG --target TARGET` does that"),
     },
     Opt {
         name: "profile",

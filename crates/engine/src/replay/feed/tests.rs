@@ -29,6 +29,7 @@ fn work_of(path: &Path, requests: &[trace::Request]) -> Work {
     let stop = TraceWork::STOP;
     let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Random, 4, stop);
     work.trace = Some(TraceWork {
+        in_flight: None,
         path: path.to_string_lossy().into_owned(),
         digest,
         requests: totals.requests,

@@ -259,7 +259,7 @@ fn a_thousand_hosts_are_a_window_and_each_can_be_looked_at() {
         &board,
         &View { host: Some(u32::MAX), from: usize::MAX, find: "\"<x>".to_owned() },
         "b",
-        true,
+        crate::web::Guard::Token,
     );
     assert!(
         page.contains("There is no such host")

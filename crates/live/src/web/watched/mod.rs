@@ -9,7 +9,7 @@ mod tests;
 use super::board::Happened;
 use super::bounded_series::{Key, Part, Slot, Track};
 use super::metrics::{Detail, Kernel, Scrape};
-use super::{Dashboard, View};
+use super::{Dashboard, Guard, View};
 use crate::watch::counter_lists::summary;
 use crate::watch::figures::sums;
 use model::kernels::CountedLayers;
@@ -212,8 +212,8 @@ impl Dashboard for Watching {
         page::parts(self, view).into_iter().map(|(id, markup)| (id, markup.into_string())).collect()
     }
 
-    fn page(&self, view: &View, boot: &str, is_guarded: bool) -> String {
-        page::page(self, view, boot, is_guarded)
+    fn page(&self, view: &View, boot: &str, guard: Guard) -> String {
+        page::page(self, view, boot, guard)
     }
 
     fn metrics(&self, detail: Detail) -> Scrape {

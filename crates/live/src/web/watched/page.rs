@@ -5,7 +5,7 @@ use super::{Host, Node, Watching};
 use crate::web::bounded_series::Slot;
 use crate::web::hosts::{self, Listed};
 use crate::web::page::told;
-use crate::web::{Dashboard, View, charts, counters};
+use crate::web::{Dashboard, Guard, View, charts, counters};
 use report::ground::chart::Line;
 use report::ground::markup::{Markup, classed, element, plain};
 use report::ground::words;
@@ -24,7 +24,7 @@ pub(super) fn parts(watching: &Watching, view: &View) -> [(&'static str, Markup)
 }
 
 /// The whole page; see [`Dashboard::page`].
-pub(super) fn page(watching: &Watching, view: &View, boot: &str, is_guarded: bool) -> String {
+pub(super) fn page(watching: &Watching, view: &View, boot: &str, guard: Guard) -> String {
     let skip = element("a", &[("class", "skip"), ("href", "#charts")], "To the charts");
     let status =
         [("id", "status"), ("role", "status"), ("aria-live", "polite"), ("data-boot", boot)];
@@ -32,11 +32,7 @@ pub(super) fn page(watching: &Watching, view: &View, boot: &str, is_guarded: boo
     for (id, content) in parts(watching, view) {
         body.push(section(id, content, watching, view));
     }
-    let guard = if is_guarded {
-        "Who has the token sees this page; it goes over the network as it is, without encryption."
-    } else {
-        "Only this machine can see this page."
-    };
+    let guard = guard.words();
     let links: Markup = [
         Markup::from(format!("Plimsoll {}. {guard} For Prometheus: ", watching.version)),
         element("a", &[("href", "/metrics")], "/metrics"),

@@ -121,7 +121,7 @@ fn what_comes_from_hosts_is_text_and_no_markup() {
     let mut stranger = second(9, 0, 1);
     stranger.entries.push(entry(Layer::Nic, "<i>", &[(Metric::SentBytes, 1)]));
     watching.counters(&stranger);
-    let page = watching.page(&View { host: Some(3), ..View::default() }, "b", false);
+    let page = watching.page(&View { host: Some(3), ..View::default() }, "b", Guard::Loopback);
     assert!(page.contains("There is no such host.") && page.contains("&lt;b&gt;n"), "{page}");
     assert!(
         !page.contains("<b>n") && !page.contains("<script>\"") && !page.contains("nobody"),

@@ -150,6 +150,7 @@ fn run(
     content.push(crate::topics::fidelity::section(record));
     content.push(crate::topics::bursts::section(record, &rows));
     content.push(crate::topics::attribution::section(record, &rows));
+    content.push(crate::topics::hit_share::section(record, &rows));
     content.push(crate::topics::host_cpu::section(record, &rows));
     content.push(crate::topics::port_traffic::section(record, &rows));
     content.push(

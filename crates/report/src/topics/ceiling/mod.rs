@@ -15,6 +15,7 @@ pub use table::{catalogue, results as table};
 use crate::ground::words;
 use analysis::ceiling::{Assumption, Ceiling, Layer, Limit, Workload};
 use catalogue::Cluster;
+use catalogue::cluster::MeasuredPort;
 use model::load::Rate;
 
 /// What was computed of one testbed.
@@ -53,6 +54,7 @@ impl Ceilings<'_> {
     fn remarks(&self) -> Vec<String> {
         let mut remarks: Vec<String> = self.base.iter().map(verdict).collect();
         remarks.extend(self.measured_iops().map(|(iops, ceiling)| measured(iops, ceiling)));
+        remarks.extend(measured_ports(self.cluster));
         for ceiling in &self.base {
             let mut said = vec![protection(ceiling)];
             said.extend(
@@ -66,6 +68,21 @@ impl Ceilings<'_> {
         }
         remarks
     }
+}
+
+/// Of each group of ports that somebody measured: the figure and its source.
+fn measured_ports(cluster: &Cluster) -> Vec<String> {
+    let group = |name: &str, port: Option<MeasuredPort>| {
+        port.map(|port| {
+            let from = if port.source.is_empty() { "no source given" } else { &port.source };
+            let each = words::gbit_per_s(port.one_way * 8.0);
+            format!("Ports of {name}: {each} each, one way, as measured ({from}).")
+        })
+    };
+    let nodes =
+        cluster.nodes.iter().map(|nodes| group(&nodes.spec.name.value, nodes.spec.measured_port()));
+    let clients = group("clients", cluster.clients.measured_port());
+    nodes.chain([clients]).flatten().collect()
 }
 
 /// What a layer is called.

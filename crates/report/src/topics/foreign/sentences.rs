@@ -54,6 +54,17 @@ pub fn doubt(doubt: &Doubt) -> String {
         DoubtKind::LinesLeftOut => {
             format!("{name}: {computed} of {said} lines have another form and were left out")
         }
+        DoubtKind::QuantilesAveraged => format!(
+            "{name}: the tool averages percentiles of machines, or computes them from mean and \
+             deviation; they are no quantiles and were left out"
+        ),
+        DoubtKind::MachinesMissing => format!(
+            "{name}: of {said:.0} machines, {computed:.0} are in the results; the others are not"
+        ),
+        DoubtKind::FasterThanTheTestbed => format!(
+            "{name}: {said:.0}/s are reported, and the described testbed lets at most \
+             {computed:.0}/s through, read or written in order"
+        ),
         DoubtKind::TooShort => format!(
             "{name}: it was measured for {}; caches and timers decide such a result",
             latency(said)
@@ -72,7 +83,8 @@ pub fn lack(lack: &Lack, rows: usize) -> String {
         Missing::Latencies => "no latency",
         Missing::Quantiles => "no quantile of latencies: a mean hides the slow requests",
         Missing::TotalQuantiles => {
-            "quantiles of the time behind the submission alone: whole requests took longer"
+            "quantiles of the time behind the submission alone: whole requests took longer; \
+             fio has those with `lat_percentiles=1`"
         }
         Missing::Histogram => {
             "no histogram: quantiles are those that the tool printed, and cannot be merged"

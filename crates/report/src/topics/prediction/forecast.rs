@@ -170,7 +170,7 @@ fn remarks(forecasts: &Forecasts<'_>) -> Vec<String> {
             }
         }
         remarks.push(format!(
-            "Extrapolated: {} of {} rows; no fitted row settles {}.",
+            "Extrapolated: {} of {} rows; fitted rows leave {} open.",
             unseen.len(),
             forecasts.forecasts.len(),
             super::owners(&owners)

@@ -108,7 +108,7 @@ fn remarks(calibrated: &Calibrated<'_>) -> Vec<String> {
     let extrapolated = held.iter().filter(|one| one.is_extrapolated());
     remarks.extend(extrapolated.map(|one| {
         format!(
-            "Extrapolated: row {}; no fitted row settles {}.",
+            "Extrapolated: row {}; fitted rows leave {} open.",
             one.row.number,
             owners(&one.unseen)
         )

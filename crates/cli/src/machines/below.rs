@@ -1,0 +1,176 @@
+//! What nodes do below the guests of a run: read before its first stage and behind its last one.
+
+use super::Nodes;
+use model::machines::{BelowGuests, BelowNode, HostCpu, NodeCounts, OnNode};
+use model::{Bytes, Event, Fact, Nanos, Note, Op, Plan};
+use provision::nodes::{self, OfNode};
+use provision::provider::State;
+use provision::{Deployment, Ground, Places, deployment, providers};
+use std::time::Instant;
+
+/// A look at the nodes, and what guests did since.
+pub struct Below {
+    found: Deployment,
+    parts: Vec<OnNode>,
+    before: Vec<Option<OfNode>>,
+    began: Instant,
+    read: u64,
+    written: u64,
+}
+
+impl Below {
+    /// Looks at the nodes below the machines of this plan, if machines of ours carry it.
+    pub fn begin(plan: &Plan) -> Option<Below> {
+        let made = plan.notes.iter().find_map(|note| match &note.fact {
+            Fact::Machines(made) => Some(made),
+            _ => None,
+        })?;
+        let places = Places::of_user().ok()?;
+        let found = deployment::find(&places, &made.name).ok().flatten()?;
+        let before = look(&found);
+        let parts = made.nodes.clone();
+        Some(Below { found, parts, before, began: Instant::now(), read: 0, written: 0 })
+    }
+
+    /// Takes in what is to be recorded. Before the run's end, what nodes did is put there.
+    pub fn with_note(&mut self, events: &[Event]) -> Option<Vec<Event>> {
+        events.iter().for_each(|event| self.count(event));
+        let end = events.iter().position(|event| matches!(event, Event::RunEnded { .. }))?;
+        let fact = Fact::BelowGuests(self.since());
+        let note = Event::Note(Note { stage: None, host: 0, fact });
+        let mut all = events.to_vec();
+        all.insert(end, note);
+        Some(all)
+    }
+
+    fn count(&mut self, event: &Event) {
+        let Event::Sample(sample) = event else { return };
+        for one in &sample.ops {
+            let sum = match one.op {
+                Op::Read => &mut self.read,
+                Op::Write => &mut self.written,
+                _ => continue,
+            };
+            *sum = sum.saturating_add(one.bytes);
+        }
+    }
+
+    fn since(&self) -> BelowGuests {
+        let after = look(&self.found);
+        let nodes = self.parts.iter().zip(self.before.iter().zip(&after));
+        let nodes = nodes.map(|(part, (before, after))| of_node(part, before, after)).collect();
+        let length = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let (guest_read, guest_written) = (Bytes(self.read), Bytes(self.written));
+        BelowGuests { length: Nanos(length), guest_read, guest_written, nodes }
+    }
+}
+
+/// The machines of each node, and its counts; `None` of one that does not answer.
+fn look(found: &Deployment) -> Vec<Option<OfNode>> {
+    if let Ground::Nodes(on) = &found.ground {
+        return nodes::list(&Nodes::of(on), found).into_iter().map(Result::ok).collect();
+    }
+    let provider = providers::of(found);
+    let machines = found.machines.iter().map(|machine| nodes::Listed {
+        machine: machine.name.clone(),
+        state: provider.as_ref().map_or(State::Absent, |by| by.state(found, machine)),
+        cpu: provider.as_ref().and_then(|by| by.cpu(found, machine)),
+    });
+    vec![Some(OfNode { machines: machines.collect(), counts: nodes::counts_here() })]
+}
+
+/// What a node did between two looks. What one of them lacks is unknown.
+fn of_node(part: &OnNode, before: &Option<OfNode>, after: &Option<OfNode>) -> BelowNode {
+    let node = part.node.clone();
+    let Some(after) = after else { return BelowNode { node, ..BelowNode::default() } };
+    let is_there = |name: &String| {
+        let one = after.machines.iter().find(|one| one.machine == *name);
+        // A machine that an event paused is there.
+        one.is_some_and(|one| one.state != State::Absent)
+    };
+    let astray = part.machines.iter().filter(|name| !is_there(name)).cloned().collect();
+    let Some(before) = before else { return BelowNode { node, astray, ..BelowNode::default() } };
+    let of = |node: &OfNode, name: &String| {
+        node.machines.iter().find(|one| one.machine == *name).and_then(|one| one.cpu)
+    };
+    let spent = |name: &String| between(of(before, name)?, of(after, name)?);
+    let guests = part.machines.iter().map(spent).collect::<Option<Vec<HostCpu>>>();
+    BelowNode {
+        node,
+        astray,
+        guests: guests.map(|all| all.into_iter().fold(none(), sum)),
+        counts: counts_between(before.counts, after.counts),
+    }
+}
+
+fn none() -> HostCpu {
+    HostCpu { io: Some(Nanos(0)), ..HostCpu::default() }
+}
+
+fn sum(a: HostCpu, b: HostCpu) -> HostCpu {
+    let plus = |a: Nanos, b: Nanos| Nanos(a.0.saturating_add(b.0));
+    HostCpu {
+        vcpu: plus(a.vcpu, b.vcpu),
+        // What one machine does not report apart from the rest, all together do not.
+        io: a.io.zip(b.io).map(|(a, b)| plus(a, b)),
+        other: plus(a.other, b.other),
+    }
+}
+
+/// `None` where a machine began anew: its counts went back.
+fn between(before: HostCpu, after: HostCpu) -> Option<HostCpu> {
+    let minus = |after: Nanos, before: Nanos| after.0.checked_sub(before.0).map(Nanos);
+    // Threads of I/O come and go, and take their time with them: what is left is no less than 0.
+    let io = after.io.zip(before.io).map(|(a, b)| Nanos(a.0.saturating_sub(b.0)));
+    let other = Nanos(after.other.0.saturating_sub(before.other.0));
+    Some(HostCpu { vcpu: minus(after.vcpu, before.vcpu)?, io, other })
+}
+
+fn counts_between(before: NodeCounts, after: NodeCounts) -> NodeCounts {
+    let time =
+        |after: Option<Nanos>, before: Option<Nanos>| after?.0.checked_sub(before?.0).map(Nanos);
+    let bytes = |after: Option<u64>, before: Option<u64>| after?.checked_sub(before?);
+    NodeCounts {
+        busy: time(after.busy, before.busy),
+        cpus: time(after.cpus, before.cpus),
+        read_bytes: bytes(after.read_bytes, before.read_bytes),
+        written_bytes: bytes(after.written_bytes, before.written_bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cpu(seconds: u64) -> Option<HostCpu> {
+        let time = Nanos::seconds(seconds);
+        Some(HostCpu { vcpu: time, io: Some(time), other: time })
+    }
+
+    fn seen(machines: &[(&str, State, Option<HostCpu>)], bytes: u64) -> Option<OfNode> {
+        let listed = |(name, state, cpu): &(&str, State, Option<HostCpu>)| nodes::Listed {
+            machine: (*name).to_owned(),
+            state: *state,
+            cpu: *cpu,
+        };
+        let counts = NodeCounts { written_bytes: Some(bytes), ..NodeCounts::default() };
+        Some(OfNode { machines: machines.iter().map(listed).collect(), counts })
+    }
+
+    #[test]
+    fn what_a_node_did_is_the_difference_and_a_machine_that_is_gone_is_named() {
+        let part = OnNode { node: "n1".into(), machines: vec!["a-1".into(), "a-2".into()] };
+        let before =
+            seen(&[("a-1", State::Listening, cpu(1)), ("a-2", State::Listening, cpu(2))], 5);
+        let after = seen(&[("a-1", State::Listening, cpu(4)), ("a-2", State::Paused, cpu(4))], 25);
+        let found = of_node(&part, &before, &after);
+        assert_eq!((found.guests, found.counts.written_bytes), (cpu(5), Some(20)));
+        assert!(found.astray.is_empty(), "a paused one is there");
+        let moved = seen(&[("a-1", State::Listening, cpu(4))], 1);
+        let found = of_node(&part, &before, &moved);
+        assert_eq!(found.astray, ["a-2"]);
+        assert_eq!((found.guests, found.counts.written_bytes), (None, None), "it went back");
+        assert_eq!(of_node(&part, &before, &None).node, "n1");
+        assert_eq!(of_node(&part, &None, &after).guests, None);
+    }
+}

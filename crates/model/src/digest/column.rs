@@ -1,0 +1,163 @@
+//! Numbers by place, in as few bytes as they need: a day on a thousand hosts has as many of them as
+//! would fill a memory that nobody has.
+
+/// So many numbers have one width.
+pub(super) const CHUNK: usize = 64;
+
+/// Up to [`CHUNK`] numbers of the same width. Those that were never set are 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Packed {
+    /// `CHUNK` times the width, little-endian; none where all are 0.
+    bytes: Box<[u8]>,
+}
+
+impl Packed {
+    fn width(&self) -> usize {
+        self.bytes.len() / CHUNK
+    }
+
+    pub fn get(&self, at: usize) -> u64 {
+        let width = self.width();
+        let mut whole = [0; 8];
+        if let Some(bytes) = self.bytes.get(at * width..(at + 1) * width) {
+            whole[..width].copy_from_slice(bytes);
+        }
+        u64::from_le_bytes(whole)
+    }
+
+    pub fn set(&mut self, at: usize, value: u64) {
+        let wanted = (u64::BITS - value.leading_zeros()).div_ceil(8) as usize;
+        if wanted > self.width() {
+            let mut wider = Packed { bytes: vec![0; CHUNK * wanted].into() };
+            (0..CHUNK).for_each(|place| wider.put(place, self.get(place)));
+            *self = wider;
+        }
+        self.put(at, value);
+    }
+
+    /// Writes a number for which there is room.
+    fn put(&mut self, at: usize, value: u64) {
+        let width = self.width();
+        if let Some(place) = self.bytes.get_mut(at * width..(at + 1) * width) {
+            place.copy_from_slice(&value.to_le_bytes()[..width]);
+        }
+    }
+}
+
+/// Numbers by place. Those that were never set are 0.
+#[derive(Clone, Debug, Default)]
+pub struct Column {
+    chunks: Vec<Packed>,
+    length: usize,
+}
+
+/// How wide they are makes no difference.
+impl PartialEq for Column {
+    fn eq(&self, other: &Column) -> bool {
+        self.length == other.length && self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Column {}
+
+impl Column {
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// The number at this place; `None` behind the last one.
+    pub fn get(&self, at: usize) -> Option<u64> {
+        if at >= self.length {
+            return None;
+        }
+        Some(self.chunks.get(at / CHUNK).map_or(0, |chunk| chunk.get(at % CHUNK)))
+    }
+
+    /// Sets the number at a place; behind the last one, there is none to set.
+    pub fn set(&mut self, at: usize, value: u64) {
+        if at < self.length
+            && let Some(chunk) = self.chunks.get_mut(at / CHUNK)
+        {
+            chunk.set(at % CHUNK, value);
+        }
+    }
+
+    /// Makes it so long at least.
+    pub fn reach(&mut self, length: usize) {
+        if self.length < length {
+            self.length = length;
+            self.chunks.resize(length.div_ceil(CHUNK), Packed::default());
+        }
+    }
+
+    /// All numbers in order.
+    pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
+        let all = self.chunks.iter().flat_map(|chunk| (0..CHUNK).map(|at| chunk.get(at)));
+        all.take(self.length)
+    }
+
+    /// Adds another one, place by place. Saturates, as all sums of a stage do.
+    pub fn add(&mut self, other: &Column) {
+        self.reach(other.length);
+        for (at, value) in other.iter().enumerate().filter(|(_, value)| *value > 0) {
+            self.set(at, self.get(at).unwrap_or_default().saturating_add(value));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn small_numbers_take_few_bytes() {
+        let mut column = Column::default();
+        column.reach(1_000);
+        assert!(column.chunks.iter().all(|chunk| chunk.bytes.is_empty()), "zeros take none");
+        (0..1_000).for_each(|at| column.set(at, 40_000 + at as u64));
+        let bytes: usize = column.chunks.iter().map(|chunk| chunk.bytes.len()).sum();
+        assert_eq!(bytes, 1_000usize.div_ceil(CHUNK) * CHUNK * 2);
+    }
+
+    #[test]
+    fn behind_the_last_place_is_nothing() {
+        let mut column = Column::default();
+        column.reach(65);
+        column.set(65, 7);
+        assert_eq!((column.get(64), column.get(65), column.len()), (Some(0), None, 65));
+        column.reach(70);
+        assert_eq!(column.get(65), Some(0));
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_what_a_vector_is(
+            changes in prop::collection::vec((0usize..200, prop_oneof![
+                0u64..300, any::<u64>(), Just(u64::MAX)]), 0..90),
+            more in prop::collection::vec(any::<u64>(), 0..140),
+        ) {
+            let (mut column, mut plain) = (Column::default(), vec![0u64; 150]);
+            column.reach(150);
+            for (at, value) in changes {
+                column.set(at, value);
+                if let Some(place) = plain.get_mut(at) {
+                    *place = value;
+                }
+            }
+            prop_assert_eq!(column.iter().collect::<Vec<_>>(), plain.clone());
+            let mut other = Column::default();
+            other.reach(more.len());
+            more.iter().enumerate().for_each(|(at, value)| other.set(at, *value));
+            column.add(&other);
+            plain.iter_mut().zip(&more).for_each(|(sum, value)| *sum = sum.saturating_add(*value));
+            prop_assert_eq!(column.iter().collect::<Vec<_>>(), plain);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What providers behind an interface of somebody else's have in common: their programs, their
+//! answers, and guests that ssh reaches. No text of theirs or of ours is ever put into the words of
+//! a shell unquoted.
+
+mod answer;
+#[cfg(test)]
+pub(crate) mod contract;
+mod encoded;
+mod guests;
+mod program;
+mod shell;
+
+pub(crate) use answer::{array, number, object, own_line, read, text};
+pub(crate) use encoded::base64;
+pub(crate) use guests::Guests;
+pub(crate) use program::{Feed, Program, Runs, Takes, ask, fed_text};
+pub(crate) use shell::{quoted, ssh_host};
+
+use crate::Problem;
+use crate::record::{Deployment, Ground, Remote};
+use model::machines::{DiskCache, DiskContent, MachinesWanted};
+
+/// What is on record of such a provider.
+pub(crate) fn record(deployment: &Deployment) -> Option<&Remote> {
+    match &deployment.ground {
+        Ground::Remote(remote) => Some(remote),
+        Ground::Folders(_) | Ground::Pools { .. } | Ground::Nodes(_) => None,
+    }
+}
+
+/// The pool in which disks were made.
+pub(crate) fn first_pool(deployment: &Deployment) -> &str {
+    record(deployment).and_then(|at| at.pools.first()).map_or("", String::as_str)
+}
+
+/// All pools that may have a disk of ours.
+pub(crate) fn pools(deployment: &Deployment) -> &[String] {
+    record(deployment).map_or(&[], |at| &at.pools)
+}
+
+/// Refuses to look for machines in another installation than the one that has them: nothing would
+/// be found there, and the record would be thrown away.
+pub(crate) fn same_site(deployment: &Deployment, site: &str) -> Result<(), Problem> {
+    let recorded = record(deployment).map_or("", |at| &at.site);
+    match recorded == site {
+        true => Ok(()),
+        false => Err(Problem::Unfit {
+            what: format!(
+                "the machines {} were made at {recorded}, and this is {}",
+                deployment.name,
+                own_line(site)
+            ),
+            remedy: "set the way to it as it was when they were made".to_owned(),
+        }),
+    }
+}
+
+/// What a provider that copies an image of the user's refuses in all cases.
+pub(crate) fn fits_a_template(
+    who: &str,
+    template: &str,
+    wanted: &MachinesWanted,
+) -> Result<(), Problem> {
+    let unfit =
+        |what: String, remedy: &str| Err(Problem::Unfit { what, remedy: remedy.to_owned() });
+    if template.is_empty() {
+        let remedy = "name an image that ssh can log in to with vms.template";
+        return unfit(format!("machines of {who} are copies of an image of yours"), remedy);
+    }
+    if wanted.content == DiskContent::Random {
+        let remedy = "write vms.content = \"zero\"; a run's `prepare` writes every byte of the \
+                      disks before it measures";
+        return unfit(format!("{who} takes no bytes for its disks from here"), remedy);
+    }
+    if wanted.accelerator != model::machines::Accelerator::Native {
+        let what = format!("{who} runs guests in its own way, not with `{}`", wanted.accelerator);
+        return unfit(what, "write vms.accelerator = \"native\"");
+    }
+    if wanted.cache != DiskCache::None {
+        let what = format!("{who} has no disk cache `{}` that could be asked for", wanted.cache);
+        return unfit(what, "write vms.cache = \"none\"");
+    }
+    Ok(())
+}
+
+/// The last lines of a console that cannot be read from here.
+pub(crate) fn no_console(who: &str) -> String {
+    format!("({who} shows no console here; look at the machine with its own tools)")
+}

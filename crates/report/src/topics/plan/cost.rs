@@ -1,0 +1,194 @@
+//! What a run writes, and how long it takes.
+
+use model::plan::Work;
+use model::{Bytes, Nanos, Op, Plan};
+
+/// What `prepare` is taken to write in a second, for the estimate of its time. A disk of today does
+/// at least this.
+const ASSUMED_BYTES_PER_S: u64 = 200_000_000;
+
+/// Seconds that the run is expected to take, in words.
+pub fn time(plan: &Plan) -> String {
+    // In 128 bits: a plan for a cluster has more bytes than nanoseconds of a run fit beside.
+    let assumed = |bytes: Bytes| {
+        let ns = u128::from(bytes.0) * 1_000_000_000 / u128::from(ASSUMED_BYTES_PER_S);
+        Nanos(u64::try_from(ns).unwrap_or(u64::MAX))
+    };
+    if plan.hosts.iter().any(|host| host.engine.virtual_time) {
+        return virtual_time(plan);
+    }
+    let (prepare, verify) = (assumed(plan.prepare_bytes()), assumed(plan.verify_bytes()));
+    let amounts = assumed(amounts(plan));
+    let fixed = plan.fixed_time();
+    let (room, least) = (plan.steady_room(), Nanos(fixed.0.saturating_sub(plan.steady_room().0)));
+    let fixed_words =
+        if room == Nanos(0) { fixed.to_string() } else { format!("{least} to {fixed}") };
+    if prepare == Nanos(0) && plan.hosts.iter().any(|host| !host.trees.is_empty()) {
+        let all = "as long as the operations on all files take";
+        return if fixed == Nanos(0) {
+            all.to_owned()
+        } else {
+            format!("{all}, and {fixed_words} of mixes of them")
+        };
+    }
+    let all =
+        [prepare, amounts, fixed, verify].iter().fold(0u64, |sum, time| sum.saturating_add(time.0));
+    let all = Nanos(all);
+    if all == fixed {
+        return fixed_words;
+    }
+    let before = match prepare {
+        Nanos(0) => String::new(),
+        prepare => format!("{} to prepare (at an assumed 200 MB/s), then ", whole_seconds(prepare)),
+    };
+    let after = match verify {
+        Nanos(0) => String::new(),
+        verify => format!(", and {} to verify (at an assumed 200 MB/s)", whole_seconds(verify)),
+    };
+    let measured = match (amounts, fixed) {
+        (Nanos(0), _) => fixed_words,
+        (amounts, Nanos(0)) => {
+            format!("{} for the amounts (at an assumed 200 MB/s)", whole_seconds(amounts))
+        }
+        (amounts, _) => format!(
+            "{fixed_words}, and {} for the amounts (at an assumed 200 MB/s)",
+            whole_seconds(amounts)
+        ),
+    };
+    let bound = if room == Nanos(0) { "about" } else { "at most about" };
+    format!("{bound} {}: {before}{measured}{after}", whole_seconds(all))
+}
+
+/// The same of a simulation: nobody can say beforehand how fast what is simulated carries bytes,
+/// and real time does not come into it.
+fn virtual_time(plan: &Plan) -> String {
+    let (prepare, amounts, verify) = (plan.prepare_bytes(), amounts(plan), plan.verify_bytes());
+    let (fixed, room) = (plan.fixed_time(), plan.steady_room());
+    let mut steps = Vec::new();
+    if fixed > Nanos(0) {
+        let least = Nanos(fixed.0.saturating_sub(room.0));
+        steps.push(if room == Nanos(0) {
+            fixed.to_string()
+        } else {
+            format!("{least} to {fixed}")
+        });
+    }
+    let has_trees = plan.hosts.iter().any(|host| !host.trees.is_empty());
+    let open: Vec<String> =
+        [(prepare, "to prepare"), (amounts, "of amounts"), (verify, "to verify")]
+            .into_iter()
+            .filter(|(bytes, _)| *bytes > Bytes(0))
+            .map(|(bytes, what)| format!("{bytes} {what}"))
+            .chain(has_trees.then(|| "the operations on all files".to_owned()))
+            .collect();
+    if open.is_empty() {
+        return steps.pop().unwrap_or_else(|| fixed.to_string());
+    }
+    steps.push(format!("what {} take at the speed of what is simulated", open.join(", ")));
+    format!("{}, in virtual time", steps.join(", and "))
+}
+
+/// All bytes of the stages that end with an amount, reads and writes together. A trace has its own
+/// time.
+fn amounts(plan: &Plan) -> Bytes {
+    let stages = (0..)
+        .zip(&plan.stages)
+        .filter(|(_, stage)| stage.stop().once().is_some_and(|_| stage.point.is_some()))
+        .filter(|(_, stage)| stage.works.iter().all(|work| work.trace.is_none()));
+    Bytes(stages.map(|(number, _)| plan.amount(number).0).fold(0, u64::saturating_add))
+}
+
+/// An estimate needs no fractions of a second.
+fn whole_seconds(time: Nanos) -> Nanos {
+    if time < Nanos::seconds(10) { time } else { Nanos(time.0 / 1_000_000_000 * 1_000_000_000) }
+}
+
+/// What the run writes, in words.
+pub(super) fn writes(plan: &Plan) -> String {
+    let prepare = plan.prepare_bytes();
+    let while_writing: u64 = plan
+        .stages
+        .iter()
+        .filter(|stage| stage.works.iter().any(Work::writes))
+        .filter_map(|stage| stage.stop().time())
+        .map(|time| time.0)
+        .sum();
+    let amounts = (0..).zip(&plan.stages).filter(|(_, stage)| stage.stop().once().is_some());
+    let writing = amounts.filter(|(_, stage)| stage.works.iter().any(Work::writes));
+    let amount =
+        Bytes(writing.map(|(number, _)| plan.amount(number).0).fold(0, u64::saturating_add));
+    if plan.backend.sends_nothing() {
+        return format!("nothing: the {} backend sends nothing anywhere", plan.backend);
+    }
+    let stages = plan.hosts.iter().flat_map(|host| &host.stages);
+    let to_files = stages.map(|stage| stage.written_to_files().0).fold(0, u64::saturating_add);
+    match (prepare, while_writing) {
+        (Bytes(0), 0) if plan.hosts.iter().any(|host| !host.trees.is_empty()) => {
+            let mixed = Nanos(time_of_living(plan));
+            let files = Bytes(to_files);
+            let then = match mixed {
+                Nanos(0) => String::new(),
+                time => format!(", and what the target takes in {time} of mixes that write"),
+            };
+            format!("{files} in files of the operations, and the directories above them{then}")
+        }
+        (prepare, 0) if amount.0 > 0 => match prepare {
+            Bytes(0) => {
+                format!("{amount} in workloads that write (reads of mixes counted with them)")
+            }
+            prepare => format!(
+                "{prepare} to prepare, then {amount} in workloads that write (reads of mixes \
+                 counted with them)"
+            ),
+        },
+        (Bytes(0), 0) => "nothing".to_owned(),
+        (prepare, 0) => format!("{prepare} to prepare"),
+        (Bytes(0), time) => {
+            format!("what the target takes in {} of workloads that write", Nanos(time))
+        }
+        (prepare, time) => {
+            format!(
+                "{prepare} to prepare, then what the target takes in {} of workloads that write",
+                Nanos(time)
+            )
+        }
+    }
+}
+
+/// How long populations live whose mix writes, in ns.
+fn time_of_living(plan: &Plan) -> u64 {
+    let writes = |work: &Work| {
+        let mixed = work.metadata.filter(|metadata| metadata.living().is_some());
+        mixed.is_some_and(|metadata| metadata.ops().any(Op::writes_file))
+    };
+    let stages = plan.stages.iter().filter(|stage| stage.works.iter().any(writes));
+    stages.filter_map(|stage| stage.stop().time()).map(|time| time.0).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::StageKind;
+
+    #[test]
+    fn a_simulation_promises_no_speed_of_its_own() {
+        let mut plan =
+            Recorded::with_hosts(include_str!("../../../../../suites/four-corners.toml"), 2)
+                .record()
+                .plan;
+        assert!(time(&plan).contains("at an assumed 200 MB/s"));
+        plan.hosts.iter_mut().for_each(|host| host.engine.virtual_time = true);
+        let (bytes, fixed) = (plan.prepare_bytes(), plan.fixed_time());
+        let wanted = format!(
+            "{fixed}, and what {bytes} to prepare take at the speed of what is simulated, in \
+             virtual time"
+        );
+        assert_eq!(time(&plan), wanted);
+        plan.stages.retain(|stage| stage.kind != StageKind::Prepare);
+        plan.hosts
+            .iter_mut()
+            .for_each(|host| host.stages.retain(|stage| stage.kind != StageKind::Prepare));
+        assert_eq!(time(&plan), fixed.to_string());
+    }
+}

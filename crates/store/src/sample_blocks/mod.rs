@@ -1,0 +1,262 @@
+//! The samples of a long run: what hosts did in a block of sums, in pieces of one host and some
+//! hundred intervals each.
+//!
+//! A run begins with rows that every program can read. When there are enough of them, the oldest
+//! block of sums is written once more, in columns, and its rows go in the same transaction. What
+//! comes back is what was recorded, to the bit.
+
+mod code;
+mod histograms;
+
+use crate::checksums::{self, Part, Single, Sums};
+use crate::filled::{Samples, fill_ops, fill_workers};
+use crate::reach::{Reach, Stretch};
+use crate::values::{Problem, each, is_there, small};
+use model::IntervalSample;
+use model::digest::Spans;
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use std::collections::BTreeMap;
+
+/// Intervals of a piece.
+const PIECE: usize = 256;
+
+/// The intervals of a block, by stage and host.
+type Stages<'a> = &'a [(u32, BTreeMap<u32, Spans>)];
+
+/// Writes the samples of a block of sums whose rows are there, from one edge to the other. Says
+/// whether it could: what would not come back as it is stays in rows.
+pub fn write(
+    transaction: &Transaction<'_>,
+    checks: &mut Sums,
+    block: i64,
+    stretch: Stretch,
+    stages: Stages<'_>,
+) -> rusqlite::Result<bool> {
+    // We wrote the rows; what cannot be read stays.
+    let Ok(samples) = rows(transaction, stretch, stages, |_| true) else { return Ok(false) };
+    let mut by_host: BTreeMap<(u32, u32), Vec<IntervalSample>> = BTreeMap::new();
+    for ((stage, _, host), sample) in samples {
+        by_host.entry((stage, host)).or_default().push(sample);
+    }
+    let mut pieces = Vec::new();
+    for ((stage, host), samples) in by_host {
+        for piece in samples.chunks(PIECE) {
+            let Some(bytes) = code::encode(piece) else { return Ok(false) };
+            pieces.push((stage, host, bytes));
+        }
+    }
+    let mut first = None;
+    let count = pieces.len() as i64;
+    for (stage, host, bytes) in pieces {
+        transaction
+            .prepare_cached("INSERT INTO sample_columns (stage, host, columns) VALUES (?, ?, ?)")?
+            .execute(params![stage, host, bytes])?;
+        let piece = transaction.last_insert_rowid();
+        let checksum = checksums::of_values(params![piece, stage, host, bytes])?;
+        checksums::write(transaction, Part::SampleColumns, piece, checksum)?;
+        first.get_or_insert(piece);
+    }
+    let row = params![block, first.unwrap_or_default(), count];
+    let insert = "INSERT INTO sample_blocks VALUES (?, ?, ?)";
+    checks.insert(transaction, Part::SampleBlocks, insert, row)?;
+    Ok(true)
+}
+
+/// Takes the samples of a block away.
+pub fn remove(
+    transaction: &Transaction<'_>,
+    checks: &mut Sums,
+    block: i64,
+) -> rusqlite::Result<()> {
+    let found = transaction
+        .query_row("SELECT * FROM sample_blocks WHERE block = ?", [block], |row| {
+            Ok((row.get::<_, i64>(1)?, row.get::<_, i64>(2)?, checksums::of_row(row)?))
+        })
+        .optional()?;
+    let Some((first, pieces, checksum)) = found else { return Ok(()) };
+    let range = [first, first.saturating_add(pieces)];
+    for sql in [
+        "DELETE FROM sample_columns WHERE piece >= ? AND piece < ?",
+        "DELETE FROM checksums WHERE part = 'sample_columns' AND row >= ? AND row < ?",
+    ] {
+        transaction.prepare_cached(sql)?.execute(range)?;
+    }
+    transaction.prepare_cached("DELETE FROM sample_blocks WHERE block = ?")?.execute([block])?;
+    checks.remove(Part::SampleBlocks, checksum);
+    Ok(())
+}
+
+/// The samples of a stage in rows from one edge to another, of its intervals.
+pub fn in_rows(
+    connection: &Connection,
+    stretch: Stretch,
+    stages: Stages<'_>,
+    stage: u32,
+) -> Result<Samples, Problem> {
+    rows(connection, stretch, stages, |of| of == stage)
+}
+
+/// The samples of rows from one edge to another, of these intervals and of stages that are wanted.
+fn rows(
+    connection: &Connection,
+    Stretch { from, to }: Stretch,
+    stages: Stages<'_>,
+    wanted: impl Fn(u32) -> bool,
+) -> Result<Samples, Problem> {
+    let mut samples = Samples::new();
+    let is_checked = checksums::are_there(connection)?;
+    for (stage, hosts) in stages.iter().filter(|(stage, _)| wanted(*stage)) {
+        for (host, spans) in hosts {
+            for span in spans {
+                let key = (*stage, span.interval, *host);
+                samples.insert(key, span.empty(*stage, *host));
+            }
+        }
+    }
+    let each_of = |part: Part, take: &mut dyn FnMut(&Row<'_>) -> Result<(), Problem>| {
+        // Runs that have these stay in rows.
+        let Some((from, to)) = from.of(part).zip(to.of(part)) else { return Ok(()) };
+        let mut sum = 0u64;
+        let query =
+            format!("SELECT * FROM {} WHERE rowid > ? AND rowid <= ? ORDER BY rowid", part.name());
+        let mut statement = connection.prepare_cached(&query)?;
+        let mut rows = statement.query([from, to])?;
+        while let Some(row) = rows.next()? {
+            sum = sum.wrapping_add(checksums::of_row(row)?);
+            if wanted(small(row.get(0)?)?) {
+                take(row)?;
+            }
+        }
+        if is_checked { checksums::check(connection, part, from, to, sum) } else { Ok(()) }
+    };
+    fill_ops(&each_of, &mut samples)?;
+    fill_workers(&each_of, &mut samples)?;
+    Ok(samples)
+}
+
+/// The blocks of a file whose samples are no rows.
+#[derive(Clone, Debug, Default)]
+pub struct SampleBlocks(Vec<InColumns>);
+
+/// A block whose samples are no rows.
+#[derive(Clone, Copy, Debug)]
+struct InColumns {
+    block: i64,
+    first: i64,
+    pieces: i64,
+    /// The rows that it was, some of which may be left.
+    stretch: Stretch,
+}
+
+impl SampleBlocks {
+    /// Those of a file; none of an older format.
+    pub fn of(connection: &Connection) -> Result<SampleBlocks, Problem> {
+        let mut blocks = Vec::new();
+        if !is_any(connection)? {
+            return Ok(SampleBlocks(blocks));
+        }
+        check(connection)?;
+        let query =
+            "SELECT block, samples, errors, workers, worker_samples FROM sums ORDER BY block";
+        let mut places =
+            connection.prepare("SELECT first, pieces FROM sample_blocks WHERE block = ?")?;
+        let mut before = Reach::default();
+        each(connection, query, |row| {
+            let (samples, errors, workers, worker_samples) =
+                (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
+            let reach = Reach { samples, errors, workers, worker_samples };
+            let from = std::mem::replace(&mut before, reach);
+            let block: i64 = row.get(0)?;
+            let place = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            if let Some((first, pieces)) = places.query_row([block], place).optional()? {
+                let stretch = Stretch { from, to: reach };
+                blocks.push(InColumns { block, first, pieces, stretch });
+            }
+            Ok(())
+        })?;
+        Ok(SampleBlocks(blocks))
+    }
+
+    /// Whether a block of sums is one of them.
+    pub fn has(&self, block: i64) -> bool {
+        self.0.binary_search_by_key(&block, |own| own.block).is_ok()
+    }
+
+    /// Whether a row of a table is in columns, too, and no longer of use.
+    pub fn is_in_columns(&self, part: Part, row: i64) -> bool {
+        let end = |block: &InColumns| block.stretch.to.of(part).unwrap_or(i64::MAX);
+        let at = self.0.partition_point(|block| end(block) < row);
+        let from = self.0.get(at).and_then(|block| block.stretch.from.of(part));
+        from.is_some_and(|from| row > from)
+    }
+
+    /// Hands out the samples of all blocks of which `wanted` says so of the stage: each host's in
+    /// their order, one piece at a time.
+    pub fn each(
+        &self,
+        connection: &Connection,
+        wanted: impl Fn(u32) -> bool,
+        mut take: impl FnMut(IntervalSample) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        self.0.iter().try_for_each(|block| block.each(connection, &wanted, &mut take))
+    }
+
+    /// The same of one block.
+    pub fn each_of(
+        &self,
+        connection: &Connection,
+        block: i64,
+        wanted: impl Fn(u32) -> bool,
+        mut take: impl FnMut(IntervalSample) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        let of = self.0.iter().find(|own| own.block == block);
+        of.map_or(Ok(()), |own| own.each(connection, &wanted, &mut take))
+    }
+}
+
+impl InColumns {
+    fn each(
+        &self,
+        connection: &Connection,
+        wanted: &impl Fn(u32) -> bool,
+        take: &mut impl FnMut(IntervalSample) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        let query = "SELECT * FROM sample_columns WHERE piece >= ? AND piece < ? ORDER BY piece";
+        let mut statement = connection.prepare_cached(query)?;
+        let mut rows = statement.query([self.first, self.first.saturating_add(self.pieces)])?;
+        let mut checks = Single::of(connection, Part::SampleColumns)?;
+        let mut found = 0;
+        while let Some(row) = rows.next()? {
+            found += 1;
+            let (stage, host) = (small(row.get(1)?)?, small(row.get(2)?)?);
+            if !wanted(stage) {
+                continue;
+            }
+            checks.check(row.get(0)?, checksums::of_row(row)?)?;
+            let bytes = row.get_ref(3)?.as_blob().map_err(|_| "a block of samples is none")?;
+            code::decode(bytes, stage, host)?.into_iter().try_for_each(&mut *take)?;
+        }
+        if found == self.pieces { Ok(()) } else { Err("samples are missing in a block".into()) }
+    }
+}
+
+fn is_any(connection: &Connection) -> Result<bool, Problem> {
+    if !is_there(connection, "sample_blocks")? {
+        return Ok(false);
+    }
+    let query = "SELECT 1 FROM sample_blocks LIMIT 1";
+    Ok(connection.query_row(query, [], |_| Ok(())).optional()?.is_some())
+}
+
+/// Whether the sums of every block are there whose samples are no rows: nothing else says where
+/// these were.
+pub fn check(connection: &Connection) -> Result<(), Problem> {
+    if !is_any(connection)? {
+        return Ok(());
+    }
+    let missing = "SELECT count(*) FROM sample_blocks WHERE block NOT IN (SELECT block FROM sums)";
+    match connection.query_row(missing, [], |row| row.get::<_, i64>(0))? {
+        0 => Ok(()),
+        _ => Err("sums are missing of which the file has no rows".into()),
+    }
+}

@@ -1,0 +1,220 @@
+//! Files whose samples are in blocks, beside those that have them in rows.
+
+use super::*;
+
+/// Writes a course with its samples in blocks as soon as can be; with how many blocks it has.
+fn write_in_blocks(course: &Course, record: &Record, path: &Path) -> i64 {
+    let writer = Writer::create(path, &record.plan, &record.testbed, "test", 0).expect("room");
+    let mut writer = writer.with_blocks_of(course.least).with_sample_rows(0);
+    let events = events(course, record);
+    let events = &events[..course.killed.unwrap_or(usize::MAX).min(events.len())];
+    for together in events.chunks(course.together) {
+        writer.append_all(together).expect("room");
+    }
+    if course.killed.is_none() {
+        writer.finish().expect("room");
+    }
+    let count = "SELECT count(*) FROM sample_blocks";
+    let file = Connection::open(path).expect("a file");
+    file.query_row(count, [], |row| row.get(0)).expect("a count")
+}
+
+/// Both files of a course, and how many blocks the second has.
+fn both(course: &Course, folder: &Path) -> (PathBuf, PathBuf, i64) {
+    let (rows, _) = write(course, folder);
+    let record = Recorded::with_hosts(SUITES[course.suite], HOSTS as usize).record();
+    let path = folder.join("blocks.plimsoll");
+    let blocks = write_in_blocks(course, &record, &path);
+    (rows, path, blocks)
+}
+
+/// All figures of a file; single rows by their places, because blocks hand them out host by host.
+fn sorted(path: &Path) -> Vec<Figures> {
+    let mut all: Vec<Figures> = figures(path).into_iter().map(|one| one.expect("a file")).collect();
+    for figures in &mut all {
+        if let Figures::Samples(rows) = figures {
+            rows.sort_by_key(|row| (row.stage, row.interval, row.host, row.work, row.op));
+        }
+    }
+    all
+}
+
+#[test]
+fn samples_in_blocks_are_those_in_rows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (rows, path, blocks) = both(&plain(), folder.path());
+    assert!(blocks > 2, "{blocks} blocks");
+    assert_eq!(sorted(&path), sorted(&rows));
+    let held = |path: &Path| read(path).expect("a file").samples().cloned().collect::<Vec<_>>();
+    assert_eq!(held(&path), held(&rows));
+    let left = |path: &Path| {
+        let file = Connection::open(path).expect("a file");
+        let count = "SELECT count(*) FROM samples";
+        file.query_row(count, [], |row| row.get::<_, i64>(0)).expect("a count")
+    };
+    assert!(left(&path) * 2 < left(&rows), "most are no rows");
+}
+
+/// Figures that rest on a part of a block are added up from its samples.
+#[test]
+fn a_part_of_a_block_is_read_from_its_columns() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let course = Course { lost: Some((1, 13)), least: 60, ..plain() };
+    let (rows, path, blocks) = both(&course, folder.path());
+    assert!(blocks > 1, "{blocks} blocks");
+    assert_eq!(sorted(&path), sorted(&rows));
+}
+
+#[test]
+fn a_thinned_run_takes_blocks_away_whole() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let course = Course { least: 20, ..plain() };
+    let (rows, _) = write(&course, folder.path());
+    let mut record = Recorded::with_hosts(SUITES[0], HOSTS as usize).record();
+    record.plan.keep.full = Some(model::Nanos::seconds(9));
+    let path = folder.path().join("thinned.plimsoll");
+    let blocks = write_in_blocks(&course, &record, &path);
+    let file = Connection::open(&path).expect("a file");
+    let thinned: i64 =
+        file.query_row("SELECT count(*) FROM thinned", [], |row| row.get(0)).expect("a count");
+    let (planned, there): (i64, i64) = file
+        .query_row(
+            "SELECT sum(pieces), (SELECT count(*) FROM sample_columns) FROM sample_blocks",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .expect("counts");
+    assert!(thinned > 2 && blocks > 0, "{thinned} are gone, {blocks} are left");
+    assert_eq!(planned, there);
+    assert_eq!(differs(&rows, &path), None);
+}
+
+/// What a file hands out stage by stage, beside what a record of it holds.
+fn assert_handed_out(path: &Path) {
+    let whole = read(path).expect("a file");
+    let record = crate::read_to_resume(path).expect("a file");
+    assert!(record.stages.iter().all(|stage| stage.samples().is_empty()), "nothing is held");
+    let mut stages = crate::Stages::of(path).expect("a file");
+    for stage in &whole.stages {
+        let (mut samples, mut counters) = (Vec::new(), Vec::new());
+        let mut last = std::collections::BTreeMap::new();
+        let taken = stages.each(&record, stage.stage, |event| {
+            match event {
+                Event::Sample(sample) => {
+                    let before = last.insert(sample.host, sample.interval);
+                    assert!(before < Some(sample.interval), "each host's in order");
+                    samples.push(sample);
+                }
+                Event::Counters(sample) => counters.push(*sample),
+                other => panic!("{other:?}"),
+            }
+            Ok::<(), ()>(())
+        });
+        taken.expect("a file");
+        samples.sort_by_key(|sample| (sample.interval, sample.host));
+        counters.sort_by_key(|sample| (sample.number, sample.host));
+        assert_eq!(samples, stage.samples());
+        assert_eq!(counters, stage.counters());
+    }
+}
+
+#[test]
+fn what_is_gone_on_with_is_handed_out_stage_by_stage() {
+    for course in
+        [plain(), Course { killed: Some(120), ..plain() }, Course { least: 9_999, ..plain() }]
+    {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (rows, path, _) = both(&course, folder.path());
+        assert_handed_out(&path);
+        assert_handed_out(&rows);
+        change(&rows, "DROP TABLE sums; DROP TABLE stage_sums");
+        assert_handed_out(&rows);
+    }
+}
+
+#[test]
+fn damage_is_found_by_whoever_goes_on_with_a_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (rows, path, _) = both(&plain(), folder.path());
+    let record = crate::read_to_resume(&path).expect("a file");
+    for (path, sql) in [
+        (&path, "DELETE FROM sample_columns WHERE piece = 2"),
+        (&path, "UPDATE sample_columns SET columns = zeroblob(40) WHERE piece = 3"),
+        (&path, "UPDATE samples SET bytes = bytes + 1"),
+        (&rows, "UPDATE samples SET bytes = bytes + 1 WHERE rowid = 9"),
+        (&rows, "UPDATE workers SET cpu_user_ns = 1 WHERE rowid = 9"),
+    ] {
+        let copy = folder.path().join("copy.plimsoll");
+        std::fs::copy(path, &copy).expect("room");
+        change_as_it_is(&copy, sql);
+        let mut stages = crate::Stages::of(&copy).expect("a file");
+        let all = record
+            .stages
+            .iter()
+            .try_for_each(|stage| stages.each(&record, stage.stage, |_| Ok::<(), ()>(())));
+        assert!(all.is_err(), "{sql}");
+    }
+}
+
+#[test]
+fn damage_of_a_block_is_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_, path, _) = both(&plain(), folder.path());
+    for sql in [
+        "DELETE FROM sample_columns WHERE piece = 2",
+        "UPDATE sample_columns SET host = host + 1 WHERE piece = 1",
+        "UPDATE sample_columns SET columns = zeroblob(40) WHERE piece = 3",
+        "DELETE FROM sample_blocks",
+        "UPDATE sample_blocks SET pieces = pieces - 1",
+        "DELETE FROM sums; DELETE FROM stage_sums",
+    ] {
+        let copy = folder.path().join("copy.plimsoll");
+        std::fs::copy(&path, &copy).expect("room");
+        change_as_it_is(&copy, sql);
+        assert!(read(&copy).is_err(), "{sql}");
+        assert!(crate::each_sample(&copy, |_| Ok::<(), ()>(())).is_err(), "{sql}");
+        // By hand, and said so: it is refused or read, and nothing breaks.
+        change(&copy, "");
+        let _ = figures(&copy);
+    }
+}
+
+#[test]
+fn no_flipped_bit_of_a_block_changes_a_figure_in_silence() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_, path, _) = both(&plain(), folder.path());
+    let (good, bytes) = (figures(&path), std::fs::read(&path).expect("a file"));
+    let copy = folder.path().join("copy.plimsoll");
+    let mut rng = model::rng::Rng::new(11);
+    for _ in 0..150 {
+        let (place, bit) = (rng.below(bytes.len() as u64) as usize, rng.below(8));
+        let mut flipped = bytes.clone();
+        flipped[place] ^= 1 << bit;
+        std::fs::write(&copy, &flipped).expect("room");
+        for (told, good) in figures(&copy).iter().zip(&good) {
+            assert!(told.is_err() || told == good, "byte {place}, bit {bit}");
+        }
+    }
+}
+
+/// The form before has neither table.
+#[test]
+fn a_file_without_blocks_is_read_as_ever() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, _) = write(&plain(), folder.path());
+    let now = figures(&path);
+    let tables = "DROP TABLE sample_blocks; DROP TABLE sample_columns; PRAGMA user_version = 7";
+    change_as_it_is(&path, tables);
+    assert_eq!(figures(&path), now);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+    #[test]
+    fn no_course_makes_a_file_in_blocks_say_something_else(course in any_course()) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (rows, path, _) = both(&course, folder.path());
+        prop_assert_eq!(sorted(&path), sorted(&rows));
+        assert_handed_out(&path);
+    }
+}
