@@ -43,9 +43,11 @@ fn drift_ns(elapsed_ns: u64) -> i128 {
 }
 
 impl HostClock {
-    /// Takes in an answer. One that came back before it was sent is ignored.
-    pub fn answer(&mut self, sent_ns: u64, theirs_ns: u64, received_ns: u64) {
-        let Some(round_trip) = received_ns.checked_sub(sent_ns) else { return };
+    /// Takes in an answer. One that came back before it was sent is ignored. Comes back with by how
+    /// much at most it contradicts those before, in ns: what was said by them may be wrong by so
+    /// much more.
+    pub fn answer(&mut self, sent_ns: u64, theirs_ns: u64, received_ns: u64) -> u64 {
+        let Some(round_trip) = received_ns.checked_sub(sent_ns) else { return 0 };
         self.round_trip_ns = round_trip;
         self.answers = self.answers.saturating_add(1);
         let theirs = i128::from(theirs_ns);
@@ -55,15 +57,24 @@ impl HostClock {
             // If it was read as soon as the question left, their clock has gained on ours since.
             high_ns: theirs - i128::from(sent_ns) + drift_ns(round_trip),
         };
-        let old = self.estimate.map(|estimate| estimate.widened(received_ns));
-        let both = old.map(|old| Estimate {
+        let Some(old) = self.estimate.map(|estimate| estimate.widened(received_ns)) else {
+            self.estimate = Some(new);
+            return 0;
+        };
+        let both = Estimate {
             at_ns: received_ns,
             low_ns: old.low_ns.max(new.low_ns),
             high_ns: old.high_ns.min(new.high_ns),
-        });
-        // If they contradict each other, one of the clocks stood still (a suspended machine): the
+        };
+        if both.low_ns <= both.high_ns {
+            self.estimate = Some(both);
+            return 0;
+        }
+        // They contradict each other: one of the clocks stood still (a suspended machine). The
         // latest word counts.
-        self.estimate = both.filter(|both| both.low_ns <= both.high_ns).or(Some(new));
+        self.estimate = Some(new);
+        let jumped = (new.high_ns - old.low_ns).abs().max((old.high_ns - new.low_ns).abs());
+        u64::try_from(jumped).unwrap_or(u64::MAX)
     }
 
     /// Whether there was an answer.
@@ -113,8 +124,9 @@ mod tests {
     #[test]
     fn a_clock_that_stood_still_is_taken_at_its_latest_word() {
         let mut clock = HostClock::default();
-        clock.answer(1_000, 1_050, 1_100);
-        clock.answer(5_000_000_000, 2_000, 5_000_000_100);
+        assert_eq!(clock.answer(1_000, 1_050, 1_100), 0, "nothing is known that it contradicts");
+        let jumped_ns = clock.answer(5_000_000_000, 2_000, 5_000_000_100);
+        assert!((4_999_998_000..5_010_000_000).contains(&jumped_ns), "{jumped_ns}");
         let (theirs, error) = clock.theirs(5_000_000_100).expect("answers");
         assert!((1_900..=2_100).contains(&theirs) && error <= 51);
     }
@@ -150,8 +162,9 @@ mod tests {
             answers in prop::collection::vec((any::<u64>(), any::<u64>(), any::<u64>()), 0..9),
             at: u64) {
             let mut clock = HostClock::default();
-            answers.into_iter()
-                .for_each(|(sent, theirs, received)| clock.answer(sent, theirs, received));
+            for (sent, theirs, received) in answers {
+                clock.answer(sent, theirs, received);
+            }
             clock.theirs(at);
         }
     }

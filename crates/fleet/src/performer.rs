@@ -23,13 +23,15 @@ use crate::command::Commands;
 use crate::coordinator::{Action, Coordinator, Input, Now, Reach};
 use crate::launch::{Launched, Missing, Process, Start, Wanted};
 use crate::link::{Frame, Link, LinkError, pair};
-use crate::relaunch::Comebacks;
+use crate::relaunch::{Comebacks, To};
 use crate::relay::{self, Branches};
 use crate::tree::Tree;
 use crate::wire::ToAgent;
 use director::Planned;
 use handles::Waiting;
 use model::{Event, Kernels, Nanos, Plan, RunEnd};
+#[cfg(test)]
+pub(crate) use receive::Reader;
 use receive::{Way, forward};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -208,7 +210,7 @@ impl Fleet {
         let (branches, inlets) = Branches::of(&names, tree, links);
         for (branch, ((inlet, last), relay)) in inlets.into_iter().zip(&branches.relays).enumerate()
         {
-            let (tree, epochs) = (branches.tree.clone(), comebacks.epochs.clone());
+            let (tree, epochs) = (branches.tree.clone(), comebacks.ways.epochs.clone());
             let way = Way { tree, branch, first: 0, epochs, epoch: 0, relay: relay.clone(), clock };
             forward(way, inlet, last, inputs.clone());
         }
@@ -414,9 +416,7 @@ impl Fleet {
         if !self.comebacks.part(host) {
             return Vec::new();
         }
-        let cut_off = self.branches.part(host);
-        // Whoever came back is reached without a relay.
-        cut_off.into_iter().filter(|(host, _)| self.comebacks.epochs.of(*host) == 0).collect()
+        self.comebacks.ways.cut_off(self.branches.part(host))
     }
 
     /// Takes an agent that was started again, and listens to it. Whether its start was called off:
@@ -424,7 +424,7 @@ impl Fleet {
     fn is_called_off(&mut self, input: &Input) -> bool {
         let Input::Launched { host, start, outcome: Ok(()) } = input else { return false };
         let Some((inlet, words)) = self.comebacks.take(*host, *start) else { return true };
-        let epochs = self.comebacks.epochs.clone();
+        let epochs = self.comebacks.ways.epochs.clone();
         let (epoch, relay) = (epochs.of(*host), self.name(*host));
         let way = Way {
             tree: Tree::new(1, 1),
@@ -444,11 +444,10 @@ impl Fleet {
     /// `None` where nobody has to do with the host any more.
     fn send(&self, host: usize, order: &ToAgent) -> Option<Result<(), LinkError>> {
         match Frame::of(order) {
-            Ok(frame) => match self.comebacks.send(host, &frame) {
-                Some(sent) => Some(sent),
-                // What is not this host's any more is not sent to another of the same name.
-                None if self.comebacks.epochs.of(host) > 0 => None,
-                None => self.branches.send(host, frame),
+            Ok(frame) => match self.comebacks.ways.to(host) {
+                To::Own((outlet, _)) => Some(outlet.pass(frame)),
+                To::Nobody => None,
+                To::Tree => self.branches.send(host, frame),
             },
             Err(error) => Some(Err(error)),
         }

@@ -3,7 +3,7 @@
 
 use crate::coordinator::Input;
 use crate::launch::{Agents, LastWords, Process, Wanted, launch};
-use crate::link::{Frame, Inlet, LinkError, Outlet};
+use crate::link::{Inlet, Outlet};
 use model::Nanos;
 use std::collections::BTreeMap;
 use std::sync::mpsc::SyncSender;
@@ -48,32 +48,88 @@ impl Epochs {
 /// Agents that were started and that nobody has taken yet, by host and start.
 type Arrived = Arc<Mutex<BTreeMap<(usize, u32), Agents>>>;
 
+/// Who is reached how, and whose words count. Pure: `E` is what is held of an agent that came back.
+#[derive(Debug)]
+pub(crate) struct Ways<E> {
+    pub(crate) epochs: Epochs,
+    /// The start of each host that counts.
+    starts: BTreeMap<usize, u32>,
+    ends: BTreeMap<usize, E>,
+}
+
+/// How something reaches a host.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum To<'a, E> {
+    /// As the run began.
+    Tree,
+    /// It came back, and has an end of its own.
+    Own(&'a E),
+    /// Nobody has to do with it: what is not this host's any more is not sent to another of its
+    /// name.
+    Nobody,
+}
+
+impl<E> Ways<E> {
+    pub(crate) fn new(hosts: usize) -> Ways<E> {
+        Ways { epochs: Epochs::new(hosts), starts: BTreeMap::new(), ends: BTreeMap::new() }
+    }
+
+    /// The agent of a host is being started.
+    pub(crate) fn begin(&mut self, host: usize, start: u32) {
+        self.starts.insert(host, start);
+    }
+
+    /// Takes an agent that was started. Comes back with it where it was called off meanwhile.
+    pub(crate) fn take(&mut self, host: usize, start: u32, end: E) -> Result<(), E> {
+        if self.starts.get(&host) != Some(&start) {
+            return Err(end);
+        }
+        self.ends.insert(host, end);
+        Ok(())
+    }
+
+    /// How a host is reached.
+    pub(crate) fn to(&self, host: usize) -> To<'_, E> {
+        match self.ends.get(&host) {
+            Some(end) => To::Own(end),
+            None if self.epochs.of(host) > 0 => To::Nobody,
+            None => To::Tree,
+        }
+    }
+
+    /// Has nothing to do with a host's agent any more, nor with one that is being started. Whether
+    /// it was the one that the run began with, and what was held of another one.
+    pub(crate) fn part(&mut self, host: usize) -> (bool, Option<E>) {
+        let was_first = self.epochs.of(host) == 0;
+        self.epochs.end(host);
+        self.starts.remove(&host);
+        (was_first, self.ends.remove(&host))
+    }
+
+    /// Those of hosts that are cut off to whom that is news: whoever came back is reached without a
+    /// relay.
+    pub(crate) fn cut_off<W>(&self, hosts: Vec<(usize, W)>) -> Vec<(usize, W)> {
+        hosts.into_iter().filter(|(host, _)| self.epochs.of(*host) == 0).collect()
+    }
+}
+
 /// The hosts that came back.
 #[derive(Debug)]
 pub(crate) struct Comebacks {
     /// How the fleet was launched; `None` where it was not.
     wanted: Option<Arc<Wanted>>,
-    pub(crate) epochs: Epochs,
-    /// The start of each host that counts.
-    starts: BTreeMap<usize, u32>,
+    pub(crate) ways: Ways<(Outlet, Process)>,
     arrived: Arrived,
-    ends: BTreeMap<usize, (Outlet, Process)>,
 }
 
 impl Comebacks {
     pub(crate) fn new(hosts: usize, wanted: Option<Wanted>) -> Comebacks {
-        Comebacks {
-            wanted: wanted.map(Arc::new),
-            epochs: Epochs::new(hosts),
-            starts: BTreeMap::new(),
-            arrived: Arc::default(),
-            ends: BTreeMap::new(),
-        }
+        Comebacks { wanted: wanted.map(Arc::new), ways: Ways::new(hosts), arrived: Arc::default() }
     }
 
     /// Starts the agent of a host; [`Input::Launched`] says how that went.
     pub(crate) fn launch(&mut self, host: usize, start: u32, inputs: SyncSender<Input>) {
-        self.starts.insert(host, start);
+        self.ways.begin(host, start);
         let (wanted, arrived) = (self.wanted.clone(), self.arrived.clone());
         // Whoever is not reached takes long to say so.
         thread::spawn(move || {
@@ -105,28 +161,20 @@ impl Comebacks {
             self.arrived.lock().unwrap_or_else(PoisonError::into_inner).remove(&(host, start))?;
         let (link, process) = agents.links.into_iter().next()?;
         let (outlet, inlet) = link.split();
-        if self.starts.get(&host) != Some(&start) {
+        let words = process.words();
+        if let Err((outlet, process)) = self.ways.take(host, start, (outlet, process)) {
             drop(outlet);
             end(process);
             return None;
         }
-        let words = process.words();
-        self.ends.insert(host, (outlet, process));
         Some((inlet, words))
-    }
-
-    /// Sends an order to a host that came back; `None` where it is none of these.
-    pub(crate) fn send(&self, host: usize, frame: &Frame) -> Option<Result<(), LinkError>> {
-        self.ends.get(&host).map(|(outlet, _)| outlet.pass(frame.clone()))
     }
 
     /// Has nothing to do with a host's agent any more, nor with one that is being started. Whether
     /// it was the one that the run began with.
     pub(crate) fn part(&mut self, host: usize) -> bool {
-        let was_first = self.epochs.of(host) == 0;
-        self.epochs.end(host);
-        self.starts.remove(&host);
-        if let Some((outlet, process)) = self.ends.remove(&host) {
+        let (was_first, own) = self.ways.part(host);
+        if let Some((outlet, process)) = own {
             drop(outlet);
             end(process);
         }
@@ -138,7 +186,7 @@ impl Drop for Comebacks {
     fn drop(&mut self) {
         // All at once; then each process is waited for, and they have ended meanwhile.
         let processes: Vec<Process> =
-            std::mem::take(&mut self.ends).into_values().map(|(_, process)| process).collect();
+            std::mem::take(&mut self.ways.ends).into_values().map(|(_, process)| process).collect();
         drop(processes);
     }
 }
@@ -191,6 +239,21 @@ mod tests {
         assert!(why.contains("nothing is known"), "{why}");
         assert!(comebacks.take(0, 1).is_none());
         assert!(comebacks.part(0) && !comebacks.part(0), "the first agent is dropped once");
+    }
+
+    #[test]
+    fn a_start_that_was_called_off_is_not_taken_and_nobody_is_told_in_place_of_another() {
+        let mut ways: Ways<&str> = Ways::new(2);
+        assert_eq!(ways.to(1), To::Tree);
+        assert_eq!(ways.part(1), (true, None));
+        assert_eq!(ways.to(1), To::Nobody, "it is not the one that was meant");
+        ways.begin(1, 4);
+        assert_eq!(ways.take(1, 3, "early"), Err("early"));
+        assert_eq!(ways.take(1, 4, "own"), Ok(()));
+        assert_eq!((ways.to(0), ways.to(1)), (To::Tree, To::Own(&"own")));
+        assert_eq!(ways.cut_off(vec![(0, ()), (1, ())]), [(0, ())]);
+        assert_eq!(ways.part(1), (false, Some("own")));
+        assert_eq!(ways.take(1, 4, "late"), Err("late"));
     }
 
     #[test]

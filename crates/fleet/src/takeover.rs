@@ -104,7 +104,7 @@ fn next(words: &Receiver<Result<FromAgent, LinkError>>) -> Option<Result<FromAge
 }
 
 /// Takes in what belongs to the stage.
-fn take(kept: &mut Kept, host: u32, of: u32, word: FromAgent) {
+pub(crate) fn take(kept: &mut Kept, host: u32, of: u32, word: FromAgent) {
     match word {
         FromAgent::Sample(sample) if sample.stage == of => {
             let next = kept.samples.last().map_or(0, |last| last.interval.saturating_add(1));

@@ -141,7 +141,9 @@ impl Host {
 
     /// Takes in what its clock showed. Whether to ask again at once.
     pub(super) fn answered(&mut self, sent_ns: u64, theirs_ns: u64, received_ns: u64) -> bool {
-        self.clock.answer(sent_ns, theirs_ns, received_ns);
+        let jumped_ns = self.clock.answer(sent_ns, theirs_ns, received_ns);
+        // A clock that stood still may have done so since a start was agreed on by it.
+        self.start_error_ns = self.start_error_ns.saturating_add(jumped_ns);
         self.clock.answers() < FIRST_ANSWERS
     }
 }

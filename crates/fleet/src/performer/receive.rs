@@ -34,14 +34,19 @@ pub(super) struct Way {
 
 /// Makes inputs of words.
 #[derive(Default)]
-struct Reader {
+pub(crate) struct Reader {
     /// What each host's counters are a difference to.
     counted: BTreeMap<usize, Unpacker>,
 }
 
 impl Reader {
     /// `None` where nothing follows from the word.
-    fn input(&mut self, host: usize, word: Word, at_ns: u64) -> Result<Option<Input>, LinkError> {
+    pub(crate) fn input(
+        &mut self,
+        host: usize,
+        word: Word,
+        at_ns: u64,
+    ) -> Result<Option<Input>, LinkError> {
         let frame = match word {
             Word::Gone(why) => return Ok(Some(Input::Lost { host, why })),
             Word::Said(frame) => frame,
@@ -125,7 +130,7 @@ mod tests {
     #[test]
     fn a_branch_waits_for_room_and_a_host_can_be_dropped_meanwhile() {
         let mut comebacks = crate::relaunch::Comebacks::new(2, None);
-        let epochs = comebacks.epochs.clone();
+        let epochs = comebacks.ways.epochs.clone();
         let way = |epochs| Way {
             tree: Tree::new(2, 2),
             branch: 0,

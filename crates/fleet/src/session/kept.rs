@@ -14,7 +14,7 @@ const TAKEN_BYTES: usize = 16 << 20;
 
 /// Frames by number.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(crate) struct Kept {
     frames: VecDeque<Vec<u8>>,
     bytes: usize,
     /// The number of the first one.
@@ -29,7 +29,7 @@ pub(super) struct Kept {
 
 impl Kept {
     /// The number of the first frame that is kept.
-    pub(super) fn first(&self) -> u64 {
+    pub(crate) fn first(&self) -> u64 {
         self.first
     }
 
@@ -39,17 +39,17 @@ impl Kept {
     }
 
     /// Whether one more is kept.
-    pub(super) fn has_room(&self) -> bool {
+    pub(crate) fn has_room(&self) -> bool {
         self.frames.len() < MOST_FRAMES && self.bytes < MOST_BYTES
     }
 
-    pub(super) fn push(&mut self, frame: Vec<u8>) {
+    pub(crate) fn push(&mut self, frame: Vec<u8>) {
         self.bytes += frame.len();
         self.frames.push_back(frame);
     }
 
     /// The next frame to be said.
-    pub(super) fn next(&mut self) -> Option<&[u8]> {
+    pub(crate) fn next(&mut self) -> Option<&[u8]> {
         let at = usize::try_from(self.next.checked_sub(self.first)?).ok()?;
         let frame = self.frames.get(at)?;
         self.next += 1;
@@ -57,7 +57,7 @@ impl Kept {
     }
 
     /// The other end has taken so many. `None` where it cannot have.
-    pub(super) fn taken(&mut self, taken: u64) -> Option<()> {
+    pub(crate) fn taken(&mut self, taken: u64) -> Option<()> {
         if taken > self.next || taken < self.taken {
             return None;
         }
@@ -83,7 +83,7 @@ impl Kept {
     }
 
     /// Goes on over another stream from what was taken. `None` where that is not kept.
-    pub(super) fn go_on_from(&mut self, taken: u64) -> Option<()> {
+    pub(crate) fn go_on_from(&mut self, taken: u64) -> Option<()> {
         if taken < self.taken || taken > self.end() {
             return None;
         }
@@ -95,7 +95,7 @@ impl Kept {
     }
 
     /// Begins again with the first one that is kept.
-    pub(super) fn rewind(&mut self) {
+    pub(crate) fn rewind(&mut self) {
         (self.next, self.taken, self.taken_bytes) = (self.first, self.first, 0);
     }
 }

@@ -8,7 +8,7 @@
 //! were taken (8 bytes), and so many bytes. A length of 0 is a sign of what was taken alone;
 //! [`FAREWELL`] says that nothing more comes, ever.
 
-mod kept;
+pub(crate) mod kept;
 mod streams;
 
 pub use streams::{AttachError, attach};

@@ -7,11 +7,13 @@ use super::load::{Load, Tally, cut_short, end_ns};
 use super::{MILLI, SECOND};
 use crate::agent::state::{self, Contact, Duty, Reaction, Start};
 use crate::link::Frame;
+use crate::packed::Packer;
 use crate::wire::{FromAgent, ToAgent};
+use model::counters::{Entry, Layer, Metric};
 use model::inventory::Inventory;
-use model::plan::{Part, Stop};
+use model::plan::{HostStage, Part, Stop};
 use model::rng::Rng;
-use model::{IntervalSample, StageEnd};
+use model::{CounterSample, IntervalSample, StageEnd};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -36,6 +38,25 @@ pub(super) struct Behaviour {
     /// It gives a layout back when its own last stage of it is over, as no agent does: an
     /// invariant must see it.
     pub(super) gives_back_alone: bool,
+    /// It tells what its kernel counts, too.
+    pub(super) counts: bool,
+    /// The agent of an earlier attempt has its targets until then, in ns of true time.
+    pub(super) locked_until_ns: u64,
+}
+
+/// What a kernel counted beside a sample: it follows from the sample.
+pub(super) fn counted(sample: &IntervalSample) -> CounterSample {
+    let ios: u64 = sample.ops.iter().map(|op| op.ios).sum();
+    let values = vec![(Metric::Interrupts, ios), (Metric::ContextSwitches, ios / 7)];
+    CounterSample {
+        stage: sample.stage,
+        host: sample.host,
+        number: sample.interval,
+        start_ns: sample.start_ns,
+        length_ns: sample.length_ns,
+        entries: vec![Entry { layer: Layer::Host, name: String::new(), values }],
+        notes: Vec::new(),
+    }
 }
 
 /// What follows for the world.
@@ -53,6 +74,10 @@ pub(super) enum Effect {
     LoadOff,
     /// It does something with a layout.
     Layout(Deed),
+    /// It removes what the run made.
+    Removes,
+    /// It may not have its targets, because another agent has them.
+    IsLockedOut,
     /// It passes this on to a host below it.
     Pass { below: u32, frame: Frame },
     /// It has nothing to do with a host below it any more.
@@ -104,6 +129,8 @@ pub(super) struct SimAgent {
     rng: Rng,
     /// What it sent, by stage.
     pub(super) sampled: Vec<Tally>,
+    packer: Option<Packer>,
+    removes: bool,
     effects: Vec<Effect>,
 }
 
@@ -121,12 +148,14 @@ impl SimAgent {
             contact: Contact::default(),
             orders: VecDeque::new(),
             doing: Doing::Nothing,
-            sampled: vec![Tally::default(); stops.len()],
+            sampled: Vec::new(),
             stops,
             parts,
             open: BTreeSet::new(),
             load,
+            packer: behaviour.counts.then(|| Packer::new(1)),
             behaviour,
+            removes: false,
             stopped: false,
             epoch: 0,
             rng: Rng::new(seed),
@@ -184,6 +213,10 @@ impl SimAgent {
                 Doing::Opening if self.behaviour.refuses => {
                     self.say(FromAgent::Refused("it is full".into()));
                 }
+                Doing::Opening if now_ns < self.behaviour.locked_until_ns => {
+                    self.effects.push(Effect::IsLockedOut);
+                    self.say(FromAgent::Refused("another run is using it".into()));
+                }
                 Doing::Opening => self.say(FromAgent::Ready { notes: Vec::new() }),
                 Doing::SettingUp { stage } if self.behaviour.fails_to_arm == Some(stage) => {
                     self.end_stage(stage, StageEnd::Failed("no memory".into()), None);
@@ -199,6 +232,7 @@ impl SimAgent {
                 }
                 Doing::Releasing => {
                     self.effects.push(Effect::Layout(Deed::LetsGo));
+                    self.effects.extend(self.removes.then_some(Effect::Removes));
                     self.say(FromAgent::Released { left: None });
                 }
                 doing @ (Doing::Nothing | Doing::Waiting { .. }) => self.doing = doing,
@@ -311,7 +345,15 @@ impl SimAgent {
             Duty::GiveBack(word) => Doing::GivingBack {
                 parts: (0..self.parts.len()).filter(|n| word.covers(*n)).collect(),
             },
-            Duty::Release(_) => Doing::Releasing,
+            Duty::Release(word) => {
+                self.removes = word.removes();
+                Doing::Releasing
+            }
+            Duty::Extend(stages) => {
+                let stop = |stage: &HostStage| stage.works.first().map(|work| work.stop);
+                self.stops.extend(stages.iter().filter_map(stop));
+                return;
+            }
             Duty::Inspect { .. } => {
                 // It has no targets, and what it is makes no difference.
                 let facts =
@@ -319,8 +361,7 @@ impl SimAgent {
                 self.say(FromAgent::Facts { facts, unix_ns: 0 });
                 return;
             }
-            Duty::Extend(_)
-            | Duty::Clean { .. }
+            Duty::Clean { .. }
             | Duty::Watch { .. }
             | Duty::EndWatch
             | Duty::Addresses
@@ -431,7 +472,11 @@ impl SimAgent {
 
     fn tell(&mut self, sample: IntervalSample) {
         self.sampled[sample.stage as usize].add(&sample);
+        let counted = self.packer.as_mut().and_then(|packer| packer.pack(&counted(&sample)));
         self.say(FromAgent::Sample(Box::new(sample)));
+        if let Some(frame) = counted {
+            self.say(FromAgent::Counted(frame));
+        }
     }
 }
 

@@ -4,11 +4,14 @@ use super::agent::LOAD_AFTER_NS;
 use super::load::{Tally, end_ns};
 use super::scenario::{HostScript, Scenario};
 use super::world::{Outcome, parts};
-use super::{SECOND, layouts};
+use super::{SECOND, layouts, told};
 use crate::coordinator::WAIT_NS;
 use model::choices::OnLostHost;
 use model::record::Record;
 use model::{Note, NoteKind, RunEnd, StageEnd};
+
+/// So long a command before a point is let run, and waited for when it was killed, in ns.
+const PRERUN_NS: u64 = 610 * SECOND;
 
 /// What is between two readings of a clock that are rounded to its ns.
 const ROUNDING_NS: u64 = 10;
@@ -21,10 +24,12 @@ pub(super) fn check(scenario: &Scenario, outcome: &Outcome, record: &Record) -> 
     samples_count_once(scenario, outcome, record)?;
     the_run_ends(scenario, outcome, record)?;
     no_load_without_a_coordinator(outcome)?;
-    starts_are_within_their_error(outcome, record)?;
+    starts_are_within_their_error(scenario, outcome, record)?;
     the_policy_holds(scenario, outcome, record)?;
     who_is_healthy_is_never_lost(scenario, outcome)?;
     a_stop_reaches_every_host(scenario, outcome)?;
+    ensure(outcome.broken.is_empty(), || outcome.broken.join("; "))?;
+    told::check(scenario, outcome, record)?;
     layouts::check(&parts(&scenario.plan), outcome.hosts.len(), &outcome.deeds)?;
     complete_is_complete(scenario, outcome, record)
 }
@@ -39,7 +44,7 @@ fn samples_count_once(
     outcome: &Outcome,
     record: &Record,
 ) -> Result<(), String> {
-    let (hosts, stages) = (outcome.hosts.len(), scenario.plan.stages.len());
+    let (hosts, stages) = (outcome.hosts.len(), scenario.all_stages());
     let mut recorded = vec![vec![Tally::default(); stages]; hosts];
     let mut next = vec![vec![0u32; stages]; hosts];
     for sample in record.samples() {
@@ -89,13 +94,21 @@ fn the_run_ends(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Resu
         scenario
             .hosts
             .iter()
-            .map(|host| end_ns(&host.load, stage, plan.stages[stage as usize].stop()))
+            .map(|host| end_ns(&host.load, stage, record.plan.stages[stage as usize].stop()))
             .max()
     };
+    let plan = &record.plan;
     let amounts_ns: u64 = (0..plan.stages.len() as u32).filter_map(slowest_ns).sum();
-    let stages_ns = plan.fixed_time().0.max(amounts_ns);
+    let stages_ns = plan.fixed_time().0 + amounts_ns;
+    // Commands may hang before each point, and those of events be waited for behind each stage.
+    let preruns = plan.points.iter().filter(|point| point.prerun.is_some()).count() as u64;
+    let waits_ns: u64 = plan.events.iter().map(|event| event.wait.0).sum();
+    let commands_ns = preruns * PRERUN_NS + (plan.stages.len() as u64 + 1) * waits_ns;
+    // A clock that stands still lets nobody wait for less.
+    let stalls_ns = scenario.coordinator.stalls.map_or(0, |(from_ns, until_ns)| until_ns - from_ns);
     // Before each, those that are away are waited for once.
-    let most_ns = stages_ns + (plan.stages.len() as u64 + 2) * (wait_ns + WAIT_NS);
+    let waited_ns = (plan.stages.len() as u64 + 2) * (wait_ns + WAIT_NS);
+    let most_ns = stages_ns + waited_ns + commands_ns + stalls_ns;
     ensure(*at_ns <= most_ns, || format!("the run ended after {at_ns} ns, more than {most_ns}"))?;
     if scenario.coordinator.records.is_some() {
         return Ok(());
@@ -122,7 +135,11 @@ fn no_load_without_a_coordinator(outcome: &Outcome) -> Result<(), String> {
 }
 
 /// Every host took an instant for the agreed one that is off by no more than is stated.
-fn starts_are_within_their_error(outcome: &Outcome, record: &Record) -> Result<(), String> {
+fn starts_are_within_their_error(
+    scenario: &Scenario,
+    outcome: &Outcome,
+    record: &Record,
+) -> Result<(), String> {
     for start in record.stages.iter().flat_map(|stage| &stage.starts) {
         let agreed = outcome.agreed_ns.iter().find(|(stage, _)| *stage == start.stage);
         let theirs = outcome.hosts[start.host as usize]
@@ -131,6 +148,11 @@ fn starts_are_within_their_error(outcome: &Outcome, record: &Record) -> Result<(
             .find(|(stage, _)| *stage == start.stage);
         let (Some((_, agreed_ns)), Some((_, theirs_ns))) = (agreed, theirs) else { continue };
         let off_ns = agreed_ns.abs_diff(*theirs_ns);
+        // A clock that stands still for less than an answer takes may not be seen to.
+        let still = scenario.hosts[start.host as usize].time.stands_still;
+        if still.is_some_and(|(from_ns, until_ns)| until_ns - from_ns < SECOND) {
+            continue;
+        }
         ensure(off_ns <= start.error_ns + start.error_ns / 5_000 + ROUNDING_NS, || {
             format!("{start:?} was off by {off_ns} ns")
         })?;
@@ -166,11 +188,13 @@ fn the_policy_holds(scenario: &Scenario, outcome: &Outcome, record: &Record) -> 
     // Under `continue`, no loss costs the run, whenever it is.
     // What broke off because the coordinator stood still is measured anew.
     let stood_still = scenario.coordinator.stalls.is_some();
+    let is_locked_out = outcome.hosts.iter().any(|host| host.locked_out);
     let is_lost_in_no_stage =
         policy.on_lost_host == OnLostHost::Abort && lost.iter().any(|note| note.stage.is_none());
     let has_other_reason = scenario.coordinator.interrupted_at_ns.is_some()
         || stood_still
         || is_lost_in_no_stage
+        || is_locked_out
         || scenario.hosts.iter().any(fails);
     ensure(!may_go_on || has_other_reason, || {
         format!(
@@ -183,34 +207,40 @@ fn the_policy_holds(scenario: &Scenario, outcome: &Outcome, record: &Record) -> 
 /// not stand still, is never given up.
 fn who_is_healthy_is_never_lost(scenario: &Scenario, outcome: &Outcome) -> Result<(), String> {
     let script = &scenario.coordinator;
-    let is_flat = scenario.fanout >= scenario.hosts.len();
-    let all_healthy = scenario.hosts.iter().all(HostScript::is_healthy);
     // Who stands still for less than agents wait for him loses nobody: the last word before it and
     // the first one behind it take their time.
     let stalls_too_long = script.stalls.is_some_and(|(from_ns, until_ns)| {
         until_ns - from_ns + 3 * SECOND >= scenario.plan.fleet.silence().0
     });
-    if stalls_too_long || script.dies_at_ns.is_some() || !(is_flat || all_healthy) {
+    if stalls_too_long || script.dies_at_ns.is_some() {
         return Ok(());
     }
-    let hosts = scenario.hosts.iter().zip(&outcome.hosts).enumerate();
-    for (number, (script, host)) in hosts {
-        ensure(!script.is_healthy() || !host.is_lost, || {
+    for (number, host) in outcome.hosts.iter().enumerate() {
+        ensure(!is_reachable(scenario, outcome, number) || !host.is_lost, || {
             format!("host {number} was given up, and nothing had befallen it")
         })?;
     }
     Ok(())
 }
 
-/// Whoever ends a run ends the load of every host that is there, at once.
+/// Whether nothing befalls a host, nor whoever stands between it and the coordinator.
+pub(super) fn is_reachable(scenario: &Scenario, outcome: &Outcome, host: usize) -> bool {
+    let is_healthy = |host: &usize| scenario.hosts[*host].is_healthy();
+    is_healthy(&host) && outcome.hosts[host].relays.iter().all(is_healthy)
+}
+
+/// Once hosts are told to stop, the load of every one that is there ends at once, whoever stands
+/// between.
 fn a_stop_reaches_every_host(scenario: &Scenario, outcome: &Outcome) -> Result<(), String> {
-    let Some(at_ns) = scenario.coordinator.interrupted_at_ns else { return Ok(()) };
-    if scenario.fanout < scenario.hosts.len() {
-        return Ok(());
-    }
-    let by_ns = at_ns + 2 * SECOND;
-    for (number, (script, host)) in scenario.hosts.iter().zip(&outcome.hosts).enumerate() {
-        for span in host.loads.iter().filter(|_| script.is_healthy()) {
+    let stalls = scenario.coordinator.stalls;
+    // Who stands still is told of an end afterwards.
+    let asked_ns = scenario.coordinator.interrupted_at_ns.filter(|_| stalls.is_none());
+    let is_over = |at_ns: &u64| outcome.end.as_ref().is_none_or(|(_, end_ns)| end_ns < at_ns);
+    let asked_ns = asked_ns.filter(|at_ns| !is_over(at_ns));
+    let Some(at_ns) = asked_ns.into_iter().chain(outcome.stopped_ns).min() else { return Ok(()) };
+    for (number, host) in outcome.hosts.iter().enumerate() {
+        let by_ns = at_ns + 2 * SECOND + host.relays.len() as u64 * SECOND;
+        for span in host.loads.iter().filter(|_| is_reachable(scenario, outcome, number)) {
             ensure(span.until_ns.is_some_and(|until_ns| until_ns <= by_ns), || {
                 format!("host {number}: {span:?} goes on behind the end at {at_ns}")
             })?;
@@ -254,7 +284,9 @@ fn complete_is_complete(
     ensure(*end == RunEnd::Complete || !scenario.is_calm(), || {
         format!("nothing went wrong, but the run ended with {end:?}")
     })?;
-    for stage in scenario.stages.iter().copied().filter(|_| *end == RunEnd::Complete) {
+    let added = scenario.plan.stages.len() as u32..record.plan.stages.len() as u32;
+    let all = scenario.stages.iter().copied().chain(added);
+    for stage in all.filter(|_| *end == RunEnd::Complete) {
         let said = record.stage(stage).and_then(|record| record.end.as_ref());
         ensure(said == Some(&StageEnd::Complete), || {
             format!("the run is complete, but stage {stage} is {said:?}")
@@ -262,7 +294,8 @@ fn complete_is_complete(
         // A layout that is written anew before a run goes on is of no row: who was lost meanwhile
         // is on record from the stages on that were left.
         let is_anew = scenario.stages.windows(2).any(|two| two[0] == stage && two[1] > stage + 1);
-        let is_whole = |number: usize| !is_anew && is_whole(record, number, stage);
+        let is_short = is_ended_early(record, stage);
+        let is_whole = |number: usize| !is_anew && !is_short && is_whole(record, number, stage);
         for (number, host) in
             outcome.hosts.iter().enumerate().filter(|(number, _)| is_whole(*number))
         {
@@ -274,6 +307,12 @@ fn complete_is_complete(
         }
     }
     Ok(())
+}
+
+/// Whether hosts end a stage before its time or their own amounts.
+fn is_ended_early(record: &Record, stage: u32) -> bool {
+    let stop = record.plan.stages[stage as usize].stop();
+    stop.steady().is_some() || stop.once().is_some_and(|once| once.stonewall)
 }
 
 fn count(scenario: &Scenario, host: usize, stage: u32) -> u64 {

@@ -8,6 +8,7 @@
 //! by the million.
 
 mod agent;
+mod attempts;
 mod clock;
 mod invariants;
 mod layouts;
@@ -16,8 +17,10 @@ mod queue;
 #[path = "scale/tests.rs"]
 mod scale;
 mod scenario;
+mod sometimes;
 mod stream;
 mod tests;
+mod told;
 #[path = "walls/tests.rs"]
 mod walls;
 mod world;

@@ -1,5 +1,8 @@
 //! What a seed says: hosts, links, clocks, and what goes wrong.
 
+mod fate;
+mod plans;
+
 use super::agent::Behaviour;
 use super::clock::HostTime;
 use super::load::{self, Load};
@@ -7,8 +10,8 @@ use super::stream::Line;
 use super::{MILLI, SECOND};
 use model::choices::{Access, Backend, OnLostHost};
 use model::plan::{
-    EngineSettings, Extent, FleetPolicy, HostStage, Part, Plan, PlannedTarget, Stage, StageKind,
-    Stop, Target, TargetFile, Work, Worker,
+    EngineSettings, Extent, FleetPolicy, HostStage, Plan, PlannedTarget, Stage, StageKind, Stop,
+    Target, TargetFile, Work, Worker,
 };
 use model::rng::{Rng, derive};
 use model::units::{Bytes, Nanos, Percent};
@@ -25,6 +28,12 @@ pub(super) struct Scenario {
     /// How many hosts each reaches by himself; the others over these.
     pub(super) fanout: usize,
     pub(super) coordinator: CoordinatorScript,
+    /// How many points a search adds, if the plan searches.
+    pub(super) further_points: Option<u32>,
+    /// The files of the run stay.
+    pub(super) keep_data: bool,
+    /// When somebody sets a mark, in ns of true time.
+    pub(super) marks_ns: Vec<u64>,
     /// Nothing happens after this; a run that is not over then never is, in ns of true time.
     pub(super) gives_up_ns: u64,
 }
@@ -60,12 +69,16 @@ pub(super) enum Mishap {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CoordinatorScript {
     pub(super) stalls: Option<(u64, u64)>,
+    /// Its steady clock stands still meanwhile: a virtual machine that is not scheduled.
+    pub(super) clock_stalls: bool,
     /// Somebody ends the run.
     pub(super) interrupted_at_ns: Option<u64>,
     /// So many events can be recorded.
     pub(super) records: Option<u64>,
     /// Its process ends, and the streams with it.
     pub(super) dies_at_ns: Option<u64>,
+    /// Somebody takes its agents over then.
+    pub(super) taken_over_at_ns: Option<u64>,
     /// Its wall clock steps by so much at that time.
     pub(super) wall_step_ns: Option<(u64, i64)>,
 }
@@ -100,7 +113,8 @@ impl Scenario {
         let mut shape = Rng::new(derive(seed, &[1]));
         let hosts =
             if shape.below(50) == 0 { 20 + shape.below(50) } else { 1 + shape.below(7) } as u32;
-        let stages = 1 + shape.below(4);
+        let further_points = plans::searched(seed);
+        let stages = further_points.map_or_else(|| 1 + shape.below(4), |more| 1 + u64::from(more));
         let size = Size {
             hosts,
             stages_ns: (0..stages).map(|_| 100 * MILLI + shape.below(8 * SECOND)).collect(),
@@ -117,7 +131,9 @@ impl Scenario {
             let within = 5 * SECOND + derive(seed, &[14]) % (40 * SECOND);
             scenario.plan.fleet.hold = Nanos(within);
         }
-        if stages > 1 && derive(seed, &[8]).is_multiple_of(2) {
+        scenario.further_points = further_points;
+        let searches = further_points.is_some();
+        if stages > 1 && !searches && derive(seed, &[8]).is_multiple_of(2) {
             (scenario.plan.stages[0].kind, scenario.plan.stages[0].point) =
                 (StageKind::Prepare, None);
         }
@@ -127,7 +143,10 @@ impl Scenario {
             // long.
             scenario.fanout = if hosts > 8 { 4 } else { 2 } + tree.below(4) as usize;
         }
-        scenario.cut_into_layouts(&size);
+        scenario.draw_plan(&size);
+        if !searches {
+            scenario.cut_into_layouts(&size);
+        }
         if let Some(stages) = stages_left {
             scenario.stages = stages.to_vec();
         }
@@ -135,11 +154,13 @@ impl Scenario {
         // About as long as the run takes, so that mishaps strike everywhere.
         let span_ns =
             scenario.stages.iter().map(|stage| size.stages_ns[*stage as usize]).sum::<u64>()
+                + u64::from(further_points.unwrap_or(0)) * size.stages_ns[0] * 2
                 + (stages + 1) * 700 * MILLI;
+        let swarm = Scenario::swarm(seed, attempt);
         for host in &mut scenario.hosts {
             host.vary(&mut fate);
             if weather == Weather::Foul {
-                host.strike(&mut fate, span_ns, stages);
+                host.strike(&swarm, &mut fate, span_ns, stages);
             }
         }
         scenario.hold_out(&mut Rng::new(derive(seed, &[15, u64::from(attempt)])));
@@ -147,102 +168,18 @@ impl Scenario {
         if weather == Weather::Foul {
             scenario.leave_out(&mut Rng::new(derive(seed, &[12, u64::from(attempt)])));
         }
-        let at = |rng: &mut Rng| rng.below(span_ns + 1);
+        let hold = scenario.plan.fleet.hold;
         let coordinator = &mut scenario.coordinator;
-        coordinator.wall_step_ns =
-            Some((at(&mut fate), fate.below(7_200 * SECOND) as i64 - 3_600 * SECOND as i64));
+        let step_ns = fate.below(7_200 * SECOND) as i64 - 3_600 * SECOND as i64;
+        coordinator.wall_step_ns = Some((fate.below(span_ns + 1), step_ns));
         if weather == Weather::Foul {
-            match fate.below(12) {
-                0 => coordinator.interrupted_at_ns = Some(at(&mut fate)),
-                1 => coordinator.records = Some(fate.below(60)),
-                2 => coordinator.dies_at_ns = Some(at(&mut fate)),
-                3 => {
-                    let from_ns = at(&mut fate);
-                    coordinator.stalls = Some((from_ns, from_ns + 1 + fate.below(15 * SECOND)));
-                }
-                _ => {}
-            }
+            coordinator.strike(&mut fate, span_ns, hold);
+        }
+        // Each agent of a tree is taken over by itself; here, those of flat fleets are.
+        if scenario.fanout < scenario.hosts.len() {
+            scenario.coordinator.taken_over_at_ns = None;
         }
         scenario
-    }
-
-    /// Where agents hold out, a stream that breaks is followed by another one: what was under way
-    /// comes late, as over a link that is cut and heals.
-    fn hold_out(&mut self, rng: &mut Rng) {
-        if self.plan.fleet.hold == Nanos(0) {
-            return;
-        }
-        for host in &mut self.hosts {
-            if let Some(Mishap::Breaks { at_ns }) = host.mishap {
-                let again_ns = at_ns + 500 * MILLI + rng.below(6 * SECOND);
-                (host.mishap, host.taken_up_again) = (None, true);
-                (host.down.cut, host.up.cut) = (Some((at_ns, again_ns)), Some((at_ns, again_ns)));
-            }
-        }
-    }
-
-    /// Lets some hosts of some seeds be dead when the run begins, as many as the policy allows: who
-    /// starts the agents begins with no fewer.
-    fn leave_out(&mut self, rng: &mut Rng) {
-        if self.plan.fleet.on_lost_host == OnLostHost::Abort || rng.below(3) != 0 {
-            return;
-        }
-        let most = self.hosts.len().saturating_sub(self.plan.fleet.quorum.max(1) as usize);
-        let dead = self.hosts.iter_mut().filter(|_| rng.below(4) == 0).take(most);
-        let mut is_any = false;
-        for host in dead {
-            (host.is_absent, is_any) = (true, true);
-        }
-        if is_any {
-            // A tree is made of those that are there; here, it has one level then.
-            self.fanout = self.hosts.len();
-        }
-    }
-
-    /// Gives some seeds scenarios with layouts, one after the other or in turns, whose stages do
-    /// amounts: each host takes its own time for each.
-    fn cut_into_layouts(&mut self, size: &Size) {
-        let mut rng = Rng::new(derive(self.seed, &[11]));
-        let stages = self.plan.stages.len() as u32;
-        if stages < 2 || rng.below(2) == 0 {
-            return;
-        }
-        self.lay_out(2 + rng.below(u64::from(stages) - 1) as u32, rng.below(2) == 0);
-        for stage in &mut self.plan.stages {
-            stage.works.iter_mut().for_each(|work| work.stop = Stop::Amount);
-        }
-        for host in &mut self.hosts {
-            // Most are about as fast as all others; some take many times as long, each in other
-            // stages.
-            let mut own_ns = |ns: &u64| ns * if rng.below(3) == 0 { 1 + rng.below(12) } else { 1 };
-            let durations_ns = size.stages_ns.iter().map(&mut own_ns).collect();
-            host.load = host.load.clone().lasting(durations_ns);
-        }
-    }
-
-    /// Has the stages work on so many layouts: each on a row of stages, or `in_turns`.
-    pub(super) fn lay_out(&mut self, layouts: u32, in_turns: bool) {
-        let stages = self.plan.stages.len() as u32;
-        let layouts = layouts.clamp(1, stages);
-        let layout_of =
-            |stage: u32| if in_turns { stage % layouts } else { stage * layouts / stages };
-        let part = |number: u32| Part {
-            stages: (0..stages).filter(|stage| layout_of(*stage) == number).collect(),
-            targets: 0..0,
-            trees: 0..0,
-            engine: EngineSettings::simple(Backend::Sync),
-        };
-        let parts: Vec<Part> = (0..layouts).map(part).collect();
-        self.plan.hosts.iter_mut().for_each(|host| host.parts = parts.clone());
-    }
-
-    /// A host that never says that its amount is done is given up by its engine, whose patience is
-    /// not simulated.
-    fn hang_only_where_time_ends_it(&mut self) {
-        for host in &mut self.hosts {
-            let is_timed = |stage: &u32| self.plan.stages[*stage as usize].stop().time().is_some();
-            host.behaviour.hangs = host.behaviour.hangs.filter(is_timed);
-        }
     }
 
     /// The same links for all hosts, clocks that agree, nothing that fails.
@@ -250,7 +187,7 @@ impl Scenario {
         let plan = plan(size, policy);
         let latencies = load::latencies(seed);
         let host = |number: u32| HostScript {
-            time: HostTime { offset_ns: 0, drift_ppb: 0 },
+            time: HostTime { offset_ns: 0, drift_ppb: 0, stands_still: None },
             behaviour: Behaviour { pause_ns: 200 * MILLI, ..Behaviour::default() },
             load: Load::MadeUp {
                 seed,
@@ -273,8 +210,16 @@ impl Scenario {
             fanout: size.hosts as usize,
             hosts,
             coordinator: CoordinatorScript::default(),
+            further_points: None,
+            keep_data: false,
+            marks_ns: Vec::new(),
             gives_up_ns: 10 * 3_600 * SECOND,
         }
+    }
+
+    /// How many stages there are at most, with those of points that a search adds.
+    pub(super) fn all_stages(&self) -> usize {
+        self.plan.stages.len() + self.further_points.unwrap_or(0) as usize
     }
 
     /// Whether nothing is to go wrong.
@@ -292,52 +237,18 @@ impl HostScript {
         let fails = behaviour.refuses
             || [behaviour.fails, behaviour.fails_to_arm, behaviour.hangs] != [None; 3];
         let is_clear = |line: &Line| line.cut.is_none() && line.late_ppm == 0;
-        let is_there = self.mishap.is_none() && !self.is_absent;
+        let is_there = self.mishap.is_none() && !self.is_absent && behaviour.locked_until_ns == 0;
         is_there && !fails && is_clear(&self.down) && is_clear(&self.up)
     }
 
     /// Gives it a clock and links of its own.
     fn vary(&mut self, rng: &mut Rng) {
-        self.time = HostTime {
-            offset_ns: rng.below(48 * 3_600 * SECOND),
-            drift_ppb: rng.below(1_000_001) as i64 - 500_000,
-        };
+        self.time = HostTime::drawn(rng);
         self.behaviour.wakes_late_ns = rng.below(2 * MILLI);
         for line in [&mut self.down, &mut self.up] {
             let most_ns = [MILLI, 150 * MILLI][rng.below(2) as usize];
             line.least_ns = 10_000 + rng.below(most_ns);
             line.jitter_ns = rng.below(20 * MILLI);
-        }
-    }
-
-    /// Lets something befall it, perhaps.
-    fn strike(&mut self, rng: &mut Rng, span_ns: u64, stages: u64) {
-        let at_ns = rng.below(span_ns + 1);
-        let until_ns = at_ns + 1 + rng.below(25 * SECOND);
-        let stage = Some(rng.below(stages) as u32);
-        match rng.below(48) {
-            0 => {
-                self.mishap =
-                    Some(Mishap::Dies { at_ns, closed_after_ns: Some(rng.below(SECOND)) });
-            }
-            1 => {
-                self.mishap =
-                    Some(Mishap::Dies { at_ns, closed_after_ns: Some(rng.below(40 * SECOND)) });
-            }
-            2 => self.mishap = Some(Mishap::Dies { at_ns, closed_after_ns: None }),
-            3 => self.mishap = Some(Mishap::Breaks { at_ns }),
-            4 => self.mishap = Some(Mishap::Stalls { from_ns: at_ns, until_ns }),
-            5 => (self.down.cut, self.up.cut) = (Some((at_ns, until_ns)), Some((at_ns, until_ns))),
-            6 => (self.down.cut, self.up.cut) = (Some((at_ns, u64::MAX)), Some((at_ns, u64::MAX))),
-            7 => self.down.cut = Some((at_ns, until_ns)),
-            8 => self.up.cut = Some((at_ns, until_ns)),
-            9 => self.behaviour.fails = stage,
-            10 => self.behaviour.fails_to_arm = stage,
-            11 => self.behaviour.hangs = stage,
-            12 if rng.below(4) == 0 => self.behaviour.refuses = true,
-            13 => (self.down.late_ppm, self.up.late_ppm) = (100_000, 100_000),
-            14 => self.behaviour.pause_ns = 4 * SECOND,
-            _ => {}
         }
     }
 }
@@ -370,7 +281,7 @@ fn plan(size: &Size, fleet: FleetPolicy) -> Plan {
         places: Vec::new(),
         fleet,
         keep: model::plan::Keep::default(),
-        points: Vec::new(),
+        points: size.stages_ns.iter().map(|_| plans::point()).collect(),
         stages: stages.collect(),
         hosts: (0..size.hosts).map(host).collect(),
         notes: Vec::new(),

@@ -1,23 +1,33 @@
 //! Lets a scenario happen: one coordinator, its agents, the links between them, one queue.
 
+mod commands;
 mod lives;
 mod relays;
+mod taking;
 
 use super::agent::{Effect, SimAgent};
+use super::clock::awake_ns;
 use super::layouts::{Deed, Deeds};
 use super::load::Tally;
 use super::queue::Queue;
 use super::scenario::{Mishap, Scenario};
 use super::stream::Line;
 use super::{MILLI, SECOND};
-use crate::coordinator::{Action, Coordinator, Input, Now, Reach};
+use crate::coordinator::{Action, Coordinator, Input, Marked, Now, Reach};
+use crate::link::Frame;
+use crate::performer::Reader;
+use crate::relaunch::{To, Ways};
 use crate::tree::Tree;
 use crate::wire::{FromAgent, ToAgent};
+use commands::Command;
 use model::plan::Part;
 use model::rng::{Rng, derive};
-use model::{Event, Plan, RunEnd};
+use model::takeover::Kept;
+use model::{Event, Nanos, OccurrenceKind, Plan, RunEnd};
 use relays::{Place, places};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use taking::Held;
 
 /// How often the coordinator hears that time passes.
 const TICK_NS: u64 = 100 * MILLI;
@@ -36,6 +46,34 @@ pub(super) struct Outcome {
     pub(super) deeds: Deeds,
     /// Things that happened, of all kinds.
     pub(super) happened: u64,
+    /// When hosts were first told to stop, in ns of true time.
+    pub(super) stopped_ns: Option<u64>,
+    /// Marks and what came of each.
+    pub(super) marks: Vec<(u32, Option<Marked>)>,
+    /// The stage that was under way.
+    pub(super) under_way: Option<u32>,
+    /// Somebody took the agents over.
+    pub(super) taken_over: bool,
+    /// When the coordinator was gone, in ns of true time.
+    pub(super) over_ns: u64,
+    /// What was seen to be wrong while it happened.
+    pub(super) broken: Vec<String>,
+    /// What is rare, and was seen.
+    pub(super) seen: BTreeSet<&'static str>,
+}
+
+impl Outcome {
+    /// Whether the run was over when this mark was set, or so soon that nobody looked at it.
+    pub(super) fn end_is_at_least(&self, scenario: &Scenario, ticket: u32) -> bool {
+        let stalls_ns = scenario.coordinator.stalls.map_or(0, |(_, until_ns)| until_ns);
+        let set_ns = scenario.marks_ns[ticket as usize].max(stalls_ns);
+        self.end.as_ref().is_some_and(|(_, end_ns)| *end_ns <= set_ns)
+    }
+
+    /// Something rare happened.
+    pub(super) fn see(&mut self, what: &'static str) {
+        self.seen.insert(what);
+    }
 }
 
 /// What happened on one host and to it.
@@ -51,6 +89,16 @@ pub(super) struct HostOutcome {
     pub(super) loads: Vec<LoadSpan>,
     /// Whether the coordinator ever gave it up.
     pub(super) is_lost: bool,
+    /// The hosts between it and the coordinator.
+    pub(super) relays: Vec<usize>,
+    /// It removed what the run had made.
+    pub(super) removed: bool,
+    /// Its targets were another agent's.
+    pub(super) locked_out: bool,
+    /// When its last agent ended, in ns of true time; `None` where it did not.
+    pub(super) gone_ns: Option<u64>,
+    /// What it told whoever took it over.
+    pub(super) kept: Option<Kept>,
 }
 
 /// Load on a host, in ns of true time.
@@ -66,12 +114,12 @@ enum What {
     Order {
         host: usize,
         life: u32,
-        order: ToAgent,
+        frame: Frame,
     },
     Word {
         host: usize,
         life: u32,
-        message: FromAgent,
+        frame: Frame,
         at_ns: Option<u64>,
     },
     Wake {
@@ -109,6 +157,25 @@ enum What {
     Input(Input),
     Tick,
     CoordinatorDies,
+    CommandEnds {
+        number: u32,
+        is_killed: bool,
+    },
+    Mark {
+        ticket: u32,
+    },
+    /// Somebody takes over.
+    TakesOver,
+    /// He shows a host that he is there.
+    Beat {
+        host: usize,
+        until_ns: u64,
+    },
+    /// He hears a host.
+    ToldAgain {
+        host: usize,
+        frame: Frame,
+    },
 }
 
 struct Side {
@@ -124,6 +191,11 @@ struct Side {
     closed_ns: Option<u64>,
     /// How many agents it had before this one.
     life: u32,
+    /// Its agent's number for the performer.
+    epoch: u32,
+    /// What the performer reads it with, where it came back.
+    reader: Reader,
+    held: Held,
     /// The start of its next agent, while that is under way.
     start: Option<u32>,
     /// Whether the coordinator has nothing to do with it at present.
@@ -145,7 +217,18 @@ struct World<'a> {
     told: Option<InputListener<'a>>,
     recorded: u64,
     outcome: Outcome,
+    /// The real performer's: who is reached how, and whose words count.
+    ways: Ways<u32>,
+    /// What it reads each branch with.
+    readers: Vec<Reader>,
+    commands: BTreeMap<u32, Command>,
+    /// The command that is under way before a point.
+    prerun: Option<u32>,
+    /// The plan with what a search added, if it searches.
+    grown: Option<Plan>,
     rng: Rng,
+    /// What becomes of commands and rounds.
+    luck: Rng,
     /// What befalls agents that are started again.
     later: Rng,
 }
@@ -175,7 +258,11 @@ pub(super) fn run_overheard(
     let (sides, mut outcome) = (world.sides, world.outcome);
     outcome.hosts = sides
         .into_iter()
-        .map(|side| HostOutcome { sampled: side.agent.sampled, ..side.outcome })
+        .map(|side| HostOutcome {
+            sampled: side.agent.sampled,
+            kept: side.held.told,
+            ..side.outcome
+        })
         .collect();
     outcome
 }
@@ -190,15 +277,23 @@ fn decide(coordinator: &mut Coordinator, input: Input, now: Now) -> Vec<Action> 
 impl<'a> World<'a> {
     fn new(scenario: &'a Scenario, record: &'a mut dyn FnMut(&Event)) -> World<'a> {
         let stops: Vec<_> = scenario.plan.stages.iter().map(model::plan::Stage::stop).collect();
-        let side = |(number, script): (usize, &super::scenario::HostScript)| Side {
-            agent: SimAgent::new(
+        let all = vec![Tally::default(); scenario.all_stages()];
+        let places = places(scenario.hosts.len(), scenario.fanout);
+        let root = Tree::new(scenario.hosts.len(), scenario.fanout);
+        let agent = |number: usize, script: &super::scenario::HostScript| {
+            let mut agent = SimAgent::new(
                 script.time,
                 stops.clone(),
                 parts(&scenario.plan),
                 script.load.clone(),
                 script.behaviour.clone(),
                 derive(scenario.seed, &[5, number as u64]),
-            ),
+            );
+            agent.sampled.clone_from(&all);
+            agent
+        };
+        let side = |(number, script): (usize, &super::scenario::HostScript)| Side {
+            agent: agent(number, script),
             down: script.down.clone(),
             up: script.up.clone(),
             mishap: script.mishap.filter(|_| !script.is_absent),
@@ -208,15 +303,23 @@ impl<'a> World<'a> {
             heard_ns: None,
             closed_ns: None,
             life: 0,
+            epoch: 0,
+            reader: Reader::default(),
+            held: Held::default(),
             start: None,
             is_out: script.is_absent,
             takes_part: !script.is_absent,
             outcome: HostOutcome {
                 sampled: Vec::new(),
-                arrived: vec![Tally::default(); stops.len()],
+                arrived: all.clone(),
                 starts: Vec::new(),
                 loads: Vec::new(),
                 is_lost: script.is_absent,
+                relays: relays::above(&places, number),
+                removed: false,
+                locked_out: false,
+                gone_ns: script.is_absent.then_some(0),
+                kept: None,
             },
         };
         World {
@@ -226,11 +329,16 @@ impl<'a> World<'a> {
                 &scenario.plan,
                 &scenario.stages,
                 Reach::Remote,
-                false,
+                scenario.keep_data,
             )),
             sides: scenario.hosts.iter().enumerate().map(side).collect(),
-            root: Tree::new(scenario.hosts.len(), scenario.fanout),
-            places: places(scenario.hosts.len(), scenario.fanout),
+            ways: Ways::new(scenario.hosts.len()),
+            readers: root.branches().map(|_| Reader::default()).collect(),
+            commands: BTreeMap::new(),
+            prerun: None,
+            grown: scenario.further_points.map(|_| scenario.plan.clone()),
+            root,
+            places,
             record,
             told: None,
             recorded: 0,
@@ -240,7 +348,15 @@ impl<'a> World<'a> {
                 agreed_ns: Vec::new(),
                 deeds: Vec::new(),
                 happened: 0,
+                stopped_ns: None,
+                marks: Vec::new(),
+                under_way: None,
+                taken_over: false,
+                over_ns: 0,
+                broken: Vec::new(),
+                seen: BTreeSet::new(),
             },
+            luck: Rng::new(derive(scenario.seed, &[17])),
             rng: Rng::new(derive(scenario.seed, &[6])),
             later: Rng::new(derive(scenario.seed, &[9])),
         }
@@ -257,7 +373,7 @@ impl<'a> World<'a> {
             }
             self.send(
                 host,
-                ToAgent::Welcome { lost_after_ns: self.scenario.plan.fleet.silence().0 },
+                &ToAgent::Welcome { lost_after_ns: self.scenario.plan.fleet.silence().0 },
             );
             match self.sides[host].mishap {
                 Some(Mishap::Dies { at_ns, .. }) => {
@@ -276,6 +392,12 @@ impl<'a> World<'a> {
         }
         if let Some(at_ns) = script.dies_at_ns {
             self.queue.plan(at_ns, What::CoordinatorDies);
+        }
+        if let Some(at_ns) = script.taken_over_at_ns {
+            self.queue.plan(at_ns, What::TakesOver);
+        }
+        for (ticket, at_ns) in (0..).zip(&self.scenario.marks_ns) {
+            self.queue.plan(*at_ns, What::Mark { ticket });
         }
     }
 
@@ -298,6 +420,16 @@ impl<'a> World<'a> {
                 }
                 self.pass_to_agent(host, what, now_ns);
             }
+            What::CommandEnds { number, is_killed } => {
+                if let Some(input) = self.command_ends(number, is_killed) {
+                    self.queue.plan(now_ns, What::Input(input));
+                }
+            }
+            What::Mark { ticket } if self.coordinator.is_some() => self.mark(ticket),
+            What::Mark { .. } => {}
+            What::TakesOver => self.take_over(),
+            What::Beat { host, until_ns } => self.beat(host, until_ns),
+            What::ToldAgain { host, frame } => self.told_again(host, &frame),
             What::Launched { host, start } => {
                 if let Some(input) = self.launched(host, start) {
                     self.queue.plan(now_ns, What::Input(input));
@@ -311,11 +443,13 @@ impl<'a> World<'a> {
                     // What came is stamped by a thread of its own; what the machine itself held up
                     // is not. A seed has it one way.
                     let stamp = |at_ns: Option<u64>| {
-                        at_ns.or(self.scenario.seed.is_multiple_of(2).then_some(now_ns))
+                        let stamps = self.scenario.seed.is_multiple_of(2)
+                            && !self.scenario.coordinator.clock_stalls;
+                        at_ns.or(stamps.then_some(now_ns))
                     };
                     let what = match what {
-                        What::Word { host, life, message, at_ns } => {
-                            What::Word { host, life, message, at_ns: stamp(at_ns) }
+                        What::Word { host, life, frame, at_ns } => {
+                            What::Word { host, life, frame, at_ns: stamp(at_ns) }
                         }
                         what => what,
                     };
@@ -336,7 +470,8 @@ impl<'a> World<'a> {
         }
         let mut closes = false;
         let effects = match what {
-            What::Order { order, .. } => {
+            What::Order { frame, .. } => {
+                let order: ToAgent = frame.read().expect("as it was written");
                 side.heard_ns = Some(now_ns);
                 side.agent.hear(order, now_ns)
             }
@@ -360,12 +495,7 @@ impl<'a> World<'a> {
     fn take_effect(&mut self, host: usize, effect: Effect, now_ns: u64) {
         let side = &mut self.sides[host];
         match effect {
-            Effect::Say(message) => {
-                if let Some(at_ns) = side.up.arrival(now_ns) {
-                    self.queue
-                        .plan(at_ns, What::Word { host, life: side.life, message, at_ns: None });
-                }
-            }
+            Effect::Say(message) => self.say_up(host, &message),
             Effect::Wake { at_ns, epoch } => {
                 self.queue.plan(at_ns, What::Wake { host, life: side.life, epoch });
             }
@@ -375,16 +505,27 @@ impl<'a> World<'a> {
                 if side.takes_part {
                     side.outcome.starts.push((stage, agreed_ns));
                 }
+                let takes_part = side.takes_part && !side.is_out;
                 let span = LoadSpan { until_ns: None, allowed_until_ns: u64::MAX };
                 side.outcome.loads.push(span);
+                if takes_part && self.is_before_a_point() {
+                    let what = format!("host {host} loads while something is done before a point");
+                    self.outcome.broken.push(what);
+                }
             }
             Effect::LoadOff => side.load_off(now_ns, self.scenario.plan.fleet.silence().0),
             Effect::Exit => {
                 side.load_off(now_ns, self.scenario.plan.fleet.silence().0);
                 side.is_dead = true;
+                side.outcome.gone_ns = Some(now_ns);
                 self.outcome.deeds.push((host, Deed::Gone));
                 self.close_up(host, now_ns);
                 self.close_below(host, now_ns);
+            }
+            Effect::Removes => side.outcome.removed = true,
+            Effect::IsLockedOut => {
+                side.outcome.locked_out = true;
+                self.outcome.see("targets are still an earlier attempt's");
             }
             Effect::Layout(_) if side.is_out => {}
             Effect::Layout(deed) => self.outcome.deeds.push((host, deed)),
@@ -407,6 +548,7 @@ impl<'a> World<'a> {
             return;
         }
         side.is_dead = true;
+        side.outcome.gone_ns = Some(now_ns);
         self.outcome.deeds.push((host, Deed::Gone));
         side.load_off(now_ns, self.scenario.plan.fleet.silence().0);
         if let Some(Mishap::Dies { closed_after_ns: Some(after_ns), .. }) = side.mishap {
@@ -426,7 +568,12 @@ impl<'a> World<'a> {
     fn coordinator_dies(&mut self) {
         // Agents that hold out wait for another one, until the silence is too long.
         let hold = self.scenario.plan.fleet.hold;
-        if self.coordinator.take().is_some() && hold == model::Nanos(0) {
+        if self.coordinator.is_some() {
+            self.outcome.over_ns = self.queue.now_ns();
+        }
+        // One that ends the run itself holds nobody.
+        let lets_go = hold == Nanos(0) || self.outcome.end.is_some();
+        if self.coordinator.take().is_some() && lets_go {
             let heads: Vec<usize> = self.root.branches().map(|hosts| hosts[0]).collect();
             let returned = (0..self.sides.len()).filter(|host| self.sides[*host].life > 0);
             let ends: Vec<usize> = heads
@@ -450,10 +597,15 @@ impl<'a> World<'a> {
         if self.coordinator.is_none() {
             return;
         }
+        let steady_ns = self.coordinator_ns(now_ns);
         let inputs = match what {
             What::Word { host, .. } if self.sides[host].is_broken => return,
-            What::Word { host, message, at_ns, .. } => {
-                self.taken_apart(host, message, at_ns.unwrap_or(now_ns))
+            What::Word { host, frame, at_ns, .. } => {
+                if self.holds_sessions() && self.sides[host].life == 0 {
+                    self.took(host);
+                }
+                let at_ns = at_ns.map_or(steady_ns, |at_ns| self.coordinator_ns(at_ns));
+                self.taken_apart(host, frame, at_ns)
             }
             What::Lost { host, .. } => self.all_lost(host),
             What::Input(input) => vec![input],
@@ -465,7 +617,7 @@ impl<'a> World<'a> {
         for input in inputs {
             if let Input::Heard { host, message: FromAgent::Sample(sample), .. } = &input {
                 let side = &mut self.sides[*host];
-                if !side.is_out && side.takes_part {
+                if side.takes_part {
                     side.outcome.arrived[sample.stage as usize].add(sample);
                 }
             }
@@ -474,26 +626,37 @@ impl<'a> World<'a> {
     }
 
     fn step(&mut self, input: Input, now_ns: u64) {
-        let now = Now { steady_ns: now_ns, unix_ns: self.unix_ns(now_ns) };
+        let now = Now { steady_ns: self.coordinator_ns(now_ns), unix_ns: self.unix_ns(now_ns) };
         let Some(coordinator) = &mut self.coordinator else { return };
         if let Some(told) = &mut self.told {
             told(&input, now);
         }
         for action in decide(coordinator, input, now) {
             match action {
-                Action::Send { host, message } => self.send(host, message),
-                Action::Ping { host } => self.send(host, ToAgent::Ping { sent_ns: now_ns }),
+                Action::Send { host, message } => {
+                    if message == ToAgent::Stop {
+                        self.outcome.stopped_ns.get_or_insert(now_ns);
+                    }
+                    self.send(host, &message);
+                }
+                Action::Ping { host } => {
+                    self.send(host, &ToAgent::Ping { sent_ns: now.steady_ns });
+                }
                 Action::Drop { host } => {
                     self.drop_host(host);
                 }
                 Action::Launch { host, start } => self.launch(host, start),
                 Action::Emit(event) => self.emit(&event, now_ns),
-                // No scenario has events or marks, nor anything to do before a point.
-                Action::Command { .. } | Action::EndCommand { .. } | Action::Placed { .. } => {}
-                // No scenario searches: there is no further point.
-                Action::Ask => self.queue.plan(now_ns, What::Input(Input::Added(None))),
+                Action::Command { number, name, .. } => self.begin_command(number, &name),
+                Action::EndCommand { number } => self.end_command(number),
+                Action::Placed { ticket, marked } => self.placed(ticket, marked),
+                Action::Ask => {
+                    let next = self.next_point();
+                    self.queue.plan(now_ns, What::Input(next));
+                }
                 Action::Judge { stage, .. } => {
-                    self.queue.plan(now_ns, What::Input(Input::Judged { stage, is_steady: true }));
+                    let is_steady = self.luck.below(4) == 0;
+                    self.queue.plan(now_ns, What::Input(Input::Judged { stage, is_steady }));
                 }
                 Action::Finish { end, .. } => {
                     self.outcome.end = Some((end, now_ns));
@@ -511,6 +674,12 @@ impl<'a> World<'a> {
             return;
         }
         self.recorded += 1;
+        match event {
+            Event::StageStarted { stage, .. } => self.outcome.under_way = Some(*stage),
+            Event::StageEnded { .. } => self.outcome.under_way = None,
+            Event::Happened(one) if one.kind == OccurrenceKind::Prerun => self.prerun = None,
+            _ => {}
+        }
         if let Event::StageStarted { stage, unix_ns } = event {
             self.outcome.agreed_ns.push((*stage, now_ns + (unix_ns - self.unix_ns(now_ns))));
         }
@@ -522,15 +691,39 @@ impl<'a> World<'a> {
         (self.record)(event);
     }
 
-    fn send(&mut self, host: usize, order: ToAgent) {
-        if !self.sides[host].is_out {
-            self.send_down(host, order);
+    fn send(&mut self, host: usize, order: &ToAgent) {
+        match self.ways.to(host) {
+            To::Tree => self.send_down(host, order),
+            // It was started again: the way to it is that of its life.
+            To::Own(life) if *life == self.sides[host].life => self.hand_down(host, order),
+            To::Own(_) | To::Nobody => {}
         }
+    }
+
+    /// An agent says something to whoever reached it.
+    fn say_up(&mut self, host: usize, message: &FromAgent) {
+        let frame = Frame::of(message).expect("short");
+        if self.holds_sessions() && self.sides[host].life == 0 {
+            self.keep(host, &frame);
+        }
+        let (now_ns, side) = (self.queue.now_ns(), &mut self.sides[host]);
+        if side.held.told.is_none()
+            && let Some(at_ns) = side.up.arrival(now_ns)
+        {
+            self.queue.plan(at_ns, What::Word { host, life: side.life, frame, at_ns: None });
+        }
+    }
+
+    /// What the coordinator's steady clock shows.
+    fn coordinator_ns(&self, true_ns: u64) -> u64 {
+        let script = self.scenario.coordinator;
+        awake_ns(script.stalls.filter(|_| script.clock_stalls), true_ns)
     }
 
     fn unix_ns(&self, now_ns: u64) -> u64 {
         let step = self.scenario.coordinator.wall_step_ns.filter(|(at_ns, _)| now_ns >= *at_ns);
-        (UNIX_NS + now_ns).saturating_add_signed(step.map_or(0, |(_, by_ns)| by_ns))
+        (UNIX_NS + self.coordinator_ns(now_ns))
+            .saturating_add_signed(step.map_or(0, |(_, by_ns)| by_ns))
     }
 }
 
@@ -551,6 +744,13 @@ impl Side {
         let silent_ns =
             self.heard_ns.map(|heard_ns| heard_ns + lost_after_ns + lost_after_ns / 5_000);
         let mut allowed_ns = silent_ns.unwrap_or(u64::MAX).min(self.closed_ns.unwrap_or(u64::MAX));
+        if let Some((from_ns, until_ns)) = self.agent.time.stands_still
+            && silent_ns.is_some_and(|silent_ns| silent_ns > from_ns)
+        {
+            // Its clock stood still, and the silence did not grow.
+            let silent_ns = silent_ns.map_or(0, |silent_ns| silent_ns + (until_ns - from_ns));
+            allowed_ns = silent_ns.min(self.closed_ns.unwrap_or(u64::MAX));
+        }
         if let Some(Mishap::Stalls { from_ns, until_ns }) = self.mishap
             && (from_ns..until_ns).contains(&allowed_ns)
         {

@@ -8,6 +8,7 @@ use super::super::scenario::Mishap;
 use super::super::{MILLI, SECOND};
 use super::{What, World, parts};
 use crate::coordinator::Input;
+use crate::performer::Reader;
 use crate::wire::ToAgent;
 use model::plan::Stage;
 use model::rng::derive;
@@ -25,9 +26,7 @@ impl World<'_> {
             | What::Lost { host, life }
             | What::Dies { host, life }
             | What::Breaks { host, life } => (*host, *life),
-            What::Launched { .. } | What::Input(_) | What::Tick | What::CoordinatorDies => {
-                return false;
-            }
+            _ => return false,
         };
         self.sides[host].life != of
     }
@@ -35,16 +34,24 @@ impl World<'_> {
     /// The coordinator has nothing to do with a host any more, nor with its next agent.
     pub(super) fn drop_host(&mut self, host: usize) {
         let side = &mut self.sides[host];
-        side.outcome.is_lost = true;
+        (side.outcome.is_lost, side.is_out) = (true, true);
         side.start = None;
-        if !std::mem::replace(&mut side.is_out, true) {
-            self.outcome.deeds.push((host, Deed::Gone));
-            self.part(None, host);
+        match self.ways.part(host) {
+            (true, _) if !self.scenario.hosts[host].is_absent => {
+                self.outcome.deeds.push((host, Deed::Gone));
+                self.part(None, host);
+            }
+            (_, Some(_)) => {
+                self.outcome.deeds.push((host, Deed::Gone));
+                self.close_down(host);
+            }
+            _ => {}
         }
     }
 
     /// It takes its time, at times more than anybody waits.
     pub(super) fn launch(&mut self, host: usize, start: u32) {
+        self.ways.begin(host, start);
         self.sides[host].start = Some(start);
         let most_ns = [300 * MILLI, 20 * SECOND][self.later.below(2) as usize];
         let at_ns = self.queue.now_ns() + self.later.below(most_ns);
@@ -60,7 +67,16 @@ impl World<'_> {
         let is_cut = [&script.down, &script.up].iter().any(|line| {
             line.cut.is_some_and(|(from_ns, until_ns)| (from_ns..until_ns).contains(&now_ns))
         });
-        if self.coordinator.is_none() || self.sides[host].start != Some(start) || is_cut {
+        let is_called_off = self.sides[host].start != Some(start);
+        if self.coordinator.is_none() || is_cut {
+            return None;
+        }
+        if is_called_off {
+            // Its agent is there by now, and ends at once: nobody takes it.
+            self.outcome.see("a start is called off");
+            if self.ways.take(host, start, u32::MAX).is_ok() {
+                self.outcome.broken.push(format!("start {start} of host {host} was taken"));
+            }
             return None;
         }
         let said = |why: &str| Some(Input::Launched { host, start, outcome: Err(why.to_owned()) });
@@ -70,23 +86,27 @@ impl World<'_> {
             () if !self.sides[host].is_dead => return said("another run is using it"),
             () => self.begin_life(host),
         }
-        self.send(host, ToAgent::Welcome { lost_after_ns: self.scenario.plan.fleet.silence().0 });
+        let life = self.sides[host].life;
+        if self.ways.take(host, start, life).is_err() {
+            self.outcome.broken.push(format!("start {start} of host {host} was not taken"));
+        }
+        self.sides[host].epoch = self.ways.epochs.of(host);
+        self.send(host, &ToAgent::Welcome { lost_after_ns: self.scenario.plan.fleet.silence().0 });
         Some(Input::Launched { host, start, outcome: Ok(()) })
     }
 
     fn begin_life(&mut self, host: usize) {
         let (now_ns, script) = (self.queue.now_ns(), &self.scenario.hosts[host]);
         let rng = &mut self.later;
-        let time = HostTime {
-            offset_ns: rng.below(48 * 3_600 * SECOND),
-            drift_ppb: rng.below(1_000_001) as i64 - 500_000,
-        };
+        let time = HostTime::drawn(rng);
         let behaviour = Behaviour {
             refuses: rng.below(8) == 0,
             pause_ns: script.behaviour.pause_ns,
+            counts: script.behaviour.counts,
             ..Behaviour::default()
         };
-        let stops = self.scenario.plan.stages.iter().map(Stage::stop).collect();
+        let plan = self.grown.as_ref().unwrap_or(&self.scenario.plan);
+        let stops = plan.stages.iter().map(Stage::stop).collect();
         let side = &mut self.sides[host];
         side.life += 1;
         let seed = derive(self.scenario.seed, &[10, host as u64, u64::from(side.life)]);
@@ -100,6 +120,7 @@ impl World<'_> {
         );
         agent.sampled = std::mem::take(&mut side.agent.sampled);
         side.agent = agent;
+        (side.reader, side.outcome.gone_ns) = (Reader::default(), None);
         (side.down, side.up) = (script.down.clone(), script.up.clone());
         (side.down.cut, side.up.cut) = (None, None);
         (side.is_dead, side.is_broken, side.is_out, side.takes_part) = (false, false, false, false);

@@ -36,26 +36,22 @@ pub(super) fn places(hosts: usize, fanout: usize) -> Vec<Place> {
 
 impl World<'_> {
     /// Sends an order on its way, from the coordinator.
-    pub(super) fn send_down(&mut self, host: usize, order: ToAgent) {
-        match self.root.way(host) {
-            // Whoever came back is reached without a relay.
-            Some(_) if self.sides[host].life > 0 => self.hand_down(host, order),
-            Some((_, None)) => self.hand_down(host, order),
-            Some(_) => {
-                let frame = Frame::of(&order).expect("short");
-                let (branch, frame) =
-                    relay::order(&self.root, host, frame).expect("a host of the tree");
-                self.hand_down(self.root.branch(branch)[0], frame.read().expect("just written"));
-            }
-            None => unreachable!("every host has its place"),
-        }
+    pub(super) fn send_down(&mut self, host: usize, order: &ToAgent) {
+        let frame = Frame::of(order).expect("short");
+        let (branch, frame) = relay::order(&self.root, host, frame).expect("a host of the tree");
+        let head = self.root.branch(branch)[0];
+        self.put_down(head, frame);
     }
 
     /// Puts an order on the line of a host that its sender reaches by himself.
-    fn hand_down(&mut self, host: usize, order: ToAgent) {
+    pub(super) fn hand_down(&mut self, host: usize, order: &ToAgent) {
+        self.put_down(host, Frame::of(order).expect("short"));
+    }
+
+    fn put_down(&mut self, host: usize, frame: Frame) {
         let (now_ns, life) = (self.queue.now_ns(), self.sides[host].life);
         if let Some(at_ns) = self.sides[host].down.arrival(now_ns) {
-            self.queue.plan(at_ns, What::Order { host, life, order });
+            self.queue.plan(at_ns, What::Order { host, life, frame });
         }
     }
 
@@ -65,15 +61,12 @@ impl World<'_> {
         let (branch, frame) = relay::order(tree, below as usize, frame).expect("a host below");
         let child = relay + 1 + tree.branch(branch)[0];
         if !self.sides[child].is_parted && self.sides[child].life == 0 {
-            self.hand_down(child, frame.read().expect("just written"));
+            self.put_down(child, frame);
         }
     }
 
     /// The coordinator, or a relay, has nothing to do with a host any more.
     pub(super) fn part(&mut self, relay: Option<usize>, host: usize) {
-        if relay.is_none() && self.sides[host].life > 0 {
-            return self.close_down(host);
-        }
         let (tree, first) = match relay {
             Some(relay) => (&self.places[relay].tree, relay + 1),
             None => (&self.root, 0),
@@ -83,7 +76,7 @@ impl World<'_> {
         let head = first + hosts[0];
         match below {
             Some(below) if !self.sides[head].is_parted && self.sides[head].life == 0 => {
-                self.hand_down(head, ToAgent::Part { below });
+                self.hand_down(head, &ToAgent::Part { below });
             }
             Some(_) => {}
             None => {
@@ -108,18 +101,19 @@ impl World<'_> {
             Some(_) if words.is_empty() => {}
             Some(relay) => {
                 if let Some(at_ns) = self.sides[relay].up.arrival(now_ns) {
-                    let message = FromAgent::Passed(words);
+                    let frame = Frame::of(&FromAgent::Passed(words)).expect("short");
                     let life = self.sides[relay].life;
-                    self.queue.plan(at_ns, What::Word { host: relay, life, message, at_ns: None });
+                    self.queue.plan(at_ns, What::Word { host: relay, life, frame, at_ns: None });
                 }
             }
             None => {
-                for (host, word) in words {
-                    let Word::Gone(why) = word else { continue };
-                    if self.sides[host as usize].life > 0 {
-                        continue;
-                    }
-                    self.queue.plan(now_ns, What::Input(Input::Lost { host: host as usize, why }));
+                let gone = |(host, word)| match word {
+                    Word::Gone(why) => Some((host as usize, why)),
+                    Word::Said(_) => None,
+                };
+                let gone = words.into_iter().filter_map(gone).collect();
+                for (host, why) in self.ways.cut_off(gone) {
+                    self.queue.plan(now_ns, What::Input(Input::Lost { host, why }));
                 }
             }
         }
@@ -163,10 +157,7 @@ impl World<'_> {
             What::Word { .. } if self.sides[host].is_broken || self.sides[host].is_parted => {
                 return None;
             }
-            What::Word { message, .. } => {
-                relay::heard(tree, branch, Frame::of(&message).expect("short"))
-                    .expect("of hosts below")
-            }
+            What::Word { frame, .. } => relay::heard(tree, branch, frame).expect("of hosts below"),
             _ => relay::gone(tree, branch, &format!("h{host}"), "its connection ended"),
         };
         self.send_up(
@@ -176,44 +167,48 @@ impl World<'_> {
         None
     }
 
-    /// What comes to the coordinator from a branch, taken apart.
-    pub(super) fn taken_apart(&self, head: usize, message: FromAgent, at_ns: u64) -> Vec<Input> {
-        let FromAgent::Passed(_) = &message else {
-            return vec![Input::Heard { host: head, message, at_ns }];
+    /// What comes to the coordinator from a branch, taken apart as the performer does it: what an
+    /// agent says that does not count any more is not passed on.
+    pub(super) fn taken_apart(&mut self, head: usize, frame: Frame, at_ns: u64) -> Vec<Input> {
+        let (life, epoch) = (self.sides[head].life, self.sides[head].epoch);
+        let (words, reader) = if life > 0 {
+            (vec![(head, Word::Said(frame))], &mut self.sides[head].reader)
+        } else {
+            let branch = self.places[head].branch;
+            let words = relay::heard(&self.root, branch, frame).expect("of hosts below");
+            (words, &mut self.readers[branch])
         };
-        let frame = Frame::of(&message).expect("short");
-        let words =
-            relay::heard(&self.root, self.places[head].branch, frame).expect("of hosts below");
-        let input = |(host, word)| match word {
-            Word::Said(frame) => {
-                Input::Heard { host, message: frame.read().expect("a message"), at_ns }
+        let mut inputs = Vec::new();
+        for (host, word) in words {
+            let Some(input) = reader.input(host, word, at_ns).expect("a message") else { continue };
+            match self.ways.epochs.while_it_counts(host, epoch, || input) {
+                Some(input) => inputs.push(input),
+                None => self.outcome.see("an agent that was dropped still says something"),
             }
-            Word::Gone(why) => Input::Lost { host, why },
-        };
-        // Of one that came back, its relay knows nothing any more.
-        words
-            .into_iter()
-            .filter(|(host, _)| *host == head || self.sides[*host].life == 0)
-            .map(input)
-            .collect()
+        }
+        inputs
     }
 
     /// The same of a branch that is gone.
     pub(super) fn all_lost(&self, head: usize) -> Vec<Input> {
-        if self.sides[head].life > 0 {
-            return vec![Input::Lost { host: head, why: "its connection ended".to_owned() }];
-        }
-        let words = relay::gone(
-            &self.root,
-            self.places[head].branch,
-            &format!("h{head}"),
-            "its connection ended",
-        );
-        let words = words.into_iter().filter(|(host, _)| self.sides[*host].life == 0);
+        let why = "its connection ended";
+        let words = if self.sides[head].life > 0 {
+            vec![(head, Word::Gone(why.to_owned()))]
+        } else {
+            relay::gone(&self.root, self.places[head].branch, &format!("h{head}"), why)
+        };
         let input = |(host, word)| match word {
-            Word::Gone(why) => Some(Input::Lost { host, why }),
+            Word::Gone(why) => {
+                let epoch = self.sides[head].epoch;
+                self.ways.epochs.while_it_counts(host, epoch, || Input::Lost { host, why })
+            }
             Word::Said(_) => None,
         };
-        words.filter_map(input).collect()
+        words.into_iter().filter_map(input).collect()
     }
+}
+
+/// The hosts between one and the coordinator.
+pub(super) fn above(places: &[Place], host: usize) -> Vec<usize> {
+    std::iter::successors(places[host].parent, |relay| places[*relay].parent).collect()
 }
