@@ -45,6 +45,7 @@ pub mod proof;
 pub mod published;
 pub mod rate_shares;
 mod results;
+pub mod rounds;
 mod row;
 mod series;
 #[cfg(test)]

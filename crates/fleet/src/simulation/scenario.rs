@@ -376,6 +376,7 @@ fn plan(size: &Size, fleet: FleetPolicy) -> Plan {
         notes: Vec::new(),
         search: None,
         rate_shares: model::plan::RateShares::default(),
+        rounds: model::plan::Rounds::default(),
         events: Vec::new(),
     }
 }

@@ -63,6 +63,9 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
     if let Some(map) = analysis::loadline::map::load_map(record, &rows) {
         results["map"] = loadline::map::object(&map);
     }
+    if let Some(found) = analysis::rounds::rounds(record, &rows) {
+        results["rounds"] = crate::topics::rounds::object(&found);
+    }
     results
 }
 
