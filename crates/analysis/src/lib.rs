@@ -41,6 +41,7 @@ mod offer;
 mod page_cache;
 mod port_traffic;
 pub mod prediction;
+mod preparation;
 pub mod proof;
 pub mod published;
 pub mod rate_shares;

@@ -29,6 +29,7 @@ pub use work::{Extent, Pattern, Work, Worker};
 use crate::choices::{Backend, OnLostHost};
 use crate::event::NoteKind;
 use crate::note::Fact;
+use crate::objective::Objective;
 use crate::planned_event::PlannedEvent;
 use crate::scale::Scale;
 use crate::units::Nanos;
@@ -82,6 +83,9 @@ pub struct Plan {
     /// What is searched for, if further points follow from those that were measured.
     #[serde(default)]
     pub search: Option<Search>,
+    /// What the suite asks every point to keep; nothing in runs of versions that kept it nowhere.
+    #[serde(default)]
+    pub objective: Option<Objective>,
     /// Points at shares of rates that are measured first.
     #[serde(default)]
     pub rate_shares: RateShares,

@@ -99,6 +99,7 @@ fn plan(host: &HostPlan) -> Plan {
         search: None,
         rate_shares: model::plan::RateShares::default(),
         rounds: model::plan::Rounds::default(),
+        objective: None,
         events: Vec::new(),
     }
 }

@@ -52,6 +52,7 @@ pub(super) fn plan(hosts: usize, stages: usize) -> Plan {
         search: None,
         rate_shares: model::plan::RateShares::default(),
         rounds: model::plan::Rounds::default(),
+        objective: None,
         events: Vec::new(),
     }
 }

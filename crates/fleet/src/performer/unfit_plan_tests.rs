@@ -66,6 +66,7 @@ fn plan(root: &str) -> Plan {
         search: None,
         rate_shares: model::plan::RateShares::default(),
         rounds: model::plan::Rounds::default(),
+        objective: None,
         events: vec![],
     }
 }

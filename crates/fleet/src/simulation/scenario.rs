@@ -377,6 +377,7 @@ fn plan(size: &Size, fleet: FleetPolicy) -> Plan {
         search: None,
         rate_shares: model::plan::RateShares::default(),
         rounds: model::plan::Rounds::default(),
+        objective: None,
         events: Vec::new(),
     }
 }

@@ -217,6 +217,7 @@ fn plan_alone(request: &ScenarioRequest<'_>) -> Result<Plan, Vec<Refusal>> {
         search: None,
         rate_shares: parted.shares(request, &usable),
         rounds: rounds(&scenario.rounds, &points),
+        objective: spec.objective.objective(),
         events: spec.events.iter().map(|event| event.planned(&spec.vms, request.scale)).collect(),
     })
 }

@@ -75,7 +75,8 @@ fn sequences_bursts_and_flushes_are_told() {
     assert!(found.suite.contains("random = \"0.0025%\""), "{}", found.suite);
     // Four bursts of 100,000 a second for 100 ms, and three times nothing between them.
     assert!(found.distances.rate < 0.02, "{:?}", found.distances);
-    assert!(found.distances.inter_arrivals < 0.4, "{:?}", found.distances);
+    // Of one rate for all the time it would be 0.98. Every hundredth gap has a flush in it.
+    assert!(found.distances.inter_arrivals < 0.6, "{:?}", found.distances);
     let steps = found.suite.matches("{to = ").count();
     assert!((8..=16).contains(&steps), "{}", found.suite);
     assert!(found.suite.contains("{to = \"0.000 IOPS\"}"), "{}", found.suite);
@@ -102,7 +103,9 @@ fn a_rate_that_changes_becomes_a_curve_and_the_distances_are_those_of_the_curve(
     assert!(found.distances.rate < 0.01, "{:?}\n{}", found.distances, found.suite);
     assert!(found.distances.inter_arrivals < 0.02, "{:?}", found.distances);
     assert!(found.suite.contains("arrivals = \"poisson\""), "{}", found.suite);
-    assert!(found.suite.contains("in 3 stretches"), "{}", found.suite);
+    // The cells in which it changes are stretches of their own.
+    let steps = found.suite.matches("{hold = ").count();
+    assert!((3..=6).contains(&steps), "{}", found.suite);
     // As many are due by the curve as the trace had.
     let spec = Spec::parse("x.toml", &found.suite, &[]).expect("a suite");
     let form::Auto::Fixed(model::offered::Offered::Changing(curve)) =
