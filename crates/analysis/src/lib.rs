@@ -41,10 +41,12 @@ mod offer;
 mod page_cache;
 mod port_traffic;
 pub mod prediction;
+mod preparation;
 pub mod proof;
 pub mod published;
 pub mod rate_shares;
 mod results;
+pub mod rounds;
 mod row;
 mod series;
 #[cfg(test)]

@@ -278,6 +278,12 @@ fn of_run(doubt: &Warning) -> Vec<Proof> {
         Warning::NothingCompleted => vec![count(Samples, "samples", 0)],
         Warning::NotPrepared => vec![word(Plan, "stage", "prepare")],
         Warning::NotPreconditioned => vec![word(Plan, "stage", "precondition")],
+        Warning::ShortPreparation { device, overwritten, part, .. } => {
+            let mut proof =
+                vec![word(Plan, "device", device), number(Samples, "overwritten", *overwritten)];
+            proof.extend(part.map(|part| number(Plan, "part", part)));
+            proof
+        }
         Warning::Simulated => vec![word(Plan, "target", "simulated")],
         other => vec![word(Plan, "doubt", other.code())],
     }

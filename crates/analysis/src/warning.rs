@@ -363,6 +363,20 @@ pub enum Warning {
     },
     /// The workload was measured from its first request.
     NotPreconditioned,
+    /// Random writes were measured on flash that is not in the state that they leave it in, or of
+    /// which a part alone was loaded.
+    ShortPreparation {
+        /// The drive, or the first of them.
+        device: String,
+        /// Random writes before the figures ÷ what is loaded.
+        overwritten: f64,
+        /// How much of that is enough.
+        needs: f64,
+        /// The share of the drive that is loaded, where it is a part.
+        part: Option<f64>,
+        /// The spare for which one pass aged it.
+        aged_for: Option<Percent>,
+    },
     /// Blocks were read that nobody ever wrote.
     NotPrepared,
     /// Some requests failed; they are in no rate and no quantile.
@@ -455,6 +469,7 @@ impl Warning {
             Warning::LinkNarrow { .. } => "link-narrow",
             Warning::ClockSource { .. } => "clock-source",
             Warning::NotPreconditioned => "not-preconditioned",
+            Warning::ShortPreparation { .. } => "short-preparation",
             Warning::NotPrepared => "not-prepared",
             Warning::Errors { .. } => "errors",
             Warning::Reducible { .. } => "reducible-contents",

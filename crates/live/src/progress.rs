@@ -304,6 +304,9 @@ impl Current {
 /// How many points a plan that grows comes to.
 fn most_points(plan: &Plan) -> String {
     match &plan.search {
+        None if plan.rounds.most > 0 => {
+            format!("≤ {}", u64::from(plan.rounds.most) * u64::from(plan.rounds.points))
+        }
         None => (plan.points.len() + plan.rate_shares.shares.len()).to_string(),
         Some(search) if search.along == SearchAxis::Map => {
             format!("≤ {}", budget(search.grid.len()))

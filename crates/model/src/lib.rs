@@ -13,6 +13,7 @@ pub mod digest;
 pub mod errno;
 pub mod event;
 mod file_sizes;
+pub mod flash;
 pub mod foreign;
 pub mod histogram;
 pub mod hostlist;

@@ -19,7 +19,7 @@ pub use host::{Contents, EngineSettings, HostPlan, Part, PlannedTarget, Target, 
 pub use keep::Keep;
 pub use origin::Origin;
 pub use places::Misplaced;
-pub use search::{RateShare, RateShares, Search};
+pub use search::{RateShare, RateShares, Rounds, Search};
 pub use sound::Unsound;
 pub use stage::{HostStage, Point, Prerun, Stage, StageKind};
 pub use stop::{Once, Steady, Stop};
@@ -29,6 +29,7 @@ pub use work::{Extent, Pattern, Work, Worker};
 use crate::choices::{Backend, OnLostHost};
 use crate::event::NoteKind;
 use crate::note::Fact;
+use crate::objective::Objective;
 use crate::planned_event::PlannedEvent;
 use crate::scale::Scale;
 use crate::units::Nanos;
@@ -82,9 +83,15 @@ pub struct Plan {
     /// What is searched for, if further points follow from those that were measured.
     #[serde(default)]
     pub search: Option<Search>,
+    /// What the suite asks every point to keep; nothing in runs of versions that kept it nowhere.
+    #[serde(default)]
+    pub objective: Option<Objective>,
     /// Points at shares of rates that are measured first.
     #[serde(default)]
     pub rate_shares: RateShares,
+    /// Rounds that go on until what is tracked is steady; none in runs of versions that knew none.
+    #[serde(default)]
+    pub rounds: Rounds,
     /// What is to happen in the midst of measurements.
     #[serde(default)]
     pub events: Vec<PlannedEvent>,
@@ -125,7 +132,7 @@ impl FleetPolicy {
 impl Plan {
     /// Whether further points follow from those that were measured.
     pub fn grows(&self) -> bool {
-        self.search.is_some() || !self.rate_shares.shares.is_empty()
+        self.search.is_some() || !self.rate_shares.shares.is_empty() || self.rounds.most > 0
     }
 
     /// Whether any target is simulated.

@@ -2,10 +2,13 @@
 
 mod axis;
 mod map;
+mod rounds;
 mod shares;
 mod workers;
 
-pub use crate::plan::search::{Cell, RateShare, RateShares, Search, SearchAxis, axis_value};
+pub use crate::plan::search::{
+    Cell, RateShare, RateShares, Rounds, Search, SearchAxis, axis_value,
+};
 
 use crate::choices::Backend;
 use crate::load::{Pace, Rate};
@@ -44,6 +47,8 @@ impl Plan {
     /// The plan has several points, or the point several workloads, or it does not end after a
     /// time; the words name them.
     pub fn begin_search(&mut self, search: Search) -> Result<(), String> {
+        // What a search finds decides when it is over.
+        self.rounds = Rounds::default();
         if search.along == SearchAxis::Map {
             return self.begin_map(search);
         }

@@ -119,18 +119,6 @@ pub(crate) fn check_keep(keep: &KeepSpec, problems: &mut Vec<Problem>) {
     }
 }
 
-pub(crate) fn check_prepare(stages: &StagesSpec, problems: &mut Vec<Problem>) {
-    let block = &stages.prepare_block;
-    if !(4096..=64 << 20).contains(&block.value.0) || !block.value.0.is_multiple_of(4096) {
-        let message = format!("a prepare_block of {} is out of range", block.value);
-        problems.push(Problem::new(
-            place(block),
-            message,
-            "write a multiple of 4KiB, at most 64MiB",
-        ));
-    }
-}
-
 pub(crate) fn check_points(points: &[PointSpec], problems: &mut Vec<Problem>) {
     let mut seen: Vec<&WorkloadSpec> = Vec::new();
     for workload in points.iter().flat_map(|point| &point.workloads) {

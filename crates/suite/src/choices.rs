@@ -58,6 +58,16 @@ words! {
 }
 
 words! {
+    /// How `prepare` writes the layout.
+    pub enum PrepareOrder {
+        /// Every byte once, in order.
+        Sequential = "sequential",
+        /// One pass that leaves flash as a long time of random writes does.
+        Aged = "aged",
+    }
+}
+
+words! {
     /// What ends the measuring, where an amount does not.
     pub enum Until {
         /// `measure` is over.

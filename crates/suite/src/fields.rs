@@ -2,8 +2,8 @@
 //! axes and the reference in `docs/reference/suite.md` all come from these tables.
 
 use crate::choices::{
-    Arrivals, FileOrder, FilesPer, Flush, LayoutKind, Order, OtherFiles, Pin, RateOf, Sharing,
-    Spread, Time, Until, Verify, WorkloadKind,
+    Arrivals, FileOrder, FilesPer, Flush, LayoutKind, Order, OtherFiles, Pin, PrepareOrder, RateOf,
+    Sharing, Spread, Time, Until, Verify, WorkloadKind,
 };
 use crate::names::Names;
 use crate::operations::Operations;
@@ -136,6 +136,12 @@ spec_table! {
         order: Order = Order::Sequential,
         /// How often each point runs.
         repetitions: Count = Count(1),
+        /// With `order = "interleaved"`, all points make a round. Rounds go on until the last five
+        /// are steady by SNIA's rule, and end after so many. `"auto"`: after `repetitions`.
+        repetitions_max: Auto<Count> = Auto::Auto,
+        /// The points that have to be steady, by their values: `"read=0%, block_size=4KiB"`. All
+        /// of them where it is empty.
+        track: String = String::new(),
         /// A condition for points to leave out: `"workers * depth > 256"`.
         skip: String = String::new(),
     }
@@ -172,8 +178,16 @@ spec_table! {
         /// Write every byte of the layout first. Without it, reads may hit blocks that were never
         /// written.
         prepare: bool = true,
-        /// The size of each write in `prepare`: from 4 KiB to 64 MiB.
-        prepare_block: Bytes = Bytes::mib(1),
+        /// `"sequential"`: every byte once, in order. `"aged"`: one pass that leaves a purged flash
+        /// drive as a long time of random writes does; it needs `spare`.
+        /// [How](../method/preparation.md)
+        prepare_order: PrepareOrder = PrepareOrder::Sequential,
+        /// The size of each write in `prepare`: from 4 KiB to 64 MiB. `"auto"`: 1 MiB, and 4 KiB
+        /// with `prepare_order = "aged"`.
+        prepare_block: Auto<Bytes> = Auto::Auto,
+        /// The flash that the drive has beyond its capacity, as a share of the capacity: 1 % to
+        /// 100 %. For `prepare_order = "aged"` alone.
+        spare: Auto<Percent> = Auto::Auto,
         /// How long each workload runs before it is measured. `"0s"` leaves the stage out, and the
         /// report says so.
         precondition: Nanos = Nanos(0),

@@ -21,8 +21,10 @@ mod placement;
 pub mod planner;
 mod point;
 mod population;
+mod preparation;
 mod ranges;
 mod reference;
+mod rounds;
 mod scenario;
 mod sections;
 mod sharing;
@@ -30,8 +32,8 @@ mod spec;
 mod sweep;
 
 pub use choices::{
-    Arrivals, FileOrder, FilesPer, Flush, LayoutKind, Order, OtherFiles, Pin, RateOf, Sharing,
-    Spread, Time, Until, Verify, WorkloadKind,
+    Arrivals, FileOrder, FilesPer, Flush, LayoutKind, Order, OtherFiles, Pin, PrepareOrder, RateOf,
+    Sharing, Spread, Time, Until, Verify, WorkloadKind,
 };
 pub use curve_file::Files;
 pub use event::EventSpec;
@@ -44,6 +46,7 @@ pub use operations::{Operation, Operations};
 pub use placement::{ALL_HOSTS, HostSet, HostTargets, Label};
 pub use point::PointSpec;
 pub use reference::reference;
+pub use rounds::RoundsSpec;
 pub use sections::flag;
 pub use spec::{Scenario, Spec};
 

@@ -7,7 +7,7 @@
 
 use crate::check::{
     check_clients, check_curves, check_engine, check_fleet, check_keep, check_objective,
-    check_points, check_prepare, check_rate_shares, check_shares, check_stages, check_trims,
+    check_points, check_rate_shares, check_shares, check_stages, check_trims,
 };
 use crate::curve_file::{self, Files};
 use crate::sections::TABLES;
@@ -16,8 +16,8 @@ use crate::sweep::Sweep;
 use crate::{
     ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutKind, LayoutSpec,
     ObjectiveSpec, PointSpec, Scenario, Spec, StagesSpec, SuiteSpec, TreeSpec, VmsSpec,
-    WorkloadSpec, amount, contents, event, machines, metadata, overrides, placement, scenario,
-    sections, sharing, sweep,
+    WorkloadSpec, amount, contents, event, machines, metadata, overrides, placement, preparation,
+    rounds, scenario, sections, sharing, sweep,
 };
 use form::arithmetic::Name;
 use form::{
@@ -195,7 +195,7 @@ fn read_one(
     let points = read_points(root, &layout, &tree, &sweep, problems);
     let events = event::read(root, &points, problems);
     check_stages(&stages, problems);
-    check_prepare(&stages, problems);
+    preparation::check(&stages, &layout, &contents, problems);
     check_engine(&engine, problems);
     check_fleet(&fleet, problems);
     check_keep(&keep, problems);
@@ -215,6 +215,7 @@ fn read_one(
     check_objective(&objective, problems);
     machines::check_vms(&vms, problems);
     machines::check_events(&vms, &events, problems);
+    let rounds = rounds::read(&sweep.spec, &stages, &points, problems);
     let points = sweep.arrange(&points, suite.seed.value);
     metadata::check(&layout, &tree, &stages, &engine, &points, problems);
     if !is_one_of_several {
@@ -238,6 +239,7 @@ fn read_one(
         contents,
         points,
         skip: sweep.skip,
+        rounds,
     };
     (common, scenario)
 }

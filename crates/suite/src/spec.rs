@@ -2,7 +2,8 @@
 
 use crate::{
     ClientsSpec, ContentsSpec, EngineSpec, EventSpec, FleetSpec, HostTargets, KeepSpec, Label,
-    LayoutSpec, ObjectiveSpec, Order, PointSpec, StagesSpec, SuiteSpec, TreeSpec, VmsSpec,
+    LayoutSpec, ObjectiveSpec, Order, PointSpec, RoundsSpec, StagesSpec, SuiteSpec, TreeSpec,
+    VmsSpec,
 };
 use form::arithmetic::Arithmetic;
 use form::{Sources, Span, nearest};
@@ -67,6 +68,8 @@ pub struct Scenario {
     pub points: Vec<PointSpec>,
     /// True for the points that are to be left out, and where it was written.
     pub skip: Option<(Arithmetic, Span)>,
+    /// Rounds that go on until they are steady.
+    pub rounds: RoundsSpec,
 }
 
 /// What all scenarios of a suite have in common.

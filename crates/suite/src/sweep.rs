@@ -54,7 +54,7 @@ fn names(root: &Table) -> Vec<String> {
 /// `[sweep]` as it was written.
 pub(crate) struct Sweep {
     pub(crate) axes: Vec<Axis>,
-    spec: SweepSpec,
+    pub(crate) spec: SweepSpec,
     /// True for the points that are to be left out.
     pub(crate) skip: Option<(Arithmetic, Span)>,
 }

@@ -251,7 +251,7 @@ fn arithmetic_without_names_is_a_literal() {
             spec.first_scenario().stages.prepare_block.value,
             &spec.first_scenario().layout.size.formula
         ),
-        (Bytes::kib(128), &None)
+        (Auto::Fixed(Bytes::kib(128)), &None)
     );
     assert!(spec.first_scenario().points[0].workloads[0].depth.formula.is_some());
 }

@@ -8,6 +8,7 @@ use analysis::loadline::axis::next_value;
 use analysis::loadline::map::next_cell;
 use analysis::loadline::next_rate_milli;
 use analysis::rate_shares::carried_milli;
+use analysis::rounds;
 use fleet::Director;
 use live::terminal::Live;
 use model::search::{Addition, SearchAxis};
@@ -49,6 +50,9 @@ impl Director for Growing<'_> {
 
     fn next(&mut self) -> Option<Addition> {
         let plan = &self.record.plan;
+        if plan.rounds.most > 0 {
+            return rounds::goes_on(&self.record).then(|| plan.next_in_rounds())?;
+        }
         let Some(search) = &plan.search else {
             return plan.at_share(carried_milli(&self.record, plan.next_share()?.of)?);
         };

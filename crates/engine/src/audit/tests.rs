@@ -98,6 +98,8 @@ fn plan(host: &HostPlan) -> Plan {
         notes: Vec::new(),
         search: None,
         rate_shares: model::plan::RateShares::default(),
+        rounds: model::plan::Rounds::default(),
+        objective: None,
         events: Vec::new(),
     }
 }

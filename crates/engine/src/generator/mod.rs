@@ -1,11 +1,13 @@
 //! What a worker asks for next: operation, file, offset, length.
 
+mod aged;
 mod permutation;
 mod places;
 mod spread;
 mod streams;
 mod zipf;
 
+use aged::Aged;
 use model::load::SizeMix;
 use model::plan::{Extent, Pattern, Stop, Work, Worker};
 use model::rng::{Rng, derive};
@@ -56,6 +58,8 @@ pub struct Generator {
     left: Option<u64>,
     /// Whether the last request of an extent may be shorter.
     tails: bool,
+    /// A pass that ages flash; it says where every request goes.
+    aged: Option<Box<Aged>>,
     /// What is left of all this for the most common workload.
     plain: Option<Plain>,
 }
@@ -112,6 +116,7 @@ impl Generator {
             last_written: 0,
             left,
             tails: amount,
+            aged: aged(work, worker, block),
             plain: None,
         };
         generator.plain = generator.plain();
@@ -181,6 +186,10 @@ impl Generator {
         if let Some(left) = &mut self.left {
             *left = left.checked_sub(1)?;
         }
+        if let Some(aged) = &mut self.aged {
+            let (file, offset, length) = aged.draw(&mut self.rng);
+            return Some(Request { op: Op::Write, file, offset, length: length as u32 });
+        }
         let op = if self.trim_ppm > 0 && self.rng.chance(self.trim_ppm) {
             Op::Trim
         } else {
@@ -237,6 +246,12 @@ fn classes(mix: &SizeMix, pattern: &Pattern, worker: &Worker, path: u64) -> Box<
         all.push(Class { length: size.0, below, places, spread });
     }
     all.into()
+}
+
+/// The pass that ages flash, where the work is one.
+fn aged(work: &Work, worker: &Worker, block: u64) -> Option<Box<Aged>> {
+    let spare = work.pattern.aged.filter(|_| work.stop == Stop::Amount)?;
+    Some(Box::new(Aged::new(worker, &work.pattern, spare, block)))
 }
 
 /// The one size of a stage that touches every byte once.

@@ -51,6 +51,8 @@ pub(super) fn plan(hosts: usize, stages: usize) -> Plan {
         notes: vec![],
         search: None,
         rate_shares: model::plan::RateShares::default(),
+        rounds: model::plan::Rounds::default(),
+        objective: None,
         events: Vec::new(),
     }
 }

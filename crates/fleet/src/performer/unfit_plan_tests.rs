@@ -65,6 +65,8 @@ fn plan(root: &str) -> Plan {
         notes: vec![],
         search: None,
         rate_shares: model::plan::RateShares::default(),
+        rounds: model::plan::Rounds::default(),
+        objective: None,
         events: vec![],
     }
 }

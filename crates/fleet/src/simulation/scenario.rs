@@ -287,6 +287,8 @@ fn plan(size: &Size, fleet: FleetPolicy) -> Plan {
         notes: Vec::new(),
         search: None,
         rate_shares: model::plan::RateShares::default(),
+        rounds: model::plan::Rounds::default(),
+        objective: None,
         events: Vec::new(),
     }
 }

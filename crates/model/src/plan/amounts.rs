@@ -10,21 +10,14 @@ impl Plan {
     pub fn prepare_bytes(&self) -> Bytes {
         let is_prepare = |stage: &&HostStage| stage.kind == StageKind::Prepare;
         let stages = self.hosts.iter().flat_map(|host| host.stages.iter().filter(is_prepare));
-        Bytes(
-            stages
-                .flat_map(|stage| &stage.workers)
-                .flat_map(|worker| &worker.extents)
-                .map(|extent| extent.length)
-                .sum(),
-        )
+        Bytes(stages.map(once_through).fold(0, u64::saturating_add))
     }
 
     /// Bytes in all extents of a stage on all hosts together: what one that stops at
     /// [`Stop::Amount`](super::Stop::Amount) goes through.
     pub fn stage_bytes(&self, stage: u32) -> Bytes {
         let stages = self.hosts.iter().filter_map(|host| host.stages.get(stage as usize));
-        let extents = stages.flat_map(|stage| &stage.workers).flat_map(|worker| &worker.extents);
-        Bytes(extents.map(|extent| extent.length).fold(0, u64::saturating_add))
+        Bytes(stages.map(once_through).fold(0, u64::saturating_add))
     }
 
     /// Bytes that are read to check them after the points, on all hosts together.
@@ -62,6 +55,7 @@ impl Plan {
                 }
                 let most =
                     worker.extents.iter().map(|extent| extent.length).fold(0, u64::saturating_add);
+                let most = work.pattern.pass(most);
                 work.requests(worker).saturating_mul(work.largest_block().0).min(most)
             })
         };
@@ -131,8 +125,21 @@ impl Work {
     }
 }
 
-/// What a worker keeps of the files of its population; nothing where it has none.
+/// Bytes that a stage moves which goes through its extents once.
+fn once_through(stage: &HostStage) -> u64 {
+    let of_worker = |worker: &Worker| {
+        let bytes = worker.extents.iter().map(|extent| extent.length).fold(0, u64::saturating_add);
+        stage.works.get(worker.work as usize).map_or(bytes, |work| work.pattern.pass(bytes))
+    };
+    stage.workers.iter().map(of_worker).fold(0, u64::saturating_add)
+}
+
+/// What a worker keeps of the files of its population, or of the blocks that a pass has written;
+/// nothing where it has neither.
 pub fn ledger(work: &Work, worker: &Worker) -> Bytes {
+    if work.pattern.aged.is_some() {
+        return Bytes(work.requests(worker) / 8);
+    }
     let has_population = work.metadata.is_some_and(|metadata| metadata.population.is_some());
     let names = worker.files.filter(|_| has_population).map_or(0, |share| share.count);
     Bytes(names.saturating_mul(LEDGER_BYTES))

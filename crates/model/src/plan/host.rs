@@ -214,6 +214,14 @@ pub struct TargetFile {
 }
 
 impl TargetFile {
+    /// Whether it is a simulated drive of flash, which copies as it cleans.
+    pub fn is_simulated_flash(&self) -> bool {
+        let has_flash = |parameter: &str| {
+            parameter.trim().strip_prefix("flash=").is_some_and(|value| value.trim() != "none")
+        };
+        self.path.starts_with("sim:") && self.path.split(',').any(has_flash)
+    }
+
     /// Whether it is one file of a simulated cluster that all hosts share.
     pub fn is_shared_in_simulation(&self) -> bool {
         self.path.starts_with(SIMULATED_CLUSTER)

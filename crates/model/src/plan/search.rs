@@ -75,6 +75,30 @@ pub struct RateShare {
     pub point: Point,
 }
 
+/// Rounds of all points of a sweep, which go on until what is tracked is steady.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rounds {
+    /// How many there are at most; 0 where the sweep's repetitions are all there is.
+    pub most: u32,
+    /// Points of one round.
+    pub points: u32,
+    /// The numbers, within a round, of the points that have to be steady; all where none is named.
+    pub tracked: Vec<u32>,
+}
+
+impl Rounds {
+    /// Whether a point has to be steady, of any round.
+    pub fn tracks(&self, point: u32) -> bool {
+        let place = point.checked_rem(self.points);
+        place.is_some_and(|place| self.tracked.is_empty() || self.tracked.contains(&place))
+    }
+
+    /// Whole rounds among so many points.
+    pub fn whole(&self, points: usize) -> u32 {
+        (points as u64).checked_div(u64::from(self.points)).unwrap_or(0) as u32
+    }
+}
+
 /// A value as points and reports show it.
 pub fn axis_value(along: SearchAxis, value: u64) -> String {
     if along == SearchAxis::Size { exact(value) } else { value.to_string() }

@@ -11,6 +11,8 @@ use crate::units::{Bytes, Nanos, Percent};
 
 /// No instant and no length is as large; so the sums of a few are safe.
 const MOST: u64 = 1 << 62;
+/// Blocks that one worker ages at most: it keeps a bit of each, 4 GiB of them.
+const MOST_AGED: u64 = 1 << 35;
 /// What a suite may write at most: a count, a request, an interval, a patience. Earlier versions
 /// allowed a depth of as many.
 const MOST_COUNT: usize = 65_536;
@@ -211,6 +213,12 @@ fn work(work: &Work) -> Result<(), Unsound> {
         shares.iter().all(|share| *share <= Percent::ALL),
         "a share of requests is more than all of them",
     )?;
+    let is_pass = work.stop == Stop::Amount && work.writes() && !work.reads();
+    let spare = work.pattern.aged;
+    ensure(
+        spare.is_none_or(|spare| is_pass && spare <= Percent::ALL),
+        "a pass that ages flash is no pass of writes",
+    )?;
     let steps = [work.pattern.align, work.pattern.stride, work.pattern.run];
     ensure(steps.iter().all(|step| step.0 <= MOST), "a step is larger than any file")?;
     ensure(
@@ -276,6 +284,10 @@ fn blocks(work: &Work, worker: &Worker, files: &[Bytes]) -> Result<(), Unsound> 
     ensure(worker.extents.iter().all(is_within), "a worker loads bytes that its files have not")?;
     let all = worker.extents.iter().try_fold(0u64, |sum, extent| sum.checked_add(extent.length));
     ensure(all.is_some_and(|all| all <= MOST), "a worker loads more bytes than there can be")?;
+    ensure(
+        work.pattern.aged.is_none() || work.requests(worker) <= MOST_AGED,
+        "a worker ages more blocks than anybody can keep count of",
+    )?;
     let longest = worker.extents.iter().map(|extent| extent.length).max().unwrap_or(0);
     let least = if work.stop == Stop::Amount { 1 } else { work.largest_block().0.max(1) };
     ensure(longest >= least, "a worker has no room for a request")

@@ -116,7 +116,7 @@ impl Work {
     /// Requests that take `worker` through its extents once: a block for each step, the last one of
     /// an extent perhaps shorter.
     pub fn requests(&self, worker: &Worker) -> u64 {
-        let is_sequential = self.pattern.random == Percent::ZERO;
+        let is_sequential = self.pattern.random == Percent::ZERO || self.pattern.aged.is_some();
         let stride = if is_sequential { self.pattern.stride.0 } else { 0 };
         let block = self.largest_block().0.max(1);
         // Requests of each run that adjoin, one where there are no runs.
@@ -126,7 +126,7 @@ impl Work {
             let rest = (extent.length % step).div_ceil(block).min(run);
             (extent.length / step).saturating_mul(run).saturating_add(rest)
         };
-        worker.extents.iter().map(of).fold(0, u64::saturating_add)
+        self.pattern.pass(worker.extents.iter().map(of).fold(0, u64::saturating_add))
     }
 
     /// The largest request.
@@ -167,6 +167,11 @@ pub struct Pattern {
     /// of versions that did not do so, streams went on where they had left off.
     #[serde(default)]
     pub follows_random: bool,
+    /// One pass that leaves flash of so much spare as a long time of random writes does, where the
+    /// stage stops at [`Stop::Amount`]: every block is written, and of as many blocks as there is
+    /// spare some once more. Nothing in runs of versions that knew none.
+    #[serde(default)]
+    pub aged: Option<Percent>,
 }
 
 impl Pattern {
@@ -183,7 +188,15 @@ impl Pattern {
             backward: false,
             streams: 1,
             follows_random: true,
+            aged: None,
         }
+    }
+
+    /// Blocks that a pass over so many writes.
+    pub fn pass(&self, blocks: u64) -> u64 {
+        let spare = u128::from(self.aged.map_or(0, |spare| spare.ppm));
+        let more = u128::from(blocks) * spare / 1_000_000;
+        blocks.saturating_add(u64::try_from(more).unwrap_or(u64::MAX))
     }
 }
 

@@ -63,6 +63,13 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
     if let Some(map) = analysis::loadline::map::load_map(record, &rows) {
         results["map"] = loadline::map::object(&map);
     }
+    let maps = analysis::loadline::map::plain_maps(record, &rows);
+    if !maps.is_empty() {
+        results["maps"] = loadline::grid::objects(&maps);
+    }
+    if let Some(found) = analysis::rounds::rounds(record, &rows) {
+        results["rounds"] = crate::topics::rounds::object(&found);
+    }
     results
 }
 

@@ -106,6 +106,8 @@ fn answers(record: &Record, rows: &[ResultRow]) -> String {
     let along = analysis::loadline::axis::along_line(record, rows);
     let map = analysis::loadline::map::load_map(record, rows);
     let said = rate.map(|line| loadline::sentences(&line)).into_iter();
+    let rounds = analysis::rounds::rounds(record, rows);
+    let said = said.chain(rounds.map(|found| crate::topics::rounds::sentences(&found)));
     let said = said.chain(along.map(|line| loadline::other_axis::sentences(&line)));
     let said = said.chain(map.map(|map| loadline::map::sentences(&map)));
     said.map(|sentences| format!("{}\n\n", sentences.join("\n"))).collect()

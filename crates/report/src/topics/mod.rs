@@ -40,6 +40,7 @@ pub mod published;
 pub(crate) mod repetitions;
 pub(crate) mod reproduce;
 pub mod results;
+pub(crate) mod rounds;
 pub mod split;
 pub(crate) mod starts;
 pub mod testbed_draft;

@@ -13,6 +13,7 @@ mod refusal;
 mod room;
 mod rotation;
 mod scenarios;
+mod share;
 mod shared_trees;
 mod shares;
 mod sizes;
@@ -24,13 +25,13 @@ pub use clients::are_imagined;
 pub use placement::targets_of;
 pub use refusal::{Refusal, RefusalKind};
 
-use crate::{LayoutKind, PointSpec, Scenario, Spec, Until, WorkloadKind, WorkloadSpec};
+use crate::{LayoutKind, PointSpec, RoundsSpec, Scenario, Spec, Until, WorkloadKind, WorkloadSpec};
 use computed::ComputedPoint;
 use form::Auto;
 use model::curve::Curve;
 use model::note::{Adjusted, Fact, ScaledTime};
 use model::plan::{
-    FleetPolicy, HostPlan, Keep, Origin, Plan, PlanNote, Point, Prerun, Steady, Stop,
+    FleetPolicy, HostPlan, Keep, Origin, Plan, PlanNote, Point, Prerun, Rounds, Steady, Stop,
 };
 use model::scale::Scale;
 use model::testbed::HostFacts;
@@ -215,8 +216,26 @@ fn plan_alone(request: &ScenarioRequest<'_>) -> Result<Plan, Vec<Refusal>> {
         notes,
         search: None,
         rate_shares: parted.shares(request, &usable),
+        rounds: rounds(&scenario.rounds, &points),
+        objective: spec.objective.objective(),
         events: spec.events.iter().map(|event| event.planned(&spec.vms, request.scale)).collect(),
     })
+}
+
+/// The rounds over the points of a plan, in the order in which they run.
+fn rounds(spec: &RoundsSpec, points: &[&PointSpec]) -> Rounds {
+    let first = |point: &&PointSpec| point.repetition == 1;
+    let is_tracked = |point: &PointSpec| spec.track.iter().all(|one| point.sweep.contains(one));
+    let round: Vec<&PointSpec> = points.iter().copied().filter(first).collect();
+    if spec.most == 0 || round.is_empty() {
+        return Rounds::default();
+    }
+    let numbered = (0..).zip(&round).filter(|(_, point)| is_tracked(point));
+    Rounds {
+        most: spec.most,
+        points: round.len() as u32,
+        tracked: numbered.map(|(number, _)| number).collect(),
+    }
 }
 
 /// A refusal with the host's name, where there are several.

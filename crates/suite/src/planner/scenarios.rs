@@ -32,11 +32,16 @@ pub(super) fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
         return Err(refusals);
     }
     of_one_kind(&plans)?;
-    if let Some((name, _)) = plans.iter().find(|(_, plan)| plan.grows()) {
+    if let Some((name, plan)) = plans.iter().find(|(_, plan)| plan.grows()) {
+        let why = if plan.rounds.most > 0 {
+            "its rounds go on until they are steady"
+        } else {
+            "a rate is a share of what is measured first"
+        };
         return Err(vec![Refusal::new(
             RefusalKind::Usage,
-            format!("scenario {name}: a rate is a share of what is measured first"),
-            "write rates such as 10000, or run the scenario alone in a suite of its own",
+            format!("scenario {name}: {why}"),
+            "write what is known before the run, or run the scenario alone in a suite of its own",
         )]);
     }
     let plan = join::join(plans, request.spec.order == Order::Interleaved);

@@ -2,10 +2,10 @@
 
 use super::clients::are_imagined;
 use super::rotation::Groups;
-use super::shares::{extents, interleaved, keep, parts, segmented, shares, whole};
+use super::share::{Share, too_much_memory};
 use super::sizes::{Sizes, workers};
 use super::trees::Forest;
-use super::{Refusal, RefusalKind, ScenarioRequest, Times, contents, is_null, trees};
+use super::{Refusal, ScenarioRequest, Times, contents, is_null, trees};
 use crate::check::MOST_SHARES;
 use crate::{
     Arrivals, FileOrder, Flush, LayoutKind, Operation, Pin, PointSpec, RateOf, Sharing, StagesSpec,
@@ -13,16 +13,16 @@ use crate::{
 };
 use form::{Amount, Auto};
 use model::choices::{Access, Backend};
-use model::load::{Pace, Part, SizeMix, Skew};
+use model::load::{Pace, SizeMix, Skew};
 use model::metadata::MetadataWork;
 use model::note::{Adjusted, Fact};
 use model::offered::Offered;
 use model::op::Op;
 use model::plan::{
-    EngineSettings, Extent, HostPlan, HostStage, Once, Pattern, PlanNote, PlannedTarget, Stage,
-    StageKind, Stop, Target, Work, Worker,
+    EngineSettings, HostPlan, HostStage, Once, Pattern, PlanNote, PlannedTarget, Stage, StageKind,
+    Stop, Target, Work, Worker,
 };
-use model::population::{LEDGER_BYTES, Population, PopulationStage};
+use model::population::{Population, PopulationStage};
 use model::rng::derive;
 use model::testbed::HostFacts;
 use model::units::{Bytes, Nanos, Percent};
@@ -30,9 +30,8 @@ use model::units::{Bytes, Nanos, Percent};
 /// `prepare` writes in large blocks, a few at a time: as fast as most targets go, whatever the
 /// workloads are.
 const PREPARE_DEPTH: u32 = 8;
-const PREPARE_WORKERS: u32 = 16;
-/// Pieces of one workload on one host: a plan lists each of them, at some 60 bytes of the run file.
-const MOST_EXTENTS: u64 = 1_000_000;
+/// A pass that ages flash writes small blocks, one worker for each device.
+const AGED_DEPTH: u32 = 32;
 
 /// All stages, in order.
 pub(super) fn stages(
@@ -47,14 +46,7 @@ pub(super) fn stages(
     let has_files = request.scenario.layout.kind.value != LayoutKind::Tree;
     if request.scenario.stages.prepare.value && has_files && !request.existing && !is_null(request)
     {
-        let block = request.scenario.stages.prepare_block.value;
-        let work = Work::simple(
-            block,
-            Percent::ZERO,
-            Access::Sequential,
-            depth(PREPARE_DEPTH),
-            Stop::Amount,
-        );
+        let work = preparing(&request.scenario.stages, depth);
         stages.push(Stage { kind: StageKind::Prepare, point: None, works: vec![work] });
     }
     for (number, point) in points.iter().enumerate() {
@@ -103,7 +95,7 @@ pub(super) fn stages(
         }
         add(StageKind::Measure, measure_stop(&request.scenario.stages, times));
         if stages.last().is_some_and(|stage| contents::has_pass(request, &stage.works)) {
-            let block = request.scenario.stages.prepare_block.value;
+            let block = request.scenario.stages.pass_block();
             let work = Work::simple(
                 block,
                 Percent::ALL,
@@ -119,6 +111,17 @@ pub(super) fn stages(
         }
     }
     stages
+}
+
+/// What `prepare` writes.
+fn preparing(stages: &StagesSpec, depth: impl Fn(u32) -> u32) -> Work {
+    let (block, none, stop) = (stages.block(), Percent::ZERO, Stop::Amount);
+    let Some(spare) = stages.aged_for() else {
+        return Work::simple(block, none, Access::Sequential, depth(PREPARE_DEPTH), stop);
+    };
+    let mut work = Work::simple(block, none, Access::Random, depth(AGED_DEPTH), stop);
+    work.pattern.aged = Some(spare);
+    work
 }
 
 /// Makes the pace that is meant for each of so many workers that of all of them together.
@@ -280,6 +283,7 @@ fn pattern(workload: &WorkloadSpec, work: &Work) -> Pattern {
         backward: workload.backward.value,
         streams: workload.streams.value.0,
         follows_random: true,
+        aged: None,
     }
 }
 
@@ -342,7 +346,8 @@ pub(super) fn host_plan(
                 Auto::Fixed(size) => Some(size),
                 Auto::Auto => None,
             });
-            let share = Share { request, work, workload, sizes: &sizes, asked, host: &host };
+            let (number, facts) = (host.number, host.facts);
+            let share = Share { request, work, workload, sizes: &sizes, asked, number, facts };
             match share.extents() {
                 Ok(shares) => workers.extend(shares.into_iter().map(|mut extents| {
                     extents.iter_mut().for_each(|extent| extent.file += first);
@@ -436,143 +441,4 @@ fn cpus(pin: Pin, facts: &HostFacts) -> Vec<u32> {
             near.iter().copied().chain(far).collect()
         }
     }
-}
-
-/// One work's part of a host.
-struct Share<'a> {
-    request: &'a ScenarioRequest<'a>,
-    work: &'a Work,
-    /// `None` for `prepare` and `verify`.
-    workload: Option<&'a WorkloadSpec>,
-    /// Of all files of the host: how much of each this stage loads.
-    sizes: &'a [Bytes],
-    /// The size of each file that the suite asks for, of which `sizes` are the whole sectors.
-    asked: Option<Bytes>,
-    host: &'a Host<'a>,
-}
-
-impl Share<'_> {
-    fn is_shared(&self) -> bool {
-        self.request.scenario.layout.kind.value == LayoutKind::SharedFile
-    }
-
-    /// How many workers of `facts`' host do this work.
-    fn count(&self, facts: &HostFacts) -> u32 {
-        let cpus = facts.logical_cpus.clamp(1, PREPARE_WORKERS);
-        match self.workload {
-            Some(workload) => workers(workload, facts),
-            None if self.is_shared() => cpus,
-            None => (self.sizes.len() as u32).min(cpus),
-        }
-    }
-
-    /// The bytes of each worker.
-    fn extents(&self) -> Result<Vec<Vec<Extent>>, Refusal> {
-        let part = self.workload.map_or(Part::WHOLE, |workload| workload.range.value);
-        let count = self.count(self.host.facts);
-        // In a shared file, the workers of all hosts share; in files of its own, those of the host.
-        let (before, total) = match self.is_shared() {
-            true => {
-                let counts = || self.request.hosts.iter().map(|facts| self.count(facts));
-                (counts().take(self.host.number as usize).sum(), counts().sum())
-            }
-            false => (0, count),
-        };
-        let segments = self.workload.map_or(1, |workload| workload.segments.value.0);
-        if u64::from(total) * u64::from(segments) > MOST_EXTENTS {
-            return Err(self.too_many_pieces());
-        }
-        let block = self.work.largest_block();
-        let loaded = extents(&parts(self.sizes, part, block));
-        let all = match self.workload {
-            None => shares(&loaded, total, block, self.work.stop == Stop::Amount),
-            Some(workload) => match workload.sharing.value {
-                Sharing::Segment => segmented(&loaded, total, segments, block),
-                Sharing::Interleaved => interleaved(&loaded, total, block),
-                Sharing::Whole => whole(&loaded, total, block),
-            },
-        };
-        if self.workload.is_some() && all.iter().any(Vec::is_empty) {
-            return Err(too_small(self.work, total, self.sizes, self.asked));
-        }
-        let mut mine: Vec<Vec<Extent>> =
-            all.into_iter().skip(before as usize).take(count as usize).collect();
-        if let (Stop::Once(_), Amount::Bytes(amount)) =
-            (self.work.stop, self.request.scenario.stages.amount.value)
-        {
-            let requests = (self.request.scale.size.apply(amount.0) / block.0.max(1)).max(1);
-            let step = block.0.max(self.work.pattern.stride.0);
-            let backward = self.work.pattern.backward;
-            mine.iter_mut().for_each(|share| keep(share, requests, block, step, backward));
-        }
-        let pieces: u64 = mine.iter().map(|share| share.len() as u64).sum();
-        if pieces > MOST_EXTENTS { Err(self.too_many_pieces()) } else { Ok(mine) }
-    }
-
-    fn too_many_pieces(&self) -> Refusal {
-        let what = format!(
-            "workload `{}`: its workers' parts are in more than {MOST_EXTENTS} pieces",
-            self.work.workload
-        );
-        Refusal::new(RefusalKind::Usage, what, "give fewer segments, files or workers")
-    }
-}
-
-/// Why the buffers of a stage are too many for a host.
-fn too_much_memory(stage: &Stage, workers: &[Worker], host: &HostFacts) -> Option<Refusal> {
-    let need = model::plan::buffers(&stage.works, workers);
-    let work = stage.works.iter().max_by_key(|work| work.buffers())?;
-    let ledgers = workers.iter().map(|worker| model::plan::ledger(work, worker).0).sum::<u64>();
-    if ledgers > host.memory.0 / 4 {
-        return Some(Refusal::new(
-            RefusalKind::Usage,
-            format!(
-                "host {}: what is known of the files of workload `{}` needs {} ({LEDGER_BYTES} \
-                 bytes a name), more than a quarter of its {} of memory",
-                host.hostname,
-                work.workload,
-                Bytes(ledgers),
-                host.memory
-            ),
-            "give fewer tree.files, or spread them over more hosts",
-        ));
-    }
-    (need.0 > host.memory.0 / 2).then(|| {
-        Refusal::new(
-            RefusalKind::Usage,
-            format!(
-                "host {}: {} workers with {} outstanding of {} need {need} of buffers, more than \
-                 half of its {} of memory",
-                host.hostname,
-                workers.len(),
-                work.depth,
-                work.largest_block(),
-                host.memory
-            ),
-            "give a smaller block_size or depth, or fewer workers",
-        )
-    })
-}
-
-fn too_small(work: &Work, workers: u32, sizes: &[Bytes], asked: Option<Bytes>) -> Refusal {
-    let total = Bytes(sizes.iter().map(|size| size.0).sum());
-    let sharing =
-        if workers == 1 { "1 worker has".to_owned() } else { format!("{workers} workers share") };
-    let block = work.largest_block();
-    let told = match (total, asked) {
-        (Bytes(0), Some(asked)) => {
-            format!(
-                "files of {asked}, which hold no whole sector and so not one block of {block} each"
-            )
-        }
-        (Bytes(0), None) => {
-            format!("files that hold no whole sector and so not one block of {block} each")
-        }
-        _ => format!("{total}, which is less than one block of {block} each"),
-    };
-    Refusal::new(
-        RefusalKind::Usage,
-        format!("workload `{}`: {sharing} {told}", work.workload),
-        "give a larger layout.size, a smaller block_size or fewer workers",
-    )
 }

@@ -3,6 +3,7 @@
 //!
 //! `docs/method/load-line.md`, "Over two rates".
 
+mod plain;
 mod surface;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use model::Record;
 use model::objective::Objective;
 use model::search::{Cell, SearchAxis};
 use model::setting::Setting;
+pub use plain::{PlainMap, PlainPlace, plain_maps};
 use std::collections::BTreeSet;
 use surface::{Estimate, Known, Surface};
 

@@ -28,10 +28,20 @@ impl Grid {
         self.counts[(at / self.width) as usize] += 1;
     }
 
+    /// How many cells are put together, of those that are used up to `end`.
+    fn together(&self, end: u64, most: usize) -> (usize, usize) {
+        let used = (end.div_ceil(self.width) as usize).clamp(1, CELLS);
+        (used, used.div_ceil(most.max(1)))
+    }
+
+    /// The width of the cells of [`up_to`](Self::up_to).
+    pub(super) fn width_up_to(&self, end: u64, most: usize) -> u64 {
+        self.width.saturating_mul(self.together(end, most).1 as u64)
+    }
+
     /// The counts up to `end`, put together into at most `most` cells of equal width but the last.
     pub(super) fn up_to(&self, end: u64, most: usize) -> Vec<u64> {
-        let used = (end.div_ceil(self.width) as usize).clamp(1, CELLS);
-        let together = used.div_ceil(most.max(1));
+        let (used, together) = self.together(end, most);
         self.counts[..used].chunks(together).map(|cells| cells.iter().sum()).collect()
     }
 }

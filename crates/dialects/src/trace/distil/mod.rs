@@ -3,12 +3,15 @@
 
 mod distances;
 mod grid;
+mod levels;
 mod text;
 
 #[cfg(test)]
 mod tests;
 
 use grid::Grid;
+use levels::Level;
+use model::curve::MOST_LENGTH;
 use model::trace::Request;
 use model::{Histogram, Op};
 use std::collections::{BTreeMap, VecDeque};
@@ -29,8 +32,10 @@ const EVEN: f64 = 0.05;
 const BY_CHANCE: f64 = 0.6;
 /// Requests a second that a suite can ask for.
 const MOST_RATE: f64 = 1e8;
+/// A suite measures no shorter time.
+const LEAST_CURVE_NS: u64 = 100_000_000;
 /// Cells of the curve of the rate.
-const RATE_CELLS: usize = 64;
+const RATE_CELLS: usize = 1024;
 
 /// A share of the requests, and the share of the space that they go to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -172,16 +177,43 @@ impl Distiller {
         };
         // A faster one is no rate of a suite: it has no instants that could be told apart.
         let rate = rate.filter(|rate| *rate <= MOST_RATE);
-        let mean_ns = rate.map_or(0.0, |rate| 1e9 / rate);
-        let even = distances::of_times(&self.inter_arrivals, step(mean_ns));
-        let poisson = distances::of_times(&self.inter_arrivals, exponential(mean_ns));
-        Model {
+        let levels = rate.map_or(Vec::new(), |_| self.levels(length_ns));
+        let mut model = Model {
             reads: self.mix(true),
             writes: self.mix(false),
             spots,
             rate,
-            is_poisson: poisson <= even,
+            levels,
+            cell_ns: self.times.width_up_to(length_ns, RATE_CELLS),
+            is_poisson: false,
+        };
+        let even = self.from_arrivals(&model);
+        model.is_poisson = true;
+        model.is_poisson = self.from_arrivals(&model) <= even;
+        model
+    }
+
+    /// The stretches of a rate that changes; none where one rate is all there is, or where no suite
+    /// could have such a curve.
+    fn levels(&self, length_ns: u64) -> Vec<Level> {
+        let cell_ns = self.times.width_up_to(length_ns, RATE_CELLS) as f64;
+        let levels = levels::levels(&self.times.up_to(length_ns, RATE_CELLS));
+        let is_fast = |level: &Level| level.rate() * 1e9 / cell_ns > MOST_RATE;
+        let has_length = (LEAST_CURVE_NS..=MOST_LENGTH.0 / 2).contains(&length_ns);
+        if levels.len() < 2 || !has_length || levels.iter().any(is_fast) {
+            return Vec::new();
         }
+        levels
+    }
+
+    /// How far the times between requests are from those of the suite.
+    fn from_arrivals(&self, model: &Model) -> f64 {
+        let alone = if model.is_poisson { exponential } else { step };
+        let mean_ns = model.rate.map_or(0.0, |rate| 1e9 / rate);
+        distances::of_times(&self.inter_arrivals, |ns| match model.levels.is_empty() {
+            true => alone(mean_ns, ns),
+            false => levels::between(&model.levels, model.cell_ns as f64, ns, alone),
+        })
     }
 
     /// How often requests went to each part of the space, in order.
@@ -218,16 +250,16 @@ impl Distiller {
         let offsets = distances::of_cells(&cells, |at| placed(&model.spots, at));
         cells.sort_unstable_by_key(|count| std::cmp::Reverse(*count));
         let length_ns = self.last_ns.unwrap_or(0);
-        let mean_ns = model.rate.map_or(0.0, |rate| 1e9 / rate);
+        let times = self.times.up_to(length_ns, RATE_CELLS);
         Distances {
             sizes: distances::of_shares(&own, &suites.into_iter().collect()),
             offsets,
             popularity: distances::of_cells(&cells, |at| placed(&model.spots, at)),
-            inter_arrivals: match model.is_poisson {
-                true => distances::of_times(&self.inter_arrivals, exponential(mean_ns)),
-                false => distances::of_times(&self.inter_arrivals, step(mean_ns)),
-            },
-            rate: distances::of_cells(&self.times.up_to(length_ns, RATE_CELLS), |at| at),
+            inter_arrivals: self.from_arrivals(model),
+            rate: distances::of_cells(&times, |at| match model.levels.is_empty() {
+                true => at,
+                false => levels::sent(&model.levels, at),
+            }),
         }
     }
 }
@@ -240,15 +272,29 @@ struct Model {
     spots: Vec<Spot>,
     /// In requests a second; `None` where the trace has no length.
     rate: Option<f64>,
+    /// The stretches of a rate that changes; none where one rate is all there is.
+    levels: Vec<Level>,
+    /// The length of a cell of the stretches.
+    cell_ns: u64,
     is_poisson: bool,
 }
 
-fn step(mean_ns: f64) -> impl Fn(f64) -> f64 {
-    move |ns| if ns >= mean_ns { 1.0 } else { 0.0 }
+impl Model {
+    /// The length of the curve: that of the trace, up to a cell.
+    fn curve_ns(&self) -> u64 {
+        let cells: u64 = self.levels.iter().map(|level| level.cells).sum();
+        cells.saturating_mul(self.cell_ns)
+    }
 }
 
-fn exponential(mean_ns: f64) -> impl Fn(f64) -> f64 {
-    move |ns| if mean_ns > 0.0 { 1.0 - (-ns / mean_ns).exp() } else { 1.0 }
+/// The share of times that are no longer than `ns`, at equal distances.
+fn step(mean_ns: f64, ns: f64) -> f64 {
+    if ns >= mean_ns { 1.0 } else { 0.0 }
+}
+
+/// The same of requests that arrive like strangers.
+fn exponential(mean_ns: f64, ns: f64) -> f64 {
+    if mean_ns > 0.0 { 1.0 - (-ns / mean_ns).exp() } else { 1.0 }
 }
 
 /// The share of requests that a suite with these spots sends below `at` of the space.

@@ -73,8 +73,53 @@ fn sequences_bursts_and_flushes_are_told() {
     assert!(found.suite.contains("fsync_every = 99"), "{}", found.suite);
     assert!(found.suite.contains("read = \"0%\""), "{}", found.suite);
     assert!(found.suite.contains("random = \"0.0025%\""), "{}", found.suite);
-    assert!(found.distances.rate > 0.2, "{:?}", found.distances);
-    assert!(found.suite.contains("busiest"), "{}", found.suite);
+    // Four bursts of 100,000 a second for 100 ms, and three times nothing between them.
+    assert!(found.distances.rate < 0.02, "{:?}", found.distances);
+    // Of one rate for all the time it would be 0.98. Every hundredth gap has a flush in it.
+    assert!(found.distances.inter_arrivals < 0.6, "{:?}", found.distances);
+    let steps = found.suite.matches("{to = ").count();
+    assert!((8..=16).contains(&steps), "{}", found.suite);
+    assert!(found.suite.contains("{to = \"0.000 IOPS\"}"), "{}", found.suite);
+}
+
+#[test]
+fn a_rate_that_changes_becomes_a_curve_and_the_distances_are_those_of_the_curve() {
+    // 500 a second for 40 s, 4,000 for 10 s, 100 for 50 s: each like strangers.
+    let mut rng = Rng::new(11);
+    let mut at_s = 0.0;
+    let mut next = move || {
+        let rate = match at_s {
+            at if at < 40.0 => 500.0,
+            at if at < 50.0 => 4_000.0,
+            _ => 100.0,
+        };
+        at_s -= (1.0 - rng.unit()).ln() / rate;
+        let offset = rng.below(1 << 16) * 4_096;
+        let (at_ns, length) = ((at_s * 1e9) as u64, 4_096);
+        (at_s < 100.0).then_some(Request { at_ns, op: Op::Read, offset, length, source: 0 })
+    };
+    let requests: Vec<Request> = std::iter::from_fn(&mut next).collect();
+    let found = distilled(requests.iter().copied());
+    assert!(found.distances.rate < 0.01, "{:?}\n{}", found.distances, found.suite);
+    assert!(found.distances.inter_arrivals < 0.02, "{:?}", found.distances);
+    assert!(found.suite.contains("arrivals = \"poisson\""), "{}", found.suite);
+    // The cells in which it changes are stretches of their own.
+    let steps = found.suite.matches("{hold = ").count();
+    assert!((3..=6).contains(&steps), "{}", found.suite);
+    // As many are due by the curve as the trace had.
+    let spec = Spec::parse("x.toml", &found.suite, &[]).expect("a suite");
+    let form::Auto::Fixed(model::offered::Offered::Changing(curve)) =
+        &spec.first_scenario().points[0].workloads[0].rate.value
+    else {
+        panic!("a curve: {}", found.suite)
+    };
+    let parts: u128 = curve
+        .lines
+        .iter()
+        .map(|line| u128::from(line.from + line.to) * u128::from(line.length.0))
+        .sum();
+    let due = parts as f64 / curve.unit.parts() as f64;
+    assert!((due - requests.len() as f64).abs() < 1.0, "{due} and {}", requests.len());
 }
 
 #[test]

@@ -20,14 +20,19 @@ pub(super) fn suite(
         let _ = writeln!(text, "# {line}");
     }
     comments(&mut text, trace, model, distances);
-    let length_s = trace.last_ns.unwrap_or(0).div_ceil(1_000_000_000).clamp(1, 3_600);
+    let length_ns = trace.last_ns.unwrap_or(0);
+    let measure = match model.levels.is_empty() {
+        true => format!("{}s", length_ns.div_ceil(1_000_000_000).clamp(1, 3_600)),
+        // All of the curve.
+        false => format!("{}ms", model.curve_ns().div_ceil(1_000_000)),
+    };
     let largest = model.reads.iter().chain(&model.writes).map(|(size, _)| u64::from(*size)).max();
     let size = trace.end.max(largest.unwrap_or(0)).next_multiple_of(MIB);
     let name = serde_json::Value::from(name).to_string();
     let _ = write!(
         text,
         "name = {name}\n\n[layout]\nfiles = 1\nsize = {size}\n\n[stages]\nmeasure = \
-         \"{length_s}s\"\n\n[[workload]]\nname = \"distilled\"\nworkers = 1\ndepth = {DEPTH}\n"
+         \"{measure}\"\n\n[[workload]]\nname = \"distilled\"\nworkers = 1\ndepth = {DEPTH}\n"
     );
     workload(&mut text, trace, model);
     text
@@ -49,7 +54,13 @@ fn comments(text: &mut String, trace: &Distiller, model: &Model, distances: &Dis
             "# Hot spots stand at the start of the space, wherever the trace had them.\n",
         );
     }
-    if model.rate.is_some() && *rate > 0.0 {
+    if !model.levels.is_empty() {
+        let _ = writeln!(
+            text,
+            "# The rate changes as it did in the trace, in {} stretches of one rate each.",
+            model.levels.len()
+        );
+    } else if model.rate.is_some() && *rate > 0.0 {
         let length_ns = trace.last_ns.unwrap_or(0);
         let cells = trace.times.up_to(length_ns, super::RATE_CELLS);
         let cell_s = length_ns as f64 / 1e9 / cells.len().max(1) as f64;
@@ -90,13 +101,28 @@ fn workload(text: &mut String, trace: &Distiller, model: &Model) {
     let _ = writeln!(text, "random = \"{}\"", share(random, trace.requests()));
     let _ = writeln!(text, "align = {}", trace.align);
     if let Some(rate) = model.rate {
-        let _ = writeln!(text, "rate = \"{:.3} IOPS\"", rate.max(0.001));
+        match model.levels.is_empty() {
+            true => drop(writeln!(text, "rate = \"{:.3} IOPS\"", rate.max(0.001))),
+            false => curve(text, model),
+        }
         let arrivals = if model.is_poisson { "poisson" } else { "uniform" };
         let _ = writeln!(text, "arrivals = \"{arrivals}\"");
     }
     if trace.flushes > 0 && trace.writes > 0 {
         let _ = writeln!(text, "fsync_every = {}", (trace.writes / trace.flushes).max(1));
     }
+}
+
+/// The stretches as steps of a curve, and nothing behind them.
+fn curve(text: &mut String, model: &Model) {
+    text.push_str("rate = [\n");
+    for level in &model.levels {
+        let length_ns = level.cells.saturating_mul(model.cell_ns);
+        let rate = level.rate() * 1e9 / model.cell_ns.max(1) as f64;
+        let rate = if level.requests > 0 { rate.max(0.001) } else { 0.0 };
+        let _ = writeln!(text, "  {{to = \"{rate:.3} IOPS\"}}, {{hold = \"{length_ns}ns\"}},");
+    }
+    text.push_str("  {to = 0},\n]\n");
 }
 
 /// `4096:70, 65536:30`, in weights that a suite takes.

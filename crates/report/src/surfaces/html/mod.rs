@@ -132,6 +132,10 @@ fn run(
         .push(along.as_ref().map(crate::topics::loadline::other_axis::section).unwrap_or_default());
     let map = analysis::loadline::map::load_map(record, &rows);
     content.push(map.as_ref().map(crate::topics::loadline::map::section).unwrap_or_default());
+    let maps = analysis::loadline::map::plain_maps(record, &rows);
+    content.push(crate::topics::loadline::grid::sections(&maps));
+    let rounds = analysis::rounds::rounds(record, &rows);
+    content.push(rounds.as_ref().map(crate::topics::rounds::section).unwrap_or_default());
     let mut results = results::section(record, &rows, &reached, &evidence);
     let lead = match (&line, first_screen::chart(record, &rows, &reached)) {
         (Some(line), _) => Some(crate::topics::loadline::curve(line)),

@@ -63,7 +63,7 @@ fn bears(axis: &Axis, boundary: &Boundary) -> String {
     }
 }
 
-fn map_axis(axis: &Axis) -> MapAxis {
+pub(super) fn map_axis(axis: &Axis) -> MapAxis {
     MapAxis {
         name: axis.name.clone(),
         words: axis.values.iter().map(|one| one.label().to_owned()).collect(),

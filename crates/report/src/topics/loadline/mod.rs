@@ -1,6 +1,7 @@
 //! What a search for the load line found: in words for tables and pages, and as an object for
 //! machines.
 
+pub(crate) mod grid;
 pub mod map;
 pub mod other_axis;
 mod page;

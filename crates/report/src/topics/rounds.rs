@@ -1,0 +1,251 @@
+//! Rounds of all points until they are steady: the convergence plot, the window that figures are
+//! means of, and their tables.
+
+use crate::ground::chart::{Line, Lines, Point, Scale};
+use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::words;
+use analysis::rounds::{InRounds, Rounds};
+use analysis::steady::{MOST_RANGE, MOST_SLOPE, ROUNDS};
+use model::Setting;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// Points that the plot shows at most; each has a style of its own.
+const STYLES: [&str; 6] =
+    ["line read", "line write", "line third", "line fourth", "line fifth", "line sixth"];
+
+/// The finding in sentences.
+pub fn sentences(found: &Rounds) -> Vec<String> {
+    let count = words::counted(u64::from(found.count), "round");
+    if (found.count as usize) < ROUNDS {
+        return vec![format!("Rounds: {count}, fewer than the {ROUNDS} of a window.")];
+    }
+    let (first, last) = (found.window.start + 1, found.window.end);
+    let state = match found.is_steady() {
+        true => format!("Rounds: steady after {count}, by rounds {first} to {last}."),
+        false => format!(
+            "Rounds: not steady after {count} (at most {}), by rounds {first} to {last}.",
+            found.most
+        ),
+    };
+    let mut said = vec![state];
+    said.extend(worst(found).and_then(|point| {
+        let steadiness = point.steadiness?;
+        Some(format!(
+            "{}: range {} of the mean (limit {}), slope {} (limit {}).",
+            name(point),
+            words::share(steadiness.range),
+            words::share(MOST_RANGE),
+            words::share(steadiness.slope.abs()),
+            words::share(MOST_SLOPE)
+        ))
+    }));
+    said
+}
+
+/// The tracked point that is nearest to its limits, or furthest beyond them.
+fn worst(found: &Rounds) -> Option<&InRounds> {
+    let used = |point: &&InRounds| {
+        point
+            .steadiness
+            .map_or(0.0, |found| (found.range / MOST_RANGE).max(found.slope.abs() / MOST_SLOPE))
+    };
+    let tracked = found.points.iter().filter(|point| point.is_tracked);
+    tracked.max_by(|a, b| used(a).total_cmp(&used(b)))
+}
+
+/// `iops (read=0%, block_size=4KiB)`.
+fn name(point: &InRounds) -> String {
+    let values: Vec<String> =
+        point.sweep.iter().map(|one| format!("{}={}", one.axis(), one.label())).collect();
+    match values.is_empty() {
+        true => point.workload.clone(),
+        false => format!("{} ({})", point.workload, values.join(", ")),
+    }
+}
+
+/// The section of the page.
+pub fn section(found: &Rounds) -> Markup {
+    let mut content = plain("h2", "Rounds");
+    content.push(sentences(found).iter().map(|said| plain("p", said)).collect::<Markup>());
+    content.push(classed("div", "charts", convergence(found)));
+    content.push(classed("div", "scroll", window(found)));
+    if (found.count as usize) < ROUNDS {
+        return plain("section", content);
+    }
+    let tables: [(&str, fn(&InRounds) -> String); 4] = [
+        ("IOPS", |point| words::iops(point.mean_iops)),
+        ("Bandwidth", |point| words::bandwidth(point.mean_bytes_per_s)),
+        ("Mean latency", |point| words::latency(point.latency.mean_ns().map(|ns| ns as u64))),
+        ("Longest latency", |point| words::latency(point.latency.max_ns())),
+    ];
+    for (title, figure) in tables {
+        content.push(matrix(found, title, figure));
+    }
+    plain("section", content)
+}
+
+/// Rate against round: what is tracked, and of the first tracked point the window with its mean,
+/// the limits around it, and the line of least squares.
+fn convergence(found: &Rounds) -> Markup {
+    let shown: Vec<&InRounds> = found.points.iter().filter(|one| one.is_tracked).collect();
+    let line = |(point, style): (&&InRounds, &&'static str)| Line {
+        name: name(point),
+        style,
+        points: (1..).zip(&point.iops).map(|(round, iops)| at(f64::from(round), *iops)).collect(),
+    };
+    let mut lines: Vec<Line> = shown.iter().zip(&STYLES).map(line).collect();
+    if let [one] = shown[..] {
+        lines.extend(window_lines(found, one));
+    }
+    let values = || lines.iter().flat_map(|line| line.points.iter().filter_map(|point| point.y));
+    Lines {
+        title: "IOPS of what has to be steady, round after round".to_owned(),
+        description: sentences(found).join(" "),
+        x: Scale::linear_to(f64::from(found.count.max(2))),
+        x_name: "round",
+        x_words: |round| format!("{round:.0}"),
+        y: Scale::linear_to(values().fold(0.0, f64::max)),
+        y_words: words::iops,
+        lines,
+    }
+    .render()
+}
+
+fn at(x: f64, y: f64) -> Point {
+    Point { x, y: Some(y), also: String::new() }
+}
+
+/// What the rule looks at: the mean of the window, a tenth above and below it, and the straight
+/// line through its rounds.
+fn window_lines(found: &Rounds, point: &InRounds) -> Vec<Line> {
+    let Some(steadiness) = point.steadiness else { return Vec::new() };
+    let (mean, rounds) = (point.mean_iops, found.window.clone());
+    let (first, last) = (f64::from(rounds.start + 1), f64::from(rounds.end));
+    let level = |name: &str, style: &'static str, from: f64, to: f64| Line {
+        name: name.to_owned(),
+        style,
+        points: vec![at(first, from), at(last, to)],
+    };
+    let half = MOST_RANGE / 2.0;
+    let slope = steadiness.slope / 2.0;
+    vec![
+        level("mean of the window", "line roof", mean, mean),
+        level("110 % of it", "line limit", mean * (1.0 + half), mean * (1.0 + half)),
+        level("90 % of it", "line limit", mean * (1.0 - half), mean * (1.0 - half)),
+        level("least squares", "line sixth", mean * (1.0 - slope), mean * (1.0 + slope)),
+    ]
+}
+
+fn head(cell: &str) -> Markup {
+    element("th", &[("scope", "col"), ("class", "number")], cell)
+}
+
+/// The window of each tracked point, round by round.
+fn window(found: &Rounds) -> Markup {
+    let rounds = found.window.clone();
+    let mut heads = element("th", &[("scope", "col")], "Tracked");
+    heads.push(
+        rounds.clone().map(|round| head(&format!("Round {}", round + 1))).collect::<Markup>(),
+    );
+    heads.push(["Mean", "Range", "Slope"].map(head));
+    let row = |point: &InRounds| {
+        let mut cells = element("th", &[("scope", "row")], name(point));
+        let values = rounds.clone().filter_map(|round| point.iops.get(round as usize));
+        let figures = values.copied().chain([point.mean_iops]).map(words::iops);
+        let share = |figure: Option<f64>| figure.map_or("–".to_owned(), words::share);
+        let steadiness = point.steadiness;
+        let shares = [
+            share(steadiness.map(|found| found.range)),
+            share(steadiness.map(|found| found.slope.abs())),
+        ];
+        let all = figures.chain(shares).map(|cell| classed("td", "number", cell));
+        cells.push(all.collect::<Markup>());
+        plain("tr", cells)
+    };
+    let body: Markup = found.points.iter().filter(|one| one.is_tracked).map(row).collect();
+    element("table", &[], [plain("thead", plain("tr", heads)), plain("tbody", body)])
+}
+
+/// The values of an axis, rising.
+fn values(found: &Rounds, axis: &str) -> Vec<Setting> {
+    let all: BTreeSet<&Setting> = found
+        .points
+        .iter()
+        .flat_map(|point| &point.sweep)
+        .filter(|one| one.axis() == axis)
+        .collect();
+    all.into_iter().cloned().collect()
+}
+
+/// A figure of each point over the window: of two axes, the second one's values are rows and the
+/// first one's columns; otherwise each point is a row.
+fn matrix(found: &Rounds, title: &str, figure: fn(&InRounds) -> String) -> Markup {
+    let axes: Vec<String> = found
+        .points
+        .first()
+        .map(|point| point.sweep.iter().map(|one| one.axis().to_owned()).collect())
+        .unwrap_or_default();
+    let table = match &axes[..] {
+        [across, down] => crossed(found, [across, down], figure),
+        _ => listed(found, title, figure),
+    };
+    let caption = format!("{title}, rounds {} to {}", found.window.start + 1, found.window.end);
+    Markup::from([plain("h3", caption), classed("div", "scroll", table)])
+}
+
+fn crossed(found: &Rounds, axes: [&str; 2], figure: fn(&InRounds) -> String) -> Markup {
+    let [across, down] = axes.map(|axis| values(found, axis));
+    let cell = |row: &Setting, column: &Setting| {
+        let is_it = |point: &&InRounds| point.sweep.contains(row) && point.sweep.contains(column);
+        found.points.iter().find(is_it).map_or("–".to_owned(), figure)
+    };
+    let mut heads = element("th", &[("scope", "col")], format!("{} \\ {}", axes[1], axes[0]));
+    heads.push(across.iter().map(|one| head(one.label())).collect::<Markup>());
+    let row = |row: &Setting| {
+        let mut cells = element("th", &[("scope", "row")], row.label());
+        let figures = across.iter().map(|column| classed("td", "number", cell(row, column)));
+        cells.push(figures.collect::<Markup>());
+        plain("tr", cells)
+    };
+    let body: Markup = down.iter().map(row).collect();
+    element("table", &[], [plain("thead", plain("tr", heads)), plain("tbody", body)])
+}
+
+fn listed(found: &Rounds, title: &str, figure: fn(&InRounds) -> String) -> Markup {
+    let heads = [element("th", &[("scope", "col")], "Point"), head(title)];
+    let row = |point: &InRounds| {
+        let cells = [
+            element("th", &[("scope", "row")], name(point)),
+            classed("td", "number", figure(point)),
+        ];
+        plain("tr", cells)
+    };
+    let body: Markup = found.points.iter().map(row).collect();
+    element("table", &[], [plain("thead", plain("tr", heads)), plain("tbody", body)])
+}
+
+/// The field `rounds` of the results.
+pub fn object(found: &Rounds) -> Value {
+    let point = |point: &InRounds| {
+        json!({
+            "workload": point.workload,
+            "sweep": words::axes(&point.sweep),
+            "tracked": point.is_tracked,
+            "iops": point.iops,
+            "mean_iops": point.mean_iops,
+            "mean_bytes_per_s": point.mean_bytes_per_s,
+            "mean_ns": point.latency.mean_ns(),
+            "max_ns": point.latency.max_ns(),
+            "range": point.steadiness.map(|found| found.range),
+            "slope": point.steadiness.map(|found| found.slope),
+        })
+    };
+    json!({
+        "count": found.count,
+        "most": found.most,
+        "steady": found.is_steady(),
+        "window": [found.window.start + 1, found.window.end],
+        "points": found.points.iter().map(point).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,133 @@
+//! Every doubt in words.
+
+use super::*;
+use analysis::{Quantile, RunState};
+use model::note::InWords;
+use model::{Bytes, Fact, Fraction, Nanos, NoteKind, Op, Percent, Scale};
+use std::collections::BTreeMap;
+
+fn said(kind: NoteKind, words: &str) -> Fact {
+    Fact::InWords(InWords::new(kind, words))
+}
+
+#[test]
+fn every_doubt_is_a_sentence_with_its_figure() {
+    let straggler = |host: &str, level, loss| Straggler { host: host.into(), level, loss };
+    let stragglers = vec![
+        straggler("node3", 0.21, 0.5),
+        straggler("node7", 0.5, 0.25),
+        straggler("node9", 0.799, 0.125),
+    ];
+    let all = [
+        Warning::Cached { footprint: Bytes::gib(1), memory: Bytes::gib(64) },
+        Warning::ReadFromMemory { share: 0.97 },
+        Warning::NotCarried { op: Op::Read, share: 0.02 },
+        Warning::DirectRefused(said(NoteKind::DirectRefused, "/mnt/x refuses O_DIRECT")),
+        Warning::BackendFallback(said(
+            NoteKind::BackendFallback,
+            "io_uring is forbidden; sync took its place",
+        )),
+        Warning::HostLost { hosts: vec!["node3".into()], wholly: false, behind: None },
+        Warning::HostLost {
+            hosts: vec!["node3".into(), "node7".into()],
+            wholly: true,
+            behind: None,
+        },
+        Warning::HostLost {
+            hosts: vec!["node3".into()],
+            wholly: true,
+            behind: Some(Nanos::seconds(2)),
+        },
+        Warning::HostsLeftOut { hosts: vec!["node3".into(), "node7".into()], of: 16 },
+        Warning::EventRunning { events: vec!["drain".into(), "move".into()] },
+        Warning::StartSkew { host: "node3".into(), late: Nanos::millis(250) },
+        Warning::ClockError { host: "node3".into(), error: Nanos::millis(120) },
+        Warning::Unsettled(said(NoteKind::Unsettled, "not steady after 2h")),
+        Warning::CachesNotEmptied(said(
+            NoteKind::CachesNotEmptied,
+            "stages.prerun ended with exit status 1",
+        )),
+        Warning::FewSamples { samples: 1 },
+        Warning::ThinTail {
+            quantile: Quantile { name: "p99.9", key: "p99_9", share: 0.999 }.name,
+            beyond: 3,
+        },
+        Warning::HostSaturated {
+            hosts: vec!["node1".into(), "node2".into()],
+            share: 0.4,
+            own: 0.9,
+        },
+        Warning::HostSaturated { hosts: vec!["node1".into()], share: 1.0, own: 0.06 },
+        Warning::WorkerBusy { share: 0.97 },
+        Warning::RateMissed {
+            asked: Rate::Iops { milli: 10_000_000 },
+            done: 0.955,
+            piled_up: 13_500,
+        },
+        Warning::Stalled { longest: Nanos::millis(2_010), intervals: 2 },
+        Warning::Stalled { longest: Nanos::millis(4_034), intervals: 0 },
+        Warning::GeneratorPaused { host: "node3".into(), longest: Nanos::millis(2_000), times: 2 },
+        Warning::WarmUp { length: Nanos::seconds(15), share: 1.4 },
+        Warning::Changed { host: Some(3), times: 2, at: Nanos::seconds(120), share: 0.7 },
+        Warning::Changed { host: None, times: 1, at: Nanos::seconds(120), share: 0.7 },
+        Warning::NotSteady { range: 0.31, slope: -0.12 },
+        Warning::UnfairWorkers { short: 1, of: 16, least: 0.15 },
+        Warning::UnequalHosts { short: 5, of: 16, stragglers },
+        Warning::LittleBroken { found: 400.0, most: 320.0 },
+        Warning::LittleSpace { target: "/mnt/x".to_owned(), free: 0.04 },
+        Warning::VolatileCache { devices: vec!["sda".into(), "vda".into()] },
+        Warning::FlushOwed { flush: Nanos::millis(12_000), share: 0.45 },
+        Warning::FlushBroken { target: "/mnt/x".into(), errno: 5, took: Nanos::seconds(1) },
+        Warning::FlushBroken { target: "/mnt/x".into(), errno: 0, took: Nanos::seconds(45) },
+        Warning::FlushInstant {
+            devices: vec!["vda".into()],
+            took: Nanos(12_000),
+            fastest: Nanos(10_000),
+        },
+        Warning::WritesFaster { devices: vec!["vda".into()], times: 7.04 },
+        Warning::LessAtDevice { op: Op::Read, share: 0.02 },
+        Warning::MoreAtDevice { op: Op::Write, share: 3.2 },
+        Warning::OtherIo { op: Op::Read, bytes_per_s: 45e6 },
+        Warning::Merged { op: Op::Read, share: 0.13 },
+        Warning::Throttled { iops: 3_000.0, bytes_per_s: 12_288_000.0, spread: 0.0004 },
+        Warning::BurstSpent { at: Nanos::seconds(31), moved: Bytes::gib(40), share: 0.2 },
+        Warning::Stolen { host: "node3".into(), share: 0.21 },
+        Warning::IoLimited { host: "node3".into(), limit: "8:0 rbps=1048576".into() },
+        Warning::QueueShort { device: "sda".into(), asked: 256, takes: 32 },
+        Warning::BarriersOff { mount: "/mnt/x".into(), option: "nobarrier".into() },
+        Warning::ArrayDegraded { device: "md0".into(), missing: 1 },
+        Warning::ArrayBusy { device: "md0".into(), action: "recover".into() },
+        Warning::LinkNarrow {
+            device: "nvme0n1".into(),
+            now: "8.0 GT/s PCIe x2".into(),
+            best: "16.0 GT/s PCIe x4".into(),
+        },
+        Warning::ClockSource { host: "node3".into(), source: "hpet".into() },
+        Warning::NotPreconditioned,
+        Warning::ShortPreparation {
+            device: "/dev/nvme0n1".into(),
+            overwritten: 0.25,
+            needs: 1.5,
+            part: None,
+            aged_for: None,
+        },
+        Warning::ShortPreparation {
+            device: "/dev/nvme0n1".into(),
+            overwritten: 3.0,
+            needs: 1.5,
+            part: Some(0.1),
+            aged_for: None,
+        },
+        Warning::NotPrepared,
+        Warning::Errors { by_errno: BTreeMap::from([(0, 1), (5, 12_000)]), unsupported: None },
+        Warning::Errors { by_errno: BTreeMap::from([(1, 600)]), unsupported: Some(Op::Link) },
+        Warning::Reducible { compressible: Percent::of(60), duplicate: Percent::of(30) },
+        Warning::Incomplete { how: RunState::Unfinished, measured: Nanos::seconds(3) },
+        Warning::Scaled { scale: Scale::both(Fraction::one_in(100)) },
+        Warning::Simulated,
+        Warning::NothingCompleted,
+    ];
+    let text: Vec<String> =
+        all.iter().map(|doubt| format!("{:20} {}", doubt.code(), sentence(doubt))).collect();
+    insta::assert_snapshot!(text.join("\n"));
+}

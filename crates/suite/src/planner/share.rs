@@ -1,0 +1,162 @@
+//! The bytes of each worker of a host, and what speaks against them.
+
+use super::shares::{extents, interleaved, keep, parts, segmented, shares, whole};
+use super::sizes::workers;
+use super::{Refusal, RefusalKind, ScenarioRequest};
+use crate::{LayoutKind, Sharing, WorkloadSpec};
+use form::Amount;
+use model::load::Part;
+use model::plan::{Extent, Stage, Stop, Work, Worker};
+use model::population::LEDGER_BYTES;
+use model::testbed::HostFacts;
+use model::units::Bytes;
+
+/// Workers of a stage that goes through the layout as a whole, at most.
+const PREPARE_WORKERS: u32 = 16;
+/// Pieces of one workload on one host: a plan lists each of them, at some 60 bytes of the run file.
+const MOST_EXTENTS: u64 = 1_000_000;
+
+/// One work's part of a host.
+pub(super) struct Share<'a> {
+    pub(super) request: &'a ScenarioRequest<'a>,
+    pub(super) work: &'a Work,
+    /// `None` for `prepare` and `verify`.
+    pub(super) workload: Option<&'a WorkloadSpec>,
+    /// Of all files of the host: how much of each this stage loads.
+    pub(super) sizes: &'a [Bytes],
+    /// The size of each file that the suite asks for, of which `sizes` are the whole sectors.
+    pub(super) asked: Option<Bytes>,
+    /// The host's number, and what it is.
+    pub(super) number: u32,
+    pub(super) facts: &'a HostFacts,
+}
+
+impl Share<'_> {
+    fn is_shared(&self) -> bool {
+        self.request.scenario.layout.kind.value == LayoutKind::SharedFile
+    }
+
+    /// How many workers of `facts`' host do this work.
+    fn count(&self, facts: &HostFacts) -> u32 {
+        let cpus = facts.logical_cpus.clamp(1, PREPARE_WORKERS);
+        match self.workload {
+            Some(workload) => workers(workload, facts),
+            None if self.is_shared() => cpus,
+            None => (self.sizes.len() as u32).min(cpus),
+        }
+    }
+
+    /// The bytes of each worker.
+    pub(super) fn extents(&self) -> Result<Vec<Vec<Extent>>, Refusal> {
+        let part = self.workload.map_or(Part::WHOLE, |workload| workload.range.value);
+        let count = self.count(self.facts);
+        // In a shared file, the workers of all hosts share; in files of its own, those of the host.
+        let (before, total) = match self.is_shared() {
+            true => {
+                let counts = || self.request.hosts.iter().map(|facts| self.count(facts));
+                (counts().take(self.number as usize).sum(), counts().sum())
+            }
+            false => (0, count),
+        };
+        let segments = self.workload.map_or(1, |workload| workload.segments.value.0);
+        if u64::from(total) * u64::from(segments) > MOST_EXTENTS {
+            return Err(self.too_many_pieces());
+        }
+        let block = self.work.largest_block();
+        let loaded = extents(&parts(self.sizes, part, block));
+        let all = match self.workload {
+            None => shares(&loaded, total, block, self.work.stop == Stop::Amount),
+            Some(workload) => match workload.sharing.value {
+                Sharing::Segment => segmented(&loaded, total, segments, block),
+                Sharing::Interleaved => interleaved(&loaded, total, block),
+                Sharing::Whole => whole(&loaded, total, block),
+            },
+        };
+        if self.workload.is_some() && all.iter().any(Vec::is_empty) {
+            return Err(too_small(self.work, total, self.sizes, self.asked));
+        }
+        let mut mine: Vec<Vec<Extent>> =
+            all.into_iter().skip(before as usize).take(count as usize).collect();
+        if let (Stop::Once(_), Amount::Bytes(amount)) =
+            (self.work.stop, self.request.scenario.stages.amount.value)
+        {
+            let requests = (self.request.scale.size.apply(amount.0) / block.0.max(1)).max(1);
+            let step = block.0.max(self.work.pattern.stride.0);
+            let backward = self.work.pattern.backward;
+            mine.iter_mut().for_each(|share| keep(share, requests, block, step, backward));
+        }
+        let pieces: u64 = mine.iter().map(|share| share.len() as u64).sum();
+        if pieces > MOST_EXTENTS { Err(self.too_many_pieces()) } else { Ok(mine) }
+    }
+
+    fn too_many_pieces(&self) -> Refusal {
+        let what = format!(
+            "workload `{}`: its workers' parts are in more than {MOST_EXTENTS} pieces",
+            self.work.workload
+        );
+        Refusal::new(RefusalKind::Usage, what, "give fewer segments, files or workers")
+    }
+}
+
+/// Why the buffers of a stage are too many for a host.
+pub(super) fn too_much_memory(
+    stage: &Stage,
+    workers: &[Worker],
+    host: &HostFacts,
+) -> Option<Refusal> {
+    let need = model::plan::buffers(&stage.works, workers);
+    let work = stage.works.iter().max_by_key(|work| work.buffers())?;
+    let ledgers = workers.iter().map(|worker| model::plan::ledger(work, worker).0).sum::<u64>();
+    if ledgers > host.memory.0 / 4 {
+        return Some(Refusal::new(
+            RefusalKind::Usage,
+            format!(
+                "host {}: what is known of the files of workload `{}` needs {} ({LEDGER_BYTES} \
+                 bytes a name), more than a quarter of its {} of memory",
+                host.hostname,
+                work.workload,
+                Bytes(ledgers),
+                host.memory
+            ),
+            "give fewer tree.files, or spread them over more hosts",
+        ));
+    }
+    (need.0 > host.memory.0 / 2).then(|| {
+        Refusal::new(
+            RefusalKind::Usage,
+            format!(
+                "host {}: {} workers with {} outstanding of {} need {need} of buffers, more than \
+                 half of its {} of memory",
+                host.hostname,
+                workers.len(),
+                work.depth,
+                work.largest_block(),
+                host.memory
+            ),
+            "give a smaller block_size or depth, or fewer workers",
+        )
+    })
+}
+
+fn too_small(work: &Work, workers: u32, sizes: &[Bytes], asked: Option<Bytes>) -> Refusal {
+    let total = Bytes(sizes.iter().map(|size| size.0).sum());
+    let sharing =
+        if workers == 1 { "1 worker has".to_owned() } else { format!("{workers} workers share") };
+    let block = work.largest_block();
+    let told = match (total, asked) {
+        (Bytes(0), Some(asked)) => {
+            format!(
+                "files of {asked}, which hold no whole sector and so not one block of {block} each"
+            )
+        }
+        (Bytes(0), None) => {
+            format!("files that hold no whole sector and so not one block of {block} each")
+        }
+        _ => format!("{total}, which is less than one block of {block} each"),
+    };
+    Refusal::new(
+        RefusalKind::Usage,
+        format!("workload `{}`: {sharing} {told}", work.workload),
+        "give a larger layout.size, a smaller block_size or fewer workers",
+    )
+}
