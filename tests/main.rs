@@ -38,6 +38,7 @@ mod metadata;
 mod metrics;
 mod network;
 mod placement;
+mod populations;
 mod prediction;
 mod prerun;
 mod property;

@@ -1,7 +1,7 @@
 //! Traces: what was recorded is sent again, and recorded the same; what cannot be sent is refused
 //! before anything is touched.
 
-use crate::common::{Ended, Loop, end, has, plimsoll, said, scratch, signal, start, text};
+use crate::common::{Ended, Loop, end, has, plimsoll, run, said, scratch, signal, start, text};
 use model::Op;
 use model::rng::Rng;
 use model::trace::{Ending, Header, Reader, Request, TraceClock, Writer};
@@ -113,6 +113,37 @@ fn a_recording_that_is_replayed_is_recorded_the_same() {
     };
     let left: Vec<_> = left.filter(|one| is_of_dead(&one.file_name().to_string_lossy())).collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn fio_and_plimsoll_replay_one_log_the_same_by_the_kernels_tracepoints() {
+    if !has("one log, two replays", &["losetup", "loop", "tracefs", "fio"]) {
+        return;
+    }
+    let folder = scratch();
+    let folder = folder.path();
+    fs::write(folder.join("a.iolog"), iolog(800, 64 << 8, false)).expect("a log");
+    let device = Loop::new(64);
+    let redirect = format!("--replay_redirect={}", text(&device.device));
+    recorded(folder, &device, "fio.trace", || {
+        let log = format!("--read_iolog={}", text(&folder.join("a.iolog")));
+        let how = ["--name=r", "--direct=1", "--ioengine=psync", "--iodepth=1"];
+        run("fio", &[&how[..], &[&log, &redirect]].concat());
+    });
+    recorded(folder, &device, "ours.trace", || {
+        let give_up = ["--destroy-data", text(&device.device), "--set", "stages.prepare=false"];
+        let line = [&["replay", "a.iolog", "--depth", "1", "-q"], &give_up[..]].concat();
+        plimsoll(folder, &line).with_code(0);
+    });
+    let sequence = |name: &str| {
+        let (requests, ending) = read(&folder.join(name));
+        assert!(matches!(ending, Ending::Whole(_)), "{ending:?}");
+        requests.iter().map(|one| (one.op, one.offset, one.length)).collect::<Vec<_>>()
+    };
+    let (fio, ours) = (sequence("fio.trace"), sequence("ours.trace"));
+    let first = fio.iter().zip(&ours).position(|(fio, ours)| fio != ours);
+    assert!(fio == ours, "{} and {} requests, {first:?} differs first", fio.len(), ours.len());
+    assert_eq!(ours.len(), 800);
 }
 
 #[test]

@@ -80,6 +80,7 @@ pub(crate) fn run_on(
         late_ns: AtomicU64::new(0),
         trees: targets.trees(),
         ledgers: targets.ledgers(),
+        files_left: Mutex::default(),
         bounds: targets.bounds().clone(),
         seats: Seats::of(plan),
         turns: Turns::of(stage, true),
@@ -150,6 +151,13 @@ pub(crate) fn run_on(
         host: plan.host,
         fact: Fact::Replayed(replayed),
     }));
+    let files_left = shared.files_left.lock().unwrap_or_else(PoisonError::into_inner);
+    findings.extend(files_left.of_all(stage.workers.len()).map(|ledger| Note {
+        stage: Some(stage.stage),
+        host: plan.host,
+        fact: Fact::Ledger(ledger),
+    }));
+    drop(files_left);
     findings.extend(before.into_iter().flat_map(|before| page_cache::after(before, plan, stage)));
     let late_ns = shared.late_ns.load(Ordering::Relaxed);
     Ok(StageOutcome {

@@ -4,7 +4,7 @@ use crate::clock::{Clock, Monotonic};
 use crate::contents::{Findings, HostContents};
 use crate::control::Control;
 use crate::driver::{AWAKE_NS, Timetable};
-use crate::metadata::Ledgers;
+use crate::metadata::{Ledgers, SumOfStage};
 use crate::pinning::Seats;
 use crate::recorder::{Interval, slots};
 use crate::replay::Replays;
@@ -38,6 +38,8 @@ pub(crate) struct Shared {
     pub(crate) trees: Arc<[OwnedFd]>,
     /// Of populations: which files are there.
     pub(crate) ledgers: Arc<Ledgers>,
+    /// Of populations: what the ledgers of all workers say at the end of the stage.
+    pub(crate) files_left: Mutex<SumOfStage>,
     /// Of metadata work: which places may be touched.
     pub(crate) bounds: Bounds,
     pub(crate) seats: Seats,

@@ -20,6 +20,7 @@ pub mod hostlist;
 pub mod inventory;
 pub mod kernels;
 pub mod layer;
+pub mod ledger;
 pub mod load;
 pub mod machines;
 pub mod mark;

@@ -2,6 +2,7 @@
 //! and errors. Sentences are made of them where they are shown, and nothing is read out of one.
 
 use crate::choices::{Backend, Poll};
+use crate::ledger::LedgerSum;
 use crate::machines::{BelowGuests, MachinesMade};
 use crate::plan::StageKind;
 use crate::priority::Priority;
@@ -82,6 +83,8 @@ crate::words! {
         RunFileOnTarget = "run-file-on-target",
         /// How true the load was to the trace that it was taken from.
         Replayed = "replayed",
+        /// What a host's ledgers of its populations say at the end of a stage.
+        Ledger = "ledger",
         /// The virtual machines that carried the load: who made them, where, and how long each took
         /// to come up.
         Machines = "machines",
@@ -214,6 +217,8 @@ pub enum Fact {
     },
     /// How true the load was to its trace.
     Replayed(Replayed),
+    /// Which files the ledgers of a host have at the end of a stage.
+    Ledger(LedgerSum),
     /// The virtual machines that carried the load.
     Machines(MachinesMade),
     /// What nodes did below the guests.
@@ -251,11 +256,18 @@ impl Fact {
             Fact::CachesNotEmptied(_) => NoteKind::CachesNotEmptied,
             Fact::RunFileOnTarget { .. } => NoteKind::RunFileOnTarget,
             Fact::Replayed(_) => NoteKind::Replayed,
+            Fact::Ledger(_) => NoteKind::Ledger,
             Fact::Machines(_) => NoteKind::Machines,
             Fact::BelowGuests(_) => NoteKind::BelowGuests,
             Fact::Imported(_) => NoteKind::Imported,
             Fact::InWords(old) => old.kind,
         }
+    }
+
+    /// Whether it is kept for later alone: each stage of each host has one, and all are shown
+    /// together at the end.
+    pub fn is_bookkeeping(&self) -> bool {
+        matches!(self, Fact::Ledger(_))
     }
 
     /// The backend that was taken, where it says so.

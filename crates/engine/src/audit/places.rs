@@ -2,7 +2,7 @@
 
 use super::AuditError;
 use crate::error::EngineError;
-use crate::targets::{Progress, lock_for_one, run_of};
+use crate::targets::{Progress, is_removed, lock_for_one, run_of};
 use model::metadata::Tree;
 use model::plan::{HostPlan, PlannedTarget, Target, TargetFile};
 use model::testbed::{DATA_DIR, MARKER};
@@ -132,6 +132,12 @@ fn marker(plan: &HostPlan, root: &Path) -> Result<Option<fs::File>, AuditError> 
             let remedy = "verify the run file of that one, or name the place of this one's data \
                           with --target";
             Err(EngineError::target(&name, what, remedy).into())
+        }
+        _ if is_removed(&marker) => {
+            let what = "the run was cut off while it removed its files, so that those that are \
+                        gone say nothing";
+            let remedy = "run it with --keep-data, and remove these with `plimsoll clean`";
+            Err(EngineError::target(&name, what.to_owned(), remedy).into())
         }
         _ => Ok(Some(marker)),
     }

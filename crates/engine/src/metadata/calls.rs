@@ -291,23 +291,22 @@ impl<'a, C: Clock> Files<'a, C> {
         result
     }
 
-    /// What the file system has of the file of `step`, whose operation failed; what was known
-    /// before, if it does not say.
+    /// What the file system has of the file of `step`, whose operation failed; `None` if it does
+    /// not say.
     #[cold]
-    pub(crate) fn look(&mut self, step: &Step) -> Option<Known> {
+    pub(crate) fn look(&mut self, step: &Step) -> Option<Option<Known>> {
         for kind in [Kind::File, Kind::Renamed] {
             let path = self.path.of(self.tree, kind, step.number);
             match rustix::fs::statat(self.root, path, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(found) => {
                     let length = u32::try_from(found.st_size).unwrap_or(u32::MAX);
-                    return Some(Known { length, renamed: kind == Kind::Renamed });
+                    return Some(Some(Known { length, renamed: kind == Kind::Renamed }));
                 }
                 Err(Errno::NOENT) => {}
-                Err(_) if step.op == Op::Create => return None,
-                Err(_) => return Some(Known { length: step.length, renamed: step.renamed }),
+                Err(_) => return None,
             }
         }
-        None
+        Some(None)
     }
 
     /// Undoes the operation to file `number` where it left a second name or another one, so that

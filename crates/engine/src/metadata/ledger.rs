@@ -1,6 +1,7 @@
 //! Which files of a worker are there, under which of their names, and how long they are: four bytes
 //! for each name.
 
+use model::ledger::{FilesSum, LedgerSum, OneFile};
 use model::metadata::FileShare;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -26,12 +27,14 @@ pub(crate) struct Ledger {
     entries: Box<[u32]>,
     living: u64,
     bytes: u64,
+    /// How often the file system did not say what was left of a file: what stands here is a guess.
+    guessed: u64,
 }
 
 impl Ledger {
     /// Of so many names, none of which has a file.
     pub(crate) fn new(names: u64) -> Ledger {
-        Ledger { entries: vec![0; names as usize].into(), living: 0, bytes: 0 }
+        Ledger { entries: vec![0; names as usize].into(), ..Ledger::default() }
     }
 
     /// How many names there are.
@@ -70,6 +73,22 @@ impl Ledger {
         self.living = self.living - u64::from(before.is_some()) + u64::from(known.is_some());
         self.bytes = self.bytes - length(before) + length(known);
     }
+
+    /// What was set last is a guess.
+    pub(crate) fn guess(&mut self) {
+        self.guessed = self.guessed.saturating_add(1);
+    }
+
+    /// All files, which are those of `share`, added up.
+    pub(crate) fn sum(&self, share: FileShare) -> FilesSum {
+        let mut sum = FilesSum::default();
+        for (index, known) in (0..self.names()).filter_map(|index| Some((index, self.get(index)?)))
+        {
+            let Known { length, renamed } = known;
+            sum.add(OneFile { tree: share.tree, number: share.number(index), length, renamed });
+        }
+        sum
+    }
 }
 
 /// By what a worker's ledger is found again in the next stage.
@@ -94,6 +113,26 @@ impl Ledgers {
     pub(crate) fn keep(&self, share: FileShare, ledger: Ledger) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.insert(Ledgers::key(share), ledger);
+    }
+}
+
+/// What the ledgers of a stage's workers say at its end.
+#[derive(Debug, Default)]
+pub(crate) struct SumOfStage {
+    all: LedgerSum,
+    workers: usize,
+}
+
+impl SumOfStage {
+    /// Adds the ledger of a worker that has the files of `share`.
+    pub(crate) fn add(&mut self, share: FileShare, ledger: &Ledger) {
+        self.all.add_all(LedgerSum { sum: ledger.sum(share), guessed: ledger.guessed });
+        self.workers += 1;
+    }
+
+    /// The sum, if it is that of so many workers: a part does not stand for all.
+    pub(crate) fn of_all(&self, workers: usize) -> Option<LedgerSum> {
+        (workers > 0 && self.workers == workers).then_some(self.all)
     }
 }
 

@@ -208,10 +208,14 @@ impl Life {
         self.ledger.set(step.index, known);
     }
 
-    /// A step failed, and this is what the file system has of its file now.
-    pub(crate) fn found(&mut self, step: &Step, known: Option<Known>) {
-        if step.op != Op::Readdir {
-            self.ledger.set(step.index, known);
+    /// A step failed, and this is what the file system has of its file now; `None` where it does
+    /// not say. Then the file is held to be as it was: a birth to have failed, anything else to
+    /// have changed nothing.
+    pub(crate) fn found(&mut self, step: &Step, known: Option<Option<Known>>) {
+        match known {
+            _ if step.op == Op::Readdir => {}
+            Some(known) => self.ledger.set(step.index, known),
+            None => self.ledger.guess(),
         }
     }
 }
@@ -309,7 +313,7 @@ mod tests {
             let step = life.next(&tree).expect("goes on");
             match life.ledger.get(step.index).is_some() || step.op == Op::Create {
                 true => life.done(&tree, &step),
-                false => life.found(&step, None),
+                false => life.found(&step, Some(None)),
             }
         }
         assert!(life.ledger.living().abs_diff(80) <= 1, "{}", life.ledger.living());

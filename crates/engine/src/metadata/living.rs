@@ -12,9 +12,10 @@ use crate::shared::{Shared, begin_on_time, page};
 use crate::worker::{Finished, Outcome};
 use model::metadata::{FileShare, Tree};
 use model::plan::{Stop, Worker};
-use model::population::Population;
+use model::population::{Population, PopulationStage};
 use rustix::thread::gettid;
 use std::os::fd::BorrowedFd;
+use std::sync::PoisonError;
 
 /// A worker's place: where its files are and who it is.
 pub(super) struct Place<'a> {
@@ -36,7 +37,12 @@ pub(super) fn run<C: Clock>(
     let ledger = shared.ledgers.take(share);
     let mut life = Life::new(population, share, worker.seed, ledger);
     let end = go(place, &mut life, files);
-    shared.ledgers.keep(share, life.into_ledger());
+    let ledger = life.into_ledger();
+    if population.stage == PopulationStage::Live {
+        let mut sum = shared.files_left.lock().unwrap_or_else(PoisonError::into_inner);
+        sum.add(share, &ledger);
+    }
+    shared.ledgers.keep(share, ledger);
     end
 }
 

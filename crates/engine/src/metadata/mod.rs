@@ -15,7 +15,7 @@ mod worker;
 
 pub(crate) use calls::memory;
 pub(crate) use forest::grow;
-pub(crate) use ledger::{Known, Ledger, Ledgers};
+pub(crate) use ledger::{Known, Ledger, Ledgers, SumOfStage};
 pub(crate) use life::{Life, Step};
 pub(crate) use path::{Kind, PathBuffer};
 pub(crate) use simulated::NamedState;

@@ -6,7 +6,7 @@
 //! descriptor, from the claim to the removal: what its path leads to meanwhile is not touched.
 
 use super::directory::{Bounds, Directory, Leads, NotMade, make_or_open};
-use super::marker::{Held, is_busy, run_in};
+use super::marker::{Held, is_busy, note_removal, run_in};
 use super::time_limit::Progress;
 use super::tree_removal::{is_ours, remove_tree};
 use crate::error::EngineError;
@@ -111,6 +111,11 @@ impl Claim {
             + remove_trees(&self.directory, progress)?)
     }
 
+    /// Notes that the files are being removed.
+    pub(crate) fn begin_removal(&self) {
+        note_removal(&self.marker);
+    }
+
     /// Removes what is ours: the data files, the trees, the marker, and the directory if we made it
     /// and nothing else is in it. Where a tree stays, because somebody put something into it, the
     /// marker stays as well: without it, nobody could tell again whose the tree is.
@@ -119,6 +124,7 @@ impl Claim {
     /// is ours is removed where it is; the second value says where the path leads.
     pub(crate) fn remove(self, progress: &Progress) -> io::Result<(Removed, Leads)> {
         progress.at(&self.directory.path().to_string_lossy());
+        self.begin_removal();
         let bytes = remove_data_files(&self.directory, 0, progress)?
             + remove_trees(&self.directory, progress)?;
         let left = tree_left(&self.directory)?;

@@ -30,6 +30,10 @@ pub(super) struct Marker {
     /// The host's number in that run.
     #[serde(default)]
     host_number: Option<u32>,
+    /// Whether the removal of its files has begun: whoever looks at them after a kill then does not
+    /// take what is gone for lost.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_removed: bool,
 }
 
 /// How often is looked again at a marker that another host is just making.
@@ -55,6 +59,7 @@ impl Marker {
             made_directory,
             host: printable(&plan.hostname),
             host_number: Some(plan.host),
+            is_removed: false,
         }
     }
 
@@ -119,6 +124,21 @@ fn read(mut file: &File) -> Result<Marker, Mute> {
     }
     let marker: Option<Marker> = serde_json::from_slice(&text).ok();
     marker.filter(|marker| marker.made_by == MADE_BY).ok_or(Mute::NotOurs)
+}
+
+/// Notes in an open marker of ours that the files beside it are being removed. What cannot be read
+/// or written is left as it is: it is about what a reader is told after a kill.
+pub(super) fn note_removal(file: &File) {
+    let Some(marker) = read(file).ok().filter(|marker| marker.made_by == MADE_BY) else { return };
+    let Ok(text) = serde_json::to_string(&Marker { is_removed: true, ..marker }) else { return };
+    // In place: what is there differs at its end alone, and is shorter.
+    let mut file = file;
+    let _ = file.rewind().and_then(|()| writeln!(file, "{text}"));
+}
+
+/// Whether the files beside an open `marker` were being removed.
+pub(crate) fn is_removed(marker: &File) -> bool {
+    read(marker).is_ok_and(|marker| marker.is_removed)
 }
 
 /// The run that used a directory last, by its open `marker`; `None` if it is none of ours. Empty

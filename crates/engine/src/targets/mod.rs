@@ -14,7 +14,7 @@ pub use claim::{Removed, clean, clean_in, marked_by};
 pub(crate) use claim::{joined, remedy};
 pub use directory::{Bounds, Place};
 pub(crate) use directory::{Directory, open_in as open_below};
-pub(crate) use marker::{lock_for_one, run_of};
+pub(crate) use marker::{is_removed, lock_for_one, run_of};
 pub use open::{OpenTargets, open, open_in, open_together};
 pub(crate) use simulated::{Done, World};
 pub use simulated::{is_simulated, simulated};

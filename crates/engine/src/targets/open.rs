@@ -168,6 +168,7 @@ impl OpenTargets {
 
     fn remove_now(self, progress: &Progress) -> Result<u64, EngineError> {
         progress.at(&self.names());
+        self.claims.iter().for_each(Claim::begin_removal);
         let mut freed = self.give_space_back(progress);
         drop(self.files);
         drop(self.trees);

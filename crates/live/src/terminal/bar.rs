@@ -67,6 +67,7 @@ impl Bar {
                 self.bar.finish_and_clear();
                 self.say(&progress.summary());
             }
+            Event::Note(note) if note.fact.is_bookkeeping() => {}
             Event::Note(note) => {
                 self.say(&format!("note: {}", topics::note::line(&note.fact)));
             }

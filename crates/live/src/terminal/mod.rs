@@ -115,6 +115,7 @@ fn lines(event: &Event, progress: &Progress, next_ns: &mut u64) -> Vec<String> {
             )]
         }
         Event::StageEnded { .. } => vec![progress.summary()],
+        Event::Note(note) if note.fact.is_bookkeeping() => Vec::new(),
         Event::Note(note) => {
             vec![format!("note: {}", topics::note::line(&note.fact))]
         }

@@ -190,6 +190,7 @@ impl State {
         }
         match event {
             Event::Counters(sample) => self.counters(sample.clone()),
+            Event::Note(note) if note.fact.is_bookkeeping() => {}
             Event::Note(note) => self.note(note),
             // A note tells of the loss of a host and of its return, too.
             Event::Happened(one)

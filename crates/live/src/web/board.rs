@@ -242,6 +242,7 @@ impl Board {
                 self.plan.add(addition);
                 self.stages.resize_with(self.plan.stages.len(), StageState::default);
             }
+            Event::Note(note) if note.fact.is_bookkeeping() => {}
             Event::Note(note) => {
                 if let Some(host) = self.hosts.get_mut(note.host as usize) {
                     match note.kind() {

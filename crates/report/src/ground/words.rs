@@ -465,6 +465,7 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::CachesNotEmptied => "caches not emptied",
         NoteKind::RunFileOnTarget => "run file on the target's disk",
         NoteKind::Replayed => "fidelity",
+        NoteKind::Ledger => "files",
         NoteKind::Machines => "virtual machines",
         NoteKind::BelowGuests => "below the guests",
         NoteKind::Imported => "imported",

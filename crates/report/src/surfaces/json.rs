@@ -39,7 +39,7 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
         "scale": record.plan.scale.to_string(),
         "verdict": verdict.level.word(),
         "verdict_basis": grade::object(&verdict),
-        "notes": record.notes.iter()
+        "notes": record.notes.iter().filter(|note| !note.fact.is_bookkeeping())
             .map(|note| json!({"code": note.kind().word(),
             "message": crate::topics::note::sentence(&note.fact)})).collect::<Vec<_>>(),
         "events": crate::topics::occurrences::objects(record),
@@ -55,6 +55,7 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
         "limits": crate::topics::attribution::objects(record,
             &analysis::attribution::attribution(record, &rows)),
         "fidelity": crate::topics::fidelity::object(record),
+        "population": crate::topics::population::object(record),
         "left_behind": crate::topics::left_behind::objects(record),
         "starts": crate::topics::starts::objects(record),
         "imported": crate::topics::imported::object(record),

@@ -70,6 +70,8 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: TableSt
         text.push_str(&format!("{line}\n"));
     }
     text.push_str(&crate::topics::fidelity::text(record));
+    text.push_str(&crate::topics::population::text(record));
+    text.push_str(&crate::topics::due::text(&rows));
     text.push_str(&crate::topics::bursts::text(record, &rows));
     text.push_str(&format!("\n{}\n", grade::line(&Verdict::of_run(record, &rows))));
     text.push_str(&crate::topics::attribution::text(record, &rows));

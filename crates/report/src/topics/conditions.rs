@@ -120,7 +120,7 @@ fn issued(record: &Record) -> Markup {
 
 fn notes(record: &Record) -> Markup {
     let plan = record.plan.notes.iter().map(|note| &note.fact);
-    let run = record.notes.iter().map(|note| &note.fact);
+    let run = record.notes.iter().map(|note| &note.fact).filter(|fact| !fact.is_bookkeeping());
     let mut items: Vec<Markup> =
         plan.chain(run).map(|fact| plain("li", with_code(&note::line(fact)))).collect();
     let uncounted = crate::topics::uncounted::remarks(record);

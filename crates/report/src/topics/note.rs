@@ -104,6 +104,7 @@ pub fn sentence(fact: &Fact) -> String {
              late, and a killed run can lose several. Name another disk with --out."
         ),
         Fact::Replayed(replayed) => super::fidelity::of_host(replayed),
+        Fact::Ledger(ledger) => super::population::of_host(ledger),
         Fact::Machines(made) => super::machines::sentence(made),
         Fact::BelowGuests(below) => super::below_guests::sentence(below),
         Fact::Imported(imported) => super::imported::sentence(imported),

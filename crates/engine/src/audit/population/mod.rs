@@ -5,6 +5,7 @@
 //! does follows from its seed, and the record says how many operations it did. So the ledger is
 //! made again by going through them once more.
 
+mod by_ledger;
 mod course;
 mod fit;
 mod standing;
@@ -16,6 +17,7 @@ mod tests;
 use super::{AuditError, AuditOptions, AuditStep, Observers, damaged, places};
 use crate::contents::HostContents;
 use crate::metadata::{Kind, Known, PathBuffer};
+use by_ledger::{ByLedger, Found};
 use course::{Course, Leg};
 use fit::Fit;
 use model::Record;
@@ -122,6 +124,7 @@ pub(super) fn audit(
     }
     let mut populations: Vec<PopulationAudit> = Vec::new();
     let mut findings = Findings { kept: options.kept, all: Vec::new() };
+    let mut by_ledger = ByLedger::default();
     let Observers { progress, tick } = observers;
     let mut replayed = 0;
     for (number, tree) in (0..).zip(&plan.trees) {
@@ -141,7 +144,13 @@ pub(super) fn audit(
                 progress.step();
                 tick(AuditStep::Replayed(replayed));
             };
-            worker(&place, *share, legs, &mut all, &mut findings, &mut tick)?;
+            let mut told = Told {
+                audit: &mut all,
+                number: populations.len(),
+                findings: &mut findings,
+                by_ledger: &mut by_ledger,
+            };
+            worker(&place, *share, legs, &mut told, &mut tick)?;
         }
         strays::each(root.as_fd(), tree, &mut || progress.step(), &mut |name| {
             let found = "something that the run did not make".to_owned();
@@ -150,7 +159,16 @@ pub(super) fn audit(
         });
         populations.push(all);
     }
-    let notes = notes(record, plan, &populations, &legs);
+    let ledger_of = |stage| by_ledger::of_record(record, plan.host, stage);
+    let is_any = by_ledger.settle(&ledger_of, &mut populations, &mut findings);
+    let mut notes = notes(record, plan, &populations, &legs);
+    if is_any {
+        notes.push(
+            "operations of some workers failed: number, names and lengths of their files were \
+             compared with the sums of the ledger on record, their bytes were not compared"
+                .to_owned(),
+        );
+    }
     Ok(Audit {
         basis: options.basis,
         block: plan.engine.contents.grain,
@@ -201,30 +219,47 @@ impl Place<'_> {
     }
 }
 
+/// Where is told what was found of a worker's files.
+struct Told<'a> {
+    audit: &'a mut PopulationAudit,
+    /// The number of the population that it is of.
+    number: usize,
+    findings: &'a mut Findings,
+    by_ledger: &'a mut ByLedger,
+}
+
 /// Looks at the files of one worker.
 fn worker(
     place: &Place<'_>,
     share: FileShare,
     legs: &[Leg<'_>],
-    audit: &mut PopulationAudit,
-    findings: &mut Findings,
+    told: &mut Told<'_>,
     tick: &mut dyn FnMut(u64),
 ) -> Result<(), AuditError> {
-    let Place { plan, tree, root, .. } = *place;
+    let Place { plan, tree, root, path } = *place;
+    let Told { audit, number, findings, by_ledger } = told;
     let recorded: u64 = legs.iter().map(Leg::done).fold(0, u64::saturating_add);
     audit.operations = audit.operations.saturating_add(recorded);
     audit.names = audit.names.saturating_add(share.count);
     // What a host did between its loss and its return is on no record.
     let is_broken = legs.iter().rev().skip(1).any(|leg| !leg.is_whole);
-    if is_broken || legs.iter().any(|leg| leg.errors > 0) {
+    let is_whole = legs.last().is_some_and(|leg| leg.is_whole);
+    let stage = by_ledger.enter(legs);
+    let has_failed = legs.iter().any(|leg| leg.errors > 0);
+    if is_broken || (has_failed && !is_whole) {
+        by_ledger.miss(stage);
         audit.unsure = audit.unsure.saturating_add(share.count);
         return Ok(());
     }
     let keeps_contents = plan.engine.contents.verify;
     let standing = Standing::of(root, tree, share, &mut || tick(0));
+    if has_failed {
+        let found = standing.files.sum(share);
+        by_ledger.found(stage, Found { population: *number, path, names: share.count, found });
+        return Ok(());
+    }
     let mut after =
         |keeps_contents| Course::after(tree, share, legs, keeps_contents, tick).map_err(damaged);
-    let is_whole = legs.last().is_some_and(|leg| leg.is_whole);
     let fit = if is_whole {
         Fit::default()
     } else {
@@ -236,6 +271,10 @@ fn worker(
     for _ in 0..fit.beyond {
         let Some(step) = course.next() else { break };
         course.take(&step);
+    }
+    match is_whole {
+        true => by_ledger.drawn(stage, course.ledger().sum(share)),
+        false => by_ledger.miss(stage),
     }
     audit.beyond += fit.beyond;
     audit.expected += course.ledger().living();
@@ -372,8 +411,8 @@ fn notes(
     let unsure: u64 = populations.iter().map(|population| population.unsure).sum();
     if unsure > 0 {
         notes.push(format!(
-            "{unsure} names were not looked at: operations of their workers failed, or a stage \
-             before the last is not whole on record"
+            "{unsure} names were not looked at: operations of their workers failed and the run \
+             was cut off, or a stage before the last is not whole on record"
         ));
     }
     let open = legs.iter().filter_map(|(_, legs)| legs.last()).find(|leg| !leg.is_whole);

@@ -9,6 +9,7 @@ use crate::contents::{HostContents, Origin};
 use crate::metadata::{Ledger, Life, Step};
 use model::Op;
 use model::choices::{Access, Backend, CloseTime, FileFsync};
+use model::ledger::LedgerSum;
 use model::metadata::MetadataWork;
 use model::plan::{Contents, EngineSettings, Stop, Work};
 use model::population::LivingMix;
@@ -189,9 +190,27 @@ fn looked(
     let (plan, tree) = (plan(), tree());
     let root = fs::File::open(disk.folder.path()).expect("opens");
     let place = Place { plan: &plan, tree: &tree, root: root.as_fd(), path: "/t" };
-    let mut audit = PopulationAudit::default();
+    looked_at(&place, &legs, None)
+}
+
+/// What is told of the files of `legs`, where the ledgers on record come to `ledger`.
+fn looked_at(
+    place: &Place<'_>,
+    legs: &[Leg<'_>],
+    ledger: Option<LedgerSum>,
+) -> (PopulationAudit, Vec<FileFinding>) {
+    let mut audit = [PopulationAudit::default()];
     let mut findings = Findings { kept: 100, all: Vec::new() };
-    worker(&place, SHARE, &legs, &mut audit, &mut findings, &mut |_| {}).expect("can be looked at");
+    let mut by_ledger = ByLedger::default();
+    let mut told = Told {
+        audit: &mut audit[0],
+        number: 0,
+        findings: &mut findings,
+        by_ledger: &mut by_ledger,
+    };
+    worker(place, SHARE, legs, &mut told, &mut |_| {}).expect("can be looked at");
+    by_ledger.settle(&|_| ledger, &mut audit, &mut findings);
+    let [audit] = audit;
     (audit, findings.all)
 }
 
@@ -286,11 +305,48 @@ fn counts_that_do_not_follow_from_the_plan_are_refused() {
     let root = fs::File::open(disk.folder.path()).expect("opens");
     let place = Place { plan: &plan, tree: &tree, root: root.as_fd(), path: "/t" };
     // What failed is not gone through again: nobody knows which operation it was.
-    let mut audit = PopulationAudit::default();
-    let mut findings = Findings { kept: 100, all: Vec::new() };
-    let failed = Leg { errors: 1, ..leg };
-    worker(&place, SHARE, &[failed], &mut audit, &mut findings, &mut |_| {}).expect("is said");
-    assert_eq!((audit.unsure, audit.good, findings.all.len()), (NAMES, 0, 0));
+    let failed = [Leg { errors: 1, ..leg }];
+    let (audit, findings) = looked_at(&place, &failed, None);
+    assert_eq!((audit.unsure, audit.good, findings.len()), (NAMES, 0, 0));
+}
+
+#[test]
+fn files_of_failed_operations_are_compared_with_the_sum_of_the_ledger() {
+    let disk = Disk::new();
+    let counts = left_by(&disk, 3, 100, 0, None);
+    let (plan, tree, workers) = (plan(), tree(), workers(3));
+    let root = fs::File::open(disk.folder.path()).expect("opens");
+    let sum = |guessed| {
+        let standing = Standing::of(root.as_fd(), &tree, SHARE, &mut || {});
+        LedgerSum { sum: standing.files.sum(SHARE), guessed }
+    };
+    let leg = Leg {
+        stage: 0,
+        worker: &workers[1],
+        metadata: metadata(PopulationStage::Live),
+        population: population(PopulationStage::Live),
+        counts,
+        errors: 7,
+        is_whole: true,
+    };
+    let place = Place { plan: &plan, tree: &tree, root: root.as_fd(), path: "/t" };
+    let kept = sum(0);
+    assert!(kept.sum.files > 20 && kept.sum.bytes > 100_000, "{kept:?}");
+    let (audit, findings) = looked_at(&place, &[leg], Some(kept));
+    assert_eq!((audit.unsure, audit.good, findings.len()), (0, kept.sum.files, 0));
+    // Where the file system did not say, or the run was cut off, the sum says nothing.
+    for (leg, ledger) in [(leg, sum(1)), (Leg { is_whole: false, ..leg }, kept)] {
+        let (audit, findings) = looked_at(&place, &[leg], Some(ledger));
+        assert_eq!((audit.unsure, audit.good, findings.len()), (NAMES, 0, 0));
+    }
+    let victim = (0..NAMES).map(|it| disk.path(Kind::File, it)).find(|path| path.exists());
+    let victim = victim.expect("a file with its first name");
+    fs::OpenOptions::new().append(true).open(&victim).expect("opens").set_len(1).expect("cuts");
+    let (audit, findings) = looked_at(&place, &[leg], Some(kept));
+    assert_eq!((audit.good, findings[0].kind), (0, FileDamage::Length), "{findings:?}");
+    fs::remove_file(&victim).expect("removes");
+    let (_, findings) = looked_at(&place, &[leg], Some(kept));
+    assert_eq!(findings[0].kind, FileDamage::Missing, "{findings:?}");
 }
 
 #[test]

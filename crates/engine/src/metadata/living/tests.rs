@@ -5,13 +5,14 @@ use crate::metadata::ledger::Known;
 use crate::targets::{OpenTargets, open};
 use crate::{StageOutcome, run_stage};
 use model::choices::{Access, Backend, CloseTime, FileFsync};
+use model::ledger::{FilesSum, LedgerSum, OneFile};
 use model::load::{Pace, SizeMix};
 use model::metadata::{FileShare, MetadataWork, Tree};
 use model::plan::{EngineSettings, HostPlan, HostStage, PlannedTarget, Stop, Target, Work, Worker};
 use model::population::{LivingMix, Population, PopulationStage};
 use model::sample::OpSample;
 use model::units::{Bytes, Nanos, Percent};
-use model::{IntervalSample, Op, StageKind};
+use model::{Fact, IntervalSample, Op, StageKind};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -166,6 +167,23 @@ fn told(targets: &OpenTargets) -> BTreeMap<u64, Known> {
     all
 }
 
+/// Files as they go on record.
+fn sum(files: &BTreeMap<u64, Known>) -> LedgerSum {
+    let mut sum = FilesSum::default();
+    for (number, Known { length, renamed }) in files {
+        sum.add(OneFile { tree: 0, number: *number, length: *length, renamed: *renamed });
+    }
+    LedgerSum { sum, guessed: 0 }
+}
+
+/// What a stage says of its files when it is over.
+fn told_at_end(outcome: &StageOutcome) -> Option<LedgerSum> {
+    outcome.findings.iter().find_map(|note| match &note.fact {
+        Fact::Ledger(ledger) => Some(*ledger),
+        _ => None,
+    })
+}
+
 #[test]
 fn ledgers_are_what_a_walk_of_the_tree_finds() {
     let base = tempfile::tempdir().expect("a directory");
@@ -178,6 +196,7 @@ fn ledgers_are_what_a_walk_of_the_tree_finds() {
     for number in 1..=2 {
         let (samples, outcome) = run(&targets, number);
         assert!(!outcome.failed && !outcome.interrupted);
+        assert_eq!(told_at_end(&outcome), Some(sum(&walk(&root))), "what goes on record");
         assert_eq!(errors(&samples), 0, "every operation finds what it needs");
         for (op, _) in all_operations().parts() {
             assert!(ios(&samples, op) > 0, "{op}");
@@ -220,7 +239,7 @@ fn what_others_remove_is_data_and_the_ledger_learns_of_it() {
         let directory = format!("tree-00000/d{:018}", number / 20);
         fs::remove_file(root.join(directory).join(format!("f{number:018}"))).expect("removes");
     }
-    let (samples, _) = run(&targets, 1);
+    let (samples, outcome) = run(&targets, 1);
     let missing: u64 = samples
         .iter()
         .flat_map(|sample| &sample.ops)
@@ -231,6 +250,7 @@ fn what_others_remove_is_data_and_the_ledger_learns_of_it() {
     assert!((1..=40).contains(&missing), "each is missed once: {missing}");
     assert_eq!(missing, errors(&samples));
     let (found, ledger) = (walk(&root), told(&targets));
+    assert_eq!(told_at_end(&outcome), Some(sum(&ledger)));
     assert!(found.iter().all(|(number, known)| ledger.get(number) == Some(known)));
     let unseen = ledger.keys().filter(|number| !found.contains_key(number));
     assert!(unseen.clone().all(|number| victims.contains(number)), "not yet looked at");

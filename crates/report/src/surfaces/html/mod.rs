@@ -152,6 +152,8 @@ fn run(
         content.push(crate::topics::ceiling::reached(&cluster.top.name.value, &reached));
     }
     content.push(crate::topics::fidelity::section(record));
+    content.push(crate::topics::population::section(record));
+    content.push(crate::topics::due::section(&rows));
     content.push(crate::topics::bursts::section(record, &rows));
     content.push(crate::topics::attribution::section(record, &rows));
     content.push(crate::topics::hit_share::section(record, &rows));
