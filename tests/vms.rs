@@ -3,6 +3,7 @@
 mod acts;
 mod liars;
 mod libvirt;
+mod migration;
 mod nodes;
 mod vsphere;
 
@@ -176,6 +177,7 @@ fn machines_that_cannot_be_are_refused_in_words_and_leave_nothing() {
     refused(3, "check its space and rights", &["--guest-kernel=/no/such/kernel"]);
     refused(2, "cannot be the name of machines", &[&kernel, "--set=vms.name=../x"]);
     refused(2, "leave out other targets", &[&kernel, "--target=/x"]);
+    refused(3, "or a larger vms.disk_size", &[&kernel, "--set=vms.disk_size=16MiB"]);
     let note = user.home.path().join("note");
     fs::write(&note, "no disk").expect("written");
     let image = format!("--guest={}", note.display());
@@ -186,7 +188,13 @@ fn machines_that_cannot_be_are_refused_in_words_and_leave_nothing() {
     refused(
         3,
         "has no agent within 1 s",
-        &[&kernel, "--set=vms.boot=1s", "--set=vms.disk_size=16MiB"],
+        &[
+            &kernel,
+            "--set=vms.boot=1s",
+            "--set=vms.accelerator=tcg",
+            "--set=vms.disk_size=256MiB",
+            "--set=vms.content=zero",
+        ],
     );
     let unknown = user.plimsoll(&["run", "quick", "--hosts=vms:none"]).with_code(2);
     assert!(unknown.err.contains("no machines called none"), "{unknown:?}");

@@ -150,6 +150,8 @@ words! {
         Snapshot = "snapshot",
         /// Its disks move to another pool while it runs.
         Move = "move",
+        /// It moves to another node while it runs; its disks stay where both nodes reach them.
+        Migrate = "migrate",
     }
 }
 

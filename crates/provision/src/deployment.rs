@@ -87,8 +87,10 @@ pub fn act(
     let mut found = find(places, name)?.ok_or_else(unknown)?;
     let provider = providers::of(&found).ok_or_else(unknown)?;
     let chosen = chosen(&found, machines)?;
-    if act == MachineAct::Move {
-        remember_pool(&*provider, &mut found, to)?;
+    match act {
+        MachineAct::Move => remember_pool(&*provider, &mut found, to)?,
+        MachineAct::Migrate => remember_node(&mut found, to)?,
+        _ => {}
     }
     let done = chosen.iter().map(|machine| {
         let acted = provider.act(&found, machine, act, to)?;
@@ -121,6 +123,30 @@ fn remember_pool(
         (Ground::Pools { pools, .. }, Ground::Pools { pools: new, .. }) => add_new(pools, new),
         (Ground::Remote(known), Ground::Remote(new)) => add_new(&mut known.pools, new.pools),
         _ => {}
+    })
+}
+
+/// Puts the node to which machines migrate on record before any of them does.
+fn remember_node(found: &mut Deployment, to: Option<&str>) -> Result<(), Problem> {
+    let to = to.unwrap_or_default();
+    if !matches!(found.ground, Ground::Pools { .. }) {
+        return Err(Problem::Unfit {
+            what: "only machines of libvirt move to another node while they run".to_owned(),
+            remedy: "make them with --provider libvirt".to_owned(),
+        });
+    }
+    if !to.contains("://") || to.starts_with('-') {
+        return Err(Problem::Unfit {
+            what: format!("`{}` is no address of a libvirt", to.escape_debug()),
+            remedy: "write one such as qemu+ssh://host/system".to_owned(),
+        });
+    }
+    change_record(found, |found| {
+        if let Ground::Pools { connect, others, .. } = &mut found.ground
+            && connect != to
+        {
+            add_new(others, vec![to.to_owned()]);
+        }
     })
 }
 
@@ -206,11 +232,11 @@ pub fn names(places: &Places) -> Result<Vec<String>, Problem> {
 
 /// Everything in the reverse order of its making; the record goes last.
 pub(crate) fn take_down(provider: &dyn Provider, deployment: &Deployment) -> Result<(), Problem> {
-    let machines = &deployment.machines;
-    machines.iter().try_for_each(|machine| provider.remove(deployment, machine))?;
-    // Disks that moved since are in pools that the record alone names.
+    // Disks and machines that moved since are where the record alone says.
     let recorded = Deployment::read(&deployment.folder)?;
-    provider.clear(recorded.as_ref().unwrap_or(deployment))?;
+    let found = recorded.as_ref().unwrap_or(deployment);
+    found.machines.iter().try_for_each(|machine| provider.remove(found, machine))?;
+    provider.clear(found)?;
     remove_file(&deployment.folder.join(record::IMAGE))?;
     remove_folder(&deployment.folder)
 }

@@ -26,6 +26,7 @@ mod tool;
 mod volume;
 pub mod vsphere;
 
+pub use inside::Ask;
 pub use libvirt::Libvirt;
 pub use places::Places;
 pub use problem::Problem;

@@ -41,7 +41,7 @@ pub enum Request {
         machines: Vec<String>,
         /// What.
         act: MachineAct,
-        /// The pool to which disks move.
+        /// The pool to which disks move, or the node to which machines migrate.
         to: Option<String>,
     },
     /// Removes them, if they are there.
@@ -72,6 +72,9 @@ pub struct NodeOrder {
     pub token: String,
     /// The hash of the program that is to be in the guests.
     pub program: String,
+    /// Whether KVM works there is to be found out.
+    #[serde(default)]
+    pub asks_for_kvm: bool,
 }
 
 /// What a node answers; one a line, as JSON.
@@ -122,6 +125,9 @@ pub struct NodeNeeds {
     pub place: PathBuf,
     /// The kernel, or the image that they boot.
     pub kernel: PathBuf,
+    /// Whether guests would run on the processor's own virtualisation.
+    #[serde(default)]
+    pub has_kvm: Option<bool>,
 }
 
 /// A machine and what it does.
@@ -173,6 +179,7 @@ fn with<T>(places: &Places, order: &NodeOrder, act: impl FnOnce(&Order<'_>) -> T
         image: order.image.as_deref(),
         places,
         token: Some(&order.token),
+        asks_for_kvm: order.asks_for_kvm,
     })
 }
 
@@ -186,6 +193,7 @@ fn needs_here(places: &Places, order: &NodeOrder) -> Result<Answer, Problem> {
         disks_free: needs.room.free,
         place: needs.room.place,
         kernel: needs.guest.file().to_owned(),
+        has_kvm: needs.has_kvm,
     }))
 }
 
@@ -262,6 +270,7 @@ mod tests {
             image: None,
             places: &places,
             token: Some(TOKEN),
+            asks_for_kvm: false,
         };
         let ask = |request: &Request| answer(&places, request, &stop);
         let down = |token: &str| Request::Down { name: "a".into(), token: token.into() };
@@ -287,6 +296,7 @@ mod tests {
             image: None,
             token: "short".into(),
             program: "p".into(),
+            asks_for_kvm: false,
         };
         let stop = AtomicBool::new(false);
         let told = answer(&places(&root), &Request::Up(order), &stop);

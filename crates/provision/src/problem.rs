@@ -334,7 +334,7 @@ impl fmt::Display for Problem {
             Problem::Silent { machine, within, console } => write!(
                 f,
                 "the machine {machine} has no agent within {within}; give it more time (vms.boot), \
-                 or another --guest-kernel or vms.template; {}",
+                 another --guest-kernel or vms.template, or vms.accelerator = \"tcg\"; {}",
                 Ending(console)
             ),
             Problem::Undying { machine, pid } => write!(

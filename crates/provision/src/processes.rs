@@ -24,6 +24,11 @@ pub(crate) struct Found {
 }
 
 impl Found {
+    /// Whether one of its words has this part between commas.
+    pub(crate) fn says(&self, part: &str) -> bool {
+        self.words.iter().any(|word| word.split(',').any(|one| one == part))
+    }
+
     /// The word behind an option.
     pub(crate) fn option(&self, name: &str) -> Option<&str> {
         let at = self.words.iter().position(|word| word == name)?;

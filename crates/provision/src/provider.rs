@@ -5,7 +5,7 @@ use crate::Problem;
 use crate::guest::ImageFormat;
 pub use crate::machine::Machine;
 use crate::record::{Deployment, Ground};
-use model::Bytes;
+use model::{Bytes, Nanos};
 use model::machines::{
     Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent, HostCpu, MachineAct,
     MachinesWanted,
@@ -85,7 +85,7 @@ pub trait Provider {
     fn line(&self, deployment: &Deployment, machine: &Machine) -> Result<Line, Problem>;
 
     /// Does something to a machine while it runs, and waits for its end. `to` is the pool to which
-    /// disks move; it is on record.
+    /// disks move, or the node to which the machine migrates; it is on record.
     ///
     /// # Errors
     /// In the hypervisor's words.
@@ -122,6 +122,24 @@ pub trait Provider {
             }),
             Accelerator::Kvm | Accelerator::Tcg => Ok(Bytes(0)),
         }
+    }
+
+    /// Whether it runs guests of this kernel with the processor's own virtualisation; `None` where
+    /// it does not say. Without a kernel, an image has its own.
+    fn has_kvm(&self, kernel: Option<&Path>) -> Option<bool> {
+        let _ = kernel;
+        None
+    }
+
+    /// All machines that carry our mark there, whoever of this provider's users made them.
+    ///
+    /// # Errors
+    /// It does not answer, or cannot list them.
+    fn all(&self) -> Result<Vec<Marked>, Problem> {
+        Err(Problem::Unfit {
+            what: "this provider does not list machines that are not on record here".to_owned(),
+            remedy: "leave out --provider".to_owned(),
+        })
     }
 
     /// Whether machines boot the guest that we make. Otherwise they are copies of an image of the
@@ -198,6 +216,17 @@ pub struct Boot<'a> {
     pub cache: DiskCache,
 }
 
+/// A machine with our mark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marked {
+    /// Its name.
+    pub name: String,
+    /// What tells it from all others.
+    pub uuid: String,
+    /// What it does, in the provider's words.
+    pub state: String,
+}
+
 /// The way to an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
@@ -220,12 +249,37 @@ pub enum Line {
 }
 
 /// What was done to a machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Acted {
     /// The disks that moved or were kept.
     pub disks: u32,
     /// The bytes that were copied.
     pub copied: Bytes,
+    /// How a migration went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub migrated: Option<Migrated>,
+}
+
+/// A machine that moved to another node while it ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Migrated {
+    /// From the order to its end, on the clock of whoever gave it.
+    pub took: Nanos,
+    /// How long the guest stood still, as the hypervisors report it.
+    pub downtime: Option<Nanos>,
+    /// How far it was, at instants of the same clock.
+    pub looks: Vec<Look>,
+}
+
+/// How far a migration was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Look {
+    /// After so long.
+    pub after: Nanos,
+    /// Bytes of memory that were sent.
+    pub sent: Bytes,
+    /// Bytes that were still to be sent.
+    pub left: Bytes,
 }
 
 /// What a machine does.

@@ -38,6 +38,9 @@ pub enum Ground {
         connect: String,
         /// The pools; disks that move have a further one.
         pools: Vec<String>,
+        /// Further libvirts to which machines were to migrate: they may be at any of these.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<String>,
     },
     /// On nodes, each with a record of its own.
     Nodes(OnNodes),
@@ -228,7 +231,12 @@ fn is_sound_ground(ground: &Ground) -> bool {
                 && folders.len() <= MOST
                 && folders.iter().all(|path| path.is_absolute())
         }
-        Ground::Pools { pools, .. } => !pools.is_empty() && pools.len() <= MOST,
+        Ground::Pools { pools, others, .. } => {
+            !pools.is_empty()
+                && pools.len() <= MOST
+                && others.len() <= MOST
+                && others.iter().all(|uri| uri.contains("://") && !uri.starts_with('-'))
+        }
         Ground::Nodes(nodes) => nodes.parts.len() <= MOST,
         Ground::Remote(remote) => {
             !remote.pools.is_empty()
@@ -288,7 +296,11 @@ mod tests {
         let others = Deployment::new(&others, wanted.token.clone(), wanted.ground.clone());
         let is_other = |machine: &Machine| machine.uuid != others.machines[0].uuid;
         assert!(wanted.machines.iter().all(is_other), "a token of several nodes");
-        let pools = Ground::Pools { connect: "c".into(), pools: vec!["p".into()] };
+        let pools = Ground::Pools {
+            connect: "c".into(),
+            pools: vec!["p".into()],
+            others: Vec::new(),
+        };
         let named = deployment("x", pools).placed(&folder);
         let first = "plimsoll-0123456789abcdef0123456789abcdef-x-1-disk0.raw";
         assert_eq!(named.machines[0].disks[0], Path::new(first));

@@ -192,6 +192,8 @@ words! {
         Snapshot = "snapshot",
         /// Their disks move to another pool while they run.
         Move = "move",
+        /// They move to another node of libvirt while they run.
+        Migrate = "migrate",
     }
 }
 
@@ -205,6 +207,7 @@ impl Act {
             Act::Off => MachineAct::Off,
             Act::Snapshot => MachineAct::Snapshot,
             Act::Move => MachineAct::Move,
+            Act::Migrate => MachineAct::Migrate,
         })
     }
 }

@@ -36,7 +36,8 @@ spec_table! {
         act: Act = Act::None,
         /// The machines to which it is done: a name or a list of names. `[]`: all.
         machines: Names = Names(Vec::new()),
-        /// The pool to which `act = "move"` moves their disks, as `vms.pool` takes it.
+        /// Where `act = "move"` moves their disks, as `vms.pool` takes it; or the libvirt to which
+        /// `act = "migrate"` moves the machines: `"qemu+ssh://host/system"`.
         to: String = String::new(),
         /// How long the end of its scenario waits for a command that still runs, and the end of the
         /// run too. What is measured while it still runs has a doubt. `"0s"`: it is not waited for.

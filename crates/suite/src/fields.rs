@@ -91,9 +91,9 @@ spec_table! {
         count: Count = Count(1),
         /// The virtual CPUs of each.
         vcpus: Count = Count(1),
-        /// What runs a guest's instructions. Providers that have their own take `"native"` alone,
-        /// which is their default.
-        accelerator: Accelerator = Accelerator::Tcg,
+        /// What runs a guest's instructions. `"auto"`: `"kvm"` where all nodes have it, else
+        /// `"tcg"`. Providers that have their own take `"native"` alone, which is their default.
+        accelerator: Auto<Accelerator> = Auto::Auto,
         /// The memory of each, at least 128 MiB.
         memory: Bytes = Bytes::mib(512),
         /// The disks of each, at most 16.
@@ -269,7 +269,8 @@ spec_table! {
         lost_after: Nanos = Nanos::seconds(10),
         /// Agents hold out for so long without a word and without a connection, and keep what is
         /// to be told: up to 1 h. Within it, a connection is taken up again, and `plimsoll take`
-        /// takes a run over. Nothing loads longer without a coordinator.
+        /// takes a run over. Nothing loads longer without a coordinator. A suite with an event of
+        /// `act = "migrate"` has 1 min where it does not say.
         hold: Nanos = Nanos(0),
         /// Hosts that cannot be reached at the start are tried again for so long, up to 1 h. Then
         /// `"continue"` leaves them out, if a quorum is there; `"abort"` refuses the run.

@@ -1,10 +1,10 @@
 //! Whether `[vms]` is in range and goes together, and what events do to its machines.
 
-use crate::VmsSpec;
+use crate::{FleetSpec, VmsSpec};
 use crate::event::EventSpec;
 use form::{Given, Problem, Span, place};
 use model::hostlist;
-use model::machines::placement;
+use model::machines::{MachineAct, placement};
 use model::units::{Bytes, Nanos};
 
 /// The most machines that one suite makes: each is a process here.
@@ -59,8 +59,7 @@ pub(crate) fn check_vms(vms: &VmsSpec, problems: &mut Vec<Problem>) {
         refuse(place(&vms.pool), message, "write a path that begins with `/`, or a pool's name");
     }
     let connect = &vms.connect.value;
-    if !connect.contains("://") || connect.starts_with('-') || connect.contains(char::is_whitespace)
-    {
+    if !is_address(connect) {
         let message = format!("`{connect}` is no address of a provider");
         refuse(place(&vms.connect), message, "write one such as \"qemu+ssh://host/system\"");
     }
@@ -70,6 +69,12 @@ pub(crate) fn check_vms(vms: &VmsSpec, problems: &mut Vec<Problem>) {
         refuse(place(&vms.template), message, "write its name or its path");
     }
     check_vm_nodes(vms, problems);
+}
+
+/// Whether a text can be the address of a provider.
+fn is_address(text: &str) -> bool {
+    let is_plain = |c: char| !c.is_whitespace() && !c.is_control();
+    text.contains("://") && !text.starts_with('-') && text.chars().all(is_plain)
 }
 
 /// Whether a text can be a pool: a name, or a path of Unix or Windows.
@@ -115,6 +120,17 @@ fn check_vm_nodes(vms: &VmsSpec, problems: &mut Vec<Problem>) {
     }
 }
 
+/// How long agents hold out where a machine migrates and nobody said: the line to its agent breaks.
+const HOLD: Nanos = Nanos::seconds(60);
+
+/// Has agents hold out where a machine migrates, unless somebody wrote for how long.
+pub(crate) fn outlive_migrations(fleet: &mut FleetSpec, events: &[EventSpec]) {
+    let migrates = |event: &EventSpec| event.act.value.kind() == Some(MachineAct::Migrate);
+    if fleet.hold.span.is_none() && events.iter().any(migrates) {
+        fleet.hold.value = HOLD;
+    }
+}
+
 /// Complains about events that do something to machines that there are not.
 pub(crate) fn check_events(vms: &VmsSpec, events: &[EventSpec], problems: &mut Vec<Problem>) {
     let is_machine = |name: &String| {
@@ -138,8 +154,19 @@ pub(crate) fn check_events(vms: &VmsSpec, events: &[EventSpec], problems: &mut V
             let message = "an event has a command or does something to machines, not both";
             problems.push(Problem::new(place(&event.act), message, "make two events of it"));
         }
-        let to = &event.to.value;
-        if !to.is_empty() && !is_pool(to) {
+        let (to, act) = (&event.to.value, event.act.value.kind());
+        if to.is_empty() && matches!(act, Some(MachineAct::Move | MachineAct::Migrate)) {
+            let message = "an event that moves machines or their disks says no place";
+            let remedy = "write `to`: a pool, or for \"migrate\" the address of a libvirt";
+            problems.push(Problem::new(place(&event.act), message, remedy));
+        }
+        if act == Some(MachineAct::Migrate) {
+            if !to.is_empty() && !is_address(to) {
+                let message = format!("`{}` is no address of a libvirt", to.escape_debug());
+                let remedy = "write one such as \"qemu+ssh://host/system\"";
+                problems.push(Problem::new(place(&event.to), message, remedy));
+            }
+        } else if !to.is_empty() && !is_pool(to) {
             let message = format!("`{to}` is no pool");
             let remedy = "write a path that begins with `/`, or a pool's name";
             problems.push(Problem::new(place(&event.to), message, remedy));

@@ -183,7 +183,7 @@ fn read_one(
     let tree = read_table(root, "tree", problems, TreeSpec::read);
     let stages = read_table(root, "stages", problems, StagesSpec::read);
     let engine = read_table(root, "engine", problems, EngineSpec::read);
-    let fleet = read_table(root, "fleet", problems, FleetSpec::read);
+    let mut fleet = read_table(root, "fleet", problems, FleetSpec::read);
     let keep = read_table(root, "keep", problems, KeepSpec::read);
     let clients = read_table(root, "clients", problems, ClientsSpec::read);
     let vms = read_table(root, "vms", problems, VmsSpec::read);
@@ -216,6 +216,7 @@ fn read_one(
     machines::check_vms(&vms, problems);
     machines::check_events(&vms, &events, problems);
     let rounds = rounds::read(&sweep.spec, &stages, &points, problems);
+    machines::outlive_migrations(&mut fleet, &events);
     let points = sweep.arrange(&points, suite.seed.value);
     metadata::check(&layout, &tree, &stages, &engine, &points, problems);
     if !is_one_of_several {

@@ -75,6 +75,15 @@ pub enum VmsCommand {
     /// List the machines that Plimsoll made, and what they do.
     #[command(after_help = examples::VMS)]
     List {
+        /// List all of this provider that carry our mark, also those that are not on record here:
+        /// qemu or libvirt.
+        #[arg(long, hide_possible_values = true, value_name = "PROVIDER")]
+        provider: Option<ProviderArg>,
+
+        /// That libvirt, as `virsh -c` takes it.
+        #[arg(long, value_name = "URI", requires = "provider", default_value = "qemu:///system")]
+        connect: String,
+
         /// Print JSON.
         #[arg(long)]
         json: bool,
@@ -105,6 +114,9 @@ pub enum VmsCommand {
     /// Move the disks to another pool while their machines run.
     #[command(after_help = examples::VMS)]
     Move(VmsActArgs),
+    /// Move running machines to another node of libvirt; both must reach their disks.
+    #[command(after_help = examples::VMS)]
+    Migrate(VmsActArgs),
     /// Write the memory image of the guests, without machines.
     #[command(after_help = examples::VMS)]
     Image(VmsImageArgs),
@@ -117,6 +129,10 @@ pub enum VmsCommand {
         /// Greet first, as one that is started on another host.
         #[arg(long)]
         greet: bool,
+
+        /// What is to be started at its end: an agent with its arguments.
+        #[arg(last = true)]
+        agent: Vec<String>,
     },
     /// Answer a coordinator that makes machines on several nodes; started by it.
     #[command(hide = true)]
@@ -186,8 +202,9 @@ pub struct VmsActArgs {
     #[arg(value_name = "MACHINE")]
     pub machines: Vec<String>,
 
-    /// The pool to which disks move, as vms.pool takes it.
-    #[arg(long, value_name = "POOL")]
+    /// The pool to which disks move, as vms.pool takes it; or the libvirt to which machines
+    /// migrate, such as qemu+ssh://host/system.
+    #[arg(long, value_name = "POOL|URI")]
     pub to: Option<String>,
 
     /// Print JSON.

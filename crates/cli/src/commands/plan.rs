@@ -4,7 +4,6 @@ use super::{print, print_json, vms};
 use crate::args::{PlanArgs, WorkArgs};
 use crate::failure::Failure;
 use crate::hosts::{self, Hosts, Terms};
-use crate::machines::size_of;
 use crate::run_file_disk;
 use crate::screen;
 use crate::signals::Work;
@@ -22,8 +21,8 @@ use suite::planner::{self, GivenUp, Request};
 pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
     let asked = suite_and_targets::asked(&args.work)?;
     if let Some(of) = args.work.machines.provider {
-        let (boots, scale) = (args.work.machines.boots(), size_of(args.work.scale));
-        let planned = vms::planned(&asked.spec, of, boots, scale)?;
+        let planned =
+            vms::planned(&asked.spec, of, args.work.machines.boots(), args.work.scale)?;
         if args.json {
             print_json(&planned.json())?;
         } else {

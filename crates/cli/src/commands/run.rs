@@ -333,6 +333,10 @@ fn bug(why: &str) -> Failure {
 
 /// How an interrupted run goes on. Its files are gone: where they are written again is said anew.
 fn way_on(record: &Record, out: &Path) -> String {
+    if machines::are_to_go() {
+        return "; its machines go with it: run it again, with --keep-vms to be able to go on"
+            .to_owned();
+    }
     let mut paths: Vec<&str> = Vec::new();
     for target in record.plan.hosts.iter().flat_map(|host| &host.targets) {
         if matches!(target.kind, PlannedTarget::Directory { .. })

@@ -1,6 +1,7 @@
 //! Virtual machines that carry a run: made before it, and removed after it whatever ends it.
 
 mod below;
+mod imagined;
 mod reach;
 
 pub use below::Below;
@@ -10,10 +11,11 @@ use crate::args::{HostArgs, MachineArgs, ProviderArg, VmsUpArgs, WorkArgs};
 use crate::failure::Failure;
 use crate::making::while_making;
 use fleet::launch::{Binary, Via};
-use form::Given;
+use form::Auto;
 use model::machines::placement::{PlacedOn, placed};
 use model::machines::{Accelerator, BootTime, MachinesMade, MachinesWanted, OnNode, ProviderKind};
 use model::plan::PlanNote;
+use model::scale::Scale;
 use model::{Fact, Fraction, ScaleArg};
 use provision::deployment::{self, Held, Needs, Order};
 use provision::nodes::{self, NodeNeeds, NodeOrder};
@@ -80,7 +82,7 @@ pub fn failure(problem: &Problem) -> Failure {
 }
 
 /// Who makes them, for those who do.
-fn kind(of: ProviderArg) -> ProviderKind {
+pub fn kind(of: ProviderArg) -> ProviderKind {
     match of {
         ProviderArg::Qemu => ProviderKind::Qemu,
         ProviderArg::Libvirt => ProviderKind::Libvirt,
@@ -103,6 +105,8 @@ pub struct BootArgs<'a> {
 /// The machines of a suite, and what they are made with.
 pub struct Wanted {
     machines: MachinesWanted,
+    /// What runs the guests is what all nodes have: nobody said it.
+    is_auto: bool,
     provider: ProviderKind,
     connect: String,
     template: String,
@@ -152,9 +156,11 @@ impl Wanted {
             return Err(Failure::Usage(text.to_owned()));
         }
         // Where nobody wrote one, a provider that has its own runs guests with it.
-        let accelerator = match (&vms.accelerator, provider.copies_a_template()) {
-            (Given { span: None, .. }, true) => Accelerator::Native,
-            (given, _) => given.value,
+        let (accelerator, is_auto) = match (&vms.accelerator.value, provider.copies_a_template()) {
+            (Auto::Fixed(accelerator), _) => (*accelerator, false),
+            (Auto::Auto, true) => (Accelerator::Native, false),
+            // Until the nodes are asked.
+            (Auto::Auto, false) => (Accelerator::Tcg, true),
         };
         Ok(Wanted {
             machines: MachinesWanted {
@@ -172,6 +178,7 @@ impl Wanted {
                 boot: vms.boot.value,
             }
             .scaled(scale),
+            is_auto,
             provider,
             connect: vms.connect.value.clone(),
             template: vms.template.value.clone(),
@@ -195,6 +202,7 @@ impl Wanted {
             image: self.image.as_deref(),
             places: &self.places,
             token: None,
+            asks_for_kvm: self.is_auto,
         }
     }
 
@@ -223,20 +231,34 @@ impl Wanted {
             image: self.image.clone(),
             token: token.to_owned(),
             program: self.program.clone(),
+            asks_for_kvm: self.is_auto,
         }
     }
 
-    /// What they would take; nothing is made.
-    pub fn needs(&self) -> Result<Taken, Failure> {
-        let failed = |problem: Problem| failure(&problem);
+    /// What they would take; nothing is made. Where nobody said what runs the guests, they have the
+    /// processor's own virtualisation if all nodes do.
+    pub fn needs(&mut self) -> Result<Taken, Failure> {
+        let taken = self.taken().map_err(|problem| failure(&problem))?;
+        if self.is_auto {
+            let has_kvm = match &taken {
+                Taken::Here(needs) => needs.has_kvm == Some(true),
+                Taken::Nodes(all) => all.iter().all(|needs| needs.has_kvm == Some(true)),
+            };
+            self.machines.accelerator = if has_kvm { Accelerator::Kvm } else { Accelerator::Tcg };
+            // It is known now.
+            self.is_auto = false;
+        }
+        Ok(taken)
+    }
+
+    fn taken(&self) -> Result<Taken, Problem> {
         let Some(on) = self.on_nodes() else {
             let provider = providers::named(self.provider, &self.connect, &self.template);
-            return deployment::needs(&*provider, &self.order())
-                .map(|needs| Taken::Here(Box::new(needs)))
-                .map_err(failed);
+            let needs = deployment::needs(&*provider, &self.order())?;
+            return Ok(Taken::Here(Box::new(needs)));
         };
         let needs = nodes::needs(&Nodes::of(&on), &on, &|node| self.of_node(node, ""));
-        needs.map(Taken::Nodes).map_err(failed)
+        needs.map(Taken::Nodes)
     }
 
     /// The machines themselves.
@@ -271,7 +293,7 @@ impl Wanted {
 
     /// Makes them, and says so on standard error unless `quiet`. A signal stops that, and nothing
     /// is left.
-    pub fn make(&self, quiet: bool) -> Result<Held, Failure> {
+    pub fn make(&mut self, quiet: bool) -> Result<Held, Failure> {
         // What is refused was not begun.
         self.needs()?;
         let making = while_making();
@@ -315,6 +337,16 @@ impl VmsUpArgs {
     }
 }
 
+/// Whether machines go when this process ends.
+pub fn are_to_go() -> bool {
+    MADE.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+}
+
+/// A scale as planners take it.
+pub fn scale_of(scale: Option<ScaleArg>) -> Scale {
+    scale.unwrap_or_default().or(Fraction::ONE)
+}
+
 /// The part of a scale that is for sizes.
 pub fn size_of(scale: Option<ScaleArg>) -> Fraction {
     scale.and_then(|scale| scale.size).unwrap_or(Fraction::ONE)
@@ -329,7 +361,8 @@ pub fn for_run(
     keep: bool,
 ) -> Result<Option<Guard>, Failure> {
     let Some(of) = work.machines.provider else { return Ok(None) };
-    let wanted = Wanted::of(spec, of, work.machines.boots(), size_of(work.scale))?;
+    let mut wanted = Wanted::of(spec, of, work.machines.boots(), size_of(work.scale))?;
+    wanted.hold(spec, scale_of(work.scale))?;
     let held = wanted.make(quiet)?;
     work.hosts.hosts = Some(format!("{HOSTS}{}", held.deployment.name));
     if keep {

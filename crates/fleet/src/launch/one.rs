@@ -34,9 +34,9 @@ pub(super) fn arguments(wanted: &Wanted, host: usize, is_relay: bool) -> Vec<Str
     arguments
 }
 
-/// How agents hold out that are started this way. One that was there before us was told nothing.
+/// How agents hold out that are started this way.
 fn holding(wanted: &Wanted) -> Option<&Hold> {
-    wanted.hold.as_ref().filter(|_| !matches!(wanted.via, Via::Sockets(_)))
+    wanted.hold.as_ref()
 }
 
 /// The link to an agent that was just started. One that holds out is found again where its stream
@@ -152,7 +152,7 @@ fn ask(
     host: &str,
     arguments: &[String],
 ) -> Result<(Started, Answer), Missing> {
-    let command = match (&wanted.agent, wanted.via.direct(arguments)) {
+    let command = match (&wanted.agent, wanted.via.direct(host, arguments)) {
         (Some(path), _) => wanted.via.command(host, &script::start_at(path, arguments)),
         (None, Some(direct)) => direct,
         (None, None) => wanted.via.command(host, &script::start(&binary.hash, arguments)),

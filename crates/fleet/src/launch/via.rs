@@ -3,7 +3,7 @@
 
 use super::script::quote;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// How agents are started.
@@ -124,12 +124,8 @@ impl Via {
                 command.args(["sh", "-c", script]);
                 command
             }
-            // Nobody is there who could run a script: the agent listens already.
-            Via::Sockets(folder) => {
-                let mut command = Command::new("/proc/self/exe");
-                command.args(["vms", "bridge"]).arg(folder.join(format!("{host}.agent")));
-                command
-            }
+            // Nobody is there who could run a script: what listens there starts an agent.
+            Via::Sockets(folder) => bridge(folder, host, &["agent".to_owned()]),
         }
     }
 
@@ -139,12 +135,25 @@ impl Via {
     }
 
     /// A command that runs the agent of this very program, where that needs no shell.
-    pub(super) fn direct(&self, arguments: &[String]) -> Option<Command> {
-        let Via::Local = self else { return None };
-        let mut command = Command::new(PathBuf::from("/proc/self/exe"));
-        command.args(arguments);
-        Some(command)
+    pub(super) fn direct(&self, host: &str, arguments: &[String]) -> Option<Command> {
+        match self {
+            Via::Local => {
+                let mut command = Command::new(PathBuf::from("/proc/self/exe"));
+                command.args(arguments);
+                Some(command)
+            }
+            Via::Sockets(folder) => Some(bridge(folder, host, arguments)),
+            _ => None,
+        }
     }
+}
+
+/// The line to a machine, with what is to be started at its end.
+fn bridge(folder: &Path, host: &str, arguments: &[String]) -> Command {
+    let mut command = Command::new("/proc/self/exe");
+    command.args(["vms", "bridge"]).arg(folder.join(format!("{host}.agent")));
+    command.arg("--").args(arguments);
+    command
 }
 
 /// Options for `kubectl`: which container of a pod is meant is a question to `exec` alone.

@@ -8,7 +8,7 @@ use crate::inside::FIRST_READ;
 use crate::places::{self, Places};
 use crate::provider::{Boot, Machine, Provider, Room, State, Volume};
 use crate::record::{self, Deployment, OnNodes};
-use model::machines::{BootTime, MachinesWanted};
+use model::machines::{Accelerator, BootTime, MachinesWanted};
 use model::rng;
 use model::{Bytes, Nanos};
 use std::collections::BTreeMap;
@@ -46,6 +46,9 @@ pub struct Needs {
     pub room: Room,
     /// What they would boot.
     pub guest: Guest,
+    /// Whether guests would run on the processor's own virtualisation; `None` where nobody asked,
+    /// or the provider does not say.
+    pub has_kvm: Option<bool>,
 }
 
 /// What is to be made, and with what.
@@ -64,6 +67,8 @@ pub struct Order<'a> {
     pub places: &'a Places,
     /// What tells these machines from all others, where it was decided elsewhere.
     pub token: Option<&'a str>,
+    /// Nobody said what runs the guests: whether KVM works is to be found out.
+    pub asks_for_kvm: bool,
 }
 
 /// What machines would take. Only a package of a kernel is unpacked; nothing else is touched.
@@ -81,6 +86,18 @@ pub fn needs(provider: &dyn Provider, order: &Order<'_>) -> Result<Needs, Proble
         None if !provider.boots_our_guest() => Guest::Copies,
         None => Guest::Own(Kernel::find(order.kernel, &order.places.kernels)?),
     };
+    let kernel = match &guest {
+        Guest::Own(kernel) => Some(kernel.image.as_path()),
+        Guest::Image(_) | Guest::Copies => None,
+    };
+    let asks = order.asks_for_kvm || wanted.accelerator == Accelerator::Kvm;
+    let has_kvm = if asks { provider.has_kvm(kernel) } else { None };
+    if wanted.accelerator == Accelerator::Kvm && has_kvm == Some(false) {
+        return Err(Problem::Unfit {
+            what: format!("{} has no KVM that works", node.name),
+            remedy: "leave out vms.accelerator, or look at /dev/kvm there".to_owned(),
+        });
+    }
     let each = wanted.memory.0.saturating_add(OVERHEAD.0);
     let memory = Bytes(each.saturating_mul(u64::from(wanted.count())));
     if memory > node.memory_available {
@@ -99,7 +116,7 @@ pub fn needs(provider: &dyn Provider, order: &Order<'_>) -> Result<Needs, Proble
     }
     wanted.names().iter().try_for_each(|name| provider.refuse_taken(name))?;
     let memory_available = node.memory_available;
-    Ok(Needs { node: node.name, memory, memory_available, disks, room, guest })
+    Ok(Needs { node: node.name, memory, memory_available, disks, room, guest, has_kvm })
 }
 
 /// Makes machines and waits until their agents listen. Where that fails, or `stop` is set, nothing

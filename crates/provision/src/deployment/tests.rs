@@ -167,6 +167,7 @@ impl Setting {
             wanted,
             pool,
             token: None,
+            asks_for_kvm: false,
             program: "a hash",
             kernel: Some(&kernel),
             image: None,

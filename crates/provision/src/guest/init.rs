@@ -1,12 +1,12 @@
 //! The first process of a guest: it prepares what an agent needs, and starts one agent after the
 //! other on the line to the host.
 
+use super::line::{self, Held};
 use crate::inside::{AGENT_PORT, FIRST_READ, MODULES};
 use rustix::mount::{MountFlags, mount};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -48,12 +48,15 @@ pub enum Within {
 pub fn serve(init: &Init) -> String {
     match prepare(init) {
         Err(why) => why,
-        Ok(port) => loop {
-            if let Err(error) = one_agent(&port, &init.disks) {
-                say(&format!("plimsoll: the agent: {error}"));
+        Ok(port) => {
+            let mut held = Held::default();
+            loop {
+                if let Err(error) = line::serve_one(&port, &init.disks, CONSOLE, &mut held) {
+                    say(&format!("plimsoll: the agent: {error}"));
+                }
+                sleep(PAUSE);
             }
-            sleep(PAUSE);
-        },
+        }
     }
 }
 
@@ -155,26 +158,6 @@ fn port() -> Option<PathBuf> {
     });
     let device = named.map(|entry| Path::new("/dev").join(entry.file_name())).next()?;
     device.exists().then_some(device)
-}
-
-/// Serves one coordinator: the agent's greeting waits until somebody is at the other end.
-fn one_agent(port: &Path, disks: &[String]) -> io::Result<()> {
-    // A second opening of the port would be refused: both directions are one.
-    let input = OpenOptions::new().read(true).write(true).open(port)?;
-    let output = input.try_clone()?;
-    let mut command = Command::new("/proc/self/exe");
-    command.arg("agent");
-    disks.iter().for_each(|disk| {
-        command.arg("--allow").arg(disk);
-    });
-    command.stdin(Stdio::from(input)).stdout(Stdio::from(output));
-    command.stderr(File::options().write(true).open(CONSOLE)?);
-    command.env("HOME", "/root");
-    let mut agent = command.spawn()?;
-    // What we hold of the port would keep it open: what a coordinator that left did not read is
-    // thrown away only when all have closed it.
-    drop(command);
-    agent.wait().map(|_| ())
 }
 
 /// Says something on the guest's console, which the host keeps. If that fails, nobody can be told.

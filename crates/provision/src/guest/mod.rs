@@ -7,6 +7,7 @@ mod image;
 mod init;
 mod iso;
 mod kernel;
+mod line;
 mod modules;
 
 pub use image::{CloudImage, ImageFormat, Seed, write_program};

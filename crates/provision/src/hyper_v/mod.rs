@@ -231,6 +231,9 @@ impl Provider for HyperV {
         act: MachineAct,
         to: Option<&str>,
     ) -> Result<Acted, Problem> {
+        if act == MachineAct::Migrate {
+            return Err(remote::cannot_migrate(machine));
+        }
         let to = to.unwrap_or_default();
         let disks = machine.disks.iter().map(|disk| {
             let from = file(deployment, remote::first_pool(deployment), disk);
@@ -247,7 +250,7 @@ impl Provider for HyperV {
         // What a dynamic disk has in it is not asked for.
         let has_disks = matches!(act, MachineAct::Move | MachineAct::Snapshot);
         let disks = if has_disks { deployment.disks_each } else { 0 };
-        Ok(Acted { disks, copied: Bytes(0) })
+        Ok(Acted { disks, ..Acted::default() })
     }
 
     fn remove(&self, deployment: &Deployment, machine: &Machine) -> Result<(), Problem> {

@@ -24,12 +24,21 @@ pub(super) fn described(
     machine: &Machine,
     boot: &Boot<'_>,
     sources: &Sources,
+    is_amd: bool,
 ) -> String {
-    let kind = match boot.accelerator {
-        // `native` is refused before anything is made.
-        Accelerator::Kvm | Accelerator::Native => ("kvm", "<cpu mode='host-passthrough'/>"),
+    let kind = match (boot.accelerator, is_amd) {
+        // `native` is refused before anything is made. No processor of AMD has this register; KVM
+        // makes one up, and a KVM within another may refuse it.
+        (Accelerator::Kvm | Accelerator::Native, true) => (
+            "kvm",
+            "<cpu mode='host-passthrough'><feature policy='disable' name='arch-capabilities'/>\
+             </cpu>",
+        ),
+        (Accelerator::Kvm | Accelerator::Native, false) => {
+            ("kvm", "<cpu mode='host-passthrough'/>")
+        }
         // Emulated guests keep time by it.
-        Accelerator::Tcg => (
+        (Accelerator::Tcg, _) => (
             "qemu",
             "<cpu mode='maximum'/><clock offset='utc'><timer name='hpet' present='yes'/></clock>",
         ),
@@ -94,6 +103,15 @@ fn bus(bus: DiskBus, number: usize) -> (&'static str, String) {
 pub(super) fn is_ours(text: &str, token: &str) -> bool {
     let mut elements = text.split('<').filter(|element| element.starts_with("plimsoll:machine "));
     elements.any(|element| attribute(element, "token").as_deref() == Some(token))
+}
+
+/// The name of a domain that has our marker, whoever's token it is.
+pub(super) fn marked(text: &str) -> Option<String> {
+    let mut elements = text.split('<').filter(|element| element.starts_with("plimsoll:machine "));
+    elements.find(|element| attribute(element, "token").is_some())?;
+    let name = text.split_once("<name>")?.1.split_once("</name>")?.0;
+    // Names of ours need no escapes.
+    crate::record::is_plain(name).then(|| name.to_owned())
 }
 
 /// Whether a program of the guest has opened the agent's line.

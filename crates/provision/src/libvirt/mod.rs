@@ -2,11 +2,13 @@
 //! libvirt reaches over ssh (`qemu+ssh://host/system`). Nothing of ours runs there but the guests.
 
 mod domain;
+mod migration;
 mod virsh;
 
-use crate::provider::{Acted, Boot, Line, Machine, Node, Provider, Room, State, Volume};
+use crate::provider::{Acted, Boot, Line, Machine, Marked, Node, Provider, Room, State, Volume};
 use crate::record::{Deployment, Ground};
 use crate::{Problem, volume};
+use crate::qemu::kvm;
 use domain::{Sources, described};
 use model::Bytes;
 use model::machines::{DiskAllocation, DiskContent, HostCpu, MachineAct};
@@ -51,21 +53,86 @@ impl Libvirt {
         }
     }
 
-    fn is_there(&self, machine: &Machine) -> Result<bool, Problem> {
-        Ok(self.virsh.domains()?.contains(&machine.uuid))
+    /// All libvirts at which machines may be: where they were made, first.
+    fn all_of(&self, deployment: &Deployment) -> Vec<Virsh> {
+        let others = match &deployment.ground {
+            Ground::Pools { others, .. } => others.as_slice(),
+            Ground::Folders(_) | Ground::Nodes(_) | Ground::Remote(_) => &[],
+        };
+        let others = others.iter().map(|connect| Virsh::new(connect));
+        std::iter::once(self.virsh.clone()).chain(others).collect()
     }
 
-    /// Refuses a domain that has our UUID and not our token.
-    fn refuse_others(&self, deployment: &Deployment, machine: &Machine) -> Result<(), Problem> {
-        let text = self.virsh.described(&machine.uuid)?;
-        match domain::is_ours(&text, &deployment.token) {
-            true => Ok(()),
-            false => Err(Problem::NameOfOthers {
-                name: machine.name.clone(),
-                what: format!("the domain {} of {}", machine.uuid, self.virsh.connect()),
-            }),
+    /// The libvirt at which a machine is. While it migrates, both have it: then where it runs.
+    fn of(&self, deployment: &Deployment, machine: &Machine) -> Virsh {
+        let mut all = self.all_of(deployment);
+        if all.len() > 1 {
+            let state = |virsh: &Virsh| virsh.state(&machine.uuid).ok();
+            let states: Vec<_> = all.iter().map(state).collect();
+            let runs = states.iter().position(|state| state.as_deref() == Some("running"));
+            let at = runs.or_else(|| states.iter().position(Option::is_some)).unwrap_or(0);
+            return all.swap_remove(at);
+        }
+        self.virsh.clone()
+    }
+}
+
+fn is_there(virsh: &Virsh, machine: &Machine) -> Result<bool, Problem> {
+    Ok(virsh.domains()?.contains(&machine.uuid))
+}
+
+/// Refuses a domain that has our UUID and not our token.
+fn refuse_others(
+    virsh: &Virsh,
+    deployment: &Deployment,
+    machine: &Machine,
+) -> Result<(), Problem> {
+    let text = virsh.described(&machine.uuid)?;
+    match domain::is_ours(&text, &deployment.token) {
+        true => Ok(()),
+        false => Err(Problem::NameOfOthers {
+            name: machine.name.clone(),
+            what: format!("the domain {} of {}", machine.uuid, virsh.connect()),
+        }),
+    }
+}
+
+/// Stops a machine and forgets it, if it is there.
+fn remove_from(virsh: &Virsh, deployment: &Deployment, machine: &Machine) -> Result<(), Problem> {
+    if !is_there(virsh, machine)? {
+        return Ok(());
+    }
+    refuse_others(virsh, deployment, machine)?;
+    let is_off = || matches!(virsh.state(&machine.uuid).as_deref(), Ok("shut off"));
+    if !is_off() {
+        // It may end by itself just now.
+        let ended = virsh.on_domain("destroy", &machine.uuid, &[]);
+        // A machine that was still coming here is gone with its end.
+        if ended.is_err() && is_there(virsh, machine)? && !is_off() {
+            return ended;
         }
     }
+    if !is_there(virsh, machine)? {
+        return Ok(());
+    }
+    virsh.on_domain("undefine", &machine.uuid, &["--snapshots-metadata"])
+}
+
+/// What the volumes of a machine of its own begin with, behind our mark: no other machine's do,
+/// and machines of other nodes may have theirs in the same pool.
+fn is_volume_of(deployment: &Deployment, name: &str) -> bool {
+    let Some(rest) = name.strip_prefix(&deployment.mark()) else { return false };
+    let is_of = |machine: &Machine| {
+        rest.strip_prefix(machine.name.as_str()).is_some_and(|end| end.starts_with(['-', '.']))
+    };
+    // Older versions called these two the same for all.
+    rest == KERNEL || rest == IMAGE || deployment.machines.iter().any(is_of)
+}
+
+/// The names of what all machines start from.
+fn common(deployment: &Deployment, what: &str) -> String {
+    let first = deployment.machines.first().map_or("", |machine| machine.name.as_str());
+    format!("{}{first}.{what}", deployment.mark())
 }
 
 fn first_pool(deployment: &Deployment) -> &str {
@@ -96,8 +163,29 @@ impl Provider for Libvirt {
             return Err(Problem::NoPool { pool: pool.to_owned(), remedy });
         }
         let connect = self.virsh.connect().to_owned();
-        let ground = Ground::Pools { connect, pools: vec![pool.to_owned()] };
+        let pools = vec![pool.to_owned()];
+        let ground = Ground::Pools { connect, pools, others: Vec::new() };
         Ok(Room { ground, place: PathBuf::from(pool), free: self.virsh.free(pool)? })
+    }
+
+    fn has_kvm(&self, kernel: Option<&Path>) -> Option<bool> {
+        let has = self.virsh.has_kvm().ok()?;
+        // Of another machine, nobody can know more; of this one, its kernel is tried.
+        let is_here = self.virsh.remote().is_none();
+        Some(has && kernel.filter(|_| is_here).is_none_or(kvm::runs))
+    }
+
+    fn all(&self) -> Result<Vec<Marked>, Problem> {
+        let mut all = Vec::new();
+        for uuid in self.virsh.domains()? {
+            // It may go just now.
+            let Ok(text) = self.virsh.described(&uuid) else { continue };
+            if let Some(name) = domain::marked(&text) {
+                let state = self.virsh.state(&uuid).unwrap_or_else(|_| "gone".to_owned());
+                all.push(Marked { name, uuid, state });
+            }
+        }
+        Ok(all)
     }
 
     fn refuse_taken(&self, name: &str) -> Result<(), Problem> {
@@ -111,10 +199,9 @@ impl Provider for Libvirt {
     }
 
     fn prepare(&self, deployment: &Deployment, kernel: &Path) -> Result<(), Problem> {
-        let mark = deployment.mark();
         let image = deployment.folder.join(crate::record::IMAGE);
-        self.put(deployment, &format!("{mark}{KERNEL}"), Some(kernel))?;
-        self.put(deployment, &format!("{mark}{IMAGE}"), Some(&image))?;
+        self.put(deployment, &common(deployment, KERNEL), Some(kernel))?;
+        self.put(deployment, &common(deployment, IMAGE), Some(&image))?;
         let consoles = deployment.machines.iter().map(|machine| console(deployment, machine));
         consoles.into_iter().try_for_each(|name| self.put(deployment, &name, None))
     }
@@ -144,16 +231,17 @@ impl Provider for Libvirt {
         machine: &Machine,
         boot: &Boot<'_>,
     ) -> Result<(), Problem> {
-        let (pool, mark) = (first_pool(deployment), deployment.mark());
+        let pool = first_pool(deployment);
         let path = |name: &str| self.virsh.path(pool, name);
         let disks = machine.disks.iter().map(|disk| path(&disk.to_string_lossy()));
         let sources = Sources {
-            kernel: path(&format!("{mark}{KERNEL}"))?,
-            image: path(&format!("{mark}{IMAGE}"))?,
+            kernel: path(&common(deployment, KERNEL))?,
+            image: path(&common(deployment, IMAGE))?,
             console: path(&console(deployment, machine))?,
             disks: disks.collect::<Result<_, _>>()?,
         };
-        let text = described(deployment, machine, boot, &sources);
+        let is_amd = self.virsh.is_amd()?;
+        let text = described(deployment, machine, boot, &sources, is_amd);
         let refused = |problem: Problem| match problem {
             Problem::Tool { said, .. } => {
                 Problem::NotStarted { machine: machine.name.clone(), said }
@@ -165,12 +253,12 @@ impl Provider for Libvirt {
     }
 
     fn state(&self, deployment: &Deployment, machine: &Machine) -> State {
-        let _ = deployment;
-        if !self.is_there(machine).unwrap_or(false) {
+        let virsh = self.of(deployment, machine);
+        if !is_there(&virsh, machine).unwrap_or(false) {
             return State::Absent;
         }
-        let text = self.virsh.described(&machine.uuid).unwrap_or_default();
-        match self.virsh.state(&machine.uuid).as_deref() {
+        let text = virsh.described(&machine.uuid).unwrap_or_default();
+        match virsh.state(&machine.uuid).as_deref() {
             Ok("running") if domain::is_connected(&text) => State::Listening,
             Ok("running") => State::Starting,
             Ok("paused") => State::Paused,
@@ -179,8 +267,9 @@ impl Provider for Libvirt {
     }
 
     fn cpu(&self, deployment: &Deployment, machine: &Machine) -> Option<HostCpu> {
-        self.refuse_others(deployment, machine).ok()?;
-        self.virsh.cpu(&machine.uuid)
+        let virsh = self.of(deployment, machine);
+        refuse_others(&virsh, deployment, machine).ok()?;
+        virsh.cpu(&machine.uuid)
     }
 
     fn console(&self, deployment: &Deployment, machine: &Machine) -> String {
@@ -191,13 +280,14 @@ impl Provider for Libvirt {
         lines[lines.len().saturating_sub(CONSOLE_LINES)..].join("\n")
     }
 
-    fn line(&self, _: &Deployment, machine: &Machine) -> Result<Line, Problem> {
-        let text = self.virsh.described(&machine.uuid)?;
+    fn line(&self, deployment: &Deployment, machine: &Machine) -> Result<Line, Problem> {
+        let virsh = self.of(deployment, machine);
+        let text = virsh.described(&machine.uuid)?;
         let socket = domain::socket(&text).map(PathBuf::from).ok_or_else(|| Problem::NotDone {
             machine: machine.name.clone(),
             said: "it has no line to its agent".to_owned(),
         })?;
-        Ok(match self.virsh.remote() {
+        Ok(match virsh.remote() {
             Some(host) => Line::Ssh { host: host.to_owned(), socket },
             None => Line::Socket(socket),
         })
@@ -210,39 +300,31 @@ impl Provider for Libvirt {
         act: MachineAct,
         to: Option<&str>,
     ) -> Result<Acted, Problem> {
-        self.refuse_others(deployment, machine)?;
-        let done = |word: &str| self.virsh.on_domain(word, &machine.uuid, &[]);
+        let virsh = self.of(deployment, machine);
+        refuse_others(&virsh, deployment, machine)?;
+        let done = |word: &str| virsh.on_domain(word, &machine.uuid, &[]);
         match act {
             MachineAct::Pause => done("suspend").map(|()| Acted::default()),
             MachineAct::Resume => done("resume").map(|()| Acted::default()),
             MachineAct::Off => done("destroy").map(|()| Acted::default()),
-            MachineAct::Snapshot => self.snapshot(deployment, machine),
-            MachineAct::Move => self.move_disks(machine, to.unwrap_or(POOL)),
+            MachineAct::Snapshot => self.snapshot(&virsh, deployment, machine),
+            MachineAct::Move => move_disks(&virsh, machine, to.unwrap_or(POOL)),
+            MachineAct::Migrate => {
+                migration::migrate(&virsh, machine, &Virsh::new(to.unwrap_or_default()))
+            }
         }
     }
 
     fn remove(&self, deployment: &Deployment, machine: &Machine) -> Result<(), Problem> {
-        if !self.is_there(machine)? {
-            return Ok(());
-        }
-        self.refuse_others(deployment, machine)?;
-        if !matches!(self.virsh.state(&machine.uuid).as_deref(), Ok("shut off")) {
-            // It may end by itself just now.
-            let ended = self.virsh.on_domain("destroy", &machine.uuid, &[]);
-            if ended.is_err()
-                && !matches!(self.virsh.state(&machine.uuid).as_deref(), Ok("shut off"))
-            {
-                return ended;
-            }
-        }
-        self.virsh.on_domain("undefine", &machine.uuid, &["--snapshots-metadata"])
+        let all = self.all_of(deployment);
+        all.iter().try_for_each(|virsh| remove_from(virsh, deployment, machine))
     }
 
     fn clear(&self, deployment: &Deployment) -> Result<(), Problem> {
-        let mark = deployment.mark();
         for pool in pools(deployment) {
             self.virsh.refresh(pool)?;
-            for name in self.virsh.volumes(pool)?.iter().filter(|name| name.starts_with(&mark)) {
+            let all = self.virsh.volumes(pool)?;
+            for name in all.iter().filter(|name| is_volume_of(deployment, name)) {
                 self.virsh.remove_volume(pool, name)?;
             }
         }
@@ -252,8 +334,13 @@ impl Provider for Libvirt {
 
 impl Libvirt {
     /// Keeps what all disks hold at one instant; writes go to a file beside each.
-    fn snapshot(&self, deployment: &Deployment, machine: &Machine) -> Result<Acted, Problem> {
-        let text = self.virsh.described(&machine.uuid)?;
+    fn snapshot(
+        &self,
+        virsh: &Virsh,
+        deployment: &Deployment,
+        machine: &Machine,
+    ) -> Result<Acted, Problem> {
+        let text = virsh.described(&machine.uuid)?;
         let mut words = vec!["--name=plimsoll".to_owned(), "--disk-only".to_owned()];
         words.push("--atomic".to_owned());
         let pool = first_pool(deployment);
@@ -268,25 +355,25 @@ impl Libvirt {
             words.push(format!("--diskspec={device},snapshot=external,file={file}"));
         }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        self.virsh.on_domain("snapshot-create-as", &machine.uuid, &words)?;
-        Ok(Acted { disks: devices.len() as u32, copied: Bytes(0) })
+        virsh.on_domain("snapshot-create-as", &machine.uuid, &words)?;
+        Ok(Acted { disks: devices.len() as u32, ..Acted::default() })
     }
+}
 
-    /// Moves all disks of a running machine to another pool.
-    fn move_disks(&self, machine: &Machine, to: &str) -> Result<Acted, Problem> {
-        let text = self.virsh.described(&machine.uuid)?;
-        let mut acted = Acted::default();
-        for (device, disk) in domain::devices(&text).iter().zip(&machine.disks) {
-            let name = disk.to_string_lossy();
-            let size = self.virsh.capacity(&machine.uuid, device)?;
-            self.virsh.make_volume(to, &name, size, Bytes(0))?;
-            let path = self.virsh.path(to, &name)?;
-            self.virsh.copy_disk(&machine.uuid, device, &path)?;
-            acted.disks += 1;
-            acted.copied = Bytes(acted.copied.0.saturating_add(size.0));
-        }
-        Ok(acted)
+/// Moves all disks of a running machine to another pool.
+fn move_disks(virsh: &Virsh, machine: &Machine, to: &str) -> Result<Acted, Problem> {
+    let text = virsh.described(&machine.uuid)?;
+    let mut acted = Acted::default();
+    for (device, disk) in domain::devices(&text).iter().zip(&machine.disks) {
+        let name = disk.to_string_lossy();
+        let size = virsh.capacity(&machine.uuid, device)?;
+        virsh.make_volume(to, &name, size, Bytes(0))?;
+        let path = virsh.path(to, &name)?;
+        virsh.copy_disk(&machine.uuid, device, &path)?;
+        acted.disks += 1;
+        acted.copied = Bytes(acted.copied.0.saturating_add(size.0));
     }
+    Ok(acted)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use model::machines::{Accelerator, DiskBus, DiskCache};
 fn a_domain_has_our_mark_and_its_own_disks() {
     let token = "0123456789abcdef0123456789abcdef";
     let pools = vec!["p".to_owned()];
-    let ground = Ground::Pools { connect: "qemu:///system".into(), pools };
+    let ground = Ground::Pools { connect: "qemu:///system".into(), pools, others: Vec::new() };
     let made = Deployment::new(&wanted("a"), token.into(), ground).placed(Path::new("/s/a"));
     let boot = Boot {
         kernel: Path::new("/k"),
@@ -26,7 +26,7 @@ fn a_domain_has_our_mark_and_its_own_disks() {
         console: "/p/c".into(),
         disks: vec!["/p/0".into(), "/p/it's".into()],
     };
-    let text = described(&made, &made.machines[0], &boot, &sources);
+    let text = described(&made, &made.machines[0], &boot, &sources, false);
     assert!(domain::is_ours(&text, token) && !domain::is_ours(&text, "another"));
     assert_eq!(domain::devices(&text), ["vda", "vdb"]);
     for part in [
@@ -39,4 +39,25 @@ fn a_domain_has_our_mark_and_its_own_disks() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
+    assert_eq!(domain::marked(&text).as_deref(), Some("a-1"));
+    assert_eq!(domain::marked("<domain><name>a-1</name></domain>"), None);
+    let kvm = Boot { accelerator: Accelerator::Kvm, ..boot };
+    let on = |is_amd| described(&made, &made.machines[0], &kvm, &sources, is_amd);
+    assert!(on(true).contains("<domain type='kvm'>") && on(true).contains("arch-capabilities"));
+    assert!(!on(false).contains("arch-capabilities"));
+}
+
+#[test]
+fn of_a_pool_that_nodes_share_only_our_machines_volumes_go() {
+    let token = "0123456789abcdef0123456789abcdef";
+    let ground = Ground::Pools { connect: "c".into(), pools: Vec::new(), others: Vec::new() };
+    let made = Deployment::new(&wanted("a"), token.into(), ground);
+    let is_ours = |name: &str| is_volume_of(&made, &format!("plimsoll-{token}-{name}"));
+    for name in ["a-1-disk0.raw", "a-2.console", "a-1.kernel", "image", "a-1-disk0.snapshot"] {
+        assert!(is_ours(name), "{name}");
+    }
+    for name in ["a-3-disk0.raw", "a-10-disk0.raw", "a-1x", "a-3.kernel", ""] {
+        assert!(!is_ours(name), "{name}");
+    }
+    assert!(!is_volume_of(&made, "plimsoll-ffff-a-1-disk0.raw"));
 }

@@ -91,6 +91,44 @@ impl Virsh {
         Ok(words_of(&self.run(&["list", "--all", "--uuid"])?))
     }
 
+    /// Whether it runs guests with KVM.
+    pub(super) fn has_kvm(&self) -> Result<bool, Problem> {
+        let text = self.run(&["capabilities"])?;
+        let guests = text.split("<guest>").skip(1);
+        let is_ours = |guest: &&str| guest.contains("<arch name='x86_64'>");
+        Ok(guests.filter(is_ours).any(|guest| guest.contains("<domain type='kvm'")))
+    }
+
+    /// Whether the node's processor is one of AMD.
+    pub(super) fn is_amd(&self) -> Result<bool, Problem> {
+        let text = self.run(&["capabilities"])?;
+        let host = text.split("<guest>").next().unwrap_or_default();
+        Ok(host.contains("<vendor>AMD</vendor>"))
+    }
+
+    /// Moves a running domain to another libvirt, and waits for its end.
+    pub(super) fn migrate(&self, uuid: &str, to: &Virsh) -> Result<(), Problem> {
+        // libvirt refuses disks whose file systems it does not know to be shared. Ours have names
+        // by chance, 128 bits long: a file of this name at the other node is this disk.
+        let words = ["migrate", "--live", "--persistent", "--undefinesource", "--unsafe"];
+        let words: Vec<&str> = words.into_iter().chain([uuid, to.connect()]).collect();
+        self.run_within(&words, LONG, &mut |_| Ok(())).map(|_| ())
+    }
+
+    /// How far a job of a domain is: bytes of memory that were sent, and that are left.
+    pub(super) fn job(&self, uuid: &str) -> Option<(Bytes, Bytes)> {
+        let text = self.run(&["domjobinfo", uuid]).ok()?;
+        sized(&text, "Memory processed").zip(sized(&text, "Memory remaining"))
+    }
+
+    /// How long a domain that came here stood still, and how many bytes of its memory were sent.
+    pub(super) fn came(&self, uuid: &str) -> (Option<Nanos>, Option<Bytes>) {
+        let text = self.run(&["domjobinfo", uuid, "--completed"]).unwrap_or_default();
+        let downtime = field(&text, "Total downtime");
+        let downtime = downtime.and_then(|ms| ms.checked_mul(1_000_000)).map(Nanos);
+        (downtime, sized(&text, "Memory processed"))
+    }
+
     /// A domain as libvirt describes it.
     pub(super) fn described(&self, uuid: &str) -> Result<String, Problem> {
         self.run(&["dumpxml", uuid])
@@ -187,6 +225,20 @@ impl Virsh {
     }
 }
 
+/// The size behind a key, as in `Memory processed: 1.021 MiB`; to three digits behind the point.
+fn sized(text: &str, key: &str) -> Option<Bytes> {
+    let of_key = |line: &&str| line.split_once(':').is_some_and(|(found, _)| found.trim() == key);
+    let mut words = text.lines().find(of_key)?.split_once(':')?.1.split_whitespace();
+    let (number, unit) = (words.next()?, words.next()?);
+    let unit = ["B", "KiB", "MiB", "GiB", "TiB"].iter().position(|known| *known == unit)?;
+    let (whole, part) = number.split_once('.').unwrap_or((number, "0"));
+    let digits = part.get(..part.len().min(3))?;
+    let thousandths: u64 = format!("{digits:0<3}").parse().ok()?;
+    let all = whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(thousandths)?;
+    let bytes = u128::from(all).checked_mul(1 << (10 * unit))? / 1000;
+    u64::try_from(bytes).ok().map(Bytes)
+}
+
 /// The number behind a key, as in `free  : 12 KiB`.
 fn field(text: &str, key: &str) -> Option<u64> {
     let line = text
@@ -229,6 +281,19 @@ mod tests {
         assert_eq!(field(text, "free"), Some(11_436_504));
         assert_eq!((field(text, "cached"), field("free : x", "free")), (None, None));
         assert_eq!(field("Available:      234308034560\n", "Available"), Some(234_308_034_560));
+    }
+
+    #[test]
+    fn a_migration_is_read_as_virsh_writes_it() {
+        let text = "Job type:         Completed   \nMemory processed: 1.021 MiB\n\
+                    Memory remaining: 0.000 B\nMemory total:     256.508 MiB\n\
+                    Total downtime:   176          ms\n";
+        assert_eq!(sized(text, "Memory processed"), Some(Bytes(1_070_596)));
+        assert_eq!(sized(text, "Memory remaining"), Some(Bytes(0)));
+        assert_eq!(field(text, "Total downtime"), Some(176));
+        for wrong in ["Memory total: x MiB", "Memory total: 1 XiB", "Memory total: 1", "", ":"] {
+            assert_eq!(sized(wrong, "Memory total"), None, "{wrong}");
+        }
     }
 
     #[test]

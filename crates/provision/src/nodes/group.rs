@@ -276,6 +276,7 @@ mod tests {
             image: None,
             places,
             token: None,
+            asks_for_kvm: false,
         };
         let order_of = |node: &str, token: &str| {
             let mut wanted = wanted.clone();
@@ -289,6 +290,7 @@ mod tests {
                 image: None,
                 token: token.to_owned(),
                 program: "p".into(),
+                asks_for_kvm: false,
             }
         };
         up(reach, &order, nodes(), &order_of, &AtomicBool::new(false))

@@ -363,8 +363,9 @@ impl Provider for Proxmox {
             MachineAct::Off => done("stop"),
             MachineAct::Snapshot => {
                 self.on(&found, &["snapshot"], &["plimsoll", "--vmstate", "0"])?;
-                Ok(Acted { disks: deployment.disks_each, copied: Bytes(0) })
+                Ok(Acted { disks: deployment.disks_each, ..Acted::default() })
             }
+            MachineAct::Migrate => Err(remote::cannot_migrate(machine)),
             MachineAct::Move => {
                 let mut acted = Acted::default();
                 for slot in slots(deployment) {

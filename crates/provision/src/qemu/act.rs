@@ -57,7 +57,7 @@ impl<'a> Running<'a> {
                 "device": device(number), "snapshot-file": overlay, "format": "qcow2" } }));
         }
         self.ask("transaction", &json!({ "actions": actions }))?;
-        Ok(Acted { disks: self.machine.disks.len() as u32, copied: Bytes(0) })
+        Ok(Acted { disks: self.machine.disks.len() as u32, ..Acted::default() })
     }
 
     /// Moves all disks into a folder, and waits until the guest uses them there alone.

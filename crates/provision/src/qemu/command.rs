@@ -23,7 +23,7 @@ pub(super) fn arguments(machine: &Machine, boot: &Boot<'_>) -> Vec<String> {
     add("-uuid", machine.uuid.clone());
     add("-machine", "q35".to_owned());
     add("-accel", accelerator(boot.accelerator));
-    add("-cpu", "max".to_owned());
+    add("-cpu", processor(boot.accelerator, crate::inside::is_amd_here()).to_owned());
     add("-m", format!("{}M", boot.memory.0 / Bytes::mib(1).0));
     add("-smp", boot.vcpus.to_string());
     add("-display", "none".to_owned());
@@ -79,6 +79,17 @@ fn accelerator(accelerator: Accelerator) -> String {
         // `native` is refused before anything is made.
         Accelerator::Kvm | Accelerator::Native => "kvm".to_owned(),
         Accelerator::Tcg => format!("tcg,tb-size={TRANSLATED}"),
+    }
+}
+
+/// What processor the guest has.
+pub(super) fn processor(accelerator: Accelerator, is_amd: bool) -> &'static str {
+    match (accelerator, is_amd) {
+        (Accelerator::Tcg, _) => "max",
+        // No processor of AMD has this register; KVM makes one up, and a KVM within another may
+        // refuse it, which ends the machine. qemu itself leaves it out there since its version 10.1.
+        (_, true) => "host,arch-capabilities=off",
+        (_, false) => "host",
     }
 }
 

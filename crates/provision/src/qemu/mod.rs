@@ -4,12 +4,14 @@
 mod act;
 mod command;
 mod ground;
+pub(crate) mod kvm;
 mod monitor;
 mod threads;
 
 use crate::guest::Seed;
+use crate::inside::AGENT_PORT;
 use crate::processes::{self, Found};
-use crate::provider::{Acted, Boot, Line, Machine, Node, Provider, Room, State, Volume};
+use crate::provider::{Acted, Boot, Line, Machine, Marked, Node, Provider, Room, State, Volume};
 use crate::record::{Deployment, Ground};
 use crate::{Problem, volume};
 use act::Running;
@@ -70,6 +72,22 @@ impl Provider for Qemu {
 
     fn takes_images(&self) -> bool {
         true
+    }
+
+    fn has_kvm(&self, kernel: Option<&Path>) -> Option<bool> {
+        // Whether an image boots, nobody can know before it does.
+        kernel.map(kvm::runs)
+    }
+
+    fn all(&self) -> Result<Vec<Marked>, Problem> {
+        let of = |found: Found| {
+            let name = found.option("-name")?.split(',').next()?.to_owned();
+            let uuid = found.option("-uuid")?.to_owned();
+            let is_marked = found.is_own && found.says(&format!("name={AGENT_PORT}"));
+            let state = format!("process {}", found.pid);
+            is_marked.then_some(Marked { name, uuid, state })
+        };
+        Ok(processes::all(PROGRAM).into_iter().filter_map(of).collect())
     }
 
     fn refuse_taken(&self, name: &str) -> Result<(), Problem> {
@@ -170,6 +188,10 @@ impl Provider for Qemu {
                 ground::make_or_find(&folder, &deployment.token)?;
                 running()?.move_disks(&folder)
             }
+            MachineAct::Migrate => Err(Problem::NotDone {
+                machine: machine.name.clone(),
+                said: "plain qemu moves no machine to another node".to_owned(),
+            }),
             MachineAct::Off => {
                 processes::end(PROGRAM, &machine.name, &|found| is(machine, found))?;
                 Ok(Acted::default())

@@ -17,6 +17,7 @@ pub(crate) use program::{Feed, Program, Runs, Takes, ask, fed_text};
 pub(crate) use shell::{quoted, ssh_host};
 
 use crate::Problem;
+use crate::machine::Machine;
 use crate::record::{Deployment, Ground, Remote};
 use model::machines::{DiskCache, DiskContent, MachinesWanted};
 
@@ -52,6 +53,14 @@ pub(crate) fn same_site(deployment: &Deployment, site: &str) -> Result<(), Probl
             ),
             remedy: "set the way to it as it was when they were made".to_owned(),
         }),
+    }
+}
+
+/// Why a machine does not move to another node.
+pub(crate) fn cannot_migrate(machine: &Machine) -> Problem {
+    Problem::NotDone {
+        machine: machine.name.clone(),
+        said: "its provider is not asked to move it to another node".to_owned(),
     }
 }
 

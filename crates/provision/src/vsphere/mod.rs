@@ -363,8 +363,9 @@ impl Provider for Vsphere {
             MachineAct::Off => power("-off"),
             MachineAct::Snapshot => {
                 self.govc.ask("snapshot.create", &["-vm", &path, "-m=false", "plimsoll"])?;
-                Ok(Acted { disks: deployment.disks_each, copied: Bytes(0) })
+                Ok(Acted { disks: deployment.disks_each, ..Acted::default() })
             }
+            MachineAct::Migrate => Err(remote::cannot_migrate(machine)),
             MachineAct::Move => {
                 let to = to.unwrap_or_default();
                 self.govc.copy("vm.migrate", &["-ds", to, &path])?;

@@ -6,19 +6,27 @@ use crate::failure::Failure;
 use crate::machines::{self, Nodes};
 use model::machines::MachineAct;
 use provision::deployment::{self, Done};
+use provision::provider::{Look, Migrated};
 use provision::{Ground, Places, Problem, nodes};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Instant;
 
 /// Does it, waits for its end, and says what it came to.
 pub fn act(args: &VmsActArgs, act: MachineAct) -> Result<ExitCode, Failure> {
     let usage = |text: &str| Failure::Usage(format!("error: {text}"));
-    if act == MachineAct::Move && args.to.is_none() {
-        return Err(usage("nowhere to move the disks to; name a pool with --to"));
-    }
-    if act != MachineAct::Move && args.to.is_some() {
-        return Err(usage("--to is for `plimsoll vms move`; leave it out"));
+    match (act, &args.to) {
+        (MachineAct::Move, None) => {
+            return Err(usage("nowhere to move the disks to; name a pool with --to"));
+        }
+        (MachineAct::Migrate, None) => {
+            return Err(usage("nowhere to migrate to; name a libvirt with --to"));
+        }
+        (MachineAct::Move | MachineAct::Migrate, Some(_)) | (_, None) => {}
+        (_, Some(_)) => {
+            let words = "--to is for `plimsoll vms move` and `plimsoll vms migrate`; leave it out";
+            return Err(usage(words));
+        }
     }
     let began = Instant::now();
     let done = done(args, act).map_err(|problem| machines::failure(&problem))?;
@@ -29,6 +37,7 @@ pub fn act(args: &VmsActArgs, act: MachineAct) -> Result<ExitCode, Failure> {
                 "machine": done.machine,
                 "disks": done.acted.disks,
                 "copied_bytes": done.acted.copied.0,
+                "migrated": done.acted.migrated.as_ref().map(migrated),
             })
         });
         print_json(&json!({
@@ -39,10 +48,29 @@ pub fn act(args: &VmsActArgs, act: MachineAct) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     for done in &done {
+        for look in done.acted.migrated.iter().flat_map(|migrated| &migrated.looks) {
+            let Look { after, sent, left } = look;
+            print(&format!("{}  {sent} sent and {left} left after {after}\n", done.machine))?;
+        }
         print(&format!("{}  {}\n", done.machine, words(act, done)))?;
     }
     print(&format!("done in {seconds:.1} s\n"))?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn migrated(migrated: &Migrated) -> Value {
+    let look = |look: &Look| {
+        json!({
+            "after_ns": look.after.0,
+            "sent_bytes": look.sent.0,
+            "left_bytes": look.left.0,
+        })
+    };
+    json!({
+        "took_ns": migrated.took.0,
+        "downtime_ns": migrated.downtime.map(|downtime| downtime.0),
+        "looks": migrated.looks.iter().map(look).collect::<Vec<_>>(),
+    })
 }
 
 fn words(act: MachineAct, done: &Done) -> String {
@@ -54,6 +82,15 @@ fn words(act: MachineAct, done: &Done) -> String {
         MachineAct::Snapshot => format!("{} {disks} kept", done.acted.disks),
         MachineAct::Move => {
             format!("{} {disks} moved, {} copied", done.acted.disks, done.acted.copied)
+        }
+        MachineAct::Migrate => {
+            let migrated = done.acted.migrated.clone().unwrap_or_default();
+            let stood = match migrated.downtime {
+                Some(downtime) => format!("stood still for {downtime}"),
+                None => "downtime not reported".to_owned(),
+            };
+            let (took, copied) = (migrated.took, done.acted.copied);
+            format!("migrated in {took}, {copied} of memory sent, {stood}")
         }
     }
 }

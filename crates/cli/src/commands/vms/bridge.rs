@@ -5,7 +5,7 @@ use crate::machines::{self, Nodes};
 use fleet::launch::{Binary, Program, Via, greeting};
 use provision::nodes::{self as asked, Answer, Request};
 use provision::provider::Line;
-use provision::{Deployment, Ground, Places, Problem, deployment, providers};
+use provision::{Ask, Deployment, Ground, Places, Problem, deployment, providers};
 use std::io::{self, BufRead, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
@@ -16,8 +16,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// Carries bytes between our streams and a machine's agent until one side ends.
-pub fn bridge(socket: &Path, is_to_greet: bool) -> Result<ExitCode, Failure> {
+/// Carries bytes between our streams and a machine's agent until one side ends. What is at the
+/// machine's end starts that agent, or finds it again.
+pub fn bridge(socket: &Path, is_to_greet: bool, agent: &[String]) -> Result<ExitCode, Failure> {
+    let ask = Ask::of_arguments(agent).ok_or_else(|| {
+        Failure::Usage("error: no such agent can be asked for; a run does it".to_owned())
+    })?;
     if is_to_greet {
         greet(&mut io::stdout())?;
     }
@@ -25,11 +29,11 @@ pub fn bridge(socket: &Path, is_to_greet: bool) -> Result<ExitCode, Failure> {
     let places = Places::of_user().map_err(failed)?;
     // A whole path stays what it is.
     let socket = places.state.join(socket);
-    match line_of(&socket).map_err(failed)? {
-        Way::Line(Line::Socket(path)) => over_socket(&path),
-        Way::Line(Line::Ssh { host, socket }) => over_ssh(&host, &socket),
+    match line_of(&socket, &ask).map_err(failed)? {
+        Way::Line(Line::Socket(path)) => over_socket(&path, &ask),
+        Way::Line(Line::Ssh { host, socket }) => over_ssh(&host, &socket, &ask),
         Way::Node(program) => over_program(program),
-        Way::Line(Line::Guest { address, disks }) => over_guest(&address, &disks),
+        Way::Line(Line::Guest { address, disks }) => over_guest(&address, &disks, &ask),
     }
 }
 
@@ -41,7 +45,7 @@ enum Way {
 }
 
 /// What the record beside a socket's place says of the way to its machine.
-fn line_of(socket: &Path) -> Result<Way, Problem> {
+fn line_of(socket: &Path, ask: &Ask) -> Result<Way, Problem> {
     let unknown = || Problem::Unknown { name: socket.display().to_string() };
     let folder = socket.parent().ok_or_else(unknown)?;
     let name = socket.file_stem().and_then(|name| name.to_str()).ok_or_else(unknown)?;
@@ -50,20 +54,36 @@ fn line_of(socket: &Path) -> Result<Way, Problem> {
     if let Ground::Nodes(on) = &found.ground {
         let node = on.node_of(name).ok_or_else(unknown)?;
         let there = format!("{}/{name}.agent", found.name);
-        return Nodes::of(on).program(node, &["vms", "bridge", "--greet", &there]).map(Way::Node);
+        let words = ["vms", "bridge", "--greet", &there, "--"].map(str::to_owned);
+        let words: Vec<String> = words.into_iter().chain(arguments(ask)).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        return Nodes::of(on).program(node, &words).map(Way::Node);
     }
     let provider = providers::of(&found).ok_or_else(unknown)?;
     provider.line(&found, machine).map(Way::Line)
 }
 
-fn over_socket(socket: &Path) -> Result<ExitCode, Failure> {
+/// The arguments of an agent that is asked for.
+fn arguments(ask: &Ask) -> Vec<String> {
+    let agent = "agent".to_owned();
+    match ask {
+        Ask::Agent => vec![agent],
+        Ask::Held { within, name } => {
+            vec![agent, "--hold".into(), within.clone(), "--held-as".into(), name.clone()]
+        }
+        Ask::Attach { name } => vec![agent, "--attach".into(), name.clone()],
+    }
+}
+
+fn over_socket(socket: &Path, ask: &Ask) -> Result<ExitCode, Failure> {
     let failed = |error: io::Error| {
         Failure::Target(format!(
             "error: {}: {error}; see with `plimsoll vms list` whether the machine runs",
             socket.display()
         ))
     };
-    let stream = UnixStream::connect(socket).map_err(failed)?;
+    let mut stream = UnixStream::connect(socket).map_err(failed)?;
+    writeln!(stream, "{}", ask.line()).map_err(failed)?;
     let (to, from) = (stream.try_clone().map_err(failed)?, stream);
     thread::spawn(move || {
         let _ = carry(io::stdin().lock(), &to);
@@ -77,9 +97,10 @@ fn over_socket(socket: &Path) -> Result<ExitCode, Failure> {
 
 /// The socket of a host that libvirt reaches over ssh, too. `nc -U` is what libvirt itself uses
 /// there.
-fn over_ssh(host: &str, socket: &Path) -> Result<ExitCode, Failure> {
+fn over_ssh(host: &str, socket: &Path, ask: &Ask) -> Result<ExitCode, Failure> {
     let path = socket.to_string_lossy().replace('\'', r"'\''");
-    let script = format!("exec nc -U '{path}'");
+    // What is asked for is made of plain words.
+    let script = format!("{{ echo '{}'; exec cat; }} | exec nc -U '{path}'", ask.line());
     let mut command = Command::new("ssh");
     command.args(["-T", "-oBatchMode=yes", "-oConnectTimeout=15", "-oServerAliveInterval=5"]);
     // It takes our place, streams and all.
@@ -89,9 +110,11 @@ fn over_ssh(host: &str, socket: &Path) -> Result<ExitCode, Failure> {
 
 /// An agent in a guest of the user's image: started there over ssh, with the user's own
 /// configuration. It is this very program, or it does not start.
-fn over_guest(address: &str, disks: &[String]) -> Result<ExitCode, Failure> {
-    let mut words = vec!["agent".to_owned()];
-    words.extend(disks.iter().flat_map(|disk| ["--allow".to_owned(), disk.clone()]));
+fn over_guest(address: &str, disks: &[String], ask: &Ask) -> Result<ExitCode, Failure> {
+    let mut words = arguments(ask);
+    if !matches!(ask, Ask::Attach { .. }) {
+        words.extend(disks.iter().flat_map(|disk| ["--allow".to_owned(), disk.clone()]));
+    }
     let program = Program::start(&Via::Ssh, address, &words);
     let program =
         program.map_err(|said| Failure::Target(format!("error: the guest {address}: {said}")))?;

@@ -7,7 +7,7 @@ mod planned;
 pub use planned::planned;
 
 use super::{print, print_json};
-use crate::args::{VmsArgs, VmsCommand, VmsImageArgs, VmsUpArgs};
+use crate::args::{ProviderArg, VmsArgs, VmsCommand, VmsImageArgs, VmsUpArgs};
 use crate::failure::{Failure, suite_failure};
 use crate::machines::{self, Nodes, Wanted};
 use crate::suite_and_targets;
@@ -26,15 +26,17 @@ use suite::Spec;
 pub fn vms(args: &VmsArgs) -> Result<ExitCode, Failure> {
     match &args.what {
         VmsCommand::Up(args) => up(args),
-        VmsCommand::List { json } => list(*json),
+        VmsCommand::List { provider: Some(of), connect, json } => marked(*of, connect, *json),
+        VmsCommand::List { json, .. } => list(*json),
         VmsCommand::Down { names, all } => down(names, *all),
         VmsCommand::Pause(args) => acts::act(args, MachineAct::Pause),
         VmsCommand::Resume(args) => acts::act(args, MachineAct::Resume),
         VmsCommand::Off(args) => acts::act(args, MachineAct::Off),
         VmsCommand::Snapshot(args) => acts::act(args, MachineAct::Snapshot),
         VmsCommand::Move(args) => acts::act(args, MachineAct::Move),
+        VmsCommand::Migrate(args) => acts::act(args, MachineAct::Migrate),
         VmsCommand::Image(args) => image(args),
-        VmsCommand::Bridge { socket, greet } => bridge::bridge(socket, *greet),
+        VmsCommand::Bridge { socket, greet, agent } => bridge::bridge(socket, *greet, agent),
         VmsCommand::Node => bridge::node(),
         VmsCommand::Guest { name, disks, in_image, emulated } => {
             let within = match in_image {
@@ -56,7 +58,7 @@ fn up(args: &VmsUpArgs) -> Result<ExitCode, Failure> {
         None => ("(no suite)".to_owned(), ALONE.to_owned()),
     };
     let spec = Spec::parse(&name, &text, &args.sets).map_err(|errors| suite_failure(&errors))?;
-    let wanted = Wanted::of(&spec, args.provider, args.boots(), args.scale)?;
+    let mut wanted = Wanted::of(&spec, args.provider, args.boots(), args.scale)?;
     let held = wanted.make(args.json)?;
     let name = &held.deployment.name;
     if args.json {
@@ -108,6 +110,43 @@ fn list(as_json: bool) -> Result<ExitCode, Failure> {
         (true, _) => print_json(&rows)?,
         (false, true) => print("no machines\n")?,
         (false, false) => print(&text)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// All machines with our mark at a provider, and whether they are on record here.
+fn marked(of: ProviderArg, connect: &str, as_json: bool) -> Result<ExitCode, Failure> {
+    let failed = |problem: Problem| machines::failure(&problem);
+    let places = Places::of_user().map_err(failed)?;
+    let all = providers::named(machines::kind(of), connect, "").all().map_err(failed)?;
+    let mut known = Vec::new();
+    for name in deployment::names(&places).map_err(failed)? {
+        let found = deployment::find(&places, &name).map_err(failed)?;
+        let machines = found.map(|found| found.machines).unwrap_or_default();
+        known.extend(machines.into_iter().map(|machine| (machine.uuid, name.clone())));
+    }
+    let of = |uuid: &str| known.iter().find(|(known, _)| known == uuid).map(|(_, name)| name);
+    if as_json {
+        let row = |one: &provider::Marked| {
+            json!({
+                "name": one.name,
+                "uuid": one.uuid,
+                "state": one.state,
+                "of": of(&one.uuid),
+            })
+        };
+        print_json(&all.iter().map(row).collect::<Vec<_>>())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for one in &all {
+        let whose = match of(&one.uuid) {
+            Some(name) => format!("remove it with `plimsoll vms down {name}`"),
+            None => "not on record here: another user, folder or machine made it".to_owned(),
+        };
+        print(&format!("{}  {}  {}  {whose}\n", one.name, one.state, one.uuid))?;
+    }
+    if all.is_empty() {
+        print("no machines\n")?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,9 +2,9 @@
 
 use crate::args::ProviderArg;
 use crate::failure::Failure;
-use crate::machines::{BootArgs, Taken, Wanted};
+use crate::machines::{self, BootArgs, Taken, Wanted};
 use model::machines::ProviderKind;
-use model::{Bytes, Fraction};
+use model::{Bytes, ScaleArg};
 use provision::nodes::NodeNeeds;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -15,9 +15,10 @@ pub fn planned(
     spec: &Spec,
     of: ProviderArg,
     boots: BootArgs<'_>,
-    scale: Fraction,
+    scale: Option<ScaleArg>,
 ) -> Result<Planned, Failure> {
-    let wanted = Wanted::of(spec, of, boots, scale)?;
+    let mut wanted = Wanted::of(spec, of, boots, machines::size_of(scale))?;
+    wanted.hold(spec, machines::scale_of(scale))?;
     let taken = wanted.needs()?;
     let nodes = wanted.nodes();
     let nodes = match taken {
@@ -31,6 +32,7 @@ pub fn planned(
                 disks_free: needs.room.free,
                 place: needs.room.place,
                 kernel: needs.guest.file().to_owned(),
+                has_kvm: needs.has_kvm,
             },
         }],
         Taken::Nodes(all) => nodes
