@@ -1,7 +1,7 @@
 //! File systems (`fsd=`) and their workloads (`fwd=`).
 
-use super::storage::{OPEN, Open, open};
 use super::population::{self, Extent};
+use super::storage::{OPEN, Open, open};
 use super::values::{self, Mean, Sizes, bytes, list, number, percent};
 use crate::loss::{Class, Verdict};
 use crate::mpi::job::{Got, inside, near, path, same};

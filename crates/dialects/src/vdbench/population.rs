@@ -108,9 +108,9 @@ fn subset(files: u64, extent: Extent, sizes: Option<&Sizes>) -> Result<u64, Stri
     let wanted = extent.of(all);
     match wanted <= all {
         true => Ok(wanted.div_ceil(mean).max(1)),
-        false => Err(format!(
-            "files of {wanted} bytes where there are {all}; vdbench refuses that, too"
-        )),
+        false => {
+            Err(format!("files of {wanted} bytes where there are {all}; vdbench refuses that, too"))
+        }
     }
 }
 
