@@ -50,7 +50,7 @@ impl Fields {
 }
 
 /// The order in which people write the fields of a workload.
-const ORDER: [&str; 26] = [
+const ORDER: [&str; 27] = [
     "kind",
     "operations",
     "block_size",
@@ -64,6 +64,7 @@ const ORDER: [&str; 26] = [
     "run",
     "backward",
     "trim",
+    "trim_as",
     "read",
     "range",
     "sharing",

@@ -4,7 +4,7 @@
 //! files open and its memory in place.
 
 use crate::amount_end::{Amount, OwnFiles};
-use crate::backend::{Aio, Backend, Nop, Null, Ring, Setup, Sim, Sync};
+use crate::backend::{Aio, Backend, Nop, Null, Ring, Setup, Sim, Sync, trim_mode};
 use crate::buffers::{Buffers, stride};
 use crate::clock::Clock;
 use crate::contents::spares;
@@ -235,6 +235,7 @@ fn setup(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Setup,
         buffers,
         write_base,
         dsync: work.dsync,
+        trim_mode: trim_mode(work.trim_as),
         ioprio: ioprio(shared, work),
         poll: shared.plan.engine.poll,
         only_moves: work.fsync_every == 0 && !work.trims() && !has_flushes(work),
@@ -255,6 +256,7 @@ fn setup_of_one(
         buffers,
         write_base,
         dsync: work.dsync,
+        trim_mode: trim_mode(work.trim_as),
         ioprio: ioprio(shared, work),
         poll: Poll::None,
         only_moves: false,

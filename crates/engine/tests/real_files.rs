@@ -1,7 +1,7 @@
 //! Stages on real files: sums, quantiles, faults, stops.
 
 use engine::{Control, EngineError, OpenTargets, open, run_stage};
-use model::choices::{Access, Backend, Poll};
+use model::choices::{Access, Backend, Poll, TrimAs};
 use model::histogram::bucket_of;
 use model::note::Degraded;
 use model::plan::{
@@ -265,6 +265,45 @@ fn a_trim_gives_the_space_back_and_keeps_the_size() {
             after.blocks(),
             before.blocks()
         );
+    }
+}
+
+/// What a stage of trims of this kind leaves of a file that was written: its blocks on the file
+/// system before and after, and the share of its sectors that hold zeros.
+fn trimmed(backend: Backend, way: TrimAs) -> Option<(u64, u64, f64)> {
+    let (_base, root) = scratch();
+    let depth = if backend == Backend::Sync { 1 } else { 4 };
+    let mut stage = timed(0, 1, depth, 100);
+    (stage.works[0].trim, stage.works[0].trim_as) = (Percent::ALL, way);
+    let targets = open(plan(&root, backend, true, vec![prepare(), stage])).expect("opens");
+    run(&targets, 0);
+    let file = root.join("data-00000.bin");
+    let before = std::fs::metadata(&file).expect("a file");
+    let (_, samples) = run(&targets, 1);
+    let ops: Vec<_> = samples.iter().flat_map(|s| &s.ops).filter(|op| op.op == Op::Trim).collect();
+    if ops.iter().flat_map(|op| &op.errors).any(|(errno, _)| *errno == libc::EOPNOTSUPP) {
+        eprintln!("SKIPPED: {} has no such `fallocate`", root.display());
+        return None;
+    }
+    assert!(
+        ops.iter().map(|op| op.ios).sum::<u64>() > 0 && ops.iter().all(|op| op.errors.is_empty())
+    );
+    let after = std::fs::metadata(&file).expect("a file");
+    assert_eq!(after.len(), before.len(), "{way}: the size stays");
+    let bytes = std::fs::read(&file).expect("a file");
+    let zeros = bytes.chunks(512).filter(|sector| sector.iter().all(|byte| *byte == 0)).count();
+    Some((before.blocks(), after.blocks(), zeros as f64 / (bytes.len() / 512) as f64))
+}
+
+#[test]
+fn a_trim_writes_zeroes_or_allocates_where_it_is_told_to() {
+    for backend in [Backend::IoUring, Backend::Sync] {
+        if let Some((before, after, zeros)) = trimmed(backend, TrimAs::Zeroes) {
+            assert!(after >= before && zeros > 0.0, "{backend}: {before} {after} {zeros}");
+        }
+        if let Some((before, after, zeros)) = trimmed(backend, TrimAs::Allocate) {
+            assert!(after >= before && zeros == 0.0, "{backend}: {before} {after} {zeros}");
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::arithmetic::Unit;
 use crate::tree::{Node, Value};
 use model::choices::{
-    Access, Backend, CloseTime, CountersKept, DuplicateScope, FileFsync, OnLostHost, Poll,
+    Access, Backend, CloseTime, CountersKept, DuplicateScope, FileFsync, OnLostHost, Poll, TrimAs,
 };
 use model::load::{HotSpots, Part, Rate, SizeMix, Skew};
 use model::machines::{Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent};
@@ -421,6 +421,7 @@ field_of_words!(
     DuplicateScope,
     FileFsync,
     OnLostHost,
-    Poll
+    Poll,
+    TrimAs
 );
 field_of_words!(Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent);

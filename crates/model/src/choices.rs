@@ -65,6 +65,20 @@ words! {
 }
 
 words! {
+    /// What a trim asks the kernel to do with its bytes (`fallocate`).
+    pub enum TrimAs {
+        /// Give them back: they read as zeros or as what stood there. A device gets discards, or
+        /// write zeroes that may unmap.
+        Hole = "hole",
+        /// Make them read as zeros, without moving any: a device gets write zeroes that do not
+        /// unmap, a file system marks the space.
+        Zeroes = "zeroes",
+        /// Have space for them: what they hold stays. Files only.
+        Allocate = "allocate",
+    }
+}
+
+words! {
     /// What becomes of a run that loses a host.
     pub enum OnLostHost {
         /// It ends; what was recorded is kept.

@@ -291,18 +291,59 @@ impl fmt::Display for HotSpots {
     }
 }
 
-/// A part of the layout: from one share of every file to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Where in a file a part begins or ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Boundary {
+    /// At this share of it.
+    Share(Percent),
+    /// Behind so many bytes, or at its end where it has fewer.
+    At(Bytes),
+}
+
+impl Boundary {
+    /// The bytes before it in a file of `size`.
+    pub fn in_file(self, size: Bytes) -> u64 {
+        match self {
+            Boundary::Share(share) => {
+                (u128::from(size.0) * u128::from(share.ppm) / 1_000_000) as u64
+            }
+            Boundary::At(Bytes(bytes)) => bytes.min(size.0),
+        }
+    }
+}
+
+impl FromStr for Boundary {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let has_unit = text.trim().ends_with(|c: char| c.is_ascii_alphabetic());
+        if has_unit { text.parse().map(Boundary::At) } else { text.parse().map(Boundary::Share) }
+    }
+}
+
+impl fmt::Display for Boundary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Boundary::Share(share) => share.fmt(f),
+            // Displayed sizes are rounded; this one says where.
+            Boundary::At(Bytes(bytes)) => f.pad(&format!("{bytes}B")),
+        }
+    }
+}
+
+/// A part of the layout: from one place in every file to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Where it begins.
-    pub from: Percent,
-    /// Where it ends; above `from`.
-    pub to: Percent,
+    pub from: Boundary,
+    /// Where it ends; above `from` where both are counted alike.
+    pub to: Boundary,
 }
 
 impl Part {
     /// All of it.
-    pub const WHOLE: Part = Part { from: Percent::ZERO, to: Percent::ALL };
+    pub const WHOLE: Part =
+        Part { from: Boundary::Share(Percent::ZERO), to: Boundary::Share(Percent::ALL) };
 }
 
 impl FromStr for Part {
@@ -312,12 +353,18 @@ impl FromStr for Part {
         let no = || {
             wrong(
                 format!("`{text}` is not a part of the layout"),
-                "write two shares such as 0%-50%",
+                "write two shares such as 0%-50%, or sizes such as 64MiB-100%",
             )
         };
         let (from, to) = text.split_once('-').ok_or_else(no)?;
         let part = Part { from: from.parse()?, to: to.parse()? };
-        if part.from < part.to { Ok(part) } else { Err(no()) }
+        let is_empty = match (part.from, part.to) {
+            (Boundary::Share(from), Boundary::Share(to)) => from >= to,
+            (Boundary::At(from), Boundary::At(to)) => from >= to,
+            (Boundary::Share(from), Boundary::At(to)) => from == Percent::ALL || to.0 == 0,
+            (Boundary::At(_), Boundary::Share(to)) => to == Percent::ZERO,
+        };
+        if is_empty { Err(no()) } else { Ok(part) }
     }
 }
 
@@ -376,6 +423,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_part_has_shares_or_bytes() {
+        let part = |text: &str| text.parse::<Part>();
+        let at = |text: &str, size: u64| {
+            let part = part(text).expect(text);
+            (part.from.in_file(Bytes(size)), part.to.in_file(Bytes(size)))
+        };
+        assert_eq!(at("25%-50%", 1_000), (250, 500));
+        assert_eq!(at("64KiB-100%", 1 << 20), (65_536, 1 << 20));
+        assert_eq!(at("64KiB-100%", 1_000), (1_000, 1_000), "no more than there is");
+        assert_eq!(at("0-512B", 1_000), (0, 512));
+        for text in ["64KiB-100%", "25%-50%", "512B-4096B"] {
+            let again = part(text).map(|part| part.to_string()).map(|text| part(&text).is_ok());
+            assert_eq!(again, Ok(true), "{text}");
+        }
+        for text in ["", "50%", "50%-50%", "4KiB-4KiB", "8KiB-4KiB", "100%-1GiB", "1GiB-0%"] {
+            assert!(part(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn mixes_need_weights_and_differ() {
         assert_eq!("4k".parse(), Ok(SizeMix::single(Bytes(4096))));
         let mix: SizeMix = "4KiB:70, 64KiB:30%".parse().expect("a mix");
@@ -416,7 +483,10 @@ mod tests {
         for text in ["", "95%", "95%:0%", "60%:5%, 60%:5%", "50%:100%", "10%:60%,10%:60%"] {
             assert!(text.parse::<HotSpots>().is_err(), "{text}");
         }
-        assert_eq!("0%-50%".parse(), Ok(Part { from: Percent::ZERO, to: Percent::of(50) }));
+        assert_eq!(
+            "0%-50%".parse(),
+            Ok(Part { from: Boundary::Share(Percent::ZERO), to: Boundary::Share(Percent::of(50)) })
+        );
         for text in ["", "50%", "50%-50%", "60%-50%", "a-b"] {
             assert!(text.parse::<Part>().is_err(), "{text}");
         }

@@ -98,7 +98,7 @@ enum Reading {
 }
 
 /// How each axis that a suite may sweep is read, and that of a search.
-const READINGS: [(&str, Reading); 38] = [
+const READINGS: [(&str, Reading); 39] = [
     ("share", Reading::Number),
     ("kind", Reading::Word),
     ("operations", Reading::Word),
@@ -111,6 +111,7 @@ const READINGS: [(&str, Reading); 38] = [
     ("block_size", Reading::Sizes),
     ("write_block_size", Reading::Sizes),
     ("trim", Reading::Share),
+    ("trim_as", Reading::Word),
     ("read", Reading::Share),
     ("access", Reading::Word),
     ("random", Reading::Share),

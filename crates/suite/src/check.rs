@@ -6,7 +6,7 @@ use crate::{
 };
 use form::{Amount, Auto, Count, Problem, Span, place};
 use model::Objective;
-use model::choices::{Access, Backend, Poll};
+use model::choices::{Access, Backend, Poll, TrimAs};
 use model::offered::Offered;
 use model::plan::Steady;
 use model::units::{Bytes, Nanos, Percent};
@@ -147,11 +147,24 @@ pub(crate) fn check_points(points: &[PointSpec], problems: &mut Vec<Problem>) {
 
 /// Whether the backend has a request for what the workloads ask.
 pub(crate) fn check_trims(engine: &EngineSpec, points: &[PointSpec], problems: &mut Vec<Problem>) {
+    let all = || points.iter().flat_map(|point| &point.workloads);
+    // A sweep may have points without trims.
+    let trims = |name: &str| {
+        let of_name = |other: &&WorkloadSpec| other.name.value == name;
+        all().filter(of_name).any(|workload| workload.trim.value > Percent::ZERO)
+    };
+    let is_idle = |workload: &&WorkloadSpec| {
+        workload.trim_as.value != TrimAs::Hole && !trims(&workload.name.value)
+    };
+    for workload in all().filter(is_idle) {
+        let message = format!("workload `{}` has no trims", workload.name.value);
+        let remedy = "write trim, or leave out trim_as";
+        problems.push(Problem::new(place(&workload.trim_as), message, remedy));
+    }
     if engine.backend.value != Backend::Libaio {
         return;
     }
-    let workloads = points.iter().flat_map(|point| &point.workloads);
-    for workload in workloads.filter(|workload| workload.trim.value > Percent::ZERO) {
+    for workload in all().filter(|workload| workload.trim.value > Percent::ZERO) {
         let message =
             format!("workload `{}` trims, and libaio has no request for that", workload.name.value);
         problems.push(Problem::new(

@@ -10,7 +10,7 @@ use crate::operations::Operations;
 use crate::placement::HostSet;
 use form::{Amount, Auto, Count, Depth, Whole, spec_table};
 use model::choices::{
-    Access, Backend, CloseTime, CountersKept, DuplicateScope, FileFsync, OnLostHost, Poll,
+    Access, Backend, CloseTime, CountersKept, DuplicateScope, FileFsync, OnLostHost, Poll, TrimAs,
 };
 use model::load::{HotSpots, Part, SizeMix, Skew};
 use model::machines::{Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent};
@@ -351,6 +351,8 @@ spec_table! {
         /// The share of trims (discards) in all requests. A trim destroys its block as a write
         /// does, and needs `io_uring` or `sync`.
         trim: Percent = Percent::ZERO,
+        /// What a trim does to its bytes.
+        trim_as: TrimAs = TrimAs::Hole,
         /// The share of reads in the requests that are not trims. The rest are writes.
         read: Percent = Percent::ALL,
         /// The order in which a worker visits its blocks.
@@ -383,7 +385,8 @@ spec_table! {
         segments: Count = Count(1),
         /// Sequential streams of each worker, in turn.
         streams: Count = Count(1),
-        /// The part of every file that is loaded.
+        /// The part of every file or device that is loaded: from one share or size to another, as
+        /// in `"0%-50%"` or `"64MiB-100%"`.
         range: Part = Part::WHOLE,
         /// Requests that each worker keeps outstanding.
         depth: Depth = Depth(32),

@@ -193,6 +193,7 @@ fn check_workload(workload: &WorkloadSpec, is_tree: bool, problems: &mut Vec<Pro
         block_size,
         write_block_size,
         trim,
+        trim_as,
         read,
         access,
         random,

@@ -2,7 +2,7 @@
 
 use crate::row::ResultRow;
 use crate::state::{RunState, run_state};
-use model::choices::{Access, Backend};
+use model::choices::{Access, Backend, TrimAs};
 use model::load::{Pace, Rate};
 use model::plan::{Contents, HostPlan, Stop, Work};
 use model::{Percent, Record};
@@ -172,6 +172,9 @@ fn of_work(found: &mut Differences, one: &Work, two: &Work) {
         );
     }
     found.add("share of reads", true, [&one.read, &two.read], Percent::to_string);
+    if one.trims() && two.trims() {
+        found.add("trims", true, [&one.trim_as, &two.trim_as], TrimAs::to_string);
+    }
     found.add("access", true, [&one.pattern.access, &two.pattern.access], Access::to_string);
     if one.pattern.access == two.pattern.access {
         found.add("pattern", true, [&one.pattern, &two.pattern], |pattern| {

@@ -3,7 +3,7 @@
 use super::{FioJob, Severity, percent_of};
 use form::Auto;
 use model::Percent;
-use model::choices::Access;
+use model::choices::{Access, TrimAs};
 use model::load::{Rate, SizeMix};
 use model::offered::Offered;
 use model::priority::Priority;
@@ -51,6 +51,9 @@ fn direction(job: &mut FioJob, work: &WorkloadSpec) {
     };
     if trim > Percent::ZERO && trim < Percent::ALL {
         job.lose(Severity::Refused, "trim", "fio mixes trims with nothing by a share");
+    }
+    if trim > Percent::ZERO && work.trim_as.value != TrimAs::Hole {
+        job.lose(Severity::Refused, "trim_as", "fio's trims give space back");
     }
     let random = if work.access.value == Access::Sequential { "" } else { "rand" };
     job.put("rw", format!("{random}{what}"));

@@ -122,6 +122,7 @@ pub fn jobs(
         }
         let mut job = Job { name: section.name.clone(), ..global.clone() };
         section.entries.iter().for_each(|entry| apply(&mut job, entry, world, losses));
+        super::commands::without_metadata(&mut job, losses);
         // A stonewall of [global] is one of each job, as in fio.
         jobs.push(job);
     }

@@ -4,7 +4,9 @@ use super::job::{Engine, Got, Job};
 use super::place::{
     Bytes, Place, around, bytes, files, has_characters, place, rounded, target, workers,
 };
+use super::priorities;
 use super::together::{self, Flow};
+use super::values::Extent;
 use super::work::{fields, of};
 use crate::draft::{Fields, Group, Taken, Work, plain_name, quoted, share, size, unique};
 use crate::loss::{Losses, OptionId, Verdict};
@@ -41,6 +43,8 @@ pub fn group(jobs: &[Job], losses: &mut Losses, taken: &mut Taken) -> Group {
     let flows: Vec<Flow<'_>> =
         units.iter().map(|unit| Flow { jobs: &unit.jobs, workers: unit.count() }).collect();
     together::flows(&flows, losses, &mut group);
+    let jobs: Vec<&Job> = units.iter().map(|unit| unit.jobs[0]).collect();
+    priorities::split(&jobs, losses, &mut group, taken);
     group
 }
 
@@ -81,6 +85,7 @@ fn can_join(one: &Unit<'_>, other: &Unit<'_>) -> bool {
         && one.workers.is_some()
         && other.workers.is_some()
         && one.flow() == other.flow()
+        && ![one, other].iter().any(|unit| priorities::asks(unit.jobs[0]))
         && one.jobs[0].increment.is_none()
         && other.jobs[0].increment.is_none()
 }
@@ -182,7 +187,9 @@ fn shared_writers(units: &[Unit<'_>]) -> bool {
     let strides = units.len() > 1 && units.iter().any(|unit| unit.jobs[0].direction().behind != 0);
     // Workers of one workload that checks what it writes have a part each.
     let verifies = |unit: &Unit<'_>| unit.verifies() && unit.jobs[0].increment.is_none();
+    let splits = |unit: &&Unit<'_>| changes(unit) && priorities::asks(unit.jobs[0]);
     strides
+        || named.iter().any(splits)
         || named.iter().any(|unit| changes(unit) && !alone(unit) && !verifies(unit))
         || named.iter().enumerate().any(|(number, unit)| {
             let meets =
@@ -355,6 +362,13 @@ fn window(
     if !bytes.is_known
         && let Some(got) = &job.offset
     {
+        if let (Extent::Bytes(offset), None, false) = (got.value, &job.size, several) {
+            let from = size(offset.min(1 << 60));
+            let unit = if from.contains('"') { "" } else { "B" };
+            let range = format!("{}{unit}-100%", from.trim_matches('"'));
+            fields.set("range", quoted(&range), losses.source(got.id));
+            return;
+        }
         let needs = "a `range` in bytes of a target whose size is not known; give `size`, too";
         losses.worsen(got.id, Verdict::refused(needs));
     }

@@ -67,6 +67,17 @@ pub enum Zones {
     OfDevice,
 }
 
+/// What is sent where a job writes, in millionths: other commands of NVMe or SCSI beside writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Commands {
+    /// Writes.
+    pub write: u64,
+    /// Write zeroes.
+    pub zeroes: u64,
+    /// Verify: the drive reads the bytes.
+    pub verify: u64,
+}
+
 /// Sizes of requests with weights: of reads, of writes.
 pub type Split = Vec<(u64, u32)>;
 
@@ -81,6 +92,18 @@ pub enum Spread {
     Pareto(u64),
     /// Share of the requests and of the space, in millionths.
     Zones(Vec<(u64, u64)>),
+}
+
+/// A part of the requests of one size (`cmdprio_bssplit`): the size, how many of 100, and class and
+/// level where they are given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Urgent {
+    /// The size of the requests.
+    pub size: u64,
+    /// How many of 100.
+    pub percent: u64,
+    /// Class and level.
+    pub priority: Option<[u64; 2]>,
 }
 
 /// A rate for each direction.
@@ -109,6 +132,20 @@ job! {
     mix: u64,
     /// `ioengine`
     engine: Engine,
+    /// `write_mode` and `sg_write_mode`
+    commands: Commands,
+    /// Whether the engine calls `fallocate`
+    space: bool,
+    /// Whether blocks hold protection information
+    protected: bool,
+    /// `cmdprio_percentage` of reads and writes, in percent
+    urgent: [u64; 2],
+    /// `cmdprio_class` of reads and writes
+    urgent_class: [u64; 2],
+    /// `cmdprio` of reads and writes
+    urgent_level: [u64; 2],
+    /// `cmdprio_bssplit` of reads and writes
+    urgent_sizes: [Vec<Urgent>; 2],
     /// Whether the engine goes past the page cache whatever `direct` says
     uncached: bool,
     /// Storage without a path

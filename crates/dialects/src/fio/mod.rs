@@ -1,11 +1,13 @@
 //! fio: job files and command lines.
 
 mod command;
+mod commands;
 mod convert;
 mod group;
 mod job;
 mod options;
 mod place;
+mod priorities;
 mod quick;
 mod sections;
 mod tables;

@@ -34,7 +34,7 @@ fn delay_ns(job: &Job) -> u64 {
 
 /// The rate of a job in bytes or requests, over all its directions.
 fn rate(job: &Job) -> Option<u64> {
-    let direction = job.direction();
+    let direction = job.asked();
     let takes = [direction.reads, direction.writes, direction.trims];
     let rates = job.iops.as_ref().or(job.rate.as_ref())?.value;
     let taken = rates.iter().zip(takes).filter(|(_, takes)| *takes);

@@ -1,6 +1,6 @@
 //! A job of fio as a workload: what its requests are, without where they go.
 
-use super::job::{Direction, Engine, Got, Job, READ, Spread};
+use super::job::{Commands, Direction, Engine, Got, Job, READ, Spread};
 use crate::draft::{Fields, quoted, share, size, time};
 use crate::loss::{Losses, Verdict};
 
@@ -11,9 +11,31 @@ const BLOCK: u64 = 4096;
 const ALL: u64 = 1_000_000;
 
 impl Job {
-    /// What its requests do.
-    pub fn direction(&self) -> Direction {
+    /// What it asks for.
+    pub fn asked(&self) -> Direction {
         self.rw.as_ref().map_or(READ, |got| got.value)
+    }
+
+    /// What its requests do: what it asks for, or what its engine sends in place of it.
+    pub fn direction(&self) -> Direction {
+        let asked = self.asked();
+        if self.space() {
+            return Direction { reads: false, writes: false, trims: true, ..asked };
+        }
+        let Some(commands) = self.commands() else { return asked };
+        let Commands { write, zeroes, verify } = commands;
+        Direction { reads: verify > 0, writes: write > 0, trims: zeroes > 0, ..asked }
+    }
+
+    /// Whether it calls `fallocate`.
+    pub fn space(&self) -> bool {
+        self.space.as_ref().is_some_and(|got| got.value)
+    }
+
+    /// The commands that take the place of its writes.
+    fn commands(&self) -> Option<Commands> {
+        let is_plain = |asked: Direction| asked.writes && !asked.reads && !asked.trims;
+        self.commands.as_ref().filter(|_| is_plain(self.asked())).map(|got| got.value)
     }
 
     /// Whether something is written or given back.
@@ -42,7 +64,19 @@ impl Job {
     }
 
     /// Sizes with weights: of reads, of writes.
-    fn sizes(&self) -> [Vec<(u64, u32)>; 2] {
+    pub fn sizes(&self) -> [Vec<(u64, u32)>; 2] {
+        let asked = self.asked();
+        // Whatever is sent in place of them has the sizes of what was asked for.
+        let only = match (self.space(), self.commands()) {
+            (true, _) => Some(usize::from(asked.writes || asked.trims)),
+            (false, Some(_)) => Some(1),
+            (false, None) => None,
+        };
+        let all = self.sizes_asked();
+        only.map_or_else(|| all.clone(), |only| [all[only].clone(), all[only].clone()])
+    }
+
+    fn sizes_asked(&self) -> [Vec<(u64, u32)>; 2] {
         if let Some(split) = &self.split {
             return split.value.clone();
         }
@@ -55,7 +89,7 @@ impl Job {
             (None, None) => vec![(BLOCK, 1)],
         };
         // The sizes of trims are those of writes here.
-        let writes = if self.direction().trims && !self.direction().writes { 2 } else { 1 };
+        let writes = if self.asked().trims && !self.asked().writes { 2 } else { 1 };
         [direction(0), direction(writes)]
     }
 
@@ -86,7 +120,8 @@ fn every_size(least: u64, most: u64) -> Vec<(u64, u32)> {
     (1..=MOST_SIZES).map(|number| (step(number), 1)).collect()
 }
 
-fn mix(sizes: &[(u64, u32)]) -> String {
+/// Sizes with their weights, as a suite has them.
+pub fn mix(sizes: &[(u64, u32)]) -> String {
     match sizes {
         [(one, _)] => size(*one),
         sizes => {
@@ -172,6 +207,7 @@ fn blocks(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     if direction.reads || direction.writes {
         fields.set("read", quoted(&share(read)), read_from);
     }
+    super::commands::fields(job, losses, fields);
     let is_mixed = direction.reads && direction.writes;
     if let Some(got) = job.mix.as_ref().filter(|_| !is_mixed) {
         losses.replace(got.id, Verdict::harmless("the job has one direction alone"));
@@ -309,7 +345,7 @@ fn depth(job: &Job, losses: &mut Losses, fields: &mut Fields) {
 
 /// When requests are due.
 fn pace(job: &Job, losses: &mut Losses, fields: &mut Fields) {
-    let direction = job.direction();
+    let direction = job.asked();
     let sum = |rates: &[Option<u64>; 3]| {
         let takes = [direction.reads, direction.writes, direction.trims];
         let taken = rates.iter().zip(takes).filter(|(_, takes)| *takes);
@@ -346,7 +382,7 @@ fn pace(job: &Job, losses: &mut Losses, fields: &mut Fields) {
 
 /// fio holds reads and writes of a mix each to a rate of its own, whatever `rwmixread` is.
 fn share_of_rates(job: &Job, id: crate::loss::OptionId, losses: &mut Losses, fields: &mut Fields) {
-    let direction = job.direction();
+    let direction = job.asked();
     let rates = job.iops.as_ref().or(job.rate.as_ref()).map(|got| got.value);
     let Some([Some(reads), Some(writes), _]) = rates else { return };
     let both = u128::from(reads) + u128::from(writes);
@@ -361,6 +397,16 @@ fn share_of_rates(job: &Job, id: crate::loss::OptionId, losses: &mut Losses, fie
     }
 }
 
+/// A class and a level of fio's, as a suite has them.
+pub fn priority_word(class: u64, level: u64) -> Option<String> {
+    match class {
+        1 => Some(quoted(&format!("realtime/{}", level.min(7)))),
+        2 => Some(quoted(&format!("best-effort/{}", level.min(7)))),
+        3 => Some(quoted("idle")),
+        _ => None,
+    }
+}
+
 fn priority(job: &Job, losses: &Losses, fields: &mut Fields) {
     let level = job.prio.as_ref().map_or(0, |got| got.value.min(7));
     let class = job.prioclass.as_ref().map(|got| got.value);
@@ -368,12 +414,8 @@ fn priority(job: &Job, losses: &Losses, fields: &mut Fields) {
         class if class.is_empty() => of(&job.prio, losses),
         class => class,
     };
-    match (class, &job.prio) {
-        (Some(1), _) => fields.set("priority", quoted(&format!("realtime/{level}")), source),
-        (Some(2), _) | (None, Some(_)) => {
-            fields.set("priority", quoted(&format!("best-effort/{level}")), source);
-        }
-        (Some(3), _) => fields.set("priority", "\"idle\"", source),
-        _ => {}
+    let class = class.or(job.prio.as_ref().map(|_| 2)).unwrap_or(0);
+    if let Some(word) = priority_word(class, level) {
+        fields.set("priority", word, source);
     }
 }

@@ -2,10 +2,11 @@
 
 use super::files::{FileSystem, FileWorkload};
 use super::loops::{Point, points};
+use super::population::{self, Count, sizes_of};
 use super::raw_suite::{at_full_speed, shares, times};
 use super::run::{Rate, Run};
 use super::storage::Open;
-use super::values::{Sizes, is_asked};
+use super::values::is_asked;
 use crate::draft::{Fields, Group, Taken, Work, plain_name, quoted, share, unique};
 use crate::loss::{Losses, Verdict};
 use crate::mpi::job::Got;
@@ -148,10 +149,6 @@ fn group(
     group
 }
 
-fn sizes_of<'a>(run: &'a Run, of: &[&'a FileSystem]) -> Option<&'a Got<Sizes>> {
-    run.file_sizes.as_ref().or(of.first().and_then(|system| system.sizes.as_ref()))
-}
-
 /// File systems of one run have the same shape.
 fn unlike(of: &[&FileSystem], losses: &mut Losses) {
     let shape = |system: &FileSystem| {
@@ -169,30 +166,6 @@ fn unlike(of: &[&FileSystem], losses: &mut Losses) {
     }
 }
 
-/// How many files there are: `width` directories in each, `depth` levels of them.
-fn count(run: &Run, system: Option<&&FileSystem>) -> u64 {
-    let value = |own: fn(&FileSystem) -> &Option<Got<u64>>, over: &Option<Got<u64>>| {
-        let found = over.as_ref().or(system.and_then(|system| own(system).as_ref()));
-        found.map_or(1, |got| got.value.max(1))
-    };
-    let (depth, width) = (value(|s| &s.depth, &run.depth), value(|s| &s.width, &run.width));
-    let files = value(|system| &system.files, &run.files);
-    let everywhere =
-        system.is_some_and(|system| system.everywhere.as_ref().is_some_and(|got| got.value));
-    let (mut lowest, mut all) = (1_u64, 0_u64);
-    for _ in 0..depth.min(64) {
-        lowest = lowest.saturating_mul(width);
-        all = all.saturating_add(lowest);
-    }
-    let times = value(|system| &system.count, &None);
-    let directories = if everywhere { all } else { lowest };
-    directories.saturating_mul(files).saturating_mul(times)
-}
-
-fn source_of_files(of: &[&FileSystem], losses: &Losses) -> String {
-    of.first().map(|system| Got::source(&system.files, losses)).unwrap_or_default()
-}
-
 #[expect(clippy::too_many_arguments, reason = "what a point is made of")]
 fn requests(
     run: &Run,
@@ -205,13 +178,13 @@ fn requests(
     taken: &mut Taken,
 ) {
     group.sweep = sweep.clone();
-    let all = count(run, of.first());
+    let Count { files: all, source } = population::count(run, of, losses);
     let got = of.first().and_then(|system| system.files.as_ref());
     if let Some(got) = got.filter(|_| all > MOST_FILES) {
         let why = format!("{MOST_FILES} of {all} files: requests go to fewer, larger directories");
         losses.worsen(got.id, Verdict::near(why));
     }
-    group.layout.set("files", all.clamp(1, MOST_FILES).to_string(), source_of_files(of, losses));
+    group.layout.set("files", all.clamp(1, MOST_FILES).to_string(), source);
     let sizes = sizes_of(run, of);
     let mut largest = u64::MAX;
     if let Some(got) = sizes {
@@ -348,8 +321,9 @@ fn tree(
 ) {
     group.in_turn = true;
     group.layout.text("kind", "tree", "");
-    let all = count(run, of.first()).clamp(1, MOST_TREE_FILES);
-    group.tree.set("files", all.to_string(), source_of_files(of, losses));
+    let Count { files: all, source } = population::count(run, of, losses);
+    let all = all.clamp(1, MOST_TREE_FILES);
+    group.tree.set("files", all.to_string(), source);
     let sizes = sizes_of(run, of);
     if let Some(got) = sizes {
         if got.value.largest > MOST_TREE_SIZE {

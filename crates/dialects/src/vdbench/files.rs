@@ -1,7 +1,8 @@
 //! File systems (`fsd=`) and their workloads (`fwd=`).
 
+use super::population::{self, Extent};
 use super::storage::{OPEN, Open, open};
-use super::values::{self, Sizes, bytes, list, number, percent};
+use super::values::{self, Mean, Sizes, bytes, list, number, percent};
 use crate::loss::{Class, Verdict};
 use crate::mpi::job::{Got, inside, near, path, same};
 use crate::table::{Opt, Rule, Takes};
@@ -25,6 +26,10 @@ pub struct FileSystem {
     pub everywhere: Option<Got<bool>>,
     /// `count`: how many it stands for.
     pub count: Option<Got<u64>>,
+    /// `totalsize`: the bytes of those files that there are.
+    pub total: Option<Got<Extent>>,
+    /// `workingsetsize`: the bytes of those files that are loaded.
+    pub working_set: Option<Got<Extent>>,
     /// How files are opened.
     pub open: Open,
 }
@@ -121,13 +126,19 @@ pub const FILE_SYSTEM: &[Opt<FileSystem>] = &[
         name: "wss",
         aliases: &["workingsetsize"],
         takes: Takes::Size,
-        rule: Rule::Refused("a part of the files, by its bytes (`range` has a part of each)"),
+        rule: Rule::Read(Class::Approximated, population::WORKING_SET, |job, given| {
+            let value = Extent::of_files(&given.value)?;
+            near(&mut job.working_set, given, value, population::WORKING_SET)
+        }),
     },
     Opt {
         name: "total_size",
         aliases: &["totalsize"],
         takes: Takes::Size,
-        rule: Rule::Refused("as many files as make these bytes; write `files`"),
+        rule: Rule::Read(Class::Same, population::TOTAL, |job, given| {
+            let value = Extent::of_files(&given.value)?;
+            same(&mut job.total, given, value, population::TOTAL)
+        }),
     },
     Opt {
         name: "files",
@@ -314,20 +325,21 @@ pub fn sizes(text: &str) -> Result<Sizes, String> {
     match parts.as_slice() {
         [one] => {
             let largest = bytes(one)?;
-            Ok(Sizes { text: plain(largest), largest, same: true })
+            Ok(Sizes { text: plain(largest), largest, mean: largest, same: true })
         }
         parts if parts.len() % 2 == 0 && (2..=128).contains(&parts.len()) => {
-            let (mut all, mut largest) = (Vec::new(), 0);
+            let (mut all, mut largest, mut mean) = (Vec::new(), 0, Mean::default());
             for pair in parts.chunks_exact(2) {
                 let (bytes, weight) = (bytes(&pair[0])?, percent(&pair[1])?);
                 largest = largest.max(bytes);
+                mean.add(bytes, weight);
                 // 0 says that the size lies between what stands around it.
                 if weight == 0 {
                     return Err("sizes of files at random between two; write them out".to_owned());
                 }
                 all.push(format!("{}:{}", plain(bytes), weight as f64 / 1e4));
             }
-            Ok(Sizes { text: all.join(", "), largest, same: true })
+            Ok(Sizes { text: all.join(", "), largest, mean: mean.value(), same: true })
         }
         _ => Err(format!("`{text}` is no size, nor sizes with their shares")),
     }

@@ -4,6 +4,7 @@ mod convert;
 mod file_suite;
 mod files;
 mod loops;
+mod population;
 mod raw_suite;
 mod run;
 mod scan;

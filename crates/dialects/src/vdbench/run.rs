@@ -1,5 +1,6 @@
 //! Run definitions (`rd=`), hosts (`hd=`), and what stands before all of them.
 
+use super::population::{self, Extent};
 use super::storage::{OPEN, Open, Seek, duration, open, seek};
 use super::values::{Sizes, list, number, numbers, percent, sizes};
 use crate::loss::{Class, Verdict};
@@ -52,6 +53,10 @@ pub struct Run {
     pub files: Option<Got<u64>>,
     /// `sizes` of files.
     pub file_sizes: Option<Got<Sizes>>,
+    /// `totalsize` of files.
+    pub total: Option<Got<Extent>>,
+    /// `workingsetsize` of files.
+    pub working_set: Option<Got<Extent>>,
     /// Whether requests do not come evenly.
     pub arrivals: Option<Got<bool>>,
     /// Whether the run only makes the files.
@@ -273,9 +278,20 @@ pub const RUN: &[Opt<Run>] = &[
     },
     Opt {
         name: "fortotalsize",
-        aliases: &["totalsize", "forwss", "wss", "forworkingsetsize", "workingsetsize"],
+        aliases: &["totalsize"],
         takes: Takes::Size,
-        rule: Rule::Refused("a part of the files, by its bytes"),
+        rule: Rule::Read(Class::Same, population::TOTAL, |job, given| {
+            same(&mut job.total, given, Extent::of_run(&given.value)?, population::TOTAL)
+        }),
+    },
+    Opt {
+        name: "forwss",
+        aliases: &["wss", "forworkingsetsize", "workingsetsize"],
+        takes: Takes::Size,
+        rule: Rule::Read(Class::Approximated, population::WORKING_SET, |job, given| {
+            let value = Extent::of_run(&given.value)?;
+            near(&mut job.working_set, given, value, population::WORKING_SET)
+        }),
     },
     Opt {
         name: "foroperations",

@@ -111,8 +111,30 @@ pub struct Sizes {
     pub text: String,
     /// The largest.
     pub largest: u64,
+    /// Their mean, by their shares.
+    pub mean: u64,
     /// Whether it is what vdbench does, or comes near to it.
     pub same: bool,
+}
+
+/// The mean of sizes with weights.
+#[derive(Debug, Default)]
+pub struct Mean {
+    sum: u128,
+    weights: u128,
+}
+
+impl Mean {
+    /// Another size with its weight.
+    pub fn add(&mut self, bytes: u64, weight: u64) {
+        self.sum = self.sum.saturating_add(u128::from(bytes) * u128::from(weight));
+        self.weights += u128::from(weight);
+    }
+
+    /// The mean so far; 0 of none.
+    pub fn value(&self) -> u64 {
+        u64::try_from(self.sum / self.weights.max(1)).unwrap_or(u64::MAX)
+    }
 }
 
 /// `8k`, `(8k,50,16k,50)`, or `(4k,64k,4k)`: from, to, in steps of.
@@ -126,7 +148,7 @@ pub fn sizes(text: &str) -> Result<Sizes, String> {
     match parts.as_slice() {
         [one] => {
             let largest = inside(bytes(one)?)?;
-            Ok(Sizes { text: plain(largest), largest, same: true })
+            Ok(Sizes { text: plain(largest), largest, mean: largest, same: true })
         }
         [from, to, step] => {
             let (from, to, step) = (inside(bytes(from)?)?, inside(bytes(to)?)?, bytes(step)?);
@@ -138,18 +160,20 @@ pub fn sizes(text: &str) -> Result<Sizes, String> {
             let each = if steps < 64 { step } else { (steps / 15) * step };
             let all = (0..=steps).map(|k| from + k * each).take_while(|bytes| *bytes <= to);
             let text: Vec<String> = all.map(|bytes| format!("{}:1", plain(bytes))).collect();
-            Ok(Sizes { text: text.join(", "), largest: to, same: steps < 64 })
+            let mean = from.midpoint(to);
+            Ok(Sizes { text: text.join(", "), largest: to, mean, same: steps < 64 })
         }
         parts if parts.len() % 2 == 0 && (2..=128).contains(&parts.len()) => {
-            let (mut all, mut largest) = (Vec::new(), 0);
+            let (mut all, mut largest, mut mean) = (Vec::new(), 0, Mean::default());
             for pair in parts.chunks_exact(2) {
                 let (bytes, weight) = (inside(bytes(&pair[0])?)?, percent(&pair[1])?);
                 largest = largest.max(bytes);
+                mean.add(bytes, weight);
                 if weight > 0 {
                     all.push(format!("{}:{}", plain(bytes), weight as f64 / 1e4));
                 }
             }
-            Ok(Sizes { text: all.join(", "), largest, same: true })
+            Ok(Sizes { text: all.join(", "), largest, mean: mean.value(), same: true })
         }
         _ => Err(format!("`{text}` is no size, nor sizes with their shares")),
     }
@@ -203,6 +227,7 @@ mod tests {
         assert_eq!(count("(64,4)"), Ok(16));
         let mix = sizes("(8k,50,16k,50)").expect("a mix");
         assert_eq!((mix.text.as_str(), mix.largest), ("8KiB:50, 16KiB:50", 16_384));
+        assert_eq!(mix.mean, 12_288);
         assert_eq!(sizes("(4k,12k,4k)").expect("steps").text, "4KiB:1, 8KiB:1, 12KiB:1");
         assert!(!sizes("(512,1m,512)").expect("many").same);
         assert!(is_asked("sd*", "sd12") && is_asked("*", "x") && is_asked("SD1", "sd1"));

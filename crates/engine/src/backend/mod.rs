@@ -21,13 +21,20 @@ use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
 use crate::io::{Completion, Io};
 use model::WriteMark;
-use model::choices::Poll;
+use model::choices::{Poll, TrimAs};
 use std::io;
 use std::os::fd::RawFd;
 
-/// How a trim is asked for: the space goes, the file's size stays. On a block device, the kernel
-/// then gives the blocks back where the device promises zeros for them.
-const TRIM_MODE: libc::c_int = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+/// How a trim is asked for; the file's size stays. Where the space of a block device goes, the
+/// kernel gives the blocks back where the device promises zeros for them.
+pub(crate) fn trim_mode(trim: TrimAs) -> libc::c_int {
+    let what = match trim {
+        TrimAs::Hole => libc::FALLOC_FL_PUNCH_HOLE,
+        TrimAs::Zeroes => libc::FALLOC_FL_ZERO_RANGE,
+        TrimAs::Allocate => 0,
+    };
+    what | libc::FALLOC_FL_KEEP_SIZE
+}
 
 /// What a worker brings to its backend.
 pub(crate) struct Setup {
@@ -40,6 +47,8 @@ pub(crate) struct Setup {
     pub(crate) write_base: usize,
     /// Whether each write is durable before it completes.
     pub(crate) dsync: bool,
+    /// The mode of each trim, as `fallocate` takes it.
+    pub(crate) trim_mode: libc::c_int,
     /// The kernel's word for the priority of each read and write; 0 for that of the thread.
     pub(crate) ioprio: u16,
     /// Who is to look for requests and completions of a ring.

@@ -1,6 +1,6 @@
 //! `pread` and `pwrite`, one at a time.
 
-use super::{Backend, Setup, TRIM_MODE};
+use super::{Backend, Setup};
 use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
 use crate::io::{Completion, Io};
@@ -16,6 +16,8 @@ pub(crate) struct Sync {
     write_base: usize,
     /// Flags of each write: `RWF_DSYNC` or none.
     write_flags: i32,
+    /// The mode of each trim.
+    trim_mode: i32,
     /// The request that is ready; the depth is 1.
     ready: Option<Io>,
     done: Option<Completion>,
@@ -30,6 +32,7 @@ impl Sync {
             buffers: setup.buffers,
             write_base: setup.write_base,
             write_flags,
+            trim_mode: setup.trim_mode,
             ready: None,
             done: None,
         }
@@ -58,7 +61,7 @@ impl Sync {
             Op::Fsync => unsafe { libc::fdatasync(file) as isize },
             // SAFETY: the same.
             Op::Trim => unsafe {
-                libc::fallocate(file, TRIM_MODE, offset, io.length.into()) as isize
+                libc::fallocate(file, self.trim_mode, offset, io.length.into()) as isize
             },
             op => unreachable!("{op} goes to no backend"),
         };

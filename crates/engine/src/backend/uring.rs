@@ -1,6 +1,6 @@
 //! io_uring: one ring for each worker, requests in batches.
 
-use super::{Backend, Setup, TRIM_MODE, poll};
+use super::{Backend, Setup, poll};
 use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
 use crate::io::{Completion, Io};
@@ -122,6 +122,8 @@ struct Form {
     registered_buffers: bool,
     /// Flags of each write: `RWF_DSYNC` or none.
     write_flags: i32,
+    /// The mode of each trim.
+    trim_mode: i32,
     /// The priority of each read and write; 0 for that of the thread.
     ioprio: u16,
 }
@@ -137,7 +139,7 @@ impl Ring {
         let mut refused = Vec::new();
         let ring = build_polled(&setup, &mut refused)?;
         let write_flags = setup.write_flags();
-        let Setup { files, buffers, write_base, ioprio, .. } = setup;
+        let Setup { files, buffers, write_base, ioprio, trim_mode, .. } = setup;
         let registered_files = match ring.submitter().register_files(&files) {
             Ok(()) => true,
             Err(error) => {
@@ -161,6 +163,7 @@ impl Ring {
             registered_files,
             registered_buffers,
             write_flags,
+            trim_mode,
             ioprio,
         };
         Ok((Ring { ring, form, buffers, timed_wait }, refused))
@@ -203,7 +206,7 @@ impl Form {
                     }
                     (Op::Trim, _) => opcode::Fallocate::new($file, io.length.into())
                         .offset(io.offset)
-                        .mode(TRIM_MODE)
+                        .mode(self.trim_mode)
                         .build(),
                     (op, _) => unreachable!("{op} goes to no backend"),
                 }

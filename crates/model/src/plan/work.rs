@@ -2,7 +2,7 @@
 
 use super::stop::Stop;
 use super::trace_work::TraceWork;
-use crate::choices::Access;
+use crate::choices::{Access, TrimAs};
 use crate::load::{HotSpots, Pace, SizeMix, Skew};
 use crate::metadata::{FileShare, MetadataWork};
 use crate::op::Op;
@@ -22,6 +22,9 @@ pub struct Work {
     pub write_block_size: SizeMix,
     /// The share of trims, of all requests.
     pub trim: Percent,
+    /// What a trim does to its bytes; in runs of versions that knew one way, it gave them back.
+    #[serde(default = "given_back")]
+    pub trim_as: TrimAs,
     /// The share of reads, of what is not a trim.
     pub read: Percent,
     /// Where requests go.
@@ -52,6 +55,10 @@ pub struct Work {
     pub trace: Option<TraceWork>,
 }
 
+fn given_back() -> TrimAs {
+    TrimAs::Hole
+}
+
 impl Work {
     /// Blocks of one size as fast as the target goes, one after the other or all over the place.
     pub fn simple(block: Bytes, read: Percent, access: Access, depth: u32, stop: Stop) -> Work {
@@ -60,6 +67,7 @@ impl Work {
             block_size: SizeMix::single(block),
             write_block_size: SizeMix::single(block),
             trim: Percent::ZERO,
+            trim_as: TrimAs::Hole,
             read,
             pattern: Pattern::simple(access),
             pace: Pace::FREE,

@@ -3,7 +3,7 @@
 
 use analysis::{Done, Interval, Progress, ResultRow, RunState};
 use jiff::Timestamp;
-use model::choices::{Access, CloseTime, FileFsync};
+use model::choices::{Access, CloseTime, FileFsync, TrimAs};
 use model::load::{Pace, Rate};
 use model::metadata::MetadataWork;
 use model::objective::Limit;
@@ -237,7 +237,12 @@ pub fn work(work: &Work, workers: u32) -> String {
     let mut text =
         format!("{} {}, {}", blocks(work), pattern(work), outstanding(work.depth, workers));
     if work.trims() {
-        text.push_str(&format!(", {} of the requests trims", work.trim));
+        let what = match work.trim_as {
+            TrimAs::Hole => "trims",
+            TrimAs::Zeroes => "trims that write zeroes",
+            TrimAs::Allocate => "trims that allocate",
+        };
+        text.push_str(&format!(", {} of the requests {what}", work.trim));
     }
     let arrivals = |poisson: bool| if poisson { "Poisson" } else { "even" };
     match &work.pace {

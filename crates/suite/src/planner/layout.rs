@@ -4,7 +4,7 @@
 use super::clients::are_imagined;
 use super::room::{space, used};
 use super::sizes::{Sizes, alignment, unit_of};
-use super::{GivenUp, Refusal, RefusalKind, ScenarioRequest, is_null};
+use super::{GivenUp, Refusal, RefusalKind, ScenarioRequest, is_null, trims};
 use crate::{LayoutKind, PointSpec, WorkloadSpec};
 use form::{Auto, Count};
 use model::load::SizeMix;
@@ -28,6 +28,7 @@ pub(super) fn targets(
         match kind_of(request, facts, target) {
             Ok(kind) => match files_of(request, target, &kind, &sizes, notes) {
                 Ok(files) => {
+                    refusals.extend(trims::refusal(request.scenario, &kind, target));
                     if request.scenario.layout.kind.value != LayoutKind::Tree {
                         refusals.extend(misaligned(request, target, points));
                     }

@@ -19,6 +19,7 @@ mod shares;
 mod sizes;
 mod stages;
 mod trees;
+mod trims;
 
 pub use absent::without_hosts;
 pub use clients::are_imagined;

@@ -2,19 +2,16 @@
 
 use model::load::Part;
 use model::plan::Extent;
-use model::units::{Bytes, Percent};
+use model::units::Bytes;
 
 /// A part of a file that is loaded: its first byte, and how many there are.
 pub(super) type Loaded = (u64, Bytes);
 
 /// What is loaded of files of these sizes: `part` of each, beginning at a whole block.
 pub(super) fn parts(files: &[Bytes], part: Part, block: Bytes) -> Vec<Loaded> {
-    let at = |size: &Bytes, share: Percent| {
-        (u128::from(size.0) * u128::from(share.ppm) / 1_000_000) as u64
-    };
     let loaded = |size: &Bytes| {
-        let start = at(size, part.from).next_multiple_of(block.0.max(1));
-        (start, Bytes(at(size, part.to).saturating_sub(start)))
+        let start = part.from.in_file(*size).next_multiple_of(block.0.max(1));
+        (start, Bytes(part.to.in_file(*size).saturating_sub(start)))
     };
     files.iter().map(loaded).collect()
 }
@@ -154,7 +151,8 @@ mod tests {
 
     #[test]
     fn a_part_of_a_file_begins_at_a_whole_block() {
-        let part = Part { from: Percent::of(25), to: Percent::of(50) };
+        let part =
+            Part { from: Boundary::Share(Percent::of(25)), to: Boundary::Share(Percent::of(50)) };
         assert_eq!(parts(&[Bytes(10_000)], part, Bytes(1024)), [(3072, Bytes(1928))]);
         assert_eq!(parts(&[Bytes(10_000)], Part::WHOLE, Bytes(1024)), [(0, Bytes(10_000))]);
         assert_eq!(parts(&[Bytes(100)], part, Bytes(1024)), [(1024, Bytes(0))]);

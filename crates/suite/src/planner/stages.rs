@@ -229,6 +229,7 @@ fn work(workload: &WorkloadSpec, depth: u32, stop: Stop) -> Work {
         block_size,
         write_block_size,
         trim: workload.trim.value,
+        trim_as: workload.trim_as.value,
         read: workload.read.value,
         pattern: Pattern::simple(workload.access.value),
         pace,

@@ -116,7 +116,6 @@ pub fn why_not(name: &str) -> String {
         "cpuio" => "a load of CPUs alone, without storage",
         "exec" => "programs beside a load; `stages.prerun` and `[[event]]` run commands",
         "e4defrag" => "the exchange of extents between files (`EXT4_IOC_MOVE_EXT`)",
-        "falloc" => "`fallocate` as a request",
         "ftruncate" => "`ftruncate` as a request",
         "page_fault" => "page faults of memory, without storage",
         "mtd" => "raw flash with blocks that are erased (MTD)",

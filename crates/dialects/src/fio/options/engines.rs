@@ -2,7 +2,7 @@
 
 use super::away;
 use crate::fio::job::{Away, Engine, Job, later, near, put, same};
-use crate::fio::values::{flag, number};
+use crate::fio::values::flag;
 use crate::loss::{Class, Verdict};
 use crate::table::{Given, Opt, Rule, Takes};
 
@@ -19,8 +19,8 @@ pub const OPTIONS: &[Opt<Job>] = &[
              `libblkio`, `libzbc`, `libcufile` and `libhipfile` are approximated, as are `dfs`, \
              `gfapi`, `nfs`, `libhdfs` and `ime_…` on a mount of their volume, and `rbd`, \
              `rados`, `nbd` and `libiscsi` on a mapped device; `filecreate`, `filestat`, \
-             `filedelete`, `dircreate`, `dirstat` and `dirdelete` are metadata workloads; others \
-             are refused",
+             `filedelete`, `dircreate`, `dirstat` and `dirdelete` are metadata workloads; \
+             `falloc` is `trim_as`; others are refused",
             engine,
         ),
     },
@@ -109,15 +109,6 @@ pub const OPTIONS: &[Opt<Job>] = &[
         rule: Rule::Unless(&["0"], "this flag on each request"),
     },
     Opt {
-        name: "cmdprio_percentage",
-        aliases: &["cmdprio_class", "cmdprio_hint", "cmdprio", "cmdprio_bssplit"],
-        takes: Takes::Text,
-        rule: Rule::Refused(
-            "priorities of single requests; two workloads of one group have one each, with \
-             `priority` and `share`",
-        ),
-    },
-    Opt {
         name: "cmd_type",
         aliases: &[],
         takes: Takes::Text,
@@ -173,36 +164,6 @@ pub const OPTIONS: &[Opt<Job>] = &[
         ),
     },
     Opt {
-        name: "md_per_io_size",
-        aliases: &["pi_act", "pi_chk", "apptag", "apptag_mask"],
-        takes: Takes::Text,
-        rule: Rule::Near(
-            "where the device has protection information, the kernel makes and checks it, with \
-             tags of its own",
-        ),
-    },
-    Opt {
-        name: "write_mode",
-        aliases: &["verify_mode", "sg_write_mode", "stream_id", "deac"],
-        takes: Takes::Text,
-        rule: Rule::Unless(&["0", "write", "default"], "NVMe or SCSI commands of other kinds"),
-    },
-    Opt {
-        name: "writefua",
-        aliases: &[],
-        takes: Takes::Flag,
-        rule: Rule::Read(Class::Approximated, FUA, |job, given| match flag(&given.value)? {
-            true => near(&mut job.sync, given, true, FUA),
-            false => Ok(Verdict::harmless("this value asks for nothing")),
-        }),
-    },
-    Opt {
-        name: "readfua",
-        aliases: &[],
-        takes: Takes::Flag,
-        rule: Rule::Unless(&["0"], "reads past the cache of the drive (FUA)"),
-    },
-    Opt {
         name: "fdp",
         aliases: &[
             "dataplacement",
@@ -253,30 +214,6 @@ pub const OPTIONS: &[Opt<Job>] = &[
                 near(&mut job.pinned, given, false, why)
             },
         ),
-    },
-    Opt {
-        name: "prio",
-        aliases: &[],
-        takes: Takes::Number,
-        rule: Rule::Read(Class::Same, "`priority`", |job, given| {
-            let value = number(&given.value, job.kb_base)?;
-            same(&mut job.prio, given, value, "`priority`")
-        }),
-    },
-    Opt {
-        name: "prioclass",
-        aliases: &[],
-        takes: Takes::Number,
-        rule: Rule::Read(Class::Same, "`priority`", |job, given| {
-            let value = number(&given.value, job.kb_base)?;
-            same(&mut job.prioclass, given, value, "`priority`")
-        }),
-    },
-    Opt {
-        name: "priohint",
-        aliases: &[],
-        takes: Takes::Number,
-        rule: Rule::Unless(&["0"], "hints of priority"),
     },
     Opt {
         name: "nice",
@@ -357,7 +294,6 @@ const FOREIGN: Rule<Job> = Rule::Refused("the engine that it belongs to");
 const ATOMIC: &str = "plain writes of the same sizes: a power cut may tear one; sizes that a \
 device writes atomically are \
      as fast";
-const FUA: &str = "`dsync`: durable before it completes, by FUA or a flush, as the kernel chooses";
 const STORE: &str =
     "it names storage for a library: mount or map it, and name that with `--target`";
 const CPUS: &str = "`engine.pin`: each worker has a CPU of its own, or one of the target's NUMA \
@@ -447,7 +383,11 @@ const OTHERS: &[&str] = &[
 
 fn engine(job: &mut Job, given: &Given) -> Result<Verdict, String> {
     let name = given.value.split(':').next().unwrap_or_default();
-    (job.away, job.uncached) = (None, None);
+    (job.away, job.uncached, job.space) = (None, None, None);
+    if name == "falloc" {
+        put(&mut job.engine, given, Engine::Sync);
+        return near(&mut job.space, given, true, FALLOC);
+    }
     if let Some(verdict) = away::engine(job, given, name) {
         return Ok(verdict);
     }
@@ -499,5 +439,7 @@ fn engine(job: &mut Job, given: &Given) -> Result<Verdict, String> {
     }
 }
 
+const FALLOC: &str = "trims of the `sync` backend: `trim_as = \"allocate\"` for reads and writes, \
+which results call trims, and holes for trims";
 const METADATA: &str = "a metadata workload on a `[tree]`; what makes the files is an operation \
 with results of its own";
