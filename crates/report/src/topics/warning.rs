@@ -133,7 +133,7 @@ pub fn told(warning: &Warning) -> Sentence {
         Warning::HostLost { hosts, wholly: true, behind: None } => sentence![
             "Measured without ",
             hosts.join(", "),
-            ", lost before. The figures are those of the other hosts.",
+            ", lost before or not there yet. The figures are those of the other hosts.",
         ],
         Warning::HostsLeftOut { hosts, of } => sentence![
             count(of.saturating_sub(hosts.len() as u64)),
@@ -142,6 +142,17 @@ pub fn told(warning: &Warning) -> Sentence {
             " hosts took part. Not reached at the start: ",
             named(hosts),
             ".",
+        ],
+        Warning::OtherRuns { hosts, runs } => sentence![
+            if runs.iter().any(|other| other.same_place) {
+                "Another run loaded the same disk or file system: "
+            } else {
+                "Another run loaded the same hosts: "
+            },
+            runs.iter().map(note::who).collect::<Vec<_>>().join("; "),
+            " (on ",
+            named(hosts),
+            "). The figures share the hosts with it. Measure when it is over.",
         ],
         Warning::EventRunning { events } => sentence![
             "The command of ",
@@ -390,7 +401,7 @@ pub fn told(warning: &Warning) -> Sentence {
 mod tests {
     use super::*;
     use analysis::{Quantile, RunState};
-    use model::note::InWords;
+    use model::note::{InWords, OtherRun};
     use model::{Bytes, Fact, Fraction, Nanos, NoteKind, Op, Percent, Scale};
     use std::collections::BTreeMap;
 
@@ -427,6 +438,17 @@ mod tests {
                 behind: Some(Nanos::seconds(2)),
             },
             Warning::HostsLeftOut { hosts: vec!["node3".into(), "node7".into()], of: 16 },
+            Warning::OtherRuns {
+                hosts: vec!["node3".into()],
+                runs: vec![OtherRun {
+                    run: "nightly-20260102-030405-ab12cd".into(),
+                    user: "bench".into(),
+                    from: Some("192.0.2.7".into()),
+                    pid: 4711,
+                    since_unix_s: 1_767_323_045,
+                    same_place: true,
+                }],
+            },
             Warning::EventRunning { events: vec!["drain".into(), "move".into()] },
             Warning::StartSkew { host: "node3".into(), late: Nanos::millis(250) },
             Warning::ClockError { host: "node3".into(), error: Nanos::millis(120) },
