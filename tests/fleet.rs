@@ -625,3 +625,41 @@ fn over_ssh(cluster: &SshCluster, folder: &Path, args: &[&str]) -> Ended {
 fn kill(pid: &str) {
     run("kill", &["-9", pid]);
 }
+
+#[test]
+fn two_runs_on_one_machine_say_so_of_each_other() {
+    let (first, second) = (scratch(), scratch());
+    // The other tests run alone; these two do not.
+    let begin = |folder: &Path, hosts: &[&str]| {
+        let mut run = command(folder, &arguments(hosts, "600", &[]));
+        let run = run.env_remove("PLIMSOLL_ALONE").env("USER", "bench");
+        let child = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a run");
+        wait_until("samples", || {
+            store::read(&folder.join("run.plimsoll"))
+                .is_ok_and(|record| record.stages.iter().any(|stage| stage.samples().len() > 1))
+        });
+        child
+    };
+    let a = begin(first.path(), &["--hosts", "local:2"]);
+    let b = begin(second.path(), &[]);
+    // The first sees the second when its stage ends, and the second has seen the first.
+    for child in [a, b] {
+        signal(&child, "INT");
+        end(child);
+    }
+    let ids = [first.path(), second.path()].map(|folder| recorded(folder).plan.run_id);
+    for (folder, other) in [(first.path(), &ids[1]), (second.path(), &ids[0])] {
+        let record = recorded(folder);
+        let named = record.notes.iter().find_map(|note| match &note.fact {
+            model::Fact::OtherRun(one) if other.ends_with(&one.run) => Some(one.clone()),
+            _ => None,
+        });
+        let named = named.unwrap_or_else(|| panic!("{other}: {:?}", record.notes));
+        assert!(named.same_place && named.user == "bench" && named.pid > 1, "{named:?}");
+        let json = plimsoll(folder, &["show", "run.plimsoll", "--json"]).with_code(0).json();
+        let doubts = json["results"][0]["warnings"].as_array().expect("a list");
+        let doubt = doubts.iter().find(|doubt| doubt["code"] == "other-run").expect("a doubt");
+        let words = doubt["message"].as_str().expect("text");
+        assert!(words.contains("by bench") && words.contains("same disk"), "{words}");
+    }
+}

@@ -119,6 +119,7 @@ impl Prometheus {
             for target in panel["targets"].as_array().into_iter().flatten() {
                 let query = target["expr"].as_str().expect("a query");
                 let query = query.replace("$__rate_interval", "1m").replace("$host", ".*");
+                let query = query.replace("$job", ".*").replace("$instance", ".*");
                 let query =
                     query.replace("$run", ".*").replace("$workload", ".*").replace("$sweep", ".*");
                 let answer = self.query(&query);
@@ -318,6 +319,38 @@ fn a_short_run_is_pushed_to_a_real_prometheus_with_its_own_times() {
         assert!(pairs.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1 <= two[1].1));
         assert!(pairs[0].0 >= began_s - 0.002, "{began_s}: {series}");
     }
+}
+
+#[test]
+fn two_coordinators_at_one_prometheus_are_never_summed() {
+    if !has("a real Prometheus", &["prometheus"]) {
+        return;
+    }
+    let folder = scratch();
+    let here = folder.path();
+    let prometheus = Prometheus::receiving(here);
+    let url = format!("http://{}/api/v1/write", prometheus.address);
+    let quick = ["--rw", "randread", "--size", "4M", "--runtime", "1", "--set", "interval=100ms"];
+    let of = |out: &str, data: &str| {
+        let options = ["--push", &url, "--out", out, data];
+        plimsoll(here, &[["run"].as_slice(), &quick, &options].concat()).with_code(0);
+        store::read(&here.join(out)).expect("a run file").plan.run_id
+    };
+    let runs = [of("a.plimsoll", "a"), of("b.plimsoll", "b")];
+    assert_ne!(runs[0], runs[1]);
+    let chosen = |run: &str| {
+        format!("sum(plimsoll_requests_total{{job=\"plimsoll\",instance!=\"\",run=\"{run}\"}})")
+    };
+    for (run, file) in runs.iter().zip(["a.plimsoll", "b.plimsoll"]) {
+        let results = plimsoll(here, &["show", file, "--json"]).with_code(0).json();
+        let all = results["issued"].as_array().expect("a list");
+        let ios = all.iter().filter_map(|entry| entry["ios"].as_f64()).sum();
+        prometheus.wait_for(&chosen(run), ios);
+    }
+    // No series of one is a series of the other.
+    prometheus.wait_for("count(count by (run) (plimsoll_hosts))", 2.0);
+    prometheus
+        .wait_for("count(plimsoll_run_over) - count(count by (run) (plimsoll_run_over))", 0.0);
 }
 
 /// A collector that is busy at first, and keeps what it is sent.

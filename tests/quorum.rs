@@ -5,7 +5,8 @@
 use crate::common::{
     Ended, command, end, has, plimsoll, run, said, scratch, signal, start, text, wait_until,
 };
-use model::note::AboutHosts;
+use model::note::{AboutHosts, TakesPart};
+use model::plan::PlanNote;
 use model::{Fact, NoteKind, Record, RunEnd};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -295,6 +296,50 @@ fn a_run_is_resumed_without_a_dead_host_which_comes_in_between_points() {
     assert_eq!(loaded(1), BTreeSet::from([0, 1, 2]));
     assert_eq!(loaded(2), BTreeSet::from([0, 2]), "the point that it missed");
     assert_eq!(loaded(3), BTreeSet::from([0, 1, 2]), "the point from which on it is back");
+    assert_eq!(record.end.as_ref().map(|(_, end)| end), Some(&RunEnd::Complete));
+}
+
+#[test]
+fn a_host_that_was_dead_at_the_start_joins_between_two_points() {
+    let Some(hosts) = Hosts::new("hosts that join late") else { return };
+    let suite = "name = \"late\"\n[layout]\nsize = \"4MiB\"\nfiles = 1\n[fleet]\non_lost_host = \
+                 \"continue\"\nquorum = \"20%\"\nstart_within = \"0s\"\n[stages]\nmeasure = \
+                 \"2s\"\ninterval = \"100ms\"\n[sweep]\ndepth = [1, 2]\n[[workload]]\nname = \
+                 \"w\"\nworkers = 1\n";
+    fs::write(hosts.path().join("late.toml"), suite).expect("a suite");
+    let (launcher, targets) = (hosts.launcher(), hosts.targets("h[1-3]"));
+    let mut line = vec!["run", "late.toml", "--hosts", "h[1-3]", "--launcher", &launcher];
+    targets.iter().for_each(|target| line.extend(["--target", target]));
+    line.extend(["--out", "run.plimsoll", "--quiet", "--json"]);
+    hosts.kill("h2");
+    let child = start(hosts.path(), &line);
+    wait_until("the first point", || {
+        store::read(&hosts.path().join("run.plimsoll"))
+            .is_ok_and(|record| record.stages.iter().any(|stage| stage.stage == 1))
+    });
+    hosts.revive("h2");
+    let results = end(child).with_code(0).json()["results"].clone();
+    let is_without = |row: usize| {
+        let doubts = results[row]["warnings"].as_array().expect("a list");
+        doubts.iter().any(|doubt| doubt["code"] == "host-lost")
+    };
+    assert!(is_without(0) && !is_without(1), "{results}");
+    let record = hosts.record("run.plimsoll");
+    assert_eq!(host_names(&record), ["h1", "h2", "h3"]);
+    assert_eq!(record.plan.fleet.quorum, 1, "of those that were asked for");
+    let loaded = |stage: u32| -> BTreeSet<u32> {
+        let stage = record.stages.iter().find(|one| one.stage == stage).expect("it ran");
+        stage.samples().iter().map(|sample| sample.host).collect()
+    };
+    assert_eq!((loaded(1), loaded(2)), (BTreeSet::from([0, 2]), BTreeSet::from([0, 1, 2])));
+    let from = TakesPart::Joins { point: 1, hosts: 3, of: 3 };
+    let joined = Fact::HostReturned { name: "h2".to_owned(), from };
+    assert!(record.notes.iter().any(|note| note.fact == joined), "{:?}", record.notes);
+    let awaited = |note: &PlanNote| match &note.fact {
+        Fact::Hosts(AboutHosts::Awaited { hosts, of }) => Some((hosts.len(), *of)),
+        _ => None,
+    };
+    assert_eq!(record.plan.notes.iter().find_map(awaited), Some((1, 3)));
     assert_eq!(record.end.as_ref().map(|(_, end)| end), Some(&RunEnd::Complete));
 }
 

@@ -68,6 +68,8 @@ pub fn scratch() -> TempDir {
 pub fn command(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(PLIMSOLL);
     command.current_dir(folder).args(args).stdin(Stdio::null()).env("NO_COLOR", "1");
+    // Tests run side by side: else each run would say of the others that they load this machine.
+    command.env("PLIMSOLL_ALONE", "1");
     command
 }
 

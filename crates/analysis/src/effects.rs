@@ -1,10 +1,10 @@
 //! What each thing that happened inside a measurement did to it: in total, and to every host.
 
 use crate::aftermath::{Aftermath, Interval, aftermath, aftermath_with};
-use model::digest::{Digest, Spans};
+use model::digest::{Digest, Moment, Part, Span, Spans};
+use model::plan::Work;
 use model::record::StageRecord;
 use model::{Histogram, Occurrence, Op, Record, StageKind};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// So many occurrences of a stage are looked at; of more, the first: a kernel log can tell of one
@@ -35,51 +35,66 @@ pub struct Effect {
 /// The effects of everything that happened inside a measure stage, in the order in which it was
 /// told; for each, the works of the stage in order.
 pub fn effects(record: &Record) -> Vec<Effect> {
-    let mut courses: BTreeMap<u32, (Cow<'_, Digest>, Vec<WorkSeries>)> = BTreeMap::new();
-    let mut looked_at: BTreeMap<u32, usize> = BTreeMap::new();
-    let mut effects = Vec::new();
+    let mut stages: BTreeMap<u32, Looked<'_>> = BTreeMap::new();
     for (place, occurrence) in
         record.occurrences.iter().enumerate().filter(|(_, one)| one.may_have_effects())
     {
         let Some((stage, point)) = measured(record, occurrence) else { continue };
-        let count = looked_at.entry(stage.stage).or_insert(0);
-        *count += 1;
-        if *count > MOST_OF_STAGE {
-            continue;
+        let occurrences = Vec::new();
+        let looked = stages.entry(stage.stage).or_insert(Looked { stage, point, occurrences });
+        if looked.occurrences.len() < MOST_OF_STAGE {
+            looked.occurrences.push((place, occurrence));
         }
-        let (digest, of_stage) =
-            courses.entry(stage.stage).or_insert_with(|| self::courses(record, stage));
-        let effect = |(work, course): (u32, &WorkSeries)| {
-            let name = record
-                .plan
-                .stages
-                .get(stage.stage as usize)
-                .and_then(|stage| stage.works.get(work as usize));
-            let each = |(host, intervals): (&u32, &Vec<Interval>)| {
-                // Of a host, no latencies are kept that would say how long what waited took.
-                let found = aftermath(intervals, occurrence.since_s())?;
-                Some((*host, Aftermath { extra_latency_ns: None, ..found }))
-            };
-            let hosts = if course.hosts.len() > 1 {
-                course.hosts.iter().filter_map(each).collect()
-            } else {
-                Vec::new()
-            };
-            Effect {
-                occurrence: place,
-                stage: stage.stage,
-                point,
-                work,
-                workload: name.map_or_else(String::new, |work| work.workload.clone()),
-                total: aftermath_with(&course.total, occurrence.since_s(), |at| {
-                    times(stage, digest, work, at)
-                }),
-                hosts,
-            }
-        };
-        effects.extend((0..).zip(of_stage.iter()).map(effect));
     }
+    let mut effects: Vec<Effect> =
+        stages.values().flat_map(|looked| looked.effects(record)).collect();
+    effects.sort_by_key(|effect| (effect.occurrence, effect.work));
     effects
+}
+
+/// A stage, and what of all that happened in it is looked at.
+struct Looked<'a> {
+    stage: &'a StageRecord,
+    point: u32,
+    /// Each with its place in [`Record::occurrences`].
+    occurrences: Vec<(usize, &'a Occurrence)>,
+}
+
+impl Looked<'_> {
+    fn effects(&self, record: &Record) -> Vec<Effect> {
+        let digest = self.stage.digest(record);
+        let planned = record.plan.stages.get(self.stage.stage as usize);
+        let names = planned.map_or(&[][..], |stage| &stage.works);
+        let of_work = |(work, planned): (u32, &Work)| self.of_work(&digest, work, planned);
+        (0..).zip(names).flat_map(of_work).collect()
+    }
+
+    /// Of one work. Fsyncs are no requests of their own. The course of one host is held at a time:
+    /// those of a thousand hosts over a day would be gigabytes.
+    fn of_work(&self, digest: &Digest, work: u32, planned: &Work) -> Vec<Effect> {
+        let total = course(digest, work);
+        let effect = |(occurrence, one): &(usize, &Occurrence)| Effect {
+            occurrence: *occurrence,
+            stage: self.stage.stage,
+            point: self.point,
+            work,
+            workload: planned.workload.clone(),
+            total: aftermath_with(&total, one.since_s(), |at| times(self.stage, digest, work, at)),
+            hosts: Vec::new(),
+        };
+        let mut effects: Vec<Effect> = self.occurrences.iter().map(effect).collect();
+        let several = digest.frame.spans.len() > 1;
+        for (host, spans) in digest.frame.spans.iter().filter(|_| several) {
+            let intervals = course_of_host(digest, work, *host, spans);
+            for (effect, (_, one)) in effects.iter_mut().zip(&self.occurrences) {
+                // Of a host, no latencies are kept that would say how long what waited took.
+                let found = aftermath(&intervals, one.since_s());
+                let found = found.map(|found| Aftermath { extra_latency_ns: None, ..found });
+                effect.hosts.extend(found.map(|found| (*host, found)));
+            }
+        }
+        effects
+    }
 }
 
 /// The stage and the point in whose measurement it fell.
@@ -87,21 +102,6 @@ fn measured<'a>(record: &'a Record, occurrence: &Occurrence) -> Option<(&'a Stag
     let planned = record.plan.stages.get(occurrence.stage? as usize)?;
     let point = planned.point.filter(|_| planned.kind == StageKind::Measure)?;
     Some((record.stage(occurrence.stage?)?, point))
-}
-
-/// How a work went.
-#[derive(Default)]
-struct WorkSeries {
-    total: Vec<Interval>,
-    hosts: BTreeMap<u32, Vec<Interval>>,
-}
-
-/// How each work of a stage went. Fsyncs are no requests of their own.
-fn courses<'a>(record: &Record, stage: &'a StageRecord) -> (Cow<'a, Digest>, Vec<WorkSeries>) {
-    let digest = stage.digest(record);
-    let works = record.plan.stages.get(stage.stage as usize).map_or(0, |stage| stage.works.len());
-    let courses = (0..).take(works).map(|work| course(&digest, work)).collect();
-    (digest, courses)
 }
 
 /// The latencies of what a work did in the interval at this place, all hosts together; behind the
@@ -132,18 +132,16 @@ fn times(stage: &StageRecord, digest: &Digest, work: u32, at: usize) -> Option<H
     (latency.count() > 0).then_some(latency)
 }
 
-/// How one work went, in all intervals of load.
-fn course(digest: &Digest, work: u32) -> WorkSeries {
-    let parts = || {
-        digest
-            .sums
-            .parts
-            .iter()
-            .filter(|((of, op), _)| *of == work && *op != Op::Fsync)
-            .map(|(_, part)| part)
-    };
-    let total = digest.frame.moments.iter().enumerate().map(|(at, moment)| {
-        let totals = || parts().filter_map(|part| part.total(at));
+/// The parts of a work, one for each operation but fsync.
+fn parts(digest: &Digest, work: u32) -> impl Iterator<Item = &Part> + Clone {
+    let of = digest.sums.parts.iter();
+    of.filter(move |((of, op), _)| *of == work && *op != Op::Fsync).map(|(_, part)| part)
+}
+
+/// How one work went on all hosts together, in all intervals of load.
+fn course(digest: &Digest, work: u32) -> Vec<Interval> {
+    let interval = |(at, moment): (usize, &Moment)| {
+        let totals = || parts(digest, work).filter_map(|part| part.total(at));
         Interval {
             start_s: moment.start_ns as f64 / 1e9,
             length_s: moment.length_ns as f64 / 1e9,
@@ -151,21 +149,21 @@ fn course(digest: &Digest, work: u32) -> WorkSeries {
             // Checked when the run file was read.
             latency_ns: totals().map(|total| total.latency.sum_ns().unwrap_or(0) as f64).sum(),
         }
-    });
-    let of_host = |(host, spans): (&u32, &Spans)| {
-        let loads = spans.iter().enumerate().filter(|(_, span)| span.phase.counts());
-        let intervals = loads.map(|(at, span)| {
-            let here = || parts().filter_map(|part| part.hosts.get(host));
-            Interval {
-                start_s: span.start_ns as f64 / 1e9,
-                length_s: span.length_ns as f64 / 1e9,
-                ios: here().map(|part| part.ios(at) as f64).sum(),
-                latency_ns: here().map(|part| part.latency_ns(at) as f64).sum(),
-            }
-        });
-        (*host, intervals.collect())
     };
-    WorkSeries { total: total.collect(), hosts: digest.frame.spans.iter().map(of_host).collect() }
+    digest.frame.moments.iter().enumerate().map(interval).collect()
+}
+
+/// The same on one host.
+fn course_of_host(digest: &Digest, work: u32, host: u32, spans: &Spans) -> Vec<Interval> {
+    let here: Vec<_> = parts(digest, work).filter_map(|part| part.hosts.get(&host)).collect();
+    let loads = spans.iter().enumerate().filter(|(_, span)| span.phase.counts());
+    let interval = |(at, span): (usize, Span)| Interval {
+        start_s: span.start_ns as f64 / 1e9,
+        length_s: span.length_ns as f64 / 1e9,
+        ios: here.iter().map(|part| part.ios(at) as f64).sum(),
+        latency_ns: here.iter().map(|part| part.latency_ns(at) as f64).sum(),
+    };
+    loads.map(interval).collect()
 }
 
 #[cfg(test)]

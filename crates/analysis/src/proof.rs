@@ -261,6 +261,10 @@ fn of_run(doubt: &Warning) -> Vec<Proof> {
             proof.push(count(Plan, "hosts-asked-for", *of));
             proof
         }
+        Warning::OtherRuns { hosts, runs } => {
+            let runs: Vec<String> = runs.iter().map(|other| other.run.clone()).collect();
+            [words(Notes, "host", hosts), words(Notes, "run", &runs)].concat()
+        }
         Warning::EventRunning { events } => words(Notes, "event", events),
         Warning::Errors { by_errno, .. } => {
             let of = |(number, times): (&i32, &u64)| {

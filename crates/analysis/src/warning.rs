@@ -3,6 +3,7 @@
 use crate::ceiling::Layer;
 use crate::state::RunState;
 use model::load::Rate;
+use model::note::OtherRun;
 use model::{Bytes, Fact, Nanos, NoteKind, Op, Percent, Scale};
 use std::collections::BTreeMap;
 
@@ -88,6 +89,13 @@ pub enum Warning {
     EventRunning {
         /// The names of the events.
         events: Vec<String>,
+    },
+    /// Other runs of this program loaded the same hosts meanwhile.
+    OtherRuns {
+        /// The hosts.
+        hosts: Vec<String>,
+        /// The runs, each once.
+        runs: Vec<OtherRun>,
     },
     /// The hosts did not begin together.
     StartSkew {
@@ -430,6 +438,7 @@ impl Warning {
             Warning::BackendFallback(_) => NoteKind::BackendFallback.word(),
             Warning::HostLost { .. } => NoteKind::HostLost.word(),
             Warning::HostsLeftOut { .. } => "hosts-left-out",
+            Warning::OtherRuns { .. } => NoteKind::OtherRun.word(),
             Warning::EventRunning { .. } => "event-running",
             Warning::StartSkew { .. } => "start-skew",
             Warning::ClockError { .. } => "clock-error",

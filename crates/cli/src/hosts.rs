@@ -15,7 +15,7 @@ use model::testbed::HostFacts;
 use model::units::Percent;
 use model::{Nanos, Plan, hostlist};
 use std::path::Path;
-use suite::FleetSpec;
+use suite::{FleetSpec, planner};
 
 /// A list of hosts is a few pages of text.
 const LONGEST_LIST: u64 = 1 << 20;
@@ -34,6 +34,9 @@ pub struct Hosts {
     pub told: Vec<Option<HostReport>>,
     /// Hosts that were asked for and have no agent, each with the reason.
     pub absent: Vec<LaunchError>,
+    /// What is presumed of those of them that may join between points, by their numbers; else they
+    /// are left out.
+    pub presumed: Vec<(usize, HostFacts)>,
     /// How the start of each agent went, in the order in which they were asked for.
     pub starts: Vec<HostStart>,
     /// How the agents hold out, if they do.
@@ -51,6 +54,8 @@ pub enum Absence {
     LeftOut(Least),
     /// The same; but the absent keep their numbers, and may come in later.
     Kept(Least),
+    /// The same, as long as those that are there show what is to be presumed of them.
+    Awaited(Least),
 }
 
 /// How many have to be there at least.
@@ -119,7 +124,17 @@ impl Terms {
     fn are_enough(self, there: usize, of: usize) -> bool {
         match self.absence {
             Absence::Refused => there == of,
-            Absence::LeftOut(least) | Absence::Kept(least) => there as u128 >= least.of(of),
+            Absence::LeftOut(least) | Absence::Kept(least) | Absence::Awaited(least) => {
+                there as u128 >= least.of(of)
+            }
+        }
+    }
+
+    /// The same where whoever is absent may join between points.
+    pub fn with_late_joiners(self) -> Terms {
+        match self.absence {
+            Absence::LeftOut(least) => Terms { absence: Absence::Awaited(least), ..self },
+            _ => self,
         }
     }
 }
@@ -132,8 +147,11 @@ impl Hosts {
             absent.hosts.iter().map(move |host| (host.clone(), what.clone())).collect::<Vec<_>>()
         };
         let hosts: Vec<(String, String)> = self.absent.iter().flat_map(why).collect();
-        let of = (self.fleet.names().len() + hosts.len()) as u64;
-        let left_out = (!hosts.is_empty()).then_some(AboutHosts::LeftOut { hosts, of });
+        let of = self.asked() as u64;
+        let left_out = (!hosts.is_empty()).then(|| match self.presumed.is_empty() {
+            true => AboutHosts::LeftOut { hosts, of },
+            false => AboutHosts::Awaited { hosts, of },
+        });
         let starts = self.starts.clone();
         let started = (!starts.is_empty()).then_some(AboutHosts::Started(starts));
         let held = self
@@ -141,6 +159,41 @@ impl Hosts {
             .as_ref()
             .map(|hold| AboutHosts::HoldOut { within: hold.within, name: hold.name.clone() });
         left_out.into_iter().chain(started).chain(held)
+    }
+
+    /// How many hosts were asked for.
+    pub fn asked(&self) -> usize {
+        let left_out = self.absent.iter().map(|absent| absent.hosts.len()).sum::<usize>();
+        self.fleet.names().len() + if self.presumed.is_empty() { left_out } else { 0 }
+    }
+
+    /// What the plan is made for: these hosts, and for those that are not there what is presumed
+    /// of them.
+    pub fn to_plan_for(&self, facts: &[HostFacts]) -> Vec<HostFacts> {
+        let mut facts = facts.to_vec();
+        for (number, presumed) in &self.presumed {
+            facts[*number].clone_from(presumed);
+        }
+        facts
+    }
+
+    /// Presumes of each host without an agent what it is, by those that have one. False where that
+    /// is not possible for all of them.
+    fn presume(&mut self) -> bool {
+        let told = (0..).zip(&self.told);
+        let there: Vec<(u32, &HostFacts)> =
+            told.clone().filter_map(|(n, told)| Some((n, &told.as_ref()?.facts))).collect();
+        let absent = told.filter(|(_, told)| told.is_none()).map(|(number, _)| number);
+        let presumed = absent.map(|number: u32| {
+            let host = number as usize;
+            let targets = self.targets.get(host)?;
+            let facts = planner::presumed(number, &self.fleet.names()[host], targets, &there)?;
+            Some((host, facts))
+        });
+        let Some(presumed) = presumed.collect::<Option<Vec<_>>>() else { return false };
+        self.fleet.presume(presumed.clone());
+        self.presumed = presumed;
+        true
     }
 
     /// Refuses a plan that surely lasts longer than the Slurm job that its hosts are of: the job's
@@ -217,18 +270,29 @@ fn start_with(
 ) -> Result<Hosts, Failure> {
     let way = way_to(args, signalled)?;
     let mut gone: Vec<Start> = Vec::new();
+    let mut terms = asked.terms;
     loop {
-        let mut hosts = start_over(&way, args, targets_of, asked.terms, &gone)?;
+        let mut hosts = start_over(&way, args, targets_of, terms, &gone)?;
         signalled.reach(hosts.fleet.interrupter());
         match hosts.fleet.inspect(&hosts.targets, asked.patience) {
             Ok(told) => {
                 hosts.told = told;
+                if let Absence::Awaited(least) = terms.absence
+                    && !hosts.presume()
+                {
+                    // Nobody knows what a share of theirs would be: the others do without them.
+                    let left_out =
+                        |absent: &LaunchError| Start::lost(&absent.hosts[0], absent.what.clone());
+                    gone = hosts.absent.iter().map(left_out).collect();
+                    terms.absence = Absence::LeftOut(least);
+                    continue;
+                }
                 hosts.job = way.and_then(|way| way.job);
                 return Ok(hosts);
             }
             // It was there a moment ago. The others do without it, as if it never had been.
             Err(FleetError::Lost { host, why, .. })
-                if asked.terms.absence != Absence::Refused
+                if terms.absence != Absence::Refused
                     && way.is_some()
                     && gone.iter().all(|start| start.host != host) =>
             {
@@ -341,12 +405,13 @@ fn start_over(
     }
     let is_there: Vec<bool> = (0..of).map(|host| launched.agents.has(host)).collect();
     let mut targets = targets;
-    if !matches!(terms.absence, Absence::Kept(_)) {
+    if !matches!(terms.absence, Absence::Kept(_) | Absence::Awaited(_)) {
         keep(&mut targets, &is_there);
         launched = launched.closed_up();
     }
     let fleet = Fleet::remote(launched, terms.lost_after);
-    Ok(Hosts { fleet, targets, told: Vec::new(), absent, starts, hold, job: None })
+    let (told, presumed) = (Vec::new(), Vec::new());
+    Ok(Hosts { fleet, targets, told, absent, presumed, starts, hold, job: None })
 }
 
 /// Agents of this process: this machine alone, or simulated hosts.
@@ -361,7 +426,8 @@ fn in_this_process(args: &HostArgs, targets_of: &TargetsOf<'_>) -> Result<Hosts,
         (Fleet::local(version), own)
     };
     let (absent, starts) = (Vec::new(), Vec::new());
-    Ok(Hosts { fleet, targets, told: Vec::new(), absent, starts, hold: None, job: None })
+    let (told, presumed) = (Vec::new(), Vec::new());
+    Ok(Hosts { fleet, targets, told, absent, presumed, starts, hold: None, job: None })
 }
 
 /// Says once of a host that it is tried again, while nothing else is to be seen.
@@ -391,10 +457,12 @@ fn too_few(absent: &[LaunchError], there: usize, absence: Absence) -> Failure {
             "\n{there} of {of} hosts can be reached; --set fleet.on_lost_host=continue goes on \
              with them"
         )),
-        Absence::LeftOut(least) | Absence::Kept(least) if there > 0 => lines.push_str(&format!(
-            "\n{there} of {of} hosts can be reached, and fleet.quorum asks for {}",
-            least.of(of)
-        )),
+        Absence::LeftOut(least) | Absence::Kept(least) | Absence::Awaited(least) if there > 0 => {
+            lines.push_str(&format!(
+                "\n{there} of {of} hosts can be reached, and fleet.quorum asks for {}",
+                least.of(of)
+            ))
+        }
         _ => {}
     }
     Failure::Target(lines)

@@ -29,6 +29,7 @@ use crate::tree::Tree;
 use crate::wire::ToAgent;
 use director::Planned;
 use handles::Waiting;
+use model::testbed::HostFacts;
 use model::{Event, Kernels, Nanos, Plan, RunEnd};
 #[cfg(test)]
 pub(crate) use receive::Reader;
@@ -58,6 +59,8 @@ pub struct Fleet {
     lost_after_ns: u64,
     /// Hosts that have no agent from the start, each with the reason.
     absent: Vec<Absent>,
+    /// What was presumed of some of them.
+    presumed: Vec<(usize, HostFacts)>,
     /// What tells each host from all others, once it was asked.
     identities: OnceLock<Vec<String>>,
     inputs: Receiver<Input>,
@@ -220,6 +223,7 @@ impl Fleet {
             comebacks,
             lost_after_ns: 0,
             absent: Vec::new(),
+            presumed: Vec::new(),
             identities: OnceLock::new(),
             inputs: receiver,
             interrupter: Interrupter { inputs, is_asked: Arc::default() },
@@ -230,6 +234,11 @@ impl Fleet {
             kernels: OnceLock::new(),
             commands: Commands::default(),
         }
+    }
+
+    /// Says what is presumed of hosts that have no agent: whoever is other does not join the run.
+    pub fn presume(&mut self, presumed: Vec<(usize, HostFacts)>) {
+        self.presumed = presumed;
     }
 
     /// What the user calls each host; empty for this process.
@@ -275,6 +284,7 @@ impl Fleet {
         let kernels = self.kernels.take().unwrap_or_default();
         let mut coordinator = Coordinator::new(plan, stages, self.reach, keep_data).on(kernels);
         coordinator.identify(self.identities.take().unwrap_or_default());
+        coordinator.presume(std::mem::take(&mut self.presumed));
         for Absent { host, why } in std::mem::take(&mut self.absent) {
             coordinator.begin_without(host, why);
         }

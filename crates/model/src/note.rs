@@ -93,6 +93,8 @@ crate::words! {
         BelowGuests = "below-guests",
         /// The suite was made of another tool's job: what became of its options.
         Imported = "imported",
+        /// Another run of this program loaded the same host meanwhile.
+        OtherRun = "other-run",
     }
 }
 
@@ -225,6 +227,8 @@ pub enum Fact {
     BelowGuests(BelowGuests),
     /// The suite was made of another tool's job.
     Imported(Imported),
+    /// Another run loaded this host meanwhile.
+    OtherRun(OtherRun),
     /// What a run file of an older format says in words.
     InWords(InWords),
 }
@@ -260,6 +264,7 @@ impl Fact {
             Fact::Machines(_) => NoteKind::Machines,
             Fact::BelowGuests(_) => NoteKind::BelowGuests,
             Fact::Imported(_) => NoteKind::Imported,
+            Fact::OtherRun(_) => NoteKind::OtherRun,
             Fact::InWords(old) => old.kind,
         }
     }
@@ -297,6 +302,23 @@ impl Fact {
             _ => None,
         }
     }
+}
+
+/// Another run that loads a host, as it says itself there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherRun {
+    /// The end of its name.
+    pub run: String,
+    /// The user who started its agent there.
+    pub user: String,
+    /// The address that its ssh connection came from.
+    pub from: Option<String>,
+    /// The process there.
+    pub pid: u32,
+    /// When it began there, in s since 1970.
+    pub since_unix_s: u64,
+    /// Whether it loads a disk or file system that this run loads there.
+    pub same_place: bool,
 }
 
 /// A job of another tool as a suite, with what was lost.
@@ -466,6 +488,15 @@ pub enum TakesPart {
     Point(u32),
     /// In what is left of a run that is resumed.
     Resumed,
+    /// For the first time, from this point on, counted from 0: it was not there at the start.
+    Joins {
+        /// The point.
+        point: u32,
+        /// How many hosts load from there on.
+        hosts: u64,
+        /// Of how many.
+        of: u64,
+    },
 }
 
 /// Something about hosts.
@@ -491,6 +522,14 @@ pub enum AboutHosts {
     /// Hosts that were asked for and could not be reached at the start: the plan is one for the
     /// others.
     LeftOut {
+        /// Their names, each with the cause as its launcher told it, for people.
+        hosts: Vec<(String, String)>,
+        /// How many hosts were asked for.
+        of: u64,
+    },
+    /// Hosts that could not be reached at the start and may join between two points: the plan has a
+    /// share for each, as if it were like another host.
+    Awaited {
         /// Their names, each with the cause as its launcher told it, for people.
         hosts: Vec<(String, String)>,
         /// How many hosts were asked for.

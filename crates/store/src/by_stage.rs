@@ -133,7 +133,7 @@ fn counted(
     if !coded::are_there(connection)? {
         return Ok(());
     }
-    let blocks = Blocks::of(connection, &series)?;
+    let blocks = Blocks::of(&series);
     blocks.each_sample_but(connection, &others, |sample| take(sample.clone()))
 }
 

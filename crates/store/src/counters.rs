@@ -26,7 +26,7 @@ pub fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), P
     if !coded::are_there(connection)? {
         return Ok(());
     }
-    let blocks = Blocks::of(connection, &series)?;
+    let blocks = Blocks::of(&series);
     let mut is_any = false;
     blocks.each_sample(connection, |sample| {
         is_any = true;

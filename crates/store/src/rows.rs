@@ -173,7 +173,7 @@ fn each_coded<E>(
         if !coded::are_there(connection)? {
             return Ok(());
         }
-        let blocks = Blocks::of(connection, &counters::series(connection)?)?;
+        let blocks = Blocks::of(&counters::series(connection)?);
         blocks.each_sample(connection, |sample| {
             for entry in &sample.entries {
                 for (metric, value) in &entry.values {

@@ -163,7 +163,7 @@ impl<'a> Wanted<'a> {
             record.stages.iter().map(|stage| stage.stage).filter(|stage| is_measured(*stage));
         let names = series(connection)?;
         let blocks = match coded::are_there(connection)? {
-            true => Some(Blocks::of(connection, &names)?),
+            true => Some(Blocks::of(&names)),
             false => None,
         };
         Ok(Wanted {

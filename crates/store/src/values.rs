@@ -17,6 +17,12 @@ impl From<serde_json::Error> for Problem {
     }
 }
 
+impl From<String> for Problem {
+    fn from(why: String) -> Problem {
+        Problem(why)
+    }
+}
+
 impl From<&str> for Problem {
     fn from(why: &str) -> Problem {
         Problem(why.to_owned())

@@ -30,7 +30,7 @@ pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let hosts = start(&args.work, &asked)?;
+    let hosts = start_with_late(&args.work, &asked)?;
     let (plan, hosts) = decide(&args.work, &asked, &hosts)?;
     if args.json {
         print_json(&plan)?;
@@ -43,6 +43,15 @@ pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
 /// Starts the agents of the hosts, and asks them what they are.
 pub fn start(work: &WorkArgs, asked: &Asked) -> Result<Hosts, Failure> {
     hosts::start(Work::Run, &work.hosts, &|names| asked.targets_of(names), asks(asked))
+}
+
+/// The same; where the suite has points between which absent hosts may join, they keep their share.
+pub fn start_with_late(work: &WorkArgs, asked: &Asked) -> Result<Hosts, Failure> {
+    let mut asks = asks(asked);
+    if planner::may_join(&asked.spec) {
+        asks.terms = asks.terms.with_late_joiners();
+    }
+    hosts::start(Work::Run, &work.hosts, &|names| asked.targets_of(names), asks)
 }
 
 /// What hosts are asked for at the start.
@@ -68,14 +77,19 @@ pub fn decide_as(
     asked: &Asked,
     started: &Hosts,
 ) -> Result<(Plan, Vec<HostFacts>), Failure> {
-    let mut hosts = hosts::facts_of(started, hosts::may_be_one(&work.hosts))?;
+    let known = hosts::facts_of(started, hosts::may_be_one(&work.hosts))?;
+    let mut hosts = started.to_plan_for(&known);
     if !work.hosts.are_named() {
         run_file_disk::lay_beside(&mut hosts, &asked.run_file_in);
     }
     let absent: Vec<String> =
         started.absent.iter().flat_map(|absent| absent.hosts.clone()).collect();
     let mut spec = asked.spec.clone();
+    // A workload that nobody could begin with is refused, whoever may join.
     planner::without_hosts(&mut spec, &absent).map_err(|refusals| Failure::refused(&refusals))?;
+    if !started.presumed.is_empty() {
+        spec.clone_from(&asked.spec);
+    }
     let given_up: Vec<GivenUp> = work
         .destroy_data
         .iter()
@@ -105,12 +119,16 @@ pub fn decide_as(
     }
     started.last_long_enough(&plan)?;
     // A share of those that were asked for: who is absent is no reason to do with fewer.
-    plan.fleet.quorum = planner::quorum(&spec, (hosts.len() + absent.len()) as u64);
+    plan.fleet.quorum = planner::quorum(&spec, started.asked() as u64);
     plan.notes.extend(started.notes().map(|fact| PlanNote { fact: Fact::Hosts(fact) }));
     let imported = asked.imported.iter().cloned();
     plan.notes.extend(imported.map(|imported| PlanNote { fact: Fact::Imported(imported) }));
     plan.hosts_from = work.hosts.options();
     plan.origin = Origin::new(work.words.clone(), asked.text.clone(), asked.is_file);
+    // What was presumed is no fact: on record, nothing is known of who is not there.
+    for (number, _) in &started.presumed {
+        hosts[*number].clone_from(&known[*number]);
+    }
     Ok((plan, hosts))
 }
 

@@ -14,7 +14,7 @@ use crate::web::Tls;
 use model::plan::{HostPlan, PlannedTarget};
 use model::record::StageRecord;
 use model::testbed::HostFacts;
-use model::{Event, Fact, Note, Record, resume};
+use model::{Event, Fact, Note, Plan, Record, resume};
 use report::topics;
 use report::topics::command_line::quoted;
 use std::path::{Path, PathBuf};
@@ -80,6 +80,9 @@ pub(super) fn go_on(
     }
     let is_there = there.iter().all(|(plan, facts)| resume::layout_is_there(plan, facts));
     let stages = if is_there { left } else { resume::with_prepare(record, left) };
+    let of_left = stages.iter().filter_map(|stage| record.plan.stages.get(*stage as usize));
+    let left_to_do = Plan { stages: of_left.cloned().collect(), ..record.plan.clone() };
+    started.last_long_enough(&left_to_do)?;
     let out = args.out.clone().unwrap_or_else(|| beside(&args.run));
     let version = env!("CARGO_PKG_VERSION");
     let marker = started.fleet.marker();

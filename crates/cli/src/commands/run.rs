@@ -42,7 +42,7 @@ pub fn run(args: &mut RunArgs) -> Result<ExitCode, Failure> {
                 .to_owned(),
         ));
     }
-    let started = plan::start(&args.work, &asked)?;
+    let started = plan::start_with_late(&args.work, &asked)?;
     let (mut plan, mut hosts) = plan::decide(&args.work, &asked, &started)?;
     if args.work.quotable
         && let Some(size) = quotable::larger(&args.work, &plan, &hosts)

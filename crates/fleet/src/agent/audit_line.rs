@@ -17,15 +17,20 @@ const LONGEST: usize = 700;
 
 /// Who started this agent, as far as its own environment says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Starter {
-    user: String,
+pub(super) struct Starter {
+    pub(super) user: String,
     /// The address that an ssh connection came from.
-    from: Option<String>,
+    pub(super) from: Option<String>,
     /// Who became that user by sudo.
-    behind: Option<String>,
+    pub(super) behind: Option<String>,
 }
 
 impl Starter {
+    /// Who started this process.
+    pub(super) fn here() -> Starter {
+        Starter::of(|name| std::env::var(name).ok())
+    }
+
     fn of(variable: impl Fn(&str) -> Option<String>) -> Starter {
         let address = |value: String| value.split(' ').next().map(str::to_owned);
         Starter {
@@ -48,7 +53,7 @@ pub(super) fn begins(plan: &HostPlan) {
     if targets.is_empty() {
         return;
     }
-    let starter = Starter::of(|name| std::env::var(name).ok());
+    let starter = Starter::here();
     let id = format!("run {}", plan.run_id);
     send(Path::new(SOCKET), &line(&starter, &format!("{id} loads {}", targets.join(", "))));
 }

@@ -5,6 +5,7 @@ mod clean;
 mod flows;
 mod guard;
 mod inspect;
+mod neighbours;
 mod parts;
 mod stages;
 pub(crate) mod state;
@@ -21,6 +22,7 @@ use crate::wire::{FromAgent, ToAgent};
 use engine::{Clock, Control, Doing, EngineError, Haste, Together};
 use model::Nanos;
 use model::plan::HostPlan;
+use neighbours::Presence;
 use parts::Parts;
 use state::{Contact, Duty, Reaction};
 use std::io::{Read, Write};
@@ -118,6 +120,7 @@ pub(crate) fn serve(
         version,
         together,
         targets: None,
+        presence: None,
         stuck: false,
         watching: None,
         flowing: Arc::default(),
@@ -275,6 +278,8 @@ struct Agent {
     /// The hosts whose virtual time is this one's, too.
     together: Option<Together>,
     targets: Option<Parts>,
+    /// Says to other runs on this machine that it is loaded.
+    presence: Option<Presence>,
     /// A target of them does not answer any more.
     stuck: bool,
     /// Tells what the kernel counts, where somebody asked for that.
@@ -386,6 +391,7 @@ impl Agent {
         audit_line::begins(&plan);
         match Parts::begin(plan, self.together.clone(), self.guard.bounds(), self.haste.clone()) {
             Ok((targets, notes)) => {
+                self.presence = Presence::begin(targets.plan());
                 self.targets = Some(targets);
                 FromAgent::Ready { notes }
             }
@@ -406,6 +412,7 @@ impl Agent {
     }
 
     fn release(&mut self, word: &RunOver) -> FromAgent {
+        self.presence = None;
         let left = match self.targets.take() {
             Some(targets) if self.stuck => {
                 let left = format!(

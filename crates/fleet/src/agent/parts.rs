@@ -48,6 +48,11 @@ impl Parts {
         Ok((parts, notes))
     }
 
+    /// The whole plan of the host.
+    pub(super) fn plan(&self) -> &HostPlan {
+        &self.plan
+    }
+
     fn opened(&self, plan: HostPlan) -> Result<OpenTargets, EngineError> {
         match &self.together {
             Some(together) => engine::open_together(plan, together, &self.haste),

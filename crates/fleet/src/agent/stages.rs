@@ -1,6 +1,7 @@
 //! An agent's stages: set up, wait for the common start, run, report.
 
 use super::Agent;
+use super::neighbours::{Looking, Presence};
 use super::state::{self, Start};
 use crate::sampler::Sampler;
 use crate::wire::{FromAgent, ToAgent};
@@ -50,6 +51,7 @@ impl Agent {
             }
         };
         let mut began = false;
+        let looking = self.presence.as_ref().map(Presence::look);
         let mut sampler = Sampler::start(self.out.clone(), targets.plan(), number);
         let mut when = || {
             sampler.ready();
@@ -68,6 +70,8 @@ impl Agent {
         let host = targets.plan().host;
         let note = |fact| Note { stage: Some(number), host, fact };
         let mut notes = parts.notes(number);
+        let others = looking.map(Looking::end).unwrap_or_default();
+        notes.extend(others.into_iter().map(|other| note(Fact::OtherRun(other))));
         if let Ok(outcome) = &result {
             let degraded = outcome.degraded.iter().cloned();
             notes.extend(degraded.map(|one| note(Fact::EngineDegraded(one))));

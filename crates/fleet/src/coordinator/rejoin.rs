@@ -4,13 +4,11 @@
 //! Nothing of this happens while a stage runs, and no boundary between points is held up for longer
 //! than [`WAIT_NS`].
 
-use super::{Action, Coordinator, Reach, Step};
+use super::returning::Returning;
+use super::{Action, Coordinator, Step};
 use crate::wire::{FromAgent, ToAgent};
-use model::choices::OnLostHost;
 use model::note::{AboutHosts, TakesPart};
-use model::plan::{HostPlan, Part, Plan, PlannedTarget, Stage, Target};
-use model::search::Addition;
-use model::testbed::{DirectoryState, HostFacts, TargetKind};
+use model::testbed::HostFacts;
 use model::{Event, Fact, Nanos, Note, RunEnd, StageEnd, resume};
 use std::collections::BTreeMap;
 
@@ -101,119 +99,17 @@ impl Absence {
     }
 }
 
-/// What hosts need that come back.
-#[derive(Debug, Default)]
-pub(super) struct Returning {
-    /// Each host's share, with all that the plan got since; none where no host may come back.
-    plans: Vec<HostPlan>,
-    /// Whether a host may begin with it, of each stage.
-    entries: Vec<bool>,
-    /// The point of each stage.
-    points: Vec<Option<u32>>,
-    /// The stage that lays out the data of all; `None` where there is none, or each scenario has
-    /// its own.
-    prepare: Option<u32>,
-    /// Why no host may come back, in words, where that is so.
-    why_not: Option<&'static str>,
-    /// What each host was at first; empty where it is not known.
-    identities: Vec<String>,
-}
-
-/// Why no host may come back to a run of this plan, in words; `None` where they may.
-fn why_not(plan: &Plan) -> Option<&'static str> {
-    let checks = |host: &HostPlan| {
-        host.engine.contents.verify
-            || host.parts.iter().any(|part: &Part| part.engine.contents.verify)
-    };
-    let mut hosts = plan.hosts.iter();
-    if hosts.clone().any(checks) {
-        return Some(
-            "reads are checked, and of which generation each block is only the agent knew that is \
-             gone",
-        );
-    }
-    let has_lent = hosts.any(|host| host.trees.iter().any(|tree| tree.joined));
-    has_lent.then_some("hosts work in trees of one another, which it would make anew")
-}
-
-impl Returning {
-    pub(super) fn new(plan: &Plan, reach: Reach) -> Returning {
-        if plan.fleet.on_lost_host == OnLostHost::Abort || reach == Reach::OwnProcess {
-            return Returning::default();
-        }
-        let why_not = why_not(plan);
-        if why_not.is_some() {
-            return Returning { why_not, ..Returning::default() };
-        }
-        let parts = plan.hosts.first().map_or(&[][..], |host| &host.parts);
-        let prepare = plan.stages.iter().position(Stage::prepares_all).filter(|_| parts.is_empty());
-        Returning {
-            plans: plan.hosts.clone(),
-            entries: resume::entries(&plan.stages, parts),
-            points: plan.stages.iter().map(|stage| stage.point).collect(),
-            prepare: prepare.map(|stage| stage as u32),
-            ..Returning::default()
-        }
-    }
-
-    /// Takes in a point that was not planned.
-    pub(super) fn extend(&mut self, addition: &Addition) {
-        for (plan, stages) in self.plans.iter_mut().zip(&addition.hosts) {
-            plan.stages.extend(stages.iter().cloned());
-        }
-        self.entries.extend(resume::entries(&addition.stages, &[]));
-        self.points.extend(addition.stages.iter().map(|stage| stage.point));
-    }
-
-    /// Why a host may not come back as it is now, in words.
-    fn refuses(&self, number: usize, facts: &HostFacts) -> Option<&'static str> {
-        let plan = self.plans.get(number)?;
-        let has_device = plan.targets.iter().any(|target| target.kind == PlannedTarget::Device);
-        let was = self.identities.get(number).filter(|was| !was.is_empty());
-        if has_device && was != Some(&facts.identity) {
-            return Some("it was started anew, so the name of its device may be another's by now");
-        }
-        self.is_lent_and_gone(plan, facts).then_some(
-            "other hosts have its files open, which are gone, and would not see new ones",
-        )
-    }
-
-    /// Whether other hosts load what this one had made, and it is there no more. Where scenarios
-    /// have layouts of their own, nobody has one open when a host comes back.
-    fn is_lent_and_gone(&self, plan: &HostPlan, facts: &HostFacts) -> bool {
-        let joined = self
-            .plans
-            .iter()
-            .flat_map(|plan| &plan.targets)
-            .filter(|target| target.kind == PlannedTarget::Joined);
-        let is_lent = |target: &Target| {
-            joined
-                .clone()
-                .flat_map(|other| &other.files)
-                .any(|file| target.files.iter().any(|own| own.path == file.path))
-        };
-        let is_there = |target: &Target| {
-            let kind = facts
-                .targets
-                .iter()
-                .find(|found| found.path == target.path)
-                .map(|found| &found.kind);
-            matches!(
-                kind,
-                Some(TargetKind::Directory { state: DirectoryState::Claimed { .. }, .. })
-            )
-        };
-        let own = |target: &&Target| matches!(target.kind, PlannedTarget::Directory { .. });
-        plan.parts.is_empty()
-            && plan.targets.iter().filter(own).any(|target| is_lent(target) && !is_there(target))
-    }
-}
-
 impl Coordinator {
     /// Says what tells each host from all others, as it was at first: by it a host is known again
     /// that has devices. Where it is not said, such a host does not come back.
     pub fn identify(&mut self, identities: Vec<String>) {
         self.returning.identities = identities;
+    }
+
+    /// Says what was presumed of hosts that were not there when the run was planned: whoever is
+    /// other does not take part.
+    pub fn presume(&mut self, presumed: Vec<(usize, HostFacts)>) {
+        self.returning.presumed = presumed.into_iter().collect();
     }
 
     /// A host was lost, and the run goes on. At the next boundary, its agent is started again for
@@ -419,7 +315,12 @@ impl Coordinator {
             (Trying::Inspecting, FromAgent::Facts { facts, .. }) => {
                 if let Some(why) = self.returning.refuses(number, &facts) {
                     self.hosts[number].absence.tries = MOST_TRIES;
-                    return self.try_failed(number, why, actions);
+                    return self.try_failed(number, &why, actions);
+                }
+                if let Some(known) = self.returning.identities.get_mut(number)
+                    && known.is_empty()
+                {
+                    known.clone_from(&facts.identity);
                 }
                 let Some(plan) = self.returning.plans.get(number) else { return };
                 host.absence.lacks_layout |= !resume::layout_is_there(plan, &facts);
@@ -490,11 +391,23 @@ impl Coordinator {
         assert!(host.absence.returns <= host.absence.starts, "it came back unasked");
         host.alive = true;
         self.ticks.look_again();
-        let from = point
+        let words = point
             .map_or_else(|| "the next stage".to_owned(), |point| format!("point {}", point + 1));
-        let detail = format!("{}: back; it loads from {from} on", host.name);
-        let from = point.map_or(TakesPart::NextStage, TakesPart::Point);
-        let fact = Fact::HostReturned { name: host.name.clone(), from };
+        let joins = self.returning.presumed.remove(&number).is_some();
+        let detail = match joins {
+            true => format!("{}: joined; it loads from {words} on", host.name),
+            false => format!("{}: back; it loads from {words} on", host.name),
+        };
+        let name = host.name.clone();
+        let from = match point {
+            Some(point) if joins => {
+                let hosts = self.hosts.iter().filter(|host| host.alive).count() as u64;
+                TakesPart::Joins { point, hosts, of: self.hosts.len() as u64 }
+            }
+            Some(point) => TakesPart::Point(point),
+            None => TakesPart::NextStage,
+        };
+        let fact = Fact::HostReturned { name, from };
         let note = Note { stage: Some(stage), host: number as u32, fact };
         actions.push(Action::Emit(Event::Note(note)));
         self.timeline.returned(number as u32, &detail, self.now, actions);

@@ -8,6 +8,8 @@ use crate::web::metrics::{
 use model::varint;
 use std::collections::HashSet;
 
+/// The label `job` of what is pushed: nobody configured one.
+const JOB: &str = "plimsoll";
 /// What goes with each push.
 const HEADERS: [[&str; 2]; 3] = [
     ["content-type", "application/x-protobuf"],
@@ -21,6 +23,8 @@ const HEADERS: [[&str; 2]; 3] = [
 /// differences alone. So a new series has a 0 at the instant of the push before, at which it was 0.
 #[derive(Clone, Debug, Default)]
 pub struct RemoteWrite {
+    /// The label `instance` of all series: who pushes, where a scrape would name who is scraped.
+    instance: String,
     /// The series that arrived, as their labels are written.
     known: HashSet<Vec<u8>>,
     /// Those of the last body.
@@ -44,6 +48,11 @@ fn ms(unix_ns: u64) -> i64 {
 }
 
 impl RemoteWrite {
+    /// One that pushes from the machine of this name.
+    pub fn of(instance: &str) -> RemoteWrite {
+        RemoteWrite { instance: instance.to_owned(), ..RemoteWrite::default() }
+    }
+
     pub(super) fn body(&mut self, snapshot: &Snapshot, lost: u64) -> Body {
         let now_ms = ms(snapshot.unix_ns);
         let before_ms = self.before_ms.unwrap_or_else(|| ms(snapshot.began_unix_ns));
@@ -53,7 +62,7 @@ impl RemoteWrite {
         let families = snapshot.told(lost);
         for family in &families {
             for point in &family.points {
-                let labels = labels(family.name, point);
+                let labels = labels(family.name, point, &self.instance);
                 let is_new = !self.known.contains(&labels.0);
                 let mut series = labels.clone();
                 let was_none = is_new && family.is_new && family.kind != Kind::Gauge;
@@ -80,9 +89,10 @@ impl RemoteWrite {
 }
 
 /// The labels of a series, in the order of their names, as the head of a `TimeSeries`. One without
-/// a value is none.
-fn labels(name: &str, point: &Point) -> Message {
-    let mut pairs = vec![("__name__", name)];
+/// a value is none. `job` and `instance` are those that Prometheus gives to what it scrapes.
+fn labels(name: &str, point: &Point, instance: &str) -> Message {
+    let mut pairs = vec![("__name__", name), ("job", JOB)];
+    pairs.extend((!instance.is_empty()).then_some(("instance", instance)));
     let own = point.labels.iter().map(|(key, text)| (key.as_str(), text.as_str()));
     pairs.extend(own.filter(|(_, text)| !text.is_empty()));
     pairs.sort_unstable();
@@ -169,12 +179,14 @@ mod tests {
             labels: vec![("run".to_owned(), "r".to_owned()), ("op".to_owned(), String::new())],
             amount: Amount::Value(Value::Ratio(1.0)),
         };
-        let mut series = labels("a_total", &point);
+        let mut series = labels("a_total", &point, "c1");
         put(&mut series, 300, &point.amount);
         let name = b"\x0a\x13\x0a\x08__name__\x12\x07a_total";
+        let instance = b"\x0a\x0e\x0a\x08instance\x12\x02c1";
+        let job = b"\x0a\x0f\x0a\x03job\x12\x08plimsoll";
         let run = b"\x0a\x08\x0a\x03run\x12\x01r";
         let sample = b"\x12\x0c\x09\0\0\0\0\0\0\xf0\x3f\x10\xac\x02";
-        assert_eq!(series.0, [name.as_slice(), run, sample].concat());
+        assert_eq!(series.0, [name.as_slice(), instance, job, run, sample].concat());
     }
 
     #[test]

@@ -466,6 +466,7 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::Mismatch => "not what was written",
         NoteKind::NotChecked => "not checked",
         NoteKind::Settled => "settled",
+        NoteKind::OtherRun => "another run",
         NoteKind::Unsettled => "not settled",
         NoteKind::CachesNotEmptied => "caches not emptied",
         NoteKind::RunFileOnTarget => "run file on the target's disk",

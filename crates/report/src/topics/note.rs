@@ -1,9 +1,10 @@
 //! What a note says, as a sentence: the only place where one is made.
 
+use crate::ground::words::utc;
 use model::choices::Backend;
 use model::note::{
     AboutHosts, Adjusted, Choice, Damage, Degraded, Eviction, Fallback, FoundBlock, HostStart,
-    Mismatch, NotChecked, NotEmptied, PageCache, ScaledTime, TakesPart, Trait, WhyNoPoll,
+    Mismatch, NotChecked, NotEmptied, OtherRun, PageCache, ScaledTime, TakesPart, Trait, WhyNoPoll,
     WhyRefused,
 };
 use model::{Bytes, Fact};
@@ -36,6 +37,12 @@ pub fn sentence(fact: &Fact) -> String {
             TakesPart::Point(point) => {
                 format!("{name}: back; it loads from point {} on", point.saturating_add(1))
             }
+            TakesPart::Joins { point, hosts, of } => {
+                let all = if hosts == of { "all " } else { "" };
+                let of = if hosts == of { String::new() } else { format!(" of {of}") };
+                let point = point.saturating_add(1);
+                format!("{name}: joined; {all}{hosts}{of} hosts load from point {point} on")
+            }
             TakesPart::Resumed => {
                 format!("{name}: back; it loads in the resumed run")
             }
@@ -45,6 +52,7 @@ pub fn sentence(fact: &Fact) -> String {
             format!("{name} stays out until the run ends: {why}")
         }
         Fact::Hosts(AboutHosts::LeftOut { hosts, of }) => left_out(hosts, *of),
+        Fact::Hosts(AboutHosts::Awaited { hosts, of }) => awaited(hosts, *of),
         Fact::Hosts(AboutHosts::Started(starts)) => started(starts),
         Fact::Hosts(AboutHosts::HoldOut { within, .. }) => format!(
             "agents go on for {within} without their coordinator; `plimsoll take` takes them over"
@@ -96,6 +104,11 @@ pub fn sentence(fact: &Fact) -> String {
                 "steady after {to}, by the last {rounds} rounds of {round}; measured for {after}"
             )
         }
+        Fact::OtherRun(other) => format!(
+            "another run loaded this host{}: {}",
+            if other.same_place { " at the same disk" } else { "" },
+            who(other)
+        ),
         Fact::Unsettled { after } => format!("not steady after {after}"),
         Fact::NotChecked(what) => not_checked(*what),
         Fact::CachesNotEmptied(how) => not_emptied(how),
@@ -145,15 +158,36 @@ fn chosen(choice: &Choice) -> String {
 /// Hosts that are named with the reason; the others are counted.
 const NAMED_ABSENT: usize = 10;
 
+/// Whose another run is, where from and since when.
+pub fn who(other: &OtherRun) -> String {
+    let OtherRun { run, user, from, pid, since_unix_s, .. } = other;
+    let from = from.as_ref().map(|from| format!(" from {from}")).unwrap_or_default();
+    let since = utc(since_unix_s.saturating_mul(1_000_000_000));
+    format!("{run}, started by {user}{from} at {since}, process {pid}")
+}
+
 fn left_out(hosts: &[(String, String)], of: u64) -> String {
+    let there = of.saturating_sub(hosts.len() as u64);
+    format!("{there} of {of} take part; left out at the start: {}", absent(hosts))
+}
+
+fn awaited(hosts: &[(String, String)], of: u64) -> String {
+    let there = of.saturating_sub(hosts.len() as u64);
+    format!(
+        "{there} of {of} begin; these may join between points, if they are like the others: {}",
+        absent(hosts)
+    )
+}
+
+/// Hosts that were not there, each with the cause.
+fn absent(hosts: &[(String, String)]) -> String {
     let named: Vec<String> =
         hosts.iter().take(NAMED_ABSENT).map(|(name, why)| format!("{name} ({why})")).collect();
     let more = match hosts.len().saturating_sub(NAMED_ABSENT) {
         0 => String::new(),
         more => format!(", and {more} more"),
     };
-    let there = of.saturating_sub(hosts.len() as u64);
-    format!("{there} of {of} take part; left out at the start: {}{more}", named.join(", "))
+    format!("{}{more}", named.join(", "))
 }
 
 /// Hosts that took more than one try, at most so many of them.

@@ -165,7 +165,7 @@ pub fn told(warning: &Warning) -> Sentence {
         Warning::HostLost { hosts, wholly: true, behind: None } => sentence![
             "Measured without ",
             hosts.join(", "),
-            ", lost before. The figures are those of the other hosts.",
+            ", lost before or not there yet. The figures are those of the other hosts.",
         ],
         Warning::HostsLeftOut { hosts, of } => sentence![
             count(of.saturating_sub(hosts.len() as u64)),
@@ -174,6 +174,17 @@ pub fn told(warning: &Warning) -> Sentence {
             " hosts took part. Not reached at the start: ",
             named(hosts),
             ".",
+        ],
+        Warning::OtherRuns { hosts, runs } => sentence![
+            if runs.iter().any(|other| other.same_place) {
+                "Another run loaded the same disk or file system: "
+            } else {
+                "Another run loaded the same hosts: "
+            },
+            runs.iter().map(note::who).collect::<Vec<_>>().join("; "),
+            " (on ",
+            named(hosts),
+            "). The figures share the hosts with it. Measure when it is over.",
         ],
         Warning::EventRunning { events } => sentence![
             "The command of ",

@@ -2,7 +2,7 @@
 
 use super::*;
 use analysis::{Quantile, RunState};
-use model::note::InWords;
+use model::note::{InWords, OtherRun};
 use model::{Bytes, Fact, Fraction, Nanos, NoteKind, Op, Percent, Scale};
 use std::collections::BTreeMap;
 
@@ -39,6 +39,17 @@ fn every_doubt_is_a_sentence_with_its_figure() {
             behind: Some(Nanos::seconds(2)),
         },
         Warning::HostsLeftOut { hosts: vec!["node3".into(), "node7".into()], of: 16 },
+        Warning::OtherRuns {
+            hosts: vec!["node3".into()],
+            runs: vec![OtherRun {
+                run: "nightly-20260102-030405-ab12cd".into(),
+                user: "bench".into(),
+                from: Some("192.0.2.7".into()),
+                pid: 4711,
+                since_unix_s: 1_767_323_045,
+                same_place: true,
+            }],
+        },
         Warning::EventRunning { events: vec!["drain".into(), "move".into()] },
         Warning::StartSkew { host: "node3".into(), late: Nanos::millis(250) },
         Warning::ClockError { host: "node3".into(), error: Nanos::millis(120) },

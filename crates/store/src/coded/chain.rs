@@ -1,6 +1,6 @@
 //! Writes the counters of a long run: sample by sample behind each other, then as blocks.
 
-use super::{CHAIN_STEP, MOST_SAMPLES, MOST_SERIES, MOST_VALUES, PLAIN_VALUES, columns};
+use super::{CHAIN_STEP, MOST_HELD, MOST_SAMPLES, MOST_SERIES, MOST_VALUES, PLAIN_VALUES, columns};
 use crate::checksums::{self, Part, Sums};
 use crate::counter_rows;
 use crate::series::{Series, Value};
@@ -23,6 +23,8 @@ pub struct Coder {
     /// How many values may still stand in rows of their own.
     plain: usize,
     shapes: HashMap<Arc<[Value]>, i64>,
+    /// How many values these have, in all.
+    shaped: usize,
     chains: BTreeMap<u32, Chain>,
     next_chain: i64,
     /// What each host said that it cannot count.
@@ -55,6 +57,7 @@ impl Coder {
             series: Series::default(),
             plain: PLAIN_VALUES,
             shapes: HashMap::new(),
+            shaped: 0,
             chains: BTreeMap::new(),
             next_chain: 1,
             said: BTreeSet::new(),
@@ -74,10 +77,16 @@ impl Coder {
     /// and is read from there.
     pub fn forget(&mut self) {
         self.series.forget();
-        self.shapes.clear();
+        self.forget_shapes();
         self.chains.clear();
         self.said.clear();
         self.kept.clear();
+    }
+
+    /// A shape that is forgotten is written once more where it comes again.
+    fn forget_shapes(&mut self) {
+        self.shapes.clear();
+        self.shaped = 0;
     }
 
     /// A stage began.
@@ -179,6 +188,11 @@ impl Coder {
                     .execute(params![bytes])?;
                 let shape = transaction.last_insert_rowid();
                 checks.added(Part::CounterShapes, params![shape, bytes])?;
+                // A host whose devices come and go has another one each time, for a month.
+                if self.shaped.saturating_add(series.len()) > MOST_HELD {
+                    self.forget_shapes();
+                }
+                self.shaped += series.len();
                 self.shapes.insert(Arc::clone(&series), shape);
                 shape
             }

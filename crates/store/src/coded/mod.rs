@@ -29,6 +29,9 @@ pub const MOST_VALUES: usize = 1 << 21;
 /// with more stands in rows.
 pub const MOST_SERIES: usize = 1 << 18;
 
+/// The most values of the shapes that a writer or a reader holds at the same time.
+const MOST_HELD: usize = 1 << 20;
+
 /// Numbers of one chain in `counter_tail`: its samples stand together.
 const CHAIN_STEP: i64 = 1_024;
 

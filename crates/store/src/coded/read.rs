@@ -1,7 +1,7 @@
 //! Reads the counters of a long run back: block by block, of which one is held at a time.
 
 use super::chain::{VERSION, values_of};
-use super::{MOST_SAMPLES, MOST_SERIES, MOST_VALUES, columns};
+use super::{MOST_HELD, MOST_SAMPLES, MOST_SERIES, MOST_VALUES, columns};
 use crate::checksums::{self, Part, Single};
 use crate::values::{Problem, each, is_there, small, unsigned};
 use model::CounterSample;
@@ -9,6 +9,7 @@ use model::counters::{Entry, Layer, Metric};
 use model::varint::{self, unfold};
 use rusqlite::{Connection, OptionalExtension, Row};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The first time that a host said that it cannot count something, as
 /// [`REMARKS`](crate::counters) has it of samples in rows.
@@ -29,10 +30,34 @@ struct Shape {
     series: Vec<i64>,
 }
 
+/// What a counter is, by the number of its series.
+type Names = BTreeMap<i64, (Layer, String, Metric)>;
+
 /// The blocks of counters of a file.
 #[derive(Debug)]
 pub struct Blocks {
-    shapes: BTreeMap<i64, Shape>,
+    names: Names,
+    held: Mutex<Held>,
+}
+
+/// The shapes that were used last. A host whose devices come and go has another one each time: all
+/// those of a month are too many.
+#[derive(Debug, Default)]
+struct Held {
+    shapes: BTreeMap<i64, Arc<Shape>>,
+    /// How many values they have, in all.
+    values: usize,
+}
+
+impl Held {
+    fn put(&mut self, number: i64, shape: Arc<Shape>) {
+        let values = shape.series.len();
+        if self.values.saturating_add(values) > MOST_HELD {
+            *self = Held::default();
+        }
+        self.values += values;
+        self.shapes.insert(number, shape);
+    }
 }
 
 /// A block without what it holds.
@@ -49,21 +74,25 @@ struct Head {
 
 impl Blocks {
     /// Those of a file with these series.
-    pub fn of(
-        connection: &Connection,
-        names: &BTreeMap<i64, (Layer, String, Metric)>,
-    ) -> Result<Blocks, Problem> {
-        let mut shapes = BTreeMap::new();
-        each(connection, "SELECT shape, series FROM counter_shapes", |row| {
-            let bytes = row.get_ref(1)?.as_blob().map_err(|_| "a shape of counters is none")?;
-            shapes.insert(row.get(0)?, shape(bytes, names)?);
-            Ok(())
-        })?;
-        Ok(Blocks { shapes })
+    pub fn of(names: &Names) -> Blocks {
+        Blocks { names: names.clone(), held: Mutex::default() }
     }
 
-    fn shape(&self, number: i64) -> Result<&Shape, Problem> {
-        self.shapes.get(&number).ok_or_else(|| "counters have a shape that is not there".into())
+    fn shape(&self, connection: &Connection, number: i64) -> Result<Arc<Shape>, Problem> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(shape) = held.shapes.get(&number) {
+            return Ok(Arc::clone(shape));
+        }
+        let mut query =
+            connection.prepare_cached("SELECT series FROM counter_shapes WHERE shape = ?")?;
+        let mut rows = query.query([number])?;
+        let row = rows.next()?.ok_or_else(|| {
+            Problem::from(format!("counters have shape {number}, which is not there"))
+        })?;
+        let bytes = row.get_ref(0)?.as_blob().map_err(|_| "a shape of counters is none")?;
+        let shape = Arc::new(shape(bytes, &self.names)?);
+        held.put(number, Arc::clone(&shape));
+        Ok(shape)
     }
 
     /// How many values a block has, as the mean of a few of them: 1 and more.
@@ -75,7 +104,8 @@ impl Blocks {
             let block = extent.first.saturating_add(extent.count / LOOKS.min(extent.count) * place);
             let head = query.query_row([block], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
             let Some((samples, shape)) = head else { continue };
-            let series = i64::try_from(self.shape(shape)?.series.len()).unwrap_or(i64::MAX);
+            let series =
+                i64::try_from(self.shape(connection, shape)?.series.len()).unwrap_or(i64::MAX);
             values = values.saturating_add(series.saturating_mul(samples));
             found += 1;
         }
@@ -125,9 +155,9 @@ impl Blocks {
         let mut rows = statement.query([block])?;
         let Some(row) = rows.next()? else { return Ok(()) };
         let (head, of_head) = (head(row)?, checksums::of_row(row)?);
-        let shape = self.shape(head.shape)?;
+        let shape = &*self.shape(connection, head.shape)?;
         if head.samples > MOST_SAMPLES || head.samples * shape.series.len() > MOST_VALUES {
-            return Err("a block of counters has more of them than a block".into());
+            return Err(format!("block {block} of counters has more of them than a block").into());
         }
         let (sums, of_sums) = sums(connection, block)?;
         Single::of(connection, Part::CounterBlocks)?.check(block, of_head.wrapping_add(of_sums))?;
@@ -157,7 +187,7 @@ impl Blocks {
     ) -> Result<(), Problem> {
         let mut values = Vec::new();
         each(connection, "SELECT * FROM counter_tail ORDER BY tail", |row| {
-            let shape = self.shape(row.get(3)?)?;
+            let shape = self.shape(connection, row.get(3)?)?;
             values.clear();
             values_of(row.get_ref(8)?.as_blob().map_err(|_| "a sample is none")?, &mut values)?;
             if values.len() != shape.series.len() {
@@ -217,10 +247,7 @@ fn has_columns(connection: &Connection, block: i64) -> Result<bool, Problem> {
     Ok(connection.query_row(query, [block], |row| row.get::<_, i64>(0))? > 0)
 }
 
-fn shape(
-    mut bytes: &[u8],
-    names: &BTreeMap<i64, (Layer, String, Metric)>,
-) -> Result<Shape, Problem> {
+fn shape(mut bytes: &[u8], names: &Names) -> Result<Shape, Problem> {
     let (mut shape, mut last) = (Shape::default(), 0i64);
     while !bytes.is_empty() {
         last = last.wrapping_add(unfold(varint::take_u64(&mut bytes)?));
@@ -354,5 +381,22 @@ impl Columns {
             take(&sample)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_held_up_to_a_bound() {
+        let mut held = Held::default();
+        let shape = Arc::new(Shape { series: vec![1; MOST_HELD / 4], ..Shape::default() });
+        for number in 0..10 {
+            held.put(number, Arc::clone(&shape));
+            let values: usize = held.shapes.values().map(|shape| shape.series.len()).sum();
+            assert!(values == held.values && values <= MOST_HELD, "{values}");
+            assert!(held.shapes.contains_key(&number), "the last one is held");
+        }
     }
 }

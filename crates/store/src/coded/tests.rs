@@ -185,3 +185,45 @@ fn damage_is_found_wherever_it_is() {
         let _ = (read(&copy).is_ok(), read_judged(&copy).is_ok());
     }
 }
+
+/// Somebody who makes a file has its checksums right, or leaves them out.
+#[test]
+fn crafted_blocks_are_refused_with_their_place_and_take_no_memory() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = in_folder(&folder);
+    let (record, events) = run(BusyHost::SMALL, 150);
+    let mut writer = writer(&path, &record);
+    writer.append_all(&events).expect("room");
+    writer.finish().expect("room");
+    let length = "SELECT length(columns) FROM counter_columns WHERE block = 1";
+    let length: i64 = Connection::open(&path)
+        .and_then(|file| file.query_row(length, [], |row| row.get(0)))
+        .expect("a block");
+    // A byte for each value of a shape that repeats its first series.
+    let shape = |values: usize| {
+        let bytes = [vec![2], vec![0; values - 1]].concat();
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("UPDATE counter_shapes SET series = x'{hex}'")
+    };
+    let cut = |end: i64| {
+        format!("UPDATE counter_columns SET columns = substr(columns, 1, {end}) WHERE block = 1")
+    };
+    let crafted = [
+        (shape(crate::coded::MOST_SERIES + 1), "more values than any host"),
+        (shape(crate::coded::MOST_SERIES), "block 1 of counters has more of them"),
+        ("UPDATE counter_blocks SET samples = 4294967295".to_owned(), "block 1 of counters has"),
+        ("UPDATE counter_blocks SET shape = 77".to_owned(), "shape 77, which is not there"),
+        (cut(1), "block of counters is cut off"),
+        (cut(length / 2), "block of counters is cut off"),
+        (cut(length - 1), "block of counters is cut off"),
+    ];
+    for (sql, words) in crafted {
+        let copy = folder.path().join("copy.plimsoll");
+        std::fs::copy(&path, &copy).expect("room");
+        let file = Connection::open(&copy).expect("a file");
+        file.execute_batch(&format!("DELETE FROM checksums; {sql}")).expect("a changed file");
+        drop(file);
+        let told = read(&copy).expect_err(words).to_string();
+        assert!(told.contains(words), "{told}");
+    }
+}

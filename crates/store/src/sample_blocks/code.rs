@@ -13,7 +13,8 @@ use model::{Op, histogram::EncodedHistogram};
 const VERSION: u8 = 1;
 /// More samples than a piece has.
 const MOST_SAMPLES: usize = 512;
-/// The most numbers of one shape: it is held whole while it is read.
+/// The most numbers of a piece: it is held whole while it is read, and a column of one number over
+/// and over takes two bytes.
 const MOST_VALUES: usize = 1 << 22;
 const PHASES: [Phase; 3] = [Phase::Load, Phase::Tail, Phase::Drain];
 
@@ -148,10 +149,33 @@ pub fn encode(samples: &[IntervalSample]) -> Option<Vec<u8>> {
         columns::encode(&mut out, column);
     }
     put(&mut out, shapes.len() as u128);
+    let mut room = Room::default();
     for (shape, places) in &shapes {
-        put_shape(&mut out, shape, places, samples)?;
+        put_shape(&mut out, shape, places, samples, &mut room)?;
     }
     Some(out)
+}
+
+/// What a piece may still have, so that it is read in bounded memory however few its bytes are.
+struct Room {
+    /// Numbers.
+    values: usize,
+    /// Buckets of histograms.
+    buckets: histograms::Room,
+}
+
+impl Default for Room {
+    fn default() -> Room {
+        Room { values: MOST_VALUES, buckets: histograms::Room::default() }
+    }
+}
+
+impl Room {
+    /// Takes room for so many numbers of so many samples; `None` where there is none.
+    fn take(&mut self, values: usize, samples: usize) -> Option<()> {
+        self.values = self.values.checked_sub(values.checked_mul(samples)?)?;
+        Some(())
+    }
 }
 
 fn put_shape(
@@ -159,10 +183,9 @@ fn put_shape(
     shape: &Shape,
     places: &[usize],
     samples: &[IntervalSample],
+    room: &mut Room,
 ) -> Option<()> {
-    if shape.values().checked_mul(places.len())? > MOST_VALUES {
-        return None;
-    }
+    room.take(shape.values(), places.len())?;
     shape.put(out);
     let first = &samples[*places.first()?];
     let sizes: Vec<u64> = first.ops.iter().map(|op| size(op.ios, op.bytes)).collect();
@@ -177,7 +200,7 @@ fn put_shape(
     for op in 0..shape.ops.len() {
         let latencies: Vec<&[u8]> =
             places.iter().map(|at| samples[*at].ops[op].latency.0.as_slice()).collect();
-        histograms::encode(out, &latencies);
+        histograms::encode(out, &latencies, &mut room.buckets);
     }
     Some(())
 }
@@ -280,9 +303,10 @@ pub fn decode(bytes: &[u8], stage: u32, host: u32) -> Result<Vec<IntervalSample>
     if shapes.iter().any(|shape| *shape >= shape_count as u64) {
         return Err("a sample has a shape that is not there".into());
     }
+    let mut room = Room::default();
     for shape in 0..shape_count as u64 {
         let places: Vec<usize> = (0..samples).filter(|at| shapes[*at] == shape).collect();
-        take_shape(&mut rest, &places, &mut all)?;
+        take_shape(&mut rest, &places, &mut all, &mut room)?;
     }
     if rest.is_empty() { Ok(all) } else { Err("a block of samples is too long".into()) }
 }
@@ -291,19 +315,20 @@ fn take_shape(
     bytes: &mut &[u8],
     places: &[usize],
     samples: &mut [IntervalSample],
+    room: &mut Room,
 ) -> Result<(), Problem> {
     let shape = Shape::take(bytes)?;
     let sizes: Vec<u64> =
         shape.ops.iter().map(|_| take_u64(bytes)).collect::<Result<_, BadNumber>>()?;
     let values = shape.values();
-    if values.saturating_mul(places.len()) > MOST_VALUES || places.is_empty() {
+    if places.is_empty() || room.take(values, places.len()).is_none() {
         return Err("a block has more numbers than any".into());
     }
     let mut table = Vec::with_capacity(values * places.len());
     (0..values).try_for_each(|_| columns::decode(bytes, places.len(), &mut table))?;
     let mut latencies = Vec::with_capacity(shape.ops.len());
     for _ in &shape.ops {
-        latencies.push(histograms::decode(bytes, places.len())?.into_iter());
+        latencies.push(histograms::decode(bytes, places.len(), &mut room.buckets)?.into_iter());
     }
     for (row, at) in places.iter().enumerate() {
         let mut next = (0..values).map(|column| table[column * places.len() + row]);

@@ -11,9 +11,32 @@ use std::collections::BTreeMap;
 const PLAIN: u64 = 0;
 const COLUMNS: u64 = 1;
 
-/// Writes histograms, of which there is one at least.
-pub fn encode(out: &mut Vec<u8>, histograms: &[&[u8]]) {
-    match as_columns(histograms) {
+/// The most buckets of all histograms of a piece in columns, those of the columns with 0 included:
+/// they are held together while they are read, and a column of zeros takes two bytes.
+const MOST_BUCKETS: usize = 1 << 24;
+
+/// How many buckets in columns a piece may still have.
+#[derive(Clone, Copy, Debug)]
+pub struct Room(usize);
+
+impl Default for Room {
+    fn default() -> Room {
+        Room(MOST_BUCKETS)
+    }
+}
+
+impl Room {
+    /// Takes room for so many; `None` where there is none.
+    fn take(&mut self, buckets: usize) -> Option<()> {
+        self.0 = self.0.checked_sub(buckets)?;
+        Some(())
+    }
+}
+
+/// Writes histograms, of which there is one at least. Those that find no room in columns are
+/// written as they are.
+pub fn encode(out: &mut Vec<u8>, histograms: &[&[u8]], room: &mut Room) {
+    match as_columns(histograms, room) {
         Some(columns) => {
             put(out, COLUMNS.into());
             out.extend_from_slice(&columns);
@@ -31,8 +54,8 @@ pub fn encode(out: &mut Vec<u8>, histograms: &[&[u8]]) {
 /// One histogram, taken apart: minimum, maximum and sum in ns, and its buckets.
 type Parts = ([u64; 3], Vec<(u16, u64)>);
 
-/// `None` where they would not come back to the byte.
-fn as_columns(histograms: &[&[u8]]) -> Option<Vec<u8>> {
+/// `None` where they would not come back to the byte, or have no room.
+fn as_columns(histograms: &[&[u8]], room: &mut Room) -> Option<Vec<u8>> {
     let mut parts: Vec<Parts> = Vec::with_capacity(histograms.len());
     for bytes in histograms {
         let mut buckets = Vec::new();
@@ -57,6 +80,9 @@ fn as_columns(histograms: &[&[u8]]) -> Option<Vec<u8>> {
         put(&mut out, u128::from(bucket - last));
         last = *bucket;
     }
+    let is_rare = |(bucket, _): &&(u16, u64)| often.binary_search(bucket).is_err();
+    let listed = parts.iter().flat_map(|(_, buckets)| buckets).filter(is_rare).count();
+    room.take(often.len() * parts.len() + listed)?;
     let mut table = vec![0u64; often.len() * parts.len()];
     let mut rare = Vec::new();
     for (at, (_, buckets)) in parts.iter().enumerate() {
@@ -101,10 +127,14 @@ fn often(parts: &[Parts]) -> Vec<u16> {
 ///
 /// # Errors
 /// There are none.
-pub fn decode(bytes: &mut &[u8], count: usize) -> Result<Vec<EncodedHistogram>, Problem> {
+pub fn decode(
+    bytes: &mut &[u8],
+    count: usize,
+    room: &mut Room,
+) -> Result<Vec<EncodedHistogram>, Problem> {
     match take_u64(bytes)? {
         PLAIN => (0..count).map(|_| plain(bytes)).collect(),
-        COLUMNS => from_columns(bytes, count),
+        COLUMNS => from_columns(bytes, count, room),
         _ => Err("histograms have another layout".into()),
     }
 }
@@ -116,11 +146,17 @@ fn plain(bytes: &mut &[u8]) -> Result<EncodedHistogram, Problem> {
     Ok(EncodedHistogram(one.to_vec()))
 }
 
-fn from_columns(bytes: &mut &[u8], count: usize) -> Result<Vec<EncodedHistogram>, Problem> {
+fn from_columns(
+    bytes: &mut &[u8],
+    count: usize,
+    room: &mut Room,
+) -> Result<Vec<EncodedHistogram>, Problem> {
+    let too_many = "histograms of a piece have more buckets than any";
     let mut heads = Vec::with_capacity(count * 3);
     (0..3).try_for_each(|_| columns::decode(bytes, count, &mut heads))?;
     let buckets = usize::try_from(take_u64(bytes)?).ok().filter(|buckets| *buckets <= BUCKETS);
     let buckets = buckets.ok_or("histograms have more buckets than there are")?;
+    room.take(buckets * count).ok_or(too_many)?;
     let (mut often, mut last) = (Vec::with_capacity(buckets), 0u16);
     for _ in 0..buckets {
         last = next(last, take_u64(bytes)?)?;
@@ -136,6 +172,7 @@ fn from_columns(bytes: &mut &[u8], count: usize) -> Result<Vec<EncodedHistogram>
         parts.extend(often.iter().enumerate().map(of).filter(|(_, n)| *n > 0));
         let mut last = 0;
         for _ in 0..take_u64(bytes)? {
+            room.take(1).ok_or(too_many)?;
             last = next(last, take_u64(bytes)?)?;
             parts.push((last, take_u64(bytes)?.saturating_add(1)));
             if parts.len() > BUCKETS {
@@ -166,9 +203,11 @@ mod tests {
     fn back(histograms: &[Vec<u8>]) -> (usize, Vec<Vec<u8>>) {
         let mut bytes = Vec::new();
         let given: Vec<&[u8]> = histograms.iter().map(Vec::as_slice).collect();
-        encode(&mut bytes, &given);
+        encode(&mut bytes, &given, &mut Room::default());
         let mut rest = &bytes[..];
-        let Ok(found) = decode(&mut rest, given.len()) else { panic!("own bytes") };
+        let Ok(found) = decode(&mut rest, given.len(), &mut Room::default()) else {
+            panic!("own bytes")
+        };
         assert!(rest.is_empty());
         (bytes.len(), found.into_iter().map(|histogram| histogram.0).collect())
     }
@@ -198,6 +237,42 @@ mod tests {
         assert_eq!(back(&given).1, given);
     }
 
+    /// As many buckets as there are, each in every histogram, in two bytes each.
+    fn full(count: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        put(&mut bytes, COLUMNS.into());
+        (0..3).for_each(|_| columns::encode(&mut bytes, &vec![1; count]));
+        put(&mut bytes, BUCKETS as u128);
+        (0..BUCKETS).for_each(|bucket| put(&mut bytes, u128::from(bucket > 0)));
+        (0..BUCKETS).for_each(|_| columns::encode_counts(&mut bytes, &vec![1; count]));
+        (0..count).for_each(|_| put(&mut bytes, 0));
+        bytes
+    }
+
+    #[test]
+    fn many_full_histograms_in_few_bytes_are_refused_at_the_bound() {
+        let (bytes, mut room, count) = (full(512), Room::default(), 512);
+        assert!(bytes.len() < 16_384, "{} bytes", bytes.len());
+        let most = MOST_BUCKETS / (BUCKETS * count);
+        let found = (0..=most).map(|_| decode(&mut &bytes[..], count, &mut room).err());
+        let found: Vec<String> = found.flatten().map(|problem| problem.to_string()).collect();
+        let [why] = &found[..] else { panic!("{found:?}") };
+        assert!(why.contains("more buckets than any"), "{why}");
+    }
+
+    #[test]
+    fn what_finds_no_room_in_columns_is_written_as_it_is() {
+        let mut histogram = Histogram::new();
+        (0..40).for_each(|value| histogram.record(value * 1_000));
+        let one = histogram.encode().0;
+        let given = vec![one.as_slice(); 8];
+        let (mut bytes, mut room) = (Vec::new(), Room(10));
+        encode(&mut bytes, &given, &mut room);
+        // Whoever reads it needs no room for it.
+        let found = decode(&mut &bytes[..], 8, &mut Room(0)).map(|found| found.len());
+        assert_eq!(found.ok(), Some(8));
+    }
+
     proptest! {
         #[test]
         fn any_come_back(
@@ -215,7 +290,7 @@ mod tests {
 
         #[test]
         fn no_bytes_break_anything(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
-            let _ = decode(&mut &bytes[..], 5);
+            let _ = decode(&mut &bytes[..], 5, &mut Room::default());
         }
     }
 }

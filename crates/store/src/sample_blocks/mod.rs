@@ -174,6 +174,7 @@ impl SampleBlocks {
             }
             Ok(())
         })?;
+        check_pieces(&blocks)?;
         Ok(SampleBlocks(blocks))
     }
 
@@ -211,6 +212,25 @@ impl SampleBlocks {
     ) -> Result<(), Problem> {
         let of = self.0.iter().find(|own| own.block == block);
         of.map_or(Ok(()), |own| own.each(connection, &wanted, &mut take))
+    }
+}
+
+/// Refuses blocks that have a piece in common, whose samples would count twice.
+fn check_pieces(blocks: &[InColumns]) -> Result<(), Problem> {
+    let mut ranges: Vec<(i64, i64, i64)> =
+        blocks.iter().map(|block| (block.first, block.pieces, block.block)).collect();
+    if let Some((.., block)) = ranges.iter().find(|(first, pieces, _)| *first < 0 || *pieces < 0) {
+        return Err(format!("block {block} of samples has no pieces that can be").into());
+    }
+    ranges.retain(|(_, pieces, _)| *pieces > 0);
+    ranges.sort_unstable();
+    let meets = |pair: &&[(i64, i64, i64)]| pair[0].0.saturating_add(pair[0].1) > pair[1].0;
+    match ranges.windows(2).find(meets) {
+        None => Ok(()),
+        Some(pair) => {
+            let (one, other) = (pair[0].2.min(pair[1].2), pair[0].2.max(pair[1].2));
+            Err(format!("blocks {one} and {other} of samples have a piece in common").into())
+        }
     }
 }
 

@@ -6,6 +6,7 @@ mod computed;
 mod contents;
 mod disks;
 mod hosts;
+mod late;
 mod layout;
 mod placement;
 pub(crate) mod rate_shares;
@@ -23,6 +24,7 @@ mod trims;
 
 pub use absent::without_hosts;
 pub use clients::are_imagined;
+pub use late::{may_join, presumed};
 pub use placement::targets_of;
 pub use refusal::{Refusal, RefusalKind};
 

@@ -72,7 +72,7 @@ impl Pusher {
         let queue = Arc::new(Queue::default());
         let sender = Sender {
             wire: match to.protocol {
-                Protocol::RemoteWrite => Wire::RemoteWrite(RemoteWrite::default()),
+                Protocol::RemoteWrite => Wire::RemoteWrite(RemoteWrite::of(&probe::hostname())),
                 Protocol::Otlp => Wire::Otlp(Otlp::new(env!("CARGO_PKG_VERSION"))),
             },
             to: to.clone(),

@@ -1,7 +1,9 @@
 use super::super::tests::{armed, continuing, ended, heard, lost, ready, released, run, script};
-use super::super::{Input, Now};
+use super::super::{Input, Now, Reach};
 use super::*;
-use model::plan::{StageKind, Target, TargetFile};
+use model::Plan;
+use model::choices::OnLostHost;
+use model::plan::{PlannedTarget, Stage, StageKind, Target, TargetFile};
 use model::testbed::{DirectoryState, TargetFacts, TargetKind};
 use model::units::Bytes;
 
@@ -332,4 +334,76 @@ fn where_reads_are_checked_a_host_stays_out_and_it_is_said_why() {
     );
     let next = run(&mut coordinator, vec![ended(0, 1, StageEnd::Complete)]);
     assert_eq!(next, ["ended 1 Complete", "0:arm 2"]);
+}
+
+/// Facts of a host that loads a directory of this name.
+fn at_directory(root: &str, memory: Bytes) -> HostFacts {
+    let kind = TargetKind::Directory { root: root.into(), state: DirectoryState::Empty };
+    let target = TargetFacts {
+        path: "/t".into(),
+        kind,
+        writable: true,
+        file_system: Some("ext4".into()),
+        free: Bytes::gib(1),
+        total: Bytes::gib(2),
+        free_inodes: None,
+        direct: model::testbed::DirectIo::Unknown,
+        device: None,
+        chain: Vec::new(),
+    };
+    HostFacts { memory, targets: vec![target], ..HostFacts::unknown("h1") }
+}
+
+/// What follows where the second host of two was not there at the start, what was presumed of it,
+/// and what it says of itself when it comes.
+fn comes_late(size: Bytes, found: HostFacts) -> Vec<Action> {
+    let mut plan = points(2, 2);
+    let files = vec![TargetFile { path: "/t/x/data".into(), size }];
+    let kind = PlannedTarget::Directory { root: "/t/x".into() };
+    plan.hosts[1].targets = vec![Target { path: "/t".into(), kind, files }];
+    let mut coordinator = Coordinator::new(&plan, &stages(&plan), Reach::Remote, false);
+    coordinator.identify(vec!["first".into(), String::new()]);
+    coordinator.presume(vec![(1, at_directory("/t/x", Bytes::gib(16)))]);
+    coordinator.begin_without(1, "no route".into());
+    run(&mut coordinator, vec![Input::Begin, ready(0), pong(0)]);
+    run(&mut coordinator, vec![armed(0, 0)]);
+    at_once(&mut coordinator, vec![ended(0, 0, StageEnd::Complete)], at(0));
+    run(&mut coordinator, vec![armed(0, 1)]);
+    let next = at_once(&mut coordinator, vec![ended(0, 1, StageEnd::Complete)], at(2));
+    assert_eq!(next, ["ended 1 Complete", "1:launch 1"]);
+    at_once(&mut coordinator, vec![launched(1, 1, Ok(()))], at(2));
+    let facts = FromAgent::Facts { facts: Box::new(found), unix_ns: 0 };
+    let mut told = coordinator.step(heard(1, facts), at(2));
+    let set_up = [ready(1), pong(1), armed(1, 0), ended(1, 0, StageEnd::Complete)];
+    told.extend(set_up.into_iter().flat_map(|input| coordinator.step(input, at(2))));
+    told
+}
+
+fn facts_of(told: &[Action]) -> Vec<Fact> {
+    let fact = |action: &Action| match action {
+        Action::Emit(Event::Note(note)) => Some(note.fact.clone()),
+        _ => None,
+    };
+    told.iter().filter_map(fact).collect()
+}
+
+#[test]
+fn who_was_not_there_at_the_start_joins_if_it_is_what_was_presumed() {
+    // Memory differs by what the firmware keeps.
+    let like = at_directory("/t/x", Bytes(Bytes::gib(16).0 - 1));
+    let told = facts_of(&comes_late(Bytes::gib(1), like.clone()));
+    let from = TakesPart::Joins { point: 1, hosts: 2, of: 2 };
+    assert_eq!(told, [Fact::HostReturned { name: "h1".into(), from }]);
+    let stays_out = |size: Bytes, found: HostFacts| match &facts_of(&comes_late(size, found))[..] {
+        [Fact::Hosts(AboutHosts::StaysOut { why, .. })] => why.clone(),
+        other => panic!("{other:?}"),
+    };
+    let why = stays_out(Bytes::gib(1), at_directory("/t/y", Bytes::gib(16)));
+    assert!(why.contains("/t/y") && why.contains("planned for files go to /t/x"), "{why}");
+    let why = stays_out(Bytes::gib(1), at_directory("/t/x", Bytes::gib(8)));
+    assert!(why.contains("memory: 8 GiB"), "{why}");
+    let why = stays_out(Bytes::gib(2), like.clone());
+    assert!(why.contains("1 GiB are free, and its layout takes 2 GiB"), "{why}");
+    let why = stays_out(Bytes::gib(1), HostFacts { identity: "first".into(), ..like });
+    assert!(why.contains("the same machine"), "{why}");
 }

@@ -145,12 +145,12 @@ mod tests {
     fn no_query_of_the_dashboard_adds_two_coordinators_up() {
         let dashboard = dashboard();
         let variables = dashboard["templating"]["list"].as_array().expect("variables");
-        let run =
-            variables.iter().find(|variable| variable["name"] == "run").expect("a run is chosen");
-        assert_eq!(
-            (run["multi"].as_bool(), run["includeAll"].as_bool()),
-            (Some(false), Some(false))
-        );
+        for name in ["job", "instance", "run"] {
+            let one = variables.iter().find(|variable| variable["name"] == name).expect("chosen");
+            let several = (one["multi"].as_bool(), one["includeAll"].as_bool());
+            assert_eq!(several, (Some(false), Some(false)), "{name}");
+        }
+        let chosen = "{job=~\"$job\",instance=~\"$instance\",run=~\"$run\"";
         let is_part = |c: char| c.is_ascii_lowercase() || c == '_';
         let queries = panels(&dashboard)
             .iter()
@@ -158,7 +158,7 @@ mod tests {
         for query in queries.map(|target| target["expr"].as_str().expect("a query")) {
             for (place, _) in query.match_indices("plimsoll_") {
                 let rest = query[place..].trim_start_matches(is_part);
-                assert!(rest.starts_with("{run=~\"$run\""), "of which run? {query}");
+                assert!(rest.starts_with(chosen), "of which run? {query}");
             }
         }
     }

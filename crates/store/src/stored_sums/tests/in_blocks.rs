@@ -179,6 +179,44 @@ fn damage_of_a_block_is_found() {
     }
 }
 
+/// Somebody who makes a file has its checksums right.
+#[test]
+fn two_blocks_with_one_piece_in_common_are_refused_by_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_, path, blocks) = both(&plain(), folder.path());
+    assert!(blocks > 1, "{blocks} blocks");
+    let sql = "UPDATE sample_blocks SET first = (SELECT min(first) FROM sample_blocks), pieces = \
+               (SELECT pieces FROM sample_blocks ORDER BY block LIMIT 1)";
+    change(&path, sql);
+    let told = read(&path).expect_err("samples would count twice").to_string();
+    assert!(told.contains("of samples have a piece in common"), "{told}");
+    for sql in ["UPDATE sample_blocks SET pieces = -1", "UPDATE sample_blocks SET first = -9"] {
+        change(&path, sql);
+        let told = read(&path).expect_err("no piece").to_string();
+        assert!(told.contains("has no pieces that can be"), "{told}");
+    }
+}
+
+/// A piece that ends early, at every length, with its checksum right.
+#[test]
+fn a_piece_that_is_cut_off_is_refused_at_every_length() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_, path, _) = both(&plain(), folder.path());
+    let length = "SELECT length(columns) FROM sample_columns WHERE piece = 1";
+    let length: i64 = Connection::open(&path)
+        .and_then(|file| file.query_row(length, [], |row| row.get(0)))
+        .expect("a piece");
+    for end in (0..length).step_by(usize::try_from(length / 23).unwrap_or(1).max(1)) {
+        let copy = folder.path().join("copy.plimsoll");
+        std::fs::copy(&path, &copy).expect("room");
+        let cut = format!(
+            "UPDATE sample_columns SET columns = substr(columns, 1, {end}) WHERE piece = 1"
+        );
+        change(&copy, &cut);
+        assert!(read(&copy).is_err(), "{end} of {length} bytes");
+    }
+}
+
 #[test]
 fn no_flipped_bit_of_a_block_changes_a_figure_in_silence() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -206,6 +244,37 @@ fn a_file_without_blocks_is_read_as_ever() {
     let tables = "DROP TABLE sample_blocks; DROP TABLE sample_columns; PRAGMA user_version = 7";
     change_as_it_is(&path, tables);
     assert_eq!(figures(&path), now);
+    // Format 5 has no counters in blocks, either, and nothing that was thinned.
+    let coded = [
+        "counter_shapes",
+        "counter_blocks",
+        "counter_sums",
+        "counter_columns",
+        "counter_tail",
+        "counter_remarks",
+        "thinned",
+        "moments",
+    ];
+    let tables: String = coded.iter().map(|name| format!("DROP TABLE {name}; ")).collect();
+    let views = "DROP VIEW layers; DROP VIEW timeline; PRAGMA user_version = 5";
+    change_as_it_is(&path, &format!("{tables}{views}"));
+    assert_eq!(figures(&path), now);
+    // In format 4, notes are sentences.
+    change(
+        &path,
+        "UPDATE run SET plan = json_set(plan, '$.notes', json('[{\"kind\":\"Adjusted\",\"detail\":\
+         \"file size: 1\"}]')); INSERT INTO notes VALUES (NULL, NULL, 0, 'adjusted', 'as said'); \
+         PRAGMA user_version = 4",
+    );
+    let record = read(&path).expect("a file of format 4");
+    let said =
+        model::Fact::InWords(model::note::InWords::new(model::NoteKind::Adjusted, "file size: 1"));
+    assert_eq!(record.plan.notes.iter().map(|note| &note.fact).collect::<Vec<_>>(), [&said]);
+    assert!(record.notes.iter().any(|note| note.kind() == model::NoteKind::Adjusted));
+    let requests =
+        |record: &Record| -> u64 { analysis::results(record).iter().map(|row| row.ios).sum() };
+    let again = crate::read_judged(&path).expect("a file of format 4");
+    assert!(requests(&record) > 0 && requests(&record) == requests(&again));
 }
 
 proptest! {
