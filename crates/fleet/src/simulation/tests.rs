@@ -4,14 +4,15 @@ use super::attempts::{held, play, soak};
 use super::layouts::Deed;
 use super::scenario::{Mishap, Scenario, Size, Weather, with_engines};
 use super::sometimes::Seen;
-use super::world::Outcome;
+use super::world::{self, Outcome};
 use super::{MILLI, SECOND, invariants};
 use model::choices::OnLostHost;
+use model::inventory::Inventory;
 use model::plan::{FleetPolicy, HostStage, Steady, Stop, Worker};
 use model::record::Record;
 use model::takeover::{self, Kept};
 use model::units::Nanos;
-use model::{Fact, NoteKind, Phase, RunEnd, StageEnd, StageKind};
+use model::{Event, Fact, NoteKind, Phase, RunEnd, StageEnd, StageKind};
 
 /// Runs a scenario and insists on its invariants.
 fn hold(scenario: &Scenario) -> (Outcome, Record) {
@@ -418,6 +419,45 @@ fn a_stage_that_is_found_steady_ends_with_the_same_whole_interval_on_all_hosts()
         let counts: Vec<usize> = (0..size.hosts).map(whole).collect();
         assert!(counts.iter().all(|count| *count == counts[0]), "seed {seed}: {counts:?}");
         assert!((21..100).contains(&counts[0]), "seed {seed}: {counts:?}");
+    }
+}
+
+/// The run file's own writer takes the events of simulated fleets, some at a time, and what is read
+/// back is what was told.
+#[test]
+fn what_a_fleet_says_is_read_back_from_its_run_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for seed in 0..12 {
+        let mut scenario = Scenario::of_seed(seed, 0, None, Weather::Foul);
+        scenario.share();
+        let stages = scenario.plan.hosts.iter_mut().flat_map(|host| &mut host.stages);
+        stages.for_each(|stage| stage.workers.clear());
+        let path = folder.path().join(format!("{seed}.plimsoll"));
+        let facts = probe::Looker::new().host("0", Inventory::default(), Vec::new());
+        let testbed = vec![facts; scenario.hosts.len()];
+        let mut writer =
+            store::Writer::create(&path, &scenario.plan, &testbed, "0", 0).expect("a run file");
+        let mut waiting = Vec::new();
+        let mut told = Record::new(scenario.plan.clone(), Vec::new(), "0".into(), 0);
+        world::run(&scenario, &mut |event: &Event| {
+            told.apply(event.clone());
+            waiting.push(event.clone());
+            if waiting.len() as u64 == 1 + seed {
+                writer.append_all(&waiting).expect("room");
+                waiting.clear();
+            }
+        });
+        writer.append_all(&waiting).expect("room");
+        writer.finish().expect("room");
+        let mut read = store::read(&path).expect("a run file");
+        for stage in told.stages.iter_mut().chain(&mut read.stages) {
+            stage.samples_mut().sort_by_key(|sample| (sample.interval, sample.host));
+            stage.counters_mut().sort_by_key(|sample| (sample.number, sample.host));
+            stage.starts.sort_by_key(|start| start.host);
+        }
+        assert_eq!(read.stages, told.stages, "seed {seed}");
+        assert_eq!((read.notes, read.occurrences), (told.notes, told.occurrences), "seed {seed}");
+        assert_eq!((read.plan, read.end), (told.plan, told.end), "seed {seed}");
     }
 }
 
