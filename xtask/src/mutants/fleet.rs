@@ -6,8 +6,10 @@
 
 use crate::shell::{self, Outcome};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 const LIST: &str = "xtask/src/mutants/fleet.toml";
@@ -16,6 +18,8 @@ const BEGIN: &str = "<!-- written by `cargo xtask mutants --fleet --write`: begi
 const END: &str = "<!-- end -->";
 /// A mutant that has not ended its tests by then never will, which is noticed, too.
 const LONGEST: Duration = Duration::from_secs(600);
+/// Mutants whose tests run at the same time: most of that time, they wait.
+const AT_ONCE: usize = 4;
 /// What the list calls the switch of a mutant.
 const SWITCH: &str = "MUTANT";
 /// Which mutant is on.
@@ -51,18 +55,11 @@ pub fn run(only: Option<&str>, seeds: u64, write: bool) -> Outcome<()> {
     if chosen.is_empty() {
         return Err(format!("no mutant is called {}; {LIST} has all", only.unwrap_or_default()));
     }
-    for (killed, what) in [(tests.unit("")?, "unit tests"), (tests.simulation("")?, "simulation")] {
-        if let Some(why) = killed {
-            return Err(format!("without a mutant, the {what} fail: {why}"));
-        }
+    let (unit, simulation) = tests.both("")?;
+    if let Some(why) = unit.or(simulation) {
+        return Err(format!("without a mutant, the tests fail: {why}"));
     }
-    let mut verdicts = Vec::new();
-    for mutant in chosen {
-        let (unit, simulation) = (tests.unit(&mutant.name)?, tests.simulation(&mutant.name)?);
-        let word = |killed: &Option<String>| killed.clone().unwrap_or_else(|| "–".to_owned());
-        println!("{}: {} | {}", mutant.name, word(&unit), word(&simulation));
-        verdicts.push(Verdict { mutant, unit, simulation });
-    }
+    let verdicts = tests.verdicts(&chosen)?;
     let table = table(&verdicts, seeds);
     println!("\n{table}");
     if write && only.is_none() {
@@ -86,38 +83,76 @@ struct Tests {
 }
 
 impl Tests {
+    /// What becomes of each, some at the same time, in their order.
+    fn verdicts(&self, mutants: &[Mutant]) -> Outcome<Vec<Verdict>> {
+        let next = Mutex::new(mutants.iter().enumerate());
+        let verdicts = Mutex::new(BTreeMap::new());
+        let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
+        std::thread::scope(|scope| {
+            for _ in 0..AT_ONCE {
+                scope.spawn(|| {
+                    while let Some((number, mutant)) = take() {
+                        let verdict = self.verdict(mutant);
+                        let mut all = verdicts.lock().unwrap_or_else(PoisonError::into_inner);
+                        all.insert(number, verdict);
+                    }
+                });
+            }
+        });
+        verdicts.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
+    }
+
+    fn verdict(&self, mutant: &Mutant) -> Outcome<Verdict> {
+        let (unit, simulation) = self.both(&mutant.name)?;
+        println!("{}: {} | {}", mutant.name, word(unit.as_ref()), word(simulation.as_ref()));
+        Ok(Verdict { mutant: mutant.clone(), unit, simulation })
+    }
+
+    /// The unit test that notices a mutant, and what the simulation says of it, where they do.
+    fn both(&self, mutant: &str) -> Outcome<(Option<String>, Option<String>)> {
+        // Unit tests mostly wait.
+        let (unit, soak) = std::thread::scope(|scope| {
+            let unit = scope.spawn(|| self.unit(mutant));
+            let soak = self.soak(mutant);
+            (unit.join(), soak)
+        });
+        let unit = unit.map_err(|_| "a thread of the unit tests panicked".to_owned())??;
+        match soak? {
+            None if unit.is_none() && !mutant.is_empty() => Ok((None, self.others(mutant)?)),
+            soak => Ok((unit, soak)),
+        }
+    }
+
     /// The unit test that notices a mutant, if one does.
     fn unit(&self, mutant: &str) -> Outcome<Option<String>> {
         let mut command = Command::new(&self.program);
         command.args(["--skip", "simulation::"]);
-        let told = ended(command.env(VARIABLE, mutant))?;
+        let told = ended(command.env(VARIABLE, mutant), &format!("{mutant}.unit"))?;
         Ok(told.map(|text| failed_test(&text)))
     }
 
-    /// The seed that notices it and what it says, or another test of the simulation.
-    fn simulation(&self, mutant: &str) -> Outcome<Option<String>> {
+    /// The seed that notices it, and what it says.
+    fn soak(&self, mutant: &str) -> Outcome<Option<String>> {
         let mut soak = Command::new(&self.program);
         soak.args(["--exact", "simulation::tests::soak_seeds", "--nocapture"]);
         soak.env("PLIMSOLL_SOAK_SEEDS", self.seeds.to_string());
         soak.env("PLIMSOLL_SOAK_BROKEN", "1");
-        let told = ended(soak.env(VARIABLE, mutant))?;
-        if let Some(text) = told {
-            return Ok(Some(failed_seed(&text)));
-        }
-        if mutant.is_empty() {
-            return Ok(None);
-        }
+        Ok(ended(soak.env(VARIABLE, mutant), &format!("{mutant}.soak"))?
+            .map(|text| failed_seed(&text)))
+    }
+
+    /// Another test of the simulation that notices it. What its thousand seeds see, the soak saw.
+    fn others(&self, mutant: &str) -> Outcome<Option<String>> {
         let mut others = Command::new(&self.program);
-        others.args(["simulation::", "--skip", "soak_seeds"]);
-        // What its thousand seeds see, the soak saw.
-        others.args(["--skip", "whatever_goes_wrong"]);
-        Ok(ended(others.env(VARIABLE, mutant))?.map(|text| failed_test(&text)))
+        others.args(["simulation::", "--skip", "soak_seeds", "--skip", "whatever_goes_wrong"]);
+        Ok(ended(others.env(VARIABLE, mutant), &format!("{mutant}.others"))?
+            .map(|text| failed_test(&text)))
     }
 }
 
 /// Runs tests; what they wrote where they failed or did not end.
-fn ended(command: &mut Command) -> Outcome<Option<String>> {
-    let output = shell::target_dir()?.join("mutants/fleet/output");
+fn ended(command: &mut Command, what: &str) -> Outcome<Option<String>> {
+    let output = shell::target_dir()?.join("mutants/fleet").join(what);
     let file = std::fs::File::create(&output).map_err(|error| in_words(&output, &error))?;
     let both = file.try_clone().map_err(|error| in_words(&output, &error))?;
     command.stdin(Stdio::null()).stdout(file).stderr(both).env("RUST_BACKTRACE", "0");
@@ -196,22 +231,25 @@ fn table(verdicts: &[Verdict], seeds: u64) -> String {
         (count(&|one| one.unit.is_some()), count(&|one| one.simulation.is_some()));
     let dead = count(&|one| one.unit.is_some() || one.simulation.is_some());
     let mut text = format!(
-        "{dead} of {} die: {unit} by unit tests, {simulation} by simulation ({seeds} seeds, then \
-         its other tests).\n\n| mutant | fault | a unit test that notices it | what the simulation \
-         says |\n|---|---|---|---|\n",
+        "{dead} of {} die: {unit} by unit tests, {simulation} by simulation ({seeds} seeds; \
+         its other tests where nothing else notices a fault).\n\n\
+         | mutant | fault | a unit test that notices it | what the simulation says |\n|---|---|---|---|\n",
         verdicts.len()
     );
     for Verdict { mutant, unit, simulation } in verdicts {
-        let word = |killed: &Option<String>| killed.clone().unwrap_or_else(|| "–".to_owned());
         text.push_str(&format!(
             "| {} | {} | {} | {} |\n",
             mutant.name,
             mutant.what.trim_end_matches('.'),
-            word(unit),
-            word(simulation)
+            word(unit.as_ref()),
+            word(simulation.as_ref())
         ));
     }
     text
+}
+
+fn word(killed: Option<&String>) -> &str {
+    killed.map_or("–", String::as_str)
 }
 
 fn with(page: &str, table: &str) -> Outcome<String> {
