@@ -45,6 +45,7 @@ cargo xtask COMMAND
   memory  the engine's unsafe code under the address sanitizer and Miri (nightly)
   mutants small changes of the code that no test notices, a sample of them
             [--room model|suite|analysis|store] [--shard K/N]
+            [--fleet [--only NAME] [--seeds N] [--write]: a list of faults, all of which die]
   screenshot [PROGRAM]
           renews the picture of `plimsoll watch`, with tmux
   soak    fleets in virtual time under a foul sky, as many seeds as one likes

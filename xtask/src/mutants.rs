@@ -3,6 +3,10 @@
 //!
 //! A room has thousands of places to change, and each costs a build: a sample is taken, another
 //! one for each `--shard`. A survivor that `survivors.txt` has with its reason is no finding.
+//!
+//! With `--fleet`, the faults of a list ([`fleet`]), all of which have to die.
+
+mod fleet;
 
 use crate::shell::{self, Outcome};
 use std::collections::BTreeMap;
@@ -13,6 +17,8 @@ use std::process::{Command, Stdio};
 const ROOMS: [&str; 4] = ["model", "suite", "analysis", "store"];
 /// One of so many mutants, unless told otherwise: about two hundred of all rooms.
 const PARTS: u64 = 60;
+/// Seeds that a mutant of the fleet's list has to live through.
+const SEEDS: u64 = 1_000;
 /// Survivors that are known, each with its reason, from the root of the workspace.
 const KNOWN: &str = "xtask/src/mutants/survivors.txt";
 
@@ -22,6 +28,16 @@ struct Options {
     rooms: Vec<String>,
     shard: u64,
     parts: u64,
+    /// The list of the fleet in place of a sample.
+    fleet: Option<Listed>,
+}
+
+/// What is to be run of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Listed {
+    only: Option<String>,
+    seeds: u64,
+    write: bool,
 }
 
 /// Runs a sample of mutants of the rooms, and holds the survivors against the list.
@@ -31,6 +47,9 @@ struct Options {
 /// that the list does not have.
 pub fn run(rest: &[String]) -> Outcome<()> {
     let options = parse(rest)?;
+    if let Some(Listed { only, seeds, write }) = &options.fleet {
+        return fleet::run(only.as_deref(), *seeds, *write);
+    }
     if shell::which("cargo-mutants").is_none() {
         return Err(
             "cargo-mutants is not installed; run `cargo install --locked cargo-mutants`".to_owned()
@@ -115,8 +134,13 @@ fn known(text: &str) -> Outcome<BTreeMap<&str, &str>> {
 }
 
 fn parse(arguments: &[String]) -> Outcome<Options> {
-    let mut options = Options { rooms: ROOMS.map(str::to_owned).to_vec(), shard: 0, parts: PARTS };
+    let rooms = ROOMS.map(str::to_owned).to_vec();
+    let mut options = Options { rooms, shard: 0, parts: PARTS, fleet: None };
     let mut rest = arguments.iter().map(String::as_str);
+    if arguments.first().is_some_and(|first| first == "--fleet") {
+        options.fleet = Some(listed(rest.skip(1))?);
+        return Ok(options);
+    }
     while let Some(argument) = rest.next() {
         let value = rest.next().unwrap_or_default();
         match argument {
@@ -140,11 +164,33 @@ fn parse(arguments: &[String]) -> Outcome<Options> {
                 }
             }
             other => {
-                return Err(format!("{other} is no argument; there are --room NAME, --shard K/N"));
+                let known = "there are --room NAME, --shard K/N, and --fleet before all others";
+                return Err(format!("{other} is no argument; {known}"));
             }
         }
     }
     Ok(options)
+}
+
+fn listed<'a>(mut rest: impl Iterator<Item = &'a str>) -> Outcome<Listed> {
+    let mut listed = Listed { only: None, seeds: SEEDS, write: false };
+    while let Some(argument) = rest.next() {
+        match argument {
+            "--write" => listed.write = true,
+            "--only" => listed.only = Some(rest.next().unwrap_or_default().to_owned()),
+            "--seeds" => {
+                let value = rest.next().unwrap_or_default();
+                let seeds = value.parse().ok().filter(|seeds| *seeds > 0);
+                listed.seeds =
+                    seeds.ok_or_else(|| format!("--seeds {value}: give at least 1 seed"))?;
+            }
+            other => {
+                let known = "behind --fleet there are --only NAME, --seeds N and --write";
+                return Err(format!("{other} is no argument; {known}"));
+            }
+        }
+    }
+    Ok(listed)
 }
 
 #[cfg(test)]
@@ -158,9 +204,20 @@ mod tests {
     #[test]
     fn rooms_and_shards_are_read_and_what_is_wrong_is_said() {
         assert_eq!(parsed("").map(|options| options.rooms.len()), Ok(4));
-        let one = Options { rooms: vec!["store".to_owned()], shard: 3, parts: 50 };
+        let one = Options { rooms: vec!["store".to_owned()], shard: 3, parts: 50, fleet: None };
         assert_eq!(parsed("--room store --shard 3/50"), Ok(one));
+        let fleet = |only: Option<&str>, seeds, write| {
+            let only = only.map(str::to_owned);
+            Ok(Some(Listed { only, seeds, write }))
+        };
+        assert_eq!(parsed("--fleet").map(|options| options.fleet), fleet(None, SEEDS, false));
+        assert_eq!(
+            parsed("--fleet --only a --seeds 7 --write").map(|options| options.fleet),
+            fleet(Some("a"), 7, true)
+        );
         for (line, word) in [
+            ("--fleet --seeds 0", "at least 1"),
+            ("--fleet --shard 1/2", "--only NAME"),
             ("--room cli", "model, suite"),
             ("--shard 3", "3/60"),
             ("--shard 3/3", "3/60"),

@@ -1,5 +1,5 @@
-//! One seed: a fleet under a foul sky, and attempt after attempt at what is left of its plan. Agents
-//! of an attempt that broke off may still have their targets when the next one begins; or somebody
+//! One seed: a fleet under a foul sky, and attempt after attempt at what is left of its plan.
+//! Agents of an attempt that broke off may still have their targets when the next one begins; or somebody
 //! takes them over, and joins what they kept to the record.
 
 use super::SECOND;

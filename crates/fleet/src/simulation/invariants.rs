@@ -216,17 +216,11 @@ fn who_is_healthy_is_never_lost(scenario: &Scenario, outcome: &Outcome) -> Resul
         return Ok(());
     }
     for (number, host) in outcome.hosts.iter().enumerate() {
-        ensure(!is_reachable(scenario, outcome, number) || !host.is_lost, || {
+        ensure(!outcome.is_reachable(scenario, number) || !host.is_lost, || {
             format!("host {number} was given up, and nothing had befallen it")
         })?;
     }
     Ok(())
-}
-
-/// Whether nothing befalls a host, nor whoever stands between it and the coordinator.
-pub(super) fn is_reachable(scenario: &Scenario, outcome: &Outcome, host: usize) -> bool {
-    let is_healthy = |host: &usize| scenario.hosts[*host].is_healthy();
-    is_healthy(&host) && outcome.hosts[host].relays.iter().all(is_healthy)
 }
 
 /// Once hosts are told to stop, the load of every one that is there ends at once, whoever stands
@@ -240,7 +234,7 @@ fn a_stop_reaches_every_host(scenario: &Scenario, outcome: &Outcome) -> Result<(
     let Some(at_ns) = asked_ns.into_iter().chain(outcome.stopped_ns).min() else { return Ok(()) };
     for (number, host) in outcome.hosts.iter().enumerate() {
         let by_ns = at_ns + 2 * SECOND + host.relays.len() as u64 * SECOND;
-        for span in host.loads.iter().filter(|_| is_reachable(scenario, outcome, number)) {
+        for span in host.loads.iter().filter(|_| outcome.is_reachable(scenario, number)) {
             ensure(span.until_ns.is_some_and(|until_ns| until_ns <= by_ns), || {
                 format!("host {number}: {span:?} goes on behind the end at {at_ns}")
             })?;
@@ -250,7 +244,7 @@ fn a_stop_reaches_every_host(scenario: &Scenario, outcome: &Outcome) -> Result<(
 }
 
 /// How many hosts of so many were there when the fewest were.
-fn fewest(hosts: usize, record: &Record) -> usize {
+pub(super) fn fewest(hosts: usize, record: &Record) -> usize {
     let (mut there, mut fewest) = (hosts, hosts);
     for note in &record.notes {
         match note.kind() {

@@ -7,6 +7,9 @@ use model::sample::{OpSample, Phase};
 use model::{Histogram, IntervalSample, Op};
 use std::sync::Arc;
 
+/// How many requests, and how long each took.
+pub(super) type Latencies = (u64, EncodedHistogram);
+
 /// One host's samples.
 #[derive(Clone, Debug)]
 pub(super) enum Load {
@@ -18,7 +21,7 @@ pub(super) enum Load {
         durations_ns: Vec<u64>,
         /// One of these is the histogram of an interval: making a new one for each would be most
         /// of the work.
-        latencies: Arc<[EncodedHistogram]>,
+        latencies: Arc<[Latencies]>,
     },
     /// What the engine said of each stage.
     Engine(Vec<Vec<IntervalSample>>),
@@ -66,7 +69,7 @@ impl Load {
                 let start_ns = start_ns.min(duration_ns);
                 let number =
                     derive(*seed, &[u64::from(*host), u64::from(stage), u64::from(interval)]);
-                let ios = number % 100_000;
+                let (ios, latency) = latencies[number as usize % latencies.len()].clone();
                 let op = OpSample {
                     work: 0,
                     op: Op::Read,
@@ -77,7 +80,7 @@ impl Load {
                     } else {
                         Vec::new()
                     },
-                    latency: latencies[number as usize % latencies.len()].clone(),
+                    latency,
                     raw_latencies: Vec::new(),
                 };
                 let (host, ops, workers) = (*host, vec![op], Vec::new());
@@ -101,29 +104,22 @@ impl Load {
     }
 }
 
-/// Some histograms, each of two hundred latencies.
-pub(super) fn latencies(seed: u64) -> Arc<[EncodedHistogram]> {
+/// Some histograms, each of some hundred latencies.
+pub(super) fn latencies(seed: u64) -> Arc<[Latencies]> {
     let mut rng = Rng::new(seed);
     let mut one = || {
         let mut histogram = Histogram::new();
-        (0..200).for_each(|_| histogram.record(50_000 + rng.below(500_000)));
-        histogram.encode()
+        let count = 100 + rng.below(200);
+        (0..count).for_each(|_| histogram.record(50_000 + rng.below(500_000)));
+        (count, histogram.encode())
     };
     (0..8).map(|_| one()).collect()
 }
 
-/// A sample cut short: what was done until the stage was ended `length_ns` after the interval
-/// began.
-pub(super) fn cut_short(mut sample: IntervalSample, length_ns: u64) -> IntervalSample {
-    let share = |count: u64| {
-        (u128::from(count) * u128::from(length_ns) / u128::from(sample.length_ns.max(1))) as u64
-    };
-    for op in &mut sample.ops {
-        op.ios = share(op.ios);
-        op.bytes = share(op.bytes);
-    }
-    sample.length_ns = length_ns;
-    sample
+/// A sample cut short: the stage was ended `length_ns` after the interval began. What it did it had
+/// done by then.
+pub(super) fn cut_short(sample: IntervalSample, length_ns: u64) -> IntervalSample {
+    IntervalSample { length_ns, ..sample }
 }
 
 /// When the load of a stage ends of itself, in ns after its start.

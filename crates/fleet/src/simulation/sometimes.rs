@@ -1,6 +1,9 @@
-//! What is rare and has to occur all the same: where no seed ever comes, no invariant holds anything.
+//! What is rare and has to occur all the same: where no seed ever comes, no invariant holds
+//! anything.
 
+use super::invariants::fewest;
 use super::scenario::Scenario;
+use super::told::can_go_on;
 use super::world::Outcome;
 use model::choices::OnLostHost;
 use model::note::AboutHosts;
@@ -142,21 +145,25 @@ fn hosts(scenario: &Scenario, outcome: &Outcome, record: &Record, see: &mut See<
 fn coordinator(scenario: &Scenario, outcome: &Outcome, record: &Record, see: &mut See<'_>) {
     let (script, policy) = (&scenario.coordinator, scenario.plan.fleet);
     let end = outcome.end.as_ref().map(|(end, _)| end);
-    let says = |word: &str| matches!(end, Some(RunEnd::Failed(why)) if why.contains(word));
-    see(says("too few hosts are left"), "too few hosts are left");
+    let failed = matches!(end, Some(RunEnd::Failed(_)));
+    let is_lost = can_go_on(scenario, outcome, record);
     let aborts = policy.on_lost_host == OnLostHost::Abort;
-    see(aborts && says("was lost"), "a loss ends the run");
+    let left = fewest(outcome.hosts.len(), record);
+    let too_few = failed && !aborts && left < policy.quorum as usize;
+    see(too_few, "too few hosts are left");
+    see(aborts && is_lost, "a loss ends the run");
     let stall_ns = script.stalls.map_or(0, |(from_ns, until_ns)| until_ns - from_ns);
     let slept = stall_ns > policy.lost_after.0 && !script.clock_stalls;
     see(slept && end == Some(&RunEnd::Complete), "a coordinator that slept goes on");
-    see(says("stood still"), "a stage breaks off because the coordinator stood still");
+    let breaks_off =
+        record.stages.iter().any(|stage| stage.end == Some(StageEnd::Interrupted)) && failed;
+    let stood_still = slept && breaks_off && is_lost;
+    see(stood_still, "a stage breaks off because the coordinator stood still");
     see(script.clock_stalls && stall_ns > 0, "the coordinator's clock stands still");
     let holds = policy.hold.0 > 0;
     see(holds && end.is_none() && !outcome.taken_over, "agents hold out in vain");
-    see(says("the disk is full"), "the run cannot be recorded");
     see(end == Some(&RunEnd::Interrupted), "somebody ends the run");
-    let stays = says("plimsoll resume") && !scenario.keep_data && record.end.is_some();
-    see(stays, "files stay because the run can go on");
+    see(is_lost && !scenario.keep_data, "files stay because the run can go on");
     let lost = record.notes.iter().any(|note| note.kind() == NoteKind::HostLost);
     see(lost && scenario.further_points.is_some(), "a host is lost in a search");
 }

@@ -2,13 +2,12 @@
 
 use super::SECOND;
 use super::agent::counted;
-use super::invariants::is_reachable;
-use super::scenario::Scenario;
+use super::scenario::{HostScript, Scenario};
 use super::world::Outcome;
 use crate::coordinator::Marked;
 use model::plan::Stop;
 use model::record::{Record, StageRecord};
-use model::{NoteKind, Occurrence, OccurrenceKind, RunEnd, StageEnd};
+use model::{Note, NoteKind, Occurrence, OccurrenceKind, RunEnd, StageEnd};
 use std::collections::BTreeMap;
 
 /// How long after its reason to be there an agent is there at most, in ns: it ends its stage, and
@@ -169,6 +168,21 @@ fn events_happen_once(scenario: &Scenario, record: &Record) -> Result<(), String
     Ok(())
 }
 
+/// Whether a loss ended a run that can go on with its files.
+pub(super) fn can_go_on(scenario: &Scenario, outcome: &Outcome, record: &Record) -> bool {
+    let fails = |host: &HostScript| {
+        let behaviour = &host.behaviour;
+        let stages = [behaviour.fails, behaviour.fails_to_arm];
+        behaviour.refuses || behaviour.locked_until_ns > 0 || stages != [None; 2]
+    };
+    let is_alone = scenario.coordinator.records.is_none() && !scenario.hosts.iter().any(fails);
+    let is_lost = |note: &Note| note.kind() == NoteKind::HostLost && note.stage.is_some();
+    let failed = matches!(&outcome.end, Some((RunEnd::Failed(_), _)));
+    let has_begun = !record.stages.is_empty();
+    let lost = record.notes.iter().any(is_lost);
+    failed && is_alone && has_begun && lost && scenario.further_points.is_none()
+}
+
 /// What a run made goes with it, unless it shall stay, or the run can go on with it.
 fn files_go_when_they_may(
     scenario: &Scenario,
@@ -176,16 +190,14 @@ fn files_go_when_they_may(
     record: &Record,
 ) -> Result<(), String> {
     let Some((end, _)) = &outcome.end else { return Ok(()) };
-    let resumes = matches!(end, RunEnd::Failed(why) if why.contains("plimsoll resume"));
-    let is_recorded = scenario.coordinator.records.is_none();
+    let stays = scenario.keep_data || can_go_on(scenario, outcome, record);
     for (number, host) in outcome.hosts.iter().enumerate() {
-        let stays = scenario.keep_data || (resumes && is_recorded);
         ensure(!(stays && host.removed), || {
             format!("host {number} removed what had to stay: {end:?}")
         })?;
         let goes = *end == RunEnd::Complete && !scenario.keep_data && record.end.is_some();
         ensure(
-            !goes || host.removed || host.is_lost || !is_reachable(scenario, outcome, number),
+            !goes || host.removed || host.is_lost || !outcome.is_reachable(scenario, number),
             || format!("host {number} left behind what the run had made: {end:?}"),
         )?;
     }
@@ -200,7 +212,7 @@ fn no_agent_outlives_its_reason(scenario: &Scenario, outcome: &Outcome) -> Resul
     }
     let by_ns = outcome.over_ns + scenario.plan.fleet.silence().0 + LINGERS_NS;
     for (number, host) in outcome.hosts.iter().enumerate() {
-        let is_there = is_reachable(scenario, outcome, number);
+        let is_there = outcome.is_reachable(scenario, number);
         ensure(!is_there || host.gone_ns.is_some_and(|gone_ns| gone_ns <= by_ns), || {
             format!("host {number} is there until {:?}, and not {by_ns} ns", host.gone_ns)
         })?;

@@ -70,6 +70,12 @@ impl Outcome {
         self.end.as_ref().is_some_and(|(_, end_ns)| *end_ns <= set_ns)
     }
 
+    /// Whether nothing befalls a host, nor whoever stands between it and the coordinator.
+    pub(super) fn is_reachable(&self, scenario: &Scenario, host: usize) -> bool {
+        let is_healthy = |host: &usize| scenario.hosts[*host].is_healthy();
+        is_healthy(&host) && self.hosts[host].relays.iter().all(is_healthy)
+    }
+
     /// Something rare happened.
     pub(super) fn see(&mut self, what: &'static str) {
         self.seen.insert(what);
@@ -669,6 +675,7 @@ impl<'a> World<'a> {
 
     fn emit(&mut self, event: &Event, now_ns: u64) {
         if self.scenario.coordinator.records.is_some_and(|records| self.recorded >= records) {
+            self.outcome.see("the run cannot be recorded");
             self.queue
                 .plan(now_ns, What::Input(Input::Unrecordable("the disk is full".to_owned())));
             return;

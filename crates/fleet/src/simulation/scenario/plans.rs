@@ -67,7 +67,7 @@ impl Scenario {
     }
 
     /// Gives every host its share of every stage, with a worker.
-    fn share(&mut self) {
+    pub(in super::super) fn share(&mut self) {
         let worker = Worker { work: 0, seed: 0, turn: (0, 1), extents: Vec::new(), files: None };
         for host in &mut self.plan.hosts {
             host.stages = (0..)
