@@ -55,7 +55,7 @@ impl Hosts {
         };
         let hosts: Vec<(String, String)> = self.absent.iter().flat_map(why).collect();
         let of = self.asked() as u64;
-        let left_out = (!hosts.is_empty()).then(|| match self.presumed.is_empty() {
+        let left_out = (!hosts.is_empty()).then_some(match self.presumed.is_empty() {
             true => AboutHosts::LeftOut { hosts, of },
             false => AboutHosts::Awaited { hosts, of },
         });
@@ -368,7 +368,7 @@ fn too_few(absent: &[LaunchError], there: usize, absence: Absence) -> Failure {
             lines.push_str(&format!(
                 "\n{there} of {of} hosts can be reached, and fleet.quorum asks for {}",
                 least.of(of)
-            ))
+            ));
         }
         _ => {}
     }
