@@ -1,5 +1,9 @@
 //! The hosts that were asked for, with an agent on each.
 
+mod terms;
+
+pub use terms::{Absence, Least, Terms};
+
 use crate::args::HostArgs;
 use crate::failure::Failure;
 use crate::machines;
@@ -7,15 +11,12 @@ use crate::signals::{self, Signalled, Work};
 use crate::simulate;
 use fleet::launch::{self, Hold, LaunchError, SlurmJob, Start, Via, Wanted};
 use fleet::{Fleet, FleetError, HostReport, Takeover};
-use model::choices::OnLostHost;
 use model::note::{AboutHosts, HostStart};
-use model::plan::FleetPolicy;
 use model::takeover::Kept;
 use model::testbed::HostFacts;
-use model::units::Percent;
 use model::{Nanos, Plan, hostlist};
 use std::path::Path;
-use suite::{FleetSpec, planner};
+use suite::planner;
 
 /// A list of hosts is a few pages of text.
 const LONGEST_LIST: u64 = 1 << 20;
@@ -45,100 +46,6 @@ pub struct Hosts {
     job: Option<SlurmJob>,
 }
 
-/// What is done about hosts that cannot be reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Absence {
-    /// Nothing is done without all.
-    Refused,
-    /// The others do without, if so many are there.
-    LeftOut(Least),
-    /// The same; but the absent keep their numbers, and may come in later.
-    Kept(Least),
-    /// The same, as long as those that are there show what is to be presumed of them.
-    Awaited(Least),
-}
-
-/// How many have to be there at least.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Least {
-    /// So large a share of those that were asked for, and one.
-    Share(Percent),
-    /// So many, and one.
-    Count(u32),
-}
-
-impl Least {
-    /// One is enough.
-    pub const ONE: Least = Least::Count(1);
-
-    /// Of so many that were asked for.
-    fn of(self, asked: usize) -> u128 {
-        let least = match self {
-            Least::Share(share) => (asked as u128 * u128::from(share.ppm)).div_ceil(1_000_000),
-            Least::Count(count) => u128::from(count),
-        };
-        least.max(1)
-    }
-}
-
-/// How hosts are started, and kept in touch with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
-    /// After so long a silence, coordinator and host give each other up.
-    pub lost_after: Nanos,
-    /// Agents hold out for so long without a connection; 0 is not at all.
-    pub hold: Nanos,
-    /// Hosts that are not there are tried again for so long.
-    pub start_within: Nanos,
-    /// What becomes of the others where some are not there.
-    pub absence: Absence,
-}
-
-impl Terms {
-    /// Those of a suite.
-    pub fn of(fleet: &FleetSpec) -> Terms {
-        let absence = match fleet.on_lost_host.value {
-            OnLostHost::Abort => Absence::Refused,
-            OnLostHost::Continue => Absence::LeftOut(Least::Share(fleet.quorum.value)),
-        };
-        let (hold, start_within) = (fleet.hold.value, fleet.start_within.value);
-        Terms { lost_after: fleet.lost_after.value.max(hold), hold, start_within, absence }
-    }
-
-    /// Those of a run that is resumed.
-    pub fn of_plan(fleet: &FleetPolicy) -> Terms {
-        let absence = match fleet.on_lost_host {
-            OnLostHost::Abort => Absence::Refused,
-            OnLostHost::Continue => Absence::Kept(Least::Count(fleet.quorum)),
-        };
-        let (lost_after, hold) = (fleet.silence(), fleet.hold);
-        Terms { lost_after, hold, start_within: Nanos::seconds(5), absence }
-    }
-
-    /// Of a look at hosts.
-    pub fn look(lost_after: Nanos, absence: Absence) -> Terms {
-        Terms { lost_after, hold: Nanos(0), start_within: Nanos(0), absence }
-    }
-
-    /// Whether so many of the hosts are enough.
-    fn are_enough(self, there: usize, of: usize) -> bool {
-        match self.absence {
-            Absence::Refused => there == of,
-            Absence::LeftOut(least) | Absence::Kept(least) | Absence::Awaited(least) => {
-                there as u128 >= least.of(of)
-            }
-        }
-    }
-
-    /// The same where whoever is absent may join between points.
-    pub fn with_late_joiners(self) -> Terms {
-        match self.absence {
-            Absence::LeftOut(least) => Terms { absence: Absence::Awaited(least), ..self },
-            _ => self,
-        }
-    }
-}
-
 impl Hosts {
     /// What is to be said of the start: who is left out, and how each went.
     pub fn notes(&self) -> impl Iterator<Item = AboutHosts> {
@@ -148,7 +55,7 @@ impl Hosts {
         };
         let hosts: Vec<(String, String)> = self.absent.iter().flat_map(why).collect();
         let of = self.asked() as u64;
-        let left_out = (!hosts.is_empty()).then(|| match self.presumed.is_empty() {
+        let left_out = (!hosts.is_empty()).then_some(match self.presumed.is_empty() {
             true => AboutHosts::LeftOut { hosts, of },
             false => AboutHosts::Awaited { hosts, of },
         });
@@ -461,7 +368,7 @@ fn too_few(absent: &[LaunchError], there: usize, absence: Absence) -> Failure {
             lines.push_str(&format!(
                 "\n{there} of {of} hosts can be reached, and fleet.quorum asks for {}",
                 least.of(of)
-            ))
+            ));
         }
         _ => {}
     }
@@ -598,6 +505,7 @@ pub fn may_be_one(args: &HostArgs) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::units::Percent;
 
     fn asked(list: &str) -> Result<Option<(Via, Vec<String>)>, String> {
         let args = HostArgs { hosts: Some(list.to_owned()), ..HostArgs::default() };

@@ -15,7 +15,7 @@ use model::rng::Rng;
 use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
 use model::{Op, StageKind};
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use store::Writer;
 
 /// How many different seconds there are. More would only take longer to make.
@@ -52,6 +52,7 @@ fn main() {
     let mut writer =
         Writer::create(&path, &record.plan, &record.testbed, "example", 0).expect("a new file");
     writer.append(&Event::StageStarted { stage, unix_ns: 0 }).expect("room");
+    let mut appended: Vec<Duration> = Vec::new();
     for interval in 0..minutes.saturating_mul(60) {
         let sample = |host: u32| {
             let op = kinds[(rng.below(SECONDS)) as usize].clone();
@@ -63,8 +64,15 @@ fn main() {
                 Event::Counters(Box::new(busy.second(&mut rng, stage, host, interval)))
             }));
         }
+        let before = Instant::now();
         writer.append_all(&events).expect("room");
+        appended.push(before.elapsed());
     }
+    appended.sort_unstable();
+    let (usual, longest) = (appended[appended.len() / 2], appended[appended.len() - 1]);
+    println!(
+        "a second of all hosts is written in {usual:.1?}, with blocks in {longest:.1?} at most"
+    );
     writer.append(&Event::StageEnded { stage, end: StageEnd::Complete }).expect("room");
     writer
         .append(&Event::RunEnded {

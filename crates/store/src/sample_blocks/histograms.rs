@@ -255,7 +255,7 @@ mod tests {
         assert!(bytes.len() < 16_384, "{} bytes", bytes.len());
         let most = MOST_BUCKETS / (BUCKETS * count);
         let found = (0..=most).map(|_| decode(&mut &bytes[..], count, &mut room).err());
-        let found: Vec<String> = found.flatten().map(|problem| problem.to_string()).collect();
+        let found: Vec<String> = found.flatten().map(|problem| problem.0).collect();
         let [why] = &found[..] else { panic!("{found:?}") };
         assert!(why.contains("more buckets than any"), "{why}");
     }

@@ -267,10 +267,9 @@ fn a_file_without_blocks_is_read_as_ever() {
          PRAGMA user_version = 4",
     );
     let record = read(&path).expect("a file of format 4");
-    let said =
-        model::Fact::InWords(model::note::InWords::new(model::NoteKind::Adjusted, "file size: 1"));
+    let said = Fact::InWords(InWords::new(NoteKind::Adjusted, "file size: 1"));
     assert_eq!(record.plan.notes.iter().map(|note| &note.fact).collect::<Vec<_>>(), [&said]);
-    assert!(record.notes.iter().any(|note| note.kind() == model::NoteKind::Adjusted));
+    assert!(record.notes.iter().any(|note| note.kind() == NoteKind::Adjusted));
     let requests =
         |record: &Record| -> u64 { analysis::results(record).iter().map(|row| row.ios).sum() };
     let again = crate::read_judged(&path).expect("a file of format 4");

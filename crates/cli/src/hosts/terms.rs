@@ -1,0 +1,102 @@
+//! On which terms hosts are started: how long they are waited for, and what becomes of the others
+//! where some are not there.
+
+use model::Nanos;
+use model::choices::OnLostHost;
+use model::plan::FleetPolicy;
+use model::units::Percent;
+use suite::FleetSpec;
+
+/// What is done about hosts that cannot be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absence {
+    /// Nothing is done without all.
+    Refused,
+    /// The others do without, if so many are there.
+    LeftOut(Least),
+    /// The same; but the absent keep their numbers, and may come in later.
+    Kept(Least),
+    /// The same, as long as those that are there show what is to be presumed of them.
+    Awaited(Least),
+}
+
+/// How many have to be there at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Least {
+    /// So large a share of those that were asked for, and one.
+    Share(Percent),
+    /// So many, and one.
+    Count(u32),
+}
+
+impl Least {
+    /// One is enough.
+    pub const ONE: Least = Least::Count(1);
+
+    /// Of so many that were asked for.
+    pub(super) fn of(self, asked: usize) -> u128 {
+        let least = match self {
+            Least::Share(share) => (asked as u128 * u128::from(share.ppm)).div_ceil(1_000_000),
+            Least::Count(count) => u128::from(count),
+        };
+        least.max(1)
+    }
+}
+
+/// How hosts are started, and kept in touch with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// After so long a silence, coordinator and host give each other up.
+    pub lost_after: Nanos,
+    /// Agents hold out for so long without a connection; 0 is not at all.
+    pub hold: Nanos,
+    /// Hosts that are not there are tried again for so long.
+    pub start_within: Nanos,
+    /// What becomes of the others where some are not there.
+    pub absence: Absence,
+}
+
+impl Terms {
+    /// Those of a suite.
+    pub fn of(fleet: &FleetSpec) -> Terms {
+        let absence = match fleet.on_lost_host.value {
+            OnLostHost::Abort => Absence::Refused,
+            OnLostHost::Continue => Absence::LeftOut(Least::Share(fleet.quorum.value)),
+        };
+        let (hold, start_within) = (fleet.hold.value, fleet.start_within.value);
+        Terms { lost_after: fleet.lost_after.value.max(hold), hold, start_within, absence }
+    }
+
+    /// Those of a run that is resumed.
+    pub fn of_plan(fleet: &FleetPolicy) -> Terms {
+        let absence = match fleet.on_lost_host {
+            OnLostHost::Abort => Absence::Refused,
+            OnLostHost::Continue => Absence::Kept(Least::Count(fleet.quorum)),
+        };
+        let (lost_after, hold) = (fleet.silence(), fleet.hold);
+        Terms { lost_after, hold, start_within: Nanos::seconds(5), absence }
+    }
+
+    /// Of a look at hosts.
+    pub fn look(lost_after: Nanos, absence: Absence) -> Terms {
+        Terms { lost_after, hold: Nanos(0), start_within: Nanos(0), absence }
+    }
+
+    /// Whether so many of the hosts are enough.
+    pub(super) fn are_enough(self, there: usize, of: usize) -> bool {
+        match self.absence {
+            Absence::Refused => there == of,
+            Absence::LeftOut(least) | Absence::Kept(least) | Absence::Awaited(least) => {
+                there as u128 >= least.of(of)
+            }
+        }
+    }
+
+    /// The same where whoever is absent may join between points.
+    pub fn with_late_joiners(self) -> Terms {
+        match self.absence {
+            Absence::LeftOut(least) => Terms { absence: Absence::Awaited(least), ..self },
+            _ => self,
+        }
+    }
+}
