@@ -39,6 +39,7 @@ mod metrics;
 mod network;
 mod placement;
 mod prediction;
+mod preparation;
 mod prerun;
 mod property;
 mod quorum;
