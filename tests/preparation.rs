@@ -50,6 +50,9 @@ fn one_pass_leaves_flash_as_a_long_time_of_random_writes_does() {
 #[test]
 fn a_spare_that_nobody_knows_is_asked_for() {
     let folder = scratch();
+    let plan = plimsoll(folder.path(), &["plan", "snia-latency", "--target", FLASH]).with_code(0);
+    let said = "5 to 25 of 9 points, until the last 5 of latency (read=0%, block_size=4KiB)";
+    assert!(plan.out.contains(said), "{}", plan.out);
     let args = ["plan", "snia-latency", "--target", FLASH, "--set", "prepare_order=aged"];
     let refused = plimsoll(folder.path(), &args);
     assert_eq!(refused.code, 2, "{refused:?}");

@@ -65,10 +65,7 @@ pub fn plain_maps(record: &Record, rows: &[ResultRow]) -> Vec<PlainMap> {
         group.insert(row.sweep.clone(), row);
     }
     let judged = judged(record, rows);
-    let map = |(key, group): ((&str, &str), BTreeMap<Vec<Setting>, &ResultRow>)| {
-        of_group(record, key, &group, &judged)
-    };
-    groups.into_iter().filter_map(map).collect()
+    groups.into_values().filter_map(|group| of_group(record, &group, &judged)).collect()
 }
 
 /// Every point against what the suite asks to be kept.
@@ -81,11 +78,11 @@ fn judged(record: &Record, rows: &[ResultRow]) -> BTreeMap<u32, LoadPoint> {
 
 fn of_group(
     record: &Record,
-    (scenario, workload): (&str, &str),
     group: &BTreeMap<Vec<Setting>, &ResultRow>,
     judged: &BTreeMap<u32, LoadPoint>,
 ) -> Option<PlainMap> {
-    let first = group.keys().next().filter(|sweep| sweep.len() == 2)?;
+    let (first, row) = group.iter().next().filter(|(sweep, _)| sweep.len() == 2)?;
+    let (scenario, workload) = (row.scenario.clone(), row.workload.clone());
     let names = [first[0].axis(), first[1].axis()];
     let is_alike =
         |sweep: &Vec<Setting>| sweep.iter().map(Setting::axis).eq(names) && sweep.len() == 2;
@@ -127,7 +124,6 @@ fn of_group(
         let value = |place: Option<f64>| place.map(|place| axes[0].at(place));
         contour.push(Boundary { most: value(most), low: value(low), high: value(high) });
     }
-    let (scenario, workload) = (scenario.to_owned(), workload.to_owned());
     Some(PlainMap { scenario, workload, objective, axes, places, contour, unordered })
 }
 
@@ -175,7 +171,7 @@ mod tests {
     use crate::testing::Recorded;
     use model::{Event, Op, StageEnd};
 
-    /// A grid of depth × workers on a target whose every request takes `latency_ns(depth, workers)`.
+    /// A grid of depth × workers on a target with `latency_ns(depth, workers)` for each request.
     fn maps(more: &str, latency_ns: fn(u64, u64) -> u64) -> Vec<PlainMap> {
         let suite = format!(
             "[stages]\nmeasure = \"1s\"\n[[workload]]\nname = \"w\"\n[sweep]\ndepth = [1, 2, 4, \
