@@ -40,7 +40,7 @@ fn one_pass_leaves_flash_as_a_long_time_of_random_writes_does() {
     let (aged_share, long_share) = (iops(&aged) / theory, iops(&long) / theory);
     assert!((aged_share - 1.0).abs() < 0.04, "{aged_share} of the closed form");
     assert!((iops(&aged) / iops(&long) - 1.0).abs() < 0.04, "{aged_share} and {long_share}");
-    assert!(iops(&fresh) > 1.3 * iops(&aged), "written once in order, it looks faster");
+    assert!(iops(&fresh) > 1.05 * iops(&aged), "written once in order, it looks faster");
     assert!(codes(&fresh).contains(&"short-preparation"), "{fresh:#}");
     for prepared in [&aged, &long] {
         assert!(!codes(prepared).contains(&"short-preparation"), "{prepared:#}");
@@ -117,12 +117,12 @@ fn a_grid_that_was_measured_as_a_whole_is_a_map_with_its_contour() {
     let maps = json["maps"].as_array().expect("maps");
     assert_eq!(maps.len(), 1, "{maps:#?}");
     assert_eq!(maps[0]["places"].as_array().expect("places").len(), 16);
-    // Ten servers of 1 ms carry 10,000 a second, of both together: with 5,000 writes, the limit is
-    // below 5,000 reads, and less with 7,000.
-    let most = |row: usize| maps[0]["contour"][row]["most"].as_f64();
-    let (five, seven) = (most(2).expect("within"), most(3).expect("within"));
-    assert!((3_000.0..5_000.0).contains(&five), "{five}");
-    assert!((1_000.0..3_000.0).contains(&seven), "{seven}");
+    // Ten servers of 1 ms carry 10,000 a second, of both together: with 5,000 writes that many
+    // reads hold, with 7,000 writes 3,000. The figure leaps there, so that the bounds are places.
+    let row = |number: usize| {
+        ["low", "high"].map(|end| maps[0]["contour"][number][end].as_f64().expect("a bound"))
+    };
+    assert_eq!([row(2), row(3)], [[5_000.0, 7_000.0], [3_000.0, 5_000.0]]);
     plimsoll(folder.path(), &["report", "g.plimsoll", "--out", "g.md"]).with_code(0);
     plimsoll(folder.path(), &["report", "g.plimsoll"]).with_code(0);
     let page = std::fs::read_to_string(folder.path().join("g.html")).expect("a page");

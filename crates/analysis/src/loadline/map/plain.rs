@@ -2,7 +2,7 @@
 //! the suite's objective ceases to hold.
 
 use super::super::{LoadPoint, points};
-use super::{Axis, Boundary, SURE, UNKNOWN_ERROR};
+use super::{Axis, Boundary, LEAP, SURE, UNKNOWN_ERROR};
 use crate::row::ResultRow;
 use model::objective::Objective;
 use model::search::{Search, SearchAxis};
@@ -150,8 +150,8 @@ impl Figure {
 }
 
 /// Where the objective ceases to hold in a row: between two measured places, on the straight line
-/// through the logarithms of their figures; and the same of both ends of their errors. A place
-/// outside of the row is `None`. `None` for a row in which it holds behind a place where it fails.
+/// through the logarithms of their figures; and the same of both ends of their errors, or both
+/// places where a figure is far from its limit. A place outside of the row is `None`. `None` for a row in which it holds behind a place where it fails.
 fn boundary(row: &[Figure]) -> Option<[Option<f64>; 3]> {
     if row.windows(2).any(|pair| !pair[0].holds && pair[1].holds) {
         return None;
@@ -162,7 +162,17 @@ fn boundary(row: &[Figure]) -> Option<[Option<f64>; 3]> {
         let (low, high) = (row[before].with(errors), row[above].with(errors));
         Some(before as f64 + (-low / (high - low)).clamp(0.0, 1.0))
     };
-    Some([crossing(0.0), crossing(SURE), crossing(-SURE)])
+    let most = crossing(0.0);
+    let [low, high] = [crossing(SURE), crossing(-SURE)];
+    let cell = most.map(|most| [most.floor(), most.floor() + 1.0]);
+    // Where a figure leaps over its limit, no line tells where between the two places it does.
+    let is_far = |place: f64| row.get(place as usize).is_some_and(|one| one.ln.abs() > LEAP.ln());
+    match cell.filter(|cell| cell.iter().any(|place| is_far(*place))) {
+        Some([before, above]) => {
+            Some([most, low.map(|low| low.min(before)), high.map(|high| high.max(above))])
+        }
+        None => Some([most, low, high]),
+    }
 }
 
 #[cfg(test)]
