@@ -40,6 +40,7 @@ mod network;
 mod placement;
 mod populations;
 mod prediction;
+mod preparation;
 mod prerun;
 mod property;
 mod quorum;

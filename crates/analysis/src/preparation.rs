@@ -238,7 +238,7 @@ mod tests {
     /// preconditioned with so many requests of 64 KiB.
     fn doubt(loaded: &str, requests: usize, prepare: &str) -> Option<Warning> {
         let suite = format!(
-            "[layout]\nsize = \"{loaded}\"\n[stages]\nprecondition = \"1s\"\n{prepare}\n\
+            "[layout]\nfiles = 1\nsize = \"{loaded}\"\n[stages]\nprecondition = \"1s\"\n{prepare}\n\
              [[workload]]\nname = \"w\"\nread = 0\nblock_size = \"64KiB\"\n"
         );
         let mut recorded = Recorded::new(&suite);

@@ -155,7 +155,7 @@ mod tests {
                 let end = model::StageEnd::Complete;
                 recorded.record_mut().apply(model::Event::StageEnded { stage, end });
                 let goes_on = goes_on(&recorded.record());
-                assert!(place == 1 || goes_on, "a round is never left in its midst");
+                assert!(round == 0 || place == 1 || goes_on, "a round is never left in its midst");
             }
         }
         let record = recorded.record();

@@ -14,12 +14,10 @@ use crate::warning::{QUANTILES, Quantile, Warning};
 use crate::{below, evenness, limited, page_cache, standstill, surroundings, write_cache};
 use model::digest::{Digest, Moment, Part};
 use model::note::{AboutHosts, OtherRun};
-use model::plan::{Contents, HostPlan, StageKind};
+use model::plan::{Contents, StageKind};
 use model::record::StageRecord;
 use model::testbed::{DirectoryState, TargetFacts, TargetKind};
-use model::{
-    Fact, Nanos, NoteKind, Occurrence, OccurrenceKind, Op, Percent, Record, StageEnd, errno,
-};
+use model::{Fact, Nanos, NoteKind, Occurrence, OccurrenceKind, Op, Percent, Record, errno};
 use std::collections::BTreeMap;
 
 /// Fewer samples than this support no tail: the p99 then rests on fewer than ten.

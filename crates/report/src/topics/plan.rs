@@ -7,6 +7,7 @@ mod points;
 use crate::ground::folding::hung;
 use crate::ground::words;
 use model::curve::Unit;
+use model::plan::Steady;
 use model::testbed::HostFacts;
 use model::{Bytes, EventTime, Nanos, Plan, PlannedEvent, StageKind, printable};
 use std::fmt::Write;
@@ -56,10 +57,35 @@ pub fn render_within(plan: &Plan, hosts: &[HostFacts], room: Option<usize>) -> S
     for line in share_lines(plan) {
         put("shares", &line);
     }
+    if let Some(line) = rounds_line(plan) {
+        put("rounds", &line);
+    }
     for line in rate_lines(plan) {
         put("rate", &line);
     }
     format!("{text}\n{}", points::points(plan, room))
+}
+
+/// How many rounds there are, and what has to be steady for fewer than the most.
+fn rounds_line(plan: &Plan) -> Option<String> {
+    let rounds = &plan.rounds;
+    let least = rounds.whole(plan.points.len()).max(Steady::ROUNDS as u32);
+    let tracked: Vec<String> = rounds
+        .tracked
+        .iter()
+        .filter_map(|number| plan.points.get(*number as usize))
+        .map(|point| format!("{} ({})", point.name(), words::sweep(&point.sweep, None)))
+        .collect();
+    let all = tracked.len() == rounds.points as usize;
+    let what = if all { "all of them".to_owned() } else { tracked.join(", ") };
+    (rounds.most > 0).then(|| {
+        format!(
+            "{least} to {} of {}, until the last {} of {what} are steady",
+            rounds.most,
+            words::counted(u64::from(rounds.points), "point"),
+            Steady::ROUNDS
+        )
+    })
 }
 
 /// The points that follow at shares of what others carry, a line for each maximum.

@@ -2,7 +2,7 @@
 //! the suite's objective ceases to hold.
 
 use super::super::{LoadPoint, points};
-use super::{Axis, Boundary, SURE, UNKNOWN_ERROR};
+use super::{Axis, Boundary, LEAP, SURE, UNKNOWN_ERROR};
 use crate::row::ResultRow;
 use model::objective::Objective;
 use model::search::{Search, SearchAxis};
@@ -65,10 +65,7 @@ pub fn plain_maps(record: &Record, rows: &[ResultRow]) -> Vec<PlainMap> {
         group.insert(row.sweep.clone(), row);
     }
     let judged = judged(record, rows);
-    let map = |(key, group): ((&str, &str), BTreeMap<Vec<Setting>, &ResultRow>)| {
-        of_group(record, key, &group, &judged)
-    };
-    groups.into_iter().filter_map(map).collect()
+    groups.into_values().filter_map(|group| of_group(record, &group, &judged)).collect()
 }
 
 /// Every point against what the suite asks to be kept.
@@ -81,11 +78,11 @@ fn judged(record: &Record, rows: &[ResultRow]) -> BTreeMap<u32, LoadPoint> {
 
 fn of_group(
     record: &Record,
-    (scenario, workload): (&str, &str),
     group: &BTreeMap<Vec<Setting>, &ResultRow>,
     judged: &BTreeMap<u32, LoadPoint>,
 ) -> Option<PlainMap> {
-    let first = group.keys().next().filter(|sweep| sweep.len() == 2)?;
+    let (first, row) = group.iter().next().filter(|(sweep, _)| sweep.len() == 2)?;
+    let (scenario, workload) = (row.scenario.clone(), row.workload.clone());
     let names = [first[0].axis(), first[1].axis()];
     let is_alike =
         |sweep: &Vec<Setting>| sweep.iter().map(Setting::axis).eq(names) && sweep.len() == 2;
@@ -127,7 +124,6 @@ fn of_group(
         let value = |place: Option<f64>| place.map(|place| axes[0].at(place));
         contour.push(Boundary { most: value(most), low: value(low), high: value(high) });
     }
-    let (scenario, workload) = (scenario.to_owned(), workload.to_owned());
     Some(PlainMap { scenario, workload, objective, axes, places, contour, unordered })
 }
 
@@ -154,8 +150,8 @@ impl Figure {
 }
 
 /// Where the objective ceases to hold in a row: between two measured places, on the straight line
-/// through the logarithms of their figures; and the same of both ends of their errors. A place
-/// outside of the row is `None`. `None` for a row in which it holds behind a place where it fails.
+/// through the logarithms of their figures; and the same of both ends of their errors, or both
+/// places where a figure is far from its limit. A place outside of the row is `None`. `None` for a row in which it holds behind a place where it fails.
 fn boundary(row: &[Figure]) -> Option<[Option<f64>; 3]> {
     if row.windows(2).any(|pair| !pair[0].holds && pair[1].holds) {
         return None;
@@ -166,7 +162,17 @@ fn boundary(row: &[Figure]) -> Option<[Option<f64>; 3]> {
         let (low, high) = (row[before].with(errors), row[above].with(errors));
         Some(before as f64 + (-low / (high - low)).clamp(0.0, 1.0))
     };
-    Some([crossing(0.0), crossing(SURE), crossing(-SURE)])
+    let most = crossing(0.0);
+    let [low, high] = [crossing(SURE), crossing(-SURE)];
+    let cell = most.map(|most| [most.floor(), most.floor() + 1.0]);
+    // Where a figure leaps over its limit, no line tells where between the two places it does.
+    let is_far = |place: f64| row.get(place as usize).is_some_and(|one| one.ln.abs() > LEAP.ln());
+    match cell.filter(|cell| cell.iter().any(|place| is_far(*place))) {
+        Some([before, above]) => {
+            Some([most, low.map(|low| low.min(before)), high.map(|high| high.max(above))])
+        }
+        None => Some([most, low, high]),
+    }
 }
 
 #[cfg(test)]
@@ -175,7 +181,7 @@ mod tests {
     use crate::testing::Recorded;
     use model::{Event, Op, StageEnd};
 
-    /// A grid of depth × workers on a target whose every request takes `latency_ns(depth, workers)`.
+    /// A grid of depth × workers on a target with `latency_ns(depth, workers)` for each request.
     fn maps(more: &str, latency_ns: fn(u64, u64) -> u64) -> Vec<PlainMap> {
         let suite = format!(
             "[stages]\nmeasure = \"1s\"\n[[workload]]\nname = \"w\"\n[sweep]\ndepth = [1, 2, 4, \

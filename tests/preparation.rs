@@ -1,0 +1,134 @@
+//! How a drive is prepared, on simulated flash whose write amplification is known: one pass that
+//! ages it, rounds until steady, SNIA's and JEDEC's tests, and grids as maps.
+
+use crate::common::{plimsoll, scratch};
+use model::flash::amplification;
+use serde_json::Value;
+
+/// 102,400 pages of 4 KiB are programmed in a second, copies included.
+const FLASH: &str = "sim:constant,service=10us,servers=32,capacity=128MiB,flash=28%@400MiB/s,\
+                     flash-block=64KiB";
+const PAGES_PER_S: f64 = 102_400.0;
+/// Slower, so that whole tests of SNIA are some requests alone.
+const SLOW: &str = "sim:constant,service=1ms,servers=16,capacity=64MiB,flash=28%@40MiB/s,\
+                    flash-block=64KiB";
+
+fn codes(row: &Value) -> Vec<&str> {
+    let warnings = row["warnings"].as_array().expect("warnings");
+    warnings.iter().filter_map(|warning| warning["code"].as_str()).collect()
+}
+
+/// The first second of random writes of 4 KiB behind this preparation.
+fn first_second(stages: &str) -> Value {
+    let folder = scratch();
+    let suite = format!(
+        "name = \"aged\"\n[stages]\nmeasure = \"1s\"\n{stages}\n[[workload]]\nname = \
+         \"w\"\nread = 0\nblock_size = \"4KiB\"\naccess = \"random\"\ndepth = 32\nworkers = 1\n"
+    );
+    std::fs::write(folder.path().join("aged.toml"), suite).expect("a suite");
+    let args = ["run", "aged.toml", "--target", FLASH, "--json", "--quiet", "--out", "r.plimsoll"];
+    plimsoll(folder.path(), &args).with_code(0).json()["results"][0].clone()
+}
+
+#[test]
+fn one_pass_leaves_flash_as_a_long_time_of_random_writes_does() {
+    let aged = first_second("prepare_order = \"aged\"\nspare = \"28%\"");
+    let long = first_second("precondition = \"5s\"");
+    let fresh = first_second("");
+    let iops = |row: &Value| row["iops"].as_f64().expect("a rate");
+    let theory = PAGES_PER_S / amplification("28%".parse().expect("a share"));
+    let (aged_share, long_share) = (iops(&aged) / theory, iops(&long) / theory);
+    assert!((aged_share - 1.0).abs() < 0.04, "{aged_share} of the closed form");
+    assert!((iops(&aged) / iops(&long) - 1.0).abs() < 0.04, "{aged_share} and {long_share}");
+    assert!(iops(&fresh) > 1.05 * iops(&aged), "written once in order, it looks faster");
+    assert!(codes(&fresh).contains(&"short-preparation"), "{fresh:#}");
+    for prepared in [&aged, &long] {
+        assert!(!codes(prepared).contains(&"short-preparation"), "{prepared:#}");
+    }
+}
+
+#[test]
+fn a_spare_that_nobody_knows_is_asked_for() {
+    let folder = scratch();
+    let plan = plimsoll(folder.path(), &["plan", "snia-latency", "--target", FLASH]).with_code(0);
+    let said = "5 to 25 of 9 points, until the last 5 of latency (read=0%, block_size=4KiB)";
+    assert!(plan.out.contains(said), "{}", plan.out);
+    let args = ["plan", "snia-latency", "--target", FLASH, "--set", "prepare_order=aged"];
+    let refused = plimsoll(folder.path(), &args);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(refused.err.contains("add spare"), "{refused:?}");
+}
+
+/// A suite of SNIA on simulated flash; its results and its page.
+fn snia(suite: &str, sets: &[&str]) -> (Value, String) {
+    let folder = scratch();
+    let mut run =
+        vec!["run", suite, "--target", SLOW, "--scale", "time=1/300", "--json", "--quiet"];
+    run.extend(["--out", "r.plimsoll"]);
+    sets.iter().for_each(|set| run.extend(["--set", set]));
+    let json = plimsoll(folder.path(), &run).with_code(0).json();
+    plimsoll(folder.path(), &["report", "r.plimsoll"]).with_code(0);
+    let page = std::fs::read_to_string(folder.path().join("r.html")).expect("a page");
+    (json, page)
+}
+
+#[test]
+fn rounds_of_snia_go_on_until_the_small_writes_are_steady_and_the_page_has_what_it_asks_for() {
+    let fewer = ["sweep.read=[\"65%\", \"0%\"]", "sweep.block_size=[\"64KiB\", \"4KiB\"]"];
+    for (suite, sets, points) in [("snia-iops", &fewer[..], 4), ("snia-latency", &[], 9)] {
+        let (json, page) = snia(suite, sets);
+        let rounds = &json["rounds"];
+        assert_eq!(rounds["steady"], true, "{rounds:#}");
+        let count = rounds["count"].as_u64().expect("rounds");
+        assert!((5..=25).contains(&count), "{count}");
+        let all = rounds["points"].as_array().expect("points");
+        assert_eq!(all.len(), points);
+        let tracked: Vec<&Value> = all.iter().filter(|one| one["tracked"] == true).collect();
+        let [tracked] = tracked[..] else { panic!("{suite}: one is tracked: {tracked:?}") };
+        assert_eq!(tracked["sweep"]["block_size"], "4KiB");
+        assert_eq!(tracked["iops"].as_array().expect("a list").len() as u64, count);
+        assert!(tracked["range"].as_f64() <= Some(0.2) && tracked["slope"].as_f64() <= Some(0.1));
+        for word in ["round after round", "110 % of it", "least squares", "Longest latency", "4KiB"]
+        {
+            assert!(page.contains(word), "{suite}: `{word}` is missing");
+        }
+        assert!(page.contains(&format!("Rounds: steady after {count} rounds")));
+        if suite == "snia-iops" {
+            // The 4 KiB writes of the window, beside the closed form of 10,240 pages a second.
+            let theory = 10_240.0 / amplification("28%".parse().expect("a share"));
+            let share = tracked["mean_iops"].as_f64().expect("a rate") / theory;
+            assert!((share - 1.0).abs() < 0.1, "{share} of the closed form");
+        }
+    }
+}
+
+#[test]
+fn a_grid_that_was_measured_as_a_whole_is_a_map_with_its_contour() {
+    let folder = scratch();
+    let suite = "name = \"grid\"\n[stages]\nprepare = false\nmeasure = \"2s\"\n[objective]\nkeep = \
+                 \"p99 < 5ms\"\n[[workload]]\nname = \"r\"\ngroup = \"both\"\nread = \
+                 100\n[[workload]]\nname = \"w\"\ngroup = \"both\"\nread = 0\n[sweep]\n\"r.rate\" \
+                 = [1000, 3000, 5000, 7000]\n\"w.rate\" = [1000, 3000, 5000, 7000]\n";
+    std::fs::write(folder.path().join("grid.toml"), suite).expect("a suite");
+    let target = "sim:exponential,service=1ms,servers=10,capacity=64MiB";
+    let args = ["run", "grid.toml", "--target", target, "--json", "--quiet", "--out", "g.plimsoll"];
+    let run = plimsoll(folder.path(), &args);
+    let json = run.json();
+    let maps = json["maps"].as_array().expect("maps");
+    assert_eq!(maps.len(), 1, "{maps:#?}");
+    assert_eq!(maps[0]["places"].as_array().expect("places").len(), 16);
+    // Ten servers of 1 ms carry 10,000 a second, of both together: with 5,000 writes that many
+    // reads hold, with 7,000 writes 3,000. The figure leaps there, so that the bounds are places.
+    let row = |number: usize| {
+        ["low", "high"].map(|end| maps[0]["contour"][number][end].as_f64().expect("a bound"))
+    };
+    assert_eq!([row(2), row(3)], [[5_000.0, 7_000.0], [3_000.0, 5_000.0]]);
+    plimsoll(folder.path(), &["report", "g.plimsoll", "--out", "g.md"]).with_code(0);
+    plimsoll(folder.path(), &["report", "g.plimsoll"]).with_code(0);
+    let page = std::fs::read_to_string(folder.path().join("g.html")).expect("a page");
+    let text = std::fs::read_to_string(folder.path().join("g.md")).expect("Markdown");
+    for shown in [&page, &text] {
+        assert!(shown.contains("Map of r + w: r.rate × w.rate"), "{shown}");
+        assert!(shown.contains("r.rate up to"), "{shown}");
+    }
+}
