@@ -3,7 +3,8 @@
 use crate::failure::Failure;
 use crate::text_file;
 use dialects::results::{self, LogReader, Results};
-use model::foreign::{Doubt, ForeignRun, GivenRow, Source, short};
+use model::Bytes;
+use model::foreign::{Doubt, ForeignRun, GivenRow, MOST_ROWS, Source, short};
 use report::topics::foreign;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -17,6 +18,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const MOST_LINE: u64 = 4_096;
 /// No folder of results has more files.
 const MOST_FILES: usize = 4_096;
+/// No folder of results holds more bytes of them.
+const MOST_FOLDER: u64 = 1 << 30;
 /// A log is read line by line, and can be long; this is no log.
 const MOST_LOG: u64 = 64 << 30;
 
@@ -77,14 +80,37 @@ pub fn read_folder(folder: &Path) -> Result<Vec<Found>, Failure> {
     if !name.is_empty() && summary.is_file() {
         paths.insert(0, summary);
     }
-    let mut all = Vec::new();
+    within(folder, paths.iter().map(|path| path.metadata().map_or(0, |meta| meta.len())))?;
+    let (mut all, mut rows) = (Vec::new(), 0_usize);
     for path in paths {
-        all.extend(read(&path)?);
+        let found = read(&path)?;
+        rows += found.as_ref().map_or(0, |found| found.results.rows.len());
+        if rows > MOST_ROWS {
+            let what = format!("holds more than {MOST_ROWS} results; name a folder of one test");
+            return Err(wrong(folder, &what));
+        }
+        all.extend(found);
     }
     if all.is_empty() {
         return Err(wrong(folder, "no file in it holds results of a tool; name one that does"));
     }
     Ok(all)
+}
+
+/// Whether files of these sizes are few enough bytes to be read: their rows are all held at once.
+fn within(folder: &Path, sizes: impl Iterator<Item = u64>) -> Result<(), Failure> {
+    let all = sizes.fold(0, u64::saturating_add);
+    match all <= MOST_FOLDER {
+        true => Ok(()),
+        false => Err(wrong(
+            folder,
+            &format!(
+                "its results have {}, more than {}; name a folder of one test, or its files",
+                Bytes(all),
+                Bytes(MOST_FOLDER)
+            ),
+        )),
+    }
 }
 
 /// A log of any length, line by line.
@@ -193,6 +219,15 @@ pub fn object(found: &Found) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_of_too_many_bytes_is_refused_by_its_sizes_alone() {
+        let folder = Path::new("/x");
+        assert!(within(folder, [MOST_FOLDER / 2; 2].into_iter()).is_ok());
+        let told = within(folder, [MOST_FOLDER, 1].into_iter()).err();
+        assert!(told.is_some_and(|told| told.to_string().contains("more than 1 GiB")));
+        assert!(within(folder, [u64::MAX; 2].into_iter()).is_err());
+    }
 
     #[test]
     fn a_log_of_any_length_is_read_in_pieces() {

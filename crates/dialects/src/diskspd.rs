@@ -194,7 +194,42 @@ fn requests(job: &DiskSpd, losses: &mut Losses) -> Fields {
     if let Some(got) = &job.durable {
         fields.set("dsync", "true", losses.source(got.id));
     }
+    if let Some(got) = &job.priority {
+        fields.text("priority", got.value, losses.source(got.id));
+    }
     fields
+}
+
+const MAPPED: &str = "calls through the page cache in place of page faults of a mapped file";
+const FLUSH: &str = "`dsync`: each write is durable before it completes, by a call of Linux";
+const PAGES: &str = "buffers are plain memory, aligned to pages";
+const PRIORITY: &str = "`priority`: very low is `idle`, low is `best-effort/7`; Linux's schedulers \
+look at it, other layers than those of Windows";
+
+/// `-B`: where the part that is loaded begins, and behind a colon how long it is.
+fn base(job: &mut DiskSpd, given: &Given) -> Result<Verdict, String> {
+    let (from, length) = match given.value.split_once(':') {
+        Some((from, length)) => (from, Some(length)),
+        None => (given.value.as_str(), None),
+    };
+    let from = options::sized(from, 1)?;
+    job.base = Some(Got { value: from, id: given.id });
+    if let Some(length) = length {
+        let length = options::sized(length, 1)?;
+        job.most = Some(Got { value: from.saturating_add(length), id: given.id });
+    }
+    Ok(Verdict::same("`range`"))
+}
+
+fn priority(job: &mut DiskSpd, given: &Given) -> Result<Verdict, String> {
+    let value = match given.value.as_str() {
+        "1" => "idle",
+        "2" => "best-effort/7",
+        "3" => return Ok(Verdict::harmless("the default")),
+        other => return Err(format!("the priority `{other}`")),
+    };
+    job.priority = Some(Got { value, id: given.id });
+    Ok(Verdict::near(PRIORITY))
 }
 
 /// Threads of a file begin at the same place, unless they are told otherwise.
@@ -237,8 +272,13 @@ fn window(job: &DiskSpd, losses: &mut Losses, fields: &mut Fields) {
             let range = format!("{}-{}", share(ppm(from, all)), share(up(to, all)));
             fields.text("range", &range, losses.source(id));
         }
+        // Of a file whose size is not known, the plan finds the place.
+        None if to.is_none_or(|to| from < to) => {
+            let end = to.map_or("100%".to_owned(), |to| format!("{to}B"));
+            fields.text("range", &format!("{from}B-{end}"), losses.source(id));
+        }
         _ => {
-            let needs = "a `range` in bytes of a file whose size is not known; give `-c`, too";
+            let needs = "a part of the file that it does not have";
             for id in ids.into_iter().flatten() {
                 losses.worsen(id, Verdict::refused(needs));
             }

@@ -26,6 +26,30 @@ const MOST_OF_A_ROW: usize = 10_000;
 /// No run has more sources or doubts.
 const MOST_OF_A_RUN: usize = 100_000;
 
+/// No text or blob of a file is longer.
+const MOST_BYTES: i64 = 32 << 20;
+
+/// The columns that hold texts and blobs.
+const WIDE: [(&str, &str); 17] = [
+    ("foreign_run", "run_id"),
+    ("foreign_run", "name"),
+    ("foreign_run", "version"),
+    ("foreign_sources", "form"),
+    ("foreign_sources", "tool"),
+    ("foreign_sources", "tool_version"),
+    ("foreign_sources", "file"),
+    ("foreign_sources", "sha256"),
+    ("foreign_rows", "workload"),
+    ("foreign_rows", "op"),
+    ("foreign_rows", "place"),
+    ("foreign_rows", "options"),
+    ("foreign_measures", "measured"),
+    ("foreign_latencies", "latency"),
+    ("foreign_points", "measured"),
+    ("foreign_doubts", "kind"),
+    ("foreign_doubts", "name"),
+];
+
 /// The tables, with the query for their rows in the order in which they were written.
 const TABLES: [(&str, &str); 7] = [
     ("foreign_run", "SELECT * FROM foreign_run"),
@@ -191,7 +215,22 @@ fn check(connection: &Connection) -> Result<(), Problem> {
     Ok(())
 }
 
+/// Whether no value is so long that reading it would take memory without bounds: SQLite knows their
+/// lengths without their contents.
+fn bounded(connection: &Connection) -> Result<(), Problem> {
+    for (table, column) in WIDE {
+        let query = format!("SELECT max(octet_length({column})) FROM {table}");
+        let most: Option<i64> = connection.query_row(&query, [], |row| row.get(0))?;
+        if most.is_some_and(|most| most > MOST_BYTES) {
+            let what = format!("`{column}` of its table `{table}` has more than 32 MiB");
+            return Err(Problem(what));
+        }
+    }
+    Ok(())
+}
+
 fn read(connection: &Connection) -> Result<ForeignRun, Problem> {
+    bounded(connection)?;
     check(connection)?;
     let mut run = connection.query_row("SELECT * FROM foreign_run LIMIT 1", [], |row| {
         Ok(ForeignRun {

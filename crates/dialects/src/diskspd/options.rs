@@ -49,6 +49,8 @@ pub struct DiskSpd {
     pub seed: Option<Got<u64>>,
     /// `-Z`, in millionths
     pub compressible: Option<Got<u64>>,
+    /// `-I`, as a suite has it
+    pub priority: Option<Got<&'static str>>,
     /// `-n`
     pub floating: Option<Got<bool>>,
     /// `-i`
@@ -214,12 +216,7 @@ pub const OPTIONS: &[Opt<DiskSpd>] = &[
         name: "-B",
         aliases: &[],
         takes: Takes::Size,
-        rule: Rule::Read(Class::Same, "`range`", |job, given| {
-            if given.value.contains(':') {
-                return Err("a `range` with both ends; write `-B` and `-f`".to_owned());
-            }
-            same(&mut job.base, given, sized(&given.value, 1)?, "`range`")
-        }),
+        rule: Rule::Read(Class::Same, "`range`", super::base),
     },
     Opt {
         name: "-f",
@@ -287,7 +284,10 @@ pub const OPTIONS: &[Opt<DiskSpd>] = &[
         name: "-Sm",
         aliases: &[],
         takes: Takes::Nothing,
-        rule: Rule::Refused("files that are mapped into memory"),
+        rule: Rule::Read(Class::Approximated, super::MAPPED, |job, _| {
+            job.direct = None;
+            Ok(Verdict::near(super::MAPPED))
+        }),
     },
     Opt {
         name: "-Sr",
@@ -429,7 +429,7 @@ pub const OPTIONS: &[Opt<DiskSpd>] = &[
         name: "-I",
         aliases: &[],
         takes: Takes::Number,
-        rule: Rule::Refused("priorities of Windows (`priority` is near)"),
+        rule: Rule::Read(Class::Approximated, super::PRIORITY, super::priority),
     },
     Opt {
         name: "-p",
@@ -441,13 +441,15 @@ pub const OPTIONS: &[Opt<DiskSpd>] = &[
         name: "-N",
         aliases: &[],
         takes: Takes::Text,
-        rule: Rule::Refused("flushes of mapped files"),
+        rule: Rule::Read(Class::Approximated, super::FLUSH, |job, given| {
+            near(&mut job.durable, given, true, super::FLUSH)
+        }),
     },
-    Opt { name: "-l", aliases: &[], takes: Takes::Nothing, rule: Rule::Refused("large pages") },
+    Opt { name: "-l", aliases: &[], takes: Takes::Nothing, rule: Rule::Near(super::PAGES) },
 ];
 
 /// A size with DiskSpd's units; `b` counts blocks.
-fn sized(text: &str, block: u64) -> Result<u64, String> {
+pub(super) fn sized(text: &str, block: u64) -> Result<u64, String> {
     match text.strip_suffix('b').filter(|_| block > 1) {
         Some(count) => Ok(number(count)?.saturating_mul(block).min(1 << 60)),
         None => number(text),

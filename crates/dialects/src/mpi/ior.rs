@@ -186,12 +186,14 @@ pub const OPTIONS: &[Opt<Ior>] = &[
         takes: Takes::Text,
         rule: Rule::Read(
             Class::Same,
-            "POSIX is what Plimsoll calls; MPIIO is approximated by it, others are refused",
+            "POSIX is what Plimsoll calls; MPIIO and MMAP are approximated by it, \
+             others are refused",
             |_, given| match given.value.to_ascii_uppercase().as_str() {
                 "POSIX" => Ok(Verdict::same("`backend = \"sync\"`")),
                 "MPIIO" => {
                     Ok(Verdict::near("POSIX calls in place of MPI-IO's: no hints of its own"))
                 }
+                "MMAP" => Ok(Verdict::near("calls in place of page faults of mapped files")),
                 other => Err(format!("the interface {other}")),
             },
         ),

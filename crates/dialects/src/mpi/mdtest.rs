@@ -213,6 +213,7 @@ pub const OPTIONS: &[Opt<Mdtest>] = &[
         rule: Rule::Read(Class::Same, "POSIX; others are refused", |_, given| {
             match given.value.to_ascii_uppercase().as_str() {
                 "POSIX" => Ok(Verdict::same("calls of POSIX")),
+                "MMAP" => Ok(Verdict::near("calls in place of page faults of mapped files")),
                 other => Err(format!("the interface {other}")),
             }
         }),

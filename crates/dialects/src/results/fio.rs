@@ -108,7 +108,9 @@ impl Reader<'_> {
         let mut rows = Vec::new();
         for (direction, op) in DIRECTIONS {
             let Some(data) = job.get(direction).and_then(Value::as_object) else { continue };
-            if number(data, "total_ios").is_none_or(|count| count <= 0.0) {
+            // The first versions with JSON count no requests.
+            let did = number(data, "total_ios").or_else(|| number(data, "io_bytes"));
+            if did.is_none_or(|count| count <= 0.0) {
                 continue;
             }
             let place = format!("{}[{group}].{direction}", self.list);
@@ -360,6 +362,20 @@ mod tests {
         assert!(error.what.contains("line"), "{error}");
         assert!(of("fio version").is_err());
         assert!(of("{\"fio version\": 3}").is_err());
+    }
+
+    #[test]
+    fn the_first_versions_count_no_requests() {
+        let text = r#"{"fio version": "fio-2.1.4", "jobs": [{"jobname": "a", "write": {"io_bytes":
+361984, "bw": 68118, "iops": 133, "runtime": 5314, "clat": {"min": 189263, "max": 869891,
+"mean": 477734.84, "percentile": {"99.000000": 823296}}}, "read": {"io_bytes": 0}}]}"#;
+        let results = of(text).expect("results");
+        assert_eq!(results.rows.len(), 1);
+        let row = &results.rows[0];
+        assert_eq!((row.op, row.overall(Measured::Rate)), (Some(Op::Write), Some(133.0)));
+        assert_eq!(row.overall(Measured::Bytes), Some(361_984.0 * 1024.0));
+        let p99 = Quantity::latency(Span::Completion, Statistic::Quantile(990_000_000));
+        assert_eq!(row.get(p99), Some(823_296e3));
     }
 
     #[test]

@@ -26,6 +26,7 @@ fn lines_of_diskspd_become_suites() {
         "diskspd -b8k -t2 -o8 -w20 -rdpct95/5:4/10 -Su -g500i -z7 -n /x/a.dat",
     );
     becomes_a_suite("diskspd_sequential", "diskspd -b1M -c4G -T1G -t4 -o4 -si -f2G /x/a.dat");
+    becomes_a_suite("diskspd_window", "diskspd -B5m:1m -r -I1 -Sm -Nv -l /x/a.dat");
     becomes_a_suite("diskspd_defaults", "diskspd /x/a.dat");
 }
 
@@ -53,7 +54,8 @@ fn what_is_not_understood_is_refused_by_name() {
     assert_eq!(class("diskspd -Xprofile.xml", "-X"), Class::Refused);
     assert_eq!(class("diskspd -b4k -qx a.dat", "-qx"), Class::Refused);
     assert_eq!(class("diskspd -Shx a.dat", "-Shx"), Class::Refused);
-    assert_eq!(class("diskspd -B1G a.dat", "-B"), Class::Refused, "of what size?");
+    assert_eq!(class("diskspd -B2G -f1G a.dat", "-B"), Class::Refused, "nothing is left");
+    assert_eq!(class("diskspd -B1G -c1G a.dat", "-B"), Class::Refused, "nothing is left");
     assert_eq!(class("numactl diskspd a.dat", "numactl"), Class::Refused);
 }
 

@@ -55,6 +55,32 @@ fn parameters_of_files_become_suites() {
 }
 
 #[test]
+fn a_run_may_name_storage_alone() {
+    whole(
+        "vdbench_storage_alone",
+        "sd=sd1,lun=/dev/block0,size=10G,openflags=o_direct\n\
+         rd=default,sd=sd*,elapsed=90m,seekpct=100,interval=10,iorate=max,rdpct=100,threads=32\n\
+         rd=prealloc,maxdata=1,xfersize=256k,rdpct=0,seekpct=0,threads=1\n\
+         rd=reads,xfersize=8k\n",
+    );
+}
+
+#[test]
+fn a_total_size_is_as_many_files_as_make_it() {
+    whole(
+        "vdbench_total_size",
+        "fsd=fsd1,anchor=/mnt/a,depth=2,width=4,files=100,size=1m,totalsize=500m\n\
+         fwd=fwd1,fsd=fsd1,operation=read,xfersize=64k,fileio=random,threads=8\n\
+         rd=all,fwd=fwd1,fwdrate=max,format=yes,elapsed=30,interval=1\n\
+         rd=some,fwd=fwd1,fwdrate=max,format=yes,elapsed=30,interval=1,wss=50m\n",
+    );
+    let text = "fsd=f,anchor=/a,files=3,size=4k,totalsize=1m\nfwd=w,fsd=f\nrd=r,fwd=w\n";
+    let import = imported(text);
+    let told = import.refused().next().expect("more than there is");
+    assert_eq!((told.name.as_str(), import.refused().count()), ("totalsize", 1));
+}
+
+#[test]
 fn what_is_not_understood_is_refused_by_name() {
     let told = |text: &str, name: &str| {
         let import = imported(text);
@@ -89,7 +115,7 @@ fn every_beginning_of_a_word_is_that_word() {
     assert_eq!(plain(&long), plain(&short));
 }
 
-const LINES: [&str; 40] = [
+const LINES: [&str; 42] = [
     "sd=s1,lun=/dev/sda",
     "sd=s2,lun=/dev/sdb,threads=4",
     "sd=s3,lun=/x/f,size=1g",
@@ -112,6 +138,8 @@ const LINES: [&str; 40] = [
     "fsd=f1,anchor=/a,depth=2,width=3,files=9,size=64k",
     "fsd=f2,anchor=/b,depth=1,width=1,files=100000,size=(4k,50,8k,50)",
     "fsd=f3,anchor=/c,depth=9,width=99,files=99999,size=1g",
+    "fsd=f4,anchor=/d,depth=1,width=2,files=50,size=64k,totalsize=1m",
+    "fsd=f5,anchor=/d,files=50,size=(4k,50,8k,50),wss=(100k,2)",
     "fsd=default,distribution=all",
     "fwd=p1,fsd=f1,operation=read,xfersize=4k",
     "fwd=p2,fsd=f*,rdpct=50,fileio=random,threads=3",

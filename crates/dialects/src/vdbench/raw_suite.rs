@@ -28,8 +28,13 @@ pub fn groups(
     let asked = |names: &Option<Got<Vec<String>>>, name: &str| {
         names.as_ref().is_none_or(|got| got.value.iter().any(|pattern| is_asked(pattern, name)))
     };
-    let used: Vec<&Workload> =
+    let mut used: Vec<&Workload> =
         workloads.iter().filter(|workload| asked(&run.workloads, &workload.name)).collect();
+    // A run that names storage alone has vdbench's own workload.
+    let plain = Workload { name: run.name.clone(), ..Workload::default() };
+    if workloads.is_empty() && run.storages.is_some() && run.workloads.is_none() {
+        used.push(&plain);
+    }
     if used.is_empty() {
         if let Some(got) = &run.workloads {
             losses.worsen(got.id, Verdict::refused("no workload of that name is defined"));
@@ -357,6 +362,9 @@ fn stages(
     }
     match (until_the_end, &run.amount, &run.elapsed) {
         _ if has_mix => times(run, losses, group),
+        (None, ..) if run.once.is_some() => {
+            group.stages.text("amount", "all", Got::source(&run.once, losses));
+        }
         (Some(got), _, _) => group.stages.text("amount", "all", losses.source(got.id)),
         (None, Some(got), None) => {
             group.stages.set("amount", size(got.value.max(1 << 20)), losses.source(got.id));

@@ -35,6 +35,8 @@ pub struct Run {
     pub warmup: Option<Got<u64>>,
     /// `maxdata`, in bytes.
     pub amount: Option<Got<u64>>,
+    /// `maxdata=1`: the storage once.
+    pub once: Option<Got<bool>>,
     /// `xfersize`, `forxfersize`
     pub sizes: Option<Got<Vec<Sizes>>>,
     /// `threads`, `forthreads`
@@ -84,6 +86,7 @@ pub struct General {
 
 const CURVE: &str = "the maximum alone is measured; `plimsoll loadline SUITE` measures latency \
 over the rate";
+const ONCE: &str = "all of the storage once; no time ends it before";
 const THREADS: &str = "`depth` of one worker for each target (of files in directories, `workers`)";
 const FORMAT: &str = "`stages.prepare`: each run has files of its own, written before it";
 const DISTRIBUTION: &str = "`arrivals`: `exponential` is `poisson`, `deterministic` is `uniform`";
@@ -125,6 +128,9 @@ pub const RUN: &[Opt<Run>] = &[
             "`stages.amount` where no `elapsed` is given; otherwise the time alone ends the run",
             |job, given| {
                 let bytes = number(&given.value)?;
+                if bytes == 1.0 {
+                    return near(&mut job.once, given, true, ONCE);
+                }
                 if bytes < 100.0 {
                     return Err("an amount in multiples of the storage".to_owned());
                 }

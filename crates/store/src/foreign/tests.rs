@@ -82,3 +82,56 @@ fn a_changed_value_is_found() {
     let error = read_foreign(&path).expect_err("changed");
     assert!(error.to_string().contains("foreign_measures"), "{error}");
 }
+
+/// What is read of a file after `sql` changed it, with checksums that fit again.
+fn forged(sql: &str) -> Result<Option<ForeignRun>, String> {
+    let folder = place("forged");
+    let path = folder.path().join("r.plimsoll");
+    write_foreign(&path, &run()).expect("written");
+    let connection = Connection::open(&path).expect("opens");
+    connection.execute_batch(sql).expect(sql);
+    for (table, query) in TABLES {
+        let mut sum = 0u64;
+        let added = each(&connection, query, |row| {
+            sum = sum.wrapping_add(checksums::of_row(row)?);
+            Ok(())
+        });
+        let update = "UPDATE checksums SET checksum = ? WHERE part = ?";
+        let is_there = added.is_ok();
+        assert!(!is_there || connection.execute(update, params![sum as i64, table]).is_ok());
+    }
+    drop(connection);
+    read_foreign(&path).map_err(|error| error.to_string())
+}
+
+#[test]
+fn what_a_forger_sealed_again_is_refused_with_the_reason() {
+    assert!(forged("UPDATE foreign_run SET name = 'other'").is_ok_and(|run| run.is_some()));
+    for (sql, why) in [
+        ("DROP TABLE foreign_points", "table"),
+        (
+            "DROP TABLE foreign_doubts; CREATE VIEW foreign_doubts AS WITH RECURSIVE n(x) AS (SELECT \
+          1 UNION ALL SELECT x + 1 FROM n LIMIT 1) SELECT 'x', 'y', x, x FROM n",
+            "table",
+        ),
+        ("DELETE FROM foreign_run", "no rows"),
+        ("UPDATE foreign_measures SET value = 'many'", "no number"),
+        ("UPDATE foreign_measures SET value = x'00'", "no number"),
+        ("UPDATE foreign_measures SET row = 'first'", "type"),
+        ("UPDATE foreign_measures SET row = 99", "not there"),
+        ("UPDATE foreign_measures SET measured = 'luck'", "no word"),
+        ("UPDATE foreign_rows SET source = 7", "not there"),
+        ("UPDATE foreign_rows SET options = '{}'", "not what it should be"),
+        ("UPDATE foreign_rows SET options = zeroblob(40000000)", "32 mib"),
+        ("UPDATE foreign_latencies SET latency = zeroblob(40000000)", "32 mib"),
+        ("UPDATE foreign_latencies SET latency = x'ffffffffffffffffff'", "histogram"),
+        ("UPDATE foreign_latencies SET latency = 12", "type"),
+        ("UPDATE foreign_points SET at_ms = -1", "negative"),
+        ("UPDATE foreign_points SET series = 5", "no series"),
+        ("UPDATE foreign_doubts SET said = 'x'", "no number"),
+    ] {
+        let told = forged(sql).err().unwrap_or_else(|| panic!("taken: {sql}"));
+        assert!(told.to_lowercase().contains(why), "{sql}: {told}");
+        assert!(told.len() < 1_000, "{sql}");
+    }
+}

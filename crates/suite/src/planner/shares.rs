@@ -140,6 +140,8 @@ pub(super) fn keep(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::load::Boundary;
+    use model::units::Percent;
     use proptest::prelude::*;
 
     #[test]
