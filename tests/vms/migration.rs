@@ -1,5 +1,5 @@
 //! A machine that migrates between two real libvirts while it is loaded: two nodes on this machine,
-//! each with its own host name, its own files and its own daemons, behind an `ssh` that enters them.
+//! each with its own host name, files and daemons, behind an `ssh` that enters them.
 
 use super::{SUITE, User};
 use crate::common::{alone, has, scratch, text, wait_until};

@@ -1,5 +1,5 @@
-//! What nodes do below the guests of a run: read before its first stage and behind its last one, and
-//! at the begin and the end of each measurement. Nobody waits for a node while the run goes on.
+//! What nodes do below the guests of a run: read before its first stage and behind its last one,
+//! and at the begin and the end of each measurement. Nobody waits for a node while the run goes on.
 
 use super::Nodes;
 use model::machines::{BelowGuests, BelowNode, BelowStage, HostCpu, NodeCounts, OnNode};
